@@ -1,1 +1,8 @@
-export {}
+export { isDatabaseAway, isLockConflict, isRowFault, isRowMissing } from './database-errors.js'
+export { Prisma } from './generated/client.js'
+export type { ExecutionStatus, Plan, Role } from './generated/enums.js'
+export { groupCommit } from './group-commit.js'
+export { executionIdOf, isUuid, newId } from './ids.js'
+export { findMembership, type Membership } from './memberships.js'
+export { diffSchemas, listMigrations, migrate } from './migrate.js'
+export { type Database, openDatabase, type WorkspaceDatabase } from './open.js'

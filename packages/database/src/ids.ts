@@ -1,0 +1,26 @@
+import { hash } from 'node:crypto'
+import { v7 } from 'uuid'
+
+/** A new UUID v7: ordered by time, and within one process by creation. */
+export function newId(): string {
+  return v7()
+}
+
+/**
+ * The id of the execution of one rule for one event. It follows from the two (UUID v8: the event's timestamp, then
+ * a digest), so a job that is delivered twice computes the same id, outside calls repeat under the same key, and
+ * an event finds its executions without an index.
+ */
+export function executionIdOf(event: { id: string; ruleId: string | null }, ruleId: string): string {
+  // Executed by hand: event and execution are one to one, so a caller can be told the id before it ran.
+  if (event.ruleId !== null) return event.id
+  const digest = hash('sha1', event.id + ruleId)
+  const variant = '89ab'[Number.parseInt(digest.charAt(3), 16) & 3]
+  return `${event.id.slice(0, 13)}-8${digest.slice(0, 3)}-${variant}${digest.slice(4, 7)}-${digest.slice(7, 19)}`
+}
+
+const uuidPattern = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
+
+export function isUuid(text: unknown): text is string {
+  return typeof text === 'string' && uuidPattern.test(text)
+}

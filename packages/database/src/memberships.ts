@@ -1,0 +1,20 @@
+import type { Database } from './open.js'
+import type { Plan, Role } from './generated/enums.js'
+
+export interface Membership {
+  role: Role
+  plan: Plan
+}
+
+/** What a user may do in a workspace; undefined for a stranger and for a workspace that does not exist. */
+export async function findMembership(
+  database: Database,
+  workspaceId: string,
+  userId: string,
+): Promise<Membership | undefined> {
+  const member = await database.system.member.findUnique({
+    where: { workspaceId_userId: { workspaceId, userId } },
+    select: { role: true, workspace: { select: { plan: true } } },
+  })
+  return member === null ? undefined : { role: member.role, plan: member.workspace.plan }
+}

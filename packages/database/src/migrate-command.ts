@@ -1,0 +1,10 @@
+import { migrate } from './migrate.js'
+
+const databaseUrl = process.env.DATABASE_URL
+if (!databaseUrl) {
+  console.error('Set DATABASE_URL to the database that is to be migrated, as in postgresql://user:password@host:5432/name')
+  process.exit(1)
+}
+const applied = await migrate(databaseUrl)
+console.log(applied.length === 0 ? 'The database is up to date.' : `Applied: ${applied.join(', ')}`)
+process.exit(0)

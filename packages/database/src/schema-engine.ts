@@ -1,0 +1,41 @@
+import { readFile } from 'node:fs/promises'
+import { fileURLToPath } from 'node:url'
+import { PrismaPg } from '@prisma/adapter-pg'
+import { bindMigrationAwareSqlAdapterFactory } from '@prisma/driver-adapter-utils'
+import * as bindings from '@prisma/schema-engine-wasm/schema_engine_bg'
+
+export const prismaDirectory = fileURLToPath(new URL('../../../../prisma', import.meta.url))
+
+/**
+ * Prisma's own schema engine, run as WebAssembly: the same ledger (`_prisma_migrations`) and rules as
+ * `prisma migrate`, but nothing is downloaded. The package's entry expects a bundler that links `.wasm`
+ * imports; here its two halves are joined by hand.
+ */
+export async function openSchemaEngine(databaseUrl: string): Promise<bindings.SchemaEngine> {
+  await linkWebAssembly()
+  const schema = await readFile(`${prismaDirectory}/schema.prisma`, 'utf8')
+  const adapter = new PrismaPg({ connectionString: databaseUrl, connectionTimeoutMillis: 10_000 })
+  return bindings.SchemaEngine.new(
+    { datamodels: [['schema.prisma', schema]] },
+    () => {},
+    bindMigrationAwareSqlAdapterFactory(adapter),
+  )
+}
+
+// Node has it, but its type comes only with the browser's libraries.
+declare const WebAssembly: {
+  instantiate(bytes: Uint8Array, imports: object): Promise<{ instance: { exports: Record<string, unknown> } }>
+}
+
+let linked: Promise<void> | undefined
+
+function linkWebAssembly(): Promise<void> {
+  linked ??= (async () => {
+    const entry = import.meta.resolve('@prisma/schema-engine-wasm/schema_engine_bg')
+    const wasm = await readFile(new URL('schema_engine_bg.wasm', entry))
+    const { instance } = await WebAssembly.instantiate(wasm, { './schema_engine_bg.js': { ...bindings } })
+    bindings.__wbg_set_wasm(instance.exports)
+    ;(instance.exports.__wbindgen_start as () => void)()
+  })()
+  return linked
+}
