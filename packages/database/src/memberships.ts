@@ -1,5 +1,5 @@
-import type { Database } from './open.js'
 import type { Plan, Role } from './generated/enums.js'
+import type { Database } from './open.js'
 
 export interface Membership {
   role: Role

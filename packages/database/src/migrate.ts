@@ -25,7 +25,11 @@ export async function migrate(databaseUrl: string): Promise<string[]> {
  * The SQL that leads from one Prisma schema to another; from nothing where `from` is omitted.
  * The engine wants a live connection, though the answer does not depend on it.
  */
-export async function diffSchemas(databaseUrl: string, from: string | undefined, to: string): Promise<string> {
+export async function diffSchemas(
+  databaseUrl: string,
+  from: string | undefined,
+  to: string,
+): Promise<string> {
   const engine = await openSchemaEngine(databaseUrl)
   const target = (content: string) => ({
     tag: 'schemaDatamodel' as const,

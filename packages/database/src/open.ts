@@ -1,6 +1,6 @@
 import { PrismaPg } from '@prisma/adapter-pg'
 import pg from 'pg'
-import { Prisma, PrismaClient } from './generated/client.js'
+import { type Prisma, PrismaClient } from './generated/client.js'
 
 export type WorkspaceDatabase = ReturnType<typeof scopeToWorkspace>
 export type Database = ReturnType<typeof openDatabase>
@@ -59,9 +59,14 @@ function scopeToWorkspace(client: PrismaClient, workspaceId: string) {
   })
 }
 
-function scopeArguments<Arguments>(operation: string, args: Arguments, owner: Record<string, string>): Arguments {
+function scopeArguments<Arguments>(
+  operation: string,
+  args: Arguments,
+  owner: Record<string, string>,
+): Arguments {
   const { where, data, create, ...rest } = args as Record<string, unknown>
-  if (operation === 'upsert') return { ...rest, where: within(where, owner), create: within(create, owner) } as Arguments
+  if (operation === 'upsert')
+    return { ...rest, where: within(where, owner), create: within(create, owner) } as Arguments
   if (operation.startsWith('create')) {
     const owned = Array.isArray(data) ? data.map((row) => within(row, owner)) : within(data, owner)
     return { ...rest, data: owned } as Arguments

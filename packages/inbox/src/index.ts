@@ -1,1 +1,3 @@
-export {}
+export { type Inbox, openInbox } from './inbox.js'
+export type { NewEvent } from './insert-events.js'
+export { type EventQueue, openQueue } from './queue.js'

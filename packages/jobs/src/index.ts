@@ -1,1 +1,3 @@
-export {}
+export { ExecutionResult, executionResultOf, type Run, TriggerResult, triggerResultOf } from './answer.js'
+export { JobData, JobName, jobOptions, queueName, stallOptions } from './queue.js'
+export { type Reply, replyChannel } from './reply.js'

@@ -1,1 +1,9 @@
-export {}
+export { CannotStart } from './cannot-start.js'
+export { type PostgresOptions, startPostgres } from './postgres.js'
+export { type ApiProcess, type Product, type ProductOptions, startProduct } from './product.js'
+export { type RedisOptions, startRedis } from './redis.js'
+export type { Exit, RunningProcess } from './running-process.js'
+export type { Server } from './server.js'
+export { type NodeProcess, startNode } from './start-node.js'
+export { makeTemporaryDirectory, type TemporaryDirectory } from './temporary-directory.js'
+export { mintToken } from './tokens.js'

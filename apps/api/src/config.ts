@@ -1,0 +1,82 @@
+import { connections, EnvironmentError, readEnvironment } from '@automation/environment'
+import { Type } from 'typebox'
+
+const bucket = (fallback: string) =>
+  Type.String({
+    default: fallback,
+    pattern: '^[1-9]\\d{0,9}/[1-9]\\d{0,9}$',
+    description: '<requests per minute>/<burst>',
+  })
+
+const Environment = Type.Object({
+  ...connections,
+  HOST: Type.String({ default: '127.0.0.1', description: 'address to listen on' }),
+  PORT: Type.Integer({ default: 3000, minimum: 0, maximum: 65_535, description: '0 takes any free port' }),
+  BODY_LIMIT: Type.Integer({ default: 1_048_576, minimum: 1_024, description: 'bytes of a request body' }),
+  TRUST_PROXY: Type.Optional(
+    Type.String({ description: 'comma-separated CIDRs of the proxies whose X-Forwarded-For is believed' }),
+  ),
+  JWT_SECRET: Type.Optional(
+    Type.String({ minLength: 32, description: 'HS256 secret of 32 characters or more' }),
+  ),
+  JWKS_URL: Type.Optional(Type.String({ pattern: '^https?://', description: 'key set for RS256 and EdDSA' })),
+  JWT_ISSUER: Type.String({ default: 'automation-rules', description: 'the iss that a token must carry' }),
+  JWT_AUDIENCE: Type.String({ default: 'automation-rules', description: 'the aud that a token must carry' }),
+  RATE_LIMIT_ANONYMOUS: bucket('10/15'),
+  RATE_LIMIT_AUTHENTICATED: bucket('60/100'),
+  RATE_LIMIT_ENTERPRISE: bucket('300/500'),
+  DATABASE_POOL: Type.Integer({
+    default: 10,
+    minimum: 1,
+    maximum: 200,
+    description: 'connections to Postgres',
+  }),
+})
+
+export type Config = ReturnType<typeof readConfig>
+
+/** @throws EnvironmentError that lists all faults at once */
+export function readConfig(variables: Record<string, string | undefined>) {
+  const environment = readEnvironment(Environment, variables)
+  return {
+    databaseUrl: environment.DATABASE_URL,
+    databasePool: environment.DATABASE_POOL,
+    redisUrl: environment.REDIS_URL,
+    queuePrefix: environment.QUEUE_PREFIX,
+    logLevel: environment.LOG_LEVEL,
+    host: environment.HOST,
+    port: environment.PORT,
+    bodyLimitBytes: environment.BODY_LIMIT,
+    trustProxy: environment.TRUST_PROXY?.split(',').map((cidr) => cidr.trim()) ?? false,
+    tokens: {
+      key: readKey(environment),
+      issuer: environment.JWT_ISSUER,
+      audience: environment.JWT_AUDIENCE,
+    },
+    rateLimits: {
+      anonymous: readBucket(environment.RATE_LIMIT_ANONYMOUS),
+      authenticated: readBucket(environment.RATE_LIMIT_AUTHENTICATED),
+      enterprise: readBucket(environment.RATE_LIMIT_ENTERPRISE),
+    },
+  }
+}
+
+/** Exactly one family of signatures is active. */
+function readKey({ JWT_SECRET, JWKS_URL }: Type.Static<typeof Environment>) {
+  if (JWT_SECRET && !JWKS_URL) return { family: 'secret' as const, secret: JWT_SECRET }
+  if (JWKS_URL && !JWT_SECRET) return { family: 'jwks' as const, url: new URL(JWKS_URL) }
+  throw new EnvironmentError([
+    'Set either JWT_SECRET (HS256) or JWKS_URL (RS256, EdDSA), and only one of them',
+  ])
+}
+
+/** A token bucket: it holds `burst` requests and gains `perMinute`. */
+export interface Bucket {
+  perMinute: number
+  burst: number
+}
+
+function readBucket(text: string): Bucket {
+  const [perMinute, burst] = text.split('/').map(Number) as [number, number]
+  return { perMinute, burst }
+}

@@ -1,0 +1,36 @@
+import type { Fault } from '@automation/engine'
+
+/** A request that is turned down on purpose: its status and body are part of the interface. */
+export class Refusal extends Error {
+  readonly statusCode: number
+  readonly body: { error: string } | { errors: Fault[] }
+  readonly headers: Record<string, string>
+
+  constructor(statusCode: number, reason: string | Fault[], headers: Record<string, string> = {}) {
+    super(typeof reason === 'string' ? reason : 'Invalid data format')
+    this.statusCode = statusCode
+    this.body = typeof reason === 'string' ? { error: reason } : { errors: reason }
+    this.headers = headers
+  }
+}
+
+/** Every refusal of the API, named once. What only Fastify notices (413, 415, JSON that does not parse) is in plugins/errors.ts. */
+export const refusals = {
+  badRequest: (message: string) => new Refusal(400, message),
+  bodyNotAnObject: () => new Refusal(400, 'Body must be a JSON object'),
+  invalidTriggerType: () => new Refusal(400, 'Invalid trigger type'),
+  workspaceRequired: () => new Refusal(400, 'Header x-workspace-id must be a workspace UUID'),
+  authenticationRequired: () => new Refusal(401, 'Authentication required'),
+  accessDenied: () => new Refusal(403, 'Access denied'),
+  notFound: () => new Refusal(404, 'Not found'),
+  ruleNotFound: () => new Refusal(404, 'Automation rule not found'),
+  eventNotFound: () => new Refusal(404, 'Event not found'),
+  executionNotFound: () => new Refusal(404, 'Execution not found'),
+  methodNotAllowed: (allow: string) => new Refusal(405, 'Method not allowed', { allow }),
+  tooManyRules: (limit: number) => new Refusal(409, `A workspace may have ${limit} rules`),
+  versionMismatch: () => new Refusal(412, 'The rule has another version'),
+  invalid: (faults: Fault[]) => new Refusal(422, faults),
+  rateLimited: (retryAfterSeconds: number) =>
+    new Refusal(429, 'Rate limit exceeded', { 'retry-after': String(retryAfterSeconds) }),
+  unavailable: () => new Refusal(503, 'Service temporarily unavailable', { 'retry-after': '1' }),
+}

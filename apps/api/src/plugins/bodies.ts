@@ -1,0 +1,57 @@
+import type { Fault } from '@automation/engine'
+import type { FastifyRequest } from 'fastify'
+import fp from 'fastify-plugin'
+import { refusals } from '../errors.js'
+
+const maxDepth = 32
+const maxNodes = 20_000
+const maxReported = 20
+
+/** Only JSON comes in, and an empty body under a JSON content type counts as none. */
+export default fp(async (app) => {
+  app.removeAllContentTypeParsers()
+  const parseJson = app.getDefaultJsonParser('error', 'error')
+  app.addContentTypeParser('application/json', { parseAs: 'string' }, (request, body, done) => {
+    if (body.length === 0) done(null, undefined)
+    else parseJson(request, body as string, done)
+  })
+})
+
+/**
+ * Turns down what Postgres cannot store (NUL, half a surrogate pair) and what would overflow a stack further in.
+ *
+ * @throws a 422 refusal that lists the first faults
+ */
+export function refuseUnstorable(request: FastifyRequest): void {
+  if (typeof request.body !== 'object' || request.body === null) return
+  const faults = findUnstorable(request.body)
+  if (faults.length > 0) throw refusals.invalid(faults)
+}
+
+function findUnstorable(body: object): Fault[] {
+  const faults: Fault[] = []
+  const pending: { value: unknown; field: string; depth: number }[] = [{ value: body, field: '', depth: 1 }]
+  let nodes = 0
+  // A loop with its own stack: the walk must survive any depth that JSON.parse survives.
+  for (let next = pending.pop(); next && faults.length < maxReported; next = pending.pop()) {
+    const { value, field, depth } = next
+    if (++nodes > maxNodes) return [{ field, message: `Body has more than ${maxNodes} values` }]
+    if (typeof value === 'string') reportText(value, field)
+    if (typeof value !== 'object' || value === null) continue
+    if (depth > maxDepth) return [{ field, message: `Nested deeper than ${maxDepth} levels` }]
+    const isArray = Array.isArray(value)
+    for (const [key, child] of Object.entries(value)) {
+      const name = isArray ? `${field}[${key}]` : field === '' ? key : `${field}.${key}`
+      if (!isArray) reportText(key, name)
+      pending.push({ value: child, field: name, depth: depth + 1 })
+    }
+  }
+  return faults
+
+  function reportText(text: string, field: string): void {
+    if (text.includes('\0'))
+      faults.push({ field: field.replaceAll('\0', '\\0'), message: 'Contains a NUL character' })
+    else if (!text.isWellFormed())
+      faults.push({ field: field.toWellFormed(), message: 'Contains a lone surrogate' })
+  }
+}

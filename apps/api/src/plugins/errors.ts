@@ -1,0 +1,43 @@
+import { isDatabaseAway } from '@automation/database'
+import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
+import fp from 'fastify-plugin'
+import { Refusal, refusals } from '../errors.js'
+import { bodyFaults, queryFault } from './validation.js'
+
+/** Turns whatever was thrown into the interface's answer. Only surprises are logged, once, with the request's id. */
+export default fp(async (app) => {
+  app.setErrorHandler((error: FastifyError, request, reply) =>
+    answer(refusalFor(error), error, request, reply),
+  )
+})
+
+function answer(refusal: Refusal | undefined, error: Error, request: FastifyRequest, reply: FastifyReply) {
+  if (refusal === undefined) {
+    request.log.error({ err: error }, 'request failed')
+    return reply.status(500).send({ error: 'Internal server error' })
+  }
+  return reply.status(refusal.statusCode).headers(refusal.headers).send(refusal.body)
+}
+
+function refusalFor(error: FastifyError): Refusal | undefined {
+  if (error instanceof Refusal) return error
+  if (error.validation) {
+    return error.validationContext === 'body'
+      ? refusals.invalid(bodyFaults(error))
+      : refusals.badRequest(queryFault(error))
+  }
+  if (isDatabaseAway(error)) return refusals.unavailable()
+  const message = messages[error.code]
+  if (message) return new Refusal(error.statusCode ?? 400, message)
+  // What Node's or Fastify's parsers object to is the client's doing, and their messages name no secret of ours.
+  if (error.statusCode !== undefined && error.statusCode >= 400 && error.statusCode < 500) {
+    return new Refusal(error.statusCode, error.message)
+  }
+  return undefined
+}
+
+const messages: Record<string, string> = {
+  FST_ERR_CTP_BODY_TOO_LARGE: 'Body is too large',
+  FST_ERR_CTP_INVALID_MEDIA_TYPE: 'Content-Type must be application/json',
+  FST_ERR_CTP_INVALID_JSON_BODY: 'Body is not valid JSON',
+}

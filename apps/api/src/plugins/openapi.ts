@@ -1,0 +1,36 @@
+import { sharedSchemas } from '@automation/engine'
+import swagger from '@fastify/swagger'
+import reference from '@scalar/fastify-api-reference'
+import fp from 'fastify-plugin'
+
+/** The document follows from the routes' schemas; `/docs` shows it, from this process alone. */
+export default fp(async (app) => {
+  for (const schema of sharedSchemas) app.addSchema(schema)
+  await app.register(swagger, {
+    openapi: {
+      openapi: '3.1.0',
+      info: {
+        title: 'Automation rules',
+        version: '0.1.0',
+        description:
+          'Rules (trigger, conditions, actions) for each workspace, fired by events, run by workers.',
+      },
+      components: {
+        securitySchemes: {
+          token: { type: 'http', scheme: 'bearer', bearerFormat: 'JWT' },
+          workspace: { type: 'apiKey', in: 'header', name: 'x-workspace-id' },
+        },
+      },
+      security: [{ token: [], workspace: [] }],
+    },
+    refResolver: {
+      buildLocalReference: (json, _baseUri, _fragment, index) => String(json.$id ?? `schema-${index}`),
+    },
+  })
+  await app.register(async (docs) => {
+    docs.addHook('onRoute', (route) => {
+      route.config = { ...route.config, isOpen: true }
+    })
+    await docs.register(reference, { routePrefix: '/docs', configuration: { content: () => app.swagger() } })
+  })
+})

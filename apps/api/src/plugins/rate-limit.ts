@@ -1,0 +1,84 @@
+import rateLimit, { type FastifyRateLimitStore, normalizeIP } from '@fastify/rate-limit'
+import type { FastifyRequest } from 'fastify'
+import fp from 'fastify-plugin'
+import { Redis } from 'ioredis'
+import type { Config } from '../config.js'
+import { createLocalBuckets, drawTokenScript } from '../token-bucket.js'
+
+declare module 'fastify' {
+  interface FastifyInstance {
+    /** Takes one token for this request, sets the X-RateLimit headers, and notes in the request whether it was refused. */
+    drawToken(request: FastifyRequest, reply: FastifyReply): Promise<void>
+  }
+  interface FastifyRequest {
+    /** Seconds after which to try again; 0 where the bucket had a token. */
+    retryAfterSeconds: number
+  }
+}
+interface Options {
+  redisUrl: string
+  queuePrefix: string
+  limits: Config['rateLimits']
+}
+
+/**
+ * Token buckets by user, else by IP (IPv6 by /64): shared through Redis, and one for each process while Redis is
+ * away: never an open door, never an error.
+ */
+export default fp<Options>(async (app, { redisUrl, queuePrefix, limits }) => {
+  const redis = new Redis(redisUrl, {
+    enableOfflineQueue: false,
+    enableAutoPipelining: true,
+    maxRetriesPerRequest: 1,
+    commandTimeout: 500,
+  })
+  redis.defineCommand('drawToken', { lua: drawTokenScript, numberOfKeys: 1 })
+  const { drawToken } = redis as unknown as {
+    drawToken(key: string, intervalMs: number, burst: number): Promise<[remaining: number, waitMs: number]>
+  }
+  redis.on('error', () => {})
+  app.addHook('onClose', async () => redis.disconnect())
+  const drawLocally = createLocalBuckets()
+
+  /** The plugin counts up to `max` in a window; here `current` is what is gone from the bucket, max + 1 where refused. */
+  class TokenBuckets implements FastifyRateLimitStore {
+    incr: FastifyRateLimitStore['incr'] = (key, callback, windowMs, burst) => {
+      const bucket = { perMinute: (burst * 60_000) / windowMs, burst }
+      drawToken
+        .call(redis, `${queuePrefix}:rate:${key}`, windowMs / burst, burst)
+        .then(([remaining, waitMs]) => ({ isRefused: remaining < 0, remaining, waitMs }))
+        .catch(() => drawLocally(key, bucket, Date.now()))
+        .then(({ isRefused, remaining, waitMs }) =>
+          callback(null, { current: isRefused ? burst + 1 : burst - remaining, ttl: waitMs }),
+        )
+    }
+    child(): this {
+      return this
+    }
+  }
+
+  const bucketOf = (request: FastifyRequest) => limits[request.caller?.rateClass ?? 'anonymous']
+  await app.register(rateLimit, {
+    global: false,
+    store: TokenBuckets,
+    keyGenerator: ({ caller, ip }) =>
+      caller ? `${caller.rateClass}:${caller.userId}` : `anonymous:${normalizeIP(ip, 64)}`,
+    max: (request) => bucketOf(request).burst,
+    timeWindow: (request) => (bucketOf(request).burst / bucketOf(request).perMinute) * 60_000,
+  })
+
+  const draw = app.createRateLimit()
+  app.decorateRequest('retryAfterSeconds', 0)
+  app.decorate('drawToken', async (request, reply) => {
+    const drawn = await draw(request)
+    if (drawn.isAllowed) return
+    const { max, remaining, timeWindow, ttl, ttlInSeconds, isExceeded } = drawn
+    const msUntilFull = ttl + (timeWindow / max) * (isExceeded ? max - 1 : max - remaining)
+    request.retryAfterSeconds = isExceeded ? Math.max(1, ttlInSeconds) : 0
+    reply.headers({
+      'x-ratelimit-limit': max,
+      'x-ratelimit-remaining': remaining,
+      'x-ratelimit-reset': Math.ceil(msUntilFull / 1_000),
+    })
+  })
+})

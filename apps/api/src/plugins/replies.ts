@@ -1,0 +1,75 @@
+import { newId } from '@automation/database'
+import { type Reply, type Run, replyChannel } from '@automation/jobs'
+import fp from 'fastify-plugin'
+import { Redis } from 'ioredis'
+import { findRuns } from '../stored-runs.js'
+
+export interface PendingReply {
+  /** The runs of the event once it is done; undefined where the time ran out first. */
+  runs: Promise<Run[] | undefined>
+  /** Stops waiting, as when the event was not accepted after all. */
+  cancel(): void
+}
+
+declare module 'fastify' {
+  interface FastifyInstance {
+    replies: {
+      /** Names this process to the workers. */
+      instanceId: string
+      /** Starts to wait; call it before the event is accepted, or the reply may come first. */
+      expect(event: { id: string; workspaceId: string }, waitMs: number): PendingReply
+    }
+  }
+}
+
+interface Waiter {
+  workspaceId: string
+  settle(runs: Run[] | undefined): void
+}
+
+/**
+ * Where callers wait for workers: one channel for each API process. Pub/sub forgets what nobody heard, so the stored
+ * outcome decides whenever a reply may have been missed: after a reconnect, and when the time runs out.
+ */
+export default fp<{ redisUrl: string; queuePrefix: string }>(async (app, { redisUrl, queuePrefix }) => {
+  const instanceId = newId()
+  const waiters = new Map<string, Waiter>()
+  const subscriber = new Redis(redisUrl, { maxRetriesPerRequest: null })
+
+  subscriber.on('error', () => {})
+  subscriber.on('message', (_channel, message) => {
+    const { eventId, runs } = JSON.parse(message) as Reply
+    waiters.get(eventId)?.settle(runs)
+  })
+  subscriber.on('ready', () => {
+    for (const [eventId, waiter] of waiters) void settleFromStore(eventId, waiter)
+  })
+  // Not awaited: without Redis the API starts all the same, and answers by the stored outcome.
+  subscriber.subscribe(replyChannel(queuePrefix, instanceId)).catch(() => {})
+
+  app.decorate('replies', { instanceId, expect })
+  app.addHook('onClose', async () => subscriber.disconnect())
+
+  function expect(event: { id: string; workspaceId: string }, waitMs: number): PendingReply {
+    let cancel = () => {}
+    const runs = new Promise<Run[] | undefined>((resolve) => {
+      const timer = setTimeout(() => void settleFromStore(event.id, waiter, true), waitMs)
+      const waiter: Waiter = {
+        workspaceId: event.workspaceId,
+        settle: (found) => {
+          clearTimeout(timer)
+          waiters.delete(event.id)
+          resolve(found)
+        },
+      }
+      waiters.set(event.id, waiter)
+      cancel = () => waiter.settle(undefined)
+    })
+    return { runs, cancel }
+  }
+
+  async function settleFromStore(eventId: string, waiter: Waiter, isLastChance = false): Promise<void> {
+    const runs = await findRuns(app.database.forWorkspace(waiter.workspaceId), eventId).catch(() => undefined)
+    if (runs !== undefined || isLastChance) waiter.settle(runs)
+  }
+})

@@ -1,0 +1,20 @@
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { healthRoutes } from './health.js'
+import { readRoutes } from './read.js'
+import { runRoutes } from './run.js'
+import { writeRoutes } from './write.js'
+
+/** The eleven endpoints of the rules. */
+export const ruleRoutes: FastifyPluginAsyncTypebox<{ bodyLimitBytes: number }> = async (
+  app,
+  { bodyLimitBytes },
+) => {
+  await app.register(async (definitions) => {
+    // Rules are recursive and were checked when they were saved: plain JSON is both right and simple here.
+    definitions.setSerializerCompiler(() => JSON.stringify)
+    await definitions.register(readRoutes)
+    await definitions.register(writeRoutes, { bodyLimitBytes })
+  })
+  await app.register(healthRoutes)
+  await app.register(runRoutes)
+}

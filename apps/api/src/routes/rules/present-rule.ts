@@ -1,0 +1,30 @@
+import type { Prisma } from '@automation/database'
+import type { FastifyReply } from 'fastify'
+import type { Rule } from './rule-schemas.js'
+
+export type RuleRow = Prisma.RuleGetPayload<{ include: { counters: true } }>
+
+/** A row as the full rule that every answer tells. */
+export function presentRule({ counters, createdAt, updatedAt, ...rule }: RuleRow): Rule {
+  const successCount = counters?.successCount ?? 0
+  const failureCount = counters?.failureCount ?? 0
+  return {
+    ...rule,
+    trigger: rule.trigger as Rule['trigger'],
+    conditions: rule.conditions as Rule['conditions'],
+    actions: rule.actions as Rule['actions'],
+    executionCount: successCount + failureCount,
+    successCount,
+    failureCount,
+    lastSuccessAt: counters?.lastSuccessAt?.toISOString() ?? null,
+    lastFailureAt: counters?.lastFailureAt?.toISOString() ?? null,
+    lastError: counters?.lastError ?? null,
+    createdAt: createdAt.toISOString(),
+    updatedAt: updatedAt.toISOString(),
+  }
+}
+
+/** Answers one rule with its version as the entity tag. */
+export function sendRule(reply: FastifyReply, rule: RuleRow) {
+  return reply.header('etag', `"${rule.version}"`).send(presentRule(rule))
+}

@@ -1,0 +1,64 @@
+import { isEventType } from '@automation/engine'
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { refusals } from '../../errors.js'
+import { cutPage, pageArguments } from '../../page.js'
+import { refusalAnswers } from '../answers.js'
+import { ruleId } from './check-rule.js'
+import { presentRule, sendRule } from './present-rule.js'
+import { Rule, RuleList, RuleListQuery, RuleParams } from './rule-schemas.js'
+
+const defaultLimit = 50
+
+export const readRoutes: FastifyPluginAsyncTypebox = async (app) => {
+  app.get('/', {
+    config: { role: 'viewer' },
+    schema: {
+      summary: 'List the rules, newest first: all of them, or a page of those that the query names',
+      querystring: RuleListQuery,
+      response: { 200: RuleList, ...refusalAnswers() },
+    },
+    handler: async ({ query, workspace }) => {
+      if (query.trigger !== undefined && !isEventType(query.trigger)) throw refusals.invalidTriggerType()
+      const isPaged = Object.keys(query).length > 0
+      const limit = isPaged ? (query.limit ?? defaultLimit) : undefined
+      const { where, ...page } = pageArguments(query, limit)
+      const rules = await workspace.database.rule.findMany({
+        where: { AND: [where, filterOf(query)] },
+        include: { counters: true },
+        ...page,
+      })
+      if (limit === undefined) return { rules: rules.map(presentRule) }
+      const cut = cutPage(rules, limit)
+      return { rules: cut.page.map(presentRule), nextCursor: cut.nextCursor }
+    },
+  })
+
+  app.get('/:id', {
+    config: { role: 'viewer' },
+    schema: {
+      summary: 'Read one rule',
+      params: RuleParams,
+      response: { 200: Rule, ...refusalAnswers(404) },
+    },
+    handler: async ({ params, workspace }, reply) => {
+      const rule = await workspace.database.rule.findUnique({
+        where: { id: ruleId(params) },
+        include: { counters: true },
+      })
+      if (rule === null) throw refusals.ruleNotFound()
+      return sendRule(reply, rule)
+    },
+  })
+}
+
+function filterOf({ trigger, isActive, q }: { trigger?: string; isActive?: boolean; q?: string }) {
+  // Half a character or a NUL is in no stored text, and Postgres would not even compare it.
+  if (q !== undefined && (q.includes('\0') || !q.isWellFormed()))
+    throw refusals.badRequest('Query parameter q is not text')
+  const contains = { contains: q ?? '', mode: 'insensitive' as const }
+  return {
+    ...(trigger === undefined ? {} : { trigger }),
+    ...(isActive === undefined ? {} : { isActive }),
+    ...(q === undefined ? {} : { OR: [{ name: contains }, { description: contains }] }),
+  }
+}

@@ -1,0 +1,59 @@
+import { Actions, Conditions, EventType, RuleDescription, RuleName } from '@automation/engine'
+import { Type } from 'typebox'
+import { Id, NextCursor, orNull, PageQuery, Timestamp } from '../answers.js'
+
+/** A full rule, as every answer tells it. */
+export const Rule = Type.Object({
+  id: Id,
+  name: RuleName,
+  description: RuleDescription,
+  trigger: EventType,
+  conditions: Conditions,
+  actions: Actions,
+  isActive: Type.Boolean(),
+  workspaceId: Id,
+  version: Type.Integer({ description: 'Counts the changes of the definition; also the ETag.' }),
+  executionCount: Type.Integer({ description: 'successCount + failureCount' }),
+  successCount: Type.Integer(),
+  failureCount: Type.Integer(),
+  lastSuccessAt: orNull(Timestamp),
+  lastFailureAt: orNull(Timestamp),
+  lastError: orNull(Type.String()),
+  createdAt: Timestamp,
+  updatedAt: Timestamp,
+})
+export type Rule = Type.Static<typeof Rule>
+
+/** Shape before vocabulary: here a trigger is any string, and an unknown one is a 400 once the shape is right. */
+const definition = {
+  name: RuleName,
+  description: RuleDescription,
+  trigger: Type.String({ description: `One of the event types: ${EventType.enum.join(', ')}` }),
+  conditions: Conditions,
+  actions: Actions,
+  isActive: Type.Boolean(),
+}
+
+export const RuleToCreate = Type.Object(
+  {
+    ...definition,
+    description: Type.Optional(definition.description),
+    conditions: Type.Optional(definition.conditions),
+    isActive: Type.Optional(definition.isActive),
+  },
+  { additionalProperties: false },
+)
+
+export const RuleToUpdate = Type.Partial(Type.Object(definition), { additionalProperties: false })
+
+export const RuleListQuery = Type.Object({
+  ...PageQuery,
+  trigger: Type.Optional(Type.String({ description: 'only rules of this event type' })),
+  isActive: Type.Optional(Type.Boolean()),
+  q: Type.Optional(
+    Type.String({ maxLength: 200, description: 'text that the name or description contains' }),
+  ),
+})
+export const RuleList = Type.Object({ rules: Type.Array(Rule), nextCursor: NextCursor })
+
+export const RuleParams = Type.Object({ id: Id })

@@ -1,0 +1,158 @@
+import { newId, type Prisma } from '@automation/database'
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import type { FastifyReply } from 'fastify'
+import { Type } from 'typebox'
+import { Id, refusalAnswers } from '../answers.js'
+import { changeRules, changesDefinition, findRuleToChange, refuseOneTooMany } from './change-rules.js'
+import { checkRule, ruleId } from './check-rule.js'
+import { type RuleRow, sendRule } from './present-rule.js'
+import { Rule, RuleParams, RuleToCreate, RuleToUpdate } from './rule-schemas.js'
+
+const maxNameLength = 200
+const ruleBodyLimitBytes = 262_144
+
+export const writeRoutes: FastifyPluginAsyncTypebox<{ bodyLimitBytes: number }> = async (app, options) => {
+  const bodyLimit = Math.min(ruleBodyLimitBytes, options.bodyLimitBytes)
+
+  app.post('/', {
+    bodyLimit,
+    attachValidation: true,
+    config: { role: 'editor' },
+    schema: {
+      summary: 'Create a rule',
+      body: RuleToCreate,
+      response: { 201: Rule, ...refusalAnswers(409, 413, 415, 422) },
+    },
+    handler: async (request, reply) => {
+      const body = checkRule(request.body, request.validationError)
+      const rule = await changeRules(request.workspace, async (transaction) => {
+        await refuseOneTooMany(transaction)
+        return transaction.rule.create({
+          data: newRule(request.workspace.id, { description: '', conditions: [], isActive: true, ...body }),
+          include: { counters: true },
+        })
+      })
+      return sendCreated(reply, rule)
+    },
+  })
+
+  app.put('/:id', {
+    bodyLimit,
+    attachValidation: true,
+    config: { role: 'editor' },
+    schema: {
+      summary: 'Update a rule: any subset of its fields',
+      params: RuleParams,
+      body: RuleToUpdate,
+      response: { 200: Rule, ...refusalAnswers(404, 412, 413, 415, 422) },
+    },
+    handler: async (request, reply) => {
+      const body = checkRule(request.body, request.validationError)
+      const id = ruleId(request.params)
+      const rule = await changeRules(request.workspace, async (transaction) => {
+        const found = await findRuleToChange(transaction, request, id)
+        return transaction.rule.update({
+          where: { id },
+          data: {
+            ...(body as Prisma.RuleUncheckedUpdateInput),
+            ...(changesDefinition(found, body) ? { version: { increment: 1 } } : {}),
+          },
+          include: { counters: true },
+        })
+      })
+      return sendRule(reply, rule)
+    },
+  })
+
+  app.delete('/:id', {
+    config: { role: 'editor' },
+    schema: {
+      summary: 'Delete a rule for good',
+      params: RuleParams,
+      response: { 204: Type.Null(), ...refusalAnswers(404, 412) },
+    },
+    handler: async (request, reply) => {
+      const id = ruleId(request.params)
+      await changeRules(request.workspace, async (transaction) => {
+        await findRuleToChange(transaction, request, id)
+        await transaction.rule.delete({ where: { id } })
+      })
+      return reply.status(204).send(null)
+    },
+  })
+
+  app.patch('/:id/toggle', {
+    config: { role: 'operator' },
+    schema: {
+      summary: 'Switch a rule on or off',
+      params: RuleParams,
+      response: { 200: Type.Object({ id: Id, isActive: Type.Boolean() }), ...refusalAnswers(404, 412) },
+    },
+    handler: async (request) => {
+      const id = ruleId(request.params)
+      return changeRules(request.workspace, async (transaction) => {
+        const { isActive } = await findRuleToChange(transaction, request, id)
+        return transaction.rule.update({
+          where: { id },
+          data: { isActive: !isActive },
+          select: { id: true, isActive: true },
+        })
+      })
+    },
+  })
+
+  app.post('/:id/clone', {
+    config: { role: 'editor' },
+    schema: {
+      summary: 'Copy a rule; the copy is inactive',
+      params: RuleParams,
+      response: { 201: Rule, ...refusalAnswers(404, 409) },
+    },
+    handler: async (request, reply) => {
+      const id = ruleId(request.params)
+      const rule = await changeRules(request.workspace, async (transaction) => {
+        const { name, description, trigger, conditions, actions } = await findRuleToChange(
+          transaction,
+          request,
+          id,
+        )
+        await refuseOneTooMany(transaction)
+        // A name may not grow past its limit (in characters, not halves of them), or the copy could not be saved again.
+        const copyName = [...`Copy of ${name}`].slice(0, maxNameLength).join('')
+        return transaction.rule.create({
+          data: newRule(request.workspace.id, {
+            name: copyName,
+            description,
+            trigger,
+            conditions,
+            actions,
+            isActive: false,
+          }),
+          include: { counters: true },
+        })
+      })
+      return sendCreated(reply, rule)
+    },
+  })
+}
+
+type RuleFields = Pick<RuleRow, 'name' | 'description' | 'trigger' | 'isActive'> & {
+  conditions: unknown
+  actions: unknown
+}
+
+/** The row of a new rule together with its counters. */
+function newRule(workspaceId: string, fields: RuleFields): Prisma.RuleUncheckedCreateInput {
+  return {
+    ...fields,
+    id: newId(),
+    workspaceId,
+    conditions: fields.conditions as Prisma.InputJsonValue,
+    actions: fields.actions as Prisma.InputJsonValue,
+    counters: { create: { workspaceId } },
+  }
+}
+
+function sendCreated(reply: FastifyReply, rule: RuleRow) {
+  return sendRule(reply.status(201).header('location', `/api/automation-rules/${rule.id}`), rule)
+}

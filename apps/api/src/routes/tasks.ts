@@ -1,0 +1,63 @@
+import { isUuid } from '@automation/database'
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { Type } from 'typebox'
+import { refusals } from '../errors.js'
+import { cutPage, pageArguments } from '../page.js'
+import { Id, NextCursor, orNull, PageQuery, refusalAnswers, Timestamp } from './answers.js'
+
+const Task = Type.Object({
+  id: Id,
+  workspaceId: Id,
+  executionId: Id,
+  actionIndex: Type.Integer({ description: 'which action of the rule made it, from 0' }),
+  ruleId: Id,
+  title: Type.String(),
+  description: orNull(Type.String()),
+  assigneeId: orNull(Type.String()),
+  priority: Type.String(),
+  dueAt: orNull(Timestamp),
+  createdAt: Timestamp,
+})
+
+const defaultLimit = 50
+
+export const taskRoutes: FastifyPluginAsyncTypebox = async (app) => {
+  app.get('/', {
+    config: { role: 'viewer' },
+    schema: {
+      summary: 'List the tasks that rules made, newest first',
+      querystring: Type.Object({
+        ...PageQuery,
+        ruleId: Type.Optional(Type.String()),
+        executionId: Type.Optional(Type.String()),
+      }),
+      response: {
+        200: Type.Object({ tasks: Type.Array(Task), nextCursor: NextCursor }),
+        ...refusalAnswers(),
+      },
+    },
+    handler: async ({ query, workspace: { database } }) => {
+      const limit = query.limit ?? defaultLimit
+      const { where, ...page } = pageArguments(query, limit)
+      const tasks = await database.task.findMany({
+        where: { AND: [where, byId('ruleId', query.ruleId), byId('executionId', query.executionId)] },
+        ...page,
+      })
+      const cut = cutPage(tasks, limit)
+      return {
+        tasks: cut.page.map(({ dueAt, createdAt, ...task }) => ({
+          ...task,
+          dueAt: dueAt?.toISOString() ?? null,
+          createdAt: createdAt.toISOString(),
+        })),
+        nextCursor: cut.nextCursor,
+      }
+    },
+  })
+}
+
+function byId(name: 'ruleId' | 'executionId', id: string | undefined) {
+  if (id === undefined) return {}
+  if (!isUuid(id)) throw refusals.badRequest(`Query parameter ${name} must be a UUID`)
+  return { [name]: id }
+}

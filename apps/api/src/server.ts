@@ -1,0 +1,28 @@
+import closeWithGrace from 'close-with-grace'
+import { buildApp } from './app.js'
+import { readConfig } from './config.js'
+
+const config = start(() => readConfig(process.env))
+const app = await buildApp(config)
+
+closeWithGrace({ delay: 25_000, logger: app.log }, async ({ err }) => {
+  if (err) app.log.error({ err }, 'closing after a fault')
+  await app.close()
+})
+// Whoever started this process over an IPC channel learns when it serves, and takes it along when it goes.
+process.on('disconnect', () => process.kill(process.pid, 'SIGTERM'))
+
+await app.database.system.$queryRaw`SELECT 1`.catch(() =>
+  app.log.warn('Postgres is away; answering 503 until it is there'),
+)
+await app.listen({ host: config.host, port: config.port })
+process.send?.({ ready: true, port: (app.server.address() as { port: number }).port })
+
+function start<Result>(read: () => Result): Result {
+  try {
+    return read()
+  } catch (error) {
+    console.error((error as Error).message)
+    process.exit(1)
+  }
+}

@@ -1,0 +1,54 @@
+import { LRUCache } from 'lru-cache'
+import type { Bucket } from './config.js'
+
+/**
+ * A token bucket kept as one number: the time at which it will be full again (the "theoretical arrival time" of the
+ * generic cell rate algorithm). A request moves that time on by one token's interval; it is refused where the time
+ * would lie further ahead than a whole bucket takes to fill.
+ */
+export interface Draw {
+  isRefused: boolean
+  /** Whole tokens left. */
+  remaining: number
+  /** Milliseconds until a token is there: only where refused, else 0. */
+  waitMs: number
+}
+
+function draw(
+  fullAt: number,
+  now: number,
+  intervalMs: number,
+  burst: number,
+): { fullAt: number; draw: Draw } {
+  const next = Math.max(fullAt, now) + intervalMs
+  const room = now + intervalMs * burst - next
+  return room < 0
+    ? { fullAt, draw: { isRefused: true, remaining: 0, waitMs: -room } }
+    : { fullAt: next, draw: { isRefused: false, remaining: Math.floor(room / intervalMs), waitMs: 0 } }
+}
+
+/**
+ * The same in Redis, by its own clock, so that all API processes agree. KEYS[1] the bucket; ARGV: interval of one
+ * token in milliseconds, burst. Answers { whole tokens left, or -1 where refused; milliseconds to wait }.
+ */
+export const drawTokenScript = `
+local time = redis.call('TIME')
+local now = time[1] * 1000 + time[2] / 1000
+local interval, burst = tonumber(ARGV[1]), tonumber(ARGV[2])
+local fullAt = tonumber(redis.call('GET', KEYS[1]) or now)
+local nextFullAt = math.max(fullAt, now) + interval
+local room = now + interval * burst - nextFullAt
+if room < 0 then return { -1, math.ceil(-room) } end
+redis.call('SET', KEYS[1], string.format('%.3f', nextFullAt), 'PX', math.ceil(nextFullAt - now) + 1)
+return { math.floor(room / interval), 0 }
+`
+
+/** Buckets of this process alone, for as long as Redis is away. The least recently used are forgotten first. */
+export function createLocalBuckets() {
+  const fullAts = new LRUCache<string, number>({ max: 10_000 })
+  return (key: string, { perMinute, burst }: Bucket, now: number): Draw => {
+    const result = draw(fullAts.get(key) ?? 0, now, 60_000 / perMinute, burst)
+    fullAts.set(key, result.fullAt)
+    return result.draw
+  }
+}

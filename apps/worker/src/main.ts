@@ -1,0 +1,41 @@
+import { openDatabase } from '@automation/database'
+import { openQueue } from '@automation/inbox'
+import closeWithGrace from 'close-with-grace'
+import { pino } from 'pino'
+import { type Config, readConfig } from './config.js'
+import { startSweeper } from './sweeper.js'
+import { startWorker } from './worker.js'
+
+const config = readConfigOrExit()
+const log = pino({ level: config.logLevel })
+const database = openDatabase(config.databaseUrl, config.databasePool)
+const queue = openQueue(config.redisUrl, config.queuePrefix)
+// Prisma's first query of a process takes a quarter of a second: not at the cost of the first event.
+await database.system.$queryRaw`SELECT 1`.catch(() =>
+  log.warn('Postgres is away; events wait until it is there'),
+)
+const worker = startWorker(config, database, log)
+const sweeper = startSweeper(database, queue, log)
+
+closeWithGrace({ delay: 25_000, logger: log }, async ({ err }) => {
+  if (err) log.error({ err }, 'closing after a fault')
+  await sweeper.stop()
+  await worker.close()
+  await queue.close()
+  await database.close()
+})
+// Whoever started this process over an IPC channel learns when it works, and takes it along when it goes.
+process.on('disconnect', () => process.kill(process.pid, 'SIGTERM'))
+
+await worker.ready()
+log.info({ concurrency: config.concurrency }, 'worker ready')
+process.send?.({ ready: true })
+
+function readConfigOrExit(): Config {
+  try {
+    return readConfig(process.env)
+  } catch (error) {
+    console.error((error as Error).message)
+    process.exit(1)
+  }
+}

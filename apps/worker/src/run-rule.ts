@@ -1,0 +1,50 @@
+import { executionIdOf } from '@automation/database'
+import { type ActionResult, planRule, settlePlan } from '@automation/engine'
+import type { ReadyRule } from './compiled-rules.js'
+import type { Perform, TaskToMake } from './effects/index.js'
+import type { LoadedEvent } from './load-events.js'
+
+/** One rule's run for one event, as the ledger writes it and the caller hears of it. */
+export interface RuleRun {
+  ruleId: string
+  ruleVersion: number
+  /** null where the conditions did not pass: such a run is no execution. */
+  executionId: string | null
+  success: boolean
+  error: string | null
+  results: ActionResult[]
+  tasks: TaskToMake[]
+  startedAt: Date
+  finishedAt: Date
+}
+
+/** Runs one rule: conditions, then actions, one after another. Throws only surprises, for which the job is run again. */
+export async function runRule(rule: ReadyRule, event: LoadedEvent, perform: Perform): Promise<RuleRun> {
+  const startedAt = new Date()
+  const executionId = executionIdOf(event, rule.id)
+  const tasks: TaskToMake[] = []
+  const run = { ruleId: rule.id, ruleVersion: rule.version, tasks, startedAt }
+  if ('fault' in rule.compiled) {
+    return {
+      ...run,
+      executionId,
+      success: false,
+      error: rule.compiled.fault,
+      results: [],
+      finishedAt: startedAt,
+    }
+  }
+
+  const plan = planRule(rule.compiled, event.data, startedAt.getTime())
+  if (!plan.conditionsPassed) {
+    return { ...run, executionId: null, success: true, error: null, results: [], finishedAt: startedAt }
+  }
+  const context = { executionId, rule, event, startedAt, tasks }
+  const { success, results } = await settlePlan(plan, (action) => perform(action, context))
+  return { ...run, executionId, success, error: errorOf(results), results, finishedAt: new Date() }
+}
+
+function errorOf(results: ActionResult[]): string | null {
+  const failed = results.find((result) => result.status === 'failed')
+  return failed ? (failed.error ?? 'The action failed') : null
+}

@@ -1,0 +1,84 @@
+import type { Database } from '@automation/database'
+import { JobData, type JobName, queueName, type Reply, replyChannel, stallOptions } from '@automation/jobs'
+import { type Job, Worker } from 'bullmq'
+import { Redis } from 'ioredis'
+import type { Logger } from 'pino'
+import { Check } from 'typebox/value'
+import { createCompiledRules } from './compiled-rules.js'
+import type { Config } from './config.js'
+import { createEffects } from './effects/index.js'
+import { runExecute } from './execute.js'
+import { createLedger } from './ledger.js'
+import { createEventLoader } from './load-events.js'
+import type { RuleRun } from './run-rule.js'
+import { runTrigger } from './trigger.js'
+
+/**
+ * Takes jobs off the belt. A job's life, read downwards:
+ *
+ *   job ─▶ event loaded (or done already) ─▶ rules run ─▶ outcome committed ─▶ caller told ─▶ job completed
+ *
+ * Killed anywhere on the way, the job is delivered again and ends in the same rows.
+ */
+export function startWorker(config: Config, database: Database, log: Logger) {
+  const loadEvent = createEventLoader(database)
+  const findRules = createCompiledRules(database)
+  const record = createLedger(database)
+  const effects = createEffects(config)
+  const publisher = new Redis(config.redisUrl, {
+    enableAutoPipelining: true,
+    maxRetriesPerRequest: 1,
+    commandTimeout: 2_000,
+  })
+  const connection = new Redis(config.redisUrl, { maxRetriesPerRequest: null })
+
+  const worker = new Worker<JobData, void, JobName>(queueName, run, {
+    connection,
+    prefix: config.queuePrefix,
+    concurrency: config.concurrency,
+    ...stallOptions,
+  })
+  // Lost connections come back by themselves; BullMQ tells of each through the worker's own error event.
+  for (const redis of [publisher, connection]) redis.on('error', () => {})
+  worker.on('error', (error) => log.warn({ err: error }, 'queue error'))
+  worker.on('failed', (job, error) => log.error({ err: error, eventId: job?.data.eventId }, 'job failed'))
+
+  return {
+    ready: () => worker.waitUntilReady(),
+    /** Finishes what is under way; what still waits is left to other workers. */
+    async close(): Promise<void> {
+      await worker.close()
+      await effects.close()
+      publisher.disconnect()
+      connection.disconnect()
+    },
+  }
+
+  async function run(job: Job<JobData, void, JobName>): Promise<void> {
+    if (!Check(JobData, job.data)) throw new Error('Not a job of ours')
+    const event = await loadEvent(job.data.eventId)
+    if (event === undefined) return
+    const runs =
+      event.ruleId === null
+        ? await runTrigger(event, findRules, effects.perform)
+        : await runExecute(event, event.ruleId, database, effects.perform)
+    await record({ event, runs })
+    log.debug({ eventId: event.id, runs: runs.length }, 'event done')
+    if (job.data.replyTo) tell(job.data.replyTo, event.id, runs)
+  }
+
+  /** Not waited for: a caller who is not told reads the stored outcome. */
+  function tell(instanceId: string, eventId: string, runs: RuleRun[]): void {
+    const reply: Reply = {
+      eventId,
+      runs: runs.map(({ ruleId, executionId, success, error, results }) => ({
+        ruleId,
+        executionId,
+        success,
+        error,
+        results,
+      })),
+    }
+    publisher.publish(replyChannel(config.queuePrefix, instanceId), JSON.stringify(reply)).catch(() => {})
+  }
+}

@@ -1,0 +1,9 @@
+import type { TObject } from 'typebox'
+import type { Format } from '../formats.js'
+
+/** One type of action: its name, the schema of its config, and what the schema cannot say of its texts. */
+export interface ActionDefinition {
+  readonly type: string
+  readonly config: TObject
+  readonly formats: Readonly<Record<string, Format>>
+}

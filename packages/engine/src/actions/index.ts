@@ -1,0 +1,16 @@
+import type { Static } from 'typebox'
+import { createTask } from './create-task.js'
+import { sendEmail } from './send-email.js'
+import { sendNotification } from './send-notification.js'
+import { sendWebhook } from './send-webhook.js'
+
+/** Every type of action. A new one is one file and one line here: validation, planning and OpenAPI follow. */
+export const actionDefinitions = [createTask, sendEmail, sendWebhook, sendNotification] as const
+
+export type KnownAction = (typeof actionDefinitions)[number]
+export type ActionType = KnownAction['type']
+
+/** The config of an action type, as a rule holds it and as an effect gets it rendered. */
+export type ActionConfig<Name extends ActionType = ActionType> = Static<
+  Extract<KnownAction, { type: Name }>['config']
+>

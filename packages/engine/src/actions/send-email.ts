@@ -1,0 +1,28 @@
+import { Type } from 'typebox'
+import { emailAddress } from '../formats.js'
+import type { ActionDefinition } from './action-definition.js'
+
+const Address = Type.String({ minLength: 1, maxLength: 500, description: 'One address' })
+
+export const sendEmail = {
+  type: 'SEND_EMAIL',
+  config: Type.Object(
+    {
+      to: Address,
+      subject: Type.String({ minLength: 1, maxLength: 500 }),
+      template: Type.String({ minLength: 1, maxLength: 200, description: 'Name of the mail template' }),
+      cc: Type.Optional(Address),
+      bcc: Type.Optional(Address),
+      replyTo: Type.Optional(Address),
+      variables: Type.Optional(
+        Type.Unsafe<Record<string, unknown>>({
+          type: 'object',
+          additionalProperties: true,
+          description: 'What the mail template may use',
+        }),
+      ),
+    },
+    { additionalProperties: false },
+  ),
+  formats: { to: emailAddress, cc: emailAddress, bcc: emailAddress, replyTo: emailAddress },
+} as const satisfies ActionDefinition

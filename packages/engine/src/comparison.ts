@@ -1,0 +1,42 @@
+import { type Static, Type } from 'typebox'
+
+export const Scalar = Type.Unsafe<string | number | boolean | null>({
+  type: ['string', 'number', 'boolean', 'null'],
+})
+export type Scalar = Static<typeof Scalar>
+
+const decimal = /^-?(?:0|[1-9]\d*)(?:\.\d+)?$/
+
+/**
+ * Reads a number, or a text that is one from end to end, as JSON would write it but without an exponent: "10abc", "",
+ * " 5 ", "0x10", "Infinity" are none, nor are "007" (a code with leading zeros) and "1e3" (as likely an id as a number).
+ * NaN otherwise, so that every comparison with it is false.
+ */
+export function toNumber(value: unknown): number {
+  if (typeof value === 'number') return value
+  if (typeof value !== 'string' || !decimal.test(value)) return Number.NaN
+  const number = Number(value)
+  return Number.isFinite(number) ? number : Number.NaN
+}
+
+/** Equality of scalars: strict, except that a number equals a text that is the same number. Symmetric. */
+export function equalTo(value: Scalar): (actual: unknown) => boolean {
+  if (typeof value === 'number') return (actual) => toNumber(actual) === value
+  const number = toNumber(value)
+  if (Number.isNaN(number)) return (actual) => actual === value
+  return (actual) => actual === value || actual === number
+}
+
+/** The same equality against many values, in constant time. What is no scalar in the list equals nothing. */
+export function memberOf(values: readonly unknown[]): (actual: unknown) => boolean {
+  const exact = new Set(values.filter((value) => !Number.isNaN(value)))
+  const numbers = new Set(values.filter((value) => typeof value === 'number'))
+  const numbersInTexts = new Set(values.filter((value) => typeof value === 'string').map(toNumber))
+  numbers.delete(Number.NaN)
+  numbersInTexts.delete(Number.NaN)
+  return (actual) => {
+    if (exact.has(actual)) return true
+    if (typeof actual === 'string') return numbers.size > 0 && numbers.has(toNumber(actual))
+    return typeof actual === 'number' && numbersInTexts.has(actual)
+  }
+}

@@ -1,0 +1,30 @@
+import { Compile } from 'typebox/compile'
+import type { ActionDefinition } from './actions/action-definition.js'
+import { actionDefinitions } from './actions/index.js'
+
+const checks = new Map(
+  actionDefinitions.map((definition: ActionDefinition) => [
+    definition.type,
+    { schema: Compile(definition.config), formats: Object.entries(definition.formats) },
+  ]),
+)
+
+/**
+ * Says why a rendered config is not what its action takes: a recipient that came out empty, a URL without a host.
+ * Undefined when it fits.
+ */
+export function findConfigFault(type: string, config: unknown): string | undefined {
+  const check = checks.get(type)
+  if (!check) return `${type} is no action type`
+  if (!check.schema.Check(config)) {
+    const [error] = check.schema.Errors(config)
+    return `config${(error?.instancePath ?? '').replaceAll('/', '.')} ${error?.message ?? 'does not fit'}`
+  }
+  const texts = config as Record<string, unknown>
+  for (const [key, findFault] of check.formats) {
+    const text = texts[key]
+    const fault = typeof text === 'string' ? findFault(text) : undefined
+    if (fault) return `config.${key} ${fault}`
+  }
+  return undefined
+}

@@ -1,0 +1,27 @@
+const millisecondsPer: Record<string, number> = {
+  s: 1000,
+  m: 60_000,
+  h: 3_600_000,
+  d: 86_400_000,
+  w: 604_800_000,
+}
+
+// The units of the contract reach a year, no further: a typing error must not book a task in the next century.
+const maxMilliseconds = 366 * 86_400_000
+
+/**
+ * Reads an integer with a unit (s, m, h, d, w), such as `90s`, `24h` or `2w`, as milliseconds.
+ * Undefined for anything else, for zero and for more than 366 days.
+ */
+export function parseDuration(text: string): number | undefined {
+  const match = /^([1-9]\d{0,8})([smhdw])$/.exec(text)
+  if (!match) return undefined
+  const milliseconds = Number(match[1]) * (millisecondsPer[match[2] ?? ''] ?? Number.NaN)
+  return milliseconds <= maxMilliseconds ? milliseconds : undefined
+}
+
+/** Says what is wrong with a text that should be a duration. */
+export function findDurationFault(text: string): string | undefined {
+  if (parseDuration(text) !== undefined) return undefined
+  return 'must be a duration such as 30m, 24h or 7d, at most 366 days'
+}

@@ -1,0 +1,125 @@
+import { Check } from 'typebox/value'
+import type { ActionDefinition } from './actions/action-definition.js'
+import { actionDefinitions } from './actions/index.js'
+import { findOperator } from './operators.js'
+import { maxPathLength, parsePath } from './path.js'
+import { maxClauses, maxNesting, maxPlaceholders } from './rule.js'
+import { compileTemplate } from './template.js'
+
+/** One thing that is wrong: where, as a path such as `actions[1].config.to`, and what. */
+export interface Fault {
+  field: string
+  message: string
+}
+
+interface Search {
+  faults: Fault[]
+  clauses: number
+  placeholders: number
+}
+
+// Bodies nested deeper are refused before they come here; this keeps the engine total whoever calls it.
+const maxConfigDepth = 32
+
+/**
+ * Finds what the schemas cannot say: faulty paths, patterns, placeholders, durations, dates, and the limits that hold
+ * for a rule as a whole. Takes any shape and stays silent where a schema already speaks, so the faults of both can be
+ * told together. Give it the whole definition, also on a partial update. Never throws.
+ */
+export function findRuleFaults(definition: { conditions?: unknown; actions?: unknown }): Fault[] {
+  const search: Search = { faults: [], clauses: 0, placeholders: 0 }
+  searchConditions(search, definition.conditions, 'conditions', 0)
+  if (Array.isArray(definition.actions)) {
+    for (const [index, action] of definition.actions.entries())
+      searchAction(search, action, `actions[${index}]`)
+  }
+  if (search.clauses > maxClauses)
+    report(
+      search,
+      'conditions',
+      `must have at most ${maxClauses} clauses, counting those in the actions' when`,
+    )
+  if (search.placeholders > maxPlaceholders)
+    report(search, 'actions', `must have at most ${maxPlaceholders} placeholders in all`)
+  return search.faults
+}
+
+function searchConditions(search: Search, conditions: unknown, field: string, depth: number): void {
+  if (!Array.isArray(conditions)) return
+  for (const [index, condition] of conditions.entries())
+    searchCondition(search, condition, `${field}[${index}]`, depth)
+}
+
+function searchCondition(search: Search, condition: unknown, field: string, depth: number): void {
+  if (!isObject(condition)) return
+  const group = ['all', 'any', 'not'].find((keyword) => Object.hasOwn(condition, keyword))
+  if (!group) {
+    searchClause(search, condition, field)
+  } else if (depth === maxNesting) {
+    report(search, field, `must not nest groups more than ${maxNesting} deep`)
+  } else if (group === 'not') {
+    searchCondition(search, condition.not, `${field}.not`, depth + 1)
+  } else {
+    searchConditions(search, condition[group], `${field}.${group}`, depth + 1)
+  }
+}
+
+function searchClause(search: Search, clause: Record<string, unknown>, field: string): void {
+  search.clauses += 1
+  const path = clause.field
+  if (typeof path === 'string' && path !== '' && path.length <= maxPathLength && !parsePath(path))
+    report(search, `${field}.field`, 'must be a field path such as lead.tags[0].name')
+  const operator = typeof clause.operator === 'string' ? findOperator(clause.operator) : undefined
+  if (!operator?.value || !Check(operator.value, clause.value)) return
+  const fault = operator.findFault?.(clause.value)
+  if (fault) report(search, `${field}.value`, fault)
+}
+
+function searchAction(search: Search, action: unknown, field: string): void {
+  if (!isObject(action)) return
+  searchCondition(search, action.when, `${field}.when`, 0)
+  searchTexts(search, action.config, `${field}.config`, 0)
+  const definition = actionDefinitions.find(({ type }) => type === action.type)
+  if (definition && isObject(action.config))
+    searchFormats(search, definition, action.config, `${field}.config`)
+}
+
+function searchTexts(search: Search, json: unknown, field: string, depth: number): void {
+  if (depth > maxConfigDepth) {
+    report(search, field, `must not be nested deeper than ${maxConfigDepth} levels`)
+  } else if (typeof json === 'string') {
+    const template = compileTemplate(json)
+    if (typeof template === 'string') report(search, field, template)
+    else search.placeholders += template.placeholders
+  } else if (Array.isArray(json)) {
+    for (const [index, item] of json.entries()) searchTexts(search, item, `${field}[${index}]`, depth + 1)
+  } else if (isObject(json)) {
+    for (const [key, value] of Object.entries(json)) searchTexts(search, value, `${field}.${key}`, depth + 1)
+  }
+}
+
+/** Texts without placeholders are checked now; the others when they are rendered. */
+function searchFormats(
+  search: Search,
+  definition: ActionDefinition,
+  config: Record<string, unknown>,
+  field: string,
+): void {
+  for (const [key, findFault] of Object.entries(definition.formats)) {
+    const text = Object.hasOwn(config, key) ? config[key] : undefined
+    const schema = definition.config.properties[key]
+    if (typeof text !== 'string' || !schema || !Check(schema, text)) continue
+    const template = compileTemplate(text)
+    if (typeof template === 'string' || template.placeholders > 0) continue
+    const fault = findFault(String(template.constant))
+    if (fault) report(search, `${field}.${key}`, fault)
+  }
+}
+
+function report(search: Search, field: string, message: string): void {
+  search.faults.push({ field, message })
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}

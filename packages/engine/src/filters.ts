@@ -1,0 +1,128 @@
+import { toNumber } from './comparison.js'
+import { parseTimestamp } from './timestamp.js'
+
+/** A filter's argument as written: quotes taken off, or bare. */
+export interface Argument {
+  text: string
+  isQuoted: boolean
+}
+
+/** Turns a value into another. `warn` takes a half sentence about the value, such as "is no date". */
+export type Filter = (value: unknown, warn: (message: string) => void) => unknown
+
+/** Compiles a filter, or says what is wrong with its argument. */
+type FilterCompiler = (argument: Argument | undefined) => Filter | string
+
+const maxTruncatedLength = 10_000
+const maxDecimals = 20
+
+/** Every filter of a placeholder. A new one is one entry here. */
+export const filters: ReadonlyMap<string, FilterCompiler> = new Map<string, FilterCompiler>([
+  ['default', compileDefault],
+  ['upper', onText((text) => text.toUpperCase())],
+  ['lower', onText((text) => text.toLowerCase())],
+  ['trim', onText((text) => text.trim())],
+  ['capitalize', onText((text) => text.replace(/^./u, (first) => first.toUpperCase()))],
+  ['truncate', compileTruncate],
+  ['date', compileDate],
+  ['number', compileNumber],
+  ['json', (argument) => (argument ? 'takes no argument' : toJson)],
+  ['urlencode', onText((text) => encodeURIComponent(text.replace(/\p{Surrogate}/gu, '\uFFFD')))],
+])
+
+/** Writes a value as text: nothing for null and undefined, JSON for objects. Throws where JSON.stringify does. */
+export function toText(value: unknown): string {
+  if (typeof value === 'string') return value
+  if (value === undefined || value === null) return ''
+  return typeof value === 'object' ? (toJson(value) ?? '') : String(value)
+}
+
+function toJson(value: unknown): string | undefined {
+  return JSON.stringify(value)
+}
+
+function onText(change: (text: string) => string): FilterCompiler {
+  return (argument) => {
+    if (argument) return 'takes no argument'
+    return (value) => (isNothing(value) ? value : change(toText(value)))
+  }
+}
+
+function compileDefault(argument: Argument | undefined): Filter | string {
+  if (!argument) return 'needs an argument, such as default:"friend"'
+  const replacement = argument.isQuoted ? argument.text : readLiteral(argument.text)
+  return (value) => (isNothing(value) || value === '' ? replacement : value)
+}
+
+/** Bare true, false, null and numbers are what they say, so that a lone placeholder keeps its type by default too. */
+function readLiteral(text: string): unknown {
+  if (text === 'null') return null
+  if (text === 'true' || text === 'false') return text === 'true'
+  const number = toNumber(text)
+  return Number.isNaN(number) ? text : number
+}
+
+function compileTruncate(argument: Argument | undefined): Filter | string {
+  const length = toNumber(argument?.text)
+  if (!Number.isInteger(length) || length < 1 || length > maxTruncatedLength)
+    return `needs a length from 1 to ${maxTruncatedLength}, such as truncate:80`
+  return (value) => {
+    if (isNothing(value)) return value
+    const text = toText(value)
+    // Cutting must not leave half of a surrogate pair behind: Postgres refuses such text.
+    return text.length <= length ? text : `${text.slice(0, length - 1).replace(/\p{Surrogate}$/u, '')}…`
+  }
+}
+
+function compileNumber(argument: Argument | undefined): Filter | string {
+  const decimals = argument ? toNumber(argument.text) : undefined
+  if (decimals !== undefined && !(Number.isInteger(decimals) && decimals >= 0 && decimals <= maxDecimals))
+    return `takes a number of decimals from 0 to ${maxDecimals}, such as number:2`
+  return (value, warn) => {
+    if (isNothing(value)) return value
+    const number = toNumber(value)
+    if (Number.isNaN(number)) {
+      warn('is no number')
+      return value
+    }
+    return decimals === undefined ? number : number.toFixed(decimals)
+  }
+}
+
+function compileDate(argument: Argument | undefined): Filter | string {
+  const format = argument?.text
+  if (format !== undefined && !/^(?:YYYY|MM|DD|HH|mm|ss|SSS|[TZ]|[^A-Za-z])+$/.test(format))
+    return 'takes a format of YYYY, MM, DD, HH, mm, ss and SSS, such as date:YYYY-MM-DD'
+  return (value, warn) => {
+    if (isNothing(value)) return value
+    const milliseconds = parseTimestamp(value)
+    if (Number.isNaN(milliseconds)) {
+      warn('is no date')
+      return value
+    }
+    const date = new Date(milliseconds)
+    return format === undefined ? date.toISOString() : formatDate(date, format)
+  }
+}
+
+/** Always UTC: a worker's own time zone must not change what a customer reads. */
+function formatDate(date: Date, format: string): string {
+  const parts: Record<string, string> = {
+    YYYY: String(date.getUTCFullYear()).padStart(4, '0'),
+    MM: pad(date.getUTCMonth() + 1),
+    DD: pad(date.getUTCDate()),
+    HH: pad(date.getUTCHours()),
+    mm: pad(date.getUTCMinutes()),
+    ss: pad(date.getUTCSeconds()),
+    SSS: pad(date.getUTCMilliseconds(), 3),
+  }
+  return format.replace(/YYYY|MM|DD|HH|mm|ss|SSS/g, (token) => parts[token] ?? token)
+}
+
+function pad(number: number, digits = 2): string {
+  return String(number).padStart(digits, '0')
+}
+
+function isNothing(value: unknown): boolean {
+  return value === undefined || value === null
+}

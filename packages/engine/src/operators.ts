@@ -1,0 +1,148 @@
+import { Type } from 'typebox'
+import { equalTo, memberOf, Scalar, toNumber } from './comparison.js'
+import { findDurationFault, parseDuration } from './duration.js'
+import { compare, compareTime, define, negate, type Operator } from './operator.js'
+import { compilePattern, findPatternFault, maxPatternLength } from './pattern.js'
+import { parseTimestamp } from './timestamp.js'
+
+const Scalars = Type.Array(Scalar, { minItems: 1, maxItems: 1000 })
+// Fewer than in `in`: a text in the data is searched once for each.
+const FewScalars = Type.Array(Scalar, { minItems: 1, maxItems: 100 })
+const Range = Type.Array(Type.Number(), { minItems: 2, maxItems: 2, description: '[low, high], inclusive' })
+const Text = Type.String({ minLength: 1, maxLength: 10_000 })
+const Pattern = Type.String({ minLength: 1, maxLength: maxPatternLength, description: 'RE2 syntax' })
+const Instant = Type.String({ minLength: 1, maxLength: 40, description: 'ISO 8601, a time with its zone' })
+const Duration = Type.String({ minLength: 1, maxLength: 20, description: 'Integer with s, m, h, d or w' })
+
+const equals = define({ name: 'equals', aliases: ['eq'], value: Scalar, compile: equalTo })
+
+const between = define({
+  name: 'between',
+  value: Range,
+  findFault: ([low = 0, high = 0]) => (low <= high ? undefined : 'must be [low, high] with low at most high'),
+  compile([low = 0, high = 0]) {
+    return (actual) => {
+      const number = toNumber(actual)
+      return number >= low && number <= high
+    }
+  },
+})
+
+const isIn = define({ name: 'in', value: Scalars, compile: memberOf })
+
+const contains = define({
+  name: 'contains',
+  value: Scalar,
+  compile(value) {
+    const isEqual = equalTo(value)
+    return (actual) => {
+      if (typeof actual === 'string') return typeof value === 'string' && actual.includes(value)
+      return Array.isArray(actual) && actual.some(isEqual)
+    }
+  },
+})
+
+const matches = define({
+  name: 'matches',
+  value: Pattern,
+  findFault: findPatternFault,
+  compile: compilePattern,
+})
+
+// A null says "nothing here" as plainly as a missing key: CRMs send either.
+const exists = define({ name: 'exists', compile: () => (actual) => actual !== undefined && actual !== null })
+
+const isEmpty = define({ name: 'is_empty', compile: () => hasNothing })
+
+/** Every operator. A new one is one entry here: validation, evaluation, trace and OpenAPI follow. */
+export const operators: readonly Operator[] = [
+  equals,
+  negate(equals, 'not_equals', 'neq'),
+  compare('greater_than', 'gt', (actual, limit) => actual > limit),
+  compare('greater_than_or_equal', 'gte', (actual, limit) => actual >= limit),
+  compare('less_than', 'lt', (actual, limit) => actual < limit),
+  compare('less_than_or_equal', 'lte', (actual, limit) => actual <= limit),
+  between,
+  negate(between, 'not_between'),
+  isIn,
+  negate(isIn, 'not_in'),
+  contains,
+  negate(contains, 'not_contains'),
+  define({
+    name: 'contains_any',
+    value: FewScalars,
+    compile(values) {
+      const isWanted = memberOf(values)
+      const texts = values.filter((value) => typeof value === 'string')
+      return (actual) => {
+        if (typeof actual === 'string') return texts.some((text) => actual.includes(text))
+        return Array.isArray(actual) && actual.some(isWanted)
+      }
+    },
+  }),
+  define({
+    name: 'contains_all',
+    value: FewScalars,
+    compile: (values) => (actual) => {
+      if (typeof actual === 'string')
+        return values.every((value) => typeof value === 'string' && actual.includes(value))
+      return Array.isArray(actual) && values.every(memberOf(actual))
+    },
+  }),
+  define({
+    name: 'starts_with',
+    value: Text,
+    compile: (start) => (actual) => typeof actual === 'string' && actual.startsWith(start),
+  }),
+  define({
+    name: 'ends_with',
+    value: Text,
+    compile: (end) => (actual) => typeof actual === 'string' && actual.endsWith(end),
+  }),
+  matches,
+  negate(matches, 'not_matches'),
+  exists,
+  negate(exists, 'not_exists'),
+  isEmpty,
+  negate(isEmpty, 'is_not_empty'),
+  define({ name: 'is_true', compile: () => (actual) => actual === true }),
+  define({ name: 'is_false', compile: () => (actual) => actual === false }),
+  compareTime('before', Instant, findInstantFault, parseTimestamp, (actual, limit) => actual < limit),
+  compareTime('after', Instant, findInstantFault, parseTimestamp, (actual, limit) => actual > limit),
+  compareTime(
+    'within_last',
+    Duration,
+    findDurationFault,
+    parseDuration,
+    (actual, span, now) => actual >= now - span && actual <= now,
+  ),
+  compareTime(
+    'within_next',
+    Duration,
+    findDurationFault,
+    parseDuration,
+    (actual, span, now) => actual >= now && actual <= now + span,
+  ),
+]
+
+const operatorsByName = new Map(
+  operators.flatMap((operator) =>
+    [operator.name, ...operator.aliases].map((name) => [name, operator] as const),
+  ),
+)
+
+/** Looks an operator up by its name or an alias. */
+export function findOperator(name: string): Operator | undefined {
+  return operatorsByName.get(name)
+}
+
+function findInstantFault(text: string): string | undefined {
+  if (!Number.isNaN(parseTimestamp(text))) return undefined
+  return 'must be an ISO 8601 date or a date-time with its zone, such as 2026-01-31T09:00:00Z'
+}
+
+function hasNothing(actual: unknown): boolean {
+  if (actual === undefined || actual === null || actual === '') return true
+  if (typeof actual !== 'object') return false
+  return Array.isArray(actual) ? actual.length === 0 : Object.keys(actual).length === 0
+}

@@ -1,0 +1,63 @@
+import { type Argument, type Filter, filters } from './filters.js'
+import { compilePath, parsePath, type Read } from './path.js'
+
+/** Chains of filters that make a text longer (`json | json`) grow it by powers. */
+const maxFilters = 10
+
+/** `{{path | filter:argument | filter}}`, made ready. */
+export interface Placeholder {
+  path: string
+  read: Read
+  filters: Filter[]
+}
+
+/** Reads the placeholder that opens at `open`, or says what is wrong with it. Regular expressions here never backtrack. */
+export function parsePlaceholder(
+  text: string,
+  open: number,
+): { placeholder: Placeholder; end: number } | string {
+  let stop = findStop(text, open + 2)
+  if (stop < 0) return 'has a placeholder without its closing }}'
+  const path = text.slice(open + 2, stop).trim()
+  if (!parsePath(path)) return `has a placeholder without a field path: {{${path.slice(0, 60)}}}`
+  const compiled: Filter[] = []
+  while (text[stop] === '|') {
+    const found = parseFilter(text, stop + 1)
+    if (typeof found === 'string') return found
+    compiled.push(found.filter)
+    if (compiled.length > maxFilters) return `has a placeholder with more than ${maxFilters} filters`
+    stop = found.stop
+  }
+  return { placeholder: { path, read: compilePath(path), filters: compiled }, end: stop + 2 }
+}
+
+/** Reads `name`, `name:bare argument` or `name:"quoted argument"` up to the next `|` or `}}`. */
+function parseFilter(text: string, start: number): { filter: Filter; stop: number } | string {
+  const head = /\s*([A-Za-z_]*)\s*(:)?\s*/y
+  head.lastIndex = start
+  const [, name = '', colon] = head.exec(text) ?? []
+  let at = head.lastIndex
+  let argument: Argument | undefined
+  const quote = text[at]
+  if (colon && (quote === '"' || quote === "'")) {
+    const close = text.indexOf(quote, at + 1)
+    if (close < 0) return `has a filter ${name} without its closing ${quote}`
+    argument = { text: text.slice(at + 1, close), isQuoted: true }
+    at = close + 1
+  }
+  const stop = findStop(text, at)
+  if (stop < 0) return 'has a placeholder without its closing }}'
+  const rest = text.slice(at, stop).trim()
+  const compile = filters.get(name)
+  if (!compile || (rest !== '' && (!colon || argument)))
+    return `has an unknown filter: ${text.slice(start, stop).trim().slice(0, 60)}`
+  if (rest !== '') argument = { text: rest, isQuoted: false }
+  const filter = compile(argument)
+  return typeof filter === 'string' ? `has a filter ${name} that ${filter}` : { filter, stop }
+}
+
+function findStop(text: string, from: number): number {
+  const stops = /\||\}\}/g
+  stops.lastIndex = from
+  return stops.exec(text)?.index ?? -1
+}

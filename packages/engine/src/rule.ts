@@ -1,0 +1,108 @@
+import { type Static, type TSchema, Type } from 'typebox'
+import { actionDefinitions, type KnownAction } from './actions/index.js'
+import type { Operator } from './operator.js'
+import { operators } from './operators.js'
+import { maxPathLength } from './path.js'
+
+export const maxActions = 20
+/** In one rule: its conditions and the `when` of its actions together. */
+export const maxClauses = 50
+export const maxNesting = 8
+/** In the configs of one rule together. */
+export const maxPlaceholders = 200
+
+export const RuleName = Type.String({ minLength: 1, maxLength: 200 })
+export const RuleDescription = Type.String({ maxLength: 2000 })
+
+export interface Clause {
+  field: string
+  operator: string
+  value?: unknown
+}
+
+// Written beside its schema, since no type can be derived from a recursive if/then/else.
+export type Condition = Clause | { all: Condition[] } | { any: Condition[] } | { not: Condition }
+
+const ConditionRef = Type.Unsafe<Condition>({ $ref: 'Condition#' })
+
+/**
+ * A clause or a group. The branches state no `type` of their own and the clause's operator picks its branch by
+ * discriminator, so that each fault is told once: nested `type`s and a plain `oneOf` would repeat it per branch.
+ */
+export const Condition = Type.Unsafe<Condition>({
+  $id: 'Condition',
+  type: 'object',
+  // biome-ignore-start lint/suspicious/noThenProperty: JSON schema's own keyword.
+  if: { required: ['all'] },
+  then: groupSchema('all', conditionList(1)),
+  else: {
+    if: { required: ['any'] },
+    then: groupSchema('any', conditionList(1)),
+    else: {
+      if: { required: ['not'] },
+      then: groupSchema('not', ConditionRef),
+      else: {
+        properties: { field: Type.String({ minLength: 1, maxLength: maxPathLength }) },
+        required: ['field'],
+        discriminator: { propertyName: 'operator' },
+        oneOf: operators.map(clauseSchema),
+      },
+    },
+  },
+  // biome-ignore-end lint/suspicious/noThenProperty: JSON schema's own keyword.
+})
+
+/** All of them must hold; none is as good as true. */
+export const Conditions = conditionList(0)
+export type Conditions = Static<typeof Conditions>
+
+// Like a clause: `config` is required here and not in the branches, so that `{}` is told both what it lacks.
+export type Action = KnownAction extends infer Known ? ActionOf<Known> : never
+export const Action = Type.Unsafe<Action>({
+  type: 'object',
+  required: ['config'],
+  discriminator: { propertyName: 'type' },
+  oneOf: actionDefinitions.map((definition) => actionSchema(definition)),
+})
+
+export const Actions = Type.Array(Action, { minItems: 1, maxItems: maxActions })
+export type Actions = Static<typeof Actions>
+
+/** What the engine needs of a rule. */
+export const RuleDefinition = Type.Object(
+  { conditions: Conditions, actions: Actions },
+  { additionalProperties: false },
+)
+export type RuleDefinition = Static<typeof RuleDefinition>
+
+function conditionList(minItems: number) {
+  return Type.Array(ConditionRef, { minItems })
+}
+
+function groupSchema(keyword: string, schema: TSchema): TSchema {
+  return { properties: { [keyword]: schema }, additionalProperties: false }
+}
+
+function clauseSchema(operator: Operator): TSchema {
+  const value = operator.value ? { value: operator.value } : {}
+  return {
+    properties: { field: {}, operator: Type.Enum([operator.name, ...operator.aliases]), ...value },
+    required: ['operator', ...Object.keys(value)],
+    additionalProperties: false,
+  }
+}
+
+function actionSchema<Known extends KnownAction>(definition: Known) {
+  return Type.Object(
+    {
+      type: Type.Literal(definition.type as Known['type']),
+      config: definition.config as Known['config'],
+      when: Type.Optional(ConditionRef),
+      continueOnError: Type.Optional(Type.Boolean()),
+      timeoutMs: Type.Optional(Type.Integer({ minimum: 100, maximum: 30_000 })),
+    },
+    { required: ['type'], additionalProperties: false },
+  )
+}
+
+type ActionOf<Known> = Known extends KnownAction ? Static<ReturnType<typeof actionSchema<Known>>> : never

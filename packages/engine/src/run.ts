@@ -1,0 +1,116 @@
+import type { ActionConfig, ActionType } from './actions/index.js'
+import { type CompiledCondition, compileCondition } from './conditions.js'
+import { findConfigFault } from './config-fault.js'
+import { compileConfig } from './config-template.js'
+import type { Trace } from './outcome.js'
+import type { Action, RuleDefinition } from './rule.js'
+import { maxRenderedLength, type Rendering, type Template } from './template.js'
+
+/** A rule made ready to run many times, for any data. */
+export interface CompiledRule {
+  readonly conditions: readonly CompiledCondition[]
+  readonly actions: readonly CompiledAction[]
+}
+
+interface CompiledAction {
+  readonly index: number
+  readonly type: ActionType
+  readonly when?: CompiledCondition
+  readonly config: Template
+  readonly continueOnError: boolean
+  readonly timeoutMs: number | undefined
+}
+
+/** What a rule would do with one event: decided, rendered and checked, but not yet done. */
+export interface Plan {
+  readonly conditionsPassed: boolean
+  /** Empty when the conditions did not pass. */
+  readonly actions: readonly PlannedAction[]
+}
+
+interface Planned {
+  /** Place of the action in the rule, from 0. */
+  readonly index: number
+  readonly continueOnError: boolean
+  readonly timeoutMs: number | undefined
+  /** Such as placeholders whose path the data lacks. */
+  readonly warnings: readonly string[]
+}
+
+/** To be performed: its config is rendered and fits the action's schema. Parts of it are frozen. */
+export type ReadyAction = {
+  [Type in ActionType]: Planned & { readonly type: Type; readonly config: ActionConfig<Type> }
+}[ActionType]
+
+/** Not to be performed, since its `when` did not hold. */
+export type SkippedAction = Planned & { readonly type: ActionType; readonly skipped: string }
+
+/** Not to be performed, since what its placeholders gave is not what the action takes. */
+export type FaultyAction = Planned & {
+  readonly type: ActionType
+  readonly config: unknown
+  readonly fault: string
+}
+
+export type PlannedAction = ReadyAction | SkippedAction | FaultyAction
+
+const notPassed: Plan = Object.freeze({ conditionsPassed: false, actions: Object.freeze([]) })
+
+/**
+ * Compiles a definition that fits RuleDefinition and has no faults (findRuleFaults); throws an Error on another.
+ * A definition is compiled once and planned many times.
+ */
+export function compileRule(definition: RuleDefinition): CompiledRule {
+  return {
+    conditions: definition.conditions.map(compileCondition),
+    actions: definition.actions.map(compileAction),
+  }
+}
+
+/** Judges the conditions at `now` (epoch milliseconds) and renders the actions' configs. Never throws, on any data. */
+export function planRule(rule: CompiledRule, data: unknown, now: number): Plan {
+  for (const condition of rule.conditions) if (!condition.holds(data, now)) return notPassed
+  return { conditionsPassed: true, actions: rule.actions.map((action) => planAction(action, data, now)) }
+}
+
+/** Tells why: each clause with what was expected and found. Slower than planRule, with the same verdicts. */
+export function explainRule(rule: CompiledRule, data: unknown, now: number): Trace {
+  const conditions = rule.conditions.map((condition) => condition.explain(data, now))
+  return {
+    conditionsPassed: conditions.every((condition) => condition.verdict),
+    conditions,
+    actions: rule.actions.map(({ index, type, when }) => ({
+      index,
+      type,
+      ...(when && { when: when.explain(data, now) }),
+    })),
+  }
+}
+
+function compileAction(action: Action, index: number): CompiledAction {
+  return {
+    index,
+    type: action.type,
+    ...(action.when && { when: compileCondition(action.when) }),
+    config: compileConfig(action.config),
+    continueOnError: action.continueOnError ?? false,
+    timeoutMs: action.timeoutMs,
+  }
+}
+
+function planAction(action: CompiledAction, data: unknown, now: number): PlannedAction {
+  // Written out three times: on this path spreading a common part costs more than all the rest of a plan.
+  const { index, type, continueOnError, timeoutMs } = action
+  const rendering: Rendering = { warnings: [], size: 0 }
+  const { warnings } = rendering
+  if (action.when && !action.when.holds(data, now))
+    return { index, type, continueOnError, timeoutMs, warnings, skipped: 'when did not hold' }
+  const config = action.config.render(data, rendering)
+  const fault =
+    rendering.size > maxRenderedLength
+      ? `config renders to more than ${maxRenderedLength} characters`
+      : findConfigFault(type, config)
+  if (fault) return { index, type, continueOnError, timeoutMs, warnings, config, fault }
+  // findConfigFault is what makes this config the one of its type; TypeScript cannot follow that.
+  return { index, type, continueOnError, timeoutMs, warnings, config } as ReadyAction
+}

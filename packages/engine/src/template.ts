@@ -1,0 +1,119 @@
+import { toText } from './filters.js'
+import { type Placeholder, parsePlaceholder } from './placeholder.js'
+
+/** What rendering one config gathers: warnings for its reader, and the characters written so far. */
+export interface Rendering {
+  warnings: string[]
+  size: number
+}
+
+/** Fills a template from event data. Never throws, and what it writes is never read as a template again. */
+export type Render = (data: unknown, rendering: Rendering) => unknown
+
+export interface Template {
+  /** How many; with none, `render` answers `constant` each time. */
+  readonly placeholders: number
+  readonly constant?: unknown
+  readonly render: Render
+}
+
+/** Beyond this many characters a config takes in no more: 32 KiB of `{{lead}}` could otherwise fill the memory. */
+export const maxRenderedLength = 1_048_576
+
+/** Makes a template of a value that is the same for all data. */
+export function constantTemplate(value: unknown): Template {
+  return { placeholders: 0, constant: value, render: () => value }
+}
+
+/**
+ * Compiles a text with placeholders, `Dear {{lead.name | default:"friend"}}`; `\{{` is a literal `{{`.
+ * A text that is one placeholder and nothing else gives the value itself, of its own type; in a longer text an object
+ * is written as JSON, and null as nothing. A missing value gives "" and a warning. Answers what is
+ * wrong with the text (`has an unknown filter: shout`) when it is no template.
+ */
+export function compileTemplate(text: string): Template | string {
+  const parts = splitTemplate(text)
+  if (typeof parts === 'string') return parts
+  const [first] = parts
+  const placeholders = parts.filter((part) => typeof part !== 'string').length
+  if (placeholders === 0) return constantTemplate(parts.join(''))
+  if (parts.length === 1 && typeof first === 'object') {
+    return {
+      placeholders,
+      render: (data, rendering) => resolve(first, data, rendering, false),
+    }
+  }
+  return {
+    placeholders,
+    render(data, rendering) {
+      let rendered = ''
+      for (const part of parts)
+        rendered += typeof part === 'string' ? part : resolve(part, data, rendering, true)
+      return rendered
+    },
+  }
+}
+
+function resolve(placeholder: Placeholder, data: unknown, rendering: Rendering, asText: boolean): unknown {
+  let value = evaluate(placeholder, data, rendering)
+  if (value === undefined) {
+    warnOnce(rendering, `${placeholder.path} is missing`)
+    return ''
+  }
+  if (asText) value = writeText(value)
+  if (typeof value === 'string') rendering.size += value.length
+  else if (typeof value === 'object' && value !== null) rendering.size += writeText(value).length
+  return rendering.size > maxRenderedLength ? '' : value
+}
+
+function evaluate(placeholder: Placeholder, data: unknown, rendering: Rendering): unknown {
+  try {
+    let value = placeholder.read(data)
+    if (placeholder.filters.length === 0) return value
+    const warn = (message: string) => warnOnce(rendering, `${placeholder.path} ${message}`)
+    for (const filter of placeholder.filters) {
+      if (typeof value === 'string' && value.length > maxRenderedLength) break
+      value = filter(value, warn)
+    }
+    return value
+  } catch {
+    // Only data that never was JSON comes here (a getter that throws, a cycle): what cannot be read is missing.
+    return undefined
+  }
+}
+
+function writeText(value: unknown): string {
+  try {
+    return toText(value)
+  } catch {
+    return ''
+  }
+}
+
+function warnOnce(rendering: Rendering, warning: string): void {
+  if (!rendering.warnings.includes(warning)) rendering.warnings.push(warning)
+}
+
+/** Splits a text into literals and placeholders, or says what is wrong with it. Reads each character once. */
+function splitTemplate(text: string): (string | Placeholder)[] | string {
+  const parts: (string | Placeholder)[] = []
+  let literal = ''
+  let at = 0
+  for (let open = text.indexOf('{{'); open >= 0; open = text.indexOf('{{', at)) {
+    if (text[open - 1] === '\\' && open > at) {
+      literal += `${text.slice(at, open - 1)}{{`
+      at = open + 2
+      continue
+    }
+    literal += text.slice(at, open)
+    if (literal !== '') parts.push(literal)
+    literal = ''
+    const found = parsePlaceholder(text, open)
+    if (typeof found === 'string') return found
+    parts.push(found.placeholder)
+    at = found.end
+  }
+  literal += text.slice(at)
+  if (literal !== '') parts.push(literal)
+  return parts
+}

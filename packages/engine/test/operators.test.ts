@@ -1,0 +1,191 @@
+import fc from 'fast-check'
+import t from 'tap'
+import { compileCondition } from '../src/conditions.js'
+import { findOperator, operators } from '../src/operators.js'
+import { maxSubjectLength } from '../src/pattern.js'
+
+const now = Date.parse('2026-03-10T12:00:00Z')
+const missing = Symbol('missing')
+
+function judge(operator: string, value: unknown, actual: unknown): boolean {
+  const data = actual === missing ? {} : { it: actual }
+  return compileCondition({ field: 'it', operator, value }).holds(data, now)
+}
+
+// operator, value, what makes it true, what makes it false
+const cases: [string, unknown, unknown[], unknown[]][] = [
+  [
+    'equals',
+    10,
+    [10, '10', '10.0', 10.0],
+    ['10abc', '', ' 10', '1e1', '0xa', '010', 11, true, null, [10], missing],
+  ],
+  ['equals', '10', [10, '10'], ['10.0', 11, '10 ', true, missing]],
+  ['equals', 'new', ['new'], ['New', 'new ', ['new'], { new: 1 }, null, missing]],
+  ['equals', '', [''], [0, false, null, missing]],
+  ['equals', true, [true], ['true', 1, false, missing]],
+  ['equals', null, [null], [0, '', false, 'null', missing]],
+  ['equals', 0, [0, -0, '0', '-0'], ['', ' ', false, null, 'Infinity']],
+  [
+    'greater_than',
+    80,
+    [81, '81', 80.5, '80.5'],
+    [80, '80', '81abc', 'Infinity', '9e9', '', null, true, [81], missing],
+  ],
+  ['greater_than_or_equal', 80, [80, '80', 81], [79.9, '80 ', missing]],
+  ['less_than', 0, [-1, '-1'], [0, '', ' ', null, false, [], missing, '-1x', '--1', '-']],
+  ['less_than_or_equal', 0, [0, '-0.5'], [0.1, '', null, missing]],
+  ['between', [1, 5], [1, 5, '3', 2.5], [0.9, 5.1, '3a', null, [3], missing]],
+  [
+    'in',
+    ['DE', 7, '8', null, true],
+    ['DE', 7, '7', '8', 8, null, true],
+    ['de', '7a', 'true', false, 9, ['DE'], missing],
+  ],
+  ['contains', 'vip', ['a vip!', ['vip', 'x']], ['VIP', ['VIP', ['vip']], { vip: 1 }, 5, null, missing]],
+  ['contains', 7, [[1, 7], ['7']], ['17', 7, [77], missing]],
+  ['contains_any', ['a', 'b'], ['xb', ['c', 'b']], ['c', ['c'], [], {}, missing]],
+  ['contains_any', [1, null], [[1], ['1'], [null]], ['1', [2], missing]],
+  ['contains_all', ['a', 'b'], ['ba', ['a', 'x', 'b']], ['a', ['a'], [], missing]],
+  ['contains_all', [1, '2'], [['1', 2]], ['12', [1], missing]],
+  ['starts_with', 'ab', ['ab', 'abc'], ['xab', 'AB', ['ab'], missing]],
+  ['ends_with', 'ab', ['ab', 'xab'], ['abx', ['ab'], missing]],
+  ['matches', '^a+b', ['aab', 'abc'], ['xab', 'b', ['ab'], 5, null, missing]],
+  ['matches', '(?i)vip', ['x VIP y'], ['v', missing]],
+  ['matches', '.', ['é', 'x'.repeat(maxSubjectLength)], ['', '\n', 'x'.repeat(maxSubjectLength + 1)]],
+  ['exists', undefined, [0, '', false, [], {}], [null, missing]],
+  ['is_empty', undefined, ['', null, [], {}, missing], [0, false, ' ', [null], { a: undefined }]],
+  ['is_true', undefined, [true], ['true', 1, false, missing]],
+  ['is_false', undefined, [false], ['false', 0, null, '', missing]],
+  [
+    'before',
+    '2026-03-10',
+    ['2026-03-09', '2026-03-10T00:30:00+01:00', 0],
+    ['2026-03-10', '2026-03-11', '9', now, missing],
+  ],
+  [
+    'after',
+    '2026-03-10T12:00:00Z',
+    ['2026-03-11', now + 1, '2026-03-10T12:00:00.001Z'],
+    [
+      now,
+      '2026-03-10T13:00:00',
+      '2026-02-30',
+      '2026-13-01',
+      '2026-03-11T24:00:00Z',
+      '11 March 2026',
+      9e15,
+      missing,
+    ],
+  ],
+  [
+    'within_last',
+    '24h',
+    [now, now - 86_400_000, '2026-03-10'],
+    [now + 1, now - 86_400_001, '2026-03-09', true, missing],
+  ],
+  ['within_next', '2d', [now, now + 2 * 86_400_000, '2026-03-12'], [now - 1, '2026-03-13', '2027', missing]],
+]
+
+t.test('each operator is true and false where the contract says', async (t) => {
+  for (const [operator, value, yes, no] of cases) {
+    for (const actual of yes)
+      t.equal(judge(operator, value, actual), true, `${show(actual)} ${operator} ${show(value)}`)
+    for (const actual of no)
+      t.equal(judge(operator, value, actual), false, `${show(actual)} not ${operator} ${show(value)}`)
+  }
+})
+
+t.test('no operator lacks a case or an opposite that has one', async (t) => {
+  const covered = new Set(cases.map(([operator]) => operator))
+  const opposites = Object.keys(positiveOf)
+  for (const { name } of operators) t.ok(covered.has(name) || opposites.includes(name), name)
+})
+
+const positiveOf: Record<string, string> = {
+  not_equals: 'equals',
+  not_between: 'between',
+  not_in: 'in',
+  not_contains: 'contains',
+  not_matches: 'matches',
+  not_exists: 'exists',
+  is_not_empty: 'is_empty',
+}
+
+t.test('a negative operator is the exact opposite of its positive, on any data', async (t) => {
+  for (const [negative, positive] of Object.entries(positiveOf)) {
+    const relevant = cases.filter(([operator]) => operator === positive)
+    t.ok(relevant.length > 0, negative)
+    for (const [, value, yes, no] of relevant) {
+      for (const actual of [...yes, ...no])
+        t.not(judge(negative, value, actual), judge(positive, value, actual))
+      fc.assert(
+        fc.property(
+          fc.jsonValue(),
+          (actual) => judge(negative, value, actual) !== judge(positive, value, actual),
+        ),
+      )
+    }
+  }
+})
+
+t.test('in a list means to equal one of it, and the order of the sides does not matter', async () => {
+  const scalar = fc.oneof(
+    fc.constantFrom('1', '1.0', 1, '01', true, 'true', null, 'null', ''),
+    fc.double(),
+    fc.string(),
+  )
+  fc.assert(
+    fc.property(fc.array(scalar, { minLength: 1 }), scalar, (list, actual) => {
+      const equalsOne = list.some((value) => judge('equals', value, actual))
+      const isEqualed = list.some((value) => judge('equals', actual, value))
+      return (
+        judge('in', list, actual) === equalsOne &&
+        equalsOne === isEqualed &&
+        judge('contains', actual, list) === equalsOne
+      )
+    }),
+  )
+})
+
+t.test('an alias is the operator itself', async (t) => {
+  for (const [alias, name] of Object.entries({
+    eq: 'equals',
+    neq: 'not_equals',
+    gt: 'greater_than',
+    gte: 'greater_than_or_equal',
+    lt: 'less_than',
+    lte: 'less_than_or_equal',
+  }))
+    t.equal(findOperator(alias), findOperator(name))
+  const names = operators.flatMap(({ name, aliases }) => [name, ...aliases])
+  t.equal(new Set(names).size, names.length, 'and no name is given twice')
+})
+
+t.test('patterns that choke a backtracking engine come to an answer', async (t) => {
+  const subject = `${'a'.repeat(50_000)}!`
+  for (const pattern of ['(a+)+$', '^(a|a)*$', '^(a|aa)+$', '(.*a){20}$', '^(([a-z])+.)+[A-Z]([a-z])+$'])
+    t.equal(judge('matches', pattern, subject), false, pattern)
+})
+
+t.test('patterns that RE2 does not know, or that are too large, are faults', async (t) => {
+  const findFault = (pattern: string) => findOperator('matches')?.findFault?.(pattern)
+  for (const pattern of [
+    'a(?=b)',
+    'a(?!b)',
+    '(?<=a)b',
+    '(a)\\1',
+    '(',
+    'a**',
+    '[z-a]',
+    'a{1001}',
+    '[ab]{900}c',
+  ])
+    t.match(findFault(pattern), /^must be /, pattern)
+  for (const pattern of ['^[\\w.+-]+@[\\w-]+\\.com$', '(?i)vip|gold', '\\p{Lu}+', '(?P<name>a)'])
+    t.equal(findFault(pattern), undefined, pattern)
+})
+
+function show(value: unknown): string {
+  return value === missing ? 'missing' : (JSON.stringify(value) ?? 'undefined').slice(0, 40)
+}

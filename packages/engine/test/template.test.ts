@@ -1,0 +1,266 @@
+import fc from 'fast-check'
+import t from 'tap'
+import { compileConfig } from '../src/config-template.js'
+import { filters } from '../src/filters.js'
+import { compileTemplate, maxRenderedLength } from '../src/template.js'
+
+const data = {
+  lead: {
+    name: 'ann lee',
+    email: 'ann@x.io',
+    score: 42.5,
+    isVip: false,
+    tags: ['a', 'b'],
+    nothing: null,
+    empty: '',
+  },
+  at: '2026-03-09T23:05:07.089+01:00',
+  code: '0042',
+  emoji: 'ab😀cd',
+}
+
+function render(template: unknown, from: unknown = data) {
+  const rendering = { warnings: [] as string[], size: 0 }
+  return {
+    value: compileConfig(template).render(from, rendering),
+    warnings: rendering.warnings,
+    size: rendering.size,
+  }
+}
+
+t.test('placeholders are filled, and a lone one keeps its type', async (t) => {
+  const cases: [string, unknown][] = [
+    ['no placeholder', 'no placeholder'],
+    ['', ''],
+    ['Hi {{lead.name}}!', 'Hi ann lee!'],
+    ['{{ lead.name }}{{lead.email}}', 'ann leeann@x.io'],
+    ['{{lead.score}}', 42.5],
+    ['{{lead.isVip}}', false],
+    ['{{lead.tags}}', ['a', 'b']],
+    ['{{lead.tags[1]}}', 'b'],
+    ['{{lead.nothing}}', null],
+    ['<{{lead.nothing}}>', '<>'],
+    [' {{lead.score}}', ' 42.5'],
+    ['tags: {{lead.tags}}', 'tags: ["a","b"]'],
+    ['\\{{lead.name}}', '{{lead.name}}'],
+    ['a\\{{b\\{{c {{lead.isVip}} }}', 'a{{b{{c false }}'],
+    ['{"a":{"b":{{lead.score}}}}', '{"a":{"b":42.5}}'],
+  ]
+  for (const [template, value] of cases)
+    t.strictSame(render(template), { ...render(template), value, warnings: [] }, template)
+})
+
+t.test('a missing path renders as nothing and says so, once', async (t) => {
+  t.match(render('{{no.body}}'), { value: '', warnings: ['no.body is missing'] })
+  t.match(render('{{no.body}}, {{no.body | upper}}: {{lead.toString}}'), {
+    value: ', : ',
+    warnings: ['no.body is missing', 'lead.toString is missing'],
+  })
+  t.match(render('{{no.body | default:"friend"}}'), { value: 'friend', warnings: [] })
+})
+
+t.test('filters do what they are named', async (t) => {
+  const cases: [string, unknown][] = [
+    ['{{lead.name | upper}}', 'ANN LEE'],
+    ['{{code | lower | trim}}', '0042'],
+    ['{{lead.name | capitalize}}', 'Ann lee'],
+    ['{{lead.name|upper|truncate:4}}', 'ANN…'],
+    ['{{lead.name | truncate:7}}', 'ann lee'],
+    ['{{emoji | truncate:4}}', 'ab…'],
+    ['{{lead.empty | default:friend}}', 'friend'],
+    ['{{lead.nothing | upper | default:"a | b }} c"}}', 'a | b }} c'],
+    ['{{no | default:\'say "hi"\'}}', 'say "hi"'],
+    ['{{no | default:Dear  Sir }}', 'Dear  Sir'],
+    ['{{no | default:0}}', 0],
+    ['{{no | default:"0"}}', '0'],
+    ['{{no | default:007}}', '007'],
+    ['{{no | default:true}}', true],
+    ['{{no | default:null}}', null],
+    ['{{no | default:""}}', ''],
+    ['{{lead.isVip | default:yes}}', false],
+    ['{{at | date}}', '2026-03-09T22:05:07.089Z'],
+    ['{{at | date:DD.MM.YYYY HH:mm:ss}}', '09.03.2026 22:05:07'],
+    ['{{at | date:"YYYY-MM-DDTHH:mm:ss.SSSZ"}}', '2026-03-09T22:05:07.089Z'],
+    ['{{lead.score | number:2}}', '42.50'],
+    ['{{lead.score | number:0}}', '43'],
+    ['{{lead.score | number}}', 42.5],
+    ['{{lead.tags | json}}', '["a","b"]'],
+    ['{{lead.name | json}}', '"ann lee"'],
+    ['{{lead.nothing | json}}', 'null'],
+    ['{{lead.email | urlencode}}', 'ann%40x.io'],
+    ['{{lead.tags | upper}}', '["A","B"]'],
+  ]
+  for (const [template, value] of cases)
+    t.strictSame(render(template), { ...render(template), value, warnings: [] }, template)
+  const named = new Set(
+    cases.flatMap(([template]) => [...template.matchAll(/\|\s*([a-z]+)/g)].map((match) => match[1])),
+  )
+  for (const name of filters.keys()) t.ok(named.has(name), `${name} has a case`)
+})
+
+t.test('a filter that does not suit its value leaves it alone and says so', async (t) => {
+  t.match(render('{{lead.name | number:2}}'), { value: 'ann lee', warnings: ['lead.name is no number'] })
+  t.match(render('on {{lead.name | date:YYYY}}'), { value: 'on ann lee', warnings: ['lead.name is no date'] })
+  t.equal(render('{{it | urlencode}}', { it: 'a\ud800b' }).value, 'a%EF%BF%BDb')
+})
+
+t.test('what is rendered is not rendered again', async (t) => {
+  t.equal(render('{{a}} {{b}}', { a: '{{b}}', b: 'x' }).value, '{{b}} x')
+  t.equal(render('{{a | default:"{{b}}"}}', { b: 'x' }).value, '{{b}}')
+})
+
+t.test('bad placeholders are told', async (t) => {
+  const cases: [string, RegExp][] = [
+    ['{{', /closing \}\}/],
+    ['{{a', /closing/],
+    ['{{a}', /closing/],
+    ['{{a | upper', /closing/],
+    ['{{a | default:"x}}', /closing "/],
+    ['{{}}', /without a field path/],
+    ['{{ }}', /field path/],
+    ['{{a..b}}', /field path/],
+    ['{{{a}}}', /field path/],
+    ['{{#each a}}{{.}}', /field path/],
+    ['{{a | shout}}', /unknown filter: shout/],
+    ['{{a |}}', /unknown filter/],
+    ['{{a | upper lower}}', /unknown filter/],
+    ['{{a | default:"x" y}}', /unknown filter/],
+    ['{{a | __proto__}}', /unknown filter/],
+    ['{{a | upper:1}}', /takes no argument/],
+    ['{{a | json:1}}', /takes no argument/],
+    ['{{a | default}}', /needs an argument/],
+    ['{{a | truncate}}', /needs a length/],
+    ['{{a | truncate:0}}', /needs a length/],
+    ['{{a | truncate:x}}', /needs a length/],
+    ['{{a | number:1.5}}', /decimals/],
+    ['{{a | number:21}}', /decimals/],
+    ['{{a | date:"D MMMM"}}', /format/],
+    ['{{a | date:""}}', /format/],
+    [`{{a${' | trim'.repeat(11)}}}`, /more than 10 filters/],
+  ]
+  for (const [template, fault] of cases) {
+    t.match(compileTemplate(template), fault, template)
+    t.throws(() => compileConfig({ deep: [template] }), fault)
+  }
+})
+
+t.test('a config is rendered in depth, its keys are not, and its constant parts are shared', async (t) => {
+  const config = {
+    '{{key}}': ['{{lead.score}}', { a: 'x{{lead.isVip}}' }],
+    fixed: { list: [1, null, true] },
+    no: 5,
+  }
+  const rendered = render(config).value
+  t.strictSame(rendered, { '{{key}}': [42.5, { a: 'xfalse' }], fixed: { list: [1, null, true] }, no: 5 })
+  const template = compileConfig(config)
+  const [one, two] = [1, 2].map(() => template.render(data, { warnings: [], size: 0 }) as typeof config)
+  t.equal(one?.fixed, two?.fixed)
+  t.ok(Object.isFrozen(one?.fixed.list))
+  t.notOk(Object.isFrozen(config.fixed), 'the given one is not touched')
+  const proto = render(
+    JSON.parse('{"__proto__":{"x":"{{lead.score}}"},"constructor":"{{lead.score}}"}'),
+  ).value
+  t.equal(JSON.stringify(proto), '{"__proto__":{"x":42.5},"constructor":42.5}')
+  t.equal((proto as { x?: unknown }).x, undefined)
+})
+
+t.test('a config takes in no more than its share of characters', async (t) => {
+  const big = { text: 'x'.repeat(maxRenderedLength / 2), list: ['x'.repeat(maxRenderedLength / 2)] }
+  for (const template of [
+    '{{text}}{{text}}{{text}}{{text}}',
+    ['{{list}}', '{{list}}', '{{list}}', '{{list}}'],
+  ]) {
+    const { value, size } = render(template, big)
+    t.ok(size > maxRenderedLength, 'and the reader can tell')
+    t.ok(JSON.stringify(value).length <= maxRenderedLength + 100)
+  }
+  t.ok(
+    render(`{{it${' | json'.repeat(10)}}}`, { it: '"'.repeat(maxRenderedLength / 2) }).size <
+      3 * maxRenderedLength,
+    'also by powers',
+  )
+})
+
+t.test('rendering takes any data', async (t) => {
+  const chain = fc.array(
+    fc.constantFrom(
+      'upper',
+      'lower',
+      'trim',
+      'capitalize',
+      'truncate:3',
+      'date',
+      'date:YYYY',
+      'number',
+      'number:2',
+      'json',
+      'urlencode',
+      'default:x',
+    ),
+    { maxLength: 4 },
+  )
+  const path = fc.constantFrom('a', 'a.b', 'a[0]', '__proto__', 'constructor', 'a.length')
+  const placeholder = fc.tuple(path, chain).map(([path, names]) => `{{${[path, ...names].join(' | ')}}}`)
+  const anything = fc.oneof(
+    fc.jsonValue(),
+    fc.anything({ withBigInt: true, withDate: true, withNullPrototype: true, withMap: true }),
+  )
+  const value = fc.oneof(anything, fc.record({ a: anything }), fc.record({ a: fc.record({ b: anything }) }))
+  fc.assert(
+    fc.property(
+      fc.array(fc.oneof(placeholder, fc.constantFrom('', 'x', '}}', '\\{{')), { minLength: 1 }),
+      value,
+      (parts, data) => {
+        const { value } = render(parts.join(''), data)
+        return parts.length === 1 || parts.filter(Boolean).length === 1 || typeof value === 'string'
+      },
+    ),
+    { numRuns: 2000 },
+  )
+  const cycle: Record<string, unknown> = {}
+  cycle.a = cycle
+  t.equal(render('x{{a}}', cycle).value, 'x')
+  t.equal(
+    render('{{a}}', {
+      get a() {
+        throw new Error('no')
+      },
+    }).value,
+    '',
+  )
+})
+
+t.test('any text is a template or says why not', async () => {
+  const piece = fc.constantFrom(
+    '{{',
+    '}}',
+    '{',
+    '}',
+    '|',
+    ':',
+    '"',
+    "'",
+    '\\',
+    ' ',
+    'a',
+    'default',
+    'upper',
+    '.',
+    '[0]',
+  )
+  fc.assert(
+    fc.property(
+      fc.oneof(
+        fc.string(),
+        fc.array(piece).map((pieces) => pieces.join('')),
+      ),
+      (text) => {
+        const template = compileTemplate(text)
+        return typeof template === 'string'
+          ? template.length > 0
+          : template.placeholders > 0 || typeof template.constant === 'string'
+      },
+    ),
+    { numRuns: 3000 },
+  )
+})

@@ -1,0 +1,82 @@
+import { setTimeout } from 'node:timers/promises'
+import { type JobData, type JobName, jobOptions, queueName } from '@automation/jobs'
+import { type JobState, Queue } from 'bullmq'
+import { Redis } from 'ioredis'
+import type { NewEvent } from './insert-events.js'
+
+export type EventQueue = ReturnType<typeof openQueue>
+type QueuedEvent = Pick<NewEvent, 'id' | 'workspaceId' | 'ruleId'>
+
+/**
+ * The producing end of the belt. It fails fast, and so it may: a job that could not be added is added by the sweeper.
+ * `commandTimeout` is what ends a call to a Redis that is paused, and not just gone.
+ */
+export function openQueue(redisUrl: string, prefix: string) {
+  const connection = new Redis(redisUrl, {
+    enableOfflineQueue: false,
+    maxRetriesPerRequest: 1,
+    commandTimeout: 2_000,
+    connectTimeout: 2_000,
+  })
+  let opened: Queue<JobData, void, JobName> | undefined
+  // Lost connections come back by themselves; each call that fails meanwhile says so itself.
+  connection.on('error', () => {})
+  // BullMQ's queue asks Redis for its version once, at its birth, and is of no use for ever if that fails.
+  connection.on('ready', async () => {
+    if (opened) return
+    const queue = new Queue<JobData, void, JobName>(queueName, {
+      connection,
+      prefix,
+      skipWaitingForReady: true,
+      defaultJobOptions: jobOptions,
+    })
+    queue.on('error', () => {})
+    await queue.waitUntilReady().then(
+      () => {
+        opened = queue
+      },
+      () => queue.close(),
+    )
+  })
+
+  function queue(): Queue<JobData, void, JobName> {
+    if (!opened) throw new Error('Redis is away')
+    return opened
+  }
+
+  return {
+    /** Waits for Redis for a while. Answers whether it is there. */
+    async isReady(withinMs: number): Promise<boolean> {
+      const giveUpAt = Date.now() + withinMs
+      while (!opened && Date.now() < giveUpAt) await setTimeout(20)
+      return opened !== undefined
+    },
+    async add(event: QueuedEvent, replyTo?: string): Promise<void> {
+      await queue().add(
+        event.ruleId === null ? 'trigger' : 'execute',
+        { eventId: event.id, workspaceId: event.workspaceId, ...(replyTo ? { replyTo } : {}) },
+        { jobId: event.id },
+      )
+    },
+    /** Puts the job of an event back unless one is on its way. Answers whether it did. */
+    async restore(event: QueuedEvent): Promise<boolean> {
+      const state = await queue().getJobState(event.id)
+      if (onItsWay.has(state)) return false
+      // A finished job keeps its id for a while, and adding a known id is silently ignored: first remove it.
+      await queue().remove(event.id)
+      await this.add(event)
+      return true
+    },
+    async close(): Promise<void> {
+      await opened?.close()
+      connection.disconnect()
+    },
+  }
+}
+
+const onItsWay: ReadonlySet<JobState | 'unknown'> = new Set<JobState>([
+  'waiting',
+  'active',
+  'delayed',
+  'prioritized',
+])

@@ -1,0 +1,103 @@
+import { readFile, writeFile } from 'node:fs/promises'
+import { newId, openDatabase } from '@automation/database'
+import { mintToken } from './tokens.js'
+
+/** What `.data/demo.json` holds, for the curl lines of the README. */
+export interface Demo {
+  baseUrl: string
+  workspaceId: string
+  token: string
+  viewerToken: string
+  otherWorkspaceId: string
+  otherToken: string
+}
+
+const lifetimeSeconds = 30 * 24 * 60 * 60
+
+const welcomeRule = {
+  name: 'Welcome hot leads',
+  description: 'Made by the demo: a lead with a score above 80 becomes a task for a call within a day.',
+  trigger: 'LEAD_CREATED',
+  conditions: [{ field: 'score', operator: 'greater_than', value: 80 }],
+  actions: [{ type: 'CREATE_TASK', config: { title: 'Call {{name}}', dueIn: '24h' } }],
+}
+
+/**
+ * Two workspaces with their members, and a first rule where there is none. Ids stay the same as long as the file is
+ * there, whatever the database; tokens are new each time.
+ *
+ * @param file readable by its owner alone, since it holds tokens
+ */
+export async function seedDemo(options: {
+  file: string
+  databaseUrl: string
+  baseUrl: string
+  jwtSecret: string
+}): Promise<Demo> {
+  const { file, databaseUrl, baseUrl, jwtSecret } = options
+  const known = await readDemo(file)
+  const workspaceId = known.workspaceId ?? newId()
+  const otherWorkspaceId = known.otherWorkspaceId ?? newId()
+  await writeWorkspaces(databaseUrl, workspaceId, otherWorkspaceId)
+
+  const mint = (userId: string) => mintToken({ secret: jwtSecret, userId, expiresInSeconds: lifetimeSeconds })
+  const demo: Demo = {
+    baseUrl,
+    workspaceId,
+    token: await mint('demo-admin'),
+    viewerToken: await mint('demo-viewer'),
+    otherWorkspaceId,
+    otherToken: await mint('other-admin'),
+  }
+  await createFirstRule(demo)
+  await writeFile(file, `${JSON.stringify(demo, null, 2)}\n`, { mode: 0o600 })
+  return demo
+}
+
+async function readDemo(file: string): Promise<Partial<Demo>> {
+  try {
+    return JSON.parse(await readFile(file, 'utf8')) as Partial<Demo>
+  } catch {
+    return {}
+  }
+}
+
+async function writeWorkspaces(
+  databaseUrl: string,
+  workspaceId: string,
+  otherWorkspaceId: string,
+): Promise<void> {
+  const database = openDatabase(databaseUrl, 1)
+  const workspaces = [
+    { id: workspaceId, name: 'Demo', plan: 'enterprise' as const },
+    { id: otherWorkspaceId, name: 'Other', plan: 'standard' as const },
+  ]
+  const members = [
+    { workspaceId, userId: 'demo-admin', role: 'admin' as const },
+    { workspaceId, userId: 'demo-viewer', role: 'viewer' as const },
+    { workspaceId: otherWorkspaceId, userId: 'other-admin', role: 'admin' as const },
+  ]
+  try {
+    // What somebody has changed since, a role or a plan, stays.
+    await database.system.workspace.createMany({ data: workspaces, skipDuplicates: true })
+    await database.system.member.createMany({ data: members, skipDuplicates: true })
+  } finally {
+    await database.close()
+  }
+}
+
+async function createFirstRule({ baseUrl, token, workspaceId }: Demo): Promise<void> {
+  const call = async (init?: { method: string; body: string }) => {
+    const headers = {
+      authorization: `Bearer ${token}`,
+      'x-workspace-id': workspaceId,
+      'content-type': 'application/json',
+    }
+    const response = await fetch(`${baseUrl}/api/automation-rules`, { headers, ...init })
+    if (!response.ok)
+      throw new Error(`The demo could not be set up: ${response.status} ${await response.text()}`)
+    return response.json()
+  }
+  const { rules } = (await call()) as { rules: unknown[] }
+  if (rules.length === 0) await call({ method: 'POST', body: JSON.stringify(welcomeRule) })
+}

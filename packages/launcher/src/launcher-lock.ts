@@ -1,0 +1,25 @@
+import { rm, writeFile } from 'node:fs/promises'
+import { CannotStart } from './cannot-start.js'
+import { readCommand, readPid } from './left-over.js'
+
+/**
+ * Lets one launcher at a time work on a directory. A file of one that was killed is taken over.
+ *
+ * @param mark part of the launcher's command line, so that a stranger with its old pid is not taken for it
+ * @returns a function that gives the directory free
+ */
+export async function lockDirectory(file: string, mark: string): Promise<() => Promise<void>> {
+  for (;;) {
+    try {
+      await writeFile(file, `${process.pid}\n`, { flag: 'wx' })
+      return () => rm(file, { force: true })
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
+    }
+    const pid = await readPid(file)
+    if (pid !== undefined && pid !== process.pid && (await readCommand(pid))?.includes(mark)) {
+      throw new CannotStart(`It runs already, as process ${pid}: use that one, or stop it first`)
+    }
+    await rm(file, { force: true })
+  }
+}

@@ -1,0 +1,53 @@
+import { execFile } from 'node:child_process'
+import { createHash } from 'node:crypto'
+import { chmod, mkdir, stat } from 'node:fs/promises'
+import { dirname } from 'node:path'
+import { promisify } from 'node:util'
+
+const run = promisify(execFile)
+
+export interface ServerUser {
+  name: string
+  uid: number
+  gid: number
+}
+
+/** Postgres refuses to run as root, so root runs it as `postgres`, else as `nobody`. Everybody else runs it as they are. */
+export async function findServerUser(): Promise<ServerUser | undefined> {
+  if (process.getuid?.() !== 0) return undefined
+  for (const name of ['postgres', 'nobody']) {
+    const ids = await Promise.all(['-u', '-g'].map((flag) => run('id', [flag, name]))).catch(() => undefined)
+    if (ids !== undefined) return { name, uid: Number(ids[0]?.stdout), gid: Number(ids[1]?.stdout) }
+  }
+  throw new Error('Postgres cannot run as root, and there is neither a user postgres nor a user nobody')
+}
+
+/**
+ * The directory itself where the server's user can get into it; else (a clone below root's 0700 home) one outside.
+ * /var/lib and not /var/tmp: only root can plant something there, and no cleaner empties it.
+ */
+export async function makeHome(directory: string, user: ServerUser | undefined): Promise<string> {
+  await makeOpenDirectory(directory)
+  if (user === undefined || (await canEnter(directory, user))) return directory
+  const home = outsidePath(directory)
+  await makeOpenDirectory(home)
+  console.log(`Postgres runs as ${user.name}, who cannot enter ${directory}: its data lies in ${home}`)
+  return home
+}
+
+export function outsidePath(origin: string): string {
+  return `/var/lib/automation-rules/${createHash('sha256').update(origin).digest('hex').slice(0, 16)}`
+}
+
+/** Whether every directory on the way may be passed through by the user. */
+export async function canEnter(directory: string, user: ServerUser): Promise<boolean> {
+  const { mode, uid, gid } = await stat(directory)
+  const execute = uid === user.uid ? 0o100 : gid === user.gid ? 0o010 : 0o001
+  if ((mode & execute) === 0) return false
+  return directory === dirname(directory) || canEnter(dirname(directory), user)
+}
+
+export async function makeOpenDirectory(directory: string): Promise<void> {
+  const first = await mkdir(directory, { recursive: true })
+  if (first !== undefined) await chmod(directory, 0o755)
+}

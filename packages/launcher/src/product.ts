@@ -1,0 +1,164 @@
+import { randomBytes } from 'node:crypto'
+import { mkdir } from 'node:fs/promises'
+import { fileURLToPath } from 'node:url'
+import { migrate } from '@automation/database'
+import { startPostgres } from './postgres.js'
+import { quietStep, type Step } from './progress.js'
+import { startRedis } from './redis.js'
+import type { Server } from './server.js'
+import { type NodeProcess, startNode } from './start-node.js'
+import { tokenParty } from './tokens.js'
+
+export interface ProductOptions {
+  /** Takes the data of Postgres and Redis, `mail/` and `logs/`. */
+  directory: string
+  apis?: number
+  workers?: number
+  ports?: { api?: number; postgres?: number; redis?: number }
+  /** A running Postgres, instead of a private one. */
+  databaseUrl?: string | undefined
+  /** A running Redis, instead of a private one. */
+  redisUrl?: string | undefined
+  /** Whether data has to outlast the machine's end (Postgres) and the server's (Redis). */
+  durable: boolean
+  /** On top of what the product sets itself, for the APIs and the workers alike. */
+  env?: Record<string, string>
+  step?: Step
+  /** Gives up between two steps; what was started is stopped. */
+  signal?: AbortSignal
+}
+
+export interface ApiProcess extends NodeProcess {
+  baseUrl: string
+}
+
+export interface Product {
+  databaseUrl: string
+  redisUrl: string
+  /** Signs the tokens that the APIs accept. */
+  jwtSecret: string
+  env: Record<string, string>
+  /** All that were started, those that have ended included. */
+  apis: ApiProcess[]
+  workers: NodeProcess[]
+  /** undefined where a running one was given. */
+  postgres: Server | undefined
+  redis: Server | undefined
+  startApi(): Promise<ApiProcess>
+  startWorker(): Promise<NodeProcess>
+  /** Starts Postgres anew on its data and port, after it was killed. */
+  restartPostgres(): Promise<Server>
+  restartRedis(): Promise<Server>
+  /** APIs and workers first, so that they finish what they have in hand; then Redis and Postgres. */
+  stop(): Promise<void>
+}
+
+const entries = {
+  api: fileURLToPath(new URL('../../../../apps/api/dist/src/server.js', import.meta.url)),
+  worker: fileURLToPath(new URL('../../../../apps/worker/dist/src/main.js', import.meta.url)),
+}
+
+/**
+ * Starts the whole product, ready for requests: Postgres, Redis, the schema, workers and APIs.
+ *
+ * @throws CannotStart when a part does not come up; nothing is left running then
+ */
+export async function startProduct(options: ProductOptions): Promise<Product> {
+  const { directory, apis = 1, workers = 1, step = quietStep, signal } = options
+  await mkdir(`${directory}/logs`, { recursive: true })
+  await mkdir(`${directory}/mail`, { recursive: true })
+  const product = describeProduct(options)
+  try {
+    if (options.databaseUrl === undefined) await step('Starting Postgres', () => product.restartPostgres())
+    signal?.throwIfAborted()
+    if (options.redisUrl === undefined) await step('Starting Redis', () => product.restartRedis())
+    signal?.throwIfAborted()
+    await step('Preparing the database', () => migrate(product.databaseUrl))
+    signal?.throwIfAborted()
+    await step('Starting API and worker', () =>
+      settleAll([
+        ...Array.from({ length: apis }, () => product.startApi()),
+        ...Array.from({ length: workers }, () => product.startWorker()),
+      ]),
+    )
+    signal?.throwIfAborted()
+    return product
+  } catch (error) {
+    await product.stop()
+    throw error
+  }
+}
+/** The product with nothing of it started yet. */
+function describeProduct(options: ProductOptions): Product {
+  const { directory, ports = {}, durable } = options
+  const jwtSecret = options.env?.JWT_SECRET ?? randomBytes(32).toString('base64url')
+  const apis: ApiProcess[] = []
+  const workers: NodeProcess[] = []
+  let startedApis = 0
+  let startedWorkers = 0
+
+  const product: Product = {
+    databaseUrl: options.databaseUrl ?? '',
+    redisUrl: options.redisUrl ?? '',
+    jwtSecret,
+    apis,
+    workers,
+    postgres: undefined,
+    redis: undefined,
+    get env() {
+      return {
+        DATABASE_URL: product.databaseUrl,
+        REDIS_URL: product.redisUrl,
+        JWT_SECRET: jwtSecret,
+        JWT_ISSUER: tokenParty,
+        JWT_AUDIENCE: tokenParty,
+        HOST: '127.0.0.1',
+        MAIL_DIR: `${directory}/mail`,
+        ...options.env,
+      }
+    },
+    async startApi() {
+      const name = `api-${++startedApis}`
+      const PORT = `${startedApis === 1 ? (ports.api ?? 0) : 0}`
+      const env = { ...product.env, PORT }
+      const api = await startNode({ name, entry: entries.api, env, log: `${directory}/logs/${name}.log` })
+      const baseUrl = `http://127.0.0.1:${api.port}`
+      apis.push({ ...api, baseUrl })
+      return { ...api, baseUrl }
+    },
+    async startWorker() {
+      const name = `worker-${++startedWorkers}`
+      const log = `${directory}/logs/${name}.log`
+      const worker = await startNode({ name, entry: entries.worker, env: product.env, log })
+      workers.push(worker)
+      return worker
+    },
+    async restartPostgres() {
+      const port = product.postgres?.port ?? ports.postgres
+      const log = `${directory}/logs/postgres.log`
+      product.postgres = await startPostgres({ directory: `${directory}/postgres`, port, durable, log })
+      product.databaseUrl = product.postgres.url
+      return product.postgres
+    },
+    async restartRedis() {
+      const port = product.redis?.port ?? ports.redis
+      const log = `${directory}/logs/redis.log`
+      product.redis = await startRedis({ directory: `${directory}/redis`, port, persistent: durable, log })
+      product.redisUrl = product.redis.url
+      return product.redis
+    },
+    async stop() {
+      await settleAll([...apis, ...workers].map((process) => process.stop()))
+      await product.redis?.stop()
+      await product.postgres?.stop()
+    },
+  }
+  return product
+}
+
+/** Like `Promise.all`, but nothing is under way any more when it throws. */
+async function settleAll(promises: Promise<unknown>[]): Promise<void> {
+  for (const result of await Promise.allSettled(promises)) {
+    if (result.status === 'rejected') throw result.reason
+  }
+}

@@ -1,0 +1,111 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { closeSync, openSync } from 'node:fs'
+import { readFile } from 'node:fs/promises'
+import { setTimeout as delay } from 'node:timers/promises'
+import { CannotStart } from './cannot-start.js'
+
+export interface Exit {
+  code: number | null
+  signal: NodeJS.Signals | null
+}
+
+export interface RunningProcess {
+  name: string
+  pid: number
+  /** File that takes what the process prints. */
+  log: string
+  exited: Promise<Exit>
+  hasExited(): boolean
+  kill(signal: NodeJS.Signals): void
+  /** Asks it to end, insists after 15 s, and waits until it is gone. Fine to call twice, and on one that is dead. */
+  stop(): Promise<void>
+}
+
+export interface ProcessOptions {
+  name: string
+  command: string
+  args: string[]
+  /** File that takes stdout and stderr of this run; an older one is overwritten. */
+  log: string
+  cwd?: string
+  env?: NodeJS.ProcessEnv
+  user?: { uid: number; gid: number } | undefined
+  /** Opens a channel for `process.send`. */
+  channel?: boolean
+  signals?: { stop: NodeJS.Signals; force: NodeJS.Signals }
+}
+
+const patienceMs = 15_000
+const readinessLimitMs = 60_000
+
+/**
+ * Starts a program in a process group of its own: a Ctrl-C in the terminal reaches the launcher alone, which then
+ * stops everything in the right order. An ordinary end of the launcher takes the program with it.
+ */
+export async function runProcess(
+  options: ProcessOptions,
+): Promise<{ child: ChildProcess; running: RunningProcess }> {
+  const { name, log, user, signals = { stop: 'SIGTERM', force: 'SIGKILL' } } = options
+  const output = openSync(log, 'w')
+  const child = spawn(options.command, options.args, {
+    detached: true,
+    stdio: ['ignore', output, output, ...(options.channel ? (['ipc'] as const) : [])],
+    ...(options.cwd === undefined ? {} : { cwd: options.cwd }),
+    ...(options.env === undefined ? {} : { env: options.env }),
+    ...(user === undefined ? {} : { uid: user.uid, gid: user.gid }),
+  })
+  closeSync(output)
+  const exited = new Promise<Exit>((resolve) => {
+    child.once('exit', (code, signal) => resolve({ code, signal }))
+  })
+  await once(child, 'spawn')
+  const forceDown = () => child.kill(signals.force)
+  process.setMaxListeners(process.getMaxListeners() + 1)
+  process.once('exit', forceDown)
+  void exited.then(() => {
+    process.removeListener('exit', forceDown)
+    process.setMaxListeners(process.getMaxListeners() - 1)
+  })
+  const hasExited = () => child.exitCode !== null || child.signalCode !== null
+  const kill = (signal: NodeJS.Signals) => void child.kill(signal)
+
+  async function stop(): Promise<void> {
+    if (hasExited()) return
+    kill(signals.stop)
+    // One that was paused cannot hear anything else.
+    kill('SIGCONT')
+    const timer = setTimeout(forceDown, patienceMs)
+    await exited
+    clearTimeout(timer)
+  }
+  return { child, running: { name, pid: child.pid as number, log, exited, hasExited, kill, stop } }
+}
+
+/** Waits until a process serves; one that ends before, or is not there in a minute, is stopped and told about. */
+export async function waitUntilReady(
+  running: RunningProcess,
+  isReady: () => Promise<boolean>,
+): Promise<void> {
+  const deadline = performance.now() + readinessLimitMs
+  while (!(await isReady())) {
+    if (running.hasExited()) {
+      throw new CannotStart(
+        `${running.name} ended before it was ready. It said:\n${await readTail(running.log)}`,
+      )
+    }
+    if (performance.now() > deadline) {
+      await running.stop()
+      throw new CannotStart(
+        `${running.name} was not ready within a minute. It said:\n${await readTail(running.log)}`,
+      )
+    }
+    await delay(15)
+  }
+}
+
+/** The last lines of a log file. */
+export async function readTail(file: string, lines = 20): Promise<string> {
+  const text = await readFile(file, 'utf8').catch(() => '')
+  return text.trimEnd().split('\n').slice(-lines).join('\n') || '(nothing)'
+}

@@ -1,0 +1,51 @@
+import { readFile, writeFile } from 'node:fs/promises'
+import { setTimeout as delay } from 'node:timers/promises'
+import { CannotStart } from './cannot-start.js'
+import { findFreePort, isPortFree } from './ports.js'
+import type { RunningProcess } from './running-process.js'
+
+/** A private Postgres or Redis on 127.0.0.1. */
+export interface Server extends RunningProcess {
+  url: string
+  port: number
+  /** Where its data lies: not always where it was asked for, see `postgres-home.ts`. */
+  directory: string
+}
+
+const attempts = 20
+// Another program was quicker with the port; or the children of a server that was killed are still going down.
+const passingFault = /address already in use|pre-existing shared memory block/i
+
+/**
+ * Starts a server on the port that was asked for, else on that of its last run, else on any free one.
+ *
+ * @param directory its file `port` keeps the port for the next run
+ */
+export async function startOnPort<Started>(
+  directory: string,
+  wanted: number | undefined,
+  start: (port: number) => Promise<Started>,
+): Promise<Started> {
+  for (let attempt = 1; ; attempt++) {
+    const port = wanted ?? (await choosePort(directory))
+    try {
+      await writeFile(`${directory}/port`, `${port}\n`)
+      return await start(port)
+    } catch (error) {
+      const mayPass = error instanceof CannotStart && passingFault.test(error.message)
+      if (!mayPass || attempt === attempts) throw error
+    }
+    await delay(100)
+  }
+}
+
+/** The port of the last run; undefined on the first one. */
+export async function readPort(directory: string): Promise<number | undefined> {
+  const port = Number(await readFile(`${directory}/port`, 'utf8').catch(() => ''))
+  return port > 0 ? port : undefined
+}
+
+async function choosePort(directory: string): Promise<number> {
+  const last = await readPort(directory)
+  return last !== undefined && (await isPortFree(last)) ? last : findFreePort()
+}

@@ -1,0 +1,126 @@
+import { mkdir } from 'node:fs/promises'
+import { relative, resolve } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { CannotStart } from './cannot-start.js'
+import { seedDemo } from './demo.js'
+import { lockDirectory } from './launcher-lock.js'
+import { isPortFree } from './ports.js'
+import { type Product, startProduct } from './product.js'
+import { tellStep } from './progress.js'
+import { type Exit, type RunningProcess, readTail } from './running-process.js'
+import { keepSecrets } from './secrets.js'
+
+// start.js [directory]: what the product keeps lies in `.data` of the clone unless another place is given.
+const root = fileURLToPath(new URL('../../../../', import.meta.url))
+const directory = resolve(process.argv[2] ?? `${root}.data`)
+
+const interrupted = listenToInterrupts()
+try {
+  await run(process.env)
+  process.exit(0)
+} catch (error) {
+  if (interrupted.aborted) process.exit(130)
+  console.error(error instanceof CannotStart ? error.message : error)
+  process.exit(1)
+}
+
+/** Brings the demo product up, and ends when it is asked to, or when a part of it has died. */
+async function run(variables: NodeJS.ProcessEnv): Promise<void> {
+  const port = readPort(variables.PORT)
+  await mkdir(directory, { recursive: true })
+  const unlock = await lockDirectory(`${directory}/launcher.pid`, 'launcher/dist/src/start.js')
+  try {
+    if (!(await isPortFree(port))) throw new CannotStart(`Port ${port} is taken; set PORT to another one`)
+    const { jwtSecret } = variables.JWT_SECRET
+      ? { jwtSecret: variables.JWT_SECRET }
+      : await keepSecrets(`${directory}/secrets.json`)
+    const product = await startProduct({
+      directory,
+      ports: { api: port },
+      databaseUrl: variables.DATABASE_URL || undefined,
+      redisUrl: variables.REDIS_URL || undefined,
+      durable: true,
+      env: { JWT_SECRET: jwtSecret, ...(variables.HOST ? { HOST: variables.HOST } : {}) },
+      step: tellStep,
+      signal: interrupted,
+    })
+    await serve(product)
+  } finally {
+    await unlock()
+  }
+}
+
+async function serve(product: Product): Promise<void> {
+  const { databaseUrl, jwtSecret } = product
+  const baseUrl = product.apis[0]?.baseUrl ?? ''
+  try {
+    await seedDemo({ file: `${directory}/demo.json`, databaseUrl, baseUrl, jwtSecret })
+    console.log(banner(baseUrl))
+    await Promise.race([whenAborted(interrupted), failWhenOneDies(product)])
+    console.log('\nStopping …')
+  } finally {
+    await product.stop()
+  }
+  console.log('Stopped.')
+}
+
+/**
+ * The first Ctrl-C stops in order, a second one at once: leaving the process takes down what it has started.
+ * Under `npm start` each Ctrl-C arrives twice, from the terminal and from npm, so a second one right away is the first.
+ */
+function listenToInterrupts(): AbortSignal {
+  const controller = new AbortController()
+  let firstAt = 0
+  for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
+    process.on(name, () => {
+      if (!controller.signal.aborted) {
+        firstAt = performance.now()
+        controller.abort()
+      } else if (performance.now() - firstAt > 1_000) process.exit(130)
+    })
+  }
+  return controller.signal
+}
+
+function whenAborted(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve()
+    else signal.addEventListener('abort', () => resolve())
+  })
+}
+
+async function failWhenOneDies({ apis, workers, postgres, redis }: Product): Promise<never> {
+  const parts: RunningProcess[] = [...apis, ...workers, postgres, redis].filter((part) => part !== undefined)
+  const [part, exit] = await Promise.race(parts.map(async (part) => [part, await part.exited] as const))
+  throw new CannotStart(
+    `\n${part.name} has ended unexpectedly (${describeExit(exit)}). The end of ${relative('.', part.log)}:\n` +
+      (await readTail(part.log)),
+  )
+}
+
+function describeExit({ code, signal }: Exit): string {
+  return signal === null ? `exit code ${code}` : signal
+}
+
+function readPort(text: string | undefined): number {
+  if (text === undefined || text === '') return 3000
+  const port = Number(text)
+  if (/^\d+$/.test(text) && port >= 1 && port <= 65_535) return port
+  throw new CannotStart(`PORT is ${text}, and has to be a number from 1 to 65535`)
+}
+
+function banner(baseUrl: string): string {
+  const demo = (field: string) => `$(node -p "require('${directory}/demo.json').${field}")`
+  return `
+Automation rules: ${baseUrl}        docs: ${baseUrl}/docs
+
+Try it, in another terminal:
+
+  curl -s ${baseUrl}/api/automation-rules/trigger/LEAD_CREATED \\
+    -H "authorization: Bearer ${demo('token')}" \\
+    -H "x-workspace-id: ${demo('workspaceId')}" \\
+    -H 'content-type: application/json' \\
+    -d '{"data":{"name":"Ada","score":95}}'
+
+Mails go to ${relative('.', directory)}/mail, logs to ${relative('.', directory)}/logs. Ctrl-C stops everything.`
+}

@@ -1,0 +1,41 @@
+import { spawn } from 'node:child_process'
+import { chmod, mkdtemp, realpath, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+
+export interface TemporaryDirectory {
+  path: string
+  remove(): Promise<void>
+}
+
+// Waits for the end of its input, which comes with the end of the launcher, however that ends.
+const guardScript = `
+cat > /dev/null
+for file in "$1/postgres/data/postmaster.pid" "$1/redis/redis.pid"; do
+  [ -f "$file" ] && kill -INT "$(head -n 1 "$file")"
+done
+[ -d "$1" ] && sleep 1
+rm -rf "$1"
+`
+
+/**
+ * A directory for private servers (its `postgres` and `redis`) that does not outlive this process: even where the
+ * process is killed, a small guard stops them and removes the directory.
+ */
+export async function makeTemporaryDirectory(): Promise<TemporaryDirectory> {
+  const path = await mkdtemp(join(await realpath(tmpdir()), 'automation-rules-'))
+  // Run as root, Postgres is another user, who has to get in.
+  await chmod(path, 0o755)
+  const guard = spawn('sh', ['-c', guardScript, 'guard', path], {
+    detached: true,
+    stdio: ['pipe', 'ignore', 'ignore'],
+  })
+  guard.unref()
+  return {
+    path,
+    async remove() {
+      await rm(path, { recursive: true, force: true, maxRetries: 10 })
+      guard.stdin.end()
+    },
+  }
+}

@@ -1,0 +1,85 @@
+import { spawn } from 'node:child_process'
+import { rm } from 'node:fs/promises'
+import { constants } from 'node:os'
+import { delimiter } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { migrate } from '@automation/database'
+import { CannotStart } from './cannot-start.js'
+import { startPostgres } from './postgres.js'
+import { startRedis } from './redis.js'
+import { makeTemporaryDirectory } from './temporary-directory.js'
+
+const [command, ...args] = process.argv.slice(2)
+if (command === undefined) {
+  console.error('Say which command is to run with a private Postgres and Redis, as in: with-services.js tap')
+  process.exit(2)
+}
+const code = await runWithServices(command, args).catch((error: Error) => {
+  console.error(error instanceof CannotStart ? error.message : error)
+  return 1
+})
+// The migration's pool would keep the process for another ten seconds.
+process.exit(code)
+
+async function runWithServices(command: string, args: string[]): Promise<number> {
+  const signals = listenToSignals()
+  const directory = await makeTemporaryDirectory()
+  const starting = [
+    startPostgres({ directory: `${directory.path}/postgres`, durable: false }),
+    startRedis({ directory: `${directory.path}/redis`, persistent: false }),
+  ] as const
+  try {
+    const [postgres, redis] = await Promise.all(starting)
+    await migrate(postgres.url)
+    if (signals.first !== undefined) return codeOf(signals.first)
+    const environment = { DATABASE_URL: postgres.url, REDIS_URL: redis.url }
+    return await runCommand(command, args, environment, (forward) => {
+      signals.forward = forward
+    })
+  } finally {
+    for (const server of await Promise.allSettled(starting)) {
+      if (server.status === 'rejected') continue
+      await server.value.stop()
+      await rm(server.value.directory, { recursive: true, force: true, maxRetries: 10 })
+    }
+    await directory.remove()
+  }
+}
+
+/** From now on a signal ends the command, if it runs, and never the launcher before it has tidied up. */
+function listenToSignals() {
+  const heard: { first?: NodeJS.Signals; forward?: (signal: NodeJS.Signals) => void } = {}
+  for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
+    process.on(name, () => {
+      heard.first ??= name
+      // A Ctrl-C in a terminal has reached the command already.
+      if (name !== 'SIGINT' || !process.stdin.isTTY) heard.forward?.(name)
+    })
+  }
+  return heard
+}
+
+function runCommand(
+  command: string,
+  args: string[],
+  environment: Record<string, string>,
+  onStarted: (forward: (signal: NodeJS.Signals) => void) => void,
+): Promise<number> {
+  const programs = fileURLToPath(new URL('../../../../node_modules/.bin', import.meta.url))
+  const child = spawn(command, args, {
+    stdio: 'inherit',
+    env: { ...process.env, ...environment, PATH: `${programs}${delimiter}${process.env.PATH ?? ''}` },
+  })
+  onStarted((signal) => child.kill(signal))
+  return new Promise((resolve, reject) => {
+    child.once('error', (error) => {
+      reject(new CannotStart(`${command} could not be started: ${error.message}`, { cause: error }))
+    })
+    child.once('exit', (code, signal) => resolve(code ?? codeOf(signal)))
+  })
+}
+
+/** What a shell says of a command that a signal ended. */
+function codeOf(signal: NodeJS.Signals | null): number {
+  return 128 + (signal === null ? 0 : constants.signals[signal])
+}

@@ -1,0 +1,132 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { readFile, writeFile } from 'node:fs/promises'
+import { setTimeout as delay } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+import { openDatabase } from '@automation/database'
+import t, { type Test } from 'tap'
+import { makeTemporaryDirectory, type Server, startPostgres, startRedis } from '../src/index.js'
+import { readCommand } from '../src/left-over.js'
+import { findFreePort } from '../src/ports.js'
+import { askRedis } from './ask-redis.js'
+
+async function temporaryPath(t: Test): Promise<string> {
+  const directory = await makeTemporaryDirectory()
+  t.teardown(() => directory.remove())
+  return directory.path
+}
+
+async function querySum({ url }: Server): Promise<unknown> {
+  const database = openDatabase(url, 1)
+  try {
+    return await database.system.$queryRaw`select 1 + 1 as sum`
+  } finally {
+    await database.close()
+  }
+}
+
+async function execute({ url }: Server, sql: string): Promise<void> {
+  const database = openDatabase(url, 1)
+  try {
+    await database.system.$executeRawUnsafe(sql)
+  } finally {
+    await database.close()
+  }
+}
+
+async function untilGone(pid: number): Promise<void> {
+  while ((await readCommand(pid)) !== undefined) await delay(20)
+}
+
+t.test('Postgres keeps its data and its port from one run to the next', async (t) => {
+  const directory = `${await temporaryPath(t)}/postgres`
+  const first = await startPostgres({ directory, durable: true })
+  await execute(first, 'create table kept ()')
+  await first.stop()
+  t.equal(await readCommand(first.pid), undefined, 'the server is gone after stop')
+
+  const second = await startPostgres({ directory, durable: true })
+  t.teardown(() => second.stop())
+  t.equal(second.url, first.url)
+  await execute(second, 'drop table kept')
+})
+
+t.test('a killed Postgres is started anew on its own port, at once', async (t) => {
+  const directory = `${await temporaryPath(t)}/postgres`
+  const port = await findFreePort()
+  const first = await startPostgres({ directory, port, durable: false })
+  await querySum(first)
+  first.kill('SIGKILL')
+  t.same(await first.exited, { code: null, signal: 'SIGKILL' })
+
+  const second = await startPostgres({ directory, port, durable: false })
+  t.teardown(() => second.stop())
+  t.equal(second.port, port)
+  t.same(await querySum(second), [{ sum: 2 }])
+})
+
+t.test('a pid file that names a stranger stops neither the stranger nor Postgres', async (t) => {
+  const directory = `${await temporaryPath(t)}/postgres`
+  const first = await startPostgres({ directory, durable: false })
+  const pidFile = `${first.directory}/data/postmaster.pid`
+  const lines = (await readFile(pidFile, 'utf8')).split('\n')
+  await first.stop()
+  await writeFile(pidFile, [process.pid, ...lines.slice(1)].join('\n'))
+
+  const second = await startPostgres({ directory, durable: false })
+  t.teardown(() => second.stop())
+  t.same(await querySum(second), [{ sum: 2 }])
+})
+
+t.test('Redis keeps what it was told when it is persistent, also over a kill, and only then', async (t) => {
+  for (const persistent of [true, false]) {
+    const directory = `${await temporaryPath(t)}/redis`
+    const first = await startRedis({ directory, persistent })
+    t.match(await askRedis(first.port, 'SET city London'), '+OK')
+    // Beyond the second after which the append-only file is synced; written to it before the reply.
+    first.kill('SIGKILL')
+    await first.exited
+
+    const second = await startRedis({ directory, persistent })
+    t.equal(second.port, first.port)
+    t.match(await askRedis(second.port, 'GET city'), persistent ? /London/ : /^\$-1|^_/)
+    t.match(await askRedis(second.port, 'CONFIG GET maxmemory-policy'), 'noeviction')
+    await second.stop()
+    t.equal(await readCommand(second.pid), undefined, 'the server is gone after stop')
+  }
+})
+
+t.test('what a killed launcher leaves behind is replaced by the next start', async (t) => {
+  const path = await temporaryPath(t)
+  const launcher = spawn(
+    process.execPath,
+    [fileURLToPath(new URL('fixtures/launcher.js', import.meta.url)), path],
+    {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    },
+  )
+  const [line] = await once(launcher.stdout, 'data')
+  const [postgresPid = 0, redisPid = 0, nodePid = 0] = String(line).split(' ').map(Number)
+  launcher.kill('SIGKILL')
+  await once(launcher, 'exit')
+  t.ok(await readCommand(postgresPid), 'Postgres survives its launcher')
+  t.ok(await readCommand(redisPid), 'Redis survives its launcher')
+  await untilGone(nodePid)
+  t.match(await readFile(`${path}/fake.log`, 'utf8'), 'shutting down', 'our own processes shut down in order')
+
+  const postgres = await startPostgres({ directory: `${path}/postgres`, durable: false })
+  const redis = await startRedis({ directory: `${path}/redis`, persistent: true })
+  t.teardown(() => Promise.all([postgres.stop(), redis.stop()]))
+  t.equal(await readCommand(postgresPid), undefined)
+  t.equal(await readCommand(redisPid), undefined)
+  t.same(await querySum(postgres), [{ sum: 2 }])
+  t.match(await askRedis(redis.port, 'PING'), '+PONG')
+})
+
+t.test('a server whose port is somebody else’s says so', async (t) => {
+  const path = await temporaryPath(t)
+  const first = await startRedis({ directory: `${path}/redis`, persistent: false })
+  t.teardown(() => first.stop())
+  const second = startRedis({ directory: `${path}/second`, port: first.port, persistent: false })
+  await t.rejects(second, { name: 'CannotStart', message: /address already in use/i })
+})

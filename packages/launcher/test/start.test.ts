@@ -1,0 +1,45 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { readdir, writeFile } from 'node:fs/promises'
+import { createServer } from 'node:net'
+import { text } from 'node:stream/consumers'
+import { fileURLToPath } from 'node:url'
+import t from 'tap'
+import { findFreePort } from '../src/ports.js'
+
+const start = fileURLToPath(new URL('../src/start.js', import.meta.url))
+
+async function runStart(directory: string, env: Record<string, string>) {
+  const child = spawn(process.execPath, [start, directory], { env: { ...process.env, ...env } })
+  const [errors, [code]] = await Promise.all([text(child.stderr), once(child, 'exit'), text(child.stdout)])
+  return { code, errors }
+}
+
+t.test('a taken port is told in one sentence, before anything is started', async (t) => {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  t.teardown(() => server.close())
+  const { port } = server.address() as { port: number }
+  const directory = t.testdir()
+  const { code, errors } = await runStart(directory, { PORT: `${port}` })
+  t.equal(code, 1)
+  t.equal(errors, `Port ${port} is taken; set PORT to another one\n`)
+  t.same(await readdir(directory), [], 'nothing was made')
+})
+
+t.test('a port that is none is told in one sentence', async (t) => {
+  const { code, errors } = await runStart(t.testdir(), { PORT: '80a' })
+  t.equal(code, 1)
+  t.equal(errors, 'PORT is 80a, and has to be a number from 1 to 65535\n')
+})
+
+t.test('a second start beside a running one is told in one sentence', async (t) => {
+  const directory = t.testdir()
+  // The running one is played by a process with its name on the command line.
+  const running = spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)', 'launcher/dist/src/start.js'])
+  t.teardown(() => running.kill())
+  await writeFile(`${directory}/launcher.pid`, `${running.pid}\n`)
+  const { code, errors } = await runStart(directory, { PORT: `${await findFreePort()}` })
+  t.equal(code, 1)
+  t.equal(errors, `It runs already, as process ${running.pid}: use that one, or stop it first\n`)
+})

@@ -1,0 +1,62 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { text } from 'node:stream/consumers'
+import { setTimeout as delay } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+import t from 'tap'
+import { isPortFree } from '../src/ports.js'
+
+const withServices = fileURLToPath(new URL('../src/with-services.js', import.meta.url))
+
+function run(...command: string[]) {
+  return spawn(process.execPath, [withServices, ...command], { stdio: ['ignore', 'pipe', 'inherit'] })
+}
+
+t.test(
+  'a command gets a migrated Postgres and a Redis of its own, and its exit code is passed on',
+  async (t) => {
+    const script = `
+    import { openDatabase } from '@automation/database'
+    const database = openDatabase(process.env.DATABASE_URL, 1)
+    console.log(await database.system.workspace.count(), process.env.REDIS_URL)
+    process.exit(7)`
+    const child = run(process.execPath, '--input-type=module', '-e', script)
+    const [output, [code]] = await Promise.all([text(child.stdout), once(child, 'exit')])
+    t.match(output, /^0 redis:\/\/127\.0\.0\.1:\d+$/m)
+    t.equal(code, 7)
+  },
+)
+
+// Prints the URL it was given, and ends with 9 when it is asked to; also when its launcher is gone.
+const waitingScript = 'trap "exit 9" TERM; echo $DATABASE_URL; while kill -0 $PPID; do sleep 0.05; done 2>&-'
+const waiting = ['sh', '-c', waitingScript] as const
+
+t.test('a signal reaches the command, and its exit code is passed on', async (t) => {
+  const child = run(...waiting)
+  await once(child.stdout, 'data')
+  child.kill('SIGTERM')
+  const [code] = await once(child, 'exit')
+  t.equal(code, 9)
+})
+
+t.test(
+  'servers and data are gone when the command has ended, and also when the launcher is killed',
+  async (t) => {
+    for (const signal of ['SIGTERM', 'SIGKILL'] as const) {
+      const child = run(...waiting)
+      const [line] = await once(child.stdout, 'data')
+      const port = Number(new URL(String(line).trim()).port)
+      t.notOk(await isPortFree(port))
+      child.kill(signal)
+      while (!(await isPortFree(port))) await delay(20)
+      t.pass(`nobody listens any more after ${signal}`)
+    }
+  },
+)
+
+t.test('a command that does not exist is told in a sentence', async (t) => {
+  const child = spawn(process.execPath, [withServices, 'no-such-command'])
+  const [errors, [code]] = await Promise.all([text(child.stderr), once(child, 'exit')])
+  t.match(errors, /^no-such-command could not be started/)
+  t.equal(code, 1)
+})

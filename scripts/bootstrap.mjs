@@ -1,0 +1,99 @@
+// Makes a fresh clone ready to run: installs the packages and builds, each only when something changed since the last
+// time. Needs nothing but Node itself, since nothing is installed yet.
+//
+//   node scripts/bootstrap.mjs [--tap]     --tap: makes the test runner ready, too
+import { spawn } from 'node:child_process'
+import { createHash } from 'node:crypto'
+import { readFileSync, writeFileSync } from 'node:fs'
+import { delimiter } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+const root = fileURLToPath(new URL('..', import.meta.url))
+const oldestNode = [20, 19]
+
+process.chdir(root)
+checkNode()
+await installPackages()
+await runStep('Building', 'turbo', ['run', 'build', '--output-logs=errors-only'])
+if (process.argv.includes('--tap')) await prepareTap()
+
+function checkNode() {
+  const [major, minor] = process.versions.node.split('.').map(Number)
+  if (major > oldestNode[0] || (major === oldestNode[0] && minor >= oldestNode[1])) return
+  fail(`Node ${oldestNode.join('.')} or newer is needed, and this is ${process.versions.node}.`)
+}
+
+/** `npm ci` empties node_modules first, so an interrupted one leaves no marker and is begun anew. */
+async function installPackages() {
+  const marker = 'node_modules/.automation-lock-hash'
+  const lockHash = hashFile('package-lock.json')
+  if (readText(marker) === lockHash) return
+  // What builds and runs the product here are development packages: NODE_ENV=production must not leave them out.
+  const args = ['ci', '--include=dev', '--no-fund', '--no-audit']
+  // Under `npm start` the npm that is running says where it lies: it need not be on the PATH.
+  const npm = process.env.npm_execpath
+  await (npm?.endsWith('.js')
+    ? runStep('Installing packages', process.execPath, [npm, ...args])
+    : runStep('Installing packages', 'npm', args))
+  writeFileSync(marker, lockHash)
+}
+
+/** tap bakes its set of plugins into itself: once after each install, and when .taprc names others. */
+async function prepareTap() {
+  const marker = 'node_modules/.automation-tap-hash'
+  const settingsHash = hashFile('.taprc')
+  if (readText(marker) === settingsHash) return
+  await runStep('Preparing the test runner', 'tap', ['build'])
+  writeFileSync(marker, settingsHash)
+}
+
+/** One line with the seconds it took; what the command says is shown only when it fails. */
+async function runStep(title, command, args) {
+  const startedAt = performance.now()
+  process.stdout.write(`${title} … `)
+  const { code, output } = await runQuietly(command, args)
+  if (code === 0) {
+    process.stdout.write(`${((performance.now() - startedAt) / 1000).toFixed(1)} s\n`)
+    return
+  }
+  process.stdout.write('failed\n')
+  fail(`${output.trimEnd()}\n\n${title} failed: the reason stands above.`)
+}
+
+function runQuietly(command, args) {
+  const env = {
+    ...process.env,
+    PATH: `${root}node_modules/.bin${delimiter}${process.env.PATH}`,
+    TURBO_TELEMETRY_DISABLED: '1',
+  }
+  return new Promise((resolve) => {
+    let output = ''
+    const child = spawn(command, args, { env, stdio: ['ignore', 'pipe', 'pipe'] })
+    for (const stream of [child.stdout, child.stderr]) {
+      stream.setEncoding('utf8').on('data', (text) => {
+        output += text
+      })
+    }
+    child.once('error', (error) =>
+      resolve({ code: 1, output: `${command} could not be started: ${error.message}` }),
+    )
+    child.once('close', (code) => resolve({ code: code ?? 1, output }))
+  })
+}
+
+function hashFile(path) {
+  return createHash('sha256').update(readFileSync(path)).digest('hex')
+}
+
+function readText(path) {
+  try {
+    return readFileSync(path, 'utf8')
+  } catch {
+    return undefined
+  }
+}
+
+function fail(message) {
+  console.error(message)
+  process.exit(1)
+}
