@@ -10,6 +10,7 @@ import { fileURLToPath } from 'node:url'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const oldestNode = [20, 19]
+const installedList = 'node_modules/.package-lock.json'
 
 process.chdir(root)
 checkNode()
@@ -23,11 +24,8 @@ function checkNode() {
   fail(`Node ${oldestNode.join('.')} or newer is needed, and this is ${process.versions.node}.`)
 }
 
-/** `npm ci` empties node_modules first, so an interrupted one leaves no marker and is begun anew. */
 async function installPackages() {
-  const marker = 'node_modules/.automation-lock-hash'
-  const lockHash = hashFile('package-lock.json')
-  if (readText(marker) === lockHash) return
+  if (isInstalled()) return
   // What builds and runs the product here are development packages: NODE_ENV=production must not leave them out.
   const args = ['ci', '--include=dev', '--no-fund', '--no-audit']
   // Under `npm start` the npm that is running says where it lies: it need not be on the PATH.
@@ -35,16 +33,26 @@ async function installPackages() {
   await (npm?.endsWith('.js')
     ? runStep('Installing packages', process.execPath, [npm, ...args])
     : runStep('Installing packages', 'npm', args))
-  writeFileSync(marker, lockHash)
+}
+
+/** npm ends each install by writing down what it put into node_modules: that has to cover the lock file. */
+function isInstalled() {
+  const installed = JSON.parse(readText(installedList) ?? '{"packages":{}}').packages
+  return Object.entries(JSON.parse(readText('package-lock.json')).packages).every(([path, wanted]) => {
+    const found = installed[path]
+    // Packages for other platforms are optional, and rightly missing.
+    if (found === undefined) return path === '' || wanted.optional === true
+    return found.version === wanted.version && found.integrity === wanted.integrity
+  })
 }
 
 /** tap bakes its set of plugins into itself: once after each install, and when .taprc names others. */
 async function prepareTap() {
-  const marker = 'node_modules/.automation-tap-hash'
-  const settingsHash = hashFile('.taprc')
-  if (readText(marker) === settingsHash) return
+  const marker = 'node_modules/.automation-tap'
+  const state = createHash('sha256').update(readText('.taprc')).update(readText(installedList)).digest('hex')
+  if (readText(marker) === state) return
   await runStep('Preparing the test runner', 'tap', ['build'])
-  writeFileSync(marker, settingsHash)
+  writeFileSync(marker, state)
 }
 
 /** One line with the seconds it took; what the command says is shown only when it fails. */
@@ -79,10 +87,6 @@ function runQuietly(command, args) {
     )
     child.once('close', (code) => resolve({ code: code ?? 1, output }))
   })
-}
-
-function hashFile(path) {
-  return createHash('sha256').update(readFileSync(path)).digest('hex')
 }
 
 function readText(path) {

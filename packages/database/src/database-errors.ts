@@ -2,36 +2,47 @@ import { Prisma } from './generated/client.js'
 
 /** True where Postgres refused the data itself (SQLSTATE classes 22 and 23): trying the same row again cannot help. */
 export function isRowFault(error: unknown): boolean {
-  return /^2[23]/.test(sqlState(error) ?? '')
+  return /^2[23]/.test(causeOf(error).sqlState)
 }
 
 /** True where Postgres was away, too busy to answer, or going down: the same call may work in a moment. */
 export function isDatabaseAway(error: unknown): boolean {
-  const code = error instanceof Prisma.PrismaClientKnownRequestError ? error.code : undefined
-  if (code !== undefined && awayCodes.has(code)) return true
-  const state = sqlState(error)
-  if (state !== undefined) return /^(08|53|57P0|25006)/.test(state)
-  return error instanceof Error && awayMessage.test(error.message)
-}
-
-/** True for P2025: the row to change is not there. */
-export function isRowMissing(error: unknown): boolean {
-  return error instanceof Prisma.PrismaClientKnownRequestError && error.code === 'P2025'
+  const { kind, sqlState } = causeOf(error)
+  if (awayKinds.has(kind) || /^(08|53|57P0)/.test(sqlState)) return true
+  if (error instanceof Prisma.PrismaClientKnownRequestError && awayCodes.has(error.code)) return true
+  return sqlState === '' && error instanceof Error && awayMessages.test(error.message)
 }
 
 /** True where two transactions took the same locks in another order, or a serial order was broken. */
 export function isLockConflict(error: unknown): boolean {
-  return ['40001', '40P01'].includes(sqlState(error) ?? '')
+  return causeOf(error).kind === 'TransactionWriteConflict'
 }
 
-// P1xxx: cannot reach, timed out, closed. P2024/P2028: no connection from the pool, transaction not begun in time.
-const awayCodes = new Set(['P1000', 'P1001', 'P1002', 'P1008', 'P1010', 'P1017', 'P2024', 'P2028'])
-const awayMessage =
-  /Connection terminated|timeout exceeded when trying to connect|Query read timeout|ECONNREFUSED|ECONNRESET|EPIPE|server closed the connection/i
+/** True where the schema has not been migrated to this point. */
+export function isTableMissing(error: unknown): boolean {
+  return causeOf(error).kind === 'TableDoesNotExist'
+}
 
-/** The five characters Postgres gives with each error, wherever Prisma has put them. */
-function sqlState(error: unknown): string | undefined {
-  if (!(error instanceof Prisma.PrismaClientKnownRequestError)) return undefined
-  const cause = (error.meta?.driverAdapterError as { cause?: { originalCode?: unknown } } | undefined)?.cause
-  return typeof cause?.originalCode === 'string' ? cause.originalCode : undefined
+const awayKinds = new Set([
+  'DatabaseNotReachable',
+  'ConnectionClosed',
+  'SocketTimeout',
+  'TlsConnectionError',
+  'TooManyConnections',
+  'DatabaseAccessDenied',
+  'AuthenticationFailed',
+  'DatabaseDoesNotExist',
+])
+// No connection from the pool in time; a transaction that could not begin, or was cut off.
+const awayCodes = new Set(['P2024', 'P2028'])
+// What pg itself says, in words alone, when a connection or an answer does not come.
+const awayMessages =
+  /Connection terminated|timeout exceeded when trying to connect|Query read timeout|Connection ended/i
+
+/** What the driver adapter reports: a kind of its own, and Postgres' five characters where it was Postgres that spoke. */
+function causeOf(error: unknown): { kind: string; sqlState: string } {
+  const meta = error instanceof Prisma.PrismaClientKnownRequestError ? error.meta : undefined
+  const cause = (meta?.driverAdapterError as { cause?: { kind?: string; originalCode?: string } } | undefined)
+    ?.cause
+  return { kind: cause?.kind ?? '', sqlState: cause?.originalCode ?? '' }
 }

@@ -1,5 +1,5 @@
 import { readdir, readFile } from 'node:fs/promises'
-import { openSchemaEngine, prismaDirectory } from './schema-engine.js'
+import { prismaDirectory, withSchemaEngine } from './schema-engine.js'
 
 const migrationsDirectory = `${prismaDirectory}/migrations`
 const noFilters = { externalTables: [], externalEnums: [] }
@@ -13,11 +13,10 @@ const noFilters = { externalTables: [], externalEnums: [] }
  * @throws when Postgres is away, a migration fails, or an applied migration was edited since
  */
 export async function migrate(databaseUrl: string): Promise<string[]> {
-  const engine = await openSchemaEngine(databaseUrl)
-  const { appliedMigrationNames } = await engine.applyMigrations({
-    migrationsList: await readMigrations(),
-    filters: noFilters,
-  })
+  const migrationsList = await readMigrations()
+  const { appliedMigrationNames } = await withSchemaEngine(databaseUrl, (engine) =>
+    engine.applyMigrations({ migrationsList, filters: noFilters }),
+  )
   return appliedMigrationNames
 }
 
@@ -30,18 +29,19 @@ export async function diffSchemas(
   from: string | undefined,
   to: string,
 ): Promise<string> {
-  const engine = await openSchemaEngine(databaseUrl)
   const target = (content: string) => ({
     tag: 'schemaDatamodel' as const,
     files: [{ path: 'schema.prisma', content }],
   })
-  const { stdout } = await engine.diff({
-    from: from === undefined ? { tag: 'empty' } : target(from),
-    to: target(to),
-    script: true,
-    exitCode: null,
-    filters: noFilters,
-  })
+  const { stdout } = await withSchemaEngine(databaseUrl, (engine) =>
+    engine.diff({
+      from: from === undefined ? { tag: 'empty' } : target(from),
+      to: target(to),
+      script: true,
+      exitCode: null,
+      filters: noFilters,
+    }),
+  )
   return stdout ?? ''
 }
 

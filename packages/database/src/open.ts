@@ -20,6 +20,8 @@ export function openDatabase(url: string, poolSize: number) {
     query_timeout: 10_000,
     statement_timeout: 10_000,
     keepAlive: true,
+    // The pool leaves its idle timers behind when it ends; they must not keep the process.
+    allowExitOnIdle: true,
   })
   // An idle connection that breaks is replaced by the next query, which reports the fault if it lasts.
   pool.on('error', () => {})

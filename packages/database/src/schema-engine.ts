@@ -3,6 +3,7 @@ import { fileURLToPath } from 'node:url'
 import { PrismaPg } from '@prisma/adapter-pg'
 import { bindMigrationAwareSqlAdapterFactory } from '@prisma/driver-adapter-utils'
 import * as bindings from '@prisma/schema-engine-wasm/schema_engine_bg'
+import pg from 'pg'
 
 export const prismaDirectory = fileURLToPath(new URL('../../../../prisma', import.meta.url))
 
@@ -10,16 +11,32 @@ export const prismaDirectory = fileURLToPath(new URL('../../../../prisma', impor
  * Prisma's own schema engine, run as WebAssembly: the same ledger (`_prisma_migrations`) and rules as
  * `prisma migrate`, but nothing is downloaded. The package's entry expects a bundler that links `.wasm`
  * imports; here its two halves are joined by hand.
+ *
+ * The engine takes Prisma's advisory lock and leaves its release to the end of the connection. So there is exactly
+ * one connection, and it ends with `use`: the next migrator must not wait for an idle one.
  */
-export async function openSchemaEngine(databaseUrl: string): Promise<bindings.SchemaEngine> {
+export async function withSchemaEngine<Result>(
+  databaseUrl: string,
+  use: (engine: bindings.SchemaEngine) => Promise<Result>,
+): Promise<Result> {
   await linkWebAssembly()
   const schema = await readFile(`${prismaDirectory}/schema.prisma`, 'utf8')
-  const adapter = new PrismaPg({ connectionString: databaseUrl, connectionTimeoutMillis: 10_000 })
-  return bindings.SchemaEngine.new(
-    { datamodels: [['schema.prisma', schema]] },
-    () => {},
-    bindMigrationAwareSqlAdapterFactory(adapter),
-  )
+  const pool = new pg.Pool({
+    connectionString: databaseUrl,
+    max: 1,
+    idleTimeoutMillis: 0,
+    connectionTimeoutMillis: 10_000,
+  })
+  try {
+    const engine = await bindings.SchemaEngine.new(
+      { datamodels: [['schema.prisma', schema]] },
+      () => {},
+      bindMigrationAwareSqlAdapterFactory(new PrismaPg(pool)),
+    )
+    return await use(engine)
+  } finally {
+    await pool.end()
+  }
 }
 
 // Node has it, but its type comes only with the browser's libraries.

@@ -37,7 +37,7 @@ interface Planned {
   readonly warnings: readonly string[]
 }
 
-/** To be performed: its config is rendered and fits the action's schema. Parts of it are frozen. */
+/** To be performed: its config is rendered and fits the action's schema. Not to be changed: it shares parts with others. */
 export type ReadyAction = {
   [Type in ActionType]: Planned & { readonly type: Type; readonly config: ActionConfig<Type> }
 }[ActionType]

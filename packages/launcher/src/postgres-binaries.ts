@@ -7,6 +7,7 @@ import { promisify } from 'node:util'
 import { CannotStart } from './cannot-start.js'
 import { findOnPath } from './find-on-path.js'
 import { canEnter, makeOpenDirectory, outsidePath, type ServerUser } from './postgres-home.js'
+import { tell } from './progress.js'
 
 const run = promisify(execFile)
 
@@ -75,7 +76,7 @@ async function copyOutside(native: string): Promise<string> {
   )
     return copy
   await makeOpenDirectory(dirname(copy))
-  console.log(`Copying Postgres to ${dirname(copy)}, since the user it runs as cannot enter ${native}`)
+  tell(`Copying Postgres to ${dirname(copy)}, since the user it runs as cannot enter ${native}`)
   const unfinished = `${copy}.${process.pid}`
   await run('cp', ['-R', native, unfinished])
   await run('chmod', ['-R', 'a+rX', unfinished])

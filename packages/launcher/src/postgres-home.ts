@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto'
 import { chmod, mkdir, stat } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { promisify } from 'node:util'
+import { tell } from './progress.js'
 
 const run = promisify(execFile)
 
@@ -31,7 +32,7 @@ export async function makeHome(directory: string, user: ServerUser | undefined):
   if (user === undefined || (await canEnter(directory, user))) return directory
   const home = outsidePath(directory)
   await makeOpenDirectory(home)
-  console.log(`Postgres runs as ${user.name}, who cannot enter ${directory}: its data lies in ${home}`)
+  tell(`Postgres runs as ${user.name}, who cannot enter ${directory}: its data lies in ${home}`)
   return home
 }
 
@@ -47,7 +48,9 @@ export async function canEnter(directory: string, user: ServerUser): Promise<boo
   return directory === dirname(directory) || canEnter(dirname(directory), user)
 }
 
+/** Makes what is missing of the way, so that everybody may pass through, whatever the umask. */
 export async function makeOpenDirectory(directory: string): Promise<void> {
   const first = await mkdir(directory, { recursive: true })
-  if (first !== undefined) await chmod(directory, 0o755)
+  if (first === undefined) return
+  for (let made = directory; made.startsWith(first); made = dirname(made)) await chmod(made, 0o755)
 }

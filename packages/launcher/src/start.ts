@@ -51,17 +51,20 @@ async function run(variables: NodeJS.ProcessEnv): Promise<void> {
 }
 
 async function serve(product: Product): Promise<void> {
-  const { databaseUrl, jwtSecret } = product
-  const baseUrl = product.apis[0]?.baseUrl ?? ''
   try {
-    await seedDemo({ file: `${directory}/demo.json`, databaseUrl, baseUrl, jwtSecret })
-    console.log(banner(baseUrl))
-    await Promise.race([whenAborted(interrupted), failWhenOneDies(product)])
+    await Promise.race([failWhenOneDies(product), serveUntilInterrupted(product)])
     console.log('\nStopping …')
   } finally {
     await product.stop()
   }
   console.log('Stopped.')
+}
+
+async function serveUntilInterrupted({ databaseUrl, jwtSecret, apis }: Product): Promise<void> {
+  const baseUrl = apis[0]?.baseUrl ?? ''
+  await seedDemo({ file: `${directory}/demo.json`, databaseUrl, baseUrl, jwtSecret })
+  console.log(banner(baseUrl))
+  await whenAborted(interrupted)
 }
 
 /**

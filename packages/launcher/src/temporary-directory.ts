@@ -26,7 +26,7 @@ export async function makeTemporaryDirectory(): Promise<TemporaryDirectory> {
   const path = await mkdtemp(join(await realpath(tmpdir()), 'automation-rules-'))
   // Run as root, Postgres is another user, who has to get in.
   await chmod(path, 0o755)
-  const guard = spawn('sh', ['-c', guardScript, 'guard', path], {
+  const guard = spawn('/bin/sh', ['-c', guardScript, 'guard', path], {
     detached: true,
     stdio: ['pipe', 'ignore', 'ignore'],
   })

@@ -20,7 +20,8 @@ export default fp<{ config: Config }>(async (app, { config }) => {
   const inbox = openInbox(database, queue)
   app.decorate('database', database)
   app.decorate('inbox', inbox)
-  if (!(await queue.isReady(startUpMs))) app.log.warn('Redis is away; events are accepted and wait for the sweeper')
+  if (!(await queue.isReady(startUpMs)))
+    app.log.warn('Redis is away; events are accepted and wait for the sweeper')
   app.addHook('onClose', async () => {
     await inbox.close()
     await queue.close()

@@ -16,7 +16,7 @@ export default fp(async (app) => {
     strictTypes: false,
     schemas: [...sharedSchemas],
   })
-  const queries = new Ajv({ coerceTypes: true, strictTypes: false })
+  const queries = new Ajv({ coerceTypes: true, allowUnionTypes: true })
   app.setValidatorCompiler<object>(({ schema, httpPart }) => {
     if (httpPart === 'body') return bodies.compile(schema)
     if (httpPart === 'querystring') return queries.compile(schema)

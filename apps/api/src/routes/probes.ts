@@ -1,4 +1,4 @@
-import { listMigrations, Prisma } from '@automation/database'
+import { isTableMissing, listMigrations, Prisma } from '@automation/database'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Redis } from 'ioredis'
 import { Type } from 'typebox'
@@ -58,8 +58,8 @@ export const probeRoutes: FastifyPluginAsyncTypebox<{ redisUrl: string }> = asyn
       const isComplete = migrations.every((name) => names.has(name))
       return { postgres: 'ok' as const, migrations: isComplete ? ('ok' as const) : ('pending' as const) }
     } catch (error) {
-      // 42P01: the ledger itself is not there, so Postgres answers but nothing was ever migrated.
-      return String(error).includes('42P01')
+      // Postgres answers, but nothing was ever migrated.
+      return isTableMissing(error)
         ? { postgres: 'ok' as const, migrations: 'pending' as const }
         : { postgres: 'away' as const, migrations: 'unknown' as const }
     }

@@ -1,5 +1,11 @@
 import { isUuid } from '@automation/database'
-import { findRuleFaults, isEventType, normaliseRule, type RuleDefinition } from '@automation/engine'
+import {
+  type Fault,
+  findRuleFaults,
+  isEventType,
+  normaliseRule,
+  type RuleDefinition,
+} from '@automation/engine'
 import type { FastifyRequest } from 'fastify'
 import { refusals } from '../../errors.js'
 import { bodyFaults } from '../../plugins/validation.js'
@@ -14,10 +20,13 @@ export function checkRule<Body extends { trigger?: string } & Partial<RuleDefini
   body: Body,
   shapeError: FastifyRequest['validationError'],
 ): Body {
-  const faults = [...bodyFaults(shapeError ?? {}), ...findRuleFaults(body)]
-  if (faults.length > 0) throw refusals.invalid(faults)
+  refuseFaults([...bodyFaults(shapeError ?? {}), ...findRuleFaults(body)])
   if (body.trigger !== undefined && !isEventType(body.trigger)) throw refusals.invalidTriggerType()
   return { ...body, ...normaliseRule(body) }
+}
+
+export function refuseFaults(faults: Fault[]): void {
+  if (faults.length > 0) throw refusals.invalid(faults)
 }
 
 /** An id that is no UUID is an id that no rule has. */

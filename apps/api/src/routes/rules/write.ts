@@ -1,10 +1,11 @@
 import { newId, type Prisma } from '@automation/database'
+import { findRuleFaults } from '@automation/engine'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyReply } from 'fastify'
 import { Type } from 'typebox'
 import { Id, refusalAnswers } from '../answers.js'
 import { changeRules, changesDefinition, findRuleToChange, refuseOneTooMany } from './change-rules.js'
-import { checkRule, ruleId } from './check-rule.js'
+import { checkRule, refuseFaults, ruleId } from './check-rule.js'
 import { type RuleRow, sendRule } from './present-rule.js'
 import { Rule, RuleParams, RuleToCreate, RuleToUpdate } from './rule-schemas.js'
 
@@ -51,6 +52,8 @@ export const writeRoutes: FastifyPluginAsyncTypebox<{ bodyLimitBytes: number }> 
       const id = ruleId(request.params)
       const rule = await changeRules(request.workspace, async (transaction) => {
         const found = await findRuleToChange(transaction, request, id)
+        // Some limits hold for the whole rule, whichever part of it was sent.
+        refuseFaults(findRuleFaults({ ...found, ...body }))
         return transaction.rule.update({
           where: { id },
           data: {

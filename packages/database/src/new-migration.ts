@@ -1,0 +1,30 @@
+import { execFileSync } from 'node:child_process'
+import { mkdir, readFile, writeFile } from 'node:fs/promises'
+import { diffSchemas } from './migrate.js'
+import { prismaDirectory } from './schema-engine.js'
+
+// npm run migration -- <name>: writes the SQL that leads from the committed prisma/schema.prisma to the one on disk.
+const name = process.argv[2]
+if (!name || !/^[a-z][a-z0-9_]*$/.test(name))
+  exit('Name the migration in lower_snake_case, as in: npm run migration -- add_labels')
+
+const committed = execFileSync('git', ['show', 'HEAD:prisma/schema.prisma'], {
+  encoding: 'utf8',
+  cwd: prismaDirectory,
+})
+const current = await readFile(`${prismaDirectory}/schema.prisma`, 'utf8')
+const sql = await diffSchemas(process.env.DATABASE_URL ?? '', committed, current)
+if (/^(--.*|\s*)$/.test(sql)) exit('prisma/schema.prisma says nothing new since the last commit.')
+
+const timestamp = new Date().toISOString().replaceAll(/\D/g, '').slice(0, 14)
+const directory = `${prismaDirectory}/migrations/${timestamp}_${name}`
+await mkdir(directory)
+await writeFile(`${directory}/migration.sql`, sql)
+console.log(`Wrote prisma/migrations/${timestamp}_${name}/migration.sql: read it before you commit it.`)
+// The engine leaves a timer of ten seconds behind.
+process.exit(0)
+
+function exit(message: string): never {
+  console.error(message)
+  process.exit(1)
+}

@@ -1,0 +1,73 @@
+import { readFile } from 'node:fs/promises'
+import { fileURLToPath } from 'node:url'
+import pg from 'pg'
+import t from 'tap'
+import { diffSchemas, listMigrations, migrate } from '../src/index.js'
+
+const serverUrl = process.env.DATABASE_URL ?? ''
+
+/** An empty database of its own on the test server. */
+async function createDatabase(name: string): Promise<string> {
+  await query(serverUrl, `CREATE DATABASE ${name}`)
+  return new URL(`/${name}`, serverUrl).href
+}
+
+async function query(url: string, sql: string): Promise<unknown[]> {
+  const client = new pg.Client({ connectionString: url })
+  await client.connect()
+  try {
+    const result = await client.query(sql)
+    return Array.isArray(result) ? [] : result.rows
+  } finally {
+    await client.end()
+  }
+}
+
+/** Everything of the tables that Prisma's schema can say. */
+function describeTables(url: string): Promise<unknown[]> {
+  return query(
+    url,
+    `SELECT 'column' AS kind, table_name || '.' || column_name AS name,
+            concat_ws(' ', data_type, udt_name, datetime_precision, is_nullable, column_default) AS definition
+     FROM information_schema.columns WHERE table_schema = 'public' AND table_name <> '_prisma_migrations'
+     UNION ALL
+     SELECT 'index', indexname, indexdef FROM pg_indexes
+     WHERE schemaname = 'public' AND tablename <> '_prisma_migrations'
+     UNION ALL
+     SELECT 'constraint', conname, pg_get_constraintdef(oid) FROM pg_constraint
+     WHERE connamespace = 'public'::regnamespace AND conrelid <> coalesce(to_regclass('_prisma_migrations'), 0)
+     UNION ALL
+     SELECT 'enum', typname, string_agg(enumlabel, ' ' ORDER BY enumsortorder)
+     FROM pg_enum JOIN pg_type ON pg_type.oid = enumtypid GROUP BY typname
+     ORDER BY 1, 2`,
+  )
+}
+
+t.test('the migrations lead to prisma/schema.prisma, to the letter', async (t) => {
+  const migrated = await createDatabase('migrated')
+  const drawn = await createDatabase('drawn')
+  const schema = await readFile(
+    fileURLToPath(new URL('../../../../prisma/schema.prisma', import.meta.url)),
+    'utf8',
+  )
+  await migrate(migrated)
+  await query(drawn, await diffSchemas(drawn, undefined, schema))
+
+  const tables = await describeTables(migrated)
+  t.ok(tables.length > 50, 'there is something to compare')
+  t.same(tables, await describeTables(drawn))
+})
+
+t.test('many processes may migrate at once: one does it, none fails', async (t) => {
+  const url = await createDatabase('crowded')
+  const applied = await Promise.all([migrate(url), migrate(url), migrate(url)])
+  t.same(applied.flat(), await listMigrations())
+  t.same(await migrate(url), [], 'and there is nothing left to do')
+})
+
+t.test('a migration that was edited after it was applied is refused', async (t) => {
+  const url = await createDatabase('edited')
+  await migrate(url)
+  await query(url, `UPDATE _prisma_migrations SET finished_at = NULL, logs = 'failed'`)
+  await t.rejects(migrate(url), /failed migrations/)
+})

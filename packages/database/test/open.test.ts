@@ -1,0 +1,106 @@
+import t from 'tap'
+import {
+  executionIdOf,
+  isDatabaseAway,
+  isRowFault,
+  isUuid,
+  newId,
+  openDatabase,
+  Prisma,
+} from '../src/index.js'
+
+const database = openDatabase(process.env.DATABASE_URL ?? '', 4)
+t.teardown(() => database.close())
+
+async function createWorkspaceWithRule() {
+  const workspaceId = newId()
+  await database.system.workspace.create({ data: { id: workspaceId, name: 'Test' } })
+  const rule = await database.forWorkspace(workspaceId).rule.create({
+    data: {
+      id: newId(),
+      workspaceId,
+      name: 'Rule',
+      description: '',
+      trigger: 'LEAD_CREATED',
+      conditions: [],
+      actions: [],
+      isActive: true,
+      counters: { create: { workspaceId } },
+    },
+  })
+  return { workspaceId, ruleId: rule.id, own: database.forWorkspace(workspaceId) }
+}
+
+t.test('a workspace neither sees nor touches the rows of another, by whatever operation', async (t) => {
+  const { ruleId, own } = await createWorkspaceWithRule()
+  const { own: foreign } = await createWorkspaceWithRule()
+  const where = { id: ruleId }
+
+  t.equal(await foreign.rule.findUnique({ where }), null)
+  t.equal(await foreign.rule.findFirst({ where }), null)
+  t.same(await foreign.rule.findMany({ where }), [])
+  t.equal(await foreign.rule.count({ where }), 0)
+  t.same((await foreign.rule.aggregate({ where, _count: true }))._count, 0)
+  t.same(await foreign.rule.groupBy({ by: ['id'], where }), [])
+  await t.rejects(foreign.rule.update({ where, data: { name: 'Stolen' } }), { code: 'P2025' })
+  await t.rejects(foreign.rule.delete({ where }), { code: 'P2025' })
+  t.equal((await foreign.rule.updateMany({ where, data: { name: 'Stolen' } })).count, 0)
+  t.equal((await foreign.rule.deleteMany({ where })).count, 0)
+  t.equal((await own.rule.findUniqueOrThrow({ where })).name, 'Rule')
+})
+
+t.test('a row is created in the workspace at hand, whatever its data says', async (t) => {
+  const { workspaceId, own } = await createWorkspaceWithRule()
+  const { workspaceId: otherId } = await createWorkspaceWithRule()
+  const task = {
+    executionId: newId(),
+    actionIndex: 0,
+    ruleId: newId(),
+    title: 'T',
+    priority: 'normal',
+    createdAt: new Date(),
+  }
+  const created = await own.task.create({ data: { ...task, id: newId(), workspaceId: otherId } })
+  t.equal(created.workspaceId, workspaceId)
+  const [many] = await own.task.createManyAndReturn({
+    data: [{ ...task, id: newId(), executionId: newId(), workspaceId: otherId }],
+  })
+  t.equal(many?.workspaceId, workspaceId)
+})
+
+t.test('a transaction of a workspace is scoped like everything else', async (t) => {
+  const { ruleId } = await createWorkspaceWithRule()
+  const { own: foreign } = await createWorkspaceWithRule()
+  const found = await foreign.$transaction((transaction) =>
+    transaction.rule.findUnique({ where: { id: ruleId } }),
+  )
+  t.equal(found, null)
+})
+
+t.test('errors are told apart: a refused row, and a server that is away', async (t) => {
+  const refused = await database.system
+    .$executeRaw(Prisma.sql`SELECT ${'{"a":"\\u0000"}'}::jsonb`)
+    .catch((error) => error)
+  t.ok(isRowFault(refused))
+  t.notOk(isDatabaseAway(refused))
+  const nowhere = openDatabase('postgresql://postgres@127.0.0.1:1/none', 1)
+  t.teardown(() => nowhere.close())
+  const away = await nowhere.system.workspace.count().catch((error) => error)
+  t.ok(isDatabaseAway(away))
+  t.notOk(isRowFault(away))
+  const awayRaw = await nowhere.system.$queryRaw`SELECT 1`.catch((error) => error)
+  t.ok(isDatabaseAway(awayRaw), 'by raw SQL too')
+})
+
+t.test('the id of an execution follows from its event and rule alone', async (t) => {
+  const event = { id: newId(), ruleId: null }
+  const ruleId = newId()
+  const id = executionIdOf(event, ruleId)
+  t.ok(isUuid(id))
+  t.equal(id, executionIdOf(event, ruleId))
+  t.equal(id.slice(0, 13), event.id.slice(0, 13), 'it sorts with its event')
+  t.match(id, /^.{14}8.{4}[89ab]/, 'it is a version 8, variant RFC 9562')
+  t.not(id, executionIdOf(event, newId()))
+  t.not(id, executionIdOf({ id: newId(), ruleId: null }, ruleId))
+  t.equal(executionIdOf({ id: event.id, ruleId }, ruleId), event.id, 'executed by hand, it is the event')
+})
