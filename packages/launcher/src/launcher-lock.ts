@@ -6,13 +6,16 @@ import { readCommand, readPid } from './left-over.js'
  * Lets one launcher at a time work on a directory. A file of one that was killed is taken over.
  *
  * @param mark part of the launcher's command line, so that a stranger with its old pid is not taken for it
- * @returns a function that gives the directory free
+ * @returns whether the last launcher was killed, and a function that gives the directory free
  */
-export async function lockDirectory(file: string, mark: string): Promise<() => Promise<void>> {
-  for (;;) {
+export async function lockDirectory(
+  file: string,
+  mark: string,
+): Promise<{ wasKilled: boolean; unlock: () => Promise<void> }> {
+  for (let wasKilled = false; ; wasKilled = true) {
     try {
       await writeFile(file, `${process.pid}\n`, { flag: 'wx' })
-      return () => rm(file, { force: true })
+      return { wasKilled, unlock: () => rm(file, { force: true }) }
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
     }

@@ -1,5 +1,6 @@
 import { mkdir } from 'node:fs/promises'
 import { relative, resolve } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { CannotStart } from './cannot-start.js'
 import { seedDemo } from './demo.js'
@@ -28,8 +29,10 @@ try {
 async function run(variables: NodeJS.ProcessEnv): Promise<void> {
   const port = readPort(variables.PORT)
   await mkdir(directory, { recursive: true })
-  const unlock = await lockDirectory(`${directory}/launcher.pid`, 'launcher/dist/src/start.js')
+  const { wasKilled, unlock } = await lockDirectory(`${directory}/launcher.pid`, 'launcher/dist/src/start.js')
   try {
+    // The API of a launcher that was killed notices by itself, and answers what it has in hand.
+    if (wasKilled) await untilPortIsFree(port)
     if (!(await isPortFree(port))) throw new CannotStart(`Port ${port} is taken; set PORT to another one`)
     const { jwtSecret } = variables.JWT_SECRET
       ? { jwtSecret: variables.JWT_SECRET }
@@ -48,6 +51,11 @@ async function run(variables: NodeJS.ProcessEnv): Promise<void> {
   } finally {
     await unlock()
   }
+}
+
+async function untilPortIsFree(port: number): Promise<void> {
+  const deadline = performance.now() + 15_000
+  while (!(await isPortFree(port)) && performance.now() < deadline) await delay(50)
 }
 
 async function serve(product: Product): Promise<void> {
@@ -96,13 +104,18 @@ async function failWhenOneDies({ apis, workers, postgres, redis }: Product): Pro
   const parts: RunningProcess[] = [...apis, ...workers, postgres, redis].filter((part) => part !== undefined)
   const [part, exit] = await Promise.race(parts.map(async (part) => [part, await part.exited] as const))
   throw new CannotStart(
-    `\n${part.name} has ended unexpectedly (${describeExit(exit)}). The end of ${relative('.', part.log)}:\n` +
+    `\n${part.name} has ended unexpectedly (${describeExit(exit)}). The end of ${shorten(part.log)}:\n` +
       (await readTail(part.log)),
   )
 }
 
 function describeExit({ code, signal }: Exit): string {
   return signal === null ? `exit code ${code}` : signal
+}
+
+function shorten(path: string): string {
+  const fromHere = relative('.', path)
+  return fromHere.startsWith('..') ? path : fromHere
 }
 
 function readPort(text: string | undefined): number {
@@ -125,5 +138,5 @@ Try it, in another terminal:
     -H 'content-type: application/json' \\
     -d '{"data":{"name":"Ada","score":95}}'
 
-Mails go to ${relative('.', directory)}/mail, logs to ${relative('.', directory)}/logs. Ctrl-C stops everything.`
+Mails go to ${shorten(directory)}/mail, logs to ${shorten(directory)}/logs. Ctrl-C stops everything.`
 }

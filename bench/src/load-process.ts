@@ -1,0 +1,42 @@
+import { Client } from 'undici'
+import type { LoadOrder, LoadResult } from './load.js'
+
+// The load generator, a process of its own so that what it costs is nobody else's.
+let clients: Client[] | undefined
+
+process.on('message', async (order: LoadOrder) => {
+  clients ??= Array.from(
+    { length: order.connections },
+    () => new Client(order.origin, { pipelining: 1, headersTimeout: 60_000 }),
+  )
+  process.send?.(await runLoad(clients, order))
+})
+process.on('disconnect', () => process.exit())
+
+/** A closed loop: each connection sends its next request when the last one is answered. */
+async function runLoad(clients: Client[], order: LoadOrder): Promise<LoadResult> {
+  const latenciesMs: number[] = []
+  const startedAt = performance.now()
+  const endAt = startedAt + order.seconds * 1_000
+  await Promise.all(
+    clients.map(async (client) => {
+      for (let sentAt = startedAt; sentAt < endAt; ) {
+        await request(client, order)
+        const answeredAt = performance.now()
+        latenciesMs.push(answeredAt - sentAt)
+        sentAt = answeredAt
+      }
+    }),
+  )
+  const elapsedSeconds = (performance.now() - startedAt) / 1_000
+  const sorted = Float64Array.from(latenciesMs).sort()
+  const percentile = (share: number) => sorted[Math.ceil(sorted.length * share) - 1] ?? Number.NaN
+  return { requests: sorted.length, elapsedSeconds, p50Ms: percentile(0.5), p99Ms: percentile(0.99) }
+}
+
+/** A figure with failures in it would mean nothing: the first one ends this process, and so the benchmark. */
+async function request(client: Client, { path, headers, payload, expectedStatus }: LoadOrder): Promise<void> {
+  const { statusCode, body } = await client.request({ method: 'POST', path, headers, body: payload })
+  if (statusCode !== expectedStatus) throw new Error(`Answered ${statusCode}: ${await body.text()}`)
+  await body.dump()
+}

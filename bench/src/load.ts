@@ -1,0 +1,46 @@
+import { fork } from 'node:child_process'
+import { once } from 'node:events'
+import { fileURLToPath } from 'node:url'
+
+/** What the load generator is asked; the same request again and again. */
+export interface LoadOrder {
+  origin: string
+  path: string
+  headers: Record<string, string>
+  payload: string
+  expectedStatus: number
+  connections: number
+  seconds: number
+}
+
+export interface LoadResult {
+  requests: number
+  /** Until the last answer, so a little more than was asked for. */
+  elapsedSeconds: number
+  p50Ms: number
+  p99Ms: number
+}
+
+const entry = fileURLToPath(new URL('./load-process.js', import.meta.url))
+
+/** Starts a load generator; its connections stay open from one run to the next. */
+export function startLoad(order: Omit<LoadOrder, 'seconds'>) {
+  const child = fork(entry, { execArgv: [] })
+  const ended = once(child, 'exit')
+
+  return {
+    /** @throws when a request was not answered with the expected status */
+    async run(seconds: number): Promise<LoadResult> {
+      child.send({ ...order, seconds } satisfies LoadOrder)
+      const failed = ended.then(() => {
+        throw new Error('The load generator has ended; what it met stands above.')
+      })
+      const [result] = await Promise.race([once(child, 'message'), failed])
+      return result as LoadResult
+    },
+    async stop(): Promise<void> {
+      if (child.connected) child.disconnect()
+      await ended
+    },
+  }
+}

@@ -1,0 +1,97 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { readFile, stat } from 'node:fs/promises'
+import { fileURLToPath } from 'node:url'
+import t from 'tap'
+import { makeTemporaryDirectory, mintToken, startProduct } from '../src/index.js'
+import { readCommand, readPid } from '../src/left-over.js'
+import { findFreePort, isPortFree } from '../src/ports.js'
+
+const start = fileURLToPath(new URL('../src/start.js', import.meta.url))
+
+interface Demo {
+  baseUrl: string
+  workspaceId: string
+  token: string
+}
+
+async function triggerLead({ baseUrl, workspaceId, token }: Demo): Promise<unknown> {
+  const response = await fetch(`${baseUrl}/api/automation-rules/trigger/LEAD_CREATED`, {
+    method: 'POST',
+    headers: {
+      authorization: `Bearer ${token}`,
+      'x-workspace-id': workspaceId,
+      'content-type': 'application/json',
+    },
+    body: JSON.stringify({ data: { name: 'Ada', score: 95 } }),
+  })
+  return response.json()
+}
+
+/** Runs `npm start`'s program until it tells that everything serves. */
+async function startDemo(directory: string, port: number) {
+  const launcher = spawn(process.execPath, [start, directory], {
+    env: { ...process.env, PORT: `${port}`, DATABASE_URL: '', REDIS_URL: '' },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  let output = ''
+  for await (const chunk of launcher.stdout.iterator({ destroyOnReturn: false })) {
+    output += chunk
+    if (output.includes('Ctrl-C stops everything')) break
+  }
+  const demo = JSON.parse(await readFile(`${directory}/demo.json`, 'utf8')) as Demo
+  return { launcher, demo }
+}
+
+t.test(
+  'the demo runs, survives the kill of its launcher, keeps its ids, and leaves nothing running',
+  async (t) => {
+    const { path, remove } = await makeTemporaryDirectory()
+    t.teardown(remove)
+    const port = await findFreePort()
+    const first = await startDemo(path, port)
+    t.match(await triggerLead(first.demo), {
+      triggered: 1,
+      results: [{ success: true, conditionsPassed: true }],
+    })
+    t.equal((await stat(`${path}/demo.json`)).mode & 0o777, 0o600)
+    first.launcher.kill('SIGKILL')
+    await once(first.launcher, 'exit')
+    const second = await startDemo(path, port)
+    t.equal(second.demo.workspaceId, first.demo.workspaceId)
+    t.match(await triggerLead(second.demo), { triggered: 1 }, 'there is still one rule, and not two')
+    const servers = await Promise.all([
+      readPid(`${path}/postgres/data/postmaster.pid`),
+      readPid(`${path}/redis/redis.pid`),
+    ])
+    second.launcher.kill('SIGINT')
+    const [code] = await once(second.launcher, 'exit')
+    t.equal(code, 0)
+    t.ok(await isPortFree(port))
+    for (const pid of servers) t.equal(await readCommand(pid ?? 0), undefined)
+  },
+)
+
+t.test('the parts of a product can be killed and started again', async (t) => {
+  const { path, remove } = await makeTemporaryDirectory()
+  const product = await startProduct({ directory: path, workers: 2, durable: false })
+  t.teardown(async () => {
+    await product.stop()
+    await remove()
+  })
+  t.equal(product.workers.length, 2)
+  for (const part of [product.apis[0], product.workers[0], product.redis, product.postgres]) {
+    part?.kill('SIGKILL')
+    t.match(await part?.exited, { signal: 'SIGKILL' })
+  }
+  const { databaseUrl, redisUrl } = product
+  await Promise.all([product.restartPostgres(), product.restartRedis()])
+  t.match(product, { databaseUrl, redisUrl }, 'at their old places')
+
+  const api = await product.startApi()
+  const token = await mintToken({ secret: product.jwtSecret, userId: 'nobody', expiresInSeconds: 60 })
+  const response = await fetch(`${api.baseUrl}/api/automation-rules`, {
+    headers: { authorization: `Bearer ${token}`, 'x-workspace-id': '01234567-89ab-7def-8123-456789abcdef' },
+  })
+  t.equal(response.status, 403, 'the token is good, and the database is asked')
+})
