@@ -18,7 +18,7 @@ export interface RunningProcess {
   exited: Promise<Exit>
   hasExited(): boolean
   kill(signal: NodeJS.Signals): void
-  /** Asks it to end, insists after 15 s, and waits until it is gone. Fine to call twice, and on one that is dead. */
+  /** Asks it to end, insists after 30 s, and waits until it is gone. Fine to call twice, and on one that is dead. */
   stop(): Promise<void>
 }
 
@@ -36,7 +36,8 @@ export interface ProcessOptions {
   signals?: { stop: NodeJS.Signals; force: NodeJS.Signals }
 }
 
-const patienceMs = 15_000
+// Longer than API and worker take to finish what they have in hand.
+const patienceMs = 30_000
 const readinessLimitMs = 60_000
 
 /**

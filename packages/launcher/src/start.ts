@@ -54,7 +54,7 @@ async function run(variables: NodeJS.ProcessEnv): Promise<void> {
 }
 
 async function untilPortIsFree(port: number): Promise<void> {
-  const deadline = performance.now() + 15_000
+  const deadline = performance.now() + 30_000
   while (!(await isPortFree(port)) && performance.now() < deadline) await delay(50)
 }
 

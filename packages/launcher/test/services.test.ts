@@ -83,7 +83,7 @@ t.test('Redis keeps what it was told when it is persistent, also over a kill, an
     const directory = `${await temporaryPath(t)}/redis`
     const first = await startRedis({ directory, persistent })
     t.match(await askRedis(first.port, 'SET city London'), '+OK')
-    // Beyond the second after which the append-only file is synced; written to it before the reply.
+    // Written to the file before the reply: only a machine that stops loses the last second, not a killed process.
     first.kill('SIGKILL')
     await first.exited
 

@@ -18,6 +18,7 @@ export function createSender(allow: Cidr[]) {
     context: RunContext,
     { url, method = 'POST', headers = {}, body, timeoutMs = action.timeoutMs ?? defaultTimeoutMs }: Call,
   ): Promise<Effect> {
+    const signal = AbortSignal.timeout(timeoutMs)
     try {
       const answer = await request(url, {
         dispatcher,
@@ -29,9 +30,9 @@ export function createSender(allow: Cidr[]) {
           ...lowerCaseNames(headers),
         },
         body: body === undefined ? null : JSON.stringify(body),
-        signal: AbortSignal.timeout(timeoutMs),
+        signal,
       })
-      await answer.body.dump({ limit: maxAnswerBytes })
+      await answer.body.dump({ limit: maxAnswerBytes, signal })
       const isSuccess = answer.statusCode >= 200 && answer.statusCode < 300
       const output = { statusCode: answer.statusCode }
       return isSuccess
