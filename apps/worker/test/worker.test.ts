@@ -1,0 +1,151 @@
+import { setTimeout } from 'node:timers/promises'
+import { newId, openDatabase } from '@automation/database'
+import { openInbox, openQueue } from '@automation/inbox'
+import { createPrivateDatabase } from '@automation/launcher'
+import { pino } from 'pino'
+import t, { type Test } from 'tap'
+import { readConfig } from '../src/config.js'
+import { startSweeper } from '../src/sweeper.js'
+import { startWorker } from '../src/worker.js'
+
+const log = pino({ level: 'silent' })
+const databaseUrl = await createPrivateDatabase(process.env.DATABASE_URL ?? '')
+
+/** A worker (and sweeper) on a queue of its own, and one workspace. */
+async function openHouse(t: Test) {
+  const config = readConfig({ ...process.env, DATABASE_URL: databaseUrl, QUEUE_PREFIX: `{test-${newId()}}` })
+  const database = openDatabase(config.databaseUrl, 5)
+  const queue = openQueue(config.redisUrl, config.queuePrefix)
+  const inbox = openInbox(database, queue)
+  await queue.isReady(5_000)
+  t.teardown(async () => {
+    await inbox.close()
+    await queue.close()
+    await database.close()
+  })
+  const workspaceId = newId()
+  await database.system.workspace.create({ data: { id: workspaceId, name: 'Test' } })
+  const own = database.forWorkspace(workspaceId)
+  return {
+    own,
+    queue,
+    inbox,
+    startWorker: () => {
+      const worker = startWorker(config, database, log)
+      t.teardown(() => worker.close())
+      return worker
+    },
+    startSweeper: () => {
+      const sweeper = startSweeper(database, queue, log)
+      t.teardown(() => sweeper.stop())
+    },
+    async createRule(actions: object[], trigger = 'LEAD_CREATED'): Promise<string> {
+      const id = newId()
+      const rule = { id, workspaceId, name: 'Rule', description: '', trigger, conditions: [], actions, isActive: true }
+      await own.rule.create({ data: { ...rule, counters: { create: { workspaceId } } } })
+      return id
+    },
+    newEvent: (type = 'LEAD_CREATED', ruleId: string | null = null) => ({ id: newId(), workspaceId, type, data: {}, ruleId }),
+    async untilDone(eventId: string) {
+      for (;;) {
+        const event = await own.event.findUniqueOrThrow({ where: { id: eventId } })
+        if (event.doneAt) return event
+        await setTimeout(20)
+      }
+    },
+  }
+}
+
+const task = { type: 'CREATE_TASK', config: { title: 'Task' } }
+
+t.test('an event is run by all active rules of its type, in creation order, and by no other', async (t) => {
+  const house = await openHouse(t)
+  const first = await house.createRule([task])
+  const inactive = await house.createRule([task])
+  await house.own.rule.update({ where: { id: inactive }, data: { isActive: false } })
+  await house.createRule([task], 'LEAD_DELETED')
+  const second = await house.createRule([task])
+  house.startWorker()
+  const event = house.newEvent()
+  await house.inbox.accept(event)
+  t.same((await house.untilDone(event.id)).ruleIds, [first, second])
+  t.equal(await house.own.task.count(), 2)
+})
+
+t.test('a rule that no longer compiles fails by itself', async (t) => {
+  const house = await openHouse(t)
+  const broken = await house.createRule([task])
+  const conditions = [{ field: 'score', operator: 'from_a_later_version', value: 1 }]
+  await house.own.rule.update({ where: { id: broken }, data: { conditions } })
+  const sound = await house.createRule([task])
+  house.startWorker()
+  const event = house.newEvent()
+  await house.inbox.accept(event)
+  await house.untilDone(event.id)
+  t.match(await house.own.execution.findMany({ orderBy: { ruleId: 'asc' } }), [
+    { ruleId: broken, status: 'failed', error: /does not compile/ },
+    { ruleId: sound, status: 'succeeded' },
+  ])
+})
+
+t.test('executed by hand, the one rule runs, active or not; a rule that was deleted runs nothing', async (t) => {
+  const house = await openHouse(t)
+  await house.createRule([task])
+  const asked = await house.createRule([task])
+  await house.own.rule.update({ where: { id: asked }, data: { isActive: false } })
+  house.startWorker()
+  const event = house.newEvent('LEAD_CREATED', asked)
+  await house.inbox.accept(event)
+  await house.untilDone(event.id)
+  t.match(await house.own.execution.findMany(), [{ id: event.id, ruleId: asked }])
+  const orphan = house.newEvent('LEAD_CREATED', newId())
+  await house.inbox.accept(orphan)
+  t.same((await house.untilDone(orphan.id)).ruleIds, [])
+})
+
+t.test('a job that is delivered after its event is done does nothing', async (t) => {
+  const house = await openHouse(t)
+  await house.createRule([task])
+  house.startWorker()
+  const event = house.newEvent()
+  await house.inbox.accept(event)
+  const { doneAt } = await house.untilDone(event.id)
+  // It is put back as soon as BullMQ, too, is through with it.
+  while (!(await house.queue.restore(event))) await setTimeout(20)
+  const later = house.newEvent()
+  await house.inbox.accept(later)
+  await house.untilDone(later.id)
+  t.same((await house.own.event.findUniqueOrThrow({ where: { id: event.id } })).doneAt, doneAt)
+  t.equal(await house.own.task.count(), 2, 'one for each event')
+})
+
+t.test('the sweeper puts back an event whose job was never added, or is gone', async (t) => {
+  const house = await openHouse(t)
+  const forgotten = house.newEvent()
+  await house.own.event.create({ data: forgotten })
+  house.startWorker()
+  house.startSweeper()
+  t.ok((await house.untilDone(forgotten.id)).doneAt)
+})
+
+t.test('a job that is on its way is not put back a second time', async (t) => {
+  const house = await openHouse(t)
+  const event = house.newEvent()
+  await house.inbox.accept(event)
+  await house.inbox.close()
+  t.notOk(await house.queue.restore(event), 'it waits')
+  house.startWorker()
+  await house.untilDone(event.id)
+})
+
+t.test('a belt that is away keeps no event from being accepted', async (t) => {
+  const house = await openHouse(t)
+  const nowhere = openQueue('redis://127.0.0.1:1', '{nowhere}')
+  t.teardown(() => nowhere.close())
+  t.notOk(await nowhere.isReady(50))
+  const database = openDatabase(databaseUrl, 1)
+  t.teardown(() => database.close())
+  const event = house.newEvent()
+  await openInbox(database, nowhere).accept(event)
+  t.match(await house.own.event.findUnique({ where: { id: event.id } }), { doneAt: null, data: {} })
+})
