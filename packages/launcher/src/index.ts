@@ -1,6 +1,6 @@
 export { CannotStart } from './cannot-start.js'
-export { createPrivateDatabase } from './private-database.js'
 export { type PostgresOptions, startPostgres } from './postgres.js'
+export { createPrivateDatabase } from './private-database.js'
 export { type ApiProcess, type Product, type ProductOptions, startProduct } from './product.js'
 export { type RedisOptions, startRedis } from './redis.js'
 export type { Exit, RunningProcess } from './running-process.js'

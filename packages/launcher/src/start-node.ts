@@ -28,7 +28,7 @@ export async function startNode(options: {
   const { child, running } = await runProcess({
     name: options.name,
     command: process.execPath,
-    args: ['--enable-source-maps', options.entry],
+    args: [options.entry],
     env: { ...process.env, ...options.env },
     log: options.log,
     channel: true,

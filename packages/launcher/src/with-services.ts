@@ -18,7 +18,7 @@ const code = await runWithServices(command, args).catch((error: Error) => {
   console.error(error instanceof CannotStart ? error.message : error)
   return 1
 })
-// The migration's pool would keep the process for another ten seconds.
+// A timer of the migration's engine would keep the process for another ten seconds.
 process.exit(code)
 
 async function runWithServices(command: string, args: string[]): Promise<number> {

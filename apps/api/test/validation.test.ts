@@ -1,0 +1,794 @@
+import { connect } from 'node:net'
+import { text } from 'node:stream/consumers'
+import { newId } from '@automation/database'
+import t from 'tap'
+import type { Rule } from '../src/routes/rules/rule-schemas.js'
+import { type Answer, methods, ruleBody, rules, startApi, task } from './fixtures/api.js'
+
+interface Fault {
+  field: string
+  message: string
+}
+
+const api = await startApi(t)
+const workspace = await api.makeWorkspace()
+const { call } = workspace
+const created = await call<Rule>('POST', rules, { body: ruleBody() })
+const one = `${rules}/${created.body.id}`
+const dryRun = (data: unknown) => ({ data, dryRun: true })
+const clause = { field: 'a', operator: 'equals', value: 1 }
+const mail = { to: 'a@b.org', subject: 's', template: 't' }
+const nest = (depth: number, open = '[', close = ']') => open.repeat(depth) + close.repeat(depth)
+
+/** The shape that every 422 has; answers the fields, sorted, so that a fault told twice shows. */
+function fieldsOf({ status, body }: Answer): string[] | string {
+  const { errors, ...rest } = (body ?? {}) as { errors?: Fault[] }
+  if (status !== 422 || !Array.isArray(errors) || Object.keys(rest).length > 0)
+    return `${status} ${JSON.stringify(body)}`
+  const isExact = errors.every(
+    (fault) =>
+      Object.keys(fault).sort().join() === 'field,message' &&
+      typeof fault.field === 'string' &&
+      typeof fault.message === 'string' &&
+      fault.message !== '',
+  )
+  return isExact ? errors.map(({ field }) => field).sort() : JSON.stringify(errors)
+}
+
+const isError = ({ body }: Answer) =>
+  typeof (body as { error?: unknown } | undefined)?.error === 'string' &&
+  Object.keys(body as object).join() === 'error'
+
+t.test('a body over the limit is a 413: 256 KiB for a rule, BODY_LIMIT elsewhere', async (t) => {
+  const rule = JSON.stringify(ruleBody({ description: 'é' }))
+  const spaces = (bytes: number, json: string) => json + ' '.repeat(bytes - Buffer.byteLength(json))
+  const data = JSON.stringify(dryRun({ x: 'é' }))
+  const cases = [
+    ['POST', rules, spaces(262_144, rule), 201],
+    ['POST', rules, spaces(262_145, rule), 413],
+    ['PUT', one, spaces(262_144, rule), 200],
+    ['PUT', one, spaces(262_145, rule), 413],
+    ['POST', `${one}/execute`, spaces(1_048_576, data), 200],
+    ['POST', `${one}/execute`, spaces(1_048_577, data), 413],
+    ['POST', `${rules}/trigger/NOPE`, spaces(1_048_576, '{"data":{}}'), 400],
+    ['POST', `${rules}/trigger/NOPE`, spaces(1_048_577, '{"data":{}}'), 413],
+    ['PATCH', `${one}/toggle`, spaces(1_048_577, '{}'), 413],
+    ['POST', `${one}/clone`, spaces(1_048_577, '{}'), 413],
+    ['DELETE', one, spaces(1_048_577, '{}'), 413],
+  ] as const
+  for (const [method, path, body, status] of cases) {
+    const answer = await call(method, path, { body })
+    t.equal(answer.status, status, `${method} ${path} with ${body.length} bytes`)
+    if (status === 413) t.ok(isError(answer))
+  }
+  const small = await startApi(t, { BODY_LIMIT: '2048' })
+  const place = await small.makeWorkspace()
+  t.equal((await place.call('POST', rules, { body: spaces(2_048, rule) })).status, 201)
+  t.equal((await place.call('POST', rules, { body: spaces(2_049, rule) })).status, 413)
+})
+
+t.test('what is no JSON is a 400', async (t) => {
+  const bodies = [
+    '{',
+    '{"name":}',
+    "{'name':'x'}",
+    '{"name":"x",}',
+    '{} {}',
+    'name=x',
+    '\0',
+    '{"name":"a\0b"}',
+    '{"name":"a\nb"}',
+    '{"n":01}',
+    '{"n":NaN}',
+    '{"n":"\\x"}',
+    '[',
+    '['.repeat(10_240),
+    '{"a":'.repeat(5_000),
+    ' ',
+    Buffer.from([0x7b, 0xff, 0xfe, 0x7d]),
+    Buffer.from([0x1f, 0x8b, 0x08, 0x00]),
+  ]
+  for (const body of bodies)
+    for (const [method, path] of [
+      ['POST', rules],
+      ['PUT', one],
+      ['POST', `${one}/execute`],
+      ['POST', `${rules}/trigger/LEAD_CREATED`],
+      ['PATCH', `${one}/toggle`],
+      ['POST', `${one}/clone`],
+      ['DELETE', one],
+    ] as const) {
+      const answer = await call(method, path, { body })
+      if (answer.status !== 400 || !isError(answer))
+        t.fail(`${method} ${path} ${String(body).slice(0, 20)}: ${answer.status}`)
+    }
+  t.equal((await call('GET', one)).status, 200, 'and nothing was done')
+})
+
+t.test('a body that is no object is a 400', async (t) => {
+  const bodies = ['[]', '"x"', '5', 'null', 'true', '[{"name":"x"}]', '"\\ud800"', '"\\u0000"', '[1,2]', '']
+  for (const body of bodies)
+    for (const [method, path] of [
+      ['POST', rules],
+      ['PUT', one],
+      ['POST', `${one}/execute`],
+      ['POST', `${rules}/trigger/LEAD_CREATED`],
+    ] as const) {
+      const answer = await call(method, path, { body })
+      if (answer.status !== 400 || !isError(answer))
+        t.fail(`${method} ${path} ${body}: ${answer.status} ${JSON.stringify(answer.body)}`)
+    }
+  for (const method of ['POST', 'PUT'] as const) {
+    const path = method === 'POST' ? rules : one
+    t.equal((await call(method, path)).status, 400, 'nor is no body at all')
+  }
+})
+
+t.test('an empty body under a JSON content type is fine where none is expected', async (t) => {
+  const { body: rule } = await call<Rule>('POST', rules, { body: ruleBody() })
+  const path = `${rules}/${rule.id}`
+  t.equal((await call('PATCH', `${path}/toggle`, { body: '' })).status, 200)
+  t.equal((await call('PATCH', `${path}/toggle`)).status, 200)
+  t.equal((await call('POST', `${path}/clone`, { body: '' })).status, 201)
+  t.equal((await call('POST', `${path}/clone`, { body: {} })).status, 201)
+  t.equal((await call('GET', path, { body: '' })).status, 200)
+  t.equal((await call('DELETE', path, { body: '' })).status, 204)
+})
+
+t.test('another content type than JSON is a 415', async (t) => {
+  const refused = [
+    'text/plain',
+    'text/json',
+    'application/xml',
+    'application/x-www-form-urlencoded',
+    'multipart/form-data; boundary=x',
+    'multipart/form-data',
+    'application/jsonp',
+    'application/json-seq',
+    'application/vnd.api+json',
+    'json',
+    ';',
+    '/',
+    '*/*',
+    'application/json, text/plain',
+    'application / json',
+  ]
+  const taken = [
+    'application/json',
+    'application/json; charset=utf-8',
+    'application/json;charset="UTF-8"',
+    'Application/JSON',
+  ]
+  const body = JSON.stringify(ruleBody())
+  for (const type of refused) {
+    const headers = { 'content-type': type }
+    for (const [method, path] of [
+      ['POST', rules],
+      ['PUT', one],
+      ['POST', `${one}/execute`],
+      ['POST', `${rules}/trigger/LEAD_CREATED`],
+      ['PATCH', `${one}/toggle`],
+    ] as const) {
+      const answer = await call(method, path, { body, headers })
+      t.equal(answer.status, 415, `${method} ${path} ${type}`)
+      if (!isError(answer)) t.fail(JSON.stringify(answer.body))
+    }
+  }
+  t.equal((await call('POST', rules, { body, headers: { 'content-type': undefined } })).status, 415)
+  for (const type of taken)
+    t.equal((await call('POST', rules, { body, headers: { 'content-type': type } })).status, 201, type)
+})
+
+t.test('a missing field says Required, and all faults are told at once', async (t) => {
+  const required = (...fields: string[]) => fields.map((field) => ({ field, message: 'Required' }))
+  const cases: [body: object, expected: Fault[]][] = [
+    [{}, required('name', 'trigger', 'actions')],
+    [{ trigger: 'LEAD_CREATED', actions: [task] }, required('name')],
+    [{ name: 'x', actions: [task] }, required('trigger')],
+    [{ name: 'x', trigger: 'LEAD_CREATED' }, required('actions')],
+    [ruleBody({ actions: [{}] }), required('actions[0].type', 'actions[0].config')],
+    [ruleBody({ actions: [{ config: {} }] }), required('actions[0].type')],
+    [ruleBody({ actions: [task, { type: 'SEND_EMAIL' }] }), required('actions[1].config')],
+    [
+      ruleBody({ actions: [task, { type: 'SEND_EMAIL', config: {} }] }),
+      required('actions[1].config.to', 'actions[1].config.subject', 'actions[1].config.template'),
+    ],
+    [ruleBody({ conditions: [{}] }), required('conditions[0].field', 'conditions[0].operator')],
+    [ruleBody({ conditions: [clause, { field: 'a', operator: 'gt' }] }), required('conditions[1].value')],
+    [ruleBody({ conditions: [{ any: [{ not: {} }] }] }), required('conditions[0].any[0].not.field', 'conditions[0].any[0].not.operator')],
+  ]
+  const byField = (a: Fault, b: Fault) => a.field.localeCompare(b.field)
+  for (const [body, expected] of cases) {
+    const answer = await call('POST', rules, { body })
+    t.equal(answer.status, 422)
+    const { errors } = answer.body as { errors: Fault[] }
+    t.strictSame({ errors: errors.sort(byField) }, { errors: expected.sort(byField) }, JSON.stringify(body))
+  }
+  const execute = await call('POST', `${one}/execute`, { body: {} })
+  t.strictSame(execute.body, { errors: required('data') })
+  const trigger = await call('POST', `${rules}/trigger/LEAD_CREATED`, { body: {} })
+  t.strictSame(trigger.body, { errors: required('data') })
+})
+
+const longName = 'x'.repeat(201)
+const serverSet = {
+  id: newId(),
+  workspaceId: newId(),
+  version: 1,
+  executionCount: 0,
+  successCount: 0,
+  failureCount: 0,
+  lastSuccessAt: null,
+  lastFailureAt: null,
+  lastError: null,
+  createdAt: '2026-01-01T00:00:00.000Z',
+  updatedAt: '2026-01-01T00:00:00.000Z',
+}
+
+/** Fields of a rule, and where each fault of them lies. They hold for create and update alike. */
+const faultyFields: [fields: Record<string, unknown>, paths: string[]][] = [
+  [{ name: '' }, ['name']],
+  [{ name: longName }, ['name']],
+  [{ name: '🦜'.repeat(201) }, ['name']],
+  [{ name: 5 }, ['name']],
+  [{ name: null }, ['name']],
+  [{ description: null }, ['description']],
+  [{ trigger: 5 }, ['trigger']],
+  [{ trigger: null }, ['trigger']],
+  [{ trigger: ['LEAD_CREATED'] }, ['trigger']],
+  [{ isActive: 'true' }, ['isActive']],
+  [{ isActive: 1 }, ['isActive']],
+  [{ isActive: null }, ['isActive']],
+  [{ conditions: null }, ['conditions']],
+  [{ conditions: {} }, ['conditions']],
+  [{ conditions: [1] }, ['conditions[0]']],
+  [{ conditions: [clause, []] }, ['conditions[1]']],
+  [{ conditions: [{ ...clause, field: '' }] }, ['conditions[0].field']],
+  [{ conditions: [{ ...clause, field: 'a..b' }] }, ['conditions[0].field']],
+  [{ conditions: [{ ...clause, field: 5 }] }, ['conditions[0].field']],
+  [{ conditions: [{ ...clause, operator: 'roughly' }] }, ['conditions[0].operator']],
+  [{ conditions: [{ ...clause, operator: 'GT' }] }, ['conditions[0].operator']],
+  [{ conditions: [{ ...clause, operator: 5 }] }, ['conditions[0].operator']],
+  [{ conditions: [{ ...clause, operator: 'constructor' }] }, ['conditions[0].operator']],
+  [{ conditions: [{ ...clause, operator: 'exists' }] }, ['conditions[0].value']],
+  [{ conditions: [{ ...clause, operator: 'greater_than', value: '5' }] }, ['conditions[0].value']],
+  [{ conditions: [{ ...clause, operator: 'between', value: [1] }] }, ['conditions[0].value']],
+  [{ conditions: [{ ...clause, operator: 'between', value: [2, 1] }] }, ['conditions[0].value']],
+  [{ conditions: [{ ...clause, operator: 'in', value: 5 }] }, ['conditions[0].value']],
+  [{ conditions: [{ ...clause, operator: 'starts_with', value: 5 }] }, ['conditions[0].value']],
+  [{ conditions: [{ ...clause, operator: 'matches', value: '(' }] }, ['conditions[0].value']],
+  [{ conditions: [{ ...clause, operator: 'matches', value: '(?=a)' }] }, ['conditions[0].value']],
+  [{ conditions: [{ ...clause, operator: 'matches', value: '(a)\\1' }] }, ['conditions[0].value']],
+  [{ conditions: [{ ...clause, operator: 'before', value: 'soon' }] }, ['conditions[0].value']],
+  [{ conditions: [{ ...clause, operator: 'within_last', value: '1y' }] }, ['conditions[0].value']],
+  [{ conditions: [{ ...clause, extra: 1 }] }, ['conditions[0].extra']],
+  [{ conditions: [{ ...clause, 'a/b~c': 1 }] }, ['conditions[0].a/b~c']],
+  [{ conditions: [{ all: 5 }] }, ['conditions[0].all']],
+  [{ conditions: [{ not: [clause] }] }, ['conditions[0].not']],
+  [{ conditions: [{ all: [clause], any: [clause] }] }, ['conditions[0].any']],
+  [{ conditions: [{ not: clause, extra: 1 }] }, ['conditions[0].extra']],
+  [{ conditions: [{ any: [clause, { all: [{ not: { ...clause, x: 1 } }] }] }] }, ['conditions[0].any[1].all[0].not.x']],
+  [{ conditions: Array(51).fill(clause) }, ['conditions']],
+  [{ actions: [] }, ['actions']],
+  [{ actions: Array(21).fill(task) }, ['actions']],
+  [{ actions: null }, ['actions']],
+  [{ actions: [task, 5] }, ['actions[1]']],
+  [{ actions: [{ ...task, type: 'LAUNCH' }] }, ['actions[0].type']],
+  [{ actions: [{ ...task, type: 'send_email' }] }, ['actions[0].type']],
+  [{ actions: [{ ...task, type: null }] }, ['actions[0].type']],
+  [{ actions: [{ ...task, type: '__proto__x' }] }, ['actions[0].type']],
+  [{ actions: [{ ...task, config: null }] }, ['actions[0].config']],
+  [{ actions: [{ ...task, config: [] }] }, ['actions[0].config']],
+  [{ actions: [{ ...task, extra: 1 }] }, ['actions[0].extra']],
+  [{ actions: [{ ...task, status: 'success' }] }, ['actions[0].status']],
+  [{ actions: [{ ...task, continueOnError: 'yes' }] }, ['actions[0].continueOnError']],
+  [{ actions: [{ ...task, timeoutMs: -1 }] }, ['actions[0].timeoutMs']],
+  [{ actions: [{ ...task, timeoutMs: '100' }] }, ['actions[0].timeoutMs']],
+  [{ actions: [{ ...task, when: [clause] }] }, ['actions[0].when']],
+  [{ actions: [{ ...task, when: { ...clause, operator: 'x' } }] }, ['actions[0].when.operator']],
+  [{ actions: [task, { type: 'SEND_EMAIL', config: { ...mail, to: 5 } }] }, ['actions[1].config.to']],
+  [{ actions: [{ type: 'SEND_EMAIL', config: { ...mail, to: 'a@b.org, c@d.org' } }] }, ['actions[0].config.to']],
+  [{ actions: [{ type: 'SEND_EMAIL', config: { ...mail, cc: 'a@b.org\r\nBcc: c@d.org' } }] }, ['actions[0].config.cc']],
+  [{ actions: [{ type: 'SEND_EMAIL', config: { ...mail, variables: { a: ['', '{{b'] } } }] }, ['actions[0].config.variables.a[1]']],
+  [{ actions: [{ type: 'CREATE_TASK', config: { title: 't', extra: 1 } }] }, ['actions[0].config.extra']],
+  [{ actions: [{ type: 'CREATE_TASK', config: { title: '' } }] }, ['actions[0].config.title']],
+  [{ actions: [{ type: 'CREATE_TASK', config: { title: '{{a' } }] }, ['actions[0].config.title']],
+  [{ actions: [{ type: 'CREATE_TASK', config: { title: '{{a | shout}}' } }] }, ['actions[0].config.title']],
+  [{ actions: [{ type: 'CREATE_TASK', config: { title: 't', dueIn: '5y' } }] }, ['actions[0].config.dueIn']],
+  [{ actions: [{ type: 'CREATE_TASK', config: { title: 't', dueIn: 24 } }] }, ['actions[0].config.dueIn']],
+  [{ actions: [{ type: 'CREATE_TASK', config: { title: 't', priority: 'no' } }] }, ['actions[0].config.priority']],
+  [{ actions: [{ type: 'SEND_WEBHOOK', config: { url: 'ftp://x' } }] }, ['actions[0].config.url']],
+  [{ actions: [{ type: 'SEND_NOTIFICATION', config: { url: 'https://x.org' } }] }, ['actions[0].config.text']],
+  [{ extra: 1, toString: 1 }, ['extra', 'toString']],
+  [serverSet, Object.keys(serverSet)],
+  [{ name: longName, trigger: 'NOPE' }, ['name']],
+  [
+    {
+      name: 5,
+      isActive: null,
+      extra: true,
+      conditions: [{ ...clause, field: 5 }, { any: [{ field: 'a', operator: 'gt' }] }],
+      actions: [{ ...task, config: { titel: 'x' } }, { type: 'SEND_EMAIL', config: { ...mail, subject: '{{' } }],
+    },
+    [
+      'actions[0].config.titel',
+      'actions[0].config.title',
+      'actions[1].config.subject',
+      'conditions[0].field',
+      'conditions[1].any[0].value',
+      'extra',
+      'isActive',
+      'name',
+    ],
+  ],
+]
+
+t.test('each fault of a rule is told once, at its path, by create and update alike', async (t) => {
+  for (const [fields, paths] of faultyFields) {
+    const title = JSON.stringify(fields).slice(0, 120)
+    const post = await call('POST', rules, { body: ruleBody(fields) })
+    t.strictSame(fieldsOf(post), [...paths].sort(), `POST ${title}`)
+    const put = await call('PUT', one, { body: fields })
+    t.strictSame(fieldsOf(put), [...paths].sort(), `PUT ${title}`)
+  }
+  t.strictSame((await call('GET', one)).headers.etag, '"2"', 'and nothing was changed')
+})
+
+t.test('an unknown field is told also beside an unknown operator or action type', async (t) => {
+  const answer = await call('POST', rules, {
+    body: ruleBody({
+      conditions: [{ ...clause, operator: 'roughly', extra: 1 }],
+      actions: [{ ...task, type: 'LAUNCH', extra: 1 }],
+    }),
+  })
+  t.strictSame(fieldsOf(answer), [
+    'actions[0].extra',
+    'actions[0].type',
+    'conditions[0].extra',
+    'conditions[0].operator',
+  ])
+})
+
+t.test('the limits of a rule hold at their edge', async (t) => {
+  const nested = (depth: number) => {
+    let condition: object = clause
+    for (let level = 0; level < depth; level++) condition = { not: condition }
+    return condition
+  }
+  const fitting = [
+    { name: 'x' },
+    { name: 'x'.repeat(200) },
+    { name: '🦜'.repeat(200) },
+    { conditions: Array(50).fill(clause) },
+    { conditions: [{ any: Array(25).fill(clause) }, { all: Array(25).fill(clause) }] },
+    { conditions: [nested(8)] },
+    { actions: Array(20).fill(task) },
+  ]
+  for (const fields of fitting)
+    t.equal((await call('POST', rules, { body: ruleBody(fields) })).status, 201, JSON.stringify(fields).slice(0, 60))
+  const deep = await call('POST', rules, { body: ruleBody({ conditions: [nested(9)] }) })
+  t.equal(deep.status, 422)
+  const many = { conditions: [{ any: Array(26).fill(clause) }, { all: Array(25).fill(clause) }] }
+  t.strictSame(fieldsOf(await call('POST', rules, { body: ruleBody(many) })), ['conditions'])
+})
+
+t.test('the limit of clauses holds for the whole rule also when only a part of it is updated', async (t) => {
+  const actions = [{ ...task, when: { any: Array(30).fill(clause) } }]
+  const whole = ruleBody({ conditions: Array(30).fill(clause), actions })
+  t.equal((await call('POST', rules, { body: whole })).status, 422, 'too many at once')
+  const { body: rule } = await call<Rule>('POST', rules, { body: ruleBody({ conditions: whole.conditions }) })
+  t.equal((await call('PUT', `${rules}/${rule.id}`, { body: { actions } })).status, 422, 'too many in two steps')
+})
+
+t.test('a trigger that is in no catalogue is a 400, once the shape is right', async (t) => {
+  const invalid = { error: 'Invalid trigger type' }
+  for (const trigger of ['NOPE', '', 'lead_created', 'LEAD_CREATED ', 'toString', '__proto__', 'x'.repeat(5_000)]) {
+    const post = await call('POST', rules, { body: ruleBody({ trigger }) })
+    t.strictSame([post.status, post.body], [400, invalid], `POST ${trigger.slice(0, 20)}`)
+    const put = await call('PUT', one, { body: { trigger } })
+    t.strictSame([put.status, put.body], [400, invalid])
+    if (trigger === '') continue
+    const path = `${rules}/trigger/${encodeURIComponent(trigger)}`
+    const posted = await call('POST', path, { body: { data: {} } })
+    t.strictSame([posted.status, posted.body], [400, invalid], `trigger ${trigger.slice(0, 20)}`)
+    const listed = await call('GET', `${rules}?trigger=${encodeURIComponent(trigger)}`)
+    t.equal(listed.status, 400)
+  }
+  const posted = await call('POST', `${rules}/trigger/LEAD%5FCREATED%00`, { body: { data: {} } })
+  t.strictSame([posted.status, posted.body], [400, invalid])
+})
+
+t.test('the bodies of execute and trigger take data and what is theirs, and nothing else', async (t) => {
+  const both: [body: object, paths: string[]][] = [
+    [{ data: [] }, ['data']],
+    [{ data: null }, ['data']],
+    [{ data: 'x' }, ['data']],
+    [{ data: {}, extra: 1, ruleId: 'x' }, ['extra', 'ruleId']],
+    [{ extra: 1 }, ['data', 'extra']],
+  ]
+  const execute: typeof both = [
+    [{ data: {}, dryRun: 'true' }, ['dryRun']],
+    [{ data: 5, dryRun: null }, ['data', 'dryRun']],
+  ]
+  for (const [body, paths] of [...both, ...execute])
+    t.strictSame(fieldsOf(await call('POST', `${one}/execute`, { body })), paths, JSON.stringify(body))
+  for (const [body, paths] of both)
+    t.strictSame(fieldsOf(await call('POST', `${rules}/trigger/LEAD_CREATED`, { body })), paths)
+  const trigger = await call('POST', `${rules}/trigger/LEAD_CREATED`, { body: dryRun({}) })
+  t.strictSame(fieldsOf(trigger), ['dryRun'])
+})
+
+t.test('NUL and half characters are a 422 at their path, in values and in keys', async (t) => {
+  for (const bad of ['\\u0000', '\\ud800', 'x\\udc00y', '\\udc00\\ud800', '😀\\ud83d']) {
+    const cases: [path: string, json: string, field: string][] = [
+      [rules, `{"name":"${bad}","trigger":"LEAD_CREATED","actions":[${JSON.stringify(task)}]}`, 'name'],
+      [one, `{"description":"a${bad}"}`, 'description'],
+      [one, `{"trigger":"${bad}"}`, 'trigger'],
+      [one, `{"conditions":[{"field":"a","operator":"in","value":["x","${bad}"]}]}`, 'conditions[0].value[1]'],
+      [one, `{"actions":[{"type":"CREATE_TASK","config":{"title":"${bad}"}}]}`, 'actions[0].config.title'],
+      [`${one}/execute`, `{"data":{"a":[{"b":"${bad}"}]},"dryRun":true}`, 'data.a[0].b'],
+      [`${rules}/trigger/LEAD_CREATED`, `{"data":{"a":"${bad}"}}`, 'data.a'],
+    ]
+    for (const [path, body, field] of cases) {
+      const answer = await call(path === one ? 'PUT' : 'POST', path, { body })
+      t.strictSame(fieldsOf(answer), [field], `${path} ${body}`)
+    }
+    const key = await call('POST', `${one}/execute`, { body: `{"data":{"a":{"k${bad}":1}},"dryRun":true}` })
+    t.equal(key.status, 422, `key ${bad}`)
+    t.match(fieldsOf(key), [/^data\.a\.k/])
+    t.equal((await call('POST', rules, { body: `{"k${bad}":1}` })).status, 422)
+  }
+  const whole = await call('POST', `${one}/execute`, { body: dryRun({ '😀': '\u0001\u007f\ufffe\uffff😀' }) })
+  t.equal(whole.status, 200, 'every other character is taken')
+})
+
+t.test('what cannot be stored is told together with the other faults', async (t) => {
+  const answer = await call('POST', rules, { body: { name: 'a\0', description: 5, extra: 1 } })
+  t.strictSame(fieldsOf(answer), ['actions', 'description', 'extra', 'name', 'trigger'])
+})
+
+t.test('32 levels and 20,000 nodes are taken, one more is a 422', async (t) => {
+  const execute = (data: string) => call('POST', `${one}/execute`, { body: `{"data":${data},"dryRun":true}` })
+  // The body and its data are two levels; the body, data, dryRun and the list four nodes.
+  t.equal((await execute(`{"a":${nest(30)}}`)).status, 200)
+  t.equal((await execute(`{"a":${nest(31)}}`)).status, 422)
+  t.equal((await execute(nest(31, '{"a":', '}').replace(':}', ':1}'))).status, 200)
+  t.equal((await execute(nest(32, '{"a":', '}').replace(':}', ':1}'))).status, 422)
+  t.equal((await execute(`{"a":[${Array(19_996).fill(0)}]}`)).status, 200)
+  t.equal((await execute(`{"a":[${Array(19_997).fill(0)}]}`)).status, 422)
+  for (const depth of [1_000, 5_000, 100_000]) {
+    t.equal((await execute(`{"a":${nest(depth)}}`)).status, 422, `${depth} levels`)
+    const trigger = await call('POST', `${rules}/trigger/LEAD_CREATED`, { body: `{"data":{"a":${nest(depth)}}}` })
+    t.equal(trigger.status, 422)
+    t.equal(typeof fieldsOf(trigger), 'object')
+    const conditions = `${'{"not":'.repeat(depth)}${JSON.stringify(clause)}${'}'.repeat(depth)}`
+    const isSmall = conditions.length < 260_000
+    const put = await call('PUT', one, { body: `{"conditions":[${conditions}]}` })
+    t.equal(put.status, isSmall ? 422 : 413)
+    t.match(await call('POST', rules, { body: nest(depth) }), { status: /^(400|422)$/ })
+  }
+})
+
+t.test('keys that name what every object inherits are mere keys, or refused, and never a fault of ours', async (t) => {
+  const bodies = [
+    '{"data":{"__proto__":{"admin":true}},"dryRun":true}',
+    '{"__proto__":{"data":{}},"data":{},"dryRun":true}',
+    '{"data":{"constructor":{"prototype":{"x":1}}},"dryRun":true}',
+    '{"data":{"constructor":"x","toString":1,"hasOwnProperty":null,"then":{}},"dryRun":true}',
+    '{"data":{"":{"":0}},"dryRun":true}',
+    '{"data":{"a":1e400,"b":-1e400,"c":123456789012345678901234567890,"d":-0},"dryRun":true}',
+    '{"data":{"length":-1,"0":"x"},"dryRun":true}',
+  ]
+  for (const body of bodies) {
+    const answer = await call('POST', `${one}/execute`, { body })
+    t.match(String(answer.status), /^(200|400|422)$/, body)
+    for (const path of [rules, `${rules}/trigger/LEAD_CREATED`])
+      t.match(String((await call('POST', path, { body })).status), /^4/)
+  }
+  const own = await call('POST', `${one}/execute`, { body: bodies[3] })
+  t.equal(own.status, 200)
+  t.equal(({} as { admin?: unknown }).admin, undefined)
+})
+
+t.test('a bad query value or cursor is a 400', async (t) => {
+  const page = [
+    'limit=0',
+    'limit=251',
+    'limit=-1',
+    'limit=1.5',
+    'limit=abc',
+    'limit=',
+    'limit=1e400',
+    'limit=NaN',
+    'limit=1&limit=2',
+    'limit=%00',
+    'limit[]=1&limit=',
+    'cursor=',
+    'cursor=x',
+    'cursor=%00',
+    `cursor=${newId()}`,
+    `cursor=${Buffer.from('no id').toString('base64url')}`,
+    `cursor=${'A'.repeat(10_000)}`,
+    `cursor=${Buffer.from(`${newId()}'`).toString('base64url')}`,
+    'cursor=a&cursor=b',
+  ]
+  const ofRules = [
+    'isActive=yes',
+    'isActive=1',
+    'isActive=',
+    'isActive=TRUE',
+    'isActive=true&isActive=false',
+    'trigger=',
+    'trigger=NOPE',
+    'trigger=LEAD_CREATED&trigger=LEAD_CREATED',
+    'trigger=%00',
+    'q=%00',
+    'q=a%00b',
+    `q=${'x'.repeat(10_000)}`,
+    'q=a&q=b',
+  ]
+  const ofTasks = ['ruleId=x', 'ruleId=', 'executionId=%00', `ruleId=${newId()}&ruleId=${newId()}`]
+  const refused = [
+    ...[...page, ...ofRules].map((query) => `${rules}?${query}`),
+    ...[...page, ...ofTasks].map((query) => `/api/tasks?${query}`),
+  ]
+  for (const path of refused) {
+    const answer = await call('GET', path)
+    t.equal(answer.status, 400, path.slice(0, 80))
+    if (!isError(answer)) t.fail(JSON.stringify(answer.body))
+  }
+  const explain = await call('POST', `${one}/execute?explain=maybe`, { body: dryRun({}) })
+  t.equal(explain.status, 400)
+  for (const query of ['q=%ED%A0%80', 'q=%zz', 'q=%', '%00=1', '__proto__=1', 'constructor[prototype]=1', '&&=&', '?'])
+    t.ok((await call('GET', `${rules}?${query}`)).status < 500, query)
+})
+
+t.test('an id that is none answers just like one that nobody has', async (t) => {
+  const notFound = { error: 'Automation rule not found' }
+  const ids = [
+    newId(),
+    '00000000-0000-0000-0000-000000000000',
+    'x',
+    '5',
+    'null',
+    '%00',
+    `${newId()}%00`,
+    `${newId()}x`,
+    `%20${newId()}`,
+    `{${newId()}}`,
+    newId().replaceAll('-', ''),
+    '%F0%9F%A6%9C',
+    "'%20OR%201=1--",
+    '..%2f..',
+    'x'.repeat(100),
+    'x'.repeat(101),
+    'x'.repeat(5_000),
+    '%00'.repeat(200),
+  ]
+  for (const id of ids) {
+    const path = `${rules}/${id}`
+    const answers = {
+      get: await call('GET', path),
+      put: await call('PUT', path, { body: { name: 'x' } }),
+      delete: await call('DELETE', path),
+      toggle: await call('PATCH', `${path}/toggle`),
+      clone: await call('POST', `${path}/clone`),
+      dryRun: await call('POST', `${path}/execute`, { body: dryRun({}) }),
+      execute: await call('POST', `${path}/execute`, { body: { data: {} } }),
+    }
+    for (const [name, { status, body }] of Object.entries(answers))
+      t.strictSame({ status, body }, { status: 404, body: notFound }, `${name} ${id.slice(0, 60)}`)
+    for (const kind of ['events', 'executions']) {
+      const { status, body } = await call('GET', `/api/${kind}/${id}`)
+      t.match({ status, body }, { status: 404, body: { error: / not found$/ } }, `${kind} ${id.slice(0, 60)}`)
+    }
+  }
+})
+
+t.test('an unknown path is a 404, with or without a token', async (t) => {
+  const paths = [
+    '/',
+    '/api',
+    '/api/',
+    '/api/automation-rule',
+    '/API/automation-rules',
+    `${one}/nothing`,
+    `${one}/toggle/again`,
+    `${rules}/trigger/LEAD_CREATED/x`,
+    '/api/events',
+    '/api/executions',
+    '/favicon.ico',
+    '/api/automation-rules%2Fhealth',
+    '/..%2f..%2fetc/passwd',
+    `/${'x/'.repeat(2_000)}`,
+    `/${'x'.repeat(50_000)}`,
+    '//',
+    '/*',
+  ]
+  for (const path of paths)
+    for (const method of methods) {
+      if (method === 'HEAD') continue
+      const answer = await call(method, path)
+      const anonymous = await api.call(method, path)
+      t.strictSame([answer.status, answer.body], [404, { error: 'Not found' }], `${method} ${path.slice(0, 60)}`)
+      t.strictSame([anonymous.status, anonymous.body], [404, { error: 'Not found' }])
+    }
+})
+
+t.test('a path that exists for other methods is a 405 with Allow', async (t) => {
+  const paths: Record<string, string> = {
+    [rules]: 'GET, HEAD, POST',
+    [`${rules}/`]: 'GET, HEAD, POST',
+    [`${rules}/health`]: 'GET, HEAD',
+    [`${rules}/attention`]: 'GET, HEAD',
+    [one]: 'DELETE, GET, HEAD, PUT',
+    [`${rules}/no-uuid`]: 'DELETE, GET, HEAD, PUT',
+    [`${one}/toggle`]: 'PATCH',
+    [`${one}/clone`]: 'POST',
+    [`${one}/execute`]: 'POST',
+    [`${rules}/trigger/LEAD_CREATED`]: 'POST',
+    [`${rules}/trigger/NOPE`]: 'POST',
+    [`/api/events/${newId()}`]: 'GET, HEAD',
+    [`/api/executions/${newId()}`]: 'GET, HEAD',
+    '/api/tasks': 'GET, HEAD',
+    '/healthz': 'GET, HEAD',
+    '/readyz': 'GET, HEAD',
+  }
+  for (const [path, allow] of Object.entries(paths))
+    for (const method of methods) {
+      if (allow.split(', ').includes(method)) continue
+      const answer = await call(method, path, { body: '{}' })
+      t.equal(answer.status, 405, `${method} ${path}`)
+      t.strictSame(String(answer.headers.allow).split(', ').sort().join(', '), allow)
+      if (method !== 'HEAD') t.ok(isError(answer))
+    }
+})
+
+t.test('a URL that cannot be decoded is a 400 with our error body', async (t) => {
+  for (const path of ['/%zz', `${rules}/%`, `${rules}/%E0%A4%A`, `${rules}/trigger/%ED%A0%80`, '/%ff', `${one}/%c0%80`]) {
+    const answer = await call('GET', path)
+    t.match(String(answer.status), /^40[04]$/, path)
+    t.ok(isError(answer), JSON.stringify(answer.body))
+  }
+})
+
+t.test('of two faults, the one earlier in the order of checks is told', async (t) => {
+  const big = `{"name":"${'x'.repeat(1_048_600)}"}`
+  const id = newId()
+  const { viewer, admin } = workspace.tokens
+  const other = await api.makeWorkspace()
+  const base = { token: admin, workspace: workspace.id }
+  const cases = [
+    ['size before JSON', 413, 'POST', rules, { ...base, body: big.slice(1) }],
+    ['size before token', 413, 'POST', rules, { body: big }],
+    ['size before workspace', 413, 'POST', rules, { token: admin, body: big }],
+    ['size before role', 413, 'POST', rules, { ...base, token: viewer, body: big }],
+    ['JSON before token', 400, 'POST', rules, { body: '{' }],
+    ['JSON before role', 400, 'POST', rules, { ...base, token: viewer, body: '{' }],
+    ['JSON before existence', 400, 'PUT', `${rules}/${id}`, { ...base, body: '{' }],
+    ['token before workspace', 401, 'GET', rules, {}],
+    ['token before a malformed workspace', 401, 'GET', rules, { workspace: 'x' }],
+    ['token before shape', 401, 'POST', rules, { workspace: workspace.id, body: {} }],
+    ['token before existence', 401, 'GET', `${rules}/${id}`, { workspace: workspace.id }],
+    ['token before existence of no UUID', 401, 'GET', `${rules}/x`, { workspace: workspace.id }],
+    ['token before query', 401, 'GET', `${rules}?limit=0`, { workspace: workspace.id }],
+    ['token before vocabulary', 401, 'POST', `${rules}/trigger/NOPE`, { body: { data: {} } }],
+    ['workspace before membership', 400, 'GET', rules, { token: admin, workspace: 'x' }],
+    ['workspace before role', 400, 'POST', rules, { token: viewer, body: ruleBody() }],
+    ['workspace before shape', 400, 'POST', rules, { token: admin, body: { name: 5 } }],
+    ['workspace before existence', 400, 'GET', `${rules}/${id}`, { token: admin }],
+    ['membership before shape', 403, 'POST', rules, { token: admin, workspace: other.id, body: {} }],
+    ['membership before NUL', 403, 'POST', rules, { token: admin, workspace: other.id, body: { name: '\0' } }],
+    ['membership before existence', 403, 'GET', `${rules}/${id}`, { token: admin, workspace: other.id }],
+    ['membership before query', 403, 'GET', `${rules}?limit=0`, { token: admin, workspace: other.id }],
+    ['role before shape', 403, 'POST', rules, { ...base, token: viewer, body: {} }],
+    ['role before vocabulary', 403, 'POST', rules, { ...base, token: viewer, body: ruleBody({ trigger: 'X' }) }],
+    ['role before existence', 403, 'DELETE', `${rules}/${id}`, { ...base, token: viewer }],
+    ['role before trigger', 403, 'POST', `${rules}/trigger/NOPE`, { ...base, token: viewer, body: { data: {} } }],
+    ['shape before vocabulary', 422, 'POST', rules, { ...base, body: ruleBody({ name: 5, trigger: 'X' }) }],
+    ['shape before path vocabulary', 422, 'POST', `${rules}/trigger/NOPE`, { ...base, body: { data: 5 } }],
+    ['shape before existence', 422, 'PUT', `${rules}/${id}`, { ...base, body: { name: 5 } }],
+    ['shape before existence of no UUID', 422, 'PUT', `${rules}/x`, { ...base, body: { name: 5 } }],
+    ['shape before existence in execute', 422, 'POST', `${rules}/${id}/execute`, { ...base, body: {} }],
+    ['shape before version', 422, 'PUT', one, { ...base, body: { name: 5 }, headers: { 'if-match': '"9"' } }],
+    ['vocabulary before existence', 400, 'PUT', `${rules}/${id}`, { ...base, body: { trigger: 'NOPE' } }],
+    ['existence before version', 404, 'PUT', `${rules}/${id}`, { ...base, body: {}, headers: { 'if-match': '"9"' } }],
+  ] as const
+  for (const [title, status, method, path, question] of cases) {
+    const answer = await api.call(method, path, question)
+    t.equal(answer.status, status, title)
+  }
+
+  const drained = await startApi(t, { RATE_LIMIT_AUTHENTICATED: '1/1' })
+  const place = await drained.makeWorkspace()
+  const token = place.tokens.admin
+  await drained.call('GET', rules, { token })
+  t.equal((await drained.call('POST', rules, { token, body: big })).status, 413, 'size before rate')
+  t.equal((await drained.call('POST', rules, { token, body: '{' })).status, 400, 'JSON before rate')
+  t.equal((await drained.call('GET', rules, { token: 'x' })).status, 401, 'token before rate')
+  t.equal((await drained.call('GET', rules, { token })).status, 429, 'rate before workspace')
+  t.equal((await drained.call('GET', rules, { token, workspace: newId() })).status, 429, 'rate before membership')
+  t.equal((await drained.call('POST', rules, { token, workspace: place.id, body: {} })).status, 429, 'rate before shape')
+})
+
+t.test('Postgres away is a 503 with Retry-After, once there is nothing else to say', async (t) => {
+  const away = await startApi(t, { DATABASE_URL: 'postgresql://nobody@127.0.0.1:1/none' })
+  const question = { token: workspace.tokens.admin, workspace: workspace.id }
+  for (const [method, path, body] of [
+    ['GET', rules, undefined],
+    ['GET', one, undefined],
+    ['GET', `${rules}/health`, undefined],
+    ['POST', rules, ruleBody()],
+    ['POST', `${one}/execute`, { data: {} }],
+    ['POST', `${rules}/trigger/LEAD_CREATED`, { data: {} }],
+    ['GET', '/api/tasks', undefined],
+  ] as const) {
+    const answer = await away.call(method, path, { ...question, body })
+    t.equal(answer.status, 503, `${method} ${path}`)
+    t.match(answer.headers['retry-after'], /^\d+$/)
+    t.ok(isError(answer))
+    t.ok(answer.headers['x-ratelimit-limit'])
+  }
+  t.equal((await away.call('GET', rules)).status, 401)
+  t.equal((await away.call('GET', rules, { token: workspace.tokens.admin })).status, 400)
+  t.equal((await away.call('GET', '/nothing', question)).status, 404)
+  t.equal((await away.call('POST', rules, { ...question, body: '{' })).status, 400)
+  t.match(await away.call('GET', '/readyz'), { status: 503, body: { status: 'unready', postgres: 'away' } })
+  t.match(await away.call('GET', '/healthz'), { status: 200, body: { status: 'ok' } })
+})
+
+t.test('over a real connection, what no client library would send is refused and never a 5xx', async (t) => {
+  const { port } = new URL(await api.app.listen({ host: '127.0.0.1', port: 0 }))
+  const { admin } = workspace.tokens
+  const send = (...lines: string[]) => {
+    const socket = connect(Number(port), '127.0.0.1')
+    socket.end(`${lines.join('\r\n')}`)
+    return text(socket)
+  }
+  const known = [
+    `authorization: Bearer ${admin}`,
+    `x-workspace-id: ${workspace.id}`,
+    'host: localhost',
+    'connection: close',
+  ]
+  const get = (...lines: string[]) => send(`GET ${rules}?limit=1 HTTP/1.1`, ...lines, '', '')
+  const post = (body: string, ...lines: string[]) => send(`POST ${rules} HTTP/1.1`, ...known, ...lines, '', body)
+  const json = 'content-type: application/json'
+  const rule = JSON.stringify(ruleBody())
+  const chunk = (body: string) => `${body.length.toString(16)}\r\n${body}\r\n`
+
+  const cases: [title: string, answer: Promise<string>, status: RegExp][] = [
+    ['as it should be', get(...known), /200/],
+    ['a very long URL', send(`GET ${rules}?q=${'x'.repeat(100_000)} HTTP/1.1`, ...known, '', ''), /4\d\d/],
+    ['a very long token', get('host: x', 'connection: close', `authorization: Bearer ${'x'.repeat(100_000)}`), /4\d\d/],
+    ['a token of 8 KB', get('host: x', 'connection: close', `authorization: Bearer ${'x'.repeat(8_000)}`), /401/],
+    ['a bad token before the good one', get('authorization: Bearer x', ...known), /401/],
+    ['a good token before a bad one', get(...known, 'authorization: Bearer x'), /200|401/],
+    ['two workspaces', get(...known, `x-workspace-id: ${newId()}`), /400/],
+    ['the same workspace twice', get(...known, `x-workspace-id: ${workspace.id}`), /400|200/],
+    ['no host', send(`GET ${rules} HTTP/1.1`, 'connection: close', '', ''), /400/],
+    ['HTTP/1.0', send(`GET ${rules} HTTP/1.0`, ...known, '', ''), /200/],
+    ['no HTTP at all', send('hello', '', ''), /400/],
+    ['a header with NUL', get(...known, 'x: a\0b'), /400/],
+    ['a header with Latin-1', get('host: x', 'connection: close', 'authorization: Bearer é'), /401/],
+    ['TRACE', send(`TRACE ${rules} HTTP/1.1`, ...known, '', ''), /405/],
+    ['a method of WebDAV', send(`PROPFIND ${rules} HTTP/1.1`, ...known, '', ''), /40[45]/],
+    ['a method that nobody knows', send(`EAT ${rules} HTTP/1.1`, ...known, '', ''), /40\d/],
+    ['a whole URL', send(`GET http://localhost${rules} HTTP/1.1`, ...known, '', ''), /200|40\d/],
+    ['OPTIONS *', send('OPTIONS * HTTP/1.1', ...known, '', ''), /40\d/],
+    ['chunks', post(`${chunk(rule)}0\r\n\r\n`, json, 'transfer-encoding: chunked'), /201/],
+    ['chunks over the limit', post(`${chunk('x'.repeat(300_000))}0\r\n\r\n`, json, 'transfer-encoding: chunked'), /413/],
+    ['a length over the limit', post('{}', json, 'content-length: 99999999999'), /413/],
+    ['two lengths', post('{}', json, 'content-length: 2', 'content-length: 3'), /400/],
+    ['length and chunks', post('0\r\n\r\n', json, 'content-length: 2', 'transfer-encoding: chunked'), /400/],
+    ['a length that is none', post('{}', json, 'content-length: two'), /400/],
+    ['two content types', post('{}', json, 'content-type: text/plain', 'content-length: 2'), /422|415/],
+    ['compressed', post('\x1f\x8b', json, 'content-encoding: gzip', 'content-length: 2'), /400|415/],
+    ['an unknown expectation', post('{}', json, 'expect: miracle', 'content-length: 2'), /4\d\d/],
+    ['two If-Match', send(`PUT ${one} HTTP/1.1`, ...known, json, 'if-match: "8"', 'if-match: "9"', 'content-length: 2', '', '{}'), /412/],
+  ]
+  for (const [title, answer, status] of cases) {
+    const [line = ''] = (await answer).split('\r\n')
+    t.match(line, new RegExp(`^HTTP/1.1 (${status.source}) `), title)
+  }
+})
