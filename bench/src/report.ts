@@ -30,21 +30,8 @@ export function summarize(scenario: string, connections: number, rounds: Figures
 
 /** An aligned table; CPU in microseconds an event. */
 export function formatTable(results: Result[]): string {
-  const head = [
-    [
-      'scenario',
-      'conns',
-      'events/s',
-      'requests/s',
-      'p50 ms',
-      'p99 ms',
-      'API',
-      'worker',
-      'Redis',
-      'Postgres',
-      'all',
-    ],
-  ]
+  const head = ['scenario', 'conns', 'events/s', 'requests/s', 'p50 ms', 'p99 ms']
+  const cpuHead = ['API', 'worker', 'Redis', 'Postgres', 'all']
   const rows = results.map((result) => [
     result.scenario,
     `${result.connections}`,
@@ -54,19 +41,11 @@ export function formatTable(results: Result[]): string {
     result.p99Ms.toFixed(1),
     ...formatCpu(result),
   ])
-  const lines = [...head, ...rows]
-  const widths = (head[0] ?? []).map((_, column) =>
-    Math.max(...lines.map((line) => line[column]?.length ?? 0)),
-  )
-  return lines
-    .map((line) =>
-      line
-        .map((cell, column) =>
-          column === 0 ? cell.padEnd(widths[0] ?? 0) : cell.padStart(widths[column] ?? 0),
-        )
-        .join('  '),
-    )
-    .join('\n')
+  const lines = [[...head, ...cpuHead], ...rows]
+  const widthOf = (column: number) => Math.max(...lines.map((line) => line[column]?.length ?? 0))
+  const align = (cell: string, column: number) =>
+    column === 0 ? cell.padEnd(widthOf(column)) : cell.padStart(widthOf(column))
+  return lines.map((line) => line.map(align).join('  ')).join('\n')
 }
 
 function formatCpu({ cpuMicrosPerEvent: cpu }: Result): string[] {

@@ -1,6 +1,6 @@
 import { type Database, newId } from '@automation/database'
-import { mintToken } from '@automation/launcher'
-import type { Rule } from './scenarios.js'
+import { mintToken, type Product } from '@automation/launcher'
+import type { Rule, Scenario } from './scenarios.js'
 
 /** Where requests of one scenario go, and as whom. */
 export interface Workspace {
@@ -12,21 +12,18 @@ const tokenLifetimeSeconds = 24 * 60 * 60
 const creationsAtOnce = 10
 
 /** A workspace of its own with one member, and its rules, made through the API as a caller would. */
-export async function createWorkspace(options: {
-  database: Database
-  baseUrl: string
-  jwtSecret: string
-  name: string
-  rules: Rule[]
-}): Promise<Workspace> {
-  const { database, baseUrl, jwtSecret, name, rules } = options
+export async function createWorkspace(
+  database: Database,
+  { apis, jwtSecret }: Product,
+  { name, rules }: Scenario,
+): Promise<Workspace> {
   const id = newId()
   const userId = `bench-${id}`
   await database.system.workspace.create({ data: { id, name } })
   await database.system.member.create({ data: { workspaceId: id, userId, role: 'editor' } })
   const token = await mintToken({ secret: jwtSecret, userId, expiresInSeconds: tokenLifetimeSeconds })
   const workspace = {
-    baseUrl,
+    baseUrl: apis[0]?.baseUrl ?? '',
     headers: {
       authorization: `Bearer ${token}`,
       'x-workspace-id': id,

@@ -9,5 +9,3 @@ if (!databaseUrl) {
 }
 const applied = await migrate(databaseUrl)
 console.log(applied.length === 0 ? 'The database is up to date.' : `Applied: ${applied.join(', ')}`)
-// The engine leaves a timer of ten seconds behind.
-process.exit(0)

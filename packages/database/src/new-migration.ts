@@ -21,8 +21,6 @@ const directory = `${prismaDirectory}/migrations/${timestamp}_${name}`
 await mkdir(directory)
 await writeFile(`${directory}/migration.sql`, sql)
 console.log(`Wrote prisma/migrations/${timestamp}_${name}/migration.sql: read it before you commit it.`)
-// The engine leaves a timer of ten seconds behind.
-process.exit(0)
 
 function exit(message: string): never {
   console.error(message)

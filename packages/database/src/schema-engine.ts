@@ -50,9 +50,18 @@ function linkWebAssembly(): Promise<void> {
   linked ??= (async () => {
     const entry = import.meta.resolve('@prisma/schema-engine-wasm/schema_engine_bg')
     const wasm = await readFile(new URL('schema_engine_bg.wasm', entry))
-    const { instance } = await WebAssembly.instantiate(wasm, { './schema_engine_bg.js': { ...bindings } })
+    const { instance } = await WebAssembly.instantiate(wasm, {
+      './schema_engine_bg.js': { ...bindings, ...timeoutThatKeepsNobody() },
+    })
     bindings.__wbg_set_wasm(instance.exports)
     ;(instance.exports.__wbindgen_start as () => void)()
   })()
   return linked
+}
+
+/** The engine leaves its ten seconds' limit for the lock ticking when it is done; that must not keep a process alive. */
+function timeoutThatKeepsNobody(): object {
+  const name = Object.keys(bindings).find((key) => key.startsWith('__wbg_setTimeout_'))
+  if (name === undefined) return {}
+  return { [name]: (callback: () => void, delayMs: number) => setTimeout(callback, delayMs).unref() }
 }
