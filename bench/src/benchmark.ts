@@ -4,21 +4,12 @@ import type { Part } from './cpu-time.js'
 import { type Figures, measure } from './measure.js'
 import type { Options } from './options.js'
 import { type Result, summarize } from './report.js'
-import { type Scenario, scenarios } from './scenarios.js'
+import type { Measurement, Scenario } from './scenarios.js'
 import { createWorkspace, type Workspace } from './workspace.js'
 
-/** A scenario at one number of connections. */
-interface Measurement {
-  /** What `--only` looks at. */
-  label: string
-  scenario: Scenario
-  connections: number
-}
-
 /** Round robin: what else the machine does meanwhile then falls on all measurements alike. */
-export async function runBenchmark(product: Product, { only, rounds, seconds }: Options): Promise<Result[]> {
-  const measurements = listMeasurements().filter(({ label }) => label.includes(only))
-  if (measurements.length === 0) throw new Error(`Nothing to measure has "${only}" in its label`)
+export async function runBenchmark(product: Product, options: Options): Promise<Result[]> {
+  const { measurements, rounds, seconds } = options
   const pids = pidsOf(product)
   const database = openDatabase(product.databaseUrl, 1)
   const figures = new Map<Measurement, Figures[]>(measurements.map((measurement) => [measurement, []]))
@@ -41,16 +32,6 @@ export async function runBenchmark(product: Product, { only, rounds, seconds }: 
   }
   return [...figures].map(([{ scenario, connections }, ofRounds]) =>
     summarize(scenario.name, connections, ofRounds),
-  )
-}
-
-function listMeasurements(): Measurement[] {
-  return scenarios.flatMap((scenario) =>
-    scenario.connections.map((connections) => ({
-      label: `${scenario.name} @${connections}`,
-      scenario,
-      connections,
-    })),
   )
 }
 

@@ -1,5 +1,6 @@
 import { resolve } from 'node:path'
 import { parseArgs } from 'node:util'
+import { listMeasurements, type Measurement } from './scenarios.js'
 
 export interface Options {
   /** File that takes the results as JSON. */
@@ -7,8 +8,7 @@ export interface Options {
   /** Of each measurement, without its warm-up. */
   seconds: number
   rounds: number
-  /** Only measurements whose label holds this text. */
-  only: string
+  measurements: Measurement[]
   /** Directory that takes CPU profiles of API and worker. */
   profile: string | undefined
 }
@@ -35,11 +35,20 @@ export function readOptions(args: string[]): Options {
   if (!(seconds > 0)) throw new Error(`--seconds ${values.seconds} has to be a number above 0`)
   if (!(Number.isInteger(rounds) && rounds > 0))
     throw new Error(`--rounds ${values.rounds} has to be a whole number above 0`)
+  const measurements = chooseMeasurements(values.only)
+  if (measurements.length === 0) throw new Error(`--only ${values.only} is in no label`)
   return {
     json: values.json,
     seconds,
     rounds,
-    only: values.only,
+    measurements,
     profile: values.profile === undefined ? undefined : resolve(values.profile),
   }
+}
+
+/** One whole label means that one alone: "… @1" is also the beginning of "… @128". */
+function chooseMeasurements(text: string): Measurement[] {
+  const all = listMeasurements()
+  const exact = all.filter(({ label }) => label === text)
+  return exact.length > 0 ? exact : all.filter(({ label }) => label.includes(text))
 }

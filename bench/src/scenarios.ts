@@ -8,6 +8,14 @@ export interface Scenario {
   rules: Rule[]
 }
 
+/** A scenario at one number of connections. */
+export interface Measurement {
+  /** What `--only` looks at. */
+  label: string
+  scenario: Scenario
+  connections: number
+}
+
 /** As `POST /api/automation-rules` takes it. */
 export interface Rule {
   name: string
@@ -16,7 +24,11 @@ export interface Rule {
   actions: object[]
 }
 
-type Clause = { field: string; operator: string; value: unknown }
+interface Clause {
+  field: string
+  operator: string
+  value: unknown
+}
 
 export const eventType = 'LEAD_CREATED'
 
@@ -71,6 +83,16 @@ export const scenarios: Scenario[] = [
   },
   { name: '10 matching rules, async', connections: [1, 32, 128], isAsync: true, rules: matching },
 ]
+
+export function listMeasurements(): Measurement[] {
+  return scenarios.flatMap((scenario) =>
+    scenario.connections.map((connections) => ({
+      label: `${scenario.name} @${connections}`,
+      scenario,
+      connections,
+    })),
+  )
+}
 
 function makeRules(count: number, make: (name: string, index: number) => Rule): Rule[] {
   return Array.from({ length: count }, (_, index) => make(`Rule ${index + 1}`, index))

@@ -40,7 +40,12 @@ async function runLoad(t: Test, { call, database, workspaceId }: RunningProduct,
     if (index === events / 4 || index === events / 2) faults = [...faults, fault()]
     const name = `Lead ${index}`
     const prefer = index % 2 === 0 ? 'respond-async' : 'wait=5'
-    const answer = await call('POST', '/api/automation-rules/trigger/LEAD_CREATED', { data: { name, test: t.name } }, { prefer })
+    const answer = await call(
+      'POST',
+      '/api/automation-rules/trigger/LEAD_CREATED',
+      { data: { name, test: t.name } },
+      { prefer },
+    )
     if (answer.status === 200 || answer.status === 202) accepted.push(name)
   })
   await Promise.all(faults)

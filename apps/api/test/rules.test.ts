@@ -137,7 +137,7 @@ t.test('version and ETag count the changes of the definition and nothing else', 
   for (const [body, version] of steps) {
     const answer = await workspace.call<Rule>('PUT', path, { body })
     t.equal(answer.status, 200)
-    t.match(answer.body, body.hasOwnProperty('conditions') ? {} : body)
+    t.match(answer.body, Object.hasOwn(body, 'conditions') ? {} : body)
     t.equal(answer.body.version, version, JSON.stringify(body))
     t.equal(answer.headers.etag, `"${version}"`)
   }
@@ -200,7 +200,9 @@ t.test('many changes without a version are all made, one after another, and each
   const fields = ['name', 'description']
   const answers = await Promise.all(
     Array.from({ length: 60 }, (_, index) =>
-      workspace.call<Rule>('PUT', `${rules}/${id}`, { body: { [fields[index % 2] ?? '']: `Value ${index}` } }),
+      workspace.call<Rule>('PUT', `${rules}/${id}`, {
+        body: { [fields[index % 2] ?? '']: `Value ${index}` },
+      }),
     ),
   )
   t.strictSame([...new Set(answers.map(({ status }) => status))], [200])
@@ -243,7 +245,8 @@ t.test('a deleted rule is gone for every call', async (t) => {
     workspace.call('POST', `${rules}/${id}/execute`, { body: { data: {} } }),
     workspace.call('POST', `${rules}/${id}/execute`, { body: { data: {}, dryRun: true } }),
   ]
-  for (const { status, body } of await Promise.all(calls)) t.strictSame({ status, body }, { status: 404, body: notFound })
+  for (const { status, body } of await Promise.all(calls))
+    t.strictSame({ status, body }, { status: 404, body: notFound })
   t.strictSame((await list(workspace)).rules, [])
 })
 
@@ -296,7 +299,9 @@ t.test('the name of a clone stays within 200 characters and is never cut inside 
     const clone = await workspace.call<Rule>('POST', `${rules}/${id}/clone`)
     t.equal(clone.status, 201)
     t.equal(clone.body.name, expected)
-    const saved = await workspace.call('PUT', `${rules}/${clone.body.id}`, { body: { name: clone.body.name } })
+    const saved = await workspace.call('PUT', `${rules}/${clone.body.id}`, {
+      body: { name: clone.body.name },
+    })
     t.equal(saved.status, 200, 'the copy can be saved again')
   }
 })
@@ -316,7 +321,10 @@ t.test('the list answers all rules, newest first, and pages of them on request',
     const seen: Rule[] = []
     let pages = 0
     for (let cursor: string | null = ''; cursor !== null && pages <= 120; pages++) {
-      const page: RuleList = await list(workspace, `?limit=${limit}${cursor && `&cursor=${encodeURIComponent(cursor)}`}`)
+      const page: RuleList = await list(
+        workspace,
+        `?limit=${limit}${cursor && `&cursor=${encodeURIComponent(cursor)}`}`,
+      )
       t.ok(page.rules.length <= limit)
       t.not(page.nextCursor, undefined)
       seen.push(...page.rules)
@@ -404,7 +412,11 @@ t.test('a workspace holds 1,000 rules: the next create or clone is a conflict', 
   ])
   t.strictSame(statusesOf(refill).sort(), [201, 409], 'one place is free again')
   const other = await api.makeWorkspace()
-  t.equal((await other.call('POST', rules, { body: ruleBody() })).status, 201, 'each workspace counts its own')
+  t.equal(
+    (await other.call('POST', rules, { body: ruleBody() })).status,
+    201,
+    'each workspace counts its own',
+  )
 })
 
 function statusesOf(answers: Answer[]): number[] {

@@ -195,7 +195,10 @@ t.test('a missing field says Required, and all faults are told at once', async (
     ],
     [ruleBody({ conditions: [{}] }), required('conditions[0].field', 'conditions[0].operator')],
     [ruleBody({ conditions: [clause, { field: 'a', operator: 'gt' }] }), required('conditions[1].value')],
-    [ruleBody({ conditions: [{ any: [{ not: {} }] }] }), required('conditions[0].any[0].not.field', 'conditions[0].any[0].not.operator')],
+    [
+      ruleBody({ conditions: [{ any: [{ not: {} }] }] }),
+      required('conditions[0].any[0].not.field', 'conditions[0].any[0].not.operator'),
+    ],
   ]
   const byField = (a: Fault, b: Fault) => a.field.localeCompare(b.field)
   for (const [body, expected] of cases) {
@@ -267,7 +270,10 @@ const faultyFields: [fields: Record<string, unknown>, paths: string[]][] = [
   [{ conditions: [{ not: [clause] }] }, ['conditions[0].not']],
   [{ conditions: [{ all: [clause], any: [clause] }] }, ['conditions[0].any']],
   [{ conditions: [{ not: clause, extra: 1 }] }, ['conditions[0].extra']],
-  [{ conditions: [{ any: [clause, { all: [{ not: { ...clause, x: 1 } }] }] }] }, ['conditions[0].any[1].all[0].not.x']],
+  [
+    { conditions: [{ any: [clause, { all: [{ not: { ...clause, x: 1 } }] }] }] },
+    ['conditions[0].any[1].all[0].not.x'],
+  ],
   [{ conditions: Array(51).fill(clause) }, ['conditions']],
   [{ actions: [] }, ['actions']],
   [{ actions: Array(21).fill(task) }, ['actions']],
@@ -287,18 +293,33 @@ const faultyFields: [fields: Record<string, unknown>, paths: string[]][] = [
   [{ actions: [{ ...task, when: [clause] }] }, ['actions[0].when']],
   [{ actions: [{ ...task, when: { ...clause, operator: 'x' } }] }, ['actions[0].when.operator']],
   [{ actions: [task, { type: 'SEND_EMAIL', config: { ...mail, to: 5 } }] }, ['actions[1].config.to']],
-  [{ actions: [{ type: 'SEND_EMAIL', config: { ...mail, to: 'a@b.org, c@d.org' } }] }, ['actions[0].config.to']],
-  [{ actions: [{ type: 'SEND_EMAIL', config: { ...mail, cc: 'a@b.org\r\nBcc: c@d.org' } }] }, ['actions[0].config.cc']],
-  [{ actions: [{ type: 'SEND_EMAIL', config: { ...mail, variables: { a: ['', '{{b'] } } }] }, ['actions[0].config.variables.a[1]']],
+  [
+    { actions: [{ type: 'SEND_EMAIL', config: { ...mail, to: 'a@b.org, c@d.org' } }] },
+    ['actions[0].config.to'],
+  ],
+  [
+    { actions: [{ type: 'SEND_EMAIL', config: { ...mail, cc: 'a@b.org\r\nBcc: c@d.org' } }] },
+    ['actions[0].config.cc'],
+  ],
+  [
+    { actions: [{ type: 'SEND_EMAIL', config: { ...mail, variables: { a: ['', '{{b'] } } }] },
+    ['actions[0].config.variables.a[1]'],
+  ],
   [{ actions: [{ type: 'CREATE_TASK', config: { title: 't', extra: 1 } }] }, ['actions[0].config.extra']],
   [{ actions: [{ type: 'CREATE_TASK', config: { title: '' } }] }, ['actions[0].config.title']],
   [{ actions: [{ type: 'CREATE_TASK', config: { title: '{{a' } }] }, ['actions[0].config.title']],
   [{ actions: [{ type: 'CREATE_TASK', config: { title: '{{a | shout}}' } }] }, ['actions[0].config.title']],
   [{ actions: [{ type: 'CREATE_TASK', config: { title: 't', dueIn: '5y' } }] }, ['actions[0].config.dueIn']],
   [{ actions: [{ type: 'CREATE_TASK', config: { title: 't', dueIn: 24 } }] }, ['actions[0].config.dueIn']],
-  [{ actions: [{ type: 'CREATE_TASK', config: { title: 't', priority: 'no' } }] }, ['actions[0].config.priority']],
+  [
+    { actions: [{ type: 'CREATE_TASK', config: { title: 't', priority: 'no' } }] },
+    ['actions[0].config.priority'],
+  ],
   [{ actions: [{ type: 'SEND_WEBHOOK', config: { url: 'ftp://x' } }] }, ['actions[0].config.url']],
-  [{ actions: [{ type: 'SEND_NOTIFICATION', config: { url: 'https://x.org' } }] }, ['actions[0].config.text']],
+  [
+    { actions: [{ type: 'SEND_NOTIFICATION', config: { url: 'https://x.org' } }] },
+    ['actions[0].config.text'],
+  ],
   [{ extra: 1, toString: 1 }, ['extra', 'toString']],
   [serverSet, Object.keys(serverSet)],
   [{ name: longName, trigger: 'NOPE' }, ['name']],
@@ -308,7 +329,10 @@ const faultyFields: [fields: Record<string, unknown>, paths: string[]][] = [
       isActive: null,
       extra: true,
       conditions: [{ ...clause, field: 5 }, { any: [{ field: 'a', operator: 'gt' }] }],
-      actions: [{ ...task, config: { titel: 'x' } }, { type: 'SEND_EMAIL', config: { ...mail, subject: '{{' } }],
+      actions: [
+        { ...task, config: { titel: 'x' } },
+        { type: 'SEND_EMAIL', config: { ...mail, subject: '{{' } },
+      ],
     },
     [
       'actions[0].config.titel',
@@ -365,7 +389,11 @@ t.test('the limits of a rule hold at their edge', async (t) => {
     { actions: Array(20).fill(task) },
   ]
   for (const fields of fitting)
-    t.equal((await call('POST', rules, { body: ruleBody(fields) })).status, 201, JSON.stringify(fields).slice(0, 60))
+    t.equal(
+      (await call('POST', rules, { body: ruleBody(fields) })).status,
+      201,
+      JSON.stringify(fields).slice(0, 60),
+    )
   const deep = await call('POST', rules, { body: ruleBody({ conditions: [nested(9)] }) })
   t.equal(deep.status, 422)
   const many = { conditions: [{ any: Array(26).fill(clause) }, { all: Array(25).fill(clause) }] }
@@ -378,12 +406,24 @@ t.test('the limit of clauses holds for the whole rule also when only a part of i
   const whole = await call('POST', rules, { body: ruleBody({ conditions, actions }) })
   t.equal(whole.status, 422, 'too many at once')
   const { body: rule } = await call<Rule>('POST', rules, { body: ruleBody({ conditions }) })
-  t.equal((await call('PUT', `${rules}/${rule.id}`, { body: { actions } })).status, 422, 'too many in two steps')
+  t.equal(
+    (await call('PUT', `${rules}/${rule.id}`, { body: { actions } })).status,
+    422,
+    'too many in two steps',
+  )
 })
 
 t.test('a trigger that is in no catalogue is a 400, once the shape is right', async (t) => {
   const invalid = { error: 'Invalid trigger type' }
-  for (const trigger of ['NOPE', '', 'lead_created', 'LEAD_CREATED ', 'toString', '__proto__', 'x'.repeat(5_000)]) {
+  for (const trigger of [
+    'NOPE',
+    '',
+    'lead_created',
+    'LEAD_CREATED ',
+    'toString',
+    '__proto__',
+    'x'.repeat(5_000),
+  ]) {
     const post = await call('POST', rules, { body: ruleBody({ trigger }) })
     t.strictSame([post.status, post.body], [400, invalid], `POST ${trigger.slice(0, 20)}`)
     const put = await call('PUT', one, { body: { trigger } })
@@ -425,7 +465,11 @@ t.test('NUL and half characters are a 422 at their path, in values and in keys',
       [rules, `{"name":"${bad}","trigger":"LEAD_CREATED","actions":[${JSON.stringify(task)}]}`, 'name'],
       [one, `{"description":"a${bad}"}`, 'description'],
       [one, `{"trigger":"${bad}"}`, 'trigger'],
-      [one, `{"conditions":[{"field":"a","operator":"in","value":["x","${bad}"]}]}`, 'conditions[0].value[1]'],
+      [
+        one,
+        `{"conditions":[{"field":"a","operator":"in","value":["x","${bad}"]}]}`,
+        'conditions[0].value[1]',
+      ],
       [one, `{"actions":[{"type":"CREATE_TASK","config":{"title":"${bad}"}}]}`, 'actions[0].config.title'],
       [`${one}/execute`, `{"data":{"a":[{"b":"${bad}"}]},"dryRun":true}`, 'data.a[0].b'],
       [`${rules}/trigger/LEAD_CREATED`, `{"data":{"a":"${bad}"}}`, 'data.a'],
@@ -459,7 +503,9 @@ t.test('32 levels and 20,000 nodes are taken, one more is a 422', async (t) => {
   t.equal((await execute(`{"a":[${Array(19_997).fill(0)}]}`)).status, 422)
   for (const depth of [1_000, 5_000, 100_000]) {
     t.equal((await execute(`{"a":${nest(depth)}}`)).status, 422, `${depth} levels`)
-    const trigger = await call('POST', `${rules}/trigger/LEAD_CREATED`, { body: `{"data":{"a":${nest(depth)}}}` })
+    const trigger = await call('POST', `${rules}/trigger/LEAD_CREATED`, {
+      body: `{"data":{"a":${nest(depth)}}}`,
+    })
     t.equal(trigger.status, 422)
     t.equal(typeof fieldsOf(trigger), 'object')
     const conditions = `${'{"not":'.repeat(depth)}${JSON.stringify(clause)}${'}'.repeat(depth)}`
@@ -470,26 +516,29 @@ t.test('32 levels and 20,000 nodes are taken, one more is a 422', async (t) => {
   }
 })
 
-t.test('keys that name what every object inherits are mere keys, or refused, and never a fault of ours', async (t) => {
-  const bodies = [
-    '{"data":{"__proto__":{"admin":true}},"dryRun":true}',
-    '{"__proto__":{"data":{}},"data":{},"dryRun":true}',
-    '{"data":{"constructor":{"prototype":{"x":1}}},"dryRun":true}',
-    '{"data":{"constructor":"x","toString":1,"hasOwnProperty":null,"then":{}},"dryRun":true}',
-    '{"data":{"":{"":0}},"dryRun":true}',
-    '{"data":{"a":1e400,"b":-1e400,"c":123456789012345678901234567890,"d":-0},"dryRun":true}',
-    '{"data":{"length":-1,"0":"x"},"dryRun":true}',
-  ]
-  for (const body of bodies) {
-    const answer = await call('POST', `${one}/execute`, { body })
-    t.match(String(answer.status), /^(200|400|422)$/, body)
-    for (const path of [rules, `${rules}/trigger/LEAD_CREATED`])
-      t.match(String((await call('POST', path, { body })).status), /^4/)
-  }
-  const own = await call('POST', `${one}/execute`, { body: bodies[3] })
-  t.equal(own.status, 200)
-  t.equal(({} as { admin?: unknown }).admin, undefined)
-})
+t.test(
+  'keys that name what every object inherits are mere keys, or refused, and never a fault of ours',
+  async (t) => {
+    const bodies = [
+      '{"data":{"__proto__":{"admin":true}},"dryRun":true}',
+      '{"__proto__":{"data":{}},"data":{},"dryRun":true}',
+      '{"data":{"constructor":{"prototype":{"x":1}}},"dryRun":true}',
+      '{"data":{"constructor":"x","toString":1,"hasOwnProperty":null,"then":{}},"dryRun":true}',
+      '{"data":{"":{"":0}},"dryRun":true}',
+      '{"data":{"a":1e400,"b":-1e400,"c":123456789012345678901234567890,"d":-0},"dryRun":true}',
+      '{"data":{"length":-1,"0":"x"},"dryRun":true}',
+    ]
+    for (const body of bodies) {
+      const answer = await call('POST', `${one}/execute`, { body })
+      t.match(String(answer.status), /^(200|400|422)$/, body)
+      for (const path of [rules, `${rules}/trigger/LEAD_CREATED`])
+        t.match(String((await call('POST', path, { body })).status), /^4/)
+    }
+    const own = await call('POST', `${one}/execute`, { body: bodies[3] })
+    t.equal(own.status, 200)
+    t.equal(({} as { admin?: unknown }).admin, undefined)
+  },
+)
 
 t.test('a bad query value or cursor is a 400', async (t) => {
   const page = [
@@ -541,7 +590,16 @@ t.test('a bad query value or cursor is a 400', async (t) => {
   }
   const explain = await call('POST', `${one}/execute?explain=maybe`, { body: dryRun({}) })
   t.equal(explain.status, 400)
-  for (const query of ['q=%ED%A0%80', 'q=%zz', 'q=%', '%00=1', '__proto__=1', 'constructor[prototype]=1', '&&=&', '?'])
+  for (const query of [
+    'q=%ED%A0%80',
+    'q=%zz',
+    'q=%',
+    '%00=1',
+    '__proto__=1',
+    'constructor[prototype]=1',
+    '&&=&',
+    '?',
+  ])
     t.ok((await call('GET', `${rules}?${query}`)).status < 500, query)
 })
 
@@ -612,7 +670,11 @@ t.test('an unknown path is a 404, with or without a token', async (t) => {
       if (method === 'HEAD') continue
       const answer = await call(method, path)
       const anonymous = await api.call(method, path)
-      t.strictSame([answer.status, answer.body], [404, { error: 'Not found' }], `${method} ${path.slice(0, 60)}`)
+      t.strictSame(
+        [answer.status, answer.body],
+        [404, { error: 'Not found' }],
+        `${method} ${path.slice(0, 60)}`,
+      )
       t.strictSame([anonymous.status, anonymous.body], [404, { error: 'Not found' }])
     }
 })
@@ -647,7 +709,14 @@ t.test('a path that exists for other methods is a 405 with Allow', async (t) => 
 })
 
 t.test('a URL that cannot be decoded is a 400 with our error body', async (t) => {
-  for (const path of ['/%zz', `${rules}/%`, `${rules}/%E0%A4%A`, `${rules}/trigger/%ED%A0%80`, '/%ff', `${one}/%c0%80`]) {
+  for (const path of [
+    '/%zz',
+    `${rules}/%`,
+    `${rules}/%E0%A4%A`,
+    `${rules}/trigger/%ED%A0%80`,
+    '/%ff',
+    `${one}/%c0%80`,
+  ]) {
     const answer = await call('GET', path)
     t.match(String(answer.status), /^40[04]$/, path)
     t.ok(isError(answer), JSON.stringify(answer.body))
@@ -680,13 +749,31 @@ t.test('of two faults, the one earlier in the order of checks is told', async (t
     ['workspace before shape', 400, 'POST', rules, { token: admin, body: { name: 5 } }],
     ['workspace before existence', 400, 'GET', `${rules}/${id}`, { token: admin }],
     ['membership before shape', 403, 'POST', rules, { token: admin, workspace: other.id, body: {} }],
-    ['membership before NUL', 403, 'POST', rules, { token: admin, workspace: other.id, body: { name: '\0' } }],
+    [
+      'membership before NUL',
+      403,
+      'POST',
+      rules,
+      { token: admin, workspace: other.id, body: { name: '\0' } },
+    ],
     ['membership before existence', 403, 'GET', `${rules}/${id}`, { token: admin, workspace: other.id }],
     ['membership before query', 403, 'GET', `${rules}?limit=0`, { token: admin, workspace: other.id }],
     ['role before shape', 403, 'POST', rules, { ...base, token: viewer, body: {} }],
-    ['role before vocabulary', 403, 'POST', rules, { ...base, token: viewer, body: ruleBody({ trigger: 'X' }) }],
+    [
+      'role before vocabulary',
+      403,
+      'POST',
+      rules,
+      { ...base, token: viewer, body: ruleBody({ trigger: 'X' }) },
+    ],
     ['role before existence', 403, 'DELETE', `${rules}/${id}`, { ...base, token: viewer }],
-    ['role before trigger', 403, 'POST', `${rules}/trigger/NOPE`, { ...base, token: viewer, body: { data: {} } }],
+    [
+      'role before trigger',
+      403,
+      'POST',
+      `${rules}/trigger/NOPE`,
+      { ...base, token: viewer, body: { data: {} } },
+    ],
     ['shape before vocabulary', 422, 'POST', rules, { ...base, body: ruleBody({ name: 5, trigger: 'X' }) }],
     ['shape before path vocabulary', 422, 'POST', `${rules}/trigger/NOPE`, { ...base, body: { data: 5 } }],
     ['shape before existence', 422, 'PUT', `${rules}/${id}`, { ...base, body: { name: 5 } }],
@@ -694,7 +781,13 @@ t.test('of two faults, the one earlier in the order of checks is told', async (t
     ['shape before existence in execute', 422, 'POST', `${rules}/${id}/execute`, { ...base, body: {} }],
     ['shape before version', 422, 'PUT', one, { ...base, body: { name: 5 }, headers: { 'if-match': '"9"' } }],
     ['vocabulary before existence', 400, 'PUT', `${rules}/${id}`, { ...base, body: { trigger: 'NOPE' } }],
-    ['existence before version', 404, 'PUT', `${rules}/${id}`, { ...base, body: {}, headers: { 'if-match': '"9"' } }],
+    [
+      'existence before version',
+      404,
+      'PUT',
+      `${rules}/${id}`,
+      { ...base, body: {}, headers: { 'if-match': '"9"' } },
+    ],
   ] as const
   for (const [title, status, method, path, question] of cases) {
     const answer = await api.call(method, path, question)
@@ -709,8 +802,16 @@ t.test('of two faults, the one earlier in the order of checks is told', async (t
   t.equal((await drained.call('POST', rules, { token, body: '{' })).status, 400, 'JSON before rate')
   t.equal((await drained.call('GET', rules, { token: 'x' })).status, 401, 'token before rate')
   t.equal((await drained.call('GET', rules, { token })).status, 429, 'rate before workspace')
-  t.equal((await drained.call('GET', rules, { token, workspace: newId() })).status, 429, 'rate before membership')
-  t.equal((await drained.call('POST', rules, { token, workspace: place.id, body: {} })).status, 429, 'rate before shape')
+  t.equal(
+    (await drained.call('GET', rules, { token, workspace: newId() })).status,
+    429,
+    'rate before membership',
+  )
+  t.equal(
+    (await drained.call('POST', rules, { token, workspace: place.id, body: {} })).status,
+    429,
+    'rate before shape',
+  )
 })
 
 t.test('Postgres away is a 503 with Retry-After, once there is nothing else to say', async (t) => {
@@ -754,7 +855,8 @@ t.test('over a real connection, what no client library would send is refused and
     'connection: close',
   ]
   const get = (...lines: string[]) => send(`GET ${rules}?limit=1 HTTP/1.1`, ...lines, '', '')
-  const post = (body: string, ...lines: string[]) => send(`POST ${rules} HTTP/1.1`, ...known, ...lines, '', body)
+  const post = (body: string, ...lines: string[]) =>
+    send(`POST ${rules} HTTP/1.1`, ...known, ...lines, '', body)
   const json = 'content-type: application/json'
   const rule = JSON.stringify(ruleBody())
   const chunk = (body: string) => `${body.length.toString(16)}\r\n${body}\r\n`
@@ -762,8 +864,16 @@ t.test('over a real connection, what no client library would send is refused and
   const cases: [title: string, answer: Promise<string>, status: RegExp][] = [
     ['as it should be', get(...known), /200/],
     ['a very long URL', send(`GET ${rules}?q=${'x'.repeat(100_000)} HTTP/1.1`, ...known, '', ''), /4\d\d/],
-    ['a very long token', get('host: x', 'connection: close', `authorization: Bearer ${'x'.repeat(100_000)}`), /4\d\d/],
-    ['a token of 8 KB', get('host: x', 'connection: close', `authorization: Bearer ${'x'.repeat(8_000)}`), /401/],
+    [
+      'a very long token',
+      get('host: x', 'connection: close', `authorization: Bearer ${'x'.repeat(100_000)}`),
+      /4\d\d/,
+    ],
+    [
+      'a token of 8 KB',
+      get('host: x', 'connection: close', `authorization: Bearer ${'x'.repeat(8_000)}`),
+      /401/,
+    ],
     ['a bad token before the good one', get('authorization: Bearer x', ...known), /401/],
     ['a good token before a bad one', get(...known, 'authorization: Bearer x'), /200|401/],
     ['two workspaces', get(...known, `x-workspace-id: ${newId()}`), /400/],
@@ -779,7 +889,11 @@ t.test('over a real connection, what no client library would send is refused and
     ['a whole URL', send(`GET http://localhost${rules} HTTP/1.1`, ...known, '', ''), /200|40\d/],
     ['OPTIONS *', send('OPTIONS * HTTP/1.1', ...known, '', ''), /40\d/],
     ['chunks', post(`${chunk(rule)}0\r\n\r\n`, json, 'transfer-encoding: chunked'), /201/],
-    ['chunks over the limit', post(`${chunk('x'.repeat(300_000))}0\r\n\r\n`, json, 'transfer-encoding: chunked'), /413/],
+    [
+      'chunks over the limit',
+      post(`${chunk('x'.repeat(300_000))}0\r\n\r\n`, json, 'transfer-encoding: chunked'),
+      /413/,
+    ],
     ['a length over the limit', post('{}', json, 'content-length: 99999999999'), /413/],
     ['two lengths', post('{}', json, 'content-length: 2', 'content-length: 3'), /400/],
     ['length and chunks', post('0\r\n\r\n', json, 'content-length: 2', 'transfer-encoding: chunked'), /400/],
@@ -787,7 +901,20 @@ t.test('over a real connection, what no client library would send is refused and
     ['two content types', post('{}', json, 'content-type: text/plain', 'content-length: 2'), /422|415/],
     ['compressed', post('\x1f\x8b', json, 'content-encoding: gzip', 'content-length: 2'), /400|415/],
     ['an unknown expectation', post('{}', json, 'expect: miracle', 'content-length: 2'), /4\d\d/],
-    ['two If-Match', send(`PUT ${one} HTTP/1.1`, ...known, json, 'if-match: "8"', 'if-match: "9"', 'content-length: 2', '', '{}'), /412/],
+    [
+      'two If-Match',
+      send(
+        `PUT ${one} HTTP/1.1`,
+        ...known,
+        json,
+        'if-match: "8"',
+        'if-match: "9"',
+        'content-length: 2',
+        '',
+        '{}',
+      ),
+      /412/,
+    ],
   ]
   for (const [title, answer, status] of cases) {
     const [line = ''] = (await answer).split('\r\n')

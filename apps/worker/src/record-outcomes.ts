@@ -30,7 +30,7 @@ export async function recordOutcomes(database: Database, outcomes: Outcome[]): P
     ran AS (
       INSERT INTO executions
         (id, workspace_id, event_id, rule_id, rule_version, status, results, error, started_at, finished_at)
-      SELECT new.id, workspace_id, event_id, rule_id, rule_version, status::execution_status, results::jsonb, error,
+      SELECT new.id, workspace_id, event_id, rule_id, rule_version, status::execution_status, results::json, error,
              started_at, finished_at
       FROM unnest(
         ${executions.map(({ id }) => id)}::uuid[],

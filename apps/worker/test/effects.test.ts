@@ -77,7 +77,11 @@ t.test('SEND_WEBHOOK', async (t) => {
     t.match(await perform(t, action, { team: 'blue' }), { status: 'success', output: { statusCode: 200 } })
     await perform(t, action, { team: 'blue' })
     const [first, second] = calls
-    t.match(first, { method: 'POST', url: '/hook', headers: { 'content-type': 'application/json', 'x-team': 'blue' } })
+    t.match(first, {
+      method: 'POST',
+      url: '/hook',
+      headers: { 'content-type': 'application/json', 'x-team': 'blue' },
+    })
     t.same(JSON.parse(first?.body ?? ''), {
       type: 'LEAD_CREATED',
       timestamp: '2026-01-01T00:00:00.000Z',
@@ -89,7 +93,11 @@ t.test('SEND_WEBHOOK', async (t) => {
 
   t.test('sends the body of the rule, with its types', async (t) => {
     const { url, calls } = await listen(t, (_request, response) => response.end())
-    await perform(t, { type: 'SEND_WEBHOOK', config: { url, method: 'PUT', body: { score: '{{score}}' } } }, { score: 7 })
+    await perform(
+      t,
+      { type: 'SEND_WEBHOOK', config: { url, method: 'PUT', body: { score: '{{score}}' } } },
+      { score: 7 },
+    )
     t.match(calls, [{ method: 'PUT', body: '{"score":7}' }])
   })
 
@@ -105,7 +113,9 @@ t.test('SEND_WEBHOOK', async (t) => {
 
   t.test('does not follow a redirect', async (t) => {
     const target = await listen(t, (_request, response) => response.end())
-    const { url } = await listen(t, (_request, response) => response.writeHead(307, { location: target.url }).end())
+    const { url } = await listen(t, (_request, response) =>
+      response.writeHead(307, { location: target.url }).end(),
+    )
     await perform(t, { type: 'SEND_WEBHOOK', config: { url } }, {})
     t.same(target.calls, [])
   })
@@ -127,7 +137,15 @@ t.test('SEND_WEBHOOK', async (t) => {
   t.test('reaches no private address unless it is allowed, however it is spelt', async (t) => {
     const { url, calls } = await listen(t, (_request, response) => response.end())
     const port = new URL(url).port
-    const spellings = ['127.0.0.1', 'localhost', '127.1', '0x7f000001', '2130706433', '[::ffff:127.0.0.1]', '0']
+    const spellings = [
+      '127.0.0.1',
+      'localhost',
+      '127.1',
+      '0x7f000001',
+      '2130706433',
+      '[::ffff:127.0.0.1]',
+      '0',
+    ]
     for (const host of spellings) {
       const config = { url: `http://${host}:${port}/` }
       const result = await perform(t, { type: 'SEND_WEBHOOK', config }, {}, { OUTBOUND_ALLOW: '' })
@@ -139,13 +157,30 @@ t.test('SEND_WEBHOOK', async (t) => {
 
 t.test('the guard knows private and special addresses of both families', async (t) => {
   const mayReach = createGuard([{ address: '10.1.0.0', prefixLength: 16, family: 'ipv4' }])
-  for (const address of ['10.0.0.1', '169.254.169.254', '192.168.1.1', '100.64.0.1', '0.0.0.0', '255.255.255.255']) {
+  for (const address of [
+    '10.0.0.1',
+    '169.254.169.254',
+    '192.168.1.1',
+    '100.64.0.1',
+    '0.0.0.0',
+    '255.255.255.255',
+  ]) {
     t.notOk(mayReach(address), address)
   }
-  for (const address of ['::1', '::', 'fe80::1', 'fc00::1', '::ffff:10.0.0.1', '64:ff9b::a00:1', 'ff02::1', 'not an address']) {
+  for (const address of [
+    '::1',
+    '::',
+    'fe80::1',
+    'fc00::1',
+    '::ffff:10.0.0.1',
+    '64:ff9b::a00:1',
+    'ff02::1',
+    'not an address',
+  ]) {
     t.notOk(mayReach(address), address)
   }
-  for (const address of ['8.8.8.8', '2606:4700::1111', '10.1.2.3', '::ffff:10.1.2.3']) t.ok(mayReach(address), address)
+  for (const address of ['8.8.8.8', '2606:4700::1111', '10.1.2.3', '::ffff:10.1.2.3'])
+    t.ok(mayReach(address), address)
 })
 
 t.test('SEND_NOTIFICATION posts the text as Slack-compatible webhooks take it', async (t) => {
@@ -155,7 +190,12 @@ t.test('SEND_NOTIFICATION posts the text as Slack-compatible webhooks take it', 
 })
 
 t.test('SEND_EMAIL', async (t) => {
-  const config = { to: '{{email}}', subject: 'Hello {{name}}', template: 'welcome', variables: { Lead: '{{name}}' } }
+  const config = {
+    to: '{{email}}',
+    subject: 'Hello {{name}}',
+    template: 'welcome',
+    variables: { Lead: '{{name}}' },
+  }
   const action = { type: 'SEND_EMAIL', config }
 
   t.test('writes an .eml file where there is no mail server; a repeat takes its place', async (t) => {
@@ -181,7 +221,11 @@ t.test('SEND_EMAIL', async (t) => {
       authOptional: true,
       disabledCommands: ['STARTTLS'],
       onRcptTo: ({ address }, _session, done) =>
-        done(address.startsWith('nobody') ? Object.assign(new Error('no such user'), { responseCode: 550 }) : null),
+        done(
+          address.startsWith('nobody')
+            ? Object.assign(new Error('no such user'), { responseCode: 550 })
+            : null,
+        ),
       onData: async (stream, _session, done) => {
         let mail = ''
         for await (const chunk of stream) mail += chunk
@@ -193,7 +237,9 @@ t.test('SEND_EMAIL', async (t) => {
     t.teardown(() => new Promise<void>((resolve) => server.close(resolve)))
     const { port } = server.server.address() as AddressInfo
     const variables = { SMTP_URL: `smtp://127.0.0.1:${port}` }
-    t.match(await perform(t, action, { email: 'ada@example.com', name: 'Ada' }, variables), { status: 'success' })
+    t.match(await perform(t, action, { email: 'ada@example.com', name: 'Ada' }, variables), {
+      status: 'success',
+    })
     t.match(mails, [/Subject: Hello Ada/])
     const refused = await perform(t, action, { email: 'nobody@example.com', name: 'Ada' }, variables)
     t.match(refused, { status: 'failed', error: /550 no such user/ })
@@ -201,11 +247,22 @@ t.test('SEND_EMAIL', async (t) => {
 
   t.test('fails where the mail server is away', async (t) => {
     const variables = { SMTP_URL: 'smtp://127.0.0.1:1' }
-    t.match(await perform(t, action, { email: 'a@example.com', name: 'A' }, variables), { status: 'failed', error: /ECONNREFUSED/ })
+    t.match(await perform(t, action, { email: 'a@example.com', name: 'A' }, variables), {
+      status: 'failed',
+      error: /ECONNREFUSED/,
+    })
   })
 
   t.test('has exactly one recipient, whatever the data holds', async (t) => {
-    const tricks = ['a@x.example, v@y.example', 'a@x.example\r\nBcc: v@y.example', 'a@x.example;v@y.example', 'group: a@x.example;', 'nobody', '', 'a@x.example v@y.example']
+    const tricks = [
+      'a@x.example, v@y.example',
+      'a@x.example\r\nBcc: v@y.example',
+      'a@x.example;v@y.example',
+      'group: a@x.example;',
+      'nobody',
+      '',
+      'a@x.example v@y.example',
+    ]
     for (const email of tricks) {
       const directory = await mkdtemp(join(tmpdir(), 'mail-'))
       t.teardown(() => rm(directory, { recursive: true }))

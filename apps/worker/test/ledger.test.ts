@@ -17,12 +17,21 @@ async function createWorkspace() {
     own,
     async createRule(): Promise<string> {
       const id = newId()
-      const rule = { name: 'Rule', description: '', trigger: 'LEAD_CREATED', conditions: [], actions: [], isActive: true }
+      const rule = {
+        name: 'Rule',
+        description: '',
+        trigger: 'LEAD_CREATED',
+        conditions: [],
+        actions: [],
+        isActive: true,
+      }
       await own.rule.create({ data: { ...rule, id, workspaceId, counters: { create: { workspaceId } } } })
       return id
     },
     /** An accepted event, and what a worker would tell the ledger of it. */
-    async createOutcome(runs: { ruleId: string; error?: string; tasks?: number; matched?: boolean }[]): Promise<Outcome> {
+    async createOutcome(
+      runs: { ruleId: string; error?: string; tasks?: number; matched?: boolean }[],
+    ): Promise<Outcome> {
       const event = { id: newId(), workspaceId, type: 'LEAD_CREATED', data: {}, ruleId: null }
       await own.event.create({ data: event })
       return { event: { ...event, rulesVersion: 0 }, runs: runs.map((run) => describeRun(event, run)) }
@@ -32,7 +41,12 @@ async function createWorkspace() {
 
 function describeRun(
   event: { id: string; ruleId: null },
-  { ruleId, error, tasks = 0, matched = true }: { ruleId: string; error?: string; tasks?: number; matched?: boolean },
+  {
+    ruleId,
+    error,
+    tasks = 0,
+    matched = true,
+  }: { ruleId: string; error?: string; tasks?: number; matched?: boolean },
 ): RuleRun {
   clock += 1_000
   return {
@@ -80,8 +94,18 @@ t.test('an outcome is the event done, its executions, tasks and counters, all at
   ])
   const counters = new Map((await own.ruleCounters.findMany()).map((row) => [row.ruleId, row]))
   t.match(counters.get(good), { successCount: 1, failureCount: 0, lastError: null })
-  t.match(counters.get(bad), { successCount: 0, failureCount: 1, consecutiveFailures: 1, lastError: 'no answer' })
-  t.match(counters.get(unmatched), { successCount: 0, failureCount: 0, lastSuccessAt: null, lastFailureAt: null })
+  t.match(counters.get(bad), {
+    successCount: 0,
+    failureCount: 1,
+    consecutiveFailures: 1,
+    lastError: 'no answer',
+  })
+  t.match(counters.get(unmatched), {
+    successCount: 0,
+    failureCount: 0,
+    lastSuccessAt: null,
+    lastFailureAt: null,
+  })
 })
 
 t.test('however often and by however many workers a job is delivered, it counts once', async (t) => {
@@ -94,7 +118,9 @@ t.test('however often and by however many workers a job is delivered, it counts 
   // Each worker meets the events in another order, which is how deadlocks come about.
   await Promise.all(
     ledgers.flatMap((record, worker) =>
-      [...outcomes.slice(worker * 10), ...outcomes.slice(0, worker * 10), ...outcomes].map((outcome) => record(outcome)),
+      [...outcomes.slice(worker * 10), ...outcomes.slice(0, worker * 10), ...outcomes].map((outcome) =>
+        record(outcome),
+      ),
     ),
   )
   t.equal(await own.execution.count(), 200)
@@ -106,9 +132,13 @@ t.test('failures in a row are counted over batches, and a success between them s
   const { own, createRule, createOutcome } = await createWorkspace()
   const ruleId = await createRule()
   const record = createLedger(database)
-  const inARow = async () => (await own.ruleCounters.findUniqueOrThrow({ where: { ruleId } })).consecutiveFailures
+  const inARow = async () =>
+    (await own.ruleCounters.findUniqueOrThrow({ where: { ruleId } })).consecutiveFailures
 
-  const failures = [await createOutcome([{ ruleId, error: 'a' }]), await createOutcome([{ ruleId, error: 'b' }])]
+  const failures = [
+    await createOutcome([{ ruleId, error: 'a' }]),
+    await createOutcome([{ ruleId, error: 'b' }]),
+  ]
   await Promise.all(failures.map(record))
   t.equal(await inARow(), 2)
   await record(await createOutcome([{ ruleId, error: 'c' }]))
@@ -140,7 +170,11 @@ t.test('text that Postgres would refuse does not keep an outcome from being writ
   const { own, createRule, createOutcome } = await createWorkspace()
   const ruleId = await createRule()
   const outcome = await createOutcome([{ ruleId, error: 'server said \0 and \ud800' }])
-  outcome.runs[0]?.results.push({ action: 'SEND_WEBHOOK', status: 'failed', error: 'nul \0, "quotes", {braces}' })
+  outcome.runs[0]?.results.push({
+    action: 'SEND_WEBHOOK',
+    status: 'failed',
+    error: 'nul \0, "quotes", {braces}',
+  })
   await createLedger(database)(outcome)
   const execution = await own.execution.findFirstOrThrow()
   t.equal(execution.error, 'server said  and \ufffd')

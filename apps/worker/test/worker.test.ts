@@ -41,11 +41,26 @@ async function openHouse(t: Test) {
     },
     async createRule(actions: object[], trigger = 'LEAD_CREATED'): Promise<string> {
       const id = newId()
-      const rule = { id, workspaceId, name: 'Rule', description: '', trigger, conditions: [], actions, isActive: true }
+      const rule = {
+        id,
+        workspaceId,
+        name: 'Rule',
+        description: '',
+        trigger,
+        conditions: [],
+        actions,
+        isActive: true,
+      }
       await own.rule.create({ data: { ...rule, counters: { create: { workspaceId } } } })
       return id
     },
-    newEvent: (type = 'LEAD_CREATED', ruleId: string | null = null) => ({ id: newId(), workspaceId, type, data: {}, ruleId }),
+    newEvent: (type = 'LEAD_CREATED', ruleId: string | null = null) => ({
+      id: newId(),
+      workspaceId,
+      type,
+      data: {},
+      ruleId,
+    }),
     async untilDone(eventId: string) {
       for (;;) {
         const event = await own.event.findUniqueOrThrow({ where: { id: eventId } })
@@ -88,20 +103,23 @@ t.test('a rule that no longer compiles fails by itself', async (t) => {
   ])
 })
 
-t.test('executed by hand, the one rule runs, active or not; a rule that was deleted runs nothing', async (t) => {
-  const house = await openHouse(t)
-  await house.createRule([task])
-  const asked = await house.createRule([task])
-  await house.own.rule.update({ where: { id: asked }, data: { isActive: false } })
-  house.startWorker()
-  const event = house.newEvent('LEAD_CREATED', asked)
-  await house.inbox.accept(event)
-  await house.untilDone(event.id)
-  t.match(await house.own.execution.findMany(), [{ id: event.id, ruleId: asked }])
-  const orphan = house.newEvent('LEAD_CREATED', newId())
-  await house.inbox.accept(orphan)
-  t.same((await house.untilDone(orphan.id)).ruleIds, [])
-})
+t.test(
+  'executed by hand, the one rule runs, active or not; a rule that was deleted runs nothing',
+  async (t) => {
+    const house = await openHouse(t)
+    await house.createRule([task])
+    const asked = await house.createRule([task])
+    await house.own.rule.update({ where: { id: asked }, data: { isActive: false } })
+    house.startWorker()
+    const event = house.newEvent('LEAD_CREATED', asked)
+    await house.inbox.accept(event)
+    await house.untilDone(event.id)
+    t.match(await house.own.execution.findMany(), [{ id: event.id, ruleId: asked }])
+    const orphan = house.newEvent('LEAD_CREATED', newId())
+    await house.inbox.accept(orphan)
+    t.same((await house.untilDone(orphan.id)).ruleIds, [])
+  },
+)
 
 t.test('a job that is delivered after its event is done does nothing', async (t) => {
   const house = await openHouse(t)

@@ -18,7 +18,7 @@ export interface NewEvent {
 export async function insertEvents(database: Database, events: NewEvent[]): Promise<void> {
   await database.system.$executeRaw(Prisma.sql`
     INSERT INTO events (id, workspace_id, type, data, rule_id, rule_ids)
-    SELECT id, workspace_id, type, data::jsonb, rule_id, '{}'
+    SELECT id, workspace_id, type, data::json, rule_id, '{}'
     FROM unnest(
       ${events.map((event) => event.id)}::uuid[],
       ${events.map((event) => event.workspaceId)}::uuid[],

@@ -1,0 +1,487 @@
+import { generateKeyPairSync, type KeyObject } from 'node:crypto'
+import { once } from 'node:events'
+import { createServer, type RequestListener } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { newId, type Role } from '@automation/database'
+import t, { type Test } from 'tap'
+import type { Rule } from '../src/routes/rules/rule-schemas.js'
+import {
+  type Answer,
+  type Api,
+  jwtSecret,
+  type methods,
+  mint,
+  type Question,
+  roles,
+  ruleBody,
+  rules,
+  startApi,
+  type Workspace,
+} from './fixtures/api.js'
+import { asymmetric, claims, encode, forgeGood, hmac, nowSeconds, oddClaims } from './fixtures/forge.js'
+
+const api = await startApi(t)
+const workspace = await api.makeWorkspace()
+const user = workspace.users.viewer
+
+const refused = { status: 401, body: { error: 'Authentication required' } }
+const denied = { status: 403, body: { error: 'Access denied' } }
+const statusAndBody = ({ status, body }: Answer) => ({ status, body })
+
+async function ask(headers: NonNullable<Question['headers']>, { call } = api): Promise<Answer> {
+  return call('GET', rules, { workspace: workspace.id, headers })
+}
+const askWith = (token: string, ofApi?: Api) => ask({ authorization: `Bearer ${token}` }, ofApi)
+
+t.test('a good token is let in, within 60 s of leeway both ways', async (t) => {
+  const now = nowSeconds()
+  const good = {
+    'as it is minted': await mint(user),
+    'forged to the letter': forgeGood({}, claims(user)),
+    'with a type': forgeGood({ typ: 'JWT' }, claims(user)),
+    'just expired': forgeGood({}, claims(user, { exp: now - 50 })),
+    'not quite valid yet': forgeGood({}, claims(user, { nbf: now + 50 })),
+    'valid since long': forgeGood({}, claims(user, { nbf: 0 })),
+    'with half a second': forgeGood({}, claims(user, { exp: now + 600.5 })),
+    'for several audiences': forgeGood({}, claims(user, { aud: ['other', 'automation-rules'] })),
+    'without iat': forgeGood({}, claims(user, { iat: undefined })),
+    'with claims of others': forgeGood({}, claims(user, { jti: 1, roles: ['admin'], workspace: null })),
+    'with a key id': forgeGood({ kid: '../../etc/passwd' }, claims(user)),
+  }
+  for (const [title, token] of Object.entries(good)) t.equal((await askWith(token)).status, 200, title)
+})
+
+t.test('every other token is a 401, whatever is wrong with it', async (t) => {
+  const good = await mint(user)
+  const [header = '', payload = '', signature = ''] = good.split('.')
+  const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 })
+  const forged: [title: string, token: string][] = [
+    ...oddClaims(user).map(([title, head, body]) => [title, forgeGood(head, body)] as [string, string]),
+    ['alg none without signature', `${encode({ alg: 'none' })}.${payload}.`],
+    ['alg None', `${encode({ alg: 'None' })}.${payload}.`],
+    ['alg none with a signature', `${encode({ alg: 'none' })}.${payload}.${signature}`],
+    ['no signature', `${header}.${payload}.`],
+    ['HS384', hmac(jwtSecret, 'sha384', 'HS384')({}, claims(user))],
+    ['HS512', hmac(jwtSecret, 'sha512', 'HS512')({}, claims(user))],
+    ['HS512 that says HS256', hmac(jwtSecret, 'sha512')({}, claims(user))],
+    ['RS256 with the shared secret', hmac(jwtSecret, 'sha256', 'RS256')({}, claims(user))],
+    ['RS256 of a key of its own', asymmetric('RS256', 'mine', privateKey)({}, claims(user))],
+    ['ES256 with the shared secret', hmac(jwtSecret, 'sha256', 'ES256')({}, claims(user))],
+    ['another secret', hmac(`${jwtSecret}.`)({}, claims(user))],
+    ['an empty secret', hmac('')({}, claims(user))],
+    ['a secret brought along', hmac('x')({ jwk: { kty: 'oct', k: encode('x') } }, claims(user))],
+    [
+      'keys to be fetched',
+      hmac('x')({ jku: 'http://127.0.0.1:1/', x5u: 'http://127.0.0.1:1/' }, claims(user)),
+    ],
+    ['signature of another payload', `${header}.${encode(claims(workspace.users.admin))}.${signature}`],
+    ['signature of another header', `${encode({ alg: 'HS256', typ: 'JWT', x: 1 })}.${payload}.${signature}`],
+    ['signature cut', good.slice(0, -2)],
+    ['signature turned', `${header}.${payload}.${[...signature].reverse().join('')}`],
+    ['signature empty but for padding', `${header}.${payload}.=`],
+    ['padding behind the signature', `${good}=`],
+    ['characters of no alphabet behind it', `${good}!`],
+    ['two parts', `${header}.${payload}`],
+    ['four parts', `${good}.${signature}`],
+    ['five parts', `${good}.${signature}.${signature}`],
+    ['an empty payload', `${header}..${signature}`],
+    ['dots', '..'],
+    ['one dot', '.'],
+    ['garbage', 'garbage'],
+    ['an API key of nobody', `ark_${newId()}_${'A'.repeat(43)}`],
+    ['the secret itself', encode(jwtSecret)],
+    ['undefined', 'undefined'],
+    ['huge garbage', 'x'.repeat(1_000_000)],
+    ['huge payload', forgeGood({}, claims(user, { aud: 'other', x: 'x'.repeat(1_000_000) }))],
+    ['dots without end', '.'.repeat(100_000)],
+    ['control characters', '\u0001\u007f'],
+    ['no ASCII', 'é.ü.🦜'],
+  ]
+  t.ok(forged.length >= 40)
+  for (const [title, token] of forged) t.strictSame(statusAndBody(await askWith(token)), refused, title)
+})
+
+t.test('the Authorization header is one Bearer token, or a 401', async (t) => {
+  const good = await mint(user)
+  const bad = [
+    undefined,
+    '',
+    ' ',
+    'Bearer',
+    'Bearer ',
+    good,
+    `Token ${good}`,
+    `Bearer${good}`,
+    `Bearer:${good}`,
+    `Bearer\t${good}`,
+    `BearerBearer ${good}`,
+    `Bearer Bearer ${good}`,
+    `Bearer "${good}"`,
+    `Bearer ${good}, Bearer ${good}`,
+    `Bearer ${good} ${good}`,
+    `Bearer x${good}`,
+    `Basic ${Buffer.from(`user:${good}`).toString('base64')}`,
+    `Bearer ${encodeURIComponent('a b')}`,
+    [`Bearer ${good}`, 'Bearer x'],
+    ['Bearer x', `Bearer ${good}`],
+  ]
+  for (const authorization of bad)
+    t.strictSame(statusAndBody(await ask({ authorization })), refused, String(authorization).slice(0, 40))
+  for (const elsewhere of [
+    { cookie: `token=${good}` },
+    { 'x-api-key': good },
+    { 'proxy-authorization': `Bearer ${good}` },
+  ])
+    t.strictSame(statusAndBody(await ask(elsewhere)), refused, Object.keys(elsewhere).join())
+  const query = await api.call('GET', `${rules}?access_token=${good}`, { workspace: workspace.id })
+  t.strictSame(statusAndBody(query), refused, 'a token in the URL is none')
+  for (const scheme of ['bearer', 'BEARER', 'Bearer '])
+    t.equal(
+      (await ask({ authorization: `${scheme} ${good}` })).status,
+      200,
+      'the scheme is no matter of case',
+    )
+})
+
+interface KeySet {
+  url: string
+  requests: number
+  answer: RequestListener
+  close(): Promise<void>
+}
+
+async function serveKeys(t: Test, answer: RequestListener): Promise<KeySet> {
+  const server = createServer((request, response) => {
+    keySet.requests++
+    keySet.answer(request, response)
+  }).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const keySet: KeySet = {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/keys.json`,
+    requests: 0,
+    answer,
+    async close() {
+      server.closeAllConnections()
+      await new Promise((resolve) => server.close(resolve))
+    },
+  }
+  t.teardown(() => keySet.close())
+  return keySet
+}
+
+const rsa = generateKeyPairSync('rsa', { modulusLength: 2048 })
+const otherRsa = generateKeyPairSync('rsa', { modulusLength: 2048 })
+const ed = generateKeyPairSync('ed25519')
+const otherEd = generateKeyPairSync('ed25519')
+const ec = generateKeyPairSync('ec', { namedCurve: 'P-256' })
+const publish = (kid: string, { publicKey }: { publicKey: KeyObject }) => ({
+  ...publicKey.export({ format: 'jwk' }),
+  kid,
+})
+const publicKeys = [
+  publish('rsa', rsa),
+  publish('ed', ed),
+  publish('ec', ec),
+  { kty: 'oct', kid: 'shared', k: encode(jwtSecret) },
+]
+const answerKeys: RequestListener = (_request, response) => {
+  response.setHeader('content-type', 'application/json').end(JSON.stringify({ keys: publicKeys }))
+}
+const withKeySet = (t: Test, url: string) => startApi(t, { JWT_SECRET: undefined, JWKS_URL: url })
+
+t.test('with a key set, RS256 and EdDSA are let in and nothing else', async (t) => {
+  const keySet = await serveKeys(t, answerKeys)
+  const own = await withKeySet(t, keySet.url)
+  const forgeRsa = asymmetric('RS256', 'rsa', rsa.privateKey)
+  const forgeEd = asymmetric('EdDSA', 'ed', ed.privateKey)
+  for (const forge of [forgeRsa, forgeEd]) {
+    t.equal((await askWith(forge({}, claims(user)), own)).status, 200)
+    t.equal(
+      (await askWith(forge({ typ: 'at+jwt' }, claims(user, { exp: nowSeconds() - 50 })), own)).status,
+      200,
+    )
+    t.equal((await askWith(forge({}, claims(user, { nbf: nowSeconds() + 50 })), own)).status, 200)
+    for (const [title, header, payload] of oddClaims(user)) {
+      if (title === 'iat as text') continue
+      t.strictSame(statusAndBody(await askWith(forge(header, payload), own)), refused, title)
+    }
+  }
+  t.equal(keySet.requests, 1, 'keys are fetched once')
+
+  const pem = rsa.publicKey.export({ format: 'pem', type: 'spki' }).toString()
+  const forged: [title: string, token: string][] = [
+    ['HS256', await mint(user)],
+    ['HS256 by the key that is in the set', hmac(jwtSecret)({ kid: 'shared' }, claims(user))],
+    ['HS256 with the public key for a secret', hmac(pem)({ kid: 'rsa' }, claims(user))],
+    ['RS256 with the public key for a secret', hmac(pem, 'sha256', 'RS256')({ kid: 'rsa' }, claims(user))],
+    ['RS512', asymmetric('RS512', 'rsa', rsa.privateKey)({}, claims(user))],
+    ['ES256', asymmetric('ES256', 'ec', ec.privateKey)({}, claims(user))],
+    ['EdDSA by an RSA key id', asymmetric('EdDSA', 'rsa', ed.privateKey)({}, claims(user))],
+    ['another RSA key', asymmetric('RS256', 'rsa', otherRsa.privateKey)({}, claims(user))],
+    ['another Ed25519 key', asymmetric('EdDSA', 'ed', otherEd.privateKey)({}, claims(user))],
+    [
+      'a key brought along',
+      asymmetric('RS256', 'rsa', otherRsa.privateKey)({ jwk: publish('rsa', otherRsa) }, claims(user)),
+    ],
+    ['an unknown key id', asymmetric('RS256', 'nobody', rsa.privateKey)({}, claims(user))],
+    ['a key id that is no text', asymmetric('RS256', 'rsa', rsa.privateKey)({ kid: { a: 1 } }, claims(user))],
+    ['alg none', `${encode({ alg: 'none', kid: 'rsa' })}.${encode(claims(user))}.`],
+    ['garbage', 'a.b.c'],
+    ['dots', '..'],
+  ]
+  for (const [title, token] of forged) t.strictSame(statusAndBody(await askWith(token, own)), refused, title)
+
+  await keySet.close()
+  t.equal(
+    (await askWith(forgeRsa({}, claims(user)), own)).status,
+    200,
+    'known keys outlast the one who gave them',
+  )
+})
+
+t.test('while the key set is out of reach a token is neither good nor bad: 503', async (t) => {
+  const gone = await serveKeys(t, answerKeys)
+  await gone.close()
+  const answers: Record<string, RequestListener> = {
+    'a 500': (_request, response) => response.writeHead(500).end(),
+    'a 404': (_request, response) => response.writeHead(404).end('{}'),
+    'no JSON': (_request, response) => response.end('<html>'),
+    'no key set': (_request, response) => response.end('{"keys":5}'),
+    'half an answer': (request, response) => {
+      response.writeHead(200, { 'content-length': 100 }).write('{')
+      setTimeout(() => request.socket.destroy(), 20)
+    },
+    'nothing for ever': () => {},
+  }
+  const sets = await Promise.all(
+    Object.entries(answers).map(async ([title, answer]) => ({ title, keySet: await serveKeys(t, answer) })),
+  )
+  await Promise.all(
+    [{ title: 'a closed port', keySet: gone }, ...sets].map(async ({ title, keySet }) => {
+      const own = await withKeySet(t, keySet.url)
+      const token = asymmetric('RS256', 'rsa', rsa.privateKey)({}, claims(user))
+      const answer = await askWith(token, own)
+      t.equal(answer.status, 503, title)
+      t.match(answer.body, { error: String })
+      t.match(answer.headers['retry-after'], /^\d+$/, `${title}: Retry-After`)
+      t.ok(answer.headers['x-ratelimit-limit'], `${title}: even so the call was counted`)
+      t.strictSame(statusAndBody(await ask({}, own)), refused, 'no token is a 401 all the same')
+      t.strictSame(statusAndBody(await askWith('garbage', own)), refused)
+    }),
+  )
+  const [recovering] = sets
+  if (recovering === undefined) return
+  const own = await withKeySet(t, recovering.keySet.url)
+  const token = asymmetric('EdDSA', 'ed', ed.privateKey)({}, claims(user))
+  await askWith(token, own)
+  recovering.keySet.answer = answerKeys
+  t.equal((await askWith(token, own)).status, 200, 'and it is good once the keys are back')
+})
+
+interface Route {
+  method: (typeof methods)[number]
+  path: (ids: Ids) => string
+  role: Role
+  status: number
+  body?: unknown
+  headers?: Record<string, string>
+}
+
+interface Ids {
+  rule: string
+  event: string
+  execution: string
+}
+
+const later = { prefer: 'respond-async' }
+const routes: Route[] = [
+  { method: 'GET', path: () => rules, role: 'viewer', status: 200 },
+  { method: 'HEAD', path: () => rules, role: 'viewer', status: 200 },
+  { method: 'GET', path: ({ rule }) => `${rules}/${rule}`, role: 'viewer', status: 200 },
+  { method: 'GET', path: () => `${rules}/health`, role: 'viewer', status: 200 },
+  { method: 'GET', path: () => `${rules}/attention`, role: 'viewer', status: 200 },
+  { method: 'GET', path: () => '/api/tasks', role: 'viewer', status: 200 },
+  { method: 'GET', path: ({ event }) => `/api/events/${event}`, role: 'viewer', status: 200 },
+  { method: 'GET', path: ({ execution }) => `/api/executions/${execution}`, role: 'viewer', status: 200 },
+  {
+    method: 'POST',
+    path: ({ rule }) => `${rules}/${rule}/execute`,
+    role: 'viewer',
+    status: 200,
+    body: { data: {}, dryRun: true },
+  },
+  {
+    method: 'POST',
+    path: ({ rule }) => `${rules}/${rule}/execute`,
+    role: 'operator',
+    status: 202,
+    body: { data: {} },
+    headers: later,
+  },
+  {
+    method: 'POST',
+    path: ({ rule }) => `${rules}/${rule}/execute`,
+    role: 'operator',
+    status: 202,
+    body: { data: {}, dryRun: false },
+    headers: later,
+  },
+  {
+    method: 'POST',
+    path: () => `${rules}/trigger/LEAD_CREATED`,
+    role: 'operator',
+    status: 202,
+    body: { data: {} },
+    headers: later,
+  },
+  { method: 'PATCH', path: ({ rule }) => `${rules}/${rule}/toggle`, role: 'operator', status: 200 },
+  { method: 'POST', path: () => rules, role: 'editor', status: 201, body: ruleBody() },
+  {
+    method: 'PUT',
+    path: ({ rule }) => `${rules}/${rule}`,
+    role: 'editor',
+    status: 200,
+    body: { name: 'Other' },
+  },
+  { method: 'POST', path: ({ rule }) => `${rules}/${rule}/clone`, role: 'editor', status: 201 },
+  { method: 'DELETE', path: ({ rule }) => `${rules}/${rule}`, role: 'editor', status: 204 },
+]
+
+/** A rule, an event and an execution that are there to be asked for. */
+async function makeIds({ id: workspaceId, call, database }: Workspace): Promise<Ids> {
+  const { body: rule } = await call<Rule>('POST', rules, { body: ruleBody() })
+  const event = { id: newId(), workspaceId, type: 'LEAD_CREATED', data: {}, ruleIds: [], doneAt: new Date() }
+  await database.event.create({ data: event })
+  const now = new Date()
+  const run = { ruleVersion: 1, status: 'succeeded', results: [], startedAt: now, finishedAt: now } as const
+  const execution = newId()
+  await database.execution.create({
+    data: { id: execution, workspaceId, eventId: event.id, ruleId: rule.id, ...run },
+  })
+  return { rule: rule.id, event: event.id, execution }
+}
+
+const question = ({ body, headers = {} }: Route): Question => ({ body, headers })
+const titleOf = ({ method, path, role }: Route) =>
+  `${method} ${path({ rule: ':id', event: ':id', execution: ':id' })} (${role})`
+
+t.test('each role may do what it may, on every route, and nobody else anything', async (t) => {
+  const other = await api.makeWorkspace()
+  const strangers = {
+    'a user of no workspace': await mint(`stranger-${newId()}`),
+    'the admin of another workspace': other.tokens.admin,
+    'a user in another case': await mint(workspace.users.admin.toUpperCase()),
+    'a user with a space': await mint(`${workspace.users.admin} `),
+  }
+  for (const route of routes) {
+    for (const role of roles) {
+      const ids = await makeIds(workspace)
+      const answer = await workspace.callAs(role)(route.method, route.path(ids), question(route))
+      const may = roles.indexOf(role) >= roles.indexOf(route.role as (typeof roles)[number])
+      t.equal(answer.status, may ? route.status : 403, `${titleOf(route)} as ${role}`)
+      if (!may) t.strictSame(answer.body, denied.body)
+    }
+    const ids = await makeIds(workspace)
+    const path = route.path(ids)
+    const expected = (wanted: { status: number; body: unknown }) =>
+      route.method === 'HEAD' ? { status: wanted.status, body: undefined } : wanted
+    for (const [who, token] of Object.entries(strangers)) {
+      const answer = await api.call(route.method, path, {
+        ...question(route),
+        token,
+        workspace: workspace.id,
+      })
+      t.strictSame(statusAndBody(answer), expected(denied), `${titleOf(route)} as ${who}`)
+    }
+    const nowhere = await workspace.call(route.method, path, { ...question(route), workspace: newId() })
+    t.strictSame(statusAndBody(nowhere), expected(denied), `${titleOf(route)} in a workspace that nobody has`)
+    const nobody = await workspace.call(route.method, path, { ...question(route), token: undefined })
+    t.strictSame(statusAndBody(nobody), expected(refused), `${titleOf(route)} without a token`)
+    const unsaid = await workspace.call(route.method, path, { ...question(route), workspace: undefined })
+    t.equal(unsaid.status, 400, `${titleOf(route)} without a workspace`)
+  }
+})
+
+t.test(
+  'another workspace’s ids answer exactly what unknown ids answer, and nothing happens to them',
+  async (t) => {
+    const other = await api.makeWorkspace()
+    const theirs = await makeIds(workspace)
+    const nobodys: Ids = { rule: newId(), event: newId(), execution: newId() }
+    const before = await workspace.call('GET', `${rules}/${theirs.rule}`)
+    for (const route of routes.filter(({ path }) => path(theirs) !== path(nobodys))) {
+      const [foreign, unknown] = await Promise.all(
+        [theirs, nobodys].map((ids) => other.call(route.method, route.path(ids), question(route))),
+      )
+      t.equal(foreign?.status, 404, titleOf(route))
+      t.strictSame(foreign?.body, unknown?.body)
+      if (route.path(theirs).startsWith(rules))
+        t.strictSame(foreign?.body, { error: 'Automation rule not found' })
+      const names = (answer: Answer | undefined) => Object.keys(answer?.headers ?? {}).sort()
+      t.strictSame(names(foreign), names(unknown))
+    }
+    t.strictSame((await workspace.call('GET', `${rules}/${theirs.rule}`)).body, before.body)
+    t.strictSame((await other.call('GET', rules)).body, { rules: [] })
+    t.strictSame((await other.call('GET', `/api/tasks?ruleId=${theirs.rule}`)).body, {
+      tasks: [],
+      nextCursor: null,
+    })
+    t.match((await other.call('GET', `${rules}/health`)).body, { totalRules: 0, totalExecutions: 0 })
+
+    const place = await workspace.call<{ nextCursor: string }>('GET', `${rules}?limit=1`)
+    await other.call('POST', rules, { body: ruleBody({ name: 'Mine' }) })
+    const page = await other.call<{ rules: Rule[] }>('GET', `${rules}?cursor=${place.body.nextCursor}`)
+    t.ok(
+      page.body.rules.every((rule) => rule.workspaceId === other.id),
+      'a cursor of theirs opens nothing',
+    )
+  },
+)
+
+t.test('one user may be something else in each workspace', async (t) => {
+  const other = await api.makeWorkspace()
+  await other.database.member.create({
+    data: { workspaceId: other.id, userId: workspace.users.viewer, role: 'admin' },
+  })
+  const token = workspace.tokens.viewer
+  const body = ruleBody()
+  t.equal((await api.call('POST', rules, { token, body, workspace: other.id })).status, 201)
+  t.equal((await api.call('POST', rules, { token, body, workspace: workspace.id })).status, 403)
+})
+
+t.test('x-workspace-id is one UUID, in any case', async (t) => {
+  const { id } = workspace
+  const token = workspace.tokens.admin
+  const bad = [
+    undefined,
+    '',
+    ' ',
+    'x',
+    '5',
+    `${id} ${id}`,
+    `${id},${id}`,
+    `{${id}}`,
+    id.replaceAll('-', ''),
+    `${id}0`,
+    id.slice(1),
+    `${id}\0`,
+    'null',
+    'undefined',
+    `urn:uuid:${id}`,
+    [id, newId()],
+  ]
+  for (const workspaceId of bad) {
+    const answer = await api.call('GET', rules, { token, headers: { 'x-workspace-id': workspaceId } })
+    t.equal(answer.status, 400, String(workspaceId))
+    t.match(answer.body, { error: /x-workspace-id/ })
+  }
+  const upper = await api.call<{ rules: Rule[] }>('GET', rules, { token, workspace: id.toUpperCase() })
+  t.equal(upper.status, 200)
+  t.strictSame(upper.body, (await workspace.call('GET', rules)).body)
+  const created = await api.call<Rule>('POST', rules, {
+    token,
+    workspace: id.toUpperCase(),
+    body: ruleBody(),
+  })
+  t.equal(created.body.workspaceId, id)
+})
