@@ -1,13 +1,5 @@
 import { type Database, groupCommit, isLockConflict } from '@automation/database'
-import type { LoadedEvent } from './load-events.js'
-import { recordOutcomes } from './record-outcomes.js'
-import type { RuleRun } from './run-rule.js'
-
-/** An event that was run, with all that came of it. */
-export interface Outcome {
-  event: LoadedEvent
-  runs: RuleRun[]
-}
+import { type Outcome, recordOutcomes } from './record-outcomes.js'
 
 const maxOutcomesPerCommit = 200
 const attempts = 5

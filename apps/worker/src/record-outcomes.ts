@@ -1,5 +1,12 @@
 import { type Database, newId, Prisma } from '@automation/database'
-import type { Outcome } from './ledger.js'
+import type { LoadedEvent } from './load-events.js'
+import type { RuleRun } from './run-rule.js'
+
+/** An event that was run, with all that came of it. */
+export interface Outcome {
+  event: LoadedEvent
+  runs: RuleRun[]
+}
 
 /**
  * What the product promises of outcomes hangs on this one statement:

@@ -1,7 +1,7 @@
 import { executionIdOf } from '@automation/database'
 import { type ActionResult, planRule, settlePlan } from '@automation/engine'
 import type { ReadyRule } from './compiled-rules.js'
-import type { Perform, TaskToMake } from './effects/index.js'
+import type { Perform, TaskToMake } from './effects/effect.js'
 import type { LoadedEvent } from './load-events.js'
 
 /** One rule's run for one event, as the ledger writes it and the caller hears of it. */

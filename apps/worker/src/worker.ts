@@ -4,14 +4,12 @@ import { type Job, Worker } from 'bullmq'
 import { Redis } from 'ioredis'
 import type { Logger } from 'pino'
 import { Check } from 'typebox/value'
-import { createCompiledRules } from './compiled-rules.js'
+import { createCompiledRules, findRule } from './compiled-rules.js'
 import type { Config } from './config.js'
 import { createEffects } from './effects/index.js'
-import { runExecute } from './execute.js'
 import { createLedger } from './ledger.js'
 import { createEventLoader } from './load-events.js'
-import type { RuleRun } from './run-rule.js'
-import { runTrigger } from './trigger.js'
+import { type RuleRun, runRule } from './run-rule.js'
 
 /**
  * Takes jobs off the belt. A job's life, read downwards:
@@ -58,10 +56,10 @@ export function startWorker(config: Config, database: Database, log: Logger) {
     if (!Check(JobData, job.data)) throw new Error('Not a job of ours')
     const event = await loadEvent(job.data.eventId)
     if (event === undefined) return
-    const runs =
-      event.ruleId === null
-        ? await runTrigger(event, findRules, effects.perform)
-        : await runExecute(event, event.ruleId, database, effects.perform)
+    const rules =
+      event.ruleId === null ? await findRules(event) : await findRule(database, event, event.ruleId)
+    // The rules know nothing of one another, so none waits for another's calls.
+    const runs = await Promise.all(rules.map((rule) => runRule(rule, event, effects.perform)))
     await record({ event, runs })
     log.debug({ eventId: event.id, runs: runs.length }, 'event done')
     if (job.data.replyTo) tell(job.data.replyTo, event.id, runs)

@@ -7,8 +7,9 @@ import { compileRule, planRule, settlePlan } from '@automation/engine'
 import { SMTPServer } from 'smtp-server'
 import t, { type Test } from 'tap'
 import { readConfig } from '../src/config.js'
+import type { RunContext } from '../src/effects/effect.js'
 import { createGuard } from '../src/effects/guarded-agent.js'
-import { createEffects, type RunContext } from '../src/effects/index.js'
+import { createEffects } from '../src/effects/index.js'
 
 const servers = { DATABASE_URL: 'postgresql://unused', REDIS_URL: 'redis://unused' }
 

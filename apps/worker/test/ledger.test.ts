@@ -1,6 +1,7 @@
 import { executionIdOf, newId, openDatabase } from '@automation/database'
 import t from 'tap'
-import { createLedger, type Outcome } from '../src/ledger.js'
+import { createLedger } from '../src/ledger.js'
+import type { Outcome } from '../src/record-outcomes.js'
 import type { RuleRun } from '../src/run-rule.js'
 
 const database = openDatabase(process.env.DATABASE_URL ?? '', 5)

@@ -1,5 +1,5 @@
 import { type Effect, parseDuration } from '@automation/engine'
-import type { ActionOf, RunContext } from './index.js'
+import type { ActionOf, RunContext } from './effect.js'
 
 /** Notes the task; the ledger commits it together with the outcome, so there is exactly one. */
 export function createTask(

@@ -1,4 +1,4 @@
-import type { ActionOf, RunContext } from './index.js'
+import type { ActionOf, RunContext } from './effect.js'
 
 /**
  * The built-in mail: readable for whatever rule sends it. It tells the template's name and the variables that the

@@ -5,7 +5,7 @@ import nodemailer from 'nodemailer'
 import addressParser from 'nodemailer/lib/addressparser'
 import type Mail from 'nodemailer/lib/mailer'
 import type { Config } from '../config.js'
-import { type ActionOf, defaultTimeoutMs, failed, idempotencyKey, type RunContext } from './index.js'
+import { type ActionOf, defaultTimeoutMs, failed, idempotencyKey, type RunContext } from './effect.js'
 import { writeMail } from './mail-body.js'
 
 /**

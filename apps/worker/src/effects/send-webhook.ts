@@ -1,8 +1,8 @@
 import type { Effect } from '@automation/engine'
 import { request } from 'undici'
 import type { Cidr } from '../config.js'
+import { type ActionOf, defaultTimeoutMs, failed, idempotencyKey, type RunContext } from './effect.js'
 import { createGuardedAgent } from './guarded-agent.js'
-import { type ActionOf, defaultTimeoutMs, failed, idempotencyKey, type RunContext } from './index.js'
 
 const maxAnswerBytes = 65_536
 
