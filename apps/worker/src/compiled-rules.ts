@@ -51,9 +51,9 @@ async function readActiveRules(database: Database, { workspaceId, type }: Loaded
 }
 
 /** The one rule that was asked for by hand, active or not, as it stands now; none where it was deleted. */
-export async function readRule(
+export async function findRule(
   database: Database,
-  workspaceId: string,
+  { workspaceId }: LoadedEvent,
   ruleId: string,
 ): Promise<ReadyRule[]> {
   const rule = await database.forWorkspace(workspaceId).rule.findUnique({
