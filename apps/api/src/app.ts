@@ -1,6 +1,7 @@
 import { newId } from '@automation/database'
-import Fastify, { LogController } from 'fastify'
+import Fastify, { type FastifyReply, type FastifyRequest, LogController } from 'fastify'
 import type { Config } from './config.js'
+import { refusals } from './errors.js'
 import bodies from './plugins/bodies.js'
 import caller from './plugins/caller.js'
 import errors from './plugins/errors.js'
@@ -23,14 +24,17 @@ export async function buildApp(config: Config) {
     logger: { level: config.logLevel },
     // Logging each request costs 5 to 19 % of the requests a second; what is worth a line is logged where it happens.
     logController: new LogController({ disableRequestLogging: true }),
-    genReqId: newId,
+    genReqId: countRequests(),
     requestIdHeader: false,
     trustProxy: config.trustProxy,
     bodyLimit: config.bodyLimitBytes,
     // A body must have come in by then; Node looks every second, or slow senders could hold sockets for ever.
     requestTimeout: 10_000,
     http: { connectionsCheckingInterval: 1_000 },
-    routerOptions: { ignoreTrailingSlash: true },
+    // An id of any length is merely unknown; Node limits the URL as a whole.
+    routerOptions: { ignoreTrailingSlash: true, maxParamLength: 16_384 },
+    frameworkErrors: (_error, request, reply) =>
+      void refuseUrl(request as FastifyRequest, reply as FastifyReply),
   })
 
   await app.register(errors)
@@ -51,4 +55,20 @@ export async function buildApp(config: Config) {
   await app.register(taskRoutes, { prefix: '/api/tasks' })
   app.refuseOtherMethods()
   return app
+}
+
+/** A URL that cannot be decoded meets no hook and no error handler: it is answered like the rest by hand. */
+async function refuseUrl(request: FastifyRequest, reply: FastifyReply): Promise<void> {
+  reply.header('x-request-id', request.id)
+  await request.server.drawToken(request, reply)
+  const refusal =
+    request.retryAfterSeconds > 0 ? refusals.rateLimited(request.retryAfterSeconds) : refusals.badUrl()
+  reply.status(refusal.statusCode).headers(refusal.headers).send(refusal.body)
+}
+
+/** Ids that no other process gives: making a UUID for each request would cost more than checking its body. */
+function countRequests(): () => string {
+  const process = newId()
+  let count = 0
+  return () => `${process}-${(++count).toString(36)}`
 }

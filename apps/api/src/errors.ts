@@ -17,6 +17,7 @@ export class Refusal extends Error {
 /** Every refusal of the API, named once. What only Fastify notices (413, 415, JSON that does not parse) is in plugins/errors.ts. */
 export const refusals = {
   badRequest: (message: string) => new Refusal(400, message),
+  badUrl: () => new Refusal(400, 'URL cannot be decoded'),
   bodyNotAnObject: () => new Refusal(400, 'Body must be a JSON object'),
   invalidTriggerType: () => new Refusal(400, 'Invalid trigger type'),
   workspaceRequired: () => new Refusal(400, 'Header x-workspace-id must be a workspace UUID'),

@@ -14,32 +14,32 @@ export interface Draw {
   waitMs: number
 }
 
-function draw(
-  fullAt: number,
-  now: number,
-  intervalMs: number,
-  burst: number,
-): { fullAt: number; draw: Draw } {
-  const next = Math.max(fullAt, now) + intervalMs
-  const room = now + intervalMs * burst - next
+/** What one token takes to grow. In whole microseconds sums are exact, here and in Lua: a full bucket holds just its burst. */
+export function tokenInterval(perMinute: number): number {
+  return Math.max(1, Math.round(60_000_000 / perMinute))
+}
+
+function draw(fullAt: number, now: number, interval: number, burst: number): { fullAt: number; draw: Draw } {
+  const next = Math.max(fullAt, now) + interval
+  const room = now + interval * burst - next
   return room < 0
-    ? { fullAt, draw: { isRefused: true, remaining: 0, waitMs: -room } }
-    : { fullAt: next, draw: { isRefused: false, remaining: Math.floor(room / intervalMs), waitMs: 0 } }
+    ? { fullAt, draw: { isRefused: true, remaining: 0, waitMs: Math.ceil(-room / 1_000) } }
+    : { fullAt: next, draw: { isRefused: false, remaining: Math.floor(room / interval), waitMs: 0 } }
 }
 
 /**
  * The same in Redis, by its own clock, so that all API processes agree. KEYS[1] the bucket; ARGV: interval of one
- * token in milliseconds, burst. Answers { whole tokens left, or -1 where refused; milliseconds to wait }.
+ * token in microseconds, burst. Answers { whole tokens left, or -1 where refused; milliseconds to wait }.
  */
 export const drawTokenScript = `
 local time = redis.call('TIME')
-local now = time[1] * 1000 + time[2] / 1000
+local now = time[1] * 1000000 + time[2]
 local interval, burst = tonumber(ARGV[1]), tonumber(ARGV[2])
 local fullAt = tonumber(redis.call('GET', KEYS[1]) or now)
 local nextFullAt = math.max(fullAt, now) + interval
 local room = now + interval * burst - nextFullAt
-if room < 0 then return { -1, math.ceil(-room) } end
-redis.call('SET', KEYS[1], string.format('%.3f', nextFullAt), 'PX', math.ceil(nextFullAt - now) + 1)
+if room < 0 then return { -1, math.ceil(-room / 1000) } end
+redis.call('SET', KEYS[1], string.format('%.0f', nextFullAt), 'PX', math.ceil((nextFullAt - now) / 1000) + 1)
 return { math.floor(room / interval), 0 }
 `
 
@@ -47,7 +47,7 @@ return { math.floor(room / interval), 0 }
 export function createLocalBuckets() {
   const fullAts = new LRUCache<string, number>({ max: 10_000 })
   return (key: string, { perMinute, burst }: Bucket, now: number): Draw => {
-    const result = draw(fullAts.get(key) ?? 0, now, 60_000 / perMinute, burst)
+    const result = draw(fullAts.get(key) ?? 0, now * 1_000, tokenInterval(perMinute), burst)
     fullAts.set(key, result.fullAt)
     return result.draw
   }

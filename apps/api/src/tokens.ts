@@ -2,7 +2,7 @@ import fastifyJwt from '@fastify/jwt'
 import type { FastifyInstance } from 'fastify'
 import { createRemoteJWKSet, errors, jwtVerify } from 'jose'
 import type { Config } from './config.js'
-import { refusals } from './errors.js'
+import { Refusal, refusals } from './errors.js'
 
 /** Answers the user (`sub`) of a good token, and undefined for every other text. Throws only where keys are out of reach. */
 export type VerifyToken = (token: string) => Promise<string | undefined>
@@ -30,14 +30,14 @@ async function createSecretVerifier(
       allowedAud: audience,
       requiredClaims,
       clockTolerance: leewaySeconds * 1_000,
+      complete: true,
     },
   })
   return async (token) => {
     try {
-      const { header } = app.jwt.decode<{ header: object }>(token, { complete: true }) ?? {}
+      const { header, payload } = app.jwt.verify<{ header: object; payload: object }>(token)
       // RFC 7515: a critical extension that is not understood makes the token invalid, and we understand none.
-      if (header === undefined || 'crit' in header) return undefined
-      return subjectOf(app.jwt.verify(token))
+      return 'crit' in header ? undefined : subjectOf(payload)
     } catch {
       return undefined
     }
@@ -47,9 +47,18 @@ async function createSecretVerifier(
 /** RS256 or EdDSA by the identity provider's published keys, fetched once and again when a new key id turns up. */
 function createKeySetVerifier(url: URL, { issuer, audience }: Config['tokens']): VerifyToken {
   const keySet = createRemoteJWKSet(url, { timeoutDuration: 3_000 })
+  const findKey: typeof keySet = Object.assign(async (...wanted: Parameters<typeof keySet>) => {
+    try {
+      return await keySet(...wanted)
+    } catch (error) {
+      // That no key fits is the token's fault; whatever else happens here is the provider's.
+      if (tokenFaults.some((fault) => error instanceof fault)) throw error
+      throw refusals.unavailable()
+    }
+  }, keySet)
   return async (token) => {
     try {
-      const { payload } = await jwtVerify(token, keySet, {
+      const { payload } = await jwtVerify(token, findKey, {
         algorithms: ['RS256', 'EdDSA'],
         issuer,
         audience,
@@ -58,19 +67,13 @@ function createKeySetVerifier(url: URL, { issuer, audience }: Config['tokens']):
       })
       return subjectOf(payload)
     } catch (error) {
-      if (isKeySetAway(error)) throw refusals.unavailable()
+      if (error instanceof Refusal) throw error
       return undefined
     }
   }
 }
 
-function isKeySetAway(error: unknown): boolean {
-  if (error instanceof errors.JWKSTimeout) return true
-  // jose reports every fault of a token as one of its own errors; what is left is the network.
-  return (
-    !(error instanceof errors.JOSEError) && error instanceof TypeError && error.message === 'fetch failed'
-  )
-}
+const tokenFaults = [errors.JWKSNoMatchingKey, errors.JWKSMultipleMatchingKeys, errors.JOSENotSupported]
 
 function subjectOf(payload: unknown): string | undefined {
   const subject = (payload as { sub?: unknown }).sub

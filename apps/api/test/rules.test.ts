@@ -161,6 +161,7 @@ t.test('If-Match is honoured: a change of another version is refused and changes
     t.match(put.body, { error: String })
     t.equal((await workspace.call('PATCH', `${rules}/${rule.id}/toggle`, { headers })).status, 412)
     t.equal((await workspace.call('DELETE', `${rules}/${rule.id}`, { headers })).status, 412)
+    t.equal((await workspace.call('POST', `${rules}/${rule.id}/clone`, { headers })).status, 412)
     t.strictSame((await workspace.call('GET', `${rules}/${rule.id}`)).body, rule)
   }
   for (const tag of taken) {
@@ -199,7 +200,7 @@ t.test('many changes without a version are all made, one after another, and each
   const { id } = await create(workspace)
   const fields = ['name', 'description']
   const answers = await Promise.all(
-    Array.from({ length: 60 }, (_, index) =>
+    Array.from({ length: 40 }, (_, index) =>
       workspace.call<Rule>('PUT', `${rules}/${id}`, {
         body: { [fields[index % 2] ?? '']: `Value ${index}` },
       }),
@@ -209,7 +210,7 @@ t.test('many changes without a version are all made, one after another, and each
   const versions = answers.map(({ body }) => body.version).sort((a, b) => a - b)
   t.strictSame(
     versions,
-    Array.from({ length: 60 }, (_, index) => index + 2),
+    Array.from({ length: 40 }, (_, index) => index + 2),
   )
   const toggles = await Promise.all(
     Array.from({ length: 21 }, () => workspace.call('PATCH', `${rules}/${id}/toggle`)),
@@ -325,8 +326,7 @@ t.test('the list answers all rules, newest first, and pages of them on request',
         workspace,
         `?limit=${limit}${cursor && `&cursor=${encodeURIComponent(cursor)}`}`,
       )
-      t.ok(page.rules.length <= limit)
-      t.not(page.nextCursor, undefined)
+      if (page.rules.length > limit || page.nextCursor === undefined) t.fail(`page ${pages} of ${limit}`)
       seen.push(...page.rules)
       cursor = page.nextCursor ?? null
     }

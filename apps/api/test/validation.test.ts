@@ -840,6 +840,20 @@ t.test('Postgres away is a 503 with Retry-After, once there is nothing else to s
   t.match(await away.call('GET', '/healthz'), { status: 200, body: { status: 'ok' } })
 })
 
+t.test('a fault of ours is a 500 that tells the request’s id and nothing else', async (t) => {
+  const broken = await startApi(t)
+  broken.app.database.forWorkspace = () => {
+    throw new Error('the secret is in here')
+  }
+  const { admin } = workspace.tokens
+  const answer = await broken.call('GET', rules, { token: admin, workspace: workspace.id })
+  t.strictSame([answer.status, answer.body], [500, { error: 'Internal server error' }])
+  t.match(answer.headers['x-request-id'], /^[\w-]{8,64}$/)
+  const other = await broken.call('GET', rules, { token: admin, workspace: workspace.id })
+  t.not(other.headers['x-request-id'], answer.headers['x-request-id'])
+  t.notMatch(JSON.stringify(answer.headers), 'secret')
+})
+
 t.test('over a real connection, what no client library would send is refused and never a 5xx', async (t) => {
   const { port } = new URL(await api.app.listen({ host: '127.0.0.1', port: 0 }))
   const { admin } = workspace.tokens

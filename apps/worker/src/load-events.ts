@@ -14,7 +14,7 @@ export interface LoadedEvent {
 /** Reads the event of a job, many jobs at a time; undefined where it is done already, as on a second delivery. */
 export function createEventLoader(database: Database): (eventId: string) => Promise<LoadedEvent | undefined> {
   return groupCommit(async (ids: string[]) => {
-    const events = await database.system.$queryRaw<LoadedEvent[]>(Prisma.sql`
+    const events = await database.system.$queryRaw<LoadedEvent[]>(Prisma.sql`/* load_events */
       SELECT e.id, e.workspace_id AS "workspaceId", e.type, e.data, e.rule_id AS "ruleId",
              w.rules_version AS "rulesVersion"
       FROM events e

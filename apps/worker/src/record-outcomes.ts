@@ -24,7 +24,7 @@ export async function recordOutcomes(database: Database, outcomes: Outcome[]): P
   )
   const tasks = executions.flatMap((execution) => execution.tasks.map((task) => ({ ...task, execution })))
 
-  await database.system.$executeRaw(Prisma.sql`
+  await database.system.$executeRaw(Prisma.sql`/* record_outcomes */
     WITH done AS (
       UPDATE events SET done_at = now(), rule_ids = new.rule_ids::uuid[]
       FROM unnest(
@@ -46,7 +46,7 @@ export async function recordOutcomes(database: Database, outcomes: Outcome[]): P
         ${executions.map(({ ruleId }) => ruleId)}::uuid[],
         ${executions.map(({ ruleVersion }) => ruleVersion)}::int[],
         ${executions.map(({ success }) => (success ? 'succeeded' : 'failed'))}::text[],
-        ${executions.map(({ results }) => JSON.stringify(results, storable))}::text[],
+        ${executions.map(({ results }) => toStorableJson(results))}::text[],
         ${executions.map(({ error }) => storable('', error))}::text[],
         ${executions.map(({ startedAt }) => startedAt.toISOString())}::timestamptz[],
         ${executions.map(({ finishedAt }) => finishedAt.toISOString())}::timestamptz[]
@@ -106,6 +106,12 @@ export async function recordOutcomes(database: Database, outcomes: Outcome[]): P
       last_error = coalesce(tally.error, counters.last_error)
     FROM tally JOIN locked USING (rule_id)
     WHERE counters.rule_id = tally.rule_id`)
+}
+
+/** The same for all strings in it. Almost always there is nothing to do, and a look at the text tells. */
+function toStorableJson(value: unknown): string {
+  const json = JSON.stringify(value)
+  return /\\u(0000|d[89a-f])/i.test(json) ? JSON.stringify(value, storable) : json
 }
 
 /** What mail servers, web servers and filters answer may hold what Postgres refuses in text: NUL and half characters. */

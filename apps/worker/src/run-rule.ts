@@ -21,13 +21,12 @@ export interface RuleRun {
 /** Runs one rule: conditions, then actions, one after another. Throws only surprises, for which the job is run again. */
 export async function runRule(rule: ReadyRule, event: LoadedEvent, perform: Perform): Promise<RuleRun> {
   const startedAt = new Date()
-  const executionId = executionIdOf(event, rule.id)
   const tasks: TaskToMake[] = []
   const run = { ruleId: rule.id, ruleVersion: rule.version, tasks, startedAt }
   if ('fault' in rule.compiled) {
     return {
       ...run,
-      executionId,
+      executionId: executionIdOf(event, rule.id),
       success: false,
       error: rule.compiled.fault,
       results: [],
@@ -39,6 +38,7 @@ export async function runRule(rule: ReadyRule, event: LoadedEvent, perform: Perf
   if (!plan.conditionsPassed) {
     return { ...run, executionId: null, success: true, error: null, results: [], finishedAt: startedAt }
   }
+  const executionId = executionIdOf(event, rule.id)
   const context = { executionId, rule, event, startedAt, tasks }
   const { success, results } = await settlePlan(plan, (action) => perform(action, context))
   return { ...run, executionId, success, error: errorOf(results), results, finishedAt: new Date() }

@@ -8,7 +8,7 @@ import { createCompiledRules, findRule } from './compiled-rules.js'
 import type { Config } from './config.js'
 import { createEffects } from './effects/index.js'
 import { createLedger } from './ledger.js'
-import { createEventLoader } from './load-events.js'
+import { createEventLoader, type LoadedEvent } from './load-events.js'
 import { type RuleRun, runRule } from './run-rule.js'
 
 /**
@@ -62,19 +62,20 @@ export function startWorker(config: Config, database: Database, log: Logger) {
     const runs = await Promise.all(rules.map((rule) => runRule(rule, event, effects.perform)))
     await record({ event, runs })
     log.debug({ eventId: event.id, runs: runs.length }, 'event done')
-    if (job.data.replyTo) tell(job.data.replyTo, event.id, runs)
+    if (job.data.replyTo) tell(job.data.replyTo, event, runs)
   }
 
   /** Not waited for: a caller who is not told reads the stored outcome. */
-  function tell(instanceId: string, eventId: string, runs: RuleRun[]): void {
+  function tell(instanceId: string, event: LoadedEvent, runs: RuleRun[]): void {
     const reply: Reply = {
-      eventId,
+      eventId: event.id,
       runs: runs.map(({ ruleId, executionId, success, error, results }) => ({
         ruleId,
         executionId,
         success,
         error,
-        results,
+        // The answer to a trigger does not tell of single actions.
+        results: event.ruleId === null ? [] : results,
       })),
     }
     publisher.publish(replyChannel(config.queuePrefix, instanceId), JSON.stringify(reply)).catch(() => {})

@@ -25,7 +25,7 @@ export function openDatabase(url: string, poolSize: number) {
   })
   // An idle connection that breaks is replaced by the next query, which reports the fault if it lasts.
   pool.on('error', () => {})
-  const client = new PrismaClient({ adapter: new PrismaPg(pool) })
+  const client = new PrismaClient({ adapter: new PrismaPg(pool, { statementNameGenerator: nameStatement }) })
   return {
     /** Sees every workspace: for the workspaces and members themselves, and for the few SQL files that carry a promise. */
     system: client,
@@ -36,6 +36,16 @@ export function openDatabase(url: string, poolSize: number) {
       await pool.end()
     },
   }
+}
+
+/**
+ * A statement that begins with a comment of one word is prepared under that name, once a connection: planning the
+ * ledger's costs as much as running it for one event. Its text must be constant. All other SQL goes unnamed, or the
+ * many shapes of Prisma's queries would pile up in the server.
+ */
+function nameStatement({ sql }: { sql: string }): string {
+  const name = sql.startsWith('/*') ? /^\/\* (\w+) \*\//.exec(sql)?.[1] : undefined
+  return name as string
 }
 
 /** The column that says whose row it is. Total by type: a new model does not compile until it is listed. */

@@ -42,8 +42,14 @@ export const Condition = Type.Unsafe<Condition>({
       if: { required: ['not'] },
       then: groupSchema('not', ConditionRef),
       else: {
-        properties: { field: Type.String({ minLength: 1, maxLength: maxPathLength }) },
+        // Unknown fields are told out here, and so also where the operator picks no branch.
+        properties: {
+          field: Type.String({ minLength: 1, maxLength: maxPathLength }),
+          operator: {},
+          value: {},
+        },
         required: ['field'],
+        additionalProperties: false,
         discriminator: { propertyName: 'operator' },
         oneOf: operators.map(clauseSchema),
       },
@@ -56,11 +62,13 @@ export const Condition = Type.Unsafe<Condition>({
 export const Conditions = conditionList(0)
 export type Conditions = Static<typeof Conditions>
 
-// Like a clause: `config` is required here and not in the branches, so that `{}` is told both what it lacks.
+// Like a clause: what holds for every type stands here and not in the branches, so that it is told in any case.
 export type Action = KnownAction extends infer Known ? ActionOf<Known> : never
 export const Action = Type.Unsafe<Action>({
   type: 'object',
+  properties: { type: {}, config: {}, when: {}, continueOnError: {}, timeoutMs: {} },
   required: ['config'],
+  additionalProperties: false,
   discriminator: { propertyName: 'type' },
   oneOf: actionDefinitions.map((definition) => actionSchema(definition)),
 })
@@ -84,11 +92,10 @@ function groupSchema(keyword: string, schema: TSchema): TSchema {
 }
 
 function clauseSchema(operator: Operator): TSchema {
-  const value = operator.value ? { value: operator.value } : {}
+  const value = operator.value ?? false
   return {
-    properties: { field: {}, operator: Type.Enum([operator.name, ...operator.aliases]), ...value },
-    required: ['operator', ...Object.keys(value)],
-    additionalProperties: false,
+    properties: { operator: Type.Enum([operator.name, ...operator.aliases]), value },
+    required: ['operator', ...(value ? ['value'] : [])],
   }
 }
 
@@ -101,7 +108,7 @@ function actionSchema<Known extends KnownAction>(definition: Known) {
       continueOnError: Type.Optional(Type.Boolean()),
       timeoutMs: Type.Optional(Type.Integer({ minimum: 100, maximum: 30_000 })),
     },
-    { required: ['type'], additionalProperties: false },
+    { required: ['type'] },
   )
 }
 

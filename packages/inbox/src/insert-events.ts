@@ -16,7 +16,7 @@ export interface NewEvent {
  * happens to Redis or to this process, each of them will run.
  */
 export async function insertEvents(database: Database, events: NewEvent[]): Promise<void> {
-  await database.system.$executeRaw(Prisma.sql`
+  await database.system.$executeRaw(Prisma.sql`/* insert_events */
     INSERT INTO events (id, workspace_id, type, data, rule_id, rule_ids)
     SELECT id, workspace_id, type, data::json, rule_id, '{}'
     FROM unnest(

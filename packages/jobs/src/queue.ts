@@ -19,12 +19,13 @@ export type JobData = Type.Static<typeof JobData>
 
 /**
  * BullMQ's verdict on a job is about transport only: what is not done in Postgres comes back by the sweeper. So few
- * attempts, and bounded sets of what ended (ages in seconds) for people who look at the queue.
+ * attempts; a job that is done is gone, since its history is in Postgres, and those that failed stay for a day (seconds)
+ * for people who look at the queue.
  */
 export const jobOptions = {
   attempts: 3,
   backoff: { type: 'exponential', delay: 200 },
-  removeOnComplete: { count: 1_000, age: 3_600 },
+  removeOnComplete: true,
   removeOnFail: { count: 1_000, age: 86_400 },
 }
 

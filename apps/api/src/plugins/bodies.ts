@@ -2,6 +2,7 @@ import type { Fault } from '@automation/engine'
 import type { FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import { refusals } from '../errors.js'
+import { bodyFaults } from './validation.js'
 
 const maxDepth = 32
 const maxNodes = 20_000
@@ -9,6 +10,13 @@ const maxReported = 20
 
 /** Only JSON comes in, and an empty body under a JSON content type counts as none. */
 export default fp(async (app) => {
+  app.decorateRequest('unstorable', null as never)
+  app.addHook('onRequest', async (request) => {
+    request.unstorable = []
+  })
+  app.addHook('preHandler', async ({ unstorable, validationError }) => {
+    if (unstorable.length > 0) throw refusals.invalid([...unstorable, ...bodyFaults(validationError ?? {})])
+  })
   app.removeAllContentTypeParsers()
   const parseJson = app.getDefaultJsonParser('error', 'error')
   app.addContentTypeParser('application/json', { parseAs: 'string' }, (request, body, done) => {
@@ -22,10 +30,16 @@ export default fp(async (app) => {
  *
  * @throws a 422 refusal that lists the first faults
  */
-export function refuseUnstorable(request: FastifyRequest): void {
-  if (typeof request.body !== 'object' || request.body === null) return
-  const faults = findUnstorable(request.body)
-  if (faults.length > 0) throw refusals.invalid(faults)
+export function noteUnstorable(request: FastifyRequest): void {
+  if (typeof request.body === 'object' && request.body !== null)
+    request.unstorable = findUnstorable(request.body)
+}
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** Told together with the faults of shape. */
+    unstorable: Fault[]
+  }
 }
 
 function findUnstorable(body: object): Fault[] {
@@ -35,10 +49,12 @@ function findUnstorable(body: object): Fault[] {
   // A loop with its own stack: the walk must survive any depth that JSON.parse survives.
   for (let next = pending.pop(); next && faults.length < maxReported; next = pending.pop()) {
     const { value, field, depth } = next
-    if (++nodes > maxNodes) return [{ field, message: `Body has more than ${maxNodes} values` }]
+    if (++nodes > maxNodes)
+      throw refusals.invalid([{ field, message: `Body has more than ${maxNodes} values` }])
     if (typeof value === 'string') reportText(value, field)
     if (typeof value !== 'object' || value === null) continue
-    if (depth > maxDepth) return [{ field, message: `Nested deeper than ${maxDepth} levels` }]
+    if (depth > maxDepth)
+      throw refusals.invalid([{ field, message: `Nested deeper than ${maxDepth} levels` }])
     const isArray = Array.isArray(value)
     for (const [key, child] of Object.entries(value)) {
       const name = isArray ? `${field}[${key}]` : field === '' ? key : `${field}.${key}`

@@ -1,4 +1,5 @@
 import {
+  type Database,
   findMembership,
   isDatabaseAway,
   isUuid,
@@ -13,7 +14,7 @@ import type { Config } from '../config.js'
 import { refusals } from '../errors.js'
 import { mayActAs } from '../permissions.js'
 import { createVerifier } from '../tokens.js'
-import { refuseUnstorable } from './bodies.js'
+import { noteUnstorable } from './bodies.js'
 
 export interface Caller {
   userId: string
@@ -26,7 +27,7 @@ declare module 'fastify' {
   interface FastifyRequest {
     caller: Caller | undefined
     /** The workspace of a request that has passed all checks, and its rows. */
-    workspace: { id: string; database: WorkspaceDatabase }
+    workspace: { readonly id: string; readonly database: WorkspaceDatabase }
   }
   interface FastifyContextConfig {
     /** The role that a route needs; without one no token is asked for. */
@@ -61,8 +62,12 @@ export default fp<{ tokens: Config['tokens'] }>(async (app, { tokens }) => {
 
   app.addHook('onRequest', async (request, reply) => {
     if (request.routeOptions.config?.isOpen) return
-    request.caller = await identify(request)
-    await app.drawToken(request, reply)
+    try {
+      request.caller = await identify(request)
+    } finally {
+      // Also where the token's keys are out of reach: no answer goes without its rate headers.
+      await app.drawToken(request, reply)
+    }
   })
 
   app.addHook('preValidation', async (request) => {
@@ -77,11 +82,8 @@ export default fp<{ tokens: Config['tokens'] }>(async (app, { tokens }) => {
     if (membership === 'away') throw refusals.unavailable()
     const needed = typeof role === 'function' ? role(request) : role
     if (membership === undefined || !mayActAs(membership.role, needed)) throw refusals.accessDenied()
-    refuseUnstorable(request)
-    request.workspace = {
-      id: workspaceId.toLowerCase(),
-      database: app.database.forWorkspace(workspaceId.toLowerCase()),
-    }
+    noteUnstorable(request)
+    request.workspace = openWorkspace(app.database, workspaceId.toLowerCase())
   })
 
   async function identify(request: FastifyRequest): Promise<Caller | undefined> {
@@ -107,3 +109,15 @@ export default fp<{ tokens: Config['tokens'] }>(async (app, { tokens }) => {
     return refusals.rateLimited(request.retryAfterSeconds)
   }
 })
+
+/** Scoping the database costs something, and posting an event never asks for it. */
+function openWorkspace(database: Database, id: string): FastifyRequest['workspace'] {
+  let scoped: WorkspaceDatabase | undefined
+  return {
+    id,
+    get database() {
+      scoped ??= database.forWorkspace(id)
+      return scoped
+    },
+  }
+}

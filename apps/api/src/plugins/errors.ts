@@ -7,7 +7,7 @@ import { bodyFaults, queryFault } from './validation.js'
 /** Turns whatever was thrown into the interface's answer. Only surprises are logged, once, with the request's id. */
 export default fp(async (app) => {
   app.setErrorHandler((error: FastifyError, request, reply) =>
-    answer(refusalFor(error), error, request, reply),
+    answer(refusalFor(error, request), error, request, reply),
   )
 })
 
@@ -19,11 +19,11 @@ function answer(refusal: Refusal | undefined, error: Error, request: FastifyRequ
   return reply.status(refusal.statusCode).headers(refusal.headers).send(refusal.body)
 }
 
-function refusalFor(error: FastifyError): Refusal | undefined {
+function refusalFor(error: FastifyError, request: FastifyRequest): Refusal | undefined {
   if (error instanceof Refusal) return error
   if (error.validation) {
     return error.validationContext === 'body'
-      ? refusals.invalid(bodyFaults(error))
+      ? refusals.invalid([...request.unstorable, ...bodyFaults(error)])
       : refusals.badRequest(queryFault(error))
   }
   if (isDatabaseAway(error)) return refusals.unavailable()

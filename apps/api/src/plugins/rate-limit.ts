@@ -1,9 +1,11 @@
+import { once } from 'node:events'
+import { setTimeout } from 'node:timers/promises'
 import rateLimit, { type FastifyRateLimitStore, normalizeIP } from '@fastify/rate-limit'
 import type { FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import { Redis } from 'ioredis'
 import type { Config } from '../config.js'
-import { createLocalBuckets, drawTokenScript } from '../token-bucket.js'
+import { createLocalBuckets, drawTokenScript, tokenInterval } from '../token-bucket.js'
 
 declare module 'fastify' {
   interface FastifyInstance {
@@ -15,6 +17,8 @@ declare module 'fastify' {
     retryAfterSeconds: number
   }
 }
+const startUpMs = 2_000
+
 interface Options {
   redisUrl: string
   queuePrefix: string
@@ -34,10 +38,12 @@ export default fp<Options>(async (app, { redisUrl, queuePrefix, limits }) => {
   })
   redis.defineCommand('drawToken', { lua: drawTokenScript, numberOfKeys: 1 })
   const { drawToken } = redis as unknown as {
-    drawToken(key: string, intervalMs: number, burst: number): Promise<[remaining: number, waitMs: number]>
+    drawToken(key: string, interval: number, burst: number): Promise<[remaining: number, waitMs: number]>
   }
   redis.on('error', () => {})
   app.addHook('onClose', async () => redis.disconnect())
+  // Until Redis is there each process would count by itself; it is waited for, but not for ever.
+  await Promise.race([once(redis, 'ready'), setTimeout(startUpMs, undefined, { ref: false })]).catch(() => {})
   const drawLocally = createLocalBuckets()
 
   /** The plugin counts up to `max` in a window; here `current` is what is gone from the bucket, max + 1 where refused. */
@@ -45,7 +51,7 @@ export default fp<Options>(async (app, { redisUrl, queuePrefix, limits }) => {
     incr: FastifyRateLimitStore['incr'] = (key, callback, windowMs, burst) => {
       const bucket = { perMinute: (burst * 60_000) / windowMs, burst }
       drawToken
-        .call(redis, `${queuePrefix}:rate:${key}`, windowMs / burst, burst)
+        .call(redis, `${queuePrefix}:rate:${key}`, tokenInterval(bucket.perMinute), burst)
         .then(([remaining, waitMs]) => ({ isRefused: remaining < 0, remaining, waitMs }))
         .catch(() => drawLocally(key, bucket, Date.now()))
         .then(({ isRefused, remaining, waitMs }) =>

@@ -16,7 +16,8 @@ export default fp(async (app) => {
     strictTypes: false,
     schemas: [...sharedSchemas],
   })
-  const queries = new Ajv({ coerceTypes: true, allowUnionTypes: true })
+  // 1e400 is refused by its maximum, and not let through for being no finite number.
+  const queries = new Ajv({ coerceTypes: true, allowUnionTypes: true, strictNumbers: false })
   app.setValidatorCompiler<object>(({ schema, httpPart }) => {
     if (httpPart === 'body') return bodies.compile(schema)
     if (httpPart === 'querystring') return queries.compile(schema)
@@ -62,6 +63,8 @@ function faultOf({
       return undefined
     case 'required':
       return { field: join(field, String(params.missingProperty)), message: 'Required' }
+    case 'false schema':
+      return { field, message: 'Unknown field' }
     case 'additionalProperties':
       return { field: join(field, String(params.additionalProperty)), message: 'Unknown field' }
     case 'discriminator': {

@@ -1,4 +1,4 @@
-import { isUuid, type WorkspaceDatabase } from '@automation/database'
+import { isUuid, type Prisma, type WorkspaceDatabase } from '@automation/database'
 import type { ActionResult } from '@automation/engine'
 import { ExecutionResult, executionResultOf } from '@automation/jobs'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
@@ -33,7 +33,9 @@ export const executionRoutes: FastifyPluginAsyncTypebox = async (app) => {
     },
     handler: async ({ params, workspace: { database } }) => {
       if (!isUuid(params.id)) throw refusals.executionNotFound()
-      return (await findFinished(database, params.id)) ?? (await findUnstarted(database, params.id))
+      // The event first: where it is done, its execution was committed with it and is seen by the question after.
+      const event = await database.event.findUnique({ where: { id: params.id }, omit: { data: true } })
+      return (await findFinished(database, params.id)) ?? tellUnstarted(event)
     },
   })
 }
@@ -55,14 +57,13 @@ async function findFinished(database: WorkspaceDatabase, id: string): Promise<Ex
 }
 
 /** A rule executed by hand shares its id with its event, so it can be told about before, and without, a row of its own. */
-async function findUnstarted(database: WorkspaceDatabase, id: string): Promise<Execution> {
-  const event = await database.event.findUnique({ where: { id }, omit: { data: true } })
+function tellUnstarted(event: Omit<Prisma.EventGetPayload<object>, 'data'> | null): Execution {
   if (event?.ruleId == null) throw refusals.executionNotFound()
   const status = event.doneAt === null ? 'pending' : event.ruleIds.length === 0 ? 'cancelled' : 'not_matched'
   return {
-    id,
+    id: event.id,
     workspaceId: event.workspaceId,
-    eventId: id,
+    eventId: event.id,
     ruleId: event.ruleId,
     ruleVersion: null,
     status,

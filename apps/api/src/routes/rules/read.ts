@@ -19,7 +19,7 @@ export const readRoutes: FastifyPluginAsyncTypebox = async (app) => {
     },
     handler: async ({ query, workspace }) => {
       if (query.trigger !== undefined && !isEventType(query.trigger)) throw refusals.invalidTriggerType()
-      const isPaged = Object.keys(query).length > 0
+      const isPaged = Object.keys(RuleListQuery.properties).some((name) => Object.hasOwn(query, name))
       const limit = isPaged ? (query.limit ?? defaultLimit) : undefined
       const { where, ...page } = pageArguments(query, limit)
       const rules = await workspace.database.rule.findMany({
@@ -55,7 +55,8 @@ function filterOf({ trigger, isActive, q }: { trigger?: string; isActive?: boole
   // Half a character or a NUL is in no stored text, and Postgres would not even compare it.
   if (q !== undefined && (q.includes('\0') || !q.isWellFormed()))
     throw refusals.badRequest('Query parameter q is not text')
-  const contains = { contains: q ?? '', mode: 'insensitive' as const }
+  // Prisma hands the text to LIKE as it is; here % and _ are mere characters.
+  const contains = { contains: (q ?? '').replaceAll(/[\\%_]/g, '\\$&'), mode: 'insensitive' as const }
   return {
     ...(trigger === undefined ? {} : { trigger }),
     ...(isActive === undefined ? {} : { isActive }),

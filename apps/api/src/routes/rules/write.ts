@@ -72,7 +72,7 @@ export const writeRoutes: FastifyPluginAsyncTypebox<{ bodyLimitBytes: number }> 
     schema: {
       summary: 'Delete a rule for good',
       params: RuleParams,
-      response: { 204: Type.Null(), ...refusalAnswers(404, 412) },
+      response: { 204: Type.Null(), ...refusalAnswers(404, 412, 413, 415) },
     },
     handler: async (request, reply) => {
       const id = ruleId(request.params)
@@ -89,7 +89,10 @@ export const writeRoutes: FastifyPluginAsyncTypebox<{ bodyLimitBytes: number }> 
     schema: {
       summary: 'Switch a rule on or off',
       params: RuleParams,
-      response: { 200: Type.Object({ id: Id, isActive: Type.Boolean() }), ...refusalAnswers(404, 412) },
+      response: {
+        200: Type.Object({ id: Id, isActive: Type.Boolean() }),
+        ...refusalAnswers(404, 412, 413, 415),
+      },
     },
     handler: async (request) => {
       const id = ruleId(request.params)
@@ -109,7 +112,7 @@ export const writeRoutes: FastifyPluginAsyncTypebox<{ bodyLimitBytes: number }> 
     schema: {
       summary: 'Copy a rule; the copy is inactive',
       params: RuleParams,
-      response: { 201: Rule, ...refusalAnswers(404, 409) },
+      response: { 201: Rule, ...refusalAnswers(404, 409, 412, 413, 415) },
     },
     handler: async (request, reply) => {
       const id = ruleId(request.params)
