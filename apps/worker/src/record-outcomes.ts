@@ -19,38 +19,21 @@ export interface Outcome {
  * Counters of a rule that was deleted meanwhile are gone with it; its executions stay as history.
  */
 export async function recordOutcomes(database: Database, outcomes: Outcome[]): Promise<void> {
-  const executions = outcomes.flatMap(({ event, runs }) =>
-    runs.flatMap((run) => (run.executionId === null ? [] : [{ ...run, id: run.executionId, event }])),
-  )
-  const tasks = executions.flatMap((execution) => execution.tasks.map((task) => ({ ...task, execution })))
-
+  const { events, executions, tasks } = rowsOf(outcomes)
   await database.system.$executeRaw(Prisma.sql`/* record_outcomes */
     WITH done AS (
-      UPDATE events SET done_at = now(), rule_ids = new.rule_ids::uuid[]
-      FROM unnest(
-        ${outcomes.map(({ event }) => event.id)}::uuid[],
-        ${outcomes.map(({ runs }) => `{${runs.map((run) => run.ruleId).join(',')}}`)}::text[]
-      ) AS new (id, rule_ids)
+      UPDATE events SET done_at = now(), rule_ids = new.rule_ids
+      FROM json_to_recordset(${toStorableJson(events)}::json) AS new (id uuid, rule_ids uuid[])
       WHERE events.id = new.id AND events.done_at IS NULL
       RETURNING events.id
     ),
     ran AS (
       INSERT INTO executions
         (id, workspace_id, event_id, rule_id, rule_version, status, results, error, started_at, finished_at)
-      SELECT new.id, workspace_id, event_id, rule_id, rule_version, status::execution_status, results::json, error,
-             started_at, finished_at
-      FROM unnest(
-        ${executions.map(({ id }) => id)}::uuid[],
-        ${executions.map(({ event }) => event.workspaceId)}::uuid[],
-        ${executions.map(({ event }) => event.id)}::uuid[],
-        ${executions.map(({ ruleId }) => ruleId)}::uuid[],
-        ${executions.map(({ ruleVersion }) => ruleVersion)}::int[],
-        ${executions.map(({ success }) => (success ? 'succeeded' : 'failed'))}::text[],
-        ${executions.map(({ results }) => toStorableJson(results))}::text[],
-        ${executions.map(({ error }) => storable('', error))}::text[],
-        ${executions.map(({ startedAt }) => startedAt.toISOString())}::timestamptz[],
-        ${executions.map(({ finishedAt }) => finishedAt.toISOString())}::timestamptz[]
-      ) AS new (id, workspace_id, event_id, rule_id, rule_version, status, results, error, started_at, finished_at)
+      SELECT new.*
+      FROM json_to_recordset(${toStorableJson(executions)}::json) AS new (
+        id uuid, workspace_id uuid, event_id uuid, rule_id uuid, rule_version int, status execution_status,
+        results json, error text, started_at timestamptz, finished_at timestamptz)
       JOIN done ON done.id = new.event_id
       ON CONFLICT (id) DO NOTHING
       RETURNING id, rule_id, status, error, finished_at
@@ -59,22 +42,10 @@ export async function recordOutcomes(database: Database, outcomes: Outcome[]): P
       INSERT INTO tasks
         (id, workspace_id, execution_id, action_index, rule_id, title, description, assignee_id, priority, due_at,
          created_at)
-      SELECT new.id, workspace_id, execution_id, action_index, new.rule_id, title, description, assignee_id, priority,
-             due_at, created_at
-      FROM unnest(
-        ${tasks.map(() => newId())}::uuid[],
-        ${tasks.map(({ execution }) => execution.event.workspaceId)}::uuid[],
-        ${tasks.map(({ execution }) => execution.id)}::uuid[],
-        ${tasks.map(({ actionIndex }) => actionIndex)}::int[],
-        ${tasks.map(({ execution }) => execution.ruleId)}::uuid[],
-        ${tasks.map(({ title }) => storable('', title))}::text[],
-        ${tasks.map(({ description }) => storable('', description))}::text[],
-        ${tasks.map(({ assigneeId }) => storable('', assigneeId))}::text[],
-        ${tasks.map(({ priority }) => priority)}::text[],
-        ${tasks.map(({ dueAt }) => dueAt?.toISOString() ?? null)}::timestamptz[],
-        ${tasks.map(({ execution }) => execution.startedAt.toISOString())}::timestamptz[]
-      ) AS new (id, workspace_id, execution_id, action_index, rule_id, title, description, assignee_id, priority,
-                due_at, created_at)
+      SELECT new.*
+      FROM json_to_recordset(${toStorableJson(tasks)}::json) AS new (
+        id uuid, workspace_id uuid, execution_id uuid, action_index int, rule_id uuid, title text, description text,
+        assignee_id text, priority text, due_at timestamptz, created_at timestamptz)
       JOIN ran ON ran.id = new.execution_id
       ON CONFLICT (execution_id, action_index) DO NOTHING
     ),
@@ -108,13 +79,56 @@ export async function recordOutcomes(database: Database, outcomes: Outcome[]): P
     WHERE counters.rule_id = tally.rule_id`)
 }
 
-/** The same for all strings in it. Almost always there is nothing to do, and a look at the text tells. */
-function toStorableJson(value: unknown): string {
-  const json = JSON.stringify(value)
-  return /\\u(0000|d[89a-f])/i.test(json) ? JSON.stringify(value, storable) : json
+/** The rows to write, under the names of their columns: one JSON text a table crosses cheaper than an array a column. */
+function rowsOf(outcomes: Outcome[]) {
+  const events: object[] = []
+  const executions: object[] = []
+  const tasks: object[] = []
+  for (const { event, runs } of outcomes) {
+    events.push({ id: event.id, rule_ids: runs.map((run) => run.ruleId) })
+    for (const run of runs) {
+      if (run.executionId === null) continue
+      executions.push({
+        id: run.executionId,
+        workspace_id: event.workspaceId,
+        event_id: event.id,
+        rule_id: run.ruleId,
+        rule_version: run.ruleVersion,
+        status: run.success ? 'succeeded' : 'failed',
+        results: run.results,
+        error: run.error,
+        started_at: run.startedAt,
+        finished_at: run.finishedAt,
+      })
+      for (const task of run.tasks) {
+        tasks.push({
+          id: newId(),
+          workspace_id: event.workspaceId,
+          execution_id: run.executionId,
+          action_index: task.actionIndex,
+          rule_id: run.ruleId,
+          title: task.title,
+          description: task.description,
+          assignee_id: task.assigneeId,
+          priority: task.priority,
+          due_at: task.dueAt,
+          created_at: run.startedAt,
+        })
+      }
+    }
+  }
+  return { events, executions, tasks }
 }
 
-/** What mail servers, web servers and filters answer may hold what Postgres refuses in text: NUL and half characters. */
-function storable<Value>(_key: string, value: Value): Value {
-  return typeof value === 'string' ? (value.replaceAll('\0', '').toWellFormed() as Value) : value
+/**
+ * What mail servers, web servers and filters answer may hold what Postgres refuses in text: NUL and half characters.
+ * Almost always there is nothing to do: JSON.stringify escapes no other character as \u, but for control characters.
+ */
+function toStorableJson(rows: object[]): string {
+  const json = JSON.stringify(rows)
+  return json.includes('\\u') ? JSON.stringify(rows, storable) : json
+}
+
+function storable(_key: string, value: unknown): unknown {
+  return typeof value === 'string' ? value.replaceAll('\0', '').toWellFormed() : value
 }

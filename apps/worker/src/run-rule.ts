@@ -20,28 +20,34 @@ export interface RuleRun {
 
 /** Runs one rule: conditions, then actions, one after another. Throws only surprises, for which the job is run again. */
 export async function runRule(rule: ReadyRule, event: LoadedEvent, perform: Perform): Promise<RuleRun> {
-  const startedAt = new Date()
-  const tasks: TaskToMake[] = []
-  const run = { ruleId: rule.id, ruleVersion: rule.version, tasks, startedAt }
+  const run: RuleRun = {
+    ruleId: rule.id,
+    ruleVersion: rule.version,
+    executionId: null,
+    success: true,
+    error: null,
+    results: [],
+    tasks: [],
+    startedAt: new Date(),
+    finishedAt: new Date(),
+  }
   if ('fault' in rule.compiled) {
-    return {
-      ...run,
-      executionId: executionIdOf(event, rule.id),
-      success: false,
-      error: rule.compiled.fault,
-      results: [],
-      finishedAt: startedAt,
-    }
+    run.executionId = executionIdOf(event, rule.id)
+    run.success = false
+    run.error = rule.compiled.fault
+    return run
   }
+  const plan = planRule(rule.compiled, event.data, run.startedAt.getTime())
+  if (!plan.conditionsPassed) return run
 
-  const plan = planRule(rule.compiled, event.data, startedAt.getTime())
-  if (!plan.conditionsPassed) {
-    return { ...run, executionId: null, success: true, error: null, results: [], finishedAt: startedAt }
-  }
-  const executionId = executionIdOf(event, rule.id)
-  const context = { executionId, rule, event, startedAt, tasks }
+  run.executionId = executionIdOf(event, rule.id)
+  const context = { executionId: run.executionId, rule, event, startedAt: run.startedAt, tasks: run.tasks }
   const { success, results } = await settlePlan(plan, (action) => perform(action, context))
-  return { ...run, executionId, success, error: errorOf(results), results, finishedAt: new Date() }
+  run.success = success
+  run.results = results
+  run.error = errorOf(results)
+  run.finishedAt = new Date()
+  return run
 }
 
 function errorOf(results: ActionResult[]): string | null {

@@ -16,14 +16,16 @@ export interface NewEvent {
  * happens to Redis or to this process, each of them will run.
  */
 export async function insertEvents(database: Database, events: NewEvent[]): Promise<void> {
+  const rows = events.map(({ id, workspaceId, type, data, ruleId }) => ({
+    id,
+    workspace_id: workspaceId,
+    type,
+    data,
+    rule_id: ruleId,
+  }))
   await database.system.$executeRaw(Prisma.sql`/* insert_events */
     INSERT INTO events (id, workspace_id, type, data, rule_id, rule_ids)
-    SELECT id, workspace_id, type, data::json, rule_id, '{}'
-    FROM unnest(
-      ${events.map((event) => event.id)}::uuid[],
-      ${events.map((event) => event.workspaceId)}::uuid[],
-      ${events.map((event) => event.type)}::text[],
-      ${events.map((event) => JSON.stringify(event.data))}::text[],
-      ${events.map((event) => event.ruleId)}::uuid[]
-    ) AS new (id, workspace_id, type, data, rule_id)`)
+    SELECT new.*, '{}'
+    FROM json_to_recordset(${JSON.stringify(rows)}::json) AS new (
+      id uuid, workspace_id uuid, type text, data json, rule_id uuid)`)
 }
