@@ -36,7 +36,7 @@ const Environment = Type.Object({
 export type Config = ReturnType<typeof readConfig>
 
 /** @throws EnvironmentError that lists all faults at once */
-export function readConfig(variables: Record<string, string | undefined>) {
+export function readConfig(variables: Record<string, string | undefined> = process.env) {
   const environment = readEnvironment(Environment, variables)
   return {
     databaseUrl: environment.DATABASE_URL,

@@ -1,8 +1,9 @@
+import { readOrExit } from '@automation/environment'
 import closeWithGrace from 'close-with-grace'
 import { buildApp } from './app.js'
 import { readConfig } from './config.js'
 
-const config = start(() => readConfig(process.env))
+const config = readOrExit(readConfig)
 const app = await buildApp(config)
 
 closeWithGrace({ delay: 25_000, logger: app.log }, async ({ err }) => {
@@ -17,12 +18,3 @@ await app.database.system.$queryRaw`SELECT 1`.catch(() =>
 )
 await app.listen({ host: config.host, port: config.port })
 process.send?.({ ready: true, port: (app.server.address() as { port: number }).port })
-
-function start<Result>(read: () => Result): Result {
-  try {
-    return read()
-  } catch (error) {
-    console.error((error as Error).message)
-    process.exit(1)
-  }
-}

@@ -35,7 +35,7 @@ const Environment = Type.Object({
 export type Config = ReturnType<typeof readConfig>
 
 /** @throws EnvironmentError that lists the faults */
-export function readConfig(variables: Record<string, string | undefined>) {
+export function readConfig(variables: Record<string, string | undefined> = process.env) {
   const environment = readEnvironment(Environment, variables)
   return {
     databaseUrl: environment.DATABASE_URL,

@@ -1,12 +1,13 @@
 import { openDatabase } from '@automation/database'
+import { readOrExit } from '@automation/environment'
 import { openQueue } from '@automation/inbox'
 import closeWithGrace from 'close-with-grace'
 import { pino } from 'pino'
-import { type Config, readConfig } from './config.js'
+import { readConfig } from './config.js'
 import { startSweeper } from './sweeper.js'
 import { startWorker } from './worker.js'
 
-const config = readConfigOrExit()
+const config = readOrExit(readConfig)
 const log = pino({ level: config.logLevel })
 const database = openDatabase(config.databaseUrl, config.databasePool)
 const queue = openQueue(config.redisUrl, config.queuePrefix)
@@ -30,12 +31,3 @@ process.on('disconnect', () => process.kill(process.pid, 'SIGTERM'))
 await worker.ready()
 log.info({ concurrency: config.concurrency }, 'worker ready')
 process.send?.({ ready: true })
-
-function readConfigOrExit(): Config {
-  try {
-    return readConfig(process.env)
-  } catch (error) {
-    console.error((error as Error).message)
-    process.exit(1)
-  }
-}

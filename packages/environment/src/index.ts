@@ -51,3 +51,14 @@ export const connections = {
   }),
   LOG_LEVEL: Type.Enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'], { default: 'info' }),
 }
+
+/** For a process's first line: reads its configuration, or tells what is wrong with it and ends. */
+export function readOrExit<Config>(readConfig: () => Config): Config {
+  try {
+    return readConfig()
+  } catch (error) {
+    if (!(error instanceof EnvironmentError)) throw error
+    console.error(error.message)
+    process.exit(1)
+  }
+}

@@ -34,18 +34,19 @@ interface Waiter {
 export default fp<{ redisUrl: string; queuePrefix: string }>(async (app, { redisUrl, queuePrefix }) => {
   const instanceId = newId()
   const waiters = new Map<string, Waiter>()
-  const subscriber = new Redis(redisUrl, { maxRetriesPerRequest: null })
+  const channel = replyChannel(queuePrefix, instanceId)
+  const subscriber = new Redis(redisUrl, { maxRetriesPerRequest: null, autoResubscribe: false })
 
   subscriber.on('error', () => {})
   subscriber.on('message', (_channel, message) => {
     const { eventId, runs } = JSON.parse(message) as Reply
     waiters.get(eventId)?.settle(runs)
   })
+  // Each time Redis is there: first listen again, then see what was said meanwhile. Without it the API starts all the
+  // same, and answers by the stored outcome.
   subscriber.on('ready', () => {
-    for (const [eventId, waiter] of waiters) void settleFromStore(eventId, waiter)
+    subscriber.subscribe(channel).then(settleAllFromStore, () => {})
   })
-  // Not awaited: without Redis the API starts all the same, and answers by the stored outcome.
-  subscriber.subscribe(replyChannel(queuePrefix, instanceId)).catch(() => {})
 
   app.decorate('replies', { instanceId, expect })
   app.addHook('onClose', async () => subscriber.disconnect())
@@ -66,6 +67,10 @@ export default fp<{ redisUrl: string; queuePrefix: string }>(async (app, { redis
       cancel = () => waiter.settle(undefined)
     })
     return { runs, cancel }
+  }
+
+  function settleAllFromStore(): void {
+    for (const [eventId, waiter] of waiters) void settleFromStore(eventId, waiter)
   }
 
   async function settleFromStore(eventId: string, waiter: Waiter, isLastChance = false): Promise<void> {

@@ -1,0 +1,43 @@
+import { spawnSync } from 'node:child_process'
+import t from 'tap'
+import { Type } from 'typebox'
+import { EnvironmentError, readEnvironment } from '../src/index.js'
+
+const Schema = Type.Object({
+  NAME: Type.String({ description: 'whom to greet' }),
+  TIMES: Type.Integer({ default: 3, minimum: 1 }),
+  LOUD: Type.Optional(Type.Boolean()),
+})
+
+t.test('text becomes the type of its setting, and defaults fill the rest', async (t) => {
+  t.same(readEnvironment(Schema, { NAME: 'Ada', LOUD: 'true', OTHER: 'x' }), {
+    NAME: 'Ada',
+    TIMES: 3,
+    LOUD: true,
+  })
+  t.same(readEnvironment(Schema, { NAME: 'Ada', TIMES: '7' }), { NAME: 'Ada', TIMES: 7 })
+})
+
+t.test('an empty variable is one that is not set', async (t) => {
+  t.same(readEnvironment(Schema, { NAME: 'Ada', TIMES: '' }), { NAME: 'Ada', TIMES: 3 })
+  t.throws(() => readEnvironment(Schema, { NAME: '' }), /NAME is required \(whom to greet\)/)
+})
+
+t.test('all faults are told at once', async (t) => {
+  const error = t.throws(() => readEnvironment(Schema, { TIMES: '0', LOUD: 'very' })) as unknown
+  t.ok(error instanceof EnvironmentError)
+  t.match((error as Error).message, /NAME is required/)
+  t.match((error as Error).message, /TIMES must be >= 1/)
+  t.match((error as Error).message, /LOUD must be boolean/)
+})
+
+t.test('a process with a wrong environment says so and ends, without a stack', async (t) => {
+  for (const entry of ['api/dist/src/server.js', 'worker/dist/src/main.js']) {
+    const path = new URL(`../../../../apps/${entry}`, import.meta.url).pathname
+    const env = { PATH: process.env.PATH, REDIS_URL: 'nonsense' }
+    const { status, stderr } = spawnSync(process.execPath, [path], { env, encoding: 'utf8' })
+    t.equal(status, 1)
+    t.match(stderr, /DATABASE_URL is required[\s\S]*REDIS_URL must match/)
+    t.notMatch(stderr, / at /)
+  }
+})
