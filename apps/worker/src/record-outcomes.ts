@@ -30,10 +30,11 @@ export async function recordOutcomes(database: Database, outcomes: Outcome[]): P
     ran AS (
       INSERT INTO executions
         (id, workspace_id, event_id, rule_id, rule_version, status, results, error, started_at, finished_at)
-      SELECT new.*
+      SELECT new.id, workspace_id, event_id, rule_id, rule_version, status, results, error,
+             to_timestamp(started_ms / 1000), to_timestamp(finished_ms / 1000)
       FROM json_to_recordset(${toStorableJson(executions)}::json) AS new (
         id uuid, workspace_id uuid, event_id uuid, rule_id uuid, rule_version int, status execution_status,
-        results json, error text, started_at timestamptz, finished_at timestamptz)
+        results json, error text, started_ms float8, finished_ms float8)
       JOIN done ON done.id = new.event_id
       ON CONFLICT (id) DO NOTHING
       RETURNING id, rule_id, status, error, finished_at
@@ -97,8 +98,8 @@ function rowsOf(outcomes: Outcome[]) {
         status: run.success ? 'succeeded' : 'failed',
         results: run.results,
         error: run.error,
-        started_at: run.startedAt,
-        finished_at: run.finishedAt,
+        started_ms: run.startedAt.getTime(),
+        finished_ms: run.finishedAt.getTime(),
       })
       for (const task of run.tasks) {
         tasks.push({

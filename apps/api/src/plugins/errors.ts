@@ -6,6 +6,9 @@ import { bodyFaults, queryFault } from './validation.js'
 
 /** Turns whatever was thrown into the interface's answer. Only surprises are logged, once, with the request's id. */
 export default fp(async (app) => {
+  app.addHook('onRequest', async (request, reply) => {
+    reply.header('x-request-id', request.id)
+  })
   app.setErrorHandler((error: FastifyError, request, reply) =>
     answer(refusalFor(error, request), error, request, reply),
   )
