@@ -3,6 +3,15 @@ import swagger from '@fastify/swagger'
 import reference from '@scalar/fastify-api-reference'
 import fp from 'fastify-plugin'
 
+/** No part of the page asks or tells anybody else. */
+const fromHereAlone = {
+  withDefaultFonts: false,
+  telemetry: false,
+  hideClientButton: true,
+  showDeveloperTools: 'never',
+  agent: { disabled: true },
+} as const
+
 /** The document follows from the routes' schemas; `/docs` shows it, from this process alone. */
 export default fp(async (app) => {
   for (const schema of sharedSchemas) app.addSchema(schema)
@@ -15,6 +24,7 @@ export default fp(async (app) => {
         description:
           'Rules (trigger, conditions, actions) for each workspace, fired by events, run by workers.',
       },
+      tags: ['Rules', 'Running', 'Outcomes', 'Health of the rules', 'Probes'].map((name) => ({ name })),
       components: {
         securitySchemes: {
           token: { type: 'http', scheme: 'bearer', bearerFormat: 'JWT' },
@@ -31,6 +41,9 @@ export default fp(async (app) => {
     docs.addHook('onRoute', (route) => {
       route.config = { ...route.config, isOpen: true }
     })
-    await docs.register(reference, { routePrefix: '/docs', configuration: { content: () => app.swagger() } })
+    await docs.register(reference, {
+      routePrefix: '/docs',
+      configuration: { content: () => app.swagger(), ...fromHereAlone },
+    })
   })
 })

@@ -22,6 +22,7 @@ export const eventRoutes: FastifyPluginAsyncTypebox = async (app) => {
   app.get('/:id', {
     config: { role: 'viewer' },
     schema: {
+      tags: ['Outcomes'],
       summary: 'Read an event and what came of it',
       params: Type.Object({ id: Id }),
       response: { 200: Event, ...refusalAnswers(404) },

@@ -27,6 +27,7 @@ export const executionRoutes: FastifyPluginAsyncTypebox = async (app) => {
   app.get('/:id', {
     config: { role: 'viewer' },
     schema: {
+      tags: ['Outcomes'],
       summary: 'Read an execution',
       params: Type.Object({ id: Id }),
       response: { 200: Execution, ...refusalAnswers(404) },

@@ -27,6 +27,7 @@ export const probeRoutes: FastifyPluginAsyncTypebox<{ redisUrl: string }> = asyn
   app.get('/healthz', {
     config: { isOpen: true },
     schema: {
+      tags: ['Probes'],
       summary: 'Is the process alive?',
       security: [],
       response: { 200: Type.Object({ status: Type.Literal('ok') }) },
@@ -37,6 +38,7 @@ export const probeRoutes: FastifyPluginAsyncTypebox<{ redisUrl: string }> = asyn
   app.get('/readyz', {
     config: { isOpen: true },
     schema: {
+      tags: ['Probes'],
       summary: 'Can it serve? Postgres, Redis and migrations',
       security: [],
       response: { 200: Readiness, 503: Readiness },

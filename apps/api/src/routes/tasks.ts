@@ -25,6 +25,7 @@ export const taskRoutes: FastifyPluginAsyncTypebox = async (app) => {
   app.get('/', {
     config: { role: 'viewer' },
     schema: {
+      tags: ['Outcomes'],
       summary: 'List the tasks that rules made, newest first',
       querystring: Type.Object({
         ...PageQuery,

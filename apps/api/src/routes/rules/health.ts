@@ -35,6 +35,7 @@ export const healthRoutes: FastifyPluginAsyncTypebox = async (app) => {
   app.get('/health', {
     config: { role: 'viewer' },
     schema: {
+      tags: ['Health of the rules'],
       summary: 'Report the health of all rules',
       response: { 200: HealthReport, ...refusalAnswers() },
     },
@@ -64,6 +65,7 @@ export const healthRoutes: FastifyPluginAsyncTypebox = async (app) => {
   app.get('/attention', {
     config: { role: 'viewer' },
     schema: {
+      tags: ['Health of the rules'],
       summary: 'List the rules that fail often or just now, latest failure first',
       response: { 200: AttentionList, ...refusalAnswers() },
     },

@@ -13,6 +13,7 @@ export const readRoutes: FastifyPluginAsyncTypebox = async (app) => {
   app.get('/', {
     config: { role: 'viewer' },
     schema: {
+      tags: ['Rules'],
       summary: 'List the rules, newest first: all of them, or a page of those that the query names',
       querystring: RuleListQuery,
       response: { 200: RuleList, ...refusalAnswers() },
@@ -36,6 +37,7 @@ export const readRoutes: FastifyPluginAsyncTypebox = async (app) => {
   app.get('/:id', {
     config: { role: 'viewer' },
     schema: {
+      tags: ['Rules'],
       summary: 'Read one rule',
       params: RuleParams,
       response: { 200: Rule, ...refusalAnswers(404) },

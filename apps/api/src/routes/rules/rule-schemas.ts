@@ -41,7 +41,17 @@ export const RuleToCreate = Type.Object(
     conditions: Type.Optional(definition.conditions),
     isActive: Type.Optional(definition.isActive),
   },
-  { additionalProperties: false },
+  {
+    additionalProperties: false,
+    examples: [
+      {
+        name: 'Hot leads',
+        trigger: 'LEAD_CREATED',
+        conditions: [{ field: 'score', operator: 'greater_than', value: 80 }],
+        actions: [{ type: 'CREATE_TASK', config: { title: 'Call {{name}}', dueIn: '24h' } }],
+      },
+    ],
+  },
 )
 
 export const RuleToUpdate = Type.Partial(Type.Object(definition), { additionalProperties: false })

@@ -36,6 +36,7 @@ export const runRoutes: FastifyPluginAsyncTypebox = async (app) => {
   app.post('/:id/execute', {
     config: { role: ({ body }) => (isDryRun(body) ? 'viewer' : 'operator') },
     schema: {
+      tags: ['Running'],
       summary: 'Execute one rule, active or not; as a dry run nothing happens',
       params: RuleParams,
       querystring: Type.Object({
@@ -75,6 +76,7 @@ export const runRoutes: FastifyPluginAsyncTypebox = async (app) => {
   app.post('/trigger/:eventType', {
     config: { role: 'operator' },
     schema: {
+      tags: ['Running'],
       summary: 'Post an event: runs every active rule of its type',
       params: Type.Object({ eventType: Type.String() }),
       body: Type.Object({ data: EventData }, { additionalProperties: false }),

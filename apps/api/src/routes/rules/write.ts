@@ -20,6 +20,7 @@ export const writeRoutes: FastifyPluginAsyncTypebox<{ bodyLimitBytes: number }> 
     attachValidation: true,
     config: { role: 'editor' },
     schema: {
+      tags: ['Rules'],
       summary: 'Create a rule',
       body: RuleToCreate,
       response: { 201: Rule, ...refusalAnswers(409, 413, 415, 422) },
@@ -42,6 +43,7 @@ export const writeRoutes: FastifyPluginAsyncTypebox<{ bodyLimitBytes: number }> 
     attachValidation: true,
     config: { role: 'editor' },
     schema: {
+      tags: ['Rules'],
       summary: 'Update a rule: any subset of its fields',
       params: RuleParams,
       body: RuleToUpdate,
@@ -70,6 +72,7 @@ export const writeRoutes: FastifyPluginAsyncTypebox<{ bodyLimitBytes: number }> 
   app.delete('/:id', {
     config: { role: 'editor' },
     schema: {
+      tags: ['Rules'],
       summary: 'Delete a rule for good',
       params: RuleParams,
       response: { 204: Type.Null(), ...refusalAnswers(404, 412, 413, 415) },
@@ -87,6 +90,7 @@ export const writeRoutes: FastifyPluginAsyncTypebox<{ bodyLimitBytes: number }> 
   app.patch('/:id/toggle', {
     config: { role: 'operator' },
     schema: {
+      tags: ['Rules'],
       summary: 'Switch a rule on or off',
       params: RuleParams,
       response: {
@@ -110,6 +114,7 @@ export const writeRoutes: FastifyPluginAsyncTypebox<{ bodyLimitBytes: number }> 
   app.post('/:id/clone', {
     config: { role: 'editor' },
     schema: {
+      tags: ['Rules'],
       summary: 'Copy a rule; the copy is inactive',
       params: RuleParams,
       response: { 201: Rule, ...refusalAnswers(404, 409, 412, 413, 415) },
