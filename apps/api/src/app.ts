@@ -7,7 +7,7 @@ import caller from './plugins/caller.js'
 import errors from './plugins/errors.js'
 import notFound from './plugins/not-found.js'
 import openapi from './plugins/openapi.js'
-import rateLimit from './plugins/rate-limit.js'
+import rateLimit, { limitationOf } from './plugins/rate-limit.js'
 import replies from './plugins/replies.js'
 import resources from './plugins/resources.js'
 import shutdown from './plugins/shutdown.js'
@@ -61,8 +61,7 @@ export async function buildApp(config: Config) {
 async function refuseUrl(request: FastifyRequest, reply: FastifyReply): Promise<void> {
   reply.header('x-request-id', request.id)
   await request.server.drawToken(request, reply)
-  const refusal =
-    request.retryAfterSeconds > 0 ? refusals.rateLimited(request.retryAfterSeconds) : refusals.badUrl()
+  const refusal = limitationOf(request) ?? refusals.badUrl()
   reply.status(refusal.statusCode).headers(refusal.headers).send(refusal.body)
 }
 

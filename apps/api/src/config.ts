@@ -1,4 +1,4 @@
-import { connections, EnvironmentError, readEnvironment } from '@automation/environment'
+import { connections, connectionsOf, EnvironmentError, readEnvironment } from '@automation/environment'
 import { Type } from 'typebox'
 
 const bucket = (fallback: string) =>
@@ -39,11 +39,8 @@ export type Config = ReturnType<typeof readConfig>
 export function readConfig(variables: Record<string, string | undefined> = process.env) {
   const environment = readEnvironment(Environment, variables)
   return {
-    databaseUrl: environment.DATABASE_URL,
+    ...connectionsOf(environment),
     databasePool: environment.DATABASE_POOL,
-    redisUrl: environment.REDIS_URL,
-    queuePrefix: environment.QUEUE_PREFIX,
-    logLevel: environment.LOG_LEVEL,
     host: environment.HOST,
     port: environment.PORT,
     bodyLimitBytes: environment.BODY_LIMIT,

@@ -1,5 +1,5 @@
 import { isIP } from 'node:net'
-import { connections, EnvironmentError, readEnvironment } from '@automation/environment'
+import { connections, connectionsOf, EnvironmentError, readEnvironment } from '@automation/environment'
 import { Type } from 'typebox'
 
 const Environment = Type.Object({
@@ -38,11 +38,8 @@ export type Config = ReturnType<typeof readConfig>
 export function readConfig(variables: Record<string, string | undefined> = process.env) {
   const environment = readEnvironment(Environment, variables)
   return {
-    databaseUrl: environment.DATABASE_URL,
+    ...connectionsOf(environment),
     databasePool: environment.DATABASE_POOL,
-    redisUrl: environment.REDIS_URL,
-    queuePrefix: environment.QUEUE_PREFIX,
-    logLevel: environment.LOG_LEVEL,
     concurrency: environment.WORKER_CONCURRENCY,
     mail: { smtpUrl: environment.SMTP_URL, from: environment.MAIL_FROM, directory: environment.MAIL_DIR },
     outboundAllow: (environment.OUTBOUND_ALLOW?.split(',') ?? []).map(readCidr),

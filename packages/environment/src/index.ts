@@ -52,6 +52,16 @@ export const connections = {
   LOG_LEVEL: Type.Enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'], { default: 'info' }),
 }
 
+/** The same under the names that the code uses. */
+export function connectionsOf(environment: Type.Static<Type.TObject<typeof connections>>) {
+  return {
+    databaseUrl: environment.DATABASE_URL,
+    redisUrl: environment.REDIS_URL,
+    queuePrefix: environment.QUEUE_PREFIX,
+    logLevel: environment.LOG_LEVEL,
+  }
+}
+
 /** For a process's first line: reads its configuration, or tells what is wrong with it and ends. */
 export function readOrExit<Config>(readConfig: () => Config): Config {
   try {

@@ -15,6 +15,7 @@ import { refusals } from '../errors.js'
 import { mayActAs } from '../permissions.js'
 import { createVerifier } from '../tokens.js'
 import { noteUnstorable } from './bodies.js'
+import { limitationOf } from './rate-limit.js'
 
 export interface Caller {
   userId: string
@@ -44,7 +45,7 @@ const membershipTtlMs = 1_000
  * Who calls, and may they? The caller is identified and a token drawn before the body is read, so each answer has
  * its rate headers; the refusals come after it, in the interface's order:
  *
- *   size 413 → JSON 400 → token 401 → rate 429 → workspace header 400 → membership, role 403 → body
+ *   size 413 → JSON 400 → token 401, or 429 where its bucket is empty → workspace header 400 → membership, role 403 → body
  */
 export default fp<{ tokens: Config['tokens'] }>(async (app, { tokens }) => {
   const verify = await createVerifier(app, tokens)
@@ -73,9 +74,9 @@ export default fp<{ tokens: Config['tokens'] }>(async (app, { tokens }) => {
   app.addHook('preValidation', async (request) => {
     const role = request.routeOptions.config?.role
     if (role === undefined) return
-    if (request.caller === undefined)
-      throw request.retryAfterSeconds > 0 ? limited(request) : refusals.authenticationRequired()
-    if (request.retryAfterSeconds > 0) throw limited(request)
+    const limitation = limitationOf(request)
+    if (limitation) throw limitation
+    if (request.caller === undefined) throw refusals.authenticationRequired()
     const workspaceId = request.headers['x-workspace-id']
     if (!isUuid(workspaceId)) throw refusals.workspaceRequired()
     const { membership } = request.caller
@@ -103,10 +104,6 @@ export default fp<{ tokens: Config['tokens'] }>(async (app, { tokens }) => {
       if (isDatabaseAway(error)) return 'away'
       throw error
     }
-  }
-
-  function limited(request: FastifyRequest) {
-    return refusals.rateLimited(request.retryAfterSeconds)
   }
 })
 

@@ -1,6 +1,7 @@
 import type { FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import { refusals } from '../errors.js'
+import { limitationOf } from './rate-limit.js'
 
 const methods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE'] as const
 
@@ -38,7 +39,7 @@ export default fp(async (app) => {
 
 /** Asking for what is not there costs a token like any other request. */
 function refuse(request: FastifyRequest, refusal: Error): never {
-  throw request.retryAfterSeconds > 0 ? refusals.rateLimited(request.retryAfterSeconds) : refusal
+  throw limitationOf(request) ?? refusal
 }
 
 declare module 'fastify' {

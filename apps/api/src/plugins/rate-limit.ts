@@ -5,6 +5,7 @@ import type { FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import { Redis } from 'ioredis'
 import type { Config } from '../config.js'
+import { type Refusal, refusals } from '../errors.js'
 import { createLocalBuckets, drawTokenScript, tokenInterval } from '../token-bucket.js'
 
 declare module 'fastify' {
@@ -88,3 +89,8 @@ export default fp<Options>(async (app, { redisUrl, queuePrefix, limits }) => {
     })
   })
 })
+
+/** How to refuse a request whose bucket was empty; it comes before whatever else could be said of it. */
+export function limitationOf({ retryAfterSeconds }: FastifyRequest): Refusal | undefined {
+  return retryAfterSeconds > 0 ? refusals.rateLimited(retryAfterSeconds) : undefined
+}
