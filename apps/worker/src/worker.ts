@@ -36,16 +36,21 @@ export function startWorker(config: Config, database: Database, log: Logger) {
     concurrency: config.concurrency,
     ...stallOptions,
   })
-  // Lost connections come back by themselves; BullMQ tells of each through the worker's own error event.
-  for (const redis of [publisher, connection]) redis.on('error', () => {})
-  worker.on('error', (error) => log.warn({ err: error }, 'queue error'))
+  publisher.on('error', () => {})
+  connection.on('error', () => {})
+  tellOutages(connection, log)
+  // While Redis is away there is nothing to say that tellOutages has not said.
+  worker.on('error', (error) => {
+    if (connection.status === 'ready') log.warn({ err: error }, 'queue error')
+  })
   worker.on('failed', (job, error) => log.error({ err: error, eventId: job?.data.eventId }, 'job failed'))
 
   return {
     ready: () => worker.waitUntilReady(),
     /** Finishes what is under way; what still waits is left to other workers. */
     async close(): Promise<void> {
-      await worker.close()
+      // Without Redis there is nothing to hand back, and asking it would hold the process.
+      await worker.close(connection.status !== 'ready')
       await effects.close()
       publisher.disconnect()
       connection.disconnect()
@@ -80,4 +85,17 @@ export function startWorker(config: Config, database: Database, log: Logger) {
     }
     publisher.publish(replyChannel(config.queuePrefix, instanceId), JSON.stringify(reply)).catch(() => {})
   }
+}
+
+/** One line when Redis goes and one when it comes back, however often the connection is tried meanwhile. */
+function tellOutages(connection: Redis, log: Logger): void {
+  let isAway = false
+  connection.on('close', () => {
+    if (!isAway) log.warn('Redis is away; jobs wait until it is back')
+    isAway = true
+  })
+  connection.on('ready', () => {
+    if (isAway) log.info('Redis is back')
+    isAway = false
+  })
 }

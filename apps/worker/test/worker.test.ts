@@ -167,3 +167,10 @@ t.test('a belt that is away keeps no event from being accepted', async (t) => {
   await openInbox(database, nowhere).accept(event)
   t.match(await house.own.event.findUnique({ where: { id: event.id } }), { doneAt: null, data: {} })
 })
+
+t.test('a worker that never found Redis ends when it is asked to', async (t) => {
+  const database = openDatabase(databaseUrl, 1)
+  t.teardown(() => database.close())
+  const config = readConfig({ ...process.env, DATABASE_URL: databaseUrl, REDIS_URL: 'redis://127.0.0.1:1' })
+  await t.resolves(startWorker(config, database, log).close())
+})
