@@ -2,6 +2,7 @@ import { setTimeout } from 'node:timers/promises'
 import { newId, openDatabase } from '@automation/database'
 import { openInbox, openQueue } from '@automation/inbox'
 import { createPrivateDatabase } from '@automation/launcher'
+import { Redis } from 'ioredis'
 import { pino } from 'pino'
 import t, { type Test } from 'tap'
 import { readConfig } from '../src/config.js'
@@ -173,4 +174,24 @@ t.test('a worker that never found Redis ends when it is asked to', async (t) => 
   t.teardown(() => database.close())
   const config = readConfig({ ...process.env, DATABASE_URL: databaseUrl, REDIS_URL: 'redis://127.0.0.1:1' })
   await t.resolves(startWorker(config, database, log).close())
+})
+
+t.test('a queue that Redis did not answer at its birth is opened as soon as it does', async (t) => {
+  const redisUrl = process.env.REDIS_URL ?? ''
+  const admin = new Redis(redisUrl)
+  const user = `user-${newId()}`
+  await admin.call('ACL', 'SETUSER', user, 'on', '>secret', '~*', '&*', '+@all', '-info')
+  const url = new URL(redisUrl)
+  url.username = user
+  url.password = 'secret'
+  const queue = openQueue(url.href, `{test-${newId()}}`)
+  t.teardown(async () => {
+    await queue.close()
+    await admin.call('ACL', 'DELUSER', user)
+    admin.disconnect()
+  })
+  t.notOk(await queue.isReady(500))
+  await admin.call('ACL', 'SETUSER', user, '+info')
+  t.ok(await queue.isReady(10_000))
+  await t.resolves(queue.add({ id: newId(), workspaceId: newId(), ruleId: null }))
 })

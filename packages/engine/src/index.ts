@@ -1,22 +1,17 @@
 import { ConditionTrace } from './outcome.js'
 import { Condition } from './rule.js'
 
-export { type ActionConfig, type ActionType, actionDefinitions } from './actions/index.js'
+export { type ActionConfig, actionDefinitions } from './actions/index.js'
 export { normaliseConditions, normaliseRule } from './conditions.js'
 export { parseDuration } from './duration.js'
 export { EventType, eventTypes, isEventType } from './event-types.js'
 export { type Fault, findRuleFaults } from './faults.js'
-export { ActionResult, ConditionTrace, Outcome, Trace } from './outcome.js'
-export { maxPathLength } from './path.js'
-export { maxPatternLength } from './pattern.js'
+export { ActionResult, Outcome, Trace } from './outcome.js'
 export {
   Action,
   Actions,
   Condition,
   Conditions,
-  maxActions,
-  maxClauses,
-  maxNesting,
   maxPlaceholders,
   RuleDefinition,
   RuleDescription,
@@ -26,12 +21,9 @@ export {
   type CompiledRule,
   compileRule,
   explainRule,
-  type FaultyAction,
   type Plan,
-  type PlannedAction,
   planRule,
   type ReadyAction,
-  type SkippedAction,
 } from './run.js'
 export { type Effect, settlePlan, simulatePlan } from './settle.js'
 

@@ -7,6 +7,8 @@ import type { NewEvent } from './insert-events.js'
 export type EventQueue = ReturnType<typeof openQueue>
 type QueuedEvent = Pick<NewEvent, 'id' | 'workspaceId' | 'ruleId'>
 
+const reopenPauseMs = 200
+
 /**
  * The producing end of the belt. It fails fast, and so it may: a job that could not be added is added by the sweeper.
  * `commandTimeout` is what ends a call to a Redis that is paused, and not just gone.
@@ -19,11 +21,14 @@ export function openQueue(redisUrl: string, prefix: string) {
     connectTimeout: 2_000,
   })
   let opened: Queue<JobData, void, JobName> | undefined
+  let isClosed = false
   // Lost connections come back by themselves; each call that fails meanwhile says so itself.
   connection.on('error', () => {})
-  // BullMQ's queue asks Redis for its version once, at its birth, and is of no use for ever if that fails.
-  connection.on('ready', async () => {
-    if (opened) return
+  connection.once('ready', open)
+
+  /** BullMQ's queue asks Redis for its version once, at its birth, and is of no use for ever if that fails: so again. */
+  async function open(): Promise<void> {
+    if (isClosed) return
     const queue = new Queue<JobData, void, JobName>(queueName, {
       connection,
       prefix,
@@ -31,13 +36,15 @@ export function openQueue(redisUrl: string, prefix: string) {
       defaultJobOptions: jobOptions,
     })
     queue.on('error', () => {})
-    await queue.waitUntilReady().then(
-      () => {
-        opened = queue
-      },
-      () => queue.close(),
-    )
-  })
+    try {
+      await queue.waitUntilReady()
+      opened = queue
+    } catch {
+      queue.close().catch(() => {})
+      await setTimeout(reopenPauseMs, undefined, { ref: false })
+      await open()
+    }
+  }
 
   function queue(): Queue<JobData, void, JobName> {
     if (!opened) throw new Error('Redis is away')
@@ -68,6 +75,7 @@ export function openQueue(redisUrl: string, prefix: string) {
       return true
     },
     async close(): Promise<void> {
+      isClosed = true
       await opened?.close()
       connection.disconnect()
     },

@@ -4,18 +4,22 @@ import fp from 'fastify-plugin'
 import { refusals } from '../errors.js'
 import { bodyFaults } from './validation.js'
 
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** Faults that schemas cannot see; undefined where there are none. */
+    unstorable: Fault[] | undefined
+  }
+}
+
 const maxDepth = 32
 const maxNodes = 20_000
 const maxReported = 20
 
 /** Only JSON comes in, and an empty body under a JSON content type counts as none. */
 export default fp(async (app) => {
-  app.decorateRequest('unstorable', null as never)
-  app.addHook('onRequest', async (request) => {
-    request.unstorable = []
-  })
+  app.decorateRequest('unstorable', undefined)
   app.addHook('preHandler', async ({ unstorable, validationError }) => {
-    if (unstorable.length > 0) throw refusals.invalid([...unstorable, ...bodyFaults(validationError ?? {})])
+    if (unstorable) throw refusals.invalid([...unstorable, ...bodyFaults(validationError ?? {})])
   })
   app.removeAllContentTypeParsers()
   const parseJson = app.getDefaultJsonParser('error', 'error')
@@ -26,20 +30,14 @@ export default fp(async (app) => {
 })
 
 /**
- * Turns down what Postgres cannot store (NUL, half a surrogate pair) and what would overflow a stack further in.
+ * Notes what Postgres cannot store (NUL, half a surrogate pair), to be told together with the faults of shape.
  *
- * @throws a 422 refusal that lists the first faults
+ * @throws a 422 refusal at once where the body is so deep or large that checking its shape could do harm
  */
 export function noteUnstorable(request: FastifyRequest): void {
-  if (typeof request.body === 'object' && request.body !== null)
-    request.unstorable = findUnstorable(request.body)
-}
-
-declare module 'fastify' {
-  interface FastifyRequest {
-    /** Told together with the faults of shape. */
-    unstorable: Fault[]
-  }
+  if (typeof request.body !== 'object' || request.body === null) return
+  const faults = findUnstorable(request.body)
+  if (faults.length > 0) request.unstorable = faults
 }
 
 function findUnstorable(body: object): Fault[] {

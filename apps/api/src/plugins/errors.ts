@@ -26,7 +26,7 @@ function refusalFor(error: FastifyError, request: FastifyRequest): Refusal | und
   if (error instanceof Refusal) return error
   if (error.validation) {
     return error.validationContext === 'body'
-      ? refusals.invalid([...request.unstorable, ...bodyFaults(error)])
+      ? refusals.invalid([...(request.unstorable ?? []), ...bodyFaults(error)])
       : refusals.badRequest(queryFault(error))
   }
   if (isDatabaseAway(error)) return refusals.unavailable()

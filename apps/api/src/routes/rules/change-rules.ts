@@ -3,7 +3,7 @@ import type { FastifyRequest } from 'fastify'
 import { refusals } from '../../errors.js'
 import type { RuleRow } from './present-rule.js'
 
-export const maxRules = 1_000
+const maxRules = 1_000
 
 type Transaction = Parameters<Parameters<FastifyRequest['workspace']['database']['$transaction']>[0]>[0]
 
