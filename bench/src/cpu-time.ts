@@ -1,8 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs'
 
-/** The four that an event passes through. */
-export type Part = 'api' | 'worker' | 'redis' | 'postgres'
-export type CpuMicros = Record<Part, number>
+/** The four that an event passes through; no worker where it is only accepted. */
+export type Pids = { api: number; worker: number | null; redis: number; postgres: number }
+export type CpuMicros = Pids
 
 /** Linux tells in hundredths of a second on every machine that Node runs on (`getconf CLK_TCK`). */
 const microsPerTick = 10_000

@@ -1,5 +1,6 @@
+import { mintToken } from '@automation/administration'
 import { type Database, newId } from '@automation/database'
-import { mintToken, type Product } from '@automation/launcher'
+import type { Product } from '@automation/launcher'
 import type { Rule, Scenario } from './scenarios.js'
 
 /** Where requests of one scenario go, and as whom. */

@@ -22,6 +22,10 @@ const Environment = Type.Object({
   JWKS_URL: Type.Optional(Type.String({ pattern: '^https?://', description: 'key set for RS256 and EdDSA' })),
   JWT_ISSUER: Type.String({ default: 'automation-rules', description: 'the iss that a token must carry' }),
   JWT_AUDIENCE: Type.String({ default: 'automation-rules', description: 'the aud that a token must carry' }),
+  ENCRYPTION_KEY: Type.String({
+    pattern: '^[A-Za-z0-9+/]{43}=$',
+    description: '32 bytes in base64 that seal the signing secrets: openssl rand -base64 32',
+  }),
   RATE_LIMIT_ANONYMOUS: bucket('10/15'),
   RATE_LIMIT_AUTHENTICATED: bucket('60/100'),
   RATE_LIMIT_ENTERPRISE: bucket('300/500'),
@@ -50,6 +54,7 @@ export function readConfig(variables: Record<string, string | undefined> = proce
       issuer: environment.JWT_ISSUER,
       audience: environment.JWT_AUDIENCE,
     },
+    encryptionKey: environment.ENCRYPTION_KEY,
     rateLimits: {
       anonymous: readBucket(environment.RATE_LIMIT_ANONYMOUS),
       authenticated: readBucket(environment.RATE_LIMIT_AUTHENTICATED),

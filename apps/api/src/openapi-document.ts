@@ -12,6 +12,7 @@ const app = await buildApp(
     DATABASE_URL: 'postgresql://127.0.0.1:1/none',
     REDIS_URL: 'redis://127.0.0.1:1',
     JWT_SECRET: 'only-for-this-document-0123456789',
+    ENCRYPTION_KEY: Buffer.alloc(32).toString('base64'),
     LOG_LEVEL: 'error',
   }),
 )

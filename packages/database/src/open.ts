@@ -4,6 +4,8 @@ import { type Prisma, PrismaClient } from './generated/client.js'
 
 export type WorkspaceDatabase = ReturnType<typeof scopeToWorkspace>
 export type Database = ReturnType<typeof openDatabase>
+/** What a function given to `$transaction` gets. */
+export type WorkspaceTransaction = Parameters<Parameters<WorkspaceDatabase['$transaction']>[0]>[0]
 
 /**
  * Opens one pool and Prisma on top of it. Nothing waits for ever: a connection is had within 2 s and a statement
@@ -54,6 +56,11 @@ const workspaceColumn: Record<Prisma.ModelName, 'id' | 'workspaceId'> = {
   Member: 'workspaceId',
   Rule: 'workspaceId',
   RuleCounters: 'workspaceId',
+  ApiKey: 'workspaceId',
+  SigningSecret: 'workspaceId',
+  WebhookReceipt: 'workspaceId',
+  WebhookRejection: 'workspaceId',
+  AuditEntry: 'workspaceId',
   Event: 'workspaceId',
   Execution: 'workspaceId',
   Task: 'workspaceId',

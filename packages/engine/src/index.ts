@@ -26,6 +26,7 @@ export {
   type ReadyAction,
 } from './run.js'
 export { type Effect, settlePlan, simulatePlan } from './settle.js'
+export { parseTimestamp } from './timestamp.js'
 
 /** The schemas that others refer to by `$id`: give each to Fastify's addSchema before any route. */
 export const sharedSchemas = [Condition, ConditionTrace]

@@ -1,6 +1,6 @@
 import { readFile, writeFile } from 'node:fs/promises'
+import { mintToken } from '@automation/administration'
 import { newId, openDatabase } from '@automation/database'
-import { mintToken } from './tokens.js'
 
 /** What `.data/demo.json` holds, for the curl lines of the README. */
 export interface Demo {

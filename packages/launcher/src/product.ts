@@ -1,13 +1,13 @@
 import { randomBytes } from 'node:crypto'
 import { mkdir } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
+import { tokenParty } from '@automation/administration'
 import { migrate } from '@automation/database'
 import { startPostgres } from './postgres.js'
 import { quietStep, type Step } from './progress.js'
 import { startRedis } from './redis.js'
 import type { Server } from './server.js'
 import { type NodeProcess, startNode } from './start-node.js'
-import { tokenParty } from './tokens.js'
 
 export interface ProductOptions {
   /** Takes the data of Postgres and Redis, `mail/` and `logs/`. */
@@ -37,6 +37,8 @@ export interface Product {
   redisUrl: string
   /** Signs the tokens that the APIs accept. */
   jwtSecret: string
+  /** Seals the signing secrets: 32 bytes in base64. */
+  encryptionKey: string
   env: Record<string, string>
   /** All that were started, those that have ended included. */
   apis: ApiProcess[]
@@ -92,6 +94,7 @@ export async function startProduct(options: ProductOptions): Promise<Product> {
 function describeProduct(options: ProductOptions): Product {
   const { directory, ports = {}, durable } = options
   const jwtSecret = options.env?.JWT_SECRET ?? randomBytes(32).toString('base64url')
+  const encryptionKey = options.env?.ENCRYPTION_KEY ?? randomBytes(32).toString('base64')
   const apis: ApiProcess[] = []
   const workers: NodeProcess[] = []
   let startedApis = 0
@@ -101,6 +104,7 @@ function describeProduct(options: ProductOptions): Product {
     databaseUrl: options.databaseUrl ?? '',
     redisUrl: options.redisUrl ?? '',
     jwtSecret,
+    encryptionKey,
     apis,
     workers,
     postgres: undefined,
@@ -112,6 +116,7 @@ function describeProduct(options: ProductOptions): Product {
         JWT_SECRET: jwtSecret,
         JWT_ISSUER: tokenParty,
         JWT_AUDIENCE: tokenParty,
+        ENCRYPTION_KEY: encryptionKey,
         HOST: '127.0.0.1',
         MAIL_DIR: `${directory}/mail`,
         ...options.env,

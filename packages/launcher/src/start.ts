@@ -34,16 +34,18 @@ async function run(variables: NodeJS.ProcessEnv): Promise<void> {
     // The API of a launcher that was killed notices by itself, and answers what it has in hand.
     if (wasKilled) await untilPortIsFree(port)
     if (!(await isPortFree(port))) throw new CannotStart(`Port ${port} is taken; set PORT to another one`)
-    const { jwtSecret } = variables.JWT_SECRET
-      ? { jwtSecret: variables.JWT_SECRET }
-      : await keepSecrets(`${directory}/secrets.json`)
+    const kept = await keepSecrets(`${directory}/secrets.json`)
     const product = await startProduct({
       directory,
       ports: { api: port },
       databaseUrl: variables.DATABASE_URL || undefined,
       redisUrl: variables.REDIS_URL || undefined,
       durable: true,
-      env: { JWT_SECRET: jwtSecret, ...(variables.HOST ? { HOST: variables.HOST } : {}) },
+      env: {
+        JWT_SECRET: variables.JWT_SECRET || kept.jwtSecret,
+        ENCRYPTION_KEY: variables.ENCRYPTION_KEY || kept.encryptionKey,
+        ...(variables.HOST ? { HOST: variables.HOST } : {}),
+      },
       step: tellStep,
       signal: interrupted,
     })

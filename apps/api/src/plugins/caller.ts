@@ -1,3 +1,4 @@
+import type { Scope } from '@automation/administration'
 import {
   type Database,
   findMembership,
@@ -12,33 +13,44 @@ import fp from 'fastify-plugin'
 import { LRUCache } from 'lru-cache'
 import type { Config } from '../config.js'
 import { refusals } from '../errors.js'
-import { mayActAs } from '../permissions.js'
+import { type Permissions, permissionsOfScopes, permits } from '../permissions.js'
 import { createVerifier } from '../tokens.js'
+import { createApiKeyVerifier } from '../verify-api-key.js'
 import { noteUnstorable } from './bodies.js'
 import { limitationOf } from './rate-limit.js'
 
 export interface Caller {
-  userId: string
+  /** `user:<sub>` or `api_key:<id>`, as the audit log tells it. */
+  actor: string
+  /** The `sub` of a token; undefined for a key. */
+  userId: string | undefined
+  /** The one that the request is about; undefined where the caller has named none. */
+  workspaceId: string | undefined
   /** undefined for a stranger to the workspace; 'away' where Postgres could not be asked. */
-  membership: Membership | 'away' | undefined
-  rateClass: 'authenticated' | 'enterprise'
+  permissions: Permissions | 'away' | undefined
 }
 
 declare module 'fastify' {
+  interface FastifyInstance {
+    /** Sees changes of members and plans at once that this process has made itself. */
+    forgetMemberships(): void
+  }
   interface FastifyRequest {
     caller: Caller | undefined
-    /** The workspace of a request that has passed all checks, and its rows. */
-    workspace: { readonly id: string; readonly database: WorkspaceDatabase }
+    /** The workspace of a request that has passed all checks, its rows, and who acts. */
+    workspace: { readonly id: string; readonly database: WorkspaceDatabase; readonly actor: string }
   }
   interface FastifyContextConfig {
     /** The role that a route needs; without one no token is asked for. */
     role?: Role | ((request: FastifyRequest) => Role)
-    /** Neither token nor rate limit: for probes and documents. */
+    /** What an API key needs, where the route is about something else than rules. */
+    scope?: Scope
+    /** Nothing is asked or drawn on arrival: for probes and documents, and for webhooks, which see to it themselves. */
     isOpen?: boolean
   }
 }
 
-/** For how long (ms) a role or a plan that was changed may still be answered as it was. */
+/** For how long (ms) a role or a plan that another process has changed may still be answered as it was. */
 const membershipTtlMs = 1_000
 
 /**
@@ -48,7 +60,8 @@ const membershipTtlMs = 1_000
  *   size 413 → JSON 400 → token 401, or 429 where its bucket is empty → workspace header 400 → membership, role 403 → body
  */
 export default fp<{ tokens: Config['tokens'] }>(async (app, { tokens }) => {
-  const verify = await createVerifier(app, tokens)
+  const verifyToken = await createVerifier(app, tokens)
+  const verifyApiKey = createApiKeyVerifier(app.database)
   const memberships = new LRUCache<string, { found: Membership | undefined }>({
     max: 10_000,
     ttl: membershipTtlMs,
@@ -58,13 +71,14 @@ export default fp<{ tokens: Config['tokens'] }>(async (app, { tokens }) => {
     },
   })
 
+  app.decorate('forgetMemberships', () => memberships.clear())
   app.decorateRequest('caller', undefined)
   app.decorateRequest('workspace', null as never)
 
   app.addHook('onRequest', async (request, reply) => {
     if (request.routeOptions.config?.isOpen) return
     try {
-      request.caller = await identify(request)
+      await identify(request)
     } finally {
       // Also where the token's keys are out of reach: no answer goes without its rate headers.
       await app.drawToken(request, reply)
@@ -72,34 +86,68 @@ export default fp<{ tokens: Config['tokens'] }>(async (app, { tokens }) => {
   })
 
   app.addHook('preValidation', async (request) => {
-    const role = request.routeOptions.config?.role
+    const { role, scope } = request.routeOptions.config ?? {}
     if (role === undefined) return
     const limitation = limitationOf(request)
     if (limitation) throw limitation
     if (request.caller === undefined) throw refusals.authenticationRequired()
-    const workspaceId = request.headers['x-workspace-id']
-    if (!isUuid(workspaceId)) throw refusals.workspaceRequired()
-    const { membership } = request.caller
-    if (membership === 'away') throw refusals.unavailable()
+    const { actor, workspaceId, permissions } = request.caller
+    if (workspaceId === undefined) throw refusals.workspaceRequired()
+    if (permissions === 'away') throw refusals.unavailable()
     const needed = typeof role === 'function' ? role(request) : role
-    if (membership === undefined || !mayActAs(membership.role, needed)) throw refusals.accessDenied()
+    if (permissions === undefined || !permits(permissions, needed, scope)) throw refusals.accessDenied()
     noteUnstorable(request)
-    request.workspace = openWorkspace(app.database, workspaceId.toLowerCase())
+    request.workspace = openWorkspace(app.database, workspaceId, actor)
   })
 
-  async function identify(request: FastifyRequest): Promise<Caller | undefined> {
+  /** Notes who calls, and who pays for it; neither where the token is no good. */
+  async function identify(request: FastifyRequest): Promise<void> {
     const token = /^Bearer +(\S+)$/i.exec(request.headers.authorization ?? '')?.[1]
-    const userId = token === undefined ? undefined : await verify(token)
-    if (userId === undefined) return undefined
-    const membership = await findCached(request.headers['x-workspace-id'], userId)
-    const isEnterprise = typeof membership === 'object' && membership.plan === 'enterprise'
-    return { userId, membership, rateClass: isEnterprise ? 'enterprise' : 'authenticated' }
+    if (token === undefined) return
+    const named = request.headers['x-workspace-id']
+    const found = token.startsWith('ark_')
+      ? await identifyKey(token, named)
+      : await identifyUser(token, named)
+    if (found === undefined) return
+    request.caller = found.caller
+    request.payer = {
+      owner: found.caller.actor,
+      rateClass: found.plan === 'enterprise' ? 'enterprise' : 'authenticated',
+    }
   }
 
-  async function findCached(workspaceId: unknown, userId: string): Promise<Caller['membership']> {
-    if (!isUuid(workspaceId)) return undefined
+  async function identifyUser(token: string, named: unknown) {
+    const userId = await verifyToken(token)
+    if (userId === undefined) return undefined
+    const workspaceId = isUuid(named) ? named.toLowerCase() : undefined
+    const membership = workspaceId === undefined ? undefined : await findCached(workspaceId, userId)
+    const caller = { actor: `user:${userId}`, userId, workspaceId }
+    return membership === undefined || membership === 'away'
+      ? { caller: { ...caller, permissions: membership } }
+      : {
+          caller: { ...caller, permissions: { role: membership.role, scopes: undefined } },
+          plan: membership.plan,
+        }
+  }
+
+  /** A key knows its workspace; a header that names another one, or none, is not overlooked. */
+  async function identifyKey(token: string, named: unknown) {
+    const key = await verifyApiKey(token).catch((error) => {
+      throw isDatabaseAway(error) ? refusals.unavailable() : error
+    })
+    if (key === undefined) return undefined
+    const isNamed = named !== undefined
+    const workspaceId = !isNamed ? key.workspaceId : isUuid(named) ? named.toLowerCase() : undefined
+    const permissions = workspaceId === key.workspaceId ? permissionsOfScopes(key.scopes) : undefined
+    return {
+      caller: { actor: `api_key:${key.id}`, userId: undefined, workspaceId, permissions },
+      plan: key.plan,
+    }
+  }
+
+  async function findCached(workspaceId: string, userId: string): Promise<Membership | 'away' | undefined> {
     try {
-      return (await memberships.fetch(JSON.stringify([workspaceId.toLowerCase(), userId])))?.found
+      return (await memberships.fetch(JSON.stringify([workspaceId, userId])))?.found
     } catch (error) {
       if (isDatabaseAway(error)) return 'away'
       throw error
@@ -108,10 +156,11 @@ export default fp<{ tokens: Config['tokens'] }>(async (app, { tokens }) => {
 })
 
 /** Scoping the database costs something, and posting an event never asks for it. */
-function openWorkspace(database: Database, id: string): FastifyRequest['workspace'] {
+function openWorkspace(database: Database, id: string, actor: string): FastifyRequest['workspace'] {
   let scoped: WorkspaceDatabase | undefined
   return {
     id,
+    actor,
     get database() {
       scoped ??= database.forWorkspace(id)
       return scoped

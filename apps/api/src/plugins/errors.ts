@@ -1,3 +1,4 @@
+import { Refused } from '@automation/administration'
 import { isDatabaseAway } from '@automation/database'
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
@@ -24,6 +25,7 @@ function answer(refusal: Refusal | undefined, error: Error, request: FastifyRequ
 
 function refusalFor(error: FastifyError, request: FastifyRequest): Refusal | undefined {
   if (error instanceof Refusal) return error
+  if (error instanceof Refused) return refusalOf(error)
   if (error.validation) {
     return error.validationContext === 'body'
       ? refusals.invalid([...(request.unstorable ?? []), ...bodyFaults(error)])
@@ -37,6 +39,12 @@ function refusalFor(error: FastifyError, request: FastifyRequest): Refusal | und
     return new Refusal(error.statusCode, error.message)
   }
   return undefined
+}
+
+/** What administration turns down, in the interface's words. */
+function refusalOf({ kind, field, message }: Refused): Refusal {
+  if (kind === 'invalid') return refusals.invalid([{ field, message }])
+  return new Refusal(kind === 'not_found' ? 404 : 409, message)
 }
 
 const messages: Record<string, string> = {

@@ -14,6 +14,8 @@ declare module 'fastify' {
     drawToken(request: FastifyRequest, reply: FastifyReply): Promise<void>
   }
   interface FastifyRequest {
+    /** Whose bucket pays for the request; undefined leaves it to the IP. */
+    payer: { owner: string; rateClass: 'authenticated' | 'enterprise' } | undefined
     /** Seconds after which to try again; 0 where the bucket had a token. */
     retryAfterSeconds: number
   }
@@ -27,7 +29,7 @@ interface Options {
 }
 
 /**
- * Token buckets by user, else by IP (IPv6 by /64): shared through Redis, and one for each process while Redis is
+ * Token buckets by API key, user or (for webhooks) workspace, else by IP (IPv6 by /64): shared through Redis, and one for each process while Redis is
  * away: never an open door, never an error.
  */
 export default fp<Options>(async (app, { redisUrl, queuePrefix, limits }) => {
@@ -64,17 +66,18 @@ export default fp<Options>(async (app, { redisUrl, queuePrefix, limits }) => {
     }
   }
 
-  const bucketOf = (request: FastifyRequest) => limits[request.caller?.rateClass ?? 'anonymous']
+  const bucketOf = ({ payer }: FastifyRequest) => limits[payer?.rateClass ?? 'anonymous']
   await app.register(rateLimit, {
     global: false,
     store: TokenBuckets,
-    keyGenerator: ({ caller, ip }) =>
-      caller ? `${caller.rateClass}:${caller.userId}` : `anonymous:${normalizeIP(ip, 64)}`,
+    keyGenerator: ({ payer, ip }) =>
+      payer ? `${payer.rateClass}:${payer.owner}` : `anonymous:${normalizeIP(ip, 64)}`,
     max: (request) => bucketOf(request).burst,
     timeWindow: (request) => (bucketOf(request).burst / bucketOf(request).perMinute) * 60_000,
   })
 
   const draw = app.createRateLimit()
+  app.decorateRequest('payer', undefined)
   app.decorateRequest('retryAfterSeconds', 0)
   app.decorate('drawToken', async (request, reply) => {
     const drawn = await draw(request)

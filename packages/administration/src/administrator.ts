@@ -1,0 +1,45 @@
+import type { Database, WorkspaceTransaction } from '@automation/database'
+import { newId, Prisma } from '@automation/database'
+import type { AuditAction } from './audit.js'
+
+/** On whose behalf a workspace is changed: every change leaves an entry in its audit log. */
+export interface Administrator {
+  database: Database
+  workspaceId: string
+  /** `user:<sub>`, `api_key:<id>` or `cli:<system user>` */
+  actor: string
+}
+
+/** What is told of a change beside who made it. */
+export interface Change<Result> {
+  result: Result
+  action: AuditAction
+  subject: string
+  details?: object
+}
+
+/**
+ * Changes a workspace and writes down who did, in one transaction. Changes of one workspace happen one after another,
+ * so a rule about all of its members, keys or secrets holds whoever else is at work.
+ */
+export function changeWorkspace<Result>(
+  { database, workspaceId, actor }: Administrator,
+  change: (transaction: WorkspaceTransaction) => Promise<Change<Result>>,
+): Promise<Result> {
+  return database.forWorkspace(workspaceId).$transaction(async (transaction) => {
+    await transaction.$queryRaw(
+      Prisma.sql`SELECT 1 FROM workspaces WHERE id = ${workspaceId}::uuid FOR NO KEY UPDATE`,
+    )
+    const { result, ...entry } = await change(transaction)
+    await writeAudit(transaction, { workspaceId, actor, ...entry })
+    return result
+  })
+}
+
+export async function writeAudit(
+  transaction: WorkspaceTransaction,
+  entry: { workspaceId: string; actor: string; action: AuditAction; subject: string; details?: object },
+): Promise<void> {
+  const { details = {}, ...rest } = entry
+  await transaction.auditEntry.create({ data: { id: newId(), ...rest, details }, select: { id: true } })
+}

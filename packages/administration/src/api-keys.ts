@@ -1,0 +1,138 @@
+import { hash, randomBytes } from 'node:crypto'
+import { newId, type WorkspaceDatabase } from '@automation/database'
+import { parseTimestamp } from '@automation/engine'
+import { Type } from 'typebox'
+import { type Administrator, changeWorkspace } from './administrator.js'
+import { Refused } from './refused.js'
+
+/** What a key may do. Those on rules are like the roles: each holds the ones before it. `admin` holds all. */
+export const Scope = Type.Enum(['receipts:read', 'rules:read', 'rules:run', 'rules:write', 'admin'])
+export type Scope = Type.Static<typeof Scope>
+
+const Timestamp = Type.String({ format: 'date-time' })
+const orNull = <Schema extends Type.TSchema>(schema: Schema) => Type.Union([schema, Type.Null()])
+
+export const ApiKey = Type.Object({
+  id: Type.String({ format: 'uuid' }),
+  name: Type.String({ minLength: 1, maxLength: 200 }),
+  scopes: Type.Array(Scope, { minItems: 1, uniqueItems: true }),
+  state: Type.Enum(['active', 'expired', 'revoked']),
+  createdAt: Timestamp,
+  expiresAt: orNull(Timestamp),
+  revokedAt: orNull(Timestamp),
+  lastUsedAt: orNull(Type.String({ format: 'date-time', description: 'to within a minute' })),
+})
+export type ApiKey = Type.Static<typeof ApiKey>
+
+/** The only answer that ever shows the key itself. */
+export const NewApiKey = Type.Object({
+  ...ApiKey.properties,
+  key: Type.String({ description: 'shown this once; only its SHA-256 is kept' }),
+})
+export type NewApiKey = Type.Static<typeof NewApiKey>
+
+export const ApiKeyToCreate = Type.Object(
+  {
+    name: ApiKey.properties.name,
+    scopes: ApiKey.properties.scopes,
+    expiresAt: Type.Optional(
+      Type.String({ description: 'ISO 8601 with a zone; without it the key never expires' }),
+    ),
+  },
+  { additionalProperties: false },
+)
+
+const maxUsableKeys = 100
+
+/**
+ * @throws Refused where the time of expiry is none or over, or the workspace has 100 keys in use
+ */
+export function createApiKey(
+  administrator: Administrator,
+  { name, scopes, expiresAt }: Type.Static<typeof ApiKeyToCreate>,
+): Promise<NewApiKey> {
+  const expiry = expiresAt === undefined ? null : readExpiry(expiresAt)
+  const id = newId()
+  const key = `ark_${id}_${randomBytes(32).toString('base64url')}`
+  return changeWorkspace(administrator, async (transaction) => {
+    const inUse = await transaction.apiKey.count({
+      where: { revokedAt: null, OR: [{ expiresAt: null }, { expiresAt: { gt: new Date() } }] },
+    })
+    if (inUse >= maxUsableKeys)
+      throw new Refused('conflict', `A workspace may have ${maxUsableKeys} API keys in use`)
+    const row = await transaction.apiKey.create({
+      data: {
+        id,
+        workspaceId: administrator.workspaceId,
+        name,
+        scopes,
+        hash: hashApiKey(key),
+        expiresAt: expiry,
+      },
+    })
+    return {
+      result: { ...present(row), key },
+      action: 'api_key.created',
+      subject: id,
+      details: { name, scopes, expiresAt: row.expiresAt },
+    }
+  })
+}
+
+/** The newest first; those that were revoked or have expired too. */
+export async function listApiKeys(database: WorkspaceDatabase): Promise<ApiKey[]> {
+  const rows = await database.apiKey.findMany({ orderBy: { id: 'desc' } })
+  return rows.map(present)
+}
+
+/** From the next request on the key is none. Revoking again changes nothing. @throws Refused where there is no such key */
+export function revokeApiKey(administrator: Administrator, id: string): Promise<ApiKey> {
+  return changeWorkspace(administrator, async (transaction) => {
+    const found = await transaction.apiKey.findUnique({ where: { id }, select: { revokedAt: true } })
+    if (found === null) throw new Refused('not_found', 'API key not found')
+    const revokedAt = found.revokedAt ?? new Date()
+    const row = await transaction.apiKey.update({ where: { id }, data: { revokedAt } })
+    return { result: present(row), action: 'api_key.revoked', subject: id, details: { name: row.name } }
+  })
+}
+
+/** The id within a text that looks like a key; undefined for any other text. */
+export function readApiKeyId(text: string): string | undefined {
+  return /^ark_([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})_[A-Za-z0-9_-]{43}$/.exec(text)?.[1]
+}
+
+/** SHA-256 is enough: a key is 32 random bytes, nothing that could be guessed. */
+export function hashApiKey(key: string): Buffer<ArrayBuffer> {
+  return Buffer.from(hash('sha256', key, 'hex'), 'hex')
+}
+
+function readExpiry(text: string): Date {
+  const time = parseTimestamp(text)
+  if (!(time > Date.now()))
+    throw new Refused('invalid', 'Must be an ISO 8601 time with a zone, in the future', 'expiresAt')
+  return new Date(time)
+}
+
+interface Row {
+  id: string
+  name: string
+  scopes: string[]
+  createdAt: Date
+  expiresAt: Date | null
+  revokedAt: Date | null
+  lastUsedAt: Date | null
+}
+
+function present(row: Row): ApiKey {
+  const isExpired = row.expiresAt !== null && row.expiresAt.getTime() <= Date.now()
+  return {
+    id: row.id,
+    name: row.name,
+    scopes: row.scopes as Scope[],
+    state: row.revokedAt ? 'revoked' : isExpired ? 'expired' : 'active',
+    createdAt: row.createdAt.toISOString(),
+    expiresAt: row.expiresAt?.toISOString() ?? null,
+    revokedAt: row.revokedAt?.toISOString() ?? null,
+    lastUsedAt: row.lastUsedAt?.toISOString() ?? null,
+  }
+}

@@ -1,0 +1,22 @@
+import { Type } from 'typebox'
+
+/** Everything that the audit log may tell. */
+export const AuditAction = Type.Enum([
+  'workspace.created',
+  'workspace.updated',
+  'member.added',
+  'member.changed',
+  'member.removed',
+  'api_key.created',
+  'api_key.revoked',
+  'signing_secret.created',
+  'signing_secret.retired',
+  'signing_secret.revoked',
+  'rule.created',
+  'rule.updated',
+  'rule.deleted',
+  'rule.activated',
+  'rule.deactivated',
+  'rule.cloned',
+])
+export type AuditAction = Type.Static<typeof AuditAction>

@@ -1,0 +1,82 @@
+import { type Database, newId } from '@automation/database'
+import { Type } from 'typebox'
+import { type Administrator, changeWorkspace } from './administrator.js'
+import { UserId } from './members.js'
+import { Refused } from './refused.js'
+
+export const Plan = Type.Enum(['standard', 'enterprise'], {
+  description: 'says which rate limit the members and keys of the workspace have',
+})
+const WorkspaceName = Type.String({ minLength: 1, maxLength: 200 })
+
+export const Workspace = Type.Object({
+  id: Type.String({ format: 'uuid' }),
+  name: WorkspaceName,
+  plan: Plan,
+  createdAt: Type.String({ format: 'date-time' }),
+})
+export type Workspace = Type.Static<typeof Workspace>
+
+export const WorkspaceToCreate = Type.Object(
+  { name: WorkspaceName, plan: Type.Optional(Plan), adminUserId: Type.Optional(UserId) },
+  { additionalProperties: false },
+)
+export const WorkspaceToUpdate = Type.Object(
+  { name: Type.Optional(WorkspaceName), plan: Type.Optional(Plan) },
+  { additionalProperties: false },
+)
+
+const fields = { id: true, name: true, plan: true, createdAt: true } as const
+
+/** A new workspace with its first admin. */
+export function createWorkspace(
+  { database, actor }: Pick<Administrator, 'database' | 'actor'>,
+  { name, plan = 'standard', adminUserId }: Type.Static<typeof WorkspaceToCreate> & { adminUserId: string },
+  id = newId(),
+): Promise<Workspace> {
+  return database.system.$transaction(async (transaction) => {
+    const workspace = await transaction.workspace.create({
+      data: { id, name, plan, members: { create: { userId: adminUserId, role: 'admin' } } },
+      select: fields,
+    })
+    await transaction.auditEntry.create({
+      data: {
+        id: newId(),
+        workspaceId: id,
+        actor,
+        action: 'workspace.created',
+        subject: id,
+        details: { name, plan, adminUserId },
+      },
+    })
+    return present(workspace)
+  })
+}
+
+/** @throws Refused where it does not exist */
+export function updateWorkspace(
+  administrator: Administrator,
+  changes: Type.Static<typeof WorkspaceToUpdate>,
+): Promise<Workspace> {
+  const id = administrator.workspaceId
+  return changeWorkspace(administrator, async (transaction) => {
+    if ((await transaction.workspace.count({ where: { id } })) === 0)
+      throw new Refused('not_found', 'Workspace not found')
+    const workspace = await transaction.workspace.update({ where: { id }, data: changes, select: fields })
+    return { result: present(workspace), action: 'workspace.updated', subject: id, details: changes }
+  })
+}
+
+/** All workspaces, or those of which a user is a member; the oldest first. */
+export async function listWorkspaces(database: Database, userId?: string): Promise<Workspace[]> {
+  const workspaces = await database.system.workspace.findMany({
+    where: userId === undefined ? {} : { members: { some: { userId } } },
+    select: fields,
+    orderBy: { id: 'asc' },
+  })
+  return workspaces.map(present)
+}
+
+function present({ createdAt, ...workspace }: Omit<Workspace, 'createdAt'> & { createdAt: Date }): Workspace {
+  return { ...workspace, createdAt: createdAt.toISOString() }
+}

@@ -1,0 +1,8 @@
+export {
+  newSigningSecret,
+  readSigningKey,
+  type SignedParts,
+  signWebhook,
+  toleranceSeconds,
+  verifySignature,
+} from './signature.js'
