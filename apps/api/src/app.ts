@@ -1,3 +1,4 @@
+import { createSealer } from '@automation/administration'
 import { newId } from '@automation/database'
 import Fastify, { type FastifyReply, type FastifyRequest, LogController } from 'fastify'
 import type { Config } from './config.js'
@@ -8,12 +9,14 @@ import errors from './plugins/errors.js'
 import notFound from './plugins/not-found.js'
 import openapi from './plugins/openapi.js'
 import rateLimit, { limitationOf } from './plugins/rate-limit.js'
+import redis from './plugins/redis.js'
 import replies from './plugins/replies.js'
 import resources from './plugins/resources.js'
 import shutdown from './plugins/shutdown.js'
 import validation from './plugins/validation.js'
 import { eventRoutes } from './routes/events.js'
 import { executionRoutes } from './routes/executions.js'
+import { incomingWebhookRoutes } from './routes/incoming-webhooks/index.js'
 import { probeRoutes } from './routes/probes.js'
 import { ruleRoutes } from './routes/rules/index.js'
 import { taskRoutes } from './routes/tasks.js'
@@ -37,9 +40,11 @@ export async function buildApp(config: Config) {
       void refuseUrl(request as FastifyRequest, reply as FastifyReply),
   })
 
+  const sealer = createSealer(config.encryptionKey)
   await app.register(errors)
   await app.register(shutdown)
   await app.register(resources, { config })
+  await app.register(redis, config)
   await app.register(replies, config)
   await app.register(rateLimit, { ...config, limits: config.rateLimits })
   await app.register(caller, config)
@@ -52,6 +57,7 @@ export async function buildApp(config: Config) {
   await app.register(ruleRoutes, { prefix: '/api/automation-rules', bodyLimitBytes: config.bodyLimitBytes })
   await app.register(eventRoutes, { prefix: '/api/events' })
   await app.register(executionRoutes, { prefix: '/api/executions' })
+  await app.register(incomingWebhookRoutes, { ...config, sealer, prefix: '/api/incoming-webhooks' })
   await app.register(taskRoutes, { prefix: '/api/tasks' })
   app.refuseOtherMethods()
   return app

@@ -21,6 +21,7 @@ export const refusals = {
   bodyNotAnObject: () => new Refusal(400, 'Body must be a JSON object'),
   invalidTriggerType: () => new Refusal(400, 'Invalid trigger type'),
   workspaceRequired: () => new Refusal(400, 'Header x-workspace-id must be a workspace UUID'),
+  staleTimestamp: () => new Refusal(401, 'Timestamp is outside the accepted window'),
   authenticationRequired: () => new Refusal(401, 'Authentication required'),
   accessDenied: () => new Refusal(403, 'Access denied'),
   notFound: () => new Refusal(404, 'Not found'),
@@ -31,6 +32,8 @@ export const refusals = {
   tooManyRules: (limit: number) => new Refusal(409, `A workspace may have ${limit} rules`),
   versionMismatch: () => new Refusal(412, 'The rule has another version'),
   invalid: (faults: Fault[]) => new Refusal(422, faults),
+  eventIdReused: () =>
+    refusals.invalid([{ field: 'X-Idempotency-Key', message: 'Was used with another body' }]),
   rateLimited: (retryAfterSeconds: number) =>
     new Refusal(429, 'Rate limit exceeded', { 'retry-after': String(retryAfterSeconds) }),
   unavailable: () => new Refusal(503, 'Service temporarily unavailable', { 'retry-after': '1' }),

@@ -1,5 +1,6 @@
 import { type Database, groupCommit } from '@automation/database'
-import { insertEvents, type NewEvent } from './insert-events.js'
+import { type Acceptance, commitAcceptances, type NewEvent, type NewReceipt } from './commit-acceptances.js'
+import { findReceipts, type StoredReceipt } from './find-receipts.js'
 import type { EventQueue } from './queue.js'
 
 export type Inbox = ReturnType<typeof openInbox>
@@ -10,10 +11,8 @@ export type Inbox = ReturnType<typeof openInbox>
  *   accept ──▶ row committed (now it is accepted) ──▶ job added ┄┄(belt lost it)┄┄▶ sweeper adds it again
  */
 export function openInbox(database: Database, queue: EventQueue) {
-  const commit = groupCommit(async (events: NewEvent[]) => {
-    await insertEvents(database, events)
-    return events
-  })
+  const commit = groupCommit((acceptances: Acceptance[]) => commitAcceptances(database, acceptances))
+  const find = groupCommit((receipts: NewReceipt[]) => findReceipts(database, receipts))
   const adding = new Set<Promise<void>>()
 
   return {
@@ -24,15 +23,37 @@ export function openInbox(database: Database, queue: EventQueue) {
      * @throws what Postgres throws: the event is then not accepted, or its acceptance is unknown
      */
     async accept(event: NewEvent, replyTo?: string): Promise<void> {
-      await commit(event)
-      // Without Redis the event stays a row that is not done, which is just what the sweeper looks for.
-      const added = queue.add(event, replyTo).catch(() => {})
-      adding.add(added)
-      void added.then(() => adding.delete(added))
+      await commit({ events: [event] })
+      addJob(event, replyTo)
+    },
+    /**
+     * The same for a webhook: its receipt and its events, once however often it is delivered.
+     *
+     * @returns the receipt that stands for it, this one or the first delivery's
+     */
+    async acceptWebhook(
+      receipt: NewReceipt,
+      events: NewEvent[],
+    ): Promise<StoredReceipt & { isFirst: boolean }> {
+      const isFirst = await commit({ receipt, events })
+      if (isFirst) {
+        for (const event of events) addJob(event)
+        return { id: receipt.id, bodyHash: receipt.bodyHash, isFirst }
+      }
+      const known = await find(receipt)
+      // Removed for its age since it stood in the way: nothing does now.
+      return known === undefined ? this.acceptWebhook(receipt, events) : { ...known, isFirst }
     },
     /** Waits for the jobs that are being added. */
     async close(): Promise<void> {
       await Promise.all(adding)
     },
+  }
+
+  /** Without Redis the event stays a row that is not done, which is just what the sweeper looks for. */
+  function addJob(event: NewEvent, replyTo?: string): void {
+    const added = queue.add(event, replyTo).catch(() => {})
+    adding.add(added)
+    void added.then(() => adding.delete(added))
   }
 }

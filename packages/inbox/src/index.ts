@@ -1,3 +1,4 @@
+export type { NewEvent, NewReceipt } from './commit-acceptances.js'
+export type { StoredReceipt } from './find-receipts.js'
 export { type Inbox, openInbox } from './inbox.js'
-export type { NewEvent } from './insert-events.js'
 export { type EventQueue, openQueue } from './queue.js'

@@ -2,7 +2,7 @@ import { setTimeout } from 'node:timers/promises'
 import { type JobData, type JobName, jobOptions, queueName } from '@automation/jobs'
 import { type JobState, Queue } from 'bullmq'
 import { Redis } from 'ioredis'
-import type { NewEvent } from './insert-events.js'
+import type { NewEvent } from './commit-acceptances.js'
 
 export type EventQueue = ReturnType<typeof openQueue>
 type QueuedEvent = Pick<NewEvent, 'id' | 'workspaceId' | 'ruleId'>

@@ -1,3 +1,6 @@
+export { diagnose } from './diagnose.js'
+export type { Finding, FindingCode } from './findings.js'
+export type { KnownSecret, RefusedDelivery } from './refused-delivery.js'
 export {
   newSigningSecret,
   readSigningKey,

@@ -40,7 +40,8 @@ export function noteUnstorable(request: FastifyRequest): void {
   if (faults.length > 0) request.unstorable = faults
 }
 
-function findUnstorable(body: object): Fault[] {
+/** What Postgres cannot store, at most 20 faults. @throws a 422 refusal where the value is too deep or too large */
+export function findUnstorable(body: unknown): Fault[] {
   const faults: Fault[] = []
   const pending: { value: unknown; field: string; depth: number }[] = [{ value: body, field: '', depth: 1 }]
   let nodes = 0

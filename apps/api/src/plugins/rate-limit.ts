@@ -1,9 +1,6 @@
-import { once } from 'node:events'
-import { setTimeout } from 'node:timers/promises'
 import rateLimit, { type FastifyRateLimitStore, normalizeIP } from '@fastify/rate-limit'
 import type { FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
-import { Redis } from 'ioredis'
 import type { Config } from '../config.js'
 import { type Refusal, refusals } from '../errors.js'
 import { createLocalBuckets, drawTokenScript, tokenInterval } from '../token-bucket.js'
@@ -20,10 +17,7 @@ declare module 'fastify' {
     retryAfterSeconds: number
   }
 }
-const startUpMs = 2_000
-
 interface Options {
-  redisUrl: string
   queuePrefix: string
   limits: Config['rateLimits']
 }
@@ -32,21 +26,12 @@ interface Options {
  * Token buckets by API key, user or (for webhooks) workspace, else by IP (IPv6 by /64): shared through Redis, and one for each process while Redis is
  * away: never an open door, never an error.
  */
-export default fp<Options>(async (app, { redisUrl, queuePrefix, limits }) => {
-  const redis = new Redis(redisUrl, {
-    enableOfflineQueue: false,
-    enableAutoPipelining: true,
-    maxRetriesPerRequest: 1,
-    commandTimeout: 500,
-  })
+export default fp<Options>(async (app, { queuePrefix, limits }) => {
+  const { redis } = app
   redis.defineCommand('drawToken', { lua: drawTokenScript, numberOfKeys: 1 })
   const { drawToken } = redis as unknown as {
     drawToken(key: string, interval: number, burst: number): Promise<[remaining: number, waitMs: number]>
   }
-  redis.on('error', () => {})
-  app.addHook('onClose', async () => redis.disconnect())
-  // Until Redis is there each process would count by itself; it is waited for, but not for ever.
-  await Promise.race([once(redis, 'ready'), setTimeout(startUpMs, undefined, { ref: false })]).catch(() => {})
   const drawLocally = createLocalBuckets()
 
   /** The plugin counts up to `max` in a window; here `current` is what is gone from the bucket, max + 1 where refused. */

@@ -1,0 +1,27 @@
+import { once } from 'node:events'
+import { setTimeout } from 'node:timers/promises'
+import fp from 'fastify-plugin'
+import { Redis } from 'ioredis'
+
+declare module 'fastify' {
+  interface FastifyInstance {
+    /** For what the API can do without: each call fails within half a second, and at once where Redis is away. */
+    redis: Redis
+  }
+}
+const startUpMs = 2_000
+
+/** The connection of the rate limits and of the known webhooks; what is asked in one turn of the event loop goes in one write. */
+export default fp<{ redisUrl: string }>(async (app, { redisUrl }) => {
+  const redis = new Redis(redisUrl, {
+    enableOfflineQueue: false,
+    enableAutoPipelining: true,
+    maxRetriesPerRequest: 1,
+    commandTimeout: 500,
+  })
+  redis.on('error', () => {})
+  app.decorate('redis', redis)
+  app.addHook('onClose', async () => redis.disconnect())
+  // Until Redis is there each process would count by itself; it is waited for, but not for ever.
+  await Promise.race([once(redis, 'ready'), setTimeout(startUpMs, undefined, { ref: false })]).catch(() => {})
+})

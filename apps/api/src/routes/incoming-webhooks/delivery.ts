@@ -1,0 +1,64 @@
+import { hash } from 'node:crypto'
+import type { FastifyRequest } from 'fastify'
+import { Refusal, refusals } from '../../errors.js'
+
+/** One attempt to deliver a webhook, just as it was sent: '' stands for a header that is not there. */
+export interface Delivery {
+  provider: string
+  workspaceId: string
+  /** X-Idempotency-Key: the event's id at the provider. */
+  id: string
+  /** X-Timestamp, Unix seconds. */
+  timestamp: string
+  signature: string
+  signatureId: string
+  /** The bytes as they came: they are what was signed. */
+  body: Buffer
+}
+
+/** Why a delivery was refused, as its receipt tells it. */
+export type RejectionReason = 'header' | 'signature' | 'timestamp' | 'body' | 'reused_id'
+
+/** A refusal of the delivery itself: whoever set the provider up will want to know of it. */
+export class DeliveryRefusal extends Refusal {
+  readonly reason: RejectionReason
+
+  constructor(reason: RejectionReason, { statusCode, body, headers }: Refusal) {
+    super(statusCode, 'error' in body ? body.error : body.errors, headers)
+    this.reason = reason
+  }
+}
+
+export function readDelivery({ params, headers, body }: FastifyRequest): Delivery {
+  const { provider, workspaceId } = params as { provider: string; workspaceId: string }
+  const header = (name: string) => [headers[name] ?? ''].flat().join(',')
+  return {
+    provider,
+    workspaceId: workspaceId.toLowerCase(),
+    id: header('x-idempotency-key'),
+    timestamp: header('x-timestamp'),
+    signature: header('x-signature'),
+    signatureId: header('x-signature-id').toLowerCase(),
+    body: body instanceof Buffer ? body : Buffer.alloc(0),
+  }
+}
+
+/** @throws a 400 refusal; a signature of any look is left to the comparison */
+export function checkHeaders({ id, timestamp, signature, signatureId }: Delivery): void {
+  if (id === '') refuse('Header X-Idempotency-Key is required')
+  if (timestamp === '') refuse('Header X-Timestamp is required')
+  if (signature === '') refuse('Header X-Signature is required')
+  if (signatureId === '') refuse('Header X-Signature-Id is required')
+  if (!/^[A-Za-z0-9_:-]{1,255}$/.test(id))
+    refuse('Header X-Idempotency-Key must be 1 to 255 letters, digits, or any of _ : -')
+  if (!/^\d{1,15}$/.test(timestamp)) refuse('Header X-Timestamp must be Unix seconds')
+}
+
+/** SHA-256, as hex. */
+export function hashBody({ body }: Delivery): string {
+  return hash('sha256', body, 'hex')
+}
+
+function refuse(message: string): never {
+  throw new DeliveryRefusal('header', refusals.badRequest(message))
+}

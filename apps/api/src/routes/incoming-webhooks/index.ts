@@ -1,0 +1,123 @@
+import type { Sealer } from '@automation/administration'
+import { newId } from '@automation/database'
+import { toleranceSeconds } from '@automation/webhooks'
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
+import { Type } from 'typebox'
+import { refusals } from '../../errors.js'
+import { limitationOf } from '../../plugins/rate-limit.js'
+import { Id, refusalAnswers } from '../answers.js'
+import { checkHeaders, type Delivery, DeliveryRefusal, hashBody, readDelivery } from './delivery.js'
+import { openKnownReceipts } from './known-receipts.js'
+import { createPayloadReader, eventsOf } from './payload.js'
+import { openRejectionLog } from './rejections.js'
+import { createDeliveryVerifier } from './verify-delivery.js'
+
+const Accepted = Type.Object({
+  id: Type.String({ format: 'uuid', description: 'of the receipt; on a replay that of the first delivery' }),
+  receiptState: Type.Literal('accepted'),
+  deduplicated: Type.Boolean(),
+})
+
+/**
+ * Where other systems deliver their webhooks, signed and as often as they like:
+ *
+ *   size 413 → type 415 → headers 400 → secret and signature 401 → timestamp 401 → rate 429 → body 400, 422
+ *   → known? 200, or 422 where its body was another → receipt and events in one commit 202
+ */
+export const incomingWebhookRoutes: FastifyPluginAsyncTypebox<{
+  sealer: Sealer
+  queuePrefix: string
+}> = async (app, { sealer, queuePrefix }) => {
+  const verify = createDeliveryVerifier(app.database, sealer)
+  const readPayload = createPayloadReader(app)
+  const known = openKnownReceipts(app.redis, queuePrefix)
+  const rejections = openRejectionLog(app.database, sealer, app.log)
+  app.addHook('onClose', () => rejections.close())
+  app.removeAllContentTypeParsers()
+  app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (_request, body, done) =>
+    done(null, body),
+  )
+
+  /** Whoever is refused without having proved who it is pays from its IP's bucket. */
+  app.setErrorHandler(async (error: FastifyError, request, reply) => {
+    const isPaid = request.payer !== undefined
+    if (!isPaid) await app.drawToken(request, reply)
+    const limitation = isPaid ? undefined : limitationOf(request)
+    if (limitation && error.statusCode !== undefined && error.statusCode < 500) throw limitation
+    if (error instanceof DeliveryRefusal) rejections.record(readDelivery(request), error.reason)
+    throw error
+  })
+
+  app.post('/:provider/:workspaceId', {
+    config: { isOpen: true },
+    schema: {
+      tags: ['Webhooks'],
+      summary: 'Deliver a signed webhook; a replay of an accepted one changes nothing',
+      security: [],
+      params: Type.Object({ provider: Type.String(), workspaceId: Id }),
+      headers: Type.Object({
+        'X-Idempotency-Key': Type.String({
+          pattern: '^[A-Za-z0-9_:-]{1,255}$',
+          description: 'the event’s id at the provider, the same on every retry',
+        }),
+        'X-Timestamp': Type.String({ description: `Unix seconds, at most ${toleranceSeconds} off` }),
+        'X-Signature-Id': Type.String({ description: 'id of the signing secret' }),
+        'X-Signature': Type.String({
+          description:
+            '`v1=` and the hex HMAC-SHA256 over `<X-Idempotency-Key>.<X-Timestamp>.<body>`; several with commas',
+        }),
+      }),
+      response: {
+        200: { ...Accepted, description: 'Known already: nothing was done again' },
+        202: { ...Accepted, description: 'Accepted: receipt and events are committed' },
+        ...refusalAnswers(413, 415, 422),
+      },
+    },
+    handler: async (request, reply) => {
+      const delivery = readDelivery(request)
+      checkHeaders(delivery)
+      const secretId = await verify(delivery)
+      if (secretId === undefined) throw new DeliveryRefusal('signature', refusals.authenticationRequired())
+      if (isOutsideWindow(delivery, Date.now()))
+        throw new DeliveryRefusal('timestamp', refusals.staleTimestamp())
+      const [found] = await Promise.all([known.find(delivery), drawWorkspaceToken(request, reply, delivery)])
+      const payload = readPayload(request, delivery.body)
+      const bodyHash = hashBody(delivery)
+      const stored = found
+        ? { ...found, isFirst: false }
+        : await accept(delivery, secretId, bodyHash, payload)
+      if (stored.bodyHash !== bodyHash) throw new DeliveryRefusal('reused_id', refusals.eventIdReused())
+      return reply
+        .status(stored.isFirst ? 202 : 200)
+        .send({ id: stored.id, receiptState: 'accepted' as const, deduplicated: !stored.isFirst })
+    },
+  })
+
+  /** A provider is nobody's user: its deliveries have a bucket of their workspace's own. */
+  async function drawWorkspaceToken(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    { workspaceId }: Delivery,
+  ): Promise<void> {
+    request.payer = { owner: `webhooks:${workspaceId}`, rateClass: 'enterprise' }
+    await app.drawToken(request, reply)
+    const limitation = limitationOf(request)
+    if (limitation) throw limitation
+  }
+
+  async function accept(delivery: Delivery, secretId: string, bodyHash: string, payload: unknown) {
+    const { workspaceId, provider, id: key } = delivery
+    const id = newId()
+    const stored = await app.inbox.acceptWebhook(
+      { id, workspaceId, provider, key, bodyHash, secretId },
+      eventsOf(delivery, id, payload),
+    )
+    known.remember(delivery, stored)
+    return stored
+  }
+}
+
+function isOutsideWindow({ timestamp }: Delivery, now: number): boolean {
+  return Math.abs(now / 1_000 - Number(timestamp)) > toleranceSeconds
+}

@@ -1,0 +1,49 @@
+import { isUtf8 } from 'node:buffer'
+import { newId } from '@automation/database'
+import { isEventType } from '@automation/engine'
+import type { NewEvent } from '@automation/inbox'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { refusals } from '../../errors.js'
+import { findUnstorable } from '../../plugins/bodies.js'
+import { type Delivery, DeliveryRefusal } from './delivery.js'
+
+/** Reads JSON of any shape. @throws refusals: 400 where it is none, 422 where it cannot be stored */
+export type ReadPayload = (request: FastifyRequest, body: Buffer) => unknown
+
+export function createPayloadReader(app: FastifyInstance): ReadPayload {
+  const parse = app.getDefaultJsonParser('error', 'error')
+  return (request, body) => {
+    if (!isUtf8(body)) throw notJson()
+    let payload: unknown
+    // It calls back before it returns.
+    parse(request, body.toString(), (error, value) => {
+      if (error) throw notJson()
+      payload = value
+    })
+    const faults = findUnstorable(payload)
+    if (faults.length > 0) throw new DeliveryRefusal('body', refusals.invalid(faults))
+    return payload
+  }
+}
+
+/** What a webhook becomes: WEBHOOK_RECEIVED, and the event that its body names, as `{ type, data }`. */
+export function eventsOf(
+  { workspaceId, provider }: Delivery,
+  receiptId: string,
+  payload: unknown,
+): NewEvent[] {
+  const event = (type: string, data: object) => ({ id: newId(), workspaceId, type, data, ruleId: null })
+  const received = event('WEBHOOK_RECEIVED', { provider, receiptId, payload })
+  const { type, data } = (payload ?? {}) as { type?: unknown; data?: unknown }
+  const named = typeof type === 'string' ? type.toUpperCase().replaceAll('.', '_') : ''
+  const isNamed = isEventType(named) && named !== received.type
+  return isNamed && isObject(data) ? [received, event(named, data)] : [received]
+}
+
+function isObject(value: unknown): value is object {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+function notJson(): DeliveryRefusal {
+  return new DeliveryRefusal('body', refusals.badRequest('Body is not valid JSON'))
+}

@@ -1,0 +1,278 @@
+import { retireSigningSecret, revokeSigningSecret } from '@automation/administration'
+import { newId } from '@automation/database'
+import { signWebhook } from '@automation/webhooks'
+import { Redis } from 'ioredis'
+import t from 'tap'
+import { startApi, type Workspace } from './fixtures/api.js'
+import { makeSender, nowText, provider, type Sender } from './fixtures/sender.js'
+
+const api = await startApi(t)
+const workspace = await api.makeWorkspace()
+const sender = await makeSender(api, workspace)
+const path = (name: string, id: string) => `/api/incoming-webhooks/${name}/${id}`
+
+t.test('a signed webhook is accepted once, and a replay tells the first receipt', async (t) => {
+  const id = newId()
+  const first = await sender.deliver({ id })
+  t.equal(first.status, 202)
+  t.match(first.body, { receiptState: 'accepted', deduplicated: false })
+  const replay = await sender.deliver({ id, timestamp: nowText(-5) })
+  t.equal(replay.status, 200)
+  t.strictSame(replay.body, { ...first.body, deduplicated: true })
+  t.equal(await workspace.database.webhookReceipt.count({ where: { key: id } }), 1)
+})
+
+t.test('a replay is known by Postgres alone, too', async (t) => {
+  const id = newId()
+  const first = await sender.deliver({ id })
+  await forget(id)
+  const replay = await sender.deliver({ id })
+  t.equal(replay.status, 200)
+  t.strictSame(replay.body, { ...first.body, deduplicated: true })
+  await forget(id)
+  t.equal((await sender.deliver({ id, body: '{"hello":"moon"}' })).status, 422, 'and so is another body')
+})
+
+t.test('the same id with another body is refused', async (t) => {
+  const id = newId()
+  await sender.deliver({ id, body: '{"a":1}' })
+  const { status, body } = await sender.deliver<unknown>({ id, body: '{"a": 1}' })
+  t.equal(status, 422)
+  t.strictSame(body, { errors: [{ field: 'X-Idempotency-Key', message: 'Was used with another body' }] })
+})
+
+t.test('an id is one within its workspace and provider', async (t) => {
+  const id = newId()
+  const neighbour = await api.makeWorkspace()
+  const senders = [sender, await makeSender(api, workspace, 'another'), await makeSender(api, neighbour)]
+  for (const one of senders) t.equal((await one.deliver({ id })).status, 202)
+})
+
+t.test('a webhook becomes an event, and a second one where its body names a known type', async (t) => {
+  const cases: [body: unknown, types: string[]][] = [
+    [{ hello: 'world' }, ['WEBHOOK_RECEIVED']],
+    [{ type: 'LEAD_CREATED', data: { score: 1 } }, ['WEBHOOK_RECEIVED', 'LEAD_CREATED']],
+    [{ type: 'lead.score.threshold', data: {} }, ['WEBHOOK_RECEIVED', 'LEAD_SCORE_THRESHOLD']],
+    [{ type: 'lead.created', data: [1] }, ['WEBHOOK_RECEIVED']],
+    [{ type: 'lead.created' }, ['WEBHOOK_RECEIVED']],
+    [{ type: 'lead.exploded', data: {} }, ['WEBHOOK_RECEIVED']],
+    [{ type: 'webhook.received', data: {} }, ['WEBHOOK_RECEIVED']],
+    [{ type: 7, data: {} }, ['WEBHOOK_RECEIVED']],
+    [[1, 2], ['WEBHOOK_RECEIVED']],
+    ['text', ['WEBHOOK_RECEIVED']],
+    [null, ['WEBHOOK_RECEIVED']],
+  ]
+  for (const [payload, types] of cases) {
+    const { body, status } = await sender.deliver({ body: JSON.stringify(payload) })
+    t.equal(status, 202)
+    const receipt = await workspace.database.webhookReceipt.findUnique({ where: { id: body.id } })
+    t.strictSame(receipt?.eventTypes, types)
+    const events = await workspace.database.event.findMany({ where: { id: { in: receipt?.eventIds ?? [] } } })
+    const byType = new Map(events.map((event) => [event.type, event.data]))
+    t.strictSame([...byType.keys()].sort(), [...types].sort())
+    t.strictSame(byType.get('WEBHOOK_RECEIVED'), { provider, receiptId: body.id, payload })
+    if (types[1]) t.strictSame(byType.get(types[1]), (payload as { data: object }).data)
+  }
+})
+
+t.test('one and the same 401, whatever of it is wrong', async (t) => {
+  const revoked = await makeSender(api, workspace)
+  await revokeSigningSecret(administrator(workspace), revoked.secretId)
+  const other = await makeSender(api, workspace, 'another')
+  const neighbour = await api.makeWorkspace()
+  const wrong: Record<string, Parameters<Sender['deliver']>[0]> = {
+    signature: { headers: { 'x-signature': `v1=${'0'.repeat(64)}` } },
+    'no signature at all': { headers: { 'x-signature': 'hello' } },
+    'signature id': { headers: { 'x-signature-id': newId() } },
+    'signature id that is no UUID': { headers: { 'x-signature-id': 'main' } },
+    'id of another provider': { headers: { 'x-signature-id': other.secretId } },
+    workspace: { path: path(provider, newId()) },
+    'another workspace': { path: path(provider, neighbour.id) },
+    'workspace that is no UUID': { path: path(provider, 'ours') },
+    provider: { path: path('nobody', workspace.id) },
+    'provider with a NUL': { path: path('%00', workspace.id) },
+  }
+  for (const [title, parcel] of Object.entries(wrong)) {
+    const { status, body } = await sender.deliver<unknown>(parcel)
+    t.equal(status, 401, title)
+    t.strictSame(body, { error: 'Authentication required' }, title)
+  }
+  t.equal((await revoked.deliver()).status, 401, 'a revoked secret')
+})
+
+t.test('a timestamp may be 300 seconds off, in either direction', async (t) => {
+  for (const offset of [-295, 295])
+    t.equal((await sender.deliver({ timestamp: nowText(offset) })).status, 202)
+  for (const offset of [-305, 310, -100_000]) {
+    const { status, body } = await sender.deliver<unknown>({ timestamp: nowText(offset) })
+    t.equal(status, 401)
+    t.strictSame(body, { error: 'Timestamp is outside the accepted window' })
+  }
+  const { status } = await sender.deliver({ timestamp: nowText(-400), headers: { 'x-signature': 'v1=00' } })
+  t.equal(status, 401)
+})
+
+t.test('missing and impossible headers are 400', async (t) => {
+  for (const name of ['x-idempotency-key', 'x-timestamp', 'x-signature', 'x-signature-id']) {
+    const { status, body } = await sender.deliver<{ error: string }>({ headers: { [name]: undefined } })
+    t.equal(status, 400, name)
+    t.equal(body.error.toLowerCase(), `header ${name} is required`)
+  }
+  for (const id of ['a b', 'ü', 'x'.repeat(256), 'a,b', 'a/b', 'a.b'])
+    t.equal((await sender.deliver({ id })).status, 400, id)
+  for (const timestamp of ['soon', '-1', '1.5', '1e9', '0x10', ' '])
+    t.equal((await sender.deliver({ timestamp })).status, 400, timestamp)
+})
+
+t.test('bodies that are no JSON, cannot be stored, or are no JSON by their type', async (t) => {
+  t.equal((await sender.deliver({ body: '{"a":' })).status, 400)
+  t.equal((await sender.deliver({ body: '' })).status, 400)
+  t.equal((await sender.deliver({ body: Buffer.from([0x22, 0xff, 0x22]) })).status, 400)
+  t.equal((await sender.deliver({ body: '{"__proto__":{"a":1}}' })).status, 400)
+  t.equal((await sender.deliver({ body: '{"a":"\\u0000"}' })).status, 422)
+  t.equal((await sender.deliver({ body: '{"a":"\\ud800"}' })).status, 422)
+  t.equal((await sender.deliver({ body: '['.repeat(50) + ']'.repeat(50) })).status, 422)
+  t.equal((await sender.deliver({ headers: { 'content-type': 'text/plain' } })).status, 415)
+  t.equal(
+    (await sender.deliver({ headers: { 'content-type': 'application/json; charset=utf-8' } })).status,
+    202,
+  )
+  t.equal((await sender.deliver({ body: `"${'x'.repeat(1_048_577)}"` })).status, 413)
+  t.equal((await api.call('GET', path(provider, workspace.id))).status, 405)
+})
+
+t.test('several signatures while a secret is exchanged, bare hex, and large letters', async (t) => {
+  const id = newId()
+  const timestamp = nowText()
+  const body = '{}'
+  const right = signWebhook(sender.key, { id, timestamp, body })
+  for (const signature of [
+    right.slice(3),
+    right.slice(3).toUpperCase(),
+    `v1=${'0'.repeat(64)}, ${right}`,
+    `${right},v2=unheard-of`,
+  ]) {
+    const answer = await sender.deliver({ id, timestamp, body, headers: { 'x-signature': signature } })
+    t.ok(answer.status === 202 || answer.status === 200, signature)
+  }
+})
+
+t.test('a retired secret signs until its overlap is over, a revoked one not a moment longer', async (t) => {
+  const retiring = await makeSender(api, workspace)
+  await retireSigningSecret(administrator(workspace), retiring.secretId, 60_000)
+  t.equal((await retiring.deliver()).status, 202)
+  await retireSigningSecret(administrator(workspace), retiring.secretId, -1)
+  t.equal((await retiring.deliver()).status, 401)
+  const revoked = await makeSender(api, workspace)
+  t.equal((await revoked.deliver()).status, 202)
+  await revokeSigningSecret(administrator(workspace), revoked.secretId)
+  t.equal((await revoked.deliver()).status, 401)
+})
+
+t.test('what was refused is written down with its reason where workspace and provider exist', async (t) => {
+  const own = await api.makeWorkspace()
+  const one = await makeSender(api, own)
+  const id = newId()
+  const timestamp = nowText()
+  const hex = signWebhook(one.key, { id, timestamp, body: '{}' }).slice(3)
+  await one.deliver({
+    id,
+    timestamp,
+    body: '{}',
+    headers: { 'x-signature': Buffer.from(hex, 'hex').toString('base64') },
+  })
+  await one.deliver({ timestamp: nowText(-1_000) })
+  await one.deliver({ headers: { 'x-timestamp': undefined } })
+  await one.deliver({ body: '{' })
+  await one.deliver({ id: 'known' })
+  await one.deliver({ id: 'known', body: '{}' })
+  await one.deliver({ path: path('nobody', own.id) })
+  const rows = () => own.database.webhookRejection.findMany({ orderBy: { id: 'asc' } })
+  while ((await rows()).length < 5) await new Promise((resolve) => setTimeout(resolve, 10))
+  const found = (await rows()).map(({ reason, verified, provider }) => ({ reason, verified, provider }))
+  t.strictSame(
+    found.sort((left, right) => left.reason.localeCompare(right.reason)),
+    [
+      { reason: 'body', verified: true, provider },
+      { reason: 'header', verified: false, provider },
+      { reason: 'reused_id', verified: true, provider },
+      { reason: 'signature', verified: false, provider },
+      { reason: 'timestamp', verified: true, provider },
+    ],
+  )
+  const signature = (await rows()).find(({ reason }) => reason === 'signature')
+  t.match(JSON.stringify(signature?.findings), /base64/i)
+  t.notMatch(JSON.stringify(signature?.findings), hex, 'never the signature that was expected')
+})
+
+t.test('failed signatures draw from the IP, accepted ones from a bucket of the workspace', async (t) => {
+  const limited = await startApi(t, { RATE_LIMIT_ANONYMOUS: '1/3', RATE_LIMIT_ENTERPRISE: '1/5' })
+  const own = await limited.makeWorkspace()
+  const one = await makeSender(limited, own)
+  const bad = { headers: { 'x-signature': 'v1=00' }, remoteAddress: '203.0.113.7' }
+  const refused: number[] = []
+  for (let count = 0; count < 5; count++) refused.push((await one.deliver(bad)).status)
+  t.strictSame(refused, [401, 401, 401, 429, 429])
+  const statuses: number[] = []
+  const good = { remoteAddress: '203.0.113.7' }
+  for (let count = 0; count < 6; count++) {
+    const answer = await one.deliver(good)
+    statuses.push(answer.status)
+    t.equal(answer.headers['x-ratelimit-limit'], '5')
+  }
+  t.strictSame(statuses, [202, 202, 202, 202, 202, 429], 'the empty bucket of the IP does not matter')
+  t.equal(
+    (await own.call('GET', '/api/automation-rules')).status,
+    200,
+    'nor do webhooks use up the members’ one',
+  )
+})
+
+t.test('Redis away: webhooks are accepted and de-duplicated all the same', async (t) => {
+  const away = await startApi(t, { REDIS_URL: 'redis://127.0.0.1:1' })
+  const own = await away.makeWorkspace()
+  const one = await makeSender(away, own)
+  const id = newId()
+  t.equal((await one.deliver({ id })).status, 202)
+  t.equal((await one.deliver({ id })).status, 200)
+  t.equal((await one.deliver({ id, body: '[]' })).status, 422)
+})
+
+t.test('the secret’s use is noted', async (t) => {
+  const own = await api.makeWorkspace()
+  const one = await makeSender(api, own)
+  await one.deliver()
+  const read = () => own.database.signingSecret.findUnique({ where: { id: one.secretId } })
+  while ((await read())?.lastUsedAt === null) await new Promise((resolve) => setTimeout(resolve, 10))
+  t.ok((await read())?.lastUsedAt)
+})
+
+t.test('another encryption key opens nothing, and says so to nobody outside', async (t) => {
+  const wrong = await startApi(t, { ENCRYPTION_KEY: Buffer.alloc(32, 'other').toString('base64') })
+  const { status, body } = await wrong.call('POST', path(provider, workspace.id), {
+    body: '{}',
+    headers: {
+      'x-idempotency-key': newId(),
+      'x-timestamp': nowText(),
+      'x-signature-id': sender.secretId,
+      'x-signature': 'v1=00',
+    },
+  })
+  t.equal(status, 500)
+  t.strictSame(body, { error: 'Internal server error' })
+})
+
+function administrator({ id }: Workspace) {
+  return { database: api.app.database, workspaceId: id, actor: 'cli:tests' }
+}
+
+/** Takes a webhook from Redis, where it comes right after its commit. */
+async function forget(id: string): Promise<void> {
+  const redis = new Redis(api.config.redisUrl)
+  const pattern = `${api.config.queuePrefix}:webhook:*:${id}`
+  for (let removed = 0; removed === 0; ) {
+    const keys = await redis.keys(pattern)
+    removed = keys.length === 0 ? 0 : await redis.del(keys)
+  }
+  redis.disconnect()
+}

@@ -1,0 +1,93 @@
+import type { Deviation, FindingCode } from './findings.js'
+
+/** Bytes that a header gives out as a signature, and what is wrong with the way it writes them. */
+export interface Claim {
+  algorithm: 'sha256' | 'sha1' | 'sha512'
+  /** As long as a digest of the algorithm, or its beginning. */
+  bytes: Buffer
+  deviations: Deviation[]
+}
+
+/** What in an X-Signature could be a signature, well written or not; the best written first. */
+export function readClaims(header: string): Claim[] {
+  // Standard Webhooks writes `v1,<base64>`; our header splits at commas, and its `v1` would be a part of its own.
+  const isStandard = /(?:^|[\s,])v1,/.test(header)
+  const claims = header.split(',', maxSignatures).flatMap((part) => readPart(part, isStandard))
+  return claims.sort((one, other) => one.deviations.length - other.deviations.length)
+}
+
+const maxSignatures = 16
+/** Half a digest: less could be found by trying, and whoever tries could read here that a guess was right. */
+const minTruncatedBytes = 16
+
+function readPart(part: string, isStandard: boolean): Claim[] {
+  const match = /^(.*?)(?<![\w+/-])([\w+/-]{22,}={0,2})(?![\w+/=-])(.*)$/s.exec(part)
+  if (!match) return []
+  const [, before = '', text = '', after = ''] = match
+  const isAlone = /^\s*(?:v1=)?$/i.test(before) && after.trim() === ''
+  for (const { pattern, codes, decode } of encodings) {
+    const bytes = pattern.test(text) ? decode(text) : Buffer.alloc(0)
+    const isHex = codes.length === 0
+    const faults = isStandard && !isHex ? standardCodes : isAlone ? codes : [...codes, ...dressedCodes]
+    const possible = isHex ? [...digests, ...truncatedDigests] : digests
+    const claims = possible
+      .filter((digest) => digest.fits(bytes.length))
+      .map((digest) => ({
+        algorithm: digest.algorithm,
+        bytes,
+        deviations: [...faults, ...digest.codes].map((code) => ({ code })),
+      }))
+    if (claims.length > 0) return claims
+  }
+  return []
+}
+
+interface Encoding {
+  pattern: RegExp
+  codes: FindingCode[]
+  decode: (text: string) => Buffer
+}
+
+interface Digest {
+  algorithm: Claim['algorithm']
+  codes: FindingCode[]
+  fits: (bytes: number) => boolean
+}
+
+const standardCodes: FindingCode[] = ['signature_standard_webhooks']
+const dressedCodes: FindingCode[] = ['signature_prefix']
+
+// The first that reads as a digest wins.
+const encodings: Encoding[] = [
+  { pattern: /^[0-9a-f]+$/i, codes: [], decode: (text) => Buffer.from(text, 'hex') },
+  { pattern: /^[A-Za-z0-9+/]+={0,2}$/, codes: ['signature_base64_of_hex'], decode: decodeHexInBase64 },
+  {
+    pattern: /^(?=.*[+/=])[A-Za-z0-9+/]+={0,2}$/,
+    codes: ['signature_base64'],
+    decode: (text) => Buffer.from(text, 'base64'),
+  },
+  {
+    pattern: /^[\w-]+={0,2}$/,
+    codes: ['signature_base64url'],
+    decode: (text) => Buffer.from(text, 'base64url'),
+  },
+]
+
+const digests: Digest[] = [
+  { algorithm: 'sha256', codes: [], fits: (bytes) => bytes === 32 },
+  { algorithm: 'sha1', codes: ['signature_sha1'], fits: (bytes) => bytes === 20 },
+  { algorithm: 'sha512', codes: ['signature_sha512'], fits: (bytes) => bytes === 64 },
+]
+
+const truncatedDigests: Digest[] = [
+  {
+    algorithm: 'sha256',
+    codes: ['signature_truncated'],
+    fits: (bytes) => bytes >= minTruncatedBytes && bytes < 32,
+  },
+]
+
+function decodeHexInBase64(text: string): Buffer {
+  const hex = Buffer.from(text, 'base64').toString('latin1')
+  return Buffer.from(/^[0-9a-f]{40,}$/i.test(hex) ? hex : '', 'hex')
+}

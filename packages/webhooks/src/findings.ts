@@ -1,0 +1,80 @@
+/** What an admin is told of a refused delivery: one sentence of advice for the person who configures the sender. */
+export interface Finding {
+  code: FindingCode
+  message: string
+  /** The secret that is meant, where one is. */
+  secretId?: string
+}
+
+/** One thing that a sender did otherwise; `about` fills the gap in its sentence. */
+export interface Deviation {
+  code: FindingCode
+  about?: string
+  secretId?: string
+}
+
+export type FindingCode = keyof typeof advice
+
+// %s is what the deviation is about: names of the workspace's own things, never a word of what was sent.
+const advice = {
+  header_missing: 'The header %s is missing or empty.',
+
+  not_a_signature:
+    'X-Signature holds nothing that looks like a signature; send v1= and the 64 hex digits of the HMAC-SHA256.',
+  signature_base64: 'The signature is base64; send it as lowercase hex.',
+  signature_base64url: 'The signature is base64url; send it as lowercase hex.',
+  signature_base64_of_hex: 'The signature is hex that was encoded in base64 once more; send the hex itself.',
+  signature_standard_webhooks:
+    'The signature is written v1,<base64> as Standard Webhooks has it; write v1=<hex>.',
+  signature_prefix:
+    'X-Signature carries more than the signature, such as sha256= or quotes; write v1=<hex> and nothing else.',
+  signature_truncated: 'The signature is cut short; send all 64 hex digits.',
+  signature_sha1: 'The signature is an HMAC-SHA1; use HMAC-SHA256.',
+  signature_sha512: 'The signature is an HMAC-SHA512; use HMAC-SHA256.',
+
+  timestamp_milliseconds: 'X-Timestamp is in milliseconds; send whole seconds, and sign the same text.',
+  timestamp_malformed:
+    'X-Timestamp is no Unix time in seconds; send it as ten digits, and sign the same text.',
+  signed_milliseconds:
+    'X-Timestamp is in seconds, but what was signed holds milliseconds; sign the very text of the header.',
+
+  signed_without_id: 'The id was left out of what was signed; sign <id>.<timestamp>.<body>.',
+  signed_without_timestamp: 'The timestamp was left out of what was signed; sign <id>.<timestamp>.<body>.',
+  signed_body_alone: 'The body alone was signed; sign <id>.<timestamp>.<body>.',
+  signed_in_other_order:
+    'The id and the timestamp were signed in the wrong order; sign <id>.<timestamp>.<body>.',
+  signed_without_separators: 'The parts were signed without the dots between them; put one dot between each.',
+  signed_with_other_separators: 'The parts were signed with %s between them; put one dot between each.',
+
+  body_rewritten:
+    'The JSON was written anew after it was signed (what was signed is %s); send the very bytes that you sign.',
+  body_newline:
+    'A line break at the end of the body was signed but not sent, or sent but not signed; send the very bytes that you sign.',
+
+  key_with_prefix: 'The whole secret was used as the key; take whsec_ away and base64-decode the rest.',
+  key_not_decoded:
+    'The text behind whsec_ was used as the key as it stands; base64-decode it, and sign with the bytes.',
+  key_decoded_with_prefix:
+    'The secret was base64-decoded together with its whsec_; take whsec_ away first, then decode.',
+
+  unknown_signature_id:
+    'X-Signature-Id names no secret of this workspace; send the id of the secret that signs.',
+  other_secret:
+    'The secret %s signed this, but X-Signature-Id does not name it; send its id, or sign with the secret that is named.',
+  other_provider:
+    'The secret belongs to the provider %s; post to the path of that provider, or sign with a secret of this one.',
+  secret_retired: 'The secret is retired and signs no longer; change to a newer one.',
+  secret_revoked: 'The secret is revoked and signs no longer; change to another one.',
+
+  signature_matches:
+    'The signature is right; if the delivery was refused for its timestamp, set the clock of the sender, and sign anew on each retry.',
+  no_match:
+    'No mistake that we know explains this signature; it was likely made with a secret of another workspace, or over a body that changed on its way.',
+} as const satisfies Record<string, string>
+
+export const findingCodes = Object.keys(advice) as FindingCode[]
+
+export function tellFinding({ code, about = '', secretId }: Deviation): Finding {
+  const message = advice[code].replace('%s', () => about)
+  return secretId === undefined ? { code, message } : { code, message, secretId }
+}

@@ -1,0 +1,76 @@
+import type { Deviation, FindingCode } from './findings.js'
+import { isMilliseconds, type RefusedDelivery } from './refused-delivery.js'
+import { rewriteJson } from './rewrite-json.js'
+
+/** One way in which the sender may have signed. */
+export interface Attempt {
+  key: Buffer
+  id: string
+  timestamp: string
+  body: Buffer
+  /** Joined by the separator; the ending stands behind the last one. */
+  parts: readonly ('id' | 'timestamp' | 'body')[]
+  separator: string
+  ending: string
+}
+
+/** One thing done otherwise than it should be. */
+export interface Mistake {
+  deviation: Deviation
+  make: (attempt: Attempt) => Partial<Attempt>
+}
+
+/**
+ * What senders get wrong, by kinds: of one kind a sender makes one mistake at most. The likeliest kind stands last,
+ * and in each the likeliest mistake first: a large body allows few attempts.
+ */
+export function listMistakes({ timestamp, body }: RefusedDelivery): Mistake[][] {
+  return [separators, listTimes(timestamp), listEndings(body), listRewritten(body), keys, parts]
+}
+
+const parts = [
+  mistake('signed_without_id', () => ({ parts: ['timestamp', 'body'] })),
+  mistake('signed_body_alone', () => ({ parts: ['body'] })),
+  mistake('signed_without_timestamp', () => ({ parts: ['id', 'body'] })),
+  mistake('signed_in_other_order', () => ({ parts: ['timestamp', 'id', 'body'] })),
+]
+
+const keys = [
+  mistake('key_not_decoded', ({ key }) => ({ key: Buffer.from(key.toString('base64')) })),
+  mistake('key_with_prefix', ({ key }) => ({ key: Buffer.from(writeSecret(key)) })),
+  mistake('key_decoded_with_prefix', ({ key }) => ({ key: Buffer.from(writeSecret(key), 'base64') })),
+]
+
+const separators = [
+  mistake('signed_without_separators', () => ({ separator: '' })),
+  mistake('signed_with_other_separators', () => ({ separator: ':' }), 'colons'),
+  mistake('signed_with_other_separators', () => ({ separator: '\n' }), 'line breaks'),
+]
+
+function listRewritten(body: Buffer): Mistake[] {
+  return rewriteJson(body).map(({ name, text }) => {
+    const written = Buffer.from(text)
+    return mistake('body_rewritten', () => ({ body: written }), name)
+  })
+}
+
+function listEndings(body: Buffer): Mistake[] {
+  const added = mistake('body_newline', () => ({ ending: '\n' }))
+  const lineBreak = /\r?\n$/.exec(body.subarray(-2).toString('latin1'))?.[0]
+  if (lineBreak === undefined) return [added]
+  return [mistake('body_newline', () => ({ body: body.subarray(0, -lineBreak.length) })), added]
+}
+
+function listTimes(timestamp: string): Mistake[] {
+  return isMilliseconds(timestamp)
+    ? [mistake('timestamp_milliseconds', () => ({ timestamp: timestamp.slice(0, -3) }))]
+    : [mistake('signed_milliseconds', () => ({ timestamp: `${timestamp}000` }))]
+}
+
+function mistake(code: FindingCode, make: Mistake['make'], about?: string): Mistake {
+  return { deviation: about === undefined ? { code } : { code, about }, make }
+}
+
+function writeSecret(key: Buffer): string {
+  return `whsec_${key.toString('base64')}`
+}
