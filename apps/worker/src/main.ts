@@ -4,6 +4,7 @@ import { openQueue } from '@automation/inbox'
 import closeWithGrace from 'close-with-grace'
 import { pino } from 'pino'
 import { readConfig } from './config.js'
+import { startRetention } from './retention.js'
 import { startSweeper } from './sweeper.js'
 import { startWorker } from './worker.js'
 
@@ -17,10 +18,12 @@ await database.system.$queryRaw`SELECT 1`.catch(() =>
 )
 const worker = startWorker(config, database, log)
 const sweeper = startSweeper(database, queue, log)
+const retention = startRetention(database, log)
 
 closeWithGrace({ delay: 25_000, logger: log }, async ({ err }) => {
   if (err) log.error({ err }, 'closing after a fault')
   await sweeper.stop()
+  await retention.stop()
   await worker.close()
   await queue.close()
   await database.close()

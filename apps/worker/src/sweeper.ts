@@ -1,6 +1,7 @@
 import { type Database, Prisma } from '@automation/database'
 import type { EventQueue } from '@automation/inbox'
 import type { Logger } from 'pino'
+import { repeat } from './repeat.js'
 
 const pauseMs = 2_000
 /** An event younger than this is not looked for: its job is most likely just being added. */
@@ -24,45 +25,24 @@ interface UndoneEvent {
  */
 export function startSweeper(database: Database, queue: EventQueue, log: Logger) {
   let cursor = noId
-  let timer: NodeJS.Timeout | undefined
-  let sweeping: Promise<void> = Promise.resolve()
-  let isStopped = false
-  schedule()
-
-  return {
-    async stop(): Promise<void> {
-      isStopped = true
-      clearTimeout(timer)
-      await sweeping
-    },
-  }
-
-  function schedule(): void {
-    timer = setTimeout(() => {
-      sweeping = sweep()
-        .catch((error) => log.warn({ err: error }, 'sweep failed; the next one goes on'))
-        .finally(() => {
-          if (!isStopped) schedule()
-        })
-    }, pauseMs)
-  }
+  return repeat(sweep, pauseMs, (error) => log.warn({ err: error }, 'sweep failed; the next one goes on'))
 
   /** The lock ends with its transaction, and so also with a worker that is killed here. */
-  async function sweep(): Promise<void> {
+  async function sweep(isStopped: () => boolean): Promise<void> {
     const restored = await database.system.$transaction(
       async (transaction) => {
         const [lock] = await transaction.$queryRaw<{ taken: boolean }[]>`
           SELECT pg_try_advisory_xact_lock(${sweeperLock}) AS taken`
-        return lock?.taken ? restoreLost() : 0
+        return lock?.taken ? restoreLost(isStopped) : 0
       },
       { timeout: maxSweepMs },
     )
     if (restored > 0) log.info({ restored }, 'put events back on the belt')
   }
 
-  async function restoreLost(): Promise<number> {
+  async function restoreLost(isStopped: () => boolean): Promise<number> {
     let restored = 0
-    for (let page = 0; page < maxPages && !isStopped; page++) {
+    for (let page = 0; page < maxPages && !isStopped(); page++) {
       const events = await findUndone(database, cursor)
       const outcomes = await Promise.all(events.map((event) => queue.restore(event)))
       restored += outcomes.filter(Boolean).length

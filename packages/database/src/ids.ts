@@ -6,6 +6,12 @@ export function newId(): string {
   return v7()
 }
 
+/** The lowest id that could have been made at a time (epoch ms): rows before it are older. */
+export function firstIdOf(time: number): string {
+  const hex = Math.trunc(time).toString(16).padStart(12, '0')
+  return `${hex.slice(0, 8)}-${hex.slice(8)}-7000-8000-000000000000`
+}
+
 /**
  * The id of the execution of one rule for one event. It follows from the two (UUID v8: the event's timestamp, then
  * a digest), so a job that is delivered twice computes the same id, outside calls repeat under the same key, and

@@ -2,7 +2,7 @@ export { isDatabaseAway, isLockConflict, isRowFault, isTableMissing } from './da
 export { Prisma } from './generated/client.js'
 export type { ExecutionStatus, Plan, Role } from './generated/enums.js'
 export { groupCommit } from './group-commit.js'
-export { executionIdOf, isUuid, newId } from './ids.js'
+export { executionIdOf, firstIdOf, isUuid, newId } from './ids.js'
 export { findMembership, type Membership } from './memberships.js'
 export { diffSchemas, listMigrations, migrate } from './migrate.js'
 export { type Database, openDatabase, type WorkspaceDatabase, type WorkspaceTransaction } from './open.js'
