@@ -27,11 +27,16 @@ export async function runRounds<Wanted extends Measurement>(
     for (const [measurement, ofRounds] of figures) {
       const result = await measure(measurement)
       ofRounds.push(result)
-      const pace = Math.round(result.requestsPerSecond)
-      console.error(`round ${round}/${rounds}  ${measurement.label}  ${pace} requests/s`)
+      console.error(`round ${round}/${rounds}  ${measurement.label}  ${formatPace(result)}`)
     }
   }
   return [...figures].map(([{ scenario, connections }, ofRounds]) =>
     summarize(scenario.name, connections, ofRounds),
   )
+}
+
+function formatPace({ eventsPerSecond, requestsPerSecond }: Figures): string {
+  return eventsPerSecond === null
+    ? `${Math.round(requestsPerSecond)} requests/s`
+    : `${Math.round(eventsPerSecond)} events/s`
 }

@@ -1,8 +1,10 @@
 import { readdirSync, readFileSync } from 'node:fs'
+import type { Product, RunningProcess } from '@automation/launcher'
 
-/** The four that an event passes through; no worker where it is only accepted. */
-export type Pids = { api: number; worker: number | null; redis: number; postgres: number }
-export type CpuMicros = Pids
+/** The four that an event passes through. */
+export type Part = 'api' | 'worker' | 'redis' | 'postgres'
+/** A number of each part that runs. */
+export type PerPart = Partial<Record<Part, number>>
 
 /** Linux tells in hundredths of a second on every machine that Node runs on (`getconf CLK_TCK`). */
 const microsPerTick = 10_000
@@ -14,22 +16,31 @@ interface ProcessTimes {
   endedChildrenTicks: number
 }
 
+/** @param api what takes the requests @param worker undefined where none runs */
+export function pidsOf(
+  { redis, postgres }: Product,
+  api: RunningProcess | undefined,
+  worker: RunningProcess | undefined,
+): PerPart {
+  if (!api || !redis || !postgres) throw new Error('The product has not started all of its parts')
+  return { api: api.pid, ...(worker && { worker: worker.pid }), redis: redis.pid, postgres: postgres.pid }
+}
+
 /**
  * CPU time that each part has had since its start, user and system: of its process, of the children that run (all of
  * Postgres's backends) and of those that have ended (autovacuum, Redis while it rewrites its log). So it never falls.
  *
- * @returns undefined on other systems than Linux
+ * @returns nothing in it on other systems than Linux
  */
-export function readCpuMicros(pids: Record<Part, number>): CpuMicros | undefined {
-  if (process.platform !== 'linux') return undefined
+export function readCpuMicros(pids: PerPart): PerPart {
+  if (process.platform !== 'linux') return {}
   const processes = readProcesses()
-  const read = (pid: number) => sumTree(processes, pid) * microsPerTick
-  return {
-    api: read(pids.api),
-    worker: read(pids.worker),
-    redis: read(pids.redis),
-    postgres: read(pids.postgres),
-  }
+  return mapParts(pids, (_, pid) => sumTree(processes, pid) * microsPerTick)
+}
+
+export function mapParts(numbers: PerPart, change: (part: Part, number: number) => number): PerPart {
+  const entries = Object.entries(numbers) as [Part, number][]
+  return Object.fromEntries(entries.map(([part, number]) => [part, change(part, number)]))
 }
 
 function sumTree(processes: Map<number, ProcessTimes>, pid: number): number {

@@ -1,4 +1,6 @@
+import { readSigningKey } from '@automation/webhooks'
 import { Client } from 'undici'
+import { signDelivery } from './ingest/sign-delivery.js'
 import type { LoadOrder, LoadResult } from './load.js'
 
 // The load generator, a process of its own so that what it costs is nobody else's.
@@ -16,12 +18,13 @@ process.on('disconnect', () => process.exit())
 /** A closed loop: each connection sends its next request when the last one is answered. */
 async function runLoad(clients: Client[], order: LoadOrder): Promise<LoadResult> {
   const latenciesMs: number[] = []
+  const nextHeaders = chooseHeaders(order)
   const startedAt = performance.now()
   const endAt = startedAt + order.seconds * 1_000
   await Promise.all(
     clients.map(async (client) => {
       for (let sentAt = startedAt; sentAt < endAt; ) {
-        await request(client, order)
+        await request(client, order, nextHeaders())
         const answeredAt = performance.now()
         latenciesMs.push(answeredAt - sentAt)
         sentAt = answeredAt
@@ -34,8 +37,19 @@ async function runLoad(clients: Client[], order: LoadOrder): Promise<LoadResult>
   return { requests: sorted.length, elapsedSeconds, p50Ms: percentile(0.5), p99Ms: percentile(0.99) }
 }
 
+/** Signed just before it is sent, which costs the load generator the same whoever is measured. */
+function chooseHeaders({ headers, payload, signingSecret }: LoadOrder): () => Record<string, string> {
+  if (signingSecret === undefined) return () => headers
+  const key = readSigningKey(signingSecret)
+  return () => ({ ...headers, ...signDelivery(key, payload) })
+}
+
 /** A figure with failures in it would mean nothing: the first one ends this process, and so the benchmark. */
-async function request(client: Client, { path, headers, payload, expectedStatus }: LoadOrder): Promise<void> {
+async function request(
+  client: Client,
+  { path, payload, expectedStatus }: LoadOrder,
+  headers: Record<string, string>,
+): Promise<void> {
   const { statusCode, body } = await client.request({ method: 'POST', path, headers, body: payload })
   if (statusCode !== expectedStatus) throw new Error(`Answered ${statusCode}: ${await body.text()}`)
   await body.dump()

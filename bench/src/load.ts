@@ -2,12 +2,14 @@ import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 
-/** What the load generator is asked; the same request again and again. */
+/** What the load generator is asked: the same request again and again, or each one a webhook of its own. */
 export interface LoadOrder {
   origin: string
   path: string
   headers: Record<string, string>
   payload: string
+  /** `whsec_…`: each request gets a new id, its time and its signature. */
+  signingSecret?: string
   expectedStatus: number
   connections: number
   seconds: number

@@ -1,28 +1,31 @@
 import { writeFile } from 'node:fs/promises'
 import { cpus } from 'node:os'
 import { CannotStart, makeTemporaryDirectory, startProduct } from '@automation/launcher'
-import { runBenchmark } from './benchmark.js'
+import type { Plan } from './benchmark.js'
+import { planEvents } from './events/benchmark.js'
+import { planIngest } from './ingest/benchmark.js'
 import { type Options, readOptions, usage } from './options.js'
-import { formatTable } from './report.js'
 
-const options = readOptionsOrExit()
-const code = await run(options).catch((error: Error) => {
+const plans = { events: planEvents, ingest: planIngest }
+
+const { options, plan } = readPlanOrExit()
+const code = await run(plan, options).catch((error: Error) => {
   console.error(error instanceof CannotStart ? error.message : error)
   return 1
 })
 // The migration's pool would keep the process for another ten seconds.
 process.exit(code)
 
-async function run(options: Options): Promise<number> {
+async function run({ workers, run }: Plan, options: Options): Promise<number> {
   const directory = await makeTemporaryDirectory()
   try {
     const env = productEnvironment(options)
-    const product = await startProduct({ directory: directory.path, durable: true, env })
+    const product = await startProduct({ directory: directory.path, workers, durable: true, env })
     try {
-      const results = await runBenchmark(product, options)
+      const { results, text } = await run(product)
       const machine = `${cpus().length} × ${cpus()[0]?.model.trim()}`
       console.log(`\nNode ${process.version}, ${machine}; API to "all": CPU in µs an event\n`)
-      console.log(formatTable(results))
+      console.log(text)
       if (options.json) await writeFile(options.json, `${JSON.stringify(results, null, 2)}\n`)
       return 0
     } finally {
@@ -48,9 +51,10 @@ function productEnvironment({ profile }: Options): Record<string, string> {
   }
 }
 
-function readOptionsOrExit(): Options {
+function readPlanOrExit(): { options: Options; plan: Plan } {
   try {
-    return readOptions(process.argv.slice(2))
+    const options = readOptions(process.argv.slice(2))
+    return { options, plan: plans[options.benchmark](options) }
   } catch (error) {
     console.error(`${(error as Error).message}\n\n${usage}`)
     process.exit(2)

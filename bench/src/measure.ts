@@ -1,4 +1,4 @@
-import { type CpuMicros, type Pids, readCpuMicros } from './cpu-time.js'
+import { mapParts, type PerPart, readCpuMicros } from './cpu-time.js'
 import { type LoadOrder, startLoad } from './load.js'
 
 /** One measurement of one round. */
@@ -9,8 +9,8 @@ export interface Figures {
   requestsPerSecond: number
   p50Ms: number
   p99Ms: number
-  /** null where the system does not tell. Each request brings one event. */
-  cpuMicrosPerEvent: CpuMicros | null
+  /** Each request brings one event. Empty where the system does not tell. */
+  cpuMicrosPerEvent: PerPart
 }
 
 const warmUpSeconds = 1
@@ -18,7 +18,7 @@ const warmUpSeconds = 1
 /** Puts one load on the processes, and counts until everything that was accepted is done. */
 export async function measure(options: {
   order: Omit<LoadOrder, 'seconds'>
-  pids: Pids
+  pids: PerPart
   seconds: number
   /** Waits until all accepted events are done: given where an answer does not say so itself, and a worker runs. */
   drain?: (() => Promise<void>) | undefined
@@ -35,23 +35,17 @@ export async function measure(options: {
     const doneSeconds = drain ? (performance.now() - startedAt) / 1_000 : elapsedSeconds
     const cpuAfter = readCpuMicros(pids)
     return {
-      eventsPerSecond: pids.worker === null ? null : requests / doneSeconds,
+      eventsPerSecond: pids.worker === undefined ? null : requests / doneSeconds,
       requestsPerSecond: requests / elapsedSeconds,
       p50Ms,
       p99Ms,
-      cpuMicrosPerEvent: cpuBefore && cpuAfter ? divideCpu(cpuBefore, cpuAfter, requests) : null,
+      cpuMicrosPerEvent: shareCpu(cpuBefore, cpuAfter, requests),
     }
   } finally {
     await load.stop()
   }
 }
 
-function divideCpu(before: CpuMicros, after: CpuMicros, events: number): CpuMicros {
-  const share = (earlier: number, later: number) => (later - earlier) / events
-  return {
-    api: share(before.api, after.api),
-    worker: before.worker === null || after.worker === null ? null : share(before.worker, after.worker),
-    redis: share(before.redis, after.redis),
-    postgres: share(before.postgres, after.postgres),
-  }
+function shareCpu(before: PerPart, after: PerPart, events: number): PerPart {
+  return mapParts(after, (part, micros) => (micros - (before[part] ?? 0)) / events)
 }

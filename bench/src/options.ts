@@ -1,27 +1,33 @@
 import { resolve } from 'node:path'
 import { parseArgs } from 'node:util'
-import { listMeasurements, type Measurement } from './scenarios.js'
+
+const benchmarks = ['events', 'ingest'] as const
 
 export interface Options {
+  benchmark: (typeof benchmarks)[number]
   /** File that takes the results as JSON. */
   json: string | undefined
   /** Of each measurement, without its warm-up. */
   seconds: number
   rounds: number
-  measurements: Measurement[]
+  /** Measures what has this text in its label. */
+  only: string
   /** Directory that takes CPU profiles of API and worker. */
   profile: string | undefined
 }
 
-export const usage = `npm run bench -- [--seconds 8] [--rounds 3] [--only TEXT] [--json FILE] [--profile DIR]
+export const usage = `npm run bench -- [events|ingest] [--seconds 8] [--rounds 3] [--only TEXT] [--json FILE] [--profile DIR]
 
+  events     from a caller's request until the rules have run; this is what runs when neither is named
+  ingest     from a provider's webhook until it is accepted, beside a plain service that does the same
   --only     measures what has TEXT in its label, as in "async" or "10 matching rules @128"
   --profile  writes a CPU profile of API and worker each, for a browser's developer tools; CPU figures are dearer then`
 
 /** @throws Error that says which argument does not fit */
 export function readOptions(args: string[]): Options {
-  const { values } = parseArgs({
+  const { values, positionals } = parseArgs({
     args,
+    allowPositionals: true,
     options: {
       json: { type: 'string' },
       seconds: { type: 'string', default: '8' },
@@ -30,25 +36,21 @@ export function readOptions(args: string[]): Options {
       profile: { type: 'string' },
     },
   })
+  const [name = 'events', ...others] = positionals
+  const benchmark = benchmarks.find((known) => known === name)
   const seconds = Number(values.seconds)
   const rounds = Number(values.rounds)
+  if (benchmark === undefined || others.length > 0)
+    throw new Error(`${positionals.join(' ')} is neither ${benchmarks.join(' nor ')}`)
   if (!(seconds > 0)) throw new Error(`--seconds ${values.seconds} has to be a number above 0`)
   if (!(Number.isInteger(rounds) && rounds > 0))
     throw new Error(`--rounds ${values.rounds} has to be a whole number above 0`)
-  const measurements = chooseMeasurements(values.only)
-  if (measurements.length === 0) throw new Error(`--only ${values.only} is in no label`)
   return {
+    benchmark,
     json: values.json,
     seconds,
     rounds,
-    measurements,
+    only: values.only,
     profile: values.profile === undefined ? undefined : resolve(values.profile),
   }
-}
-
-/** One whole label means that one alone: "… @1" is also the beginning of "… @128". */
-function chooseMeasurements(text: string): Measurement[] {
-  const all = listMeasurements()
-  const exact = all.filter(({ label }) => label === text)
-  return exact.length > 0 ? exact : all.filter(({ label }) => label.includes(text))
 }

@@ -1,4 +1,4 @@
-import type { Part } from './cpu-time.js'
+import { mapParts, type Part } from './cpu-time.js'
 import type { Figures } from './measure.js'
 
 /** One line of the report: medians over the rounds, each figure by itself. */
@@ -12,18 +12,17 @@ const parts: Part[] = ['api', 'worker', 'redis', 'postgres']
 
 export function summarize(scenario: string, connections: number, rounds: Figures[]): Result {
   const of = (read: (figures: Figures) => number) => round(median(rounds.map(read)))
-  const cpuOf = (part: Part) => of((figures) => figures.cpuMicrosPerEvent?.[part] ?? Number.NaN)
-  const hasCpu = rounds.every((figures) => figures.cpuMicrosPerEvent !== null)
+  const paces = rounds.flatMap(({ eventsPerSecond }) => eventsPerSecond ?? [])
   return {
     scenario,
     connections,
-    eventsPerSecond: of((figures) => figures.eventsPerSecond),
+    eventsPerSecond: paces.length === 0 ? null : round(median(paces)),
     requestsPerSecond: of((figures) => figures.requestsPerSecond),
     p50Ms: of((figures) => figures.p50Ms),
     p99Ms: of((figures) => figures.p99Ms),
-    cpuMicrosPerEvent: hasCpu
-      ? { api: cpuOf('api'), worker: cpuOf('worker'), redis: cpuOf('redis'), postgres: cpuOf('postgres') }
-      : null,
+    cpuMicrosPerEvent: mapParts(rounds[0]?.cpuMicrosPerEvent ?? {}, (part) =>
+      of(({ cpuMicrosPerEvent: cpu }) => cpu[part] ?? 0),
+    ),
     rounds,
   }
 }
@@ -35,29 +34,41 @@ export function formatTable(results: Result[]): string {
   const rows = results.map((result) => [
     result.scenario,
     `${result.connections}`,
-    whole(result.eventsPerSecond),
+    result.eventsPerSecond === null ? '-' : whole(result.eventsPerSecond),
     whole(result.requestsPerSecond),
     result.p50Ms.toFixed(1),
     result.p99Ms.toFixed(1),
     ...formatCpu(result),
   ])
-  const lines = [[...head, ...cpuHead], ...rows]
+  return alignColumns([[...head, ...cpuHead], ...rows])
+}
+
+/** All parts together. */
+export function sumCpu({ cpuMicrosPerEvent: cpu }: Figures): number {
+  return parts.reduce((sum, part) => sum + (cpu[part] ?? 0), 0)
+}
+
+/** The first column to the left, all others to the right. */
+export function alignColumns(lines: string[][]): string {
   const widthOf = (column: number) => Math.max(...lines.map((line) => line[column]?.length ?? 0))
   const align = (cell: string, column: number) =>
     column === 0 ? cell.padEnd(widthOf(column)) : cell.padStart(widthOf(column))
   return lines.map((line) => line.map(align).join('  ')).join('\n')
 }
 
-function formatCpu({ cpuMicrosPerEvent: cpu }: Result): string[] {
-  if (cpu === null) return [...parts, 'all'].map(() => '-')
-  return [...parts.map((part) => whole(cpu[part])), whole(parts.reduce((sum, part) => sum + cpu[part], 0))]
-}
-
-function median(values: number[]): number {
+export function median(values: number[]): number {
   const sorted = values.toSorted((left, right) => left - right)
   const middle = sorted.length >> 1
   const upper = sorted[middle] ?? Number.NaN
   return sorted.length % 2 === 1 ? upper : ((sorted[middle - 1] ?? Number.NaN) + upper) / 2
+}
+
+function formatCpu(result: Result): string[] {
+  const { cpuMicrosPerEvent: cpu } = result
+  const all = Object.keys(cpu).length === 0 ? undefined : sumCpu(result)
+  return [...parts.map((part) => cpu[part]), all].map((micros) =>
+    micros === undefined ? '-' : whole(micros),
+  )
 }
 
 function round(value: number): number {

@@ -1,13 +1,30 @@
-import { mintToken } from '@automation/administration'
+import { createWorkspace as addWorkspace, mintToken } from '@automation/administration'
 import { type Database, newId } from '@automation/database'
 import type { Product } from '@automation/launcher'
-import type { Rule, Scenario } from './scenarios.js'
 
 /** Where requests of one scenario go, and as whom. */
 export interface Workspace {
+  id: string
   baseUrl: string
   headers: Record<string, string>
 }
+
+/** As `POST /api/automation-rules` takes it. */
+export interface Rule {
+  name: string
+  trigger: string
+  conditions: Clause[]
+  actions: object[]
+}
+
+export interface Clause {
+  field: string
+  operator: string
+  value: unknown
+}
+
+/** Who has made all of it, in the audit log. */
+export const actor = 'cli:bench'
 
 const tokenLifetimeSeconds = 24 * 60 * 60
 const creationsAtOnce = 10
@@ -16,14 +33,13 @@ const creationsAtOnce = 10
 export async function createWorkspace(
   database: Database,
   { apis, jwtSecret }: Product,
-  { name, rules }: Scenario,
+  { name, rules }: { name: string; rules: Rule[] },
 ): Promise<Workspace> {
-  const id = newId()
-  const userId = `bench-${id}`
-  await database.system.workspace.create({ data: { id, name } })
-  await database.system.member.create({ data: { workspaceId: id, userId, role: 'editor' } })
+  const userId = `bench-${newId()}`
+  const { id } = await addWorkspace({ database, actor }, { name, adminUserId: userId })
   const token = await mintToken({ secret: jwtSecret, userId, expiresInSeconds: tokenLifetimeSeconds })
   const workspace = {
+    id,
     baseUrl: apis[0]?.baseUrl ?? '',
     headers: {
       authorization: `Bearer ${token}`,

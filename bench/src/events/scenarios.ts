@@ -1,33 +1,11 @@
+import type { Scenario } from '../measurements.js'
+import type { Clause, Rule } from '../workspace.js'
+
 /** What one workspace is given and asked. */
-export interface Scenario {
-  name: string
-  /** Each number is one measurement. */
-  connections: number[]
+export interface EventScenario extends Scenario {
   /** `Prefer: respond-async`: answered when the event is accepted, and counted when it is done. */
   isAsync: boolean
   rules: Rule[]
-}
-
-/** A scenario at one number of connections. */
-export interface Measurement {
-  /** What `--only` looks at. */
-  label: string
-  scenario: Scenario
-  connections: number
-}
-
-/** As `POST /api/automation-rules` takes it. */
-export interface Rule {
-  name: string
-  trigger: string
-  conditions: Clause[]
-  actions: object[]
-}
-
-interface Clause {
-  field: string
-  operator: string
-  value: unknown
 }
 
 export const eventType = 'LEAD_CREATED'
@@ -72,7 +50,7 @@ const ofOtherTypes = makeRules(990, (name, index) => ({
   actions: [createTask],
 }))
 
-export const scenarios: Scenario[] = [
+export const scenarios: EventScenario[] = [
   { name: '10 matching rules', connections: [1, 32, 128], isAsync: false, rules: matching },
   { name: '10 rules, 1 matches, 1 task', connections: [1, 128], isAsync: false, rules: oneOfTenMatches },
   {
@@ -83,16 +61,6 @@ export const scenarios: Scenario[] = [
   },
   { name: '10 matching rules, async', connections: [1, 32, 128], isAsync: true, rules: matching },
 ]
-
-export function listMeasurements(): Measurement[] {
-  return scenarios.flatMap((scenario) =>
-    scenario.connections.map((connections) => ({
-      label: `${scenario.name} @${connections}`,
-      scenario,
-      connections,
-    })),
-  )
-}
 
 function makeRules(count: number, make: (name: string, index: number) => Rule): Rule[] {
   return Array.from({ length: count }, (_, index) => make(`Rule ${index + 1}`, index))

@@ -1,0 +1,101 @@
+import { dirname } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { type Database, openDatabase } from '@automation/database'
+import { type ApiProcess, type Product, startNode } from '@automation/launcher'
+import { readSigningKey } from '@automation/webhooks'
+import { Redis } from 'ioredis'
+import { drainBacklog } from '../backlog.js'
+import { type Plan, runRounds } from '../benchmark.js'
+import { pidsOf } from '../cpu-time.js'
+import { type Figures, measure } from '../measure.js'
+import { chooseMeasurements, type Measurement } from '../measurements.js'
+import type { Options } from '../options.js'
+import { formatTable, type Result } from '../report.js'
+import { clearTraces } from './clear-traces.js'
+import { formatRatios } from './ratios.js'
+import { type IngestScenario, scenarios } from './scenarios.js'
+import { createSender, deliverNew, replayOne, type Sender } from './sender.js'
+
+/** What all measurements of one run share. */
+interface Stage {
+  database: Database
+  redis: Redis
+  product: Product
+  yardstick: ApiProcess
+  sender: Sender
+}
+
+const yardstickEntry = fileURLToPath(new URL('./yardstick.js', import.meta.url))
+
+/** From a provider's delivery until it is accepted, beside a plain service that does the same. */
+export function planIngest(options: Options): Plan {
+  const measurements = chooseMeasurements(scenarios, options.only)
+  return {
+    // As many as the yardstick has. The measurement that wants one starts its own.
+    workers: 0,
+    async run(product) {
+      const results = await runIngest(product, measurements, options)
+      return { results, text: `${formatTable(results)}\n\n${formatRatios(results)}`.trimEnd() }
+    },
+  }
+}
+
+async function runIngest(
+  product: Product,
+  measurements: Measurement<IngestScenario>[],
+  { rounds, seconds }: Options,
+): Promise<Result[]> {
+  const database = openDatabase(product.databaseUrl, 1)
+  const redis = new Redis(product.redisUrl)
+  try {
+    const sender = await createSender(database, product)
+    const yardstick = await startYardstick(product, sender)
+    try {
+      const stage = { database, redis, product, yardstick, sender }
+      return await runRounds(measurements, rounds, (measurement) =>
+        measureIngest(stage, measurement, seconds),
+      )
+    } finally {
+      await yardstick.stop()
+    }
+  } finally {
+    redis.disconnect()
+    await database.close()
+  }
+}
+
+async function startYardstick(
+  { databaseUrl, redisUrl, apis }: Product,
+  { secret }: Sender,
+): Promise<ApiProcess> {
+  const env = {
+    DATABASE_URL: databaseUrl,
+    REDIS_URL: redisUrl,
+    SIGNING_KEY: readSigningKey(secret).toString('base64'),
+  }
+  const log = `${dirname(apis[0]?.log ?? '')}/yardstick.log`
+  const yardstick = await startNode({ name: 'Yardstick', entry: yardstickEntry, env, log })
+  return { ...yardstick, baseUrl: `http://127.0.0.1:${yardstick.port}` }
+}
+
+async function measureIngest(
+  { database, redis, product, yardstick, sender }: Stage,
+  { scenario, connections }: Measurement<IngestScenario>,
+  seconds: number,
+): Promise<Figures> {
+  await clearTraces(database, redis)
+  const receiver = scenario.receiver === 'yardstick' ? yardstick : (product.apis[0] as ApiProcess)
+  const { baseUrl } = receiver
+  const worker = scenario.hasWorker ? await product.startWorker() : undefined
+  try {
+    const delivery = scenario.isReplay ? await replayOne(baseUrl, sender) : deliverNew(baseUrl, sender)
+    return await measure({
+      order: { ...delivery, connections },
+      pids: pidsOf(product, receiver, worker),
+      seconds,
+      drain: worker && (() => drainBacklog(database)),
+    })
+  } finally {
+    await worker?.stop()
+  }
+}

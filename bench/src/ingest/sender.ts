@@ -1,0 +1,47 @@
+import { createSealer, createSigningSecret } from '@automation/administration'
+import type { Database } from '@automation/database'
+import type { Product } from '@automation/launcher'
+import { readSigningKey } from '@automation/webhooks'
+import type { LoadOrder } from '../load.js'
+import { actor, createWorkspace } from '../workspace.js'
+import { body, provider, rules } from './scenarios.js'
+import { signDelivery } from './sign-delivery.js'
+
+/** Who delivers webhooks, to the product and to the yardstick alike. */
+export interface Sender {
+  path: string
+  headers: Record<string, string>
+  secret: string
+}
+
+type Delivery = Pick<
+  LoadOrder,
+  'origin' | 'path' | 'headers' | 'payload' | 'expectedStatus' | 'signingSecret'
+>
+
+/** A provider of a workspace of its own, with a secret that the product knows. */
+export async function createSender(database: Database, product: Product): Promise<Sender> {
+  const { id: workspaceId } = await createWorkspace(database, product, { name: 'Ingestion', rules })
+  const administrator = { database, workspaceId, actor }
+  const sealer = createSealer(product.encryptionKey)
+  const { id, secret } = await createSigningSecret(administrator, sealer, { provider })
+  return {
+    path: `/api/incoming-webhooks/${provider}/${workspaceId}`,
+    headers: { 'content-type': 'application/json', 'x-signature-id': id },
+    secret,
+  }
+}
+
+/** Deliveries of which each is a new one. */
+export function deliverNew(origin: string, { path, headers, secret }: Sender): Delivery {
+  return { origin, path, headers, payload: body, signingSecret: secret, expectedStatus: 202 }
+}
+
+/** Makes one delivery, and goes on with its replays. */
+export async function replayOne(origin: string, { path, headers, secret }: Sender): Promise<Delivery> {
+  const signed = { ...headers, ...signDelivery(readSigningKey(secret), body) }
+  const response = await fetch(origin + path, { method: 'POST', headers: signed, body })
+  if (response.status !== 202) throw new Error(`Answered ${response.status}: ${await response.text()}`)
+  await response.arrayBuffer()
+  return { origin, path, headers: signed, payload: body, expectedStatus: 200 }
+}
