@@ -25,7 +25,7 @@ export interface Mistake {
  * and in each the likeliest mistake first: a large body allows few attempts.
  */
 export function listMistakes({ timestamp, body }: RefusedDelivery): Mistake[][] {
-  return [separators, listTimes(timestamp), listEndings(body), listRewritten(body), keys, parts]
+  return [separators, listTimes(timestamp), listRewritten(body), listEndings(body), keys, parts]
 }
 
 const parts = [
@@ -47,18 +47,18 @@ const separators = [
   mistake('signed_with_other_separators', () => ({ separator: '\n' }), 'line breaks'),
 ]
 
-function listRewritten(body: Buffer): Mistake[] {
-  return rewriteJson(body).map(({ name, text }) => {
-    const written = Buffer.from(text)
-    return mistake('body_rewritten', () => ({ body: written }), name)
-  })
-}
-
 function listEndings(body: Buffer): Mistake[] {
   const added = mistake('body_newline', () => ({ ending: '\n' }))
   const lineBreak = /\r?\n$/.exec(body.subarray(-2).toString('latin1'))?.[0]
   if (lineBreak === undefined) return [added]
   return [mistake('body_newline', () => ({ body: body.subarray(0, -lineBreak.length) })), added]
+}
+
+function listRewritten(body: Buffer): Mistake[] {
+  return rewriteJson(body).map(({ name, text }) => {
+    const written = Buffer.from(text)
+    return mistake('body_rewritten', () => ({ body: written }), name)
+  })
 }
 
 function listTimes(timestamp: string): Mistake[] {

@@ -11,7 +11,7 @@ export interface Budget {
 }
 
 const searchBytes = 8 * 1024 * 1024
-/** What a hash costs apart from its content. It bounds a search to 4,096 of them, some 15 ms. */
+/** What a hash costs apart from its content. It bounds a search to 4,096 of them: 15 to 40 ms. */
 const bytesPerHash = 2048
 
 /**

@@ -9,7 +9,7 @@ export interface JsonForm {
 
 const maxBodyBytes = 128 * 1024
 /** Writing ends with the form that passes it. */
-const maxWrittenCharacters = 2 * 1024 * 1024
+const maxWrittenCharacters = 1024 * 1024
 
 /**
  * The body as other JSON writers would have written it: the likeliest first, each text once, and none that is the body.
