@@ -28,19 +28,27 @@ function draw(fullAt: number, now: number, interval: number, burst: number): { f
 }
 
 /**
- * The same in Redis, by its own clock, so that all API processes agree. KEYS[1] the bucket; ARGV: interval of one
- * token in microseconds, burst. Answers { whole tokens left, or -1 where refused; milliseconds to wait }.
+ * The same in Redis, by its own clock, so that all API processes agree: a token from each of the buckets KEYS, one
+ * after the other, be it the same bucket again. ARGV, for each: interval of one token in microseconds, burst. Answers
+ * for each: whole tokens left, or -1 where refused; milliseconds to wait.
  */
-export const drawTokenScript = `
+export const drawTokensScript = `
 local time = redis.call('TIME')
 local now = time[1] * 1000000 + time[2]
-local interval, burst = tonumber(ARGV[1]), tonumber(ARGV[2])
-local fullAt = tonumber(redis.call('GET', KEYS[1]) or now)
-local nextFullAt = math.max(fullAt, now) + interval
-local room = now + interval * burst - nextFullAt
-if room < 0 then return { -1, math.ceil(-room / 1000) } end
-redis.call('SET', KEYS[1], string.format('%.0f', nextFullAt), 'PX', math.ceil((nextFullAt - now) / 1000) + 1)
-return { math.floor(room / interval), 0 }
+local draws = {}
+for i, key in ipairs(KEYS) do
+  local interval, burst = tonumber(ARGV[2 * i - 1]), tonumber(ARGV[2 * i])
+  local fullAt = tonumber(redis.call('GET', key) or now)
+  local nextFullAt = math.max(fullAt, now) + interval
+  local room = now + interval * burst - nextFullAt
+  if room < 0 then
+    draws[2 * i - 1], draws[2 * i] = -1, math.ceil(-room / 1000)
+  else
+    redis.call('SET', key, string.format('%.0f', nextFullAt), 'PX', math.ceil((nextFullAt - now) / 1000) + 1)
+    draws[2 * i - 1], draws[2 * i] = math.floor(room / interval), 0
+  end
+end
+return draws
 `
 
 /** Buckets of this process alone, for as long as Redis is away. The least recently used are forgotten first. */

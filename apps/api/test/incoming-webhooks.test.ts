@@ -25,6 +25,7 @@ t.test('a signed webhook is accepted once, and a replay tells the first receipt'
 t.test('a replay is known by Postgres alone, too', async (t) => {
   const id = newId()
   const first = await sender.deliver({ id })
+  t.equal((await sender.deliver({ id })).status, 200, 'and what it said is kept in Redis')
   await forget(id)
   const replay = await sender.deliver({ id })
   t.equal(replay.status, 200)
@@ -187,16 +188,20 @@ t.test('what was refused is written down with its reason where workspace and pro
   await one.deliver({ id: 'known' })
   await one.deliver({ id: 'known', body: '{}' })
   await one.deliver({ path: path('nobody', own.id) })
+  await one.deliver({ headers: { 'content-type': 'text/plain' } })
+  await one.deliver({ body: `"${'x'.repeat(1_048_577)}"` })
   const rows = () => own.database.webhookRejection.findMany({ orderBy: { id: 'asc' } })
-  while ((await rows()).length < 5) await new Promise((resolve) => setTimeout(resolve, 10))
+  while ((await rows()).length < 7) await new Promise((resolve) => setTimeout(resolve, 10))
   const found = (await rows()).map(({ reason, verified, provider }) => ({ reason, verified, provider }))
   t.strictSame(
     found.sort((left, right) => left.reason.localeCompare(right.reason)),
     [
       { reason: 'body', verified: true, provider },
+      { reason: 'content_type', verified: false, provider },
       { reason: 'header', verified: false, provider },
       { reason: 'reused_id', verified: true, provider },
       { reason: 'signature', verified: false, provider },
+      { reason: 'size', verified: false, provider },
       { reason: 'timestamp', verified: true, provider },
     ],
   )
@@ -266,7 +271,7 @@ function administrator({ id }: Workspace) {
   return { database: api.app.database, workspaceId: id, actor: 'cli:tests' }
 }
 
-/** Takes a webhook from Redis, where it comes right after its commit. */
+/** Takes a webhook from Redis, where it comes right after its first replay. */
 async function forget(id: string): Promise<void> {
   const redis = new Redis(api.config.redisUrl)
   const pattern = `${api.config.queuePrefix}:webhook:*:${id}`

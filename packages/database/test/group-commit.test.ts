@@ -30,7 +30,7 @@ t.test('a batch has no more than its limit', async (t) => {
   const echo = groupCommit(async (items: number[]) => {
     sizes.push(items.length)
     return items
-  }, 3)
+  }, { maxItems: 3 })
   await Promise.all([1, 2, 3, 4, 5, 6, 7].map(echo))
   t.same(sizes, [3, 3, 1])
 })

@@ -12,6 +12,8 @@ const fromHereAlone = {
   agent: { disabled: true },
 } as const
 
+const tags = ['Rules', 'Running', 'Outcomes', 'Health of the rules', 'Webhooks', 'Administration', 'Probes']
+
 /** The document follows from the routes' schemas; `/docs` shows it, from this process alone. */
 export default fp(async (app) => {
   for (const schema of sharedSchemas) app.addSchema(schema)
@@ -24,14 +26,20 @@ export default fp(async (app) => {
         description:
           'Rules (trigger, conditions, actions) for each workspace, fired by events, run by workers.',
       },
-      tags: ['Rules', 'Running', 'Outcomes', 'Health of the rules', 'Probes'].map((name) => ({ name })),
+      tags: tags.map((name) => ({ name })),
       components: {
         securitySchemes: {
-          token: { type: 'http', scheme: 'bearer', bearerFormat: 'JWT' },
+          token: { type: 'http', scheme: 'bearer', bearerFormat: 'JWT', description: 'of a member' },
           workspace: { type: 'apiKey', in: 'header', name: 'x-workspace-id' },
+          apiKey: {
+            type: 'http',
+            scheme: 'bearer',
+            bearerFormat: 'ark_…',
+            description: 'of a program: an API key, which knows its workspace and may do what its scopes say',
+          },
         },
       },
-      security: [{ token: [], workspace: [] }],
+      security: [{ token: [], workspace: [] }, { apiKey: [] }],
     },
     refResolver: {
       buildLocalReference: (json, _baseUri, _fragment, index) => String(json.$id ?? `schema-${index}`),

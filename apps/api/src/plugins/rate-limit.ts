@@ -1,9 +1,10 @@
+import { groupCommit } from '@automation/database'
 import rateLimit, { type FastifyRateLimitStore, normalizeIP } from '@fastify/rate-limit'
 import type { FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import type { Config } from '../config.js'
 import { type Refusal, refusals } from '../errors.js'
-import { createLocalBuckets, drawTokenScript, tokenInterval } from '../token-bucket.js'
+import { createLocalBuckets, drawTokensScript, tokenInterval } from '../token-bucket.js'
 
 declare module 'fastify' {
   interface FastifyInstance {
@@ -28,19 +29,28 @@ interface Options {
  */
 export default fp<Options>(async (app, { queuePrefix, limits }) => {
   const { redis } = app
-  redis.defineCommand('drawToken', { lua: drawTokenScript, numberOfKeys: 1 })
-  const { drawToken } = redis as unknown as {
-    drawToken(key: string, interval: number, burst: number): Promise<[remaining: number, waitMs: number]>
+  redis.defineCommand('drawTokens', { lua: drawTokensScript })
+  const { drawTokens } = redis as unknown as {
+    drawTokens(count: number, ...keysAndSizes: (string | number)[]): Promise<number[]>
   }
+  /** Requests that arrive together draw in one call. */
+  const drawShared = groupCommit(async (buckets: { key: string; interval: number; burst: number }[]) => {
+    const keys = buckets.map(({ key }) => key)
+    const sizes = buckets.flatMap(({ interval, burst }) => [interval, burst])
+    const draws = await drawTokens.call(redis, keys.length, ...keys, ...sizes)
+    return buckets.map((_, index) => ({
+      remaining: draws[2 * index] ?? 0,
+      waitMs: draws[2 * index + 1] ?? 0,
+    }))
+  })
   const drawLocally = createLocalBuckets()
 
   /** The plugin counts up to `max` in a window; here `current` is what is gone from the bucket, max + 1 where refused. */
   class TokenBuckets implements FastifyRateLimitStore {
     incr: FastifyRateLimitStore['incr'] = (key, callback, windowMs, burst) => {
       const bucket = { perMinute: (burst * 60_000) / windowMs, burst }
-      drawToken
-        .call(redis, `${queuePrefix}:rate:${key}`, tokenInterval(bucket.perMinute), burst)
-        .then(([remaining, waitMs]) => ({ isRefused: remaining < 0, remaining, waitMs }))
+      drawShared({ key: `${queuePrefix}:rate:${key}`, interval: tokenInterval(bucket.perMinute), burst })
+        .then(({ remaining, waitMs }) => ({ isRefused: remaining < 0, remaining, waitMs }))
         .catch(() => drawLocally(key, bucket, Date.now()))
         .then(({ isRefused, remaining, waitMs }) =>
           callback(null, { current: isRefused ? burst + 1 : burst - remaining, ttl: waitMs }),

@@ -16,8 +16,15 @@ export interface Delivery {
   body: Buffer
 }
 
-/** Why a delivery was refused, as its receipt tells it. */
-export type RejectionReason = 'header' | 'signature' | 'timestamp' | 'body' | 'reused_id'
+/** Why a delivery was refused, as its receipt tells it; in the order in which it is looked at. */
+export type RejectionReason =
+  | 'size'
+  | 'content_type'
+  | 'header'
+  | 'signature'
+  | 'timestamp'
+  | 'body'
+  | 'reused_id'
 
 /** A refusal of the delivery itself: whoever set the provider up will want to know of it. */
 export class DeliveryRefusal extends Refusal {
@@ -27,6 +34,13 @@ export class DeliveryRefusal extends Refusal {
     super(statusCode, 'error' in body ? body.error : body.errors, headers)
     this.reason = reason
   }
+}
+
+/** Why a delivery was refused by whatever was thrown; undefined where it was not the delivery's fault. */
+export function rejectionReason(error: { code?: string }): RejectionReason | undefined {
+  if (error instanceof DeliveryRefusal) return error.reason
+  if (error.code === 'FST_ERR_CTP_BODY_TOO_LARGE') return 'size'
+  return error.code === 'FST_ERR_CTP_INVALID_MEDIA_TYPE' ? 'content_type' : undefined
 }
 
 export function readDelivery({ params, headers, body }: FastifyRequest): Delivery {

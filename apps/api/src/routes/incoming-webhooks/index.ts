@@ -7,7 +7,14 @@ import { Type } from 'typebox'
 import { refusals } from '../../errors.js'
 import { limitationOf } from '../../plugins/rate-limit.js'
 import { Id, refusalAnswers } from '../answers.js'
-import { checkHeaders, type Delivery, DeliveryRefusal, hashBody, readDelivery } from './delivery.js'
+import {
+  checkHeaders,
+  type Delivery,
+  DeliveryRefusal,
+  hashBody,
+  readDelivery,
+  rejectionReason,
+} from './delivery.js'
 import { openKnownReceipts } from './known-receipts.js'
 import { createPayloadReader, eventsOf } from './payload.js'
 import { openRejectionLog } from './rejections.js'
@@ -45,7 +52,8 @@ export const incomingWebhookRoutes: FastifyPluginAsyncTypebox<{
     if (!isPaid) await app.drawToken(request, reply)
     const limitation = isPaid ? undefined : limitationOf(request)
     if (limitation && error.statusCode !== undefined && error.statusCode < 500) throw limitation
-    if (error instanceof DeliveryRefusal) rejections.record(readDelivery(request), error.reason)
+    const reason = rejectionReason(error)
+    if (reason !== undefined) rejections.record(readDelivery(request), reason)
     throw error
   })
 
@@ -113,7 +121,7 @@ export const incomingWebhookRoutes: FastifyPluginAsyncTypebox<{
       { id, workspaceId, provider, key, bodyHash, secretId },
       eventsOf(delivery, id, payload),
     )
-    known.remember(delivery, stored)
+    if (!stored.isFirst) known.remember(delivery, stored)
     return stored
   }
 }

@@ -8,10 +8,12 @@ import type { Delivery, RejectionReason } from './delivery.js'
 export type RejectionLog = ReturnType<typeof openRejectionLog>
 
 /** Of one workspace and process. Whoever can reach the door can be refused, and must not be able to fill the disk. */
-const recorded = { perMinute: 30, burst: 100 }
+const recorded = { perMinute: 30, burst: 30 }
 /** How many of the newest secrets the doctor tries. */
 const maxSecrets = 50
-const diagnosable: ReadonlySet<RejectionReason> = new Set<RejectionReason>(['signature', 'timestamp'])
+const diagnosable: ReadonlySet<RejectionReason> = new Set(['signature', 'timestamp'])
+/** What is found only behind the signature. */
+const verified: ReadonlySet<RejectionReason> = new Set(['timestamp', 'body', 'reused_id'])
 
 /**
  * Writes refused deliveries down for the workspace that they name, if the provider is known to it, together with what
@@ -57,7 +59,7 @@ export function openRejectionLog(database: Database, sealer: Sealer, log: Fastif
         workspaceId,
         provider,
         key: id === '' ? null : id.slice(0, 255),
-        verified: reason !== 'signature' && reason !== 'header',
+        verified: verified.has(reason),
         reason,
         findings: findings.map((finding) => ({ ...finding })),
       },

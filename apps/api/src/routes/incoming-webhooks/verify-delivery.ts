@@ -13,6 +13,9 @@ interface StoredSecret {
   sealed: Uint8Array
 }
 
+/** How often (ms) secrets are looked up at most. Without a pace a query would serve but two or three deliveries. */
+const lookUpPaceMs = 4
+
 /** Answers the id of the secret that signed a delivery; undefined where none did. @throws what Postgres throws when it is away */
 export type VerifyDelivery = (delivery: Delivery) => Promise<string | undefined>
 
@@ -23,7 +26,7 @@ export type VerifyDelivery = (delivery: Delivery) => Promise<string | undefined>
  * process. Deliveries that arrive together share it.
  */
 export function createDeliveryVerifier(database: Database, sealer: Sealer): VerifyDelivery {
-  const load = groupCommit((ids: string[]) => loadSecrets(database, ids))
+  const load = groupCommit((ids: string[]) => loadSecrets(database, ids), { paceMs: lookUpPaceMs })
   const keys = new LRUCache<string, Buffer>({ max: 10_000 })
   const noteUse = createUseNotes((id, lastUsedAt) =>
     database.system.signingSecret.updateMany({ where: { id }, data: { lastUsedAt } }),
