@@ -42,6 +42,7 @@ COPY --from=build /app/packages/administration/dist packages/administration/dist
 COPY --from=build /app/apps/api/dist apps/api/dist
 COPY --from=build /app/apps/worker/dist apps/worker/dist
 COPY --from=build /app/apps/cli/dist apps/cli/dist
+COPY --from=build /app/apps/cli/run.mjs apps/cli/run.mjs
 COPY prisma prisma
 USER node
 EXPOSE 3000

@@ -14,6 +14,7 @@ import replies from './plugins/replies.js'
 import resources from './plugins/resources.js'
 import shutdown from './plugins/shutdown.js'
 import validation from './plugins/validation.js'
+import { developerRoutes } from './routes/developer/index.js'
 import { eventRoutes } from './routes/events.js'
 import { executionRoutes } from './routes/executions.js'
 import { incomingWebhookRoutes } from './routes/incoming-webhooks/index.js'
@@ -59,6 +60,7 @@ export async function buildApp(config: Config) {
   await app.register(executionRoutes, { prefix: '/api/executions' })
   await app.register(incomingWebhookRoutes, { ...config, sealer, prefix: '/api/incoming-webhooks' })
   await app.register(taskRoutes, { prefix: '/api/tasks' })
+  await app.register(developerRoutes, { prefix: '/api/developer/v1', sealer })
   app.refuseOtherMethods()
   return app
 }

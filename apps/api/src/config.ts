@@ -1,4 +1,11 @@
-import { connections, connectionsOf, EnvironmentError, readEnvironment } from '@automation/environment'
+import {
+  connections,
+  connectionsOf,
+  EnvironmentError,
+  readEnvironment,
+  sealing,
+  tokenSettings,
+} from '@automation/environment'
 import { Type } from 'typebox'
 
 const bucket = (fallback: string) =>
@@ -16,16 +23,8 @@ const Environment = Type.Object({
   TRUST_PROXY: Type.Optional(
     Type.String({ description: 'comma-separated CIDRs of the proxies whose X-Forwarded-For is believed' }),
   ),
-  JWT_SECRET: Type.Optional(
-    Type.String({ minLength: 32, description: 'HS256 secret of 32 characters or more' }),
-  ),
-  JWKS_URL: Type.Optional(Type.String({ pattern: '^https?://', description: 'key set for RS256 and EdDSA' })),
-  JWT_ISSUER: Type.String({ default: 'automation-rules', description: 'the iss that a token must carry' }),
-  JWT_AUDIENCE: Type.String({ default: 'automation-rules', description: 'the aud that a token must carry' }),
-  ENCRYPTION_KEY: Type.String({
-    pattern: '^[A-Za-z0-9+/]{43}=$',
-    description: '32 bytes in base64 that seal the signing secrets: openssl rand -base64 32',
-  }),
+  ...tokenSettings,
+  ...sealing,
   RATE_LIMIT_ANONYMOUS: bucket('10/15'),
   RATE_LIMIT_AUTHENTICATED: bucket('60/100'),
   RATE_LIMIT_ENTERPRISE: bucket('300/500'),

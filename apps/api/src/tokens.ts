@@ -1,3 +1,4 @@
+import { isUserId } from '@automation/administration'
 import fastifyJwt from '@fastify/jwt'
 import type { FastifyInstance } from 'fastify'
 import { createRemoteJWKSet, errors, jwtVerify } from 'jose'
@@ -77,6 +78,5 @@ const tokenFaults = [errors.JWKSNoMatchingKey, errors.JWKSMultipleMatchingKeys, 
 
 function subjectOf(payload: unknown): string | undefined {
   const subject = (payload as { sub?: unknown }).sub
-  const isUsable = typeof subject === 'string' && subject.length > 0 && subject.length <= 255
-  return isUsable && subject.isWellFormed() && !subject.includes('\0') ? subject : undefined
+  return typeof subject === 'string' && isUserId(subject) ? subject : undefined
 }

@@ -1,6 +1,7 @@
 import type { Database, WorkspaceTransaction } from '@automation/database'
 import { newId, Prisma } from '@automation/database'
 import type { AuditAction } from './audit.js'
+import { Refused } from './refused.js'
 
 /** On whose behalf a workspace is changed: every change leaves an entry in its audit log. */
 export interface Administrator {
@@ -10,28 +11,29 @@ export interface Administrator {
   actor: string
 }
 
-/** What is told of a change beside who made it. */
 export interface Change<Result> {
   result: Result
-  action: AuditAction
-  subject: string
-  details?: object
+  /** What is told of it beside who made it; undefined where all was so already. */
+  entry: { action: AuditAction; subject: string; details?: object } | undefined
 }
 
 /**
  * Changes a workspace and writes down who did, in one transaction. Changes of one workspace happen one after another,
  * so a rule about all of its members, keys or secrets holds whoever else is at work.
+ *
+ * @throws Refused where the workspace does not exist, and whatever the change throws
  */
 export function changeWorkspace<Result>(
   { database, workspaceId, actor }: Administrator,
   change: (transaction: WorkspaceTransaction) => Promise<Change<Result>>,
 ): Promise<Result> {
   return database.forWorkspace(workspaceId).$transaction(async (transaction) => {
-    await transaction.$queryRaw(
+    const locked = await transaction.$queryRaw<unknown[]>(
       Prisma.sql`SELECT 1 FROM workspaces WHERE id = ${workspaceId}::uuid FOR NO KEY UPDATE`,
     )
-    const { result, ...entry } = await change(transaction)
-    await writeAudit(transaction, { workspaceId, actor, ...entry })
+    if (locked.length === 0) throw new Refused('not_found', 'Workspace not found')
+    const { result, entry } = await change(transaction)
+    if (entry) await writeAudit(transaction, { workspaceId, actor, ...entry })
     return result
   })
 }

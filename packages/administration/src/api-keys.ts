@@ -1,5 +1,5 @@
 import { hash, randomBytes } from 'node:crypto'
-import { newId, type WorkspaceDatabase } from '@automation/database'
+import { isUuid, newId, type WorkspaceDatabase } from '@automation/database'
 import { parseTimestamp } from '@automation/engine'
 import { Type } from 'typebox'
 import { type Administrator, changeWorkspace } from './administrator.js'
@@ -36,7 +36,7 @@ export const ApiKeyToCreate = Type.Object(
     name: ApiKey.properties.name,
     scopes: ApiKey.properties.scopes,
     expiresAt: Type.Optional(
-      Type.String({ description: 'ISO 8601 with a zone; without it the key never expires' }),
+      Type.String({ description: 'ISO 8601 date, or time with a zone; without it the key never expires' }),
     ),
   },
   { additionalProperties: false },
@@ -51,10 +51,10 @@ export function createApiKey(
   administrator: Administrator,
   { name, scopes, expiresAt }: Type.Static<typeof ApiKeyToCreate>,
 ): Promise<NewApiKey> {
-  const expiry = expiresAt === undefined ? null : readExpiry(expiresAt)
   const id = newId()
   const key = `ark_${id}_${randomBytes(32).toString('base64url')}`
   return changeWorkspace(administrator, async (transaction) => {
+    const expiry = expiresAt === undefined ? null : readExpiry(expiresAt)
     const inUse = await transaction.apiKey.count({
       where: { revokedAt: null, OR: [{ expiresAt: null }, { expiresAt: { gt: new Date() } }] },
     })
@@ -72,9 +72,11 @@ export function createApiKey(
     })
     return {
       result: { ...present(row), key },
-      action: 'api_key.created',
-      subject: id,
-      details: { name, scopes, expiresAt: row.expiresAt },
+      entry: {
+        action: 'api_key.created',
+        subject: id,
+        details: { name, scopes, expiresAt: row.expiresAt },
+      },
     }
   })
 }
@@ -88,11 +90,14 @@ export async function listApiKeys(database: WorkspaceDatabase): Promise<ApiKey[]
 /** From the next request on the key is none. Revoking again changes nothing. @throws Refused where there is no such key */
 export function revokeApiKey(administrator: Administrator, id: string): Promise<ApiKey> {
   return changeWorkspace(administrator, async (transaction) => {
-    const found = await transaction.apiKey.findUnique({ where: { id }, select: { revokedAt: true } })
+    const found = isUuid(id) ? await transaction.apiKey.findUnique({ where: { id } }) : null
     if (found === null) throw new Refused('not_found', 'API key not found')
-    const revokedAt = found.revokedAt ?? new Date()
-    const row = await transaction.apiKey.update({ where: { id }, data: { revokedAt } })
-    return { result: present(row), action: 'api_key.revoked', subject: id, details: { name: row.name } }
+    if (found.revokedAt) return { result: present(found), entry: undefined }
+    const row = await transaction.apiKey.update({ where: { id }, data: { revokedAt: new Date() } })
+    return {
+      result: present(row),
+      entry: { action: 'api_key.revoked', subject: row.id, details: { name: row.name } },
+    }
   })
 }
 
@@ -106,11 +111,20 @@ export function hashApiKey(key: string): Buffer<ArrayBuffer> {
   return Buffer.from(hash('sha256', key, 'hex'), 'hex')
 }
 
+// With a zone a time may lie beyond the year 9999: Postgres keeps it, but it cannot be read again.
+const lastExpiry = Date.UTC(9999, 11, 31)
+
+/** Says what is wrong with the expiry of a key that is to be created. */
+export function findExpiryFault(expiresAt: string): string | undefined {
+  const time = parseTimestamp(expiresAt)
+  const isAhead = time > Date.now() && time <= lastExpiry
+  return isAhead ? undefined : 'Must be an ISO 8601 date, or a time with a zone, in the future'
+}
+
 function readExpiry(text: string): Date {
-  const time = parseTimestamp(text)
-  if (!(time > Date.now()))
-    throw new Refused('invalid', 'Must be an ISO 8601 time with a zone, in the future', 'expiresAt')
-  return new Date(time)
+  const fault = findExpiryFault(text)
+  if (fault !== undefined) throw new Refused('invalid', fault, 'expiresAt')
+  return new Date(parseTimestamp(text))
 }
 
 interface Row {

@@ -1,8 +1,9 @@
-export { type Administrator, writeAudit } from './administrator.js'
+export { type Administrator, type Change, changeWorkspace } from './administrator.js'
 export {
   ApiKey,
   ApiKeyToCreate,
   createApiKey,
+  findExpiryFault,
   hashApiKey,
   listApiKeys,
   NewApiKey,
@@ -11,7 +12,7 @@ export {
   Scope,
 } from './api-keys.js'
 export { AuditAction } from './audit.js'
-export { listMembers, Member, putMember, Role, removeMember, UserId } from './members.js'
+export { isUserId, listMembers, Member, putMember, Role, removeMember, UserId } from './members.js'
 export { Refused } from './refused.js'
 export { createSealer, type Sealer } from './sealing.js'
 export {
@@ -29,6 +30,7 @@ export {
 export { mintToken, tokenParty } from './tokens.js'
 export {
   createWorkspace,
+  findWorkspace,
   listWorkspaces,
   Plan,
   updateWorkspace,

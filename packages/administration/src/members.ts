@@ -42,7 +42,9 @@ export function putMember(
 ): Promise<{ member: Member; isNew: boolean }> {
   const where = { workspaceId_userId: { workspaceId: administrator.workspaceId, userId } }
   return changeWorkspace(administrator, async (transaction) => {
-    const before = await transaction.member.findUnique({ where, select: { role: true } })
+    refuseBadUserId(userId)
+    const before = await transaction.member.findUnique({ where, select: fields })
+    if (before?.role === role) return { result: { member: present(before), isNew: false }, entry: undefined }
     if (role !== 'admin') await refuseToLoseLastAdmin(transaction, userId)
     const member = await transaction.member.upsert({
       where,
@@ -52,9 +54,10 @@ export function putMember(
     })
     return {
       result: { member: present(member), isNew: before === null },
-      action: before === null ? 'member.added' : 'member.changed',
-      subject: userId,
-      details: before === null ? { role } : { role, before: before.role },
+      entry:
+        before === null
+          ? { action: 'member.added', subject: userId, details: { role } }
+          : { action: 'member.changed', subject: userId, details: { role, before: before.role } },
     }
   })
 }
@@ -62,11 +65,23 @@ export function putMember(
 /** @throws Refused where the user is no member, or is the last admin */
 export function removeMember(administrator: Administrator, userId: string): Promise<void> {
   return changeWorkspace(administrator, async (transaction) => {
+    refuseBadUserId(userId)
     await refuseToLoseLastAdmin(transaction, userId)
     const { count } = await transaction.member.deleteMany({ where: { userId } })
     if (count === 0) throw new Refused('not_found', 'Member not found')
-    return { result: undefined, action: 'member.removed', subject: userId }
+    return { result: undefined, entry: { action: 'member.removed', subject: userId } }
   })
+}
+
+/** True for a text that can be the `sub` of a token, and stored. */
+export function isUserId(text: string): boolean {
+  return text.length > 0 && text.length <= 255 && text.isWellFormed() && !text.includes('\0')
+}
+
+/** @throws Refused for a text that the `sub` of no token can be */
+export function refuseBadUserId(userId: string, field = 'userId'): void {
+  if (!isUserId(userId))
+    throw new Refused('invalid', 'Must be 1 to 255 characters, none of them NUL or half of one', field)
 }
 
 async function refuseToLoseLastAdmin(transaction: WorkspaceTransaction, userId: string): Promise<void> {

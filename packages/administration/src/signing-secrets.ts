@@ -1,4 +1,4 @@
-import { newId, type WorkspaceDatabase } from '@automation/database'
+import { isUuid, newId, type WorkspaceDatabase, type WorkspaceTransaction } from '@automation/database'
 import { newSigningSecret, readSigningKey } from '@automation/webhooks'
 import { Type } from 'typebox'
 import { type Administrator, changeWorkspace } from './administrator.js'
@@ -58,9 +58,7 @@ export function createSigningSecret(
     const row = await transaction.signingSecret.create({ data: { id, workspaceId, provider, sealed } })
     return {
       result: { ...present(row), secret },
-      action: 'signing_secret.created',
-      subject: id,
-      details: { provider },
+      entry: { action: 'signing_secret.created', subject: id, details: { provider } },
     }
   })
 }
@@ -88,16 +86,17 @@ export function retireSigningSecret(
   overlapMs: number,
 ): Promise<SigningSecret> {
   return changeWorkspace(administrator, async (transaction) => {
-    const found = await transaction.signingSecret.findUnique({ where: { id }, select: { revokedAt: true } })
-    if (found === null) throw notFound()
+    const found = await findSecret(transaction, id)
     if (found.revokedAt) throw new Refused('conflict', 'The signing secret was revoked')
     const retiresAt = new Date(Date.now() + overlapMs)
     const row = await transaction.signingSecret.update({ where: { id }, data: { retiresAt } })
     return {
       result: present(row),
-      action: 'signing_secret.retired',
-      subject: id,
-      details: { provider: row.provider, retiresAt },
+      entry: {
+        action: 'signing_secret.retired',
+        subject: row.id,
+        details: { provider: row.provider, retiresAt },
+      },
     }
   })
 }
@@ -105,15 +104,12 @@ export function retireSigningSecret(
 /** From the next webhook on it signs nothing. Revoking again changes nothing. @throws Refused where there is no such secret */
 export function revokeSigningSecret(administrator: Administrator, id: string): Promise<SigningSecret> {
   return changeWorkspace(administrator, async (transaction) => {
-    const found = await transaction.signingSecret.findUnique({ where: { id }, select: { revokedAt: true } })
-    if (found === null) throw notFound()
-    const revokedAt = found.revokedAt ?? new Date()
-    const row = await transaction.signingSecret.update({ where: { id }, data: { revokedAt } })
+    const found = await findSecret(transaction, id)
+    if (found.revokedAt) return { result: present(found), entry: undefined }
+    const row = await transaction.signingSecret.update({ where: { id }, data: { revokedAt: new Date() } })
     return {
       result: present(row),
-      action: 'signing_secret.revoked',
-      subject: id,
-      details: { provider: row.provider },
+      entry: { action: 'signing_secret.revoked', subject: row.id, details: { provider: row.provider } },
     }
   })
 }
@@ -133,8 +129,10 @@ export function signingSecretState(
   return retiresAt.getTime() > now ? 'retiring' : 'retired'
 }
 
-function notFound(): Refused {
-  return new Refused('not_found', 'Signing secret not found')
+async function findSecret(transaction: WorkspaceTransaction, id: string): Promise<Row> {
+  const row = isUuid(id) ? await transaction.signingSecret.findUnique({ where: { id } }) : null
+  if (row === null) throw new Refused('not_found', 'Signing secret not found')
+  return row
 }
 
 interface Row {

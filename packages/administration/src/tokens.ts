@@ -3,18 +3,21 @@ import { SignJWT } from 'jose'
 /** JWT_ISSUER and JWT_AUDIENCE of every product started here. */
 export const tokenParty = 'automation-rules'
 
-/** A JSON Web Token (HS256) that the API takes for this user. */
+/** A JSON Web Token (HS256) that an API with this secret, issuer and audience takes for this user. */
 export async function mintToken(options: {
   secret: string
   userId: string
   expiresInSeconds: number
+  issuer?: string
+  audience?: string
 }): Promise<string> {
+  const { issuer = tokenParty, audience = tokenParty } = options
   const now = Math.floor(Date.now() / 1000)
   return new SignJWT()
     .setProtectedHeader({ alg: 'HS256' })
     .setSubject(options.userId)
-    .setIssuer(tokenParty)
-    .setAudience(tokenParty)
+    .setIssuer(issuer)
+    .setAudience(audience)
     .setIssuedAt(now)
     .setExpirationTime(now + options.expiresInSeconds)
     .sign(new TextEncoder().encode(options.secret))

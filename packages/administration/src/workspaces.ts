@@ -1,7 +1,7 @@
-import { type Database, newId } from '@automation/database'
+import { type Database, newId, type WorkspaceDatabase } from '@automation/database'
 import { Type } from 'typebox'
-import { type Administrator, changeWorkspace } from './administrator.js'
-import { UserId } from './members.js'
+import { type Administrator, changeWorkspace, writeAudit } from './administrator.js'
+import { refuseBadUserId, UserId } from './members.js'
 import { Refused } from './refused.js'
 
 export const Plan = Type.Enum(['standard', 'enterprise'], {
@@ -34,37 +34,54 @@ export function createWorkspace(
   { name, plan = 'standard', adminUserId }: Type.Static<typeof WorkspaceToCreate> & { adminUserId: string },
   id = newId(),
 ): Promise<Workspace> {
-  return database.system.$transaction(async (transaction) => {
+  return database.forWorkspace(id).$transaction(async (transaction) => {
+    refuseBadUserId(adminUserId, 'adminUserId')
     const workspace = await transaction.workspace.create({
       data: { id, name, plan, members: { create: { userId: adminUserId, role: 'admin' } } },
       select: fields,
     })
-    await transaction.auditEntry.create({
-      data: {
-        id: newId(),
-        workspaceId: id,
-        actor,
-        action: 'workspace.created',
-        subject: id,
-        details: { name, plan, adminUserId },
-      },
+    await writeAudit(transaction, {
+      workspaceId: id,
+      actor,
+      action: 'workspace.created',
+      subject: id,
+      details: { name, plan, adminUserId },
     })
     return present(workspace)
   })
 }
 
-/** @throws Refused where it does not exist */
+/**
+ * @param check throws where a workspace that is as this one is now may not be changed so
+ * @throws Refused where it does not exist
+ */
 export function updateWorkspace(
   administrator: Administrator,
   changes: Type.Static<typeof WorkspaceToUpdate>,
+  check: (before: Workspace) => void = () => {},
 ): Promise<Workspace> {
   const id = administrator.workspaceId
   return changeWorkspace(administrator, async (transaction) => {
-    if ((await transaction.workspace.count({ where: { id } })) === 0)
-      throw new Refused('not_found', 'Workspace not found')
-    const workspace = await transaction.workspace.update({ where: { id }, data: changes, select: fields })
-    return { result: present(workspace), action: 'workspace.updated', subject: id, details: changes }
+    const before = await findWorkspace(transaction, id)
+    check(before)
+    const { name = before.name, plan = before.plan } = changes
+    if (name === before.name && plan === before.plan) return { result: before, entry: undefined }
+    const after = await transaction.workspace.update({ where: { id }, data: { name, plan }, select: fields })
+    return {
+      result: present(after),
+      entry: { action: 'workspace.updated', subject: id, details: changes },
+    }
   })
+}
+
+/** @throws Refused where it does not exist */
+export async function findWorkspace(
+  database: Pick<WorkspaceDatabase, 'workspace'>,
+  id: string,
+): Promise<Workspace> {
+  const workspace = await database.workspace.findUnique({ where: { id }, select: fields })
+  if (workspace === null) throw new Refused('not_found', 'Workspace not found')
+  return present(workspace)
 }
 
 /** All workspaces, or those of which a user is a member; the oldest first. */

@@ -52,6 +52,24 @@ export const connections = {
   LOG_LEVEL: Type.Enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'], { default: 'info' }),
 }
 
+/** How tokens are signed: by exactly one of the first two. */
+export const tokenSettings = {
+  JWT_SECRET: Type.Optional(
+    Type.String({ minLength: 32, description: 'HS256 secret of 32 characters or more' }),
+  ),
+  JWKS_URL: Type.Optional(Type.String({ pattern: '^https?://', description: 'key set for RS256 and EdDSA' })),
+  JWT_ISSUER: Type.String({ default: 'automation-rules', description: 'the iss that a token must carry' }),
+  JWT_AUDIENCE: Type.String({ default: 'automation-rules', description: 'the aud that a token must carry' }),
+}
+
+/** What seals the signing secrets. */
+export const sealing = {
+  ENCRYPTION_KEY: Type.String({
+    pattern: '^[A-Za-z0-9+/]{43}=$',
+    description: '32 bytes in base64 that seal the signing secrets: openssl rand -base64 32',
+  }),
+}
+
 /** The same under the names that the code uses. */
 export function connectionsOf(environment: Type.Static<Type.TObject<typeof connections>>) {
   return {

@@ -1,9 +1,10 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import { mintToken } from '@automation/administration'
-import { newId, openDatabase } from '@automation/database'
+import { newId } from '@automation/database'
+import { type DemoCredentials, seedDatabase } from './demo-database.js'
 
-/** What `.data/demo.json` holds, for the curl lines of the README. */
-export interface Demo {
+/** What `.data/demo.json` holds, for the curl lines of the README and for `npm run webhook`. */
+export interface Demo extends DemoCredentials {
   baseUrl: string
   workspaceId: string
   token: string
@@ -23,8 +24,9 @@ const welcomeRule = {
 }
 
 /**
- * Two workspaces with their members, and a first rule where there is none. Ids stay the same as long as the file is
- * there, whatever the database; tokens are new each time.
+ * Two workspaces with their members, an API key and a signing secret, and a first rule where there is none. Ids stay
+ * the same as long as the file is there, whatever the database; so do key and secret, as long as they are of use.
+ * Tokens are new each time.
  *
  * @param file readable by its owner alone, since it holds tokens
  */
@@ -33,12 +35,13 @@ export async function seedDemo(options: {
   databaseUrl: string
   baseUrl: string
   jwtSecret: string
+  encryptionKey: string
 }): Promise<Demo> {
-  const { file, databaseUrl, baseUrl, jwtSecret } = options
+  const { file, baseUrl, jwtSecret } = options
   const known = await readDemo(file)
   const workspaceId = known.workspaceId ?? newId()
   const otherWorkspaceId = known.otherWorkspaceId ?? newId()
-  await writeWorkspaces(databaseUrl, workspaceId, otherWorkspaceId)
+  const credentials = await seedDatabase(options, { ...known, workspaceId, otherWorkspaceId })
 
   const mint = (userId: string) => mintToken({ secret: jwtSecret, userId, expiresInSeconds: lifetimeSeconds })
   const demo: Demo = {
@@ -46,6 +49,7 @@ export async function seedDemo(options: {
     workspaceId,
     token: await mint('demo-admin'),
     viewerToken: await mint('demo-viewer'),
+    ...credentials,
     otherWorkspaceId,
     otherToken: await mint('other-admin'),
   }
@@ -59,30 +63,6 @@ async function readDemo(file: string): Promise<Partial<Demo>> {
     return JSON.parse(await readFile(file, 'utf8')) as Partial<Demo>
   } catch {
     return {}
-  }
-}
-
-async function writeWorkspaces(
-  databaseUrl: string,
-  workspaceId: string,
-  otherWorkspaceId: string,
-): Promise<void> {
-  const database = openDatabase(databaseUrl, 1)
-  const workspaces = [
-    { id: workspaceId, name: 'Demo', plan: 'enterprise' as const },
-    { id: otherWorkspaceId, name: 'Other', plan: 'standard' as const },
-  ]
-  const members = [
-    { workspaceId, userId: 'demo-admin', role: 'admin' as const },
-    { workspaceId, userId: 'demo-viewer', role: 'viewer' as const },
-    { workspaceId: otherWorkspaceId, userId: 'other-admin', role: 'admin' as const },
-  ]
-  try {
-    // What somebody has changed since, a role or a plan, stays.
-    await database.system.workspace.createMany({ data: workspaces, skipDuplicates: true })
-    await database.system.member.createMany({ data: members, skipDuplicates: true })
-  } finally {
-    await database.close()
   }
 }
 

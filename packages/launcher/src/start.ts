@@ -1,4 +1,4 @@
-import { mkdir } from 'node:fs/promises'
+import { mkdir, rm } from 'node:fs/promises'
 import { relative, resolve } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
@@ -7,6 +7,7 @@ import { seedDemo } from './demo.js'
 import { lockDirectory } from './launcher-lock.js'
 import { isPortFree } from './ports.js'
 import { type Product, startProduct } from './product.js'
+import { writeProductFile } from './product-file.js'
 import { tellStep } from './progress.js'
 import { type Exit, type RunningProcess, readTail } from './running-process.js'
 import { keepSecrets } from './secrets.js'
@@ -14,6 +15,8 @@ import { keepSecrets } from './secrets.js'
 // start.js [directory]: what the product keeps lies in `.data` of the clone unless another place is given.
 const root = fileURLToPath(new URL('../../../../', import.meta.url))
 const directory = resolve(process.argv[2] ?? `${root}.data`)
+/** There as long as the product serves. */
+const productFile = `${directory}/product.env`
 
 const interrupted = listenToInterrupts()
 try {
@@ -65,14 +68,16 @@ async function serve(product: Product): Promise<void> {
     await Promise.race([failWhenOneDies(product), serveUntilInterrupted(product)])
     console.log('\nStopping …')
   } finally {
+    await rm(productFile, { force: true })
     await product.stop()
   }
   console.log('Stopped.')
 }
 
-async function serveUntilInterrupted({ databaseUrl, jwtSecret, apis }: Product): Promise<void> {
-  const baseUrl = apis[0]?.baseUrl ?? ''
-  await seedDemo({ file: `${directory}/demo.json`, databaseUrl, baseUrl, jwtSecret })
+async function serveUntilInterrupted(product: Product): Promise<void> {
+  const baseUrl = product.apis[0]?.baseUrl ?? ''
+  await seedDemo({ file: `${directory}/demo.json`, baseUrl, ...product })
+  await writeProductFile(productFile, product)
   console.log(banner(baseUrl))
   await whenAborted(interrupted)
 }
@@ -139,6 +144,8 @@ Try it, in another terminal:
     -H "x-workspace-id: ${demo('workspaceId')}" \\
     -H 'content-type: application/json' \\
     -d '{"data":{"name":"Ada","score":95}}'
+
+  npm run webhook -- send
 
 Mails go to ${shorten(directory)}/mail, logs to ${shorten(directory)}/logs. Ctrl-C stops everything.`
 }

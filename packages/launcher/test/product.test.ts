@@ -4,17 +4,12 @@ import { readFile, stat } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import { mintToken } from '@automation/administration'
 import t from 'tap'
+import type { Demo } from '../src/demo.js'
 import { makeTemporaryDirectory, startProduct } from '../src/index.js'
 import { readCommand, readPid } from '../src/left-over.js'
 import { findFreePort, isPortFree } from '../src/ports.js'
 
 const start = fileURLToPath(new URL('../src/start.js', import.meta.url))
-
-interface Demo {
-  baseUrl: string
-  workspaceId: string
-  token: string
-}
 
 async function triggerLead({ baseUrl, workspaceId, token }: Demo): Promise<unknown> {
   const response = await fetch(`${baseUrl}/api/automation-rules/trigger/LEAD_CREATED`, {
@@ -55,11 +50,14 @@ t.test(
       triggered: 1,
       results: [{ success: true, conditionsPassed: true }],
     })
-    t.equal((await stat(`${path}/demo.json`)).mode & 0o777, 0o600)
+    for (const file of ['demo.json', 'product.env']) {
+      t.equal((await stat(`${path}/${file}`)).mode & 0o777, 0o600, `${file} is nobody else’s business`)
+    }
     first.launcher.kill('SIGKILL')
     await once(first.launcher, 'exit')
     const second = await startDemo(path, port)
-    t.equal(second.demo.workspaceId, first.demo.workspaceId)
+    const { workspaceId, apiKey, webhook } = first.demo
+    t.match(second.demo, { workspaceId, apiKey, webhook })
     t.match(await triggerLead(second.demo), { triggered: 1 }, 'there is still one rule, and not two')
     const servers = await Promise.all([
       readPid(`${path}/postgres/data/postmaster.pid`),
@@ -69,6 +67,7 @@ t.test(
     const [code] = await once(second.launcher, 'exit')
     t.equal(code, 0)
     t.ok(await isPortFree(port))
+    await t.rejects(stat(`${path}/product.env`), { code: 'ENOENT' }, 'there is no product any more')
     for (const pid of servers) t.equal(await readCommand(pid ?? 0), undefined)
   },
 )

@@ -65,6 +65,8 @@ export default fp<{ tokens: Config['tokens'] }>(async (app, { tokens }) => {
   const memberships = new LRUCache<string, { found: Membership | undefined }>({
     max: 10_000,
     ttl: membershipTtlMs,
+    // Forgotten while it is being looked up: still an answer, but none to keep.
+    ignoreFetchAbort: true,
     fetchMethod: async (key) => {
       const [workspaceId, userId] = JSON.parse(key) as [string, string]
       return { found: await findMembership(app.database, workspaceId, userId) }

@@ -1,24 +1,25 @@
 import { isDeepStrictEqual } from 'node:util'
+import { type Change, changeWorkspace } from '@automation/administration'
+import type { WorkspaceTransaction } from '@automation/database'
 import type { FastifyRequest } from 'fastify'
+import { administratorOf } from '../../administrator.js'
 import { refusals } from '../../errors.js'
 import type { RuleRow } from './present-rule.js'
 
 const maxRules = 1_000
 
-type Transaction = Parameters<Parameters<FastifyRequest['workspace']['database']['$transaction']>[0]>[0]
-
 /**
- * Every change of a workspace's rules goes through here. Counting up `rulesVersion` first locks the workspace's row,
- * so changes of one workspace happen one after another; and a worker that meets a higher version than the one it
- * compiled reads the rules again. Both are seen together, at the commit.
+ * Every change of a workspace's rules goes through here, and happens one after another. It counts up `rulesVersion`: a
+ * worker that meets a higher version than the one it compiled reads the rules again. Both are seen together, at the
+ * commit, and so is the entry in the audit log.
  */
 export function changeRules<Result>(
-  { id, database }: FastifyRequest['workspace'],
-  change: (transaction: Transaction) => Promise<Result>,
+  request: FastifyRequest,
+  change: (transaction: WorkspaceTransaction) => Promise<Change<Result>>,
 ): Promise<Result> {
-  return database.$transaction(async (transaction) => {
+  return changeWorkspace(administratorOf(request), async (transaction) => {
     await transaction.workspace.update({
-      where: { id },
+      where: { id: request.workspace.id },
       data: { rulesVersion: { increment: 1 } },
       select: { id: true },
     })
@@ -28,7 +29,7 @@ export function changeRules<Result>(
 
 /** The rule to change. @throws refusals: 404 where it is not there, 412 where `If-Match` names another version */
 export async function findRuleToChange(
-  transaction: Transaction,
+  transaction: WorkspaceTransaction,
   request: FastifyRequest,
   id: string,
 ): Promise<RuleRow> {
@@ -38,18 +39,15 @@ export async function findRuleToChange(
   return rule
 }
 
-export async function refuseOneTooMany(transaction: Transaction): Promise<void> {
+export async function refuseOneTooMany(transaction: WorkspaceTransaction): Promise<void> {
   if ((await transaction.rule.count()) >= maxRules) throw refusals.tooManyRules(maxRules)
 }
 
-/** True where a value of the definition differs, whatever the order of keys. Switching on or off is no change of it. */
-export function changesDefinition(
-  rule: RuleRow,
-  { isActive: _, ...changes }: Record<string, unknown>,
-): boolean {
-  return Object.entries(changes).some(
-    ([name, value]) => !isDeepStrictEqual(rule[name as keyof RuleRow], value),
-  )
+/** The names of the fields that differ, whatever the order of keys in their values. */
+export function listChanges(rule: RuleRow, fields: Record<string, unknown>): string[] {
+  return Object.entries(fields)
+    .filter(([name, value]) => !isDeepStrictEqual(rule[name as keyof RuleRow], value))
+    .map(([name]) => name)
 }
 
 /** RFC 9110: a strong comparison with each entity tag of the list; `*` fits every rule that exists. */

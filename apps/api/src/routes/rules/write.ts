@@ -4,7 +4,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyReply } from 'fastify'
 import { Type } from 'typebox'
 import { Id, refusalAnswers } from '../answers.js'
-import { changeRules, changesDefinition, findRuleToChange, refuseOneTooMany } from './change-rules.js'
+import { changeRules, findRuleToChange, listChanges, refuseOneTooMany } from './change-rules.js'
 import { checkRule, refuseFaults, ruleId } from './check-rule.js'
 import { type RuleRow, sendRule } from './present-rule.js'
 import { Rule, RuleParams, RuleToCreate, RuleToUpdate } from './rule-schemas.js'
@@ -27,12 +27,16 @@ export const writeRoutes: FastifyPluginAsyncTypebox<{ bodyLimitBytes: number }> 
     },
     handler: async (request, reply) => {
       const body = checkRule(request.body, request.validationError)
-      const rule = await changeRules(request.workspace, async (transaction) => {
+      const rule = await changeRules(request, async (transaction) => {
         await refuseOneTooMany(transaction)
-        return transaction.rule.create({
+        const created = await transaction.rule.create({
           data: newRule(request.workspace.id, { description: '', conditions: [], isActive: true, ...body }),
           include: { counters: true },
         })
+        return {
+          result: created,
+          entry: { action: 'rule.created', subject: created.id, details: { name: created.name } },
+        }
       })
       return sendCreated(reply, rule)
     },
@@ -52,18 +56,26 @@ export const writeRoutes: FastifyPluginAsyncTypebox<{ bodyLimitBytes: number }> 
     handler: async (request, reply) => {
       const body = checkRule(request.body, request.validationError)
       const id = ruleId(request.params)
-      const rule = await changeRules(request.workspace, async (transaction) => {
+      const rule = await changeRules(request, async (transaction) => {
         const found = await findRuleToChange(transaction, request, id)
         // Some limits hold for the whole rule, whichever part of it was sent.
         refuseFaults(findRuleFaults({ ...found, ...body }))
-        return transaction.rule.update({
+        const changed = listChanges(found, body)
+        // Switching on or off is no change of the definition.
+        const isNewVersion = changed.some((name) => name !== 'isActive')
+        const updated = await transaction.rule.update({
           where: { id },
           data: {
             ...(body as Prisma.RuleUncheckedUpdateInput),
-            ...(changesDefinition(found, body) ? { version: { increment: 1 } } : {}),
+            ...(isNewVersion ? { version: { increment: 1 } } : {}),
           },
           include: { counters: true },
         })
+        const details = { changed, version: updated.version }
+        return {
+          result: updated,
+          entry: changed.length > 0 ? { action: 'rule.updated', subject: updated.id, details } : undefined,
+        }
       })
       return sendRule(reply, rule)
     },
@@ -79,9 +91,10 @@ export const writeRoutes: FastifyPluginAsyncTypebox<{ bodyLimitBytes: number }> 
     },
     handler: async (request, reply) => {
       const id = ruleId(request.params)
-      await changeRules(request.workspace, async (transaction) => {
-        await findRuleToChange(transaction, request, id)
+      await changeRules(request, async (transaction) => {
+        const { id: subject, name } = await findRuleToChange(transaction, request, id)
         await transaction.rule.delete({ where: { id } })
+        return { result: undefined, entry: { action: 'rule.deleted', subject, details: { name } } }
       })
       return reply.status(204).send(null)
     },
@@ -100,13 +113,15 @@ export const writeRoutes: FastifyPluginAsyncTypebox<{ bodyLimitBytes: number }> 
     },
     handler: async (request) => {
       const id = ruleId(request.params)
-      return changeRules(request.workspace, async (transaction) => {
+      return changeRules(request, async (transaction) => {
         const { isActive } = await findRuleToChange(transaction, request, id)
-        return transaction.rule.update({
+        const toggled = await transaction.rule.update({
           where: { id },
           data: { isActive: !isActive },
           select: { id: true, isActive: true },
         })
+        const action = toggled.isActive ? 'rule.activated' : 'rule.deactivated'
+        return { result: toggled, entry: { action, subject: toggled.id } }
       })
     },
   })
@@ -121,18 +136,15 @@ export const writeRoutes: FastifyPluginAsyncTypebox<{ bodyLimitBytes: number }> 
     },
     handler: async (request, reply) => {
       const id = ruleId(request.params)
-      const rule = await changeRules(request.workspace, async (transaction) => {
-        const { name, description, trigger, conditions, actions } = await findRuleToChange(
-          transaction,
-          request,
-          id,
-        )
+      const rule = await changeRules(request, async (transaction) => {
+        const source = await findRuleToChange(transaction, request, id)
         await refuseOneTooMany(transaction)
+        const { description, trigger, conditions, actions } = source
         // A name may not grow past its limit (in characters, not halves of them), or the copy could not be saved again.
-        const copyName = [...`Copy of ${name}`].slice(0, maxNameLength).join('')
-        return transaction.rule.create({
+        const name = [...`Copy of ${source.name}`].slice(0, maxNameLength).join('')
+        const clone = await transaction.rule.create({
           data: newRule(request.workspace.id, {
-            name: copyName,
+            name,
             description,
             trigger,
             conditions,
@@ -141,6 +153,10 @@ export const writeRoutes: FastifyPluginAsyncTypebox<{ bodyLimitBytes: number }> 
           }),
           include: { counters: true },
         })
+        return {
+          result: clone,
+          entry: { action: 'rule.cloned', subject: clone.id, details: { from: source.id } },
+        }
       })
       return sendCreated(reply, rule)
     },

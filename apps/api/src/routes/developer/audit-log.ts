@@ -1,0 +1,66 @@
+import { AuditAction } from '@automation/administration'
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { Type } from 'typebox'
+import { cutPage, pageArguments } from '../../page.js'
+import { Id, NextCursor, PageQuery, refusalAnswers, Timestamp } from '../answers.js'
+
+const AuditEntry = Type.Object({
+  id: Id,
+  actor: Type.String({ description: '`user:<sub>`, `api_key:<id>` or `cli:<system user>`' }),
+  action: AuditAction,
+  subject: Type.String({ description: 'the id of what was changed' }),
+  details: Type.Object({}, { additionalProperties: true }),
+  at: Timestamp,
+})
+
+/** What Postgres can compare: no NUL, and no half of a character. */
+const StoredText = Type.String({ pattern: '^[^\\u0000\\ud800-\\udfff]*$' })
+const AuditQuery = Type.Object({
+  ...PageQuery,
+  action: Type.Optional(AuditAction),
+  actor: Type.Optional(StoredText),
+  subject: Type.Optional(StoredText),
+})
+
+const defaultLimit = 50
+
+export const auditLogRoutes: FastifyPluginAsyncTypebox = async (app) => {
+  app.get('/', {
+    config: { role: 'admin' },
+    schema: {
+      tags: ['Administration'],
+      summary: 'List who changed what, newest first',
+      querystring: AuditQuery,
+      response: {
+        200: Type.Object({ data: Type.Array(AuditEntry), nextCursor: NextCursor }),
+        ...refusalAnswers(),
+      },
+    },
+    handler: async ({ query, workspace }) => {
+      const limit = query.limit ?? defaultLimit
+      const { where, ...page } = pageArguments(query, limit)
+      const rows = await workspace.database.auditEntry.findMany({
+        where: { AND: [where, filterOf(query)] },
+        ...page,
+      })
+      const cut = cutPage(rows, limit)
+      return {
+        data: cut.page.map(({ workspaceId: _, action, details, at, ...entry }) => ({
+          ...entry,
+          action: action as AuditAction,
+          details: details as object,
+          at: at.toISOString(),
+        })),
+        nextCursor: cut.nextCursor,
+      }
+    },
+  })
+}
+
+function filterOf({ action, actor, subject }: Type.Static<typeof AuditQuery>) {
+  return {
+    ...(action === undefined ? {} : { action }),
+    ...(actor === undefined ? {} : { actor }),
+    ...(subject === undefined ? {} : { subject }),
+  }
+}

@@ -1,0 +1,18 @@
+import type { Sealer } from '@automation/administration'
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { apiKeyRoutes } from './api-keys.js'
+import { auditLogRoutes } from './audit-log.js'
+import { memberRoutes } from './members.js'
+import { receiptRoutes } from './receipts.js'
+import { signingSecretRoutes } from './signing-secrets.js'
+import { workspaceRoutes } from './workspaces.js'
+
+/** What developers and admins need beside the rules: for API keys as well as for members. */
+export const developerRoutes: FastifyPluginAsyncTypebox<{ sealer: Sealer }> = async (app, { sealer }) => {
+  await app.register(receiptRoutes, { prefix: '/webhook-receipts' })
+  await app.register(apiKeyRoutes, { prefix: '/api-keys' })
+  await app.register(signingSecretRoutes, { prefix: '/signing-secrets', sealer })
+  await app.register(memberRoutes, { prefix: '/members' })
+  await app.register(workspaceRoutes, { prefix: '/workspaces' })
+  await app.register(auditLogRoutes, { prefix: '/audit-log' })
+}

@@ -1,0 +1,58 @@
+import { listMembers, Member, putMember, removeMember } from '@automation/administration'
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { Type } from 'typebox'
+import { administratorOf } from '../../administrator.js'
+import { refusalAnswers } from '../answers.js'
+
+const MemberParams = Type.Pick(Member, ['userId'])
+const MemberToPut = Type.Pick(Member, ['role'], { additionalProperties: false })
+
+export const memberRoutes: FastifyPluginAsyncTypebox = async (app) => {
+  app.get('/', {
+    config: { role: 'admin' },
+    schema: {
+      tags: ['Administration'],
+      summary: 'List the members of the workspace, oldest first',
+      response: { 200: Type.Object({ data: Type.Array(Member) }), ...refusalAnswers() },
+    },
+    handler: async ({ workspace }) => ({ data: await listMembers(workspace.database) }),
+  })
+
+  app.put('/:userId', {
+    config: { role: 'admin' },
+    schema: {
+      tags: ['Administration'],
+      summary: 'Add a member, or change its role',
+      params: MemberParams,
+      body: MemberToPut,
+      response: {
+        200: { ...Member, description: 'A member before' },
+        201: { ...Member, description: 'A new member' },
+        ...refusalAnswers(409, 413, 415, 422),
+      },
+    },
+    handler: async (request, reply) => {
+      const { member, isNew } = await putMember(administratorOf(request), {
+        ...request.params,
+        ...request.body,
+      })
+      app.forgetMemberships()
+      return reply.status(isNew ? 201 : 200).send(member)
+    },
+  })
+
+  app.delete('/:userId', {
+    config: { role: 'admin' },
+    schema: {
+      tags: ['Administration'],
+      summary: 'Remove a member',
+      params: MemberParams,
+      response: { 204: Type.Null(), ...refusalAnswers(404, 409, 413, 415, 422) },
+    },
+    handler: async (request, reply) => {
+      await removeMember(administratorOf(request), request.params.userId)
+      app.forgetMemberships()
+      return reply.status(204).send(null)
+    },
+  })
+}

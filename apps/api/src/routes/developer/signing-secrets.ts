@@ -1,0 +1,105 @@
+import {
+  createSigningSecret,
+  listSigningSecrets,
+  NewSigningSecret,
+  Provider,
+  retireSigningSecret,
+  revokeSigningSecret,
+  type Sealer,
+  SigningSecret,
+  SigningSecretToCreate,
+} from '@automation/administration'
+import { parseDuration } from '@automation/engine'
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { Type } from 'typebox'
+import { administratorOf } from '../../administrator.js'
+import { refusals } from '../../errors.js'
+import { bodyFaults } from '../../plugins/validation.js'
+import { Id, refusalAnswers } from '../answers.js'
+
+const defaultOverlap = '24h'
+const Retirement = Type.Object(
+  {
+    overlap: Type.Optional(
+      Type.String({
+        default: defaultOverlap,
+        description: 'for how long it still signs: an integer with s, m, h, d or w, at most 366 days',
+      }),
+    ),
+  },
+  { additionalProperties: false },
+)
+
+export const signingSecretRoutes: FastifyPluginAsyncTypebox<{ sealer: Sealer }> = async (app, { sealer }) => {
+  app.get('/', {
+    config: { role: 'admin' },
+    schema: {
+      tags: ['Administration'],
+      summary: 'List the signing secrets, newest first; those that are retired or revoked too',
+      querystring: Type.Object({ provider: Type.Optional(Provider) }),
+      response: { 200: Type.Object({ data: Type.Array(SigningSecret) }), ...refusalAnswers() },
+    },
+    handler: async ({ query, workspace }) => ({
+      data: await listSigningSecrets(workspace.database, query.provider),
+    }),
+  })
+
+  app.post('/', {
+    config: { role: 'admin' },
+    schema: {
+      tags: ['Administration'],
+      summary: 'Create a signing secret for a provider; its text is shown this once',
+      body: SigningSecretToCreate,
+      response: { 201: NewSigningSecret, ...refusalAnswers(409, 413, 415, 422) },
+    },
+    handler: async (request, reply) => {
+      const secret = await createSigningSecret(administratorOf(request), sealer, request.body)
+      return reply
+        .status(201)
+        .headers({ location: `${app.prefix}/${secret.id}`, 'cache-control': 'no-store' })
+        .send(secret)
+    },
+  })
+
+  app.post('/:id/retire', {
+    attachValidation: true,
+    config: { role: 'admin' },
+    // The body itself may be left out.
+    preValidation: async (request) => {
+      if (request.body === undefined) request.body = {}
+    },
+    schema: {
+      tags: ['Administration'],
+      summary: 'Retire a signing secret: it signs for a while longer, until its sender has the next one',
+      params: Type.Object({ id: Id }),
+      body: Retirement,
+      response: { 200: SigningSecret, ...refusalAnswers(404, 409, 413, 415, 422) },
+    },
+    handler: async (request) => {
+      const faults = bodyFaults(request.validationError ?? {})
+      const { overlap = defaultOverlap } = request.body
+      const overlapMs = parseDuration(overlap)
+      if (typeof overlap === 'string' && overlapMs === undefined)
+        faults.push({
+          field: 'overlap',
+          message: 'Must be a duration such as 30m, 24h or 7d, at most 366 days',
+        })
+      if (overlapMs === undefined || faults.length > 0) throw refusals.invalid(faults)
+      return retireSigningSecret(administratorOf(request), request.params.id, overlapMs)
+    },
+  })
+
+  app.delete('/:id', {
+    config: { role: 'admin' },
+    schema: {
+      tags: ['Administration'],
+      summary: 'Revoke a signing secret: from the next webhook on it signs nothing',
+      params: Type.Object({ id: Id }),
+      response: { 204: Type.Null(), ...refusalAnswers(404, 413, 415) },
+    },
+    handler: async (request, reply) => {
+      await revokeSigningSecret(administratorOf(request), request.params.id)
+      return reply.status(204).send(null)
+    },
+  })
+}

@@ -1,0 +1,107 @@
+import {
+  createWorkspace,
+  findWorkspace,
+  listWorkspaces,
+  updateWorkspace,
+  Workspace,
+  WorkspaceToCreate,
+  WorkspaceToUpdate,
+} from '@automation/administration'
+import type { Plan } from '@automation/database'
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import type { FastifyRequest } from 'fastify'
+import { Type } from 'typebox'
+import { administratorOf } from '../../administrator.js'
+import { refusals } from '../../errors.js'
+import { bodyFaults } from '../../plugins/validation.js'
+import { Id, refusalAnswers } from '../answers.js'
+
+const WorkspaceParams = Type.Object({ id: Id })
+
+export const workspaceRoutes: FastifyPluginAsyncTypebox = async (app) => {
+  app.get('/', {
+    config: { role: 'viewer' },
+    schema: {
+      tags: ['Administration'],
+      summary: 'List the workspaces of the user, oldest first; for an API key its own',
+      response: { 200: Type.Object({ data: Type.Array(Workspace) }), ...refusalAnswers() },
+    },
+    handler: async ({ caller, workspace: { id, database } }) => {
+      const userId = caller?.userId
+      return {
+        data:
+          userId === undefined
+            ? [await findWorkspace(database, id)]
+            : await listWorkspaces(app.database, userId),
+      }
+    },
+  })
+
+  app.get('/:id', {
+    config: { role: 'viewer' },
+    schema: {
+      tags: ['Administration'],
+      summary: 'Read the workspace that x-workspace-id names',
+      params: WorkspaceParams,
+      response: { 200: Workspace, ...refusalAnswers(404) },
+    },
+    handler: async (request) => {
+      refuseOtherWorkspace(request, request.params)
+      return findWorkspace(request.workspace.database, request.workspace.id)
+    },
+  })
+
+  app.patch('/:id', {
+    config: { role: 'admin' },
+    schema: {
+      tags: ['Administration'],
+      summary: 'Rename the workspace that x-workspace-id names, or lower its plan',
+      params: WorkspaceParams,
+      body: WorkspaceToUpdate,
+      response: { 200: Workspace, ...refusalAnswers(404, 413, 415, 422) },
+    },
+    handler: async (request) => {
+      refuseOtherWorkspace(request, request.params)
+      const { body } = request
+      const workspace = await updateWorkspace(administratorOf(request), body, ({ plan }) =>
+        refuseHigherPlan(plan, body.plan),
+      )
+      app.forgetMemberships()
+      return workspace
+    },
+  })
+
+  app.post('/', {
+    attachValidation: true,
+    config: { role: 'admin' },
+    schema: {
+      tags: ['Administration'],
+      summary: 'Create a workspace with its first admin, who is the caller unless somebody else is named',
+      body: WorkspaceToCreate,
+      response: { 201: Workspace, ...refusalAnswers(413, 415, 422) },
+    },
+    handler: async (request, reply) => {
+      const faults = bodyFaults(request.validationError ?? {})
+      const { adminUserId = request.caller?.userId, ...fields } = request.body
+      // A key is nobody's: somebody has to be named.
+      if (adminUserId === undefined) faults.push({ field: 'adminUserId', message: 'Required' })
+      if (adminUserId === undefined || faults.length > 0) throw refusals.invalid(faults)
+      const own = await findWorkspace(request.workspace.database, request.workspace.id)
+      refuseHigherPlan(own.plan, fields.plan)
+      const workspace = await createWorkspace(administratorOf(request), { ...fields, adminUserId })
+      return reply.status(201).header('location', `${app.prefix}/${workspace.id}`).send(workspace)
+    },
+  })
+}
+
+/** To whom another workspace belongs is nobody's business here, though the caller may be its admin, too. */
+function refuseOtherWorkspace({ workspace }: FastifyRequest, { id }: { id: string }): void {
+  if (id.toLowerCase() !== workspace.id) throw refusals.workspaceNotFound()
+}
+
+const rank: Record<Plan, number> = { standard: 0, enterprise: 1 }
+
+/** A plan is bought: only the operator's command line gives more than the caller's workspace has. */
+function refuseHigherPlan(own: Plan, wanted: Plan = own): void {
+  if (rank[wanted] > rank[own]) throw refusals.accessDenied()
+}

@@ -1,0 +1,41 @@
+import type { Administrator } from '@automation/administration'
+import type { Command } from 'commander'
+import { Type } from 'typebox'
+import { formatTable } from '../format.js'
+import { addCommand, exampleId, print } from '../program.js'
+import { useWorkspace } from '../use-database.js'
+import { readAs, readId } from '../values.js'
+
+const Limit = Type.Integer({ minimum: 1, maximum: 1_000 })
+
+export function addAudit(program: Command): void {
+  const audit = addCommand(program, {
+    name: 'audit',
+    description: 'Read who changed what.',
+    example: `list --workspace ${exampleId}`,
+  })
+  addCommand(audit, {
+    name: 'list',
+    description: 'Show the entries, the newest first.',
+    example: `--workspace ${exampleId} --limit 10`,
+  })
+    .requiredOption('--workspace <id>', 'whose log', readId)
+    .option('--limit <number>', 'at most so many, 1 to 1000', readAs(Limit), 50)
+    .action(list)
+}
+
+async function list(options: { workspace: string; limit: number }, command: Command): Promise<void> {
+  const entries = await useWorkspace(options.workspace, (administrator) =>
+    readEntries(administrator, options.limit),
+  )
+  print(command, entries, formatTable(entries, ['at', 'actor', 'action', 'subject', 'details']))
+}
+
+async function readEntries({ database, workspaceId }: Administrator, limit: number) {
+  const entries = await database.forWorkspace(workspaceId).auditEntry.findMany({
+    omit: { workspaceId: true },
+    orderBy: { id: 'desc' },
+    take: limit,
+  })
+  return entries.map((entry) => ({ ...entry, at: entry.at.toISOString() }))
+}

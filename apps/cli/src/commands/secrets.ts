@@ -1,0 +1,103 @@
+import {
+  createSealer,
+  createSigningSecret,
+  listSigningSecrets,
+  Provider,
+  retireSigningSecret,
+  revokeSigningSecret,
+  SigningSecretToCreate,
+} from '@automation/administration'
+import type { Command } from 'commander'
+import { readEncryptionKey } from '../config.js'
+import { formatFields, formatTable } from '../format.js'
+import { addCommand, exampleId, print } from '../program.js'
+import { useWorkspace, useWorkspaceOf } from '../use-database.js'
+import { readAs, readDuration, readId } from '../values.js'
+
+const dayMs = 86_400_000
+
+export function addSecrets(program: Command): void {
+  const secrets = addCommand(program, {
+    name: 'secrets',
+    description: 'Create, list, retire and revoke the signing secrets of incoming webhooks.',
+    example: `list --workspace ${exampleId}`,
+  })
+  addCommand(secrets, {
+    name: 'create',
+    description: 'Make a signing secret and show it, this once. Needs ENCRYPTION_KEY.',
+    example: `--workspace ${exampleId} --provider billing`,
+  })
+    .requiredOption('--workspace <id>', 'where its webhooks go', readId)
+    .requiredOption(
+      '--provider <provider>',
+      'who signs with it',
+      readAs(SigningSecretToCreate.properties.provider),
+    )
+    .action(create)
+  addCommand(secrets, {
+    name: 'list',
+    description: 'Show the secrets without their text, the newest first, retired and revoked ones too.',
+    example: `--workspace ${exampleId} --provider billing`,
+  })
+    .requiredOption('--workspace <id>', 'whose secrets', readId)
+    .option('--provider <provider>', 'of this one alone', readAs(Provider))
+    .action(list)
+  addCommand(secrets, {
+    name: 'retire',
+    description: 'Let a secret sign for a while longer, until its sender has the next one.',
+    example: `${exampleId} --overlap 24h`,
+  })
+    .argument('<id>', 'its id', readId)
+    .option('--workspace <id>', 'refuse where the secret belongs to another one', readId)
+    .option('--overlap <duration>', 'for how long (default: 24h)', readDuration)
+    .action(retire)
+  addCommand(secrets, {
+    name: 'revoke',
+    description: 'Let a secret sign no more, from the next webhook on.',
+    example: exampleId,
+  })
+    .argument('<id>', 'its id', readId)
+    .option('--workspace <id>', 'refuse where the secret belongs to another one', readId)
+    .action(revoke)
+}
+
+async function create(options: { workspace: string; provider: string }, command: Command): Promise<void> {
+  const sealer = createSealer(readEncryptionKey())
+  const secret = await useWorkspace(options.workspace, (administrator) =>
+    createSigningSecret(administrator, sealer, { provider: options.provider }),
+  )
+  print(
+    command,
+    secret,
+    `${formatFields(secret)}\n\nKeep the secret now: it is shown this once. Its id goes into X-Signature-Id.`,
+  )
+}
+
+async function list(options: { workspace: string; provider?: string }, command: Command): Promise<void> {
+  const secrets = await useWorkspace(options.workspace, ({ database, workspaceId }) =>
+    listSigningSecrets(database.forWorkspace(workspaceId), options.provider),
+  )
+  print(
+    command,
+    secrets,
+    formatTable(secrets, ['id', 'provider', 'state', 'createdAt', 'retiresAt', 'lastUsedAt']),
+  )
+}
+
+async function retire(
+  id: string,
+  { workspace, overlap = dayMs }: { workspace?: string; overlap?: number },
+  command: Command,
+): Promise<void> {
+  const secret = await useWorkspaceOf('signing secret', id, workspace, (administrator) =>
+    retireSigningSecret(administrator, id, overlap),
+  )
+  print(command, secret, `The signing secret of ${secret.provider} signs until ${secret.retiresAt}.`)
+}
+
+async function revoke(id: string, options: { workspace?: string }, command: Command): Promise<void> {
+  const secret = await useWorkspaceOf('signing secret', id, options.workspace, (administrator) =>
+    revokeSigningSecret(administrator, id),
+  )
+  print(command, secret, `The signing secret of ${secret.provider} is revoked.`)
+}

@@ -1,0 +1,30 @@
+/** A table with a line for each row; the columns are named like the fields. */
+export function formatTable<Row extends object>(rows: Row[], columns: (keyof Row & string)[]): string {
+  if (rows.length === 0) return 'None.'
+  const lines = [columns, ...rows.map((row) => columns.map((column) => formatValue(row[column])))]
+  const widths = columns.map((_, index) => Math.max(...lines.map((line) => line[index]?.length ?? 0)))
+  return lines.map((line) => alignCells(line, widths)).join('\n')
+}
+
+/** One thing, a line for each of its fields. */
+export function formatFields(fields: object): string {
+  const lines = Object.entries(fields).map(([name, value]) => [name, formatValue(value)])
+  const widths = [Math.max(...lines.map(([name = '']) => name.length)), 0]
+  return lines.map((line) => alignCells(line, widths)).join('\n')
+}
+
+function alignCells(cells: string[], widths: number[]): string {
+  return cells
+    .map((cell, index) => cell.padEnd(widths[index] ?? 0))
+    .join('  ')
+    .trimEnd()
+}
+
+function formatValue(value: unknown): string {
+  if (value === null) return '-'
+  if (Array.isArray(value)) return value.join(',')
+  const text = typeof value === 'object' ? JSON.stringify(value) : String(value)
+  const minute = /^(\d{4}-\d\d-\d\d)T(\d\d:\d\d):\d\d\.\d{3}Z$/.exec(text)
+  // A name is somebody else's text: it must not steer the terminal.
+  return minute ? `${minute[1]} ${minute[2]}Z` : text.replace(/\p{C}/gu, '·')
+}

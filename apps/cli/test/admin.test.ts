@@ -1,0 +1,84 @@
+import { userInfo } from 'node:os'
+import { createWorkspace, type Member, type Workspace } from '@automation/administration'
+import { openDatabase } from '@automation/database'
+import t from 'tap'
+import { type Run, run, runJson } from './fixtures/run.js'
+
+// Commands are run as a user would run them, and side by side where they can be: each takes half a second to start.
+
+const directory = t.testdir()
+const admin = (line: string): Promise<Run> => run('admin', line, directory)
+const ask = <Value>(line: string): Promise<Value> => runJson<Value>('admin', line, directory)
+
+const database = openDatabase(process.env.DATABASE_URL ?? '', 2)
+t.teardown(() => database.close())
+
+const makeWorkspace = (name = 'Acme') =>
+  createWorkspace({ database, actor: 'cli:test' }, { name, adminUserId: 'ada' })
+
+t.test('workspaces are created, listed and updated', async (t) => {
+  const created = await ask<Workspace>('workspaces create --name Acme --plan enterprise --admin ada')
+  t.match(created, { id: /^[0-9a-f-]{36}$/, name: 'Acme', plan: 'enterprise' })
+  t.match(await database.system.member.findMany({ where: { workspaceId: created.id } }), [
+    { userId: 'ada', role: 'admin' },
+  ])
+  const updated = await ask<Workspace>(`workspaces update ${created.id} --name Acme2 --plan standard`)
+  t.same(updated, { ...created, name: 'Acme2', plan: 'standard' })
+  const [listed, table, nothing] = await Promise.all([
+    ask<Workspace[]>('workspaces list'),
+    admin('workspaces list'),
+    admin(`workspaces update ${created.id}`),
+  ])
+  t.same(
+    listed.find(({ id }) => id === created.id),
+    updated,
+  )
+  t.match(table, {
+    code: 0,
+    errors: '',
+    output: new RegExp(`^${created.id} +Acme2 +standard +\\d{4}-\\d\\d-\\d\\d`, 'm'),
+  })
+  t.match(table.output, /^id +name +plan +createdAt\n/)
+  t.same(nothing, { code: 2, output: '', errors: 'Say what is to change: --name, --plan or both.\n' })
+})
+
+t.test('members are set, listed and removed, and the last admin stays', async (t) => {
+  const { id } = await makeWorkspace()
+  const grace = `--workspace ${id} --user grace`
+  t.match(await ask(`members set ${grace} --role editor`), { userId: 'grace', role: 'editor' })
+  const viewer = await admin(`members set ${grace} --role viewer`)
+  t.same(viewer, { code: 0, errors: '', output: 'grace is now: viewer.\n' })
+  t.match(await ask<Member[]>(`members list --workspace ${id}`), [
+    { userId: 'ada', role: 'admin' },
+    { userId: 'grace', role: 'viewer' },
+  ])
+  t.same(await ask(`members remove ${grace}`), { userId: 'grace', removed: true })
+  const [again, last] = await Promise.all([
+    admin(`members remove ${grace}`),
+    admin(`members remove --workspace ${id} --user ada`),
+  ])
+  t.same(again, { code: 1, output: '', errors: 'Member not found.\n' })
+  t.match(last, { code: 1, errors: 'A workspace needs an admin, and this is the last one.\n' })
+})
+
+t.test('the audit log tells who did what, the newest first', async (t) => {
+  const { id } = await makeWorkspace()
+  await ask(`members set --workspace ${id} --user grace --role viewer`)
+  const [entries, newest, table] = await Promise.all([
+    ask<unknown[]>(`audit list --workspace ${id}`),
+    ask<unknown[]>(`audit list --workspace ${id} --limit 1`),
+    admin(`audit list --workspace ${id}`),
+  ])
+  const actor = `cli:${userInfo().username}`
+  t.match(entries, [
+    { actor, action: 'member.added', subject: 'grace', details: { role: 'viewer' }, at: /^\d{4}-.*Z$/ },
+    { actor: 'cli:test', action: 'workspace.created', subject: id },
+  ])
+  t.same(newest, entries.slice(0, 1))
+  t.match(table.output, /member\.added +grace +\{"role":"viewer"\}/)
+})
+
+t.test('a name of somebody else does not steer the terminal', async (t) => {
+  const { id } = await makeWorkspace('A\u001b[31mcme')
+  t.match((await admin('workspaces list')).output, new RegExp(`^${id} +A·\\[31mcme `, 'm'))
+})

@@ -1,0 +1,136 @@
+import { spawnSync } from 'node:child_process'
+import { createHmac, randomBytes } from 'node:crypto'
+import { copyFile } from 'node:fs/promises'
+import { fileURLToPath } from 'node:url'
+import type { NewSigningSecret, Workspace } from '@automation/administration'
+import { newId, openDatabase } from '@automation/database'
+import t, { type Test } from 'tap'
+import { run, runJson } from './fixtures/run.js'
+
+const databaseUrl = process.env.DATABASE_URL ?? ''
+const encryptionKey = randomBytes(32).toString('base64')
+const secret = 'a secret of tests, of more than # 32 characters'
+const none = {
+  DATABASE_URL: '',
+  JWT_SECRET: '',
+  JWKS_URL: '',
+  JWT_ISSUER: '',
+  JWT_AUDIENCE: '',
+  ENCRYPTION_KEY: '',
+}
+
+const productFile = `DATABASE_URL=${databaseUrl}
+REDIS_URL=redis://127.0.0.1:6379
+JWT_SECRET='${secret}'
+JWT_ISSUER=automation-rules
+JWT_AUDIENCE=automation-rules
+ENCRYPTION_KEY=${encryptionKey}
+`
+
+/** What a token says, if its signature is right. */
+function readToken(t: Test, token: string, secret: string): Record<string, unknown> {
+  const [header = '', payload = '', signature] = token.trim().split('.')
+  const expected = createHmac('sha256', secret).update(`${header}.${payload}`).digest('base64url')
+  t.equal(signature, expected)
+  return JSON.parse(Buffer.from(payload, 'base64url').toString()) as Record<string, unknown>
+}
+
+t.test('a token is minted with the secret, issuer and audience of the API', async (t) => {
+  const directory = t.testdir()
+  const env = { ...none, JWT_SECRET: secret }
+  const mint = 'tokens mint --user ada'
+  const [plain, long, foreign] = await Promise.all([
+    run('admin', mint, directory, env),
+    runJson<{ token: string }>('admin', `${mint} --expires-in 2d`, directory, env),
+    run('admin', mint, directory, { ...env, JWT_ISSUER: 'us', JWT_AUDIENCE: 'them' }),
+  ])
+  t.match(plain, { code: 0, errors: '', output: /^[\w.-]+\n$/ }, 'the token and nothing else')
+  const { iat, exp, ...claims } = readToken(t, plain.output, secret)
+  t.same(claims, { sub: 'ada', iss: 'automation-rules', aud: 'automation-rules' })
+  t.equal(Number(exp) - Number(iat), 3_600)
+  const { iat: longFrom, exp: longTo } = readToken(t, long.token, secret)
+  t.equal(Number(longTo) - Number(longFrom), 172_800)
+  t.match(readToken(t, foreign.output, secret), { iss: 'us', aud: 'them' })
+})
+
+t.test('no token is minted where it would not be taken', async (t) => {
+  const directory = t.testdir()
+  const mint = (env: Record<string, string>) =>
+    run('admin', 'tokens mint --user ada', directory, { ...none, ...env })
+  const [jwks, nothing, short] = await Promise.all([
+    mint({ JWKS_URL: 'https://id.example.com/keys' }),
+    mint({}),
+    mint({ JWT_SECRET: 'short' }),
+  ])
+  t.match(jwks, { code: 1, output: '', errors: /^JWKS_URL is set: tokens come from the identity provider/ })
+  t.match(nothing, { code: 1, errors: 'Set JWT_SECRET to the one of the API, or run npm start first.\n' })
+  t.match(short, { code: 1, errors: /JWT_SECRET must not have fewer than 32 characters/ })
+})
+
+t.test('what the environment does not say comes from the product that npm start runs', async (t) => {
+  const directory = t.testdir({ '.data': { 'product.env': productFile } })
+  const create = 'workspaces create --name A --admin ada'
+  const { id } = await runJson<Workspace>('admin', create, directory, none)
+  const [secretMade, token, ownToken, sameDatabase] = await Promise.all([
+    runJson<NewSigningSecret>('admin', `secrets create --workspace ${id} --provider a`, directory, none),
+    run('admin', 'tokens mint --user ada', directory, none),
+    run('admin', 'tokens mint --user ada', directory, {
+      ...none,
+      JWT_SECRET: secret.toUpperCase(),
+    }),
+    run('admin', 'tokens mint --user ada', directory, { ...none, DATABASE_URL: databaseUrl }),
+  ])
+  t.match(secretMade, { secret: /^whsec_/ })
+  t.match(readToken(t, token.output, secret), { sub: 'ada' })
+  t.match(readToken(t, ownToken.output, secret.toUpperCase()), { sub: 'ada' }, 'the environment comes first')
+  t.match(readToken(t, sameDatabase.output, secret), { sub: 'ada' })
+})
+
+t.test('with another database nothing comes from that product', async (t) => {
+  const directory = t.testdir({ '.data': { 'product.env': productFile } })
+  const env = { ...none, DATABASE_URL: `${databaseUrl}?application_name=other` }
+  const { id } = await runJson<Workspace>('admin', 'workspaces create --name A --admin a', directory, env)
+  const made = await run('admin', `secrets create --workspace ${id} --provider a`, directory, env)
+  t.match(made, { code: 1, output: '', errors: /ENCRYPTION_KEY is required/ })
+})
+
+t.test('a database that cannot be used is told in a sentence', async (t) => {
+  const directory = t.testdir()
+  const list = (url: string) => run('admin', 'workspaces list', directory, { DATABASE_URL: url })
+  const name = `empty_${newId().replaceAll('-', '')}`
+  const database = openDatabase(databaseUrl, 1)
+  await database.system.$executeRawUnsafe(`CREATE DATABASE ${name}`)
+  await database.close()
+  const [unset, away, absent, empty, noUrl, other] = await Promise.all([
+    list(''),
+    list('postgresql://127.0.0.1:1/automation'),
+    list(new URL('/unknown', databaseUrl).href),
+    list(new URL(`/${name}`, databaseUrl).href),
+    list('postgresql://user:password@:5432/name'),
+    list('mysql://127.0.0.1/automation'),
+  ])
+  t.same(unset, { code: 1, output: '', errors: 'Set DATABASE_URL, or run npm start first.\n' })
+  t.match(away, {
+    code: 1,
+    errors: /^Postgres at 127\.0\.0\.1:1 does not let us in: is it running, [^\n]*\n$/,
+  })
+  t.match(absent, { code: 1, errors: `Postgres at ${new URL(databaseUrl).host} does not let us in` })
+  t.same(empty, {
+    code: 1,
+    output: '',
+    errors: 'The database has not been migrated: run npm run migrate first.\n',
+  })
+  t.same(noUrl, { code: 1, output: '', errors: 'DATABASE_URL is not a URL.\n' })
+  t.match(other, { code: 1, errors: /DATABASE_URL must match/ })
+  for (const { errors } of [away, absent, other]) t.notMatch(errors, / at .*:\d+:\d+/)
+})
+
+t.test('a clone that is not built says what to do', async (t) => {
+  const directory = t.testdir()
+  await copyFile(fileURLToPath(new URL('../../run.mjs', import.meta.url)), `${directory}/run.mjs`)
+  const { status, stdout, stderr } = spawnSync(process.execPath, [`${directory}/run.mjs`, 'admin'], {
+    encoding: 'utf8',
+  })
+  t.same({ status, stdout }, { status: 1, stdout: '' })
+  t.equal(stderr, 'Nothing is built here yet: run `npm start` once, or `npm ci && npm run build`.\n')
+})

@@ -1,0 +1,147 @@
+import { writeFile } from 'node:fs/promises'
+import t, { type Test } from 'tap'
+import { startReceiver } from './fixtures/receiver.js'
+import { run, runJson } from './fixtures/run.js'
+
+interface Sent {
+  url: string
+  headers: Record<string, string>
+  answers: { status: number; body: { id: string; deduplicated: boolean } }[]
+}
+
+/** A receiver, and a directory whose demo it is. */
+async function startDemo(t: Test) {
+  const receiver = await startReceiver()
+  t.teardown(() => receiver.close())
+  const webhook = { provider: 'developer-fixture', secretId: 'a-secret', secret: receiver.secret }
+  const demo = { baseUrl: receiver.url, workspaceId: 'a-workspace', webhook, token: 'none of its business' }
+  const directory = t.testdir({ '.data': { 'demo.json': JSON.stringify(demo) } })
+  return {
+    ...receiver,
+    directory,
+    send: (options = '') => run('webhook', `send ${options}`.trim(), directory),
+    sendJson: (options = '') => runJson<Sent>('webhook', `send ${options}`.trim(), directory),
+  }
+}
+
+t.test('without options a signed lead goes to the demo', async (t) => {
+  const { received, send } = await startDemo(t)
+  const { code, output, errors } = await send()
+  t.match({ code, errors }, { code: 0, errors: '' })
+  t.match(output, /^202 \{"id":"[0-9a-f-]{36}","receiptState":"accepted","deduplicated":false\}\n$/)
+  t.match(received, [
+    {
+      path: '/api/incoming-webhooks/developer-fixture/a-workspace',
+      headers: {
+        'content-type': 'application/json',
+        'x-idempotency-key': /^msg_\w+$/,
+        'x-signature-id': 'a-secret',
+        'x-signature': /^v1=[0-9a-f]{64}$/,
+      },
+    },
+  ])
+  t.equal(String(received[0]?.body), '{"type":"lead.created","data":{"name":"Ada","score":95}}')
+})
+
+t.test('a body comes from the command line or byte for byte from a file', async (t) => {
+  const { directory, received, send } = await startDemo(t)
+  const bytes = Buffer.from('{ "name":\r\n"Zoë" }\n')
+  await writeFile(`${directory}/body.json`, bytes)
+  t.equal((await send('{"a":"ä"}')).code, 0)
+  t.equal((await send('--file body.json')).code, 0)
+  t.same(
+    received.map(({ body }) => body),
+    [Buffer.from('{"a":"ä"}'), bytes],
+  )
+  const [both, none] = await Promise.all([send('--file body.json {}'), send('--file none.json')])
+  t.same(both, { code: 2, output: '', errors: 'Say either a body or --file.\n' })
+  t.match(none, { code: 1, errors: /^--file cannot be read: ENOENT/ })
+})
+
+t.test('a replay is the same delivery, and is answered with the same receipt', async (t) => {
+  const { received, sendJson } = await startDemo(t)
+  const { answers, headers } = await sendJson('--replay --id evt_1')
+  t.match(answers, [
+    { status: 202, body: { deduplicated: false } },
+    { status: 200, body: { deduplicated: true, id: answers[0]?.body.id } },
+  ])
+  t.equal(headers['x-idempotency-key'], 'evt_1')
+  t.same(received[1]?.headers, received[0]?.headers)
+  t.match(await sendJson('--id evt_1'), { answers: [{ status: 200 }] }, 'and so it is the next time')
+})
+
+t.test('copies are sent at once and counted by their status', async (t) => {
+  const { received, send, sendJson } = await startDemo(t)
+  t.same(await send('--copies 50'), { code: 0, errors: '', output: '202 × 1, 200 × 49\n' })
+  t.equal(new Set(received.map(({ headers }) => headers['x-idempotency-key'])).size, 1)
+  t.equal((await sendJson('--copies 3')).answers.length, 3)
+})
+
+t.test('what was tampered with or is stale is expected to be refused', async (t) => {
+  const { received, send, sendJson } = await startDemo(t)
+  const tampered = await send('--tampered')
+  t.same(tampered, { code: 0, errors: '', output: '401 {"error":"Authentication required"}\n' })
+  t.match(await sendJson('--stale'), { answers: [{ status: 401 }] })
+  const [changed, stale] = received
+  const differing = [...(changed?.body ?? [])].filter((byte, index) => byte !== stale?.body[index])
+  t.equal(differing.length, 1, 'one byte')
+  const ageSeconds = Date.now() / 1_000 - Number(stale?.headers['x-timestamp'])
+  t.ok(ageSeconds >= 600 && ageSeconds < 660)
+})
+
+t.test('an answer that was not expected ends with 1', async (t) => {
+  const { send } = await startDemo(t)
+  const other = `whsec_${Buffer.alloc(32).toString('base64')}`
+  const refused = await send(`--secret ${other}`)
+  const body = '401 {"error":"Authentication required"}\n'
+  t.same(refused, { code: 1, output: body, errors: `Expected 202 or 200, and got ${body}` })
+})
+
+t.test('the target can be another one than the demo, which then need not be there', async (t) => {
+  const { url, secret, received } = await startDemo(t)
+  const target = `--url ${url}/ --workspace w --provider p/q --secret-id s --secret ${secret}`
+  const directory = t.testdir({ empty: {} })
+  const verbose = await run('webhook', `send ${target} --verbose`, `${directory}/empty`)
+  t.match(verbose, { code: 0, errors: '' })
+  t.match(verbose.output, `POST ${url}/api/incoming-webhooks/p%2Fq/w\n`)
+  for (const name of ['x-idempotency-key', 'x-timestamp', 'x-signature-id', 'x-signature'])
+    t.match(verbose.output, `\n${name}: ${received[0]?.headers[name]}\n`)
+  t.match(verbose.output, /\n\n202 \{/)
+})
+
+t.test('faults are told in a sentence', async (t) => {
+  const { directory, send } = await startDemo(t)
+  const nowhere = await run('webhook', 'send', `${directory}/.data`)
+  t.match(nowhere, {
+    code: 1,
+    output: '',
+    errors: /^Run npm start first, which makes \.data\/demo\.json, or [^\n]*\n$/,
+  })
+  const faults: [string, number, RegExp][] = [
+    [
+      '--url http://127.0.0.1:9',
+      1,
+      /^Nobody answers at http:\/\/127\.0\.0\.1:9 \(.*\): run npm start first, or say --url\.$/,
+    ],
+    ['--url 127.0.0.1', 2, /^--url has to be like/],
+    ['--secret nonsense', 2, /^--secret has to be whsec_ and base64\.$/],
+    ['--id a/b', 2, /has to be 1 to 255 letters, digits,/],
+    ['--copies 0', 2, /must be >= 1\.$/],
+    ['--stale --replay', 2, /^Option '--(stale|replay)' cannot be used with option '--(stale|replay)'$/],
+  ]
+  await Promise.all(
+    faults.map(async ([options, code, errors]) => {
+      const told = await send(options)
+      t.match({ ...told, errors: told.errors.trimEnd() }, { code, output: '', errors }, options)
+    }),
+  )
+})
+
+t.test('the help has an example', async (t) => {
+  for (const command of ['--help', 'send --help'])
+    t.match(await run('webhook', command, t.testdir()), {
+      code: 0,
+      errors: '',
+      output: /\nExample:\n {2}npm run webhook -- send /,
+    })
+})

@@ -1,0 +1,58 @@
+import { randomBytes } from 'node:crypto'
+import fc from 'fast-check'
+import t from 'tap'
+import { createSealer } from '../src/sealing.js'
+
+const sealer = createSealer(randomBytes(32).toString('base64'))
+const plain = fc.uint8Array({ maxLength: 300 }).map((bytes) => Buffer.from(bytes))
+
+t.test('what is sealed opens under its own context, and comes out as it was', async () => {
+  fc.assert(
+    fc.property(plain, fc.string({ unit: 'grapheme' }), (bytes, context) =>
+      sealer.open(sealer.seal(bytes, context), context).equals(bytes),
+    ),
+  )
+})
+
+t.test('what is sealed does not show, and never looks the same twice', async () => {
+  fc.assert(
+    fc.property(plain, (bytes) => {
+      fc.pre(bytes.length >= 8)
+      const [one, two] = [sealer.seal(bytes, 'x'), sealer.seal(bytes, 'x')]
+      return !one.equals(two) && !one.includes(bytes) && one.length === bytes.length + 28
+    }),
+  )
+})
+
+t.test('one flipped bit anywhere and it does not open', async (t) => {
+  const sealed = sealer.seal(randomBytes(32), 'x')
+  for (let bit = 0; bit < sealed.length * 8; bit++) {
+    const flipped = Buffer.from(sealed)
+    flipped[bit >> 3] = (flipped[bit >> 3] ?? 0) ^ (1 << (bit & 7))
+    t.throws(() => sealer.open(flipped, 'x'))
+  }
+})
+
+t.test('cut or lengthened it does not open', async (t) => {
+  const sealed = sealer.seal(randomBytes(32), 'x')
+  for (let length = 0; length < sealed.length; length++)
+    t.throws(() => sealer.open(sealed.subarray(0, length), 'x'))
+  t.throws(() => sealer.open(Buffer.concat([sealed, Buffer.alloc(1)]), 'x'))
+})
+
+t.test('it opens neither under another context nor with another key', async (t) => {
+  const other = createSealer(randomBytes(32).toString('base64'))
+  fc.assert(
+    fc.property(plain, fc.string(), fc.string(), (bytes, context, another) => {
+      fc.pre(context !== another)
+      const sealed = sealer.seal(bytes, context)
+      t.throws(() => sealer.open(sealed, another))
+      t.throws(() => other.open(sealed, context))
+    }),
+  )
+})
+
+t.test('a key of another length is none', async (t) => {
+  for (const length of [0, 16, 31, 33])
+    t.throws(() => createSealer(randomBytes(length).toString('base64')).seal(Buffer.alloc(1), 'x'))
+})

@@ -1,0 +1,34 @@
+import { readFile, stat, writeFile } from 'node:fs/promises'
+import { parseEnv } from 'node:util'
+import t from 'tap'
+import type { Product } from '../src/index.js'
+import { writeProductFile } from '../src/product-file.js'
+
+const settings = {
+  DATABASE_URL: 'postgresql://user:p%40ss@127.0.0.1:5432/name?sslmode=disable',
+  REDIS_URL: 'redis://127.0.0.1:6379',
+  JWT_SECRET: 'plain',
+  JWT_ISSUER: 'automation-rules',
+  JWT_AUDIENCE: 'automation-rules',
+  ENCRYPTION_KEY: Buffer.alloc(32, '?').toString('base64'),
+}
+
+async function writeAndRead(file: string, env: Record<string, string>) {
+  await writeProductFile(file, { env } as Product)
+  return parseEnv(await readFile(file, 'utf8'))
+}
+
+t.test('what the command line needs is read as it was written, whatever a secret is made of', async (t) => {
+  const file = `${t.testdir()}/product.env`
+  for (const JWT_SECRET of ['plain', 'a # b', ' "double" # ', "it's # `all`", '$HOME \\n # ']) {
+    const wanted = { ...settings, JWT_SECRET }
+    t.same(await writeAndRead(file, { ...wanted, MAIL_DIR: 'nobody asks for it' }), wanted)
+  }
+})
+
+t.test('only the owner can read it, also where another file was there', async (t) => {
+  const file = `${t.testdir()}/product.env`
+  await writeFile(file, '', { mode: 0o644 })
+  await writeAndRead(file, settings)
+  t.equal((await stat(file)).mode & 0o777, 0o600)
+})
