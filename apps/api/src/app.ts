@@ -3,6 +3,7 @@ import { newId } from '@automation/database'
 import Fastify, { type FastifyReply, type FastifyRequest, LogController } from 'fastify'
 import type { Config } from './config.js'
 import { refusals } from './errors.js'
+import accessCaches from './plugins/access-caches.js'
 import bodies from './plugins/bodies.js'
 import caller from './plugins/caller.js'
 import errors from './plugins/errors.js'
@@ -48,6 +49,7 @@ export async function buildApp(config: Config) {
   await app.register(redis, config)
   await app.register(replies, config)
   await app.register(rateLimit, { ...config, limits: config.rateLimits })
+  await app.register(accessCaches)
   await app.register(caller, config)
   await app.register(bodies)
   await app.register(validation)

@@ -9,18 +9,15 @@ const attempts = 5
  * commit that holds its outcome, and only then may anybody be told of it.
  */
 export function createLedger(database: Database): (outcome: Outcome) => Promise<void> {
-  return groupCommit(
-    async (outcomes: Outcome[]) => {
-      for (let attempt = 1; ; attempt++) {
-        try {
-          await recordOutcomes(database, outcomes)
-          return outcomes.map(() => undefined)
-        } catch (error) {
-          // Two workers met in the same rows; the statement changed nothing, so it can simply be said again.
-          if (attempt === attempts || !isLockConflict(error)) throw error
-        }
+  return groupCommit(async (outcomes: Outcome[]) => {
+    for (let attempt = 1; ; attempt++) {
+      try {
+        await recordOutcomes(database, outcomes)
+        return outcomes.map(() => undefined)
+      } catch (error) {
+        // Two workers met in the same rows; the statement changed nothing, so it can simply be said again.
+        if (attempt === attempts || !isLockConflict(error)) throw error
       }
-    },
-    { maxItems: maxOutcomesPerCommit },
-  )
+    }
+  }, maxOutcomesPerCommit)
 }

@@ -1,4 +1,3 @@
-import { setTimeout } from 'node:timers/promises'
 import { isRowFault } from './database-errors.js'
 
 /**
@@ -11,11 +10,10 @@ import { isRowFault } from './database-errors.js'
  * connection) fails alone: the batch is halved until it stands by itself.
  *
  * @param commit gets 1 to `maxItems` items, answers one result for each, in their order
- * @param paceMs the least time from one commit's begin to the next: what is answered fast would come in small batches
  */
 export function groupCommit<Item, Result>(
   commit: (items: Item[]) => Promise<Result[]>,
-  { maxItems = 500, paceMs = 0 } = {},
+  maxItems = 500,
 ): (item: Item) => Promise<Result> {
   interface Entry {
     item: Item
@@ -24,7 +22,6 @@ export function groupCommit<Item, Result>(
   }
   let waiting: Entry[] = []
   let isCommitting = false
-  let nextAt = 0
 
   return (item) =>
     new Promise((resolve, reject) => {
@@ -37,18 +34,11 @@ export function groupCommit<Item, Result>(
     // One turn of the event loop lets the callers that became ready together share the first commit.
     await new Promise(setImmediate)
     while (waiting.length > 0) {
-      if (paceMs > 0) await keepPace()
       const batch = waiting.slice(0, maxItems)
       waiting = waiting.slice(maxItems)
       await settle(batch)
     }
     isCommitting = false
-  }
-
-  async function keepPace(): Promise<void> {
-    const tooEarlyMs = nextAt - performance.now()
-    if (tooEarlyMs > 0) await setTimeout(tooEarlyMs)
-    nextAt = performance.now() + paceMs
   }
 
   async function settle(batch: Entry[]): Promise<void> {

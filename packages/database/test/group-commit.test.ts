@@ -27,13 +27,10 @@ t.test('what is asked for during a commit goes into the next one, in order', asy
 
 t.test('a batch has no more than its limit', async (t) => {
   const sizes: number[] = []
-  const echo = groupCommit(
-    async (items: number[]) => {
-      sizes.push(items.length)
-      return items
-    },
-    { maxItems: 3 },
-  )
+  const echo = groupCommit(async (items: number[]) => {
+    sizes.push(items.length)
+    return items
+  }, 3)
   await Promise.all([1, 2, 3, 4, 5, 6, 7].map(echo))
   t.same(sizes, [3, 3, 1])
 })

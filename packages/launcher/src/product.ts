@@ -46,7 +46,8 @@ export interface Product {
   /** undefined where a running one was given. */
   postgres: Server | undefined
   redis: Server | undefined
-  startApi(): Promise<ApiProcess>
+  /** @param env on top of the product's own, for this process alone */
+  startApi(env?: Record<string, string>): Promise<ApiProcess>
   startWorker(): Promise<NodeProcess>
   /** Starts Postgres anew on its data and port, after it was killed. */
   restartPostgres(): Promise<Server>
@@ -122,10 +123,10 @@ function describeProduct(options: ProductOptions): Product {
         ...options.env,
       }
     },
-    async startApi() {
+    async startApi(own = {}) {
       const name = `api-${++startedApis}`
       const PORT = `${startedApis === 1 ? (ports.api ?? 0) : 0}`
-      const env = { ...product.env, PORT }
+      const env = { ...product.env, PORT, ...own }
       const api = await startNode({ name, entry: entries.api, env, log: `${directory}/logs/${name}.log` })
       const baseUrl = `http://127.0.0.1:${api.port}`
       apis.push({ ...api, baseUrl })

@@ -31,10 +31,6 @@ export interface Caller {
 }
 
 declare module 'fastify' {
-  interface FastifyInstance {
-    /** Sees changes of members and plans at once that this process has made itself. */
-    forgetMemberships(): void
-  }
   interface FastifyRequest {
     caller: Caller | undefined
     /** The workspace of a request that has passed all checks, its rows, and who acts. */
@@ -73,7 +69,7 @@ export default fp<{ tokens: Config['tokens'] }>(async (app, { tokens }) => {
     },
   })
 
-  app.decorate('forgetMemberships', () => memberships.clear())
+  app.accessCaches.push(memberships)
   app.decorateRequest('caller', undefined)
   app.decorateRequest('workspace', null as never)
 

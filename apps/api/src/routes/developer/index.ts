@@ -9,6 +9,10 @@ import { workspaceRoutes } from './workspaces.js'
 
 /** What developers and admins need beside the rules: for API keys as well as for members. */
 export const developerRoutes: FastifyPluginAsyncTypebox<{ sealer: Sealer }> = async (app, { sealer }) => {
+  // Before the answer is out: whoever has read it must find the change in force.
+  app.addHook('onSend', async ({ method }) => {
+    if (method !== 'GET') for (const cache of app.accessCaches) cache.clear()
+  })
   await app.register(receiptRoutes, { prefix: '/webhook-receipts' })
   await app.register(apiKeyRoutes, { prefix: '/api-keys' })
   await app.register(signingSecretRoutes, { prefix: '/signing-secrets', sealer })

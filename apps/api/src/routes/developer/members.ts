@@ -36,7 +36,6 @@ export const memberRoutes: FastifyPluginAsyncTypebox = async (app) => {
         ...request.params,
         ...request.body,
       })
-      app.forgetMemberships()
       return reply.status(isNew ? 201 : 200).send(member)
     },
   })
@@ -51,7 +50,6 @@ export const memberRoutes: FastifyPluginAsyncTypebox = async (app) => {
     },
     handler: async (request, reply) => {
       await removeMember(administratorOf(request), request.params.userId)
-      app.forgetMemberships()
       return reply.status(204).send(null)
     },
   })

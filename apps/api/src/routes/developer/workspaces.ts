@@ -66,7 +66,6 @@ export const workspaceRoutes: FastifyPluginAsyncTypebox = async (app) => {
       const workspace = await updateWorkspace(administratorOf(request), body, ({ plan }) =>
         refuseHigherPlan(plan, body.plan),
       )
-      app.forgetMemberships()
       return workspace
     },
   })

@@ -36,7 +36,7 @@ export const incomingWebhookRoutes: FastifyPluginAsyncTypebox<{
   sealer: Sealer
   queuePrefix: string
 }> = async (app, { sealer, queuePrefix }) => {
-  const verify = createDeliveryVerifier(app.database, sealer)
+  const verify = createDeliveryVerifier(app, sealer)
   const readPayload = createPayloadReader(app)
   const known = openKnownReceipts(app.redis, queuePrefix)
   const rejections = openRejectionLog(app.database, sealer, app.log)

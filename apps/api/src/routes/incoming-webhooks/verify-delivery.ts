@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { type Sealer, sealingContext } from '@automation/administration'
 import { type Database, groupCommit, isUuid, Prisma } from '@automation/database'
 import { verifySignature } from '@automation/webhooks'
+import type { FastifyInstance } from 'fastify'
 import { LRUCache } from 'lru-cache'
 import { createUseNotes } from '../../last-used.js'
 import type { Delivery } from './delivery.js'
@@ -13,43 +14,47 @@ interface StoredSecret {
   sealed: Uint8Array
 }
 
-/** How often (ms) secrets are looked up at most. Without a pace a query would serve but two or three deliveries. */
-const lookUpPaceMs = 4
+/** For how long (ms) a secret that another process has revoked may still sign. It saves a busy provider a query each. */
+const secretTtlMs = 50
 
 /** Answers the id of the secret that signed a delivery; undefined where none did. @throws what Postgres throws when it is away */
 export type VerifyDelivery = (delivery: Delivery) => Promise<string | undefined>
 
 /**
  * An unknown workspace, provider or id, a revoked or retired secret and a wrong signature cost the same work, so that
- * nobody learns from the answer's time which it was: one look-up by the id, one digest over the whole body, one
- * comparison. The look-up is not cached: a secret that was revoked signs nothing from the next delivery on, on every
- * process. Deliveries that arrive together share it.
+ * nobody learns from the answer's time which it was: a look-up by the id, a digest over the whole body, a comparison.
+ * Only what is rightly signed with a secret that was just looked up goes without.
  */
-export function createDeliveryVerifier(database: Database, sealer: Sealer): VerifyDelivery {
-  const load = groupCommit((ids: string[]) => loadSecrets(database, ids), { paceMs: lookUpPaceMs })
-  const keys = new LRUCache<string, Buffer>({ max: 10_000 })
+export function createDeliveryVerifier(app: FastifyInstance, sealer: Sealer): VerifyDelivery {
+  const load = groupCommit((ids: string[]) => loadSecrets(app.database, ids))
+  const recent = new LRUCache<string, { secret: StoredSecret; key: Buffer }>({
+    max: 10_000,
+    ttl: secretTtlMs,
+  })
+  app.accessCaches.push(recent)
   const noteUse = createUseNotes((id, lastUsedAt) =>
-    database.system.signingSecret.updateMany({ where: { id }, data: { lastUsedAt } }),
+    app.database.system.signingSecret.updateMany({ where: { id }, data: { lastUsedAt } }),
   )
-  const decoyKey = randomBytes(32)
+  const nobody = { id: noId, workspaceId: noId, provider: '' }
+  const decoy = { ...nobody, sealed: sealer.seal(randomBytes(32), sealingContext(nobody)) }
 
   return async (delivery) => {
-    const secret = await load(isUuid(delivery.signatureId) ? delivery.signatureId : noId)
-    const isMeant = secret?.workspaceId === delivery.workspaceId && secret.provider === delivery.provider
-    const isRight = verifySignature(isMeant ? openKey(secret) : decoyKey, delivery, delivery.signature)
-    if (!isMeant || !isRight) return undefined
+    const { signatureId } = delivery
+    const known = recent.get(signatureId)
+    if (known !== undefined && isSignedWith(known.secret, known.key, delivery)) return signatureId
+    const secret = (await load(isUuid(signatureId) ? signatureId : noId)) ?? decoy
+    const key = sealer.open(secret.sealed, sealingContext(secret))
+    if (!isSignedWith(secret, key, delivery)) return undefined
+    recent.set(secret.id, { secret, key })
     noteUse(secret.id)
     return secret.id
   }
+}
 
-  /** A secret never changes under its id. */
-  function openKey(secret: StoredSecret): Buffer {
-    const known = keys.get(secret.id)
-    if (known !== undefined) return known
-    const key = sealer.open(secret.sealed, sealingContext(secret))
-    keys.set(secret.id, key)
-    return key
-  }
+/** Whatever differs, the whole body is digested. */
+function isSignedWith({ workspaceId, provider }: StoredSecret, key: Buffer, delivery: Delivery): boolean {
+  const isRight = verifySignature(key, delivery, delivery.signature)
+  return isRight && workspaceId === delivery.workspaceId && provider === delivery.provider
 }
 
 const noId = '00000000-0000-0000-0000-000000000000'
