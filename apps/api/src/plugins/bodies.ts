@@ -18,8 +18,8 @@ const maxReported = 20
 /** Only JSON comes in, and an empty body under a JSON content type counts as none. */
 export default fp(async (app) => {
   app.decorateRequest('unstorable', undefined)
-  app.addHook('preHandler', async ({ unstorable, validationError }) => {
-    if (unstorable) throw refusals.invalid([...unstorable, ...bodyFaults(validationError ?? {})])
+  app.addHook('preHandler', ({ unstorable, validationError }, _reply, done) => {
+    done(unstorable && refusals.invalid([...unstorable, ...bodyFaults(validationError ?? {})]))
   })
   app.removeAllContentTypeParsers()
   const parseJson = app.getDefaultJsonParser('error', 'error')

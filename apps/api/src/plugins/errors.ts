@@ -7,8 +7,9 @@ import { bodyFaults, queryFault } from './validation.js'
 
 /** Turns whatever was thrown into the interface's answer. Only surprises are logged, once, with the request's id. */
 export default fp(async (app) => {
-  app.addHook('onRequest', async (request, reply) => {
+  app.addHook('onRequest', (request, reply, done) => {
     reply.header('x-request-id', request.id)
+    done()
   })
   app.setErrorHandler((error: FastifyError, request, reply) =>
     answer(refusalFor(error, request), error, request, reply),

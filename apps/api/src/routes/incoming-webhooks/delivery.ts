@@ -45,7 +45,8 @@ export function rejectionReason(error: { code?: string }): RejectionReason | und
 
 export function readDelivery({ params, headers, body }: FastifyRequest): Delivery {
   const { provider, workspaceId } = params as { provider: string; workspaceId: string }
-  const header = (name: string) => [headers[name] ?? ''].flat().join(',')
+  // Node joins headers of such names that come twice.
+  const header = (name: string) => (headers[name] ?? '') as string
   return {
     provider,
     workspaceId: workspaceId.toLowerCase(),

@@ -1,0 +1,74 @@
+import { Redis } from 'ioredis'
+import t, { type Test } from 'tap'
+import { makeTaskRule, readOutcomes, settle } from './fixtures/outcomes.js'
+import { inParallel, startRunningProduct } from './fixtures/product.js'
+import { makeWebhookSender, type WebhookAnswer } from './fixtures/webhook-sender.js'
+
+t.setTimeout(180_000)
+
+const house = await startRunningProduct({ apis: 2 })
+t.teardown(() => house.stop())
+
+t.test('1,000 webhooks that come 50 times each, over two APIs at once, are 1,000 events', async (t) => {
+  await runStorm(t, { webhooks: 1_000, copies: 50 })
+})
+
+t.test('FLUSHALL in the middle of a storm brings no second event, and loses none', async (t) => {
+  const redis = new Redis(house.product.redisUrl)
+  t.teardown(() => redis.disconnect())
+  await runStorm(t, { webhooks: 200, copies: 20, midway: () => redis.flushall() })
+})
+
+interface Storm {
+  webhooks: number
+  copies: number
+  midway?: () => Promise<unknown>
+}
+
+async function runStorm(t: Test, { webhooks, copies, midway }: Storm) {
+  const provider = `storm-of-${webhooks}`
+  const sender = await makeWebhookSender(house, provider)
+  await makeTaskRule(house, provider)
+  const keys = Array.from({ length: webhooks }, (_, number) => `${provider}:${number}`)
+  const deliveries = interleave(keys, copies)
+  const { apis } = house.product
+
+  const answers: { key: string; answer: WebhookAnswer | undefined }[] = []
+  let fault: Promise<unknown> | undefined
+  await inParallel(deliveries.length, 256, async (index) => {
+    if (index === deliveries.length / 2) fault = midway?.()
+    const { key, copy } = deliveries[index] as Delivery
+    const baseUrl = apis[(index + copy) % apis.length]?.baseUrl ?? ''
+    const answer = await sender.deliver(baseUrl, { id: key, body: JSON.stringify({ key }) }, copy % 3)
+    answers.push({ key, answer })
+  })
+  await fault
+
+  const count = (status: number, deduplicated: boolean) =>
+    answers.filter(({ answer }) => answer?.status === status && answer.body.deduplicated === deduplicated)
+      .length
+  t.equal(count(202, false), webhooks, 'as many are accepted as there are webhooks')
+  t.equal(count(200, true), webhooks * (copies - 1), 'and every other copy is known')
+  const told = new Set(answers.map(({ key, answer }) => `${key} ${answer?.body.id}`))
+  t.equal(told.size, webhooks, 'all copies of one are told the same receipt')
+
+  await settle(house)
+  const { receipts, events, tasks } = await readOutcomes(house, provider)
+  t.strictSame(receipts.map(({ key, id }) => `${key} ${id}`).sort(), [...told].sort(), 'each has its receipt')
+  t.strictSame(events.sort(), receipts.map(({ id }) => id).sort(), 'each receipt has its event')
+  t.strictSame(tasks.sort(), keys.sort(), 'each event made its task')
+}
+
+interface Delivery {
+  key: string
+  copy: number
+}
+
+/** Ten webhooks at a time, so that many copies of one are under way together; the last fifth of all comes late. */
+function interleave(keys: string[], copies: number): Delivery[] {
+  const late = copies * 0.8
+  const send = (some: string[], from: number, to: number): Delivery[] =>
+    Array.from({ length: to - from }, (_, index) => some.map((key) => ({ key, copy: from + index }))).flat()
+  const tens = Array.from({ length: keys.length / 10 }, (_, ten) => keys.slice(10 * ten, 10 * ten + 10))
+  return [...tens.flatMap((ten) => send(ten, 0, late)), ...send(keys, late, copies)]
+}
