@@ -2,6 +2,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import t from 'tap'
 import { startRunningProduct, until } from './fixtures/product.js'
+import { makeWebhookSender } from './fixtures/webhook-sender.js'
 
 const house = await startRunningProduct({ env: { OUTBOUND_ALLOW: '127.0.0.0/8' } })
 const { product, call, workspaceId, database } = house
@@ -11,6 +12,10 @@ const own = database.forWorkspace(workspaceId)
 const trigger = (prefer = 'wait=5') =>
   call('POST', '/api/automation-rules/trigger/LEAD_CREATED', { data: { name: 'Ada' } }, { prefer })
 const probe = async (path: string) => (await fetch(`${product.apis[0]?.baseUrl}${path}`)).status
+
+const sender = await makeWebhookSender(house, 'provider')
+/** Signed and delivered once more. */
+const deliver = (id: string) => sender.deliver(product.apis[0]?.baseUrl ?? '', { id, body: '{}' })
 
 await call('POST', '/api/automation-rules', {
   name: 'Task',
@@ -25,6 +30,8 @@ t.test('without Redis events are accepted, and run when it is back', async (t) =
   const patient = await trigger('wait=1')
   t.equal(patient.status, 202, 'who waits is told where the outcome will be')
   t.equal((await call('GET', '/api/automation-rules')).status, 200, 'and reading goes on')
+  t.match(await deliver('without-redis'), { status: 202 }, 'webhooks are accepted')
+  t.match(await deliver('without-redis'), { status: 200, body: { deduplicated: true } }, 'and known again')
   t.equal(await probe('/readyz'), 503)
   t.equal(await probe('/healthz'), 200)
 
@@ -55,12 +62,14 @@ t.test('without Postgres nothing is accepted: 503 and Retry-After; then everythi
     t.same(answer.body, { error: 'Service temporarily unavailable' })
     t.equal(answer.headers.get('retry-after'), '1')
   }
+  t.match(await deliver('without-postgres'), { status: 503 })
   t.equal(await probe('/readyz'), 503)
   t.equal(await probe('/healthz'), 200)
 
   await product.restartPostgres()
   await until(async () => (await trigger()).status === 200)
   t.equal(await probe('/readyz'), 200)
+  t.match(await deliver('without-postgres'), { status: 202 }, 'it was not stored then')
   await until(async () => (await own.event.count({ where: { doneAt: null } })) === 0)
 })
 

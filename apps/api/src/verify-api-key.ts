@@ -1,6 +1,6 @@
 import { timingSafeEqual } from 'node:crypto'
 import { hashApiKey, readApiKeyId, type Scope } from '@automation/administration'
-import { type Database, groupCommit, type Plan, Prisma } from '@automation/database'
+import { type Database, groupCommit, type Plan } from '@automation/database'
 import { createUseNotes } from './last-used.js'
 
 interface StoredKey {
@@ -20,11 +20,7 @@ export type VerifyApiKey = (key: string) => Promise<StoredKey | undefined>
  */
 export function createApiKeyVerifier(database: Database): VerifyApiKey {
   const load = groupCommit(async (ids: string[]) => {
-    const keys = await database.system.$queryRaw<StoredKey[]>(Prisma.sql`/* load_api_keys */
-      SELECT k.id, k.workspace_id AS "workspaceId", k.scopes, k.hash, w.plan::text AS plan
-      FROM api_keys k
-      JOIN workspaces w ON w.id = k.workspace_id
-      WHERE k.id = ANY(${ids}::uuid[]) AND k.revoked_at IS NULL AND (k.expires_at IS NULL OR k.expires_at > now())`)
+    const keys = await database.run<StoredKey>('load_api_keys', statement, [ids])
     const byId = new Map(keys.map((key) => [key.id, key]))
     return ids.map((id) => byId.get(id))
   })
@@ -40,3 +36,9 @@ export function createApiKeyVerifier(database: Database): VerifyApiKey {
     return key
   }
 }
+
+const statement = `
+  SELECT k.id, k.workspace_id AS "workspaceId", k.scopes, k.hash, w.plan::text AS plan
+  FROM api_keys k
+  JOIN workspaces w ON w.id = k.workspace_id
+  WHERE k.id = ANY($1::uuid[]) AND k.revoked_at IS NULL AND (k.expires_at IS NULL OR k.expires_at > now())`

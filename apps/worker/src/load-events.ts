@@ -1,4 +1,4 @@
-import { type Database, groupCommit, Prisma } from '@automation/database'
+import { type Database, groupCommit } from '@automation/database'
 
 /** An accepted event that is not done, as a worker takes it up. */
 export interface LoadedEvent {
@@ -14,13 +14,14 @@ export interface LoadedEvent {
 /** Reads the event of a job, many jobs at a time; undefined where it is done already, as on a second delivery. */
 export function createEventLoader(database: Database): (eventId: string) => Promise<LoadedEvent | undefined> {
   return groupCommit(async (ids: string[]) => {
-    const events = await database.system.$queryRaw<LoadedEvent[]>(Prisma.sql`/* load_events */
-      SELECT e.id, e.workspace_id AS "workspaceId", e.type, e.data, e.rule_id AS "ruleId",
-             w.rules_version AS "rulesVersion"
-      FROM events e
-      JOIN workspaces w ON w.id = e.workspace_id
-      WHERE e.id = ANY(${ids}::uuid[]) AND e.done_at IS NULL`)
+    const events = await database.run<LoadedEvent>('load_events', statement, [ids])
     const byId = new Map(events.map((event) => [event.id, event]))
     return ids.map((id) => byId.get(id))
   })
 }
+
+const statement = `
+  SELECT e.id, e.workspace_id AS "workspaceId", e.type, e.data, e.rule_id AS "ruleId", w.rules_version AS "rulesVersion"
+  FROM events e
+  JOIN workspaces w ON w.id = e.workspace_id
+  WHERE e.id = ANY($1::uuid[]) AND e.done_at IS NULL`

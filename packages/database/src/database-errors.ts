@@ -1,3 +1,4 @@
+import pg from 'pg'
 import { Prisma } from './generated/client.js'
 
 /** True where Postgres refused the data itself (SQLSTATE classes 22 and 23): trying the same row again cannot help. */
@@ -8,7 +9,7 @@ export function isRowFault(error: unknown): boolean {
 /** True where Postgres was away, too busy to answer, or going down: the same call may work in a moment. */
 export function isDatabaseAway(error: unknown): boolean {
   const { kind, sqlState } = causeOf(error)
-  if (awayKinds.has(kind) || /^(08|53|57P0)/.test(sqlState)) return true
+  if (awayKinds.has(kind) || /^(08|28|3D|53|57P0)/.test(sqlState)) return true
   if (error instanceof Prisma.PrismaClientKnownRequestError && awayCodes.has(error.code)) return true
   return sqlState === '' && error instanceof Error && awayMessages.test(error.message)
 }
@@ -37,10 +38,27 @@ const awayKinds = new Set([
 const awayCodes = new Set(['P2024', 'P2028'])
 // What pg itself says, in words alone, when a connection or an answer does not come.
 const awayMessages =
-  /Connection terminated|timeout exceeded when trying to connect|Query read timeout|Connection ended/i
+  /Connection terminated|not queryable|timeout exceeded when trying to connect|Query read timeout|Connection ended/i
 
-/** What the driver adapter reports: a kind of its own, and Postgres' five characters where it was Postgres that spoke. */
+const socketCodes = new Set([
+  'ECONNREFUSED',
+  'ECONNRESET',
+  'EPIPE',
+  'ETIMEDOUT',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+])
+
+/**
+ * What Prisma's driver adapter reports: a kind of its own, and Postgres' five characters where it was Postgres that
+ * spoke. What pg itself throws has those characters as its code, or the code of a socket's failure.
+ */
 function causeOf(error: unknown): { kind: string; sqlState: string } {
+  if (error instanceof pg.DatabaseError) return { kind: '', sqlState: error.code ?? '' }
+  if (socketCodes.has((error as { code?: string } | undefined)?.code ?? ''))
+    return { kind: 'DatabaseNotReachable', sqlState: '' }
   const meta = error instanceof Prisma.PrismaClientKnownRequestError ? error.meta : undefined
   const cause = (meta?.driverAdapterError as { cause?: { kind?: string; originalCode?: string } } | undefined)
     ?.cause

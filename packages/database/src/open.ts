@@ -33,6 +33,15 @@ export function openDatabase(url: string, poolSize: number) {
     system: client,
     /** The only other way to a tenant's tables: every query carries the workspace. */
     forWorkspace: (workspaceId: string) => scopeToWorkspace(client, workspaceId),
+    /**
+     * Runs a statement that comes by the thousand, on Prisma's pool but past Prisma, which would write the parameters
+     * as JSON twice more and read them once. It is prepared under its name once a connection, so its text must be constant.
+     *
+     * @returns its rows
+     */
+    async run<Row extends object>(name: string, text: string, values: unknown[]): Promise<Row[]> {
+      return (await pool.query<Row>({ name, text, values })).rows
+    },
     async close(): Promise<void> {
       await client.$disconnect()
       await pool.end()
@@ -41,9 +50,9 @@ export function openDatabase(url: string, poolSize: number) {
 }
 
 /**
- * A statement that begins with a comment of one word is prepared under that name, once a connection: planning the
- * ledger's costs as much as running it for one event. Its text must be constant. All other SQL goes unnamed, or the
- * many shapes of Prisma's queries would pile up in the server.
+ * A statement of Prisma's that begins with a comment of one word is prepared under that name, once a connection:
+ * planning the ledger's costs as much as running it for one event. Its text must be constant. All other SQL goes
+ * unnamed, or the many shapes of Prisma's queries would pile up in the server.
  */
 function nameStatement({ sql }: { sql: string }): string {
   const name = sql.startsWith('/*') ? /^\/\* (\w+) \*\//.exec(sql)?.[1] : undefined

@@ -90,6 +90,21 @@ t.test('errors are told apart: a refused row, and a server that is away', async 
   t.notOk(isRowFault(away))
   const awayRaw = await nowhere.system.$queryRaw`SELECT 1`.catch((error) => error)
   t.ok(isDatabaseAway(awayRaw), 'by raw SQL too')
+  const refusedRun = await database
+    .run('refused', 'SELECT $1::jsonb', ['{"a":"\\u0000"}'])
+    .catch((error) => error)
+  t.ok(isRowFault(refusedRun), 'and past Prisma')
+  t.notOk(isDatabaseAway(refusedRun))
+  const awayRun = await nowhere.run('away', 'SELECT 1', []).catch((error) => error)
+  t.ok(isDatabaseAway(awayRun))
+  t.notOk(isRowFault(awayRun))
+})
+
+t.test('a statement past Prisma is prepared under its name, and answers rows', async (t) => {
+  for (const number of [1, 2]) {
+    const rows = await database.run<{ sum: number }>('add_one', 'SELECT $1::int + 1 AS sum', [number])
+    t.strictSame(rows, [{ sum: number + 1 }])
+  }
 })
 
 t.test('the id of an execution follows from its event and rule alone', async (t) => {

@@ -1,4 +1,4 @@
-import { type Database, Prisma } from '@automation/database'
+import type { Database } from '@automation/database'
 
 /** An event about to be accepted; `id` is a new UUID v7. */
 export interface NewEvent {
@@ -46,26 +46,31 @@ export async function commitAcceptances(database: Database, acceptances: Accepta
   const events = acceptances.flatMap(({ receipt, events }) =>
     events.map((event) => eventRow(event, receipt?.id ?? null)),
   )
-  const inserted = await database.system.$queryRaw<{ id: string }[]>(Prisma.sql`/* commit_acceptances */
-    WITH receipt AS (
-      INSERT INTO webhook_receipts (id, workspace_id, provider, key, body_hash, secret_id, event_types, event_ids)
-      SELECT new.*
-      FROM json_to_recordset(${JSON.stringify(receipts)}::json) AS new (
-        id uuid, workspace_id uuid, provider text, key text, body_hash bytea, secret_id uuid,
-        event_types text[], event_ids uuid[])
-      ON CONFLICT (workspace_id, provider, key) DO NOTHING
-      RETURNING id
-    ), event AS (
-      INSERT INTO events (id, workspace_id, type, data, rule_id, rule_ids)
-      SELECT new.id, new.workspace_id, new.type, new.data, new.rule_id, '{}'
-      FROM json_to_recordset(${JSON.stringify(events)}::json) AS new (
-        id uuid, workspace_id uuid, type text, data json, rule_id uuid, receipt_id uuid)
-      WHERE new.receipt_id IS NULL OR new.receipt_id IN (SELECT id FROM receipt)
-    )
-    SELECT id FROM receipt`)
+  const inserted = await database.run<{ id: string }>('commit_acceptances', statement, [
+    JSON.stringify(receipts),
+    JSON.stringify(events),
+  ])
   const first = new Set(inserted.map(({ id }) => id))
   return acceptances.map(({ receipt }) => receipt === undefined || first.has(receipt.id))
 }
+
+const statement = `
+  WITH receipt AS (
+    INSERT INTO webhook_receipts (id, workspace_id, provider, key, body_hash, secret_id, event_types, event_ids)
+    SELECT new.*
+    FROM json_to_recordset($1::json) AS new (
+      id uuid, workspace_id uuid, provider text, key text, body_hash bytea, secret_id uuid,
+      event_types text[], event_ids uuid[])
+    ON CONFLICT (workspace_id, provider, key) DO NOTHING
+    RETURNING id
+  ), event AS (
+    INSERT INTO events (id, workspace_id, type, data, rule_id, rule_ids)
+    SELECT new.id, new.workspace_id, new.type, new.data, new.rule_id, '{}'
+    FROM json_to_recordset($2::json) AS new (
+      id uuid, workspace_id uuid, type text, data json, rule_id uuid, receipt_id uuid)
+    WHERE new.receipt_id IS NULL OR new.receipt_id IN (SELECT id FROM receipt)
+  )
+  SELECT id FROM receipt`
 
 type ReceiptRow = ReturnType<typeof receiptRow>
 

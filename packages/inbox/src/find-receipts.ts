@@ -1,4 +1,4 @@
-import { type Database, Prisma } from '@automation/database'
+import type { Database } from '@automation/database'
 import type { NewReceipt } from './commit-acceptances.js'
 
 /** The receipt of a webhook as its first delivery left it. */
@@ -19,13 +19,14 @@ export async function findReceipts(
     key,
     index,
   }))
-  const found = await database.system.$queryRaw<
-    (StoredReceipt & { index: number })[]
-  >(Prisma.sql`/* find_receipts */
-    SELECT wanted.index, r.id, encode(r.body_hash, 'hex') AS "bodyHash"
-    FROM json_to_recordset(${JSON.stringify(rows)}::json) AS wanted (
-      workspace_id uuid, provider text, key text, index int)
-    JOIN webhook_receipts r USING (workspace_id, provider, key)`)
+  const found = await database.run<StoredReceipt & { index: number }>('find_receipts', statement, [
+    JSON.stringify(rows),
+  ])
   const byIndex = new Map(found.map(({ index, id, bodyHash }) => [index, { id, bodyHash }]))
   return wanted.map((_, index) => byIndex.get(index))
 }
+
+const statement = `
+  SELECT wanted.index, r.id, encode(r.body_hash, 'hex') AS "bodyHash"
+  FROM json_to_recordset($1::json) AS wanted (workspace_id uuid, provider text, key text, index int)
+  JOIN webhook_receipts r USING (workspace_id, provider, key)`

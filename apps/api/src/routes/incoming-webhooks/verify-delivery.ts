@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { type Sealer, sealingContext } from '@automation/administration'
-import { type Database, groupCommit, isUuid, Prisma } from '@automation/database'
+import { type Database, groupCommit, isUuid } from '@automation/database'
 import { verifySignature } from '@automation/webhooks'
 import type { FastifyInstance } from 'fastify'
 import { LRUCache } from 'lru-cache'
@@ -61,10 +61,12 @@ const noId = '00000000-0000-0000-0000-000000000000'
 
 /** Those that sign at this moment, in the order of the ids. */
 async function loadSecrets(database: Database, ids: string[]): Promise<(StoredSecret | undefined)[]> {
-  const secrets = await database.system.$queryRaw<StoredSecret[]>(Prisma.sql`/* load_signing_secrets */
-    SELECT id, workspace_id AS "workspaceId", provider, sealed
-    FROM signing_secrets
-    WHERE id = ANY(${ids}::uuid[]) AND revoked_at IS NULL AND (retires_at IS NULL OR retires_at > now())`)
+  const secrets = await database.run<StoredSecret>('load_signing_secrets', statement, [ids])
   const byId = new Map(secrets.map((secret) => [secret.id, secret]))
   return ids.map((id) => byId.get(id))
 }
+
+const statement = `
+  SELECT id, workspace_id AS "workspaceId", provider, sealed
+  FROM signing_secrets
+  WHERE id = ANY($1::uuid[]) AND revoked_at IS NULL AND (retires_at IS NULL OR retires_at > now())`
