@@ -3,24 +3,20 @@ import { isUuid, newId, type WorkspaceDatabase } from '@automation/database'
 import { parseTimestamp } from '@automation/engine'
 import { Type } from 'typebox'
 import { type Administrator, changeWorkspace } from './administrator.js'
+import { credentialTimes, orNull, presentTimes, Timestamp } from './credential.js'
 import { Refused } from './refused.js'
 
 /** What a key may do. Those on rules are like the roles: each holds the ones before it. `admin` holds all. */
 export const Scope = Type.Enum(['receipts:read', 'rules:read', 'rules:run', 'rules:write', 'admin'])
 export type Scope = Type.Static<typeof Scope>
 
-const Timestamp = Type.String({ format: 'date-time' })
-const orNull = <Schema extends Type.TSchema>(schema: Schema) => Type.Union([schema, Type.Null()])
-
 export const ApiKey = Type.Object({
   id: Type.String({ format: 'uuid' }),
   name: Type.String({ minLength: 1, maxLength: 200 }),
   scopes: Type.Array(Scope, { minItems: 1, uniqueItems: true }),
   state: Type.Enum(['active', 'expired', 'revoked']),
-  createdAt: Timestamp,
+  ...credentialTimes,
   expiresAt: orNull(Timestamp),
-  revokedAt: orNull(Timestamp),
-  lastUsedAt: orNull(Type.String({ format: 'date-time', description: 'to within a minute' })),
 })
 export type ApiKey = Type.Static<typeof ApiKey>
 
@@ -144,9 +140,7 @@ function present(row: Row): ApiKey {
     name: row.name,
     scopes: row.scopes as Scope[],
     state: row.revokedAt ? 'revoked' : isExpired ? 'expired' : 'active',
-    createdAt: row.createdAt.toISOString(),
+    ...presentTimes(row),
     expiresAt: row.expiresAt?.toISOString() ?? null,
-    revokedAt: row.revokedAt?.toISOString() ?? null,
-    lastUsedAt: row.lastUsedAt?.toISOString() ?? null,
   }
 }

@@ -2,6 +2,7 @@ import { isUuid, newId, type WorkspaceDatabase, type WorkspaceTransaction } from
 import { newSigningSecret, readSigningKey } from '@automation/webhooks'
 import { Type } from 'typebox'
 import { type Administrator, changeWorkspace } from './administrator.js'
+import { credentialTimes, orNull, presentTimes, Timestamp } from './credential.js'
 import { Refused } from './refused.js'
 import type { Sealer } from './sealing.js'
 
@@ -11,9 +12,6 @@ export const Provider = Type.String({
     'the name that stands in the path of its webhooks: small letters, digits, dots, dashes, underscores',
 })
 
-const Timestamp = Type.String({ format: 'date-time' })
-const orNull = <Schema extends Type.TSchema>(schema: Schema) => Type.Union([schema, Type.Null()])
-
 export const SigningSecretState = Type.Enum(['active', 'retiring', 'retired', 'revoked'], {
   description: 'active and retiring ones sign',
 })
@@ -21,10 +19,8 @@ export const SigningSecret = Type.Object({
   id: Type.String({ format: 'uuid', description: 'X-Signature-Id' }),
   provider: Provider,
   state: SigningSecretState,
-  createdAt: Timestamp,
+  ...credentialTimes,
   retiresAt: orNull(Timestamp),
-  revokedAt: orNull(Timestamp),
-  lastUsedAt: orNull(Type.String({ format: 'date-time', description: 'to within a minute' })),
 })
 export type SigningSecret = Type.Static<typeof SigningSecret>
 
@@ -149,9 +145,7 @@ function present(row: Row): SigningSecret {
     id: row.id,
     provider: row.provider,
     state: signingSecretState(row, Date.now()),
-    createdAt: row.createdAt.toISOString(),
+    ...presentTimes(row),
     retiresAt: row.retiresAt?.toISOString() ?? null,
-    revokedAt: row.revokedAt?.toISOString() ?? null,
-    lastUsedAt: row.lastUsedAt?.toISOString() ?? null,
   }
 }
