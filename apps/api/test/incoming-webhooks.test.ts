@@ -214,6 +214,35 @@ t.test('what was refused is written down with its reason where workspace and pro
   t.notMatch(JSON.stringify(signature?.findings), hex, 'never the signature that was expected')
 })
 
+t.test(
+  'the doctor finds the secret that signs among many revoked ones, of which some cannot be opened',
+  async (t) => {
+    const own = await api.makeWorkspace()
+    const one = await makeSender(api, own)
+    await own.database.signingSecret.createMany({
+      data: Array.from({ length: 60 }, () => ({
+        id: newId(),
+        workspaceId: own.id,
+        provider,
+        sealed: Buffer.alloc(60),
+        revokedAt: new Date(),
+      })),
+    })
+    const id = newId()
+    const timestamp = nowText()
+    const base64 = Buffer.from(signWebhook(one.key, { id, timestamp, body: '{}' }).slice(3), 'hex')
+    await one.deliver({
+      id,
+      timestamp,
+      body: '{}',
+      headers: { 'x-signature': base64.toString('base64') },
+    })
+    const read = () => own.database.webhookRejection.findFirst()
+    while ((await read()) === null) await new Promise((resolve) => setTimeout(resolve, 10))
+    t.match((await read())?.findings, [{ code: 'signature_base64' }])
+  },
+)
+
 t.test('failed signatures draw from the IP, accepted ones from a bucket of the workspace', async (t) => {
   const limited = await startApi(t, { RATE_LIMIT_ANONYMOUS: '1/3', RATE_LIMIT_ENTERPRISE: '1/5' })
   const own = await limited.makeWorkspace()

@@ -1,15 +1,15 @@
 import { type Sealer, sealingContext, signingSecretState } from '@automation/administration'
-import { type Database, isUuid, newId } from '@automation/database'
-import { diagnose, type Finding } from '@automation/webhooks'
+import { type Database, isUuid, newId, type Prisma } from '@automation/database'
+import { diagnose, type Finding, type KnownSecret } from '@automation/webhooks'
 import type { FastifyBaseLogger } from 'fastify'
 import { createLocalBuckets } from '../../token-bucket.js'
 import type { Delivery, RejectionReason } from './delivery.js'
 
-export type RejectionLog = ReturnType<typeof openRejectionLog>
+type SigningSecretRow = Prisma.SigningSecretGetPayload<object>
 
 /** Of one workspace and process. Whoever can reach the door can be refused, and must not be able to fill the disk. */
 const recorded = { perMinute: 30, burst: 30 }
-/** How many of the newest secrets the doctor tries. */
+/** How many secrets the doctor tries: all that sign, and the newest of the others. */
 const maxSecrets = 50
 const diagnosable: ReadonlySet<RejectionReason> = new Set(['signature', 'timestamp'])
 /** What is found only behind the signature. */
@@ -42,17 +42,13 @@ export function openRejectionLog(database: Database, sealer: Sealer, log: Fastif
   async function write(delivery: Delivery, reason: RejectionReason): Promise<void> {
     const { workspaceId, provider, id } = delivery
     const secrets = await database.forWorkspace(workspaceId).signingSecret.findMany({
-      orderBy: { id: 'desc' },
+      orderBy: [{ revokedAt: { sort: 'desc', nulls: 'first' } }, { id: 'desc' }],
       take: maxSecrets,
     })
     if (!secrets.some((secret) => secret.provider === provider)) return
-    const known = secrets.map((secret) => ({
-      id: secret.id,
-      provider: secret.provider,
-      key: sealer.open(secret.sealed, sealingContext(secret)),
-      state: signingSecretState(secret, Date.now()),
-    }))
-    const findings: Finding[] = diagnosable.has(reason) ? diagnose(delivery, known) : []
+    const findings: Finding[] = diagnosable.has(reason)
+      ? diagnose(delivery, secrets.flatMap(openForDoctor))
+      : []
     await database.system.webhookRejection.create({
       data: {
         id: newId(),
@@ -65,5 +61,16 @@ export function openRejectionLog(database: Database, sealer: Sealer, log: Fastif
       },
       select: { id: true },
     })
+  }
+
+  function openForDoctor(secret: SigningSecretRow): KnownSecret[] {
+    const { id, provider, sealed } = secret
+    try {
+      const key = sealer.open(sealed, sealingContext(secret))
+      return [{ id, provider, key, state: signingSecretState(secret, Date.now()) }]
+    } catch {
+      // Sealed with an ENCRYPTION_KEY of an earlier time: the others still tell something.
+      return []
+    }
   }
 }

@@ -14,6 +14,10 @@ interface StoredSecret {
   sealed: Uint8Array
 }
 
+interface OpenedSecret extends StoredSecret {
+  key: Buffer
+}
+
 /** For how long (ms) a secret that another process has revoked may still sign. It saves a busy provider a query each. */
 const secretTtlMs = 50
 
@@ -22,37 +26,38 @@ export type VerifyDelivery = (delivery: Delivery) => Promise<string | undefined>
 
 /**
  * An unknown workspace, provider or id, a revoked or retired secret and a wrong signature cost the same work, so that
- * nobody learns from the answer's time which it was: a look-up by the id, a digest over the whole body, a comparison.
- * Only what is rightly signed with a secret that was just looked up goes without.
+ * nobody learns from the answer's time which it was: a look-up by the id, and two digests over the whole body, each
+ * compared, with a decoy where there is no secret. Only what is rightly signed with a secret that was just looked up
+ * is done after the first.
  */
 export function createDeliveryVerifier(app: FastifyInstance, sealer: Sealer): VerifyDelivery {
   const load = groupCommit((ids: string[]) => loadSecrets(app.database, ids))
-  const recent = new LRUCache<string, { secret: StoredSecret; key: Buffer }>({
-    max: 10_000,
-    ttl: secretTtlMs,
-  })
+  const recent = new LRUCache<string, OpenedSecret>({ max: 10_000, ttl: secretTtlMs })
   app.accessCaches.push(recent)
   const noteUse = createUseNotes((id, lastUsedAt) =>
     app.database.system.signingSecret.updateMany({ where: { id }, data: { lastUsedAt } }),
   )
   const nobody = { id: noId, workspaceId: noId, provider: '' }
   const decoy = { ...nobody, sealed: sealer.seal(randomBytes(32), sealingContext(nobody)) }
+  const openedDecoy = open(decoy)
 
   return async (delivery) => {
     const { signatureId } = delivery
-    const known = recent.get(signatureId)
-    if (known !== undefined && isSignedWith(known.secret, known.key, delivery)) return signatureId
-    const secret = (await load(isUuid(signatureId) ? signatureId : noId)) ?? decoy
-    const key = sealer.open(secret.sealed, sealingContext(secret))
-    if (!isSignedWith(secret, key, delivery)) return undefined
-    recent.set(secret.id, { secret, key })
+    if (isSignedWith(recent.get(signatureId) ?? openedDecoy, delivery)) return signatureId
+    const secret = open((await load(isUuid(signatureId) ? signatureId : noId)) ?? decoy)
+    if (!isSignedWith(secret, delivery)) return undefined
+    recent.set(secret.id, secret)
     noteUse(secret.id)
     return secret.id
+  }
+
+  function open(secret: StoredSecret): OpenedSecret {
+    return { ...secret, key: sealer.open(secret.sealed, sealingContext(secret)) }
   }
 }
 
 /** Whatever differs, the whole body is digested. */
-function isSignedWith({ workspaceId, provider }: StoredSecret, key: Buffer, delivery: Delivery): boolean {
+function isSignedWith({ key, workspaceId, provider }: OpenedSecret, delivery: Delivery): boolean {
   const isRight = verifySignature(key, delivery, delivery.signature)
   return isRight && workspaceId === delivery.workspaceId && provider === delivery.provider
 }
