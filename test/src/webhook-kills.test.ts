@@ -6,8 +6,8 @@ import { makeWebhookSender, type WebhookAnswer } from './fixtures/webhook-sender
 
 t.setTimeout(180_000)
 
-const webhooks = 500
-const kills = 20
+const webhooks = 300
+const kills = 10
 const provider = 'killed'
 
 const house = await startRunningProduct({ apis: 2 })
@@ -15,7 +15,7 @@ const { product } = house
 t.teardown(() => house.stop())
 
 t.test(
-  'APIs killed 20 times, at random moments of 500 webhooks: each is retried and runs once',
+  'APIs killed ten times, at random moments of 300 webhooks: each is retried and runs once',
   async (t) => {
     await makeTaskRule(house, provider)
     const sender = await makeWebhookSender(house, provider)

@@ -1,16 +1,4 @@
-import { addAudit } from './commands/audit.js'
-import { addKeys } from './commands/keys.js'
-import { addMembers } from './commands/members.js'
-import { addSecrets } from './commands/secrets.js'
-import { addTokens } from './commands/tokens.js'
-import { addWorkspaces } from './commands/workspaces.js'
-import { createProgram, runProgram } from './program.js'
+import { createAdmin } from './create-admin.js'
+import { runProgram } from './program.js'
 
-const program = createProgram({
-  name: 'npm run admin --',
-  description: `Manages workspaces, members, API keys and signing secrets, right in the database.
-It takes DATABASE_URL from the environment, else the product that npm start runs.`,
-  example: 'workspaces create --name Acme --admin ada',
-})
-for (const add of [addWorkspaces, addMembers, addKeys, addSecrets, addTokens, addAudit]) add(program)
-await runProgram(program)
+await runProgram(createAdmin())

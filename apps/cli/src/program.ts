@@ -33,9 +33,9 @@ export function print(command: Command, value: unknown, text: string): void {
 }
 
 /** Runs what the command line asks for. A fault is a sentence on stderr: exit code 2 for the command line itself, else 1. */
-export async function runProgram(program: Command): Promise<void> {
+export async function runProgram(program: Command, args = process.argv.slice(2)): Promise<void> {
   try {
-    await program.parseAsync()
+    await program.parseAsync(args, { from: 'user' })
   } catch (error) {
     process.exitCode = tellFault(error)
   }
