@@ -70,8 +70,9 @@ export function openQueue(redisUrl: string, prefix: string) {
       return opened !== undefined
     },
     async add(event: QueuedEvent, replyTo?: string): Promise<void> {
+      const producer = queue()
       holdWrites()
-      await queue().add(
+      await producer.add(
         event.ruleId === null ? 'trigger' : 'execute',
         { eventId: event.id, workspaceId: event.workspaceId, ...(replyTo ? { replyTo } : {}) },
         { jobId: event.id },
