@@ -18,6 +18,7 @@ export class Refusal extends Error {
 export const refusals = {
   badRequest: (message: string) => new Refusal(400, message),
   badUrl: () => new Refusal(400, 'URL cannot be decoded'),
+  bodyNotJson: () => new Refusal(400, 'Body is not valid JSON'),
   bodyNotAnObject: () => new Refusal(400, 'Body must be a JSON object'),
   invalidTriggerType: () => new Refusal(400, 'Invalid trigger type'),
   workspaceRequired: () => new Refusal(400, 'Header x-workspace-id must be a workspace UUID'),

@@ -189,17 +189,21 @@ t.test('what was refused is written down with its reason where workspace and pro
   await one.deliver({ timestamp: nowText(-1_000) })
   await one.deliver({ headers: { 'x-timestamp': undefined } })
   await one.deliver({ body: '{' })
+  await one.deliver({ body: '["\\u0000"]' })
+  await one.deliver({ body: '['.repeat(50) + ']'.repeat(50) })
   await one.deliver({ id: 'known' })
   await one.deliver({ id: 'known', body: '{}' })
   await one.deliver({ path: path('nobody', own.id) })
   await one.deliver({ headers: { 'content-type': 'text/plain' } })
   await one.deliver({ body: `"${'x'.repeat(1_048_577)}"` })
   const rows = () => own.database.webhookRejection.findMany({ orderBy: { id: 'asc' } })
-  while ((await rows()).length < 7) await new Promise((resolve) => setTimeout(resolve, 10))
+  while ((await rows()).length < 9) await new Promise((resolve) => setTimeout(resolve, 10))
   const found = (await rows()).map(({ reason, verified, provider }) => ({ reason, verified, provider }))
   t.strictSame(
     found.sort((left, right) => left.reason.localeCompare(right.reason)),
     [
+      { reason: 'body', verified: true, provider },
+      { reason: 'body', verified: true, provider },
       { reason: 'body', verified: true, provider },
       { reason: 'content_type', verified: false, provider },
       { reason: 'header', verified: false, provider },

@@ -3,25 +3,31 @@ import { newId } from '@automation/database'
 import { isEventType } from '@automation/engine'
 import type { NewEvent } from '@automation/inbox'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
-import { refusals } from '../../errors.js'
+import { Refusal, refusals } from '../../errors.js'
 import { findUnstorable } from '../../plugins/bodies.js'
 import { type Delivery, DeliveryRefusal } from './delivery.js'
 
-/** Reads JSON of any shape. @throws refusals: 400 where it is none, 422 where it cannot be stored */
-export type ReadPayload = (request: FastifyRequest, body: Buffer) => unknown
-
-export function createPayloadReader(app: FastifyInstance): ReadPayload {
+/** Reads JSON of any shape. @throws DeliveryRefusal: 400 where it is none, 422 where it cannot be stored */
+export function createPayloadReader(app: FastifyInstance) {
   const parse = app.getDefaultJsonParser('error', 'error')
-  return (request, body) => {
-    if (!isUtf8(body)) throw notJson()
+  return (request: FastifyRequest, body: Buffer): unknown => {
+    try {
+      return readStorable(request, body)
+    } catch (error) {
+      throw error instanceof Refusal ? new DeliveryRefusal('body', error) : error
+    }
+  }
+
+  function readStorable(request: FastifyRequest, body: Buffer): unknown {
+    if (!isUtf8(body)) throw refusals.bodyNotJson()
     let payload: unknown
     // It calls back before it returns.
     parse(request, body.toString(), (error, value) => {
-      if (error) throw notJson()
+      if (error) throw refusals.bodyNotJson()
       payload = value
     })
     const faults = findUnstorable(payload)
-    if (faults.length > 0) throw new DeliveryRefusal('body', refusals.invalid(faults))
+    if (faults.length > 0) throw refusals.invalid(faults)
     return payload
   }
 }
@@ -42,8 +48,4 @@ export function eventsOf(
 
 function isObject(value: unknown): value is object {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
-}
-
-function notJson(): DeliveryRefusal {
-  return new DeliveryRefusal('body', refusals.badRequest('Body is not valid JSON'))
 }
