@@ -6,9 +6,14 @@ export interface LoadedEvent {
   workspaceId: string
   type: string
   data: object
+  /** Set where one rule was executed by hand, or one subscription is told. */
   ruleId: string | null
+  /** How many EMIT_EVENT lie between it and an event from outside. */
+  depth: number
   /** The workspace's at this moment: rules compiled at a lower one are out of date. */
   rulesVersion: number
+  /** A rule that has failed so many times in a row is switched off; null never does. */
+  autoPauseAfter: number | null
 }
 
 /** Reads the event of a job, many jobs at a time; undefined where it is done already, as on a second delivery. */
@@ -21,7 +26,8 @@ export function createEventLoader(database: Database): (eventId: string) => Prom
 }
 
 const statement = `
-  SELECT e.id, e.workspace_id AS "workspaceId", e.type, e.data, e.rule_id AS "ruleId", w.rules_version AS "rulesVersion"
+  SELECT e.id, e.workspace_id AS "workspaceId", e.type, e.data, e.rule_id AS "ruleId", e.depth,
+         w.rules_version AS "rulesVersion", w.auto_pause_after AS "autoPauseAfter"
   FROM events e
   JOIN workspaces w ON w.id = e.workspace_id
   WHERE e.id = ANY($1::uuid[]) AND e.done_at IS NULL`

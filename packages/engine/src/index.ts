@@ -6,7 +6,17 @@ export { normaliseConditions, normaliseRule } from './conditions.js'
 export { parseDuration } from './duration.js'
 export { EventType, eventTypes, isEventType } from './event-types.js'
 export { type Fault, findRuleFaults } from './faults.js'
-export { ActionResult, Outcome, Trace } from './outcome.js'
+export { ActionResult, Attempt, Trace } from './outcome.js'
+export {
+  type Effect,
+  findError,
+  findNextAction,
+  isFailure,
+  isOpen,
+  settleAction,
+  simulatePlan,
+} from './progress.js'
+export { findRetryDelay, Retry } from './retry.js'
 export {
   Action,
   Actions,
@@ -24,8 +34,8 @@ export {
   type Plan,
   planRule,
   type ReadyAction,
+  ruleHolds,
 } from './run.js'
-export { type Effect, settlePlan, simulatePlan } from './settle.js'
 export { parseTimestamp } from './timestamp.js'
 
 /** The schemas that others refer to by `$id`: give each to Fastify's addSchema before any route. */

@@ -1,25 +1,37 @@
 import { Type } from 'typebox'
 
-/** What became of one action. */
+/** One call of an action that reaches out of the service. */
+export const Attempt = Type.Object({
+  startedAt: Type.String({ format: 'date-time' }),
+  finishedAt: Type.Optional(
+    Type.String({ format: 'date-time', description: 'Absent while it is under way, or where nobody knows how it ended' }),
+  ),
+  error: Type.Optional(Type.String()),
+  output: Type.Optional(Type.Unknown()),
+})
+export type Attempt = Type.Static<typeof Attempt>
+
+/** What became of one action, so far. */
 export const ActionResult = Type.Object({
   action: Type.String({ description: 'Type of the action' }),
-  status: Type.Enum(['success', 'failed', 'skipped', 'simulated']),
+  status: Type.Enum(
+    ['success', 'failed', 'skipped', 'simulated', 'scheduled', 'running', 'retrying', 'pending', 'unknown'],
+    {
+      description:
+        'scheduled: a WAIT that has not ended. running: a call is under way. retrying: the next attempt is due at `until`. pending: not begun. unknown: a worker died during the call, and `onUncertain` is stop.',
+    },
+  ),
   error: Type.Optional(Type.String({ description: 'Why it failed' })),
   reason: Type.Optional(Type.String({ description: 'Why it was skipped' })),
   config: Type.Optional(Type.Unknown({ description: 'The rendered config, in a dry run' })),
   output: Type.Optional(Type.Unknown()),
   warnings: Type.Optional(Type.Array(Type.String())),
+  attempts: Type.Optional(Type.Array(Attempt, { description: 'The calls that were made, the last 20 at most' })),
+  until: Type.Optional(
+    Type.String({ format: 'date-time', description: 'The end of a WAIT, or the time of the next attempt' }),
+  ),
 })
 export type ActionResult = Type.Static<typeof ActionResult>
-
-/** What a run of one rule returned; `actionsExecuted` counts the actions with status `success`. */
-export const Outcome = Type.Object({
-  success: Type.Boolean(),
-  conditionsPassed: Type.Boolean(),
-  actionsExecuted: Type.Integer({ minimum: 0 }),
-  results: Type.Array(ActionResult),
-})
-export type Outcome = Type.Static<typeof Outcome>
 
 export interface ClauseTrace {
   field: string

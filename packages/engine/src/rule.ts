@@ -3,6 +3,7 @@ import { actionDefinitions, type KnownAction } from './actions/index.js'
 import type { Operator } from './operator.js'
 import { operators } from './operators.js'
 import { maxPathLength } from './path.js'
+import { Retry } from './retry.js'
 
 export const maxActions = 20
 /** In one rule: its conditions and the `when` of its actions together. */
@@ -66,7 +67,15 @@ export type Conditions = Static<typeof Conditions>
 export type Action = KnownAction extends infer Known ? ActionOf<Known> : never
 export const Action = Type.Unsafe<Action>({
   type: 'object',
-  properties: { type: {}, config: {}, when: {}, continueOnError: {}, timeoutMs: {} },
+  properties: {
+    type: {},
+    config: {},
+    when: {},
+    continueOnError: {},
+    timeoutMs: {},
+    retry: {},
+    onUncertain: {},
+  },
   required: ['config'],
   additionalProperties: false,
   discriminator: { propertyName: 'type' },
@@ -107,6 +116,13 @@ function actionSchema<Known extends KnownAction>(definition: Known) {
       when: Type.Optional(ConditionRef),
       continueOnError: Type.Optional(Type.Boolean()),
       timeoutMs: Type.Optional(Type.Integer({ minimum: 100, maximum: 30_000 })),
+      retry: Type.Optional(Retry),
+      onUncertain: Type.Optional(
+        Type.Enum(['retry', 'stop'], {
+          description:
+            'What to do when a worker died during the call, so that nobody knows whether it was made: repeat it under the same key (retry, where omitted), or stop and mark it `unknown`',
+        }),
+      ),
     },
     { required: ['type'] },
   )

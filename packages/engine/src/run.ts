@@ -2,7 +2,9 @@ import type { ActionConfig, ActionType } from './actions/index.js'
 import { type CompiledCondition, compileCondition } from './conditions.js'
 import { findConfigFault } from './config-fault.js'
 import { compileConfig } from './config-template.js'
+import { parseDuration } from './duration.js'
 import type { Trace } from './outcome.js'
+import type { Retry } from './retry.js'
 import type { Action, RuleDefinition } from './rule.js'
 import { maxRenderedLength, type Rendering, type Template } from './template.js'
 
@@ -12,13 +14,16 @@ export interface CompiledRule {
   readonly actions: readonly CompiledAction[]
 }
 
-interface CompiledAction {
+export interface CompiledAction {
+  /** Place of the action in the rule, from 0. */
   readonly index: number
   readonly type: ActionType
   readonly when?: CompiledCondition
   readonly config: Template
   readonly continueOnError: boolean
   readonly timeoutMs: number | undefined
+  readonly retry: Retry | undefined
+  readonly onUncertain: 'retry' | 'stop'
 }
 
 /** What a rule would do with one event: decided, rendered and checked, but not yet done. */
@@ -29,10 +34,10 @@ export interface Plan {
 }
 
 interface Planned {
-  /** Place of the action in the rule, from 0. */
-  readonly index: number
-  readonly continueOnError: boolean
-  readonly timeoutMs: number | undefined
+  /** The action as the rule has it. */
+  readonly of: CompiledAction
+  /** The moment that it was planned for (epoch ms): when the run started, or when its last WAIT ended. */
+  readonly at: number
   /** Such as placeholders whose path the data lacks. */
   readonly warnings: readonly string[]
 }
@@ -43,14 +48,10 @@ export type ReadyAction = {
 }[ActionType]
 
 /** Not to be performed, since its `when` did not hold. */
-export type SkippedAction = Planned & { readonly type: ActionType; readonly skipped: string }
+type SkippedAction = Planned & { readonly skipped: string }
 
 /** Not to be performed, since what its placeholders gave is not what the action takes. */
-export type FaultyAction = Planned & {
-  readonly type: ActionType
-  readonly config: unknown
-  readonly fault: string
-}
+type FaultyAction = Planned & { readonly config: unknown; readonly fault: string }
 
 export type PlannedAction = ReadyAction | SkippedAction | FaultyAction
 
@@ -67,10 +68,23 @@ export function compileRule(definition: RuleDefinition): CompiledRule {
   }
 }
 
-/** Judges the conditions at `now` (epoch milliseconds) and renders the actions' configs. Never throws, on any data. */
+/** Judges the conditions at `now` (epoch milliseconds). Never throws, on any data. */
+export function ruleHolds(rule: CompiledRule, data: unknown, now: number): boolean {
+  for (const condition of rule.conditions) if (!condition.holds(data, now)) return false
+  return true
+}
+
+/** What a run that started `now` would do if nothing failed: each action is planned for its time. Never throws, on any data. */
 export function planRule(rule: CompiledRule, data: unknown, now: number): Plan {
-  for (const condition of rule.conditions) if (!condition.holds(data, now)) return notPassed
-  return { conditionsPassed: true, actions: rule.actions.map((action) => planAction(action, data, now)) }
+  if (!ruleHolds(rule, data, now)) return notPassed
+  const actions: PlannedAction[] = []
+  let at = now
+  for (const action of rule.actions) {
+    const planned = planAction(action, data, at)
+    actions.push(planned)
+    if (isReady(planned) && planned.type === 'WAIT') at += parseDuration(planned.config.duration) ?? 0
+  }
+  return { conditionsPassed: true, actions }
 }
 
 /** Tells why: each clause with what was expected and found. Slower than planRule, with the same verdicts. */
@@ -95,22 +109,27 @@ function compileAction(action: Action, index: number): CompiledAction {
     config: compileConfig(action.config),
     continueOnError: action.continueOnError ?? false,
     timeoutMs: action.timeoutMs,
+    retry: action.retry,
+    onUncertain: action.onUncertain ?? 'retry',
   }
 }
 
-function planAction(action: CompiledAction, data: unknown, now: number): PlannedAction {
-  // Written out three times: on this path spreading a common part costs more than all the rest of a plan.
-  const { index, type, continueOnError, timeoutMs } = action
+/** Renders one action for a moment (epoch ms). Never throws, on any data. */
+export function planAction(action: CompiledAction, data: unknown, at: number): PlannedAction {
   const rendering: Rendering = { warnings: [], size: 0 }
   const { warnings } = rendering
-  if (action.when && !action.when.holds(data, now))
-    return { index, type, continueOnError, timeoutMs, warnings, skipped: 'when did not hold' }
+  if (action.when && !action.when.holds(data, at))
+    return { of: action, at, warnings, skipped: 'when did not hold' }
   const config = action.config.render(data, rendering)
   const fault =
     rendering.size > maxRenderedLength
       ? `config renders to more than ${maxRenderedLength} characters`
-      : findConfigFault(type, config)
-  if (fault) return { index, type, continueOnError, timeoutMs, warnings, config, fault }
+      : findConfigFault(action.type, config)
+  if (fault) return { of: action, at, warnings, config, fault }
   // findConfigFault is what makes this config the one of its type; TypeScript cannot follow that.
-  return { index, type, continueOnError, timeoutMs, warnings, config } as ReadyAction
+  return { of: action, at, warnings, type: action.type, config } as ReadyAction
+}
+
+export function isReady(action: PlannedAction): action is ReadyAction {
+  return 'type' in action
 }

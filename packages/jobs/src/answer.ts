@@ -1,6 +1,16 @@
 import { ActionResult } from '@automation/engine'
 import { Type } from 'typebox'
 
+/** How far a run of a rule is. The first three have a worker's attention, or will have it at their time; the others are final. */
+export const RunStatus = Type.Enum(
+  ['running', 'waiting', 'retrying', 'succeeded', 'failed', 'cancelled', 'not_matched'],
+  {
+    description:
+      'running: under way. waiting: until a WAIT ends. retrying: until the next attempt of an action. cancelled: the rule was switched off or deleted meanwhile. not_matched: the conditions did not pass, so it is no execution.',
+  },
+)
+export type RunStatus = Type.Static<typeof RunStatus>
+
 /** One entry for each rule that an event considered, in creation order. */
 export const TriggerResult = Type.Object({
   triggered: Type.Integer({
@@ -10,7 +20,8 @@ export const TriggerResult = Type.Object({
   results: Type.Array(
     Type.Object({
       ruleId: Type.String({ format: 'uuid' }),
-      success: Type.Boolean(),
+      success: Type.Boolean({ description: 'false when any action failed, or the run was cancelled' }),
+      status: RunStatus,
       conditionsPassed: Type.Boolean(),
       executionId: Type.Union([Type.String({ format: 'uuid' }), Type.Null()], {
         description: 'null where the conditions did not pass: such a run is no execution.',
@@ -35,7 +46,8 @@ export interface Run {
   ruleId: string
   /** null where the conditions did not pass. */
   executionId: string | null
-  success: boolean
+  status: RunStatus
+  /** What failed so far, or why it was cancelled; null as long as all is well. */
   error: string | null
   results: ActionResult[]
 }
@@ -43,9 +55,10 @@ export interface Run {
 export function triggerResultOf(runs: Run[]): TriggerResult {
   return {
     triggered: runs.length,
-    results: runs.map(({ ruleId, executionId, success, error }) => ({
+    results: runs.map(({ ruleId, executionId, status, error }) => ({
       ruleId,
-      success,
+      success: error === null,
+      status,
       conditionsPassed: executionId !== null,
       executionId,
       ...(error === null ? {} : { error }),
@@ -55,7 +68,7 @@ export function triggerResultOf(runs: Run[]): TriggerResult {
 
 export function executionResultOf(run: Run): ExecutionResult {
   return {
-    success: run.success,
+    success: run.error === null,
     conditionsPassed: run.executionId !== null,
     actionsExecuted: run.results.filter((result) => result.status === 'success').length,
     dryRun: false,

@@ -3,14 +3,18 @@ import { Type } from 'typebox'
 /** The one queue. Its keys live under a prefix with a hash tag, so that Redis Cluster keeps them in one slot. */
 export const queueName = 'automation'
 
-/** `trigger` runs every active rule of the event's type; `execute` runs the one rule that the event names. */
-export const JobName = Type.Enum(['trigger', 'execute'])
+/**
+ * `trigger` runs every active rule of the event's type; `execute` runs the one rule that the event names; `resume` goes on
+ * with an execution that waited, or whose worker died.
+ */
+export const JobName = Type.Enum(['trigger', 'execute', 'resume'])
 export type JobName = Type.Static<typeof JobName>
 
-/** A job only points at a committed event. Its job id is the event's id, so one event has at most one job. */
+/** A job only points at a committed row. Its job id is the event's, or follows from the execution's, so each has at most one job. */
 export const JobData = Type.Object({
   eventId: Type.String({ format: 'uuid' }),
   workspaceId: Type.String({ format: 'uuid' }),
+  executionId: Type.Optional(Type.String({ format: 'uuid', description: 'the execution to go on with' })),
   replyTo: Type.Optional(
     Type.String({ description: 'The API instance on which a caller waits for the answer.' }),
   ),

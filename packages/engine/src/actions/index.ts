@@ -1,11 +1,20 @@
 import type { Static } from 'typebox'
 import { createTask } from './create-task.js'
+import { emitEvent } from './emit-event.js'
 import { sendEmail } from './send-email.js'
 import { sendNotification } from './send-notification.js'
 import { sendWebhook } from './send-webhook.js'
+import { wait } from './wait.js'
 
 /** Every type of action. A new one is one file and one line here: validation, planning and OpenAPI follow. */
-export const actionDefinitions = [createTask, sendEmail, sendWebhook, sendNotification] as const
+export const actionDefinitions = [
+  createTask,
+  sendEmail,
+  sendWebhook,
+  sendNotification,
+  wait,
+  emitEvent,
+] as const
 
 export type KnownAction = (typeof actionDefinitions)[number]
 export type ActionType = KnownAction['type']

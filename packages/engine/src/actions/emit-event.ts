@@ -1,0 +1,21 @@
+import { Type } from 'typebox'
+import { EventType } from '../event-types.js'
+import type { ActionDefinition } from './action-definition.js'
+
+export const emitEvent = {
+  type: 'EMIT_EVENT',
+  config: Type.Object(
+    {
+      eventType: EventType,
+      data: Type.Optional(
+        // A text is one placeholder, which gives the object that it names.
+        Type.Unsafe<Record<string, unknown> | string>({
+          type: ['object', 'string'],
+          description: "The event's data; where omitted, that of the event that is run",
+        }),
+      ),
+    },
+    { additionalProperties: false },
+  ),
+  formats: { data: () => 'must be an object' },
+} as const satisfies ActionDefinition

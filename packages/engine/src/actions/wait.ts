@@ -1,0 +1,18 @@
+import { Type } from 'typebox'
+import { duration } from '../formats.js'
+import type { ActionDefinition } from './action-definition.js'
+
+export const wait = {
+  type: 'WAIT',
+  config: Type.Object(
+    {
+      duration: Type.String({
+        minLength: 1,
+        maxLength: 200,
+        description: 'Before the next action: integer with s, m, h, d or w, at most 366 days',
+      }),
+    },
+    { additionalProperties: false },
+  ),
+  formats: { duration },
+} as const satisfies ActionDefinition

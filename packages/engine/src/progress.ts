@@ -1,0 +1,115 @@
+import type { ActionResult } from './outcome.js'
+import type { CompiledAction, CompiledRule, Plan, PlannedAction, ReadyAction } from './run.js'
+import { isReady, planAction } from './run.js'
+
+/** What performing an action came to; a failure is an expected result, not an error to throw. */
+export type Effect =
+  | { status: 'success'; output?: unknown; warnings?: string[] }
+  | {
+      status: 'failed'
+      error: string
+      output?: unknown
+      warnings?: string[]
+      /** True where trying again cannot help, whatever `retry` says. */
+      isFinal?: boolean
+      /** How long (ms) the other side asks to be left alone. */
+      retryAfterMs?: number
+    }
+
+/**
+ * The next action of a run to be performed, in order, one at a time; undefined when there is none left. What needs no one
+ * to perform it is settled on the way: an action whose `when` does not hold, one that its data does not fit, and, after a
+ * failed one that does not say `continueOnError`, the rest.
+ *
+ * Rule, data, start and results are all that a run is: whoever has them, on whichever process, goes on in the same way.
+ *
+ * @param startedAt epoch ms
+ * @param results of the actions so far, by their place; those that are settled here are added
+ */
+export function findNextAction(
+  rule: CompiledRule,
+  data: unknown,
+  startedAt: number,
+  results: ActionResult[],
+): ReadyAction | undefined {
+  let at = startedAt
+  let isStopped = false
+  for (const action of rule.actions) {
+    let result = results[action.index]
+    if (result === undefined || isOpen(result)) {
+      if (isStopped) result = skip(action, 'an earlier action failed')
+      else {
+        const planned = planAction(action, data, at)
+        if (isReady(planned)) return planned
+        result = settleUnready(planned)
+      }
+      results[action.index] = result
+    }
+    if (action.type === 'WAIT' && result.until !== undefined) at = Date.parse(result.until)
+    if (isFailure(result) && !action.continueOnError) isStopped = true
+  }
+  return undefined
+}
+
+/** The result of an action that was performed. */
+export function settleAction(action: ReadyAction, effect: Effect): ActionResult {
+  const result: ActionResult = { action: action.type, status: effect.status }
+  if (effect.status === 'failed') result.error = effect.error
+  if (effect.output !== undefined) result.output = effect.output
+  return withWarnings(result, action.warnings, effect.warnings)
+}
+
+/** True for what is neither done nor given up. */
+export function isOpen({ status }: ActionResult): boolean {
+  return status === 'running' || status === 'retrying' || status === 'pending' || status === 'scheduled'
+}
+
+export function isFailure({ status }: ActionResult): boolean {
+  return status === 'failed' || status === 'unknown'
+}
+
+/** Why a run failed: the error of its first action that did; null where none did. */
+export function findError(results: ActionResult[]): string | null {
+  const failed = results.find(isFailure)
+  return failed ? (failed.error ?? 'The action failed') : null
+}
+
+/**
+ * Tells what a run would do, and does nothing. Every action is shown with its rendered config, also after one that
+ * would fail: a dry run is for finding all faults at once.
+ */
+export function simulatePlan(plan: Plan) {
+  const results = plan.actions.map(simulateAction)
+  return {
+    success: !results.some(isFailure),
+    conditionsPassed: plan.conditionsPassed,
+    actionsExecuted: 0,
+    results,
+  }
+}
+
+function simulateAction(action: PlannedAction): ActionResult {
+  if (isReady(action))
+    return withWarnings({ action: action.type, status: 'simulated', config: action.config }, action.warnings)
+  const result = settleUnready(action)
+  if ('config' in action) result.config = action.config
+  return result
+}
+
+function settleUnready(action: Exclude<PlannedAction, ReadyAction>): ActionResult {
+  if ('skipped' in action) return skip(action.of, action.skipped)
+  return withWarnings({ action: action.of.type, status: 'failed', error: action.fault }, action.warnings)
+}
+
+function skip(action: CompiledAction, reason: string): ActionResult {
+  return { action: action.type, status: 'skipped', reason }
+}
+
+function withWarnings(
+  result: ActionResult,
+  planned: readonly string[],
+  performed: readonly string[] = [],
+): ActionResult {
+  if (planned.length + performed.length > 0) result.warnings = [...planned, ...performed]
+  return result
+}

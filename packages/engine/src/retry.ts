@@ -1,0 +1,47 @@
+import { Type } from 'typebox'
+
+const maxDelay = 86_400_000
+
+/** How an action that failed is tried again. */
+export const Retry = Type.Object(
+  {
+    attempts: Type.Integer({ minimum: 1, maximum: 20, description: 'in all, the first one included' }),
+    backoff: Type.Optional(
+      Type.Enum(['constant', 'linear', 'exponential'], { description: 'exponential where omitted' }),
+    ),
+    delayMs: Type.Optional(
+      Type.Integer({ minimum: 0, maximum: maxDelay, description: 'before the second attempt; 1000 where omitted' }),
+    ),
+    maxDelayMs: Type.Optional(
+      Type.Integer({ minimum: 0, maximum: maxDelay, description: 'an hour where omitted' }),
+    ),
+  },
+  { additionalProperties: false },
+)
+export type Retry = Type.Static<typeof Retry>
+
+const growth = {
+  constant: () => 1,
+  linear: (failures: number) => failures,
+  exponential: (failures: number) => 2 ** (failures - 1),
+}
+
+/**
+ * How long (ms) to wait before the next attempt; undefined when there is none left. With full jitter: anything from none to
+ * all of the delay that the backoff gives, so that runs that failed together do not come back together.
+ *
+ * @param failures how many attempts were made, 1 or more
+ * @param random from 0 up to 1
+ * @param retryAfterMs what the other side asked for: it is the least, up to a day
+ */
+export function findRetryDelay(
+  retry: Retry | undefined,
+  failures: number,
+  random: number,
+  retryAfterMs = 0,
+): number | undefined {
+  const { attempts, backoff = 'exponential', delayMs = 1_000, maxDelayMs = 3_600_000 } = retry ?? { attempts: 1 }
+  if (failures >= attempts) return undefined
+  const delay = Math.min(delayMs * growth[backoff](failures), maxDelayMs)
+  return Math.max(Math.round(random * delay), Math.min(retryAfterMs, maxDelay))
+}
