@@ -18,5 +18,15 @@ export const AuditAction = Type.Enum([
   'rule.activated',
   'rule.deactivated',
   'rule.cloned',
+  'rule.restored',
+  'rule.paused',
+  'email_template.created',
+  'email_template.updated',
+  'email_template.deleted',
+  'subscription.created',
+  'subscription.updated',
+  'subscription.deleted',
+  'execution.retried',
+  'event.replayed',
 ])
 export type AuditAction = Type.Static<typeof AuditAction>

@@ -4,7 +4,10 @@ import { Type } from 'typebox'
 export const Attempt = Type.Object({
   startedAt: Type.String({ format: 'date-time' }),
   finishedAt: Type.Optional(
-    Type.String({ format: 'date-time', description: 'Absent while it is under way, or where nobody knows how it ended' }),
+    Type.String({
+      format: 'date-time',
+      description: 'Absent while it is under way, or where nobody knows how it ended',
+    }),
   ),
   error: Type.Optional(Type.String()),
   output: Type.Optional(Type.Unknown()),
@@ -26,7 +29,9 @@ export const ActionResult = Type.Object({
   config: Type.Optional(Type.Unknown({ description: 'The rendered config, in a dry run' })),
   output: Type.Optional(Type.Unknown()),
   warnings: Type.Optional(Type.Array(Type.String())),
-  attempts: Type.Optional(Type.Array(Attempt, { description: 'The calls that were made, the last 20 at most' })),
+  attempts: Type.Optional(
+    Type.Array(Attempt, { description: 'The calls that were made, the last 20 at most' }),
+  ),
   until: Type.Optional(
     Type.String({ format: 'date-time', description: 'The end of a WAIT, or the time of the next attempt' }),
   ),

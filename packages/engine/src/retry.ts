@@ -10,7 +10,11 @@ export const Retry = Type.Object(
       Type.Enum(['constant', 'linear', 'exponential'], { description: 'exponential where omitted' }),
     ),
     delayMs: Type.Optional(
-      Type.Integer({ minimum: 0, maximum: maxDelay, description: 'before the second attempt; 1000 where omitted' }),
+      Type.Integer({
+        minimum: 0,
+        maximum: maxDelay,
+        description: 'before the second attempt; 1000 where omitted',
+      }),
     ),
     maxDelayMs: Type.Optional(
       Type.Integer({ minimum: 0, maximum: maxDelay, description: 'an hour where omitted' }),
@@ -40,7 +44,12 @@ export function findRetryDelay(
   random: number,
   retryAfterMs = 0,
 ): number | undefined {
-  const { attempts, backoff = 'exponential', delayMs = 1_000, maxDelayMs = 3_600_000 } = retry ?? { attempts: 1 }
+  const {
+    attempts,
+    backoff = 'exponential',
+    delayMs = 1_000,
+    maxDelayMs = 3_600_000,
+  } = retry ?? { attempts: 1 }
   if (failures >= attempts) return undefined
   const delay = Math.min(delayMs * growth[backoff](failures), maxDelayMs)
   return Math.max(Math.round(random * delay), Math.min(retryAfterMs, maxDelay))

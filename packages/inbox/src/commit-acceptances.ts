@@ -9,6 +9,8 @@ export interface NewEvent {
   data: object
   /** Set where one rule is executed by hand. */
   ruleId: string | null
+  /** The event that it replays. */
+  replayOf?: string
 }
 
 /** A webhook about to be accepted. Workspace, provider and key say which one it is, however often it is delivered. */
@@ -64,10 +66,10 @@ const statement = `
     ON CONFLICT (workspace_id, provider, key) DO NOTHING
     RETURNING id
   ), event AS (
-    INSERT INTO events (id, workspace_id, type, data, rule_id, rule_ids)
-    SELECT new.id, new.workspace_id, new.type, new.data, new.rule_id, '{}'
+    INSERT INTO events (id, workspace_id, type, data, rule_id, replay_of, rule_ids)
+    SELECT new.id, new.workspace_id, new.type, new.data, new.rule_id, new.replay_of, '{}'
     FROM json_to_recordset($2::json) AS new (
-      id uuid, workspace_id uuid, type text, data json, rule_id uuid, receipt_id uuid)
+      id uuid, workspace_id uuid, type text, data json, rule_id uuid, replay_of uuid, receipt_id uuid)
     WHERE new.receipt_id IS NULL OR new.receipt_id IN (SELECT id FROM receipt)
   )
   SELECT id FROM receipt`
@@ -92,6 +94,14 @@ function identityOf({ workspace_id, provider, key }: ReceiptRow): string {
   return `${workspace_id}/${provider}/${key}`
 }
 
-function eventRow({ id, workspaceId, type, data, ruleId }: NewEvent, receiptId: string | null) {
-  return { id, workspace_id: workspaceId, type, data, rule_id: ruleId, receipt_id: receiptId }
+function eventRow({ id, workspaceId, type, data, ruleId, replayOf }: NewEvent, receiptId: string | null) {
+  return {
+    id,
+    workspace_id: workspaceId,
+    type,
+    data,
+    rule_id: ruleId,
+    replay_of: replayOf,
+    receipt_id: receiptId,
+  }
 }

@@ -8,28 +8,16 @@ import {
   simulatePlan,
   Trace,
 } from '@automation/engine'
-import type { NewEvent } from '@automation/inbox'
-import {
-  ExecutionResult,
-  executionResultOf,
-  type Run,
-  TriggerResult,
-  triggerResultOf,
-} from '@automation/jobs'
+import { ExecutionResult, executionResultOf, TriggerResult, triggerResultOf } from '@automation/jobs'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import { refusals } from '../../errors.js'
-import { readPreference } from '../../prefer.js'
-import { Id, refusalAnswers } from '../answers.js'
+import { Accepted, runEvent, sendAccepted } from '../../run-event.js'
+import { refusalAnswers } from '../answers.js'
 import { ruleId } from './check-rule.js'
 import { RuleParams } from './rule-schemas.js'
 
 const EventData = Type.Object({}, { description: 'The event data: any JSON object.' })
-const Accepted = Type.Object(
-  { id: Id, status: Type.Literal('accepted') },
-  { description: 'Accepted and still under way; `Location` tells the outcome.' },
-)
 const DryRun = Type.Evaluate(Type.Intersect([ExecutionResult, Type.Object({ trace: Type.Optional(Trace) })]))
 
 export const runRoutes: FastifyPluginAsyncTypebox = async (app) => {
@@ -65,7 +53,7 @@ export const runRoutes: FastifyPluginAsyncTypebox = async (app) => {
         data: body.data,
         ruleId: rule.id,
       }
-      const runs = await runEvent(app, event, request, reply)
+      const runs = await runEvent(event, request, reply)
       if (runs === undefined) return sendAccepted(reply, `/api/executions/${event.id}`, event.id)
       // No run: the rule was deleted between the question above and the worker's taking it up.
       if (runs[0] === undefined) throw refusals.ruleNotFound()
@@ -92,34 +80,11 @@ export const runRoutes: FastifyPluginAsyncTypebox = async (app) => {
         data: body.data,
         ruleId: null,
       }
-      const runs = await runEvent(app, event, request, reply)
+      const runs = await runEvent(event, request, reply)
       if (runs === undefined) return sendAccepted(reply, `/api/events/${event.id}`, event.id)
       return reply.header('content-location', `/api/events/${event.id}`).send(triggerResultOf(runs))
     },
   })
-}
-
-/** Accepts the event and waits for the worker as long as the caller likes; undefined where that was not long enough. */
-async function runEvent(
-  app: FastifyInstance,
-  event: NewEvent,
-  request: FastifyRequest,
-  reply: FastifyReply,
-): Promise<Run[] | undefined> {
-  const { waitMs, applied } = readPreference(request.headers.prefer)
-  if (applied !== undefined) reply.header('preference-applied', applied)
-  if (waitMs === 0) {
-    await app.inbox.accept(event)
-    return undefined
-  }
-  const pending = app.replies.expect(event, waitMs)
-  try {
-    await app.inbox.accept(event, app.replies.instanceId)
-  } catch (error) {
-    pending.cancel()
-    throw error
-  }
-  return pending.runs
 }
 
 /** The engine is pure, so a dry run needs neither queue nor worker: there is nothing that could be lost. */
@@ -132,11 +97,4 @@ function dryRun(definition: RuleDefinition, data: object, isExplained: boolean) 
 
 function isDryRun(body: unknown): boolean {
   return (body as { dryRun?: unknown } | undefined)?.dryRun === true
-}
-
-function sendAccepted(reply: FastifyReply, location: string, id: string) {
-  return reply
-    .status(202)
-    .header('location', location)
-    .send({ id, status: 'accepted' as const })
 }
