@@ -1,3 +1,4 @@
+import { findSubscription, subscriptionRetry } from '@automation/administration'
 import type { Database } from '@automation/database'
 import { type CompiledRule, compileRule, type RuleDefinition } from '@automation/engine'
 import { LRUCache } from 'lru-cache'
@@ -50,20 +51,39 @@ async function readActiveRules(database: Database, { workspaceId, type }: Loaded
   return rules.map(makeReady)
 }
 
-/** The one rule that was asked for by hand, active or not, as it stands now; none where it was deleted. */
-export async function findRule(
+/**
+ * The one that an event is addressed to, as it stands now: a rule that was asked for by hand, active or not, or an active
+ * subscription; none where it was deleted.
+ */
+export async function findAddressee(
   database: Database,
-  { workspaceId }: LoadedEvent,
-  ruleId: string,
+  { workspaceId, type }: LoadedEvent,
+  id: string,
 ): Promise<ReadyRule[]> {
-  const rule = await database.forWorkspace(workspaceId).rule.findUnique({
-    where: { id: ruleId },
+  const own = database.forWorkspace(workspaceId)
+  if (isServiceEvent(type)) {
+    const subscription = await findSubscription(database, workspaceId, id)
+    return subscription?.isActive ? [makeReadySubscription(subscription)] : []
+  }
+  const rule = await own.rule.findUnique({
+    where: { id },
     select: { id: true, name: true, version: true, conditions: true, actions: true },
   })
   return rule === null ? [] : [makeReady(rule)]
 }
 
-function makeReady(rule: {
+/** What the service itself tells of has a dotted name, such as `rule.updated`; it goes to subscriptions, and to no rule. */
+export function isServiceEvent(type: string): boolean {
+  return type.includes('.')
+}
+
+/** A subscription is told by what a rule would do: one call, tried again for a day or so. */
+export function makeReadySubscription({ id, url }: { id: string; url: string }): ReadyRule {
+  const call = { type: 'SEND_WEBHOOK' as const, config: { url }, retry: subscriptionRetry }
+  return { id, name: 'Subscription', version: 1, compiled: compileRule({ conditions: [], actions: [call] }) }
+}
+
+export function makeReady(rule: {
   id: string
   name: string
   version: number

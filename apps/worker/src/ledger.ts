@@ -1,23 +1,42 @@
 import { type Database, groupCommit, isLockConflict } from '@automation/database'
+import type { LoadedEvent } from './load-events.js'
 import { type Outcome, recordOutcomes } from './record-outcomes.js'
+import { recordSteps, type Step } from './record-steps.js'
+import type { Run } from './run.js'
 
-const maxOutcomesPerCommit = 200
+const maxItemsPerCommit = 200
 const attempts = 5
+
+export type Ledger = ReturnType<typeof createLedger>
 
 /**
  * The only writer of outcomes: those of many jobs in one statement and one commit. A promise resolves after the
  * commit that holds its outcome, and only then may anybody be told of it.
  */
-export function createLedger(database: Database): (outcome: Outcome) => Promise<void> {
-  return groupCommit(async (outcomes: Outcome[]) => {
-    for (let attempt = 1; ; attempt++) {
-      try {
-        await recordOutcomes(database, outcomes)
-        return outcomes.map(() => undefined)
-      } catch (error) {
-        // Two workers met in the same rows; the statement changed nothing, so it can simply be said again.
-        if (attempt === attempts || !isLockConflict(error)) throw error
-      }
+export function createLedger(database: Database) {
+  const writeOutcome = groupCommit(async (outcomes: Outcome[]) => {
+    const held = await untilUnlocked(() => recordOutcomes(database, outcomes))
+    return outcomes.map(({ runs }) => runs.filter((run) => run.lease !== null && held.has(run.lease)))
+  }, maxItemsPerCommit)
+  const writeStep = groupCommit(
+    (steps: Step[]) => untilUnlocked(() => recordSteps(database, steps)),
+    maxItemsPerCommit,
+  )
+  return {
+    /** Records an event as done, together with its runs. Answers those that this worker has to go on with. */
+    recordOutcome: (event: LoadedEvent, runs: Run[]): Promise<Run[]> => writeOutcome({ event, runs }),
+    /** Records how far a run has come, under the lease that it was taken up with. False where it is another worker's now. */
+    recordStep: (step: Step): Promise<boolean> => writeStep(step),
+  }
+}
+
+/** Two workers met in the same rows; the statement changed nothing, so it can simply be said again. */
+async function untilUnlocked<Result>(write: () => Promise<Result>): Promise<Result> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await write()
+    } catch (error) {
+      if (attempt === attempts || !isLockConflict(error)) throw error
     }
-  }, maxOutcomesPerCommit)
+  }
 }

@@ -16,7 +16,7 @@ const queue = openQueue(config.redisUrl, config.queuePrefix)
 await database.system.$queryRaw`SELECT 1`.catch(() =>
   log.warn('Postgres is away; events wait until it is there'),
 )
-const worker = startWorker(config, database, log)
+const worker = startWorker(config, database, queue, log)
 const sweeper = startSweeper(database, queue, log)
 const retention = startRetention(database, log)
 

@@ -1,5 +1,5 @@
-import { type Database, Prisma } from '@automation/database'
-import type { EventQueue } from '@automation/inbox'
+import type { Database } from '@automation/database'
+import type { DueRun, EventQueue } from '@automation/inbox'
 import type { Logger } from 'pino'
 import { repeat } from './repeat.js'
 
@@ -19,12 +19,24 @@ interface UndoneEvent {
 }
 
 /**
- * Puts back what the belt lost: events that are not done and have no job under way, because Redis forgot it, the
- * process that was to add it died first, or BullMQ gave up on it. One sweeper at a time, whichever worker comes
- * first; each sweep goes on where the last one stopped, so a long backlog hides nothing.
+ * Puts back what the belt lost: events that are not done and executions that are due, and have no job under way, because
+ * Redis forgot it, the process that was to add it died first, BullMQ gave up on it, or the worker died that had it. One
+ * sweeper at a time, whichever worker comes first; each sweep goes on where the last one stopped, so a long backlog hides
+ * nothing.
  */
 export function startSweeper(database: Database, queue: EventQueue, log: Logger) {
-  let cursor = noId
+  const restoreEvents = createRestorer({
+    find: (cursor) => database.run<UndoneEvent>('find_undone', undoneEvents, cursor),
+    first: [noId],
+    cursorAt: ({ id }) => [id],
+    restore: (event) => queue.restore(event),
+  })
+  const restoreRuns = createRestorer({
+    find: (cursor) => database.run<DueRun>('find_due', dueRuns, cursor),
+    first: ['-infinity', noId],
+    cursorAt: ({ dueAt, executionId }) => [dueAt.toISOString(), executionId],
+    restore: (run) => queue.restoreDue(run),
+  })
   return repeat(sweep, pauseMs, (error) => log.warn({ err: error }, 'sweep failed; the next one goes on'))
 
   /** The lock ends with its transaction, and so also with a worker that is killed here. */
@@ -33,21 +45,35 @@ export function startSweeper(database: Database, queue: EventQueue, log: Logger)
       async (transaction) => {
         const [lock] = await transaction.$queryRaw<{ taken: boolean }[]>`
           SELECT pg_try_advisory_xact_lock(${sweeperLock}) AS taken`
-        return lock?.taken ? restoreLost(isStopped) : 0
+        if (!lock?.taken) return 0
+        return (await restoreEvents(isStopped)) + (await restoreRuns(isStopped))
       },
       { timeout: maxSweepMs },
     )
-    if (restored > 0) log.info({ restored }, 'put events back on the belt')
+    if (restored > 0) log.info({ restored }, 'put work back on the belt')
   }
+}
 
-  async function restoreLost(isStopped: () => boolean): Promise<number> {
+/** Walks through what should be on the belt, some pages a sweep. */
+function createRestorer<Row>(source: {
+  /** The page behind a cursor. */
+  find(cursor: string[]): Promise<Row[]>
+  /** Before the first page. */
+  first: string[]
+  cursorAt(row: Row): string[]
+  restore(row: Row): Promise<boolean>
+}): (isStopped: () => boolean) => Promise<number> {
+  let cursor = source.first
+  return async (isStopped) => {
     let restored = 0
     for (let page = 0; page < maxPages && !isStopped(); page++) {
-      const events = await findUndone(database, cursor)
-      const outcomes = await Promise.all(events.map((event) => queue.restore(event)))
+      const rows = await source.find(cursor)
+      const outcomes = await Promise.all(rows.map((row) => source.restore(row)))
       restored += outcomes.filter(Boolean).length
-      cursor = events.length < pageSize ? noId : (events.at(-1)?.id ?? noId)
-      if (cursor === noId) break
+      const last = rows.at(-1)
+      const isLastPage = rows.length < pageSize || last === undefined
+      cursor = isLastPage ? source.first : source.cursorAt(last)
+      if (isLastPage) break
     }
     return restored
   }
@@ -56,11 +82,17 @@ export function startSweeper(database: Database, queue: EventQueue, log: Logger)
 const noId = '00000000-0000-0000-0000-000000000000'
 
 /** The oldest events that are not done, beyond a cursor, of all workspaces. */
-async function findUndone(database: Database, cursor: string): Promise<UndoneEvent[]> {
-  return database.system.$queryRaw<UndoneEvent[]>(Prisma.sql`
-    SELECT id, workspace_id AS "workspaceId", rule_id AS "ruleId"
-    FROM events
-    WHERE done_at IS NULL AND id > ${cursor}::uuid AND accepted_at < now() - make_interval(secs => ${minimumAgeSeconds})
-    ORDER BY id
-    LIMIT ${pageSize}`)
-}
+const undoneEvents = `
+  SELECT id, workspace_id AS "workspaceId", rule_id AS "ruleId"
+  FROM events
+  WHERE done_at IS NULL AND id > $1::uuid AND accepted_at < now() - make_interval(secs => ${minimumAgeSeconds})
+  ORDER BY id
+  LIMIT ${pageSize}`
+
+/** The executions that are longest due, beyond a cursor. */
+const dueRuns = `
+  SELECT id AS "executionId", event_id AS "eventId", workspace_id AS "workspaceId", due_at AS "dueAt"
+  FROM executions
+  WHERE due_at <= now() AND (due_at, id) > ($1::timestamptz, $2::uuid)
+  ORDER BY due_at, id
+  LIMIT ${pageSize}`

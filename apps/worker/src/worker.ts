@@ -1,28 +1,39 @@
 import type { Database } from '@automation/database'
+import type { EventQueue } from '@automation/inbox'
 import { JobData, type JobName, queueName, type Reply, replyChannel, stallOptions } from '@automation/jobs'
 import { type Job, Worker } from 'bullmq'
 import { Redis } from 'ioredis'
 import type { Logger } from 'pino'
 import { Check } from 'typebox/value'
-import { createCompiledRules, findRule } from './compiled-rules.js'
+import { createClaims } from './claim-runs.js'
+import { createCompiledRules, findAddressee } from './compiled-rules.js'
 import type { Config } from './config.js'
+import { createGate } from './effects/gate.js'
 import { createEffects } from './effects/index.js'
+import { createExecutor } from './executor.js'
+import { createLeases } from './leases.js'
 import { createLedger } from './ledger.js'
 import { createEventLoader, type LoadedEvent } from './load-events.js'
-import { type RuleRun, runRule } from './run-rule.js'
+import { beginRun, type Run } from './run.js'
 
 /**
  * Takes jobs off the belt. A job's life, read downwards:
  *
- *   job ─▶ event loaded (or done already) ─▶ rules run ─▶ outcome committed ─▶ caller told ─▶ job completed
+ *   event ─▶ loaded (or done already) ─▶ rules begun ─▶ outcome committed ─▶ job completed
+ *                                                             └─▶ calls made (executor.ts) ─▶ caller told
+ *   execution that is due ─▶ taken up (or not due any more) ─▶ job completed, calls made
  *
- * Killed anywhere on the way, the job is delivered again and ends in the same rows.
+ * Killed anywhere on the way, the job is delivered again, or the execution is due again, and ends in the same rows.
  */
-export function startWorker(config: Config, database: Database, log: Logger) {
+export function startWorker(config: Config, database: Database, queue: EventQueue, log: Logger) {
   const loadEvent = createEventLoader(database)
   const findRules = createCompiledRules(database)
-  const record = createLedger(database)
-  const effects = createEffects(config)
+  const claimRun = createClaims(database)
+  const ledger = createLedger(database)
+  const leases = createLeases(database, log)
+  const effects = createEffects(config, database)
+  const gate = createGate(config.outbound.concurrency)
+  const executor = createExecutor({ database, queue, ledger, leases, gate, perform: effects.perform, log })
   const publisher = new Redis(config.redisUrl, {
     enableAutoPipelining: true,
     maxRetriesPerRequest: 1,
@@ -30,7 +41,7 @@ export function startWorker(config: Config, database: Database, log: Logger) {
   })
   const connection = new Redis(config.redisUrl, { maxRetriesPerRequest: null })
 
-  const worker = new Worker<JobData, void, JobName>(queueName, run, {
+  const worker = new Worker<JobData, void, JobName>(queueName, takeJob, {
     connection,
     prefix: config.queuePrefix,
     concurrency: config.concurrency,
@@ -43,7 +54,7 @@ export function startWorker(config: Config, database: Database, log: Logger) {
   worker.on('error', (error) => {
     if (connection.status === 'ready') log.warn({ err: error }, 'queue error')
   })
-  worker.on('failed', (job, error) => log.error({ err: error, eventId: job?.data.eventId }, 'job failed'))
+  worker.on('failed', (job, error) => log.error({ err: error, ...job?.data }, 'job failed'))
 
   return {
     ready: () => worker.waitUntilReady(),
@@ -51,33 +62,53 @@ export function startWorker(config: Config, database: Database, log: Logger) {
     async close(): Promise<void> {
       // Without Redis there is nothing to hand back, and asking it would hold the process.
       await worker.close(connection.status !== 'ready')
+      await executor.close()
+      await leases.stop()
       await effects.close()
       publisher.disconnect()
       connection.disconnect()
     },
   }
 
-  async function run(job: Job<JobData, void, JobName>): Promise<void> {
-    if (!Check(JobData, job.data)) throw new Error('Not a job of ours')
-    const event = await loadEvent(job.data.eventId)
+  async function takeJob({ data }: Job<JobData, void, JobName>): Promise<void> {
+    if (!Check(JobData, data)) throw new Error('Not a job of ours')
+    if (data.executionId === undefined) return runEvent(data.eventId, data.replyTo)
+    const claimed = await claimRun(data.executionId)
+    if (claimed) void executor.resume(claimed)
+  }
+
+  async function runEvent(eventId: string, replyTo: string | undefined): Promise<void> {
+    const event = await loadEvent(eventId)
     if (event === undefined) return
     const rules =
-      event.ruleId === null ? await findRules(event) : await findRule(database, event, event.ruleId)
+      event.ruleId === null ? await findRules(event) : await findAddressee(database, event, event.ruleId)
+    const runs = rules.map((rule) => beginRun(rule, event))
+    const calls = runs.flatMap((run) => (run.executionId === null ? [] : (executor.begin(run) ?? [])))
+    const held = await ledger.recordOutcome(event, runs).catch((error) => {
+      calls.forEach(executor.abandon)
+      throw error
+    })
+    runs.forEach(executor.announce)
     // The rules know nothing of one another, so none waits for another's calls.
-    const runs = await Promise.all(rules.map((rule) => runRule(rule, event, effects.perform)))
-    await record({ event, runs })
-    log.debug({ eventId: event.id, runs: runs.length }, 'event done')
-    if (job.data.replyTo) tell(job.data.replyTo, event, runs)
+    const ending = calls.map((call) =>
+      held.includes(call.run) ? executor.carryOn(call) : executor.abandon(call),
+    )
+    log.debug({ eventId, runs: runs.length, calls: calls.length }, 'event done')
+    if (replyTo === undefined) return
+    if (calls.length > 0) void Promise.all(ending).then(() => tell(replyTo, event, runs))
+    else tell(replyTo, event, runs)
   }
 
   /** Not waited for: a caller who is not told reads the stored outcome. */
-  function tell(instanceId: string, event: LoadedEvent, runs: RuleRun[]): void {
+  function tell(instanceId: string, event: LoadedEvent, runs: Run[]): void {
+    // Put off, or another worker's by now: it is not known here what comes of it.
+    if (runs.some(({ status }) => status === 'running')) return
     const reply: Reply = {
       eventId: event.id,
-      runs: runs.map(({ ruleId, executionId, success, error, results }) => ({
-        ruleId,
+      runs: runs.map(({ rule, executionId, status, error, results }) => ({
+        ruleId: rule.id,
         executionId,
-        success,
+        status,
         error,
         // The answer to a trigger does not tell of single actions.
         results: event.ruleId === null ? [] : results,

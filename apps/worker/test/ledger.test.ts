@@ -1,8 +1,8 @@
 import { executionIdOf, newId, openDatabase } from '@automation/database'
-import t from 'tap'
+import t, { type Test } from 'tap'
 import { createLedger } from '../src/ledger.js'
 import type { Outcome } from '../src/record-outcomes.js'
-import type { RuleRun } from '../src/run-rule.js'
+import type { Run } from '../src/run.js'
 
 const database = openDatabase(process.env.DATABASE_URL ?? '', 5)
 t.teardown(() => database.close())
@@ -33,29 +33,42 @@ async function createWorkspace() {
     async createOutcome(
       runs: { ruleId: string; error?: string; tasks?: number; matched?: boolean }[],
     ): Promise<Outcome> {
-      const event = { id: newId(), workspaceId, type: 'LEAD_CREATED', data: {}, ruleId: null }
-      await own.event.create({ data: event })
-      return { event: { ...event, rulesVersion: 0 }, runs: runs.map((run) => describeRun(event, run)) }
+      const row = { id: newId(), workspaceId, type: 'LEAD_CREATED', data: {}, ruleId: null, depth: 0 }
+      await own.event.create({ data: row })
+      const event = { ...row, rulesVersion: 0, autoPauseAfter: null }
+      return { event, runs: runs.map((run) => describeRun(event, run)) }
     },
   }
 }
 
+function openLedger() {
+  const ledger = createLedger(database)
+  return {
+    ...ledger,
+    record: ({ event, runs }: Outcome) => ledger.recordOutcome(event, runs),
+  }
+}
+
 function describeRun(
-  event: { id: string; ruleId: null },
+  event: Outcome['event'],
   {
     ruleId,
     error,
     tasks = 0,
     matched = true,
   }: { ruleId: string; error?: string; tasks?: number; matched?: boolean },
-): RuleRun {
+): Run {
   clock += 1_000
   return {
-    ruleId,
-    ruleVersion: 1,
+    rule: { id: ruleId, name: 'Rule', version: 1, compiled: { conditions: [], actions: [] } },
+    event,
     executionId: matched ? executionIdOf(event, ruleId) : null,
-    success: error === undefined,
+    status: matched ? (error === undefined ? 'succeeded' : 'failed') : 'not_matched',
     error: error ?? null,
+    dueAt: null,
+    lease: null,
+    attention: null,
+    emitted: [],
     results: [{ action: 'CREATE_TASK', status: error === undefined ? 'success' : 'failed' }],
     tasks: Array.from({ length: tasks }, (_, actionIndex) => ({
       actionIndex,
@@ -78,7 +91,7 @@ t.test('an outcome is the event done, its executions, tasks and counters, all at
     { ruleId: bad, error: 'no answer' },
     { ruleId: unmatched, matched: false },
   ])
-  await createLedger(database)(outcome)
+  await openLedger().record(outcome)
 
   const event = await own.event.findUniqueOrThrow({ where: { id: outcome.event.id } })
   t.ok(event.doneAt)
@@ -115,10 +128,10 @@ t.test('however often and by however many workers a job is delivered, it counts 
   const outcomes = await Promise.all(
     Array.from({ length: 40 }, () => createOutcome(rules.map((ruleId) => ({ ruleId, tasks: 1 })))),
   )
-  const ledgers = Array.from({ length: 4 }, () => createLedger(database))
+  const ledgers = Array.from({ length: 4 }, openLedger)
   // Each worker meets the events in another order, which is how deadlocks come about.
   await Promise.all(
-    ledgers.flatMap((record, worker) =>
+    ledgers.flatMap(({ record }, worker) =>
       [...outcomes.slice(worker * 10), ...outcomes.slice(0, worker * 10), ...outcomes].map((outcome) =>
         record(outcome),
       ),
@@ -132,7 +145,7 @@ t.test('however often and by however many workers a job is delivered, it counts 
 t.test('failures in a row are counted over batches, and a success between them starts anew', async (t) => {
   const { own, createRule, createOutcome } = await createWorkspace()
   const ruleId = await createRule()
-  const record = createLedger(database)
+  const { record } = openLedger()
   const inARow = async () =>
     (await own.ruleCounters.findUniqueOrThrow({ where: { ruleId } })).consecutiveFailures
 
@@ -162,9 +175,131 @@ t.test('a rule that was deleted meanwhile keeps its history and holds nobody up'
   const [deleted, kept] = [await createRule(), await createRule()]
   const outcome = await createOutcome([{ ruleId: deleted }, { ruleId: kept }])
   await own.rule.delete({ where: { id: deleted } })
-  await createLedger(database)(outcome)
+  await openLedger().record(outcome)
   t.equal(await own.execution.count(), 2)
   t.match(await own.ruleCounters.findMany(), [{ ruleId: kept, successCount: 1 }])
+})
+
+/** A run in front of a call, as a worker commits it with its event. */
+async function beginCall(t: Test) {
+  const workspace = await createWorkspace()
+  const ruleId = await workspace.createRule()
+  const outcome = await workspace.createOutcome([{ ruleId }])
+  const run = outcome.runs[0] as Run
+  const lease = newId()
+  Object.assign(run, { status: 'running', finishedAt: null, lease })
+  const ledger = openLedger()
+  t.same(await ledger.record(outcome), [run], 'it is for this worker to go on with')
+  return { ...workspace, ledger, outcome, run, lease, ruleId }
+}
+
+const finished = { status: 'succeeded', lease: null, finishedAt: new Date(clock) }
+
+t.test('a run that is not finished counts when it is, and not before', async (t) => {
+  const { own, ledger, run, lease } = await beginCall(t)
+  t.match(await own.execution.findMany(), [{ status: 'running', lease, finishedAt: null, dueAt: Date }])
+  t.match(await own.ruleCounters.findMany(), [{ successCount: 0, failureCount: 0 }])
+  Object.assign(run, finished)
+  t.ok(await ledger.recordStep({ run, lease }))
+  t.match(await own.execution.findMany(), [
+    { status: 'succeeded', lease: null, dueAt: null, finishedAt: Date },
+  ])
+  t.match(await own.ruleCounters.findMany(), [{ successCount: 1, failureCount: 0 }])
+})
+
+t.test('an event that another delivery finished first gives nobody a run to go on with', async (t) => {
+  const { ledger, outcome } = await beginCall(t)
+  t.same(await ledger.record(outcome), [])
+})
+
+t.test('who lost the lease writes nothing', async (t) => {
+  const { own, ledger, run, lease } = await beginCall(t)
+  await own.execution.updateMany({ data: { lease: newId() } })
+  Object.assign(run, finished)
+  run.tasks = [
+    { actionIndex: 0, title: 'Late', description: null, assigneeId: null, priority: 'normal', dueAt: null },
+  ]
+  t.notOk(await ledger.recordStep({ run, lease }))
+  t.match(await own.execution.findMany(), [{ status: 'running' }])
+  t.equal(await own.task.count(), 0)
+  t.match(await own.ruleCounters.findMany(), [{ successCount: 0 }])
+})
+
+t.test('a run that pauses after its rule was switched off is cancelled, and counts as nothing', async (t) => {
+  const { own, ledger, run, lease, ruleId } = await beginCall(t)
+  await own.rule.update({ where: { id: ruleId }, data: { isActive: false } })
+  Object.assign(run, { status: 'waiting', lease: null, dueAt: new Date(clock) })
+  t.ok(await ledger.recordStep({ run, lease }))
+  t.match(await own.execution.findMany(), [
+    { status: 'cancelled', error: 'The rule was switched off', dueAt: null, finishedAt: Date },
+  ])
+  t.match(await own.ruleCounters.findMany(), [{ successCount: 0, failureCount: 0 }])
+})
+
+t.test('what a run emits is committed with it, once', async (t) => {
+  const { own, ledger, run, lease } = await beginCall(t)
+  Object.assign(run, finished)
+  const emitted = {
+    id: newId(),
+    workspaceId: run.event.workspaceId,
+    type: 'DEAL_WON',
+    data: { a: 1 },
+    ruleId: null,
+  }
+  run.emitted = [{ ...emitted, depth: 1 }]
+  await ledger.recordStep({ run, lease })
+  t.notOk(await ledger.recordStep({ run, lease }), 'and not a second time')
+  t.match(await own.event.findMany({ where: { type: 'DEAL_WON' } }), [
+    { id: emitted.id, data: { a: 1 }, depth: 1, causedBy: run.executionId, doneAt: null },
+  ])
+})
+
+t.test('who subscribes to execution.failed is told of failures, by an event addressed to it', async (t) => {
+  const { own, workspaceId, createRule, createOutcome } = await createWorkspace()
+  const subscribe = (eventTypes: string[], isActive = true) => {
+    const id = newId()
+    const data = { id, workspaceId, url: 'https://x.io', description: '', eventTypes, isActive }
+    return own.subscription.create({ data })
+  }
+  const told = await subscribe(['rule.updated', 'execution.failed'])
+  await subscribe(['rule.updated'])
+  await subscribe(['execution.failed'], false)
+  const [good, bad] = [await createRule(), await createRule()]
+  const outcome = await createOutcome([{ ruleId: good }, { ruleId: bad, error: 'no answer' }])
+  const { record } = openLedger()
+  await record(outcome)
+  const events = await own.event.findMany({ where: { type: 'execution.failed' } })
+  t.equal(events.length, 1)
+  t.match(events, [
+    {
+      ruleId: told.id,
+      doneAt: null,
+      data: { ruleId: bad, eventId: outcome.event.id, eventType: 'LEAD_CREATED', error: 'no answer' },
+    },
+  ])
+  const [delivery] = events
+  const failed = {
+    ...describeRun(outcome.event, { ruleId: told.id, error: 'gone' }),
+    executionId: delivery?.id ?? '',
+  }
+  await record({
+    event: { ...outcome.event, id: delivery?.id ?? '', type: 'execution.failed' },
+    runs: [failed],
+  })
+  t.equal(
+    await own.event.count({ where: { type: 'execution.failed' } }),
+    1,
+    'a delivery that fails is not told again',
+  )
+})
+
+t.test('an outcome that nobody knows is noted for attention', async (t) => {
+  const { own, ledger, run, lease } = await beginCall(t)
+  Object.assign(run, { ...finished, status: 'failed', error: 'unknown', attention: 'unknown_outcome' })
+  await ledger.recordStep({ run, lease })
+  t.match(await own.ruleCounters.findMany(), [
+    { failureCount: 1, attentionReason: 'unknown_outcome', attentionAt: Date },
+  ])
 })
 
 t.test('text that Postgres would refuse does not keep an outcome from being written', async (t) => {
@@ -176,7 +311,7 @@ t.test('text that Postgres would refuse does not keep an outcome from being writ
     status: 'failed',
     error: 'nul \0, "quotes", {braces}',
   })
-  await createLedger(database)(outcome)
+  await openLedger().record(outcome)
   const execution = await own.execution.findFirstOrThrow()
   t.equal(execution.error, 'server said  and \ufffd')
   t.match(execution.results, [{}, { error: 'nul , "quotes", {braces}' }])

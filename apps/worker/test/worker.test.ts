@@ -32,7 +32,7 @@ async function openHouse(t: Test) {
     queue,
     inbox,
     startWorker: () => {
-      const worker = startWorker(config, database, log)
+      const worker = startWorker(config, database, queue, log)
       t.teardown(() => worker.close())
       return worker
     },
@@ -52,7 +52,9 @@ async function openHouse(t: Test) {
         actions,
         isActive: true,
       }
+      const { isActive: _, id: ruleId, ...definition } = rule
       await own.rule.create({ data: { ...rule, counters: { create: { workspaceId } } } })
+      await own.ruleVersion.create({ data: { ...definition, ruleId, version: 1, createdBy: 'test' } })
       return id
     },
     newEvent: (type = 'LEAD_CREATED', ruleId: string | null = null) => ({
@@ -173,7 +175,9 @@ t.test('a worker that never found Redis ends when it is asked to', async (t) => 
   const database = openDatabase(databaseUrl, 1)
   t.teardown(() => database.close())
   const config = readConfig({ ...process.env, DATABASE_URL: databaseUrl, REDIS_URL: 'redis://127.0.0.1:1' })
-  await t.resolves(startWorker(config, database, log).close())
+  const queue = openQueue(config.redisUrl, config.queuePrefix)
+  t.teardown(() => queue.close())
+  await t.resolves(startWorker(config, database, queue, log).close())
 })
 
 t.test('a queue that Redis did not answer at its birth is opened as soon as it does', async (t) => {

@@ -16,7 +16,8 @@ export function isDatabaseAway(error: unknown): boolean {
 
 /** True where two transactions took the same locks in another order, or a serial order was broken. */
 export function isLockConflict(error: unknown): boolean {
-  return causeOf(error).kind === 'TransactionWriteConflict'
+  const { kind, sqlState } = causeOf(error)
+  return kind === 'TransactionWriteConflict' || sqlState === '40001' || sqlState === '40P01'
 }
 
 /** True where the schema has not been migrated to this point. */

@@ -1,5 +1,6 @@
 import { type Database, groupCommit } from '@automation/database'
 import { type Acceptance, commitAcceptances, type NewEvent, type NewReceipt } from './commit-acceptances.js'
+import { commitOnce, type OnceOnly } from './commit-once.js'
 import { findReceipts, type StoredReceipt } from './find-receipts.js'
 import type { EventQueue } from './queue.js'
 
@@ -12,6 +13,7 @@ export type Inbox = ReturnType<typeof openInbox>
  */
 export function openInbox(database: Database, queue: EventQueue) {
   const commit = groupCommit((acceptances: Acceptance[]) => commitAcceptances(database, acceptances))
+  const once = groupCommit((wanted: OnceOnly[]) => commitOnce(database, wanted))
   const find = groupCommit((receipts: NewReceipt[]) => findReceipts(database, receipts))
   const adding = new Set<Promise<void>>()
 
@@ -25,6 +27,16 @@ export function openInbox(database: Database, queue: EventQueue) {
     async accept(event: NewEvent, replyTo?: string): Promise<void> {
       await commit({ events: [event] })
       addJob(event, replyTo)
+    },
+    /**
+     * The same for a request that may come again: the event is accepted unless its key is taken.
+     *
+     * @returns whether it was accepted now
+     */
+    async acceptOnce(wanted: OnceOnly, replyTo?: string): Promise<boolean> {
+      const isFirst = await once(wanted)
+      if (isFirst) addJob(wanted.event, replyTo)
+      return isFirst
     },
     /**
      * The same for a webhook: its receipt and its events, once however often it is delivered.

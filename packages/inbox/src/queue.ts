@@ -7,6 +7,21 @@ import type { NewEvent } from './commit-acceptances.js'
 export type EventQueue = ReturnType<typeof openQueue>
 type QueuedEvent = Pick<NewEvent, 'id' | 'workspaceId' | 'ruleId'>
 
+/** An execution that is not finished, to be taken up at its time. */
+export interface DueRun {
+  executionId: string
+  eventId: string
+  workspaceId: string
+  dueAt: Date
+}
+
+interface BeltJob {
+  id: string
+  name: JobName
+  data: JobData
+  delayMs: number
+}
+
 const reopenPauseMs = 200
 
 /**
@@ -62,6 +77,21 @@ export function openQueue(redisUrl: string, prefix: string) {
     setImmediate(() => stream.uncork())
   }
 
+  async function addJob({ id, name, data, delayMs }: BeltJob): Promise<void> {
+    const producer = queue()
+    holdWrites()
+    await producer.add(name, data, delayMs > 0 ? { jobId: id, delay: delayMs } : { jobId: id })
+  }
+
+  async function restoreJob(job: BeltJob): Promise<boolean> {
+    const state = await queue().getJobState(job.id)
+    if (onItsWay.has(state)) return false
+    // A finished job keeps its id for a while, and adding a known id is silently ignored: first remove it.
+    await queue().remove(job.id)
+    await addJob(job)
+    return true
+  }
+
   return {
     /** Waits for Redis for a while. Answers whether it is there. */
     async isReady(withinMs: number): Promise<boolean> {
@@ -69,24 +99,12 @@ export function openQueue(redisUrl: string, prefix: string) {
       while (!opened && Date.now() < giveUpAt) await setTimeout(20)
       return opened !== undefined
     },
-    async add(event: QueuedEvent, replyTo?: string): Promise<void> {
-      const producer = queue()
-      holdWrites()
-      await producer.add(
-        event.ruleId === null ? 'trigger' : 'execute',
-        { eventId: event.id, workspaceId: event.workspaceId, ...(replyTo ? { replyTo } : {}) },
-        { jobId: event.id },
-      )
-    },
+    add: (event: QueuedEvent, replyTo?: string) => addJob(eventJob(event, replyTo)),
+    /** Adds the job that goes on with an execution when it is due. */
+    addDue: (run: DueRun) => addJob(resumeJob(run)),
     /** Puts the job of an event back unless one is on its way. Answers whether it did. */
-    async restore(event: QueuedEvent): Promise<boolean> {
-      const state = await queue().getJobState(event.id)
-      if (onItsWay.has(state)) return false
-      // A finished job keeps its id for a while, and adding a known id is silently ignored: first remove it.
-      await queue().remove(event.id)
-      await this.add(event)
-      return true
-    },
+    restore: (event: QueuedEvent) => restoreJob(eventJob(event)),
+    restoreDue: (run: DueRun) => restoreJob(resumeJob(run)),
     async close(): Promise<void> {
       isClosed = true
       await opened?.close()
@@ -101,3 +119,22 @@ const onItsWay: ReadonlySet<JobState | 'unknown'> = new Set<JobState>([
   'delayed',
   'prioritized',
 ])
+
+function eventJob({ id, workspaceId, ruleId }: QueuedEvent, replyTo?: string): BeltJob {
+  return {
+    id,
+    name: ruleId === null ? 'trigger' : 'execute',
+    data: { eventId: id, workspaceId, ...(replyTo ? { replyTo } : {}) },
+    delayMs: 0,
+  }
+}
+
+/** Each time that an execution is due has a job of its own: the next one may be added while this one still runs. */
+function resumeJob({ executionId, eventId, workspaceId, dueAt }: DueRun): BeltJob {
+  return {
+    id: `resume-${executionId}-${dueAt.getTime()}`,
+    name: 'resume',
+    data: { eventId, workspaceId, executionId },
+    delayMs: dueAt.getTime() - Date.now(),
+  }
+}

@@ -1,17 +1,16 @@
+import type { Database } from '@automation/database'
 import type { Config } from '../config.js'
-import { createTask } from './create-task.js'
 import type { Perform } from './effect.js'
+import { createOutgoingKeys } from './outgoing-keys.js'
 import { createMailer } from './send-email.js'
 import { createSender } from './send-webhook.js'
 
-/** The hands of the engine: one for each action type. */
-export function createEffects({ mail, outboundAllow }: Pick<Config, 'mail' | 'outboundAllow'>) {
-  const mailer = createMailer(mail)
-  const sender = createSender(outboundAllow)
-  const perform: Perform = async (action, context) => {
+/** What reaches out of the service: one for each type of action that does. */
+export function createEffects(config: Config, database: Database) {
+  const mailer = createMailer(config.mail, database)
+  const sender = createSender(config.outbound, createOutgoingKeys(database, config.encryptionKey))
+  const perform: Perform = (action, context) => {
     switch (action.type) {
-      case 'CREATE_TASK':
-        return createTask(action, context)
       case 'SEND_EMAIL':
         return mailer.send(action, context)
       case 'SEND_WEBHOOK':

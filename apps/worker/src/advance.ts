@@ -1,0 +1,86 @@
+import { newId } from '@automation/database'
+import {
+  type ActionResult,
+  type Effect,
+  findNextAction,
+  parseDuration,
+  settleAction,
+} from '@automation/engine'
+import type { ActionOf, OutsideAction } from './effects/effect.js'
+import { endRun, finishRun, type Run, suspendRun } from './run.js'
+
+/** Rules that cause one another would go on for ever: an event so many EMIT_EVENT away from one from outside causes none. */
+export const maxDepth = 10
+
+/**
+ * Goes on with a run as far as this worker can by itself: tasks and events are noted, to be committed with the run, and a
+ * WAIT suspends it. Answers the action that needs somebody outside; undefined where the run is finished or suspended.
+ */
+export function advance(run: Run): OutsideAction | undefined {
+  const { compiled } = run.rule
+  if ('fault' in compiled) {
+    endRun(run, 'failed')
+    run.error = compiled.fault
+    return undefined
+  }
+  for (;;) {
+    const action = findNextAction(compiled, run.event.data, run.startedAt.getTime(), run.results)
+    if (action === undefined) {
+      finishRun(run)
+      return undefined
+    }
+    switch (action.type) {
+      case 'CREATE_TASK':
+        run.results[action.of.index] = settleAction(action, createTask(run, action))
+        break
+      case 'EMIT_EVENT':
+        run.results[action.of.index] = settleAction(action, emitEvent(run, action))
+        break
+      case 'WAIT': {
+        const result = wait(run.results[action.of.index], action)
+        run.results[action.of.index] = result
+        if (result.status === 'success') break
+        suspendRun(run, 'waiting', new Date(result.until ?? Number.NaN))
+        return undefined
+      }
+      default:
+        return action
+    }
+  }
+}
+
+function createTask(run: Run, { of, at, config }: ActionOf<'CREATE_TASK'>): Effect {
+  const dueInMs = config.dueIn === undefined ? undefined : parseDuration(config.dueIn)
+  run.tasks.push({
+    actionIndex: of.index,
+    title: config.title,
+    description: config.description ?? null,
+    assigneeId: config.assigneeId ?? null,
+    priority: config.priority ?? 'normal',
+    dueAt: dueInMs === undefined ? null : new Date(at + dueInMs),
+  })
+  return { status: 'success' }
+}
+
+function emitEvent(run: Run, { config }: ActionOf<'EMIT_EVENT'>): Effect {
+  const { workspaceId, depth } = run.event
+  if (depth >= maxDepth) {
+    run.attention = 'event_loop'
+    const error = `${maxDepth} events have caused one another, so this one causes none: do the rules go round in a circle?`
+    return { status: 'failed', error, isFinal: true }
+  }
+  const id = newId()
+  // The schema lets a text pass only where a placeholder makes it an object.
+  const data = (config.data ?? run.event.data) as object
+  run.emitted.push({ id, workspaceId, type: config.eventType, data, ruleId: null, depth: depth + 1 })
+  return { status: 'success', output: { eventId: id } }
+}
+
+/** It begins when it is reached, and its end is committed: from then on that stands. */
+function wait(known: ActionResult | undefined, action: ActionOf<'WAIT'>): ActionResult {
+  const until =
+    (known?.status === 'scheduled' && known.until) ||
+    new Date(Date.now() + (parseDuration(action.config.duration) ?? 0)).toISOString()
+  const isOver = Date.parse(until) <= Date.now()
+  return { ...settleAction(action, { status: 'success' }), status: isOver ? 'success' : 'scheduled', until }
+}

@@ -1,0 +1,70 @@
+import {
+  type ActionResult,
+  type Attempt,
+  type Effect,
+  findRetryDelay,
+  settleAction,
+} from '@automation/engine'
+import type { OutsideAction } from './effects/effect.js'
+import { type Run, suspendRun } from './run.js'
+
+/** Of one action, in its result. */
+const maxAttemptsKept = 20
+/** A call during which so many workers have died is not made again. */
+const maxInterruptions = 5
+const interrupted = 'The worker ended during the call'
+
+/** Notes that a call is about to be made: once this is committed, it may have been. */
+export function openAttempt(run: Run, action: OutsideAction): void {
+  const known = run.results[action.of.index]
+  const attempts = [...(known?.attempts ?? []), { startedAt: new Date().toISOString() }]
+  run.results[action.of.index] = {
+    action: action.type,
+    status: 'running',
+    attempts: attempts.slice(-maxAttemptsKept),
+    ...(known?.failures !== undefined && { failures: known.failures }),
+  }
+}
+
+/** Notes how the call ended. Where it failed and may be tried again, the run is suspended until then. */
+export function settleAttempt(run: Run, action: OutsideAction, effect: Effect): void {
+  const { attempts = [], failures = 0 } = run.results[action.of.index] ?? {}
+  closeAttempt(attempts, effect)
+  const result: ActionResult = { ...settleAction(action, effect), attempts }
+  run.results[action.of.index] = result
+  if (effect.status === 'success') return
+  result.failures = failures + 1
+  if (effect.isFinal) return
+  const delayMs = findRetryDelay(action.of.retry, result.failures, Math.random(), effect.retryAfterMs)
+  if (delayMs === undefined) return
+  const dueAt = new Date(Date.now() + delayMs)
+  result.status = 'retrying'
+  result.until = dueAt.toISOString()
+  suspendRun(run, 'retrying', dueAt)
+}
+
+/**
+ * For a run whose worker died: a call that had begun may have been made or not. It is made again under its key, unless the
+ * action says `onUncertain: "stop"`, or it ended several workers: then it is unknown for good.
+ */
+export function settleInterrupted(run: Run): void {
+  const { compiled } = run.rule
+  const index = run.results.findIndex((result) => result?.status === 'running')
+  const result = run.results[index]
+  if (result === undefined || 'fault' in compiled) return
+  const attempt = result.attempts?.at(-1)
+  if (attempt && attempt.finishedAt === undefined) attempt.error = interrupted
+  const interruptions = result.attempts?.filter(({ error }) => error === interrupted).length ?? 0
+  if (compiled.actions[index]?.onUncertain !== 'stop' && interruptions < maxInterruptions) return
+  result.status = 'unknown'
+  result.error = `${interrupted}: nobody knows whether it was made`
+  run.attention = 'unknown_outcome'
+}
+
+function closeAttempt(attempts: Attempt[], effect: Effect): void {
+  const attempt = attempts.at(-1)
+  if (attempt === undefined) return
+  attempt.finishedAt = new Date().toISOString()
+  if (effect.status === 'failed') attempt.error = effect.error
+  if (effect.output !== undefined) attempt.output = effect.output
+}

@@ -1,0 +1,122 @@
+import { type Database, groupCommit, newId } from '@automation/database'
+import type { ActionResult } from '@automation/engine'
+import { LRUCache } from 'lru-cache'
+import { findAddressee, isServiceEvent, makeReady, type ReadyRule } from './compiled-rules.js'
+import type { LoadedEvent } from './load-events.js'
+import { leaseSeconds } from './record-outcomes.js'
+import type { Step } from './record-steps.js'
+import { endRun, type Run } from './run.js'
+
+interface ClaimedRow {
+  executionId: string
+  lease: string
+  results: ActionResult[]
+  startedAt: Date
+  ruleId: string
+  ruleVersion: number
+  isRuleActive: boolean | null
+  name: string | null
+  conditions: unknown
+  actions: unknown
+  eventId: string
+  workspaceId: string
+  type: string
+  data: object
+  eventRuleId: string | null
+  depth: number
+  rulesVersion: number
+  autoPauseAfter: number | null
+}
+
+const maxCompiled = 20_000
+
+/**
+ * Takes up an execution that is due: from now on it is this worker's, as long as it gives a sign of life. Undefined where it
+ * is not due, because it is finished, cancelled, or another worker was faster.
+ */
+export function createClaims(database: Database): (executionId: string) => Promise<Step | undefined> {
+  // A version never changes, so what was compiled of it stays right.
+  const compiled = new LRUCache<string, ReadyRule>({ max: maxCompiled })
+  const claim = groupCommit(async (ids: string[]) => {
+    const claims = ids.map((id) => ({ id, lease: newId() }))
+    const rows = await database.run<ClaimedRow>('claim_runs', statement, [JSON.stringify(claims)])
+    const byLease = new Map(rows.map((row) => [row.lease, row]))
+    return claims.map(({ lease }) => byLease.get(lease))
+  })
+
+  return async (executionId) => {
+    const row = await claim(executionId)
+    return row && { run: takeUp(row, await findVersion(row)), lease: row.lease }
+  }
+
+  async function findVersion(row: ClaimedRow): Promise<ReadyRule | undefined> {
+    if (isServiceEvent(row.type)) return (await findAddressee(database, eventOf(row), row.ruleId))[0]
+    if (row.name === null) return undefined
+    const key = `${row.ruleId} ${row.ruleVersion}`
+    const known = compiled.get(key)
+    if (known) return known
+    const rule = makeReady({ ...row, name: row.name, id: row.ruleId, version: row.ruleVersion })
+    compiled.set(key, rule)
+    return rule
+  }
+}
+
+function takeUp(row: ClaimedRow, rule: ReadyRule | undefined): Run {
+  const run: Run = {
+    executionId: row.executionId,
+    rule: rule ?? { id: row.ruleId, name: '', version: row.ruleVersion, compiled: { fault: '' } },
+    event: eventOf(row),
+    status: 'running',
+    error: null,
+    results: row.results,
+    startedAt: row.startedAt,
+    finishedAt: null,
+    dueAt: null,
+    lease: row.lease,
+    attention: null,
+    tasks: [],
+    emitted: [],
+  }
+  if (rule === undefined)
+    cancel(run, isServiceEvent(row.type) ? 'The subscription is gone' : 'The rule was deleted')
+  // Executed by hand, a rule runs active or not.
+  else if (row.isRuleActive === false && row.eventRuleId === null) cancel(run, 'The rule was switched off')
+  return run
+}
+
+function cancel(run: Run, reason: string): void {
+  endRun(run, 'cancelled')
+  run.error = reason
+}
+
+function eventOf(row: ClaimedRow): LoadedEvent {
+  return {
+    id: row.eventId,
+    workspaceId: row.workspaceId,
+    type: row.type,
+    data: row.data,
+    ruleId: row.eventRuleId,
+    depth: row.depth,
+    rulesVersion: row.rulesVersion,
+    autoPauseAfter: row.autoPauseAfter,
+  }
+}
+
+const statement = `
+  WITH claimed AS (
+    UPDATE executions SET
+      lease = new.lease, status = 'running', due_at = now() + make_interval(secs => ${leaseSeconds})
+    FROM json_to_recordset($1::json) AS new (id uuid, lease uuid)
+    WHERE executions.id = new.id AND executions.due_at <= now() + interval '500 milliseconds'
+    RETURNING executions.*
+  )
+  SELECT c.id AS "executionId", c.lease, c.results, c.started_at AS "startedAt",
+         c.rule_id AS "ruleId", c.rule_version AS "ruleVersion", r.is_active AS "isRuleActive",
+         v.name, v.conditions, v.actions,
+         e.id AS "eventId", e.workspace_id AS "workspaceId", e.type, e.data, e.rule_id AS "eventRuleId", e.depth,
+         w.rules_version AS "rulesVersion", w.auto_pause_after AS "autoPauseAfter"
+  FROM claimed c
+  JOIN events e ON e.id = c.event_id
+  JOIN workspaces w ON w.id = c.workspace_id
+  LEFT JOIN rules r ON r.id = c.rule_id
+  LEFT JOIN rule_versions v ON v.rule_id = c.rule_id AND v.version = c.rule_version`

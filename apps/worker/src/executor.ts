@@ -1,0 +1,206 @@
+import { setTimeout } from 'node:timers/promises'
+import { pauseRule } from '@automation/administration'
+import { type Database, isDatabaseAway, newId } from '@automation/database'
+import type { Effect } from '@automation/engine'
+import type { EventQueue } from '@automation/inbox'
+import type { Logger } from 'pino'
+import { advance } from './advance.js'
+import { openAttempt, settleAttempt, settleInterrupted } from './attempts.js'
+import type { OutsideAction, Perform } from './effects/effect.js'
+import { destinationOf, type Entry, type Gate } from './effects/gate.js'
+import type { Leases } from './leases.js'
+import type { Ledger } from './ledger.js'
+import type { Step } from './record-steps.js'
+import { type Run, suspendRun } from './run.js'
+
+/** A run that this worker has, in front of a call. */
+export interface PendingCall extends Step {
+  action: OutsideAction
+  /** Its place in the gate; undefined where none was free yet. */
+  entry: Entry | undefined
+}
+
+interface Parts {
+  database: Database
+  queue: EventQueue
+  ledger: Ledger
+  leases: Leases
+  gate: Gate
+  perform: Perform
+  log: Logger
+}
+
+/** A pause up to this long has its job on the belt from the start; the sweeper adds those of longer ones when they are due. */
+const soonMs = 60_000
+/** When a run comes back for which there was no room: something between (ms). */
+const putOffMs = [5_000, 15_000] as const
+/** For how long (ms) Postgres may be away before a result that cannot be recorded is given up: the call is then repeated. */
+const recordWithinMs = 60_000
+const closeWithinMs = 20_000
+
+/**
+ * Makes the outside calls of runs. Each is recorded as begun before it is made, and its result after it:
+ *
+ *   place in the gate ─▶ intent committed ─▶ call ─▶ result committed ─▶ next action … ─▶ finished or suspended
+ *
+ * A worker that dies on the way stops renewing the lease; the sweeper gives the run to another, which goes on from what
+ * was committed last. The jobs of the belt do not wait for it: a slow target holds back nobody but its own callers.
+ */
+export function createExecutor({ database, queue, ledger, leases, gate, perform, log }: Parts) {
+  const underWay = new Set<Promise<void>>()
+  const closing = new AbortController()
+
+  return {
+    /** Goes on with a run up to its first call, which is then ready to be committed with it; undefined where there is none. */
+    begin: (run: Run): PendingCall | undefined => prepareNext(run, newId()),
+    /** Makes the call of a run that was committed, and all that follow. Resolves when the run is finished or suspended. */
+    carryOn: (call: PendingCall): Promise<void> => track(carryOn(call)),
+    /** Goes on with a run that was taken up again. */
+    resume: (step: Step): Promise<void> => track(resume(step)),
+    abandon: ({ entry }: PendingCall): void => leave(entry, true),
+    announce,
+    /** Makes no further calls, and waits for those under way; what is left of their runs is for other workers. */
+    async close(): Promise<void> {
+      closing.abort()
+      const enough = new AbortController()
+      await Promise.race([
+        Promise.allSettled(underWay),
+        setTimeout(closeWithinMs, undefined, { signal: enough.signal }).catch(() => {}),
+      ])
+      enough.abort()
+    },
+  }
+
+  function track(work: Promise<void>): Promise<void> {
+    const tracked = work
+      // The lease runs out, and another worker tries.
+      .catch((error) => log.error({ err: error }, 'a run could not go on'))
+      .finally(() => underWay.delete(tracked))
+    underWay.add(tracked)
+    return tracked
+  }
+
+  async function resume({ run, lease }: Step): Promise<void> {
+    if (run.finishedAt !== null) return void (await record({ run, lease }))
+    settleInterrupted(run)
+    const call = prepareNext(run, lease)
+    if (!(await record({ run, lease }))) return leave(call?.entry, true)
+    if (call) await carryOn(call)
+  }
+
+  async function carryOn(first: PendingCall): Promise<void> {
+    leases.hold(first.run, first.lease)
+    try {
+      let call: PendingCall | undefined = first
+      while (call) call = await makeCall(call)
+    } finally {
+      leases.release(first.lease)
+    }
+  }
+
+  /** Answers the next call, where this one is not the last and the run is still this worker's. */
+  async function makeCall(call: PendingCall): Promise<PendingCall | undefined> {
+    const { run, lease, action } = call
+    const entry = call.entry ?? (await waitInLine(run, action))
+    if (entry === undefined || entry.kind === 'full') {
+      suspendRun(run, 'running', entry === undefined ? new Date() : someTimeLater())
+      await record(call)
+      return undefined
+    }
+    if (call.entry === undefined) {
+      openAttempt(run, action)
+      if (!(await record(call))) return void leave(entry, true)
+    }
+    settleAttempt(run, action, await attempt(run, action, entry))
+    const next = run.status === 'running' ? prepareNext(run, lease) : undefined
+    if (await record(call)) return next
+    return void leave(next?.entry, true)
+  }
+
+  /** Undefined where this worker is about to close. */
+  async function waitInLine({ event }: Run, action: OutsideAction): Promise<Entry | undefined> {
+    return gate.enter(event.workspaceId, destinationOf(action), closing.signal).catch(() => undefined)
+  }
+
+  async function attempt(run: Run, action: OutsideAction, entry: Entry): Promise<Effect> {
+    if (entry.kind !== 'entered') {
+      const error = `${destinationOf(action)} has not answered lately, so it was not called`
+      return { status: 'failed', error, retryAfterMs: entry.kind === 'broken' ? entry.retryAfterMs : 0 }
+    }
+    let effect: Effect | undefined
+    try {
+      const { executionId, rule, event, startedAt } = run
+      effect = await perform(action, { executionId: executionId ?? '', rule, event, startedAt })
+      return effect
+    } finally {
+      leave(entry, effect !== undefined && wasAnswered(action, effect))
+    }
+  }
+
+  function prepareNext(run: Run, lease: string): PendingCall | undefined {
+    const action = advance(run)
+    if (action === undefined) return undefined
+    if (closing.signal.aborted) {
+      suspendRun(run, 'running', new Date())
+      return undefined
+    }
+    run.lease = lease
+    const entry = gate.tryEnter(run.event.workspaceId, destinationOf(action))
+    // Only who has a place may call, so only then is there an intent to commit.
+    if (entry) openAttempt(run, action)
+    return { run, lease, action, entry }
+  }
+
+  /** False where the run is another worker's by now. */
+  async function record(step: Step): Promise<boolean> {
+    const giveUpAt = Date.now() + recordWithinMs
+    for (;;) {
+      try {
+        const isWritten = await ledger.recordStep(step)
+        if (isWritten) announce(step.run)
+        return isWritten
+      } catch (error) {
+        if (!isDatabaseAway(error) || Date.now() > giveUpAt) throw error
+        await setTimeout(500)
+      }
+    }
+  }
+
+  /** Whatever was committed with a run is put on the belt, best effort; and a rule that keeps failing is paused. */
+  function announce(run: Run): void {
+    for (const event of run.emitted) queue.add(event).catch(() => {})
+    run.emitted = []
+    run.tasks = []
+    const { executionId, event, dueAt, rule, status } = run
+    if (executionId === null) return
+    if (dueAt !== null && dueAt.getTime() - Date.now() <= soonMs) {
+      queue.addDue({ executionId, eventId: event.id, workspaceId: event.workspaceId, dueAt }).catch(() => {})
+    }
+    if (status === 'failed' && event.autoPauseAfter !== null) {
+      pauseRule(database, event.workspaceId, rule.id).then(
+        (isPaused) => isPaused && log.info({ ruleId: rule.id }, 'paused a rule that keeps failing'),
+        (error) =>
+          log.warn(
+            { err: error, ruleId: rule.id },
+            'a rule could not be paused; its next failure tries again',
+          ),
+      )
+    }
+  }
+}
+
+function leave(entry: Entry | undefined, wasAnswered: boolean): void {
+  if (entry?.kind === 'entered') entry.leave(wasAnswered)
+}
+
+/** Whether the target is there, and well enough to be called again. The mail server is ours: no rule's failure closes it for the next. */
+function wasAnswered(action: OutsideAction, effect: Effect): boolean {
+  if (action.type === 'SEND_EMAIL' || effect.status === 'success' || effect.isFinal) return true
+  const { statusCode } = (effect.output ?? {}) as { statusCode?: number }
+  return statusCode !== undefined && statusCode < 500
+}
+
+function someTimeLater(): Date {
+  const [least, most] = putOffMs
+  return new Date(Date.now() + least + Math.random() * (most - least))
+}

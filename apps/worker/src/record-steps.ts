@@ -1,0 +1,73 @@
+import type { Database } from '@automation/database'
+import { effectRowsOf, recordEffects, toStorableJson } from './record-effects.js'
+import { leaseSeconds } from './record-outcomes.js'
+import type { Run } from './run.js'
+
+/** A run that went on, under the lease that its worker holds. */
+export interface Step {
+  run: Run
+  lease: string
+}
+
+/**
+ * Writes how far runs have come: an intent before a call, its result after it, a pause, or the end. Only the holder of the
+ * lease may: who lost it (another worker took the run up, since this one gave no sign of life) writes nothing.
+ *
+ * A run that pauses though its rule was switched off or deleted meanwhile is cancelled; executed by hand, it does not ask.
+ *
+ * @returns for each step whether it was written
+ */
+export async function recordSteps(database: Database, steps: Step[]): Promise<boolean[]> {
+  const { tasks, events } = effectRowsOf(steps.map(({ run }) => run))
+  const written = await database.run<{ id: string }>('record_steps', statement, [
+    toStorableJson(steps.map(rowOf)),
+    toStorableJson(tasks),
+    toStorableJson(events),
+  ])
+  const ids = new Set(written.map(({ id }) => id))
+  return steps.map(({ run }) => ids.has(run.executionId ?? ''))
+}
+
+const statement = `
+  WITH new AS (
+    SELECT *,
+      (status IN ('waiting', 'retrying') AND is_bound_to_rule
+        AND NOT EXISTS (SELECT 1 FROM rules WHERE rules.id = new.rule_id AND rules.is_active)) AS is_off
+    FROM json_to_recordset($1::json) AS new (
+      id uuid, held uuid, rule_id uuid, status execution_status, results json, error text, finished_ms float8,
+      due_ms float8, lease uuid, attention text, is_bound_to_rule boolean)
+  ),
+  moved AS (
+    UPDATE executions SET
+      status = CASE WHEN is_off THEN 'cancelled' ELSE new.status END,
+      error = CASE WHEN is_off THEN 'The rule was switched off' ELSE new.error END,
+      results = new.results,
+      finished_at = CASE WHEN is_off THEN now() ELSE to_timestamp(finished_ms / 1000) END,
+      due_at = CASE WHEN is_off THEN NULL
+                    WHEN new.lease IS NULL THEN to_timestamp(due_ms / 1000)
+                    ELSE now() + make_interval(secs => ${leaseSeconds}) END,
+      lease = new.lease
+    FROM new
+    WHERE executions.id = new.id AND executions.lease = new.held
+    RETURNING executions.id, workspace_id, event_id, event_type, executions.rule_id, executions.status,
+              executions.error, finished_at, new.attention
+  ),
+  recorded AS (SELECT * FROM moved),
+  ${recordEffects}
+  SELECT id FROM moved`
+
+function rowOf({ run, lease }: Step) {
+  return {
+    id: run.executionId,
+    held: lease,
+    rule_id: run.rule.id,
+    status: run.status,
+    results: run.results,
+    error: run.error,
+    finished_ms: run.finishedAt?.getTime(),
+    due_ms: run.dueAt?.getTime(),
+    lease: run.lease,
+    attention: run.attention,
+    is_bound_to_rule: run.event.ruleId === null,
+  }
+}

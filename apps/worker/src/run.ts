@@ -1,0 +1,95 @@
+import { executionIdOf } from '@automation/database'
+import { type ActionResult, findError, ruleHolds } from '@automation/engine'
+import type { NewEvent } from '@automation/inbox'
+import type { RunStatus } from '@automation/jobs'
+import type { ReadyRule } from './compiled-rules.js'
+import type { LoadedEvent } from './load-events.js'
+
+/**
+ * One rule's run for one event. With its rule and event, `startedAt` and `results` are all that is needed to go on with
+ * it; so it can stop at any action, and another worker goes on.
+ *
+ *   begun ─▶ running ─▶ succeeded | failed
+ *              │  ▲
+ *              ▼  │ due
+ *        waiting, retrying ─▶ cancelled, where the rule was switched off or deleted
+ */
+export interface Run {
+  /** null where the conditions did not pass: such a run is no execution. */
+  executionId: string | null
+  readonly rule: ReadyRule
+  readonly event: LoadedEvent
+  status: RunStatus
+  error: string | null
+  results: ActionResult[]
+  readonly startedAt: Date
+  finishedAt: Date | null
+  /** When it goes on; null where it is finished, and while this worker has it. */
+  dueAt: Date | null
+  /** Which taking-up it belongs to; null where no worker has it. */
+  lease: string | null
+  /** What somebody should look at. */
+  attention: 'unknown_outcome' | 'event_loop' | null
+  /** What came of it since it was last recorded, to be committed with it. */
+  tasks: TaskToMake[]
+  emitted: EmittedEvent[]
+}
+
+export interface TaskToMake {
+  actionIndex: number
+  title: string
+  description: string | null
+  assigneeId: string | null
+  priority: string
+  dueAt: Date | null
+}
+
+export interface EmittedEvent extends NewEvent {
+  depth: number
+}
+
+/** Judges the conditions. A rule that does not compile fails by itself, and no other with it. */
+export function beginRun(rule: ReadyRule, event: LoadedEvent): Run {
+  const run: Run = {
+    executionId: null,
+    rule,
+    event,
+    status: 'not_matched',
+    error: null,
+    results: [],
+    startedAt: new Date(),
+    finishedAt: null,
+    dueAt: null,
+    lease: null,
+    attention: null,
+    tasks: [],
+    emitted: [],
+  }
+  const { compiled } = rule
+  const isMatch = 'fault' in compiled || ruleHolds(compiled, event.data, run.startedAt.getTime())
+  if (!isMatch) return run
+  run.executionId = executionIdOf(event, rule.id)
+  run.status = 'running'
+  return run
+}
+
+/** Every action is settled. */
+export function finishRun(run: Run): void {
+  run.error = findError(run.results)
+  endRun(run, run.error === null ? 'succeeded' : 'failed')
+}
+
+export function endRun(run: Run, status: 'succeeded' | 'failed' | 'cancelled'): void {
+  run.status = status
+  run.finishedAt = new Date()
+  run.dueAt = null
+  run.lease = null
+}
+
+/** Lets go of a run until it is due. */
+export function suspendRun(run: Run, status: 'waiting' | 'retrying' | 'running', dueAt: Date): void {
+  run.error = findError(run.results)
+  run.status = status
+  run.dueAt = dueAt
+  run.lease = null
+}
