@@ -59,9 +59,10 @@ export function createExecutor({ database, queue, ledger, leases, gate, perform,
     resume: (step: Step): Promise<void> => track(resume(step)),
     abandon: ({ entry }: PendingCall): void => leave(entry, true),
     announce,
-    /** Makes no further calls, and waits for those under way; what is left of their runs is for other workers. */
+    /** From now on no call is begun: what is left of the runs is for other workers. */
+    stop: (): void => closing.abort(),
+    /** Waits for the calls under way. */
     async close(): Promise<void> {
-      closing.abort()
       const enough = new AbortController()
       await Promise.race([
         Promise.allSettled(underWay),

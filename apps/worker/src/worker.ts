@@ -60,6 +60,7 @@ export function startWorker(config: Config, database: Database, queue: EventQueu
     ready: () => worker.waitUntilReady(),
     /** Finishes what is under way; what still waits is left to other workers. */
     async close(): Promise<void> {
+      executor.stop()
       // Without Redis there is nothing to hand back, and asking it would hold the process.
       await worker.close(connection.status !== 'ready')
       await executor.close()

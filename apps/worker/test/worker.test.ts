@@ -1,78 +1,10 @@
 import { setTimeout } from 'node:timers/promises'
 import { newId, openDatabase } from '@automation/database'
 import { openInbox, openQueue } from '@automation/inbox'
-import { createPrivateDatabase } from '@automation/launcher'
 import { Redis } from 'ioredis'
-import { pino } from 'pino'
-import t, { type Test } from 'tap'
-import { readConfig } from '../src/config.js'
-import { startSweeper } from '../src/sweeper.js'
+import t from 'tap'
 import { startWorker } from '../src/worker.js'
-
-const log = pino({ level: 'silent' })
-const databaseUrl = await createPrivateDatabase(process.env.DATABASE_URL ?? '')
-
-/** A worker (and sweeper) on a queue of its own, and one workspace. */
-async function openHouse(t: Test) {
-  const config = readConfig({ ...process.env, DATABASE_URL: databaseUrl, QUEUE_PREFIX: `{test-${newId()}}` })
-  const database = openDatabase(config.databaseUrl, 5)
-  const queue = openQueue(config.redisUrl, config.queuePrefix)
-  const inbox = openInbox(database, queue)
-  await queue.isReady(5_000)
-  t.teardown(async () => {
-    await inbox.close()
-    await queue.close()
-    await database.close()
-  })
-  const workspaceId = newId()
-  await database.system.workspace.create({ data: { id: workspaceId, name: 'Test' } })
-  const own = database.forWorkspace(workspaceId)
-  return {
-    own,
-    queue,
-    inbox,
-    startWorker: () => {
-      const worker = startWorker(config, database, queue, log)
-      t.teardown(() => worker.close())
-      return worker
-    },
-    startSweeper: () => {
-      const sweeper = startSweeper(database, queue, log)
-      t.teardown(() => sweeper.stop())
-    },
-    async createRule(actions: object[], trigger = 'LEAD_CREATED'): Promise<string> {
-      const id = newId()
-      const rule = {
-        id,
-        workspaceId,
-        name: 'Rule',
-        description: '',
-        trigger,
-        conditions: [],
-        actions,
-        isActive: true,
-      }
-      const { isActive: _, id: ruleId, ...definition } = rule
-      await own.rule.create({ data: { ...rule, counters: { create: { workspaceId } } } })
-      await own.ruleVersion.create({ data: { ...definition, ruleId, version: 1, createdBy: 'test' } })
-      return id
-    },
-    newEvent: (type = 'LEAD_CREATED', ruleId: string | null = null) => ({
-      id: newId(),
-      workspaceId,
-      type,
-      data: {},
-      ruleId,
-    }),
-    async untilDone(eventId: string) {
-      for (;;) {
-        const event = await own.event.findUniqueOrThrow({ where: { id: eventId } })
-        if (event.doneAt) return event
-        await setTimeout(20)
-      }
-    },
-  }
-}
+import { databaseUrl, log, openHouse, testConfig } from './fixtures/house.js'
 
 const task = { type: 'CREATE_TASK', config: { title: 'Task' } }
 
@@ -174,7 +106,7 @@ t.test('a belt that is away keeps no event from being accepted', async (t) => {
 t.test('a worker that never found Redis ends when it is asked to', async (t) => {
   const database = openDatabase(databaseUrl, 1)
   t.teardown(() => database.close())
-  const config = readConfig({ ...process.env, DATABASE_URL: databaseUrl, REDIS_URL: 'redis://127.0.0.1:1' })
+  const config = testConfig({ REDIS_URL: 'redis://127.0.0.1:1' })
   const queue = openQueue(config.redisUrl, config.queuePrefix)
   t.teardown(() => queue.close())
   await t.resolves(startWorker(config, database, queue, log).close())

@@ -1,0 +1,372 @@
+import { setTimeout } from 'node:timers/promises'
+import { newId } from '@automation/database'
+import type { ActionResult } from '@automation/engine'
+import t, { type Test } from 'tap'
+import { type House, openHouse } from './fixtures/house.js'
+import { openTarget } from './fixtures/target.js'
+
+const task = { type: 'CREATE_TASK', config: { title: 'Task' } }
+const soon = { attempts: 3, backoff: 'constant', delayMs: 50 }
+
+function call(url: string, more: object = {}) {
+  return { type: 'SEND_WEBHOOK', config: { url }, ...more }
+}
+
+/** A target that answers nothing but 500. */
+function openBroken(t: Test) {
+  return openTarget(t, (_request, response) => {
+    response.statusCode = 500
+    response.end()
+  })
+}
+
+function resultsOf(execution: { results: unknown }): ActionResult[] {
+  return execution.results as ActionResult[]
+}
+
+async function countersOf({ own }: House, ruleId: string) {
+  return own.ruleCounters.findUniqueOrThrow({ where: { ruleId } })
+}
+
+t.test('a call is an attempt with its result, and what comes after it follows', async (t) => {
+  const house = await openHouse(t)
+  const target = await openTarget(t)
+  const ruleId = await house.createRule([call(target.url), task])
+  house.startWorker()
+  const id = await house.trigger(ruleId)
+  const execution = await house.untilStatus(id, 'succeeded')
+  t.match(resultsOf(execution), [
+    { action: 'SEND_WEBHOOK', status: 'success', attempts: [{ startedAt: String, finishedAt: String }] },
+    { action: 'CREATE_TASK', status: 'success' },
+  ])
+  t.match(execution, { dueAt: null, lease: null, finishedAt: Date, eventType: 'LEAD_CREATED' })
+  t.strictSame(target.keys(), [`${id}:0`])
+  t.equal(await house.own.task.count(), 1)
+  t.match(await countersOf(house, ruleId), { successCount: 1, failureCount: 0 })
+})
+
+t.test('the intent is committed before the call is made', async (t) => {
+  const house = await openHouse(t)
+  const seen: unknown[] = []
+  const target = await openTarget(t, async (_request, response) => {
+    seen.push((await house.own.execution.findFirstOrThrow()).results)
+    response.end()
+  })
+  const ruleId = await house.createRule([task, call(target.url), call(target.url)])
+  house.startWorker()
+  await house.untilStatus(await house.trigger(ruleId), 'succeeded')
+  const intent = { status: 'running', attempts: [{ startedAt: String, finishedAt: undefined }] }
+  t.match(seen, [
+    [{ status: 'success' }, intent],
+    [{ status: 'success' }, { status: 'success' }, intent],
+  ])
+})
+
+t.test('a call that fails is tried again under its first key, and the run counts once', async (t) => {
+  const house = await openHouse(t)
+  const target = await openTarget(t, (_request, response) => {
+    response.statusCode = target.calls.length < 3 ? 503 : 200
+    response.end()
+  })
+  const ruleId = await house.createRule([call(target.url, { retry: soon })])
+  house.startWorker()
+  const id = await house.trigger(ruleId)
+  const execution = await house.untilStatus(id, 'succeeded', 'failed')
+  t.match(execution, { status: 'succeeded', error: null })
+  const failed = { error: 'HTTP 503', finishedAt: String }
+  t.match(resultsOf(execution), [{ status: 'success', attempts: [failed, failed, { finishedAt: String }] }])
+  t.equal(target.calls.length, 3)
+  t.strictSame(target.keys(), [`${id}:0`])
+  t.match(await countersOf(house, ruleId), { successCount: 1, failureCount: 0 })
+})
+
+t.test('after the last attempt the run has failed, once; continueOnError goes on all the same', async (t) => {
+  const house = await openHouse(t)
+  const targets = [await openBroken(t), await openBroken(t)] as const
+  const stops = await house.createRule([call(targets[0].url, { retry: soon }), task])
+  const goesOn = await house.createRule([call(targets[1].url, { retry: soon, continueOnError: true }), task])
+  house.startWorker()
+  const event = house.newEvent()
+  await house.inbox.accept(event)
+  await house.untilDone(event.id)
+  for (const ruleId of [stops, goesOn]) {
+    while ((await countersOf(house, ruleId)).failureCount === 0) await setTimeout(20)
+    t.match(await countersOf(house, ruleId), { successCount: 0, failureCount: 1, lastError: 'HTTP 500' })
+  }
+  for (const { calls } of targets) t.equal(calls.length, 3)
+  t.match(await house.own.task.findMany(), [{ ruleId: goesOn }])
+  const execution = await house.own.execution.findFirstOrThrow({ where: { ruleId: stops } })
+  t.match(resultsOf(execution), [{ status: 'failed', failures: 3 }, { status: 'skipped' }])
+})
+
+t.test('a target that has failed five times in a row is not called for a while', async (t) => {
+  const house = await openHouse(t)
+  const target = await openBroken(t)
+  const ruleId = await house.createRule([call(target.url)])
+  house.startWorker()
+  for (let run = 0; run < 5; run++) await house.untilStatus(await house.trigger(ruleId), 'failed')
+  t.equal(target.calls.length, 5)
+  const execution = await house.untilStatus(await house.trigger(ruleId), 'failed')
+  t.match(execution.error, /has not answered lately, so it was not called/)
+  t.equal(target.calls.length, 5)
+})
+
+t.test('what the other side refuses for good is not tried again', async (t) => {
+  const house = await openHouse(t)
+  const target = await openTarget(t, (_request, response) => {
+    response.statusCode = 404
+    response.end()
+  })
+  const ruleId = await house.createRule([call(target.url, { retry: soon })])
+  house.startWorker()
+  await house.untilStatus(await house.trigger(ruleId), 'failed')
+  t.equal(target.calls.length, 1)
+})
+
+t.test('between two attempts the run is a row that is due, and its error is told', async (t) => {
+  const house = await openHouse(t)
+  const target = await openTarget(t, (_request, response) => {
+    response.statusCode = 503
+    response.setHeader('retry-after', '3600')
+    response.end()
+  })
+  const ruleId = await house.createRule([call(target.url, { retry: soon })])
+  house.startWorker()
+  const before = Date.now()
+  const execution = await house.untilStatus(await house.trigger(ruleId), 'retrying')
+  t.ok((execution.dueAt?.getTime() ?? 0) >= before + 3_600_000, 'Retry-After is honoured')
+  t.match(execution, { finishedAt: null, lease: null })
+  t.match(resultsOf(execution), [
+    { status: 'retrying', until: execution.dueAt?.toISOString(), error: 'HTTP 503', failures: 1 },
+  ])
+  t.match(await countersOf(house, ruleId), { successCount: 0, failureCount: 0 }, 'it has not ended yet')
+})
+
+t.test('a WAIT ends when it is due, though Redis has forgotten it', async (t) => {
+  const house = await openHouse(t)
+  const ruleId = await house.createRule([{ type: 'WAIT', config: { duration: '1s' } }, task])
+  house.startWorker()
+  house.startSweeper()
+  const id = await house.trigger(ruleId)
+  const waiting = await house.untilStatus(id, 'waiting')
+  t.match(resultsOf(waiting), [{ action: 'WAIT', status: 'scheduled', until: waiting.dueAt?.toISOString() }])
+  t.equal(await house.own.task.count(), 0)
+  await house.forget()
+  const execution = await house.untilStatus(id, 'succeeded')
+  t.ok((execution.finishedAt ?? 0) >= (waiting.dueAt ?? Number.NaN))
+  t.match(resultsOf(execution), [{ status: 'success' }, { status: 'success' }])
+  t.equal(await house.own.task.count(), 1)
+})
+
+t.test('a run that waits goes on with the definition that it began with', async (t) => {
+  const house = await openHouse(t)
+  const wait = { type: 'WAIT', config: { duration: '1s' } }
+  const ruleId = await house.createRule([wait, { type: 'CREATE_TASK', config: { title: 'As it was' } }])
+  house.startWorker()
+  const id = await house.trigger(ruleId)
+  await house.untilStatus(id, 'waiting')
+  const actions = [wait, { type: 'CREATE_TASK', config: { title: 'As it is' } }]
+  await house.own.rule.update({ where: { id: ruleId }, data: { actions, version: 2 } })
+  await house.untilStatus(id, 'succeeded')
+  t.match(await house.own.task.findMany(), [{ title: 'As it was' }])
+})
+
+t.test(
+  'a run that comes back to a rule that is off, or gone, is cancelled and counts as nothing',
+  async (t) => {
+    const house = await openHouse(t)
+    const wait = [{ type: 'WAIT', config: { duration: '1s' } }, task]
+    const [off, gone] = [await house.createRule(wait), await house.createRule(wait)]
+    house.startWorker()
+    const byHand = house.newEvent('LEAD_CREATED', off)
+    await house.inbox.accept(byHand)
+    const event = house.newEvent()
+    await house.inbox.accept(event)
+    while ((await house.own.execution.count({ where: { status: 'waiting' } })) < 3) await setTimeout(20)
+    await house.own.rule.update({ where: { id: off }, data: { isActive: false } })
+    await house.own.rule.delete({ where: { id: gone } })
+    while ((await house.own.execution.count({ where: { dueAt: null } })) < 3) await setTimeout(20)
+    const executions = await house.own.execution.findMany({
+      where: { eventId: event.id },
+      orderBy: { ruleId: 'asc' },
+    })
+    t.match(executions, [
+      { ruleId: off, status: 'cancelled', error: 'The rule was switched off', finishedAt: Date },
+      { ruleId: gone, status: 'cancelled', error: 'The rule was deleted', finishedAt: Date },
+    ])
+    t.match(
+      await house.own.execution.findUnique({ where: { id: byHand.id } }),
+      { status: 'succeeded' },
+      'by hand it runs',
+    )
+    t.match(await countersOf(house, off), { successCount: 1, failureCount: 0 })
+  },
+)
+
+t.test('an event that a rule emits runs the rules of its type', async (t) => {
+  const house = await openHouse(t)
+  const data = { lead: { name: 'Ann' } }
+  const emits = await house.createRule([{ type: 'EMIT_EVENT', config: { eventType: 'DEAL_WON', data } }])
+  await house.createRule([{ type: 'CREATE_TASK', config: { title: 'Thank {{lead.name}}' } }], 'DEAL_WON')
+  house.startWorker()
+  const id = await house.trigger(emits)
+  await house.untilStatus(id, 'succeeded')
+  while ((await house.own.task.count()) === 0) await setTimeout(20)
+  t.match(await house.own.task.findMany(), [{ title: 'Thank Ann' }])
+  t.match(await house.own.event.findMany({ where: { type: 'DEAL_WON' } }), [{ data, depth: 1, causedBy: id }])
+})
+
+t.test('rules that cause one another stop after ten, and are shown for it', async (t) => {
+  const house = await openHouse(t)
+  const ruleId = await house.createRule([{ type: 'EMIT_EVENT', config: { eventType: 'LEAD_CREATED' } }])
+  house.startWorker()
+  await house.trigger(ruleId)
+  while ((await countersOf(house, ruleId)).failureCount === 0) await setTimeout(20)
+  t.match(await countersOf(house, ruleId), {
+    successCount: 10,
+    failureCount: 1,
+    attentionReason: 'event_loop',
+  })
+  t.equal(await house.own.event.count(), 11)
+})
+
+/** An execution as a worker that died during its call has left it. */
+async function leaveInterrupted(house: House, ruleId: string, attempts = 1): Promise<string> {
+  const event = house.newEvent()
+  await house.own.event.create({ data: { ...event, doneAt: new Date(), ruleIds: [ruleId] } })
+  const id = newId()
+  const interrupted = { startedAt: new Date().toISOString(), error: 'The worker ended during the call' }
+  const open = { startedAt: new Date().toISOString() }
+  await house.own.execution.create({
+    data: {
+      id,
+      workspaceId: house.workspaceId,
+      eventId: event.id,
+      eventType: event.type,
+      ruleId,
+      ruleVersion: 1,
+      status: 'running',
+      results: [
+        {
+          action: 'SEND_WEBHOOK',
+          status: 'running',
+          attempts: [...Array(attempts - 1).fill(interrupted), open],
+        },
+      ],
+      startedAt: new Date(),
+      dueAt: new Date(),
+      lease: newId(),
+    },
+  })
+  return id
+}
+
+t.test('a call that was cut off by the death of its worker is made again, under its first key', async (t) => {
+  const house = await openHouse(t)
+  const target = await openTarget(t)
+  const ruleId = await house.createRule([call(target.url)])
+  const id = await leaveInterrupted(house, ruleId)
+  house.startWorker()
+  house.startSweeper()
+  const execution = await house.untilStatus(id, 'succeeded')
+  t.strictSame(target.keys(), [`${id}:0`])
+  t.match(resultsOf(execution), [
+    { attempts: [{ error: 'The worker ended during the call' }, { finishedAt: String }] },
+  ])
+})
+
+t.test('with onUncertain "stop" it is not, and the rule asks for attention', async (t) => {
+  const house = await openHouse(t)
+  const target = await openTarget(t)
+  const ruleId = await house.createRule([call(target.url, { onUncertain: 'stop', retry: soon }), task])
+  const id = await leaveInterrupted(house, ruleId)
+  house.startWorker()
+  house.startSweeper()
+  const execution = await house.untilStatus(id, 'failed')
+  t.match(resultsOf(execution), [{ status: 'unknown', error: /nobody knows/ }, { status: 'skipped' }])
+  t.equal(target.calls.length, 0)
+  t.match(await countersOf(house, ruleId), { failureCount: 1, attentionReason: 'unknown_outcome' })
+})
+
+t.test('a call that five workers have died of is not made a sixth time', async (t) => {
+  const house = await openHouse(t)
+  const target = await openTarget(t)
+  const ruleId = await house.createRule([call(target.url)])
+  const id = await leaveInterrupted(house, ruleId, 5)
+  house.startWorker()
+  house.startSweeper()
+  t.match(resultsOf(await house.untilStatus(id, 'failed')), [{ status: 'unknown' }])
+  t.equal(target.calls.length, 0)
+})
+
+t.test('a worker that closes lets a call end, and leaves what follows to others', async (t) => {
+  const house = await openHouse(t)
+  let release = () => {}
+  const target = await openTarget(t, (_request, response) => {
+    release = () => response.end()
+  })
+  const ruleId = await house.createRule([call(target.url), call(`${target.url}/second`)])
+  const worker = house.startWorker()
+  const id = await house.trigger(ruleId)
+  while (target.calls.length === 0) await setTimeout(20)
+  const closed = worker.close()
+  release()
+  await closed
+  const execution = await house.own.execution.findUniqueOrThrow({ where: { id } })
+  t.match(execution, { status: 'running', lease: null, dueAt: Date })
+  t.match(resultsOf(execution), [{ status: 'success' }])
+  house.startWorker()
+  house.startSweeper()
+  while (target.calls.length < 2) await setTimeout(20)
+  release()
+  await house.untilStatus(id, 'succeeded')
+  t.strictSame(target.keys(), [`${id}:0`, `${id}:1`])
+})
+
+t.test('a rule that fails as often as its workspace allows is paused', async (t) => {
+  const house = await openHouse(t)
+  await house.database.system.workspace.update({
+    where: { id: house.workspaceId },
+    data: { autoPauseAfter: 3 },
+  })
+  const target = await openTarget(t, (_request, response) => {
+    response.statusCode = 400
+    response.end()
+  })
+  const ruleId = await house.createRule([call(target.url)])
+  house.startWorker()
+  for (let run = 0; run < 3; run++) await house.untilStatus(await house.trigger(ruleId), 'failed')
+  while ((await house.own.rule.findUniqueOrThrow({ where: { id: ruleId } })).isActive) await setTimeout(20)
+  t.match(await countersOf(house, ruleId), { attentionReason: 'auto_paused', failureCount: 3 })
+  const event = house.newEvent()
+  await house.inbox.accept(event)
+  t.same((await house.untilDone(event.id)).ruleIds, [], 'it runs no more')
+})
+
+t.test('an event that is addressed to a subscription is told to its URL', async (t) => {
+  const house = await openHouse(t)
+  const target = await openTarget(t)
+  const id = newId()
+  await house.own.subscription.create({
+    data: {
+      id,
+      workspaceId: house.workspaceId,
+      url: target.url,
+      description: '',
+      eventTypes: ['rule.updated'],
+    },
+  })
+  house.startWorker()
+  const event = { ...house.newEvent('rule.updated', id), data: { ruleId: 'r' } }
+  await house.inbox.accept(event)
+  await house.untilStatus(event.id, 'succeeded')
+  t.match(JSON.parse(target.calls[0]?.body ?? ''), {
+    type: 'rule.updated',
+    timestamp: String,
+    data: { ruleId: 'r' },
+  })
+  const unheard = house.newEvent('rule.updated', newId())
+  await house.inbox.accept(unheard)
+  await house.untilDone(unheard.id)
+  t.equal(target.calls.length, 1, 'one that is gone is told nothing')
+})
