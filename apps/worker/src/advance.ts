@@ -49,7 +49,8 @@ export function advance(run: Run): OutsideAction | undefined {
   }
 }
 
-function createTask(run: Run, { of, at, config }: ActionOf<'CREATE_TASK'>): Effect {
+function createTask(run: Run, { of, config }: ActionOf<'CREATE_TASK'>): Effect {
+  const createdAt = new Date()
   const dueInMs = config.dueIn === undefined ? undefined : parseDuration(config.dueIn)
   run.tasks.push({
     actionIndex: of.index,
@@ -57,7 +58,8 @@ function createTask(run: Run, { of, at, config }: ActionOf<'CREATE_TASK'>): Effe
     description: config.description ?? null,
     assigneeId: config.assigneeId ?? null,
     priority: config.priority ?? 'normal',
-    dueAt: dueInMs === undefined ? null : new Date(at + dueInMs),
+    dueAt: dueInMs === undefined ? null : new Date(createdAt.getTime() + dueInMs),
+    createdAt,
   })
   return { status: 'success' }
 }

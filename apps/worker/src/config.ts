@@ -1,9 +1,10 @@
-import { isIP } from 'node:net'
-import { connections, connectionsOf, EnvironmentError, readEnvironment } from '@automation/environment'
+import { connections, connectionsOf, readEnvironment, sealing } from '@automation/environment'
 import { Type } from 'typebox'
+import { readCidr, readHost, readList, readPortRange } from './outbound-settings.js'
 
 const Environment = Type.Object({
   ...connections,
+  ...sealing,
   WORKER_CONCURRENCY: Type.Integer({
     default: 100,
     minimum: 1,
@@ -28,41 +29,57 @@ const Environment = Type.Object({
     description: 'where mails are written as .eml without SMTP_URL',
   }),
   OUTBOUND_ALLOW: Type.Optional(
-    Type.String({ description: 'comma-separated CIDRs of private addresses that outbound calls may reach' }),
+    listOf(readCidr, 'CIDRs such as 10.0.0.0/8', {
+      description: 'private addresses that outbound calls may reach',
+    }),
   ),
+  OUTBOUND_PORTS: listOf(readPortRange, 'ports or ranges such as 8000-8999', {
+    default: '80,443,8443',
+    description: 'ports that outbound calls may reach',
+  }),
+  OUTBOUND_HOSTS: Type.Optional(
+    listOf(readHost, 'host names such as example.com or *.example.com', {
+      description: 'the only hosts that outbound calls may reach; any where it is not set',
+    }),
+  ),
+  OUTBOUND_CONCURRENCY: Type.Integer({
+    default: 100,
+    minimum: 1,
+    maximum: 10_000,
+    description: 'outbound calls at a time, mails included',
+  }),
 })
 
 export type Config = ReturnType<typeof readConfig>
 
-/** @throws EnvironmentError that lists the faults */
+/** @throws EnvironmentError that lists all faults at once */
 export function readConfig(variables: Record<string, string | undefined> = process.env) {
   const environment = readEnvironment(Environment, variables)
+  const { OUTBOUND_ALLOW, OUTBOUND_PORTS, OUTBOUND_HOSTS } = environment
   return {
     ...connectionsOf(environment),
     databasePool: environment.DATABASE_POOL,
     concurrency: environment.WORKER_CONCURRENCY,
+    encryptionKey: environment.ENCRYPTION_KEY,
     mail: { smtpUrl: environment.SMTP_URL, from: environment.MAIL_FROM, directory: environment.MAIL_DIR },
-    outboundAllow: (environment.OUTBOUND_ALLOW?.split(',') ?? []).map(readCidr),
+    outbound: {
+      allow: (OUTBOUND_ALLOW && readList(OUTBOUND_ALLOW, readCidr)) || [],
+      ports: readList(OUTBOUND_PORTS, readPortRange) ?? [],
+      /** undefined: any host. */
+      hosts: OUTBOUND_HOSTS === undefined ? undefined : readList(OUTBOUND_HOSTS, readHost),
+      concurrency: environment.OUTBOUND_CONCURRENCY,
+    },
   }
 }
 
-export interface Cidr {
-  address: string
-  prefixLength: number
-  family: 'ipv4' | 'ipv6'
-}
-
-function readCidr(text: string): Cidr {
-  const [address = '', length] = text.trim().split('/')
-  const version = isIP(address)
-  const prefixLength = Number(length ?? (version === 6 ? 128 : 32))
-  if (
-    version === 0 ||
-    !Number.isInteger(prefixLength) ||
-    prefixLength < 0 ||
-    prefixLength > (version === 6 ? 128 : 32)
-  ) {
-    throw new EnvironmentError([`OUTBOUND_ALLOW: ${text} is not a CIDR such as 10.0.0.0/8`])
-  }
-  return { address, prefixLength, family: version === 6 ? 'ipv6' : 'ipv4' }
+function listOf(
+  readItem: (text: string) => unknown,
+  what: string,
+  options: { description: string; default?: string },
+) {
+  return Type.Refine(
+    Type.String(options),
+    (text) => readList(text, readItem) !== undefined,
+    () => `must be comma-separated ${what}`,
+  )
 }

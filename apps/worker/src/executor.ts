@@ -35,7 +35,7 @@ const soonMs = 60_000
 /** When a run comes back for which there was no room: something between (ms). */
 const putOffMs = [5_000, 15_000] as const
 /** For how long (ms) Postgres may be away before a result that cannot be recorded is given up: the call is then repeated. */
-const recordWithinMs = 60_000
+const postgresAwayMs = 60_000
 const closeWithinMs = 20_000
 
 /**
@@ -131,7 +131,9 @@ export function createExecutor({ database, queue, ledger, leases, gate, perform,
     let effect: Effect | undefined
     try {
       const { executionId, rule, event, startedAt } = run
-      effect = await perform(action, { executionId: executionId ?? '', rule, event, startedAt })
+      const context = { executionId: executionId ?? '', rule, event, startedAt }
+      // Only what is looked up before the call asks Postgres: where that fails, nothing was called yet.
+      effect = await untilPostgresIsBack(() => perform(action, context))
       return effect
     } finally {
       leave(entry, effect !== undefined && wasAnswered(action, effect))
@@ -154,17 +156,9 @@ export function createExecutor({ database, queue, ledger, leases, gate, perform,
 
   /** False where the run is another worker's by now. */
   async function record(step: Step): Promise<boolean> {
-    const giveUpAt = Date.now() + recordWithinMs
-    for (;;) {
-      try {
-        const isWritten = await ledger.recordStep(step)
-        if (isWritten) announce(step.run)
-        return isWritten
-      } catch (error) {
-        if (!isDatabaseAway(error) || Date.now() > giveUpAt) throw error
-        await setTimeout(500)
-      }
-    }
+    const isWritten = await untilPostgresIsBack(() => ledger.recordStep(step))
+    if (isWritten) announce(step.run)
+    return isWritten
   }
 
   /** Whatever was committed with a run is put on the belt, best effort; and a rule that keeps failing is paused. */
@@ -186,6 +180,18 @@ export function createExecutor({ database, queue, ledger, leases, gate, perform,
             'a rule could not be paused; its next failure tries again',
           ),
       )
+    }
+  }
+}
+
+async function untilPostgresIsBack<Result>(work: () => Promise<Result>): Promise<Result> {
+  const giveUpAt = Date.now() + postgresAwayMs
+  for (;;) {
+    try {
+      return await work()
+    } catch (error) {
+      if (!isDatabaseAway(error) || Date.now() > giveUpAt) throw error
+      await setTimeout(500)
     }
   }
 }

@@ -106,7 +106,7 @@ export function effectRowsOf(runs: Run[]): { tasks: object[]; events: object[] }
         assignee_id: task.assigneeId,
         priority: task.priority,
         due_at: task.dueAt,
-        created_at: new Date(),
+        created_at: task.createdAt,
       })
     }
     for (const { id, workspaceId, type, data, depth } of run.emitted) {

@@ -42,6 +42,7 @@ export interface TaskToMake {
   assigneeId: string | null
   priority: string
   dueAt: Date | null
+  createdAt: Date
 }
 
 export interface EmittedEvent extends NewEvent {

@@ -77,6 +77,7 @@ function describeRun(
       assigneeId: null,
       priority: 'normal',
       dueAt: null,
+      createdAt: new Date(clock),
     })),
     startedAt: new Date(clock),
     finishedAt: new Date(clock),
@@ -217,7 +218,15 @@ t.test('who lost the lease writes nothing', async (t) => {
   await own.execution.updateMany({ data: { lease: newId() } })
   Object.assign(run, finished)
   run.tasks = [
-    { actionIndex: 0, title: 'Late', description: null, assigneeId: null, priority: 'normal', dueAt: null },
+    {
+      actionIndex: 0,
+      title: 'Late',
+      description: null,
+      assigneeId: null,
+      priority: 'normal',
+      dueAt: null,
+      createdAt: new Date(clock),
+    },
   ]
   t.notOk(await ledger.recordStep({ run, lease }))
   t.match(await own.execution.findMany(), [{ status: 'running' }])

@@ -12,9 +12,21 @@ export {
   Scope,
 } from './api-keys.js'
 export { AuditAction } from './audit.js'
+export {
+  createEmailTemplate,
+  deleteEmailTemplate,
+  EmailTemplate,
+  EmailTemplateToCreate,
+  EmailTemplateToUpdate,
+  findEmailTemplate,
+  findEmailTemplateFaults,
+  updateEmailTemplate,
+} from './email-templates.js'
 export { isUserId, listMembers, Member, putMember, Role, removeMember, UserId } from './members.js'
 export { Refused } from './refused.js'
+export { cancelWaitingRuns, changeRules, pauseRule } from './rules.js'
 export { createSealer, type Sealer } from './sealing.js'
+export { pingType, publish, ServiceEventType } from './service-events.js'
 export {
   createSigningSecret,
   listSigningSecrets,
@@ -22,13 +34,30 @@ export {
   Provider,
   retireSigningSecret,
   revokeSigningSecret,
+  SecretDirection,
   SigningSecret,
   SigningSecretToCreate,
   sealingContext,
   signingSecretState,
 } from './signing-secrets.js'
+export {
+  createSubscription,
+  deleteSubscription,
+  findSubscription,
+  findSubscriptionUrlFault,
+  listSubscriptions,
+  NewSubscription,
+  pingSubscription,
+  readSubscription,
+  Subscription,
+  SubscriptionToCreate,
+  SubscriptionToUpdate,
+  subscriptionRetry,
+  updateSubscription,
+} from './subscriptions.js'
 export { mintToken, tokenParty } from './tokens.js'
 export {
+  AutoPauseAfter,
   createWorkspace,
   findWorkspace,
   listWorkspaces,

@@ -7,12 +7,21 @@ import { Refused } from './refused.js'
 export const Plan = Type.Enum(['standard', 'enterprise'], {
   description: 'says which rate limit the members and keys of the workspace have',
 })
+/** How many failures in a row switch a rule off; null is for never. */
+export const AutoPauseAfter = Type.Integer({ minimum: 3, maximum: 1_000 })
+// In one schema and not as a union: a fault is told once.
+const AutoPauseAfterOrNever = Type.Unsafe<number | null>({
+  ...AutoPauseAfter,
+  type: ['integer', 'null'],
+  description: 'A rule that has failed so many times in a row is switched off; null never does.',
+})
 const WorkspaceName = Type.String({ minLength: 1, maxLength: 200 })
 
 export const Workspace = Type.Object({
   id: Type.String({ format: 'uuid' }),
   name: WorkspaceName,
   plan: Plan,
+  autoPauseAfter: AutoPauseAfterOrNever,
   createdAt: Type.String({ format: 'date-time' }),
 })
 export type Workspace = Type.Static<typeof Workspace>
@@ -22,11 +31,15 @@ export const WorkspaceToCreate = Type.Object(
   { additionalProperties: false },
 )
 export const WorkspaceToUpdate = Type.Object(
-  { name: Type.Optional(WorkspaceName), plan: Type.Optional(Plan) },
+  {
+    name: Type.Optional(WorkspaceName),
+    plan: Type.Optional(Plan),
+    autoPauseAfter: Type.Optional(AutoPauseAfterOrNever),
+  },
   { additionalProperties: false },
 )
 
-const fields = { id: true, name: true, plan: true, createdAt: true } as const
+const fields = { id: true, name: true, plan: true, autoPauseAfter: true, createdAt: true } as const
 
 /** A new workspace with its first admin. */
 export function createWorkspace(
@@ -64,9 +77,11 @@ export function updateWorkspace(
   return changeWorkspace(administrator, async (transaction) => {
     const before = await findWorkspace(transaction, id)
     check(before)
-    const { name = before.name, plan = before.plan } = changes
-    if (name === before.name && plan === before.plan) return { result: before, entry: undefined }
-    const after = await transaction.workspace.update({ where: { id }, data: { name, plan }, select: fields })
+    const { name = before.name, plan = before.plan, autoPauseAfter = before.autoPauseAfter } = changes
+    if (name === before.name && plan === before.plan && autoPauseAfter === before.autoPauseAfter)
+      return { result: before, entry: undefined }
+    const data = { name, plan, autoPauseAfter }
+    const after = await transaction.workspace.update({ where: { id }, data, select: fields })
     return {
       result: present(after),
       entry: { action: 'workspace.updated', subject: id, details: changes },

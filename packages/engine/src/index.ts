@@ -6,6 +6,14 @@ export { normaliseConditions, normaliseRule } from './conditions.js'
 export { parseDuration } from './duration.js'
 export { EventType, eventTypes, isEventType } from './event-types.js'
 export { type Fault, findRuleFaults } from './faults.js'
+export { httpUrl } from './formats.js'
+export {
+  compileMailTemplate,
+  escapeHtml,
+  findMailTemplateFaults,
+  type MailTemplate,
+  type RenderedMail,
+} from './mail-template.js'
 export { ActionResult, Attempt, Trace } from './outcome.js'
 export {
   type Effect,

@@ -32,6 +32,9 @@ export const ActionResult = Type.Object({
   attempts: Type.Optional(
     Type.Array(Attempt, { description: 'The calls that were made, the last 20 at most' }),
   ),
+  failures: Type.Optional(
+    Type.Integer({ description: 'How many attempts have failed since it was begun, or retried by hand' }),
+  ),
   until: Type.Optional(
     Type.String({ format: 'date-time', description: 'The end of a WAIT, or the time of the next attempt' }),
   ),

@@ -17,6 +17,10 @@ export interface Template {
   readonly render: Render
 }
 
+export interface TextTemplate extends Template {
+  readonly render: (data: unknown, rendering: Rendering) => string
+}
+
 /** Beyond this many characters a config takes in no more: 32 KiB of `{{lead}}` could otherwise fill the memory. */
 export const maxRenderedLength = 1_048_576
 
@@ -35,32 +39,45 @@ export function compileTemplate(text: string): Template | string {
   const parts = splitTemplate(text)
   if (typeof parts === 'string') return parts
   const [first] = parts
-  const placeholders = parts.filter((part) => typeof part !== 'string').length
-  if (placeholders === 0) return constantTemplate(parts.join(''))
-  if (parts.length === 1 && typeof first === 'object') {
-    return {
-      placeholders,
-      render: (data, rendering) => resolve(first, data, rendering, false),
-    }
-  }
+  const template = joinParts(parts, writeText)
+  if (template.placeholders === 0) return constantTemplate(parts.join(''))
+  if (parts.length === 1 && typeof first === 'object')
+    return { placeholders: 1, render: (data, rendering) => resolve(first, data, rendering) }
+  return template
+}
+
+/**
+ * Compiles a text as compileTemplate does, but always to a text: what comes out of a placeholder, and nothing else, goes
+ * through `quote`.
+ */
+export function compileText(text: string, quote: (text: string) => string): TextTemplate | string {
+  const parts = splitTemplate(text)
+  if (typeof parts === 'string') return parts
+  return joinParts(parts, (value) => quote(writeText(value)))
+}
+
+type Write = (value: unknown) => string
+
+function joinParts(parts: (string | Placeholder)[], write: Write): TextTemplate {
   return {
-    placeholders,
+    placeholders: parts.filter((part) => typeof part !== 'string').length,
     render(data, rendering) {
       let rendered = ''
       for (const part of parts)
-        rendered += typeof part === 'string' ? part : resolve(part, data, rendering, true)
+        rendered += typeof part === 'string' ? part : resolve(part, data, rendering, write)
       return rendered
     },
   }
 }
 
-function resolve(placeholder: Placeholder, data: unknown, rendering: Rendering, asText: boolean): unknown {
+/** Without `write` the value keeps its type. */
+function resolve(placeholder: Placeholder, data: unknown, rendering: Rendering, write?: Write): unknown {
   let value = evaluate(placeholder, data, rendering)
   if (value === undefined) {
     warnOnce(rendering, `${placeholder.path} is missing`)
     return ''
   }
-  if (asText) value = writeText(value)
+  if (write) value = write(value)
   if (typeof value === 'string') rendering.size += value.length
   else if (typeof value === 'object' && value !== null) rendering.size += writeText(value).length
   return rendering.size > maxRenderedLength ? '' : value

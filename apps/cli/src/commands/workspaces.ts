@@ -1,4 +1,5 @@
 import {
+  AutoPauseAfter,
   createWorkspace,
   listWorkspaces,
   Plan,
@@ -9,6 +10,7 @@ import {
   WorkspaceToUpdate,
 } from '@automation/administration'
 import type { Command } from 'commander'
+import type { Type } from 'typebox'
 import { CommandFault } from '../command-fault.js'
 import { formatFields, formatTable } from '../format.js'
 import { addCommand, exampleId, print } from '../program.js'
@@ -37,12 +39,17 @@ export function addWorkspaces(program: Command): void {
   }).action(list)
   addCommand(workspaces, {
     name: 'update',
-    description: 'Change the name or the plan of a workspace.',
-    example: `${exampleId} --plan enterprise`,
+    description: 'Change the name or the plan of a workspace, or when its failing rules are switched off.',
+    example: `${exampleId} --plan enterprise --auto-pause-after 20`,
   })
     .argument('<workspace>', 'its id', readId)
     .option('--name <name>', 'what people call it', readAs(WorkspaceToUpdate.properties.name))
     .option('--plan <plan>', listChoices(Plan), readAs(Plan))
+    .option(
+      '--auto-pause-after <failures>',
+      'so many in a row switch a rule off: 3 to 1000, or never',
+      readAutoPause,
+    )
     .action(update)
 }
 
@@ -63,13 +70,23 @@ async function list(_options: object, command: Command): Promise<void> {
 
 async function update(
   workspaceId: string,
-  changes: { name?: string; plan?: Workspace['plan'] },
+  { autoPauseAfter, ...others }: { name?: string; plan?: Workspace['plan']; autoPauseAfter?: AutoPause },
   command: Command,
 ): Promise<void> {
+  const changes: Type.Static<typeof WorkspaceToUpdate> = others
+  if (autoPauseAfter !== undefined)
+    changes.autoPauseAfter = autoPauseAfter === 'never' ? null : autoPauseAfter
   if (Object.keys(changes).length === 0)
-    throw new CommandFault('Say what is to change: --name, --plan or both.', { exitCode: 2 })
+    throw new CommandFault('Say what is to change: --name, --plan or --auto-pause-after.', { exitCode: 2 })
   const workspace = await useWorkspace(workspaceId, (administrator) =>
     updateWorkspace(administrator, changes),
   )
   print(command, workspace, formatFields(workspace))
+}
+
+// Commander takes a null for an option without a value, so it is kept in words until then.
+type AutoPause = number | 'never'
+
+function readAutoPause(text: string): AutoPause {
+  return text === 'never' ? text : readAs(AutoPauseAfter)(text)
 }

@@ -1,96 +1,119 @@
-import { lookup as dnsLookup } from 'node:dns'
-import { BlockList, isIP, type LookupFunction } from 'node:net'
-import { Agent, buildConnector } from 'undici'
-import type { Cidr } from '../config.js'
+import { Client, type Dispatcher } from 'undici'
+import type { Connect } from './guarded-connector.js'
 
-const connectTimeoutMs = 5_000
+type Options = Omit<Dispatcher.RequestOptions, 'origin' | 'path' | 'signal'>
+
+/** One connection at most, for one call at a time. */
+interface Line {
+  readonly origin: string
+  readonly client: Client
+  /** Ends the call that has it now. */
+  signal: AbortSignal
+}
+
+/** Shorter than servers keep theirs by default, so that a call seldom meets a connection that is just being closed. */
+const keepAliveMs = 4_000
+const maxIdleLines = 200
 
 /**
- * An agent that connects to no private or special address, except where `allow` opens it. Three looks, since each
- * alone can be passed: a literal address never asks the resolver, a resolver may answer differently the second time,
- * and the peer is who it is.
+ * Makes HTTP calls over connections of its own making. No redirect is followed and no proxy is asked.
+ *
+ *   connecting ──▶ calling ──answer read to its end──▶ idle ──call to the same origin──▶ calling
+ *       └─────────────┴── fault, time is up, answer cut short ──▶ closed ◀── 4 s ──┘
+ *
+ * undici's own pool keeps connecting for a call that was given up, and would have it wait for others' connections.
  */
-export function createGuardedAgent(allow: Cidr[]): Agent {
-  const mayReach = createGuard(allow)
-  const connect = buildConnector({ timeout: connectTimeoutMs, lookup: guardLookup(mayReach) })
-  return new Agent({
-    connect(options, callback) {
-      const host = options.hostname.replace(/^\[|\]$/g, '')
-      if (isIP(host) && !mayReach(host)) return callback(refusal(host), null)
-      connect(options, (error, socket) => {
-        if (error) return callback(error, null)
-        const peer = socket.remoteAddress ?? ''
-        if (mayReach(peer)) return callback(null, socket)
-        socket.destroy()
-        callback(refusal(peer), null)
-      })
+export function createGuardedAgent(connect: Connect) {
+  const lines = new Set<Line>()
+  const idle = new Map<string, Line[]>()
+  let idleCount = 0
+
+  return {
+    /**
+     * @param signal ends the call, whatever it is at: resolving, connecting, waiting or reading
+     * @param readAnswer the line is used again where this has read the body to its end
+     * @throws what the connector, the network or the signal ended it with, by its promise
+     */
+    async call<Result>(
+      { origin, pathname, search }: URL,
+      options: Options,
+      signal: AbortSignal,
+      readAnswer: (answer: Dispatcher.ResponseData) => Promise<Result>,
+    ): Promise<Result> {
+      signal.throwIfAborted()
+      const line = takeIdle(origin, signal) ?? openLine(origin, signal)
+      const stop = () => close(line, signal.reason)
+      signal.addEventListener('abort', stop)
+      let isReusable = false
+      try {
+        const answer = await line.client.request({ ...options, path: pathname + search })
+        // Whoever reads it is told by its reading; an answer that was cut short has nobody to tell.
+        answer.body.on('error', () => {})
+        const result = await readAnswer(answer)
+        isReusable = answer.body.readableEnded && line.client.stats.connected
+        return result
+      } finally {
+        signal.removeEventListener('abort', stop)
+        if (isReusable && idleCount < maxIdleLines) putIdle(line)
+        else close(line)
+      }
     },
-  })
-}
-
-/** True for an address that outbound calls may reach. */
-export function createGuard(allow: Cidr[]): (address: string) => boolean {
-  const special = new BlockList()
-  for (const [address, prefixLength] of specialIpv4) special.addSubnet(address, prefixLength, 'ipv4')
-  for (const [address, prefixLength] of specialIpv6) special.addSubnet(address, prefixLength, 'ipv6')
-  const allowed = new BlockList()
-  for (const { address, prefixLength, family } of allow) allowed.addSubnet(address, prefixLength, family)
-  return (address) => {
-    const version = isIP(address)
-    if (version === 0) return false
-    // ::ffff:127.0.0.1 is the IPv4 address in other clothes; Node's lists see through them.
-    const family = version === 6 ? 'ipv6' : 'ipv4'
-    return allowed.check(address, family) || !special.check(address, family)
+    close(): void {
+      for (const line of lines) close(line)
+    },
   }
-}
 
-function guardLookup(mayReach: (address: string) => boolean): LookupFunction {
-  return (hostname, options, callback) => {
-    dnsLookup(hostname, { ...options, all: true }, (error, addresses) => {
-      if (error) return callback(error, [])
-      const refused = addresses.find(({ address }) => !mayReach(address))
-      if (refused) return callback(refusal(refused.address), [])
-      const [first] = addresses
-      if (options.all) callback(null, addresses)
-      else callback(null, first?.address ?? '', first?.family)
+  function openLine(origin: string, signal: AbortSignal): Line {
+    const client = new Client(origin, {
+      connect: (target, callback) => {
+        connect(target, line.signal).then(
+          (socket) => callback(null, socket),
+          (error) => callback(error, null),
+        )
+      },
+      keepAliveTimeout: keepAliveMs,
+      keepAliveMaxTimeout: keepAliveMs,
+      // The signal is what ends a call.
+      headersTimeout: 0,
+      bodyTimeout: 0,
     })
+    const line: Line = { origin, client, signal }
+    lines.add(line)
+    // Not under a call: what was not sent yet, the client sends over a new connection.
+    client.on('disconnect', () => {
+      if (removeIdle(line)) close(line)
+    })
+    return line
+  }
+
+  function close(line: Line, reason?: Error): void {
+    lines.delete(line)
+    removeIdle(line)
+    void line.client.destroy(reason ?? null)
+  }
+
+  function takeIdle(origin: string, signal: AbortSignal): Line | undefined {
+    const line = idle.get(origin)?.at(-1)
+    if (line === undefined) return undefined
+    removeIdle(line)
+    line.signal = signal
+    return line
+  }
+
+  function putIdle(line: Line): void {
+    const others = idle.get(line.origin)
+    if (others) others.push(line)
+    else idle.set(line.origin, [line])
+    idleCount += 1
+  }
+
+  function removeIdle(line: Line): boolean {
+    const others = idle.get(line.origin) ?? []
+    const index = others.indexOf(line)
+    if (index === -1) return false
+    others.splice(index, 1)
+    if (others.length === 0) idle.delete(line.origin)
+    idleCount -= 1
+    return true
   }
 }
-
-function refusal(address: string): Error {
-  return new Error(`Outbound calls may not reach the address ${address}`)
-}
-
-// IANA's special-purpose registries (RFC 6890 and what followed), with multicast.
-const specialIpv4: [string, number][] = [
-  ['0.0.0.0', 8],
-  ['10.0.0.0', 8],
-  ['100.64.0.0', 10],
-  ['127.0.0.0', 8],
-  ['169.254.0.0', 16],
-  ['172.16.0.0', 12],
-  ['192.0.0.0', 24],
-  ['192.0.2.0', 24],
-  ['192.88.99.0', 24],
-  ['192.168.0.0', 16],
-  ['198.18.0.0', 15],
-  ['198.51.100.0', 24],
-  ['203.0.113.0', 24],
-  ['224.0.0.0', 4],
-  ['240.0.0.0', 4],
-]
-const specialIpv6: [string, number][] = [
-  ['::', 96],
-  ['64:ff9b::', 96],
-  ['64:ff9b:1::', 48],
-  ['100::', 64],
-  ['2001::', 23],
-  ['2001:db8::', 32],
-  ['2002::', 16],
-  ['3fff::', 20],
-  ['5f00::', 16],
-  ['fc00::', 7],
-  ['fe80::', 10],
-  ['fec0::', 10],
-  ['ff00::', 8],
-]

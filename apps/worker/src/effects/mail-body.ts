@@ -1,12 +1,37 @@
-import type { ActionOf, RunContext } from './effect.js'
+import { escapeHtml } from '@automation/engine'
+import type { ActionOf, CallContext } from './effect.js'
+import type { StoredTemplate } from './mail-templates.js'
+
+/** What a mail says: as text, as HTML, or as both. */
+export interface MailBody {
+  text: string | null
+  html: string | null
+  warnings: string[]
+}
+
+/** Writes a mail with the template that its action names, or without one; or says why that cannot be. */
+export function writeMail(
+  template: StoredTemplate | undefined,
+  config: ActionOf<'SEND_EMAIL'>['config'],
+  context: CallContext,
+): MailBody | { fault: string } {
+  const name = `"${config.template}"`
+  if (template === undefined) {
+    const warnings = [`No template named ${name}: the built-in mail was sent`]
+    return { ...writeBuiltIn(config, context), warnings }
+  }
+  const mail = 'fault' in template ? template : template.render(context.event.data, config.variables ?? {})
+  if ('fault' in mail) return { fault: `The template ${name} ${mail.fault}` }
+  return { ...mail, warnings: mail.warnings.map((warning) => `Template ${name}: ${warning}`) }
+}
 
 /**
  * The built-in mail: readable for whatever rule sends it. It tells the template's name and the variables that the
  * rule hands over, and nothing else of the event, since whom a rule writes to is not who may read all of it.
  */
-export function writeMail(
+function writeBuiltIn(
   { subject, template, variables = {} }: ActionOf<'SEND_EMAIL'>['config'],
-  { rule, event }: RunContext,
+  { rule, event }: CallContext,
 ): { text: string; html: string } {
   const rows = Object.entries(variables).map(([name, value]) => [name, showValue(value)] as const)
   const origin = `Sent by the automation rule "${rule.name}" (${template}) for ${event.type}.`
@@ -32,12 +57,4 @@ function showRow([name, value]: readonly [string, string]): string {
 
 function showValue(value: unknown): string {
   return typeof value === 'string' ? value : JSON.stringify(value)
-}
-
-function escapeHtml(text: string): string {
-  return text
-    .replaceAll('&', '&amp;')
-    .replaceAll('<', '&lt;')
-    .replaceAll('>', '&gt;')
-    .replaceAll('"', '&quot;')
 }

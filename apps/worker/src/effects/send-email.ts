@@ -1,97 +1,93 @@
-import { mkdir, rename, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import type { Database } from '@automation/database'
 import type { Effect } from '@automation/engine'
-import nodemailer from 'nodemailer'
+import type { Address, NodemailerError } from 'nodemailer'
 import addressParser from 'nodemailer/lib/addressparser'
-import type Mail from 'nodemailer/lib/mailer'
+import { encodeWord } from 'nodemailer/lib/mime-funcs'
 import type { Config } from '../config.js'
-import { type ActionOf, defaultTimeoutMs, failed, idempotencyKey, type RunContext } from './effect.js'
-import { writeMail } from './mail-body.js'
+import { type ActionOf, type CallContext, defaultTimeoutMs, failed, idempotencyKey } from './effect.js'
+import { type MailBody, writeMail } from './mail-body.js'
+import { createMailTemplates } from './mail-templates.js'
+import { type Message, openDirectory, openSmtp } from './mail-transports.js'
 
 /**
  * Sends mails by SMTP where SMTP_URL is set, else writes each as an .eml file. Every delivery of the same action
  * carries the same Message-ID (and file name), so a repeat can be told from a second mail.
  */
-export function createMailer({ smtpUrl, from, directory }: Config['mail']) {
+export function createMailer({ smtpUrl, from, directory }: Config['mail'], database: Database) {
+  const sender = readSender(from)
+  const findTemplate = createMailTemplates(database)
   const { deliver, close } = smtpUrl ? openSmtp(smtpUrl) : openDirectory(directory)
   return {
-    async send(action: ActionOf<'SEND_EMAIL'>, context: RunContext): Promise<Effect> {
+    async send(action: ActionOf<'SEND_EMAIL'>, context: CallContext): Promise<Effect> {
+      const { config } = action
+      const template = await findTemplate(context.event.workspaceId, config.template)
+      const body = writeMail(template, config, context)
+      if ('fault' in body) return { status: 'failed', error: body.fault, isFinal: true }
+      const messageId = `<${idempotencyKey(action, context).replace(':', '.')}@automation-rules>`
+      const output = { messageId }
       try {
-        const message = composeMessage(action, context, from)
-        await within(deliver(message), action.timeoutMs ?? defaultTimeoutMs)
-        return { status: 'success', output: { messageId: message.messageId } }
+        const message = composeMessage(config, body, sender, messageId)
+        const refused = await deliver(message, action.of.timeoutMs ?? defaultTimeoutMs)
+        return { status: 'success', output, warnings: [...body.warnings, ...refused] }
       } catch (error) {
-        return failed(error)
+        return { ...describeFailure(error), output }
       }
     },
     close,
   }
 }
 
-interface Transport {
-  deliver(message: Message): Promise<unknown>
-  close(): void
-}
-
-type Message = Mail.Options & { messageId: string }
-
-function openSmtp(url: string): Transport {
-  const smtp = nodemailer.createTransport({
-    url,
-    connectionTimeout: 5_000,
-    greetingTimeout: 5_000,
-    socketTimeout: 10_000,
-  })
-  return { deliver: (message) => smtp.sendMail(message), close: () => smtp.close() }
-}
-
-/** A reader of the directory never sees half a mail, and a repeat takes the place of the first. */
-function openDirectory(directory: string): Transport {
-  const composer = nodemailer.createTransport({ streamTransport: true, buffer: true })
-  return {
-    async deliver(message) {
-      const { message: content } = await composer.sendMail(message)
-      const path = join(directory, `${message.messageId.slice(1, message.messageId.indexOf('@'))}.eml`)
-      await mkdir(directory, { recursive: true })
-      await writeFile(`${path}.part`, content as Buffer)
-      await rename(`${path}.part`, path)
-    },
-    close: () => composer.close(),
-  }
-}
-
-function composeMessage(action: ActionOf<'SEND_EMAIL'>, context: RunContext, from: string): Message {
-  const { to, cc, bcc, replyTo, subject } = action.config
+/** Data fills these fields. Nodemailer gets addresses as objects, never a text in which it would look for several. */
+function composeMessage(
+  { to, cc, bcc, replyTo, subject }: ActionOf<'SEND_EMAIL'>['config'],
+  { text, html }: MailBody,
+  from: Address,
+  messageId: string,
+): Message {
   return {
     from,
-    to: readAddress('to', to),
-    ...(cc === undefined ? {} : { cc: readAddress('cc', cc) }),
-    ...(bcc === undefined ? {} : { bcc: readAddress('bcc', bcc) }),
-    ...(replyTo === undefined ? {} : { replyTo: readAddress('replyTo', replyTo) }),
-    subject,
-    ...writeMail(action.config, context),
-    messageId: `<${idempotencyKey(action, context).replace(':', '.')}@automation-rules>`,
+    to: asAddress(to),
+    cc: cc === undefined ? undefined : asAddress(cc),
+    bcc: bcc === undefined ? undefined : asAddress(bcc),
+    replyTo: replyTo === undefined ? undefined : asAddress(replyTo),
+    subject: asHeaderText(subject),
+    text: text ?? undefined,
+    html: html ?? undefined,
+    messageId,
     disableFileAccess: true,
     disableUrlAccess: true,
   }
 }
 
-/** Data fills these fields, so a second recipient or a line break must not slip in: exactly one address, or no mail. */
-function readAddress(field: string, text: string): Mail.Address {
-  const [first, ...others] = addressParser(text)
-  const isOne = first !== undefined && others.length === 0 && 'address' in first && !/[\r\n]/.test(text)
-  if (!isOne || !/^[^\s@]+@[^\s@]+$/.test(first.address ?? ''))
-    throw new Error(`${field} is not one e-mail address`)
-  return { name: first.name, address: first.address ?? '' }
+/** The engine has seen to it that it is one address without a display name (formats.ts). */
+function asAddress(address: string): Address {
+  return { name: '', address }
 }
 
-async function within<Result>(work: Promise<Result>, timeoutMs: number): Promise<Result> {
-  let timer: NodeJS.Timeout | undefined
-  const timeout = new Promise<never>((_resolve, reject) => {
-    timer = setTimeout(
-      () => reject(new Error(`No answer from the mail server within ${timeoutMs} ms`)),
-      timeoutMs,
-    )
-  })
-  return Promise.race([work, timeout]).finally(() => clearTimeout(timer))
+/** One line. What looks like an encoded word is encoded itself, so that it is shown as it was written. */
+function asHeaderText(text: string): string {
+  const line = text.replaceAll(/[\p{Cc}\u2028\u2029]+/gu, ' ')
+  return line.includes('=?') ? encodeWord(line, 'B', 52) : line
+}
+
+/** @throws Error where the setting does not name one sender */
+function readSender(from: string): Address {
+  const [sender, ...others] = addressParser(from)
+  if (!sender?.address || others.length > 0)
+    throw new Error('MAIL_FROM must be one sender, such as Rules <rules@example.com>')
+  return { name: sender.name, address: sender.address }
+}
+
+/**
+ * A server that says 5xx will say so again. Whatever else goes wrong may be over in a while, as may a login that is refused:
+ * that is a matter of the settings, and not of this mail.
+ */
+function describeFailure(error: unknown): Effect & { status: 'failed' } {
+  const { code, command, response, permanent } = error as NodemailerError
+  if (code === 'ECONNECTION' && !response) return failed('The connection to the mail server was closed')
+  if (!response) return failed(error)
+  const refused = command === 'CONN' ? 'the connection' : command
+  const failure = failed(`The mail server refused ${refused}: ${response}`)
+  if (permanent && code !== 'EAUTH') failure.isFinal = true
+  return failure
 }

@@ -1,79 +1,104 @@
 import type { Effect } from '@automation/engine'
-import { request } from 'undici'
-import type { Cidr } from '../config.js'
-import { type ActionOf, defaultTimeoutMs, failed, idempotencyKey, type RunContext } from './effect.js'
+import { signStandardWebhook } from '@automation/webhooks'
+import type { Config } from '../config.js'
+import { createAddressGuard, hostOf, Refusal } from './address-guard.js'
+import { type ActionOf, type CallContext, defaultTimeoutMs, failed, idempotencyKey } from './effect.js'
 import { createGuardedAgent } from './guarded-agent.js'
+import { createGuardedConnector } from './guarded-connector.js'
+import type { FindKeys } from './outgoing-keys.js'
+import { readAnswer } from './read-answer.js'
+import { createResolver } from './resolve-host.js'
 
-const maxAnswerBytes = 65_536
+type WebhookAction = ActionOf<'SEND_WEBHOOK'> | ActionOf<'SEND_NOTIFICATION'>
+
+const maxBodyBytes = 1_048_576
 
 /**
- * Calls out over HTTP. Redirects are not followed, addresses are guarded, and every repeat of the same action carries
- * the same `Idempotency-Key`. Any 2xx is a success.
+ * Calls out over HTTP: nothing private is reached, no redirect followed, and nobody waited for longer than the action's
+ * time. Every attempt of an action carries the same `Idempotency-Key`, and a signature where there is a secret for its
+ * receiver.
  */
-export function createSender(allow: Cidr[]) {
-  const dispatcher = createGuardedAgent(allow)
-
-  async function send(
-    action: ActionOf<'SEND_WEBHOOK'> | ActionOf<'SEND_NOTIFICATION'>,
-    context: RunContext,
-    { url, method = 'POST', headers = {}, body, timeoutMs = action.timeoutMs ?? defaultTimeoutMs }: Call,
-  ): Promise<Effect> {
-    const signal = AbortSignal.timeout(timeoutMs)
-    try {
-      const answer = await request(url, {
-        dispatcher,
-        method,
-        headers: {
-          'user-agent': 'automation-rules',
-          ...(body === undefined ? {} : { 'content-type': 'application/json' }),
-          'idempotency-key': idempotencyKey(action, context),
-          ...lowerCaseNames(headers),
-        },
-        body: body === undefined ? null : JSON.stringify(body),
-        signal,
-      })
-      await answer.body.dump({ limit: maxAnswerBytes, signal })
-      const isSuccess = answer.statusCode >= 200 && answer.statusCode < 300
-      const output = { statusCode: answer.statusCode }
-      return isSuccess
-        ? { status: 'success', output }
-        : { status: 'failed', error: `HTTP ${answer.statusCode}`, output }
-    } catch (error) {
-      return error instanceof DOMException && error.name === 'TimeoutError'
-        ? failed(`No answer within ${timeoutMs} ms`)
-        : failed(error)
-    }
-  }
+export function createSender(
+  outbound: Config['outbound'],
+  findKeys: FindKeys,
+  resolveHost = createResolver(),
+) {
+  const guard = createAddressGuard(outbound)
+  const agent = createGuardedAgent(createGuardedConnector(guard, resolveHost))
 
   return {
-    sendWebhook(action: ActionOf<'SEND_WEBHOOK'>, context: RunContext): Promise<Effect> {
-      const { body, ...call } = action.config
-      const hasBody = call.method !== 'GET' && call.method !== 'DELETE'
-      return send(action, context, { ...call, body: body ?? (hasBody ? describeEvent(context) : undefined) })
+    sendWebhook(action: ActionOf<'SEND_WEBHOOK'>, context: CallContext): Promise<Effect> {
+      const { url, method = 'POST', headers = {}, timeoutMs } = action.config
+      const hasBody = method !== 'GET' && method !== 'DELETE'
+      const body = action.config.body ?? (hasBody ? describeEvent(context) : undefined)
+      return send(action, context, { url, method, headers, body, timeoutMs })
     },
-    sendNotification(action: ActionOf<'SEND_NOTIFICATION'>, context: RunContext): Promise<Effect> {
+    sendNotification(action: ActionOf<'SEND_NOTIFICATION'>, context: CallContext): Promise<Effect> {
       const { url, text } = action.config
-      return send(action, context, { url, body: { text } })
+      return send(action, context, { url, method: 'POST', headers: {}, body: { text }, timeoutMs: undefined })
     },
-    async close(): Promise<void> {
-      await dispatcher.destroy()
-    },
+    close: agent.close,
+  }
+
+  async function send(action: WebhookAction, context: CallContext, call: Call): Promise<Effect> {
+    const { method, timeoutMs = action.of.timeoutMs ?? defaultTimeoutMs } = call
+    const body = call.body === undefined ? null : Buffer.from(JSON.stringify(call.body))
+    if (body && body.length > maxBodyBytes) return refuse(new Refusal('The body is larger than 1 MiB'))
+    const url = guard.readUrl(call.url)
+    if (url instanceof Refusal) return refuse(url)
+    const found = await findKeys({ workspaceId: context.event.workspaceId, party: partyOf(url, context) })
+    if ('fault' in found) return failed(found.fault)
+    const headers = composeHeaders(call, body, found.keys, idempotencyKey(action, context))
+    return within(timeoutMs, (signal) => agent.call(url, { method, headers, body }, signal, readAnswer))
   }
 }
 
 interface Call {
   url: string
-  method?: 'POST' | 'PUT' | 'PATCH' | 'GET' | 'DELETE'
-  headers?: Record<string, string>
-  body?: unknown
-  timeoutMs?: number
+  method: 'POST' | 'PUT' | 'PATCH' | 'GET' | 'DELETE'
+  headers: Record<string, string>
+  body: unknown
+  timeoutMs: number | undefined
 }
 
 /** What a call tells where the rule names no body of its own. */
-function describeEvent({ event, startedAt }: RunContext) {
+function describeEvent({ event, startedAt }: CallContext) {
   return { type: event.type, timestamp: startedAt.toISOString(), data: event.data }
 }
 
-function lowerCaseNames(headers: Record<string, string>): Record<string, string> {
-  return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]))
+/** Whose secret signs. Types of events with a dot are the service's own, and addressed to a subscription. */
+function partyOf(url: URL, { event: { type, ruleId } }: CallContext): string {
+  return ruleId !== null && type.includes('.') ? ruleId : hostOf(url)
+}
+
+/** The rule's own headers go before the usual ones, and nothing goes before what tells a repeat or a forgery. */
+function composeHeaders({ headers: own }: Call, body: Buffer | null, keys: Buffer[], id: string) {
+  const headers: Record<string, string> = { 'user-agent': 'automation-rules' }
+  if (body) headers['content-type'] = 'application/json'
+  for (const [name, value] of Object.entries(own)) headers[name.toLowerCase()] = value
+  headers['idempotency-key'] = id
+  if (keys.length === 0) return headers
+  const timestamp = String(Math.floor(Date.now() / 1_000))
+  return Object.assign(headers, signStandardWebhook(keys, { id, timestamp, body: body ?? '' }))
+}
+
+async function within(timeoutMs: number, call: (signal: AbortSignal) => Promise<Effect>): Promise<Effect> {
+  const controller = new AbortController()
+  const giveUp = () => controller.abort(new Error(`No answer within ${timeoutMs} ms`))
+  const timer = setTimeout(giveUp, timeoutMs)
+  try {
+    return await call(controller.signal)
+  } catch (error) {
+    if (error instanceof Refusal) return refuse(error)
+    // Where several addresses were tried, the first one's fault is as good as any.
+    return failed(error instanceof AggregateError ? error.errors[0] : error)
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
+function refuse(refusal: Refusal): Effect {
+  const effect = failed(refusal)
+  effect.isFinal = true
+  return effect
 }

@@ -5,6 +5,26 @@ import type { ActionDefinition } from './action-definition.js'
 // Latin-1 without control characters: the most that an HTTP header can carry, and no line break among it.
 const headerValue = '^[\\t\\x20-\\x7e\\x80-\\xff]*$'
 
+// What frames the request, belongs to its connection, or lets the receiver tell a repeat and a forgery, is not the rule's.
+const reservedNames = [
+  'host',
+  'content-length',
+  'transfer-encoding',
+  'connection',
+  'keep-alive',
+  'proxy-connection',
+  'proxy-authorization',
+  'te',
+  'trailer',
+  'upgrade',
+  'expect',
+  'idempotency-key',
+  'webhook-id',
+  'webhook-timestamp',
+  'webhook-signature',
+]
+const headerName = `^(?!(?:${reservedNames.map(inAnyCase).join('|')})$)[!#$%&'*+.^_\`|~0-9A-Za-z-]{1,100}$`
+
 export const sendWebhook = {
   type: 'SEND_WEBHOOK',
   config: Type.Object(
@@ -18,9 +38,10 @@ export const sendWebhook = {
           type: 'object',
           maxProperties: 50,
           patternProperties: {
-            "^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,100}$": { type: 'string', maxLength: 2000, pattern: headerValue },
+            [headerName]: { type: 'string', maxLength: 2000, pattern: headerValue },
           },
           additionalProperties: false,
+          description: 'None of those that frame, route or sign the request',
         }),
       ),
       body: Type.Optional(Type.Unknown({ description: 'Any JSON; strings in it may hold placeholders' })),
@@ -30,3 +51,8 @@ export const sendWebhook = {
   ),
   formats: { url: httpUrl },
 } as const satisfies ActionDefinition
+
+/** A pattern of JSON schema knows no flag for it. */
+function inAnyCase(name: string): string {
+  return name.replace(/[a-z]/g, (letter) => `[${letter.toUpperCase()}${letter}]`)
+}

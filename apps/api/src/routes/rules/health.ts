@@ -1,4 +1,4 @@
-import type { WorkspaceDatabase } from '@automation/database'
+import type { Prisma, WorkspaceDatabase } from '@automation/database'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
 import { Id, refusalAnswers, Timestamp } from '../answers.js'
@@ -14,17 +14,20 @@ const HealthReport = Type.Object({
   rulesNeedingAttention: Type.Integer(),
 })
 
-const AttentionList = Type.Object({
-  rules: Type.Array(
-    Type.Object({
-      id: Id,
-      name: Type.String(),
-      failureCount: Type.Integer(),
-      lastError: Type.String(),
-      lastFailureAt: Timestamp,
-    }),
-  ),
+const AttentionItem = Type.Object({
+  id: Id,
+  name: Type.String(),
+  failureCount: Type.Integer(),
+  lastError: Type.String(),
+  lastFailureAt: Timestamp,
+  reason: Type.Enum(['failures', 'unknown_outcome', 'event_loop', 'auto_paused'], {
+    description:
+      'failures: it fails often or just now. unknown_outcome: nobody knows whether a call was made. event_loop: events that cause events came to their limit. auto_paused: it was switched off for its failures.',
+  }),
+  since: Timestamp,
 })
+type AttentionItem = Type.Static<typeof AttentionItem>
+const AttentionList = Type.Object({ rules: Type.Array(AttentionItem) })
 
 const recentDays = 7
 const failuresInARow = 3
@@ -66,41 +69,73 @@ export const healthRoutes: FastifyPluginAsyncTypebox = async (app) => {
     config: { role: 'viewer' },
     schema: {
       tags: ['Health of the rules'],
-      summary: 'List the rules that fail often or just now, latest failure first',
+      summary: 'List the rules that somebody should look at, the latest first: they fail, or worse',
       response: { 200: AttentionList, ...refusalAnswers() },
     },
     handler: async ({ workspace: { database } }) => ({ rules: await findRulesNeedingAttention(database) }),
   })
 }
 
-/** Ran in the last days, and failed several times in a row or in at least half of its executions. */
-async function findRulesNeedingAttention(database: WorkspaceDatabase) {
-  const since = new Date(Date.now() - recentDays * 86_400_000)
+/** What happened once is news for some days; a rule that was paused stays on the list until somebody sees to it. */
+async function findRulesNeedingAttention(database: WorkspaceDatabase): Promise<AttentionItem[]> {
+  const recently = new Date(Date.now() - recentDays * 86_400_000)
+  const isRecent = { gte: recently }
   const candidates = await database.ruleCounters.findMany({
     where: {
-      failureCount: { gt: 0 },
-      OR: [{ lastFailureAt: { gte: since } }, { lastSuccessAt: { gte: since } }],
+      OR: [
+        { attentionReason: 'auto_paused' },
+        { attentionReason: { not: null }, attentionAt: isRecent },
+        { failureCount: { gt: 0 }, OR: [{ lastFailureAt: isRecent }, { lastSuccessAt: isRecent }] },
+      ],
     },
     include: { rule: { select: { name: true } } },
-    orderBy: { lastFailureAt: 'desc' },
   })
   return candidates
-    .filter(needsAttention)
-    .map(({ ruleId, rule, failureCount, lastError, lastFailureAt }) => ({
-      id: ruleId,
-      name: rule.name,
-      failureCount,
-      lastError: lastError ?? '',
-      lastFailureAt: (lastFailureAt ?? since).toISOString(),
-    }))
+    .map((counters) => judge(counters, recently))
+    .filter((item) => item !== undefined)
+    .sort((one, other) => Date.parse(other.since) - Date.parse(one.since))
 }
 
-function needsAttention(counters: {
-  successCount: number
-  failureCount: number
-  consecutiveFailures: number
-}): boolean {
+type Candidate = Prisma.RuleCountersGetPayload<{ include: { rule: { select: { name: true } } } }>
+
+/** A rule is listed once; that it fails is told where nothing else is. */
+function judge(counters: Candidate, recently: Date): AttentionItem | undefined {
+  const { attentionReason, attentionAt } = counters
+  if (attentionReason !== null && attentionAt !== null) {
+    const reason = attentionReason as Exclude<AttentionItem['reason'], 'failures'>
+    if (reason === 'auto_paused' || attentionAt >= recently)
+      return tell(counters, reason, attentionAt, sentences[reason])
+  }
+  return failsOften(counters) ? tell(counters, 'failures', counters.lastFailureAt ?? recently, '') : undefined
+}
+
+/** For a rule whose counters know of no failure. */
+const sentences = {
+  unknown_outcome: 'A worker died during a call: nobody knows whether it was made',
+  event_loop: 'An event was not emitted: events that cause events came to their limit',
+  auto_paused: 'The rule was paused: it failed too many times in a row',
+}
+
+function tell(
+  { ruleId, rule, failureCount, lastError, lastFailureAt }: Candidate,
+  reason: AttentionItem['reason'],
+  since: Date,
+  sentence: string,
+): AttentionItem {
+  return {
+    id: ruleId,
+    name: rule.name,
+    failureCount,
+    lastError: lastError ?? sentence,
+    lastFailureAt: (lastFailureAt ?? since).toISOString(),
+    reason,
+    since: since.toISOString(),
+  }
+}
+
+/** Several times in a row, or in at least half of its executions. */
+function failsOften(counters: Candidate): boolean {
   const executions = counters.successCount + counters.failureCount
-  const oftenFails = executions >= fewestExecutions && counters.failureCount * 2 >= executions
-  return counters.consecutiveFailures >= failuresInARow || oftenFails
+  const failsHalfTheTime = executions >= fewestExecutions && counters.failureCount * 2 >= executions
+  return counters.consecutiveFailures >= failuresInARow || failsHalfTheTime
 }

@@ -2,9 +2,10 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { healthRoutes } from './health.js'
 import { readRoutes } from './read.js'
 import { runRoutes } from './run.js'
+import { versionRoutes } from './versions.js'
 import { writeRoutes } from './write.js'
 
-/** The eleven endpoints of the rules. */
+/** The eleven endpoints of the rules, and those of their versions. */
 export const ruleRoutes: FastifyPluginAsyncTypebox<{ bodyLimitBytes: number }> = async (
   app,
   { bodyLimitBytes },
@@ -14,6 +15,7 @@ export const ruleRoutes: FastifyPluginAsyncTypebox<{ bodyLimitBytes: number }> =
     definitions.setSerializerCompiler(() => JSON.stringify)
     await definitions.register(readRoutes)
     await definitions.register(writeRoutes, { bodyLimitBytes })
+    await definitions.register(versionRoutes)
   })
   await app.register(healthRoutes)
   await app.register(runRoutes)

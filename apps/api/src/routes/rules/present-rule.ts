@@ -1,8 +1,22 @@
 import type { Prisma } from '@automation/database'
 import type { FastifyReply } from 'fastify'
-import type { Rule } from './rule-schemas.js'
+import type { Definition, Rule, RuleVersion } from './rule-schemas.js'
 
 export type RuleRow = Prisma.RuleGetPayload<{ include: { counters: true } }>
+
+/** What a rule and its versions have in common: of a row, or of a body that was checked. */
+export interface DefinitionFields {
+  name: string
+  description: string
+  trigger: string
+  conditions: unknown
+  actions: unknown
+}
+
+/** What a caller may set. */
+export interface RuleFields extends DefinitionFields {
+  isActive: boolean
+}
 
 /** A row as the full rule that every answer tells. */
 export function presentRule({ counters, ...rule }: RuleRow): Rule {
@@ -27,6 +41,27 @@ export function presentRule({ counters, ...rule }: RuleRow): Rule {
     createdAt: rule.createdAt.toISOString(),
     updatedAt: rule.updatedAt.toISOString(),
   }
+}
+
+/** A row as the version that every answer tells. */
+export function presentVersion({
+  version,
+  createdAt,
+  createdBy,
+  ...row
+}: Prisma.RuleVersionGetPayload<object>): RuleVersion {
+  return { version, ...(definitionOf(row) as Definition), createdAt: createdAt.toISOString(), createdBy }
+}
+
+/** Of a rule or a version of one, what a version keeps. */
+export function definitionOf({
+  name,
+  description,
+  trigger,
+  conditions,
+  actions,
+}: DefinitionFields): DefinitionFields {
+  return { name, description, trigger, conditions, actions }
 }
 
 /** Answers one rule with its version as the entity tag. */

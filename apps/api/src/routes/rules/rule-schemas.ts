@@ -2,14 +2,23 @@ import { Actions, Conditions, EventType, RuleDescription, RuleName } from '@auto
 import { Type } from 'typebox'
 import { Id, NextCursor, orNull, PageQuery, Timestamp } from '../answers.js'
 
+/** What a rule says: a change of it makes a new version. */
+export const Definition = Type.Object(
+  {
+    name: RuleName,
+    description: RuleDescription,
+    trigger: EventType,
+    conditions: Conditions,
+    actions: Actions,
+  },
+  { additionalProperties: false },
+)
+export type Definition = Type.Static<typeof Definition>
+
 /** A full rule, as every answer tells it. */
 export const Rule = Type.Object({
   id: Id,
-  name: RuleName,
-  description: RuleDescription,
-  trigger: EventType,
-  conditions: Conditions,
-  actions: Actions,
+  ...Definition.properties,
   isActive: Type.Boolean(),
   workspaceId: Id,
   version: Type.Integer({ description: 'Counts the changes of the definition; also the ETag.' }),
@@ -65,5 +74,15 @@ export const RuleListQuery = Type.Object({
   ),
 })
 export const RuleList = Type.Object({ rules: Type.Array(Rule), nextCursor: NextCursor })
+
+/** A definition as it was. */
+export const RuleVersion = Type.Object({
+  version: Rule.properties.version,
+  ...Definition.properties,
+  createdAt: Timestamp,
+  createdBy: Type.String({ description: 'Who made it, as the audit log tells it' }),
+})
+export type RuleVersion = Type.Static<typeof RuleVersion>
+export const VersionList = Type.Object({ versions: Type.Array(RuleVersion), nextCursor: NextCursor })
 
 export const RuleParams = Type.Object({ id: Id })

@@ -12,7 +12,9 @@ import { ExecutionResult, executionResultOf, TriggerResult, triggerResultOf } fr
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
 import { refusals } from '../../errors.js'
-import { Accepted, runEvent, sendAccepted } from '../../run-event.js'
+import { sendAnswer } from '../../idempotency/answer.js'
+import { IdempotencyHeader } from '../../idempotency/request-key.js'
+import { Accepted, type EventTelling, findEventAnswer, runEvent } from '../../run-event.js'
 import { refusalAnswers } from '../answers.js'
 import { ruleId } from './check-rule.js'
 import { RuleParams } from './rule-schemas.js'
@@ -27,6 +29,7 @@ export const runRoutes: FastifyPluginAsyncTypebox = async (app) => {
       tags: ['Running'],
       summary: 'Execute one rule, active or not; as a dry run nothing happens',
       params: RuleParams,
+      headers: IdempotencyHeader,
       querystring: Type.Object({
         explain: Type.Optional(
           Type.Boolean({ description: 'a dry run adds its trace: each clause and its verdict' }),
@@ -36,7 +39,7 @@ export const runRoutes: FastifyPluginAsyncTypebox = async (app) => {
         { data: EventData, dryRun: Type.Optional(Type.Boolean()) },
         { additionalProperties: false },
       ),
-      response: { 200: DryRun, 202: Accepted, ...refusalAnswers(404, 413, 415, 422) },
+      response: { 200: DryRun, 202: Accepted, ...refusalAnswers(404, 409, 413, 415, 422) },
     },
     handler: async (request, reply) => {
       const { body, params, query, workspace } = request
@@ -44,7 +47,11 @@ export const runRoutes: FastifyPluginAsyncTypebox = async (app) => {
         where: { id: ruleId(params) },
         select: { id: true, trigger: true, conditions: true, actions: true },
       })
-      if (rule === null) throw refusals.ruleNotFound()
+      if (rule === null) {
+        const answer = isDryRun(body) ? undefined : await findEventAnswer(request, executed)
+        if (answer === undefined) throw refusals.ruleNotFound()
+        return sendAnswer(reply, answer)
+      }
       if (isDryRun(body)) return dryRun(rule as unknown as RuleDefinition, body.data, query.explain === true)
       const event = {
         id: newId(),
@@ -53,11 +60,7 @@ export const runRoutes: FastifyPluginAsyncTypebox = async (app) => {
         data: body.data,
         ruleId: rule.id,
       }
-      const runs = await runEvent(event, request, reply)
-      if (runs === undefined) return sendAccepted(reply, `/api/executions/${event.id}`, event.id)
-      // No run: the rule was deleted between the question above and the worker's taking it up.
-      if (runs[0] === undefined) throw refusals.ruleNotFound()
-      return reply.header('content-location', `/api/executions/${event.id}`).send(executionResultOf(runs[0]))
+      return sendAnswer(reply, await runEvent(event, request, executed))
     },
   })
 
@@ -67,8 +70,9 @@ export const runRoutes: FastifyPluginAsyncTypebox = async (app) => {
       tags: ['Running'],
       summary: 'Post an event: runs every active rule of its type',
       params: Type.Object({ eventType: Type.String() }),
+      headers: IdempotencyHeader,
       body: Type.Object({ data: EventData }, { additionalProperties: false }),
-      response: { 200: TriggerResult, 202: Accepted, ...refusalAnswers(413, 415, 422) },
+      response: { 200: TriggerResult, 202: Accepted, ...refusalAnswers(409, 413, 415, 422) },
     },
     handler: async (request, reply) => {
       const { body, params, workspace } = request
@@ -80,11 +84,24 @@ export const runRoutes: FastifyPluginAsyncTypebox = async (app) => {
         data: body.data,
         ruleId: null,
       }
-      const runs = await runEvent(event, request, reply)
-      if (runs === undefined) return sendAccepted(reply, `/api/events/${event.id}`, event.id)
-      return reply.header('content-location', `/api/events/${event.id}`).send(triggerResultOf(runs))
+      return sendAnswer(reply, await runEvent(event, request, triggered))
     },
   })
+}
+
+/** Executed by hand, a rule's run has the id of its event. */
+const executed: EventTelling = {
+  locationOf: (eventId) => `/api/executions/${eventId}`,
+  present([run]) {
+    // No run: the rule was deleted before the worker took it up.
+    if (run === undefined) throw refusals.ruleNotFound()
+    return executionResultOf(run)
+  },
+}
+
+const triggered: EventTelling = {
+  locationOf: (eventId) => `/api/events/${eventId}`,
+  present: triggerResultOf,
 }
 
 /** The engine is pure, so a dry run needs neither queue nor worker: there is nothing that could be lost. */

@@ -1,12 +1,16 @@
+import { cancelWaitingRuns } from '@automation/administration'
 import { newId, type Prisma } from '@automation/database'
 import { findRuleFaults } from '@automation/engine'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import type { FastifyReply } from 'fastify'
+import type { FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
+import { sendAnswer } from '../../idempotency/answer.js'
+import { IdempotencyHeader } from '../../idempotency/request-key.js'
 import { Id, refusalAnswers } from '../answers.js'
-import { changeRules, findRuleToChange, listChanges, refuseOneTooMany } from './change-rules.js'
+import { changeRules, findRuleToChange, newVersion, refuseOneTooMany, saveRule } from './change-rules.js'
 import { checkRule, refuseFaults, ruleId } from './check-rule.js'
-import { type RuleRow, sendRule } from './present-rule.js'
+import { createOnce } from './create-once.js'
+import { type RuleFields, sendRule } from './present-rule.js'
 import { Rule, RuleParams, RuleToCreate, RuleToUpdate } from './rule-schemas.js'
 
 const maxNameLength = 200
@@ -22,15 +26,16 @@ export const writeRoutes: FastifyPluginAsyncTypebox<{ bodyLimitBytes: number }> 
     schema: {
       tags: ['Rules'],
       summary: 'Create a rule',
+      headers: IdempotencyHeader,
       body: RuleToCreate,
       response: { 201: Rule, ...refusalAnswers(409, 413, 415, 422) },
     },
     handler: async (request, reply) => {
       const body = checkRule(request.body, request.validationError)
-      const rule = await changeRules(request, async (transaction) => {
+      const answer = await createOnce(request, async (transaction) => {
         await refuseOneTooMany(transaction)
         const created = await transaction.rule.create({
-          data: newRule(request.workspace.id, { description: '', conditions: [], isActive: true, ...body }),
+          data: newRule(request.workspace, { description: '', conditions: [], isActive: true, ...body }),
           include: { counters: true },
         })
         return {
@@ -38,7 +43,7 @@ export const writeRoutes: FastifyPluginAsyncTypebox<{ bodyLimitBytes: number }> 
           entry: { action: 'rule.created', subject: created.id, details: { name: created.name } },
         }
       })
-      return sendCreated(reply, rule)
+      return sendAnswer(reply, answer)
     },
   })
 
@@ -60,18 +65,8 @@ export const writeRoutes: FastifyPluginAsyncTypebox<{ bodyLimitBytes: number }> 
         const found = await findRuleToChange(transaction, request, id)
         // Some limits hold for the whole rule, whichever part of it was sent.
         refuseFaults(findRuleFaults({ ...found, ...body }))
-        const changed = listChanges(found, body)
-        // Switching on or off is no change of the definition.
-        const isNewVersion = changed.some((name) => name !== 'isActive')
-        const updated = await transaction.rule.update({
-          where: { id },
-          data: {
-            ...(body as Prisma.RuleUncheckedUpdateInput),
-            ...(isNewVersion ? { version: { increment: 1 } } : {}),
-          },
-          include: { counters: true },
-        })
-        const details = { changed, version: updated.version }
+        const { rule: updated, changed, ...rest } = await saveRule(transaction, request, found, body)
+        const details = { changed, version: updated.version, ...rest }
         return {
           result: updated,
           entry: changed.length > 0 ? { action: 'rule.updated', subject: updated.id, details } : undefined,
@@ -92,9 +87,11 @@ export const writeRoutes: FastifyPluginAsyncTypebox<{ bodyLimitBytes: number }> 
     handler: async (request, reply) => {
       const id = ruleId(request.params)
       await changeRules(request, async (transaction) => {
-        const { id: subject, name } = await findRuleToChange(transaction, request, id)
+        const found = await findRuleToChange(transaction, request, id)
+        const cancelled = await cancelWaitingRuns(transaction, found, 'The rule was deleted')
         await transaction.rule.delete({ where: { id } })
-        return { result: undefined, entry: { action: 'rule.deleted', subject, details: { name } } }
+        const details = { name: found.name, cancelled }
+        return { result: undefined, entry: { action: 'rule.deleted', subject: found.id, details } }
       })
       return reply.status(204).send(null)
     },
@@ -114,14 +111,15 @@ export const writeRoutes: FastifyPluginAsyncTypebox<{ bodyLimitBytes: number }> 
     handler: async (request) => {
       const id = ruleId(request.params)
       return changeRules(request, async (transaction) => {
-        const { isActive } = await findRuleToChange(transaction, request, id)
-        const toggled = await transaction.rule.update({
-          where: { id },
-          data: { isActive: !isActive },
-          select: { id: true, isActive: true },
-        })
-        const action = toggled.isActive ? 'rule.activated' : 'rule.deactivated'
-        return { result: toggled, entry: { action, subject: toggled.id } }
+        const found = await findRuleToChange(transaction, request, id)
+        const isActive = !found.isActive
+        const { cancelled } = await saveRule(transaction, request, found, { isActive })
+        return {
+          result: { id: found.id, isActive },
+          entry: isActive
+            ? { action: 'rule.activated', subject: found.id }
+            : { action: 'rule.deactivated', subject: found.id, details: { cancelled } },
+        }
       })
     },
   })
@@ -132,18 +130,19 @@ export const writeRoutes: FastifyPluginAsyncTypebox<{ bodyLimitBytes: number }> 
       tags: ['Rules'],
       summary: 'Copy a rule; the copy is inactive',
       params: RuleParams,
-      response: { 201: Rule, ...refusalAnswers(404, 409, 412, 413, 415) },
+      headers: IdempotencyHeader,
+      response: { 201: Rule, ...refusalAnswers(404, 409, 412, 413, 415, 422) },
     },
     handler: async (request, reply) => {
       const id = ruleId(request.params)
-      const rule = await changeRules(request, async (transaction) => {
+      const answer = await createOnce(request, async (transaction) => {
         const source = await findRuleToChange(transaction, request, id)
         await refuseOneTooMany(transaction)
         const { description, trigger, conditions, actions } = source
         // A name may not grow past its limit (in characters, not halves of them), or the copy could not be saved again.
         const name = [...`Copy of ${source.name}`].slice(0, maxNameLength).join('')
         const clone = await transaction.rule.create({
-          data: newRule(request.workspace.id, {
+          data: newRule(request.workspace, {
             name,
             description,
             trigger,
@@ -158,18 +157,16 @@ export const writeRoutes: FastifyPluginAsyncTypebox<{ bodyLimitBytes: number }> 
           entry: { action: 'rule.cloned', subject: clone.id, details: { from: source.id } },
         }
       })
-      return sendCreated(reply, rule)
+      return sendAnswer(reply, answer)
     },
   })
 }
 
-type RuleFields = Pick<RuleRow, 'name' | 'description' | 'trigger' | 'isActive'> & {
-  conditions: unknown
-  actions: unknown
-}
-
-/** The row of a new rule together with its counters. */
-function newRule(workspaceId: string, fields: RuleFields): Prisma.RuleUncheckedCreateInput {
+/** The row of a new rule together with its counters and its first version. */
+function newRule(
+  { id: workspaceId, actor }: FastifyRequest['workspace'],
+  fields: RuleFields,
+): Prisma.RuleUncheckedCreateInput {
   return {
     ...fields,
     id: newId(),
@@ -177,9 +174,6 @@ function newRule(workspaceId: string, fields: RuleFields): Prisma.RuleUncheckedC
     conditions: fields.conditions as Prisma.InputJsonValue,
     actions: fields.actions as Prisma.InputJsonValue,
     counters: { create: { workspaceId } },
+    versions: newVersion({ ...fields, workspaceId, version: 1 }, actor),
   }
-}
-
-function sendCreated(reply: FastifyReply, rule: RuleRow) {
-  return sendRule(reply.status(201).header('location', `/api/automation-rules/${rule.id}`), rule)
 }

@@ -1,0 +1,121 @@
+import { EmailTemplate, findEmailTemplate } from '@automation/administration'
+import { compileMailTemplate, findMailTemplateFaults } from '@automation/engine'
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { Type } from 'typebox'
+import { refusals } from '../../errors.js'
+import { cutPage, pageArguments } from '../../page.js'
+import { bodyFaults } from '../../plugins/validation.js'
+import { Id, NextCursor, orNull, PageQuery, refusalAnswers } from '../answers.js'
+import { refuseFaults } from '../rules/check-rule.js'
+
+/** A list tells no texts: those of 200 templates may be 40 million characters. */
+const ListedTemplate = Type.Omit(EmailTemplate, ['text', 'html'])
+const TemplateListQuery = Type.Object({
+  ...PageQuery,
+  q: Type.Optional(
+    // What Postgres can compare: no NUL, and no half of a character.
+    Type.String({
+      maxLength: 200,
+      pattern: '^[^\\u0000\\ud800-\\udfff]*$',
+      description: 'text that the name contains',
+    }),
+  ),
+})
+
+const Values = Type.Object({}, { additionalProperties: true })
+const MailToPreview = Type.Object(
+  {
+    data: Type.Optional({ ...Values, description: 'of the event' }),
+    variables: Type.Optional({
+      ...Values,
+      description: 'of the action, as they are once they are filled in',
+    }),
+    subject: Type.Optional(
+      Type.String({ minLength: 1, maxLength: 500, description: 'of the action, with its placeholders' }),
+    ),
+  },
+  { additionalProperties: false },
+)
+const Part = orNull(Type.String())
+const MailPreview = Type.Object({
+  subject: Part,
+  text: Part,
+  html: Part,
+  warnings: Type.Array(Type.String({ description: 'such as of placeholders whose path is missing' })),
+})
+
+const tags = ['Administration']
+const TemplateParams = Type.Object({ id: Id })
+const defaultLimit = 50
+
+export const readRoutes: FastifyPluginAsyncTypebox = async (app) => {
+  app.get('/', {
+    config: { role: 'viewer' },
+    schema: {
+      tags,
+      summary: 'List the email templates, without their texts, newest first',
+      querystring: TemplateListQuery,
+      response: {
+        200: Type.Object({ emailTemplates: Type.Array(ListedTemplate), nextCursor: NextCursor }),
+        ...refusalAnswers(),
+      },
+    },
+    handler: async ({ query, workspace: { database } }) => {
+      const limit = query.limit ?? defaultLimit
+      const { where, ...page } = pageArguments(query, limit)
+      // Prisma hands the text to LIKE as it is; here % and _ are mere characters.
+      const contains = (query.q ?? '').replaceAll(/[\\%_]/g, '\\$&')
+      const templates = await database.emailTemplate.findMany({
+        where: { AND: [where, { name: { contains, mode: 'insensitive' } }] },
+        select: { id: true, name: true, createdAt: true, updatedAt: true },
+        ...page,
+      })
+      const cut = cutPage(templates, limit)
+      return {
+        emailTemplates: cut.page.map(({ createdAt, updatedAt, ...template }) => ({
+          ...template,
+          createdAt: createdAt.toISOString(),
+          updatedAt: updatedAt.toISOString(),
+        })),
+        nextCursor: cut.nextCursor,
+      }
+    },
+  })
+
+  app.get('/:id', {
+    config: { role: 'viewer' },
+    schema: {
+      tags,
+      summary: 'Read one email template',
+      params: TemplateParams,
+      response: { 200: EmailTemplate, ...refusalAnswers(404) },
+    },
+    handler: async ({ params, workspace }) => findEmailTemplate(workspace.database, params.id),
+  })
+
+  app.post('/:id/preview', {
+    attachValidation: true,
+    config: { role: 'viewer' },
+    // The body itself may be left out.
+    preValidation: async (request) => {
+      if (request.body === undefined) request.body = {}
+    },
+    schema: {
+      tags,
+      summary: 'Show the mail that an email template makes of an event; nothing is sent',
+      params: TemplateParams,
+      body: MailToPreview,
+      response: { 200: MailPreview, ...refusalAnswers(404, 413, 415, 422) },
+    },
+    handler: async ({ body, params, validationError, workspace }) => {
+      const { data = {}, variables = {}, subject = null } = body
+      refuseFaults([...bodyFaults(validationError ?? {}), ...findMailTemplateFaults({ subject })])
+      const { text, html } = await findEmailTemplate(workspace.database, params.id)
+      // A template that another version has stored may not be one here.
+      refuseFaults(findMailTemplateFaults({ text, html }))
+      const mail = compileMailTemplate({ subject, text, html }).render(data, variables)
+      if ('fault' in mail) throw refusals.invalid([{ field: 'data', message: mail.fault }])
+      return mail
+    },
+  })
+}

@@ -1,0 +1,69 @@
+import {
+  createEmailTemplate,
+  deleteEmailTemplate,
+  EmailTemplate,
+  EmailTemplateToCreate,
+  EmailTemplateToUpdate,
+  findEmailTemplateFaults,
+  updateEmailTemplate,
+} from '@automation/administration'
+import { findMailTemplateFaults } from '@automation/engine'
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { Type } from 'typebox'
+import { administratorOf } from '../../administrator.js'
+import { bodyFaults } from '../../plugins/validation.js'
+import { Id, refusalAnswers } from '../answers.js'
+import { refuseFaults } from '../rules/check-rule.js'
+
+const tags = ['Administration']
+const TemplateParams = Type.Object({ id: Id })
+
+export const writeRoutes: FastifyPluginAsyncTypebox = async (app) => {
+  app.post('/', {
+    attachValidation: true,
+    config: { role: 'editor' },
+    schema: {
+      tags,
+      summary: 'Create an email template, for SEND_EMAIL to name',
+      body: EmailTemplateToCreate,
+      response: { 201: EmailTemplate, ...refusalAnswers(409, 413, 415, 422) },
+    },
+    handler: async (request, reply) => {
+      const { body, validationError } = request
+      refuseFaults([...bodyFaults(validationError ?? {}), ...findEmailTemplateFaults(body)])
+      const template = await createEmailTemplate(administratorOf(request), body)
+      return reply.status(201).header('location', `${app.prefix}/${template.id}`).send(template)
+    },
+  })
+
+  app.put('/:id', {
+    attachValidation: true,
+    config: { role: 'editor' },
+    schema: {
+      tags,
+      summary: 'Update an email template: any subset of its fields; the next mail is written with it',
+      params: TemplateParams,
+      body: EmailTemplateToUpdate,
+      response: { 200: EmailTemplate, ...refusalAnswers(404, 409, 413, 415, 422) },
+    },
+    handler: async (request) => {
+      const { body, params, validationError } = request
+      refuseFaults([...bodyFaults(validationError ?? {}), ...findMailTemplateFaults(body)])
+      return updateEmailTemplate(administratorOf(request), params.id, body)
+    },
+  })
+
+  app.delete('/:id', {
+    config: { role: 'editor' },
+    schema: {
+      tags,
+      summary: 'Delete an email template: the actions that name it send the built-in mail from then on',
+      params: TemplateParams,
+      response: { 204: Type.Null(), ...refusalAnswers(404, 413, 415) },
+    },
+    handler: async (request, reply) => {
+      await deleteEmailTemplate(administratorOf(request), request.params.id)
+      return reply.status(204).send(null)
+    },
+  })
+}

@@ -1,0 +1,127 @@
+import type { WorkspaceDatabase } from '@automation/database'
+import { findRuleFaults } from '@automation/engine'
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import type { FastifyRequest } from 'fastify'
+import { Type } from 'typebox'
+import { refusals } from '../../errors.js'
+import { bodyFaults } from '../../plugins/validation.js'
+import { PageQuery, refusalAnswers } from '../answers.js'
+import { changeRules, findRuleToChange, saveRule } from './change-rules.js'
+import { refuseFaults, ruleId } from './check-rule.js'
+import { type DefinitionFields, definitionOf, presentVersion, sendRule } from './present-rule.js'
+import { Definition, Rule, RuleParams, RuleVersion, VersionList } from './rule-schemas.js'
+
+const VersionParams = Type.Object({
+  ...RuleParams.properties,
+  version: Type.String({ description: 'its number: 1 is the first' }),
+})
+
+const defaultLimit = 50
+
+/** What a rule was, and the way back to it. */
+export const versionRoutes: FastifyPluginAsyncTypebox = async (app) => {
+  app.get('/:id/versions', {
+    config: { role: 'viewer' },
+    schema: {
+      tags: ['Rules'],
+      summary: 'List the versions of a rule, newest first',
+      params: RuleParams,
+      querystring: Type.Object(PageQuery),
+      response: { 200: VersionList, ...refusalAnswers(404) },
+    },
+    handler: async ({ params, query, workspace: { database } }) => {
+      const id = ruleId(params)
+      const { limit = defaultLimit, cursor } = query
+      const below = cursor === undefined ? {} : { version: { lt: readCursor(cursor) } }
+      const rows = await database.ruleVersion.findMany({
+        where: { ruleId: id, ...below },
+        orderBy: { version: 'desc' },
+        // One more than asked for tells whether there is a next page.
+        take: limit + 1,
+      })
+      if (rows.length === 0) await refuseUnknownRule(database, id)
+      const page = rows.slice(0, limit)
+      const last = page.at(-1)
+      return {
+        versions: page.map(presentVersion),
+        nextCursor: rows.length > limit && last ? writeCursor(last.version) : null,
+      }
+    },
+  })
+
+  app.get('/:id/versions/:version', {
+    config: { role: 'viewer' },
+    schema: {
+      tags: ['Rules'],
+      summary: 'Read one version of a rule',
+      params: VersionParams,
+      response: { 200: RuleVersion, ...refusalAnswers(404) },
+    },
+    handler: async ({ params, workspace: { database } }) => {
+      return presentVersion(await findVersion(database, ruleId(params), params.version))
+    },
+  })
+
+  app.post('/:id/versions/:version/restore', {
+    config: { role: 'editor' },
+    schema: {
+      tags: ['Rules'],
+      summary: 'Make the definition of a version that of the rule again, as a new version',
+      params: VersionParams,
+      response: { 200: Rule, ...refusalAnswers(404, 412, 413, 415, 422) },
+    },
+    handler: async (request, reply) => {
+      const { params } = request
+      const id = ruleId(params)
+      const rule = await changeRules(request, async (transaction) => {
+        const found = await findRuleToChange(transaction, request, id)
+        const source = await findVersion(transaction, id, params.version)
+        const definition = definitionOf(source)
+        refuseOutdated(request, definition)
+        const { rule: restored, changed } = await saveRule(transaction, request, found, definition)
+        const details = { from: source.version, changed, version: restored.version }
+        return {
+          result: restored,
+          entry: changed.length > 0 ? { action: 'rule.restored', subject: restored.id, details } : undefined,
+        }
+      })
+      return sendRule(reply, rule)
+    },
+  })
+}
+
+/** @throws refusals: 404 for the rule or for the version, whichever is not there */
+async function findVersion(database: Versions, id: string, text: string) {
+  // No version has the number 0.
+  const version = /^[1-9]\d{0,8}$/.test(text) ? Number(text) : 0
+  const row = await database.ruleVersion.findUnique({
+    where: { ruleId_version: { ruleId: id, version } },
+  })
+  if (row !== null) return row
+  await refuseUnknownRule(database, id)
+  throw refusals.versionNotFound()
+}
+
+type Versions = Pick<WorkspaceDatabase, 'rule' | 'ruleVersion'>
+
+async function refuseUnknownRule(database: Versions, id: string): Promise<void> {
+  if ((await database.rule.count({ where: { id } })) === 0) throw refusals.ruleNotFound()
+}
+
+/** What could be saved once may be none today: operators, actions and event types come and go. */
+function refuseOutdated(request: FastifyRequest, definition: DefinitionFields): void {
+  const hasShape = request.compileValidationSchema(Definition, 'body')
+  const validation = hasShape({ ...definition }) ? [] : (hasShape.errors ?? [])
+  refuseFaults([...bodyFaults({ validation }), ...findRuleFaults(definition)])
+}
+
+function writeCursor(version: number): string {
+  return Buffer.from(String(version)).toString('base64url')
+}
+
+/** @throws a 400 refusal for a text that never was a cursor of ours */
+function readCursor(cursor: string): number {
+  const text = Buffer.from(cursor, 'base64url').toString()
+  if (!/^[1-9]\d{0,8}$/.test(text)) throw refusals.badRequest('Query parameter cursor is not a cursor')
+  return Number(text)
+}

@@ -1,0 +1,72 @@
+import { BlockList, isIP } from 'node:net'
+import type { Config } from '../config.js'
+import { specialIpv4, specialIpv6, translatedIpv4 } from './special-addresses.js'
+
+/** A call that must not be made: trying again cannot help. */
+export class Refusal extends Error {}
+
+export interface AddressGuard {
+  /**
+   * Reads a URL once, for all that follows: whoever reads it a second time may read it otherwise. Answers why it may not be
+   * called where its scheme, port or host stand against it, or it carries credentials.
+   */
+  readUrl(text: string): URL | Refusal
+  /** @throws Refusal where outbound calls may not reach the address */
+  checkAddress(address: string): void
+}
+
+/** What outbound calls may reach. Knows of texts only; that they are asked in time is the connector's part (guarded-agent.ts). */
+export function createAddressGuard({ allow, ports, hosts }: Config['outbound']): AddressGuard {
+  const isSpecial = createAddressList([...specialIpv4, ...specialIpv6])
+  const isAllowed = createAddressList(allow.map(({ address, prefixLength }) => [address, prefixLength]))
+
+  function mayReach(address: string): boolean {
+    // With a zone (fe80::1%eth0) it is an address of this machine's links, which BlockList cannot read.
+    if (isIP(address) === 0 || address.includes('%')) return false
+    if (isSpecial(address) && !isAllowed(address)) return false
+    // Where a translator is allowed, what lies behind it still is not.
+    const behind = translatedIpv4(address)
+    return behind === undefined || mayReach(behind)
+  }
+
+  return {
+    readUrl(text) {
+      if (!URL.canParse(text)) return new Refusal('The URL cannot be read')
+      const url = new URL(text)
+      const isPlain = url.protocol === 'http:'
+      if (!isPlain && url.protocol !== 'https:') return new Refusal('Outbound calls are http or https')
+      if (url.username !== '' || url.password !== '')
+        return new Refusal('Outbound calls carry no user name or password in their URL')
+      const host = hostOf(url)
+      if (hosts && !hosts.some((pattern) => fits(host, pattern)))
+        return new Refusal(`Outbound calls may not reach the host ${host}`)
+      const port = url.port === '' ? (isPlain ? 80 : 443) : Number(url.port)
+      if (!ports.some(({ from, to }) => from <= port && port <= to))
+        return new Refusal(`Outbound calls may not reach the port ${port}`)
+      return url
+    },
+    checkAddress(address) {
+      if (!mayReach(address)) throw new Refusal(`Outbound calls may not reach the address ${address}`)
+    },
+  }
+}
+
+/** `example.com.` is `example.com` too. */
+export function hostOf({ hostname }: URL): string {
+  return hostname.replace(/\.$/, '')
+}
+
+function fits(host: string, pattern: string): boolean {
+  return pattern.startsWith('*.') ? host.endsWith(pattern.slice(1)) : host === pattern
+}
+
+function createAddressList(subnets: [string, number][]): (address: string) => boolean {
+  const list = new BlockList()
+  for (const [address, prefixLength] of subnets) list.addSubnet(address, prefixLength, familyOf(address))
+  // Node's lists see an IPv4 address in ::ffff:127.0.0.1, too.
+  return (address) => list.check(address, familyOf(address))
+}
+
+function familyOf(address: string): 'ipv4' | 'ipv6' {
+  return isIP(address) === 6 ? 'ipv6' : 'ipv4'
+}

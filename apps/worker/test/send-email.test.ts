@@ -1,0 +1,266 @@
+import { once } from 'node:events'
+import type { Socket } from 'node:net'
+import { newId } from '@automation/database'
+import t from 'tap'
+import {
+  type Answer,
+  agree,
+  decodeWords,
+  executionId,
+  messageId,
+  openMailServer,
+  openPost,
+  openScriptedServer,
+  readHeaders,
+} from './fixtures/mail.js'
+
+t.test('without a mail server a mail is an .eml file, and a repeat takes its place', async (t) => {
+  const post = await openPost(t)
+  const config = {
+    to: '{{email}}',
+    bcc: 'boss@example.com',
+    subject: 'Hello {{name}}',
+    variables: { Lead: '{{name}}' },
+  }
+  const data = { email: 'ada@example.com', name: 'Ada <b>' }
+  t.match(await post.send({ config, data }), { status: 'success', output: { messageId } })
+  await post.send({ config, data: { ...data, name: 'Eve' } })
+  await post.send({ config, data })
+  const [mail = '', ...others] = await post.files()
+  t.same(others, [])
+  t.match(mail, /^From: Rules <rules@example\.com>$/m)
+  t.match(mail, /^To: ada@example\.com$/m)
+  t.match(mail, /^Subject: Hello Ada <b>$/m)
+  t.match(mail, new RegExp(`^Message-ID: ${messageId}$`, 'm'))
+  t.match(mail, 'Lead: Ada <b>', 'as text')
+  t.match(mail, 'Ada &lt;b&gt;', 'and escaped in HTML')
+})
+
+t.test('to, cc, bcc and replyTo have their places; who gets a bcc is in no header', async (t) => {
+  const server = await openMailServer(t)
+  const post = await openPost(t, server.url)
+  const config = {
+    cc: 'bob@example.com',
+    bcc: 'cy@example.com',
+    replyTo: 'dee@example.com',
+    subject: 'Grüße',
+  }
+  t.match(await post.send({ config }), { status: 'success' })
+  const [{ sender, recipients, content } = { sender: '', recipients: [], content: '' }] = server.deliveries
+  t.equal(sender, 'rules@example.com')
+  t.same(recipients, ['ada@example.com', 'bob@example.com', 'cy@example.com'])
+  const headers = readHeaders(content)
+  t.match(headers, {
+    from: ['Rules <rules@example.com>'],
+    to: ['ada@example.com'],
+    cc: ['bob@example.com'],
+    'reply-to': ['dee@example.com'],
+    'message-id': [messageId],
+  })
+  t.equal(decodeWords(headers.subject?.[0] ?? ''), 'Grüße')
+  t.notMatch(content, /cy@example/)
+})
+
+t.test('mails share connections, and closing ends them', async (t) => {
+  const server = await openScriptedServer(t, agree)
+  const post = await openPost(t, server.url)
+  for (let round = 0; round < 5; round += 1) t.match(await post.send(), { status: 'success' })
+  t.equal(server.sockets.length, 1)
+  await Promise.all(Array.from({ length: 50 }, () => post.send()))
+  t.equal(server.mails.length, 55)
+  t.ok(server.sockets.length <= 10, 'few of them')
+  const closed = server.sockets.map((socket) => socket.destroyed || once(socket, 'close'))
+  post.close()
+  await Promise.all(closed)
+  t.match(await post.send(), { status: 'failed', error: /closed/ })
+})
+
+t.test('a connection that the server closes between mails costs none of them', async (t) => {
+  const server = await openScriptedServer(t, (command, socket) => {
+    if (command === '.') {
+      socket.end('250 fine\r\n')
+      return undefined
+    }
+    return agree(command)
+  })
+  const post = await openPost(t, server.url)
+  for (let round = 0; round < 10; round += 1) t.match(await post.send(), { status: 'success' })
+  t.equal(server.mails.length, 10)
+})
+
+t.test('a reply of the server says whether trying again can help, and stands in the error', async (t) => {
+  const stages: [string, string][] = [
+    ['CONNECT', 'the connection'],
+    ['MAIL', 'MAIL FROM'],
+    ['RCPT', 'RCPT TO'],
+    ['DATA', 'DATA'],
+    ['.', 'DATA'],
+  ]
+  for (const [stage, name] of stages) {
+    for (const [code, isFinal] of [
+      [421, undefined],
+      [450, undefined],
+      [550, true],
+      [554, true],
+    ] as const) {
+      const reply = `${code}-not this\r\n${code} one`
+      const server = await openScriptedServer(t, (command) =>
+        command.startsWith(stage) ? reply : agree(command),
+      )
+      const post = await openPost(t, server.url)
+      const { effect, status, error } = await post.send()
+      t.equal(status, 'failed')
+      t.equal(error, `The mail server refused ${name}: ${code}-not this ${code} one`)
+      t.equal(effect?.status === 'failed' && effect.isFinal, isFinal, `${stage} ${code}`)
+      post.close()
+    }
+  }
+})
+
+t.test('the same where the server takes commands in one go', async (t) => {
+  const server = await openMailServer(t, {
+    onRcptTo: ({ address }, _session, done) => {
+      const responseCode = { no: 550, later: 451 }[address.split('@')[0] ?? '']
+      done(responseCode ? Object.assign(new Error('not here'), { responseCode }) : null)
+    },
+  })
+  const post = await openPost(t, server.url)
+  t.match((await post.send({ config: { to: 'no@example.com' } })).effect, {
+    status: 'failed',
+    error: 'The mail server refused RCPT TO: 550 not here',
+    isFinal: true,
+    output: { messageId },
+  })
+  t.match((await post.send({ config: { to: 'later@example.com' } })).effect, {
+    error: /451 not here/,
+    isFinal: undefined,
+  })
+  t.match(
+    (await post.send({ config: { to: 'no@example.com', cc: 'later@example.com' } })).effect,
+    { error: /451 not here/, isFinal: undefined },
+    'one who may get it later is reason to try again',
+  )
+  t.same(server.deliveries, [])
+  t.match(await post.send({ config: { bcc: 'no@example.com', cc: 'later@example.com' } }), {
+    status: 'success',
+    warnings: [/built-in/, 'The mail server refused 2 of 3 recipients: 451 not here'],
+  })
+  t.match(server.deliveries, [{ recipients: ['ada@example.com'] }])
+})
+
+t.test('a login that is refused is a matter of the settings, and may be mended meanwhile', async (t) => {
+  const server = await openMailServer(t, {
+    authOptional: false,
+    allowInsecureAuth: true,
+    onAuth: (_auth, _session, done) => done(new Error('who are you'), undefined),
+  })
+  const post = await openPost(t, server.url.replace('//', '//user:secret@'))
+  const { effect } = await post.send()
+  t.match(effect, { status: 'failed', error: /^The mail server refused AUTH PLAIN: 535 / })
+  t.notMatch(effect, { isFinal: true })
+  t.notMatch(JSON.stringify(effect), /secret/)
+})
+
+t.test('where nobody listens the mail may be tried again', async (t) => {
+  const post = await openPost(t, 'smtp://127.0.0.1:1')
+  const { effect } = await post.send()
+  t.match(effect, { status: 'failed', error: /ECONNREFUSED/ })
+  t.notMatch(effect, { isFinal: true })
+})
+
+const cut: [string, Answer][] = [
+  ['before the greeting', (_command, socket) => void socket.destroy()],
+  ['before the greeting, in order', (_command, socket) => void socket.end()],
+  ['after MAIL', (command, socket) => (command.startsWith('MAIL') ? drop(socket) : agree(command))],
+  ['after DATA', (command, socket) => (command === 'DATA' ? drop(socket) : agree(command))],
+  [
+    'after the mail, before its reply',
+    (command, socket) => (command === '.' ? drop(socket) : agree(command)),
+  ],
+  ['by talking nonsense', () => 'hello'],
+]
+for (const [when, answer] of cut) {
+  t.test(`a server that breaks off ${when} is tried again under the same Message-ID`, async (t) => {
+    let isBroken = true
+    const server = await openScriptedServer(t, (command, socket) =>
+      isBroken ? answer(command, socket) : agree(command),
+    )
+    const post = await openPost(t, server.url)
+    const { effect } = await post.send()
+    t.match(effect, {
+      status: 'failed',
+      error: /^The (connection to the )?mail server /,
+      output: { messageId },
+    })
+    t.notMatch(effect, { isFinal: true })
+    isBroken = false
+    t.match(await post.send(), { status: 'success', output: { messageId } })
+    for (const mail of server.mails) t.same(readHeaders(mail)['message-id'], [messageId])
+  })
+}
+
+for (const stage of ['CONNECT', 'EHLO', 'MAIL', 'RCPT', 'DATA', '.']) {
+  t.test(
+    `a server that falls silent at ${stage} is given up in time, and its connection closed`,
+    async (t) => {
+      const server = await openScriptedServer(t, (command) =>
+        command.startsWith(stage) ? undefined : agree(command),
+      )
+      const post = await openPost(t, server.url)
+      const { effect } = await post.send({ timeoutMs: 150 })
+      t.match(effect, { status: 'failed', error: 'Not taken by the mail server within 150 ms' })
+      t.notMatch(effect, { isFinal: true })
+      for (const socket of server.sockets) if (!socket.destroyed) await once(socket, 'close')
+    },
+  )
+}
+
+t.test('a mail that is given up in the middle is never sent to its end', async (t) => {
+  let stopped: Socket | undefined
+  const server = await openScriptedServer(t, (command, socket) => {
+    if (command === 'DATA') {
+      stopped = socket.pause()
+      socket.removeAllListeners('data')
+    }
+    return agree(command)
+  })
+  const post = await openPost(t, server.url)
+  // More than the systems at both ends take in: as HTML six times as many characters.
+  const data = { much: '"'.repeat(1_000_000) }
+  const result = await post.send({ config: { variables: { much: '{{much}}' } }, data, timeoutMs: 300 })
+  t.match(result, { status: 'failed', error: /within 300 ms/ })
+  let heard = ''
+  stopped?.on('data', (chunk) => {
+    heard += chunk
+  })
+  stopped?.resume()
+  if (stopped && !stopped.destroyed) await once(stopped, 'close')
+  t.notMatch(heard, /\r\n\.\r\n/)
+  t.same(server.mails, [])
+})
+
+t.test('a mail that is given up while it waits for a connection is never sent', async (t) => {
+  const waiting: (() => void)[] = []
+  const server = await openScriptedServer(t, (command, socket) => {
+    if (command !== 'CONNECT') return agree(command)
+    waiting.push(() => socket.write('220 ready\r\n'))
+    return undefined
+  })
+  const post = await openPost(t, server.url)
+  const first = Array.from({ length: 10 }, () => post.send({ executionId: newId() }))
+  t.match(await post.send({ timeoutMs: 150 }), { status: 'failed', error: /within 150 ms/ })
+  for (const greet of waiting) greet()
+  for (const { status } of await Promise.all(first)) t.equal(status, 'success')
+  t.equal(server.mails.length, 10)
+  for (const mail of server.mails) t.notMatch(mail, executionId)
+})
+
+t.test('no sender, or more than one, is told at the start', async (t) => {
+  const { createMailer } = await import('../src/effects/send-email.js')
+  for (const from of ['', 'nobody', 'a@x.io, b@x.io', 'group: a@x.io;'])
+    t.throws(() => createMailer({ smtpUrl: undefined, from, directory: '' }, {} as never), /MAIL_FROM/)
+})
+
+function drop(socket: Socket): undefined {
+  socket.destroy()
+}

@@ -1,0 +1,186 @@
+import fc from 'fast-check'
+import t from 'tap'
+import { emailAddress } from '../src/formats.js'
+import { compileMailTemplate, findMailTemplateFaults, type MailTexts } from '../src/mail-template.js'
+import { maxRenderedLength } from '../src/template.js'
+
+function render(texts: MailTexts, data: object = {}, variables: object = {}) {
+  return compileMailTemplate(texts).render(data, variables)
+}
+
+t.test('a part that a template lacks is null, and none is made from the other', async (t) => {
+  t.same(render({ text: 'Hi' }), { subject: null, text: 'Hi', html: null, warnings: [] })
+  t.same(render({ html: '<p>Hi</p>', text: null }), {
+    subject: null,
+    text: null,
+    html: '<p>Hi</p>',
+    warnings: [],
+  })
+})
+
+t.test("the action's variables come before the event's data, their own keys alone", async (t) => {
+  const texts = { text: '{{name}}, {{city}}, {{lead.a}}' }
+  const data = { name: 'Ada', city: 'Paris', lead: { a: 1 } }
+  t.match(render(texts, data, { name: 'Bob', lead: { b: 2 } }), {
+    text: 'Bob, Paris, ',
+    warnings: ['lead.a is missing'],
+  })
+  t.match(render({ text: '{{name}}' }, data, { name: null }), { text: '', warnings: [] })
+  t.match(render({ text: '{{toString}}{{__proto__}}' }, {}, Object.create({ toString: 'x' })), {
+    text: '',
+    warnings: ['toString is missing', '__proto__ is missing'],
+  })
+  const own = JSON.parse('{"__proto__":{"x":"own"},"constructor":"c"}')
+  t.match(render({ text: '{{__proto__.x}}{{constructor}}{{x}}' }, own), {
+    text: 'ownc',
+    warnings: ['x is missing'],
+  })
+})
+
+t.test('the subject is filled as that of an action: from the data alone, and as text', async (t) => {
+  t.match(render({ subject: '{{name}} & {{code}}' }, { name: '<A>', code: '007' }, { name: 'B' }), {
+    subject: '<A> & 007',
+  })
+})
+
+t.test('a lone placeholder gives text, too', async (t) => {
+  t.match(render({ text: '{{a}}', html: '{{a}}' }, { a: { b: '<' } }), {
+    text: '{"b":"<"}',
+    html: '{&quot;b&quot;:&quot;&lt;&quot;}',
+  })
+  t.match(render({ text: '{{a}}' }, { a: 42.5 }), { text: '42.5' })
+})
+
+t.test('what comes out of a placeholder is no markup in HTML, whatever its filters', async (t) => {
+  const cases: [string, unknown, string][] = [
+    ['<p>{{a}}</p>', '<script>alert(1)</script>', '<p>&lt;script&gt;alert(1)&lt;/script&gt;</p>'],
+    ['<a href="{{a}}">', '" onmouseover="x', '<a href="&quot; onmouseover=&quot;x">'],
+    ["<a href='{{a}}'>", "' onmouseover='x", "<a href='&#39; onmouseover=&#39;x'>"],
+    ['{{a}}', '&lt;b&gt;', '&amp;lt;b&amp;gt;'],
+    ['{{a}}', '&#60;', '&amp;#60;'],
+    ['{{a}}', '<!--', '&lt;!--'],
+    ['<!-- {{a}} -->', '-->', '<!-- --&gt; -->'],
+    ['<title>{{a}}</title>', '</title><script>', '<title>&lt;/title&gt;&lt;script&gt;</title>'],
+    ['{{a}}', '<svg/onload=x>', '&lt;svg/onload=x&gt;'],
+    ['{{a}}', '<\u0000b>', '&lt;\u0000b&gt;'],
+    ['{{a}}', '＜b＞', '＜b＞'],
+    ['{{a | upper}}', '<b>&amp;', '&lt;B&gt;&amp;AMP;'],
+    ['{{a | json}}', '"</script>', '&quot;\\&quot;&lt;/script&gt;&quot;'],
+    ['{{a | truncate:4}}', '<<<<<<', '&lt;&lt;&lt;…'],
+    ['{{a | urlencode}}', `<'"&>`, '%3C&#39;%22%26%3E'],
+    ['{{a | number:2}}', '<i>', '&lt;i&gt;'],
+    ['{{no | default:"<b>"}}', '', '&lt;b&gt;'],
+    ['{{a}}', ['<', { '"': "'" }], '[&quot;&lt;&quot;,{&quot;\\&quot;&quot;:&quot;&#39;&quot;}]'],
+    ['\\{{<b>{{a}}</b>', '>', '{{<b>&gt;</b>'],
+  ]
+  for (const [html, a, expected] of cases) t.match(render({ html }, { a }), { html: expected }, html)
+  fc.assert(
+    fc.property(fc.string(), (a) => {
+      const mail = render({ html: '{{a}}', text: '{{a}}' }, { a })
+      return (
+        'html' in mail && !/[<>"']|&(?!(?:amp|lt|gt|quot|#39);)/.test(mail.html ?? '<') && mail.text === a
+      )
+    }),
+  )
+})
+
+t.test('what was filled in is not filled again, from one part into another neither', async (t) => {
+  const data = { a: '{{b}}', b: 'secret' }
+  t.match(render({ text: '{{a}}{{a | default:"{{b}}"}}', html: '{{a}}' }, data, { c: '{{b}}' }), {
+    text: '{{b}}{{b}}',
+    html: '{{b}}',
+  })
+})
+
+t.test('a warning is told once for all parts', async (t) => {
+  t.match(render({ subject: '{{no}}', text: '{{no}}', html: '{{no}} {{at | date}}' }, { at: 'x' }), {
+    warnings: ['no is missing', 'at is no date'],
+  })
+})
+
+t.test('a mail takes in no more than its share of characters, counted as they are written', async (t) => {
+  const fault = { fault: `renders to more than ${maxRenderedLength} characters` }
+  const a = 'x'.repeat(maxRenderedLength / 2)
+  t.match(render({ text: '{{a}}{{a}}' }, { a }), { text: a + a })
+  t.same(render({ text: '{{a}}', html: '{{a}}{{a}}' }, { a }), fault)
+  t.same(render({ html: '{{a}}' }, { a: '"'.repeat(maxRenderedLength / 4) }), fault)
+})
+
+t.test('faults are told by their part, all at once, and no such template is compiled', async (t) => {
+  const texts = { subject: '{{a..b}}', text: '{{', html: '<p>{{a | shout}}</p>' }
+  t.same(findMailTemplateFaults(texts), [
+    { field: 'subject', message: 'has a placeholder without a field path: {{a..b}}' },
+    { field: 'text', message: 'has a placeholder without its closing }}' },
+    { field: 'html', message: 'has an unknown filter: shout' },
+  ])
+  for (const [part, text] of Object.entries(texts)) t.throws(() => compileMailTemplate({ [part]: text }))
+  t.same(findMailTemplateFaults({ text: '{{a}}'.repeat(200), html: '{{a}}'.repeat(201) }), [
+    { field: 'html', message: 'must have at most 200 placeholders' },
+  ])
+  t.same(findMailTemplateFaults({ text: null, html: 5 }), [], 'of that a schema speaks')
+  t.same(findMailTemplateFaults({}), [])
+})
+
+t.test('a template renders any JSON', async () => {
+  fc.assert(
+    fc.property(fc.object(), fc.object(), (data, variables) => {
+      const mail = render({ text: '{{a}} {{a.b | json}}', html: '{{a | upper}}' }, data, variables)
+      return 'text' in mail && typeof mail.text === 'string' && typeof mail.html === 'string'
+    }),
+  )
+})
+
+t.test('an address is one mailbox, and nothing that could become a second', async (t) => {
+  const good = [
+    'a@b.c',
+    'root@localhost',
+    "o'neil+tag_1%x@sub.example.co",
+    'ä+1@bücher.example',
+    '用户@例子.测试',
+    'a@xn--bcher-kva.example',
+    `${'a'.repeat(64)}@x.io`,
+  ]
+  const isRefused = (address: string) => emailAddress(address) === 'must be one e-mail address'
+  t.same(good.filter(isRefused), [])
+  const bad = [
+    '',
+    'nobody',
+    '@x.io',
+    'a@',
+    'a@x.io ',
+    'Ann <a@x.io>',
+    '<a@x.io>',
+    'a@x.io, b@y.io',
+    'a@x.io;b@y.io',
+    'team: a@x.io;',
+    'a@x.io(b@y.io)',
+    '"a@x.io"@y.io',
+    'a@b@x.io',
+    'a@[127.0.0.1]',
+    'a@x.io\r\nBcc: b@y.io',
+    'a@x\u0000.io',
+    'a@x.io\u0085b',
+    'a@x.io\u2028b',
+    'a\u202e@x.io',
+    'a@x\u200b.io',
+    'a\ud800@x.io',
+    'a@x.io，y.io',
+    'a@x.io；y',
+    'a＠x.io',
+    'a@x（y）.io',
+    'a@x＂.io',
+    'a@⑴.io',
+    'a@x..io',
+    'a@.io',
+    'a@x.io.',
+    'a@x/y.io',
+    'a@x%2cy.io',
+    'a@ﷺ.io',
+    'a@xn--a.io',
+    `${'a'.repeat(320)}@x.io`,
+  ]
+  t.same(
+    bad.filter((address) => !isRefused(address)),
+    [],
+  )
+})
