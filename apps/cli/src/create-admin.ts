@@ -3,6 +3,7 @@ import { addAudit } from './commands/audit.js'
 import { addKeys } from './commands/keys.js'
 import { addMembers } from './commands/members.js'
 import { addSecrets } from './commands/secrets.js'
+import { addSubscriptions } from './commands/subscriptions.js'
 import { addTokens } from './commands/tokens.js'
 import { addWorkspaces } from './commands/workspaces.js'
 import { createProgram } from './program.js'
@@ -11,10 +12,11 @@ import { createProgram } from './program.js'
 export function createAdmin(): Command {
   const program = createProgram({
     name: 'npm run admin --',
-    description: `Manages workspaces, members, API keys and signing secrets, right in the database.
+    description: `Manages workspaces, members, API keys, signing secrets and subscriptions, right in the database.
 It takes DATABASE_URL from the environment, else the product that npm start runs.`,
     example: 'workspaces create --name Acme --admin ada',
   })
-  for (const add of [addWorkspaces, addMembers, addKeys, addSecrets, addTokens, addAudit]) add(program)
+  for (const add of [addWorkspaces, addMembers, addKeys, addSecrets, addSubscriptions, addTokens, addAudit])
+    add(program)
   return program
 }

@@ -24,6 +24,10 @@ t.test('workspaces are created, listed and updated', async (t) => {
   ])
   const updated = await ask<Workspace>(`workspaces update ${created.id} --name Acme2 --plan standard`)
   t.same(updated, { ...created, name: 'Acme2', plan: 'standard' })
+  const pause = (after: string) =>
+    ask<Workspace>(`workspaces update ${created.id} --auto-pause-after ${after}`)
+  t.same(await pause('5'), { ...updated, autoPauseAfter: 5 })
+  t.same(await pause('never'), { ...updated, autoPauseAfter: null })
   const [listed, table, nothing] = await Promise.all([
     ask<Workspace[]>('workspaces list'),
     admin('workspaces list'),
@@ -39,7 +43,11 @@ t.test('workspaces are created, listed and updated', async (t) => {
     output: new RegExp(`^${created.id} +Acme2 +standard +\\d{4}-\\d\\d-\\d\\d`, 'm'),
   })
   t.match(table.output, /^id +name +plan +createdAt\n/)
-  t.same(nothing, { code: 2, output: '', errors: 'Say what is to change: --name, --plan or both.\n' })
+  t.same(nothing, {
+    code: 2,
+    output: '',
+    errors: 'Say what is to change: --name, --plan or --auto-pause-after.\n',
+  })
 })
 
 t.test('members are set, listed and removed, and the last admin stays', async (t) => {

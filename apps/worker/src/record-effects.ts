@@ -1,6 +1,13 @@
 import { newId } from '@automation/database'
 import type { Run } from './run.js'
 
+/** A UUID in the order of time, which follows from the failure and the subscription: each failure of an execution is told once. */
+const deliveryId = `(
+      SELECT (left(time, 8) || '-' || right(time, 4) || '-8' || left(digest, 3) || '-8' || substr(digest, 4, 3) || '-'
+              || right(digest, 12))::uuid
+      FROM (SELECT lpad(to_hex((extract(epoch FROM recorded.finished_at) * 1000)::bigint), 12, '0') AS time,
+                   md5(recorded.id::text || s.id::text || recorded.finished_at::text) AS digest) AS parts)`
+
 /**
  * What is recorded with runs, whether they are new (record-outcomes.ts) or went on (record-steps.ts). Each piece follows from
  * the rows of `recorded`, which are the runs that *this* statement has written: what another delivery recorded first
@@ -34,9 +41,10 @@ export const recordEffects = `
   ),
   told AS (
     INSERT INTO events (id, workspace_id, type, data, rule_id, rule_ids)
-    SELECT ${deliveryId('recorded.id', 's.id')}, recorded.workspace_id, 'execution.failed',
+    SELECT ${deliveryId}, recorded.workspace_id, 'execution.failed',
            json_build_object('executionId', recorded.id, 'ruleId', recorded.rule_id, 'eventId', recorded.event_id,
-             'eventType', recorded.event_type, 'error', recorded.error, 'failedAt', recorded.finished_at),
+             'eventType', recorded.event_type, 'error', recorded.error,
+             'failedAt', to_char(recorded.finished_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')),
            s.id, '{}'
     FROM recorded
     JOIN subscriptions s
@@ -82,12 +90,6 @@ export const recordEffects = `
     FROM tally JOIN locked USING (rule_id)
     WHERE counters.rule_id = tally.rule_id
   )`
-
-/** A UUID in the order of time like the execution's, which follows from it and the subscription. */
-function deliveryId(execution: string, subscription: string): string {
-  const digest = `md5(${execution}::text || ${subscription}::text)`
-  return `(left(${execution}::text, 14) || '8' || substr(${digest}, 1, 3) || '-8' || substr(${digest}, 4, 3) || '-' || substr(${digest}, 7, 12))::uuid`
-}
 
 /** The rows for $2 and $3, under the names of their columns: one JSON text a table crosses cheaper than an array a column. */
 export function effectRowsOf(runs: Run[]): { tasks: object[]; events: object[] } {

@@ -283,7 +283,13 @@ t.test('who subscribes to execution.failed is told of failures, by an event addr
     {
       ruleId: told.id,
       doneAt: null,
-      data: { ruleId: bad, eventId: outcome.event.id, eventType: 'LEAD_CREATED', error: 'no answer' },
+      data: {
+        ruleId: bad,
+        eventId: outcome.event.id,
+        eventType: 'LEAD_CREATED',
+        error: 'no answer',
+        failedAt: /^2026.*Z$/,
+      },
     },
   ])
   const [delivery] = events

@@ -2,6 +2,7 @@ import type { Database, WorkspaceTransaction } from '@automation/database'
 import { newId, Prisma } from '@automation/database'
 import type { AuditAction } from './audit.js'
 import { Refused } from './refused.js'
+import { publishChange } from './service-events.js'
 
 /** On whose behalf a workspace is changed: every change leaves an entry in its audit log. */
 export interface Administrator {
@@ -18,7 +19,7 @@ export interface Change<Result> {
 }
 
 /**
- * Changes a workspace and writes down who did, in one transaction. Changes of one workspace happen one after another,
+ * Changes a workspace, writes down who did, and tells the subscribers, in one transaction. Changes of one workspace happen one after another,
  * so a rule about all of its members, keys or secrets holds whoever else is at work.
  *
  * @throws Refused where the workspace does not exist, and whatever the change throws
@@ -33,15 +34,21 @@ export function changeWorkspace<Result>(
     )
     if (locked.length === 0) throw new Refused('not_found', 'Workspace not found')
     const { result, entry } = await change(transaction)
-    if (entry) await writeAudit(transaction, { workspaceId, actor, ...entry })
+    if (entry) {
+      const change = { workspaceId, actor, ...entry }
+      await publishChange(transaction, { ...change, at: await writeAudit(transaction, change) })
+    }
     return result
   })
 }
 
+/** @returns the time of the entry */
 export async function writeAudit(
   transaction: WorkspaceTransaction,
   entry: { workspaceId: string; actor: string; action: AuditAction; subject: string; details?: object },
-): Promise<void> {
+): Promise<Date> {
   const { details = {}, ...rest } = entry
-  await transaction.auditEntry.create({ data: { id: newId(), ...rest, details }, select: { id: true } })
+  const data = { id: newId(), ...rest, details }
+  const { at } = await transaction.auditEntry.create({ data, select: { at: true } })
+  return at
 }

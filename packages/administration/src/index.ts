@@ -28,30 +28,34 @@ export { cancelWaitingRuns, changeRules, pauseRule } from './rules.js'
 export { createSealer, type Sealer } from './sealing.js'
 export { pingType, publish, ServiceEventType } from './service-events.js'
 export {
-  createSigningSecret,
-  listSigningSecrets,
   NewSigningSecret,
   Provider,
-  retireSigningSecret,
-  revokeSigningSecret,
   SecretDirection,
   SigningSecret,
   SigningSecretToCreate,
+} from './signing-secret-schemas.js'
+export {
+  createSigningSecret,
+  listSigningSecrets,
+  retireSigningSecret,
+  revokeSigningSecret,
   sealingContext,
   signingSecretState,
 } from './signing-secrets.js'
+export {
+  NewSubscription,
+  Subscription,
+  SubscriptionToCreate,
+  SubscriptionToUpdate,
+} from './subscription-schemas.js'
 export {
   createSubscription,
   deleteSubscription,
   findSubscription,
   findSubscriptionUrlFault,
   listSubscriptions,
-  NewSubscription,
   pingSubscription,
   readSubscription,
-  Subscription,
-  SubscriptionToCreate,
-  SubscriptionToUpdate,
   subscriptionRetry,
   updateSubscription,
 } from './subscriptions.js'

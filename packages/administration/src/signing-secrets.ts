@@ -1,71 +1,74 @@
 import { isUuid, newId, type WorkspaceDatabase, type WorkspaceTransaction } from '@automation/database'
 import { newSigningSecret, readSigningKey } from '@automation/webhooks'
-import { Type } from 'typebox'
+import type { Type } from 'typebox'
 import { type Administrator, changeWorkspace } from './administrator.js'
-import { credentialTimes, orNull, presentTimes, Timestamp } from './credential.js'
+import { presentTimes } from './credential.js'
 import { Refused } from './refused.js'
 import type { Sealer } from './sealing.js'
+import type {
+  NewSigningSecret,
+  SecretDirection,
+  SigningSecret,
+  SigningSecretToCreate,
+} from './signing-secret-schemas.js'
 
-export const Provider = Type.String({
-  pattern: '^[a-z0-9][a-z0-9._-]{0,63}$',
-  description:
-    'the name that stands in the path of its webhooks: small letters, digits, dots, dashes, underscores',
-})
-
-export const SigningSecretState = Type.Enum(['active', 'retiring', 'retired', 'revoked'], {
-  description: 'active and retiring ones sign',
-})
-export const SigningSecret = Type.Object({
-  id: Type.String({ format: 'uuid', description: 'X-Signature-Id' }),
-  provider: Provider,
-  state: SigningSecretState,
-  ...credentialTimes,
-  retiresAt: orNull(Timestamp),
-})
-export type SigningSecret = Type.Static<typeof SigningSecret>
-
-/** The only answer that ever shows the secret itself. */
-export const NewSigningSecret = Type.Object({
-  ...SigningSecret.properties,
-  secret: Type.String({ description: '`whsec_…`, shown this once; it is kept encrypted' }),
-})
-export type NewSigningSecret = Type.Static<typeof NewSigningSecret>
-
-export const SigningSecretToCreate = Type.Object({ provider: Provider }, { additionalProperties: false })
-
+/** Of each direction. */
 const maxUsableSecrets = 50
 
-/** @throws Refused where the workspace has 50 secrets in use */
+/** @throws Refused where the workspace has 50 such secrets in use, or no such subscription */
 export function createSigningSecret(
   administrator: Administrator,
   sealer: Sealer,
-  { provider }: Type.Static<typeof SigningSecretToCreate>,
+  { provider, direction = 'incoming' }: Type.Static<typeof SigningSecretToCreate>,
   secret = newSigningSecret(),
 ): Promise<NewSigningSecret> {
   const { workspaceId } = administrator
-  const id = newId()
-  const sealed = sealer.seal(readSigningKey(secret), sealingContext({ id, workspaceId }))
   return changeWorkspace(administrator, async (transaction) => {
-    const inUse = await transaction.signingSecret.count({
-      where: { revokedAt: null, OR: [{ retiresAt: null }, { retiresAt: { gt: new Date() } }] },
-    })
-    if (inUse >= maxUsableSecrets)
-      throw new Refused('conflict', `A workspace may have ${maxUsableSecrets} signing secrets in use`)
-    const row = await transaction.signingSecret.create({ data: { id, workspaceId, provider, sealed } })
+    if (direction === 'outgoing' && isUuid(provider)) await refuseUnknownSubscription(transaction, provider)
+    const created = await addSigningSecret(transaction, sealer, { workspaceId, direction, provider }, secret)
     return {
-      result: { ...present(row), secret },
-      entry: { action: 'signing_secret.created', subject: id, details: { provider } },
+      result: { ...created, secret },
+      entry: {
+        action: 'signing_secret.created',
+        subject: created.id,
+        details: direction === 'incoming' ? { provider } : { provider, direction },
+      },
     }
   })
+}
+
+/** The secret alone, for a change that makes more than it. @throws Refused where the workspace has 50 such secrets in use */
+export async function addSigningSecret(
+  transaction: WorkspaceTransaction,
+  sealer: Sealer,
+  fields: { workspaceId: string; direction: SecretDirection; provider: string },
+  secret: string,
+): Promise<SigningSecret> {
+  const { workspaceId, direction } = fields
+  const inUse = await transaction.signingSecret.count({
+    where: { direction, revokedAt: null, OR: [{ retiresAt: null }, { retiresAt: { gt: new Date() } }] },
+  })
+  if (inUse >= maxUsableSecrets)
+    throw new Refused(
+      'conflict',
+      `A workspace may have ${maxUsableSecrets} ${direction} signing secrets in use`,
+    )
+  const id = newId()
+  const sealed = sealer.seal(readSigningKey(secret), sealingContext({ id, workspaceId }))
+  return present(await transaction.signingSecret.create({ data: { ...fields, id, sealed } }))
 }
 
 /** The newest first; those that were retired or revoked too. */
 export async function listSigningSecrets(
   database: WorkspaceDatabase,
-  provider?: string,
+  wanted: { direction?: SecretDirection; provider?: string } = {},
 ): Promise<SigningSecret[]> {
+  const { direction, provider } = wanted
   const rows = await database.signingSecret.findMany({
-    where: provider === undefined ? {} : { provider },
+    where: {
+      ...(direction === undefined ? {} : { direction }),
+      ...(provider === undefined ? {} : { provider }),
+    },
     orderBy: { id: 'desc' },
   })
   return rows.map(present)
@@ -131,8 +134,14 @@ async function findSecret(transaction: WorkspaceTransaction, id: string): Promis
   return row
 }
 
+async function refuseUnknownSubscription(transaction: WorkspaceTransaction, id: string): Promise<void> {
+  if ((await transaction.subscription.count({ where: { id } })) === 0)
+    throw new Refused('invalid', 'No subscription has this id', 'provider')
+}
+
 interface Row {
   id: string
+  direction: SecretDirection
   provider: string
   createdAt: Date
   retiresAt: Date | null
@@ -143,6 +152,7 @@ interface Row {
 function present(row: Row): SigningSecret {
   return {
     id: row.id,
+    direction: row.direction,
     provider: row.provider,
     state: signingSecretState(row, Date.now()),
     ...presentTimes(row),

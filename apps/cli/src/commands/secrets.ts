@@ -5,6 +5,7 @@ import {
   Provider,
   retireSigningSecret,
   revokeSigningSecret,
+  SecretDirection,
   SigningSecretToCreate,
 } from '@automation/administration'
 import type { Command } from 'commander'
@@ -12,14 +13,19 @@ import { readEncryptionKey } from '../config.js'
 import { formatFields, formatTable } from '../format.js'
 import { addCommand, exampleId, print } from '../program.js'
 import { useWorkspace, useWorkspaceOf } from '../use-database.js'
-import { readAs, readDuration, readId } from '../values.js'
+import { listChoices, readAs, readDuration, readId } from '../values.js'
 
 const dayMs = 86_400_000
+const direction = [
+  '--direction <direction>',
+  `${listChoices(SecretDirection)}: who sends what it signs`,
+  readAs(SecretDirection),
+] as const
 
 export function addSecrets(program: Command): void {
   const secrets = addCommand(program, {
     name: 'secrets',
-    description: 'Create, list, retire and revoke the signing secrets of incoming webhooks.',
+    description: 'Create, list, retire and revoke the signing secrets of incoming and outgoing webhooks.',
     example: `list --workspace ${exampleId}`,
   })
   addCommand(secrets, {
@@ -27,12 +33,13 @@ export function addSecrets(program: Command): void {
     description: 'Make a signing secret and show it, this once. Needs ENCRYPTION_KEY.',
     example: `--workspace ${exampleId} --provider billing`,
   })
-    .requiredOption('--workspace <id>', 'where its webhooks go', readId)
+    .requiredOption('--workspace <id>', 'where its webhooks go, or come from', readId)
     .requiredOption(
       '--provider <provider>',
-      'who signs with it',
+      'who signs with it; of an outgoing one the host that is called, or the id of a subscription',
       readAs(SigningSecretToCreate.properties.provider),
     )
+    .option(...direction)
     .action(create)
   addCommand(secrets, {
     name: 'list',
@@ -41,6 +48,7 @@ export function addSecrets(program: Command): void {
   })
     .requiredOption('--workspace <id>', 'whose secrets', readId)
     .option('--provider <provider>', 'of this one alone', readAs(Provider))
+    .option(...direction)
     .action(list)
   addCommand(secrets, {
     name: 'retire',
@@ -61,26 +69,29 @@ export function addSecrets(program: Command): void {
     .action(revoke)
 }
 
-async function create(options: { workspace: string; provider: string }, command: Command): Promise<void> {
+async function create(
+  { workspace, ...fields }: { workspace: string; provider: string; direction?: SecretDirection },
+  command: Command,
+): Promise<void> {
   const sealer = createSealer(readEncryptionKey())
-  const secret = await useWorkspace(options.workspace, (administrator) =>
-    createSigningSecret(administrator, sealer, { provider: options.provider }),
+  const secret = await useWorkspace(workspace, (administrator) =>
+    createSigningSecret(administrator, sealer, fields),
   )
-  print(
-    command,
-    secret,
-    `${formatFields(secret)}\n\nKeep the secret now: it is shown this once. Its id goes into X-Signature-Id.`,
-  )
+  const use = secret.direction === 'incoming' ? ' Its id goes into X-Signature-Id.' : ''
+  print(command, secret, `${formatFields(secret)}\n\nKeep the secret now: it is shown this once.${use}`)
 }
 
-async function list(options: { workspace: string; provider?: string }, command: Command): Promise<void> {
-  const secrets = await useWorkspace(options.workspace, ({ database, workspaceId }) =>
-    listSigningSecrets(database.forWorkspace(workspaceId), options.provider),
+async function list(
+  { workspace, ...wanted }: { workspace: string; provider?: string; direction?: SecretDirection },
+  command: Command,
+): Promise<void> {
+  const secrets = await useWorkspace(workspace, ({ database, workspaceId }) =>
+    listSigningSecrets(database.forWorkspace(workspaceId), wanted),
   )
   print(
     command,
     secrets,
-    formatTable(secrets, ['id', 'provider', 'state', 'createdAt', 'retiresAt', 'lastUsedAt']),
+    formatTable(secrets, ['id', 'direction', 'provider', 'state', 'createdAt', 'retiresAt', 'lastUsedAt']),
   )
 }
 

@@ -2,9 +2,11 @@ import type { Sealer } from '@automation/administration'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { apiKeyRoutes } from './api-keys.js'
 import { auditLogRoutes } from './audit-log.js'
+import { deliveryRoutes } from './deliveries.js'
 import { memberRoutes } from './members.js'
 import { receiptRoutes } from './receipts.js'
 import { signingSecretRoutes } from './signing-secrets.js'
+import { subscriptionRoutes } from './subscriptions.js'
 import { workspaceRoutes } from './workspaces.js'
 
 /** What developers and admins need beside the rules: for API keys as well as for members. */
@@ -16,6 +18,8 @@ export const developerRoutes: FastifyPluginAsyncTypebox<{ sealer: Sealer }> = as
   await app.register(receiptRoutes, { prefix: '/webhook-receipts' })
   await app.register(apiKeyRoutes, { prefix: '/api-keys' })
   await app.register(signingSecretRoutes, { prefix: '/signing-secrets', sealer })
+  await app.register(subscriptionRoutes, { prefix: '/subscriptions', sealer })
+  await app.register(deliveryRoutes, { prefix: '/subscriptions' })
   await app.register(memberRoutes, { prefix: '/members' })
   await app.register(workspaceRoutes, { prefix: '/workspaces' })
   await app.register(auditLogRoutes, { prefix: '/audit-log' })

@@ -6,6 +6,7 @@ import {
   retireSigningSecret,
   revokeSigningSecret,
   type Sealer,
+  SecretDirection,
   SigningSecret,
   SigningSecretToCreate,
 } from '@automation/administration'
@@ -36,11 +37,14 @@ export const signingSecretRoutes: FastifyPluginAsyncTypebox<{ sealer: Sealer }> 
     schema: {
       tags: ['Administration'],
       summary: 'List the signing secrets, newest first; those that are retired or revoked too',
-      querystring: Type.Object({ provider: Type.Optional(Provider) }),
+      querystring: Type.Object({
+        direction: Type.Optional(SecretDirection),
+        provider: Type.Optional(Provider),
+      }),
       response: { 200: Type.Object({ data: Type.Array(SigningSecret) }), ...refusalAnswers() },
     },
     handler: async ({ query, workspace }) => ({
-      data: await listSigningSecrets(workspace.database, query.provider),
+      data: await listSigningSecrets(workspace.database, query),
     }),
   })
 
@@ -48,7 +52,7 @@ export const signingSecretRoutes: FastifyPluginAsyncTypebox<{ sealer: Sealer }> 
     config: { role: 'admin' },
     schema: {
       tags: ['Administration'],
-      summary: 'Create a signing secret for a provider; its text is shown this once',
+      summary: 'Create a signing secret, for a provider or for what we send; its text is shown this once',
       body: SigningSecretToCreate,
       response: { 201: NewSigningSecret, ...refusalAnswers(409, 413, 415, 422) },
     },

@@ -55,7 +55,8 @@ export const workspaceRoutes: FastifyPluginAsyncTypebox = async (app) => {
     config: { role: 'admin' },
     schema: {
       tags: ['Administration'],
-      summary: 'Rename the workspace that x-workspace-id names, or lower its plan',
+      summary:
+        'Rename the workspace that x-workspace-id names, lower its plan, or say when failing rules are switched off',
       params: WorkspaceParams,
       body: WorkspaceToUpdate,
       response: { 200: Workspace, ...refusalAnswers(404, 413, 415, 422) },

@@ -1,4 +1,4 @@
-import { type Sealer, sealingContext, signingSecretState } from '@automation/administration'
+import { publish, type Sealer, sealingContext, signingSecretState } from '@automation/administration'
 import { type Database, isUuid, newId, type Prisma } from '@automation/database'
 import { diagnose, type Finding, type KnownSecret } from '@automation/webhooks'
 import type { FastifyBaseLogger } from 'fastify'
@@ -17,7 +17,7 @@ const verified: ReadonlySet<RejectionReason> = new Set(['timestamp', 'body', 're
 
 /**
  * Writes refused deliveries down for the workspace that they name, if the provider is known to it, together with what
- * the signature doctor says. The caller does not wait: neither the answer nor its time depend on it.
+ * the signature doctor says, and tells the subscribers. The caller does not wait: neither the answer nor its time depend on it.
  */
 export function openRejectionLog(database: Database, sealer: Sealer, log: FastifyBaseLogger) {
   const room = createLocalBuckets()
@@ -41,7 +41,9 @@ export function openRejectionLog(database: Database, sealer: Sealer, log: Fastif
 
   async function write(delivery: Delivery, reason: RejectionReason): Promise<void> {
     const { workspaceId, provider, id } = delivery
-    const secrets = await database.forWorkspace(workspaceId).signingSecret.findMany({
+    const own = database.forWorkspace(workspaceId)
+    const secrets = await own.signingSecret.findMany({
+      where: { direction: 'incoming' },
       orderBy: [{ revokedAt: { sort: 'desc', nulls: 'first' } }, { id: 'desc' }],
       take: maxSecrets,
     })
@@ -49,17 +51,23 @@ export function openRejectionLog(database: Database, sealer: Sealer, log: Fastif
     const findings: Finding[] = diagnosable.has(reason)
       ? diagnose(delivery, secrets.flatMap(openForDoctor))
       : []
-    await database.system.webhookRejection.create({
-      data: {
-        id: newId(),
-        workspaceId,
-        provider,
-        key: id === '' ? null : id.slice(0, 255),
-        verified: verified.has(reason),
-        reason,
-        findings: findings.map((finding) => ({ ...finding })),
-      },
-      select: { id: true },
+    const rejectionId = newId()
+    const key = id === '' ? null : id.slice(0, 255)
+    await own.$transaction(async (transaction) => {
+      await transaction.webhookRejection.create({
+        data: {
+          id: rejectionId,
+          workspaceId,
+          provider,
+          key,
+          verified: verified.has(reason),
+          reason,
+          findings: findings.map((finding) => ({ ...finding })),
+        },
+        select: { id: true },
+      })
+      const data = { rejectionId, provider, key, reason }
+      await publish(transaction, { workspaceId, type: 'receipt.rejected', data })
     })
   }
 

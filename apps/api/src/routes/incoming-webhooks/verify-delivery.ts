@@ -64,7 +64,7 @@ function isSignedWith({ key, workspaceId, provider }: OpenedSecret, delivery: De
 
 const noId = '00000000-0000-0000-0000-000000000000'
 
-/** Those that sign at this moment, in the order of the ids. */
+/** Those that sign at this moment, in the order of the ids. Outgoing ones never do: the receivers of our webhooks know them. */
 async function loadSecrets(database: Database, ids: string[]): Promise<(StoredSecret | undefined)[]> {
   const secrets = await database.run<StoredSecret>('load_signing_secrets', statement, [ids])
   const byId = new Map(secrets.map((secret) => [secret.id, secret]))
@@ -74,4 +74,5 @@ async function loadSecrets(database: Database, ids: string[]): Promise<(StoredSe
 const statement = `
   SELECT id, workspace_id AS "workspaceId", provider, sealed
   FROM signing_secrets
-  WHERE id = ANY($1::uuid[]) AND revoked_at IS NULL AND (retires_at IS NULL OR retires_at > now())`
+  WHERE id = ANY($1::uuid[]) AND direction = 'incoming'
+    AND revoked_at IS NULL AND (retires_at IS NULL OR retires_at > now())`

@@ -1,0 +1,78 @@
+import { readSubscription } from '@automation/administration'
+import type { Prisma } from '@automation/database'
+import type { ActionResult } from '@automation/engine'
+import { RunStatus } from '@automation/jobs'
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { Type } from 'typebox'
+import { cutPage, pageArguments } from '../../page.js'
+import { Id, NextCursor, orNull, PageQuery, refusalAnswers } from '../answers.js'
+
+/** What is told to a subscription is an execution like that of a rule, whose one action is the call. */
+const Delivery = Type.Object({
+  id: Id,
+  eventType: Type.String({ description: 'one that may be subscribed to, or `subscription.ping`' }),
+  status: RunStatus,
+  attempts: Type.Integer({ description: 'calls that were begun' }),
+  lastStatusCode: orNull(Type.Integer({ description: 'of the last call; null where nobody answered' })),
+  error: orNull(Type.String({ description: 'why it failed, or the last call did' })),
+  createdAt: Type.String({ format: 'date-time', description: 'also the `timestamp` in its body' }),
+  dueAt: orNull(Type.String({ format: 'date-time', description: 'of the next attempt' })),
+})
+type Delivery = Type.Static<typeof Delivery>
+
+const fields = {
+  id: true,
+  eventType: true,
+  status: true,
+  results: true,
+  error: true,
+  startedAt: true,
+  dueAt: true,
+} as const
+const defaultLimit = 50
+
+export const deliveryRoutes: FastifyPluginAsyncTypebox = async (app) => {
+  app.get('/:id/deliveries', {
+    config: { role: 'admin' },
+    schema: {
+      tags: ['Administration'],
+      summary: 'List what was sent to a subscription and what came of it, newest first',
+      params: Type.Object({ id: Id }),
+      querystring: Type.Object(PageQuery),
+      response: {
+        200: Type.Object({ data: Type.Array(Delivery), nextCursor: NextCursor }),
+        ...refusalAnswers(404),
+      },
+    },
+    handler: async ({ params, query, workspace }) => {
+      const { id: ruleId } = await readSubscription(app.database, workspace.id, params.id)
+      const limit = query.limit ?? defaultLimit
+      const { where, ...page } = pageArguments(query, limit)
+      const rows = await workspace.database.execution.findMany({
+        where: { AND: [where, { ruleId }] },
+        select: fields,
+        ...page,
+      })
+      const cut = cutPage(rows, limit)
+      return { data: cut.page.map(present), nextCursor: cut.nextCursor }
+    },
+  })
+}
+
+function present(row: Prisma.ExecutionGetPayload<{ select: typeof fields }>): Delivery {
+  const [call] = row.results as unknown as ActionResult[]
+  const attempts = call?.attempts ?? []
+  const last = attempts.at(-1)
+  const { statusCode } = (last?.output ?? call?.output ?? {}) as { statusCode?: number }
+  return {
+    id: row.id,
+    eventType: row.eventType,
+    status: row.status,
+    attempts: attempts.length,
+    lastStatusCode: statusCode ?? null,
+    error: row.error ?? (row.status === 'succeeded' ? null : (last?.error ?? null)),
+    createdAt: row.startedAt.toISOString(),
+    // Of one that is under way it is the end of a worker's lease.
+    dueAt: row.status === 'retrying' ? (row.dueAt?.toISOString() ?? null) : null,
+  }
+}

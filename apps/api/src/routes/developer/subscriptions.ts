@@ -1,0 +1,122 @@
+import {
+  createSubscription,
+  deleteSubscription,
+  findSubscriptionUrlFault,
+  listSubscriptions,
+  NewSubscription,
+  pingSubscription,
+  readSubscription,
+  type Sealer,
+  Subscription,
+  SubscriptionToCreate,
+  SubscriptionToUpdate,
+  updateSubscription,
+} from '@automation/administration'
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import type { FastifyRequest } from 'fastify'
+import { Type } from 'typebox'
+import { administratorOf } from '../../administrator.js'
+import { refusals } from '../../errors.js'
+import { bodyFaults } from '../../plugins/validation.js'
+import { Accepted } from '../../run-event.js'
+import { Id, refusalAnswers } from '../answers.js'
+
+const SubscriptionParams = Type.Object({ id: Id })
+
+export const subscriptionRoutes: FastifyPluginAsyncTypebox<{ sealer: Sealer }> = async (app, { sealer }) => {
+  app.get('/', {
+    config: { role: 'admin' },
+    schema: {
+      tags: ['Administration'],
+      summary: 'List the subscriptions: the URLs that are told what happens in the workspace, newest first',
+      response: { 200: Type.Object({ data: Type.Array(Subscription) }), ...refusalAnswers() },
+    },
+    handler: async ({ workspace }) => ({ data: await listSubscriptions(app.database, workspace.id) }),
+  })
+
+  app.post('/', {
+    attachValidation: true,
+    config: { role: 'admin' },
+    schema: {
+      tags: ['Administration'],
+      summary: 'Subscribe a URL to events of the service; the secret that signs them is shown this once',
+      body: SubscriptionToCreate,
+      response: { 201: NewSubscription, ...refusalAnswers(409, 413, 415, 422) },
+    },
+    handler: async (request, reply) => {
+      refuseFaults(request)
+      const subscription = await createSubscription(administratorOf(request), sealer, request.body)
+      return reply
+        .status(201)
+        .headers({ location: `${app.prefix}/${subscription.id}`, 'cache-control': 'no-store' })
+        .send(subscription)
+    },
+  })
+
+  app.get('/:id', {
+    config: { role: 'admin' },
+    schema: {
+      tags: ['Administration'],
+      summary: 'Read a subscription',
+      params: SubscriptionParams,
+      response: { 200: Subscription, ...refusalAnswers(404) },
+    },
+    handler: async ({ params, workspace }) => readSubscription(app.database, workspace.id, params.id),
+  })
+
+  app.patch('/:id', {
+    attachValidation: true,
+    config: { role: 'admin' },
+    schema: {
+      tags: ['Administration'],
+      summary: 'Change a subscription: any subset of its fields',
+      params: SubscriptionParams,
+      body: SubscriptionToUpdate,
+      response: { 200: Subscription, ...refusalAnswers(404, 413, 415, 422) },
+    },
+    handler: async (request) => {
+      refuseFaults(request)
+      return updateSubscription(administratorOf(request), request.params.id, request.body)
+    },
+  })
+
+  app.delete('/:id', {
+    config: { role: 'admin' },
+    schema: {
+      tags: ['Administration'],
+      summary: 'Delete a subscription: what waits for it is cancelled, and its secrets are revoked',
+      params: SubscriptionParams,
+      response: { 204: Type.Null(), ...refusalAnswers(404, 413, 415) },
+    },
+    handler: async (request, reply) => {
+      await deleteSubscription(administratorOf(request), request.params.id)
+      return reply.status(204).send(null)
+    },
+  })
+
+  app.post('/:id/test', {
+    config: { role: 'admin' },
+    schema: {
+      tags: ['Administration'],
+      summary: 'Send a `subscription.ping` to a subscription, to see whether it arrives',
+      params: SubscriptionParams,
+      response: { 202: Accepted, ...refusalAnswers(404, 409, 413, 415) },
+    },
+    handler: async (request, reply) => {
+      const id = await pingSubscription(administratorOf(request), request.params.id)
+      return reply
+        .status(202)
+        .header('location', `/api/executions/${id}`)
+        .send({ id, status: 'accepted' as const })
+    },
+  })
+}
+
+/** Those of the shape, and a URL that cannot be called, together. */
+function refuseFaults({ validationError, body }: FastifyRequest): void {
+  const faults = bodyFaults(validationError ?? {})
+  const { url } = body as { url?: unknown }
+  const urlFault = typeof url === 'string' ? findSubscriptionUrlFault(url) : undefined
+  if (urlFault !== undefined) faults.push({ field: 'url', message: urlFault })
+  if (faults.length > 0) throw refusals.invalid(faults)
+}
