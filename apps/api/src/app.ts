@@ -7,6 +7,7 @@ import accessCaches from './plugins/access-caches.js'
 import bodies from './plugins/bodies.js'
 import caller from './plugins/caller.js'
 import errors from './plugins/errors.js'
+import idempotency from './plugins/idempotency.js'
 import notFound from './plugins/not-found.js'
 import openapi from './plugins/openapi.js'
 import rateLimit, { limitationOf } from './plugins/rate-limit.js'
@@ -16,8 +17,9 @@ import resources from './plugins/resources.js'
 import shutdown from './plugins/shutdown.js'
 import validation from './plugins/validation.js'
 import { developerRoutes } from './routes/developer/index.js'
-import { eventRoutes } from './routes/events.js'
-import { executionRoutes } from './routes/executions.js'
+import { emailTemplateRoutes } from './routes/email-templates/index.js'
+import { eventRoutes } from './routes/events/index.js'
+import { executionRoutes } from './routes/executions/index.js'
 import { incomingWebhookRoutes } from './routes/incoming-webhooks/index.js'
 import { probeRoutes } from './routes/probes.js'
 import { ruleRoutes } from './routes/rules/index.js'
@@ -48,6 +50,7 @@ export async function buildApp(config: Config) {
   await app.register(resources, { config })
   await app.register(redis, config)
   await app.register(replies, config)
+  await app.register(idempotency)
   await app.register(rateLimit, { ...config, limits: config.rateLimits })
   await app.register(accessCaches)
   await app.register(caller, config)
@@ -62,6 +65,7 @@ export async function buildApp(config: Config) {
   await app.register(executionRoutes, { prefix: '/api/executions' })
   await app.register(incomingWebhookRoutes, { ...config, sealer, prefix: '/api/incoming-webhooks' })
   await app.register(taskRoutes, { prefix: '/api/tasks' })
+  await app.register(emailTemplateRoutes, { prefix: '/api/email-templates' })
   await app.register(developerRoutes, { prefix: '/api/developer/v1', sealer })
   app.refuseOtherMethods()
   return app

@@ -1,32 +1,45 @@
 import { executionIdOf, type WorkspaceDatabase } from '@automation/database'
 import type { ActionResult } from '@automation/engine'
-import type { Run } from '@automation/jobs'
+import type { Run, RunStatus } from '@automation/jobs'
 
-/** The runs of an event as they were stored, in the order of the rules; undefined while it is not done. */
+/**
+ * The runs of an event as they were stored, in the order of the rules. Undefined while it is not done, or a worker has one
+ * of them: one that waits for its time is an answer, one that is under way is about to be.
+ */
 export async function findRuns(database: WorkspaceDatabase, eventId: string): Promise<Run[] | undefined> {
   const event = await database.event.findUnique({
     where: { id: eventId },
     select: { id: true, ruleId: true, ruleIds: true, doneAt: true },
   })
-  return event?.doneAt ? readRuns(database, event) : undefined
+  const runs = event?.doneAt ? await readRuns(database, event) : undefined
+  return runs?.some(({ status }) => status === 'running') ? undefined : runs
 }
 
-/** The same for an event that was read already and is done. */
+/** All of them, for an event that was read already and is done. */
 export async function readRuns(
   database: WorkspaceDatabase,
   event: { id: string; ruleId: string | null; ruleIds: string[] },
 ): Promise<Run[]> {
   const ids = event.ruleIds.map((ruleId) => executionIdOf(event, ruleId))
-  const executions = await database.execution.findMany({ where: { id: { in: ids } } })
+  const executions = await database.execution.findMany({
+    where: { id: { in: ids } },
+    select: { id: true, status: true, error: true, results: true },
+  })
   const byId = new Map(executions.map((execution) => [execution.id, execution]))
   return event.ruleIds.map((ruleId, index) => {
     const execution = byId.get(ids[index] ?? '')
     return {
       ruleId,
       executionId: execution?.id ?? null,
-      success: execution?.status !== 'failed',
+      status: execution?.status ?? 'not_matched',
       error: execution?.error ?? null,
       results: (execution?.results ?? []) as unknown as ActionResult[],
     }
   })
+}
+
+const unfinished: ReadonlySet<RunStatus> = new Set<RunStatus>(['running', 'waiting', 'retrying'])
+
+export function isUnfinished({ status }: Pick<Run, 'status'>): boolean {
+  return unfinished.has(status)
 }

@@ -1,0 +1,62 @@
+import { TriggerResult } from '@automation/jobs'
+import { Type } from 'typebox'
+import { Id, orNull, Timestamp } from '../answers.js'
+
+const OptionalId = (description: string) => orNull(Type.String({ format: 'uuid', description }))
+
+export const EventStatus = Type.Enum(['accepted', 'running', 'done'], {
+  description:
+    'accepted: no worker has taken it up. running: a run of it is under way or waits. done: all of its runs are finished.',
+})
+export type EventStatus = Type.Static<typeof EventStatus>
+
+/** As it is listed: neither its data nor what became of each rule. */
+export const ListedEvent = Type.Object({
+  id: Id,
+  workspaceId: Id,
+  type: Type.String(),
+  ruleId: OptionalId('set where one rule was executed by hand, or one subscription is told'),
+  depth: Type.Integer({ description: 'how many EMIT_EVENT lie between it and an event from outside' }),
+  causedBy: OptionalId('the execution whose EMIT_EVENT made it'),
+  replayOf: OptionalId('the event that it repeats'),
+  status: EventStatus,
+  acceptedAt: Timestamp,
+  doneAt: orNull(
+    Type.String({ format: 'date-time', description: 'when it was taken up and its runs were recorded' }),
+  ),
+  triggered: TriggerResult.properties.triggered,
+})
+export type ListedEvent = Type.Static<typeof ListedEvent>
+
+export const Event = Type.Object({
+  ...ListedEvent.properties,
+  data: Type.Object({}, { additionalProperties: true }),
+  results: TriggerResult.properties.results,
+})
+
+export interface EventRow {
+  id: string
+  workspaceId: string
+  type: string
+  ruleId: string | null
+  depth: number
+  causedBy: string | null
+  replayOf: string | null
+  acceptedAt: Date
+  doneAt: Date | null
+}
+
+/** What is told of an event, be it one of many or by itself. */
+export function presentRow(row: EventRow) {
+  return {
+    id: row.id,
+    workspaceId: row.workspaceId,
+    type: row.type,
+    ruleId: row.ruleId,
+    depth: row.depth,
+    causedBy: row.causedBy,
+    replayOf: row.replayOf,
+    acceptedAt: row.acceptedAt.toISOString(),
+    doneAt: row.doneAt?.toISOString() ?? null,
+  }
+}

@@ -1,0 +1,65 @@
+import type { ExecutionStatus } from '@automation/database'
+import { ExecutionResult, RunStatus } from '@automation/jobs'
+import { Type } from 'typebox'
+import { Id, orNull, Timestamp } from '../answers.js'
+
+const { results, ...outcome } = ExecutionResult.properties
+
+/** As it is listed: all but the results of its actions. */
+export const ListedExecution = Type.Object({
+  id: Id,
+  workspaceId: Id,
+  eventId: Id,
+  eventType: Type.String(),
+  ruleId: Id,
+  ruleVersion: orNull(Type.Integer()),
+  status: Type.Enum(['pending', ...RunStatus.enum], {
+    description:
+      'pending: accepted, not yet begun. running: a worker has it. waiting: until a WAIT ends. retrying: until the next attempt of an action, or since it was retried. not_matched: executed by hand, and its conditions did not pass. cancelled: the rule was switched off or deleted meanwhile.',
+  }),
+  ...outcome,
+  error: orNull(Type.String()),
+  startedAt: orNull(Timestamp),
+  dueAt: orNull(
+    Type.String({
+      format: 'date-time',
+      description: 'when it goes on; null where it is finished, or not begun',
+    }),
+  ),
+  finishedAt: orNull(Timestamp),
+})
+export type ListedExecution = Type.Static<typeof ListedExecution>
+
+export const Execution = Type.Object({ ...ListedExecution.properties, results })
+export type Execution = Type.Static<typeof Execution>
+
+export interface ExecutionRow {
+  id: string
+  workspaceId: string
+  eventId: string
+  eventType: string
+  ruleId: string
+  ruleVersion: number
+  status: ExecutionStatus
+  error: string | null
+  startedAt: Date
+  dueAt: Date | null
+  finishedAt: Date | null
+}
+
+/** What is told of a stored execution, be it one of many or by itself. */
+export function presentRow(row: ExecutionRow) {
+  return {
+    id: row.id,
+    workspaceId: row.workspaceId,
+    eventId: row.eventId,
+    eventType: row.eventType,
+    ruleId: row.ruleId,
+    ruleVersion: row.ruleVersion,
+    status: row.status,
+    error: row.error,
+    startedAt: row.startedAt.toISOString(),
+    dueAt: row.dueAt?.toISOString() ?? null,
+    finishedAt: row.finishedAt?.toISOString() ?? null,
+  }
+}

@@ -1,0 +1,11 @@
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { listRoutes } from './list.js'
+import { readRoutes } from './read.js'
+import { retryRoutes } from './retry.js'
+
+/** What rules did: look it up, and do again what failed. */
+export const executionRoutes: FastifyPluginAsyncTypebox = async (app) => {
+  await app.register(listRoutes)
+  await app.register(readRoutes)
+  await app.register(retryRoutes)
+}

@@ -1,0 +1,94 @@
+import { isUuid, type Prisma, type WorkspaceDatabase } from '@automation/database'
+import { type ActionResult, compileRule, explainRule, type RuleDefinition, Trace } from '@automation/engine'
+import { executionResultOf } from '@automation/jobs'
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { Type } from 'typebox'
+import { refusals } from '../../errors.js'
+import { isServiceEvent } from '../../history-filter.js'
+import { Id, orNull, refusalAnswers } from '../answers.js'
+import { Execution, type ExecutionRow, presentRow } from './execution-schemas.js'
+
+const ExplainedExecution = Type.Object({ ...Execution.properties, trace: Type.Optional(orNull(Trace)) })
+
+export const readRoutes: FastifyPluginAsyncTypebox = async (app) => {
+  app.get('/:id', {
+    config: { role: 'viewer' },
+    schema: {
+      tags: ['Outcomes'],
+      summary: 'Read an execution: how far it is, and what became of each action',
+      params: Type.Object({ id: Id }),
+      querystring: Type.Object({
+        explain: Type.Optional(
+          Type.Boolean({
+            description:
+              'adds its trace: each clause of its rule and its verdict; null where the rule is gone',
+          }),
+        ),
+      }),
+      response: { 200: ExplainedExecution, ...refusalAnswers(404) },
+    },
+    handler: async ({ params, query, workspace: { database } }) => {
+      if (!isUuid(params.id)) throw refusals.executionNotFound()
+      // The event first: where it is done, its execution was committed with it and is seen by the question after.
+      const event = await findEvent(database, params.id)
+      const row = await database.execution.findUnique({ where: { id: params.id } })
+      if (row === null) return presentUnstarted(event)
+      const { id: executionId, ruleId, status, error } = row
+      const results = row.results as unknown as ActionResult[]
+      return {
+        ...presentRow(row),
+        ...executionResultOf({ ruleId, executionId, status, error, results }),
+        ...(query.explain === true ? { trace: await explainExecution(database, row) } : {}),
+      }
+    },
+  })
+}
+
+type AddressedEvent = Omit<Prisma.EventGetPayload<object>, 'data'>
+
+function findEvent(database: WorkspaceDatabase, id: string): Promise<AddressedEvent | null> {
+  return database.event.findUnique({ where: { id }, omit: { data: true } })
+}
+
+/** A rule executed by hand shares its id with its event, so it can be told about before, and without, a row of its own. */
+export function presentUnstarted(event: AddressedEvent | null): Execution {
+  if (event?.ruleId == null) throw refusals.executionNotFound()
+  const status = event.doneAt === null ? 'pending' : event.ruleIds.length === 0 ? 'cancelled' : 'not_matched'
+  const gone = isServiceEvent(event.type) ? 'Subscription not found' : 'Automation rule not found'
+  return {
+    id: event.id,
+    workspaceId: event.workspaceId,
+    eventId: event.id,
+    eventType: event.type,
+    ruleId: event.ruleId,
+    ruleVersion: null,
+    status,
+    success: status === 'not_matched',
+    conditionsPassed: false,
+    actionsExecuted: 0,
+    dryRun: false,
+    results: [],
+    error: status === 'cancelled' ? gone : null,
+    startedAt: null,
+    dueAt: null,
+    finishedAt: event.doneAt?.toISOString() ?? null,
+  }
+}
+
+/** Nothing of it is stored: the version, the data and the time are there, and the engine judges them as it did then. */
+async function explainExecution(
+  database: WorkspaceDatabase,
+  { ruleId, ruleVersion: version, eventId, startedAt }: ExecutionRow,
+): Promise<Trace | null> {
+  const [definition, event] = await Promise.all([
+    database.ruleVersion.findUnique({ where: { ruleId_version: { ruleId, version } } }),
+    database.event.findUnique({ where: { id: eventId }, select: { data: true } }),
+  ])
+  if (definition === null || event === null) return null
+  try {
+    return explainRule(compileRule(definition as unknown as RuleDefinition), event.data, startedAt.getTime())
+  } catch {
+    // It did not compile then either: the run's own error says so.
+    return null
+  }
+}

@@ -1,0 +1,119 @@
+import { changeWorkspace } from '@automation/administration'
+import { isUuid, Prisma, type WorkspaceTransaction } from '@automation/database'
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { Type } from 'typebox'
+import { administratorOf } from '../../administrator.js'
+import { refusals } from '../../errors.js'
+import { checkFilter, isServiceEvent } from '../../history-filter.js'
+import { Accepted } from '../../run-event.js'
+import { Id, refusalAnswers } from '../answers.js'
+import { executionFilter, narrowExecutions } from './execution-filter.js'
+import { presentUnstarted } from './read.js'
+import { countRetryable, reopenExecutions } from './reopen-executions.js'
+
+const Version = Type.Optional(
+  Type.Enum(['same', 'latest'], {
+    description: 'the definition that it began with (same, where omitted), or the rule as it is now',
+  }),
+)
+/** It may be left out. */
+const RetryBody = Type.Unsafe<{ version?: 'same' | 'latest' } | null>({
+  type: ['object', 'null'],
+  properties: { version: Version },
+  additionalProperties: false,
+})
+
+const RetryFilter = Type.Object(
+  {
+    ...executionFilter,
+    status: Type.Optional(Type.Array(Type.Enum(['failed', 'cancelled']), { minItems: 1 })),
+  },
+  { additionalProperties: false },
+)
+const BulkRetryBody = Type.Object(
+  {
+    filter: RetryFilter,
+    version: Version,
+    dryRun: Type.Optional(Type.Boolean({ description: 'true where omitted: tells how many there are' })),
+  },
+  { additionalProperties: false },
+)
+const Matched = Type.Integer({ description: 'that can be retried now, beyond what one call does, too' })
+
+const maxRetried = 1_000
+
+export const retryRoutes: FastifyPluginAsyncTypebox = async (app) => {
+  app.post('/:id/retry', {
+    config: { role: 'operator' },
+    schema: {
+      tags: ['Outcomes'],
+      summary: 'Retry an execution that failed or was cancelled, from the first action that is not done',
+      params: Type.Object({ id: Id }),
+      body: RetryBody,
+      response: { 202: Accepted, ...refusalAnswers(404, 409, 413, 415, 422) },
+    },
+    handler: async (request, reply) => {
+      const { params, body, workspace } = request
+      if (!isUuid(params.id)) throw refusals.executionNotFound()
+      const id = params.id.toLowerCase()
+      const version = body?.version ?? 'same'
+      await changeWorkspace(administratorOf(request), async (transaction) => {
+        const own = Prisma.sql`executions.workspace_id = ${workspace.id}::uuid`
+        const one = { range: own, rest: Prisma.sql`executions.id = ${id}::uuid` }
+        const [reopened] = await reopenExecutions(transaction, one, version, 1)
+        if (reopened === undefined) throw await findObstacle(transaction, id)
+        return {
+          result: undefined,
+          entry: { action: 'execution.retried', subject: id, details: { version } },
+        }
+      })
+      // The sweeper hands it to a worker. Nobody waits for a job of its own, though one would be sooner (queue.addDue).
+      return reply
+        .status(202)
+        .header('location', `/api/executions/${id}`)
+        .send({ id, status: 'accepted' as const })
+    },
+  })
+
+  app.post('/retry', {
+    config: { role: 'operator' },
+    schema: {
+      tags: ['Outcomes'],
+      summary: `Retry the executions that a filter names, the oldest first, at most ${maxRetried} a call`,
+      body: BulkRetryBody,
+      response: {
+        200: Type.Object({ matched: Matched }, { description: 'A dry run: nothing has changed.' }),
+        202: Type.Object({ matched: Matched, retried: Type.Integer() }),
+        ...refusalAnswers(413, 415, 422),
+      },
+    },
+    handler: async (request, reply) => {
+      const { filter, version = 'same', dryRun = true } = request.body
+      const { workspace } = request
+      checkFilter(RetryFilter, filter)
+      const narrowing = narrowExecutions(workspace.id, { ...filter, statuses: filter.status })
+      const matched = await countRetryable(workspace.database, narrowing, version)
+      if (dryRun) return { matched }
+      const retried = await changeWorkspace(administratorOf(request), async (transaction) => {
+        const { length } = await reopenExecutions(transaction, narrowing, version, maxRetried)
+        const details = { filter, version, matched, retried: length }
+        return {
+          result: length,
+          entry: length > 0 ? { action: 'execution.retried', subject: workspace.id, details } : undefined,
+        }
+      })
+      return reply.status(202).send({ matched, retried })
+    },
+  })
+}
+
+/** Why it was not opened again. */
+async function findObstacle(transaction: WorkspaceTransaction, id: string): Promise<Error> {
+  const execution = await transaction.execution.findUnique({ where: { id }, omit: { results: true } })
+  const { status, ruleId, eventType } =
+    execution ?? presentUnstarted(await transaction.event.findUnique({ where: { id }, omit: { data: true } }))
+  if (status !== 'failed' && status !== 'cancelled') return refusals.notRetryable()
+  if (isServiceEvent(eventType)) return refusals.subscriptionGone()
+  const rule = await transaction.rule.findUnique({ where: { id: ruleId }, select: { isActive: true } })
+  return rule?.isActive === false ? refusals.ruleSwitchedOff() : refusals.ruleGone()
+}
