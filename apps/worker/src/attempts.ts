@@ -23,6 +23,7 @@ export function openAttempt(run: Run, action: OutsideAction): void {
     status: 'running',
     attempts: attempts.slice(-maxAttemptsKept),
     ...(known?.failures !== undefined && { failures: known.failures }),
+    ...(known?.interruptions !== undefined && { interruptions: known.interruptions }),
   }
 }
 
@@ -54,8 +55,8 @@ export function settleInterrupted(run: Run): void {
   if (result === undefined || 'fault' in compiled) return
   const attempt = result.attempts?.at(-1)
   if (attempt && attempt.finishedAt === undefined) attempt.error = interrupted
-  const interruptions = result.attempts?.filter(({ error }) => error === interrupted).length ?? 0
-  if (compiled.actions[index]?.onUncertain !== 'stop' && interruptions < maxInterruptions) return
+  result.interruptions = (result.interruptions ?? 0) + 1
+  if (compiled.actions[index]?.onUncertain !== 'stop' && result.interruptions < maxInterruptions) return
   result.status = 'unknown'
   result.error = `${interrupted}: nobody knows whether it was made`
   run.attention = 'unknown_outcome'

@@ -1,6 +1,6 @@
 import { findSubscription, subscriptionRetry } from '@automation/administration'
 import type { Database } from '@automation/database'
-import { type CompiledRule, compileRule, type RuleDefinition } from '@automation/engine'
+import { type CompiledRule, compileRule, isServiceEvent, type RuleDefinition } from '@automation/engine'
 import { LRUCache } from 'lru-cache'
 import type { LoadedEvent } from './load-events.js'
 
@@ -72,13 +72,8 @@ export async function findAddressee(
   return rule === null ? [] : [makeReady(rule)]
 }
 
-/** What the service itself tells of has a dotted name, such as `rule.updated`; it goes to subscriptions, and to no rule. */
-export function isServiceEvent(type: string): boolean {
-  return type.includes('.')
-}
-
 /** A subscription is told by what a rule would do: one call, tried again for a day or so. */
-export function makeReadySubscription({ id, url }: { id: string; url: string }): ReadyRule {
+function makeReadySubscription({ id, url }: { id: string; url: string }): ReadyRule {
   const call = { type: 'SEND_WEBHOOK' as const, config: { url }, retry: subscriptionRetry }
   return { id, name: 'Subscription', version: 1, compiled: compileRule({ conditions: [], actions: [call] }) }
 }

@@ -4,7 +4,7 @@ import { Condition } from './rule.js'
 export { type ActionConfig, actionDefinitions } from './actions/index.js'
 export { normaliseConditions, normaliseRule } from './conditions.js'
 export { parseDuration } from './duration.js'
-export { EventType, eventTypes, isEventType } from './event-types.js'
+export { EventType, eventTypes, isEventType, isServiceEvent } from './event-types.js'
 export { type Fault, findRuleFaults } from './faults.js'
 export { httpUrl } from './formats.js'
 export {
@@ -23,6 +23,7 @@ export {
   isOpen,
   settleAction,
   simulatePlan,
+  skippedAfterFailure,
 } from './progress.js'
 export { findRetryDelay, Retry } from './retry.js'
 export {

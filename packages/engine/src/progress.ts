@@ -16,6 +16,9 @@ export type Effect =
       retryAfterMs?: number
     }
 
+/** The reason of an action that was skipped and might be done yet, when the failed one is tried again. */
+export const skippedAfterFailure = 'an earlier action failed'
+
 /**
  * The next action of a run to be performed, in order, one at a time; undefined when there is none left. What needs no one
  * to perform it is settled on the way: an action whose `when` does not hold, one that its data does not fit, and, after a
@@ -37,7 +40,7 @@ export function findNextAction(
   for (const action of rule.actions) {
     let result = results[action.index]
     if (result === undefined || isOpen(result)) {
-      if (isStopped) result = skip(action, 'an earlier action failed')
+      if (isStopped) result = skip(action, skippedAfterFailure)
       else {
         const planned = planAction(action, data, at)
         if (isReady(planned)) return planned

@@ -60,11 +60,18 @@ function fits(host: string, pattern: string): boolean {
   return pattern.startsWith('*.') ? host.endsWith(pattern.slice(1)) : host === pattern
 }
 
+/** One list for each family: in a common one, `::/3` would hold every IPv4 address, in its clothes of IPv6. */
 function createAddressList(subnets: [string, number][]): (address: string) => boolean {
-  const list = new BlockList()
-  for (const [address, prefixLength] of subnets) list.addSubnet(address, prefixLength, familyOf(address))
-  // Node's lists see an IPv4 address in ::ffff:127.0.0.1, too.
-  return (address) => list.check(address, familyOf(address))
+  const lists = { ipv4: new BlockList(), ipv6: new BlockList() }
+  for (const [address, prefixLength] of subnets) {
+    const family = familyOf(address)
+    lists[family].addSubnet(address, prefixLength, family)
+  }
+  // Asked for ::ffff:127.0.0.1, the list of IPv4 sees 127.0.0.1.
+  return (address) => {
+    const family = familyOf(address)
+    return lists.ipv4.check(address, family) || (family === 'ipv6' && lists.ipv6.check(address, family))
+  }
 }
 
 function familyOf(address: string): 'ipv4' | 'ipv6' {

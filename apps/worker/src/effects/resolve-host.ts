@@ -4,7 +4,6 @@ import { readFile } from 'node:fs/promises'
 /** All addresses of a host name. @throws Error where nobody knows one */
 export type ResolveHost = (hostname: string) => Promise<string[]>
 
-const hostsFile = '/etc/hosts'
 const hostsFileTtlMs = 5_000
 
 /**
@@ -13,7 +12,7 @@ const hostsFileTtlMs = 5_000
  *
  * @param servers DNS servers as `address:port`, instead of the machine's
  */
-export function createResolver(servers?: string[]): ResolveHost {
+export function createResolver(servers?: string[], hostsFile = '/etc/hosts'): ResolveHost {
   const resolver = new Resolver({ timeout: 2_000, tries: 2 })
   if (servers) resolver.setServers(servers)
   let hosts: Promise<Map<string, string[]>> | undefined
@@ -23,7 +22,7 @@ export function createResolver(servers?: string[]): ResolveHost {
     const now = performance.now()
     if (hosts === undefined || now - readAt > hostsFileTtlMs) {
       readAt = now
-      hosts = readHostsFile()
+      hosts = readHostsFile(hostsFile)
     }
     return hosts.then((addresses) => addresses.get(name))
   }
@@ -47,8 +46,8 @@ function describeFailure(answers: PromiseSettledResult<unknown>[]): string {
   return code
 }
 
-async function readHostsFile(): Promise<Map<string, string[]>> {
-  const text = await readFile(hostsFile, 'utf8').catch(() => '')
+async function readHostsFile(path: string): Promise<Map<string, string[]>> {
+  const text = await readFile(path, 'utf8').catch(() => '')
   const hosts = new Map<string, string[]>()
   for (const line of text.split('\n')) {
     const [address = '', ...names] = line.replace(/#.*/, '').trim().split(/\s+/)

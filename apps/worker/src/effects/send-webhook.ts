@@ -1,4 +1,4 @@
-import type { Effect } from '@automation/engine'
+import { type Effect, isServiceEvent } from '@automation/engine'
 import { signStandardWebhook } from '@automation/webhooks'
 import type { Config } from '../config.js'
 import { createAddressGuard, hostOf, Refusal } from './address-guard.js'
@@ -48,6 +48,8 @@ export function createSender(
     if (url instanceof Refusal) return refuse(url)
     const found = await findKeys({ workspaceId: context.event.workspaceId, party: partyOf(url, context) })
     if ('fault' in found) return failed(found.fault)
+    if (found.keys.length === 0 && isServiceEvent(context.event.type))
+      return refuse(new Refusal('The subscription has no signing secret'))
     const headers = composeHeaders(call, body, found.keys, idempotencyKey(action, context))
     return within(timeoutMs, (signal) => agent.call(url, { method, headers, body }, signal, readAnswer))
   }
@@ -68,7 +70,7 @@ function describeEvent({ event, startedAt }: CallContext) {
 
 /** Whose secret signs. Types of events with a dot are the service's own, and addressed to a subscription. */
 function partyOf(url: URL, { event: { type, ruleId } }: CallContext): string {
-  return ruleId !== null && type.includes('.') ? ruleId : hostOf(url)
+  return ruleId !== null && isServiceEvent(type) ? ruleId : hostOf(url)
 }
 
 /** The rule's own headers go before the usual ones, and nothing goes before what tells a repeat or a forgery. */
