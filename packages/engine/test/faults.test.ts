@@ -41,6 +41,10 @@ t.test('a faulty text is told by its place in the config', async (t) => {
   const mail = (config: object) => ({
     actions: [{ type: 'SEND_EMAIL', config: { to: 'a@b.c', subject: 's', template: 't', ...config } }],
   })
+  const wait = (duration: string) => ({ actions: [task, { type: 'WAIT', config: { duration } }] })
+  const emit = (data: unknown) => ({
+    actions: [task, { type: 'EMIT_EVENT', config: { eventType: 'DEAL_WON', data } }],
+  })
   const due = (dueIn: string) => ({ actions: [{ type: 'CREATE_TASK', config: { title: 't', dueIn } }] })
   const cases: [object, string[]][] = [
     [hook({ body: { items: [1, 2, { name: '{{a | shout}}' }] } }), ['actions[1].config.body.items[2].name']],
@@ -63,6 +67,16 @@ t.test('a faulty text is told by its place in the config', async (t) => {
     [due('53w'), ['actions[0].config.dueIn']],
     [due('366d'), []],
     [due('{{hours}}h'), []],
+    [wait('1 hour'), ['actions[1].config.duration']],
+    [wait('367d'), ['actions[1].config.duration']],
+    [wait('{{'), ['actions[1].config.duration']],
+    [wait('90m'), []],
+    [wait('{{n | default: 2}}h'), []],
+    [emit('text'), ['actions[1].config.data']],
+    [emit('{{a..b}}'), ['actions[1].config.data']],
+    [emit({ lead: { name: '{{a | shout}}' } }), ['actions[1].config.data.lead.name']],
+    [emit({ lead: '{{lead}}' }), []],
+    [emit('{{lead}}'), []],
   ]
   for (const [definition, fields] of cases) t.same(fieldsOf(definition), fields, JSON.stringify(definition))
 })

@@ -84,7 +84,16 @@ t.test('a rule that fits has no faults', async (t) => {
             timeoutMs: 30_000,
           },
         },
-        { type: 'SEND_NOTIFICATION', config: { url: 'u', text: 't' } },
+        { type: 'SEND_NOTIFICATION', config: { url: 'u', text: 't' }, retry: { attempts: 1 } },
+        { type: 'WAIT', config: { duration: '{{n}}h' }, when: clause },
+        { type: 'EMIT_EVENT', config: { eventType: 'DEAL_WON' } },
+        { type: 'EMIT_EVENT', config: { eventType: 'DEAL_WON', data: '{{a}}' } },
+        {
+          type: 'EMIT_EVENT',
+          config: { eventType: 'DEAL_WON', data: { a: ['{{b}}'] } },
+          retry: { attempts: 20, backoff: 'linear', delayMs: 0, maxDelayMs: 86_400_000 },
+          onUncertain: 'stop',
+        },
       ],
     },
   ]
@@ -141,6 +150,11 @@ t.test('each fault in an action is told once, where it is', async (t) => {
   const app = buildApp()
   t.teardown(() => app.close())
   const hook = (config: object) => ({ type: 'SEND_WEBHOOK', config: { url: 'u', ...config } })
+  const retryFaults = (first: string, last: string) => [
+    `actions/0/retry/attempts ${first}`,
+    `actions/0/retry/delayMs ${first}`,
+    `actions/0/retry/maxDelayMs ${last}`,
+  ]
   const cases: [unknown, string[]][] = [
     [null, ['actions/0 type']],
     [{}, ['actions/0/config required', 'actions/0/type discriminator']],
@@ -180,6 +194,36 @@ t.test('each fault in an action is told once, where it is', async (t) => {
     [
       { type: 'SEND_EMAIL', config: { to: 'a', subject: 's', template: 't', variables: [] } },
       ['actions/0/config/variables type'],
+    ],
+    [{ ...task, retry: 3 }, ['actions/0/retry type']],
+    [{ ...task, retry: {} }, ['actions/0/retry/attempts required']],
+    [
+      { ...task, retry: { attempts: 0, delayMs: -1, maxDelayMs: 86_400_001 } },
+      retryFaults('minimum', 'maximum'),
+    ],
+    [
+      { ...task, retry: { attempts: 21, delayMs: 86_400_001, maxDelayMs: 0.5 } },
+      retryFaults('maximum', 'type'),
+    ],
+    [
+      { ...task, retry: { attempts: 2, backoff: 'none', jitter: false } },
+      ['actions/0/retry/backoff enum', 'actions/0/retry/jitter additionalProperties'],
+    ],
+    [{ ...task, onUncertain: 'ignore' }, ['actions/0/onUncertain enum']],
+    [{ type: 'WAIT', config: {} }, ['actions/0/config/duration required']],
+    [
+      { type: 'WAIT', config: { duration: 5, until: '18:00' } },
+      ['actions/0/config/duration type', 'actions/0/config/until additionalProperties'],
+    ],
+    [{ type: 'WAIT', config: { duration: '' } }, ['actions/0/config/duration minLength']],
+    [{ type: 'EMIT_EVENT', config: {} }, ['actions/0/config/eventType required']],
+    [
+      { type: 'EMIT_EVENT', config: { eventType: '{{type}}', data: [1], depth: 0 } },
+      [
+        'actions/0/config/data type',
+        'actions/0/config/depth additionalProperties',
+        'actions/0/config/eventType enum',
+      ],
     ],
   ]
   for (const [action, faults] of cases) {

@@ -1,109 +1,78 @@
 import { readdirSync } from 'node:fs'
 import fc from 'fast-check'
 import t from 'tap'
+import { Type } from 'typebox'
 import { Check } from 'typebox/value'
 import { findRuleFaults } from '../src/faults.js'
 import { type ActionConfig, actionDefinitions } from '../src/index.js'
-import { Outcome } from '../src/outcome.js'
+import { ActionResult } from '../src/outcome.js'
+import { isFailure, simulatePlan } from '../src/progress.js'
 import type { Action, RuleDefinition } from '../src/rule.js'
-import { compileRule, explainRule, planRule, type ReadyAction } from '../src/run.js'
-import { type Effect, settlePlan, simulatePlan } from '../src/settle.js'
+import { compileRule, explainRule, isReady, planRule } from '../src/run.js'
+import { anyData, anyDefinition } from './fixtures/any-rule.js'
+import { drive } from './fixtures/drive.js'
 
 const now = Date.parse('2026-03-10T12:00:00Z')
+const hourMs = 3_600_000
+const Results = Type.Array(ActionResult)
 const task = (title: string, more: Partial<Action> = {}): Action =>
   ({ type: 'CREATE_TASK', config: { title }, ...more }) as Action
+const wait = (duration: string): Action => ({ type: 'WAIT', config: { duration } })
 const isHot = { field: 'score', operator: 'greater_than', value: 80 }
 
 function plan(actions: Action[], data: unknown = {}, conditions: RuleDefinition['conditions'] = []) {
   return planRule(compileRule({ conditions, actions }), data, now)
 }
 
-const succeed = async (): Promise<Effect> => ({ status: 'success' })
-
-t.test('a rule whose conditions pass runs its actions in order, on rendered configs', async (t) => {
-  const seen: ReadyAction[] = []
+t.test('a rule whose conditions pass plans its actions in order, on rendered configs', async (t) => {
   const actions: Action[] = [
     {
       type: 'SEND_EMAIL',
       config: { to: '{{lead.email}}', subject: 'Hi {{lead.name}}', template: 'hot' },
       timeoutMs: 500,
+      retry: { attempts: 3 },
+      onUncertain: 'stop',
     },
     task('Call {{lead.name}}', { continueOnError: true }),
   ]
-  const outcome = await settlePlan(
-    plan(actions, { score: 90, lead: { email: 'a@b.c' } }, [isHot]),
-    async (action) => {
-      seen.push(action)
-      return action.type === 'SEND_EMAIL' ? { status: 'success', output: { id: 7 } } : { status: 'success' }
-    },
-  )
-  t.strictSame(outcome, {
-    success: true,
-    conditionsPassed: true,
-    actionsExecuted: 2,
-    results: [
-      { action: 'SEND_EMAIL', status: 'success', output: { id: 7 }, warnings: ['lead.name is missing'] },
-      { action: 'CREATE_TASK', status: 'success', warnings: ['lead.name is missing'] },
-    ],
-  })
-  t.match(seen, [
+  const { conditionsPassed, actions: planned } = plan(actions, { score: 90, lead: { email: 'a@b.c' } }, [
+    isHot,
+  ])
+  t.equal(conditionsPassed, true)
+  t.match(planned, [
     {
-      index: 0,
+      type: 'SEND_EMAIL',
       config: { to: 'a@b.c', subject: 'Hi ', template: 'hot' },
-      timeoutMs: 500,
-      continueOnError: false,
+      at: now,
+      warnings: ['lead.name is missing'],
+      of: { index: 0, timeoutMs: 500, retry: { attempts: 3 }, onUncertain: 'stop', continueOnError: false },
     },
-    { index: 1, config: { title: 'Call ' }, timeoutMs: undefined, continueOnError: true },
+    {
+      type: 'CREATE_TASK',
+      config: { title: 'Call ' },
+      warnings: ['lead.name is missing'],
+      of: { index: 1, timeoutMs: undefined, retry: undefined, onUncertain: 'retry', continueOnError: true },
+    },
   ])
 })
 
 t.test('a rule whose conditions do not pass does nothing, and that is no failure', async (t) => {
   const planned = plan([task('x')], { score: 80 }, [isHot])
+  t.strictSame(planned, { conditionsPassed: false, actions: [] })
   const outcome = { success: true, conditionsPassed: false, actionsExecuted: 0, results: [] }
-  t.strictSame(await settlePlan(planned, () => t.fail('performed') as never), outcome)
   t.strictSame(simulatePlan(planned), outcome)
 })
 
-t.test('after a failed action the rest is skipped, unless it says to go on', async (t) => {
-  const fail = async ({ index }: ReadyAction): Promise<Effect> =>
-    index === 1 ? { status: 'failed', error: 'no route', output: { status: 502 } } : { status: 'success' }
-  const stopped = await settlePlan(plan([task('a'), task('b'), task('c'), task('d')]), fail)
-  t.strictSame(stopped, {
-    success: false,
-    conditionsPassed: true,
-    actionsExecuted: 1,
-    results: [
-      { action: 'CREATE_TASK', status: 'success' },
-      { action: 'CREATE_TASK', status: 'failed', error: 'no route', output: { status: 502 } },
-      { action: 'CREATE_TASK', status: 'skipped', reason: 'an earlier action failed' },
-      { action: 'CREATE_TASK', status: 'skipped', reason: 'an earlier action failed' },
-    ],
-  })
-  const wentOn = await settlePlan(plan([task('a'), task('b', { continueOnError: true }), task('c')]), fail)
-  t.match(wentOn, {
-    success: false,
-    actionsExecuted: 2,
-    results: [{}, { status: 'failed' }, { status: 'success' }],
-  })
-})
-
-t.test('an action whose when does not hold is skipped, and the rest goes on', async (t) => {
-  const actions = [task('{{no}}', { when: { not: isHot } }), task('b', { when: isHot })]
-  const outcome = await settlePlan(plan(actions, { score: 90 }), succeed)
-  t.strictSame(outcome.results, [
-    { action: 'CREATE_TASK', status: 'skipped', reason: 'when did not hold' },
-    { action: 'CREATE_TASK', status: 'success' },
-  ])
-  t.equal(outcome.success, true)
-})
-
-t.test('what an effect throws is a surprise and goes to the caller', async (t) => {
-  await t.rejects(
-    settlePlan(plan([task('a', { continueOnError: true })]), async () => {
-      throw new Error('bug')
-    }),
-    { message: 'bug' },
+t.test('what follows a wait is planned for its end', async (t) => {
+  const planned = plan([task('a'), wait('2h'), task('b'), wait('{{n}}m'), task('c')], { n: 30 })
+  t.strictSame(
+    planned.actions.map(({ at }) => (at - now) / hourMs),
+    [0, 0, 2, 2, 2.5],
   )
+  const isOld = { field: 'at', operator: 'within_last', value: '1h' }
+  const at = new Date(now).toISOString()
+  const judged = plan([task('a', { when: isOld }), wait('2h'), task('b', { when: isOld })], { at })
+  t.strictSame(judged.actions.map(isReady), [true, true, false])
 })
 
 t.test('a dry run shows each action as it would be, and counts none', async (t) => {
@@ -112,6 +81,7 @@ t.test('a dry run shows each action as it would be, and counts none', async (t) 
     task('b', { when: isHot }),
     task('{{no}}'),
     task('{{list}}'),
+    wait('1d'),
     task('e'),
   ]
   t.strictSame(simulatePlan(plan(actions, { name: 'Ann', list: [1] })), {
@@ -134,6 +104,7 @@ t.test('a dry run shows each action as it would be, and counts none', async (t) 
         error: 'config.title must be string',
         config: { title: [1] },
       },
+      { action: 'WAIT', status: 'simulated', config: { duration: '1d' } },
       { action: 'CREATE_TASK', status: 'simulated', config: { title: 'e' } },
     ],
   })
@@ -148,7 +119,8 @@ t.test('a config that rendering spoiled fails its action without an effect', asy
     type: 'SEND_WEBHOOK',
     config: { url: 'https://x.io', ...config },
   })
-  const cases: [Action, string][] = [
+  const emit = (data: string): Action => ({ type: 'EMIT_EVENT', config: { eventType: 'DEAL_WON', data } })
+  const cases: [Action, unknown][] = [
     [mail({ to: '{{it}}' }), 'a@b.c, d@e.f'],
     [mail({ to: '{{it}}' }), 'a@b.c\r\nBcc: d@e.f'],
     [mail({ cc: '{{it.no}}' }), ''],
@@ -159,20 +131,40 @@ t.test('a config that rendering spoiled fails its action without an effect', asy
     [hook({ body: ['{{it}}', '{{it}}'] }), 'x'.repeat(600_000)],
     [{ type: 'CREATE_TASK', config: { title: 't', dueIn: '{{it}}' } }, 'soon'],
     [{ type: 'CREATE_TASK', config: { title: '{{it}}' } }, 'x'.repeat(501)],
+    [wait('{{it}}'), '400d'],
+    [wait('{{it}}'), 7],
+    [wait('{{it.no}}'), ''],
+    [emit('{{it}}'), 'text'],
+    [emit('{{it}}'), [1]],
+    [emit('{{it}}'), null],
+    [emit('{{it.no}}'), {}],
+    [emit('x{{it}}'), {}],
   ]
   for (const [action, it] of cases) {
-    const outcome = await settlePlan(plan([action], { it }), () => t.fail('performed') as never)
-    t.match(
-      outcome,
-      { success: false, results: [{ status: 'failed', error: /^config/ }] },
-      JSON.stringify(action),
-    )
+    const rule = compileRule({ conditions: [], actions: [action] })
+    const results = drive(rule, { it }, now, () => t.fail('performed') as never)
+    const message = JSON.stringify([action, it]).slice(0, 100)
+    t.match(results, [{ action: action.type, status: 'failed', error: /^config/ }], message)
   }
-  const good = plan(
-    [mail({ to: '{{it}}@x.io' }), { type: 'CREATE_TASK', config: { title: 't', dueIn: '{{n}}h' } }],
-    { it: 'a', n: 5 },
+  const good = compileRule({
+    conditions: [],
+    actions: [mail({ to: '{{it}}@x.io' }), wait('{{n}}h'), emit('{{object}}'), task('{{n}}')],
+  })
+  const rendered: unknown[] = []
+  const results = drive(good, { it: 'a', n: '5', object: { a: [1] } }, now, ({ config }) => {
+    rendered.push(config)
+    return { status: 'success' }
+  })
+  t.strictSame(
+    results.map(({ status }) => status),
+    ['success', 'success', 'success', 'success'],
   )
-  t.match(await settlePlan(good, succeed), { success: true, actionsExecuted: 2 })
+  t.match(rendered, [
+    { to: 'a@x.io' },
+    { duration: '5h' },
+    { eventType: 'DEAL_WON', data: { a: [1] } },
+    { title: '5' },
+  ])
 })
 
 t.test('a trace tells why, with the verdict of the plan', async (t) => {
@@ -190,72 +182,28 @@ t.test('a trace tells why, with the verdict of the plan', async (t) => {
   })
 })
 
-t.test('a rule without faults compiles, and plans and settles on any data', async () => {
-  const text = fc.constantFrom(
-    '{{a}}',
-    'x {{a.b}}',
-    '{{a[0] | default:"x"}}',
-    '{{b | date}}',
-    '{{a | json | truncate:9}}',
-    'plain',
-    'a@b.c',
-    'https://x.io',
-    '4h',
-  )
-  const when = fc.constantFrom(
-    isHot,
-    { any: [isHot, { field: 'a', operator: 'contains', value: 'x' }] },
-    { not: { field: 'b', operator: 'within_last', value: '1d' } },
-  )
-  const config = {
-    CREATE_TASK: fc.record({ title: text, dueIn: text }, { requiredKeys: ['title'] }),
-    SEND_EMAIL: fc.record({
-      to: text,
-      subject: text,
-      template: text,
-      variables: fc.dictionary(fc.string(), text),
-    }),
-    SEND_WEBHOOK: fc.record({ url: text, headers: fc.record({ a: text }), body: fc.jsonValue() }),
-    SEND_NOTIFICATION: fc.record({ url: text, text }),
-  }
-  const action = fc
-    .constantFrom(...actionDefinitions)
-    .chain(({ type }) =>
-      fc.record(
-        { type: fc.constant(type), config: config[type], when, continueOnError: fc.boolean() },
-        { requiredKeys: ['type', 'config'] },
-      ),
-    )
-  const definition = fc.record({
-    conditions: fc.array(when, { maxLength: 3 }),
-    actions: fc.array(action, { minLength: 1, maxLength: 4 }),
-  })
-  const data = fc.oneof(
-    fc.jsonValue(),
-    fc.record({
-      a: fc.oneof(fc.jsonValue(), text),
-      b: fc.jsonValue(),
-      score: fc.constantFrom(81, '90', '90x', null),
-    }),
-  )
-  await fc.assert(
-    fc.asyncProperty(definition, data, async (definition, data) => {
+t.test('a rule without faults compiles, and plans and runs on any data as its dry run says', async () => {
+  fc.assert(
+    fc.property(anyDefinition, anyData, (definition, data) => {
       fc.pre(findRuleFaults(definition).length === 0)
       const rule = compileRule(definition as RuleDefinition)
       const planned = planRule(rule, data, now)
-      const real = await settlePlan(planned, async ({ type, config }) => {
-        const known = actionDefinitions.find((definition) => definition.type === type)
-        return known && Check(known.config, config)
-          ? { status: 'success' }
-          : { status: 'failed', error: 'unfit' }
-      })
+      const simulated = simulatePlan(planned)
+      const real = planned.conditionsPassed
+        ? drive(rule, data, now, ({ type, config }) => {
+            const known = actionDefinitions.find((definition) => definition.type === type)
+            return known && Check(known.config, config)
+              ? { status: 'success' }
+              : { status: 'failed', error: 'unfit' }
+          })
+        : []
       return (
         planned.conditionsPassed === explainRule(rule, data, now).conditionsPassed &&
-        Check(Outcome, real) &&
-        Check(Outcome, simulatePlan(planned)) &&
-        real.results.length === planned.actions.length &&
-        real.results.every(({ error }) => error !== 'unfit') &&
-        real.success === simulatePlan(planned).success
+        Check(Results, real) &&
+        Check(Results, simulated.results) &&
+        real.length === planned.actions.length &&
+        real.every(({ error }) => error !== 'unfit') &&
+        real.some(isFailure) !== simulated.success
       )
     }),
     { numRuns: 1000 },

@@ -2,7 +2,7 @@ import { type Database, groupCommit } from '@automation/database'
 import { type Acceptance, commitAcceptances, type NewEvent, type NewReceipt } from './commit-acceptances.js'
 import { commitOnce, type OnceOnly } from './commit-once.js'
 import { findReceipts, type StoredReceipt } from './find-receipts.js'
-import type { EventQueue } from './queue.js'
+import type { DueRun, EventQueue } from './queue.js'
 
 export type Inbox = ReturnType<typeof openInbox>
 
@@ -56,15 +56,21 @@ export function openInbox(database: Database, queue: EventQueue) {
       // Removed for its age since it stood in the way: nothing does now.
       return known === undefined ? this.acceptWebhook(receipt, events) : { ...known, isFirst }
     },
+    /** Adds the job that goes on with an execution which was opened again. */
+    resume: (run: DueRun): void => track(queue.addDue(run)),
     /** Waits for the jobs that are being added. */
     async close(): Promise<void> {
       await Promise.all(adding)
     },
   }
 
-  /** Without Redis the event stays a row that is not done, which is just what the sweeper looks for. */
   function addJob(event: NewEvent, replyTo?: string): void {
-    const added = queue.add(event, replyTo).catch(() => {})
+    track(queue.add(event, replyTo))
+  }
+
+  /** Without Redis the event stays a row that is not done, which is just what the sweeper looks for. */
+  function track(job: Promise<void>): void {
+    const added = job.catch(() => {})
     adding.add(added)
     void added.then(() => adding.delete(added))
   }

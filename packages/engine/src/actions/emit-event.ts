@@ -8,9 +8,10 @@ export const emitEvent = {
     {
       eventType: EventType,
       data: Type.Optional(
-        // A text is one placeholder, which gives the object that it names.
+        // A text is one placeholder and nothing else, which gives the object that it names.
         Type.Unsafe<Record<string, unknown> | string>({
           type: ['object', 'string'],
+          pattern: '^\\{\\{[^{}]*\\}\\}$',
           description: "The event's data; where omitted, that of the event that is run",
         }),
       ),

@@ -57,17 +57,17 @@ export const retryRoutes: FastifyPluginAsyncTypebox = async (app) => {
       if (!isUuid(params.id)) throw refusals.executionNotFound()
       const id = params.id.toLowerCase()
       const version = body?.version ?? 'same'
-      await changeWorkspace(administratorOf(request), async (transaction) => {
+      const { eventId, dueAt } = await changeWorkspace(administratorOf(request), async (transaction) => {
         const own = Prisma.sql`executions.workspace_id = ${workspace.id}::uuid`
         const one = { range: own, rest: Prisma.sql`executions.id = ${id}::uuid` }
         const [reopened] = await reopenExecutions(transaction, one, version, 1)
         if (reopened === undefined) throw await findObstacle(transaction, id)
         return {
-          result: undefined,
+          result: reopened,
           entry: { action: 'execution.retried', subject: id, details: { version } },
         }
       })
-      // The sweeper hands it to a worker. Nobody waits for a job of its own, though one would be sooner (queue.addDue).
+      app.inbox.resume({ executionId: id, eventId, workspaceId: workspace.id, dueAt })
       return reply
         .status(202)
         .header('location', `/api/executions/${id}`)

@@ -1,0 +1,30 @@
+import type { RequestKey } from '@automation/inbox'
+import type { Run } from '@automation/jobs'
+import type { FastifyRequest } from 'fastify'
+import { refusals } from '../errors.js'
+import { findRuns } from '../stored-runs.js'
+import { type Answer, asReplay } from './answer.js'
+
+/**
+ * How a request that came before was answered; undefined where its key is free. An event whose API died before it had
+ * answered is told from what was stored of it.
+ *
+ * @param tell makes the answer out of the runs of the event that the request became
+ * @throws refusals: 422 where the key came with another request, 409 where the outcome is not there yet
+ */
+export async function findAnswer(
+  { server, workspace }: FastifyRequest,
+  key: RequestKey,
+  tell?: (eventId: string, runs: Run[]) => Answer,
+): Promise<Answer | undefined> {
+  const known = await server.keptAnswers.find(key)
+  if (known === undefined) return undefined
+  if (known.requestHash !== key.requestHash) throw refusals.idempotencyKeyReused()
+  if (known.answer !== null) return asReplay(known.answer)
+  const { eventId } = known
+  const runs = eventId === null ? undefined : await findRuns(workspace.database, eventId)
+  if (eventId === null || runs === undefined || tell === undefined) throw refusals.stillRunning()
+  const answer = tell(eventId, runs)
+  await server.keptAnswers.keep({ request: key, eventId, answer })
+  return asReplay(answer)
+}

@@ -1,0 +1,485 @@
+import { setTimeout } from 'node:timers/promises'
+import { newId, Prisma } from '@automation/database'
+import t, { type Test } from 'tap'
+import type { Rule } from '../src/routes/rules/rule-schemas.js'
+import { type Answer, type Call, type Question, ruleBody, rules, startApi, task } from './fixtures/api.js'
+
+/** Two processes' worth of API on one database: whichever is asked, a key is known. */
+const [api, twin] = await Promise.all([startApi(t), startApi(t)])
+
+const trigger = `${rules}/trigger/LEAD_CREATED`
+const later = { prefer: 'respond-async' }
+const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
+
+interface AcceptedEvent {
+  id: string
+  status: string
+}
+
+/** A workspace, asked under a key through the one API or the other. */
+async function openHouse() {
+  const workspace = await api.makeWorkspace()
+  const callOther: Call = (method, path, question) =>
+    twin.call(method, path, { token: workspace.tokens.admin, workspace: workspace.id, ...question })
+  const post = <Body = unknown>(
+    path: string,
+    key: string | undefined,
+    question: Question = {},
+    call = workspace.call,
+  ) => call<Body>('POST', path, { ...question, headers: { 'idempotency-key': key, ...question.headers } })
+  return {
+    ...workspace,
+    post,
+    postOther: <Body = unknown>(path: string, key: string, question?: Question) =>
+      post<Body>(path, key, question, callOther),
+    async create(fields: Record<string, unknown> = {}): Promise<Rule> {
+      return (await workspace.call<Rule>('POST', rules, { body: ruleBody(fields) })).body
+    },
+    countRules: () => workspace.database.rule.count(),
+    events: () => workspace.database.event.findMany({ select: { id: true, data: true } }),
+    /** Lets time go by. */
+    ageKey: (key: string, hours: number) =>
+      workspace.database.idempotencyKey.update({
+        where: { workspaceId_key: { workspaceId: workspace.id, key } },
+        data: { createdAt: new Date(Date.now() - hours * 3_600_000) },
+      }),
+  }
+}
+
+/** What a caller sees of an outcome: not what belongs to one sending. */
+function outcomeOf({ status, headers, body }: Answer) {
+  const names = ['location', 'content-location', 'etag', 'preference-applied']
+  return { status, headers: names.map((name) => headers[name]), body }
+}
+
+const isReplay = ({ headers }: Answer) => headers['idempotent-replayed'] === 'true'
+
+function sameOutcome(t: Test, replay: Answer, first: Answer, message = 'the same outcome'): void {
+  t.strictSame(outcomeOf(replay), outcomeOf(first), message)
+  t.ok(isReplay(replay), 'and says that it is told again')
+  t.notOk(isReplay(first))
+}
+
+t.test(
+  'a rule that is created again under its key is made once, and answered alike by every process',
+  async (t) => {
+    const { post, postOther, countRules, id, database } = await openHouse()
+    const first = await post<Rule>(rules, 'k', { body: ruleBody({ name: 'Once' }) })
+    t.match(first, { status: 201, body: { name: 'Once', version: 1 }, headers: { etag: '"1"' } })
+    t.equal(first.headers.location, `${rules}/${first.body.id}`)
+    sameOutcome(t, await post(rules, 'k', { body: ruleBody({ name: 'Once' }) }), first)
+    sameOutcome(t, await postOther(rules, 'k', { body: ruleBody({ name: 'Once' }) }), first)
+    t.equal(await countRules(), 1)
+    t.equal(await database.auditEntry.count({ where: { action: 'rule.created' } }), 1)
+    const { rulesVersion } = await database.workspace.findUniqueOrThrow({ where: { id } })
+    t.equal(rulesVersion, 1)
+  },
+)
+
+t.test('the first answer is told again, whatever has become of the rule', async (t) => {
+  const { post, call, create, countRules } = await openHouse()
+  const source = await create({ name: 'Source' })
+  const clone = await post<Rule>(`${rules}/${source.id}/clone`, 'c', { headers: { 'if-match': '"1"' } })
+  t.match(clone, { status: 201, body: { name: 'Copy of Source', isActive: false } })
+  await call('PUT', `${rules}/${source.id}`, { body: { name: 'Changed' } })
+  const again = () => post(`${rules}/${source.id}/clone`, 'c', { headers: { 'if-match': '"1"' } })
+  sameOutcome(t, await again(), clone, 'its version is another one now')
+  for (const { id } of [source, clone.body]) await call('DELETE', `${rules}/${id}`)
+  sameOutcome(t, await again(), clone, 'both are gone')
+  t.equal(await countRules(), 0)
+})
+
+t.test('fifty twins over two processes make one rule', async (t) => {
+  const { post, postOther, create, countRules } = await openHouse()
+  const source = await create()
+  for (const [path, body] of [
+    [rules, ruleBody()],
+    [`${rules}/${source.id}/clone`, undefined],
+  ] as const) {
+    const before = await countRules()
+    const answers = await Promise.all(
+      Array.from({ length: 50 }, (_, index) => (index % 2 ? post : postOther)<Rule>(path, path, { body })),
+    )
+    t.equal(answers.filter((answer) => !isReplay(answer)).length, 1)
+    t.equal(new Set(answers.map((answer) => JSON.stringify(outcomeOf(answer)))).size, 1)
+    t.equal(answers[0]?.status, 201)
+    t.equal(await countRules(), before + 1)
+  }
+})
+
+t.test('without a key nothing is the same', async (t) => {
+  const { post, countRules, events, database } = await openHouse()
+  const body = ruleBody()
+  const answers = [await post(rules, undefined, { body }), await post(rules, undefined, { body })]
+  t.notOk(answers.some(isReplay))
+  t.equal(await countRules(), 2)
+  const posted = { headers: later, body: { data: {} } }
+  await Promise.all([post(trigger, undefined, posted), post(trigger, undefined, posted)])
+  t.equal((await events()).length, 2)
+  t.equal(await database.idempotencyKey.count(), 0)
+})
+
+t.test('the same key with another request is refused', async (t) => {
+  const { post, postOther, create, countRules, events } = await openHouse()
+  const [rule, other] = [await create(), await create()]
+  const used = {
+    status: 422,
+    body: { errors: [{ field: 'Idempotency-Key', message: 'Was used with another request' }] },
+  }
+  const requests: [key: string, path: string, body: object | undefined][] = [
+    ['create', rules, ruleBody()],
+    ['clone', `${rules}/${rule.id}/clone`, undefined],
+    ['execute', `${rules}/${rule.id}/execute`, { data: { a: 1 } }],
+    ['trigger', trigger, { data: { a: 1 } }],
+  ]
+  const others: [path: string, body: object | undefined][] = [
+    ...requests.map(([, path, body]) => [path, body] as [string, object | undefined]),
+    [rules, ruleBody({ name: 'Another' })],
+    [`${rules}/${other.id}/clone`, undefined],
+    [`${rules}/${other.id}/execute`, { data: { a: 1 } }],
+    [`${rules}/${rule.id}/execute`, { data: { a: '1' } }],
+    [`${rules}/trigger/LEAD_UPDATED`, { data: { a: 1 } }],
+    [trigger, { data: { a: 2 } }],
+  ]
+  for (const [key, path, body] of requests) await post(path, key, { body, headers: later })
+  const [ruleCount, eventCount] = [await countRules(), (await events()).length]
+  for (const [key, path, body] of requests)
+    for (const [otherPath, otherBody] of others) {
+      if (path === otherPath && body === otherBody) continue
+      const answer = await postOther(otherPath, key, { body: otherBody, headers: later })
+      t.strictSame({ status: answer.status, body: answer.body }, used, `${key} and ${otherPath}`)
+    }
+  t.equal(await countRules(), ruleCount)
+  t.equal((await events()).length, eventCount)
+})
+
+t.test('blanks in the body and the preference are no part of the request', async (t) => {
+  const { post, events } = await openHouse()
+  const first = await post(trigger, 'k', { body: '{"data":{"a":[1,2]}}', headers: later })
+  t.match(first, { status: 202, headers: { 'preference-applied': 'respond-async' } })
+  const spaced = '{ "data" : { "a" : [ 1,\n2 ] } }'
+  sameOutcome(t, await post(trigger, 'k', { body: spaced, headers: { prefer: 'wait=3' } }), first)
+  t.equal((await events()).length, 1)
+})
+
+t.test('a key is 1 to 255 printable ASCII characters', async (t) => {
+  const { post, countRules } = await openHouse()
+  const body = ruleBody()
+  const error = 'Header Idempotency-Key must be 1 to 255 printable ASCII characters'
+  for (const key of ['', 'x'.repeat(256), 'schlüssel', 'a\tb', '\u007f'])
+    t.match(await post(rules, key, { body }), { status: 400, body: { error } }, JSON.stringify(key))
+  t.equal(await countRules(), 0)
+  const keys = ['x', '~'.repeat(255), 'a b, c', '"8e03978e-40d5-43dd-bc93-6894a57f9324"', '%00', '*']
+  for (const key of keys) t.equal((await post(rules, key, { body })).status, 201, key)
+  for (const key of keys) t.ok(isReplay(await post(rules, key, { body })), key)
+  t.equal(await countRules(), keys.length)
+})
+
+t.test('whatever else is wrong with a request is told before its key', async (t) => {
+  const { post, tokens, create } = await openHouse()
+  const rule = await create()
+  const body = ruleBody()
+  const cases: [path: string, question: Question, answer: object][] = [
+    [rules, { body, token: 'none' }, { status: 401 }],
+    [rules, { body, workspace: 'none' }, { status: 400, body: { error: /x-workspace-id/ } }],
+    [rules, { body, token: tokens.viewer }, { status: 403 }],
+    [rules, { body: '{' }, { status: 400, body: { error: 'Body is not valid JSON' } }],
+    [rules, { body: {} }, { status: 422, body: { errors: [{ field: 'name' }] } }],
+    [rules, { body: { ...body, trigger: 'NONE' } }, { status: 400, body: { error: 'Invalid trigger type' } }],
+    [
+      `${rules}/trigger/NONE`,
+      { body: { data: {} } },
+      { status: 400, body: { error: 'Invalid trigger type' } },
+    ],
+    [`${rules}/${rule.id}/execute`, { body: {} }, { status: 422, body: { errors: [{ field: 'data' }] } }],
+    [`${rules}/none/clone`, {}, { status: 404 }],
+    // And the key before the question whether the rule is there.
+    [`${rules}/${newId()}/clone`, {}, { status: 400, body: { error: /^Header Idempotency-Key/ } }],
+    [
+      `${rules}/${newId()}/execute`,
+      { body: { data: {} } },
+      { status: 400, body: { error: /^Header Idempo/ } },
+    ],
+  ]
+  for (const [path, question, answer] of cases)
+    t.match(await post(path, 'ü', question), answer, `${path} ${JSON.stringify(question)}`)
+})
+
+t.test('a request that was refused leaves its key free', async (t) => {
+  const { post, call, create, countRules, database } = await openHouse()
+  t.equal((await post(rules, 'k', { body: {} })).status, 422)
+  const missing = newId()
+  for (const path of ['clone', 'execute'])
+    t.equal((await post(`${rules}/${missing}/${path}`, 'k', { body: { data: {} } })).status, 404, path)
+  const rule = await create()
+  const stale = await post(`${rules}/${rule.id}/clone`, 'k', { headers: { 'if-match': '"7"' } })
+  t.equal(stale.status, 412)
+  t.equal(await database.idempotencyKey.count(), 0)
+
+  const rows = Array.from({ length: 998 }, (_, index) => ({
+    id: newId(),
+    workspaceId: rule.workspaceId,
+    name: `${index}`,
+    description: '',
+    trigger: 'LEAD_CREATED',
+    conditions: [],
+    actions: [task],
+    isActive: false,
+  }))
+  await database.rule.createMany({ data: rows })
+  const last = await post(rules, 'last', { body: ruleBody() })
+  t.equal(last.status, 201)
+  sameOutcome(t, await post(rules, 'last', { body: ruleBody() }), last, 'though there is room for no other')
+  t.match(await post(rules, 'k', { body: ruleBody() }), { status: 409, body: { error: /1000 rules/ } })
+  await call('DELETE', `${rules}/${rule.id}`)
+  const made = await post(rules, 'k', { body: ruleBody() })
+  t.equal(made.status, 201)
+  t.notOk(isReplay(made))
+  t.equal(await countRules(), 1_000)
+})
+
+t.test('a key belongs to its workspace, and to all of its members', async (t) => {
+  const [house, neighbour] = [await openHouse(), await openHouse()]
+  const first = await house.post<Rule>(rules, 'k', { body: ruleBody() })
+  const next = await neighbour.post<Rule>(rules, 'k', { body: ruleBody() })
+  t.notOk(isReplay(next))
+  t.equal(next.body.workspaceId, neighbour.id)
+  sameOutcome(t, await house.post(rules, 'k', { body: ruleBody(), token: house.tokens.editor }), first)
+  const viewer = await house.post(rules, 'k', { body: ruleBody(), token: house.tokens.viewer })
+  t.equal(viewer.status, 403, 'but to those alone who might have asked first')
+
+  const posted = { body: { data: {} }, headers: later }
+  const [one, other] = await Promise.all([
+    house.post<AcceptedEvent>(trigger, 'event', posted),
+    neighbour.post<AcceptedEvent>(trigger, 'event', posted),
+  ])
+  t.not(one.body.id, other.body.id)
+  t.equal((await house.events()).length, 1)
+  t.equal((await neighbour.events()).length, 1)
+})
+
+t.test('after 24 hours a key is new, also where nobody has removed it', async (t) => {
+  const { post, postOther, countRules, events, ageKey } = await openHouse()
+  const body = ruleBody()
+  const first = await post(rules, 'rule', { body })
+  await ageKey('rule', 23.99)
+  sameOutcome(t, await post(rules, 'rule', { body }), first)
+  await ageKey('rule', 24.01)
+  const second = await post(rules, 'rule', { body: ruleBody({ name: 'New' }) })
+  t.equal(second.status, 201)
+  t.notOk(isReplay(second))
+  sameOutcome(t, await postOther(rules, 'rule', { body: ruleBody({ name: 'New' }) }), second)
+  t.equal(await countRules(), 2)
+
+  const posted = { body: { data: { n: 1 } }, headers: later }
+  const event = await post<AcceptedEvent>(trigger, 'event', posted)
+  await ageKey('event', 23.99)
+  sameOutcome(t, await post(trigger, 'event', posted), event)
+  await ageKey('event', 24.01)
+  const copies = await Promise.all(
+    Array.from({ length: 20 }, (_, index) =>
+      (index % 2 ? post : postOther)<AcceptedEvent>(trigger, 'event', {
+        body: { data: { n: 2 } },
+        headers: later,
+      }),
+    ),
+  )
+  t.equal(copies.filter((answer) => !isReplay(answer)).length, 1)
+  const known = (await events()).map(({ id }) => id).sort()
+  t.strictSame(known, [event.body.id, copies[0]?.body.id].sort(), 'the old event, and one new')
+})
+
+t.test('fifty twins over two processes are one event', async (t) => {
+  const { post, postOther, create, events } = await openHouse()
+  const { id } = await create()
+  for (const [path, location] of [
+    [trigger, '/api/events/'],
+    [`${rules}/${id}/execute`, '/api/executions/'],
+  ] as const) {
+    const before = await events()
+    const answers = await Promise.all(
+      Array.from({ length: 50 }, (_, index) =>
+        (index % 2 ? post : postOther)<AcceptedEvent>(path, path, { body: { data: {} }, headers: later }),
+      ),
+    )
+    t.equal(answers.filter((answer) => !isReplay(answer)).length, 1)
+    t.equal(new Set(answers.map((answer) => JSON.stringify(outcomeOf(answer)))).size, 1)
+    const [answer] = answers
+    t.match(answer, { status: 202, headers: { 'preference-applied': 'respond-async' }, body: { id: uuid } })
+    t.equal(answer?.headers.location, `${location}${answer?.body.id}`)
+    const known = new Set(before.map((event) => event.id))
+    t.strictSame(
+      (await events()).map((event) => event.id).filter((one) => !known.has(one)),
+      [answer?.body.id],
+    )
+  }
+})
+
+t.test('many keys that two processes take in many orders hold up nobody', async (t) => {
+  const { post, postOther, events } = await openHouse()
+  const keys = Array.from({ length: 40 }, (_, index) => `key-${index}`)
+  const ask = (keys: string[], through: typeof postOther) =>
+    keys.map((key) => through<AcceptedEvent>(trigger, key, { body: { data: { key } }, headers: later }))
+  const answers = await Promise.all([
+    ...ask(keys, post),
+    ...ask([...keys].reverse(), postOther),
+    ...ask([...keys.slice(20), ...keys.slice(0, 20)], post),
+    ...ask(
+      keys.filter((_, index) => index % 3),
+      postOther,
+    ),
+  ])
+  t.strictSame([...new Set(answers.map(({ status }) => status))], [202])
+  t.equal(answers.filter((answer) => !isReplay(answer)).length, keys.length)
+  t.strictSame((await events()).map(({ data }) => (data as { key: string }).key).sort(), [...keys].sort())
+})
+
+t.test('of different requests that come at once under one key, one is accepted', async (t) => {
+  const { post, postOther, events } = await openHouse()
+  const answers = await Promise.all(
+    Array.from({ length: 20 }, (_, n) =>
+      (n % 2 ? post : postOther)<AcceptedEvent>(trigger, 'k', { body: { data: { n } }, headers: later }),
+    ),
+  )
+  t.equal(answers.filter(({ status }) => status === 202).length, 1)
+  t.equal(answers.filter(({ status }) => status === 422).length, 19)
+  const stored = await events()
+  t.equal(stored.length, 1)
+  t.equal(
+    answers.findIndex(({ status }) => status === 202),
+    (stored[0]?.data as { n: number } | undefined)?.n,
+  )
+})
+
+t.test('an execution is told again though its rule is gone', async (t) => {
+  const { post, postOther, call, create } = await openHouse()
+  const { id } = await create()
+  const question = { body: { data: {} }, headers: later }
+  const first = await post<AcceptedEvent>(`${rules}/${id}/execute`, 'k', question)
+  await call('DELETE', `${rules}/${id}`)
+  sameOutcome(t, await postOther(`${rules}/${id}/execute`, 'k', question), first)
+  t.equal((await post(`${rules}/${id}/execute`, 'other', question)).status, 404)
+  const changed = { body: { data: { a: 1 } }, headers: later }
+  t.equal((await post(`${rules}/${id}/execute`, 'k', changed)).status, 422)
+})
+
+t.test('a dry run does nothing, and so does its key', async (t) => {
+  const { post, create, database } = await openHouse()
+  const { id } = await create()
+  for (const key of ['k', 'k', 'ü', '']) {
+    const answer = await post(`${rules}/${id}/execute`, key, { body: { data: {}, dryRun: true } })
+    t.match(answer, { status: 200, body: { dryRun: true } })
+    t.notOk(isReplay(answer))
+  }
+  const missing = await post(`${rules}/${newId()}/execute`, 'ü', { body: { data: {}, dryRun: true } })
+  t.equal(missing.status, 404)
+  t.equal(await database.idempotencyKey.count(), 0)
+})
+
+t.test('while the first is waiting for the outcome, its twin is told to come again', async (t) => {
+  const { post, postOther, events } = await openHouse()
+  const question = { body: { data: {} }, headers: { prefer: 'wait=1' } }
+  const waiting = post(trigger, 'k', question)
+  await until(async () => (await events()).length === 1)
+  const twins = await Promise.all([post(trigger, 'k', question), postOther(trigger, 'k', question)])
+  for (const twin of twins)
+    t.match(twin, {
+      status: 409,
+      headers: { 'retry-after': '1' },
+      body: { error: 'A request with this Idempotency-Key is still running' },
+    })
+  const first = await waiting
+  t.match(first, { status: 202, headers: { 'preference-applied': 'wait=1' } }, 'there is no worker here')
+  sameOutcome(t, await postOther(trigger, 'k', question), first)
+  t.equal((await events()).length, 1)
+})
+
+t.test('whose API died before it could answer is told the outcome, once there is one', async (t) => {
+  const { post, postOther, create, database, id: workspaceId } = await openHouse()
+  const rule = await create()
+  const path = `${rules}/${rule.id}/execute`
+  const { body } = await post<AcceptedEvent>(path, 'k', { body: { data: {} }, headers: later })
+  await database.idempotencyKey.updateMany({ data: { answer: Prisma.DbNull } })
+  const again = () => postOther(path, 'k', { body: { data: {} } })
+  t.equal((await again()).status, 409, 'the event is not done')
+
+  const results = [{ action: 'CREATE_TASK', status: 'success' }]
+  const execution = {
+    id: body.id,
+    workspaceId,
+    eventId: body.id,
+    eventType: 'LEAD_CREATED',
+    ruleId: rule.id,
+    ruleVersion: 1,
+    status: 'running' as const,
+    results,
+    startedAt: new Date(),
+  }
+  await database.execution.create({ data: execution })
+  await database.event.update({ where: { id: body.id }, data: { doneAt: new Date(), ruleIds: [rule.id] } })
+  t.equal((await again()).status, 409, 'an action of it is under way')
+
+  await database.execution.update({ where: { id: body.id }, data: { status: 'succeeded' } })
+  const told = await again()
+  t.strictSame(outcomeOf(told), {
+    status: 200,
+    headers: [undefined, `/api/executions/${body.id}`, undefined, undefined],
+    body: { success: true, conditionsPassed: true, actionsExecuted: 1, dryRun: false, results },
+  })
+  t.ok(isReplay(told))
+  await database.execution.update({ where: { id: body.id }, data: { status: 'failed', error: 'x' } })
+  t.strictSame(outcomeOf(await again()), outcomeOf(told), 'and is told the same from then on')
+})
+
+t.test('an execution whose rule was deleted first is not found, however often it is asked for', async (t) => {
+  const { post, postOther, create, call, database } = await openHouse()
+  const rule = await create()
+  const path = `${rules}/${rule.id}/execute`
+  const { body } = await post<AcceptedEvent>(path, 'k', { body: { data: {} }, headers: later })
+  await database.idempotencyKey.updateMany({ data: { answer: Prisma.DbNull } })
+  await call('DELETE', `${rules}/${rule.id}`)
+  await database.event.update({ where: { id: body.id }, data: { doneAt: new Date(), ruleIds: [] } })
+  for (const ask of [post, postOther])
+    t.match(await ask(path, 'k', { body: { data: {} } }), {
+      status: 404,
+      body: { error: 'Automation rule not found' },
+    })
+})
+
+t.test('the first answer that is kept stands, and one of another event is none', async (t) => {
+  const { id: workspaceId, database } = await openHouse()
+  const { keptAnswers } = api.app
+  const request = { workspaceId, key: 'k', requestHash: '00'.repeat(32) }
+  const eventId = newId()
+  const row = { workspaceId, key: 'k', requestHash: Buffer.alloc(32), eventId }
+  await database.idempotencyKey.create({ data: row })
+  const answer = (status: number) => ({ status, headers: {}, body: {} })
+  await keptAnswers.keep({ request, eventId: newId(), answer: answer(1) })
+  t.strictSame((await keptAnswers.find(request))?.answer, null, 'its key was taken anew meanwhile')
+  await Promise.all([2, 3].map((status) => keptAnswers.keep({ request, eventId, answer: answer(status) })))
+  const kept = (await keptAnswers.find(request))?.answer
+  t.ok(kept)
+  await keptAnswers.keep({ request, eventId, answer: answer(4) })
+  t.strictSame((await keptAnswers.find(request))?.answer, kept)
+})
+
+t.test('the document tells of the header where it counts, and that it may be left out', async (t) => {
+  const { paths } = JSON.parse(JSON.stringify(api.app.swagger())) as {
+    paths: Record<string, { post?: { parameters?: { name: string; in: string; required?: boolean }[] } }>
+  }
+  const told = Object.entries(paths).flatMap(([path, { post }]) =>
+    (post?.parameters ?? [])
+      .filter((parameter) => parameter.in === 'header' && parameter.name === 'Idempotency-Key')
+      .map(({ required }) => [path.replace(/\/$/, ''), required ?? false]),
+  )
+  for (const path of [rules, `${rules}/{id}/clone`, `${rules}/{id}/execute`, `${rules}/trigger/{eventType}`])
+    t.ok(
+      told.some(([name, required]) => name === path && required === false),
+      path,
+    )
+})
+
+/** Waits until something holds; the test fails by its own timeout where it never does. */
+async function until(holds: () => Promise<boolean>): Promise<void> {
+  while (!(await holds())) await setTimeout(20)
+}
