@@ -4,7 +4,7 @@ import t from 'tap'
 import { startRunningProduct, until } from './fixtures/product.js'
 import { makeWebhookSender } from './fixtures/webhook-sender.js'
 
-const house = await startRunningProduct({ env: { OUTBOUND_ALLOW: '127.0.0.0/8' } })
+const house = await startRunningProduct({ env: { OUTBOUND_ALLOW: '127.0.0.0/8', OUTBOUND_PORTS: '1-65535' } })
 const { product, call, workspaceId, database } = house
 t.teardown(() => house.stop())
 

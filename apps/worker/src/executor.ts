@@ -57,7 +57,7 @@ export function createExecutor({ database, queue, ledger, leases, gate, perform,
     carryOn: (call: PendingCall): Promise<void> => track(carryOn(call)),
     /** Goes on with a run that was taken up again. */
     resume: (step: Step): Promise<void> => track(resume(step)),
-    abandon: ({ entry }: PendingCall): void => leave(entry, true),
+    abandon: ({ entry }: PendingCall): void => leave(entry),
     announce,
     /** From now on no call is begun: what is left of the runs is for other workers. */
     stop: (): void => closing.abort(),
@@ -85,7 +85,7 @@ export function createExecutor({ database, queue, ledger, leases, gate, perform,
     if (run.finishedAt !== null) return void (await record({ run, lease }))
     settleInterrupted(run)
     const call = prepareNext(run, lease)
-    if (!(await record({ run, lease }))) return leave(call?.entry, true)
+    if (!(await record({ run, lease }))) return leave(call?.entry)
     if (call) await carryOn(call)
   }
 
@@ -110,12 +110,12 @@ export function createExecutor({ database, queue, ledger, leases, gate, perform,
     }
     if (call.entry === undefined) {
       openAttempt(run, action)
-      if (!(await record(call))) return void leave(entry, true)
+      if (!(await record(call))) return void leave(entry)
     }
     settleAttempt(run, action, await attempt(run, action, entry))
     const next = run.status === 'running' ? prepareNext(run, lease) : undefined
     if (await record(call)) return next
-    return void leave(next?.entry, true)
+    return void leave(next?.entry)
   }
 
   /** Undefined where this worker is about to close. */
@@ -196,7 +196,7 @@ async function untilPostgresIsBack<Result>(work: () => Promise<Result>): Promise
   }
 }
 
-function leave(entry: Entry | undefined, wasAnswered: boolean): void {
+function leave(entry: Entry | undefined, wasAnswered?: boolean): void {
   if (entry?.kind === 'entered') entry.leave(wasAnswered)
 }
 

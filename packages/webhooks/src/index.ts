@@ -9,3 +9,4 @@ export {
   toleranceSeconds,
   verifySignature,
 } from './signature.js'
+export { signStandardWebhook } from './standard-webhooks.js'

@@ -55,6 +55,6 @@ export function verifySignature(key: Buffer, parts: SignedParts, header: string)
 }
 
 /** HMAC-SHA256 over `<id>.<timestamp>.<body>`. */
-function digest(key: Buffer, { id, timestamp, body }: SignedParts): Buffer {
+export function digest(key: Buffer, { id, timestamp, body }: SignedParts): Buffer {
   return createHmac('sha256', key).update(`${id}.${timestamp}.`).update(body).digest()
 }

@@ -45,7 +45,13 @@ export function createBreaker(now: () => number) {
       state.isProbed = true
       return true
     },
-    end(key: string, isProbe: boolean, wasAnswered: boolean): void {
+    /** @param wasAnswered undefined where it did not go out after all */
+    end(key: string, isProbe: boolean, wasAnswered: boolean | undefined): void {
+      if (wasAnswered === undefined) {
+        const probed = states.get(key)
+        if (probed && isProbe) probed.isProbed = false
+        return
+      }
       if (wasAnswered) return void states.delete(key)
       const state = states.get(key) ?? { failures: 0, restMs: 0, restsUntil: 0, isProbed: false }
       // Those that were under way when it broke tell nothing new.

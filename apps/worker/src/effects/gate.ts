@@ -9,9 +9,10 @@ export type Entry =
       /**
        * To be called when the call has ended, however it did.
        *
-       * @param wasAnswered false where no answer of HTTP or SMTP came, or one that tells of a fault of its server (5xx)
+       * @param wasAnswered false where no answer of HTTP or SMTP came, or one that tells of a fault of its server (5xx);
+       * left out where no call was made
        */
-      leave(wasAnswered: boolean): void
+      leave(wasAnswered?: boolean): void
     }
   /** The destination does not work at present: not to be called before. */
   | { kind: 'broken'; retryAfterMs: number }

@@ -1,0 +1,300 @@
+import { setImmediate } from 'node:timers/promises'
+import fc from 'fast-check'
+import t from 'tap'
+import { createBreaker } from '../src/effects/breaker.js'
+import type { OutsideAction } from '../src/effects/effect.js'
+import { createGate, destinationOf, type Entry, type Gate } from '../src/effects/gate.js'
+import { createLanes } from '../src/effects/lanes.js'
+
+type Entered = Extract<Entry, { kind: 'entered' }>
+
+function mustEnter(gate: Gate, workspaceId: string, destination: string): Entered {
+  const entry = gate.tryEnter(workspaceId, destination)
+  if (entry?.kind !== 'entered') throw new Error(`${workspaceId} found no place: ${entry?.kind}`)
+  return entry
+}
+
+/** Calls that never end. */
+function holdPlaces(
+  gate: Gate,
+  workspaceId: string,
+  count: number,
+  destination = (index: number) => `d${index}`,
+) {
+  return Array.from({ length: count }, (_, index) => gate.enter(workspaceId, destination(index)))
+}
+
+t.test(
+  'a workspace has a quarter of the places, one destination of it a tenth, and no one less than one',
+  async (t) => {
+    const countFree = (places: number, destination: (index: number) => string) => {
+      const gate = createGate(places)
+      let entered = 0
+      while (gate.tryEnter('a', destination(entered))?.kind === 'entered') entered += 1
+      return entered
+    }
+    const same = () => 'x'
+    const another = (index: number) => `x${index}`
+    t.same(
+      [100, 40, 8, 3, 1].map((places) => countFree(places, same)),
+      [10, 4, 1, 1, 1],
+    )
+    t.same(
+      [100, 40, 8, 3, 1].map((places) => countFree(places, another)),
+      [25, 10, 2, 1, 1],
+    )
+  },
+)
+
+t.test('200 calls of one workspace that hang keep nobody else waiting', async (t) => {
+  const gate = createGate(100)
+  void holdPlaces(gate, 'tarpit', 200)
+  t.equal(gate.waiting, 175)
+  const entries = Array.from({ length: 25 }, (_, index) => gate.tryEnter('other', `d${index % 3}`))
+  t.ok(entries.every((entry) => entry?.kind === 'entered'))
+  t.equal((await gate.enter('third', 'd0')).kind, 'entered')
+})
+
+t.test(
+  'a place that becomes free goes round the workspaces, and in each round its destinations',
+  async (t) => {
+    const gate = createGate(8)
+    const held = ['a', 'b', 'c', 'd'].flatMap((id) => [mustEnter(gate, id, 'x'), mustEnter(gate, id, 'y')])
+    const order: string[] = []
+    for (const [id, destination] of [
+      ['e', '1'],
+      ['e', '1'],
+      ['e', '2'],
+      ['f', '1'],
+      ['g', '1'],
+      ['g', '2'],
+    ] as const)
+      void gate.enter(id, destination).then(() => order.push(`${id}${destination}`))
+    for (const entry of held) {
+      entry.leave(true)
+      await setImmediate()
+    }
+    t.same(order, ['e1', 'f1', 'g1', 'e2', 'g2'], 'and the second of e1 waits for its lane')
+    t.equal(gate.waiting, 1)
+  },
+)
+
+t.test('the line has an end, and a workspace has a quarter of it', async (t) => {
+  const gate = createGate(100)
+  const holders = ['a', 'b', 'c', 'd']
+  for (const id of holders) for (let index = 0; index < 25; index++) mustEnter(gate, id, `d${index}`)
+  for (const id of holders) {
+    void holdPlaces(gate, id, 250)
+    t.equal((await gate.enter(id, 'd0')).kind, 'full')
+  }
+  t.equal(gate.waiting, 1_000)
+  t.equal((await gate.enter('e', 'd0')).kind, 'full', 'in all')
+  t.equal(gate.tryEnter('e', 'd0'), undefined, 'no place, and not in line')
+})
+
+t.test('who gives up waiting leaves the line, and a place is not lost on him', async (t) => {
+  const gate = createGate(1)
+  const first = mustEnter(gate, 'a', 'x')
+  const giveUp = new AbortController()
+  const impatient = gate.enter('a', 'x', giveUp.signal)
+  const patient = gate.enter('b', 'x')
+  giveUp.abort(new Error('enough'))
+  await t.rejects(impatient, { message: 'enough' })
+  t.equal(gate.waiting, 1)
+  first.leave(true)
+  t.equal((await patient).kind, 'entered')
+  await t.rejects(gate.enter('a', 'x', giveUp.signal), { message: 'enough' }, 'given up before')
+})
+
+t.test('leaving twice frees one place', async (t) => {
+  const gate = createGate(1)
+  const entry = mustEnter(gate, 'a', 'x')
+  entry.leave(true)
+  entry.leave(true)
+  mustEnter(gate, 'a', 'x')
+  t.equal(gate.tryEnter('b', 'x'), undefined)
+})
+
+const ids = fc.constantFrom('a', 'b', 'c', 'd')
+const step = fc.oneof(
+  {
+    weight: 5,
+    arbitrary: fc.record({ do: fc.constant('enter' as const), id: ids, to: fc.constantFrom('x', 'y') }),
+  },
+  {
+    weight: 2,
+    arbitrary: fc.record({ do: fc.constant('try' as const), id: ids, to: fc.constantFrom('x', 'y') }),
+  },
+  {
+    weight: 4,
+    arbitrary: fc.record({ do: fc.constant('leave' as const), at: fc.nat(), wasAnswered: fc.boolean() }),
+  },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant('give up' as const), at: fc.nat() }) },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant('pass time' as const), ms: fc.nat(100_000) }) },
+)
+
+t.test(
+  'whatever happens: no limit is passed, nobody waits where there is a place, no place is lost',
+  async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.integer({ min: 1, max: 20 }),
+        fc.array(step, { minLength: 10, maxLength: 150 }),
+        async (places, steps) => {
+          let now = 0
+          const gate = createGate(places, () => now)
+          const inFlight: { id: string; to: string; entry: Entered }[] = []
+          const line: { id: string; to: string; controller: AbortController }[] = []
+          const note = (id: string, to: string, entry: Entry | undefined) => {
+            if (entry?.kind === 'entered') inFlight.push({ id, to, entry })
+          }
+          const wait = (id: string, to: string) => {
+            const waiter = { id, to, controller: new AbortController() }
+            line.push(waiter)
+            gate
+              .enter(id, to, waiter.controller.signal)
+              .then((entry) => note(id, to, entry))
+              .catch(() => {})
+              .finally(() => line.splice(line.indexOf(waiter), 1))
+          }
+          const leave = (at: number, wasAnswered: boolean) =>
+            inFlight.splice(at % inFlight.length, 1)[0]?.entry.leave(wasAnswered)
+          const count = (id: string, to?: string) =>
+            inFlight.filter((one) => one.id === id && (to === undefined || one.to === to)).length
+          const [ofWorkspace, ofLane] = [Math.max(1, places >> 2), Math.max(1, Math.floor(places / 10))]
+
+          for (const step of steps) {
+            if (step.do === 'enter') wait(step.id, step.to)
+            else if (step.do === 'try') note(step.id, step.to, gate.tryEnter(step.id, step.to))
+            else if (step.do === 'leave') leave(step.at, step.wasAnswered)
+            else if (step.do === 'give up') line[step.at % line.length]?.controller.abort(new Error('enough'))
+            else now += step.ms
+            await setImmediate()
+            const isHeld = [...inFlight, ...line].every(
+              ({ id, to }) =>
+                inFlight.length <= places && count(id) <= ofWorkspace && count(id, to) <= ofLane,
+            )
+            if (!isHeld) throw new Error('a limit was passed')
+            const waitsInVain = line.some(
+              ({ id, to }) => inFlight.length < places && count(id) < ofWorkspace && count(id, to) < ofLane,
+            )
+            if (waitsInVain) throw new Error('somebody waits where there is a place')
+            if (gate.waiting !== line.length) throw new Error('the line is counted wrongly')
+          }
+          while (inFlight.length > 0) {
+            leave(0, true)
+            await setImmediate()
+          }
+          if (line.length > 0 || gate.waiting > 0) throw new Error('somebody was never let in')
+          now += 1_000_000
+          for (let index = 0; index < places; index++) mustEnter(gate, `new${index}`, 'x')
+        },
+      ),
+      { numRuns: 150 },
+    )
+  },
+)
+
+t.test('a lane that nobody is in any more is forgotten', async (t) => {
+  const lanes = createLanes(2, 1)
+  const lane = lanes.open('a', 'x')
+  lane.inFlight = 1
+  lanes.settle(lane)
+  t.equal(lanes.open('a', 'x'), lane)
+  lane.inFlight = 0
+  lanes.settle(lane)
+  t.not(lanes.open('a', 'x'), lane)
+})
+
+/** A gate whose clock the test moves, and a destination that has failed as often as it takes. */
+function breakDestination() {
+  const clock = { now: 0 }
+  const gate = createGate(100, () => clock.now)
+  for (let failure = 0; failure < 5; failure++) mustEnter(gate, 'a', 'x').leave(false)
+  return { clock, gate }
+}
+
+t.test('five failures in a row close a destination for 30 seconds, to this workspace alone', async (t) => {
+  const { clock, gate } = breakDestination()
+  t.same(gate.tryEnter('a', 'x'), { kind: 'broken', retryAfterMs: 30_000 })
+  clock.now = 10_000
+  t.same(await gate.enter('a', 'x'), { kind: 'broken', retryAfterMs: 20_000 })
+  t.equal(gate.tryEnter('a', 'y')?.kind, 'entered')
+  t.equal(gate.tryEnter('b', 'x')?.kind, 'entered')
+})
+
+t.test('an answer between two failures starts the count anew', async (t) => {
+  const gate = createGate(100)
+  for (const wasAnswered of [false, false, false, false, true, false, false, false, false])
+    mustEnter(gate, 'a', 'x').leave(wasAnswered)
+  t.equal(gate.tryEnter('a', 'x')?.kind, 'entered')
+})
+
+t.test('after the rest one call tries; its answer opens the destination to all', async (t) => {
+  const { clock, gate } = breakDestination()
+  clock.now = 30_000
+  const probe = mustEnter(gate, 'a', 'x')
+  t.same(gate.tryEnter('a', 'x'), { kind: 'broken', retryAfterMs: 1_000 }, 'only one')
+  probe.leave(true)
+  for (let call = 0; call < 10; call++) mustEnter(gate, 'a', 'x')
+})
+
+t.test('while the tries fail the rest doubles, up to five minutes', async (t) => {
+  const { clock, gate } = breakDestination()
+  for (const restMs of [30_000, 60_000, 120_000, 240_000, 300_000, 300_000]) {
+    t.same(gate.tryEnter('a', 'x'), { kind: 'broken', retryAfterMs: restMs })
+    clock.now += restMs
+    mustEnter(gate, 'a', 'x').leave(false)
+  }
+})
+
+t.test('calls that were under way when it broke neither lengthen the rest nor count', async (t) => {
+  const clock = { now: 0 }
+  const gate = createGate(100, () => clock.now)
+  const calls = Array.from({ length: 10 }, () => mustEnter(gate, 'a', 'x'))
+  for (const call of calls) call.leave(false)
+  t.same(gate.tryEnter('a', 'x'), { kind: 'broken', retryAfterMs: 30_000 })
+})
+
+t.test('who waits for a destination that breaks is sent back', async (t) => {
+  const gate = createGate(20)
+  for (let failure = 0; failure < 4; failure++) mustEnter(gate, 'a', 'x').leave(false)
+  const [call] = [mustEnter(gate, 'a', 'x'), mustEnter(gate, 'a', 'x')]
+  const waiting = Promise.all([gate.enter('a', 'x'), gate.enter('a', 'x')])
+  t.equal(gate.waiting, 2)
+  call?.leave(false)
+  for (const entry of await waiting) t.equal(entry.kind, 'broken')
+  t.equal(gate.waiting, 0)
+})
+
+t.test('of those that wait when the rest is over, one tries and the others are sent back', async (t) => {
+  const clock = { now: 0 }
+  const gate = createGate(20, () => clock.now)
+  for (let failure = 0; failure < 5; failure++) mustEnter(gate, 'a', 'x').leave(false)
+  const others = Array.from({ length: 5 }, (_, index) => mustEnter(gate, 'a', `y${index}`))
+  clock.now = 30_000
+  const waiting = Promise.all([gate.enter('a', 'x'), gate.enter('a', 'x'), gate.enter('a', 'x')])
+  t.equal(gate.waiting, 3, 'since the workspace has no place left')
+  for (const call of others) call.leave(true)
+  const late = { kind: 'broken', retryAfterMs: 1_000 }
+  t.match(await waiting, [{ kind: 'entered' }, late, late])
+})
+
+t.test(
+  'what is known of failures is bounded: the destination that failed longest ago is forgotten',
+  async (t) => {
+    const breaker = createBreaker(() => 0)
+    for (let failure = 0; failure < 5; failure++) breaker.end('first', false, false)
+    t.equal(breaker.findRest('first'), 30_000)
+    for (let index = 0; index < 10_000; index++) breaker.end(`other ${index}`, false, false)
+    t.equal(breaker.findRest('first'), undefined)
+  },
+)
+
+t.test('a destination is the origin of a URL in small letters, and for mails the mail server', async (t) => {
+  const of = (type: string, config: object) => destinationOf({ type, config } as OutsideAction)
+  t.equal(of('SEND_WEBHOOK', { url: 'HTTPS://Hooks.Example.COM:443/a?b' }), 'https://hooks.example.com')
+  t.equal(of('SEND_NOTIFICATION', { url: 'http://x.example:8080' }), 'http://x.example:8080')
+  t.equal(of('SEND_EMAIL', { to: 'a@x.example' }), 'smtp')
+  t.equal(of('SEND_WEBHOOK', { url: 'http://' }), 'nowhere')
+})

@@ -1,0 +1,427 @@
+import type { Effect } from '@automation/engine'
+import t, { type Test } from 'tap'
+import { createAddressGuard, Refusal } from '../src/effects/address-guard.js'
+import type { ResolveHost } from '../src/effects/resolve-host.js'
+import { specialIpv4, specialIpv6 } from '../src/effects/special-addresses.js'
+import { spellIndirectly, spellLoopback, spellWithCredentials } from './fixtures/loopback-spellings.js'
+import { context, loopback, openSender, readOutbound, serve, serveRaw, webhook } from './fixtures/outbound.js'
+
+const nothingAllowed = {}
+const everyLoopback = { OUTBOUND_ALLOW: '127.0.0.0/8,::1' }
+
+/** The same web server on 127.0.0.1 and, where there is IPv6, ::1, at one port; what reached either of them is counted. */
+async function listenOnLoopback(t: Test) {
+  const ipv4 = await serve(t)
+  const ipv6 = await serve(t, undefined, '::1', ipv4.port).catch(() => undefined)
+  return {
+    port: ipv4.port,
+    hasIpv6: ipv6 !== undefined,
+    countConnections: () => ipv4.connections + (ipv6?.connections ?? 0),
+    countCalls: () => ipv4.calls.length + (ipv6?.calls.length ?? 0),
+  }
+}
+
+function isRefused(effect: Effect): boolean {
+  return effect.status === 'failed' && effect.isFinal === true && !effect.error.startsWith('HTTP')
+}
+
+t.test('this machine is not reached, however it is spelt', async (t) => {
+  const listener = await listenOnLoopback(t)
+  const at = `:${listener.port}`
+  const families = {
+    ...spellLoopback(at),
+    'by detours': spellIndirectly(at),
+    'behind credentials': spellWithCredentials(at),
+  }
+  const sender = openSender(t, nothingAllowed)
+  let spellings = 0
+  for (const [family, urls] of Object.entries(families)) {
+    for (const url of urls) {
+      const effect = await sender.sendWebhook(webhook({ url }), context)
+      if (!isRefused(effect)) t.fail(`${JSON.stringify(url)} was not refused: ${JSON.stringify(effect)}`)
+    }
+    spellings += urls.length
+    t.equal(listener.countConnections(), 0, family)
+  }
+  t.ok(spellings >= 300, `${spellings} spellings`)
+})
+
+t.test('where it is allowed, each of these spellings does reach it: the test above can fail', async (t) => {
+  const listener = await listenOnLoopback(t)
+  const sender = openSender(t, everyLoopback)
+  let expected = 0
+  for (const [family, urls] of Object.entries(spellLoopback(`:${listener.port}`))) {
+    if (family.includes('IPv6') && !listener.hasIpv6) continue
+    for (const url of urls) {
+      const effect = await sender.sendWebhook(webhook({ url }), context)
+      if (effect.status !== 'success') t.fail(`${JSON.stringify(url)}: ${effect.error}`)
+    }
+    expected += urls.length
+    t.equal(listener.countCalls(), expected, family)
+  }
+})
+
+t.test('a URL with a name and a password is refused, also where its address is allowed', async (t) => {
+  const listener = await listenOnLoopback(t)
+  const sender = openSender(t, everyLoopback)
+  for (const url of spellWithCredentials(`:${listener.port}`)) {
+    const effect = await sender.sendWebhook(webhook({ url }), context)
+    if (!isRefused(effect)) t.fail(url)
+  }
+  t.equal(listener.countConnections(), 0)
+})
+
+t.test('notifications are guarded as webhooks are', async (t) => {
+  const listener = await listenOnLoopback(t)
+  const config = { url: `http://127.1:${listener.port}/`, text: 'x' }
+  const action = { ...webhook({ url: '' }), type: 'SEND_NOTIFICATION', config } as never
+  t.match(await openSender(t, nothingAllowed).sendNotification(action, context), {
+    error: 'Outbound calls may not reach the address 127.0.0.1',
+    isFinal: true,
+  })
+  t.equal(listener.countConnections(), 0)
+})
+
+t.test(
+  'a name that leads to a special address is refused, whichever it is and whatever else it leads to',
+  async (t) => {
+    const listener = await listenOnLoopback(t)
+    const harmless = '127.0.0.2'
+    const special = [
+      ...[
+        '127.0.0.1',
+        '0.0.0.0',
+        '10.0.0.1',
+        '169.254.169.254',
+        '100.100.100.200',
+        '168.63.129.16',
+        '192.0.0.192',
+      ],
+      ...[
+        '::1',
+        '::',
+        '::ffff:127.0.0.1',
+        '::ffff:7f00:1',
+        '64:ff9b::7f00:1',
+        'fe80::1',
+        'fe80::1%lo',
+        'fd00:ec2::254',
+        'ff02::1',
+      ],
+      ...['', 'localhost', '127.1', '0x7f000001'],
+    ]
+    const answers = special.flatMap((address) => [[address], [harmless, address], [address, harmless]])
+    let answer: string[] = []
+    const resolveHost = async () => answer
+    const sender = openSender(t, { OUTBOUND_ALLOW: harmless }, { resolveHost })
+    for (answer of answers) {
+      for (const name of [
+        'hooks.example',
+        'hooks.example.',
+        'a..b',
+        '127.0.0.1.nip.example',
+        'xn--lcalhost-m8a.example',
+      ]) {
+        const effect = await sender.sendWebhook(webhook({ url: `http://${name}:${listener.port}/` }), context)
+        if (!isRefused(effect)) t.fail(`${name} → ${answer.join(', ')}`)
+      }
+    }
+    t.equal(listener.countConnections(), 0, `${answers.length * 5} cases`)
+  },
+)
+
+t.test(
+  'a name that leads elsewhere when it is asked again gains nothing: what was looked at is connected to',
+  async (t) => {
+    const listener = await listenOnLoopback(t)
+    const answers = [['127.0.0.2'], ['127.0.0.1'], ['127.0.0.2'], ['::1'], ['127.0.0.2', '127.0.0.1']]
+    const effects: Effect[] = []
+    let asked = 0
+    const resolveHost: ResolveHost = async () => answers[asked++ % answers.length] ?? []
+    const sender = openSender(t, { OUTBOUND_ALLOW: '127.0.0.2' }, { resolveHost })
+    for (let call = 1; call <= 10; call++) {
+      effects.push(
+        await sender.sendWebhook(webhook({ url: `http://rebind.example:${listener.port}/` }), context),
+      )
+      t.equal(asked, call, 'asked once for a connection')
+    }
+    t.equal(listener.countConnections(), 0)
+    t.same(
+      effects.map(isRefused),
+      [false, true, false, true, true, false, true, false, true, true],
+      'where nobody listens at the address that may be reached, it may be tried again',
+    )
+  },
+)
+
+t.test('a connection that is used again stays with whom it was; a new one is looked at anew', async (t) => {
+  const first = await serve(t, (_request, response) => {
+    if (first.calls.length === 2) response.setHeader('connection', 'close')
+    response.end()
+  })
+  const forbidden = await serve(t, undefined, '127.0.0.2', first.port).catch(() => undefined)
+  let address = '127.0.0.1'
+  const sender = openSender(t, { OUTBOUND_ALLOW: '127.0.0.1' }, { resolveHost: async () => [address] })
+  const call = () => sender.sendWebhook(webhook({ url: `http://rebind.example:${first.port}/` }), context)
+  t.match(await call(), { status: 'success' })
+  address = '127.0.0.2'
+  t.match(await call(), { status: 'success' })
+  t.equal(first.connections, 1)
+  t.match(await call(), { error: 'Outbound calls may not reach the address 127.0.0.2', isFinal: true })
+  t.equal(first.calls.length, 2)
+  t.equal(forbidden?.connections ?? 0, 0)
+})
+
+t.test('a peer that turns out to be another is sent nothing, not even a TLS greeting', async (t) => {
+  const listener = await serveRaw(t, () => {})
+  // Connecting to 0.0.0.0 arrives at 127.0.0.1: the address was allowed, the peer was not.
+  const sender = openSender(t, { OUTBOUND_ALLOW: '0.0.0.0' })
+  for (const scheme of ['http', 'https']) {
+    const effect = await sender.sendWebhook(
+      webhook({ url: `${scheme}://0.0.0.0:${listener.port}/` }),
+      context,
+    )
+    t.match(effect, { error: 'Outbound calls may not reach the address 127.0.0.1', isFinal: true })
+  }
+  t.equal(listener.bytes, 0)
+})
+
+t.test('a redirect is an answer, and followed nowhere', async (t) => {
+  const target = await serve(t)
+  const locations = [
+    ...[
+      `${target.url}/`,
+      `http://localhost:${target.port}/`,
+      `//127.0.0.1:${target.port}/`,
+      `http://127.1:${target.port}`,
+    ],
+    ...[`http://[::ffff:127.0.0.1]:${target.port}/`, '/elsewhere', `HTTP://0x7f000001:${target.port}/`, ''],
+  ]
+  const sender = openSender(t)
+  for (const statusCode of [300, 301, 302, 303, 304, 307, 308]) {
+    for (const location of locations) {
+      const server = await serve(t, (_request, response) =>
+        response.writeHead(statusCode, { location }).end(),
+      )
+      const effect = await sender.sendWebhook(webhook({ url: server.url, method: 'GET' }), context)
+      t.match(effect, {
+        error: `HTTP ${statusCode}: redirects are not followed`,
+        isFinal: true,
+        output: { statusCode },
+      })
+      t.equal(server.calls.length, 1)
+    }
+  }
+  t.equal(target.connections, 0)
+})
+
+t.test('proxies that the environment names are not asked', async (t) => {
+  const proxy = await serve(t)
+  const server = await serve(t)
+  const names = [
+    'HTTP_PROXY',
+    'http_proxy',
+    'HTTPS_PROXY',
+    'https_proxy',
+    'ALL_PROXY',
+    'all_proxy',
+    'NODE_USE_ENV_PROXY',
+  ]
+  const before = names.map((name) => [name, process.env[name]] as const)
+  t.teardown(() => {
+    for (const [name, value] of before) {
+      if (value === undefined) delete process.env[name]
+      else process.env[name] = value
+    }
+  })
+  for (const name of names) process.env[name] = name === 'NODE_USE_ENV_PROXY' ? '1' : proxy.url
+  t.match(await openSender(t).sendWebhook(webhook({ url: server.url }), context), { status: 'success' })
+  t.match(await openSender(t, nothingAllowed).sendWebhook(webhook({ url: server.url }), context), {
+    isFinal: true,
+  })
+  t.equal(proxy.connections, 0)
+})
+
+t.test('only the ports that are set are called, those of the web where none are', async (t) => {
+  const listener = await listenOnLoopback(t)
+  const sender = openSender(t, { ...loopback, OUTBOUND_PORTS: '80,443,8443' })
+  const url = `http://127.0.0.1:${listener.port}/`
+  t.match(await sender.sendWebhook(webhook({ url }), context), {
+    error: `Outbound calls may not reach the port ${listener.port}`,
+    isFinal: true,
+  })
+  t.equal(listener.countConnections(), 0)
+
+  const guard = createAddressGuard(readOutbound({ OUTBOUND_PORTS: '' }))
+  for (const open of [
+    'http://x.example',
+    'https://x.example',
+    'http://x.example:443',
+    'https://x.example:8443',
+    'https://x.example:80',
+  ])
+    t.ok(guard.readUrl(open) instanceof URL, open)
+  for (const port of [0, 1, 22, 25, 81, 444, 5432, 6379, 8080, 8444, 65_535])
+    t.ok(guard.readUrl(`http://x.example:${port}/`) instanceof Refusal, `${port}`)
+  const range = createAddressGuard(readOutbound({ OUTBOUND_PORTS: '8000-8999' }))
+  t.same(
+    [7_999, 8_000, 8_999, 9_000].map((port) => range.readUrl(`http://x.example:${port}`) instanceof URL),
+    [false, true, true, false],
+  )
+})
+
+t.test('with a list of hosts nothing else is called, be it by name or by address', async (t) => {
+  const listener = await listenOnLoopback(t)
+  const resolveHost = async () => ['127.0.0.1']
+  const variables = { ...everyLoopback, OUTBOUND_HOSTS: 'hooks.example,*.good.example' }
+  const sender = openSender(t, variables, { resolveHost })
+  const call = (host: string) =>
+    sender.sendWebhook(webhook({ url: `http://${host}:${listener.port}/` }), context)
+  const listed = [
+    'hooks.example',
+    'HOOKS.example.',
+    'a.good.example',
+    'a.b.good.example',
+    'ｈｏｏｋｓ。example',
+  ]
+  for (const host of listed) t.match(await call(host), { status: 'success' }, host)
+  t.equal(listener.countCalls(), listed.length)
+  const connections = listener.countConnections()
+  const others = [
+    ...[
+      'good.example',
+      'evilgood.example',
+      'hooks.example.evil.example',
+      'ahooks.example',
+      'x.hooks.example',
+      'example',
+    ],
+    ...[
+      '127.0.0.1',
+      '127.1',
+      '[::1]',
+      'localhost',
+      'hooks.example..',
+      '.good.example.evil',
+      'a.good.example.evil.example',
+    ],
+  ]
+  for (const host of others) t.match(await call(host), { status: 'failed', isFinal: true }, host)
+  t.equal(listener.countConnections(), connections)
+})
+
+t.test('a host that is listed is still not this machine', async (t) => {
+  const listener = await listenOnLoopback(t)
+  const resolveHost = async () => ['127.0.0.1']
+  const sender = openSender(t, { OUTBOUND_HOSTS: 'hooks.example,localhost,127.0.0.1' }, { resolveHost })
+  for (const host of ['hooks.example', 'localhost', '127.0.0.1']) {
+    const effect = await sender.sendWebhook(webhook({ url: `http://${host}:${listener.port}/` }), context)
+    t.match(effect, { error: 'Outbound calls may not reach the address 127.0.0.1', isFinal: true })
+  }
+  t.equal(listener.countConnections(), 0)
+})
+
+t.test('other schemes are refused', async (t) => {
+  const sender = openSender(t)
+  for (const url of [
+    'ftp://127.0.0.1/',
+    'file:///etc/passwd',
+    'ws://127.0.0.1/',
+    'data:,x',
+    'gopher://127.0.0.1/',
+    'x',
+    '',
+  ])
+    t.match(await sender.sendWebhook(webhook({ url }), context), { status: 'failed', isFinal: true }, url)
+})
+
+t.test(
+  'the guard knows special addresses from their first to their last, and lets all others pass',
+  async (t) => {
+    const guard = createAddressGuard(readOutbound({ OUTBOUND_ALLOW: '10.1.0.0/16' }))
+    const mayReach = (address: string) => {
+      try {
+        guard.checkAddress(address)
+        return true
+      } catch (error) {
+        if (!(error instanceof Refusal)) throw error
+        return false
+      }
+    }
+    for (const [address, prefixLength] of specialIpv4) {
+      const first = address.split('.').reduce((sum, byte) => sum * 256 + Number(byte), 0)
+      const last = first + 2 ** (32 - prefixLength) - 1
+      t.same([writeIpv4(first), writeIpv4(last)].map(mayReach), [false, false], `${address}/${prefixLength}`)
+      t.same([`::ffff:${writeIpv4(first)}`, `::ffff:${writeIpv4(last)}`].map(mayReach), [false, false])
+    }
+    for (const [address] of specialIpv6) t.notOk(mayReach(address), address)
+    const special = [
+      ...[
+        '::1',
+        '1::',
+        '1fff:ffff::',
+        '2001:0:1::1',
+        '2001:1ff:ffff::1',
+        '2001:db8:ffff::1',
+        '2002:808:808::1',
+        '3fff:fff::1',
+      ],
+      ...[
+        '4000::',
+        '5f00::1',
+        '64:ff9b::808:808',
+        'fc00::1',
+        'fdff::1',
+        'fe80::1',
+        'fe80::1%eth0',
+        '2606:4700::1%eth0',
+      ],
+      ...[
+        'febf::1',
+        'fec0::1',
+        'ff0e::1',
+        'ffff:ffff:ffff:ffff:ffff:ffff:ffff:ffff',
+        'x',
+        '',
+        '8.8.8',
+        '8.8.8.8/8',
+        '08.8.8.8',
+      ],
+    ]
+    for (const address of special) t.notOk(mayReach(address), address)
+    const open = [
+      ...[
+        '1.1.1.1',
+        '8.8.8.8',
+        '9.255.255.255',
+        '11.0.0.0',
+        '126.255.255.255',
+        '128.0.0.0',
+        '172.15.255.255',
+        '172.32.0.0',
+      ],
+      ...['192.167.255.255', '192.169.0.0', '223.255.255.255', '10.1.0.0', '10.1.255.255', '::ffff:10.1.2.3'],
+      ...['2000::1', '2001:200::1', '2606:4700::1111', '2a00:1450::1', '3ffe::1'],
+    ]
+    for (const address of open) t.ok(mayReach(address), address)
+  },
+)
+
+t.test('where the translator of an IPv6 network is allowed, what lies behind it is looked at', async (t) => {
+  const guard = createAddressGuard(readOutbound({ OUTBOUND_ALLOW: '64:ff9b::/96' }))
+  guard.checkAddress('64:ff9b::808:808')
+  guard.checkAddress('64:ff9b::8.8.8.8')
+  for (const address of [
+    '64:ff9b::',
+    '64:ff9b::1',
+    '64:ff9b::7f00:1',
+    '64:ff9b::10.0.0.1',
+    '64:ff9b::a9fe:a9fe',
+    '64:ff9b:1::808:808',
+  ])
+    t.throws(() => guard.checkAddress(address), { message: /may not reach/ }, address)
+})
+
+function writeIpv4(address: number): string {
+  return [24, 16, 8, 0].map((shift) => Math.floor(address / 2 ** shift) % 256).join('.')
+}

@@ -1,0 +1,103 @@
+import { randomBytes } from 'node:crypto'
+import { createSealer, sealingContext } from '@automation/administration'
+import { newId, openDatabase } from '@automation/database'
+import t from 'tap'
+import { createOutgoingKeys } from '../src/effects/outgoing-keys.js'
+
+const database = openDatabase(process.env.DATABASE_URL ?? '', 5)
+t.teardown(() => database.close())
+
+const encryptionKey = randomBytes(32).toString('base64')
+
+async function createWorkspace() {
+  const workspaceId = newId()
+  await database.system.workspace.create({ data: { id: workspaceId, name: 'Test' } })
+  return {
+    workspaceId,
+    async createSecret(
+      provider: string,
+      more: { direction?: 'incoming' | 'outgoing'; retiresAt?: Date; revokedAt?: Date } = {},
+      sealedWith = encryptionKey,
+    ) {
+      const id = newId()
+      const key = randomBytes(32)
+      const sealed = createSealer(sealedWith).seal(key, sealingContext({ id, workspaceId }))
+      const data = { id, workspaceId, provider, sealed, direction: 'outgoing' as const, ...more }
+      await database.system.signingSecret.create({ data })
+      return { id, key }
+    },
+  }
+}
+
+t.test('the secrets that sign are those for outgoing calls to that party, the newest first', async (t) => {
+  const { workspaceId, createSecret } = await createWorkspace()
+  const other = await createWorkspace()
+  const [first, second] = [await createSecret('hooks.example'), await createSecret('hooks.example')]
+  const retiring = await createSecret('hooks.example', { retiresAt: new Date(Date.now() + 60_000) })
+  await createSecret('hooks.example', { retiresAt: new Date(Date.now() - 1_000) })
+  await createSecret('hooks.example', { revokedAt: new Date() })
+  await createSecret('hooks.example', { direction: 'incoming' })
+  await createSecret('other.example')
+  await other.createSecret('hooks.example')
+  const findKeys = createOutgoingKeys(database, encryptionKey)
+  t.same(await findKeys({ workspaceId, party: 'hooks.example' }), {
+    keys: [retiring.key, second.key, first.key],
+  })
+  t.same(await findKeys({ workspaceId, party: 'nobody.example' }), { keys: [] })
+  t.same(await findKeys({ workspaceId: newId(), party: 'hooks.example' }), { keys: [] })
+})
+
+t.test('many are looked up at a time, and each caller gets his own', async (t) => {
+  const workspaces = await Promise.all(Array.from({ length: 20 }, createWorkspace))
+  const made = await Promise.all(workspaces.map(({ createSecret }) => createSecret('hooks.example')))
+  let statements = 0
+  const counting = Object.assign(Object.create(database), {
+    run: (...query: Parameters<typeof database.run>) => {
+      statements += 1
+      return database.run(...query)
+    },
+  })
+  const findKeys = createOutgoingKeys(counting, encryptionKey)
+  const recipients = workspaces.map(({ workspaceId }) => ({ workspaceId, party: 'hooks.example' }))
+  const found = await Promise.all([...recipients, ...recipients].map(findKeys))
+  t.same(
+    found,
+    [...made, ...made].map(({ key }) => ({ keys: [key] })),
+  )
+  await Promise.all(recipients.map(findKeys))
+  t.equal(statements, 1, 'and none again within a second')
+})
+
+t.test('a secret that does not open is a fault that names it, though another one does', async (t) => {
+  const { workspaceId, createSecret } = await createWorkspace()
+  await createSecret('hooks.example')
+  const { id } = await createSecret('hooks.example', {}, randomBytes(32).toString('base64'))
+  t.same(await createOutgoingKeys(database, encryptionKey)({ workspaceId, party: 'hooks.example' }), {
+    fault: `The signing secret ${id} does not open with this ENCRYPTION_KEY`,
+  })
+})
+
+t.test('a secret that was copied to another workspace does not open there', async (t) => {
+  const { workspaceId, createSecret } = await createWorkspace()
+  const { id } = await createSecret('hooks.example')
+  const { workspaceId: thief } = await createWorkspace()
+  await database.system.signingSecret.update({ where: { id }, data: { workspaceId: thief } })
+  const findKeys = createOutgoingKeys(database, encryptionKey)
+  t.match(await findKeys({ workspaceId: thief, party: 'hooks.example' }), { fault: /does not open/ })
+  t.same(await findKeys({ workspaceId, party: 'hooks.example' }), { keys: [] })
+})
+
+t.test('a look-up that failed is made again', async (t) => {
+  const { workspaceId, createSecret } = await createWorkspace()
+  const { key } = await createSecret('hooks.example')
+  let isAway = true
+  const shaky = Object.assign(Object.create(database), {
+    run: (...query: Parameters<typeof database.run>) =>
+      isAway ? Promise.reject(new Error('Postgres is away')) : database.run(...query),
+  })
+  const findKeys = createOutgoingKeys(shaky, encryptionKey)
+  const recipient = { workspaceId, party: 'hooks.example' }
+  await t.rejects(findKeys(recipient), { message: 'Postgres is away' })
+  isAway = false
+  t.same(await findKeys(recipient), { keys: [key] })
+})
