@@ -1,8 +1,9 @@
 import { setTimeout } from 'node:timers/promises'
 import { type JobData, type JobName, jobOptions, queueName } from '@automation/jobs'
-import { type JobState, Queue } from 'bullmq'
+import { type JobState, type JobsOptions, Queue } from 'bullmq'
 import { Redis } from 'ioredis'
 import type { NewEvent } from './commit-acceptances.js'
+import { createFairShare } from './fair-share.js'
 
 export type EventQueue = ReturnType<typeof openQueue>
 type QueuedEvent = Pick<NewEvent, 'id' | 'workspaceId' | 'ruleId'>
@@ -35,6 +36,7 @@ export function openQueue(redisUrl: string, prefix: string) {
     commandTimeout: 2_000,
     connectTimeout: 2_000,
   })
+  const findPlace = createFairShare()
   let opened: Queue<JobData, void, JobName> | undefined
   let isClosed = false
   // Lost connections come back by themselves; each call that fails meanwhile says so itself.
@@ -80,7 +82,11 @@ export function openQueue(redisUrl: string, prefix: string) {
   async function addJob({ id, name, data, delayMs }: BeltJob): Promise<void> {
     const producer = queue()
     holdWrites()
-    await producer.add(name, data, delayMs > 0 ? { jobId: id, delay: delayMs } : { jobId: id })
+    const options: JobsOptions = { jobId: id }
+    if (delayMs > 0) options.delay = delayMs
+    const place = findPlace(data.workspaceId)
+    if (place > 0) options.priority = place
+    await producer.add(name, data, options)
   }
 
   async function restoreJob(job: BeltJob): Promise<boolean> {
