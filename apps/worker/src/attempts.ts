@@ -6,11 +6,11 @@ import {
   settleAction,
 } from '@automation/engine'
 import type { OutsideAction } from './effects/effect.js'
-import { type Run, suspendRun } from './run.js'
+import { endRun, type Run, suspendRun } from './run.js'
 
 /** Of one action, in its result. */
 const maxAttemptsKept = 20
-/** A call during which so many workers have died is not made again. */
+/** With so many workers dead, in a row, a run is not gone on with. */
 const maxInterruptions = 5
 const interrupted = 'The worker ended during the call'
 
@@ -23,7 +23,6 @@ export function openAttempt(run: Run, action: OutsideAction): void {
     status: 'running',
     attempts: attempts.slice(-maxAttemptsKept),
     ...(known?.failures !== undefined && { failures: known.failures }),
-    ...(known?.interruptions !== undefined && { interruptions: known.interruptions }),
   }
 }
 
@@ -46,19 +45,29 @@ export function settleAttempt(run: Run, action: OutsideAction, effect: Effect): 
 
 /**
  * For a run whose worker died: a call that had begun may have been made or not. It is made again under its key, unless the
- * action says `onUncertain: "stop"`, or it ended several workers: then it is unknown for good.
+ * action says `onUncertain: "stop"`, or too many workers have ended with it: then it is unknown for good.
  */
 export function settleInterrupted(run: Run): void {
   const { compiled } = run.rule
+  const isGivenUp = run.interruptions >= maxInterruptions
   const index = run.results.findIndex((result) => result?.status === 'running')
   const result = run.results[index]
-  if (result === undefined || 'fault' in compiled) return
+  if (result === undefined || 'fault' in compiled) {
+    if (isGivenUp) giveUp(run)
+    return
+  }
   const attempt = result.attempts?.at(-1)
   if (attempt && attempt.finishedAt === undefined) attempt.error = interrupted
-  result.interruptions = (result.interruptions ?? 0) + 1
-  if (compiled.actions[index]?.onUncertain !== 'stop' && result.interruptions < maxInterruptions) return
+  if (compiled.actions[index]?.onUncertain !== 'stop' && !isGivenUp) return
   result.status = 'unknown'
   result.error = `${interrupted}: nobody knows whether it was made`
+  run.attention = 'unknown_outcome'
+}
+
+/** No call was under way: it must be the run itself that ends workers. */
+function giveUp(run: Run): void {
+  endRun(run, 'failed')
+  run.error = `${run.interruptions} workers ended while they had this run`
   run.attention = 'unknown_outcome'
 }
 

@@ -26,6 +26,7 @@ interface ClaimedRow {
   depth: number
   rulesVersion: number
   autoPauseAfter: number | null
+  interruptions: number
 }
 
 const maxCompiled = 20_000
@@ -73,6 +74,7 @@ function takeUp(row: ClaimedRow, rule: ReadyRule | undefined): Run {
     finishedAt: null,
     dueAt: null,
     lease: row.lease,
+    interruptions: row.interruptions,
     attention: null,
     tasks: [],
     emitted: [],
@@ -99,18 +101,21 @@ function eventOf(row: ClaimedRow): LoadedEvent {
     depth: row.depth,
     rulesVersion: row.rulesVersion,
     autoPauseAfter: row.autoPauseAfter,
+    crashes: 0,
   }
 }
 
 const statement = `
   WITH claimed AS (
     UPDATE executions SET
-      lease = new.lease, status = 'running', due_at = now() + make_interval(secs => ${leaseSeconds})
+      lease = new.lease, status = 'running', due_at = now() + make_interval(secs => ${leaseSeconds}),
+      -- Whoever let go of it orderly left no lease.
+      interruptions = CASE WHEN executions.lease IS NULL THEN 0 ELSE interruptions + 1 END
     FROM json_to_recordset($1::json) AS new (id uuid, lease uuid)
     WHERE executions.id = new.id AND executions.due_at <= now() + interval '500 milliseconds'
     RETURNING executions.*
   )
-  SELECT c.id AS "executionId", c.lease, c.results, c.started_at AS "startedAt",
+  SELECT c.id AS "executionId", c.lease, c.interruptions, c.results, c.started_at AS "startedAt",
          c.rule_id AS "ruleId", c.rule_version AS "ruleVersion", r.is_active AS "isRuleActive",
          v.name, v.conditions, v.actions,
          e.id AS "eventId", e.workspace_id AS "workspaceId", e.type, e.data, e.rule_id AS "eventRuleId", e.depth,

@@ -11,6 +11,14 @@ const Environment = Type.Object({
     maximum: 1_000,
     description: 'events at a time',
   }),
+  HOST: Type.String({ default: '127.0.0.1', description: 'address that probes are answered on' }),
+  PROBE_PORT: Type.Optional(
+    Type.Integer({
+      minimum: 0,
+      maximum: 65_535,
+      description: 'port of /healthz and /readyz, 0 takes any free one; none where it is not set',
+    }),
+  ),
   DATABASE_POOL: Type.Integer({
     default: 5,
     minimum: 2,
@@ -58,6 +66,7 @@ export function readConfig(variables: Record<string, string | undefined> = proce
   const { OUTBOUND_ALLOW, OUTBOUND_PORTS, OUTBOUND_HOSTS } = environment
   return {
     ...connectionsOf(environment),
+    probes: { host: environment.HOST, port: environment.PROBE_PORT },
     databasePool: environment.DATABASE_POOL,
     concurrency: environment.WORKER_CONCURRENCY,
     encryptionKey: environment.ENCRYPTION_KEY,

@@ -59,6 +59,7 @@ export function createExecutor({ database, queue, ledger, leases, gate, perform,
     resume: (step: Step): Promise<void> => track(resume(step)),
     abandon: ({ entry }: PendingCall): void => leave(entry),
     announce,
+    isIdle: (): boolean => underWay.size === 0,
     /** From now on no call is begun: what is left of the runs is for other workers. */
     stop: (): void => closing.abort(),
     /** Waits for the calls under way. */
@@ -82,8 +83,8 @@ export function createExecutor({ database, queue, ledger, leases, gate, perform,
   }
 
   async function resume({ run, lease }: Step): Promise<void> {
+    if (run.finishedAt === null) settleInterrupted(run)
     if (run.finishedAt !== null) return void (await record({ run, lease }))
-    settleInterrupted(run)
     const call = prepareNext(run, lease)
     if (!(await record({ run, lease }))) return leave(call?.entry)
     if (call) await carryOn(call)

@@ -14,6 +14,8 @@ export interface LoadedEvent {
   rulesVersion: number
   /** A rule that has failed so many times in a row is switched off; null never does. */
   autoPauseAfter: number | null
+  /** How many workers are known to have ended while they ran it. */
+  crashes: number
 }
 
 /** Reads the event of a job, many jobs at a time; undefined where it is done already, as on a second delivery. */
@@ -26,7 +28,7 @@ export function createEventLoader(database: Database): (eventId: string) => Prom
 }
 
 const statement = `
-  SELECT e.id, e.workspace_id AS "workspaceId", e.type, e.data, e.rule_id AS "ruleId", e.depth,
+  SELECT e.id, e.workspace_id AS "workspaceId", e.type, e.data, e.rule_id AS "ruleId", e.depth, e.crashes,
          w.rules_version AS "rulesVersion", w.auto_pause_after AS "autoPauseAfter"
   FROM events e
   JOIN workspaces w ON w.id = e.workspace_id

@@ -1,9 +1,12 @@
+import { once } from 'node:events'
+import type { AddressInfo } from 'node:net'
 import { openDatabase } from '@automation/database'
 import { readOrExit } from '@automation/environment'
 import { openQueue } from '@automation/inbox'
 import closeWithGrace from 'close-with-grace'
 import { pino } from 'pino'
 import { readConfig } from './config.js'
+import { openProbes } from './probes.js'
 import { startRetention } from './retention.js'
 import { startSweeper } from './sweeper.js'
 import { startWorker } from './worker.js'
@@ -19,9 +22,11 @@ await database.system.$queryRaw`SELECT 1`.catch(() =>
 const worker = startWorker(config, database, queue, log)
 const sweeper = startSweeper(database, queue, log)
 const retention = startRetention(database, log)
+const probes = openProbes({ ...worker, database })
 
 closeWithGrace({ delay: 25_000, logger: log }, async ({ err }) => {
   if (err) log.error({ err }, 'closing after a fault')
+  probes.close()
   await sweeper.stop()
   await retention.stop()
   await worker.close()
@@ -32,5 +37,7 @@ closeWithGrace({ delay: 25_000, logger: log }, async ({ err }) => {
 process.on('disconnect', () => process.kill(process.pid, 'SIGTERM'))
 
 await worker.ready()
-log.info({ concurrency: config.concurrency }, 'worker ready')
-process.send?.({ ready: true })
+const { host, port } = config.probes
+if (port !== undefined) await once(probes.listen(port, host), 'listening')
+log.info({ concurrency: config.concurrency, probes: probes.address() ?? 'none' }, 'worker ready')
+process.send?.({ ready: true, port: (probes.address() as AddressInfo | null)?.port })

@@ -28,6 +28,8 @@ export interface Run {
   dueAt: Date | null
   /** Which taking-up it belongs to; null where no worker has it. */
   lease: string | null
+  /** How many workers in a row have ended while they had it. */
+  readonly interruptions: number
   /** What somebody should look at. */
   attention: 'unknown_outcome' | 'event_loop' | null
   /** What came of it since it was last recorded, to be committed with it. */
@@ -62,6 +64,7 @@ export function beginRun(rule: ReadyRule, event: LoadedEvent): Run {
     finishedAt: null,
     dueAt: null,
     lease: null,
+    interruptions: 0,
     attention: null,
     tasks: [],
     emitted: [],

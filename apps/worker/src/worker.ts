@@ -15,6 +15,7 @@ import { createLeases } from './leases.js'
 import { createLedger } from './ledger.js'
 import { createEventLoader, type LoadedEvent } from './load-events.js'
 import { beginRun, type Run } from './run.js'
+import { createSuspects } from './suspects.js'
 
 /**
  * Takes jobs off the belt. A job's life, read downwards:
@@ -29,6 +30,7 @@ export function startWorker(config: Config, database: Database, queue: EventQueu
   const loadEvent = createEventLoader(database)
   const findRules = createCompiledRules(database)
   const claimRun = createClaims(database)
+  const runAlone = createSuspects(database)
   const ledger = createLedger(database)
   const leases = createLeases(database, log)
   const effects = createEffects(config, database)
@@ -41,6 +43,7 @@ export function startWorker(config: Config, database: Database, queue: EventQueu
   })
   const connection = new Redis(config.redisUrl, { maxRetriesPerRequest: null })
 
+  let jobs = 0
   const worker = new Worker<JobData, void, JobName>(queueName, takeJob, {
     connection,
     prefix: config.queuePrefix,
@@ -58,6 +61,9 @@ export function startWorker(config: Config, database: Database, queue: EventQueu
 
   return {
     ready: () => worker.waitUntilReady(),
+    /** For probes: fails fast where Redis is away. */
+    redis: publisher,
+    isIdle: () => jobs === 0 && executor.isIdle(),
     /** Finishes what is under way; what still waits is left to other workers. */
     async close(): Promise<void> {
       executor.stop()
@@ -71,16 +77,31 @@ export function startWorker(config: Config, database: Database, queue: EventQueu
     },
   }
 
-  async function takeJob({ data }: Job<JobData, void, JobName>): Promise<void> {
+  async function takeJob(job: Job<JobData, void, JobName>): Promise<void> {
+    jobs++
+    try {
+      await runJob(job)
+    } finally {
+      jobs--
+    }
+  }
+
+  async function runJob({ data, stalledCounter }: Job<JobData, void, JobName>): Promise<void> {
     if (!Check(JobData, data)) throw new Error('Not a job of ours')
-    if (data.executionId === undefined) return runEvent(data.eventId, data.replyTo)
+    if (data.executionId === undefined) return takeEvent(data, stalledCounter > 0)
     const claimed = await claimRun(data.executionId)
     if (claimed) void executor.resume(claimed)
   }
 
-  async function runEvent(eventId: string, replyTo: string | undefined): Promise<void> {
+  /** @param hasStalled the worker that had it before gave no sign of life */
+  async function takeEvent({ eventId, replyTo }: JobData, hasStalled: boolean): Promise<void> {
     const event = await loadEvent(eventId)
     if (event === undefined) return
+    if (hasStalled || event.crashes > 0) await runAlone(eventId, () => runEvent(event, replyTo))
+    else await runEvent(event, replyTo)
+  }
+
+  async function runEvent(event: LoadedEvent, replyTo: string | undefined): Promise<void> {
     const rules =
       event.ruleId === null ? await findRules(event) : await findAddressee(database, event, event.ruleId)
     const runs = rules.map((rule) => beginRun(rule, event))
@@ -94,7 +115,7 @@ export function startWorker(config: Config, database: Database, queue: EventQueu
     const ending = calls.map((call) =>
       held.includes(call.run) ? executor.carryOn(call) : executor.abandon(call),
     )
-    log.debug({ eventId, runs: runs.length, calls: calls.length }, 'event done')
+    log.debug({ eventId: event.id, runs: runs.length, calls: calls.length }, 'event done')
     if (replyTo === undefined) return
     if (calls.length > 0) void Promise.all(ending).then(() => tell(replyTo, event, runs))
     else tell(replyTo, event, runs)

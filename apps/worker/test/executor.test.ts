@@ -232,7 +232,7 @@ t.test('rules that cause one another stop after ten, and are shown for it', asyn
 })
 
 /** An execution as a worker that died during its call has left it. */
-async function leaveInterrupted(house: House, ruleId: string, interruptions?: number): Promise<string> {
+async function leaveInterrupted(house: House, ruleId: string, interruptions = 0): Promise<string> {
   const event = house.newEvent()
   await house.own.event.create({ data: { ...event, doneAt: new Date(), ruleIds: [ruleId] } })
   const id = newId()
@@ -246,14 +246,8 @@ async function leaveInterrupted(house: House, ruleId: string, interruptions?: nu
       ruleId,
       ruleVersion: 1,
       status: 'running',
-      results: [
-        {
-          action: 'SEND_WEBHOOK',
-          status: 'running',
-          attempts: [open],
-          ...(interruptions && { interruptions }),
-        },
-      ],
+      results: [{ action: 'SEND_WEBHOOK', status: 'running', attempts: [open] }],
+      interruptions,
       startedAt: new Date(),
       dueAt: new Date(),
       lease: newId(),
@@ -298,6 +292,17 @@ t.test('a call that five workers have died of is not made a sixth time', async (
   house.startSweeper()
   t.match(resultsOf(await house.untilStatus(id, 'failed')), [{ status: 'unknown' }])
   t.equal(target.calls.length, 0)
+})
+
+t.test('a run that five workers have died of, without a call, has failed', async (t) => {
+  const house = await openHouse(t)
+  const ruleId = await house.createRule([task])
+  const id = await leaveInterrupted(house, ruleId, 4)
+  await house.own.execution.update({ where: { id }, data: { results: [] } })
+  house.startWorker()
+  house.startSweeper()
+  t.match(await house.untilStatus(id, 'failed'), { error: '5 workers ended while they had this run' })
+  t.equal(await house.own.task.count(), 0)
 })
 
 t.test('a worker that closes lets a call end, and leaves what follows to others', async (t) => {

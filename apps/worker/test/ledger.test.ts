@@ -35,7 +35,7 @@ async function createWorkspace() {
     ): Promise<Outcome> {
       const row = { id: newId(), workspaceId, type: 'LEAD_CREATED', data: {}, ruleId: null, depth: 0 }
       await own.event.create({ data: row })
-      const event = { ...row, rulesVersion: 0, autoPauseAfter: null }
+      const event = { ...row, rulesVersion: 0, autoPauseAfter: null, crashes: 0 }
       return { event, runs: runs.map((run) => describeRun(event, run)) }
     },
   }
@@ -67,6 +67,7 @@ function describeRun(
     error: error ?? null,
     dueAt: null,
     lease: null,
+    interruptions: 0,
     attention: null,
     emitted: [],
     results: [{ action: 'CREATE_TASK', status: error === undefined ? 'success' : 'failed' }],

@@ -91,6 +91,25 @@ t.test('a job that is on its way is not put back a second time', async (t) => {
   await house.untilDone(event.id)
 })
 
+t.test(
+  'an event that two workers are known to have ended with is run once more, alone, and then never',
+  async (t) => {
+    const house = await openHouse(t)
+    await house.createRule([task])
+    const leave = async (crashes: number) => {
+      const event = house.newEvent()
+      await house.own.event.create({ data: { ...event, crashes } })
+      return event.id
+    }
+    const [suspect, poison] = [await leave(1), await leave(2)]
+    house.startWorker()
+    house.startSweeper()
+    t.match(await house.untilDone(suspect), { crashes: 2, quarantined: false })
+    t.match(await house.untilDone(poison), { crashes: 3, quarantined: true, ruleIds: [] })
+    t.match(await house.own.task.count(), 1, 'what is quarantined does nothing')
+  },
+)
+
 t.test('a belt that is away keeps no event from being accepted', async (t) => {
   const house = await openHouse(t)
   const nowhere = openQueue('redis://127.0.0.1:1', '{nowhere}')

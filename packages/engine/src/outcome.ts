@@ -35,9 +35,6 @@ export const ActionResult = Type.Object({
   failures: Type.Optional(
     Type.Integer({ description: 'How many attempts have failed since it was begun, or retried by hand' }),
   ),
-  interruptions: Type.Optional(
-    Type.Integer({ description: 'How many workers have died during its calls since then' }),
-  ),
   until: Type.Optional(
     Type.String({ format: 'date-time', description: 'The end of a WAIT, or the time of the next attempt' }),
   ),

@@ -1,0 +1,85 @@
+import { once } from 'node:events'
+import type { AddressInfo } from 'node:net'
+import { firstIdOf, newId, openDatabase } from '@automation/database'
+import { Redis } from 'ioredis'
+import t, { type Test } from 'tap'
+import { openProbes } from '../src/probes.js'
+import { openHouse } from './fixtures/house.js'
+
+/** The probes of a worker in a house of its own, and the state it is in. */
+async function openProbed(t: Test, urls: { database?: string; redis?: string } = {}) {
+  const house = await openHouse(t)
+  const database = urls.database === undefined ? house.database : openDatabase(urls.database, 1)
+  const redis = new Redis(urls.redis ?? process.env.REDIS_URL ?? '', {
+    enableOfflineQueue: urls.redis === undefined,
+    maxRetriesPerRequest: 1,
+  })
+  redis.on('error', () => {})
+  const state = { isIdle: true }
+  const server = openProbes({ database, redis, isIdle: () => state.isIdle })
+  await once(server.listen(0, '127.0.0.1'), 'listening')
+  t.teardown(async () => {
+    server.close()
+    redis.disconnect()
+    if (database !== house.database) await database.close()
+  })
+  const { port } = server.address() as AddressInfo
+  return {
+    house,
+    state,
+    ask: async (path: string) => {
+      const response = await fetch(`http://127.0.0.1:${port}${path}`)
+      return { status: response.status, body: await response.json() }
+    },
+  }
+}
+
+const longAgo = new Date(Date.now() - 60_000)
+
+t.test('a worker is ready when its servers are there and nothing is left lying', async (t) => {
+  const { ask, house } = await openProbed(t)
+  await house.own.event.create({ data: house.newEvent() })
+  t.match(await ask('/healthz'), { status: 200, body: { status: 'ok' } })
+  t.strictSame(await ask('/readyz'), {
+    status: 200,
+    body: { status: 'ready', postgres: 'ok', redis: 'ok', progress: 'ok' },
+  })
+  t.match(await ask('/else'), { status: 404 })
+})
+
+t.test(
+  'a worker that is idle before an event that is long due is stuck, and one that works is not',
+  async (t) => {
+    const { ask, house, state } = await openProbed(t)
+    const event = { ...house.newEvent(), id: firstIdOf(longAgo.getTime()), acceptedAt: longAgo }
+    await house.own.event.create({ data: event })
+    t.match(await ask('/readyz'), { status: 503, body: { status: 'unready', progress: 'stuck' } })
+    state.isIdle = false
+    t.match(await ask('/readyz'), { status: 200 })
+    state.isIdle = true
+    await house.own.event.update({ where: { id: event.id }, data: { doneAt: new Date() } })
+    t.match(await ask('/readyz'), { status: 200 })
+  },
+)
+
+t.test('so is one before an execution that is long due', async (t) => {
+  const { ask, house } = await openProbed(t)
+  const run = { eventType: 'LEAD_CREATED', ruleVersion: 1, status: 'waiting', results: [] } as const
+  const ids = { id: newId(), workspaceId: house.workspaceId, eventId: newId(), ruleId: newId() }
+  await house.own.execution.create({ data: { ...ids, ...run, startedAt: longAgo, dueAt: longAgo } })
+  t.match(await ask('/readyz'), { status: 503, body: { progress: 'stuck' } })
+  await house.own.execution.update({ where: { id: ids.id }, data: { dueAt: new Date(Date.now() + 60_000) } })
+  t.match(await ask('/readyz'), { status: 200 })
+})
+
+t.test('a worker without Postgres or Redis is not ready, but alive', async (t) => {
+  const { ask } = await openProbed(t, {
+    database: 'postgresql://nobody@127.0.0.1:1/none',
+    redis: 'redis://127.0.0.1:1',
+  })
+  t.match(await ask('/healthz'), { status: 200 })
+  t.match(await ask('/readyz'), {
+    status: 503,
+    body: { status: 'unready', postgres: 'away', redis: 'away', progress: 'unknown' },
+  })
+})
