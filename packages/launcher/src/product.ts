@@ -48,7 +48,7 @@ export interface Product {
   redis: Server | undefined
   /** @param env on top of the product's own, for this process alone */
   startApi(env?: Record<string, string>): Promise<ApiProcess>
-  startWorker(): Promise<NodeProcess>
+  startWorker(env?: Record<string, string>): Promise<NodeProcess>
   /** Starts Postgres anew on its data and port, after it was killed. */
   restartPostgres(): Promise<Server>
   restartRedis(): Promise<Server>
@@ -132,10 +132,11 @@ function describeProduct(options: ProductOptions): Product {
       apis.push({ ...api, baseUrl })
       return { ...api, baseUrl }
     },
-    async startWorker() {
+    async startWorker(own = {}) {
       const name = `worker-${++startedWorkers}`
+      const env = { ...product.env, PROBE_PORT: '0', ...own }
       const log = `${directory}/logs/${name}.log`
-      const worker = await startNode({ name, entry: entries.worker, env: product.env, log })
+      const worker = await startNode({ name, entry: entries.worker, env, log })
       workers.push(worker)
       return worker
     },

@@ -1,0 +1,158 @@
+import t from 'tap'
+import {
+  assertNothingStrays,
+  assertRecovery,
+  assertWreck,
+  type PlannedCrash,
+  statuses,
+  survive,
+} from './fixtures/aftermath.js'
+import { type CrashedRun, openCrashSite } from './fixtures/crashes.js'
+
+t.setTimeout(180_000)
+
+const site = await openCrashSite((url) => ({
+  task: [{ type: 'CREATE_TASK', config: { title: 'Task' } }],
+  event: [{ type: 'EMIT_EVENT', config: { eventType: 'TAG_ADDED' } }],
+  wait: [
+    { type: 'WAIT', config: { duration: '1s' } },
+    { type: 'CREATE_TASK', config: { title: 'Task' } },
+  ],
+  webhook: [{ type: 'SEND_WEBHOOK', config: { url: `${url}/{{crash}}/webhook` } }],
+  notification: [
+    { type: 'SEND_NOTIFICATION', config: { url: `${url}/{{crash}}/notification`, text: 'Hot' } },
+  ],
+  mail: [
+    { type: 'SEND_EMAIL', config: { to: 'ada@example.com', subject: '{{crash}}/mail', template: 'plain' } },
+  ],
+  // Its receiver cannot tell a repeat.
+  sms: [{ type: 'SEND_WEBHOOK', config: { url: `${url}/{{crash}}/sms` }, onUncertain: 'stop' }],
+}))
+t.teardown(() => site.stop())
+
+const calling = ['mail', 'notification', 'webhook']
+const all = ['task', 'event', 'wait', ...calling]
+
+const crashes: PlannedCrash[] = [
+  {
+    title: 'killed before the outcome is committed, a worker has called nobody: another one does it all',
+    name: 'before-outcome',
+    rules: all,
+    at: 'before record_outcomes',
+    leaves: { committed: statuses(all, 'none'), calls: [] },
+  },
+  {
+    title:
+      'killed when the outcome and the intents are committed, it has called nobody: others make the calls',
+    name: 'after-outcome',
+    rules: all,
+    at: 'after record_outcomes',
+    leaves: {
+      committed: {
+        ...statuses(calling, 'running'),
+        ...statuses(['task', 'event'], 'succeeded'),
+        wait: 'waiting',
+      },
+      calls: [],
+    },
+  },
+  {
+    title: 'killed during calls, it leaves them to be repeated under their keys',
+    name: 'during-calls',
+    rules: calling,
+    at: 'during calls',
+    together: calling,
+    leaves: { committed: statuses(calling, 'running'), calls: calling },
+    repeated: calling,
+  },
+  {
+    title: 'killed before the results of calls are committed, it leaves them to be repeated under their keys',
+    name: 'before-result',
+    rules: calling,
+    at: 'before record_steps',
+    together: calling,
+    leaves: { committed: statuses(calling, 'running'), calls: calling },
+    repeated: calling,
+  },
+  {
+    title: 'killed when the results are committed, it leaves nothing to be done: no call is made again',
+    name: 'after-result',
+    rules: calling,
+    at: 'after record_steps',
+    leaves: { committed: statuses(calling, 'succeeded'), calls: calling },
+    settled: calling,
+  },
+  {
+    title: 'killed before a WAIT that has ended is taken up: another worker goes on after it',
+    name: 'before-claim',
+    rules: ['wait'],
+    at: 'before claim_runs',
+    leaves: { committed: { wait: 'waiting' }, calls: [] },
+  },
+  {
+    title: 'killed when it was taken up: another worker goes on after it',
+    name: 'after-claim',
+    rules: ['wait'],
+    at: 'after claim_runs',
+    leaves: { committed: { wait: 'running' }, calls: [] },
+  },
+  {
+    title: 'killed before what follows a WAIT is committed: it happens once',
+    name: 'before-step',
+    rules: ['wait'],
+    at: 'before record_steps',
+    leaves: { committed: { wait: 'running' }, calls: [] },
+  },
+  {
+    title: 'killed when what follows a WAIT is committed: it happens once',
+    name: 'after-step',
+    rules: ['wait'],
+    at: 'after record_steps',
+    leaves: { committed: { wait: 'succeeded' }, calls: [] },
+  },
+]
+
+const unrepeatable: PlannedCrash[] = [
+  {
+    title: 'killed between the intent and a call that may not be repeated: the call is not made',
+    name: 'sms-intended',
+    rules: ['sms'],
+    at: 'after record_outcomes',
+    leaves: { committed: { sms: 'running' }, calls: [] },
+    settled: ['sms'],
+  },
+  {
+    title: 'killed during a call that may not be repeated: the call is not repeated',
+    name: 'sms-sent',
+    rules: ['sms'],
+    at: 'during calls',
+    together: ['sms'],
+    leaves: { committed: { sms: 'running' }, calls: ['sms'] },
+    settled: ['sms'],
+  },
+]
+
+const aftermaths = await survive(site, [...crashes, ...unrepeatable])
+
+for (const aftermath of aftermaths.slice(0, crashes.length)) {
+  t.test(aftermath.crash.title, async (t) => {
+    assertWreck(t, aftermath)
+    assertRecovery(t, aftermath)
+  })
+}
+
+for (const aftermath of aftermaths.slice(crashes.length)) {
+  t.test(`${aftermath.crash.title}, and the rule is shown, since nobody knows more`, async (t) => {
+    assertWreck(t, aftermath)
+    const { executionId, ruleId } = aftermath.runs.get('sms') as CrashedRun
+    const execution = aftermath.effects.executions.find(({ id }) => id === executionId)
+    t.match(execution, { status: 'failed', results: [{ status: 'unknown', attempts: [{}] }] })
+    const { body } = await site.call('GET', '/api/automation-rules/attention')
+    t.match(
+      body.rules.find(({ id }: { id: string }) => id === ruleId),
+      { reason: 'unknown_outcome', failureCount: 1 },
+    )
+  })
+}
+
+t.test('all calls came under their keys, and each run was counted once', (t) => assertNothingStrays(t, site))
