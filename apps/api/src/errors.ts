@@ -39,6 +39,8 @@ export const refusals = {
   stillRunning: () =>
     new Refusal(409, 'A request with this Idempotency-Key is still running', { 'retry-after': '1' }),
   notRetryable: () => new Refusal(409, 'Only a failed or cancelled execution can be retried'),
+  quarantined: () =>
+    new Refusal(409, 'This execution never began: its event is quarantined, and can be replayed'),
   ruleGone: () => new Refusal(409, 'The rule of this execution is gone'),
   ruleSwitchedOff: () => new Refusal(409, 'The rule of this execution is switched off'),
   subscriptionGone: () => new Refusal(409, 'The subscription of this execution is gone or switched off'),

@@ -1,29 +1,30 @@
+import { pingType, ServiceEventType } from '@automation/administration'
 import { firstIdOf, isUuid, Prisma } from '@automation/database'
-import { isEventType, parseTimestamp } from '@automation/engine'
+import { eventTypes, parseTimestamp } from '@automation/engine'
 import { Type } from 'typebox'
 import { refusals } from './errors.js'
 
 /** What narrows a list of history by a query, and, in a body, says with what of it something is to be done. */
 type Filter = Record<string, unknown>
 
-export const FilterTime = Type.String({ description: 'ISO 8601: a date, or a time with a zone' })
+/** When it came in. */
+export const TimeRange = {
+  from: Type.Optional(Type.String({ description: 'then or later: ISO 8601, a date or a time with a zone' })),
+  to: Type.Optional(Type.String({ description: 'before: ISO 8601, a date or a time with a zone' })),
+}
 
-/** What Postgres can compare: no NUL, and no half of a character. */
-export const SearchText = Type.String({
-  minLength: 1,
-  maxLength: 200,
-  pattern: '^[^\\u0000\\ud800-\\udfff]*$',
-})
+/** What the clocks of an API process and of Postgres may differ: an id carries the time of the one, a row that of the other. */
+export const clockSkewMs = 60 * 60 * 1_000
+
+/** What rules are triggered by, and what subscriptions are told. */
+const listedTypes: ReadonlySet<unknown> = new Set([...eventTypes, ...ServiceEventType.enum, pingType])
 
 const id = { isRight: isUuid, expected: 'must be a UUID' }
 const time = {
   isRight: (text: unknown) => !Number.isNaN(parseTimestamp(text)),
   expected: 'must be an ISO 8601 date, or a time with a zone',
 }
-const type = {
-  isRight: (text: unknown) => isEventType(text as string) || isServiceEvent(text as string),
-  expected: 'must be an event type',
-}
+const type = { isRight: (text: unknown) => listedTypes.has(text), expected: 'must be an event type' }
 /** What a schema cannot say. */
 const checks = { ruleId: id, eventId: id, from: time, to: time, type, eventType: type }
 
@@ -42,14 +43,14 @@ export function checkFilter({ properties }: Type.TObject, filter: Filter): void 
   if (faults.length > 0) throw refusals.invalid(faults)
 }
 
-/** The lowest id of something that came in at a time, or later. Nothing did before 1970. */
-export function firstIdAt(text: string, offsetMs = 0): Prisma.Sql {
-  return Prisma.sql`${firstIdOf(Math.max(parseTimestamp(text) + offsetMs, 0))}::uuid`
+/** The time that a text names which was checked. Postgres knows no year 0, and nothing came in before 1970. */
+export function readTime(text: string, offsetMs = 0): Date {
+  return new Date(Math.max(parseTimestamp(text) + offsetMs, 0))
 }
 
-/** What the service itself tells of has a dotted name, such as `rule.updated`; it goes to subscriptions, and to no rule. */
-export function isServiceEvent(eventType: string): boolean {
-  return /^[a-z_]+\.[a-z_]+$/.test(eventType)
+/** The lowest id of something that came in at that time, or later. */
+export function firstIdAt(text: string, offsetMs = 0): string {
+  return firstIdOf(readTime(text, offsetMs).getTime())
 }
 
 /** @returns undefined where there are none */

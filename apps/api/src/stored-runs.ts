@@ -4,14 +4,15 @@ import type { Run, RunStatus } from '@automation/jobs'
 
 /**
  * The runs of an event as they were stored, in the order of the rules. Undefined while it is not done, or a worker has one
- * of them: one that waits for its time is an answer, one that is under way is about to be.
+ * of them: one that waits for its time is an answer, one that is under way is about to be. Undefined also where the event is
+ * quarantined: that no rule was run is no answer to whoever asked for a run.
  */
 export async function findRuns(database: WorkspaceDatabase, eventId: string): Promise<Run[] | undefined> {
   const event = await database.event.findUnique({
     where: { id: eventId },
-    select: { id: true, ruleId: true, ruleIds: true, doneAt: true },
+    select: { id: true, ruleId: true, ruleIds: true, doneAt: true, quarantined: true },
   })
-  const runs = event?.doneAt ? await readRuns(database, event) : undefined
+  const runs = event?.doneAt && !event.quarantined ? await readRuns(database, event) : undefined
   return runs?.some(({ status }) => status === 'running') ? undefined : runs
 }
 

@@ -303,10 +303,13 @@ interface Route {
 interface Ids {
   rule: string
   event: string
+  /** It failed. */
   execution: string
+  template: string
 }
 
 const later = { prefer: 'respond-async' }
+const templates = '/api/email-templates'
 const routes: Route[] = [
   { method: 'GET', path: () => rules, role: 'viewer', status: 200 },
   { method: 'HEAD', path: () => rules, role: 'viewer', status: 200 },
@@ -314,8 +317,75 @@ const routes: Route[] = [
   { method: 'GET', path: () => `${rules}/health`, role: 'viewer', status: 200 },
   { method: 'GET', path: () => `${rules}/attention`, role: 'viewer', status: 200 },
   { method: 'GET', path: () => '/api/tasks', role: 'viewer', status: 200 },
+  { method: 'GET', path: ({ rule }) => `${rules}/${rule}/versions`, role: 'viewer', status: 200 },
+  { method: 'GET', path: ({ rule }) => `${rules}/${rule}/versions/1`, role: 'viewer', status: 200 },
+  { method: 'POST', path: ({ rule }) => `${rules}/${rule}/versions/1/restore`, role: 'editor', status: 200 },
+  { method: 'GET', path: () => '/api/events', role: 'viewer', status: 200 },
   { method: 'GET', path: ({ event }) => `/api/events/${event}`, role: 'viewer', status: 200 },
+  {
+    method: 'POST',
+    path: ({ event }) => `/api/events/${event}/replay`,
+    role: 'operator',
+    status: 202,
+    headers: later,
+  },
+  { method: 'POST', path: () => '/api/events/replay', role: 'operator', status: 200, body: { filter: {} } },
+  {
+    method: 'POST',
+    path: () => '/api/events/replay',
+    role: 'operator',
+    status: 202,
+    body: { filter: { to: '2000-01-01' }, dryRun: false },
+  },
+  { method: 'GET', path: () => '/api/executions', role: 'viewer', status: 200 },
   { method: 'GET', path: ({ execution }) => `/api/executions/${execution}`, role: 'viewer', status: 200 },
+  {
+    method: 'POST',
+    path: ({ execution }) => `/api/executions/${execution}/retry`,
+    role: 'operator',
+    status: 202,
+  },
+  {
+    method: 'POST',
+    path: () => '/api/executions/retry',
+    role: 'operator',
+    status: 200,
+    body: { filter: {} },
+  },
+  {
+    method: 'POST',
+    path: () => '/api/executions/retry',
+    role: 'operator',
+    status: 202,
+    body: { filter: { to: '2000-01-01' }, dryRun: false },
+  },
+  { method: 'GET', path: () => templates, role: 'viewer', status: 200 },
+  { method: 'GET', path: ({ template }) => `${templates}/${template}`, role: 'viewer', status: 200 },
+  {
+    method: 'POST',
+    path: ({ template }) => `${templates}/${template}/preview`,
+    role: 'viewer',
+    status: 200,
+    body: { data: {} },
+  },
+  {
+    method: 'POST',
+    path: () => templates,
+    role: 'editor',
+    status: 201,
+    // A name is given once.
+    get body() {
+      return { name: newId(), text: 'Hello' }
+    },
+  },
+  {
+    method: 'PUT',
+    path: ({ template }) => `${templates}/${template}`,
+    role: 'editor',
+    status: 200,
+    body: { text: 'Other' },
+  },
+  { method: 'DELETE', path: ({ template }) => `${templates}/${template}`, role: 'editor', status: 204 },
   {
     method: 'POST',
     path: ({ rule }) => `${rules}/${rule}/execute`,
@@ -360,23 +430,44 @@ const routes: Route[] = [
   { method: 'DELETE', path: ({ rule }) => `${rules}/${rule}`, role: 'editor', status: 204 },
 ]
 
-/** A rule, an event and an execution that are there to be asked for. */
+/** What is there to be asked for. */
 async function makeIds({ id: workspaceId, call, database }: Workspace): Promise<Ids> {
   const { body: rule } = await call<Rule>('POST', rules, { body: ruleBody() })
   const event = { id: newId(), workspaceId, type: 'LEAD_CREATED', data: {}, ruleIds: [], doneAt: new Date() }
   await database.event.create({ data: event })
   const now = new Date()
-  const run = { ruleVersion: 1, status: 'succeeded', results: [], startedAt: now, finishedAt: now } as const
+  const run = { ruleVersion: 1, status: 'failed', results: [], startedAt: now, finishedAt: now } as const
   const execution = newId()
   await database.execution.create({
-    data: { id: execution, workspaceId, eventId: event.id, ruleId: rule.id, ...run },
+    data: { id: execution, workspaceId, eventId: event.id, eventType: event.type, ruleId: rule.id, ...run },
   })
-  return { rule: rule.id, event: event.id, execution }
+  const { body: template } = await call<{ id: string }>('POST', templates, {
+    body: { name: newId(), text: 'Hello' },
+  })
+  return { rule: rule.id, event: event.id, execution, template: template.id }
 }
 
 const question = ({ body, headers = {} }: Route): Question => ({ body, headers })
-const titleOf = ({ method, path, role }: Route) =>
-  `${method} ${path({ rule: ':id', event: ':id', execution: ':id' })} (${role})`
+const anyIds: Ids = { rule: '{id}', event: '{id}', execution: '{id}', template: '{id}' }
+const titleOf = ({ method, path, role }: Route) => `${method} ${path(anyIds)} (${role})`
+
+t.test(
+  'the matrix of routes and roles has every route but those of developers, which have their own',
+  (t) => {
+    const { paths = {} } = api.app.swagger() as { paths?: Record<string, object> }
+    const named = Object.entries(paths)
+      .filter(([path]) => /^\/api\/(?!developer|incoming)/.test(path))
+      .flatMap(([path, operations]) =>
+        Object.keys(operations).map((method) => `${method.toUpperCase()} ${path.replace(/\/$/, '')}`),
+      )
+    const asked = routes
+      .filter(({ method }) => method !== 'HEAD')
+      .map(({ method, path }) => `${method} ${path(anyIds)}`.replace('/versions/1', '/versions/{version}'))
+      .map((title) => title.replace('/trigger/LEAD_CREATED', '/trigger/{eventType}'))
+    t.strictSame([...new Set(asked)].sort(), named.sort())
+    t.end()
+  },
+)
 
 t.test('each role may do what it may, on every route, and nobody else anything', async (t) => {
   const other = await api.makeWorkspace()
@@ -420,7 +511,7 @@ t.test(
   async (t) => {
     const other = await api.makeWorkspace()
     const theirs = await makeIds(workspace)
-    const nobodys: Ids = { rule: newId(), event: newId(), execution: newId() }
+    const nobodys: Ids = { rule: newId(), event: newId(), execution: newId(), template: newId() }
     const before = await workspace.call('GET', `${rules}/${theirs.rule}`)
     for (const route of routes.filter(({ path }) => path(theirs) !== path(nobodys))) {
       const [foreign, unknown] = await Promise.all(
@@ -439,6 +530,17 @@ t.test(
       tasks: [],
       nextCursor: null,
     })
+    for (const [name, kind] of [
+      ['events', 'events'],
+      ['executions', 'executions'],
+      ['emailTemplates', 'email-templates'],
+    ] as const)
+      t.strictSame((await other.call('GET', `/api/${kind}`)).body, { [name]: [], nextCursor: null })
+    t.match(await workspace.database.execution.findUnique({ where: { id: theirs.execution } }), {
+      status: 'failed',
+    })
+    t.equal(await workspace.database.event.count({ where: { replayOf: theirs.event } }), 0)
+    t.match((await workspace.call('GET', `${templates}/${theirs.template}`)).body, { text: 'Hello' })
     t.match((await other.call('GET', `${rules}/health`)).body, { totalRules: 0, totalExecutions: 0 })
 
     const place = await workspace.call<{ nextCursor: string }>('GET', `${rules}?limit=1`)

@@ -168,6 +168,10 @@ t.test('each scope opens what it says and nothing else', async (t) => {
     read: (token) => api.call('GET', `${rules}/${rule.id}`, { token }),
     health: (token) => api.call('GET', `${rules}/health`, { token }),
     tasks: (token) => api.call('GET', '/api/tasks', { token }),
+    versions: (token) => api.call('GET', `${rules}/${rule.id}/versions`, { token }),
+    events: (token) => api.call('GET', '/api/events', { token }),
+    executions: (token) => api.call('GET', '/api/executions', { token }),
+    templates: (token) => api.call('GET', '/api/email-templates', { token }),
     dryRun: (token) =>
       api.call('POST', `${rules}/${rule.id}/execute`, { token, body: { data, dryRun: true } }),
     execute: (token) =>
@@ -175,16 +179,22 @@ t.test('each scope opens what it says and nothing else', async (t) => {
     trigger: (token) =>
       api.call('POST', `${rules}/trigger/DEAL_WON`, { token, body: { data }, headers: later }),
     toggle: (token) => api.call('PATCH', `${rules}/${rule.id}/toggle`, { token }),
+    replay: (token) => api.call('POST', '/api/events/replay', { token, body: { filter: {} } }),
+    retry: (token) => api.call('POST', '/api/executions/retry', { token, body: { filter: {} } }),
     create: (token) => api.call('POST', rules, { token, body: ruleBody() }),
     update: (token) => api.call('PUT', `${rules}/${rule.id}`, { token, body: { name: 'x' } }),
     clone: (token) => api.call('POST', `${rules}/${rule.id}/clone`, { token }),
+    restore: (token) => api.call('POST', `${rules}/${rule.id}/versions/1/restore`, { token }),
+    makeTemplate: (token) =>
+      api.call('POST', '/api/email-templates', { token, body: { name: newId(), text: 'x' } }),
+    subscriptions: (token) => api.call('GET', '/api/developer/v1/subscriptions', { token }),
     keys: (token) => api.call('GET', keys, { token }),
     makeKey: (token) => api.call('POST', keys, { token, body: { name: 'x', scopes: ['admin'] } }),
     audit: (token) => api.call('GET', '/api/developer/v1/audit-log', { token }),
   }
-  const reading = ['read', 'health', 'tasks', 'dryRun']
-  const running = [...reading, 'execute', 'trigger', 'toggle']
-  const writing = [...running, 'create', 'update', 'clone']
+  const reading = ['read', 'health', 'tasks', 'versions', 'events', 'executions', 'templates', 'dryRun']
+  const running = [...reading, 'execute', 'trigger', 'toggle', 'replay', 'retry']
+  const writing = [...running, 'create', 'update', 'clone', 'restore', 'makeTemplate']
   const allowed: [scopes: string[], calls: string[]][] = [
     [['receipts:read'], ['receipts']],
     [['rules:read'], reading],

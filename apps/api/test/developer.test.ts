@@ -91,6 +91,9 @@ async function listRoutes(workspace: Workspace): Promise<Route[]> {
     body: { name: 'x', scopes: ['admin'] },
   })
   const [retired, revoked] = [await makeSecret(workspace), await makeSecret(workspace)]
+  const subscribe = { url: 'https://example.com', eventTypes: ['rule.updated'] }
+  const subscription = await call<{ id: string }>('POST', `${developer}/subscriptions`, { body: subscribe })
+  const unsubscribed = await call<{ id: string }>('POST', `${developer}/subscriptions`, { body: subscribe })
   const receipt = newId()
   await database.webhookReceipt.create({
     data: {
@@ -114,6 +117,13 @@ async function listRoutes(workspace: Workspace): Promise<Route[]> {
     { method: 'POST', path: '/signing-secrets', ...admin, status: 201, body: { provider: 'x' } },
     { method: 'POST', path: `/signing-secrets/${retired.id}/retire`, ...admin, body: {} },
     { method: 'DELETE', path: `/signing-secrets/${revoked.id}`, ...admin, status: 204 },
+    { method: 'GET', path: '/subscriptions', ...admin },
+    { method: 'POST', path: '/subscriptions', ...admin, status: 201, body: subscribe },
+    { method: 'GET', path: `/subscriptions/${subscription.body.id}`, ...admin },
+    { method: 'PATCH', path: `/subscriptions/${subscription.body.id}`, ...admin, body: {} },
+    { method: 'POST', path: `/subscriptions/${subscription.body.id}/test`, ...admin, status: 202 },
+    { method: 'GET', path: `/subscriptions/${subscription.body.id}/deliveries`, ...admin },
+    { method: 'DELETE', path: `/subscriptions/${unsubscribed.body.id}`, ...admin, status: 204 },
     { method: 'GET', path: '/members', ...admin },
     { method: 'PUT', path: '/members/someone', ...admin, status: 201, body: { role: 'viewer' } },
     { method: 'DELETE', path: '/members/removable', ...admin, status: 204 },
@@ -164,7 +174,7 @@ t.test('another workspace’s ids answer what unknown ids answer, and nothing ha
     }
   }
   t.strictSame(await readLog(workspace), before)
-  for (const list of ['api-keys', 'signing-secrets', 'webhook-receipts', 'audit-log'])
+  for (const list of ['api-keys', 'signing-secrets', 'subscriptions', 'webhook-receipts', 'audit-log'])
     t.match((await other.call('GET', `${developer}/${list}`)).body, { data: [] }, list)
 })
 
@@ -574,12 +584,12 @@ t.test('every change leaves one entry, with who made it; what changes nothing le
       [admin, 'signing_secret.revoked', secret.id, { provider: 'billing' }],
       [admin, 'workspace.updated', workspace.id, { name: 'Renamed' }],
       [byKey, 'rule.created', rule.id, { name: 'A rule' }],
-      [editor, 'rule.updated', rule.id, { changed: ['name', 'isActive'], version: 2 }],
+      [editor, 'rule.updated', rule.id, { changed: ['name', 'isActive'], version: 2, cancelled: 0 }],
       [editor, 'rule.updated', rule.id, { changed: ['isActive'], version: 2 }],
-      [operator, 'rule.deactivated', rule.id, {}],
+      [operator, 'rule.deactivated', rule.id, { cancelled: 0 }],
       [operator, 'rule.activated', rule.id, {}],
       [byKey, 'rule.cloned', clone.id, { from: rule.id }],
-      [editor, 'rule.deleted', rule.id, { name: 'Other' }],
+      [editor, 'rule.deleted', rule.id, { name: 'Other', cancelled: 0 }],
       [admin, 'api_key.revoked', key.id, { name: 'CI' }],
     ],
   )

@@ -1,7 +1,7 @@
 import { executionIdOf, newId, Prisma } from '@automation/database'
 import t from 'tap'
 import { type Answer, roles, startApi, type Workspace } from './fixtures/api.js'
-import { storeEvent, storeExecution, storeRule } from './fixtures/history.js'
+import { idAt, storeEvent, storeExecution, storeRule } from './fixtures/history.js'
 
 interface Event {
   id: string
@@ -52,6 +52,7 @@ t.test('events are listed newest first, and told as they are read, but for data 
     type: 'LEAD_CREATED',
     ruleId: null,
     ...origin,
+    crashes: 0,
     status: 'done',
     acceptedAt: '2026-01-02T03:04:05.678Z',
     doneAt: '2026-01-02T03:04:05.678Z',
@@ -155,6 +156,7 @@ t.test('events are narrowed by type, rule and time, from inclusive, to exclusive
     'cursor=x',
     'type=',
     'type=lead_created',
+    'type=rule.lost',
     'ruleId=x',
     'status=failed',
     'status=done,accepted',
@@ -163,6 +165,20 @@ t.test('events are narrowed by type, rule and time, from inclusive, to exclusive
     'to=2026-02-30',
   ])
     t.equal((await workspace.call('GET', `${path}?${query}`)).status, 400, query)
+})
+
+t.test('the time of an event is that of Postgres, though the clock of an API differs', async (t) => {
+  const workspace = await api.makeWorkspace()
+  const acceptedAt = at('2026-01-02T00:00:00Z')
+  const halfAnHour = 30 * 60_000
+  const early = await storeEvent(workspace, { acceptedAt, id: idAt(Number(acceptedAt) - halfAnHour) })
+  const late = await storeEvent(workspace, { acceptedAt, id: idAt(Number(acceptedAt) + halfAnHour) })
+  t.strictSame(idsOf(await list(workspace, 'from=2026-01-02&to=2026-01-02T00:00:00.001Z')), [
+    late.id,
+    early.id,
+  ])
+  for (const query of ['to=2026-01-02', 'from=2026-01-02T00:00:00.001Z'])
+    t.strictSame(idsOf(await list(workspace, query)), [], query)
 })
 
 t.test('pages of events have neither gaps nor duplicates, whatever comes in meanwhile', async (t) => {
@@ -205,6 +221,7 @@ t.test('a replay is a new event with the same type and data, for the rules as th
     depth: 0,
     causedBy: null,
     replayOf: event.id,
+    crashes: 0,
     status: 'accepted',
     doneAt: null,
     triggered: 0,
@@ -375,6 +392,23 @@ t.test(
       Array.from({ length: 1_100 }, (_, index) => index + 1),
       'the oldest first',
     )
+  },
+)
+
+t.test(
+  'matches are counted up to a hundred thousand, and beyond it is told that there are more',
+  async (t) => {
+    const workspace = await api.makeWorkspace()
+    const add = (first: number, last: number) =>
+      api.app.database.system.$executeRaw(Prisma.sql`
+      INSERT INTO events (id, workspace_id, type, data, accepted_at, done_at, rule_ids)
+      SELECT gen_random_uuid(), ${workspace.id}::uuid, 'LEAD_CREATED', '{}', now(), now(), '{}'
+      FROM generate_series(${first}::int, ${last}::int)`)
+    const replay = () => workspace.call('POST', `${path}/replay`, { body: { filter: {} } })
+    await add(1, 100_000)
+    t.strictSame((await replay()).body, { matched: 100_000 })
+    await add(100_001, 100_002)
+    t.strictSame((await replay()).body, { matched: 100_000, atLeast: true })
   },
 )
 

@@ -47,7 +47,7 @@ const failedCall = {
   action: 'SEND_WEBHOOK',
   status: 'failed',
   error: 'HTTP 500',
-  failures: 1,
+  failures: 3,
   attempts: [attempt],
 }
 const success = { action: 'CREATE_TASK', status: 'success' }
@@ -222,6 +222,7 @@ t.test(
     t.strictSame(idsOf(await list(workspace, 'status=succeeded')), [run.id])
     for (const query of [`ruleId=${subscription}`, `eventId=${event.id}`, 'eventType=rule.updated'])
       t.strictSame(idsOf(await list(workspace, query)), [delivery.id], query)
+    t.strictSame(idsOf(await list(workspace, 'eventType=subscription.ping')), [])
   },
 )
 
@@ -232,31 +233,41 @@ t.test('a long history of what does not match is looked through page by page, to
   await api.app.database.system.$executeRaw(Prisma.sql`
     INSERT INTO executions (id, workspace_id, event_id, event_type, rule_id, rule_version, status, results, started_at, finished_at)
     SELECT ('018f0000-' || to_char(n / 1000, 'FM0000') || '-8' || to_char(n % 1000, 'FM000') || '-8000-' || left(md5(${workspaceId} || n), 12))::uuid,
-           ${workspaceId}::uuid, gen_random_uuid(), 'LEAD_CREATED', gen_random_uuid(), 1,
-           CASE WHEN n % 15000 = 100 THEN 'failed' ELSE 'succeeded' END::execution_status, '[]', now(), now()
+           ${workspaceId}::uuid, gen_random_uuid(),
+           CASE WHEN n % 15000 = 100 THEN 'DEAL_WON' ELSE 'LEAD_CREATED' END, gen_random_uuid(), 1,
+           CASE WHEN n % 15000 = 200 THEN 'failed' ELSE 'succeeded' END::execution_status, '[]', now(), now()
     FROM generate_series(1, ${rows}::int) AS n`)
-  const failed = await database.execution.findMany({
-    where: { status: 'failed' },
-    select: { id: true },
-    orderBy: { id: 'desc' },
-  })
-  t.equal(failed.length, 3)
+  const find = (where: Prisma.ExecutionWhereInput) =>
+    database.execution.findMany({ where, select: { id: true }, orderBy: { id: 'desc' } })
+  const [won, failed] = [await find({ eventType: 'DEAL_WON' }), await find({ status: 'failed' })]
+  t.strictSame([won.length, failed.length], [3, 3])
   const seen: string[] = []
   const sizes: number[] = []
   for (let cursor: string | null = ''; cursor !== null && sizes.length < 10; ) {
-    const page: Page = await list(workspace, `status=failed&limit=10${cursor && `&cursor=${cursor}`}`)
+    const page: Page = await list(workspace, `eventType=DEAL_WON&limit=10${cursor && `&cursor=${cursor}`}`)
     seen.push(...idsOf(page))
     sizes.push(page.executions.length)
     cursor = page.nextCursor
   }
   t.strictSame(
     seen,
-    failed.map(({ id }) => id),
+    won.map(({ id }) => id),
   )
   t.equal(sizes.length, 3, '20,000 rows for each page')
-  const rare = await list(workspace, 'error=nothing')
+  const rare = await list(workspace, 'eventType=DEAL_LOST')
   t.strictSame(rare.executions, [])
   t.type(rare.nextCursor, 'string', 'empty, and not the last')
+
+  for (const query of ['status=failed', 'status=failed,cancelled', 'status=failed&eventType=LEAD_CREATED']) {
+    const page = await list(workspace, query)
+    t.strictSame(
+      idsOf(page),
+      failed.map(({ id }) => id),
+      query,
+    )
+    t.equal(page.nextCursor, null, 'what succeeded is not looked through for what did not')
+  }
+  t.strictSame(await list(workspace, 'error=nothing'), { executions: [], nextCursor: null })
 })
 
 t.test('a query value that makes no sense is a 400', async (t) => {
@@ -275,6 +286,7 @@ t.test('a query value that makes no sense is a 400', async (t) => {
     'eventType=',
     'eventType=lead_created',
     'eventType=a%00.b',
+    'eventType=rule.lost',
     'status=',
     'status=Failed',
     'status=failed,',
@@ -538,6 +550,7 @@ t.test('a retry is refused where there is nothing to go on with', async (t) => {
     [{ version: 'newest' }, 422, 'version'],
     [{ version: 'same', x: 1 }, 422, 'x'],
     ['[]', 400],
+    ['null', 400],
     ['{', 400],
   ]
   for (const [body, status, field] of bodies) {

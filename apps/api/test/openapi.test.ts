@@ -3,70 +3,137 @@ import { startApi } from './fixtures/api.js'
 
 interface Operation {
   summary?: string
+  tags?: string[]
   parameters?: { name: string; in: string; required?: boolean }[]
-  requestBody?: { content: Record<string, unknown> }
+  requestBody?: { required: boolean; content: Record<string, unknown> }
   responses: Record<string, { description?: string; content?: Record<string, unknown> }>
   security?: object[]
 }
 
 interface Document {
   openapi: string
+  tags: { name: string }[]
   paths: Record<string, Record<string, Operation>>
   components: { schemas: Record<string, unknown>; securitySchemes: Record<string, unknown> }
+}
+
+interface Route {
+  method: string
+  path: string
+  success: number[]
+  refusals: number[]
+  body: 'none' | 'required' | 'optional'
 }
 
 const api = await startApi(t)
 const document = JSON.parse(JSON.stringify(api.app.swagger())) as Document
 
 const rules = '/api/automation-rules'
+const templates = '/api/email-templates'
+const developer = '/api/developer/v1'
 const always = [400, 401, 403, 429, 500, 503]
 /** Every route: how it succeeds, and what it may answer beyond what every route may. A call that may bring a body adds 413 and 415. */
-const routes: [method: string, path: string, success: number[], refusals: number[]][] = [
-  ['get', rules, [200], []],
-  ['post', rules, [201], [409, 413, 415, 422]],
-  ['get', `${rules}/{id}`, [200], [404]],
-  ['put', `${rules}/{id}`, [200], [404, 412, 413, 415, 422]],
-  ['delete', `${rules}/{id}`, [204], [404, 412, 413, 415]],
-  ['patch', `${rules}/{id}/toggle`, [200], [404, 412, 413, 415]],
-  ['post', `${rules}/{id}/clone`, [201], [404, 409, 412, 413, 415]],
-  ['get', `${rules}/health`, [200], []],
-  ['get', `${rules}/attention`, [200], []],
-  ['post', `${rules}/{id}/execute`, [200, 202], [404, 413, 415, 422]],
-  ['post', `${rules}/trigger/{eventType}`, [200, 202], [413, 415, 422]],
-  ['get', '/api/events/{id}', [200], [404]],
-  ['get', '/api/executions/{id}', [200], [404]],
-  ['get', '/api/tasks', [200], []],
+const routes: Route[] = [
+  route('get', rules, [200]),
+  route('post', rules, [201], [409, 413, 415, 422], 'required'),
+  route('get', `${rules}/{id}`, [200], [404]),
+  route('put', `${rules}/{id}`, [200], [404, 412, 413, 415, 422], 'required'),
+  route('delete', `${rules}/{id}`, [204], [404, 412, 413, 415]),
+  route('patch', `${rules}/{id}/toggle`, [200], [404, 412, 413, 415]),
+  route('post', `${rules}/{id}/clone`, [201], [404, 409, 412, 413, 415, 422]),
+  route('get', `${rules}/health`, [200]),
+  route('get', `${rules}/attention`, [200]),
+  route('post', `${rules}/{id}/execute`, [200, 202], [404, 409, 413, 415, 422], 'required'),
+  route('post', `${rules}/trigger/{eventType}`, [200, 202], [409, 413, 415, 422], 'required'),
+  route('get', `${rules}/{id}/versions`, [200], [404]),
+  route('get', `${rules}/{id}/versions/{version}`, [200], [404]),
+  route('post', `${rules}/{id}/versions/{version}/restore`, [200], [404, 412, 413, 415, 422]),
+  route('get', '/api/events', [200]),
+  route('get', '/api/events/{id}', [200], [404]),
+  route('post', '/api/events/{id}/replay', [200, 202], [404, 409, 413, 415, 422]),
+  route('post', '/api/events/replay', [200, 202], [413, 415, 422], 'required'),
+  route('get', '/api/executions', [200]),
+  route('get', '/api/executions/{id}', [200], [404]),
+  route('post', '/api/executions/{id}/retry', [202], [404, 409, 413, 415, 422], 'optional'),
+  route('post', '/api/executions/retry', [200, 202], [413, 415, 422], 'required'),
+  route('get', '/api/tasks', [200]),
+  route('get', templates, [200]),
+  route('post', templates, [201], [409, 413, 415, 422], 'required'),
+  route('get', `${templates}/{id}`, [200], [404]),
+  route('put', `${templates}/{id}`, [200], [404, 409, 413, 415, 422], 'required'),
+  route('delete', `${templates}/{id}`, [204], [404, 413, 415]),
+  route('post', `${templates}/{id}/preview`, [200], [404, 413, 415, 422], 'optional'),
+  route('get', `${developer}/webhook-receipts`, [200]),
+  route('get', `${developer}/webhook-receipts/{id}`, [200], [404]),
+  route('get', `${developer}/api-keys`, [200]),
+  route('post', `${developer}/api-keys`, [201], [409, 413, 415, 422], 'required'),
+  route('delete', `${developer}/api-keys/{id}`, [204], [404, 413, 415]),
+  route('get', `${developer}/signing-secrets`, [200]),
+  route('post', `${developer}/signing-secrets`, [201], [409, 413, 415, 422], 'required'),
+  route('post', `${developer}/signing-secrets/{id}/retire`, [200], [404, 409, 413, 415, 422], 'optional'),
+  route('delete', `${developer}/signing-secrets/{id}`, [204], [404, 413, 415]),
+  route('get', `${developer}/subscriptions`, [200]),
+  route('post', `${developer}/subscriptions`, [201], [409, 413, 415, 422], 'required'),
+  route('get', `${developer}/subscriptions/{id}`, [200], [404]),
+  route('patch', `${developer}/subscriptions/{id}`, [200], [404, 413, 415, 422], 'required'),
+  route('delete', `${developer}/subscriptions/{id}`, [204], [404, 413, 415]),
+  route('post', `${developer}/subscriptions/{id}/test`, [202], [404, 409, 413, 415]),
+  route('get', `${developer}/subscriptions/{id}/deliveries`, [200], [404]),
+  route('get', `${developer}/members`, [200]),
+  route('put', `${developer}/members/{userId}`, [200, 201], [409, 413, 415, 422], 'required'),
+  route('delete', `${developer}/members/{userId}`, [204], [404, 409, 413, 415, 422]),
+  route('get', `${developer}/workspaces`, [200]),
+  route('post', `${developer}/workspaces`, [201], [413, 415, 422], 'required'),
+  route('get', `${developer}/workspaces/{id}`, [200], [404]),
+  route('patch', `${developer}/workspaces/{id}`, [200], [404, 413, 415, 422], 'required'),
+  route('get', `${developer}/audit-log`, [200]),
 ]
+/** What asks for no token. */
+const open = ['get /healthz', 'get /readyz', 'post /api/incoming-webhooks/{provider}/{workspaceId}']
+
+function route(
+  method: string,
+  path: string,
+  success: number[],
+  refusals: number[] = [],
+  body: Route['body'] = 'none',
+): Route {
+  return { method, path, success, refusals, body }
+}
+
 const known = (path: string) => path.replace(/\/$/, '')
 
-function operationOf(method: string, path: string): Operation | undefined {
+function operationOf({ method, path }: Pick<Route, 'method' | 'path'>): Operation | undefined {
   const found = Object.keys(document.paths).find((name) => known(name) === path)
   return found === undefined ? undefined : document.paths[found]?.[method]
 }
 
-t.test('the document names every route of the interface', async (t) => {
+function namesOf(operation: Operation | undefined, place: string): string[] {
+  return operation?.parameters?.filter((parameter) => parameter.in === place).map(({ name }) => name) ?? []
+}
+
+t.test('the document names every route, each with a summary and one of its tags', async (t) => {
   t.match(document.openapi, /^3\.1\./)
-  for (const [method, path] of routes) t.ok(operationOf(method, path)?.summary, `${method} ${path}`)
   const named = Object.entries(document.paths).flatMap(([path, operations]) =>
     Object.keys(operations).map((method) => `${method} ${known(path)}`),
   )
-  const expected = [...routes.map(([method, path]) => `${method} ${path}`), 'get /healthz', 'get /readyz']
-  t.strictSame(
-    expected.filter((route) => !named.includes(route)),
-    [],
-  )
-  t.notOk(
-    named.some((route) => /^(head|options|trace)/.test(route)),
-    'what only refuses is not in it',
-  )
+  const expected = [...routes.map(({ method, path }) => `${method} ${path}`), ...open]
+  t.strictSame(named.sort(), expected.sort(), 'and none that only refuses')
+  const tags = document.tags.map(({ name }) => name)
+  for (const [path, operations] of Object.entries(document.paths))
+    for (const [method, operation] of Object.entries(operations)) {
+      t.ok(operation.summary, `${method} ${path}`)
+      t.equal(operation.tags?.length, 1)
+      t.ok(tags.includes(operation.tags?.[0] ?? ''), `${method} ${path}`)
+      if (path.startsWith(templates)) t.strictSame(operation.tags, ['Email templates'])
+    }
 })
 
 t.test('each route tells how it succeeds and every refusal that it may give', async (t) => {
-  for (const [method, path, success, refusals] of routes) {
-    const { responses = {} } = operationOf(method, path) ?? {}
+  for (const { method, path, success, refusals } of routes) {
+    const { responses = {} } = operationOf({ method, path }) ?? {}
     const told = Object.keys(responses).map(Number)
-    const missing = [...success, ...always, ...refusals].filter((status) => !told.includes(status))
-    t.strictSame(missing, [], `${method} ${path}`)
+    t.strictSame(told.sort(), [...success, ...always, ...refusals].sort(), `${method} ${path}`)
     for (const [status, { description, content }] of Object.entries(responses)) {
       t.equal(typeof description, 'string')
       if (status !== '204') t.ok(content?.['application/json'], `${method} ${path} ${status} has a body`)
@@ -75,25 +142,45 @@ t.test('each route tells how it succeeds and every refusal that it may give', as
 })
 
 t.test('parameters, bodies and security are told', async (t) => {
-  for (const [method, path] of routes) {
-    const operation = operationOf(method, path)
+  for (const { method, path, body } of routes) {
+    const operation = operationOf({ method, path })
     const inPath = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name)
-    const told =
-      operation?.parameters?.filter((parameter) => parameter.in === 'path').map(({ name }) => name) ?? []
-    t.strictSame(told, inPath, `${method} ${path}`)
-    const takesBody =
-      /execute|trigger/.test(path) || (path === rules && method === 'post') || method === 'put'
-    t.equal(operation?.requestBody?.content['application/json'] !== undefined, takesBody)
+    t.strictSame(namesOf(operation, 'path'), inPath, `${method} ${path}`)
+    const { required, content } = operation?.requestBody ?? {}
+    t.equal(required, body === 'none' ? undefined : body === 'required')
+    t.equal(content?.['application/json'] !== undefined, body !== 'none')
     t.equal(operation?.security, undefined, 'as everywhere')
   }
-  const query = (path: string) =>
-    operationOf('get', path)
-      ?.parameters?.filter((parameter) => parameter.in === 'query')
-      .map(({ name }) => name)
-      .sort()
-  t.strictSame(query(rules), ['cursor', 'isActive', 'limit', 'q', 'trigger'])
-  t.strictSame(query('/api/tasks'), ['cursor', 'executionId', 'limit', 'ruleId'])
+  const page = ['cursor', 'limit']
+  const queries: Record<string, string[]> = {
+    [rules]: [...page, 'isActive', 'q', 'trigger'],
+    [`${rules}/{id}/versions`]: page,
+    '/api/events': [...page, 'from', 'ruleId', 'status', 'to', 'type'],
+    '/api/executions': [...page, 'error', 'eventId', 'eventType', 'from', 'ruleId', 'status', 'to'],
+    '/api/executions/{id}': ['explain'],
+    '/api/tasks': [...page, 'executionId', 'ruleId'],
+    [templates]: [...page, 'q'],
+    [`${developer}/webhook-receipts`]: [...page, 'from', 'provider', 'state', 'to'],
+    [`${developer}/signing-secrets`]: ['direction', 'provider'],
+    [`${developer}/subscriptions/{id}/deliveries`]: page,
+    [`${developer}/audit-log`]: [...page, 'action', 'actor', 'subject'],
+  }
+  for (const { method, path } of routes.filter(({ method }) => method === 'get'))
+    t.strictSame(namesOf(operationOf({ method, path }), 'query').sort(), (queries[path] ?? []).sort(), path)
+  const keyed = routes.filter((one) => namesOf(operationOf(one), 'header').includes('Idempotency-Key'))
+  t.strictSame(
+    keyed.map(({ path }) => path),
+    [
+      rules,
+      `${rules}/{id}/clone`,
+      `${rules}/{id}/execute`,
+      `${rules}/trigger/{eventType}`,
+      '/api/events/{id}/replay',
+    ],
+    'what may be sent again under a key',
+  )
   t.ok(document.components.securitySchemes)
+  t.notMatch(JSON.stringify(document), /x-optional/, 'nor does a mark of ours come through')
 })
 
 t.test('every reference resolves', async (t) => {

@@ -23,6 +23,7 @@ async function list({ call }: Workspace, query = ''): Promise<Page> {
 const keysOf = ({ data }: Page) => data.map(({ idempotencyKey }) => idempotencyKey)
 
 interface Stored {
+  id?: string
   provider?: string
   receivedAt?: Date
 }
@@ -247,6 +248,20 @@ t.test('receipts are narrowed by provider and by time, from inclusive, to exclus
       `${query}, rejected`,
     )
   }
+})
+
+t.test('the time is that of Postgres, though the clock of an API differs', async (t) => {
+  const workspace = await api.makeWorkspace()
+  const receivedAt = new Date('2026-01-02T00:00:00Z')
+  const halfAnHour = 30 * 60_000
+  await storeAccepted(workspace, [
+    { receivedAt, id: idAt(new Date(Number(receivedAt) - halfAnHour)) },
+    { receivedAt, id: idAt(new Date(Number(receivedAt) + halfAnHour)) },
+  ])
+  const query = 'from=2026-01-02&to=2026-01-02T00:00:00.001Z'
+  t.strictSame(keysOf(await list(workspace, query)), ['1', '0'])
+  for (const other of ['to=2026-01-02', 'from=2026-01-02T00:00:00.001Z'])
+    t.strictSame(keysOf(await list(workspace, other)), [], other)
 })
 
 t.test('a query value that makes no sense is a 400', async (t) => {

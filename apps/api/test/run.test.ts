@@ -20,6 +20,7 @@ interface TriggerResult {
   results: {
     ruleId: string
     success: boolean
+    status: string
     conditionsPassed: boolean
     executionId: string | null
     error?: string
@@ -105,7 +106,15 @@ t.test('a run whose conditions do not pass is told so, and is no execution', asy
   const { body } = await house.trigger({ score: 1 })
   t.strictSame(body, {
     triggered: 1,
-    results: [{ ruleId: rule.id, success: true, conditionsPassed: false, executionId: null }],
+    results: [
+      {
+        ruleId: rule.id,
+        success: true,
+        status: 'not_matched',
+        conditionsPassed: false,
+        executionId: null,
+      },
+    ],
   })
   t.strictSame(await house.read(rule.id), rule, 'nothing was counted')
   t.strictSame(await house.tasks(), { tasks: [], nextCursor: null })
@@ -176,11 +185,13 @@ t.test('a rule is executed for real: each action with its result, and what it di
   t.match(execution, {
     workspaceId: house.id,
     eventId: uuid,
+    eventType: 'LEAD_CREATED',
     ruleId: rule.id,
     ruleVersion: 1,
     status: 'succeeded',
     error: null,
     startedAt: timestamp,
+    dueAt: null,
     finishedAt: timestamp,
     ...answer.body,
   })
@@ -354,11 +365,13 @@ t.test('an action that fails is a result: 200, success false, the error, and the
     'error',
     'executionId',
     'ruleId',
+    'status',
     'success',
   ])
   t.match(bad, {
     ruleId: stopped.id,
     success: false,
+    status: 'failed',
     conditionsPassed: true,
     error: rule.lastError,
     executionId: uuid,
@@ -366,6 +379,7 @@ t.test('an action that fails is a result: 200, success false, the error, and the
   t.strictSame(good, {
     ruleId: fine.id,
     success: true,
+    status: 'succeeded',
     conditionsPassed: true,
     executionId: good?.executionId,
   })
@@ -400,6 +414,7 @@ t.test('an event runs every active rule of its type, one entry each, in creation
     created.map(({ id }, index) => ({
       ruleId: id,
       success: true,
+      status: index % 3 === 0 ? 'not_matched' : 'succeeded',
       conditionsPassed: index % 3 !== 0,
       isExecuted: index % 3 !== 0,
     })),
@@ -419,6 +434,10 @@ t.test('an event runs every active rule of its type, one entry each, in creation
     type: 'LEAD_CREATED',
     data: { score: 5, name: 'Ada' },
     ruleId: null,
+    depth: 0,
+    causedBy: null,
+    replayOf: null,
+    crashes: 0,
     status: 'done',
     acceptedAt: event.body.acceptedAt,
     doneAt: event.body.doneAt,
@@ -498,6 +517,7 @@ t.test('when the time runs out the answer is 202, and the work goes on', async (
       id: execution?.body.id,
       workspaceId: house.id,
       eventId: execution?.body.eventId,
+      eventType: 'LEAD_CREATED',
       ruleId: rule.id,
       ruleVersion: null,
       status: 'pending',
@@ -508,6 +528,7 @@ t.test('when the time runs out the answer is 202, and the work goes on', async (
       results: [],
       error: null,
       startedAt: null,
+      dueAt: null,
       finishedAt: null,
     })
     return answers
@@ -516,7 +537,11 @@ t.test('when the time runs out the answer is 202, and the work goes on', async (
     house.call,
     String(trigger?.headers.location),
   )
-  t.match(event.body, { status: 'done', triggered: 1, results: [{ ruleId: rule.id, success: true }] })
+  t.match(event.body, {
+    status: 'done',
+    triggered: 1,
+    results: [{ ruleId: rule.id, success: true, status: 'succeeded' }],
+  })
   const execution = await untilSettled(house.call, String(execute?.headers.location))
   t.match(execution.body, { status: 'succeeded', success: true, actionsExecuted: 1, ruleVersion: 1 })
   t.strictSame((await house.tasks()).tasks.map(({ title }) => title).sort(), ['Call A', 'Call B'])
@@ -696,7 +721,15 @@ t.test(
       await house.trigger({})
     }
     const { lastError, lastFailureAt } = await house.read(id)
-    const item = { id, name: 'Weak', failureCount: 3, lastError, lastFailureAt }
+    const item = {
+      id,
+      name: 'Weak',
+      failureCount: 3,
+      lastError,
+      lastFailureAt,
+      reason: 'failures',
+      since: lastFailureAt,
+    }
     t.strictSame(await attention(), { rules: [item] })
     t.match((await house.call('GET', `${rules}/health`)).body, {
       rulesNeedingAttention: 1,

@@ -2,8 +2,10 @@ import { execFile } from 'node:child_process'
 import { readFile, writeFile } from 'node:fs/promises'
 import { promisify } from 'node:util'
 import { createSealer, createSigningSecret } from '@automation/administration'
+import { newSigningSecret, readSigningKey, signStandardWebhook, signWebhook } from '@automation/webhooks'
 import t from 'tap'
 import { encryptionKey, startApi } from './fixtures/api.js'
+import { loadPageReceiver } from './fixtures/page-receiver.js'
 import { makeSender, provider } from './fixtures/sender.js'
 
 const root = new URL('../../../../', import.meta.url)
@@ -86,4 +88,37 @@ t.test('the published vectors pass the signature here, and are refused for their
       name,
     )
   }
+})
+
+t.test('the page’s receiver takes its own vector, and nothing that differs from it', async (t) => {
+  const { isFromThem, vector } = await loadPageReceiver(t.testdir())
+  const { secret, headers, body } = vector
+  const now = Number(headers['webhook-timestamp'])
+  const { 'webhook-id': id, 'webhook-signature': signature } = headers
+
+  t.ok(isFromThem(secret, headers, body, now))
+  t.ok(isFromThem(secret, headers, Buffer.from(body), now + 300))
+  const several = `v1,${Buffer.alloc(32).toString('base64')} ${signature}`
+  t.ok(isFromThem(secret, { ...headers, 'webhook-signature': several }, body, now), 'one of several is right')
+  const hex = Buffer.from(signature.slice(3), 'base64').toString('hex')
+  const parts = { id, timestamp: headers['webhook-timestamp'], body }
+  t.strictSame(signStandardWebhook([readSigningKey(secret)], parts), headers, 'as our workers sign')
+  t.equal(signWebhook(readSigningKey(secret), parts), `v1=${hex}`, 'the same is signed as of what comes in')
+  for (const changes of [
+    { 'webhook-id': `${id.slice(0, -1)}1` },
+    { 'webhook-id': undefined },
+    { 'webhook-timestamp': String(now + 1) },
+    { 'webhook-timestamp': `${now}.0` },
+    { 'webhook-timestamp': undefined },
+    { 'webhook-signature': signature.replace('v1', 'v2') },
+    { 'webhook-signature': signature.slice(3) },
+    { 'webhook-signature': `v1,${hex}` },
+    { 'webhook-signature': 'v1,' },
+    { 'webhook-signature': undefined },
+  ])
+    t.notOk(isFromThem(secret, { ...headers, ...changes }, body, now), JSON.stringify(changes))
+  t.notOk(isFromThem(secret, headers, `${body} `, now))
+  t.notOk(isFromThem(newSigningSecret(), headers, body, now))
+  for (const late of [now + 301, now - 301]) t.notOk(isFromThem(secret, headers, body, late))
+  t.notOk(isFromThem(secret, headers, body), 'nor on any other day')
 })

@@ -15,6 +15,12 @@ const workspace = await api.makeWorkspace()
 const { call } = workspace
 const created = await call<Rule>('POST', rules, { body: ruleBody() })
 const one = `${rules}/${created.body.id}`
+const templates = '/api/email-templates'
+const template = { name: 'welcome', text: 'Hello {{name}}' }
+const stored = await call<{ id: string }>('POST', templates, { body: template })
+const letter = `${templates}/${stored.body.id}`
+const replayAll = '/api/events/replay'
+const retryAll = '/api/executions/retry'
 const dryRun = (data: unknown) => ({ data, dryRun: true })
 const clause = { field: 'a', operator: 'equals', value: 1 }
 const mail = { to: 'a@b.org', subject: 's', template: 't' }
@@ -55,6 +61,17 @@ t.test('a body over the limit is a 413: 256 KiB for a rule, BODY_LIMIT elsewhere
     ['PATCH', `${one}/toggle`, spaces(1_048_577, '{}'), 413],
     ['POST', `${one}/clone`, spaces(1_048_577, '{}'), 413],
     ['DELETE', one, spaces(1_048_577, '{}'), 413],
+    ['POST', `${one}/versions/1/restore`, spaces(1_048_577, '{}'), 413],
+    ['PUT', letter, spaces(1_048_576, '{}'), 200],
+    ['PUT', letter, spaces(1_048_577, '{}'), 413],
+    ['POST', templates, spaces(1_048_577, '{}'), 413],
+    ['POST', `${letter}/preview`, spaces(1_048_577, '{}'), 413],
+    ['POST', replayAll, spaces(1_048_576, '{"filter":{}}'), 200],
+    ['POST', replayAll, spaces(1_048_577, '{"filter":{}}'), 413],
+    ['POST', retryAll, spaces(1_048_576, '{"filter":{}}'), 200],
+    ['POST', retryAll, spaces(1_048_577, '{"filter":{}}'), 413],
+    ['POST', `/api/events/${newId()}/replay`, spaces(1_048_577, '{}'), 413],
+    ['POST', `/api/executions/${newId()}/retry`, spaces(1_048_577, '{}'), 413],
   ] as const
   for (const [method, path, body, status] of cases) {
     const answer = await call(method, path, { body })
@@ -97,12 +114,21 @@ t.test('what is no JSON is a 400', async (t) => {
       ['PATCH', `${one}/toggle`],
       ['POST', `${one}/clone`],
       ['DELETE', one],
+      ['POST', `${one}/versions/1/restore`],
+      ['POST', templates],
+      ['PUT', letter],
+      ['POST', `${letter}/preview`],
+      ['DELETE', letter],
+      ['POST', replayAll],
+      ['POST', retryAll],
+      ['POST', `/api/events/${newId()}/replay`],
+      ['POST', `/api/executions/${newId()}/retry`],
     ] as const) {
       const answer = await call(method, path, { body })
       if (answer.status !== 400 || !isError(answer))
         t.fail(`${method} ${path} ${String(body).slice(0, 20)}: ${answer.status}`)
     }
-  t.equal((await call('GET', one)).status, 200, 'and nothing was done')
+  for (const path of [one, letter]) t.equal((await call('GET', path)).status, 200, 'and nothing was done')
 })
 
 t.test('a body that is no object is a 400', async (t) => {
@@ -113,27 +139,50 @@ t.test('a body that is no object is a 400', async (t) => {
       ['PUT', one],
       ['POST', `${one}/execute`],
       ['POST', `${rules}/trigger/LEAD_CREATED`],
+      ['POST', templates],
+      ['PUT', letter],
+      ['POST', replayAll],
+      ['POST', retryAll],
     ] as const) {
       const answer = await call(method, path, { body })
       if (answer.status !== 400 || !isError(answer))
         t.fail(`${method} ${path} ${body}: ${answer.status} ${JSON.stringify(answer.body)}`)
     }
-  for (const method of ['POST', 'PUT'] as const) {
-    const path = method === 'POST' ? rules : one
+  for (const [method, path] of [
+    ['POST', rules],
+    ['PUT', one],
+    ['POST', templates],
+    ['PUT', letter],
+    ['POST', replayAll],
+    ['POST', retryAll],
+  ] as const)
     t.equal((await call(method, path)).status, 400, 'nor is no body at all')
-  }
 })
 
-t.test('an empty body under a JSON content type is fine where none is expected', async (t) => {
-  const { body: rule } = await call<Rule>('POST', rules, { body: ruleBody() })
-  const path = `${rules}/${rule.id}`
-  t.equal((await call('PATCH', `${path}/toggle`, { body: '' })).status, 200)
-  t.equal((await call('PATCH', `${path}/toggle`)).status, 200)
-  t.equal((await call('POST', `${path}/clone`, { body: '' })).status, 201)
-  t.equal((await call('POST', `${path}/clone`, { body: {} })).status, 201)
-  t.equal((await call('GET', path, { body: '' })).status, 200)
-  t.equal((await call('DELETE', path, { body: '' })).status, 204)
-})
+t.test(
+  'an empty body under a JSON content type is fine where none is expected, or it may be left out',
+  async (t) => {
+    const { body: rule } = await call<Rule>('POST', rules, { body: ruleBody() })
+    const path = `${rules}/${rule.id}`
+    t.equal((await call('PATCH', `${path}/toggle`, { body: '' })).status, 200)
+    t.equal((await call('PATCH', `${path}/toggle`)).status, 200)
+    t.equal((await call('POST', `${path}/clone`, { body: '' })).status, 201)
+    t.equal((await call('POST', `${path}/clone`, { body: {} })).status, 201)
+    t.equal((await call('GET', path, { body: '' })).status, 200)
+    const restored = [undefined, '', {}].map((body) => call('POST', `${path}/versions/1/restore`, { body }))
+    t.strictSame(
+      (await Promise.all(restored)).map(({ status }) => status),
+      [200, 200, 200],
+    )
+    for (const body of [undefined, '', {}]) {
+      t.equal((await call('POST', `${letter}/preview`, { body })).status, 200)
+      const nobodys = `/api/executions/${newId()}/retry`
+      t.equal((await call('POST', nobodys, { body })).status, 404, 'which comes after the body')
+      t.equal((await call('POST', `/api/events/${newId()}/replay`, { body })).status, 404)
+    }
+    t.equal((await call('DELETE', path, { body: '' })).status, 204)
+  },
+)
 
 t.test('another content type than JSON is a 415', async (t) => {
   const refused = [
@@ -168,6 +217,13 @@ t.test('another content type than JSON is a 415', async (t) => {
       ['POST', `${one}/execute`],
       ['POST', `${rules}/trigger/LEAD_CREATED`],
       ['PATCH', `${one}/toggle`],
+      ['POST', `${one}/versions/1/restore`],
+      ['POST', templates],
+      ['PUT', letter],
+      ['POST', `${letter}/preview`],
+      ['POST', replayAll],
+      ['POST', retryAll],
+      ['POST', `/api/executions/${newId()}/retry`],
     ] as const) {
       const answer = await call(method, path, { body, headers })
       t.equal(answer.status, 415, `${method} ${path} ${type}`)
@@ -289,7 +345,30 @@ const faultyFields: [fields: Record<string, unknown>, paths: string[]][] = [
   [{ actions: [{ ...task, status: 'success' }] }, ['actions[0].status']],
   [{ actions: [{ ...task, continueOnError: 'yes' }] }, ['actions[0].continueOnError']],
   [{ actions: [{ ...task, timeoutMs: -1 }] }, ['actions[0].timeoutMs']],
+  [{ actions: [{ ...task, timeoutMs: 99 }] }, ['actions[0].timeoutMs']],
+  [{ actions: [{ ...task, timeoutMs: 30_001 }] }, ['actions[0].timeoutMs']],
   [{ actions: [{ ...task, timeoutMs: '100' }] }, ['actions[0].timeoutMs']],
+  [{ actions: [{ ...task, retry: {} }] }, ['actions[0].retry.attempts']],
+  [{ actions: [{ ...task, retry: null }] }, ['actions[0].retry']],
+  [{ actions: [{ ...task, retry: 3 }] }, ['actions[0].retry']],
+  [{ actions: [{ ...task, retry: { attempts: 0 } }] }, ['actions[0].retry.attempts']],
+  [{ actions: [{ ...task, retry: { attempts: 21 } }] }, ['actions[0].retry.attempts']],
+  [{ actions: [{ ...task, retry: { attempts: 1.5 } }] }, ['actions[0].retry.attempts']],
+  [{ actions: [{ ...task, retry: { attempts: '3' } }] }, ['actions[0].retry.attempts']],
+  [{ actions: [{ ...task, retry: { attempts: 3, backoff: 'random' } }] }, ['actions[0].retry.backoff']],
+  [{ actions: [{ ...task, retry: { attempts: 3, backoff: null } }] }, ['actions[0].retry.backoff']],
+  [{ actions: [{ ...task, retry: { attempts: 3, delayMs: -1 } }] }, ['actions[0].retry.delayMs']],
+  [{ actions: [{ ...task, retry: { attempts: 3, delayMs: 86_400_001 } }] }, ['actions[0].retry.delayMs']],
+  [
+    { actions: [{ ...task, retry: { attempts: 3, maxDelayMs: 86_400_001 } }] },
+    ['actions[0].retry.maxDelayMs'],
+  ],
+  [
+    { actions: [{ ...task, retry: { attempts: 0, delayMs: '1s', jitter: true } }] },
+    ['actions[0].retry.attempts', 'actions[0].retry.delayMs', 'actions[0].retry.jitter'],
+  ],
+  [{ actions: [{ ...task, onUncertain: 'ask' }] }, ['actions[0].onUncertain']],
+  [{ actions: [{ ...task, onUncertain: true }] }, ['actions[0].onUncertain']],
   [{ actions: [{ ...task, when: [clause] }] }, ['actions[0].when']],
   [{ actions: [{ ...task, when: { ...clause, operator: 'x' } }] }, ['actions[0].when.operator']],
   [{ actions: [task, { type: 'SEND_EMAIL', config: { ...mail, to: 5 } }] }, ['actions[1].config.to']],
@@ -319,6 +398,43 @@ const faultyFields: [fields: Record<string, unknown>, paths: string[]][] = [
   [
     { actions: [{ type: 'SEND_NOTIFICATION', config: { url: 'https://x.org' } }] },
     ['actions[0].config.text'],
+  ],
+  [{ actions: [{ type: 'WAIT', config: {} }] }, ['actions[0].config.duration']],
+  [{ actions: [{ type: 'WAIT', config: { duration: '367d' } }] }, ['actions[0].config.duration']],
+  [{ actions: [{ type: 'WAIT', config: { duration: '53w' } }] }, ['actions[0].config.duration']],
+  [{ actions: [{ type: 'WAIT', config: { duration: '0s' } }] }, ['actions[0].config.duration']],
+  [{ actions: [{ type: 'WAIT', config: { duration: '1h30m' } }] }, ['actions[0].config.duration']],
+  [{ actions: [{ type: 'WAIT', config: { duration: 60 } }] }, ['actions[0].config.duration']],
+  [{ actions: [{ type: 'WAIT', config: { duration: '{{a' } }] }, ['actions[0].config.duration']],
+  [{ actions: [{ type: 'WAIT', config: { duration: '1h', until: 'x' } }] }, ['actions[0].config.until']],
+  [{ actions: [{ type: 'EMIT_EVENT', config: {} }] }, ['actions[0].config.eventType']],
+  [{ actions: [{ type: 'EMIT_EVENT', config: { eventType: 'NOPE' } }] }, ['actions[0].config.eventType']],
+  [
+    { actions: [{ type: 'EMIT_EVENT', config: { eventType: 'rule.updated' } }] },
+    ['actions[0].config.eventType'],
+  ],
+  [{ actions: [{ type: 'EMIT_EVENT', config: { eventType: '{{type}}' } }] }, ['actions[0].config.eventType']],
+  [
+    { actions: [{ type: 'EMIT_EVENT', config: { eventType: 'DEAL_WON', data: 'all of it' } }] },
+    ['actions[0].config.data'],
+  ],
+  [
+    { actions: [{ type: 'EMIT_EVENT', config: { eventType: 'DEAL_WON', data: 'all of {{it}}' } }] },
+    ['actions[0].config.data'],
+  ],
+  [
+    { actions: [{ type: 'EMIT_EVENT', config: { eventType: 'DEAL_WON', data: [1] } }] },
+    ['actions[0].config.data'],
+  ],
+  [
+    { actions: [{ type: 'EMIT_EVENT', config: { eventType: 'DEAL_WON', data: null } }] },
+    ['actions[0].config.data'],
+  ],
+  [
+    {
+      actions: [{ type: 'EMIT_EVENT', config: { eventType: 'DEAL_WON', data: { a: ['{{b'] }, ruleId: 'x' } }],
+    },
+    ['actions[0].config.data.a[0]', 'actions[0].config.ruleId'],
   ],
   [{ extra: 1, toString: 1 }, ['extra', 'toString']],
   [serverSet, Object.keys(serverSet)],
@@ -357,6 +473,50 @@ t.test('each fault of a rule is told once, at its path, by create and update ali
   }
   t.strictSame((await call('GET', one)).headers.etag, '"2"', 'and nothing was changed')
 })
+
+t.test(
+  'every action may wait, be retried, or stop where its outcome is unknown, and is kept as it was sent',
+  async (t) => {
+    const emit = (config: object = {}) => ({
+      type: 'EMIT_EVENT',
+      config: { eventType: 'DEAL_WON', ...config },
+    })
+    const actions = [
+      ...['1s', '366d', '52w', '{{days}}d'].map((duration) => ({ type: 'WAIT', config: { duration } })),
+      emit(),
+      emit({ data: {} }),
+      emit({ data: { lead: '{{lead}}', list: ['{{a}}', 1, null] } }),
+      emit({ data: '{{lead}}' }),
+      ...[1, 20].map((attempts) => ({ ...task, retry: { attempts } })),
+      ...['constant', 'linear', 'exponential'].map((backoff) => ({
+        ...task,
+        retry: { attempts: 3, backoff },
+      })),
+      { ...task, retry: { attempts: 3, delayMs: 0, maxDelayMs: 0 } },
+      { ...task, retry: { attempts: 3, backoff: 'linear', delayMs: 86_400_000, maxDelayMs: 86_400_000 } },
+      ...['retry', 'stop'].map((onUncertain) => ({ ...task, onUncertain })),
+      ...[100, 30_000].map((timeoutMs) => ({ ...task, timeoutMs })),
+      {
+        ...emit(),
+        retry: { attempts: 2 },
+        onUncertain: 'stop',
+        timeoutMs: 100,
+        continueOnError: true,
+        when: clause,
+      },
+    ]
+    const { status, body } = await call<Rule>('POST', rules, { body: ruleBody({ actions }) })
+    t.equal(status, 201, JSON.stringify(body))
+    t.strictSame(body.actions, actions)
+    const path = `${rules}/${body.id}`
+    t.strictSame(
+      (await call<Rule>('PUT', path, { body: { actions: actions.toReversed() } })).body.actions,
+      actions.toReversed(),
+    )
+    const version = await call<Rule>('GET', `${path}/versions/1`)
+    t.strictSame(version.body.actions, actions)
+  },
+)
 
 t.test('an unknown field is told also beside an unknown operator or action type', async (t) => {
   const answer = await call('POST', rules, {
@@ -473,9 +633,14 @@ t.test('NUL and half characters are a 422 at their path, in values and in keys',
       [one, `{"actions":[{"type":"CREATE_TASK","config":{"title":"${bad}"}}]}`, 'actions[0].config.title'],
       [`${one}/execute`, `{"data":{"a":[{"b":"${bad}"}]},"dryRun":true}`, 'data.a[0].b'],
       [`${rules}/trigger/LEAD_CREATED`, `{"data":{"a":"${bad}"}}`, 'data.a'],
+      [templates, `{"name":"${bad}","text":"x"}`, 'name'],
+      [letter, `{"html":"${bad}"}`, 'html'],
+      [`${letter}/preview`, `{"data":{"a":["${bad}"]}}`, 'data.a[0]'],
+      [retryAll, `{"filter":{"from":"${bad}"}}`, 'filter.from'],
+      [replayAll, `{"filter":{},"cursor":"${bad}"}`, 'cursor'],
     ]
     for (const [path, body, field] of cases) {
-      const answer = await call(path === one ? 'PUT' : 'POST', path, { body })
+      const answer = await call(path === one || path === letter ? 'PUT' : 'POST', path, { body })
       t.strictSame(fieldsOf(answer), [field], `${path} ${body}`)
     }
     const key = await call('POST', `${one}/execute`, { body: `{"data":{"a":{"k${bad}":1}},"dryRun":true}` })
@@ -579,9 +744,14 @@ t.test('a bad query value or cursor is a 400', async (t) => {
     'q=a&q=b',
   ]
   const ofTasks = ['ruleId=x', 'ruleId=', 'executionId=%00', `ruleId=${newId()}&ruleId=${newId()}`]
+  const ofTemplates = ['q=%00', 'q=a&q=b', `q=${'x'.repeat(201)}`]
   const refused = [
     ...[...page, ...ofRules].map((query) => `${rules}?${query}`),
     ...[...page, ...ofTasks].map((query) => `/api/tasks?${query}`),
+    ...[...page, ...ofTemplates].map((query) => `${templates}?${query}`),
+    ...page.map((query) => `${one}/versions?${query}`),
+    ...page.map((query) => `/api/events?${query}`),
+    ...page.map((query) => `/api/executions?${query}`),
   ]
   for (const path of refused) {
     const answer = await call('GET', path)
@@ -590,6 +760,7 @@ t.test('a bad query value or cursor is a 400', async (t) => {
   }
   const explain = await call('POST', `${one}/execute?explain=maybe`, { body: dryRun({}) })
   t.equal(explain.status, 400)
+  t.equal((await call('GET', `/api/executions/${newId()}?explain=maybe`)).status, 400)
   for (const query of [
     'q=%ED%A0%80',
     'q=%zz',
@@ -600,11 +771,13 @@ t.test('a bad query value or cursor is a 400', async (t) => {
     '&&=&',
     '?',
   ])
-    t.ok((await call('GET', `${rules}?${query}`)).status < 500, query)
+    for (const path of [rules, templates, '/api/events', '/api/executions'])
+      t.ok((await call('GET', `${path}?${query}`)).status < 500, `${path}?${query}`)
 })
 
 t.test('an id that is none answers just like one that nobody has', async (t) => {
   const notFound = { error: 'Automation rule not found' }
+  const fresh = `${rules}/${(await call<Rule>('POST', rules, { body: ruleBody() })).body.id}`
   const ids = [
     newId(),
     '00000000-0000-0000-0000-000000000000',
@@ -635,14 +808,40 @@ t.test('an id that is none answers just like one that nobody has', async (t) => 
       clone: await call('POST', `${path}/clone`),
       dryRun: await call('POST', `${path}/execute`, { body: dryRun({}) }),
       execute: await call('POST', `${path}/execute`, { body: { data: {} } }),
+      versions: await call('GET', `${path}/versions`),
+      version: await call('GET', `${path}/versions/1`),
+      restore: await call('POST', `${path}/versions/1/restore`),
     }
     for (const [name, { status, body }] of Object.entries(answers))
       t.strictSame({ status, body }, { status: 404, body: notFound }, `${name} ${id.slice(0, 60)}`)
-    for (const kind of ['events', 'executions']) {
-      const { status, body } = await call('GET', `/api/${kind}/${id}`)
-      t.match({ status, body }, { status: 404, body: { error: / not found$/ } }, `${kind} ${id.slice(0, 60)}`)
+    const others: [method: 'GET' | 'PUT' | 'POST' | 'DELETE', path: string, error: string, body?: object][] =
+      [
+        ['GET', `/api/events/${id}`, 'Event not found'],
+        ['POST', `/api/events/${id}/replay`, 'Event not found'],
+        ['GET', `/api/executions/${id}`, 'Execution not found'],
+        ['POST', `/api/executions/${id}/retry`, 'Execution not found'],
+        ['GET', `${templates}/${id}`, 'Email template not found'],
+        ['PUT', `${templates}/${id}`, 'Email template not found', {}],
+        ['DELETE', `${templates}/${id}`, 'Email template not found'],
+        ['POST', `${templates}/${id}/preview`, 'Email template not found'],
+      ]
+    for (const [method, url, error, body] of others) {
+      const answer = await call(method, url, { body })
+      t.strictSame([answer.status, answer.body], [404, { error }], `${method} ${url.slice(0, 60)}`)
     }
   }
+  for (const version of ['0', '2', '01', '-1', '1.0', 'x', '%00', '9'.repeat(400)])
+    for (const [method, url] of [
+      ['GET', `${fresh}/versions/${version}`],
+      ['POST', `${fresh}/versions/${version}/restore`],
+    ] as const) {
+      const answer = await call(method, url)
+      t.strictSame(
+        [answer.status, answer.body],
+        [404, { error: 'Version not found' }],
+        `${method} ${version}`,
+      )
+    }
 })
 
 t.test('an unknown path is a 404, with or without a token', async (t) => {
@@ -655,8 +854,11 @@ t.test('an unknown path is a 404, with or without a token', async (t) => {
     `${one}/nothing`,
     `${one}/toggle/again`,
     `${rules}/trigger/LEAD_CREATED/x`,
-    '/api/events',
-    '/api/executions',
+    `/api/events/${newId()}/retry`,
+    `/api/executions/${newId()}/replay`,
+    `${one}/versions/1/nothing`,
+    `${letter}/send`,
+    '/api/email-template',
     '/favicon.ico',
     '/api/automation-rules%2Fhealth',
     '/..%2f..%2fetc/passwd',
@@ -692,9 +894,19 @@ t.test('a path that exists for other methods is a 405 with Allow', async (t) => 
     [`${one}/execute`]: 'POST',
     [`${rules}/trigger/LEAD_CREATED`]: 'POST',
     [`${rules}/trigger/NOPE`]: 'POST',
+    [`${one}/versions`]: 'GET, HEAD',
+    [`${one}/versions/1`]: 'GET, HEAD',
+    [`${one}/versions/1/restore`]: 'POST',
+    '/api/events': 'GET, HEAD',
     [`/api/events/${newId()}`]: 'GET, HEAD',
+    [`/api/events/${newId()}/replay`]: 'POST',
+    '/api/executions': 'GET, HEAD',
     [`/api/executions/${newId()}`]: 'GET, HEAD',
+    [`/api/executions/${newId()}/retry`]: 'POST',
     '/api/tasks': 'GET, HEAD',
+    [templates]: 'GET, HEAD, POST',
+    [letter]: 'DELETE, GET, HEAD, PUT',
+    [`${letter}/preview`]: 'POST',
     '/healthz': 'GET, HEAD',
     '/readyz': 'GET, HEAD',
   }
@@ -781,6 +993,51 @@ t.test('of two faults, the one earlier in the order of checks is told', async (t
     ['shape before existence in execute', 422, 'POST', `${rules}/${id}/execute`, { ...base, body: {} }],
     ['shape before version', 422, 'PUT', one, { ...base, body: { name: 5 }, headers: { 'if-match': '"9"' } }],
     ['vocabulary before existence', 400, 'PUT', `${rules}/${id}`, { ...base, body: { trigger: 'NOPE' } }],
+    ['role before the shape of a filter', 403, 'POST', retryAll, { ...base, token: viewer, body: {} }],
+    ['role before existence in replay', 403, 'POST', `/api/events/${id}/replay`, { ...base, token: viewer }],
+    [
+      'role before existence in restore',
+      403,
+      'POST',
+      `${rules}/${id}/versions/1/restore`,
+      { ...base, token: viewer },
+    ],
+    ['query before existence', 400, 'GET', `${rules}/${id}/versions?limit=0`, base],
+    [
+      'shape before existence in retry',
+      422,
+      'POST',
+      `/api/executions/${id}/retry`,
+      { ...base, body: { version: 1 } },
+    ],
+    [
+      'shape before existence of a template',
+      422,
+      'PUT',
+      `${templates}/${id}`,
+      { ...base, body: { text: 5 } },
+    ],
+    [
+      'shape before existence in a preview',
+      422,
+      'POST',
+      `${templates}/x/preview`,
+      { ...base, body: { data: 5 } },
+    ],
+    [
+      'existence before version in restore',
+      404,
+      'POST',
+      `${rules}/${id}/versions/1/restore`,
+      { ...base, headers: { 'if-match': '"9"' } },
+    ],
+    [
+      'the rule’s version before that to restore',
+      412,
+      'POST',
+      `${one}/versions/999/restore`,
+      { ...base, headers: { 'if-match': '"999"' } },
+    ],
     [
       'existence before version',
       404,
@@ -825,6 +1082,17 @@ t.test('Postgres away is a 503 with Retry-After, once there is nothing else to s
     ['POST', `${one}/execute`, { data: {} }],
     ['POST', `${rules}/trigger/LEAD_CREATED`, { data: {} }],
     ['GET', '/api/tasks', undefined],
+    ['GET', `${one}/versions`, undefined],
+    ['POST', `${one}/versions/1/restore`, undefined],
+    ['GET', '/api/events', undefined],
+    ['POST', replayAll, { filter: {} }],
+    ['POST', `/api/events/${newId()}/replay`, undefined],
+    ['GET', '/api/executions', undefined],
+    ['POST', retryAll, { filter: {} }],
+    ['POST', `/api/executions/${newId()}/retry`, undefined],
+    ['GET', templates, undefined],
+    ['POST', templates, template],
+    ['POST', `${letter}/preview`, {}],
   ] as const) {
     const answer = await away.call(method, path, { ...question, body })
     t.equal(answer.status, 503, `${method} ${path}`)

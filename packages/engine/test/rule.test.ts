@@ -225,6 +225,10 @@ t.test('each fault in an action is told once, where it is', async (t) => {
         'actions/0/config/eventType enum',
       ],
     ],
+    ...['text', '', ' {{a}}', '{{a}}{{b}}', '{{a'].map((data): [unknown, string[]] => [
+      { type: 'EMIT_EVENT', config: { eventType: 'DEAL_WON', data } },
+      ['actions/0/config/data pattern'],
+    ]),
   ]
   for (const [action, faults] of cases) {
     const response = await app.inject({ method: 'POST', url: '/', body: { name: 'x', actions: [action] } })

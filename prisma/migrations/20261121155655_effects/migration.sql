@@ -20,11 +20,14 @@ ALTER TABLE "signing_secrets" ADD COLUMN     "direction" "secret_direction" NOT 
 -- AlterTable
 ALTER TABLE "events" ADD COLUMN     "caused_by" UUID,
 ADD COLUMN     "depth" SMALLINT NOT NULL DEFAULT 0,
+ADD COLUMN     "crashes" SMALLINT NOT NULL DEFAULT 0,
+ADD COLUMN     "quarantined" BOOLEAN NOT NULL DEFAULT false,
 ADD COLUMN     "replay_of" UUID;
 
 -- AlterTable
 ALTER TABLE "executions" ADD COLUMN     "due_at" TIMESTAMPTZ(3),
 ADD COLUMN     "event_type" TEXT,
+ADD COLUMN     "interruptions" SMALLINT NOT NULL DEFAULT 0,
 ADD COLUMN     "lease" UUID,
 ALTER COLUMN "finished_at" DROP NOT NULL;
 
@@ -110,6 +113,9 @@ CREATE INDEX "executions_rule_id_id_idx" ON "executions"("rule_id", "id");
 
 -- CreateIndex
 CREATE INDEX "executions_due" ON "executions"("due_at", "id") WHERE (due_at IS NOT NULL);
+
+-- CreateIndex
+CREATE INDEX "executions_not_succeeded" ON "executions"("workspace_id", "id") WHERE (status <> 'succeeded'::execution_status);
 
 -- AddForeignKey
 ALTER TABLE "rule_versions" ADD CONSTRAINT "rule_versions_rule_id_fkey" FOREIGN KEY ("rule_id") REFERENCES "rules"("id") ON DELETE CASCADE ON UPDATE CASCADE;

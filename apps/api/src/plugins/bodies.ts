@@ -29,6 +29,11 @@ export default fp(async (app) => {
   })
 })
 
+/** For a route whose body may be left out: it is then checked, and told in the document, like an empty one. */
+export async function fillMissingBody(request: FastifyRequest): Promise<void> {
+  if (request.body === undefined) request.body = {}
+}
+
 /**
  * Notes what Postgres cannot store (NUL, half a surrogate pair), to be told together with the faults of shape.
  *

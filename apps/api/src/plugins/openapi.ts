@@ -2,6 +2,7 @@ import { sharedSchemas } from '@automation/engine'
 import swagger from '@fastify/swagger'
 import reference from '@scalar/fastify-api-reference'
 import fp from 'fastify-plugin'
+import { fillMissingBody } from './bodies.js'
 
 /** No part of the page asks or tells anybody else. */
 const fromHereAlone = {
@@ -12,7 +13,19 @@ const fromHereAlone = {
   agent: { disabled: true },
 } as const
 
-const tags = ['Rules', 'Running', 'Outcomes', 'Health of the rules', 'Webhooks', 'Administration', 'Probes']
+const tags = [
+  'Rules',
+  'Running',
+  'Outcomes',
+  'Health of the rules',
+  'Email templates',
+  'Webhooks',
+  'Administration',
+  'Probes',
+]
+
+/** Marks an operation on its way into the document. */
+const optionalBody = 'x-optional-body'
 
 /** The document follows from the routes' schemas; `/docs` shows it, from this process alone. */
 export default fp(async (app) => {
@@ -41,6 +54,15 @@ export default fp(async (app) => {
       },
       security: [{ token: [], workspace: [] }, { apiKey: [] }],
     },
+    transform: ({ schema, url, route }) => ({
+      url,
+      schema: route.preValidation === fillMissingBody ? { ...schema, [optionalBody]: true } : schema,
+    }),
+    transformObject: (documents) => {
+      if (!('openapiObject' in documents)) return documents.swaggerObject
+      tellOptionalBodies(documents.openapiObject)
+      return documents.openapiObject
+    },
     refResolver: {
       buildLocalReference: (json, _baseUri, _fragment, index) => String(json.$id ?? `schema-${index}`),
     },
@@ -55,3 +77,12 @@ export default fp(async (app) => {
     })
   })
 })
+
+/** By itself the plugin calls every body required. */
+function tellOptionalBodies({ paths = {} }: { paths?: object }): void {
+  const operations = Object.values(paths).flatMap((path: object) => Object.values(path))
+  for (const operation of operations as { requestBody?: { required: boolean }; [optionalBody]?: true }[]) {
+    if (operation.requestBody && operation[optionalBody]) operation.requestBody.required = false
+    delete operation[optionalBody]
+  }
+}

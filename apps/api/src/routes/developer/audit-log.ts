@@ -2,6 +2,7 @@ import { AuditAction } from '@automation/administration'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
 import { cutPage, pageArguments } from '../../page.js'
+import { StorableText } from '../../search-text.js'
 import { Id, NextCursor, PageQuery, refusalAnswers, Timestamp } from '../answers.js'
 
 const AuditEntry = Type.Object({
@@ -13,13 +14,11 @@ const AuditEntry = Type.Object({
   at: Timestamp,
 })
 
-/** What Postgres can compare: no NUL, and no half of a character. */
-const StoredText = Type.String({ pattern: '^[^\\u0000\\ud800-\\udfff]*$' })
 const AuditQuery = Type.Object({
   ...PageQuery,
   action: Type.Optional(AuditAction),
-  actor: Type.Optional(StoredText),
-  subject: Type.Optional(StoredText),
+  actor: Type.Optional(StorableText),
+  subject: Type.Optional(StorableText),
 })
 
 const defaultLimit = 50

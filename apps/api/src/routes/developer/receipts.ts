@@ -1,10 +1,10 @@
 import { Provider } from '@automation/administration'
-import { firstIdOf, isUuid } from '@automation/database'
-import { parseTimestamp } from '@automation/engine'
+import { isUuid } from '@automation/database'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import { refusals } from '../../errors.js'
+import { checkQuery, clockSkewMs, firstIdAt, readTime, TimeRange } from '../../history-filter.js'
 import { cutPage, pageArguments } from '../../page.js'
 import { permits } from '../../permissions.js'
 import { Id, NextCursor, PageQuery, refusalAnswers } from '../answers.js'
@@ -14,10 +14,7 @@ const ReceiptQuery = Type.Object({
   ...PageQuery,
   provider: Type.Optional(Provider),
   state: Type.Optional(ReceiptState),
-  from: Type.Optional(
-    Type.String({ description: 'received then or later: ISO 8601, a date or with a zone' }),
-  ),
-  to: Type.Optional(Type.String({ description: 'received before: ISO 8601, a date or with a zone' })),
+  ...TimeRange,
 })
 
 const defaultLimit = 50
@@ -36,6 +33,7 @@ export const receiptRoutes: FastifyPluginAsyncTypebox = async (app) => {
     },
     handler: async (request) => {
       const { query, workspace } = request
+      checkQuery(ReceiptQuery, query)
       const limit = query.limit ?? defaultLimit
       const { where, ...page } = pageArguments(query, limit)
       const search = { where: { AND: [where, filterOf(query)] }, ...page }
@@ -71,29 +69,17 @@ export const receiptRoutes: FastifyPluginAsyncTypebox = async (app) => {
   })
 }
 
-/** What the clocks of an API process and of Postgres may differ. */
-const clockSkewMs = 60 * 60 * 1_000
-
 /** The ids lead to the rows by their index: they carry the time, of the API's clock. */
 function filterOf({ provider, from, to }: { provider?: string; from?: string; to?: string }) {
-  const start = from === undefined ? undefined : readTime('from', from)
-  const end = to === undefined ? undefined : readTime('to', to)
   return {
     ...(provider === undefined ? {} : { provider }),
-    ...(start && {
-      id: { gte: firstIdOf(Math.max(start.getTime() - clockSkewMs, 0)) },
-      receivedAt: { gte: start },
-    }),
-    ...(end && { AND: { id: { lt: firstIdOf(end.getTime() + clockSkewMs) }, receivedAt: { lt: end } } }),
+    ...(from === undefined
+      ? {}
+      : { id: { gte: firstIdAt(from, -clockSkewMs) }, receivedAt: { gte: readTime(from) } }),
+    ...(to === undefined
+      ? {}
+      : { AND: { id: { lt: firstIdAt(to, clockSkewMs) }, receivedAt: { lt: readTime(to) } } }),
   }
-}
-
-function readTime(name: string, text: string): Date {
-  const time = parseTimestamp(text)
-  if (Number.isNaN(time))
-    throw refusals.badRequest(`Query parameter ${name} must be an ISO 8601 date, or a time with a zone`)
-  // Postgres knows no year 0, and nothing was received before 1970.
-  return new Date(Math.max(time, 0))
 }
 
 /** The signature doctor's findings say which secrets exist, and only admins manage those. */

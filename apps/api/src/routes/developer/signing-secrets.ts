@@ -15,6 +15,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
 import { administratorOf } from '../../administrator.js'
 import { refusals } from '../../errors.js'
+import { fillMissingBody } from '../../plugins/bodies.js'
 import { bodyFaults } from '../../plugins/validation.js'
 import { Id, refusalAnswers } from '../answers.js'
 
@@ -68,10 +69,7 @@ export const signingSecretRoutes: FastifyPluginAsyncTypebox<{ sealer: Sealer }> 
   app.post('/:id/retire', {
     attachValidation: true,
     config: { role: 'admin' },
-    // The body itself may be left out.
-    preValidation: async (request) => {
-      if (request.body === undefined) request.body = {}
-    },
+    preValidation: fillMissingBody,
     schema: {
       tags: ['Administration'],
       summary: 'Retire a signing secret: it signs for a while longer, until its sender has the next one',

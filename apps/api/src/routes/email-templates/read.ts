@@ -4,7 +4,9 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
 import { refusals } from '../../errors.js'
 import { cutPage, pageArguments } from '../../page.js'
+import { fillMissingBody } from '../../plugins/bodies.js'
 import { bodyFaults } from '../../plugins/validation.js'
+import { escapeLike, SearchText } from '../../search-text.js'
 import { Id, NextCursor, orNull, PageQuery, refusalAnswers } from '../answers.js'
 import { refuseFaults } from '../rules/check-rule.js'
 
@@ -12,14 +14,7 @@ import { refuseFaults } from '../rules/check-rule.js'
 const ListedTemplate = Type.Omit(EmailTemplate, ['text', 'html'])
 const TemplateListQuery = Type.Object({
   ...PageQuery,
-  q: Type.Optional(
-    // What Postgres can compare: no NUL, and no half of a character.
-    Type.String({
-      maxLength: 200,
-      pattern: '^[^\\u0000\\ud800-\\udfff]*$',
-      description: 'text that the name contains',
-    }),
-  ),
+  q: Type.Optional(Type.String({ ...SearchText, description: 'text that the name contains' })),
 })
 
 const Values = Type.Object({}, { additionalProperties: true })
@@ -44,7 +39,7 @@ const MailPreview = Type.Object({
   warnings: Type.Array(Type.String({ description: 'such as of placeholders whose path is missing' })),
 })
 
-const tags = ['Administration']
+const tags = ['Email templates']
 const TemplateParams = Type.Object({ id: Id })
 const defaultLimit = 50
 
@@ -63,8 +58,7 @@ export const readRoutes: FastifyPluginAsyncTypebox = async (app) => {
     handler: async ({ query, workspace: { database } }) => {
       const limit = query.limit ?? defaultLimit
       const { where, ...page } = pageArguments(query, limit)
-      // Prisma hands the text to LIKE as it is; here % and _ are mere characters.
-      const contains = (query.q ?? '').replaceAll(/[\\%_]/g, '\\$&')
+      const contains = escapeLike(query.q ?? '')
       const templates = await database.emailTemplate.findMany({
         where: { AND: [where, { name: { contains, mode: 'insensitive' } }] },
         select: { id: true, name: true, createdAt: true, updatedAt: true },
@@ -96,10 +90,7 @@ export const readRoutes: FastifyPluginAsyncTypebox = async (app) => {
   app.post('/:id/preview', {
     attachValidation: true,
     config: { role: 'viewer' },
-    // The body itself may be left out.
-    preValidation: async (request) => {
-      if (request.body === undefined) request.body = {}
-    },
+    preValidation: fillMissingBody,
     schema: {
       tags,
       summary: 'Show the mail that an email template makes of an event; nothing is sent',

@@ -15,7 +15,7 @@ import { bodyFaults } from '../../plugins/validation.js'
 import { Id, refusalAnswers } from '../answers.js'
 import { refuseFaults } from '../rules/check-rule.js'
 
-const tags = ['Administration']
+const tags = ['Email templates']
 const TemplateParams = Type.Object({ id: Id })
 
 export const writeRoutes: FastifyPluginAsyncTypebox = async (app) => {

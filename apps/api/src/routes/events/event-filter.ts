@@ -1,7 +1,7 @@
 import { Prisma } from '@automation/database'
-import { parseTimestamp } from '@automation/engine'
+import { isServiceEvent } from '@automation/engine'
 import { Type } from 'typebox'
-import { FilterTime, firstIdAt, isServiceEvent, joinConditions } from '../../history-filter.js'
+import { clockSkewMs, firstIdAt, joinConditions, readTime, TimeRange } from '../../history-filter.js'
 import type { Narrowing } from '../../page.js'
 import type { EventStatus } from './event-schemas.js'
 
@@ -11,8 +11,7 @@ export const eventFilter = {
   ruleId: Type.Optional(
     Type.String({ description: 'that this rule was considered for, or this subscription told' }),
   ),
-  from: Type.Optional(FilterTime),
-  to: Type.Optional(FilterTime),
+  ...TimeRange,
 }
 
 interface Filter {
@@ -24,19 +23,16 @@ interface Filter {
   status?: EventStatus
 }
 
-/** What the clocks of an API process and of Postgres may differ: an id carries the time of the one, `accepted_at` that of the other. */
-const clockSkewMs = 60 * 60 * 1_000
-
 /** What is told to subscriptions is listed only to those who name one, or its type. */
 export function narrowEvents(workspaceId: string, { type, ruleId, from, to, status }: Filter): Narrowing {
   const range: [Prisma.Sql, ...Prisma.Sql[]] = [Prisma.sql`events.workspace_id = ${workspaceId}::uuid`]
   const rest: Prisma.Sql[] = []
   if (from !== undefined) {
-    range.push(Prisma.sql`events.id >= ${firstIdAt(from, -clockSkewMs)}`)
+    range.push(Prisma.sql`events.id >= ${firstIdAt(from, -clockSkewMs)}::uuid`)
     range.push(Prisma.sql`events.accepted_at >= ${readTime(from)}`)
   }
   if (to !== undefined) {
-    range.push(Prisma.sql`events.id < ${firstIdAt(to, clockSkewMs)}`)
+    range.push(Prisma.sql`events.id < ${firstIdAt(to, clockSkewMs)}::uuid`)
     range.push(Prisma.sql`events.accepted_at < ${readTime(to)}`)
   }
   // Of all that ever came in few are not done, and those have an index of their own.
@@ -52,6 +48,7 @@ export function narrowEvents(workspaceId: string, { type, ruleId, from, to, stat
 /** The ids of an event's executions begin with its millisecond (executionIdOf): an index leads to the few of that time. */
 export const eventStatus = Prisma.sql`
   CASE
+    WHEN events.quarantined THEN 'quarantined'
     WHEN events.done_at IS NULL THEN 'accepted'
     WHEN EXISTS (
       SELECT FROM executions
@@ -62,8 +59,3 @@ export const eventStatus = Prisma.sql`
     ) THEN 'running'
     ELSE 'done'
   END`
-
-/** Postgres knows no year 0, and nothing was accepted before 1970. */
-function readTime(text: string): Date {
-  return new Date(Math.max(parseTimestamp(text), 0))
-}

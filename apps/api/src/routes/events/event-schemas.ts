@@ -4,9 +4,9 @@ import { Id, orNull, Timestamp } from '../answers.js'
 
 const OptionalId = (description: string) => orNull(Type.String({ format: 'uuid', description }))
 
-export const EventStatus = Type.Enum(['accepted', 'running', 'done'], {
+export const EventStatus = Type.Enum(['accepted', 'running', 'done', 'quarantined'], {
   description:
-    'accepted: no worker has taken it up. running: a run of it is under way or waits. done: all of its runs are finished.',
+    'accepted: no worker has taken it up. running: a run of it is under way or waits. done: all of its runs are finished. quarantined: given up, since three workers ended while they ran it; it can be replayed.',
 })
 export type EventStatus = Type.Static<typeof EventStatus>
 
@@ -20,6 +20,7 @@ export const ListedEvent = Type.Object({
   causedBy: OptionalId('the execution whose EMIT_EVENT made it'),
   replayOf: OptionalId('the event that it repeats'),
   status: EventStatus,
+  crashes: Type.Integer({ description: 'how many workers are known to have ended while they ran it' }),
   acceptedAt: Timestamp,
   doneAt: orNull(
     Type.String({ format: 'date-time', description: 'when it was taken up and its runs were recorded' }),
@@ -42,6 +43,7 @@ export interface EventRow {
   depth: number
   causedBy: string | null
   replayOf: string | null
+  crashes: number
   acceptedAt: Date
   doneAt: Date | null
 }
@@ -56,6 +58,7 @@ export function presentRow(row: EventRow) {
     depth: row.depth,
     causedBy: row.causedBy,
     replayOf: row.replayOf,
+    crashes: row.crashes,
     acceptedAt: row.acceptedAt.toISOString(),
     doneAt: row.doneAt?.toISOString() ?? null,
   }

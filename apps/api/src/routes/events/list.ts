@@ -47,5 +47,5 @@ export const listRoutes: FastifyPluginAsyncTypebox = async (app) => {
 
 const columns = Prisma.sql`
   id, workspace_id AS "workspaceId", type, rule_id AS "ruleId", depth, caused_by AS "causedBy",
-  replay_of AS "replayOf", ${eventStatus} AS status, accepted_at AS "acceptedAt", done_at AS "doneAt",
+  replay_of AS "replayOf", crashes, ${eventStatus} AS status, accepted_at AS "acceptedAt", done_at AS "doneAt",
   cardinality(rule_ids) AS triggered`

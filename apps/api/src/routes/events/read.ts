@@ -30,7 +30,8 @@ export const readRoutes: FastifyPluginAsyncTypebox = async (app) => {
   })
 }
 
-function statusOf({ doneAt }: { doneAt: Date | null }, runs: Run[]): EventStatus {
-  if (doneAt === null) return 'accepted'
+function statusOf(event: { doneAt: Date | null; quarantined: boolean }, runs: Run[]): EventStatus {
+  if (event.quarantined) return 'quarantined'
+  if (event.doneAt === null) return 'accepted'
   return runs.some(isUnfinished) ? 'running' : 'done'
 }

@@ -1,5 +1,6 @@
 import { newId, Prisma, type WorkspaceDatabase } from '@automation/database'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { countMatches, type Matches } from '../../count-matches.js'
 import { joinNarrowing, type Narrowing } from '../../page.js'
 
 interface EventToReplay {
@@ -42,15 +43,12 @@ export async function replayEvents(
 }
 
 /** How many there are that could be replayed. */
-export async function countReplayable(
+export function countReplayable(
   database: Pick<WorkspaceDatabase, '$queryRaw'>,
   chosen: Narrowing,
   after: string | undefined,
-): Promise<number> {
-  const [found] = await database.$queryRaw<{ count: number }[]>(
-    Prisma.sql`SELECT count(*)::int AS count FROM events WHERE ${replayable(chosen, after)}`,
-  )
-  return found?.count ?? 0
+): Promise<Matches> {
+  return countMatches(database, Prisma.sql`events WHERE ${replayable(chosen, after)}`)
 }
 
 function findBatch(

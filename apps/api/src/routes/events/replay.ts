@@ -1,12 +1,14 @@
 import { changeWorkspace } from '@automation/administration'
 import { isUuid, newId, type Prisma, type WorkspaceDatabase } from '@automation/database'
+import { isServiceEvent } from '@automation/engine'
 import { TriggerResult, triggerResultOf } from '@automation/jobs'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import { administratorOf } from '../../administrator.js'
+import { Matches } from '../../count-matches.js'
 import { refusals } from '../../errors.js'
-import { checkFilter, isServiceEvent } from '../../history-filter.js'
+import { checkFilter } from '../../history-filter.js'
 import { sendAnswer } from '../../idempotency/answer.js'
 import { IdempotencyHeader } from '../../idempotency/request-key.js'
 import { parseCursor, writeCursor } from '../../page.js'
@@ -24,7 +26,6 @@ const BulkReplayBody = Type.Object(
   },
   { additionalProperties: false },
 )
-const Matched = Type.Integer({ description: 'that can be replayed, beyond what one call does, too' })
 
 const maxReplayed = 1_000
 
@@ -61,8 +62,11 @@ export const replayRoutes: FastifyPluginAsyncTypebox = async (app) => {
         'Only those from outside that are done: neither replays nor what EMIT_EVENT made, which comes again by itself. nextCursor goes on behind the last one.',
       body: BulkReplayBody,
       response: {
-        200: Type.Object({ matched: Matched }, { description: 'A dry run: nothing has happened.' }),
-        202: Type.Object({ matched: Matched, replayed: Type.Integer(), nextCursor: NextCursor }),
+        200: Type.Object(Matches.properties, { description: 'A dry run: nothing has happened.' }),
+        202: Type.Object(
+          { ...Matches.properties, replayed: Type.Integer(), nextCursor: NextCursor },
+          { description: 'Accepted: they run by and by.' },
+        ),
         ...refusalAnswers(413, 415, 422),
       },
     },
@@ -72,12 +76,12 @@ export const replayRoutes: FastifyPluginAsyncTypebox = async (app) => {
       checkFilter(ReplayFilter, filter)
       const narrowing = narrowEvents(workspace.id, filter)
       const after = cursor === undefined ? undefined : readCursor(cursor)
-      const matched = await countReplayable(workspace.database, narrowing, after)
-      if (dryRun) return { matched }
-      if (matched > 0) await noteReplay(request, workspace.id, { filter, matched })
+      const counted = await countReplayable(workspace.database, narrowing, after)
+      if (dryRun) return counted
+      if (counted.matched > 0) await noteReplay(request, workspace.id, { filter, ...counted })
       const { replayed, last } = await replayEvents(server, workspace, narrowing, after, maxReplayed)
       const nextCursor = replayed === maxReplayed && last !== undefined ? writeCursor(last) : null
-      return reply.status(202).send({ matched, replayed, nextCursor })
+      return reply.status(202).send({ ...counted, replayed, nextCursor })
     },
   })
 }

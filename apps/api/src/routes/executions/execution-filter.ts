@@ -1,15 +1,18 @@
 import { type ExecutionStatus, Prisma } from '@automation/database'
+import { isServiceEvent } from '@automation/engine'
 import { Type } from 'typebox'
-import { FilterTime, firstIdAt, isServiceEvent, joinConditions, SearchText } from '../../history-filter.js'
+import { firstIdAt, joinConditions, TimeRange } from '../../history-filter.js'
 import type { Narrowing } from '../../page.js'
+import { escapeLike, SearchText } from '../../search-text.js'
 
 /** What both a query and a body may say. */
 export const executionFilter = {
   ruleId: Type.Optional(Type.String({ description: 'of this rule, or to this subscription' })),
   eventType: Type.Optional(Type.String()),
-  from: Type.Optional(FilterTime),
-  to: Type.Optional(FilterTime),
-  error: Type.Optional(SearchText),
+  ...TimeRange,
+  error: Type.Optional(
+    Type.String({ ...SearchText, minLength: 1, description: 'text that the error contains' }),
+  ),
 }
 
 interface Filter {
@@ -38,8 +41,11 @@ export function narrowExecutions(workspaceId: string, filter: Filter): Narrowing
     range.push(Prisma.sql`executions.id BETWEEN ${firstOf(eventId)}::uuid AND ${lastOf(eventId)}::uuid`)
     range.push(Prisma.sql`executions.event_id = ${eventId}::uuid`)
   }
-  if (from !== undefined) range.push(Prisma.sql`executions.id >= ${firstIdAt(from)}`)
-  if (to !== undefined) range.push(Prisma.sql`executions.id < ${firstIdAt(to)}`)
+  if (from !== undefined) range.push(Prisma.sql`executions.id >= ${firstIdAt(from)}::uuid`)
+  if (to !== undefined) range.push(Prisma.sql`executions.id < ${firstIdAt(to)}::uuid`)
+  // Of all that ever ran most succeeded, with no error; what did not has an index of its own.
+  if (error !== undefined || statuses?.includes('succeeded') === false)
+    range.push(Prisma.sql`executions.status <> 'succeeded'`)
   if (statuses !== undefined) {
     // Of all that ever ran few are under way, and those have an index of their own.
     if (statuses.every((status) => unfinished.has(status)))
@@ -61,9 +67,4 @@ function firstOf(eventId: string): string {
 
 function lastOf(eventId: string): string {
   return `${eventId.slice(0, 13)}-ffff-ffff-ffffffffffff`
-}
-
-/** Here % and _ are mere characters. */
-function escapeLike(text: string): string {
-  return text.replaceAll(/[\\%_]/g, '\\$&')
 }

@@ -1,10 +1,16 @@
 import { isUuid, type Prisma, type WorkspaceDatabase } from '@automation/database'
-import { type ActionResult, compileRule, explainRule, type RuleDefinition, Trace } from '@automation/engine'
+import {
+  type ActionResult,
+  compileRule,
+  explainRule,
+  isServiceEvent,
+  type RuleDefinition,
+  Trace,
+} from '@automation/engine'
 import { executionResultOf } from '@automation/jobs'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
 import { refusals } from '../../errors.js'
-import { isServiceEvent } from '../../history-filter.js'
 import { Id, orNull, refusalAnswers } from '../answers.js'
 import { Execution, type ExecutionRow, presentRow } from './execution-schemas.js'
 
@@ -53,8 +59,7 @@ function findEvent(database: WorkspaceDatabase, id: string): Promise<AddressedEv
 /** A rule executed by hand shares its id with its event, so it can be told about before, and without, a row of its own. */
 export function presentUnstarted(event: AddressedEvent | null): Execution {
   if (event?.ruleId == null) throw refusals.executionNotFound()
-  const status = event.doneAt === null ? 'pending' : event.ruleIds.length === 0 ? 'cancelled' : 'not_matched'
-  const gone = isServiceEvent(event.type) ? 'Subscription not found' : 'Automation rule not found'
+  const status = statusOfUnstarted(event)
   return {
     id: event.id,
     workspaceId: event.workspaceId,
@@ -68,11 +73,23 @@ export function presentUnstarted(event: AddressedEvent | null): Execution {
     actionsExecuted: 0,
     dryRun: false,
     results: [],
-    error: status === 'cancelled' ? gone : null,
+    error: errorOfUnstarted(event, status),
     startedAt: null,
     dueAt: null,
     finishedAt: event.doneAt?.toISOString() ?? null,
   }
+}
+
+function statusOfUnstarted({ doneAt, quarantined, ruleIds }: AddressedEvent) {
+  if (doneAt === null) return 'pending'
+  if (quarantined) return 'failed'
+  return ruleIds.length === 0 ? 'cancelled' : 'not_matched'
+}
+
+function errorOfUnstarted({ type }: AddressedEvent, status: Execution['status']): string | null {
+  if (status === 'failed') return 'Quarantined: three workers ended while they ran this event'
+  if (status !== 'cancelled') return null
+  return isServiceEvent(type) ? 'Subscription not found' : 'Automation rule not found'
 }
 
 /** Nothing of it is stored: the version, the data and the time are there, and the engine judges them as it did then. */

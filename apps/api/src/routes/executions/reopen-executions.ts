@@ -1,4 +1,6 @@
 import { Prisma, type WorkspaceDatabase, type WorkspaceTransaction } from '@automation/database'
+import { skippedAfterFailure } from '@automation/engine'
+import { countMatches, type Matches } from '../../count-matches.js'
 import { joinNarrowing, type Narrowing } from '../../page.js'
 
 /** With which definition a run goes on: the one it began with, or the rule as it is now. */
@@ -72,15 +74,12 @@ export function reopenExecutions(
 }
 
 /** How many there are that could be opened again. */
-export async function countRetryable(
+export function countRetryable(
   database: Pick<WorkspaceDatabase, '$queryRaw'>,
   chosen: Narrowing,
   version: VersionToRun,
-): Promise<number> {
-  const [found] = await database.$queryRaw<{ count: number }[]>(
-    Prisma.sql`SELECT count(*)::int AS count FROM ${retryable(chosen, version)}`,
-  )
-  return found?.count ?? 0
+): Promise<Matches> {
+  return countMatches(database, retryable(chosen, version))
 }
 
 function retryable(chosen: Narrowing, version: VersionToRun): Prisma.Sql {
@@ -96,13 +95,13 @@ function retryable(chosen: Narrowing, version: VersionToRun): Prisma.Sql {
           AND subscriptions.is_active))`
 }
 
-/** The words are the engine's (progress.ts). */
+/** Nothing but its attempts is kept of an action that begins anew: its failures are counted from here. */
 const reopenedResult = Prisma.sql`
   CASE
     WHEN actions->(index::int - 1)->>'type' <> result->>'action'
       THEN json_build_object('action', actions->(index::int - 1)->'type', 'status', 'pending')
     WHEN result->>'status' = 'success'
-      OR result->>'status' = 'skipped' AND result->>'reason' <> 'an earlier action failed' THEN result
+      OR result->>'status' = 'skipped' AND result->>'reason' <> ${skippedAfterFailure} THEN result
     WHEN result->'attempts' IS NULL
       THEN json_build_object('action', result->'action', 'status', 'pending')
     ELSE json_build_object('action', result->'action', 'status', 'pending', 'attempts', result->'attempts')

@@ -1,10 +1,13 @@
 import { changeWorkspace } from '@automation/administration'
 import { isUuid, Prisma, type WorkspaceTransaction } from '@automation/database'
+import { isServiceEvent } from '@automation/engine'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
 import { administratorOf } from '../../administrator.js'
+import { Matches } from '../../count-matches.js'
 import { refusals } from '../../errors.js'
-import { checkFilter, isServiceEvent } from '../../history-filter.js'
+import { checkFilter } from '../../history-filter.js'
+import { fillMissingBody } from '../../plugins/bodies.js'
 import { Accepted } from '../../run-event.js'
 import { Id, refusalAnswers } from '../answers.js'
 import { executionFilter, narrowExecutions } from './execution-filter.js'
@@ -16,17 +19,15 @@ const Version = Type.Optional(
     description: 'the definition that it began with (same, where omitted), or the rule as it is now',
   }),
 )
-/** It may be left out. */
-const RetryBody = Type.Unsafe<{ version?: 'same' | 'latest' } | null>({
-  type: ['object', 'null'],
-  properties: { version: Version },
-  additionalProperties: false,
-})
+const RetryBody = Type.Object({ version: Version }, { additionalProperties: false })
 
+const retryableStatuses = ['failed', 'cancelled'] as const
 const RetryFilter = Type.Object(
   {
     ...executionFilter,
-    status: Type.Optional(Type.Array(Type.Enum(['failed', 'cancelled']), { minItems: 1 })),
+    status: Type.Optional(
+      Type.Array(Type.Enum([...retryableStatuses]), { minItems: 1, description: 'both where omitted' }),
+    ),
   },
   { additionalProperties: false },
 )
@@ -38,13 +39,13 @@ const BulkRetryBody = Type.Object(
   },
   { additionalProperties: false },
 )
-const Matched = Type.Integer({ description: 'that can be retried now, beyond what one call does, too' })
 
 const maxRetried = 1_000
 
 export const retryRoutes: FastifyPluginAsyncTypebox = async (app) => {
   app.post('/:id/retry', {
     config: { role: 'operator' },
+    preValidation: fillMissingBody,
     schema: {
       tags: ['Outcomes'],
       summary: 'Retry an execution that failed or was cancelled, from the first action that is not done',
@@ -56,7 +57,7 @@ export const retryRoutes: FastifyPluginAsyncTypebox = async (app) => {
       const { params, body, workspace } = request
       if (!isUuid(params.id)) throw refusals.executionNotFound()
       const id = params.id.toLowerCase()
-      const version = body?.version ?? 'same'
+      const { version = 'same' } = body
       const { eventId, dueAt } = await changeWorkspace(administratorOf(request), async (transaction) => {
         const own = Prisma.sql`executions.workspace_id = ${workspace.id}::uuid`
         const one = { range: own, rest: Prisma.sql`executions.id = ${id}::uuid` }
@@ -82,8 +83,11 @@ export const retryRoutes: FastifyPluginAsyncTypebox = async (app) => {
       summary: `Retry the executions that a filter names, the oldest first, at most ${maxRetried} a call`,
       body: BulkRetryBody,
       response: {
-        200: Type.Object({ matched: Matched }, { description: 'A dry run: nothing has changed.' }),
-        202: Type.Object({ matched: Matched, retried: Type.Integer() }),
+        200: Type.Object(Matches.properties, { description: 'A dry run: nothing has changed.' }),
+        202: Type.Object(
+          { ...Matches.properties, retried: Type.Integer() },
+          { description: 'Opened again: they run by and by, within a minute.' },
+        ),
         ...refusalAnswers(413, 415, 422),
       },
     },
@@ -91,18 +95,19 @@ export const retryRoutes: FastifyPluginAsyncTypebox = async (app) => {
       const { filter, version = 'same', dryRun = true } = request.body
       const { workspace } = request
       checkFilter(RetryFilter, filter)
-      const narrowing = narrowExecutions(workspace.id, { ...filter, statuses: filter.status })
-      const matched = await countRetryable(workspace.database, narrowing, version)
-      if (dryRun) return { matched }
+      const { status: statuses = [...retryableStatuses] } = filter
+      const narrowing = narrowExecutions(workspace.id, { ...filter, statuses })
+      const counted = await countRetryable(workspace.database, narrowing, version)
+      if (dryRun) return counted
       const retried = await changeWorkspace(administratorOf(request), async (transaction) => {
         const { length } = await reopenExecutions(transaction, narrowing, version, maxRetried)
-        const details = { filter, version, matched, retried: length }
+        const details = { filter, version, ...counted, retried: length }
         return {
           result: length,
           entry: length > 0 ? { action: 'execution.retried', subject: workspace.id, details } : undefined,
         }
       })
-      return reply.status(202).send({ matched, retried })
+      return reply.status(202).send({ ...counted, retried })
     },
   })
 }
@@ -110,8 +115,9 @@ export const retryRoutes: FastifyPluginAsyncTypebox = async (app) => {
 /** Why it was not opened again. */
 async function findObstacle(transaction: WorkspaceTransaction, id: string): Promise<Error> {
   const execution = await transaction.execution.findUnique({ where: { id }, omit: { results: true } })
-  const { status, ruleId, eventType } =
-    execution ?? presentUnstarted(await transaction.event.findUnique({ where: { id }, omit: { data: true } }))
+  const event = await transaction.event.findUnique({ where: { id }, omit: { data: true } })
+  if (execution === null && event?.quarantined) return refusals.quarantined()
+  const { status, ruleId, eventType } = execution ?? presentUnstarted(event)
   if (status !== 'failed' && status !== 'cancelled') return refusals.notRetryable()
   if (isServiceEvent(eventType)) return refusals.subscriptionGone()
   const rule = await transaction.rule.findUnique({ where: { id: ruleId }, select: { isActive: true } })

@@ -2,6 +2,7 @@ import { isEventType } from '@automation/engine'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { refusals } from '../../errors.js'
 import { cutPage, pageArguments } from '../../page.js'
+import { escapeLike } from '../../search-text.js'
 import { refusalAnswers } from '../answers.js'
 import { ruleId } from './check-rule.js'
 import { presentRule, sendRule } from './present-rule.js'
@@ -54,11 +55,7 @@ export const readRoutes: FastifyPluginAsyncTypebox = async (app) => {
 }
 
 function filterOf({ trigger, isActive, q }: { trigger?: string; isActive?: boolean; q?: string }) {
-  // Half a character or a NUL is in no stored text, and Postgres would not even compare it.
-  if (q !== undefined && (q.includes('\0') || !q.isWellFormed()))
-    throw refusals.badRequest('Query parameter q is not text')
-  // Prisma hands the text to LIKE as it is; here % and _ are mere characters.
-  const contains = { contains: (q ?? '').replaceAll(/[\\%_]/g, '\\$&'), mode: 'insensitive' as const }
+  const contains = { contains: escapeLike(q ?? ''), mode: 'insensitive' as const }
   return {
     ...(trigger === undefined ? {} : { trigger }),
     ...(isActive === undefined ? {} : { isActive }),

@@ -1,5 +1,6 @@
 import { Actions, Conditions, EventType, RuleDescription, RuleName } from '@automation/engine'
 import { Type } from 'typebox'
+import { SearchText } from '../../search-text.js'
 import { Id, NextCursor, orNull, PageQuery, Timestamp } from '../answers.js'
 
 /** What a rule says: a change of it makes a new version. */
@@ -69,9 +70,7 @@ export const RuleListQuery = Type.Object({
   ...PageQuery,
   trigger: Type.Optional(Type.String({ description: 'only rules of this event type' })),
   isActive: Type.Optional(Type.Boolean()),
-  q: Type.Optional(
-    Type.String({ maxLength: 200, description: 'text that the name or description contains' }),
-  ),
+  q: Type.Optional(Type.String({ ...SearchText, description: 'text that the name or description contains' })),
 })
 export const RuleList = Type.Object({ rules: Type.Array(Rule), nextCursor: NextCursor })
 

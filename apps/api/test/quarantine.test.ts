@@ -1,0 +1,82 @@
+import { newId } from '@automation/database'
+import t from 'tap'
+import { findRuns } from '../src/stored-runs.js'
+import { startApi } from './fixtures/api.js'
+import { storeEvent, storeRule } from './fixtures/history.js'
+
+const api = await startApi(t)
+const given = { crashes: 3, quarantined: true }
+const later = { prefer: 'respond-async' }
+const reason = 'Quarantined: three workers ended while they ran this event'
+
+t.test('a quarantined event is told and listed as such, and as nothing else', async (t) => {
+  const workspace = await api.makeWorkspace()
+  const event = await storeEvent(workspace, given)
+  const suspect = await storeEvent(workspace, { crashes: 2 })
+  t.match((await workspace.call('GET', `/api/events/${event.id}`)).body, {
+    status: 'quarantined',
+    crashes: 3,
+    triggered: 0,
+    results: [],
+  })
+  t.match((await workspace.call('GET', `/api/events/${suspect.id}`)).body, { status: 'done', crashes: 2 })
+  for (const [status, found] of [
+    ['quarantined', { ...event, ...given }],
+    ['done', suspect],
+  ] as const) {
+    const { body } = await workspace.call<{ events: object[] }>('GET', `/api/events?status=${status}`)
+    t.match(body.events, [{ id: found.id, status, crashes: found.crashes }], status)
+    t.equal(body.events.length, 1)
+  }
+  for (const status of ['accepted', 'running'])
+    t.strictSame((await workspace.call('GET', `/api/events?status=${status}`)).body, {
+      events: [],
+      nextCursor: null,
+    })
+})
+
+t.test('that it ran no rule is no answer to whoever waits for its runs', async (t) => {
+  const { id, database, ...workspace } = await api.makeWorkspace()
+  const house = { id, database, ...workspace }
+  t.equal(await findRuns(database, (await storeEvent(house, given)).id), undefined)
+  t.strictSame(await findRuns(database, (await storeEvent(house, { crashes: 2 })).id), [])
+})
+
+t.test('a rule executed by hand whose event is quarantined has failed, and says why', async (t) => {
+  const workspace = await api.makeWorkspace()
+  const rule = await storeRule(workspace)
+  const event = await storeEvent(workspace, { ...given, ruleId: rule.id })
+  const path = `/api/executions/${event.id}`
+  t.match((await workspace.call('GET', path)).body, {
+    id: event.id,
+    ruleId: rule.id,
+    status: 'failed',
+    success: false,
+    error: reason,
+    results: [],
+    startedAt: null,
+    finishedAt: event.doneAt?.toISOString(),
+  })
+  t.match(await workspace.call('POST', `${path}/retry`), {
+    status: 409,
+    body: { error: 'This execution never began: its event is quarantined, and can be replayed' },
+  })
+})
+
+t.test('it can be replayed, by itself and among others, as an event without a past', async (t) => {
+  const workspace = await api.makeWorkspace()
+  const rule = await storeRule(workspace)
+  for (const ruleId of [null, rule.id]) {
+    const event = await storeEvent(workspace, { ...given, ruleId, data: { name: newId() } })
+    const { status } = await workspace.call('POST', `/api/events/${event.id}/replay`, { headers: later })
+    t.equal(status, 202)
+    t.match(await workspace.database.event.findMany({ where: { replayOf: event.id } }), [
+      { data: event.data, ruleId, crashes: 0, quarantined: false, doneAt: null },
+    ])
+  }
+  const body = { filter: {}, dryRun: false }
+  t.match(await workspace.call('POST', '/api/events/replay', { body }), {
+    status: 202,
+    body: { matched: 2, replayed: 2 },
+  })
+})
