@@ -25,6 +25,8 @@ import { probeRoutes } from './routes/probes.js'
 import { ruleRoutes } from './routes/rules/index.js'
 import { taskRoutes } from './routes/tasks.js'
 
+const requestTimeoutMs = 10_000
+
 /** The whole API, ready to listen or to inject requests into. It starts without Postgres or Redis and answers 503. */
 export async function buildApp(config: Config) {
   const app = Fastify({
@@ -35,9 +37,10 @@ export async function buildApp(config: Config) {
     requestIdHeader: false,
     trustProxy: config.trustProxy,
     bodyLimit: config.bodyLimitBytes,
-    // A body must have come in by then; Node looks every second, or slow senders could hold sockets for ever.
-    requestTimeout: 10_000,
-    http: { connectionsCheckingInterval: 1_000 },
+    // A body must have come in by then; Node looks every second, or slow senders could hold sockets for ever. Of the
+    // two times Node takes the shorter one for the headers, so with its 60 s for these a body would have as long.
+    requestTimeout: requestTimeoutMs,
+    http: { connectionsCheckingInterval: 1_000, headersTimeout: requestTimeoutMs },
     // An id of any length is merely unknown; Node limits the URL as a whole.
     routerOptions: { ignoreTrailingSlash: true, maxParamLength: 16_384 },
     frameworkErrors: (_error, request, reply) =>

@@ -12,6 +12,7 @@ closeWithGrace({ delay: 25_000, logger: app.log }, async ({ err }) => {
 })
 // Whoever started this process over an IPC channel learns when it serves, and takes it along when it goes.
 process.on('disconnect', () => process.kill(process.pid, 'SIGTERM'))
+if (process.connected === false) process.kill(process.pid, 'SIGTERM')
 
 await app.database.system.$queryRaw`SELECT 1`.catch(() =>
   app.log.warn('Postgres is away; answering 503 until it is there'),

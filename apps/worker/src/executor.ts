@@ -1,6 +1,6 @@
 import { setTimeout } from 'node:timers/promises'
 import { pauseRule } from '@automation/administration'
-import { type Database, isDatabaseAway, newId } from '@automation/database'
+import { type Database, newId } from '@automation/database'
 import type { Effect } from '@automation/engine'
 import type { EventQueue } from '@automation/inbox'
 import type { Logger } from 'pino'
@@ -12,6 +12,7 @@ import type { Leases } from './leases.js'
 import type { Ledger } from './ledger.js'
 import type { Step } from './record-steps.js'
 import { type Run, suspendRun } from './run.js'
+import { untilPostgresIsBack } from './until-postgres-is-back.js'
 
 /** A run that this worker has, in front of a call. */
 export interface PendingCall extends Step {
@@ -34,8 +35,6 @@ interface Parts {
 const soonMs = 60_000
 /** When a run comes back for which there was no room: something between (ms). */
 const putOffMs = [5_000, 15_000] as const
-/** For how long (ms) Postgres may be away before a result that cannot be recorded is given up: the call is then repeated. */
-const postgresAwayMs = 60_000
 const closeWithinMs = 20_000
 
 /**
@@ -181,18 +180,6 @@ export function createExecutor({ database, queue, ledger, leases, gate, perform,
             'a rule could not be paused; its next failure tries again',
           ),
       )
-    }
-  }
-}
-
-async function untilPostgresIsBack<Result>(work: () => Promise<Result>): Promise<Result> {
-  const giveUpAt = Date.now() + postgresAwayMs
-  for (;;) {
-    try {
-      return await work()
-    } catch (error) {
-      if (!isDatabaseAway(error) || Date.now() > giveUpAt) throw error
-      await setTimeout(500)
     }
   }
 }

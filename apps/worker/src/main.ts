@@ -35,6 +35,7 @@ closeWithGrace({ delay: 25_000, logger: log }, async ({ err }) => {
 })
 // Whoever started this process over an IPC channel learns when it works, and takes it along when it goes.
 process.on('disconnect', () => process.kill(process.pid, 'SIGTERM'))
+if (process.connected === false) process.kill(process.pid, 'SIGTERM')
 
 await worker.ready()
 const { host, port } = config.probes

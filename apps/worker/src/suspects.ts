@@ -1,4 +1,5 @@
 import type { Database } from '@automation/database'
+import { untilPostgresIsBack } from './until-postgres-is-back.js'
 
 /** So many workers may end while they have an event. */
 const maxCrashes = 3
@@ -18,10 +19,19 @@ export function createSuspects(database: Database) {
   return (eventId: string, run: () => Promise<void>): Promise<void> => {
     const turn = last.then(async () => {
       const [noted] = await database.run<{ quarantined: boolean }>('note_suspect', statement, [eventId])
-      if (noted?.quarantined === false) await run()
+      if (noted?.quarantined !== false) return
+      await run().catch(async (error) => {
+        await clear(eventId)
+        throw error
+      })
     })
     last = turn.catch(() => {})
     return turn
+  }
+
+  /** Whoever can tell that its run has failed was not ended by it. */
+  async function clear(eventId: string): Promise<void> {
+    await untilPostgresIsBack(() => database.run('clear_suspect', clearance, [eventId])).catch(() => {})
   }
 }
 
@@ -33,3 +43,7 @@ const statement = `
     done_at = CASE WHEN crashes + 1 >= ${maxCrashes} THEN now() END
   WHERE id = $1 AND done_at IS NULL
   RETURNING quarantined`
+
+const clearance = `
+  UPDATE events SET crashes = crashes - 1
+  WHERE id = $1 AND done_at IS NULL AND crashes > 0`

@@ -8,7 +8,8 @@ const pauseMs = 2_000
 const minimumAgeSeconds = 2
 const pageSize = 500
 const maxPages = 20
-const maxSweepMs = 30_000
+/** Of the transaction that holds the lock: by this process's clock and, where it stands still, by Postgres's. */
+const maxSweepMs = 10_000
 /** Any number that nothing else in this database locks. */
 const sweeperLock = 7_701_202_611n
 
@@ -39,12 +40,13 @@ export function startSweeper(database: Database, queue: EventQueue, log: Logger)
   })
   return repeat(sweep, pauseMs, (error) => log.warn({ err: error }, 'sweep failed; the next one goes on'))
 
-  /** The lock ends with its transaction, and so also with a worker that is killed here. */
+  /** The lock ends with its transaction, and so also with a worker that is killed here, or sleeps. */
   async function sweep(isStopped: () => boolean): Promise<void> {
     const restored = await database.system.$transaction(
       async (transaction) => {
         const [lock] = await transaction.$queryRaw<{ taken: boolean }[]>`
-          SELECT pg_try_advisory_xact_lock(${sweeperLock}) AS taken`
+          SELECT pg_try_advisory_xact_lock(${sweeperLock}) AS taken,
+                 set_config('idle_in_transaction_session_timeout', ${`${maxSweepMs}`}, true)`
         if (!lock?.taken) return 0
         return (await restoreEvents(isStopped)) + (await restoreRuns(isStopped))
       },

@@ -1,3 +1,4 @@
+import type { EventEmitter } from 'node:events'
 import { PrismaPg } from '@prisma/adapter-pg'
 import pg from 'pg'
 import { type Prisma, PrismaClient } from './generated/client.js'
@@ -27,6 +28,7 @@ export function openDatabase(url: string, poolSize: number) {
   })
   // An idle connection that breaks is replaced by the next query, which reports the fault if it lasts.
   pool.on('error', () => {})
+  pool.on('connect', hideRows)
   const client = new PrismaClient({ adapter: new PrismaPg(pool, { statementNameGenerator: nameStatement }) })
   return {
     /** Sees every workspace: for the workspaces and members themselves, and for the few SQL files that carry a promise. */
@@ -47,6 +49,16 @@ export function openDatabase(url: string, poolSize: number) {
       await pool.end()
     },
   }
+}
+
+/** Postgres tells the row that it refuses in the details of its error, and errors are logged: whose data it was is kept from there. */
+function hideRows(client: pg.PoolClient): void {
+  const { connection } = client as unknown as { connection: EventEmitter }
+  connection.prependListener('errorMessage', (error: pg.DatabaseError) => {
+    // The names of columns stay: by them Prisma tells which key was there already.
+    error.detail = error.detail?.replace(/Failing row contains .*|(?<=^Key \([^)]*\))=.*/s, '')
+    error.where = undefined
+  })
 }
 
 /**

@@ -10,7 +10,7 @@ const maxWorkspaces = 20_000
 interface Level {
   /** Jobs added, less what has drained since. */
   jobs: number
-  /** epoch ms */
+  /** As `now` told. */
   at: number
 }
 
@@ -22,9 +22,11 @@ interface Level {
  * A leaking bucket for each workspace, in the memory of this process: nothing is counted that could be left over when a
  * process dies or Redis is wiped, and none of it matters to what is run, but only to when.
  *
- * @param now epoch ms
+ * @param now ms, by a clock that is never set back: that would count as a flood
  */
-export function createFairShare(now: () => number = Date.now): (workspaceId: string) => number {
+export function createFairShare(
+  now: () => number = () => performance.now(),
+): (workspaceId: string) => number {
   const levels = new LRUCache<string, Level>({ max: maxWorkspaces })
   return (workspaceId) => {
     const at = now()

@@ -37,4 +37,4 @@ export const jobOptions = {
  * How soon the job of a worker that vanished runs again: within lockDuration + stalledInterval (milliseconds).
  * A job is never failed for having stalled: the next worker takes it.
  */
-export const stallOptions = { lockDuration: 10_000, stalledInterval: 5_000, maxStalledCount: 1_000 }
+export const stallOptions = { lockDuration: 6_000, stalledInterval: 3_000, maxStalledCount: 1_000 }

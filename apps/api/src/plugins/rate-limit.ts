@@ -66,7 +66,8 @@ export default fp<Options>(async (app, { queuePrefix, limits }) => {
     global: false,
     store: TokenBuckets,
     keyGenerator: ({ payer, ip }) =>
-      payer ? `${payer.rateClass}:${payer.owner}` : `anonymous:${normalizeIP(ip, 64)}`,
+      // Who has hung up meanwhile has no address any more, whatever the type says.
+      payer ? `${payer.rateClass}:${payer.owner}` : `anonymous:${ip ? normalizeIP(ip, 64) : 'gone'}`,
     max: (request) => bucketOf(request).burst,
     timeWindow: (request) => (bucketOf(request).burst / bucketOf(request).perMinute) * 60_000,
   })

@@ -99,8 +99,10 @@ export const readRoutes: FastifyPluginAsyncTypebox = async (app) => {
       response: { 200: MailPreview, ...refusalAnswers(404, 413, 415, 422) },
     },
     handler: async ({ body, params, validationError, workspace }) => {
+      // First of all: a body that is no object has no fields.
+      const faults = bodyFaults(validationError ?? {})
       const { data = {}, variables = {}, subject = null } = body
-      refuseFaults([...bodyFaults(validationError ?? {}), ...findMailTemplateFaults({ subject })])
+      refuseFaults([...faults, ...findMailTemplateFaults({ subject })])
       const { text, html } = await findEmailTemplate(workspace.database, params.id)
       // A template that another version has stored may not be one here.
       refuseFaults(findMailTemplateFaults({ text, html }))

@@ -88,18 +88,28 @@ async function findRulesNeedingAttention(database: WorkspaceDatabase): Promise<A
         { failureCount: { gt: 0 }, OR: [{ lastFailureAt: isRecent }, { lastSuccessAt: isRecent }] },
       ],
     },
-    include: { rule: { select: { name: true } } },
   })
-  return candidates
+  const items = candidates
     .map((counters) => judge(counters, recently))
     .filter((item) => item !== undefined)
     .sort((one, other) => Date.parse(other.since) - Date.parse(one.since))
+  // Names are another question, and a rule may have been deleted before it is asked: then it needs no attention.
+  const named = await database.rule.findMany({
+    where: { id: { in: items.map(({ id }) => id) } },
+    select: { id: true, name: true },
+  })
+  const names = new Map(named.map(({ id, name }) => [id, name]))
+  return items.flatMap((item) => {
+    const name = names.get(item.id)
+    return name === undefined ? [] : [{ ...item, name }]
+  })
 }
 
-type Candidate = Prisma.RuleCountersGetPayload<{ include: { rule: { select: { name: true } } } }>
+type Candidate = Prisma.RuleCountersGetPayload<object>
+type Judged = Omit<AttentionItem, 'name'>
 
 /** A rule is listed once; that it fails is told where nothing else is. */
-function judge(counters: Candidate, recently: Date): AttentionItem | undefined {
+function judge(counters: Candidate, recently: Date): Judged | undefined {
   const { attentionReason, attentionAt } = counters
   if (attentionReason !== null && attentionAt !== null) {
     const reason = attentionReason as Exclude<AttentionItem['reason'], 'failures'>
@@ -117,14 +127,13 @@ const sentences = {
 }
 
 function tell(
-  { ruleId, rule, failureCount, lastError, lastFailureAt }: Candidate,
+  { ruleId, failureCount, lastError, lastFailureAt }: Candidate,
   reason: AttentionItem['reason'],
   since: Date,
   sentence: string,
-): AttentionItem {
+): Judged {
   return {
     id: ruleId,
-    name: rule.name,
     failureCount,
     lastError: lastError ?? sentence,
     lastFailureAt: (lastFailureAt ?? since).toISOString(),

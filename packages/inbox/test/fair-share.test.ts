@@ -1,0 +1,106 @@
+import t from 'tap'
+import { createFairShare } from '../src/fair-share.js'
+
+const burst = 200
+const perSecond = 50
+const lastPlace = 10_000
+
+t.test('a workspace that keeps within its share is always first, whatever others do', async (t) => {
+  const clock = openClock()
+  const findPlace = createFairShare(clock.now)
+  const places = new Set<number>()
+  for (let second = 0; second < 300; second++) {
+    add(findPlace, 'flood', 1_000)
+    for (const place of add(findPlace, 'quiet', perSecond)) places.add(place)
+    clock.forward(1_000)
+  }
+  t.strictSame([...places], [0])
+})
+
+t.test('a burst is first as well, and is granted again when it has drained', async (t) => {
+  const clock = openClock()
+  const findPlace = createFairShare(clock.now)
+  t.strictSame(new Set(add(findPlace, 'bursting', burst)), new Set([0]))
+  t.equal(findPlace('bursting'), 1, 'what goes beyond it is not')
+  clock.forward(5_000)
+  t.strictSame(new Set(add(findPlace, 'bursting', burst)), new Set([0]))
+})
+
+t.test('a flood stands back one place more with each job, so its own jobs keep their order', async (t) => {
+  const places = add(
+    createFairShare(() => 0),
+    'flood',
+    burst + 500,
+  )
+  t.strictSame(
+    places.slice(burst),
+    Array.from({ length: 500 }, (_, index) => index + 1),
+  )
+})
+
+t.test('a flood that goes on for ever stands back to the last place and no further', async (t) => {
+  const places = add(
+    createFairShare(() => 0),
+    'flood',
+    100_000,
+  )
+  t.equal(Math.max(...places), lastPlace)
+  t.equal(places.at(-1), lastPlace)
+})
+
+t.test('a flood is forgiven: the longest after 204 seconds, a short one sooner', async (t) => {
+  for (const [jobs, seconds] of [
+    [100_000, (burst + lastPlace) / perSecond],
+    [burst + 50, 6],
+  ] as const) {
+    const clock = openClock()
+    const findPlace = createFairShare(clock.now)
+    const last = add(findPlace, 'flood', jobs).at(-1) ?? 0
+    clock.forward(1_000)
+    t.equal(findPlace('flood'), last + 1 - perSecond, 'it moves up each second')
+    clock.forward(seconds * 1_000)
+    t.strictSame(new Set(add(findPlace, 'flood', burst)), new Set([0]), `${jobs} jobs`)
+  }
+})
+
+t.test('a second flood takes turns with the first, though it came later', async (t) => {
+  const findPlace = createFairShare(() => 0)
+  const belt = [...fill(findPlace, 'first', 3_000), ...fill(findPlace, 'second', 3_000)]
+  // As BullMQ takes them: by place, within one in the order of arrival.
+  const taken = belt.toSorted((left, right) => left.place - right.place).slice(2 * burst)
+  for (let index = 0; index < taken.length; index += 2) {
+    const pair = taken.slice(index, index + 2).map(({ workspace }) => workspace)
+    if (new Set(pair).size < 2) return t.fail(`both of ${pair.join(' and ')} at ${index}`)
+  }
+  t.equal(taken.length, 6_000 - 2 * burst)
+})
+
+t.test('workspaces beyond 20,000 push out whoever was still for longest, never a flood', async (t) => {
+  const findPlace = createFairShare(() => 0)
+  add(findPlace, 'ended', burst)
+  add(findPlace, 'flood', burst)
+  for (let number = 0; number < 20_000; number++) {
+    findPlace(`workspace ${number}`)
+    if (number % 1_000 === 0) findPlace('flood')
+  }
+  t.ok(findPlace('flood') > 0, 'the flood is known')
+  t.equal(findPlace('ended'), 0, 'nothing is kept of who is gone')
+})
+
+function openClock() {
+  let ms = 0
+  return {
+    now: () => ms,
+    forward(byMs: number): void {
+      ms += byMs
+    },
+  }
+}
+
+function add(findPlace: (workspaceId: string) => number, workspace: string, jobs: number): number[] {
+  return Array.from({ length: jobs }, () => findPlace(workspace))
+}
+
+function fill(findPlace: (workspaceId: string) => number, workspace: string, jobs: number) {
+  return add(findPlace, workspace, jobs).map((place) => ({ workspace, place }))
+}

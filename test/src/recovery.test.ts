@@ -1,0 +1,75 @@
+import { Queue } from 'bullmq'
+import pg from 'pg'
+import t from 'tap'
+import { inParallel, startRunningProduct, until } from './fixtures/product.js'
+import { describeTimes } from './fixtures/steady-requests.js'
+
+t.setTimeout(300_000)
+
+const events = 200
+const rounds = process.argv.includes('--long') ? 10 : 1
+
+const house = await startRunningProduct({ workers: 2 })
+const { product, call } = house
+const own = house.database.forWorkspace(house.workspaceId)
+const { hostname, port } = new URL(product.redisUrl)
+const queue = new Queue('automation', {
+  prefix: '{automation}',
+  connection: { host: hostname, port: Number(port) },
+})
+const holder = new pg.Client(product.databaseUrl)
+t.teardown(async () => {
+  await queue.close()
+  await holder.end()
+  await house.stop()
+})
+await holder.connect()
+
+await call('POST', '/api/automation-rules', {
+  name: 'Task',
+  trigger: 'LEAD_CREATED',
+  actions: [{ type: 'CREATE_TASK', config: { title: '{{name}}' } }],
+})
+
+t.test('what a killed worker had in hand is soon done by another, and once', async (t) => {
+  const times: number[] = []
+  for (let round = 0; round < rounds; round++) times.push(...(await killInTheMiddle(round)))
+  t.comment(`done after the kill of their worker: ${describeTimes(times)}`)
+  const tasks = await own.task.findMany({ select: { title: true } })
+  t.equal(new Set(tasks.map(({ title }) => title)).size, events * rounds, 'every event made its task')
+  t.equal(tasks.length, events * rounds, 'and none made a second one')
+  t.equal(await own.event.count({ where: { quarantined: true } }), 0)
+  t.ok(times.length >= 100 * rounds, 'as many as a worker runs at a time had to be taken up again')
+  t.ok(Math.max(...times) < 30_000, 'long before BullMQ would notice by itself')
+})
+
+/**
+ * Two workers have as many events in hand as they take, and none can be loaded; then one is killed, and the way is free.
+ *
+ * @returns how long (ms) after the kill each of the events was done that the killed worker had had
+ */
+async function killInTheMiddle(round: number): Promise<number[]> {
+  await holder.query('BEGIN')
+  const ids: string[] = []
+  await queue.pause()
+  await inParallel(events, 16, async (index) => {
+    const data = { name: `${round} ${index}` }
+    const path = '/api/automation-rules/trigger/LEAD_CREATED'
+    ids.push((await call('POST', path, { data }, { prefer: 'respond-async' })).body.id)
+  })
+  await holder.query('LOCK TABLE events IN ACCESS EXCLUSIVE MODE')
+  await queue.resume()
+  await until(async () => (await queue.getActiveCount()) === events)
+  const killed = product.workers.at(-1)
+  killed?.kill('SIGKILL')
+  await killed?.exited
+  const killedAt = Date.now()
+  await holder.query('COMMIT')
+  await until(async () => (await own.event.count({ where: { doneAt: null } })) === 0)
+  const done = await own.event.findMany({
+    where: { id: { in: ids } },
+    select: { doneAt: true, crashes: true },
+  })
+  await product.startWorker()
+  return done.filter(({ crashes }) => crashes > 0).map(({ doneAt }) => Number(doneAt) - killedAt)
+}

@@ -1,0 +1,65 @@
+import { firstIdOf } from '@automation/database'
+import { Queue } from 'bullmq'
+import t from 'tap'
+import { startRunningProduct, until } from './fixtures/product.js'
+
+t.setTimeout(180_000)
+
+const house = await startRunningProduct()
+const { product, database, workspaceId } = house
+const own = database.forWorkspace(workspaceId)
+t.teardown(() => house.stop())
+
+async function ask(path: string): Promise<{ status: number; body: object }> {
+  const response = await fetch(`http://127.0.0.1:${product.workers[0]?.port}${path}`)
+  return { status: response.status, body: (await response.json()) as object }
+}
+
+async function untilReadyz(status: number): Promise<object> {
+  await until(async () => (await ask('/readyz')).status === status)
+  return (await ask('/readyz')).body
+}
+
+t.test(
+  'a worker is not ready while nothing of what is due reaches it, and is again when it does',
+  async (t) => {
+    await untilReadyz(200)
+    const { hostname, port } = new URL(product.redisUrl)
+    const connection = { host: hostname, port: Number(port) }
+    const queue = new Queue('automation', { prefix: '{automation}', connection })
+    t.teardown(() => queue.close())
+    await queue.pause()
+    const longAgo = new Date(Date.now() - 60_000)
+    const id = firstIdOf(longAgo.getTime())
+    const event = { id, workspaceId, type: 'LEAD_CREATED', data: {}, ruleIds: [], acceptedAt: longAgo }
+    await own.event.create({ data: event })
+    const readiness = { status: 'unready', postgres: 'ok', redis: 'ok', progress: 'stuck' }
+    t.strictSame(await untilReadyz(503), readiness)
+    t.equal((await ask('/healthz')).status, 200)
+    await queue.resume()
+    t.strictSame(await untilReadyz(200), { ...readiness, status: 'ready', progress: 'ok' })
+    t.not((await own.event.findUniqueOrThrow({ where: { id } })).doneAt, null, 'since it was done')
+  },
+)
+
+t.test('nor is it without Redis, be it gone or mute, and is when it is back', async (t) => {
+  product.redis?.kill('SIGSTOP')
+  t.match(await untilReadyz(503), { redis: 'away', postgres: 'ok' })
+  product.redis?.kill('SIGCONT')
+  await untilReadyz(200)
+  product.redis?.kill('SIGKILL')
+  await product.redis?.exited
+  t.match(await untilReadyz(503), { redis: 'away', postgres: 'ok' })
+  t.equal((await ask('/healthz')).status, 200)
+  await product.restartRedis()
+  await untilReadyz(200)
+})
+
+t.test('nor without Postgres', async (t) => {
+  product.postgres?.kill('SIGKILL')
+  await product.postgres?.exited
+  t.match(await untilReadyz(503), { redis: 'ok', postgres: 'away', progress: 'unknown' })
+  t.equal((await ask('/healthz')).status, 200)
+  await product.restartPostgres()
+  await untilReadyz(200)
+})
