@@ -36,10 +36,11 @@ t.test('a quarantined event is told and listed as such, and as nothing else', as
 })
 
 t.test('that it ran no rule is no answer to whoever waits for its runs', async (t) => {
-  const { id, database, ...workspace } = await api.makeWorkspace()
-  const house = { id, database, ...workspace }
-  t.equal(await findRuns(database, (await storeEvent(house, given)).id), undefined)
-  t.strictSame(await findRuns(database, (await storeEvent(house, { crashes: 2 })).id), [])
+  const workspace = await api.makeWorkspace()
+  const event = await storeEvent(workspace, given)
+  const suspect = await storeEvent(workspace, { crashes: 2 })
+  t.equal(await findRuns(workspace.database, event.id), undefined)
+  t.strictSame(await findRuns(workspace.database, suspect.id), [])
 })
 
 t.test('a rule executed by hand whose event is quarantined has failed, and says why', async (t) => {

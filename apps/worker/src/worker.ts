@@ -1,4 +1,4 @@
-import type { Database } from '@automation/database'
+import { type Database, isDatabaseAway } from '@automation/database'
 import type { EventQueue } from '@automation/inbox'
 import { JobData, type JobName, queueName, type Reply, replyChannel, stallOptions } from '@automation/jobs'
 import { type Job, Worker } from 'bullmq'
@@ -57,7 +57,10 @@ export function startWorker(config: Config, database: Database, queue: EventQueu
   worker.on('error', (error) => {
     if (connection.status === 'ready') log.warn({ err: error }, 'queue error')
   })
-  worker.on('failed', (job, error) => log.error({ err: error, ...job?.data }, 'job failed'))
+  // Without Postgres all jobs fail, and come back: the sweeper's word is enough.
+  worker.on('failed', (job, error) =>
+    log[isDatabaseAway(error) ? 'debug' : 'error']({ err: error, ...job?.data }, 'job failed'),
+  )
 
   return {
     ready: () => worker.waitUntilReady(),

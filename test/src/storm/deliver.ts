@@ -1,0 +1,110 @@
+import { Agent, request } from 'node:http'
+import { text } from 'node:stream/consumers'
+import { signWebhook } from '@automation/webhooks'
+import type { PlannedEvent } from './planned-event.js'
+import { provider, type Site } from './site.js'
+
+/**
+ * How a call ended for its caller. Unknown: no answer came, or one that does not say whether it was accepted (5xx). Failed:
+ * it certainly was not.
+ */
+export interface Outcome {
+  kind: 'ok' | 'failed' | 'unknown'
+  status: number | undefined
+  /** Of the event, or of the webhook's receipt, as it was told. */
+  id: string | undefined
+}
+
+interface Call {
+  path: string
+  headers: Record<string, string>
+  body: string
+}
+
+/** Longer than a sync caller wants to wait (`Prefer`), shorter than a process sleeps. */
+const patienceMs = 5_000
+const waitSeconds = 2
+
+const agent = new Agent({ keepAlive: true, maxSockets: 256 })
+
+/** One attempt. */
+export function deliver(site: Site, baseUrl: string, event: PlannedEvent): Promise<Outcome> {
+  const call = event.door === 'webhook' ? signedCall(site, event) : triggerCall(site, event)
+  return post(baseUrl, call)
+}
+
+function triggerCall({ token, workspaces }: Site, event: PlannedEvent): Call {
+  return {
+    path: `/api/automation-rules/trigger/${event.type}`,
+    headers: {
+      authorization: `Bearer ${token}`,
+      'x-workspace-id': workspaces[event.workspace]?.id ?? '',
+      prefer: event.isSync ? `wait=${waitSeconds}` : 'respond-async',
+      ...(event.isKeyed && { 'idempotency-key': event.name }),
+    },
+    body: JSON.stringify({ data: { name: event.name } }),
+  }
+}
+
+function signedCall({ workspaces }: Site, event: PlannedEvent): Call {
+  const workspace = workspaces[event.workspace]
+  if (workspace === undefined) throw new Error(`There is no workspace ${event.workspace}`)
+  const body = JSON.stringify({ type: 'contact.created', data: { name: event.name } })
+  const timestamp = String(Math.floor(Date.now() / 1_000))
+  return {
+    path: `/api/incoming-webhooks/${provider}/${workspace.id}`,
+    headers: {
+      'x-idempotency-key': event.name,
+      'x-timestamp': timestamp,
+      'x-signature': signWebhook(workspace.signingKey, { id: event.name, timestamp, body }),
+      'x-signature-id': workspace.secretId,
+    },
+    body,
+  }
+}
+
+function post(baseUrl: string, { path, headers, body }: Call): Promise<Outcome> {
+  return new Promise((resolve) => {
+    const sent = request(
+      `${baseUrl}${path}`,
+      {
+        method: 'POST',
+        agent,
+        headers: {
+          'content-type': 'application/json',
+          'content-length': Buffer.byteLength(body),
+          ...headers,
+        },
+      },
+      async (response) => {
+        const answer = await text(response).catch(() => undefined)
+        clearTimeout(patience)
+        resolve(judge(response.statusCode, answer, response.headers['content-location']))
+      },
+    )
+    const patience = setTimeout(() => sent.destroy(), patienceMs)
+    sent.on('error', (error: NodeJS.ErrnoException) => {
+      clearTimeout(patience)
+      // Nobody listened there; whatever else breaks off may have been heard.
+      const kind = error.code === 'ECONNREFUSED' ? 'failed' : 'unknown'
+      resolve({ kind, status: undefined, id: undefined })
+    })
+    sent.end(body)
+  })
+}
+
+function judge(
+  status: number | undefined,
+  answer: string | undefined,
+  location: string | undefined,
+): Outcome {
+  // The end of the answer is missing, but it was one.
+  if (answer === undefined || status === undefined || status >= 500)
+    return { kind: 'unknown', status, id: undefined }
+  if (status === 200 || status === 202) {
+    const { id } = JSON.parse(answer) as { id?: string }
+    return { kind: 'ok', status, id: id ?? location?.split('/').at(-1) }
+  }
+  // Its key is taken, by a call that is accepted and not answered yet.
+  return { kind: status === 409 ? 'ok' : 'failed', status, id: undefined }
+}

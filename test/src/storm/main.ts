@@ -1,0 +1,54 @@
+import { CannotStart } from '@automation/launcher'
+import { type Options, readOptions, usage } from './options.js'
+import { runStorm, type StormReport } from './storm.js'
+
+const toldAtMost = 20
+
+const options = readOptionsOrExit()
+// An ordinary end takes all processes with it, those that are asleep included; they would not hear of any other.
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1))
+console.log(`Storm of seed ${options.seed}: ${options.events} events, ${options.faults} faults`)
+const code = await run(options).catch((error: Error) => {
+  console.error(error instanceof CannotStart ? error.message : error)
+  return 1
+})
+// The migration's pool would keep the process for another ten seconds.
+process.exit(code)
+
+async function run(options: Options): Promise<number> {
+  const start = performance.now()
+  const passed = () => `${seconds(performance.now() - start)} s`
+  const tell = options.verbose ? (line: string) => console.log(`${passed()}: ${line}`) : () => {}
+  const report = await runStorm({ ...options, tell })
+  for (const violation of report.violations.slice(0, toldAtMost)) console.log(`VIOLATION ${violation}`)
+  console.log(`${describe(report)}; ${passed()} in all`)
+  return report.violations.length === 0 && report.drainMs !== undefined ? 0 : 1
+}
+
+function describe(report: StormReport): string {
+  const { calls, faults, drainMs, failedStarts } = report
+  const kinds = [...faults].map(([kind, count]) => `${kind} ${count}`)
+  const count = [...faults.values()].reduce((sum, one) => sum + one, 0)
+  return [
+    `seed ${report.seed}`,
+    `${report.acknowledged} events acknowledged, ${report.events} stored`,
+    `calls ok ${calls.ok}, failed ${calls.failed}, unknown ${calls.unknown}, of them repeats ${report.repeats}`,
+    `target called ${report.target.calls} times, of them repeats ${report.target.repeats}`,
+    `${count} faults (${kinds.join(', ')}), ${failedStarts} failed starts`,
+    drainMs === undefined ? 'NOT DRAINED' : `drained in ${seconds(drainMs)} s`,
+    `violations ${report.violations.length}`,
+  ].join('; ')
+}
+
+function seconds(ms: number): string {
+  return (ms / 1_000).toFixed(1)
+}
+
+function readOptionsOrExit(): Options {
+  try {
+    return readOptions(process.argv.slice(2))
+  } catch (error) {
+    console.error(`${(error as Error).message}\n\n${usage}`)
+    process.exit(2)
+  }
+}

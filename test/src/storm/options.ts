@@ -1,0 +1,53 @@
+import { randomInt } from 'node:crypto'
+import { resolve } from 'node:path'
+import { parseArgs } from 'node:util'
+
+export interface Options {
+  seed: number
+  events: number
+  faults: number
+  /** Tells each fault when it comes. */
+  verbose: boolean
+  /** Directory that takes the logs of all processes. */
+  logs: string | undefined
+}
+
+const short = { events: 20_000, faults: 150 }
+const long = { events: 200_000, faults: 1_000 }
+
+export const usage = `npm run storm -- [--seed N] [--long] [--events N] [--faults N] [--verbose] [--logs DIR]
+
+  --seed     the same faults in the same order, and the same events; any other one where it is not named
+  --long     ${long.events} events and ${long.faults} faults instead of ${short.events} and ${short.faults}
+  --verbose  tells each fault when it comes
+  --logs     keeps there what all the processes have said`
+
+/** @throws Error that says which argument does not fit */
+export function readOptions(args: string[]): Options {
+  const { values } = parseArgs({
+    args,
+    options: {
+      seed: { type: 'string' },
+      long: { type: 'boolean', default: false },
+      events: { type: 'string' },
+      faults: { type: 'string' },
+      verbose: { type: 'boolean', default: false },
+      logs: { type: 'string' },
+    },
+  })
+  const form = values.long ? long : short
+  return {
+    seed: readCount('seed', values.seed, randomInt(1, 1_000_000)),
+    events: readCount('events', values.events, form.events),
+    faults: readCount('faults', values.faults, form.faults),
+    verbose: values.verbose,
+    logs: values.logs === undefined ? undefined : resolve(values.logs),
+  }
+}
+
+function readCount(name: string, text: string | undefined, fallback: number): number {
+  const count = text === undefined ? fallback : Number(text)
+  if (!(Number.isInteger(count) && count > 0))
+    throw new Error(`--${name} ${text} has to be a whole number above 0`)
+  return count
+}

@@ -1,0 +1,56 @@
+import { createRandom } from './random.js'
+
+/** What a client is about to send, as it follows from the seed. */
+export interface PlannedEvent {
+  /** Its own among all of the storm; in the data of the event, and of all that comes of it. */
+  name: string
+  workspace: number
+  /** How it comes in: posted to the trigger of its type, or as a signed webhook. */
+  door: 'trigger' | 'webhook'
+  type: string
+  /** The types of the events that it becomes. */
+  becomes: string[]
+  /** Sent under an Idempotency-Key, as each webhook is: only then it may be sent again. */
+  isKeyed: boolean
+  /** Waits for the outcome. */
+  isSync: boolean
+  /** The same once more, `afterMs` later. */
+  copy: { isToOtherApi: boolean; afterMs: number } | undefined
+}
+
+export const workspaceCount = 4
+
+const kinds = [
+  ...times(6, 'LEAD_CREATED'),
+  ...times(4, 'DEAL_WON'),
+  ...times(2, 'LEAD_UPDATED'),
+  ...times(3, 'DEAL_CREATED'),
+  ...times(5, 'CONTACT_CREATED'),
+]
+/** Of all that have a key; so that of all calls a fifth is a repeat. */
+const copiedShare = 0.35
+const soonMs = 3_000
+
+export function planEvent(seed: number, index: number): PlannedEvent {
+  const random = createRandom(seed, index)
+  const type = random.pick(kinds)
+  const isWebhook = type === 'CONTACT_CREATED'
+  const isKeyed = isWebhook || random.chance(0.6)
+  const isCopied = isKeyed && random.chance(copiedShare)
+  return {
+    name: `event-${index}`,
+    workspace: random.between(0, workspaceCount - 1),
+    door: isWebhook ? 'webhook' : 'trigger',
+    type,
+    becomes: isWebhook ? ['WEBHOOK_RECEIVED', type] : [type],
+    isKeyed,
+    isSync: !isWebhook && random.chance(0.4),
+    copy: isCopied
+      ? { isToOtherApi: random.chance(0.6), afterMs: random.chance(0.3) ? 0 : random.between(1, soonMs) }
+      : undefined,
+  }
+}
+
+function times(count: number, type: string): string[] {
+  return Array.from({ length: count }, () => type)
+}

@@ -1,0 +1,74 @@
+import type { RuleAction } from '../fixtures/effects.js'
+import type { Tenant } from '../fixtures/product.js'
+
+/** A rule as it is posted. */
+export interface RuleToMake {
+  name: string
+  trigger: string
+  conditions: object[]
+  actions: RuleAction[]
+}
+
+export interface StoredRule extends RuleToMake {
+  id: string
+  workspaceId: string
+}
+
+const someTask = (title = '{{name}}'): RuleAction => ({ type: 'CREATE_TASK', config: { title } })
+// So many that five calls in a row which fail, and the rest that the product then takes, do not use them up.
+const retry = { attempts: 20, backoff: 'constant', delayMs: 300 }
+
+/** What happens in each workspace: every kind of action, alone and in front of a task, and a rule that must not run. */
+function writeRules(targetUrl: string): RuleToMake[] {
+  const call = { type: 'SEND_WEBHOOK', config: { url: `${targetUrl}/{{name}}`, body: { name: '{{name}}' } } }
+  return [
+    { name: 'Task', trigger: 'LEAD_CREATED', conditions: [], actions: [someTask()] },
+    {
+      name: 'Never',
+      trigger: 'LEAD_CREATED',
+      conditions: [{ field: 'name', operator: 'equals', value: 'nobody' }],
+      actions: [someTask()],
+    },
+    {
+      name: 'Call',
+      trigger: 'DEAL_WON',
+      conditions: [],
+      actions: [{ ...call, retry }, someTask()],
+    },
+    {
+      name: 'Wait',
+      trigger: 'LEAD_UPDATED',
+      conditions: [],
+      actions: [{ type: 'WAIT', config: { duration: '1s' } }, someTask()],
+    },
+    {
+      name: 'Emit',
+      trigger: 'DEAL_CREATED',
+      conditions: [],
+      actions: [{ type: 'EMIT_EVENT', config: { eventType: 'TAG_ADDED' } }, someTask()],
+    },
+    { name: 'Emitted', trigger: 'TAG_ADDED', conditions: [], actions: [someTask()] },
+    {
+      name: 'Receipt',
+      trigger: 'WEBHOOK_RECEIVED',
+      conditions: [],
+      actions: [someTask('{{payload.data.name}}')],
+    },
+    { name: 'Contact', trigger: 'CONTACT_CREATED', conditions: [], actions: [someTask()] },
+  ]
+}
+
+export async function makeRules(tenant: Tenant, targetUrl: string): Promise<StoredRule[]> {
+  const rules: StoredRule[] = []
+  for (const rule of writeRules(targetUrl)) {
+    const { status, body } = await tenant.call('POST', '/api/automation-rules', rule)
+    if (status !== 201) throw new Error(`${rule.name} is no rule: ${JSON.stringify(body)}`)
+    rules.push({ ...rule, id: body.id, workspaceId: tenant.workspaceId })
+  }
+  return rules
+}
+
+/** Whether a rule runs for each event of its type: the others have conditions that none of them meets. */
+export function isRun({ conditions }: RuleToMake): boolean {
+  return conditions.length === 0
+}

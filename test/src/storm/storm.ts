@@ -1,0 +1,98 @@
+import { cp } from 'node:fs/promises'
+import { setTimeout as delay } from 'node:timers/promises'
+import { checkEffects } from './check-effects.js'
+import { checkRecord } from './check-record.js'
+import { type SentEvent, startLoad } from './load.js'
+import { runFaults, type ScheduleOptions } from './schedule.js'
+import { openSite, type Site } from './site.js'
+import { countOpen, readTables } from './tables.js'
+import { openTarget, type Target } from './target.js'
+
+export interface StormOptions extends ScheduleOptions {
+  /** Takes the logs of all processes, for whoever looks into what went wrong. */
+  logs?: string | undefined
+}
+
+export interface StormReport {
+  seed: number
+  /** How often each kind of fault has happened. */
+  faults: Map<string, number>
+  calls: { ok: number; failed: number; unknown: number }
+  /** How many of the calls were repeats. */
+  repeats: number
+  acknowledged: number
+  /** Calls that the rules have made, and how many of them were not the first under their key. */
+  target: { calls: number; repeats: number }
+  /** All that are stored, those that rules have emitted included. */
+  events: number
+  /** From the end of the last fault until nothing was left to do; undefined where something is left for ever. */
+  drainMs: number | undefined
+  failedStarts: number
+  /** One sentence each. */
+  violations: string[]
+}
+
+/** Lost for good, for all that anybody can tell. */
+const drainLimitMs = 120_000
+
+/**
+ * A product in a storm: a client posts events and webhooks and notes what it is told, while processes are killed and put to
+ * sleep, servers die and lines break. When all is well again, and nothing is left to do, what the client was told is held
+ * against what is there.
+ */
+export async function runStorm(options: StormOptions): Promise<StormReport> {
+  const target = await openTarget(options.seed)
+  const site = await openSite(target)
+  try {
+    const load = startLoad(site, options.seed)
+    const { counts: faults, healedAt } = await runFaults(site, load, options).finally(() => load.stop())
+    // One that slept still accepts what was posted to it meanwhile, long after its callers have given up.
+    await Promise.all(site.apis.map(({ process }) => process.stop()))
+    const drainMs = await drain(site, healedAt)
+    const tables = await readTables(site)
+    const workspaceIds = site.workspaces.map(({ id }) => id)
+    const violations = [
+      ...checkRecord(load.sent, tables, workspaceIds),
+      ...checkEffects(tables, site.rules, target),
+    ]
+    return {
+      seed: options.seed,
+      faults,
+      ...countCalls(load.sent),
+      acknowledged: load.acknowledged(),
+      target: countTargetCalls(target),
+      events: tables.events.length,
+      drainMs,
+      failedStarts: site.failedStarts.length,
+      violations,
+    }
+  } finally {
+    if (options.logs !== undefined) await cp(site.logs, options.logs, { recursive: true })
+    await site.stop()
+    target.close()
+  }
+}
+
+async function drain(site: Site, healedAt: number): Promise<number | undefined> {
+  for (;;) {
+    const passedMs = performance.now() - healedAt
+    if ((await countOpen(site)) === 0) return passedMs
+    if (passedMs > drainLimitMs) return undefined
+    await delay(100)
+  }
+}
+
+function countCalls(sent: SentEvent[]): Pick<StormReport, 'calls' | 'repeats'> {
+  const calls = { ok: 0, failed: 0, unknown: 0 }
+  let repeats = 0
+  for (const { outcomes } of sent) {
+    repeats += outcomes.length - 1
+    for (const { kind } of outcomes) calls[kind] += 1
+  }
+  return { calls, repeats }
+}
+
+function countTargetCalls({ calls }: Target): StormReport['target'] {
+  const count = [...calls.values()].reduce((sum, one) => sum + one.count, 0)
+  return { calls: count, repeats: count - calls.size }
+}

@@ -1,0 +1,74 @@
+import type { Site } from './site.js'
+
+export interface EventRow {
+  id: string
+  workspaceId: string
+  type: string
+  /** Of the planned event that it, or what caused it, was. */
+  name: string
+  causedBy: string | null
+  isDone: boolean
+  quarantined: boolean
+}
+
+export interface ExecutionRow {
+  id: string
+  eventId: string
+  ruleId: string
+  status: string
+  error: string | null
+  /** Of each action so far, how many calls were noted before they were made. */
+  attempts: (number | null)[]
+}
+
+export interface TaskRow {
+  executionId: string
+  actionIndex: number
+  title: string
+}
+
+export interface ReceiptRow {
+  id: string
+  workspaceId: string
+  key: string
+  eventIds: string[]
+}
+
+export interface CounterRow {
+  ruleId: string
+  successCount: number
+  failureCount: number
+}
+
+export type Tables = Awaited<ReturnType<typeof readTables>>
+
+/** What is written in Postgres in the end, as the checker needs it. */
+export async function readTables({ query }: Site) {
+  const events = await query<EventRow>(`
+    SELECT id, workspace_id AS "workspaceId", type, coalesce(data->>'name', data#>>'{payload,data,name}', '') AS name,
+           caused_by AS "causedBy", done_at IS NOT NULL AS "isDone", quarantined
+    FROM events`)
+  const executions = await query<ExecutionRow>(`
+    SELECT id, event_id AS "eventId", rule_id AS "ruleId", status, error,
+           ARRAY(SELECT json_array_length(result->'attempts')
+                 FROM json_array_elements(results) WITH ORDINALITY AS listed (result, place)
+                 ORDER BY place) AS attempts
+    FROM executions`)
+  const tasks = await query<TaskRow>(
+    'SELECT execution_id AS "executionId", action_index AS "actionIndex", title FROM tasks',
+  )
+  const receipts = await query<ReceiptRow>(
+    'SELECT id, workspace_id AS "workspaceId", key, event_ids AS "eventIds" FROM webhook_receipts',
+  )
+  const counters = await query<CounterRow>(`
+    SELECT rule_id AS "ruleId", success_count AS "successCount", failure_count AS "failureCount" FROM rule_counters`)
+  return { events, executions, tasks, receipts, counters }
+}
+
+/** How much is still to be done, in one moment: events turn into executions, and they into events. */
+export async function countOpen({ query }: Site): Promise<number> {
+  const [row] = await query<{ open: number }>(`
+    SELECT ((SELECT count(*) FROM events WHERE done_at IS NULL)
+          + (SELECT count(*) FROM executions WHERE finished_at IS NULL))::int AS open`)
+  return row?.open ?? 0
+}

@@ -1,0 +1,60 @@
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { text } from 'node:stream/consumers'
+import { setTimeout as delay } from 'node:timers/promises'
+import { createRandom } from './random.js'
+
+/** All calls that came under one key. */
+export interface KeyedCalls {
+  names: Set<string>
+  bodies: Set<string>
+  count: number
+  /** How many of them were answered 200. */
+  welcome: number
+}
+
+/**
+ * Whom the rules call. It notes every call, refuses the first one under some of the keys, and takes its time with some: so that
+ * whoever is killed or put to sleep has calls on its hands.
+ */
+export interface Target {
+  url: string
+  calls: Map<string, KeyedCalls>
+  close(): void
+}
+
+const refusedShare = 0.05
+const slowShare = 0.1
+const slowMs = [200, 2_000] as const
+
+export async function openTarget(seed: number): Promise<Target> {
+  const calls = new Map<string, KeyedCalls>()
+  const random = createRandom(seed, -1)
+
+  const server = createServer(async (request, response) => {
+    const body = await text(request).catch(() => undefined)
+    // Cut off before its end: its sender was killed, and nothing was received.
+    if (body === undefined) return
+    const key = String(request.headers['idempotency-key'])
+    const known = calls.get(key) ?? { names: new Set(), bodies: new Set(), count: 0, welcome: 0 }
+    calls.set(key, known)
+    const isRefused = known.count === 0 && random.chance(refusedShare)
+    known.count += 1
+    known.welcome += isRefused ? 0 : 1
+    known.names.add(request.url?.slice(1) ?? '')
+    known.bodies.add(body)
+    if (random.chance(slowShare)) await delay(random.between(...slowMs))
+    response.statusCode = isRefused ? 503 : 200
+    response.end()
+  })
+  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done))
+
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    calls,
+    close() {
+      server.close()
+      server.closeAllConnections()
+    },
+  }
+}
