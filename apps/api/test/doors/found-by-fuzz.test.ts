@@ -1,0 +1,53 @@
+import t from 'tap'
+import { rules, startApi } from '../fixtures/api.js'
+import { beforeSql, openUnrecorded } from '../fixtures/doors/sql-recorder.js'
+import { storeRule } from '../fixtures/history.js'
+
+const api = await startApi(t)
+
+t.test('a mail previewed with null for a body is a 400', async (t) => {
+  const { call } = await api.makeWorkspace()
+  const { body } = await call<{ id: string }>('POST', '/api/email-templates', {
+    body: { name: 'welcome', text: 'Hello' },
+  })
+  const preview = await call('POST', `/api/email-templates/${body.id}/preview`, { body: 'null' })
+  t.equal(preview.status, 400)
+  t.strictSame(preview.body, { error: 'Body must be a JSON object' })
+})
+
+t.test('a rule that is deleted while attention is asked for is left out', async (t) => {
+  const workspace = await api.makeWorkspace()
+  const { database } = workspace
+  const [kept, gone] = await Promise.all([storeRule(workspace), storeRule(workspace)])
+  await database.ruleCounters.updateMany({
+    data: { failureCount: 5, consecutiveFailures: 5, lastError: 'It broke', lastFailureAt: new Date() },
+  })
+  const aside = openUnrecorded(api.config.databaseUrl)
+  t.teardown(() => aside.close())
+  const deleted = beforeSql(/FROM "public"\."rules"/, () =>
+    aside.system.rule.delete({ where: { id: gone.id } }),
+  )
+  const attention = await workspace.call<{ rules: { id: string }[] }>('GET', `${rules}/attention`)
+  t.ok(deleted.isDone, 'between the counters and the names')
+  t.equal(attention.status, 200)
+  t.strictSame(
+    attention.body.rules.map(({ id }) => id),
+    [kept.id],
+  )
+})
+
+t.test('what no list may hold twice is a 422, whatever its items call themselves', async (t) => {
+  const { call } = await api.makeWorkspace()
+  const odd: unknown[] = [{ toString: 1 }, { toString: 1 }, { valueOf: 1 }, { constructor: 1 }, 'admin']
+  for (const [path, fields] of [
+    ['api-keys', { name: 'Key', scopes: odd }],
+    ['subscriptions', { url: 'https://example.com', eventTypes: odd }],
+  ] as const) {
+    const answer = await call<{ errors: { field: string }[] }>('POST', `/api/developer/v1/${path}`, {
+      body: fields,
+    })
+    t.equal(answer.status, 422)
+    const told = answer.body.errors.map(({ field }) => field.replace(/^(scopes|eventTypes)/, 'list'))
+    for (const index of [0, 1, 2, 3]) t.ok(told.includes(`list[${index}]`), `${path}: ${told}`)
+  }
+})

@@ -1,0 +1,328 @@
+import { randomUUID } from 'node:crypto'
+import { Scope } from '@automation/administration'
+import { newId, type Role } from '@automation/database'
+import { signWebhook } from '@automation/webhooks'
+import t from 'tap'
+import { permissionsOfScopes, permits } from '../../src/permissions.js'
+import { type Answer, mint, type Question, roles, startApi } from '../fixtures/api.js'
+import { type Operation, readOperations } from '../fixtures/doors/operations.js'
+import { type Field, type Noun, plantWorkspace } from '../fixtures/doors/plants.js'
+import { sampleBody } from '../fixtures/doors/sample-body.js'
+import { openUnrecorded, recordSql } from '../fixtures/doors/sql-recorder.js'
+import { type Exception, findUnscoped } from '../fixtures/doors/workspace-scope.js'
+import { nowText } from '../fixtures/sender.js'
+
+// Ten thousand requests, so many at a time.
+const width = 8
+t.setTimeout(170_000)
+
+const { api, operations } = await readOperations(() => startApi(t))
+const database = openUnrecorded(api.config.databaseUrl)
+t.teardown(() => database.close())
+const own = await plantWorkspace(database)
+const foreign = await plantWorkspace(database)
+const third = await plantWorkspace(database)
+
+/** By the word of the path that comes before the id. A new noun is a line here and one in plants.ts. */
+const nouns: Record<string, Noun> = {
+  'automation-rules': 'rule',
+  events: 'event',
+  executions: 'execution',
+  'email-templates': 'template',
+  'webhook-receipts': 'receipt',
+  'api-keys': 'apiKey',
+  'signing-secrets': 'signingSecret',
+  subscriptions: 'subscription',
+  members: 'member',
+  workspaces: 'workspace',
+}
+
+interface Caller {
+  name: string
+  token: string | undefined
+  /** Who it is at home; undefined for nobody. */
+  permissions: ReturnType<typeof permissionsOfScopes> | undefined
+  home: Field
+  isKey: boolean
+}
+
+const person = (name: string, home: Field, role: Role): Caller => ({
+  name,
+  token: home.tokens[role],
+  permissions: { role, scopes: undefined },
+  home,
+  isKey: false,
+})
+const nobody = { permissions: undefined, home: own, isKey: false }
+const callers: Caller[] = [
+  { name: 'nobody', token: undefined, ...nobody },
+  { name: 'garbage', token: 'garbage', ...nobody },
+  { name: 'a key of nobody', token: `ark_${newId()}_${'A'.repeat(43)}`, ...nobody },
+  ...roles.map((role) => person(role, own, role)),
+  person('the admin of a third workspace', third, 'admin'),
+  ...Scope.enum.map((scope) => ({
+    name: `a key of ${scope}`,
+    token: own.keys[scope],
+    permissions: permissionsOfScopes([scope]),
+    home: own,
+    isKey: true,
+  })),
+  {
+    name: 'an admin’s key of a third workspace',
+    token: third.keys.admin,
+    permissions: permissionsOfScopes(['admin']),
+    home: third,
+    isKey: true,
+  },
+]
+
+const places = ['own', 'foreign', 'random', 'malformed'] as const
+type Place = (typeof places)[number]
+const workspaceHeaders: Record<Place | 'missing', string | undefined> = {
+  own: own.id,
+  foreign: foreign.id,
+  random: newId(),
+  malformed: 'no-uuid',
+  missing: undefined,
+}
+
+interface Check {
+  operation: Operation
+  caller: Caller
+  header: keyof typeof workspaceHeaders
+  /** Of the id in the path. */
+  place: Place
+  body: Record<string, unknown> | undefined
+}
+
+const closed = operations.filter(({ isOpen }) => !isOpen)
+
+t.test('every operation of the document has declared who may do it', async (t) => {
+  t.ok(closed.length > 40)
+  for (const { title, role } of closed) t.ok(role, title)
+  t.strictSame(
+    operations.filter(({ isOpen }) => isOpen).map(({ title }) => title),
+    ['GET /healthz', 'GET /readyz', 'POST /api/incoming-webhooks/{provider}/{workspaceId}'],
+    'and those that ask for no token are these',
+  )
+})
+
+/** Whoever adds one has to say why. */
+const exceptions: Exception[] = [
+  {
+    reason: 'A key tells which workspace it is of; it is compared with the one that is named (caller.ts).',
+    sql: /^SELECT k\.id, k\.workspace_id AS "workspaceId", .* FROM api_keys k .* WHERE k\.id = ANY/,
+  },
+  {
+    reason: 'So does a signing secret (verify-delivery.ts).',
+    sql: /^SELECT id, workspace_id AS "workspaceId", provider, sealed FROM signing_secrets WHERE id = ANY/,
+  },
+  {
+    reason: 'When a key or secret was last used: of one that has just been found (last-used.ts).',
+    sql: /^UPDATE "public"\."(api_keys|signing_secrets)" SET "last_used_at" = \$1 WHERE \S+"id" = \$2$/,
+  },
+  {
+    reason:
+      'Prisma’s way to counters and rules of rows that were read, or just written, within the workspace.',
+    sql: /^SELECT .* FROM "public"\."(rule_counters|rules)" WHERE \S+"(rule_id|id)" (= \$1|IN \([$\d,]+\))( LIMIT \$\d+)? OFFSET \$\d+$/,
+  },
+  {
+    reason: 'Those that the query before it has chosen within the workspace (rules.ts).',
+    sql: /UPDATE executions SET .* FROM waiting WHERE executions\.id = waiting\.id/,
+  },
+  {
+    reason: 'The same, and what their failures had counted (reopen-executions.ts).',
+    sql: /^ ?(UPDATE executions SET status = 'retrying', .* WHERE executions\.id = chosen\.id RETURNING|SELECT rule_id, .* FROM chosen JOIN rule_counters|SELECT rule_id FROM rule_counters WHERE rule_id IN \(…\)|UPDATE rule_counters AS counters .* FROM tally)/,
+  },
+]
+
+const texts = recordSql()
+
+t.test('whoever asks for whatever: as the contract orders, and nothing of others', async (t) => {
+  const before = await foreign.read()
+  const wrong: string[] = []
+  let checks = 0
+  const waiting = closed.flatMap((operation) => bodiesOf(operation).map((body) => ({ operation, body })))
+  await Promise.all(Array.from({ length: width }, askOn))
+  t.comment(`${checks} checks of ${closed.length} operations, ${callers.length} callers`)
+  t.ok(checks >= 2_000)
+  t.strictSame(wrong.slice(0, 20), [], `${wrong.length} wrong`)
+  t.equal(await foreign.read(), before, 'nor has anything happened to the rows of others')
+
+  async function askOn(): Promise<void> {
+    for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
+      const unknown = new Map<string, string>()
+      for (const check of checksOf(next)) {
+        const fault = await findFault(check, unknown)
+        checks++
+        if (fault !== undefined) wrong.push(fault)
+      }
+    }
+  }
+})
+
+function checksOf({ operation, body }: Pick<Check, 'operation' | 'body'>): Check[] {
+  const ids = operation.path.includes('{') ? places : (['own'] as const)
+  return (Object.keys(workspaceHeaders) as Check['header'][]).flatMap((header) =>
+    callers.flatMap((caller) => ids.map((place) => ({ operation, caller, header, place, body }))),
+  )
+}
+
+/** Bulk calls and executions are something else as a dry run. */
+function bodiesOf({ body }: Operation): Check['body'][] {
+  if (body === undefined) return [undefined]
+  const sample = sampleBody(body)
+  const hasDryRun = 'dryRun' in ((body.properties as object | undefined) ?? {})
+  return hasDryRun ? [true, false].map((dryRun) => ({ ...sample, dryRun })) : [sample]
+}
+
+/** @param unknown what an id that nobody has is answered, by who is asking */
+async function findFault(check: Check, unknown: Map<string, string>): Promise<string | undefined> {
+  const { operation, caller, header, place } = check
+  const title = `${operation.title} as ${caller.name}, workspace ${header}, id ${place}`
+  const wanted = expectStatus(check)
+  const { path, question } = await prepare(check, wanted === 'success')
+  const answer = await api.call(operation.method, path, question)
+  const leak = findLeak(answer, JSON.stringify([path, question]))
+  if (leak !== undefined) return `${title}: tells ${leak}`
+  const isRight = wanted === 'success' ? isSuccess(operation, answer.status) : answer.status === wanted
+  if (!isRight) return `${title}: ${answer.status} instead of ${wanted}: ${JSON.stringify(answer.body)}`
+  if (wanted === 401 && !isError(answer, 'Authentication required')) return `${title}: tells more than 401`
+  if (wanted === 403 && !isError(answer, 'Access denied')) return `${title}: tells more than 403`
+  if (wanted !== 404) return undefined
+  const asker = `${caller.name} ${header}`
+  const known = unknown.get(asker) ?? JSON.stringify(answer.body)
+  unknown.set(asker, known)
+  return known === JSON.stringify(answer.body) ? undefined : `${title}: another 404 than elsewhere`
+}
+
+function isSuccess({ responses }: Operation, status: number): boolean {
+  return status < 300 && String(status) in responses
+}
+
+function isError({ body }: Answer, error: string): boolean {
+  return JSON.stringify(body) === JSON.stringify({ error })
+}
+
+/** What the contract says, in its order: token, workspace header, membership and role, what is there. */
+function expectStatus({ operation, caller, header, place, body }: Check): number | 'success' {
+  const { permissions, home, isKey } = caller
+  if (permissions === undefined) return 401
+  if (header === 'malformed' || (header === 'missing' && !isKey)) return 400
+  const isHome = header === 'missing' || (header === 'own' && home === own)
+  const role =
+    typeof operation.role === 'function' ? operation.role({ body } as never) : (operation.role ?? 'admin')
+  if (!isHome || !permits(permissions, role, operation.scope)) return 403
+  // A key that names no workspace is at home in its own; what is ours is foreign there.
+  const found = home === own ? place : place === 'own' ? 'foreign' : place
+  if (!operation.path.includes('{')) return 'success'
+  if (nounOf(operation) === undefined) return found === 'malformed' ? 400 : 'success'
+  if (nounOf(operation) === 'member') {
+    if (found === 'malformed') return 422
+    // Whoever has tokens may become a member, be it of elsewhere too.
+    if (operation.method === 'PUT') return 'success'
+  }
+  return found === 'own' ? 'success' : 404
+}
+
+/** The request, with something new to act upon where it will succeed. */
+async function prepare({ operation, caller, header, place, body }: Check, succeeds: boolean) {
+  const noun = nounOf(operation)
+  const id =
+    place === 'malformed'
+      ? noun === 'member'
+        ? 'x'.repeat(256)
+        : 'no-uuid'
+      : place === 'random' || noun === undefined
+        ? randomUUID()
+        : place === 'foreign'
+          ? // Whom a PUT makes a member is told of from then on.
+            operation.method === 'PUT' && noun === 'member'
+            ? await third.plant(noun)
+            : foreign.planted[noun]
+          : succeeds && operation.method !== 'GET'
+            ? await own.plant(noun)
+            : own.planted[noun]
+  const path = operation.path
+    .replace('{version}', '1')
+    .replace('{eventType}', place === 'malformed' ? 'no-type' : 'LEAD_CREATED')
+    .replace(/\{\w+\}/, encodeURIComponent(id))
+  const question: Question = {
+    token: caller.token,
+    workspace: workspaceHeaders[header],
+    ...(body === undefined ? {} : { body: { ...body, ...uniqueName(body) } }),
+    headers: { prefer: 'respond-async' },
+  }
+  return { path, question }
+}
+
+function uniqueName({ name }: Record<string, unknown>): object {
+  return name === undefined ? {} : { name: `${name} ${randomUUID()}` }
+}
+
+function nounOf({ path }: Operation): Noun | undefined {
+  const word = /([\w-]+)\/\{(?:id|userId)\}/.exec(path)?.[1]
+  if (word === undefined) return undefined
+  const noun = nouns[word]
+  if (noun === undefined) throw new Error(`What is the id in ${path}? Tell it in nouns.`)
+  return noun
+}
+
+/** Any byte of the foreign workspace that was not in the question already. */
+function findLeak({ headers, body }: Answer, asked: string): string | undefined {
+  const told = JSON.stringify([headers, body ?? null])
+  return [foreign.canary, ...foreign.ids].find((text) => told.includes(text) && !asked.includes(text))
+}
+
+t.test('a webhook comes in for the workspace of its secret alone', async (t) => {
+  const body = '{}'
+  const { id: secretId, key, provider } = own.signing
+  for (const [name, workspaceId, status] of [
+    ['own', own.id, 202],
+    ['foreign', foreign.id, 401],
+    ['random', newId(), 401],
+    ['malformed', 'no-uuid', 401],
+  ] as const)
+    for (const token of [undefined, await mint('somebody'), foreign.tokens.admin]) {
+      const id = newId()
+      const timestamp = nowText()
+      const headers = {
+        'x-idempotency-key': id,
+        'x-timestamp': timestamp,
+        'x-signature-id': secretId,
+        'x-signature': signWebhook(key, { id, timestamp, body }),
+      }
+      const path = `/api/incoming-webhooks/${provider}/${workspaceId}`
+      const answer = await api.call('POST', path, { body, token, headers })
+      t.equal(answer.status, status, name)
+      t.equal(findLeak(answer, ''), undefined)
+    }
+})
+
+t.test('every statement on the rows of tenants says of which workspace', async (t) => {
+  const tables = await database.run<{ name: string }>(
+    'tenant_tables',
+    `SELECT table_name AS name FROM information_schema.columns
+     WHERE column_name = 'workspace_id' AND table_schema = 'public'`,
+    [],
+  )
+  const names = tables.map(({ name }) => name)
+  t.ok(names.length >= 15)
+  t.ok(texts.size > 50, 'there is something to look at')
+  t.strictSame(findUnscoped(texts, names, exceptions), [])
+  t.comment(`${texts.size} statements, ${names.length} tables`)
+
+  const { rule } = api.app.database.system
+  const unscoped: (() => Promise<unknown>)[] = [
+    () => rule.findUnique({ where: { id: own.planted.rule } }),
+    () => rule.findMany({ where: { name: own.canary }, include: { counters: true } }),
+    () => rule.count(),
+    () => rule.updateMany({ where: { name: newId() }, data: { name: 'x' } }),
+    () => rule.deleteMany({ where: { id: newId() } }),
+  ]
+  for (const ask of unscoped) {
+    const free = recordSql()
+    await ask()
+    t.ok(findUnscoped(free, names, exceptions).length > 0, `it would be found: ${ask}`)
+  }
+})
