@@ -97,8 +97,15 @@ t.test('fifty twins over two processes make one rule', async (t) => {
     [`${rules}/${source.id}/clone`, undefined],
   ] as const) {
     const before = await countRules()
+    // On a busy machine a twin may be asked to come again, and does.
+    const untilAnswered = async (send: typeof post) => {
+      for (;;) {
+        const answer = await send<Rule>(path, path, { body })
+        if (answer.status !== 503) return answer
+      }
+    }
     const answers = await Promise.all(
-      Array.from({ length: 50 }, (_, index) => (index % 2 ? post : postOther)<Rule>(path, path, { body })),
+      Array.from({ length: 50 }, (_, index) => untilAnswered(index % 2 ? post : postOther)),
     )
     t.equal(answers.filter((answer) => !isReplay(answer)).length, 1)
     t.equal(new Set(answers.map((answer) => JSON.stringify(outcomeOf(answer)))).size, 1)
