@@ -98,7 +98,7 @@ t.test('fifty twins over two processes make one rule', async (t) => {
   ] as const) {
     const before = await countRules()
     // On a busy machine a twin may be asked to come again, and does.
-    const untilAnswered = async (send: typeof post) => {
+    const untilAnswered = async (send: typeof postOther) => {
       for (;;) {
         const answer = await send<Rule>(path, path, { body })
         if (answer.status !== 503) return answer
