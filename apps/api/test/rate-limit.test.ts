@@ -1,5 +1,6 @@
 import { once } from 'node:events'
 import { type AddressInfo, createServer } from 'node:net'
+import { setTimeout } from 'node:timers/promises'
 import { newId } from '@automation/database'
 import { startRedis } from '@automation/launcher'
 import t from 'tap'
@@ -332,7 +333,13 @@ t.test('Redis may say nothing from the start, or fall silent and come back', asy
   t.equal(alone.filter(isLet).length, 6, 'one for each')
   t.strictSame([...new Set(alone.map(({ status }) => status))].sort(), [401, 429])
   redis.kill('SIGCONT')
-  t.equal((await askAll('192.0.2.3')).filter(isLet).length, 3, 'one for both again')
+  // The connection that said nothing was given up, and a new one takes a moment: until then it may be one for each.
+  const lets: number[] = []
+  for (let host = 3; host < 200 && lets.at(-1) !== 3; host++) {
+    lets.push((await askAll(`192.0.2.${host}`)).filter(isLet).length)
+    await setTimeout(50)
+  }
+  t.equal(lets.at(-1), 3, 'one for both again')
 })
 
 t.test('a token comes back after its interval, and not sooner', async (t) => {
