@@ -11,7 +11,8 @@ export interface Plan {
 }
 
 export interface Report {
-  results: Result[]
+  /** As `--json` writes them. */
+  results: object[]
   /** For people to read. */
   text: string
 }

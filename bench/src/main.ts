@@ -3,10 +3,11 @@ import { cpus } from 'node:os'
 import { CannotStart, makeTemporaryDirectory, startProduct } from '@automation/launcher'
 import type { Plan } from './benchmark.js'
 import { planEvents } from './events/benchmark.js'
+import { planFairness } from './fairness/benchmark.js'
 import { planIngest } from './ingest/benchmark.js'
 import { type Options, readOptions, usage } from './options.js'
 
-const plans = { events: planEvents, ingest: planIngest }
+const plans = { events: planEvents, ingest: planIngest, fairness: planFairness }
 
 const { options, plan } = readPlanOrExit()
 const code = await run(plan, options).catch((error: Error) => {

@@ -1,7 +1,7 @@
 import { resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 
-const benchmarks = ['events', 'ingest'] as const
+const benchmarks = ['events', 'ingest', 'fairness'] as const
 
 export interface Options {
   benchmark: (typeof benchmarks)[number]
@@ -16,10 +16,11 @@ export interface Options {
   profile: string | undefined
 }
 
-export const usage = `npm run bench -- [events|ingest] [--seconds 8] [--rounds 3] [--only TEXT] [--json FILE] [--profile DIR]
+export const usage = `npm run bench -- [events|ingest|fairness] [--seconds 8] [--rounds 3] [--only TEXT] [--json FILE] [--profile DIR]
 
   events     from a caller's request until the rules have run; this is what runs when neither is named
   ingest     from a provider's webhook until it is accepted, beside a plain service that does the same
+  fairness   what a flood of one workspace does to the waits of 50 others, with fair shares and without
   --only     measures what has TEXT in its label, as in "async" or "10 matching rules @128"
   --profile  writes a CPU profile of API and worker each, for a browser's developer tools; CPU figures are dearer then`
 
@@ -41,7 +42,7 @@ export function readOptions(args: string[]): Options {
   const seconds = Number(values.seconds)
   const rounds = Number(values.rounds)
   if (benchmark === undefined || others.length > 0)
-    throw new Error(`${positionals.join(' ')} is neither ${benchmarks.join(' nor ')}`)
+    throw new Error(`${positionals.join(' ')} is none of ${benchmarks.join(', ')}`)
   if (!(seconds > 0)) throw new Error(`--seconds ${values.seconds} has to be a number above 0`)
   if (!(Number.isInteger(rounds) && rounds > 0))
     throw new Error(`--rounds ${values.rounds} has to be a whole number above 0`)

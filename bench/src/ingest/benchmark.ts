@@ -83,7 +83,7 @@ async function measureIngest(
   { scenario, connections }: Measurement<IngestScenario>,
   seconds: number,
 ): Promise<Figures> {
-  await clearTraces(database, redis)
+  await clearTraces(database, redis, 'yardstick_webhooks')
   const receiver = scenario.receiver === 'yardstick' ? yardstick : (product.apis[0] as ApiProcess)
   const { baseUrl } = receiver
   const worker = scenario.hasWorker ? await product.startWorker() : undefined

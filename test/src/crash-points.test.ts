@@ -1,0 +1,232 @@
+import { readFile, writeFile } from 'node:fs/promises'
+import { setTimeout as delay } from 'node:timers/promises'
+import { executionIdOf } from '@automation/database'
+import { makeTemporaryDirectory, type NodeProcess } from '@automation/launcher'
+import t from 'tap'
+import { startTraffic } from './fixtures/crash-callers.js'
+import {
+  apiPlaces,
+  armPoints,
+  type Encounter,
+  lookUps,
+  type Mode,
+  type Point,
+  pointsOf,
+  suspectPlace,
+  workerPlaces,
+} from './fixtures/crash-points.js'
+import { findCounterFaults, findFaults, findStrayCalls, readEffects } from './fixtures/effects.js'
+import { stealJobs } from './fixtures/job-thief.js'
+import { inParallel } from './fixtures/product.js'
+import { startProductWithTargets } from './fixtures/product-with-targets.js'
+
+t.setTimeout(300_000)
+
+/** By then a point was met, or is never. */
+const patienceMs = 120_000
+const slowMs = 3_000
+
+const house = await startProductWithTargets({
+  workers: 2,
+  isFine: async ({ name }) => {
+    if (name.startsWith('slow')) await delay(slowMs)
+    return true
+  },
+})
+const { product, targets, call } = house
+const reports = await makeTemporaryDirectory()
+t.teardown(async () => {
+  await house.stop()
+  await reports.remove()
+})
+
+const retry = { attempts: 20, delayMs: 100, backoff: 'constant' }
+const calls = [
+  { type: 'SEND_WEBHOOK', config: { url: `${targets.url}/{{name}}` }, retry },
+  { type: 'CREATE_TASK', config: { title: '{{name}} between' } },
+  { type: 'SEND_EMAIL', config: { to: 'ada@example.com', subject: '{{name}}', template: 'plain' }, retry },
+  { type: 'WAIT', config: { duration: '1s' } },
+  { type: 'CREATE_TASK', config: { title: '{{name}} after' } },
+]
+const slow = [{ type: 'SEND_WEBHOOK', config: { url: `${targets.url}/{{name}}` }, retry }]
+await addRule([{ type: 'CREATE_TASK', config: { title: '{{name}}' } }], [])
+const callingRule = await addRule(calls, [{ field: 'kind', operator: 'equals', value: 'calls' }])
+const slowRule = await addRule(slow, [{ field: 'kind', operator: 'equals', value: 'slow' }])
+
+const [steady] = product.apis
+if (!steady) throw new Error('There is no API')
+const traffic = await startTraffic(house, steady)
+const met: string[] = []
+const wanted: string[] = []
+const statements = new Set<string>()
+let visits = 0
+
+const startedAt = performance.now()
+traffic.sendTo(steady)
+await meetAll()
+await traffic.stop()
+const metAllAt = performance.now()
+const effects = await readEffects(house)
+const seconds = [metAllAt - startedAt, performance.now() - metAllAt].map((ms) => Math.round(ms / 1_000))
+t.comment(
+  `${met.length} points in ${seconds[0]} s, the rest in ${seconds[1]} s, ${traffic.offers.length} events`,
+)
+
+t.test('every point was met, in every mode', async (t) => {
+  t.strictSame(met.toSorted(), wanted.toSorted())
+})
+
+t.test('there is no statement by a name that has no point', async (t) => {
+  const known = new Set<string>([...apiPlaces, ...workerPlaces, suspectPlace, ...lookUps])
+  t.strictSame(
+    [...statements].filter((name) => !known.has(name)),
+    [],
+  )
+})
+
+t.test('callers heard nothing but acceptances and pleas to come again', async (t) => {
+  t.strictSame(traffic.surprises, [])
+})
+
+t.test('every event that was acknowledged has run once, and no other one twice', async (t) => {
+  const eventsOf = groupBy(effects.events, ({ type, data }) =>
+    type === 'LEAD_CREATED' ? (data as { name: string }).name : '',
+  )
+  const tasksOf = groupBy(effects.tasks, ({ title }) => title)
+  const faults = traffic.offers.flatMap(({ name, kind, isAcknowledged }) => {
+    const events = eventsOf.get(name) ?? []
+    const count = events.length
+    const titles = kind === 'calls' ? [name, `${name} between`, `${name} after`] : [name]
+    return [
+      ...(count > 1 || (count < 1 && isAcknowledged) ? [`${name}: ${count} events`] : []),
+      ...events.flatMap(({ quarantined }) => (quarantined ? [`${name}: quarantined`] : [])),
+      ...titles.flatMap((title) => {
+        const made = tasksOf.get(title)?.length ?? 0
+        return made === count ? [] : [`${title}: ${made} tasks of ${count} events`]
+      }),
+    ]
+  })
+  t.strictSame(faults, [])
+})
+
+t.test('every call was made under its first key, as often as it was noted or less', async (t) => {
+  const faults = effects.events.flatMap(({ id, type, data }) => {
+    const { kind, name } = data as { kind?: string; name?: string }
+    if (type !== 'LEAD_CREATED' || kind === 'task') return []
+    const [ruleId, actions] = kind === 'calls' ? [callingRule, calls] : [slowRule, slow]
+    const executionId = executionIdOf({ id, ruleId: null }, ruleId)
+    return findFaults(effects, { executionId, actions }).map((fault) => `${name}: ${fault}`)
+  })
+  t.strictSame(faults, [])
+  t.strictSame(findStrayCalls(effects), [])
+})
+
+t.test('the counters are the rows', async (t) => {
+  t.strictSame(findCounterFaults(effects), [])
+})
+
+/**
+ * All at once, among healthy ones: APIs and workers that die one after another, some that stand still again and again, and
+ * some whose calls fail.
+ */
+async function meetAll(): Promise<void> {
+  const apiPoints = pointsOf(apiPlaces)
+  const workerPoints = pointsOf(workerPlaces)
+  let areSuspectsMet = false
+  const suspects = meetSuspects().finally(() => {
+    areSuspectsMet = true
+  })
+  await Promise.all([
+    suspects,
+    visitApi(inMode('error', apiPoints)),
+    visitWorker(inMode('error', workerPoints)),
+    inParallel(apiPoints.length, 7, (index) => visitApi(sleepAndDie(apiPoints, index))),
+    inParallel(workerPoints.length, 14, (index) => visitWorker(sleepAndDie(workerPoints, index))),
+    stealJobs(house, () => areSuspectsMet),
+  ])
+}
+
+/** It takes a second to start a process, so it does both: it stands still at one point, and ends at another. */
+function sleepAndDie(points: Point[], index: number): Encounter[] {
+  const other = points[(index + points.length / 2) % points.length] as Point
+  return [`${points[index] as Point}: pause`, `${other}: kill`]
+}
+
+/**
+ * An event that has lost three workers is given up. So the points after one was noted come one after another, and that of the
+ * kill last: it takes the longest until such an event is run again.
+ */
+async function meetSuspects(): Promise<void> {
+  const points = pointsOf([suspectPlace])
+  const [before, after] = points as [Point, Point]
+  await Promise.all([
+    visitWorker([`${before}: kill`]),
+    visitWorker(inMode('error', points))
+      .then(() => visitWorker(inMode('pause', points)))
+      .then(() => visitWorker([`${after}: kill`])),
+  ])
+}
+
+function inMode(mode: Mode, points: Point[]): Encounter[] {
+  return points.map((point): Encounter => `${point}: ${mode}`)
+}
+
+async function visitApi(encounters: Encounter[]): Promise<void> {
+  const report = await openReport()
+  const api = await product.startApi(armPoints(encounters, report))
+  traffic.sendTo(api)
+  await waitForEncounters(api, encounters, report)
+}
+
+async function visitWorker(encounters: Encounter[]): Promise<void> {
+  const report = await openReport()
+  const worker = await product.startWorker(armPoints(encounters, report))
+  await waitForEncounters(worker, encounters, report)
+}
+
+/** Waits until the process has met its points, or a while; then it has to be dead, or be able to end well. */
+async function waitForEncounters(
+  process: NodeProcess,
+  encounters: Encounter[],
+  report: string,
+): Promise<void> {
+  wanted.push(...encounters)
+  const giveUpAt = performance.now() + patienceMs
+  let lines: string[] = []
+  const isMet = (encounter: string) => lines.includes(encounter)
+  while (performance.now() < giveUpAt && !encounters.every(isMet)) {
+    await delay(100)
+    lines = await readReport(report)
+  }
+  met.push(...encounters.filter(isMet))
+  for (const line of lines) if (line.startsWith('statement ')) statements.add(line.slice(10))
+  if (encounters.some((encounter) => encounter.endsWith(': kill') && isMet(encounter))) await process.exited
+  else await process.stop()
+}
+
+async function openReport(): Promise<string> {
+  const path = `${reports.path}/${++visits}`
+  await writeFile(path, '')
+  return path
+}
+
+async function readReport(path: string): Promise<string[]> {
+  return (await readFile(path, 'utf8')).split('\n').filter((line) => line !== '')
+}
+
+async function addRule(actions: object[], conditions: object[]): Promise<string> {
+  const definition = { name: 'Rule', trigger: 'LEAD_CREATED', conditions, actions }
+  const { status, body } = await call('POST', '/api/automation-rules', definition)
+  if (status !== 201) throw new Error(JSON.stringify(body))
+  return body.id
+}
+
+function groupBy<Item>(items: Item[], keyOf: (item: Item) => string): Map<string, Item[]> {
+  const groups = new Map<string, Item[]>()
+  for (const item of items) {
+    const group = groups.get(keyOf(item))
+    if (group) group.push(item)
+    else groups.set(keyOf(item), [item])
+  }
+  return groups
+}
