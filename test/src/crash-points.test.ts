@@ -12,11 +12,10 @@ import {
   type Mode,
   type Point,
   pointsOf,
-  suspectPlace,
+  suspectStatements,
   workerPlaces,
 } from './fixtures/crash-points.js'
 import { findCounterFaults, findFaults, findStrayCalls, readEffects } from './fixtures/effects.js'
-import { stealJobs } from './fixtures/job-thief.js'
 import { inParallel } from './fixtures/product.js'
 import { startProductWithTargets } from './fixtures/product-with-targets.js'
 
@@ -77,7 +76,7 @@ t.test('every point was met, in every mode', async (t) => {
 })
 
 t.test('there is no statement by a name that has no point', async (t) => {
-  const known = new Set<string>([...apiPlaces, ...workerPlaces, suspectPlace, ...lookUps])
+  const known = new Set<string>([...apiPlaces, ...workerPlaces, ...suspectStatements, ...lookUps])
   t.strictSame(
     [...statements].filter((name) => !known.has(name)),
     [],
@@ -132,17 +131,11 @@ t.test('the counters are the rows', async (t) => {
 async function meetAll(): Promise<void> {
   const apiPoints = pointsOf(apiPlaces)
   const workerPoints = pointsOf(workerPlaces)
-  let areSuspectsMet = false
-  const suspects = meetSuspects().finally(() => {
-    areSuspectsMet = true
-  })
   await Promise.all([
-    suspects,
     visitApi(inMode('error', apiPoints)),
     visitWorker(inMode('error', workerPoints)),
     inParallel(apiPoints.length, 7, (index) => visitApi(sleepAndDie(apiPoints, index))),
     inParallel(workerPoints.length, 14, (index) => visitWorker(sleepAndDie(workerPoints, index))),
-    stealJobs(house, () => areSuspectsMet),
   ])
 }
 
@@ -150,21 +143,6 @@ async function meetAll(): Promise<void> {
 function sleepAndDie(points: Point[], index: number): Encounter[] {
   const other = points[(index + points.length / 2) % points.length] as Point
   return [`${points[index] as Point}: pause`, `${other}: kill`]
-}
-
-/**
- * An event that has lost three workers is given up. So the points after one was noted come one after another, and that of the
- * kill last: it takes the longest until such an event is run again.
- */
-async function meetSuspects(): Promise<void> {
-  const points = pointsOf([suspectPlace])
-  const [before, after] = points as [Point, Point]
-  await Promise.all([
-    visitWorker([`${before}: kill`]),
-    visitWorker(inMode('error', points))
-      .then(() => visitWorker(inMode('pause', points)))
-      .then(() => visitWorker([`${after}: kill`])),
-  ])
 }
 
 function inMode(mode: Mode, points: Point[]): Encounter[] {
