@@ -19,8 +19,6 @@ export {
   type Effect,
   findError,
   findNextAction,
-  isFailure,
-  isOpen,
   settleAction,
   simulatePlan,
   skippedAfterFailure,

@@ -8,7 +8,7 @@ import { Matches } from '../../count-matches.js'
 import { refusals } from '../../errors.js'
 import { checkFilter } from '../../history-filter.js'
 import { fillMissingBody } from '../../plugins/bodies.js'
-import { Accepted } from '../../run-event.js'
+import { Accepted, sendAccepted } from '../../run-event.js'
 import { Id, refusalAnswers } from '../answers.js'
 import { executionFilter, narrowExecutions } from './execution-filter.js'
 import { presentUnstarted } from './read.js'
@@ -69,10 +69,7 @@ export const retryRoutes: FastifyPluginAsyncTypebox = async (app) => {
         }
       })
       app.inbox.resume({ executionId: id, eventId, workspaceId: workspace.id, dueAt })
-      return reply
-        .status(202)
-        .header('location', `/api/executions/${id}`)
-        .send({ id, status: 'accepted' as const })
+      return sendAccepted(reply, `/api/executions/${id}`, id)
     },
   })
 
