@@ -163,7 +163,7 @@ export function createExecutor({ database, queue, ledger, leases, gate, perform,
 
   /** Whatever was committed with a run is put on the belt, best effort; and a rule that keeps failing is paused. */
   function announce(run: Run): void {
-    for (const event of run.emitted) queue.add(event).catch(() => {})
+    for (const event of run.emitted) queue.addAlone(event).catch(() => {})
     run.emitted = []
     run.tasks = []
     const { executionId, event, dueAt, rule, status } = run

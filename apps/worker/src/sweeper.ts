@@ -17,6 +17,7 @@ interface UndoneEvent {
   id: string
   workspaceId: string
   ruleId: string | null
+  jobId: string
 }
 
 /**
@@ -30,13 +31,16 @@ export function startSweeper(database: Database, queue: EventQueue, log: Logger)
     find: (cursor) => database.run<UndoneEvent>('find_undone', undoneEvents, cursor),
     first: [noId],
     cursorAt: ({ id }) => [id],
-    restore: (event) => queue.restore(event),
+    restore: (events) => restoreJobs(queue, events),
   })
   const restoreRuns = createRestorer({
     find: (cursor) => database.run<DueRun>('find_due', dueRuns, cursor),
     first: ['-infinity', noId],
     cursorAt: ({ dueAt, executionId }) => [dueAt.toISOString(), executionId],
-    restore: (run) => queue.restoreDue(run),
+    async restore(runs) {
+      const outcomes = await Promise.all(runs.map((run) => queue.restoreDue(run)))
+      return outcomes.filter(Boolean).length
+    },
   })
   return repeat(sweep, pauseMs, (error) => log.warn({ err: error }, 'sweep failed; the next one goes on'))
 
@@ -63,15 +67,15 @@ function createRestorer<Row>(source: {
   /** Before the first page. */
   first: string[]
   cursorAt(row: Row): string[]
-  restore(row: Row): Promise<boolean>
+  /** Answers how many rows it put back. */
+  restore(rows: Row[]): Promise<number>
 }): (isStopped: () => boolean) => Promise<number> {
   let cursor = source.first
   return async (isStopped) => {
     let restored = 0
     for (let page = 0; page < maxPages && !isStopped(); page++) {
       const rows = await source.find(cursor)
-      const outcomes = await Promise.all(rows.map((row) => source.restore(row)))
-      restored += outcomes.filter(Boolean).length
+      restored += await source.restore(rows)
       const last = rows.at(-1)
       const isLastPage = rows.length < pageSize || last === undefined
       cursor = isLastPage ? source.first : source.cursorAt(last)
@@ -81,11 +85,25 @@ function createRestorer<Row>(source: {
   }
 }
 
+/** Events that travelled together are put back together, less those that are done. */
+async function restoreJobs(queue: EventQueue, events: UndoneEvent[]): Promise<number> {
+  const jobs = new Map<string, UndoneEvent[]>()
+  for (const event of events) {
+    const company = jobs.get(event.jobId)
+    if (company) company.push(event)
+    else jobs.set(event.jobId, [event])
+  }
+  const restored = await Promise.all(
+    [...jobs].map(async ([id, company]) => ((await queue.restore(id, company)) ? company.length : 0)),
+  )
+  return restored.reduce((sum, count) => sum + count, 0)
+}
+
 const noId = '00000000-0000-0000-0000-000000000000'
 
 /** The oldest events that are not done, beyond a cursor, of all workspaces. */
 const undoneEvents = `
-  SELECT id, workspace_id AS "workspaceId", rule_id AS "ruleId"
+  SELECT id, workspace_id AS "workspaceId", rule_id AS "ruleId", coalesce(job_id, id) AS "jobId"
   FROM events
   WHERE done_at IS NULL AND id > $1::uuid AND accepted_at < now() - make_interval(secs => ${minimumAgeSeconds})
   ORDER BY id

@@ -1,6 +1,6 @@
 import { type Database, isDatabaseAway } from '@automation/database'
 import type { EventQueue } from '@automation/inbox'
-import { JobData, type JobName, queueName, type Reply, replyChannel, stallOptions } from '@automation/jobs'
+import { type EventsJobData, JobData, type JobName, queueName, stallOptions } from '@automation/jobs'
 import { type Job, Worker } from 'bullmq'
 import { Redis } from 'ioredis'
 import type { Logger } from 'pino'
@@ -14,7 +14,8 @@ import { createExecutor } from './executor.js'
 import { createLeases } from './leases.js'
 import { createLedger } from './ledger.js'
 import { createEventLoader, type LoadedEvent } from './load-events.js'
-import { beginRun, type Run } from './run.js'
+import { createReplies } from './replies.js'
+import { beginRun } from './run.js'
 import { createSuspects } from './suspects.js'
 
 /**
@@ -42,6 +43,7 @@ export function startWorker(config: Config, database: Database, queue: EventQueu
     commandTimeout: 2_000,
   })
   const connection = new Redis(config.redisUrl, { maxRetriesPerRequest: null })
+  const reply = createReplies(publisher, config.queuePrefix)
 
   let jobs = 0
   const worker = new Worker<JobData, void, JobName>(queueName, takeJob, {
@@ -91,13 +93,20 @@ export function startWorker(config: Config, database: Database, queue: EventQueu
 
   async function runJob({ data, stalledCounter }: Job<JobData, void, JobName>): Promise<void> {
     if (!Check(JobData, data)) throw new Error('Not a job of ours')
-    if (data.executionId === undefined) return takeEvent(data, stalledCounter > 0)
+    if ('events' in data) return takeEvents(data, stalledCounter > 0)
     const claimed = await claimRun(data.executionId)
     if (claimed) void executor.resume(claimed)
   }
 
+  /** They only travel together: each is run, and answered, by itself. One that fails brings the job back, for itself alone. */
+  async function takeEvents({ events, replyTo }: EventsJobData, hasStalled: boolean): Promise<void> {
+    const taken = await Promise.allSettled(events.map(({ id }) => takeEvent(id, replyTo, hasStalled)))
+    const failure = taken.find(({ status }) => status === 'rejected')
+    if (failure?.status === 'rejected') throw failure.reason
+  }
+
   /** @param hasStalled the worker that had it before gave no sign of life */
-  async function takeEvent({ eventId, replyTo }: JobData, hasStalled: boolean): Promise<void> {
+  async function takeEvent(eventId: string, replyTo: string | undefined, hasStalled: boolean): Promise<void> {
     const event = await loadEvent(eventId)
     if (event === undefined) return
     if (hasStalled || event.crashes > 0) await runAlone(eventId, () => runEvent(event, replyTo))
@@ -120,26 +129,8 @@ export function startWorker(config: Config, database: Database, queue: EventQueu
     )
     log.debug({ eventId: event.id, runs: runs.length, calls: calls.length }, 'event done')
     if (replyTo === undefined) return
-    if (calls.length > 0) void Promise.all(ending).then(() => tell(replyTo, event, runs))
-    else tell(replyTo, event, runs)
-  }
-
-  /** Not waited for: a caller who is not told reads the stored outcome. */
-  function tell(instanceId: string, event: LoadedEvent, runs: Run[]): void {
-    // Put off, or another worker's by now: it is not known here what comes of it.
-    if (runs.some(({ status }) => status === 'running')) return
-    const reply: Reply = {
-      eventId: event.id,
-      runs: runs.map(({ rule, executionId, status, error, results }) => ({
-        ruleId: rule.id,
-        executionId,
-        status,
-        error,
-        // The answer to a trigger does not tell of single actions.
-        results: event.ruleId === null ? [] : results,
-      })),
-    }
-    publisher.publish(replyChannel(config.queuePrefix, instanceId), JSON.stringify(reply)).catch(() => {})
+    if (calls.length > 0) void Promise.all(ending).then(() => reply(replyTo, event, runs))
+    else reply(replyTo, event, runs)
   }
 }
 

@@ -64,7 +64,7 @@ t.test('a job that is delivered after its event is done does nothing', async (t)
   await house.inbox.accept(event)
   const { doneAt } = await house.untilDone(event.id)
   // It is put back as soon as BullMQ, too, is through with it.
-  while (!(await house.queue.restore(event))) await setTimeout(20)
+  while (!(await house.queue.restore(event.id, [event]))) await setTimeout(20)
   const later = house.newEvent()
   await house.inbox.accept(later)
   await house.untilDone(later.id)
@@ -81,12 +81,33 @@ t.test('the sweeper puts back an event whose job was never added, or is gone', a
   t.ok((await house.untilDone(forgotten.id)).doneAt)
 })
 
+t.test(
+  'events that are accepted together travel in one job, and those it lost are put back with it',
+  async (t) => {
+    const house = await openHouse(t)
+    await house.createRule([task])
+    const events = Array.from({ length: 30 }, () => house.newEvent())
+    await Promise.all(events.map((event) => house.inbox.accept(event)))
+    await house.inbox.close()
+    const rows = await house.own.event.findMany({ orderBy: { id: 'asc' } })
+    const jobs = rows.map(({ id, jobId }) => jobId ?? id)
+    t.same(new Set(jobs), new Set([events[0]?.id, events[25]?.id]), 'no more than 25 a job')
+    t.notOk(await house.queue.restore(jobs[0] ?? '', events.slice(0, 25)), 'it is on its way')
+
+    await house.forget()
+    house.startWorker()
+    house.startSweeper()
+    for (const { id } of events) await house.untilDone(id)
+    t.equal(await house.own.task.count(), 30)
+  },
+)
+
 t.test('a job that is on its way is not put back a second time', async (t) => {
   const house = await openHouse(t)
   const event = house.newEvent()
   await house.inbox.accept(event)
   await house.inbox.close()
-  t.notOk(await house.queue.restore(event), 'it waits')
+  t.notOk(await house.queue.restore(event.id, [event]), 'it waits')
   house.startWorker()
   await house.untilDone(event.id)
 })
@@ -148,5 +169,5 @@ t.test('a queue that Redis did not answer at its birth is opened as soon as it d
   t.notOk(await queue.isReady(500))
   await admin.call('ACL', 'SETUSER', user, '+info')
   t.ok(await queue.isReady(10_000))
-  await t.resolves(queue.add({ id: newId(), workspaceId: newId(), ruleId: null }))
+  await t.resolves(queue.addAlone({ id: newId(), workspaceId: newId(), ruleId: null }))
 })

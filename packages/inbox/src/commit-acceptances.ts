@@ -26,10 +26,16 @@ export interface NewReceipt {
   secretId: string
 }
 
+/** An event, and the job that is to carry it; null where that has the event's own id. */
+export interface CarriedEvent {
+  event: NewEvent
+  jobId: string | null
+}
+
 /** What is accepted as one or not at all: events, and the receipt where they came by a webhook. */
 export interface Acceptance {
-  events: NewEvent[]
-  receipt?: NewReceipt
+  carried: CarriedEvent[]
+  receipt: NewReceipt | undefined
 }
 
 /**
@@ -40,13 +46,13 @@ export interface Acceptance {
  * @returns for each acceptance whether it was made now, false for a webhook that was known
  */
 export async function commitAcceptances(database: Database, acceptances: Acceptance[]): Promise<boolean[]> {
-  const receipts = acceptances.flatMap(({ receipt, events }) =>
-    receipt ? [receiptRow(receipt, events)] : [],
+  const receipts = acceptances.flatMap(({ receipt, carried }) =>
+    receipt ? [receiptRow(receipt, carried)] : [],
   )
   // Two processes that insert the same keys in different orders would wait for each other for ever.
   receipts.sort((left, right) => (identityOf(left) < identityOf(right) ? -1 : 1))
-  const events = acceptances.flatMap(({ receipt, events }) =>
-    events.map((event) => eventRow(event, receipt?.id ?? null)),
+  const events = acceptances.flatMap(({ receipt, carried }) =>
+    carried.map((event) => eventRow(event, receipt?.id ?? null)),
   )
   const inserted = await database.run<{ id: string }>('commit_acceptances', statement, [
     JSON.stringify(receipts),
@@ -66,17 +72,20 @@ const statement = `
     ON CONFLICT (workspace_id, provider, key) DO NOTHING
     RETURNING id
   ), event AS (
-    INSERT INTO events (id, workspace_id, type, data, rule_id, replay_of, rule_ids)
-    SELECT new.id, new.workspace_id, new.type, new.data, new.rule_id, new.replay_of, '{}'
+    INSERT INTO events (id, workspace_id, type, data, rule_id, replay_of, job_id, rule_ids)
+    SELECT new.id, new.workspace_id, new.type, new.data, new.rule_id, new.replay_of, new.job_id, '{}'
     FROM json_to_recordset($2::json) AS new (
-      id uuid, workspace_id uuid, type text, data json, rule_id uuid, replay_of uuid, receipt_id uuid)
+      id uuid, workspace_id uuid, type text, data json, rule_id uuid, replay_of uuid, job_id uuid, receipt_id uuid)
     WHERE new.receipt_id IS NULL OR new.receipt_id IN (SELECT id FROM receipt)
   )
   SELECT id FROM receipt`
 
 type ReceiptRow = ReturnType<typeof receiptRow>
 
-function receiptRow({ id, workspaceId, provider, key, bodyHash, secretId }: NewReceipt, events: NewEvent[]) {
+function receiptRow(
+  { id, workspaceId, provider, key, bodyHash, secretId }: NewReceipt,
+  carried: CarriedEvent[],
+) {
   return {
     id,
     workspace_id: workspaceId,
@@ -84,8 +93,8 @@ function receiptRow({ id, workspaceId, provider, key, bodyHash, secretId }: NewR
     key,
     body_hash: `\\x${bodyHash}`,
     secret_id: secretId,
-    event_types: events.map((event) => event.type),
-    event_ids: events.map((event) => event.id),
+    event_types: carried.map(({ event }) => event.type),
+    event_ids: carried.map(({ event }) => event.id),
   }
 }
 
@@ -94,7 +103,8 @@ function identityOf({ workspace_id, provider, key }: ReceiptRow): string {
   return `${workspace_id}/${provider}/${key}`
 }
 
-function eventRow({ id, workspaceId, type, data, ruleId, replayOf }: NewEvent, receiptId: string | null) {
+function eventRow({ event, jobId }: CarriedEvent, receiptId: string | null) {
+  const { id, workspaceId, type, data, ruleId, replayOf } = event
   return {
     id,
     workspace_id: workspaceId,
@@ -102,6 +112,7 @@ function eventRow({ id, workspaceId, type, data, ruleId, replayOf }: NewEvent, r
     data,
     rule_id: ruleId,
     replay_of: replayOf,
+    job_id: jobId,
     receipt_id: receiptId,
   }
 }

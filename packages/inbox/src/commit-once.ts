@@ -1,5 +1,5 @@
 import type { Database } from '@automation/database'
-import type { NewEvent } from './commit-acceptances.js'
+import type { CarriedEvent, NewEvent } from './commit-acceptances.js'
 
 /** For how long a key stands for its request: afterwards the same key is a new one. */
 export const keyHours = 24
@@ -29,7 +29,10 @@ export interface OnceOnly {
  *
  * @returns for each whether it was accepted now, false where its key was taken
  */
-export async function commitOnce(database: Database, wanted: OnceOnly[]): Promise<boolean[]> {
+export async function commitOnce(
+  database: Database,
+  wanted: (OnceOnly & CarriedEvent)[],
+): Promise<boolean[]> {
   const accepted = await database.run<{ id: string }>('commit_once', statement, [
     JSON.stringify(wanted.map(rowOf)),
   ])
@@ -42,7 +45,7 @@ export async function commitOnce(database: Database, wanted: OnceOnly[]): Promis
 const statement = `
   WITH new AS (
     SELECT * FROM json_to_recordset($1::json) AS new (
-      id uuid, workspace_id uuid, type text, data json, rule_id uuid, replay_of uuid,
+      id uuid, workspace_id uuid, type text, data json, rule_id uuid, replay_of uuid, job_id uuid,
       key text, request_hash bytea, answer json)
   ), taken AS (
     INSERT INTO idempotency_keys AS known (workspace_id, key, request_hash, event_id, answer)
@@ -54,14 +57,14 @@ const statement = `
     WHERE known.created_at < now() - interval '${keyHours} hours'
     RETURNING event_id
   ), event AS (
-    INSERT INTO events (id, workspace_id, type, data, rule_id, replay_of, rule_ids)
-    SELECT id, workspace_id, type, data, rule_id, replay_of, '{}'
+    INSERT INTO events (id, workspace_id, type, data, rule_id, replay_of, job_id, rule_ids)
+    SELECT id, workspace_id, type, data, rule_id, replay_of, job_id, '{}'
     FROM new
     WHERE id IN (SELECT event_id FROM taken)
   )
   SELECT event_id AS id FROM taken`
 
-function rowOf({ request, event, answer }: OnceOnly) {
+function rowOf({ request, event, jobId, answer }: OnceOnly & CarriedEvent) {
   return {
     id: event.id,
     workspace_id: request.workspaceId,
@@ -69,6 +72,7 @@ function rowOf({ request, event, answer }: OnceOnly) {
     data: event.data,
     rule_id: event.ruleId,
     replay_of: event.replayOf,
+    job_id: jobId,
     key: request.key,
     request_hash: `\\x${request.requestHash}`,
     answer,

@@ -1,19 +1,44 @@
 import { type Database, groupCommit } from '@automation/database'
-import { type Acceptance, commitAcceptances, type NewEvent, type NewReceipt } from './commit-acceptances.js'
+import { type CarriedEvent, commitAcceptances, type NewEvent, type NewReceipt } from './commit-acceptances.js'
 import { commitOnce, type OnceOnly } from './commit-once.js'
 import { findReceipts, type StoredReceipt } from './find-receipts.js'
 import type { DueRun, EventQueue } from './queue.js'
 
 export type Inbox = ReturnType<typeof openInbox>
 
+/** What one caller wants to have accepted. */
+interface Wanted {
+  events: NewEvent[]
+  /** The API instance on which it waits. */
+  replyTo: string | undefined
+}
+
 /**
- * The one door for events: first the committed row, then the job that points at it.
+ * The one door for events: first the committed row, then the job that points at it. Callers of the same moment share a
+ * commit, and their events share jobs.
  *
  *   accept ──▶ row committed (now it is accepted) ──▶ job added ┄┄(belt lost it)┄┄▶ sweeper adds it again
  */
 export function openInbox(database: Database, queue: EventQueue) {
-  const commit = groupCommit((acceptances: Acceptance[]) => commitAcceptances(database, acceptances))
-  const once = groupCommit((wanted: OnceOnly[]) => commitOnce(database, wanted))
+  const commit = groupCommit((wanted: (Wanted & { receipt: NewReceipt | undefined })[]) =>
+    carry(wanted, (carried) =>
+      commitAcceptances(
+        database,
+        wanted.map(({ receipt }, index) => ({ receipt, carried: carried[index] ?? [] })),
+      ),
+    ),
+  )
+  const once = groupCommit((wanted: (Wanted & OnceOnly)[]) =>
+    carry(wanted, (carried) =>
+      commitOnce(
+        database,
+        wanted.map(({ request, event, answer }, index) => {
+          const jobId = carried[index]?.[0]?.jobId ?? null
+          return { request, event, jobId, answer }
+        }),
+      ),
+    ),
+  )
   const find = groupCommit((receipts: NewReceipt[]) => findReceipts(database, receipts))
   const adding = new Set<Promise<void>>()
 
@@ -25,19 +50,21 @@ export function openInbox(database: Database, queue: EventQueue) {
      * @throws what Postgres throws: the event is then not accepted, or its acceptance is unknown
      */
     async accept(event: NewEvent, replyTo?: string): Promise<void> {
-      await commit({ events: [event] })
-      addJob(event, replyTo)
+      await commit({ events: [event], receipt: undefined, replyTo })
     },
     /**
      * The same for a request that may come again: the event is accepted unless its key is taken.
      *
      * @returns whether it was accepted now
      */
-    async acceptOnce(wanted: OnceOnly, replyTo?: string): Promise<boolean> {
-      const isFirst = await once(wanted)
-      if (isFirst) addJob(wanted.event, replyTo)
-      return isFirst
-    },
+    acceptOnce: (wanted: OnceOnly, replyTo?: string): Promise<boolean> =>
+      once({
+        request: wanted.request,
+        event: wanted.event,
+        answer: wanted.answer,
+        events: [wanted.event],
+        replyTo,
+      }),
     /**
      * The same for a webhook: its receipt and its events, once however often it is delivered.
      *
@@ -47,11 +74,8 @@ export function openInbox(database: Database, queue: EventQueue) {
       receipt: NewReceipt,
       events: NewEvent[],
     ): Promise<StoredReceipt & { isFirst: boolean }> {
-      const isFirst = await commit({ receipt, events })
-      if (isFirst) {
-        for (const event of events) addJob(event)
-        return { id: receipt.id, bodyHash: receipt.bodyHash, isFirst }
-      }
+      const isFirst = await commit({ receipt, events, replyTo: undefined })
+      if (isFirst) return { id: receipt.id, bodyHash: receipt.bodyHash, isFirst }
       const known = await find(receipt)
       // Removed for its age since it stood in the way: nothing does now.
       return known === undefined ? this.acceptWebhook(receipt, events) : { ...known, isFirst }
@@ -64,8 +88,30 @@ export function openInbox(database: Database, queue: EventQueue) {
     },
   }
 
-  function addJob(event: NewEvent, replyTo?: string): void {
-    track(queue.add(event, replyTo))
+  /**
+   * Commits events with a note of the job that carries each, then adds the jobs of those that were accepted.
+   *
+   * @param write answers for each caller whether what it wanted was accepted now
+   */
+  async function carry(
+    wanted: Wanted[],
+    write: (carried: CarriedEvent[][]) => Promise<boolean[]>,
+  ): Promise<boolean[]> {
+    const jobs = queue.share(
+      wanted.flatMap(({ events, replyTo }) => events.map((event) => ({ event, replyTo }))),
+    )
+    const jobIds = new Map(jobs.flatMap((job) => job.events.map(({ id }) => [id, job.id] as const)))
+    const noteJob = (event: NewEvent): CarriedEvent => {
+      const jobId = jobIds.get(event.id)
+      return { event, jobId: jobId === undefined || jobId === event.id ? null : jobId }
+    }
+    const accepted = await write(wanted.map(({ events }) => events.map(noteJob)))
+    const isKnown = new Set(wanted.flatMap(({ events }, index) => (accepted[index] ? [] : events)))
+    for (const job of jobs) {
+      job.events = job.events.filter((event) => !isKnown.has(event as NewEvent))
+      if (job.events.length > 0) track(queue.add(job))
+    }
+    return accepted
   }
 
   /** Without Redis the event stays a row that is not done, which is just what the sweeper looks for. */

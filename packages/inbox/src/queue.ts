@@ -3,11 +3,10 @@ import { groupCommit } from '@automation/database'
 import { type JobData, type JobName, jobOptions, queueName } from '@automation/jobs'
 import { type JobsOptions, Queue } from 'bullmq'
 import { Redis } from 'ioredis'
-import type { NewEvent } from './commit-acceptances.js'
 import { createFairShare } from './fair-share.js'
+import { type Arrival, type EventsJob, type QueuedEvent, shareJobs } from './share-jobs.js'
 
 export type EventQueue = ReturnType<typeof openQueue>
-type QueuedEvent = Pick<NewEvent, 'id' | 'workspaceId' | 'ruleId'>
 
 /** An execution that is not finished, to be taken up at its time. */
 export interface DueRun {
@@ -21,6 +20,7 @@ interface BeltJob {
   id: string
   name: JobName
   data: JobData
+  place: number
   delayMs: number
 }
 
@@ -81,12 +81,11 @@ export function openQueue(redisUrl: string, prefix: string) {
     setImmediate(() => stream.uncork())
   }
 
-  async function addJob({ id, name, data, delayMs }: BeltJob): Promise<void> {
+  async function addJob({ id, name, data, place, delayMs }: BeltJob): Promise<void> {
     const producer = queue()
     holdWrites()
     const options: JobsOptions = { jobId: id }
     if (delayMs > 0) options.delay = delayMs
-    const place = findPlace(data.workspaceId)
     if (place > 0) options.priority = place
     await producer.add(name, data, options)
   }
@@ -112,6 +111,11 @@ export function openQueue(redisUrl: string, prefix: string) {
     return addedAt ? 'on its way' : 'unknown'
   }
 
+  function jobOf(id: string, events: QueuedEvent[]): EventsJob {
+    const place = Math.max(...events.map(({ workspaceId }) => findPlace(workspaceId)))
+    return { id, place, replyTo: undefined, events }
+  }
+
   return {
     /** Waits for Redis for a while. Answers whether it is there. */
     async isReady(withinMs: number): Promise<boolean> {
@@ -119,12 +123,16 @@ export function openQueue(redisUrl: string, prefix: string) {
       while (!opened && Date.now() < giveUpAt) await setTimeout(20)
       return opened !== undefined
     },
-    add: (event: QueuedEvent, replyTo?: string) => addJob(eventJob(event, replyTo)),
+    /** Which jobs are to carry events that are about to be committed together. */
+    share: (arrivals: Arrival[]): EventsJob[] => shareJobs(arrivals, findPlace),
+    add: (job: EventsJob) => addJob(eventsJob(job)),
+    /** Adds the job of an event that travels by itself. */
+    addAlone: (event: QueuedEvent) => addJob(eventsJob(jobOf(event.id, [event]))),
     /** Adds the job that goes on with an execution when it is due. */
-    addDue: (run: DueRun) => addJob(resumeJob(run)),
-    /** Puts the job of an event back unless one is on its way. Answers whether it did. */
-    restore: (event: QueuedEvent) => restoreJob(eventJob(event)),
-    restoreDue: (run: DueRun) => restoreJob(resumeJob(run)),
+    addDue: (run: DueRun) => addJob(resumeJob(run, findPlace(run.workspaceId))),
+    /** Puts back the job that carried events, unless it is on its way. Answers whether it did. */
+    restore: (jobId: string, events: QueuedEvent[]) => restoreJob(eventsJob(jobOf(jobId, events))),
+    restoreDue: (run: DueRun) => restoreJob(resumeJob(run, findPlace(run.workspaceId))),
     async close(): Promise<void> {
       isClosed = true
       await opened?.close()
@@ -133,21 +141,24 @@ export function openQueue(redisUrl: string, prefix: string) {
   }
 }
 
-function eventJob({ id, workspaceId, ruleId }: QueuedEvent, replyTo?: string): BeltJob {
+function eventsJob({ id, place, replyTo, events }: EventsJob): BeltJob {
+  const pointers = events.map(({ id, workspaceId }) => ({ id, workspaceId }))
   return {
     id,
-    name: ruleId === null ? 'trigger' : 'execute',
-    data: { eventId: id, workspaceId, ...(replyTo ? { replyTo } : {}) },
+    name: events[0]?.ruleId === null ? 'trigger' : 'execute',
+    data: replyTo === undefined ? { events: pointers } : { events: pointers, replyTo },
+    place,
     delayMs: 0,
   }
 }
 
 /** Each time that an execution is due has a job of its own: the next one may be added while this one still runs. */
-function resumeJob({ executionId, eventId, workspaceId, dueAt }: DueRun): BeltJob {
+function resumeJob({ executionId, eventId, workspaceId, dueAt }: DueRun, place: number): BeltJob {
   return {
     id: `resume-${executionId}-${dueAt.getTime()}`,
     name: 'resume',
     data: { eventId, workspaceId, executionId },
+    place,
     delayMs: dueAt.getTime() - Date.now(),
   }
 }

@@ -6,5 +6,14 @@ export {
   TriggerResult,
   triggerResultOf,
 } from './answer.js'
-export { JobData, JobName, jobOptions, queueName, stallOptions } from './queue.js'
+export {
+  type EventsJobData,
+  JobData,
+  JobName,
+  jobOptions,
+  maxEventsPerJob,
+  queueName,
+  type ResumeJobData,
+  stallOptions,
+} from './queue.js'
 export { type Reply, replyChannel } from './reply.js'

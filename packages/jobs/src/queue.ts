@@ -4,21 +4,40 @@ import { Type } from 'typebox'
 export const queueName = 'automation'
 
 /**
- * `trigger` runs every active rule of the event's type; `execute` runs the one rule that the event names; `resume` goes on
+ * `trigger` runs every active rule of each event's type; `execute` runs the one rule that each event names; `resume` goes on
  * with an execution that waited, or whose worker died.
  */
 export const JobName = Type.Enum(['trigger', 'execute', 'resume'])
 export type JobName = Type.Static<typeof JobName>
 
-/** A job only points at a committed row. Its job id is the event's, or follows from the execution's, so each has at most one job. */
-export const JobData = Type.Object({
-  eventId: Type.String({ format: 'uuid' }),
+/** Which event, and whose. */
+export const EventPointer = Type.Object({
+  id: Type.String({ format: 'uuid' }),
   workspaceId: Type.String({ format: 'uuid' }),
-  executionId: Type.Optional(Type.String({ format: 'uuid', description: 'the execution to go on with' })),
+})
+
+/** So many events share a job at most: enough to make its way over the belt cheap, few enough to be spread over workers. */
+export const maxEventsPerJob = 25
+
+/** What `trigger` and `execute` carry: events that were accepted by one commit travel together. */
+export const EventsJobData = Type.Object({
+  events: Type.Array(EventPointer, { minItems: 1, maxItems: maxEventsPerJob }),
   replyTo: Type.Optional(
-    Type.String({ description: 'The API instance on which a caller waits for the answer.' }),
+    Type.String({ description: 'The API instance on which callers wait for the answers.' }),
   ),
 })
+export type EventsJobData = Type.Static<typeof EventsJobData>
+
+/** What `resume` carries. */
+export const ResumeJobData = Type.Object({
+  executionId: Type.String({ format: 'uuid', description: 'the execution to go on with' }),
+  eventId: Type.String({ format: 'uuid' }),
+  workspaceId: Type.String({ format: 'uuid' }),
+})
+export type ResumeJobData = Type.Static<typeof ResumeJobData>
+
+/** A job only points at committed rows. Its id is noted in these, or follows from them, so each row has at most one job. */
+export const JobData = Type.Union([EventsJobData, ResumeJobData])
 export type JobData = Type.Static<typeof JobData>
 
 /**

@@ -1,8 +1,8 @@
 import type { Run } from './answer.js'
 
 /**
- * What a worker publishes after the commit, where a caller waits. Pub/sub delivers at most once: the stored outcome
- * is the truth, and the API reads it when a reply was missed.
+ * What a worker publishes after the commit, where a caller waits: several in one message. Pub/sub delivers at most once:
+ * the stored outcome is the truth, and the API reads it when a reply was missed.
  */
 export interface Reply {
   eventId: string

@@ -39,8 +39,7 @@ export default fp<{ redisUrl: string; queuePrefix: string }>(async (app, { redis
 
   subscriber.on('error', () => {})
   subscriber.on('message', (_channel, message) => {
-    const { eventId, runs } = JSON.parse(message) as Reply
-    waiters.get(eventId)?.settle(runs)
+    for (const { eventId, runs } of JSON.parse(message) as Reply[]) waiters.get(eventId)?.settle(runs)
   })
   // Each time Redis is there: first listen again, then see what was said meanwhile. Without it the API starts all the
   // same, and answers by the stored outcome.

@@ -1,0 +1,45 @@
+import { newId } from '@automation/database'
+import t from 'tap'
+import { type Arrival, shareJobs } from '../src/share-jobs.js'
+
+const [quiet, other, busy] = [newId(), newId(), newId()]
+const arrive = (workspaceId: string, replyTo?: string, ruleId: string | null = null): Arrival => ({
+  event: { id: newId(), workspaceId, type: 'LEAD_CREATED', data: {}, ruleId },
+  replyTo,
+})
+const placeOf = (workspaceId: string) => (workspaceId === busy ? 7 : 0)
+const idsOf = (arrivals: Arrival[]) => arrivals.map(({ event }) => event.id)
+
+t.test('events of workspaces that keep within their share travel together, up to 25', async (t) => {
+  const arrivals = Array.from({ length: 60 }, (_, index) => arrive(index % 2 ? quiet : other))
+  const jobs = shareJobs(arrivals, placeOf)
+  t.same(
+    jobs.map(({ events }) => events.map(({ id }) => id)),
+    [0, 25, 50].map((from) => idsOf(arrivals.slice(from, from + 25))),
+  )
+  t.same(
+    jobs.map(({ id, place }) => [id, place]),
+    [0, 25, 50].map((from) => [arrivals[from]?.event.id, 0]),
+    'a job has the id of its first event',
+  )
+})
+
+t.test('what a flood adds travels by itself, further back', async (t) => {
+  const arrivals = [arrive(quiet), arrive(busy), arrive(other), arrive(busy)]
+  t.match(shareJobs(arrivals, placeOf), [
+    { place: 0, events: [{ workspaceId: quiet }, { workspaceId: other }] },
+    { place: 7, events: [{ workspaceId: busy }, { workspaceId: busy }] },
+  ])
+})
+
+t.test('those that nobody waits for, and those addressed to one rule, have jobs of their own', async (t) => {
+  const arrivals = [arrive(quiet), arrive(quiet, 'api'), arrive(quiet, 'api', newId()), arrive(quiet)]
+  t.match(
+    shareJobs(arrivals, placeOf).map(({ replyTo, events }) => [replyTo, events.length]),
+    [
+      [undefined, 2],
+      ['api', 1],
+      ['api', 1],
+    ],
+  )
+})
