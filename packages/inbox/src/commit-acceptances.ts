@@ -72,8 +72,8 @@ const statement = `
     ON CONFLICT (workspace_id, provider, key) DO NOTHING
     RETURNING id
   ), event AS (
-    INSERT INTO events (id, workspace_id, type, data, rule_id, replay_of, job_id, rule_ids)
-    SELECT new.id, new.workspace_id, new.type, new.data, new.rule_id, new.replay_of, new.job_id, '{}'
+    INSERT INTO events (id, workspace_id, type, data, rule_id, replay_of, job_id)
+    SELECT new.id, new.workspace_id, new.type, new.data, new.rule_id, new.replay_of, new.job_id
     FROM json_to_recordset($2::json) AS new (
       id uuid, workspace_id uuid, type text, data json, rule_id uuid, replay_of uuid, job_id uuid, receipt_id uuid)
     WHERE new.receipt_id IS NULL OR new.receipt_id IN (SELECT id FROM receipt)

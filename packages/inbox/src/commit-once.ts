@@ -57,8 +57,8 @@ const statement = `
     WHERE known.created_at < now() - interval '${keyHours} hours'
     RETURNING event_id
   ), event AS (
-    INSERT INTO events (id, workspace_id, type, data, rule_id, replay_of, job_id, rule_ids)
-    SELECT id, workspace_id, type, data, rule_id, replay_of, job_id, '{}'
+    INSERT INTO events (id, workspace_id, type, data, rule_id, replay_of, job_id)
+    SELECT id, workspace_id, type, data, rule_id, replay_of, job_id
     FROM new
     WHERE id IN (SELECT event_id FROM taken)
   )

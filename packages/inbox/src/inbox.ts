@@ -18,8 +18,14 @@ interface Wanted {
  * commit, and their events share jobs.
  *
  *   accept ──▶ row committed (now it is accepted) ──▶ job added ┄┄(belt lost it)┄┄▶ sweeper adds it again
+ *
+ * @param onCommit is told of each commit how many events it accepted, and how long it took
  */
-export function openInbox(database: Database, queue: EventQueue) {
+export function openInbox(
+  database: Database,
+  queue: EventQueue,
+  onCommit: (events: number, seconds: number) => void = () => {},
+) {
   const commit = groupCommit((wanted: (Wanted & { receipt: NewReceipt | undefined })[]) =>
     carry(wanted, (carried) =>
       commitAcceptances(
@@ -105,8 +111,10 @@ export function openInbox(database: Database, queue: EventQueue) {
       const jobId = jobIds.get(event.id)
       return { event, jobId: jobId === undefined || jobId === event.id ? null : jobId }
     }
+    const begunAt = performance.now()
     const accepted = await write(wanted.map(({ events }) => events.map(noteJob)))
     const isKnown = new Set(wanted.flatMap(({ events }, index) => (accepted[index] ? [] : events)))
+    onCommit(jobIds.size - isKnown.size, (performance.now() - begunAt) / 1_000)
     for (const job of jobs) {
       job.events = job.events.filter((event) => !isKnown.has(event as NewEvent))
       if (job.events.length > 0) track(queue.add(job))

@@ -25,6 +25,7 @@ interface BeltJob {
 }
 
 const reopenPauseMs = 200
+const jobStates = ['waiting', 'prioritized', 'active', 'delayed', 'failed'] as const
 
 /**
  * The producing end of the belt. It fails fast, and so it may: a job that could not be added is added by the sweeper.
@@ -133,6 +134,8 @@ export function openQueue(redisUrl: string, prefix: string) {
     /** Puts back the job that carried events, unless it is on its way. Answers whether it did. */
     restore: (jobId: string, events: QueuedEvent[]) => restoreJob(eventsJob(jobOf(jobId, events))),
     restoreDue: (run: DueRun) => restoreJob(resumeJob(run, findPlace(run.workspaceId))),
+    /** How many jobs are on the belt, by where they are. @throws where Redis is away */
+    countJobs: async (): Promise<Record<string, number>> => queue().getJobCounts(...jobStates),
     async close(): Promise<void> {
       isClosed = true
       await opened?.close()
