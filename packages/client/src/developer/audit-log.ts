@@ -1,0 +1,23 @@
+import type { AuditEntry, AuditLogPage } from '../api.js'
+import type { Inputs } from '../operation.js'
+import { Pages } from '../pages.js'
+import type { RequestOptions, Sender } from '../send.js'
+
+type AuditQuery = NonNullable<Inputs<'GET /api/developer/v1/audit-log'>['query']>
+
+export class AuditLog {
+  readonly #sender: Sender
+
+  constructor(sender: Sender) {
+    this.#sender = sender
+  }
+
+  /** Who changed what, newest first. */
+  list(query: AuditQuery = {}, options?: RequestOptions): Pages<AuditEntry, AuditLogPage> {
+    return new Pages(
+      (cursor) =>
+        this.#sender.ask('GET /api/developer/v1/audit-log', { query: { ...query, ...cursor } }, options),
+      (page) => page.data,
+    )
+  }
+}

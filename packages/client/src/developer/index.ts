@@ -1,0 +1,39 @@
+import type { Inputs } from '../operation.js'
+import type { RequestOptions, Sender } from '../send.js'
+import { ApiKeys } from './api-keys.js'
+import { AuditLog } from './audit-log.js'
+import { Members } from './members.js'
+import { Receipts } from './receipts.js'
+import { SigningSecrets } from './signing-secrets.js'
+import { Subscriptions } from './subscriptions.js'
+import { Workspaces } from './workspaces.js'
+
+type LedgerQuery = NonNullable<Inputs<'GET /api/developer/v1/ledger'>['query']>
+
+/** Who may do what, what came in, and who is told: most of it for admins. */
+export class Developer {
+  readonly receipts: Receipts
+  readonly apiKeys: ApiKeys
+  readonly signingSecrets: SigningSecrets
+  readonly subscriptions: Subscriptions
+  readonly members: Members
+  readonly workspaces: Workspaces
+  readonly auditLog: AuditLog
+  readonly #sender: Sender
+
+  constructor(sender: Sender) {
+    this.receipts = new Receipts(sender)
+    this.apiKeys = new ApiKeys(sender)
+    this.signingSecrets = new SigningSecrets(sender)
+    this.subscriptions = new Subscriptions(sender)
+    this.members = new Members(sender)
+    this.workspaces = new Workspaces(sender)
+    this.auditLog = new AuditLog(sender)
+    this.#sender = sender
+  }
+
+  /** Holds the books against one another: `imbalance` has to be 0. */
+  ledger(query: LedgerQuery = {}, options?: RequestOptions) {
+    return this.#sender.ask('GET /api/developer/v1/ledger', { query }, options)
+  }
+}

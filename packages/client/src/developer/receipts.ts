@@ -1,0 +1,32 @@
+import type { Receipt, ReceiptPage } from '../api.js'
+import type { Inputs } from '../operation.js'
+import { Pages } from '../pages.js'
+import type { RequestOptions, Sender } from '../send.js'
+
+type ReceiptQuery = NonNullable<Inputs<'GET /api/developer/v1/webhook-receipts'>['query']>
+
+/** The webhooks that came in. */
+export class Receipts {
+  readonly #sender: Sender
+
+  constructor(sender: Sender) {
+    this.#sender = sender
+  }
+
+  /** Those that were accepted, or with `state: 'rejected'` those that were refused, newest first. */
+  list(query: ReceiptQuery = {}, options?: RequestOptions): Pages<Receipt, ReceiptPage> {
+    return new Pages(
+      (cursor) =>
+        this.#sender.ask(
+          'GET /api/developer/v1/webhook-receipts',
+          { query: { ...query, ...cursor } },
+          options,
+        ),
+      (page) => page.data,
+    )
+  }
+
+  get(id: string, options?: RequestOptions) {
+    return this.#sender.ask('GET /api/developer/v1/webhook-receipts/{id}', { path: { id } }, options)
+  }
+}

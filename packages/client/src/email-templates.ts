@@ -1,0 +1,52 @@
+import type {
+  EmailTemplatePage,
+  EmailTemplateSummary,
+  EmailTemplateToCreate,
+  EmailTemplateToUpdate,
+  MailToPreview,
+} from './api.js'
+import type { Inputs } from './operation.js'
+import { Pages } from './pages.js'
+import type { RequestOptions, Sender } from './send.js'
+
+type TemplateQuery = NonNullable<Inputs<'GET /api/email-templates'>['query']>
+
+export class EmailTemplates {
+  readonly #sender: Sender
+
+  constructor(sender: Sender) {
+    this.#sender = sender
+  }
+
+  /** Without their texts, newest first. */
+  list(query: TemplateQuery = {}, options?: RequestOptions): Pages<EmailTemplateSummary, EmailTemplatePage> {
+    return new Pages(
+      (cursor) => this.#sender.ask('GET /api/email-templates', { query: { ...query, ...cursor } }, options),
+      (page) => page.emailTemplates,
+    )
+  }
+
+  create(template: EmailTemplateToCreate, options?: RequestOptions) {
+    return this.#sender.ask('POST /api/email-templates', { body: template }, options)
+  }
+
+  get(id: string, options?: RequestOptions) {
+    return this.#sender.ask('GET /api/email-templates/{id}', { path: { id } }, options)
+  }
+
+  /** The next mail is written with it. @param changes any subset of the fields */
+  update(id: string, changes: EmailTemplateToUpdate, options?: RequestOptions) {
+    return this.#sender.ask('PUT /api/email-templates/{id}', { path: { id }, body: changes }, options)
+  }
+
+  /** The actions that name it send the built-in mail from then on. */
+  delete(id: string, options?: RequestOptions) {
+    return this.#sender.ask('DELETE /api/email-templates/{id}', { path: { id } }, options)
+  }
+
+  /** The mail that it makes of an event; nothing is sent. */
+  preview(id: string, mail: MailToPreview = {}, options?: RequestOptions) {
+    const again = { ...options, isRepeatable: true }
+    return this.#sender.ask('POST /api/email-templates/{id}/preview', { path: { id }, body: mail }, again)
+  }
+}

@@ -1,0 +1,52 @@
+import type { ExecutionPage, ExecutionSummary, ExecutionsRetried, ExecutionsToRetry, Matched } from './api.js'
+import type { Inputs } from './operation.js'
+import { Pages } from './pages.js'
+import type { RequestOptions, Sender } from './send.js'
+import { type WaitOptions, waitUntil } from './wait-until.js'
+
+type ExecutionQuery = NonNullable<Inputs<'GET /api/executions'>['query']>
+
+const finished = new Set(['succeeded', 'failed', 'cancelled', 'not_matched'])
+
+export class Executions {
+  readonly #sender: Sender
+
+  constructor(sender: Sender) {
+    this.#sender = sender
+  }
+
+  /** Those of the newest event first. */
+  list(query: ExecutionQuery = {}, options?: RequestOptions): Pages<ExecutionSummary, ExecutionPage> {
+    return new Pages(
+      (cursor) => this.#sender.ask('GET /api/executions', { query: { ...query, ...cursor } }, options),
+      (page) => page.executions,
+    )
+  }
+
+  /** How far it is, and what became of each action; `explain` adds each clause of its rule and its verdict. */
+  get(id: string, { explain, ...options }: RequestOptions & { explain?: boolean } = {}) {
+    const query = explain === undefined ? {} : { explain }
+    return this.#sender.ask('GET /api/executions/{id}', { path: { id }, query }, options)
+  }
+
+  /** Waits until it is finished: its WAITs and its retries, too. */
+  waitUntilDone(id: string, options?: WaitOptions) {
+    return waitUntil(
+      (signal) => this.get(id, signal),
+      ({ status }) => finished.has(status),
+      options,
+    )
+  }
+
+  /** Takes up one that failed or was cancelled, at the first action that is not done. */
+  retry(id: string, options: RequestOptions & { version?: 'same' | 'latest' } = {}) {
+    const { version, ...rest } = options
+    const body = version === undefined ? {} : { version }
+    return this.#sender.ask('POST /api/executions/{id}/retry', { path: { id }, body }, rest)
+  }
+
+  /** Takes up those that a filter names, the oldest first, at most 1000 a call. Counts them alone unless `dryRun` is false. */
+  retryMany(body: ExecutionsToRetry, options?: RequestOptions): Promise<Matched | ExecutionsRetried> {
+    return this.#sender.ask('POST /api/executions/retry', { body }, options)
+  }
+}

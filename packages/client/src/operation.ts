@@ -1,0 +1,44 @@
+import type { Operations } from './api.js'
+
+/** A method and a path. */
+export type OperationName = keyof Operations
+
+/** What an operation takes. */
+export type Inputs<Name extends OperationName> = {
+  [Input in Exclude<keyof Operations[Name], 'answers'>]: Operations[Name][Input] | undefined
+}
+
+type Answers<Name extends OperationName> = Operations[Name]['answers']
+
+/** By its status it is known which body it has. */
+export type AnswerOf<Name extends OperationName> = {
+  [Status in keyof Answers<Name>]: { status: Status; headers: Headers; body: Answers<Name>[Status] }
+}[keyof Answers<Name>]
+
+/** The same when nobody knows any more which operation it is. */
+export interface LooseInputs {
+  path?: Record<string, string> | undefined
+  query?: Record<string, unknown> | undefined
+  body?: unknown
+}
+
+/** Path and query. @throws TypeError where a part of the path is missing */
+export function writeUrl(path: string, inputs: LooseInputs): string {
+  return fillPath(path, inputs.path) + writeQuery(inputs.query)
+}
+
+function fillPath(path: string, values: Record<string, string> = {}): string {
+  return path.replace(/\{(\w+)\}/g, (_, name: string) => {
+    const value = values[name]
+    // They would lead to another operation.
+    if (!value || /^\.{1,2}$/.test(value)) throw new TypeError(`No ${name} for ${path}: '${value}'`)
+    return encodeURIComponent(value)
+  })
+}
+
+function writeQuery(query: Record<string, unknown> = {}): string {
+  const text = new URLSearchParams()
+  for (const [name, value] of Object.entries(query)) if (value !== undefined) text.append(name, String(value))
+  const written = text.toString()
+  return written && `?${written}`
+}

@@ -1,0 +1,73 @@
+import { pause } from './pause.js'
+
+/** The bucket of requests as the API's last answer told it. */
+export interface RateLimit {
+  /** How many requests it holds. */
+  limit: number
+  /** How many were left. */
+  remaining: number
+  /** In how many seconds it would be full. */
+  resetSeconds: number
+  /** When it was told (ms since 1970). */
+  toldAt: number
+}
+
+/** How often (ms) to look whether the first answer has told how large the bucket is. */
+const lookMs = 50
+
+/** Knows the bucket, and, if it is to keep the pace, lets requests go as it fills, in the order in which they came. */
+export function createPace(isKept: boolean) {
+  let told: RateLimit | undefined
+  let underWay = 0
+  let line = Promise.resolve()
+
+  return {
+    last: () => told,
+
+    /** Waits for its turn; whoever has had it tells `leave` when the request is over. */
+    async enter(signal: AbortSignal | undefined): Promise<void> {
+      if (isKept) await queue(signal)
+      underWay++
+    },
+
+    /** @param headers of the answer, if there was one */
+    leave(headers: Headers | undefined): void {
+      underWay--
+      told = (headers && readRateLimit(headers)) ?? told
+    },
+  }
+
+  async function queue(signal: AbortSignal | undefined): Promise<void> {
+    const before = line
+    let go = () => {}
+    line = new Promise((resolve) => {
+      go = resolve
+    })
+    await before
+    try {
+      for (let waitMs = msUntilFree(); waitMs > 0; waitMs = msUntilFree()) await pause(waitMs, signal)
+    } finally {
+      // Only once `enter` has counted this one.
+      queueMicrotask(go)
+    }
+  }
+
+  /** Those under way are taken to be gone from the bucket, whether or not the last answer has counted them. */
+  function msUntilFree(): number {
+    if (told === undefined) return underWay > 0 ? lookMs : 0
+    const { limit, remaining, resetSeconds, toldAt } = told
+    const perMs = (limit - remaining) / Math.max(1, resetSeconds * 1_000)
+    const free = Math.min(limit, remaining + (Date.now() - toldAt) * perMs) - underWay
+    if (free >= 1) return 0
+    return perMs > 0 ? Math.ceil((1 - free) / perMs) : lookMs
+  }
+}
+
+function readRateLimit(headers: Headers): RateLimit | undefined {
+  const [limit, remaining, resetSeconds] = ['limit', 'remaining', 'reset'].map((name) =>
+    Number(headers.get(`x-ratelimit-${name}`) ?? Number.NaN),
+  ) as [number, number, number]
+  return Number.isNaN(limit + remaining + resetSeconds)
+    ? undefined
+    : { limit, remaining, resetSeconds, toldAt: Date.now() }
+}

@@ -1,0 +1,37 @@
+import type { RuleVersion, RuleVersionPage } from './api.js'
+import { type IfVersion, matching } from './if-version.js'
+import type { Inputs } from './operation.js'
+import { Pages } from './pages.js'
+import type { RequestOptions, Sender } from './send.js'
+
+type PageQuery = NonNullable<Inputs<'GET /api/automation-rules/{id}/versions'>['query']>
+
+/** The definitions that a rule has had. */
+export class RuleVersions {
+  readonly #sender: Sender
+
+  constructor(sender: Sender) {
+    this.#sender = sender
+  }
+
+  /** Newest first. */
+  list(id: string, query: PageQuery = {}, options?: RequestOptions): Pages<RuleVersion, RuleVersionPage> {
+    const name = 'GET /api/automation-rules/{id}/versions'
+    return new Pages(
+      (cursor) => this.#sender.ask(name, { path: { id }, query: { ...query, ...cursor } }, options),
+      (page) => page.versions,
+    )
+  }
+
+  get(id: string, version: number, options?: RequestOptions) {
+    const path = { id, version: String(version) }
+    return this.#sender.ask('GET /api/automation-rules/{id}/versions/{version}', { path }, options)
+  }
+
+  /** Makes its definition that of the rule again, as a new version. */
+  restore(id: string, version: number, options: RequestOptions & IfVersion = {}) {
+    const path = { id, version: String(version) }
+    const name = 'POST /api/automation-rules/{id}/versions/{version}/restore'
+    return this.#sender.ask(name, { path }, matching(options))
+  }
+}

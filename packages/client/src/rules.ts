@@ -1,0 +1,102 @@
+import type {
+  AttentionItem,
+  AttentionList,
+  ExecutionResult,
+  Rule,
+  RulePage,
+  RuleToCreate,
+  RuleToUpdate,
+} from './api.js'
+import { type IfVersion, matching } from './if-version.js'
+import type { Inputs } from './operation.js'
+import { Pages } from './pages.js'
+import { RuleVersions } from './rule-versions.js'
+import { preferring, type Run, type RunOptions, tellRun } from './run.js'
+import type { KeyedOptions, RequestOptions, Sender } from './send.js'
+
+export interface DryRunOptions extends RequestOptions {
+  dryRun: true
+  /** Adds `trace`: each clause and its verdict. */
+  explain?: boolean | undefined
+}
+
+type RuleFilter = NonNullable<Inputs<'GET /api/automation-rules'>['query']>
+
+export class Rules {
+  readonly versions: RuleVersions
+  readonly #sender: Sender
+
+  constructor(sender: Sender) {
+    this.versions = new RuleVersions(sender)
+    this.#sender = sender
+  }
+
+  /** Newest first: all of them, or those that the query names. */
+  list(query: RuleFilter = {}, options?: RequestOptions): Pages<Rule, RulePage> {
+    return new Pages(
+      (cursor) => this.#sender.ask('GET /api/automation-rules', { query: { ...query, ...cursor } }, options),
+      (page) => page.rules,
+    )
+  }
+
+  get(id: string, options?: RequestOptions) {
+    return this.#sender.ask('GET /api/automation-rules/{id}', { path: { id } }, options)
+  }
+
+  create(rule: RuleToCreate, options?: KeyedOptions) {
+    return this.#sender.ask('POST /api/automation-rules', { body: rule }, options)
+  }
+
+  /** @param changes any subset of the fields */
+  update(id: string, changes: RuleToUpdate, options: RequestOptions & IfVersion = {}) {
+    return this.#sender.ask(
+      'PUT /api/automation-rules/{id}',
+      { path: { id }, body: changes },
+      matching(options),
+    )
+  }
+
+  delete(id: string, options: RequestOptions & IfVersion = {}) {
+    return this.#sender.ask('DELETE /api/automation-rules/{id}', { path: { id } }, matching(options))
+  }
+
+  /** Switches it on or off. Never sent again where nobody knows whether it was done. */
+  toggle(id: string, options: RequestOptions & IfVersion = {}) {
+    return this.#sender.ask('PATCH /api/automation-rules/{id}/toggle', { path: { id } }, matching(options))
+  }
+
+  /** The copy is inactive. */
+  clone(id: string, options: KeyedOptions & IfVersion = {}) {
+    return this.#sender.ask('POST /api/automation-rules/{id}/clone', { path: { id } }, matching(options))
+  }
+
+  health(options?: RequestOptions) {
+    return this.#sender.ask('GET /api/automation-rules/health', {}, options)
+  }
+
+  /** The rules that somebody should look at, the latest first: they fail, or worse. */
+  attention(options?: RequestOptions): Pages<AttentionItem, AttentionList> {
+    return new Pages(
+      () => this.#sender.ask('GET /api/automation-rules/attention', {}, options),
+      (list) => list.rules,
+    )
+  }
+
+  /** Evaluates the rule, active or not, against the data of an event, and does nothing. */
+  execute(id: string, data: object, options: DryRunOptions): Promise<ExecutionResult>
+  /** Executes the rule, active or not, for real. */
+  execute(id: string, data: object, options?: RunOptions & { dryRun?: false }): Promise<Run<ExecutionResult>>
+  async execute(id: string, data: object, options: Partial<DryRunOptions> | RunOptions = {}) {
+    const { dryRun = false, explain, ...rest } = options as Partial<DryRunOptions> & RunOptions
+    const answer = await this.#sender.send(
+      'POST /api/automation-rules/{id}/execute',
+      {
+        path: { id },
+        query: explain === undefined ? {} : { explain },
+        body: { data: data as Record<string, unknown>, dryRun },
+      },
+      preferring(rest),
+    )
+    return dryRun ? answer.body : tellRun<ExecutionResult>(answer)
+  }
+}

@@ -1,0 +1,132 @@
+import { keyedOperations } from './api.js'
+import { ApiError } from './api-error.js'
+import { type Arrival, attempt, readBody } from './attempt.js'
+import { newIdempotencyKey } from './idempotency-key.js'
+import { type AnswerOf, type Inputs, type LooseInputs, type OperationName, writeUrl } from './operation.js'
+import { pause } from './pause.js'
+import { createPace, type RateLimit } from './rate-limit.js'
+import { createJudge } from './retry.js'
+
+/** What every call may be given last. */
+export interface RequestOptions {
+  /** Ends the call, and whatever it waits for. */
+  signal?: AbortSignal | undefined
+  /** How long one attempt may take, instead of the client's `timeoutMs`. */
+  timeoutMs?: number | undefined
+  /** How often it is tried again, instead of the client's `retries`. */
+  retries?: number | undefined
+}
+
+/** What a call may be given that is done once however often it is sent. */
+export interface KeyedOptions extends RequestOptions {
+  /** 1 to 255 printable ASCII characters, kept for a day: for a call that outlives this process. Made by the client where omitted. */
+  idempotencyKey?: string | undefined
+}
+
+/** Where the operations of one client go. */
+export interface Sender {
+  send<Name extends OperationName>(
+    name: Name,
+    inputs: Inputs<Name>,
+    options?: SendOptions,
+  ): Promise<AnswerOf<Name>>
+  /** The same, for whom the body says it all. */
+  ask<Name extends OperationName>(
+    name: Name,
+    inputs: Inputs<Name>,
+    options?: SendOptions,
+  ): Promise<AnswerOf<Name>['body']>
+  rateLimit(): RateLimit | undefined
+  retries: number
+}
+
+export interface SendOptions extends KeyedOptions {
+  /** Made anew for each attempt. */
+  headers?: () => Promise<Record<string, string>> | Record<string, string>
+  /** How long the API is asked to wait before it answers. */
+  waitMs?: number
+  /** Whatever the operation is in general, this one may be done twice. */
+  isRepeatable?: boolean
+  /** Instead of JSON. */
+  rawBody?: string | Uint8Array<ArrayBuffer>
+  /** Statuses that say yes, too. */
+  alsoGood?: number[]
+}
+
+export interface SenderOptions {
+  baseUrl: string
+  fetch: typeof fetch
+  timeoutMs: number
+  retries: number
+  keepsPace: boolean
+  /** Who asks, and for which workspace. */
+  identity: () => Promise<Record<string, string>>
+}
+
+/** Sends operations, again where that helps and harms nothing, until there is an answer. */
+export function createSender(client: SenderOptions): Sender {
+  const pace = createPace(client.keepsPace)
+  const sender: Sender = {
+    async send(name, inputs, options = {}) {
+      const arrival = await sendUntilAnswered(name, inputs, options)
+      return arrival as never
+    },
+    async ask(name, inputs, options) {
+      return (await sender.send(name, inputs, options)).body
+    },
+    rateLimit: pace.last,
+    retries: client.retries,
+  }
+  return sender
+
+  async function sendUntilAnswered(name: OperationName, inputs: LooseInputs, options: SendOptions) {
+    const { signal, retries = client.retries } = options
+    const timeoutMs = (options.timeoutMs ?? client.timeoutMs) + (options.waitMs ?? 0)
+    const [method, path] = name.split(' ') as [string, string]
+    const url = client.baseUrl + writeUrl(path, inputs)
+    const key = keyedOperations.has(name) ? (options.idempotencyKey ?? newIdempotencyKey()) : undefined
+    const isRepeatable = options.isRepeatable ?? (key !== undefined || /GET|PUT|DELETE/.test(method))
+    const body = options.rawBody ?? (inputs.body === undefined ? undefined : JSON.stringify(inputs.body))
+    const judge = createJudge({ method, isKeyed: key !== undefined, isRepeatable, retries, timeoutMs })
+
+    while (true) {
+      const headers = new Headers({
+        accept: 'application/json',
+        ...(await client.identity()),
+        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+        ...(key === undefined ? {} : { 'idempotency-key': key }),
+        ...(await options.headers?.()),
+      })
+      const init: RequestInit = {
+        method,
+        headers,
+        redirect: 'manual',
+        ...(body === undefined ? {} : { body }),
+      }
+      try {
+        return await once({ url, init, timeoutMs, signal }, options.alsoGood)
+      } catch (error) {
+        if (!(error instanceof ApiError)) throw error
+        const waitMs = judge(error)
+        if (waitMs === undefined) return gone
+        await pause(waitMs, signal)
+      }
+    }
+  }
+
+  async function once(request: Omit<Parameters<typeof attempt>[0], 'fetch'>, alsoGood: number[] = []) {
+    await pace.enter(request.signal)
+    let arrival: Arrival | undefined
+    try {
+      arrival = await attempt({ ...request, fetch: client.fetch })
+    } finally {
+      pace.leave(arrival?.headers)
+    }
+    const { status, headers } = arrival
+    const body = readBody(alsoGood.includes(status) ? { ...arrival, status: 200 } : arrival)
+    return { status, headers, body }
+  }
+}
+
+/** How a deletion is answered. */
+const gone = { status: 204, headers: new Headers(), body: undefined }

@@ -1,0 +1,56 @@
+import type { Delivered } from './api.js'
+import type { RequestOptions, Sender } from './send.js'
+import { signWebhook } from './sign-webhook.js'
+
+export interface Webhook {
+  provider: string
+  /** The event's id at the provider, 1 to 255 letters, digits, `_`, `:` or `-`: it is accepted once. */
+  id: string
+  /** `{ type, data }` with a type that the rules know becomes that event; a text or bytes are sent as they are. */
+  body: unknown
+  /** X-Signature-Id. */
+  secretId: string
+  /** `whsec_…` */
+  secret: string
+}
+
+export class Webhooks {
+  readonly #sender: Sender
+  readonly #workspaceId: string | undefined
+
+  constructor(sender: Sender, workspaceId: string | undefined) {
+    this.#sender = sender
+    this.#workspaceId = workspaceId
+  }
+
+  /** Signs a webhook and delivers it, as another system would; no token or API key is needed. Sent again it is `deduplicated`. */
+  async deliver(webhook: Webhook, options?: RequestOptions): Promise<Delivered> {
+    const workspaceId = this.#workspaceId
+    if (workspaceId === undefined) throw new TypeError('createClient has to be told the workspaceId')
+    const { provider, id, secretId, secret } = webhook
+    const body = isRaw(webhook.body) ? webhook.body : JSON.stringify(webhook.body)
+    return this.#sender.ask(
+      'POST /api/incoming-webhooks/{provider}/{workspaceId}',
+      { path: { provider, workspaceId } },
+      {
+        ...options,
+        rawBody: body,
+        // It is accepted once by its id.
+        isRepeatable: true,
+        async headers() {
+          const timestamp = String(Math.floor(Date.now() / 1_000))
+          return {
+            'x-idempotency-key': id,
+            'x-timestamp': timestamp,
+            'x-signature-id': secretId,
+            'x-signature': await signWebhook({ secret, id, timestamp, body }),
+          }
+        },
+      },
+    )
+  }
+}
+
+function isRaw(body: unknown): body is string | Uint8Array<ArrayBuffer> {
+  return typeof body === 'string' || body instanceof Uint8Array
+}

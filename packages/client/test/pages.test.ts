@@ -1,0 +1,50 @@
+import t from 'tap'
+import { createClient } from '../src/index.js'
+import { openFlakyServer } from './fixtures/flaky-server.js'
+
+const pages = [
+  { tasks: [{ id: 't1' }, { id: 't2' }], nextCursor: 'c1' },
+  { tasks: [], nextCursor: 'c2' },
+  { tasks: [{ id: 't3' }], nextCursor: null },
+].map((body) => ({ status: 200, body }))
+
+const paths = ['limit=2', 'limit=2&cursor=c1', 'limit=2&cursor=c2'].map((query) => `GET /api/tasks?${query}`)
+
+t.test('a list that is iterated over goes through all pages, empty ones too', async (t) => {
+  const { baseUrl, asked } = await openFlakyServer(t, pages)
+  const ids: string[] = []
+  for await (const task of createClient({ baseUrl }).tasks.list({ limit: 2 })) ids.push(task.id)
+  t.same(ids, ['t1', 't2', 't3'])
+  t.same(
+    asked.map(({ what }) => what),
+    paths,
+  )
+})
+
+t.test('one that is left is asked for no more', async (t) => {
+  const { baseUrl, asked } = await openFlakyServer(t, pages)
+  for await (const task of createClient({ baseUrl }).tasks.list()) if (task.id === 't2') break
+  t.equal(asked.length, 1)
+})
+
+t.test('one that is awaited is its first page', async (t) => {
+  const { baseUrl, asked } = await openFlakyServer(t, pages)
+  const list = createClient({ baseUrl }).tasks.list()
+  t.equal(asked.length, 0, 'nobody is asked before')
+  t.same(await list, pages[0]?.body)
+  t.equal(asked.length, 1)
+})
+
+t.test('all of a list is an array', async (t) => {
+  const { baseUrl } = await openFlakyServer(t, pages)
+  t.equal((await createClient({ baseUrl }).tasks.list().all()).length, 3)
+})
+
+t.test('a page that fails for good is told where it is met', async (t) => {
+  const { baseUrl } = await openFlakyServer(t, pages.slice(0, 1), {
+    status: 400,
+    body: { error: 'Bad cursor' },
+  })
+  await t.rejects(createClient({ baseUrl }).tasks.list().all(), { message: 'Bad cursor' })
+  await t.rejects(createClient({ baseUrl }).tasks.list(), { message: 'Bad cursor' })
+})

@@ -1,0 +1,173 @@
+import { execFile } from 'node:child_process'
+import { readFile, writeFile } from 'node:fs/promises'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+import t from 'tap'
+import { createClient } from '../src/index.js'
+import { startOwnProduct } from './fixtures/product.js'
+
+t.setTimeout(120_000)
+
+const root = fileURLToPath(new URL('../../../../', import.meta.url))
+const run = promisify(execFile)
+
+const { product, options } = await startOwnProduct(t)
+const client = createClient(options)
+const { rules, events, executions, tasks, emailTemplates, developer } = client
+
+const task = { type: 'CREATE_TASK', config: { title: '{{name}}' } } as const
+const failing = { type: 'SEND_WEBHOOK', config: { url: 'http://127.0.0.1:1/' } } as const
+
+t.test('a rule is created, read, changed, and changed back', async (t) => {
+  const rule = await rules.create({ name: 'Call', trigger: 'LEAD_CREATED', actions: [task] })
+  t.same(await rules.get(rule.id), rule)
+  const changed = await rules.update(rule.id, { name: 'Call now' }, { ifVersion: 1 })
+  t.match(changed, { name: 'Call now', version: 2 })
+  await t.rejects(rules.update(rule.id, { name: 'Late' }, { ifVersion: 1 }), {
+    message: 'The rule has another version',
+  })
+  const versions = await rules.versions.list(rule.id, { limit: 1 }).all()
+  t.same(
+    versions.map(({ version }) => version),
+    [2, 1],
+    'page by page',
+  )
+  t.match(await rules.versions.get(rule.id, 1), { name: 'Call', version: 1 })
+  t.match(await rules.versions.restore(rule.id, 1, { ifVersion: 2 }), { name: 'Call', version: 3 })
+  t.match(await rules.toggle(rule.id), { id: rule.id, isActive: false })
+  t.match(await rules.clone(rule.id), { name: 'Copy of Call', isActive: false })
+  t.match(await rules.health(), { totalRules: 2, activeRules: 0 })
+  for await (const { id } of rules.list({ q: 'Call' })) await rules.delete(id)
+  t.same(await rules.list(), { rules: [] })
+  await t.rejects(rules.get(rule.id), { message: 'Automation rule not found' })
+})
+
+t.test('events run rules, and what came of them is found', async (t) => {
+  const rule = await rules.create({ name: 'Task', trigger: 'TAG_ADDED', actions: [task] })
+  const done = await client.trigger('TAG_ADDED', { name: 'one' })
+  t.match(done, { status: 'done', isReplayed: false, triggered: 1, location: `/api/events/${done.id}` })
+  const accepted = await client.trigger('TAG_ADDED', { name: 'two' }, { async: true })
+  t.match(accepted, { status: 'accepted', location: `/api/events/${accepted.id}` })
+  const event = await events.waitUntilDone(accepted.id)
+  t.match(event, { status: 'done', triggered: 1, results: [{ ruleId: rule.id, success: true }] })
+  const batch = await client.triggerBatch('TAG_ADDED', [
+    { data: { name: 'three' } },
+    { data: { name: 'four' } },
+  ])
+  t.equal(batch.accepted, 2)
+  for (const { id = '' } of batch.results) await events.waitUntilDone(id)
+  t.match(await events.replay(done.id), { status: 'done', triggered: 1 })
+  const names = (await tasks.list({ ruleId: rule.id, limit: 2 }).all()).map(({ title }) => title)
+  t.same(names.sort(), ['four', 'one', 'one', 'three', 'two'])
+  t.match(
+    await events.replayMany({ filter: { type: 'TAG_ADDED' } }),
+    { matched: 4 },
+    'replays are not replayed',
+  )
+  t.equal((await events.list({ type: 'TAG_ADDED', limit: 2 }).all()).length, 5)
+
+  const dry = await rules.execute(rule.id, { name: 'x' }, { dryRun: true, explain: true })
+  t.match(dry, { dryRun: true, results: [{ status: 'simulated' }], trace: { conditionsPassed: true } })
+  const execution = await rules.execute(rule.id, { name: 'by hand' }, { wait: 5 })
+  t.match(await executions.get(execution.id, { explain: true }), { status: 'succeeded', trace: {} })
+})
+
+t.test('an execution that failed is retried, alone and among others', async (t) => {
+  const rule = await rules.create({ name: 'Fails', trigger: 'DEAL_LOST', actions: [failing] })
+  const { id } = await rules.execute(rule.id, {})
+  t.match(await executions.waitUntilDone(id), { status: 'failed', results: [{ status: 'failed' }] })
+  t.match(await executions.retry(id, { version: 'latest' }), { id, status: 'accepted' })
+  t.match(await executions.waitUntilDone(id), { status: 'failed' })
+  t.match(await executions.list({ status: 'failed', ruleId: rule.id }), { executions: [{ id }] })
+  t.match(await executions.retryMany({ filter: { ruleId: rule.id } }), { matched: 1 })
+  await rules.execute(rule.id, {})
+  await rules.execute(rule.id, {})
+  t.match(await rules.attention().all(), [{ name: 'Fails', reason: 'failures' }])
+})
+
+t.test('mails have their templates', async (t) => {
+  const template = await emailTemplates.create({ name: 'hello', text: 'Hello {{name}}' })
+  t.match(await emailTemplates.preview(template.id, { data: { name: 'Ada' } }), { text: 'Hello Ada' })
+  t.match(await emailTemplates.update(template.id, { text: 'Hi {{name}}' }), { text: 'Hi {{name}}' })
+  t.match(await emailTemplates.list(), { emailTemplates: [{ name: 'hello' }] })
+  t.match(await emailTemplates.get(template.id), { text: 'Hi {{name}}' })
+  await emailTemplates.delete(template.id)
+  t.same(await emailTemplates.list().all(), [])
+})
+
+t.test('webhooks are signed, delivered, and delivered again', async (t) => {
+  const { id: secretId, secret } = await developer.signingSecrets.create({ provider: 'billing' })
+  const stranger = createClient({ baseUrl: options.baseUrl, workspaceId: options.workspaceId })
+  const webhook = { provider: 'billing', id: 'evt_1', body: { name: 'Zoë' }, secretId, secret }
+  const first = await stranger.webhooks.deliver(webhook)
+  t.match(first, { receiptState: 'accepted', deduplicated: false })
+  t.match(await stranger.webhooks.deliver(webhook), { id: first.id, deduplicated: true })
+  await t.rejects(stranger.webhooks.deliver({ ...webhook, id: 'evt_2', secret: 'whsec_c2VjcmV0' }), {
+    message: 'Authentication required',
+  })
+  t.match(await developer.receipts.list({ provider: 'billing' }).all(), [{ id: first.id }])
+  t.match(await developer.receipts.get(first.id), { idempotencyKey: 'evt_1' })
+  t.match(await developer.signingSecrets.retire(secretId, { overlap: '1h' }), { state: 'retiring' })
+  await developer.signingSecrets.revoke(secretId)
+  t.match(await developer.signingSecrets.list().all(), [{ state: 'revoked' }])
+})
+
+t.test('an admin administers, and a program works with its key', async (t) => {
+  const { key, id } = await developer.apiKeys.create({ name: 'CI', scopes: ['rules:read'] })
+  const program = createClient({ baseUrl: options.baseUrl, apiKey: key })
+  t.ok((await program.rules.list()).rules)
+  await t.rejects(program.rules.create({ name: 'No', trigger: 'DEAL_WON', actions: [task] }), {
+    message: 'Access denied',
+  })
+  await developer.apiKeys.revoke(id)
+  await t.rejects(program.rules.list().all(), { message: 'Authentication required' })
+
+  t.match(await developer.members.put('bob', 'viewer'), { userId: 'bob', role: 'viewer' })
+  t.match(await developer.members.put('bob', 'editor'), { role: 'editor' })
+  await developer.members.remove('bob')
+  t.match(await developer.members.list().all(), [{ userId: 'ada' }])
+  const hook = { url: 'https://example.com/hook', eventTypes: ['rule.paused' as const] }
+  const { id: subscription } = await developer.subscriptions.create(hook)
+  t.match(await developer.subscriptions.update(subscription, { isActive: false }), { isActive: false })
+  t.same(await developer.subscriptions.deliveries(subscription).all(), [])
+  await developer.subscriptions.delete(subscription)
+  const { id: workspace } = await developer.workspaces.create({ name: 'Second' })
+  t.ok((await developer.workspaces.list().all()).some((one) => one.id === workspace))
+  t.match(await developer.workspaces.update(options.workspaceId, { name: 'First' }), { name: 'First' })
+  t.match(await developer.auditLog.list({ limit: 3 }), { data: [{ action: 'workspace.updated' }] })
+  t.match(await developer.ledger(), { imbalance: 0 })
+  t.match(await client.probes.ready(), { status: 'ready' })
+  t.match(await client.probes.live(), { status: 'ok' })
+})
+
+t.test('a client that keeps the pace is never refused by the API', async (t) => {
+  const { baseUrl } = await product.startApi({ RATE_LIMIT_AUTHENTICATED: '1200/10' })
+  const paced = createClient({ ...options, baseUrl, keepsPace: true, retries: 0 })
+  await Promise.all(Array.from({ length: 30 }, () => paced.rules.health()))
+  t.match(paced.rateLimit, { limit: 10 })
+  const hasty = createClient({ ...options, baseUrl, retries: 0 })
+  const answers = await Promise.allSettled(Array.from({ length: 30 }, () => hasty.rules.health()))
+  t.ok(
+    answers.some(({ status }) => status === 'rejected'),
+    'another one is',
+  )
+})
+
+t.test('the examples of the README are TypeScript, and run', async (t) => {
+  const page = await readFile(`${root}packages/client/README.md`, 'utf8')
+  const code = [...page.matchAll(/^```ts\n([\s\S]*?)^```$/gm)].map(([, block]) => block).join('\n')
+  const file = `${t.testdir()}/readme.mts`
+  await writeFile(file, code)
+  const settings =
+    '--noEmit --strict --module nodenext --target es2023 --types node --skipLibCheck --ignoreConfig'
+  await run(`${root}node_modules/.bin/tsc`, [...settings.split(' '), file])
+
+  // Nothing in it is TypeScript alone.
+  const script = file.replace('.mts', '.mjs')
+  await writeFile(script, code)
+  const { baseUrl, token, workspaceId } = options
+  const env = { ...process.env, RULES_URL: baseUrl, RULES_TOKEN: token, RULES_WORKSPACE: workspaceId }
+  const { stdout } = await run(process.execPath, [script], { env })
+  for (const told of ['1 rule ran', "[ 'succeeded' ]", 'false [', 'Call Ada', 'somebody was faster', 'v1='])
+    t.match(stdout, told)
+})

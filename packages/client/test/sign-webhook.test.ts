@@ -1,0 +1,42 @@
+import { readFile } from 'node:fs/promises'
+import { newSigningSecret, readSigningKey, verifySignature } from '@automation/webhooks'
+import t from 'tap'
+import { signWebhook } from '../src/index.js'
+
+interface Vector {
+  name: string
+  secret: string
+  id: string
+  timestamp: string
+  body?: string
+  bodyBase64?: string
+  signature: string
+  valid: boolean
+}
+
+const path = new URL('../../../../docs/signing-vectors.json', import.meta.url)
+const vectors = JSON.parse(await readFile(path, 'utf8')) as Vector[]
+
+for (const { name, signature, valid, bodyBase64, body, ...parts } of vectors) {
+  t.test(`vector: ${name}`, async (t) => {
+    const bytes = bodyBase64 === undefined ? (body ?? '') : new Uint8Array(Buffer.from(bodyBase64, 'base64'))
+    const signed = await signWebhook({ ...parts, body: bytes })
+    t.equal(signed === signature, valid)
+  })
+}
+
+t.test('what the client signs, the receiver verifies', async (t) => {
+  for (const body of ['', '{"name":"Zoë 🚀"}', new Uint8Array([0, 255, 10])]) {
+    const parts = { id: 'evt:1', timestamp: '1789000000', body }
+    const secret = newSigningSecret()
+    const header = await signWebhook({ secret, ...parts })
+    const received = { ...parts, body: Buffer.from(body) }
+    t.ok(verifySignature(readSigningKey(secret), received, header))
+  }
+})
+
+t.test('a text that is no secret signs nothing', async (t) => {
+  const parts = { id: 'evt_1', timestamp: '1789000000', body: '{}' }
+  for (const secret of ['', 'whsec_', 'c2VjcmV0', 'whsec_c2VjcmV', 'whsec_c2Vj cmV0'])
+    await t.rejects(signWebhook({ secret, ...parts }), { name: 'TypeError', message: 'Not a whsec_ secret' })
+})

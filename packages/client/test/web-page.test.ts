@@ -1,0 +1,27 @@
+import { spawn } from 'node:child_process'
+import { text } from 'node:stream/consumers'
+import { fileURLToPath } from 'node:url'
+import t from 'tap'
+import { signWebhook } from '../src/index.js'
+import { openFlakyServer } from './fixtures/flaky-server.js'
+
+const page = fileURLToPath(new URL('./fixtures/web-page.js', import.meta.url))
+
+t.test('the client works where nothing is known but what browsers know', async (t) => {
+  const headers = { 'content-location': '/api/events/e1' }
+  const { baseUrl, asked } = await openFlakyServer(t, [
+    'cut',
+    { status: 200, body: { rules: [] } },
+    { status: 503 },
+    { status: 200, headers, body: { triggered: 0, results: [] } },
+  ])
+  const child = spawn(process.execPath, ['--no-warnings', '--experimental-vm-modules', page, baseUrl], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  const told = JSON.parse(await text(child.stdout))
+  t.match(told, { rules: [], trigger: { status: 'done', id: 'e1' } })
+  t.ok(told.modules > 20, 'it was loaded file by file')
+  const parts = { secret: 'whsec_c2VjcmV0', id: 'evt_1', timestamp: '1789000000', body: '{}' }
+  t.equal(told.signature, await signWebhook(parts))
+  t.equal(asked.length, 4)
+})
