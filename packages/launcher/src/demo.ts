@@ -6,6 +6,7 @@ import { type DemoCredentials, seedDatabase } from './demo-database.js'
 /** What `.data/demo.json` holds, for the curl lines of the README and for `npm run webhook`. */
 export interface Demo extends DemoCredentials {
   baseUrl: string
+  board: { url: string; user: string; password: string }
   workspaceId: string
   token: string
   viewerToken: string
@@ -34,10 +35,11 @@ export async function seedDemo(options: {
   file: string
   databaseUrl: string
   baseUrl: string
+  board: Demo['board']
   jwtSecret: string
   encryptionKey: string
 }): Promise<Demo> {
-  const { file, baseUrl, jwtSecret } = options
+  const { file, baseUrl, board, jwtSecret } = options
   const known = await readDemo(file)
   const workspaceId = known.workspaceId ?? newId()
   const otherWorkspaceId = known.otherWorkspaceId ?? newId()
@@ -46,6 +48,7 @@ export async function seedDemo(options: {
   const mint = (userId: string) => mintToken({ secret: jwtSecret, userId, expiresInSeconds: lifetimeSeconds })
   const demo: Demo = {
     baseUrl,
+    board,
     workspaceId,
     token: await mint('demo-admin'),
     viewerToken: await mint('demo-viewer'),

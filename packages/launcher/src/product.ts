@@ -32,6 +32,16 @@ export interface ApiProcess extends NodeProcess {
   baseUrl: string
 }
 
+export interface BoardSettings {
+  BOARD_USER: string
+  BOARD_PASSWORD: string
+  [name: string]: string
+}
+
+export interface BoardProcess extends NodeProcess {
+  baseUrl: string
+}
+
 export interface Product {
   databaseUrl: string
   redisUrl: string
@@ -43,22 +53,26 @@ export interface Product {
   /** All that were started, those that have ended included. */
   apis: ApiProcess[]
   workers: NodeProcess[]
+  boards: BoardProcess[]
   /** undefined where a running one was given. */
   postgres: Server | undefined
   redis: Server | undefined
   /** @param env on top of the product's own, for this process alone */
   startApi(env?: Record<string, string>): Promise<ApiProcess>
   startWorker(env?: Record<string, string>): Promise<NodeProcess>
+  /** @param env with its login: no board is started by itself */
+  startBoard(env: BoardSettings): Promise<BoardProcess>
   /** Starts Postgres anew on its data and port, after it was killed. */
   restartPostgres(): Promise<Server>
   restartRedis(): Promise<Server>
-  /** APIs and workers first, so that they finish what they have in hand; then Redis and Postgres. */
+  /** APIs, workers and boards first, so that they finish what they have in hand; then Redis and Postgres. */
   stop(): Promise<void>
 }
 
 const entries = {
   api: fileURLToPath(new URL('../../../../apps/api/dist/src/server.js', import.meta.url)),
   worker: fileURLToPath(new URL('../../../../apps/worker/dist/src/main.js', import.meta.url)),
+  board: fileURLToPath(new URL('../../../../apps/board/dist/src/server.js', import.meta.url)),
 }
 
 /**
@@ -98,8 +112,10 @@ function describeProduct(options: ProductOptions): Product {
   const encryptionKey = options.env?.ENCRYPTION_KEY ?? randomBytes(32).toString('base64')
   const apis: ApiProcess[] = []
   const workers: NodeProcess[] = []
+  const boards: BoardProcess[] = []
   let startedApis = 0
   let startedWorkers = 0
+  let startedBoards = 0
 
   const product: Product = {
     databaseUrl: options.databaseUrl ?? '',
@@ -108,6 +124,7 @@ function describeProduct(options: ProductOptions): Product {
     encryptionKey,
     apis,
     workers,
+    boards,
     postgres: undefined,
     redis: undefined,
     get env() {
@@ -140,6 +157,15 @@ function describeProduct(options: ProductOptions): Product {
       workers.push(worker)
       return worker
     },
+    async startBoard(own) {
+      const name = `board-${++startedBoards}`
+      const env = { ...product.env, BOARD_PORT: '0', ...own }
+      const log = `${directory}/logs/${name}.log`
+      const board = await startNode({ name, entry: entries.board, env, log })
+      const baseUrl = `http://127.0.0.1:${board.port}`
+      boards.push({ ...board, baseUrl })
+      return { ...board, baseUrl }
+    },
     async restartPostgres() {
       const port = product.postgres?.port ?? ports.postgres
       const log = `${directory}/logs/postgres.log`
@@ -155,7 +181,7 @@ function describeProduct(options: ProductOptions): Product {
       return product.redis
     },
     async stop() {
-      await settleAll([...apis, ...workers].map((process) => process.stop()))
+      await settleAll([...apis, ...workers, ...boards].map((process) => process.stop()))
       await product.redis?.stop()
       await product.postgres?.stop()
     },

@@ -5,6 +5,7 @@ export interface Secrets {
   jwtSecret: string
   /** ENCRYPTION_KEY of the API and the command line. */
   encryptionKey: string
+  boardPassword: string
 }
 
 /** Made at random on the first run, then the same on every later one. Readable by its owner alone. */
@@ -14,6 +15,7 @@ export async function keepSecrets(file: string): Promise<Secrets> {
   const secrets = {
     jwtSecret: known.jwtSecret ?? randomBytes(32).toString('base64url'),
     encryptionKey: known.encryptionKey ?? randomBytes(32).toString('base64'),
+    boardPassword: known.boardPassword ?? randomBytes(18).toString('base64url'),
   }
   await writeFile(file, `${JSON.stringify(secrets, null, 2)}\n`, { mode: 0o600 })
   return secrets

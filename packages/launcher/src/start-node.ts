@@ -3,12 +3,15 @@ import { type RunningProcess, runProcess, waitUntilReady } from './running-proce
 export interface NodeProcess extends RunningProcess {
   /** What it listens on; undefined where it told none. */
   port: number | undefined
+  /** Where it answers /metrics; undefined where it does not. */
+  metricsPort: number | undefined
 }
 
 /** What a process of ours says through its IPC channel once it serves. */
 interface ReadyMessage {
   ready: true
   port?: number
+  metricsPort?: number
 }
 
 /**
@@ -38,7 +41,7 @@ export async function startNode(options: {
     if (isReadyMessage(received)) message = received
   })
   await waitUntilReady(running, async () => message !== undefined)
-  return { ...running, port: message?.port }
+  return { ...running, port: message?.port, metricsPort: message?.metricsPort }
 }
 
 function isReadyMessage(message: unknown): message is ReadyMessage {

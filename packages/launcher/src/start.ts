@@ -3,9 +3,9 @@ import { relative, resolve } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { CannotStart } from './cannot-start.js'
-import { seedDemo } from './demo.js'
+import { type Demo, seedDemo } from './demo.js'
 import { lockDirectory } from './launcher-lock.js'
-import { isPortFree } from './ports.js'
+import { findFreePort, isPortFree } from './ports.js'
 import { type Product, startProduct } from './product.js'
 import { writeProductFile } from './product-file.js'
 import { tellStep } from './progress.js'
@@ -30,7 +30,7 @@ try {
 
 /** Brings the demo product up, and ends when it is asked to, or when a part of it has died. */
 async function run(variables: NodeJS.ProcessEnv): Promise<void> {
-  const port = readPort(variables.PORT)
+  const port = readPort('PORT', variables.PORT) ?? 3000
   await mkdir(directory, { recursive: true })
   const { wasKilled, unlock } = await lockDirectory(`${directory}/launcher.pid`, 'launcher/dist/src/start.js')
   try {
@@ -38,6 +38,8 @@ async function run(variables: NodeJS.ProcessEnv): Promise<void> {
     if (wasKilled) await untilPortIsFree(port)
     if (!(await isPortFree(port))) throw new CannotStart(`Port ${port} is taken; set PORT to another one`)
     const kept = await keepSecrets(`${directory}/secrets.json`)
+    const boardPort = await chooseBoardPort(variables.BOARD_PORT, port + 2)
+    const board = { url: `http://127.0.0.1:${boardPort}`, user: 'demo', password: kept.boardPassword }
     const product = await startProduct({
       directory,
       ports: { api: port },
@@ -52,7 +54,7 @@ async function run(variables: NodeJS.ProcessEnv): Promise<void> {
       step: tellStep,
       signal: interrupted,
     })
-    await serve(product)
+    await serve(product, board)
   } finally {
     await unlock()
   }
@@ -63,9 +65,9 @@ async function untilPortIsFree(port: number): Promise<void> {
   while (!(await isPortFree(port)) && performance.now() < deadline) await delay(50)
 }
 
-async function serve(product: Product): Promise<void> {
+async function serve(product: Product, board: Demo['board']): Promise<void> {
   try {
-    await Promise.race([failWhenOneDies(product), serveUntilInterrupted(product)])
+    await Promise.race([failWhenOneDies(product), serveUntilInterrupted(product, board)])
     console.log('\nStopping …')
   } finally {
     await rm(productFile, { force: true })
@@ -74,12 +76,24 @@ async function serve(product: Product): Promise<void> {
   console.log('Stopped.')
 }
 
-async function serveUntilInterrupted(product: Product): Promise<void> {
+async function serveUntilInterrupted(product: Product, board: Demo['board']): Promise<void> {
   const baseUrl = product.apis[0]?.baseUrl ?? ''
-  await seedDemo({ file: `${directory}/demo.json`, baseUrl, ...product })
+  await seedDemo({ file: `${directory}/demo.json`, baseUrl, board, ...product })
   await writeProductFile(productFile, product)
   console.log(banner(baseUrl))
-  await whenAborted(interrupted)
+  await Promise.race([startBoard(product, board), whenAborted(interrupted)])
+  await Promise.race([failWhenOneDies(product), whenAborted(interrupted)])
+}
+
+/** After everything else: nobody who only wants to try something waits for it. */
+async function startBoard(product: Product, { url, user, password }: Demo['board']): Promise<void> {
+  await product.startBoard({
+    BOARD_USER: user,
+    BOARD_PASSWORD: password,
+    BOARD_PORT: new URL(url).port,
+    BOARD_API_URL: product.apis[0]?.baseUrl ?? '',
+  })
+  console.log(`\nThe queue is on the board: ${url}, user ${user}, password ${password}`)
 }
 
 /**
@@ -107,8 +121,9 @@ function whenAborted(signal: AbortSignal): Promise<void> {
   })
 }
 
-async function failWhenOneDies({ apis, workers, postgres, redis }: Product): Promise<never> {
-  const parts: RunningProcess[] = [...apis, ...workers, postgres, redis].filter((part) => part !== undefined)
+async function failWhenOneDies({ apis, workers, boards, postgres, redis }: Product): Promise<never> {
+  const servers = [postgres, redis].filter((server) => server !== undefined)
+  const parts: RunningProcess[] = [...apis, ...workers, ...boards, ...servers]
   const [part, exit] = await Promise.race(parts.map(async (part) => [part, await part.exited] as const))
   throw new CannotStart(
     `\n${part.name} has ended unexpectedly (${describeExit(exit)}). The end of ${shorten(part.log)}:\n` +
@@ -125,11 +140,19 @@ function shorten(path: string): string {
   return fromHere.startsWith('..') ? path : fromHere
 }
 
-function readPort(text: string | undefined): number {
-  if (text === undefined || text === '') return 3000
+function readPort(name: string, text: string | undefined): number | undefined {
+  if (text === undefined || text === '') return undefined
   const port = Number(text)
   if (/^\d+$/.test(text) && port >= 1 && port <= 65_535) return port
-  throw new CannotStart(`PORT is ${text}, and has to be a number from 1 to 65535`)
+  throw new CannotStart(`${name} is ${text}, and has to be a number from 1 to 65535`)
+}
+
+/** Unless somebody has asked for a port, any will do. */
+async function chooseBoardPort(text: string | undefined, usual: number): Promise<number> {
+  const wanted = readPort('BOARD_PORT', text)
+  if (await isPortFree(wanted ?? usual)) return wanted ?? usual
+  if (wanted === undefined) return findFreePort()
+  throw new CannotStart(`Port ${wanted} is taken; set BOARD_PORT to another one`)
 }
 
 function banner(baseUrl: string): string {

@@ -33,7 +33,7 @@ async function startDemo(directory: string, port: number) {
   let output = ''
   for await (const chunk of launcher.stdout.iterator({ destroyOnReturn: false })) {
     output += chunk
-    if (output.includes('Ctrl-C stops everything')) break
+    if (output.includes('The queue is on the board')) break
   }
   const demo = JSON.parse(await readFile(`${directory}/demo.json`, 'utf8')) as Demo
   return { launcher, demo }
@@ -50,6 +50,10 @@ t.test(
       triggered: 1,
       results: [{ success: true, conditionsPassed: true }],
     })
+    const { url, user, password } = first.demo.board
+    const authorization = `Basic ${btoa(`${user}:${password}`)}`
+    t.equal((await fetch(url, { headers: { authorization } })).status, 200, 'the board shows the queue')
+    t.equal((await fetch(url)).status, 401)
     for (const file of ['demo.json', 'product.env']) {
       t.equal((await stat(`${path}/${file}`)).mode & 0o777, 0o600, `${file} is nobody else’s business`)
     }
@@ -57,7 +61,7 @@ t.test(
     await once(first.launcher, 'exit')
     const second = await startDemo(path, port)
     const { workspaceId, apiKey, webhook } = first.demo
-    t.match(second.demo, { workspaceId, apiKey, webhook })
+    t.match(second.demo, { workspaceId, apiKey, webhook, board: { user, password } })
     t.match(await triggerLead(second.demo), { triggered: 1 }, 'there is still one rule, and not two')
     const servers = await Promise.all([
       readPid(`${path}/postgres/data/postmaster.pid`),
@@ -67,6 +71,7 @@ t.test(
     const [code] = await once(second.launcher, 'exit')
     t.equal(code, 0)
     t.ok(await isPortFree(port))
+    t.ok(await isPortFree(Number(new URL(second.demo.board.url).port)))
     await t.rejects(stat(`${path}/product.env`), { code: 'ENOENT' }, 'there is no product any more')
     for (const pid of servers) t.equal(await readCommand(pid ?? 0), undefined)
   },

@@ -1,0 +1,78 @@
+import { createBullBoard } from '@bull-board/api'
+import { BullMQAdapter } from '@bull-board/api/bullMQAdapter'
+import type { ExternalJobUrl, JobStatus, UIConfig } from '@bull-board/api/typings/app'
+import { FastifyAdapter } from '@bull-board/fastify'
+import type { FastifyPluginAsync } from 'fastify'
+import { awayAnswer, awayPage } from './away.js'
+import type { Belt, BeltQueue } from './belt.js'
+import { describeData, describeJob, linkToEvent } from './describe-job.js'
+
+interface Options {
+  belt: Belt
+  basePath: string
+  allowsWrites: boolean
+  apiUrl: string | undefined
+}
+
+/** Bull Board over our queue, with our own words. While Redis is away it says so instead of waiting. */
+export const boardRoutes: FastifyPluginAsync<Options> = async (app, options) => {
+  const { belt, basePath } = options
+  const serverAdapter = new FastifyAdapter().setBasePath(basePath)
+  const board = createBullBoard({ queues: [], serverAdapter, options: { uiConfig: describeBoard(options) } })
+  let shown: BeltQueue | undefined
+
+  app.addHook('onRequest', async (request, reply) => {
+    const path = request.url.slice(basePath.length)
+    if (path.startsWith('/static/')) return
+    const queue = await belt.findQueue()
+    if (queue === undefined) {
+      reply.status(503).header('retry-after', 5)
+      return path.startsWith('/api/') ? reply.send(awayAnswer) : reply.type('text/html').send(awayPage)
+    }
+    if (queue !== shown) board.addQueue(adaptQueue(queue, options))
+    shown = queue
+  })
+  // Its fonts are the one thing that Bull Board would ask of others.
+  app.addHook('onSend', async (_request, _reply, payload) =>
+    typeof payload === 'string' ? payload.replace(/<link href="https?:[^>]*>/g, '') : payload,
+  )
+  await app.register(serverAdapter.registerPlugin())
+}
+
+function adaptQueue(queue: BeltQueue, { allowsWrites, apiUrl }: Options): BullMQAdapter {
+  const adapter = new BeltAdapter(queue, {
+    displayName: 'Events and due executions',
+    description: 'Accepted events whose rules are to run (trigger, execute), and runs that go on (resume)',
+    readOnlyMode: !allowsWrites,
+    ...(apiUrl && { externalJobUrl: (job) => linkToEvent(job, apiUrl) as ExternalJobUrl }),
+  })
+  adapter.setFormatter('name', describeJob)
+  // What is shown is what an edit would write back.
+  if (!allowsWrites) adapter.setFormatter('data', describeData)
+  return adapter
+}
+
+/** Without the states that a job of ours never has: what is completed leaves the belt, and no job has children. */
+class BeltAdapter extends BullMQAdapter {
+  override getJobStatuses(): JobStatus[] {
+    return ['active', 'waiting', 'prioritized', 'delayed', 'failed']
+  }
+}
+
+function describeBoard({ allowsWrites, apiUrl }: Options): UIConfig {
+  return {
+    boardTitle: 'Automation rules',
+    environment: allowsWrites
+      ? { label: 'Writes allowed', color: '#b45309', textColor: '#ffffff' }
+      : { label: 'Read-only', color: '#475569', textColor: '#ffffff' },
+    hideDocsLink: true,
+    miscLinks: apiUrl ? [{ text: 'API documentation', url: `${apiUrl}/docs` }] : [],
+    theme: { light: fonts, dark: fonts },
+  }
+}
+
+/** Those of the machine. */
+const fonts = {
+  'font-sans': 'system-ui, sans-serif',
+  'font-mono': 'ui-monospace, monospace',
+}

@@ -1,0 +1,178 @@
+import { setTimeout } from 'node:timers/promises'
+import { makeTemporaryDirectory, startRedis } from '@automation/launcher'
+import t from 'tap'
+import { describeData } from '../src/describe-job.js'
+import { openTestBelt, workspaceId } from './fixtures/belt.js'
+import { authorize, startBoard } from './fixtures/board.js'
+
+const redisUrl = process.env.REDIS_URL ?? ''
+
+t.test('each answer forbids frames, sniffing and whatever comes from elsewhere', async (t) => {
+  const { ask } = await startBoard(t)
+  for (const [path, headers] of [
+    ['/', undefined],
+    ['/', {}],
+    ['/static/favicon.ico', undefined],
+    ['/api/queues', undefined],
+    ['/else', undefined],
+    ['/healthz', {}],
+  ] as const) {
+    const answer = await ask(path, headers && { headers })
+    t.match(answer.headers, {
+      'content-security-policy':
+        /^default-src 'none'; script-src 'self'; .*connect-src 'self'; .*frame-ancestors 'none'$/,
+      'x-content-type-options': 'nosniff',
+      'x-frame-options': 'DENY',
+      'referrer-policy': 'no-referrer',
+    })
+  }
+  t.equal((await ask('/')).headers['cache-control'], 'no-store')
+})
+
+t.test('the page asks nobody but the board, under whatever path it is', async (t) => {
+  for (const [path, base] of [
+    ['/', '/'],
+    ['/ops/board', '/ops/board/'],
+  ] as const) {
+    const { ask } = await startBoard(t, { BOARD_BASE_PATH: path })
+    const page = (await ask(path)).body
+    t.match(page, `<base href="${base}" />`)
+    const addresses = [...page.matchAll(/(?:src|href)="([^"]*)"/g)].map(([, address = '']) => address)
+    t.ok(addresses.length > 5)
+    t.same(
+      addresses.filter((address) => /^(\w+:|\/\/)/.test(address)),
+      [],
+    )
+    for (const address of addresses.filter((address) => address.startsWith('static/')))
+      t.equal((await ask(`${base}${address}`)).statusCode, 200, address)
+  }
+})
+
+t.test('jobs are told with our words, and link to their events', async (t) => {
+  const belt = await openTestBelt(t, redisUrl)
+  const { ask } = await startBoard(t, {
+    QUEUE_PREFIX: belt.prefix,
+    BOARD_API_URL: 'https://rules.example/x/',
+  })
+  const failed = await belt.addFailed('Postgres was away')
+  await belt.addActive()
+  await belt.addDelayed()
+  const waiting = await belt.addWaiting(2)
+  const { queues } = (await ask('/api/queues?activeQueue=automation')).json()
+  t.match(queues, [
+    {
+      name: 'automation',
+      displayName: 'Events and due executions',
+      readOnlyMode: true,
+      counts: { waiting: 1, active: 1, delayed: 1, failed: 1 },
+    },
+  ])
+  const { job } = (await ask(`/api/queues/automation/${failed.id}`)).json()
+  const eventId = (failed.data as { events: { id: string }[] }).events[0]?.id
+  t.match(job, {
+    name: `execute: 1 event of workspace ${workspaceId}`,
+    failedReason: 'Postgres was away',
+    externalUrl: { href: `https://rules.example/x/api/events/${eventId}`, displayText: 'Event' },
+  })
+  const found = queues[0].jobs.find(({ id }: { id: string }) => id === waiting.id)
+  t.match(found, {
+    name: `trigger: 2 events of workspace ${workspaceId}`,
+    data: describeData(waiting.data) as object,
+  })
+})
+
+t.test('without the URL of the API no job has a link', async (t) => {
+  const belt = await openTestBelt(t, redisUrl)
+  const { ask } = await startBoard(t, { QUEUE_PREFIX: belt.prefix })
+  const { id } = await belt.addWaiting()
+  t.notOk('externalUrl' in (await ask(`/api/queues/automation/${id}`)).json().job)
+})
+
+t.test('who may only read changes nothing, be it known to Bull Board as a write or not', async (t) => {
+  const belt = await openTestBelt(t, redisUrl)
+  const { ask } = await startBoard(t, { QUEUE_PREFIX: belt.prefix })
+  const failed = await belt.addFailed('x')
+  const queue = '/api/queues/automation'
+  for (const [method, path, payload] of [
+    ['PUT', `${queue}/${failed.id}/retry`],
+    ['PUT', `${queue}/${failed.id}/clean`],
+    ['PATCH', `${queue}/${failed.id}/update-data`, { jobData: {} }],
+    ['PUT', `${queue}/retry/failed`],
+    ['PUT', `${queue}/obliterate`, { force: true }],
+    ['PUT', `${queue}/pause`],
+    ['PUT', '/api/queues/pause'],
+    ['POST', `${queue}/add`, { name: 'trigger', data: {} }],
+    ['POST', '/api/else'],
+    ['DELETE', '/'],
+  ] as const) {
+    const answer = await ask(path, { method, ...(payload && { payload }) })
+    t.equal(answer.statusCode, 403, `${method} ${path}`)
+    t.strictSame(answer.json(), { error: 'The board is read-only' })
+  }
+  t.ok(await failed.isFailed())
+  t.notOk(await belt.queue.isPaused())
+})
+
+t.test('a board that only looks on writes nothing into Redis', async (t) => {
+  const belt = await openTestBelt(t, redisUrl)
+  const prefix = belt.prefix.replace('}', '-untouched}')
+  const { ask } = await startBoard(t, { QUEUE_PREFIX: prefix })
+  for (const path of ['/', '/api/queues?activeQueue=automation', '/api/redis/stats', '/readyz'])
+    t.equal((await ask(path)).statusCode, 200, path)
+  t.same(await belt.redis.keys(`${prefix}*`), [])
+})
+
+t.test('where writes are allowed they are done, but not for a page of another site', async (t) => {
+  const belt = await openTestBelt(t, redisUrl)
+  const { ask } = await startBoard(t, { QUEUE_PREFIX: belt.prefix, BOARD_WRITES: 'true' })
+  const failed = await belt.addFailed('x')
+  const retry = { method: 'PUT' as const, url: `/api/queues/automation/${failed.id}/retry` }
+  const from = (site: string) => ({ ...authorize(), 'sec-fetch-site': site })
+  for (const site of ['cross-site', 'same-site', 'none']) {
+    t.equal((await ask(retry.url, { ...retry, headers: from(site) })).statusCode, 403, site)
+  }
+  const form = await ask('/api/queues/automation/add', {
+    method: 'POST',
+    headers: { ...from('same-origin'), 'content-type': 'text/plain' },
+    payload: '{"name":"trigger","data":{}}',
+  })
+  t.equal(form.statusCode, 415, 'what a form can send is not read')
+  t.ok(await failed.isFailed())
+  const { job } = (await ask(`/api/queues/automation/${failed.id}`)).json()
+  t.strictSame(job.data, failed.data, 'what can be edited is shown as it is')
+  t.equal((await ask(retry.url, { ...retry, headers: from('same-origin') })).statusCode, 204)
+  t.ok(await failed.isWaiting())
+  t.equal(await belt.queue.count(), 1)
+})
+
+t.test('while Redis is away the board says so, and is there as soon as Redis is', async (t) => {
+  const directory = await makeTemporaryDirectory()
+  t.teardown(directory.remove)
+  const options = { directory: `${directory.path}/redis`, persistent: false }
+  const first = await startRedis(options)
+  await first.stop()
+  const { ask } = await startBoard(t, { REDIS_URL: first.url })
+
+  const tellsAway = async () => {
+    const page = await ask('/queue/automation')
+    t.equal(page.statusCode, 503)
+    t.match(page.body, '<h1>Redis is away</h1>')
+    const data = await ask('/api/queues')
+    t.equal(data.statusCode, 503)
+    t.match(data.json(), { error: 'Redis is away', queues: [{ displayName: 'Redis is away' }] })
+    t.equal((await ask('/healthz', { headers: {} })).statusCode, 200)
+    t.strictSame((await ask('/readyz', { headers: {} })).json(), { status: 'unready', redis: 'away' })
+  }
+  const untilReady = async () => {
+    while ((await ask('/readyz', { headers: {} })).statusCode !== 200) await setTimeout(20)
+    t.match((await ask('/api/queues')).json(), { queues: [{ displayName: 'Events and due executions' }] })
+  }
+  await tellsAway()
+  const redis = await startRedis({ ...options, port: first.port })
+  t.teardown(() => redis.stop())
+  await untilReady()
+  redis.kill('SIGSTOP')
+  await tellsAway()
+  redis.kill('SIGCONT')
+  await untilReady()
+})

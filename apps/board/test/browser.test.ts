@@ -1,0 +1,82 @@
+import t from 'tap'
+import { openTestBelt, workspaceId } from './fixtures/belt.js'
+import { login, startBoard } from './fixtures/board.js'
+import { openBrowser } from './fixtures/browser.js'
+
+const redisUrl = process.env.REDIS_URL ?? ''
+const browser = await openBrowser(t)
+const httpCredentials = { username: login.user, password: login.password }
+
+t.test(
+  'somebody logs in, sees the queue and its jobs, opens one that failed, and can change nothing',
+  async (t) => {
+    const belt = await openTestBelt(t, redisUrl)
+    const failed = await belt.addFailed('Postgres was away')
+    await belt.addActive()
+    await belt.addDelayed()
+    await belt.addWaiting(3)
+    await belt.addWaiting()
+    const board = await startBoard(t, {
+      QUEUE_PREFIX: belt.prefix,
+      BOARD_BASE_PATH: '/ops/board',
+      BOARD_API_URL: 'https://rules.example',
+    })
+    const url = `${await board.listen()}/ops/board`
+    const { page, hosts, complaints } = await browser.visit({ httpCredentials })
+    await page.goto(url)
+    await page.getByText('Read-only').waitFor()
+    await page.getByText('Events and due executions').click()
+
+    for (const [state, count, name] of [
+      ['Waiting', 2, `trigger: 3 events of workspace ${workspaceId}`],
+      ['Active', 1, `trigger: 1 event of workspace ${workspaceId}`],
+      ['Delayed', 1, `resume: an execution of workspace ${workspaceId}`],
+      ['Failed', 1, `execute: 1 event of workspace ${workspaceId}`],
+    ] as const) {
+      await page.locator(`a[href*="status=${state.toLowerCase()}"]`, { hasText: `${count}` }).click()
+      await page.getByText(name, { exact: true }).waitFor()
+    }
+    await page.getByText(`${failed.id}`).click()
+    await page.waitForURL(`${url}/queue/automation/${failed.id}*`)
+    await page.getByText('Error: Postgres was away').waitFor()
+    const eventId = (failed.data as { events: { id: string }[] }).events[0]?.id
+    const link = page.getByRole('link', { name: 'Event', exact: true })
+    t.equal(await link.getAttribute('href'), `https://rules.example/api/events/${eventId}`)
+    t.strictSame([...hosts], [new URL(url).host], 'nobody else was asked')
+    t.strictSame(complaints, [])
+
+    t.equal(await page.getByRole('button', { name: 'Retry all' }).count(), 0)
+    const refusal = await page.evaluate(
+      async (path) => (await fetch(path, { method: 'PUT' })).status,
+      `${url}/api/queues/automation/${failed.id}/retry`,
+    )
+    t.equal(refusal, 403)
+    t.ok(await failed.isFailed())
+  },
+)
+
+t.test('where writes are allowed a failed job is retried by two clicks', async (t) => {
+  const belt = await openTestBelt(t, redisUrl)
+  const failed = await belt.addFailed('Postgres was away')
+  const board = await startBoard(t, { QUEUE_PREFIX: belt.prefix, BOARD_WRITES: 'true' })
+  const url = await board.listen()
+  const { page, hosts, complaints } = await browser.visit({ httpCredentials })
+  await page.goto(`${url}/queue/automation?status=failed`)
+  await page.getByText('Writes allowed').waitFor()
+  await page.getByRole('button', { name: 'Retry all' }).click()
+  await page.getByRole('button', { name: 'Confirm' }).click()
+  await page.getByText('No failed jobs in this queue').waitFor()
+  t.ok(await failed.isWaiting())
+  t.strictSame([...hosts], [new URL(url).host])
+  t.strictSame(complaints, [])
+})
+
+t.test('a wrong password shows nothing', async (t) => {
+  const board = await startBoard(t)
+  const { page } = await browser.visit({
+    httpCredentials: { username: login.user, password: 'a wrong password' },
+  })
+  const response = await page.goto(await board.listen())
+  t.equal(response?.status(), 401)
+  t.equal(await page.locator('script').count(), 0)
+})

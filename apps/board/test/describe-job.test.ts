@@ -1,0 +1,67 @@
+import { randomUUID } from 'node:crypto'
+import t from 'tap'
+import { describeData, describeJob, linkToEvent } from '../src/describe-job.js'
+
+const id = randomUUID()
+const workspaceId = randomUUID()
+const events = (...owners: string[]) => ({ events: owners.map((workspaceId) => ({ id, workspaceId })) })
+const api = 'https://rules.example'
+
+t.test('a job is called by what it carries, and whose that is', async (t) => {
+  const nameOf = (name: string, data: unknown) => describeJob({ name, data })
+  t.equal(nameOf('trigger', events(workspaceId)), `trigger: 1 event of workspace ${workspaceId}`)
+  t.equal(
+    nameOf('execute', events(workspaceId, workspaceId)),
+    `execute: 2 events of workspace ${workspaceId}`,
+  )
+  t.equal(
+    nameOf('trigger', events(workspaceId, randomUUID(), workspaceId)),
+    'trigger: 3 events of 2 workspaces',
+  )
+  t.equal(
+    nameOf('resume', { executionId: randomUUID(), eventId: id, workspaceId }),
+    `resume: an execution of workspace ${workspaceId}`,
+  )
+})
+
+t.test('a job links to its event, or to the first of them', async (t) => {
+  const href = `${api}/api/events/${id}`
+  t.strictSame(linkToEvent({ name: 'trigger', data: events(workspaceId) }, api), {
+    href,
+    displayText: 'Event',
+  })
+  t.match(linkToEvent({ name: 'trigger', data: events(workspaceId, workspaceId) }, api), {
+    href,
+    displayText: 'First event',
+  })
+  t.match(
+    linkToEvent({ name: 'resume', data: { executionId: randomUUID(), eventId: id, workspaceId } }, api),
+    {
+      href,
+    },
+  )
+})
+
+t.test('data is told in a line an event', async (t) => {
+  t.strictSame(describeData({ ...events(workspaceId), replyTo: 'x' }), {
+    events: { [id]: workspaceId },
+    replyTo: 'x',
+  })
+  const run = { executionId: randomUUID(), eventId: id, workspaceId }
+  t.strictSame(describeData(run), run)
+})
+
+t.test('what is none of ours keeps its name and data, and has no link', async (t) => {
+  for (const data of [
+    undefined,
+    null,
+    'text',
+    {},
+    { events: [] },
+    { events: [{ id: '../..', workspaceId }] },
+  ]) {
+    t.equal(describeJob({ name: 'by hand', data }), 'by hand')
+    t.equal(describeData(data), data)
+    t.equal(linkToEvent({ name: 'by hand', data }, api), undefined)
+  }
+})
