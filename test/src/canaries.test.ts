@@ -8,6 +8,7 @@ import { readSigningKey, signWebhook } from '@automation/webhooks'
 import pg from 'pg'
 import t, { type Test } from 'tap'
 import { until } from './fixtures/product.js'
+import { openTraceCollector } from './fixtures/trace-collector.js'
 
 t.setTimeout(120_000)
 
@@ -23,6 +24,7 @@ const headerText = word('header')
 const bodyText = word('webhook-body')
 const brokenText = word('broken-body')
 
+const collector = await openTraceCollector()
 const directory = await makeTemporaryDirectory()
 const plenty = '1000000/1000000'
 const product = await startProduct({
@@ -33,6 +35,8 @@ const product = await startProduct({
     ENCRYPTION_KEY: encryptionKey,
     SMTP_URL: `smtp://mailer:${smtpPassword}@127.0.0.1:1`,
     LOG_LEVEL: 'trace',
+    METRICS_PORT: '0',
+    ...collector.env,
     OUTBOUND_ALLOW: '127.0.0.0/8',
     OUTBOUND_PORTS: '1-65535',
     RATE_LIMIT_ANONYMOUS: plenty,
@@ -43,6 +47,7 @@ const product = await startProduct({
 t.teardown(async () => {
   await product.stop()
   await directory.remove()
+  collector.close()
 })
 const baseUrl = product.apis[0]?.baseUrl ?? ''
 const token = await mintToken({ secret: jwtSecret, userId: 'tester', expiresInSeconds: 600 })
@@ -218,7 +223,19 @@ t.test('all goes wrong that can', async (t) => {
   await product.restartPostgres()
 })
 
-t.test('and nothing tells a secret: no answer, no log, nothing in Redis', async (t) => {
+t.test('and nothing tells a secret: no answer, no log, no metric, no trace, nothing in Redis', async (t) => {
+  const watched = [...product.apis, ...product.workers]
+  const scrapes = await Promise.all(
+    watched.map(async ({ metricsPort }) => (await fetch(`http://127.0.0.1:${metricsPort}/metrics`)).text()),
+  )
+  for (const text of scrapes) {
+    t.match(text, /^automation_/m)
+    findNone(t, 'a scrape', text)
+  }
+  // What waits to be sent goes when the processes do.
+  await Promise.all(watched.map((process) => process.stop()))
+  t.ok(collector.spans.length > 0, 'there are traces')
+  findNone(t, 'the traces', collector.bodies.join('\n'))
   const logs = `${directory.path}/logs`
   const texts = await Promise.all(
     (await readdir(logs))
@@ -233,6 +250,30 @@ t.test('and nothing tells a secret: no answer, no log, nothing in Redis', async 
   for (const [name, text] of texts) findNone(t, name, text)
   findNone(t, 'Redis', toldRedis)
   findNone(t, 'refusals', refusals.join('\n'))
+})
+
+t.test('each line of a log is JSON, and tells which request, event and execution it is about', async (t) => {
+  const logs = `${directory.path}/logs`
+  const lines = (
+    await Promise.all(['api-1', 'worker-1'].map((name) => readFile(`${logs}/${name}.log`, 'utf8')))
+  )
+    .flatMap((text) => text.trim().split('\n'))
+    .map((line) => JSON.parse(line) as Record<string, unknown>)
+  const told = (msg: string) => lines.filter((line) => line.msg === msg)
+  const accepted = told('answered').filter(
+    ({ route, statusCode }) => route === `${rules}/trigger/:eventType` && String(statusCode).startsWith('20'),
+  )
+  const ids = new Set(told('event done').map(({ eventId }) => eventId))
+  t.ok(accepted.length >= 2)
+  for (const { name, requestId, eventId } of accepted)
+    t.ok(name === 'api' && requestId && ids.has(eventId), 'from the request over its event to the worker')
+  const recorded = told('execution recorded').filter(({ status }) => status === 'failed')
+  t.ok(recorded.length >= 2)
+  for (const { name, eventId, executionId, ruleId } of recorded)
+    t.ok(name === 'worker' && ids.has(eventId) && executionId && ruleId)
+  const calls = told('called').filter(({ executionId, action, result }) => executionId && action && result)
+  t.ok(calls.length >= 4)
+  for (const line of told('request failed')) t.ok(line.requestId)
 })
 
 function findNone(t: Test, place: string, text: string): void {

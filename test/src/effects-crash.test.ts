@@ -147,9 +147,9 @@ for (const aftermath of aftermaths.slice(crashes.length)) {
     const { executionId, ruleId } = aftermath.runs.get('sms') as CrashedRun
     const execution = aftermath.effects.executions.find(({ id }) => id === executionId)
     t.match(execution, { status: 'failed', results: [{ status: 'unknown', attempts: [{}] }] })
-    const { body } = await site.call('GET', '/api/automation-rules/attention')
+    const rules = await site.client.rules.attention().all()
     t.match(
-      body.rules.find(({ id }: { id: string }) => id === ruleId),
+      rules.find(({ id }) => id === ruleId),
       { reason: 'unknown_outcome', failureCount: 1 },
     )
   })

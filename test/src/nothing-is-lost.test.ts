@@ -25,8 +25,12 @@ t.test('FLUSHALL under load loses no event and makes no second task', async (t) 
 })
 
 /** Posts events, half of them waiting for their outcome, does the fault twice on the way, and counts. */
-async function runLoad(t: Test, { call, database, workspaceId }: RunningProduct, fault: () => Promise<void>) {
-  const { body: rule } = await call('POST', '/api/automation-rules', {
+async function runLoad(
+  t: Test,
+  { call, client, database, workspaceId }: RunningProduct,
+  fault: () => Promise<void>,
+) {
+  const rule = await client.rules.create({
     name: t.name,
     trigger: 'LEAD_CREATED',
     conditions: [{ field: 'test', operator: 'equals', value: t.name }],
@@ -58,9 +62,9 @@ async function runLoad(t: Test, { call, database, workspaceId }: RunningProduct,
   t.equal(new Set(titles).size, events, 'every event made its task')
   t.equal(titles.length, events, 'and none made a second one')
   const executions = await own.execution.count({ where: { ruleId: rule.id } })
-  const { body: counted } = await call('GET', `/api/automation-rules/${rule.id}`)
+  const counted = await client.rules.get(rule.id)
   t.equal(executions, events, 'each was one execution')
   t.equal(counted.executionCount, executions, 'and the counters are the rows')
   t.equal(counted.successCount, executions)
-  await call('DELETE', `/api/automation-rules/${rule.id}`)
+  await client.rules.delete(rule.id)
 }

@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
+import type { Action, EventType } from '@automation/client'
 import { executionIdOf } from '@automation/database'
 import t, { type Test } from 'tap'
 import { inParallel, startRunningProduct, until } from './fixtures/product.js'
@@ -11,7 +12,7 @@ const innocents = 20
 const pauseMs = 50
 
 const house = await startRunningProduct({ workers: 0 })
-const { product, call } = house
+const { product, client } = house
 const own = house.database.forWorkspace(house.workspaceId)
 t.teardown(() => house.stop())
 
@@ -19,7 +20,7 @@ const poisoning = {
   POISON: 'poison',
   NODE_OPTIONS: `${process.env.NODE_OPTIONS ?? ''} --import=${new URL('./fixtures/kill-at-poison.js', import.meta.url).href}`,
 }
-const task = { type: 'CREATE_TASK', config: { title: '{{name}}' } }
+const task: Action = { type: 'CREATE_TASK', config: { title: '{{name}}' } }
 
 await addRule('LEAD_CREATED', [task])
 const slowRule = await addRule('LEAD_UPDATED', [{ type: 'WAIT', config: { duration: '1s' } }, task])
@@ -61,9 +62,9 @@ t.test('an execution that kills whoever goes on with it has failed after five', 
   )
   t.equal(others.length, innocents)
   await checkTasks(t, names.slice(1))
-  const { body: attention } = await call('GET', '/api/automation-rules/attention')
+  const attention = await client.rules.attention().all()
   t.match(
-    attention.rules.map(({ id }: { id: string }) => id),
+    attention.map(({ id }) => id),
     [slowRule],
     'somebody is told to look at it',
   )
@@ -101,8 +102,8 @@ async function meetPoison(t: Test, count: number): Promise<void> {
     'no innocent event was given up',
   )
   for (const name of poisons) {
-    const { body } = await call('GET', `/api/events/${ids.get(name)}`)
-    t.match(body, { status: 'quarantined', crashes: 3, triggered: 0 }, name)
+    const event = await client.events.get(ids.get(name) ?? '')
+    t.match(event, { status: 'quarantined', crashes: 3, triggered: 0 }, name)
   }
   t.ok(workers.deaths() <= 3 * count, `${workers.deaths()} workers ended`)
   const worst = Math.max(...events.filter(({ quarantined }) => !quarantined).map(({ crashes }) => crashes))
@@ -142,15 +143,12 @@ function keepPosting(prefix: string): { stop(): Promise<string[]> } {
   }
 }
 
-async function post(type: string, name: string): Promise<string> {
-  const path = `/api/automation-rules/trigger/${type}`
-  const { body } = await call('POST', path, { data: { name } }, { prefer: 'respond-async' })
-  return body.id
+async function post(type: EventType, name: string): Promise<string> {
+  return (await client.trigger(type, { name }, { async: true })).id
 }
 
-async function addRule(trigger: string, actions: object[]): Promise<string> {
-  const { body } = await call('POST', '/api/automation-rules', { name: trigger, trigger, actions })
-  return body.id
+async function addRule(trigger: EventType, actions: Action[]): Promise<string> {
+  return (await client.rules.create({ name: trigger, trigger, actions })).id
 }
 
 /** As if time had passed: what the dead worker had is due. */

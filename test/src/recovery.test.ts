@@ -12,7 +12,7 @@ const jobsAtATime = 25
 const rounds = process.argv.includes('--long') ? 10 : 1
 
 const house = await startRunningProduct({ workers: 2 })
-const { product, call } = house
+const { product, client } = house
 const own = house.database.forWorkspace(house.workspaceId)
 const { hostname, port } = new URL(product.redisUrl)
 const queue = new Queue('automation', {
@@ -27,7 +27,7 @@ t.teardown(async () => {
 })
 await holder.connect()
 
-await call('POST', '/api/automation-rules', {
+await client.rules.create({
   name: 'Task',
   trigger: 'LEAD_CREATED',
   actions: [{ type: 'CREATE_TASK', config: { title: '{{name}}' } }],
@@ -55,13 +55,13 @@ async function killInTheMiddle(round: number): Promise<number[]> {
   const ids: string[] = []
   await queue.pause()
   await inParallel(events, 16, async (index) => {
-    const data = { name: `${round} ${index}` }
-    const path = '/api/automation-rules/trigger/LEAD_CREATED'
-    ids.push((await call('POST', path, { data }, { prefer: 'respond-async' })).body.id)
+    const { id } = await client.trigger('LEAD_CREATED', { name: `${round} ${index}` }, { async: true })
+    ids.push(id)
   })
   await holder.query('LOCK TABLE events IN ACCESS EXCLUSIVE MODE')
   await queue.resume()
-  const isTaken = async () => (await queue.count()) === 0 || (await queue.getActiveCount()) === 2 * jobsAtATime
+  const isTaken = async () =>
+    (await queue.count()) === 0 || (await queue.getActiveCount()) === 2 * jobsAtATime
   await until(async () => (await queue.getActiveCount()) > 0 && (await isTaken()))
   const killed = product.workers.at(-1)
   killed?.kill('SIGKILL')

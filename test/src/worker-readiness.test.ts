@@ -31,7 +31,7 @@ t.test(
     await queue.pause()
     const longAgo = new Date(Date.now() - 60_000)
     const id = firstIdOf(longAgo.getTime())
-    const event = { id, workspaceId, type: 'LEAD_CREATED', data: {}, ruleIds: [], acceptedAt: longAgo }
+    const event = { id, workspaceId, type: 'LEAD_CREATED', data: {}, acceptedAt: longAgo }
     await own.event.create({ data: event })
     const readiness = { status: 'unready', postgres: 'ok', redis: 'ok', progress: 'stuck' }
     t.strictSame(await untilReadyz(503), readiness)

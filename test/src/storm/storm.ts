@@ -1,6 +1,7 @@
 import { cp } from 'node:fs/promises'
 import { setTimeout as delay } from 'node:timers/promises'
 import { checkEffects } from './check-effects.js'
+import { checkLedger } from './check-ledger.js'
 import { checkRecord } from './check-record.js'
 import { type SentEvent, startLoad } from './load.js'
 import { runFaults, type ScheduleOptions } from './schedule.js'
@@ -54,6 +55,7 @@ export async function runStorm(options: StormOptions): Promise<StormReport> {
     const violations = [
       ...checkRecord(load.sent, tables, workspaceIds),
       ...checkEffects(tables, site.rules, target),
+      ...(await checkLedger(site)),
     ]
     return {
       seed: options.seed,

@@ -1,0 +1,86 @@
+import { readFile } from 'node:fs/promises'
+import { parseEnv } from 'node:util'
+import t from 'tap'
+import { parse } from 'yaml'
+
+// What an app can be told stands in its config.ts; .env.example and docker-compose.yml have to say the same.
+const root = new URL('../../../', import.meta.url)
+
+type Settings = Record<string, { default?: unknown; type?: string; description?: string }>
+
+interface Compose {
+  services: Record<string, { environment?: Record<string, unknown>; [key: string]: unknown }>
+}
+
+async function readSettings(app: string): Promise<Settings> {
+  const { Environment } = await import(new URL(`apps/${app}/dist/src/config.js`, root).href)
+  return Environment.properties
+}
+
+const apps = {
+  api: await readSettings('api'),
+  worker: await readSettings('worker'),
+  board: await readSettings('board'),
+}
+const example = await readFile(new URL('.env.example', root), 'utf8')
+const compose: Compose = parse(await readFile(new URL('docker-compose.yml', root), 'utf8'), { merge: true })
+
+/** As it stands, and with what is commented out: name, value and what is said of it. */
+const lines = [...example.matchAll(/^(?:# )?([A-Z][A-Z0-9_]+)=(.*?)(?: +# (.*))?$/gm)].map(
+  ([, name = '', value = '', text]) => ({ name, value: value.trim(), text }),
+)
+/** OpenTelemetry reads these by itself. */
+const byStandard = lines.map(({ name }) => name).filter((name) => name.startsWith('OTEL_'))
+const ofCompose = [...new Set(JSON.stringify(compose).match(/(?<=\$\{)[A-Z_]+/g))].concat('COMPOSE_PROFILES')
+
+t.test('.env.example has each setting once, and no other', async (t) => {
+  const wanted = new Set([...Object.values(apps).flatMap(Object.keys), ...byStandard, ...ofCompose])
+  t.strictSame(lines.map(({ name }) => name).sort(), [...wanted].sort())
+})
+
+t.test('.env.example says of each setting what it is, and its default to the letter', async (t) => {
+  for (const { name, value, text } of lines) {
+    if (!name.endsWith('_MEMORY')) t.ok(text, `${name} is described`)
+    t.ok(value, `${name}: nothing would make a value of the comment, where docker compose reads it`)
+    const [app] = Object.values(apps).filter((settings) => name in settings)
+    const usual = app?.[name]?.default
+    if (usual !== undefined) t.equal(value.replaceAll('"', ''), String(usual), name)
+  }
+})
+
+t.test('whatever is no longer commented out is read as it stands', async (t) => {
+  const everything = parseEnv(example.replaceAll(/^# (?=[A-Z][A-Z0-9_]+=)/gm, ''))
+  t.same(everything, Object.fromEntries(lines.map(({ name, value }) => [name, value.replaceAll('"', '')])))
+  const secrets = {
+    ENCRYPTION_KEY: Buffer.alloc(32).toString('base64'),
+    JWKS_URL: '',
+    JWT_SECRET: 'a secret of tests, of more than 32 characters',
+    BOARD_PASSWORD: 'a password of tests',
+  }
+  for (const app of Object.keys(apps)) {
+    const { readConfig } = await import(new URL(`apps/${app}/dist/src/config.js`, root).href)
+    t.ok(readConfig({ ...everything, ...secrets }), app)
+    t.throws(() => readConfig(parseEnv(example)), { name: 'EnvironmentError' }, 'secrets have no default')
+  }
+})
+
+t.test('docker-compose.yml hands each setting of a process on, and no other', async (t) => {
+  for (const [app, settings] of Object.entries(apps)) {
+    const given = Object.keys(compose.services[app]?.environment ?? {})
+    const others = given.filter((name) => !(name in settings))
+    t.strictSame(
+      others.filter((name) => !byStandard.includes(name)),
+      [],
+      `${app} knows all that it is given`,
+    )
+    // Where it listens inside its container is nobody's business.
+    const missing = Object.keys(settings).filter((name) => !given.includes(name) && name !== 'BOARD_HOST')
+    t.strictSame(missing, [], `${app} is given all that it knows`)
+  }
+})
+
+t.test('docker-compose.yml leaves a worker free to be many', async (t) => {
+  const { worker, api } = compose.services
+  t.notOk('container_name' in (worker ?? {}) || 'ports' in (worker ?? {}))
+  t.notOk('container_name' in (api ?? {}))
+})

@@ -1,0 +1,136 @@
+import { mintToken } from '@automation/administration'
+import { listMigrations, migrate, newId, openDatabase } from '@automation/database'
+import { findFreePort, makeTemporaryDirectory, startPostgres, startRedis } from '@automation/launcher'
+import t from 'tap'
+import { startOwnProcess } from './fixtures/own-process.js'
+import { until } from './fixtures/product.js'
+
+t.setTimeout(180_000)
+
+const jwtSecret = 'a secret of tests, of more than 32 characters'
+const directory = await makeTemporaryDirectory()
+const ports = { postgres: await findFreePort(), redis: await findFreePort() }
+const databaseUrl = `postgresql://postgres@127.0.0.1:${ports.postgres}/postgres`
+const settings = {
+  DATABASE_URL: databaseUrl,
+  REDIS_URL: `redis://127.0.0.1:${ports.redis}`,
+  JWT_SECRET: jwtSecret,
+  ENCRYPTION_KEY: Buffer.alloc(32).toString('base64'),
+}
+const workspaceId = newId()
+const token = await mintToken({ secret: jwtSecret, userId: 'tester', expiresInSeconds: 600 })
+const event = {
+  method: 'POST',
+  headers: {
+    authorization: `Bearer ${token}`,
+    'x-workspace-id': workspaceId,
+    'content-type': 'application/json',
+    prefer: 'respond-async',
+  },
+  body: '{"data":{}}',
+}
+t.teardown(() => directory.remove())
+
+t.test('API and worker may be started before everything else, in any order', async (t) => {
+  const [api, worker] = await Promise.all([
+    startOwnProcess(t, 'api', settings),
+    startOwnProcess(t, 'worker', settings),
+  ])
+  const post = () => api.ask('/api/automation-rules/trigger/LEAD_CREATED', event)
+  await Promise.all([
+    api.says(/waiting: Postgres is away \([^)]*ECONNREFUSED[^)]*\)/),
+    worker.says(/waiting: Postgres is away \([^)]*\); Redis is away \(127\.0\.0\.1:\d+\)/),
+  ])
+  t.equal((await api.ask('/healthz')).status, 200, 'they are alive')
+  t.equal((await worker.ask('/healthz')).status, 200)
+  t.match(await api.ask('/readyz'), { status: 503, body: { postgres: 'away', migrations: 'unknown' } })
+  t.match(await worker.ask('/readyz'), { status: 503, body: { status: 'starting' } })
+  t.equal((await post()).status, 503)
+
+  const postgres = await startPostgres({
+    directory: `${directory.path}/postgres`,
+    port: ports.postgres,
+    durable: false,
+  })
+  t.teardown(() => postgres.stop())
+  const lacking = new RegExp(`waiting: the database lacks ${(await listMigrations()).length} migrations`)
+  await Promise.all([api.says(lacking), worker.says(lacking)])
+  t.match(await api.ask('/readyz'), { status: 503, body: { postgres: 'ok', migrations: 'pending' } })
+  t.equal((await post()).status, 503)
+
+  await migrate(databaseUrl)
+  await Promise.all([api.says(/what was waited for is there/), worker.says(/waiting: Redis is away/)])
+  const database = openDatabase(databaseUrl, 1)
+  t.teardown(() => database.close())
+  await database.system.workspace.create({
+    data: { id: workspaceId, name: 'Test', members: { create: { userId: 'tester', role: 'admin' } } },
+  })
+  t.match(
+    await api.ask('/readyz'),
+    { status: 200, body: { status: 'ready', redis: 'away' } },
+    'the API serves without Redis',
+  )
+  t.equal((await post()).status, 202)
+
+  const redis = await startRedis({
+    directory: `${directory.path}/redis`,
+    port: ports.redis,
+    persistent: false,
+  })
+  t.teardown(() => redis.stop())
+  await worker.says(/worker ready/)
+  await until(async () => (await database.system.event.count({ where: { doneAt: null } })) === 0)
+  t.equal(await database.system.event.count(), 1)
+  await until(async () => (await worker.ask('/readyz')).status === 200)
+  t.equal(worker.log().match(/waiting: Redis/g)?.length, 1, 'each thing that is missing is told once in 10 s')
+
+  // A process of the last version goes on over a schema that is newer.
+  await database.system.$executeRaw`
+    INSERT INTO _prisma_migrations (id, checksum, migration_name, finished_at)
+    VALUES ('later', '', '20991231000000_later', now())`
+  t.equal((await api.ask('/readyz')).status, 200)
+  for (const one of [api, worker]) {
+    one.stop()
+    t.match(await one.exited, { code: 0 })
+  }
+})
+
+t.test('what never comes is waited for no longer than START_TIMEOUT', async (t) => {
+  const never = {
+    ...settings,
+    DATABASE_URL: 'postgresql://postgres@127.0.0.1:1/postgres',
+    REDIS_URL: 'redis://127.0.0.1:1',
+    START_TIMEOUT: '1',
+  }
+  const postgres = await startPostgres({ directory: `${directory.path}/mute`, durable: false })
+  t.teardown(() => postgres.stop())
+  postgres.kill('SIGSTOP')
+  const started = await Promise.all([
+    startOwnProcess(t, 'api', never),
+    startOwnProcess(t, 'worker', never),
+    startOwnProcess(t, 'worker', { ...never, DATABASE_URL: postgres.url }),
+  ])
+  const [api, worker, deaf] = await Promise.all(
+    started.map(async ({ exited, log }) => ({ ...(await exited), log: log() })),
+  )
+  t.match(api, { code: 1, log: /"level":60.*gave up after 1 s: Postgres is away/ })
+  t.match(worker, { code: 1, log: /gave up after 1 s: Postgres is away \(.*\); Redis is away/ })
+  t.match(
+    deaf,
+    { code: 1, log: /gave up after 1 s: Postgres does not answer/ },
+    'also when Postgres is there and mute',
+  )
+})
+
+t.test('a process that is still waiting ends when it is asked to', async (t) => {
+  const nowhere = { ...settings, DATABASE_URL: 'postgresql://postgres@127.0.0.1:1/postgres' }
+  const started = await Promise.all([
+    startOwnProcess(t, 'api', nowhere),
+    startOwnProcess(t, 'worker', nowhere),
+  ])
+  for (const one of started) {
+    await one.says(/waiting: /)
+    one.stop()
+    t.match(await one.exited, { code: 0 })
+  }
+})
