@@ -25,6 +25,10 @@ function formatValue(value: unknown): string {
   if (Array.isArray(value)) return value.join(',')
   const text = typeof value === 'object' ? JSON.stringify(value) : String(value)
   const minute = /^(\d{4}-\d\d-\d\d)T(\d\d:\d\d):\d\d\.\d{3}Z$/.exec(text)
-  // A name is somebody else's text: it must not steer the terminal.
-  return minute ? `${minute[1]} ${minute[2]}Z` : text.replace(/\p{C}/gu, '·')
+  return minute ? `${minute[1]} ${minute[2]}Z` : maskControls(text)
+}
+
+/** A name is somebody else's text: it must not steer the terminal. */
+export function maskControls(text: string): string {
+  return text.replace(/\p{C}/gu, '·')
 }

@@ -3,6 +3,7 @@ import { type Administrator, Refused } from '@automation/administration'
 import { type Database, isDatabaseAway, isTableMissing, openDatabase } from '@automation/database'
 import { CommandFault } from './command-fault.js'
 import { readDatabaseUrl } from './config.js'
+import { maskControls } from './format.js'
 
 /** @throws CommandFault where a change is refused, or the database is away or not migrated */
 export async function useDatabase<Result>(
@@ -77,7 +78,7 @@ function readUserName(): string {
 }
 
 function explainError(error: unknown, databaseUrl: string): unknown {
-  if (error instanceof Refused) return new CommandFault(`${error.message}.`, { cause: error })
+  if (error instanceof Refused) return new CommandFault(`${maskControls(error.message)}.`, { cause: error })
   if (isTableMissing(error))
     return new CommandFault('The database has not been migrated: run npm run migrate first.', {
       cause: error,

@@ -18,7 +18,7 @@ const makeWorkspace = (name = 'Acme') =>
 
 t.test('workspaces are created, listed and updated', async (t) => {
   const created = await ask<Workspace>('workspaces create --name Acme --plan enterprise --admin ada')
-  t.match(created, { id: /^[0-9a-f-]{36}$/, name: 'Acme', plan: 'enterprise' })
+  t.match(created, { id: /^[0-9a-f-]{36}$/, name: 'Acme', plan: 'enterprise', retentionDays: null })
   t.match(await database.system.member.findMany({ where: { workspaceId: created.id } }), [
     { userId: 'ada', role: 'admin' },
   ])
@@ -28,6 +28,9 @@ t.test('workspaces are created, listed and updated', async (t) => {
     ask<Workspace>(`workspaces update ${created.id} --auto-pause-after ${after}`)
   t.same(await pause('5'), { ...updated, autoPauseAfter: 5 })
   t.same(await pause('never'), { ...updated, autoPauseAfter: null })
+  const keep = (days: string) => ask<Workspace>(`workspaces update ${created.id} --retention-days ${days}`)
+  t.same(await keep('90'), { ...updated, retentionDays: 90 })
+  t.same(await keep('default'), { ...updated, retentionDays: null })
   const [listed, table, nothing] = await Promise.all([
     ask<Workspace[]>('workspaces list'),
     admin('workspaces list'),
@@ -46,7 +49,7 @@ t.test('workspaces are created, listed and updated', async (t) => {
   t.same(nothing, {
     code: 2,
     output: '',
-    errors: 'Say what is to change: --name, --plan or --auto-pause-after.\n',
+    errors: 'Say what is to change: --name, --plan, --auto-pause-after or --retention-days.\n',
   })
 })
 

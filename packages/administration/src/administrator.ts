@@ -2,7 +2,7 @@ import type { Database, WorkspaceTransaction } from '@automation/database'
 import { newId, Prisma } from '@automation/database'
 import type { AuditAction } from './audit.js'
 import { Refused } from './refused.js'
-import { publishChange } from './service-events.js'
+import { publishChanges } from './service-events.js'
 
 /** On whose behalf a workspace is changed: every change leaves an entry in its audit log. */
 export interface Administrator {
@@ -12,43 +12,68 @@ export interface Administrator {
   actor: string
 }
 
+/** What the audit log tells of a change beside who made it. */
+export interface Entry {
+  action: AuditAction
+  subject: string
+  details?: object
+}
+
 export interface Change<Result> {
   result: Result
-  /** What is told of it beside who made it; undefined where all was so already. */
-  entry: { action: AuditAction; subject: string; details?: object } | undefined
+  /** A list where several things were changed; undefined, or an empty list, where all was so already. */
+  entry: Entry | Entry[] | undefined
 }
 
 /**
  * Changes a workspace, writes down who did, and tells the subscribers, in one transaction. Changes of one workspace happen one after another,
  * so a rule about all of its members, keys or secrets holds whoever else is at work.
  *
+ * @param patienceMs how long it may take; a change of many things needs more than the usual 5 s
  * @throws Refused where the workspace does not exist, and whatever the change throws
  */
 export function changeWorkspace<Result>(
   { database, workspaceId, actor }: Administrator,
   change: (transaction: WorkspaceTransaction) => Promise<Change<Result>>,
+  patienceMs = 5_000,
 ): Promise<Result> {
-  return database.forWorkspace(workspaceId).$transaction(async (transaction) => {
+  const work = async (transaction: WorkspaceTransaction) => {
     const locked = await transaction.$queryRaw<unknown[]>(
       Prisma.sql`SELECT 1 FROM workspaces WHERE id = ${workspaceId}::uuid FOR NO KEY UPDATE`,
     )
     if (locked.length === 0) throw new Refused('not_found', 'Workspace not found')
-    const { result, entry } = await change(transaction)
-    if (entry) {
-      const change = { workspaceId, actor, ...entry }
-      await publishChange(transaction, { ...change, at: await writeAudit(transaction, change) })
+    const changed = await change(transaction)
+    const entries = listEntries(changed)
+    if (entries.length > 0) {
+      const at = await writeAudits(transaction, { workspaceId, actor }, entries)
+      await publishChanges(transaction, { workspaceId, actor, at }, entries)
     }
-    return result
-  })
+    return changed.result
+  }
+  return database.forWorkspace(workspaceId).$transaction(work, { timeout: patienceMs })
 }
 
-/** @returns the time of the entry */
+export function listEntries({ entry = [] }: Pick<Change<unknown>, 'entry'>): Entry[] {
+  return [entry].flat()
+}
+
 export async function writeAudit(
   transaction: WorkspaceTransaction,
-  entry: { workspaceId: string; actor: string; action: AuditAction; subject: string; details?: object },
+  { workspaceId, actor, ...entry }: Entry & { workspaceId: string; actor: string },
+): Promise<void> {
+  await writeAudits(transaction, { workspaceId, actor }, [entry])
+}
+
+/** @returns the time of the entries */
+async function writeAudits(
+  transaction: WorkspaceTransaction,
+  author: { workspaceId: string; actor: string },
+  entries: Entry[],
 ): Promise<Date> {
-  const { details = {}, ...rest } = entry
-  const data = { id: newId(), ...rest, details }
-  const { at } = await transaction.auditEntry.create({ data, select: { at: true } })
+  const at = new Date()
+  const data = entries.map(({ action, subject, details = {} }) => {
+    return { id: newId(), workspaceId: author.workspaceId, actor: author.actor, action, subject, details, at }
+  })
+  await transaction.auditEntry.createMany({ data })
   return at
 }

@@ -1,9 +1,17 @@
-import { isUuid, newId, type WorkspaceDatabase, type WorkspaceTransaction } from '@automation/database'
+import { isUuid, type WorkspaceDatabase, type WorkspaceTransaction } from '@automation/database'
 import { type Fault, findMailTemplateFaults } from '@automation/engine'
 import { Type } from 'typebox'
 import { type Administrator, changeWorkspace } from './administrator.js'
 import { Timestamp } from './credential.js'
 import { Refused } from './refused.js'
+import {
+  insertTemplates,
+  listTemplateChanges,
+  saveTemplate,
+  type TemplateRow,
+  tellTemplateCreated,
+  tellTemplateDeleted,
+} from './write-templates.js'
 
 const Name = Type.String({ minLength: 1, maxLength: 200, description: 'as SEND_EMAIL names it' })
 // In one schema and not as a union: a fault is told once.
@@ -29,28 +37,20 @@ export const EmailTemplateToCreate = Type.Object(
   { name: Name, text: Type.Optional(MailText), html: Type.Optional(MailText) },
   { additionalProperties: false },
 )
+export type EmailTemplateToCreate = Type.Static<typeof EmailTemplateToCreate>
 export const EmailTemplateToUpdate = Type.Partial(EmailTemplateToCreate, { additionalProperties: false })
-
-const maxTemplates = 200
 
 /** @throws Refused where it is faulty, its name is taken, or the workspace has 200 templates */
 export function createEmailTemplate(
   administrator: Administrator,
-  { name, text = null, html = null }: Type.Static<typeof EmailTemplateToCreate>,
+  { name, text = null, html = null }: EmailTemplateToCreate,
 ): Promise<EmailTemplate> {
   const { workspaceId } = administrator
   return changeWorkspace(administrator, async (transaction) => {
     refuseFaultyTexts({ text, html })
     await refuseTakenName(transaction, workspaceId, name)
-    if ((await transaction.emailTemplate.count()) >= maxTemplates)
-      throw new Refused('conflict', `A workspace may have ${maxTemplates} email templates`)
-    const row = await transaction.emailTemplate.create({
-      data: { id: newId(), workspaceId, name, text, html },
-    })
-    return {
-      result: present(row),
-      entry: { action: 'email_template.created', subject: row.id, details: { name } },
-    }
+    const [row] = await insertTemplates(transaction, workspaceId, [{ name, text, html }])
+    return { result: present(row as TemplateRow), entry: tellTemplateCreated(row as TemplateRow) }
   })
 }
 
@@ -64,26 +64,20 @@ export function updateEmailTemplate(
     const before = await findRow(transaction, id)
     const { name = before.name, text = before.text, html = before.html } = fields
     refuseFaultyTexts({ text, html })
-    const after = { name, text, html }
-    const changed = (['name', 'text', 'html'] as const).filter((field) => after[field] !== before[field])
-    if (changed.length === 0) return { result: present(before), entry: undefined }
+    if (listTemplateChanges(before, { name, text, html }).length === 0)
+      return { result: present(before), entry: undefined }
     if (name !== before.name) await refuseTakenName(transaction, administrator.workspaceId, name)
-    // Workers know a version by this time: two changes within a millisecond must not share it.
-    const updatedAt = new Date(Math.max(Date.now(), before.updatedAt.getTime() + 1))
-    const row = await transaction.emailTemplate.update({ where: { id }, data: { ...after, updatedAt } })
-    return {
-      result: present(row),
-      entry: { action: 'email_template.updated', subject: row.id, details: { name, changed } },
-    }
+    const { row, entry } = await saveTemplate(transaction, before, { name, text, html })
+    return { result: present(row), entry }
   })
 }
 
 /** Rules that name it send the built-in mail from then on. @throws Refused where there is no such template */
 export function deleteEmailTemplate(administrator: Administrator, id: string): Promise<void> {
   return changeWorkspace(administrator, async (transaction) => {
-    const { id: subject, name } = await findRow(transaction, id)
+    const row = await findRow(transaction, id)
     await transaction.emailTemplate.delete({ where: { id } })
-    return { result: undefined, entry: { action: 'email_template.deleted', subject, details: { name } } }
+    return { result: undefined, entry: tellTemplateDeleted(row) }
   })
 }
 
@@ -125,15 +119,6 @@ async function findRow({ emailTemplate }: Pick<WorkspaceTransaction, 'emailTempl
   return row
 }
 
-interface Row {
-  id: string
-  name: string
-  text: string | null
-  html: string | null
-  createdAt: Date
-  updatedAt: Date
-}
-
-function present({ id, name, text, html, createdAt, updatedAt }: Row): EmailTemplate {
+function present({ id, name, text, html, createdAt, updatedAt }: TemplateRow): EmailTemplate {
   return { id, name, text, html, createdAt: createdAt.toISOString(), updatedAt: updatedAt.toISOString() }
 }

@@ -1,4 +1,4 @@
-export { type Administrator, type Change, changeWorkspace } from './administrator.js'
+export { type Administrator, type Change, changeWorkspace, type Entry } from './administrator.js'
 export {
   ApiKey,
   ApiKeyToCreate,
@@ -11,7 +11,13 @@ export {
   revokeApiKey,
   Scope,
 } from './api-keys.js'
+export { applyImport } from './apply-import.js'
+export { arrangeRule } from './arrange-rule.js'
 export { AuditAction } from './audit.js'
+export { createBodyCompiler, tellShapeFaults } from './body-shape.js'
+export { checkRuleFile } from './check-rule-file.js'
+export { createRules } from './create-rules.js'
+export { deleteRules } from './delete-rules.js'
 export {
   createEmailTemplate,
   deleteEmailTemplate,
@@ -22,9 +28,16 @@ export {
   findEmailTemplateFaults,
   updateEmailTemplate,
 } from './email-templates.js'
+export { findUnstorable, hasTooManyValues, maxNodes, TooLarge } from './find-unstorable.js'
 export { isUserId, listMembers, Member, putMember, Role, removeMember, UserId } from './members.js'
+export { type Changes, type ImportPlan, planImport } from './plan-import.js'
 export { Refused } from './refused.js'
+export { tellCreated, tellDeleted, tellUpdated } from './rule-entries.js'
+export { type DefinitionFields, definitionOf, type RuleFields } from './rule-fields.js'
+export { exportRules, type RuleFile } from './rule-file.js'
+export { FullDefinition, RuleToCreate, RuleToUpdate } from './rule-schemas.js'
 export { cancelWaitingRuns, changeRules, pauseRule } from './rules.js'
+export { type Saved, saveRules } from './save-rules.js'
 export { createSealer, type Sealer } from './sealing.js'
 export { pingType, publish, ServiceEventType } from './service-events.js'
 export {
@@ -66,6 +79,7 @@ export {
   findWorkspace,
   listWorkspaces,
   Plan,
+  RetentionDays,
   updateWorkspace,
   Workspace,
   WorkspaceToCreate,

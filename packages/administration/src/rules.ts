@@ -4,7 +4,7 @@ import {
   type WorkspaceDatabase,
   type WorkspaceTransaction,
 } from '@automation/database'
-import { type Administrator, type Change, changeWorkspace } from './administrator.js'
+import { type Administrator, type Change, changeWorkspace, listEntries } from './administrator.js'
 
 /**
  * Every change of a workspace's rules goes through here, and happens one after another. It counts up `rulesVersion`: a
@@ -14,41 +14,59 @@ import { type Administrator, type Change, changeWorkspace } from './administrato
 export function changeRules<Result>(
   administrator: Administrator,
   change: (transaction: WorkspaceTransaction) => Promise<Change<Result>>,
+  patienceMs?: number,
 ): Promise<Result> {
-  return changeWorkspace(administrator, async (transaction) => {
+  const work = async (transaction: WorkspaceTransaction) => {
     const changed = await change(transaction)
-    if (changed.entry)
+    if (listEntries(changed).length > 0)
       await transaction.workspace.update({
         where: { id: administrator.workspaceId },
         data: { rulesVersion: { increment: 1 } },
         select: { id: true },
       })
     return changed
-  })
+  }
+  return changeWorkspace(administrator, work, patienceMs)
+}
+
+/** Ends the runs of one rule that wait, or of one subscription. @returns how many there were */
+export async function cancelWaitingRuns(
+  transaction: WorkspaceTransaction,
+  { id, workspaceId }: { id: string; workspaceId: string },
+  reason: string,
+): Promise<number> {
+  return (await cancelWaitingRunsOf(transaction, workspaceId, [id], reason)).get(id) ?? 0
 }
 
 /**
- * Ends the runs of a rule that wait; what a worker has in its hands is left to it. They count neither as a success nor as a
+ * Ends the runs of rules that wait; what a worker has in its hands is left to it. They count neither as a success nor as a
  * failure. A row that is locked is just being taken up, so it is left, too, and nobody waits for anybody's locks.
  *
  * @param reason what each of them tells as its error
- * @returns how many there were
+ * @returns how many there were of each rule; rules without any are not in it
  */
-export function cancelWaitingRuns(
+export async function cancelWaitingRunsOf(
   transaction: WorkspaceTransaction,
-  rule: { id: string; workspaceId: string },
+  workspaceId: string,
+  ruleIds: string[],
   reason: string,
-): Promise<number> {
-  // Whatever waits is due at some time. Saying so lets Postgres walk the few that do, and not all that the rule ever ran.
-  return transaction.$executeRaw(Prisma.sql`
+): Promise<Map<string, number>> {
+  if (ruleIds.length === 0) return new Map()
+  // Whatever waits is due at some time. Saying so lets Postgres walk the few that do, and not all that the rules ever ran.
+  const rows = await transaction.$queryRaw<{ rule_id: string; runs: number }[]>(Prisma.sql`
     WITH waiting AS (
       SELECT id FROM executions
-      WHERE rule_id = ${rule.id}::uuid AND workspace_id = ${rule.workspaceId}::uuid
+      WHERE rule_id = ANY (${ruleIds}::uuid[]) AND workspace_id = ${workspaceId}::uuid
         AND due_at IS NOT NULL AND status IN ('waiting', 'retrying')
       FOR UPDATE SKIP LOCKED
+    ),
+    cancelled AS (
+      UPDATE executions SET status = 'cancelled', error = ${reason}, finished_at = now(), due_at = NULL, lease = NULL
+      FROM waiting WHERE executions.id = waiting.id
+      RETURNING executions.rule_id
     )
-    UPDATE executions SET status = 'cancelled', error = ${reason}, finished_at = now(), due_at = NULL, lease = NULL
-    FROM waiting WHERE executions.id = waiting.id`)
+    SELECT rule_id, count(*)::int AS runs FROM cancelled GROUP BY rule_id`)
+  return new Map(rows.map(({ rule_id, runs }) => [rule_id, runs]))
 }
 
 /**

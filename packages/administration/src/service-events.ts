@@ -19,6 +19,8 @@ export type ServiceEventType = Type.Static<typeof ServiceEventType>
 /** Sent to one subscription that is tried out, whatever it has subscribed to. */
 export const pingType = 'subscription.ping'
 
+const rowsAtOnce = 1_000
+
 /** Those of the workspace alone. */
 type Tables = Pick<WorkspaceTransaction, 'event' | 'rule' | 'subscription'>
 
@@ -33,49 +35,61 @@ export async function publish(
   await tellSubscriptions(tables, await findSubscribers(tables, event.type), event)
 }
 
-/** Publishes a change that the audit log tells of, where it is one that may be subscribed to. */
-export async function publishChange(
+/** Publishes changes that the audit log tells of, those that may be subscribed to. */
+export async function publishChanges(
   tables: Tables,
-  change: {
-    workspaceId: string
-    actor: string
-    action: string
-    subject: string
-    details?: object
-    at: Date
-  },
+  { workspaceId, actor, at }: { workspaceId: string; actor: string; at: Date },
+  entries: { action: string; subject: string; details?: object }[],
 ): Promise<void> {
-  const { workspaceId, actor, action: type, subject, details, at } = change
-  if (!isServiceEventType(type)) return
-  const subscribers = await findSubscribers(tables, type)
+  const told = entries.filter(({ action }) => isServiceEventType(action))
+  if (told.length === 0) return
+  const subscribers = await tables.subscription.findMany({
+    where: { isActive: true, eventTypes: { hasSome: [...new Set(told.map(({ action }) => action))] } },
+    select: { id: true, eventTypes: true },
+  })
   if (subscribers.length === 0) return
-  const rule = await tables.rule.findUnique({ where: { id: subject }, select: { name: true } })
-  // Of a rule that was deleted its entry knows the name.
-  const data = { ruleId: subject, ...rule, ...details, actor, at: at.toISOString() }
-  await tellSubscriptions(tables, subscribers, { workspaceId, type, data })
+  const names = await findRuleNames(tables, told)
+  const events = told.flatMap(({ action: type, subject: ruleId, details }) => {
+    // Of a rule that was deleted its entry knows the name.
+    const data = { ruleId, ...names.get(ruleId), ...details, actor, at: at.toISOString() }
+    return subscribers
+      .filter(({ eventTypes }) => eventTypes.includes(type))
+      .map(({ id }) => ({ subscriptionId: id, type, data }))
+  })
+  await writeEvents(tables, workspaceId, events)
 }
 
 /** Writes the events that are to be told, one for each subscription. @returns their ids */
-export async function tellSubscriptions(
-  { event }: Pick<Tables, 'event'>,
+export function tellSubscriptions(
+  tables: Pick<Tables, 'event'>,
   subscriptionIds: string[],
   { workspaceId, type, data }: { workspaceId: string; type: string; data: object },
 ): Promise<string[]> {
-  const rows = subscriptionIds.map((ruleId) => ({
+  const events = subscriptionIds.map((subscriptionId) => ({ subscriptionId, type, data }))
+  return writeEvents(tables, workspaceId, events)
+}
+
+async function writeEvents(
+  { event }: Pick<Tables, 'event'>,
+  workspaceId: string,
+  events: { subscriptionId: string; type: string; data: object }[],
+): Promise<string[]> {
+  const rows = events.map(({ subscriptionId: ruleId, type, data }) => ({
     id: newId(),
     workspaceId,
     type,
     data,
     ruleId,
-    ruleIds: [],
   }))
-  if (rows.length > 0) await event.createMany({ data: rows })
+  // An import of 1,000 rules may tell 20 subscriptions of each.
+  for (let start = 0; start < rows.length; start += rowsAtOnce)
+    await event.createMany({ data: rows.slice(start, start + rowsAtOnce) })
   return rows.map(({ id }) => id)
 }
 
 const known: ReadonlySet<string> = new Set(ServiceEventType.enum)
 
-function isServiceEventType(type: string): type is ServiceEventType {
+function isServiceEventType(type: string): boolean {
   return known.has(type)
 }
 
@@ -86,4 +100,15 @@ async function findSubscribers({ subscription }: Tables, type: ServiceEventType)
     select: { id: true },
   })
   return subscribers.map(({ id }) => id)
+}
+
+async function findRuleNames(
+  { rule }: Tables,
+  entries: { subject: string }[],
+): Promise<Map<string, { name: string }>> {
+  const rows = await rule.findMany({
+    where: { id: { in: entries.map(({ subject }) => subject) } },
+    select: { id: true, name: true },
+  })
+  return new Map(rows.map(({ id, name }) => [id, { name }]))
 }

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import { type Database, newId, type WorkspaceDatabase } from '@automation/database'
 import { Type } from 'typebox'
 import { type Administrator, changeWorkspace, writeAudit } from './administrator.js'
@@ -15,6 +16,14 @@ const AutoPauseAfterOrNever = Type.Unsafe<number | null>({
   type: ['integer', 'null'],
   description: 'A rule that has failed so many times in a row is switched off; null never does.',
 })
+/** For how many days events that are done, and their executions, are kept. */
+export const RetentionDays = Type.Integer({ minimum: 1, maximum: 3_650 })
+const RetentionDaysOrDefault = Type.Unsafe<number | null>({
+  ...RetentionDays,
+  type: ['integer', 'null'],
+  description:
+    'Events that are done, and their executions, are removed after so many days; null: after as many as the service is set to.',
+})
 const WorkspaceName = Type.String({ minLength: 1, maxLength: 200 })
 
 export const Workspace = Type.Object({
@@ -22,12 +31,18 @@ export const Workspace = Type.Object({
   name: WorkspaceName,
   plan: Plan,
   autoPauseAfter: AutoPauseAfterOrNever,
+  retentionDays: RetentionDaysOrDefault,
   createdAt: Type.String({ format: 'date-time' }),
 })
 export type Workspace = Type.Static<typeof Workspace>
 
 export const WorkspaceToCreate = Type.Object(
-  { name: WorkspaceName, plan: Type.Optional(Plan), adminUserId: Type.Optional(UserId) },
+  {
+    name: WorkspaceName,
+    plan: Type.Optional(Plan),
+    retentionDays: Type.Optional(RetentionDaysOrDefault),
+    adminUserId: Type.Optional(UserId),
+  },
   { additionalProperties: false },
 )
 export const WorkspaceToUpdate = Type.Object(
@@ -35,22 +50,35 @@ export const WorkspaceToUpdate = Type.Object(
     name: Type.Optional(WorkspaceName),
     plan: Type.Optional(Plan),
     autoPauseAfter: Type.Optional(AutoPauseAfterOrNever),
+    retentionDays: Type.Optional(RetentionDaysOrDefault),
   },
   { additionalProperties: false },
 )
 
-const fields = { id: true, name: true, plan: true, autoPauseAfter: true, createdAt: true } as const
+const fields = {
+  id: true,
+  name: true,
+  plan: true,
+  autoPauseAfter: true,
+  retentionDays: true,
+  createdAt: true,
+} as const
 
 /** A new workspace with its first admin. */
 export function createWorkspace(
   { database, actor }: Pick<Administrator, 'database' | 'actor'>,
-  { name, plan = 'standard', adminUserId }: Type.Static<typeof WorkspaceToCreate> & { adminUserId: string },
+  {
+    name,
+    plan = 'standard',
+    retentionDays = null,
+    adminUserId,
+  }: Type.Static<typeof WorkspaceToCreate> & { adminUserId: string },
   id = newId(),
 ): Promise<Workspace> {
   return database.forWorkspace(id).$transaction(async (transaction) => {
     refuseBadUserId(adminUserId, 'adminUserId')
     const workspace = await transaction.workspace.create({
-      data: { id, name, plan, members: { create: { userId: adminUserId, role: 'admin' } } },
+      data: { id, name, plan, retentionDays, members: { create: { userId: adminUserId, role: 'admin' } } },
       select: fields,
     })
     await writeAudit(transaction, {
@@ -58,7 +86,7 @@ export function createWorkspace(
       actor,
       action: 'workspace.created',
       subject: id,
-      details: { name, plan, adminUserId },
+      details: { name, plan, ...(retentionDays !== null && { retentionDays }), adminUserId },
     })
     return present(workspace)
   })
@@ -77,10 +105,13 @@ export function updateWorkspace(
   return changeWorkspace(administrator, async (transaction) => {
     const before = await findWorkspace(transaction, id)
     check(before)
-    const { name = before.name, plan = before.plan, autoPauseAfter = before.autoPauseAfter } = changes
-    if (name === before.name && plan === before.plan && autoPauseAfter === before.autoPauseAfter)
-      return { result: before, entry: undefined }
-    const data = { name, plan, autoPauseAfter }
+    const data = {
+      name: changes.name ?? before.name,
+      plan: changes.plan ?? before.plan,
+      autoPauseAfter: changes.autoPauseAfter === undefined ? before.autoPauseAfter : changes.autoPauseAfter,
+      retentionDays: changes.retentionDays === undefined ? before.retentionDays : changes.retentionDays,
+    }
+    if (isDeepStrictEqual({ ...before, ...data }, before)) return { result: before, entry: undefined }
     const after = await transaction.workspace.update({ where: { id }, data, select: fields })
     return {
       result: present(after),

@@ -284,7 +284,7 @@ t.test('a change is told to the active subscriptions that want to hear of it, an
 
   const [event] = await told(administrator, one.id)
   const entry = await own(administrator).auditEntry.findFirst({ where: { subject: updated } })
-  t.match(event, { workspaceId: administrator.workspaceId, doneAt: null, ruleIds: [], depth: 0 })
+  t.match(event, { workspaceId: administrator.workspaceId, doneAt: null, ruleSetId: null, depth: 0 })
   t.strictSame(event?.data, { ruleId: updated, name: 'Gone', actor, at: entry?.at.toISOString() })
 })
 

@@ -1,3 +1,9 @@
+import {
+  findUnstorable as findUnstorableTexts,
+  hasTooManyValues,
+  maxNodes,
+  TooLarge,
+} from '@automation/administration'
 import type { Fault } from '@automation/engine'
 import type { FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
@@ -9,11 +15,11 @@ declare module 'fastify' {
     /** Faults that schemas cannot see; undefined where there are none. */
     unstorable: Fault[] | undefined
   }
+  interface FastifyContextConfig {
+    /** The route judges its body part by part, with findUnstorable: a faulty part refuses itself, and not the others. */
+    judgesParts?: boolean
+  }
 }
-
-const maxDepth = 32
-const maxNodes = 20_000
-const maxReported = 20
 
 /** Only JSON comes in, and an empty body under a JSON content type counts as none. */
 export default fp(async (app) => {
@@ -41,37 +47,30 @@ export async function fillMissingBody(request: FastifyRequest): Promise<void> {
  */
 export function noteUnstorable(request: FastifyRequest): void {
   if (typeof request.body !== 'object' || request.body === null) return
+  if (request.routeOptions.config?.judgesParts) {
+    refuseTooManyValues(request.body)
+    return
+  }
   const faults = findUnstorable(request.body)
   if (faults.length > 0) request.unstorable = faults
 }
 
-/** What Postgres cannot store, at most 20 faults. @throws a 422 refusal where the value is too deep or too large */
-export function findUnstorable(body: unknown): Fault[] {
-  const faults: Fault[] = []
-  const pending: { value: unknown; field: string; depth: number }[] = [{ value: body, field: '', depth: 1 }]
-  let nodes = 0
-  // A loop with its own stack: the walk must survive any depth that JSON.parse survives.
-  for (let next = pending.pop(); next && faults.length < maxReported; next = pending.pop()) {
-    const { value, field, depth } = next
-    if (++nodes > maxNodes)
-      throw refusals.invalid([{ field, message: `Body has more than ${maxNodes} values` }])
-    if (typeof value === 'string') reportText(value, field)
-    if (typeof value !== 'object' || value === null) continue
-    if (depth > maxDepth)
-      throw refusals.invalid([{ field, message: `Nested deeper than ${maxDepth} levels` }])
-    const isArray = Array.isArray(value)
-    for (const [key, child] of Object.entries(value)) {
-      const name = isArray ? `${field}[${key}]` : field === '' ? key : `${field}.${key}`
-      if (!isArray) reportText(key, name)
-      pending.push({ value: child, field: name, depth: depth + 1 })
-    }
+/**
+ * What Postgres cannot store, at most 20 faults.
+ *
+ * @param root path of the value within the body
+ * @throws a 422 refusal where the value is too deep or too large
+ */
+export function findUnstorable(body: unknown, root = ''): Fault[] {
+  try {
+    return findUnstorableTexts(body, root)
+  } catch (error) {
+    throw error instanceof TooLarge ? refusals.invalid([error.fault]) : error
   }
-  return faults
+}
 
-  function reportText(text: string, field: string): void {
-    if (text.includes('\0'))
-      faults.push({ field: field.replaceAll('\0', '\\0'), message: 'Contains a NUL character' })
-    else if (!text.isWellFormed())
-      faults.push({ field: field.toWellFormed(), message: 'Contains a lone surrogate' })
-  }
+/** How deep a part may be is its own matter; how many values there are is that of the whole. */
+function refuseTooManyValues(body: object): void {
+  if (hasTooManyValues(body))
+    throw refusals.invalid([{ field: '', message: `Body has more than ${maxNodes} values` }])
 }

@@ -1,11 +1,12 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { batchRoutes } from './batch.js'
 import { healthRoutes } from './health.js'
 import { readRoutes } from './read.js'
 import { runRoutes } from './run.js'
 import { versionRoutes } from './versions.js'
 import { writeRoutes } from './write.js'
 
-/** The eleven endpoints of the rules, and those of their versions. */
+/** The eleven endpoints of the rules, those of their versions, and events by the batch. */
 export const ruleRoutes: FastifyPluginAsyncTypebox<{ bodyLimitBytes: number }> = async (
   app,
   { bodyLimitBytes },
@@ -19,4 +20,5 @@ export const ruleRoutes: FastifyPluginAsyncTypebox<{ bodyLimitBytes: number }> =
   })
   await app.register(healthRoutes)
   await app.register(runRoutes)
+  await app.register(batchRoutes)
 }

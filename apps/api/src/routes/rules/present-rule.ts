@@ -1,22 +1,9 @@
+import { definitionOf, type FullDefinition } from '@automation/administration'
 import type { Prisma } from '@automation/database'
 import type { FastifyReply } from 'fastify'
-import type { Definition, Rule, RuleVersion } from './rule-schemas.js'
+import type { Rule, RuleVersion } from './rule-schemas.js'
 
 export type RuleRow = Prisma.RuleGetPayload<{ include: { counters: true } }>
-
-/** What a rule and its versions have in common: of a row, or of a body that was checked. */
-export interface DefinitionFields {
-  name: string
-  description: string
-  trigger: string
-  conditions: unknown
-  actions: unknown
-}
-
-/** What a caller may set. */
-export interface RuleFields extends DefinitionFields {
-  isActive: boolean
-}
 
 /** A row as the full rule that every answer tells. */
 export function presentRule({ counters, ...rule }: RuleRow): Rule {
@@ -50,18 +37,7 @@ export function presentVersion({
   createdBy,
   ...row
 }: Prisma.RuleVersionGetPayload<object>): RuleVersion {
-  return { version, ...(definitionOf(row) as Definition), createdAt: createdAt.toISOString(), createdBy }
-}
-
-/** Of a rule or a version of one, what a version keeps. */
-export function definitionOf({
-  name,
-  description,
-  trigger,
-  conditions,
-  actions,
-}: DefinitionFields): DefinitionFields {
-  return { name, description, trigger, conditions, actions }
+  return { version, ...(definitionOf(row) as FullDefinition), createdAt: createdAt.toISOString(), createdBy }
 }
 
 /** Answers one rule with its version as the entity tag. */

@@ -1,3 +1,4 @@
+import { type DefinitionFields, definitionOf, FullDefinition } from '@automation/administration'
 import type { WorkspaceDatabase } from '@automation/database'
 import { findRuleFaults } from '@automation/engine'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
@@ -8,8 +9,8 @@ import { bodyFaults } from '../../plugins/validation.js'
 import { PageQuery, refusalAnswers } from '../answers.js'
 import { changeRules, findRuleToChange, saveRule } from './change-rules.js'
 import { refuseFaults, ruleId } from './check-rule.js'
-import { type DefinitionFields, definitionOf, presentVersion, sendRule } from './present-rule.js'
-import { Definition, Rule, RuleParams, RuleVersion, VersionList } from './rule-schemas.js'
+import { presentVersion, sendRule } from './present-rule.js'
+import { Rule, RuleParams, RuleVersion, VersionList } from './rule-schemas.js'
 
 const VersionParams = Type.Object({
   ...RuleParams.properties,
@@ -110,7 +111,7 @@ async function refuseUnknownRule(database: Versions, id: string): Promise<void> 
 
 /** What could be saved once may be none today: operators, actions and event types come and go. */
 function refuseOutdated(request: FastifyRequest, definition: DefinitionFields): void {
-  const hasShape = request.compileValidationSchema(Definition, 'body')
+  const hasShape = request.compileValidationSchema(FullDefinition, 'body')
   const validation = hasShape({ ...definition }) ? [] : (hasShape.errors ?? [])
   refuseFaults([...bodyFaults({ validation }), ...findRuleFaults(definition)])
 }

@@ -1,17 +1,27 @@
-import { cancelWaitingRuns } from '@automation/administration'
-import { newId, type Prisma } from '@automation/database'
+import {
+  createRules,
+  deleteRules,
+  type RuleFields,
+  RuleToCreate,
+  RuleToUpdate,
+  tellCreated,
+  tellDeleted,
+  tellUpdated,
+} from '@automation/administration'
+import type { WorkspaceTransaction } from '@automation/database'
 import { findRuleFaults } from '@automation/engine'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
+import { administratorOf } from '../../administrator.js'
 import { sendAnswer } from '../../idempotency/answer.js'
 import { IdempotencyHeader } from '../../idempotency/request-key.js'
 import { Id, refusalAnswers } from '../answers.js'
-import { changeRules, findRuleToChange, newVersion, refuseOneTooMany, saveRule } from './change-rules.js'
+import { changeRules, findRuleToChange, saveRule } from './change-rules.js'
 import { checkRule, refuseFaults, ruleId } from './check-rule.js'
 import { createOnce } from './create-once.js'
-import { type RuleFields, sendRule } from './present-rule.js'
-import { Rule, RuleParams, RuleToCreate, RuleToUpdate } from './rule-schemas.js'
+import { type RuleRow, sendRule } from './present-rule.js'
+import { Rule, RuleParams } from './rule-schemas.js'
 
 const maxNameLength = 200
 const ruleBodyLimitBytes = 262_144
@@ -33,15 +43,9 @@ export const writeRoutes: FastifyPluginAsyncTypebox<{ bodyLimitBytes: number }> 
     handler: async (request, reply) => {
       const body = checkRule(request.body, request.validationError)
       const answer = await createOnce(request, async (transaction) => {
-        await refuseOneTooMany(transaction)
-        const created = await transaction.rule.create({
-          data: newRule(request.workspace, { description: '', conditions: [], isActive: true, ...body }),
-          include: { counters: true },
-        })
-        return {
-          result: created,
-          entry: { action: 'rule.created', subject: created.id, details: { name: created.name } },
-        }
+        const fields = { description: '', conditions: [], isActive: true, ...body }
+        const created = await createRule(transaction, request, fields)
+        return { result: created, entry: tellCreated(created) }
       })
       return sendAnswer(reply, answer)
     },
@@ -65,12 +69,8 @@ export const writeRoutes: FastifyPluginAsyncTypebox<{ bodyLimitBytes: number }> 
         const found = await findRuleToChange(transaction, request, id)
         // Some limits hold for the whole rule, whichever part of it was sent.
         refuseFaults(findRuleFaults({ ...found, ...body }))
-        const { rule: updated, changed, ...rest } = await saveRule(transaction, request, found, body)
-        const details = { changed, version: updated.version, ...rest }
-        return {
-          result: updated,
-          entry: changed.length > 0 ? { action: 'rule.updated', subject: updated.id, details } : undefined,
-        }
+        const saved = await saveRule(transaction, request, found, body)
+        return { result: saved.rule, entry: tellUpdated(saved) }
       })
       return sendRule(reply, rule)
     },
@@ -88,10 +88,8 @@ export const writeRoutes: FastifyPluginAsyncTypebox<{ bodyLimitBytes: number }> 
       const id = ruleId(request.params)
       await changeRules(request, async (transaction) => {
         const found = await findRuleToChange(transaction, request, id)
-        const cancelled = await cancelWaitingRuns(transaction, found, 'The rule was deleted')
-        await transaction.rule.delete({ where: { id } })
-        const details = { name: found.name, cancelled }
-        return { result: undefined, entry: { action: 'rule.deleted', subject: found.id, details } }
+        const [cancelled = 0] = await deleteRules(transaction, found.workspaceId, [found.id])
+        return { result: undefined, entry: tellDeleted(found, cancelled) }
       })
       return reply.status(204).send(null)
     },
@@ -137,21 +135,11 @@ export const writeRoutes: FastifyPluginAsyncTypebox<{ bodyLimitBytes: number }> 
       const id = ruleId(request.params)
       const answer = await createOnce(request, async (transaction) => {
         const source = await findRuleToChange(transaction, request, id)
-        await refuseOneTooMany(transaction)
         const { description, trigger, conditions, actions } = source
         // A name may not grow past its limit (in characters, not halves of them), or the copy could not be saved again.
         const name = [...`Copy of ${source.name}`].slice(0, maxNameLength).join('')
-        const clone = await transaction.rule.create({
-          data: newRule(request.workspace, {
-            name,
-            description,
-            trigger,
-            conditions,
-            actions,
-            isActive: false,
-          }),
-          include: { counters: true },
-        })
+        const fields = { name, description, trigger, conditions, actions, isActive: false }
+        const clone = await createRule(transaction, request, fields)
         return {
           result: clone,
           entry: { action: 'rule.cloned', subject: clone.id, details: { from: source.id } },
@@ -162,18 +150,12 @@ export const writeRoutes: FastifyPluginAsyncTypebox<{ bodyLimitBytes: number }> 
   })
 }
 
-/** The row of a new rule together with its counters and its first version. */
-function newRule(
-  { id: workspaceId, actor }: FastifyRequest['workspace'],
+async function createRule(
+  transaction: WorkspaceTransaction,
+  request: FastifyRequest,
   fields: RuleFields,
-): Prisma.RuleUncheckedCreateInput {
-  return {
-    ...fields,
-    id: newId(),
-    workspaceId,
-    conditions: fields.conditions as Prisma.InputJsonValue,
-    actions: fields.actions as Prisma.InputJsonValue,
-    counters: { create: { workspaceId } },
-    versions: newVersion({ ...fields, workspaceId, version: 1 }, actor),
-  }
+): Promise<RuleRow> {
+  const [created] = await createRules(transaction, administratorOf(request), [fields])
+  // It has not counted anything yet.
+  return { ...created, counters: null } as RuleRow
 }

@@ -1,0 +1,159 @@
+import { newId } from '@automation/database'
+import { type Fault, isEventType } from '@automation/engine'
+import type { NewEvent, RequestKey } from '@automation/inbox'
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { Type } from 'typebox'
+import { Refusal, refusals } from '../../errors.js'
+import { hashRequest, keyPattern } from '../../idempotency/request-key.js'
+import { findUnstorable } from '../../plugins/bodies.js'
+import { bodyFaults } from '../../plugins/validation.js'
+import { Id, refusalAnswers } from '../answers.js'
+import { refuseFaults } from './check-rule.js'
+
+const maxEvents = 500
+/** A request's token is worth so many, which cost about as much as a single one: so a batch is cheap, and no way around the limit. */
+const eventsPerToken = 50
+
+const BatchEvent = Type.Object(
+  {
+    data: Type.Object({}, { description: 'The event data: any JSON object.' }),
+    idempotencyKey: Type.Optional(
+      Type.String({
+        pattern: keyPattern,
+        description: 'as the header of a single event: this one is accepted once, however often it is sent',
+      }),
+    ),
+  },
+  { additionalProperties: false },
+)
+type BatchEvent = Type.Static<typeof BatchEvent>
+
+const BatchResult = Type.Object({
+  status: Type.Enum(['accepted', 'refused', 'failed'], {
+    description:
+      'accepted: it will run. refused: it has the faults in `errors`. failed: nobody knows whether it was accepted; send it again.',
+  }),
+  id: Type.Optional(Id),
+  replayed: Type.Optional(
+    Type.Boolean({ description: 'true where its key was known: `id` is the first one’s.' }),
+  ),
+  errors: Type.Optional(Type.Array(Type.Object({ field: Type.String(), message: Type.String() }))),
+  error: Type.Optional(Type.String()),
+})
+type BatchResult = Type.Static<typeof BatchResult>
+
+const failed: BatchResult = { status: 'failed', error: 'Service temporarily unavailable' }
+
+const BatchAnswer = Type.Object({
+  accepted: Type.Integer({ description: 'How many of the results are.' }),
+  results: Type.Array(BatchResult, { description: 'One for each event, in their order.' }),
+})
+
+/** Many events in one request and one commit. Each is judged, accepted and told by itself; nobody waits for an outcome. */
+export const batchRoutes: FastifyPluginAsyncTypebox = async (app) => {
+  app.post('/trigger/:eventType/batch', {
+    attachValidation: true,
+    config: { role: 'operator', judgesParts: true },
+    schema: {
+      tags: ['Running'],
+      summary: 'Post up to 500 events of one type, each with a result of its own',
+      params: Type.Object({ eventType: Type.String() }),
+      body: Type.Object(
+        { events: Type.Array(BatchEvent, { minItems: 1, maxItems: maxEvents }) },
+        { additionalProperties: false },
+      ),
+      response: { 202: BatchAnswer, ...refusalAnswers(413, 415, 422) },
+    },
+    handler: async (request, reply) => {
+      const faultsOf = judgeEvents(request)
+      if (!isEventType(request.params.eventType)) throw refusals.invalidTriggerType()
+      // It would stand for all of them, and says nothing of which of them came before.
+      if (request.headers['idempotency-key'] !== undefined) throw refusals.keyOfBatch()
+      const { events } = request.body
+      await app.drawMoreTokens(request, reply, Math.ceil(events.length / eventsPerToken) - 1)
+      // Asked in one turn, they share a commit.
+      const settled = await Promise.allSettled(
+        events.map(async (event, index): Promise<BatchResult> => {
+          const errors = faultsOf(index)
+          return errors.length > 0 ? { status: 'refused', errors } : acceptEvent(request, event, index)
+        }),
+      )
+      const results = settled.map((one) => (one.status === 'fulfilled' ? one.value : failed))
+      const accepted = results.filter(({ status }) => status === 'accepted').length
+      const failure = settled.find((one) => one.status === 'rejected')
+      if (failure !== undefined) {
+        if (accepted === 0) throw failure.reason
+        request.log.error({ err: failure.reason }, 'part of a batch failed')
+      }
+      return reply.status(202).send({ accepted, results })
+    },
+  })
+}
+
+/** Finds what is wrong with each event. @throws refusals: 422 for what is wrong with the body as a whole */
+function judgeEvents({ body, validationError }: FastifyRequest): (index: number) => Fault[] {
+  const byEvent = new Map<number, Fault[]>()
+  const ofBody: Fault[] = []
+  for (const fault of bodyFaults(validationError ?? {})) {
+    const index = /^events\[(\d+)\]/.exec(fault.field)?.[1]
+    if (index === undefined) ofBody.push(fault)
+    else noteFaults(Number(index), [fault])
+  }
+  refuseFaults(ofBody)
+  const { events } = body as { events: unknown[] }
+  events.forEach((event, index) => {
+    noteFaults(index, findUnstorableEvent(event, `events[${index}]`))
+  })
+  return (index) => byEvent.get(index) ?? []
+
+  function noteFaults(index: number, faults: Fault[]): void {
+    if (faults.length > 0) byEvent.set(index, [...(byEvent.get(index) ?? []), ...faults])
+  }
+}
+
+/** Elsewhere a body that is too deep is refused before anything else; here it is a fault of one event. */
+function findUnstorableEvent(event: unknown, field: string): Fault[] {
+  try {
+    return findUnstorable(event, field)
+  } catch (error) {
+    if (error instanceof Refusal && 'errors' in error.body) return error.body.errors
+    throw error
+  }
+}
+
+/** @throws what Postgres throws: whether the event is accepted is then not known */
+async function acceptEvent(
+  { server, workspace, params, routeOptions }: FastifyRequest,
+  { data, idempotencyKey: key }: BatchEvent,
+  index: number,
+): Promise<BatchResult> {
+  const { eventType: type } = params as { eventType: string }
+  const event = { id: newId(), workspaceId: workspace.id, type, data, ruleId: null }
+  if (key === undefined) {
+    await server.inbox.accept(event)
+    return { status: 'accepted', id: event.id }
+  }
+  // The same request as a single one: whoever is not sure of a batch may send its events one by one.
+  const requestHash = hashRequest('POST', routeOptions.url?.replace(/\/batch$/, ''), params, { data })
+  const found = await acceptOnce(server, event, { workspaceId: workspace.id, key, requestHash })
+  if (found !== undefined) return found
+  const field = `events[${index}].idempotencyKey`
+  return { status: 'refused', errors: [{ field, message: 'Was used with another request' }] }
+}
+
+/** @returns undefined where the key stands for another request */
+async function acceptOnce(
+  server: FastifyInstance,
+  event: NewEvent,
+  request: RequestKey,
+): Promise<BatchResult | undefined> {
+  const body = { id: event.id, status: 'accepted' as const }
+  const answer = { status: 202, headers: { location: `/api/events/${event.id}` }, body }
+  if (await server.inbox.acceptOnce({ request, event, answer })) return body
+  const known = await server.keptAnswers.find(request)
+  // Removed for its age since it stood in the way: nothing does now.
+  if (known === undefined) return acceptOnce(server, event, request)
+  if (known.requestHash !== request.requestHash || known.eventId === null) return undefined
+  return { status: 'accepted', id: known.eventId, replayed: true }
+}

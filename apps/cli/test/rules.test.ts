@@ -1,0 +1,224 @@
+import { spawnSync } from 'node:child_process'
+import { readFile } from 'node:fs/promises'
+import { fileURLToPath } from 'node:url'
+import { createWorkspace } from '@automation/administration'
+import { openDatabase } from '@automation/database'
+import t, { type Test } from 'tap'
+import type { Run } from './fixtures/run.js'
+import { runHere } from './fixtures/run-here.js'
+
+const rulesFile = `version: 1
+rules:
+  - name: Hot leads
+    trigger: LEAD_CREATED
+    conditions:
+      - { field: score, operator: gt, value: 80 }
+    actions:
+      - type: CREATE_TASK
+        config: { dueIn: 24h, title: 'Call {{name}}' }
+  - name: Goodbye
+    trigger: LEAD_DELETED
+    actions: [{ type: SEND_EMAIL, config: { to: '{{email}}', subject: Bye, template: goodbye } }]
+emailTemplates:
+  - name: goodbye
+    text: |
+      Dear {{name}},
+      goodbye.
+`
+const exported = `version: 1
+rules:
+  - name: Goodbye
+    description: ""
+    trigger: LEAD_DELETED
+    conditions: []
+    actions:
+      - type: SEND_EMAIL
+        config:
+          to: "{{email}}"
+          subject: Bye
+          template: goodbye
+    isActive: true
+  - name: Hot leads
+    description: ""
+    trigger: LEAD_CREATED
+    conditions:
+      - field: score
+        operator: greater_than
+        value: 80
+    actions:
+      - type: CREATE_TASK
+        config:
+          title: Call {{name}}
+          dueIn: 24h
+    isActive: true
+emailTemplates:
+  - name: goodbye
+    text: |
+      Dear {{name}},
+      goodbye.
+`
+const faultyFile = rulesFile
+  .replace('gt', 'above')
+  .replace('LEAD_DELETED', 'LEAD_LOST')
+  .replace('{{name}},', '{{name')
+
+const directory = t.testdir({
+  'rules.yaml': rulesFile,
+  'changed.yaml': exported
+    .replace('80', '90')
+    .replace('Goodbye', 'Farewell')
+    .replace('goodbye.', 'farewell.'),
+  'faulty.yaml': faultyFile,
+})
+const database = openDatabase(process.env.DATABASE_URL ?? '', 1)
+t.teardown(() => database.close())
+
+async function makeWorkspace(): Promise<string> {
+  const { id } = await createWorkspace({ database, actor: 'cli:test' }, { name: 'Acme', adminUserId: 'ada' })
+  return id
+}
+
+/** In the directory, as a user would be. */
+async function admin(t: Test, line: string, workspace: string): Promise<Run> {
+  const here = line.replace(/\S+\.(yaml|json)/g, (name) => `${directory}/${name}`)
+  const { code, output, errors } = await runHere(t, `rules ${here} --workspace ${workspace}`)
+  return {
+    code,
+    output: output.replaceAll(`${directory}/`, ''),
+    errors: errors.replaceAll(`${directory}/`, ''),
+  }
+}
+
+t.test(
+  'a plan tells what would be done and does nothing; an import does it; again there is nothing to do',
+  async (t) => {
+    const id = await makeWorkspace()
+    const planned = await admin(t, 'import rules.yaml --plan', id)
+    t.same({ code: planned.code, errors: planned.errors }, { code: 2, errors: '' })
+    t.match(planned.output, '+ rule "Hot leads"\n+     description: ""\n+     trigger: LEAD_CREATED\n')
+    t.match(planned.output, '+ email template "goodbye"\n+     text: |\n+       Dear {{name}},\n')
+    t.match(planned.output, 'Rules: 2 to create, 0 to change, 0 to delete, 0 as the file says.\n')
+    t.equal(await database.forWorkspace(id).rule.count(), 0)
+
+    const unasked = await admin(t, 'import -', id)
+    t.same(unasked, { code: 2, output: '', errors: 'Say --plan, or --yes where nobody can be asked.\n' })
+    const done = await admin(t, 'import rules.yaml --yes', id)
+    t.same(done, { code: 0, errors: '', output: `${planned.output}\nApplied.\n` })
+
+    const again = await admin(t, 'import rules.yaml --plan', id)
+    t.same(again, {
+      code: 0,
+      errors: '',
+      output:
+        'Rules: 0 to create, 0 to change, 0 to delete, 2 as the file says.\nEmail templates: 0 to create, 0 to change, 0 to delete, 1 as the file says.\n',
+    })
+    t.same(await admin(t, 'export', id), { code: 0, errors: '', output: exported })
+  },
+)
+
+t.test('a change is told line by line, and for programs before and after', async (t) => {
+  const id = await makeWorkspace()
+  await admin(t, 'import rules.yaml --yes', id)
+  const kept = await admin(t, 'import changed.yaml --plan', id)
+  const pruned = await admin(t, 'import changed.yaml --plan --prune', id)
+  const json = await admin(t, 'import changed.yaml --plan --prune --json', id)
+  t.equal(kept.code, 2)
+  t.match(
+    kept.output,
+    `~ rule "Hot leads"
+      conditions:
+        - field: score
+          operator: greater_than
+-         value: 80
++         value: 90
+~ email template "goodbye"
+      text: |
+        Dear {{name}},
+-       goodbye.
++       farewell.
+
+Rules: 1 to create, 1 to change, 0 to delete, 0 as the file says.
+Not in the file, and left as they are (--prune deletes them): "Goodbye".
+`,
+  )
+  t.match(pruned.output, '\n- rule "Goodbye"\n')
+  t.match(pruned.output, 'Rules: 1 to create, 1 to change, 1 to delete, 0 as the file says.\n')
+  t.equal(json.code, 2)
+  const clause = { field: 'score', operator: 'greater_than' }
+  t.strictSame(JSON.parse(json.output), {
+    applied: false,
+    rules: {
+      create: ['Farewell'],
+      change: [
+        {
+          name: 'Hot leads',
+          fields: [
+            { field: 'conditions', before: [{ ...clause, value: 80 }], after: [{ ...clause, value: 90 }] },
+          ],
+        },
+      ],
+      delete: ['Goodbye'],
+      unchanged: [],
+      others: [],
+    },
+    emailTemplates: {
+      create: [],
+      change: [
+        {
+          name: 'goodbye',
+          fields: [
+            { field: 'text', before: 'Dear {{name}},\ngoodbye.\n', after: 'Dear {{name}},\nfarewell.\n' },
+          ],
+        },
+      ],
+      delete: [],
+      unchanged: [],
+      others: [],
+    },
+  })
+  const done = await admin(t, 'import changed.yaml --prune --yes --json', id)
+  t.match(JSON.parse(done.output), { applied: true, rules: { delete: ['Goodbye'] } })
+  t.equal((await admin(t, 'export', id)).output, await readFile(`${directory}/changed.yaml`, 'utf8'))
+})
+
+t.test('a file is exported as it is called, and what is written can be read', async (t) => {
+  const [id, other] = [await makeWorkspace(), await makeWorkspace()]
+  await admin(t, 'import rules.yaml --yes', id)
+  const told = await admin(t, 'export --output out.json', id)
+  t.same(told, { code: 0, errors: '', output: 'out.json has 2 rules and 1 email templates.\n' })
+  const written = await readFile(`${directory}/out.json`, 'utf8')
+  t.equal((await admin(t, 'export --json', id)).output, written)
+  t.equal((await admin(t, 'import out.json --yes', other)).code, 0)
+  t.equal((await admin(t, 'export', other)).output, exported)
+  t.match(await admin(t, 'import nowhere.yaml --plan', id), {
+    code: 1,
+    output: '',
+    errors: /^nowhere\.yaml cannot be read: ENOENT/,
+  })
+})
+
+t.test('faults are told at once, each with its line and its rule, and nothing is applied', async (t) => {
+  const id = await makeWorkspace()
+  const { code, output, errors } = await admin(t, 'import faulty.yaml --yes', id)
+  t.same({ code, output }, { code: 1, output: '' })
+  const lines = errors.trimEnd().split('\n')
+  t.equal(lines.shift(), 'faulty.yaml has 3 faults, and nothing was applied:')
+  t.match(lines, [
+    'faulty.yaml:6: rule "Hot leads": conditions[0].operator: Unknown operator',
+    'faulty.yaml:11: rule "Goodbye": trigger: Invalid trigger type',
+    /^faulty\.yaml:15: email template "goodbye": text: \S/,
+  ])
+  t.equal(await database.forWorkspace(id).rule.count(), 0)
+})
+
+t.test('a file comes in by standard input where nobody has to be asked', async (t) => {
+  const id = await makeWorkspace()
+  const program = fileURLToPath(new URL('../../run.mjs', import.meta.url))
+  const words = [program, 'admin', 'rules', 'import', '-', '--workspace', id, '--yes', '--json']
+  const { status, stdout, stderr } = spawnSync(process.execPath, words, {
+    input: rulesFile,
+    encoding: 'utf8',
+  })
+  t.same({ status, stderr }, { status: 0, stderr: '' })
+  t.match(JSON.parse(stdout), { applied: true, rules: { create: ['Hot leads', 'Goodbye'] } })
+})

@@ -1,0 +1,54 @@
+import { actionDefinitions, type Condition, type RuleDefinition } from '@automation/engine'
+import type { RuleFields } from './rule-fields.js'
+
+/**
+ * A rule with its keys in one order, wherever it came from: the same rules give the same file, and a comparison of two shows
+ * nothing but differences. What is free (a webhook's body and headers, a mail's variables, an event's data) stays as it is.
+ */
+export function arrangeRule<Fields extends RuleFields>(fields: Fields) {
+  const { conditions, actions } = fields as unknown as RuleDefinition
+  return {
+    name: fields.name,
+    description: fields.description,
+    trigger: fields.trigger,
+    conditions: conditions.map(arrangeCondition),
+    actions: actions.map(arrangeAction),
+    isActive: fields.isActive,
+  }
+}
+
+function arrangeCondition(condition: Condition): Condition {
+  if ('all' in condition) return { all: condition.all.map(arrangeCondition) }
+  if ('any' in condition) return { any: condition.any.map(arrangeCondition) }
+  if ('not' in condition) return { not: arrangeCondition(condition.not) }
+  return arrangeKeys(condition, ['field', 'operator', 'value'])
+}
+
+function arrangeAction(action: RuleDefinition['actions'][number]): object {
+  const definition = actionDefinitions.find(({ type }) => type === action.type)
+  const arranged = {
+    ...action,
+    config: arrangeKeys(action.config, Object.keys(definition?.config.properties ?? {})),
+    ...(action.when && { when: arrangeCondition(action.when) }),
+    ...(action.retry && {
+      retry: arrangeKeys(action.retry, ['attempts', 'backoff', 'delayMs', 'maxDelayMs']),
+    }),
+  }
+  return arrangeKeys(arranged, [
+    'type',
+    'config',
+    'when',
+    'retry',
+    'timeoutMs',
+    'continueOnError',
+    'onUncertain',
+  ])
+}
+
+/** Those that are named come first, in that order. */
+function arrangeKeys<Value extends object>(value: Value, names: string[]): Value {
+  const known = names.filter((name) => Object.hasOwn(value, name))
+  const others = Object.keys(value).filter((name) => !names.includes(name))
+  const entries = [...known, ...others].map((name) => [name, value[name as keyof Value]])
+  return Object.fromEntries(entries) as Value
+}

@@ -1,0 +1,111 @@
+import type { WorkspaceDatabase } from '@automation/database'
+import type { Fault } from '@automation/engine'
+import { maxRules } from './create-rules.js'
+import type { RuleFields, StoredRule } from './rule-fields.js'
+import type { FileRule, RuleFile } from './rule-file.js'
+import { listChanges } from './save-rules.js'
+import {
+  listTemplateChanges,
+  maxTemplates,
+  type TemplateFields,
+  type TemplateRow,
+} from './write-templates.js'
+
+/** What an import would do. Two that are equal would do the same to the same rules. */
+export interface ImportPlan {
+  rules: Changes<RuleFields, StoredRule>
+  emailTemplates: Changes<TemplateFields, TemplateRow>
+}
+
+export interface Changes<Fields, Found> {
+  toCreate: Fields[]
+  /** `fields` is what each is to be, and `changed` names those that differ. */
+  toChange: { found: Found; fields: Fields; changed: string[] }[]
+  toDelete: Found[]
+  /** The names of those that are as the file says. */
+  unchanged: string[]
+  /** The names of those that are not in the file, and stay. */
+  others: string[]
+}
+
+export interface ImportOptions {
+  /** Deletes what is not in the file. */
+  prune: boolean
+}
+
+/** Compares a file with a workspace as it is. @returns the plan, or why there can be none */
+export async function planImport(
+  database: Pick<WorkspaceDatabase, 'rule' | 'emailTemplate'>,
+  file: RuleFile,
+  { prune }: ImportOptions,
+): Promise<{ plan: ImportPlan } | { faults: Fault[] }> {
+  const [rules, templates] = [
+    await database.rule.findMany({ orderBy: { id: 'asc' }, omit: { createdAt: true, updatedAt: true } }),
+    await database.emailTemplate.findMany({ orderBy: { id: 'asc' } }),
+  ]
+  const wishes = file.rules.map((rule) => ({ ...rule, isActive: rule.isActive ?? findActive(rule, rules) }))
+  const plan = {
+    rules: compare(wishes, rules, prune, listChanges),
+    // What a file does not speak of is not to be deleted.
+    emailTemplates: compare(
+      file.emailTemplates ?? [],
+      templates,
+      prune && file.emailTemplates !== undefined,
+      listTemplateChanges,
+    ),
+  }
+  const faults = [
+    ...findNamesakes(file.rules, rules),
+    ...findExcess('rules', 'rules', rules.length, plan.rules, maxRules),
+    ...findExcess('emailTemplates', 'email templates', templates.length, plan.emailTemplates, maxTemplates),
+  ]
+  return faults.length > 0 ? { faults } : { plan }
+}
+
+function findActive({ name }: FileRule, rules: StoredRule[]): boolean {
+  return rules.find((rule) => rule.name === name)?.isActive ?? true
+}
+
+function compare<Fields extends { name: string }, Found extends { name: string }>(
+  wishes: Fields[],
+  found: Found[],
+  prune: boolean,
+  listChanges: (found: Found, fields: Fields) => string[],
+): Changes<Fields, Found> {
+  const known = new Map(found.map((row) => [row.name, row]))
+  const wished = new Set(wishes.map(({ name }) => name))
+  const pairs = wishes.flatMap((fields) => {
+    const row = known.get(fields.name)
+    return row === undefined ? [] : [{ found: row, fields, changed: listChanges(row, fields) }]
+  })
+  const rest = found.filter(({ name }) => !wished.has(name))
+  return {
+    toCreate: wishes.filter(({ name }) => !known.has(name)),
+    toChange: pairs.filter(({ changed }) => changed.length > 0),
+    toDelete: prune ? rest : [],
+    unchanged: pairs.filter(({ changed }) => changed.length === 0).map(({ fields }) => fields.name),
+    others: prune ? [] : rest.map(({ name }) => name),
+  }
+}
+
+/** A name of the file has to stand for one rule. */
+function findNamesakes(wishes: FileRule[], rules: StoredRule[]): Fault[] {
+  return wishes.flatMap(({ name }, index) => {
+    const ids = rules.filter((rule) => rule.name === name).map(({ id }) => id)
+    if (ids.length < 2) return []
+    const message = `The workspace has ${ids.length} rules of this name (${ids.join(', ')}): rename all but one`
+    return [{ field: `rules[${index}].name`, message }]
+  })
+}
+
+function findExcess(
+  field: string,
+  noun: string,
+  before: number,
+  { toCreate, toDelete }: Changes<unknown, unknown>,
+  max: number,
+): Fault[] {
+  const count = before + toCreate.length - toDelete.length
+  if (count <= max || toCreate.length === 0) return []
+  return [{ field, message: `A workspace may have ${max} ${noun}, and this would make ${count}` }]
+}

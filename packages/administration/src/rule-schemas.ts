@@ -1,0 +1,48 @@
+import { Actions, Conditions, EventType, RuleDescription, RuleName } from '@automation/engine'
+import { Type } from 'typebox'
+
+/** What a rule says: a change of it makes a new version. */
+export const FullDefinition = Type.Object(
+  {
+    name: RuleName,
+    description: RuleDescription,
+    trigger: EventType,
+    conditions: Conditions,
+    actions: Actions,
+  },
+  { additionalProperties: false },
+)
+export type FullDefinition = Type.Static<typeof FullDefinition>
+
+/** Shape before vocabulary: here a trigger is any string, and an unknown one is told once the shape is right. */
+const fields = {
+  name: RuleName,
+  description: RuleDescription,
+  trigger: Type.String({ description: `One of the event types: ${EventType.enum.join(', ')}` }),
+  conditions: Conditions,
+  actions: Actions,
+  isActive: Type.Boolean(),
+}
+
+export const RuleToCreate = Type.Object(
+  {
+    ...fields,
+    description: Type.Optional(fields.description),
+    conditions: Type.Optional(fields.conditions),
+    isActive: Type.Optional(fields.isActive),
+  },
+  {
+    additionalProperties: false,
+    examples: [
+      {
+        name: 'Hot leads',
+        trigger: 'LEAD_CREATED',
+        conditions: [{ field: 'score', operator: 'greater_than', value: 80 }],
+        actions: [{ type: 'CREATE_TASK', config: { title: 'Call {{name}}', dueIn: '24h' } }],
+      },
+    ],
+  },
+)
+export type RuleToCreate = Type.Static<typeof RuleToCreate>
+
+export const RuleToUpdate = Type.Partial(Type.Object(fields), { additionalProperties: false })
