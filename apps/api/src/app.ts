@@ -1,5 +1,6 @@
 import { createSealer } from '@automation/administration'
 import { newId } from '@automation/database'
+import { logOptions } from '@automation/telemetry'
 import Fastify, { type FastifyReply, type FastifyRequest, LogController } from 'fastify'
 import type { Config } from './config.js'
 import { refusals } from './errors.js'
@@ -8,13 +9,16 @@ import bodies from './plugins/bodies.js'
 import caller from './plugins/caller.js'
 import errors from './plugins/errors.js'
 import idempotency from './plugins/idempotency.js'
+import metrics from './plugins/metrics.js'
 import notFound from './plugins/not-found.js'
 import openapi from './plugins/openapi.js'
 import rateLimit, { limitationOf } from './plugins/rate-limit.js'
 import redis from './plugins/redis.js'
 import replies from './plugins/replies.js'
+import requestLog from './plugins/request-log.js'
 import resources from './plugins/resources.js'
 import shutdown from './plugins/shutdown.js'
+import tracing from './plugins/tracing.js'
 import validation from './plugins/validation.js'
 import { developerRoutes } from './routes/developer/index.js'
 import { emailTemplateRoutes } from './routes/email-templates/index.js'
@@ -30,13 +34,15 @@ const requestTimeoutMs = 10_000
 /** The whole API, ready to listen or to inject requests into. It starts without Postgres or Redis and answers 503. */
 export async function buildApp(config: Config) {
   const app = Fastify({
-    logger: { level: config.logLevel },
+    logger: logOptions('api', config.logLevel),
     // Logging each request costs 5 to 19 % of the requests a second; what is worth a line is logged where it happens.
-    logController: new LogController({ disableRequestLogging: true }),
+    logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: 'requestId' }),
     genReqId: countRequests(),
     requestIdHeader: false,
     trustProxy: config.trustProxy,
     bodyLimit: config.bodyLimitBytes,
+    // What still comes in on a connection while the process ends is answered like all the rest (plugins/shutdown.ts).
+    return503OnClosing: false,
     // A body must have come in by then; Node looks every second, or slow senders could hold sockets for ever. Of the
     // two times Node takes the shorter one for the headers, so with its 60 s for these a body would have as long.
     requestTimeout: requestTimeoutMs,
@@ -48,9 +54,11 @@ export async function buildApp(config: Config) {
   })
 
   const sealer = createSealer(config.encryptionKey)
+  await app.register(requestLog, config)
   await app.register(errors)
-  await app.register(shutdown)
+  await app.register(metrics, config)
   await app.register(resources, { config })
+  await app.register(tracing, config)
   await app.register(redis, config)
   await app.register(replies, config)
   await app.register(idempotency)
@@ -60,6 +68,7 @@ export async function buildApp(config: Config) {
   await app.register(bodies)
   await app.register(validation)
   await app.register(notFound)
+  await app.register(shutdown)
   await app.register(openapi)
 
   await app.register(probeRoutes, config)
@@ -69,7 +78,7 @@ export async function buildApp(config: Config) {
   await app.register(incomingWebhookRoutes, { ...config, sealer, prefix: '/api/incoming-webhooks' })
   await app.register(taskRoutes, { prefix: '/api/tasks' })
   await app.register(emailTemplateRoutes, { prefix: '/api/email-templates' })
-  await app.register(developerRoutes, { prefix: '/api/developer/v1', sealer })
+  await app.register(developerRoutes, { ...config, prefix: '/api/developer/v1', sealer })
   app.refuseOtherMethods()
   return app
 }

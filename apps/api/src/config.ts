@@ -3,8 +3,11 @@ import {
   connectionsOf,
   EnvironmentError,
   readEnvironment,
+  retention,
   sealing,
   tokenSettings,
+  watching,
+  watchingOf,
 } from '@automation/environment'
 import { Type } from 'typebox'
 
@@ -15,8 +18,10 @@ const bucket = (fallback: string) =>
     description: '<requests per minute>/<burst>',
   })
 
-const Environment = Type.Object({
+export const Environment = Type.Object({
   ...connections,
+  ...watching,
+  ...retention,
   HOST: Type.String({ default: '127.0.0.1', description: 'address to listen on' }),
   PORT: Type.Integer({ default: 3000, minimum: 0, maximum: 65_535, description: '0 takes any free port' }),
   BODY_LIMIT: Type.Integer({ default: 1_048_576, minimum: 1_024, description: 'bytes of a request body' }),
@@ -34,6 +39,12 @@ const Environment = Type.Object({
     maximum: 200,
     description: 'connections to Postgres',
   }),
+  DRAIN_SECONDS: Type.Integer({
+    default: 0,
+    minimum: 0,
+    maximum: 300,
+    description: 'how long it serves on, unready, after it was asked to end',
+  }),
 })
 
 export type Config = ReturnType<typeof readConfig>
@@ -43,7 +54,10 @@ export function readConfig(variables: Record<string, string | undefined> = proce
   const environment = readEnvironment(Environment, variables)
   return {
     ...connectionsOf(environment),
+    watching: watchingOf(environment),
+    retentionDays: environment.RETENTION_DAYS,
     databasePool: environment.DATABASE_POOL,
+    drainSeconds: environment.DRAIN_SECONDS,
     host: environment.HOST,
     port: environment.PORT,
     bodyLimitBytes: environment.BODY_LIMIT,

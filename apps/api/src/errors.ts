@@ -23,6 +23,8 @@ export const refusals = {
   invalidTriggerType: () => new Refusal(400, 'Invalid trigger type'),
   badIdempotencyKey: () =>
     new Refusal(400, 'Header Idempotency-Key must be 1 to 255 printable ASCII characters'),
+  keyOfBatch: () =>
+    new Refusal(400, 'A batch takes no Idempotency-Key: give each of its events an idempotencyKey'),
   workspaceRequired: () => new Refusal(400, 'Header x-workspace-id must be a workspace UUID'),
   staleTimestamp: () => new Refusal(401, 'Timestamp is outside the accepted window'),
   authenticationRequired: () => new Refusal(401, 'Authentication required'),
@@ -44,7 +46,6 @@ export const refusals = {
   ruleGone: () => new Refusal(409, 'The rule of this execution is gone'),
   ruleSwitchedOff: () => new Refusal(409, 'The rule of this execution is switched off'),
   subscriptionGone: () => new Refusal(409, 'The subscription of this execution is gone or switched off'),
-  tooManyRules: (limit: number) => new Refusal(409, `A workspace may have ${limit} rules`),
   versionMismatch: () => new Refusal(412, 'The rule has another version'),
   invalid: (faults: Fault[]) => new Refusal(422, faults),
   eventIdReused: () =>

@@ -31,6 +31,7 @@ export async function runEvent(
   telling: EventTelling,
 ): Promise<Answer> {
   const { server } = request
+  request.eventId = event.id
   const { waitMs, applied } = readPreference(request.headers.prefer)
   const tell = (runs: Run[] | undefined) => tellEvent(telling, applied, event.id, runs)
   const key = readRequestKey(request)

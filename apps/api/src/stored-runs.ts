@@ -10,24 +10,22 @@ import type { Run, RunStatus } from '@automation/jobs'
 export async function findRuns(database: WorkspaceDatabase, eventId: string): Promise<Run[] | undefined> {
   const event = await database.event.findUnique({
     where: { id: eventId },
-    select: { id: true, ruleId: true, ruleIds: true, doneAt: true, quarantined: true },
+    select: { id: true, ruleId: true, ruleSetId: true, doneAt: true, quarantined: true },
   })
   const runs = event?.doneAt && !event.quarantined ? await readRuns(database, event) : undefined
   return runs?.some(({ status }) => status === 'running') ? undefined : runs
 }
 
 /** All of them, for an event that was read already and is done. */
-export async function readRuns(
-  database: WorkspaceDatabase,
-  event: { id: string; ruleId: string | null; ruleIds: string[] },
-): Promise<Run[]> {
-  const ids = event.ruleIds.map((ruleId) => executionIdOf(event, ruleId))
+export async function readRuns(database: WorkspaceDatabase, event: ConsideringEvent): Promise<Run[]> {
+  const ruleIds = await readRuleIds(database, event)
+  const ids = ruleIds.map((ruleId) => executionIdOf(event, ruleId))
   const executions = await database.execution.findMany({
     where: { id: { in: ids } },
     select: { id: true, status: true, error: true, results: true },
   })
   const byId = new Map(executions.map((execution) => [execution.id, execution]))
-  return event.ruleIds.map((ruleId, index) => {
+  return ruleIds.map((ruleId, index) => {
     const execution = byId.get(ids[index] ?? '')
     return {
       ruleId,
@@ -37,6 +35,23 @@ export async function readRuns(
       results: (execution?.results ?? []) as unknown as ActionResult[],
     }
   })
+}
+
+interface ConsideringEvent {
+  id: string
+  ruleId: string | null
+  ruleSetId: string | null
+}
+
+/** The rules that an event has considered, in creation order. */
+async function readRuleIds(
+  database: WorkspaceDatabase,
+  { ruleId, ruleSetId }: ConsideringEvent,
+): Promise<string[]> {
+  if (ruleSetId === null) return []
+  if (ruleId !== null) return [ruleId]
+  const set = await database.ruleSet.findFirst({ where: { id: ruleSetId }, select: { ruleIds: true } })
+  return set?.ruleIds ?? []
 }
 
 const unfinished: ReadonlySet<RunStatus> = new Set<RunStatus>(['running', 'waiting', 'retrying'])

@@ -417,6 +417,13 @@ const routes: Route[] = [
     body: { data: {} },
     headers: later,
   },
+  {
+    method: 'POST',
+    path: () => `${rules}/trigger/LEAD_CREATED/batch`,
+    role: 'operator',
+    status: 202,
+    body: { events: [{ data: {} }] },
+  },
   { method: 'PATCH', path: ({ rule }) => `${rules}/${rule}/toggle`, role: 'operator', status: 200 },
   { method: 'POST', path: () => rules, role: 'editor', status: 201, body: ruleBody() },
   {
@@ -433,7 +440,7 @@ const routes: Route[] = [
 /** What is there to be asked for. */
 async function makeIds({ id: workspaceId, call, database }: Workspace): Promise<Ids> {
   const { body: rule } = await call<Rule>('POST', rules, { body: ruleBody() })
-  const event = { id: newId(), workspaceId, type: 'LEAD_CREATED', data: {}, ruleIds: [], doneAt: new Date() }
+  const event = { id: newId(), workspaceId, type: 'LEAD_CREATED', data: {}, doneAt: new Date() }
   await database.event.create({ data: event })
   const now = new Date()
   const run = { ruleVersion: 1, status: 'failed', results: [], startedAt: now, finishedAt: now } as const

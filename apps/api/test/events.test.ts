@@ -360,9 +360,9 @@ t.test(
   async (t) => {
     const workspace = await api.makeWorkspace()
     await api.app.database.system.$executeRaw(Prisma.sql`
-    INSERT INTO events (id, workspace_id, type, data, accepted_at, done_at, rule_ids)
+    INSERT INTO events (id, workspace_id, type, data, accepted_at, done_at)
     SELECT ('018f0000-' || to_char(n, 'FM0000') || '-7000-8000-' || left(md5(${workspace.id} || n), 12))::uuid,
-           ${workspace.id}::uuid, 'LEAD_CREATED', json_build_object('n', n), now(), now(), '{}'
+           ${workspace.id}::uuid, 'LEAD_CREATED', json_build_object('n', n), now(), now()
     FROM generate_series(1, 1100) AS n`)
     const replay = (cursor?: string) =>
       workspace.call<{ matched: number; replayed: number; nextCursor: string | null }>(
@@ -401,8 +401,8 @@ t.test(
     const workspace = await api.makeWorkspace()
     const add = (first: number, last: number) =>
       api.app.database.system.$executeRaw(Prisma.sql`
-      INSERT INTO events (id, workspace_id, type, data, accepted_at, done_at, rule_ids)
-      SELECT gen_random_uuid(), ${workspace.id}::uuid, 'LEAD_CREATED', '{}', now(), now(), '{}'
+      INSERT INTO events (id, workspace_id, type, data, accepted_at, done_at)
+      SELECT gen_random_uuid(), ${workspace.id}::uuid, 'LEAD_CREATED', '{}', now(), now()
       FROM generate_series(${first}::int, ${last}::int)`)
     const replay = () => workspace.call('POST', `${path}/replay`, { body: { filter: {} } })
     await add(1, 100_000)

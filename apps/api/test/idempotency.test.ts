@@ -423,7 +423,7 @@ t.test('whose API died before it could answer is told the outcome, once there is
     startedAt: new Date(),
   }
   await database.execution.create({ data: execution })
-  await database.event.update({ where: { id: body.id }, data: { doneAt: new Date(), ruleIds: [rule.id] } })
+  await database.event.update({ where: { id: body.id }, data: { doneAt: new Date(), ruleSetId: rule.id } })
   t.equal((await again()).status, 409, 'an action of it is under way')
 
   await database.execution.update({ where: { id: body.id }, data: { status: 'succeeded' } })
@@ -445,7 +445,7 @@ t.test('an execution whose rule was deleted first is not found, however often it
   const { body } = await post<AcceptedEvent>(path, 'k', { body: { data: {} }, headers: later })
   await database.idempotencyKey.updateMany({ data: { answer: Prisma.DbNull } })
   await call('DELETE', `${rules}/${rule.id}`)
-  await database.event.update({ where: { id: body.id }, data: { doneAt: new Date(), ruleIds: [] } })
+  await database.event.update({ where: { id: body.id }, data: { doneAt: new Date() } })
   for (const ask of [post, postOther])
     t.match(await ask(path, 'k', { body: { data: {} } }), {
       status: 404,

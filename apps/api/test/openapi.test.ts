@@ -45,6 +45,7 @@ const routes: Route[] = [
   route('get', `${rules}/attention`, [200]),
   route('post', `${rules}/{id}/execute`, [200, 202], [404, 409, 413, 415, 422], 'required'),
   route('post', `${rules}/trigger/{eventType}`, [200, 202], [409, 413, 415, 422], 'required'),
+  route('post', `${rules}/trigger/{eventType}/batch`, [202], [413, 415, 422], 'required'),
   route('get', `${rules}/{id}/versions`, [200], [404]),
   route('get', `${rules}/{id}/versions/{version}`, [200], [404]),
   route('post', `${rules}/{id}/versions/{version}/restore`, [200], [404, 412, 413, 415, 422]),
@@ -87,6 +88,7 @@ const routes: Route[] = [
   route('get', `${developer}/workspaces/{id}`, [200], [404]),
   route('patch', `${developer}/workspaces/{id}`, [200], [404, 413, 415, 422], 'required'),
   route('get', `${developer}/audit-log`, [200]),
+  route('get', `${developer}/ledger`, [200]),
 ]
 /** What asks for no token. */
 const open = ['get /healthz', 'get /readyz', 'post /api/incoming-webhooks/{provider}/{workspaceId}']
@@ -164,6 +166,7 @@ t.test('parameters, bodies and security are told', async (t) => {
     [`${developer}/signing-secrets`]: ['direction', 'provider'],
     [`${developer}/subscriptions/{id}/deliveries`]: page,
     [`${developer}/audit-log`]: [...page, 'action', 'actor', 'subject'],
+    [`${developer}/ledger`]: ['from', 'to'],
   }
   for (const { method, path } of routes.filter(({ method }) => method === 'get'))
     t.strictSame(namesOf(operationOf({ method, path }), 'query').sort(), (queries[path] ?? []).sort(), path)

@@ -1,4 +1,3 @@
-import { newId } from '@automation/database'
 import {
   type ActionResult,
   type Effect,
@@ -7,10 +6,8 @@ import {
   settleAction,
 } from '@automation/engine'
 import type { ActionOf, OutsideAction } from './effects/effect.js'
+import { emitEvent } from './emit-event.js'
 import { endRun, finishRun, type Run, suspendRun } from './run.js'
-
-/** Rules that cause one another would go on for ever: an event so many EMIT_EVENT away from one from outside causes none. */
-export const maxDepth = 10
 
 /**
  * Goes on with a run as far as this worker can by itself: tasks and events are noted, to be committed with the run, and a
@@ -62,20 +59,6 @@ function createTask(run: Run, { of, config }: ActionOf<'CREATE_TASK'>): Effect {
     createdAt,
   })
   return { status: 'success' }
-}
-
-function emitEvent(run: Run, { config }: ActionOf<'EMIT_EVENT'>): Effect {
-  const { workspaceId, depth } = run.event
-  if (depth >= maxDepth) {
-    run.attention = 'event_loop'
-    const error = `${maxDepth} events have caused one another, so this one causes none: do the rules go round in a circle?`
-    return { status: 'failed', error, isFinal: true }
-  }
-  const id = newId()
-  // The schema lets a text pass only where a placeholder makes it an object.
-  const data = (config.data ?? run.event.data) as object
-  run.emitted.push({ id, workspaceId, type: config.eventType, data, ruleId: null, depth: depth + 1 })
-  return { status: 'success', output: { eventId: id } }
 }
 
 /** It begins when it is reached, and its end is committed: from then on that stands. */

@@ -1,8 +1,9 @@
 import { type Database, groupCommit, newId } from '@automation/database'
 import { type ActionResult, isServiceEvent } from '@automation/engine'
 import { LRUCache } from 'lru-cache'
-import { findAddressee, makeReady, type ReadyRule } from './compiled-rules.js'
+import { findAddressee } from './addressee.js'
 import type { LoadedEvent } from './load-events.js'
+import { makeReady, type ReadyRule } from './ready-rule.js'
 import { leaseSeconds } from './record-outcomes.js'
 import type { Step } from './record-steps.js'
 import { endRun, type Run } from './run.js'
@@ -51,7 +52,7 @@ export function createClaims(database: Database): (executionId: string) => Promi
   }
 
   async function findVersion(row: ClaimedRow): Promise<ReadyRule | undefined> {
-    if (isServiceEvent(row.type)) return (await findAddressee(database, eventOf(row), row.ruleId))[0]
+    if (isServiceEvent(row.type)) return findAddressee(database, eventOf(row), row.ruleId)
     if (row.name === null) return undefined
     const key = `${row.ruleId} ${row.ruleVersion}`
     const known = compiled.get(key)
@@ -112,7 +113,10 @@ const statement = `
       -- Whoever let go of it orderly left no lease.
       interruptions = CASE WHEN executions.lease IS NULL THEN 0 ELSE interruptions + 1 END
     FROM json_to_recordset($1::json) AS new (id uuid, lease uuid)
-    WHERE executions.id = new.id AND executions.due_at <= now() + interval '500 milliseconds'
+    WHERE executions.id = new.id
+      -- Written so that they are looked up by their ids: by due_at, each claim would read all that is due.
+      AND executions.id = ANY (ARRAY(SELECT id FROM json_to_recordset($1::json) AS known (id uuid)))
+      AND coalesce(executions.due_at, 'infinity') <= now() + interval '500 milliseconds'
     RETURNING executions.*
   )
   SELECT c.id AS "executionId", c.lease, c.interruptions, c.results, c.started_at AS "startedAt",

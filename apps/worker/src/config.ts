@@ -1,16 +1,26 @@
-import { connections, connectionsOf, readEnvironment, sealing } from '@automation/environment'
+import {
+  connections,
+  connectionsOf,
+  readEnvironment,
+  retention,
+  sealing,
+  watching,
+  watchingOf,
+} from '@automation/environment'
 import { Type } from 'typebox'
 import { readCidr, readHost, readList, readPortRange } from './outbound-settings.js'
 
-const Environment = Type.Object({
+export const Environment = Type.Object({
   ...connections,
+  ...watching,
   ...sealing,
   WORKER_CONCURRENCY: Type.Integer({
-    default: 100,
+    default: 25,
     minimum: 1,
     maximum: 1_000,
-    description: 'events at a time',
+    description: 'jobs at a time, each of up to 25 events',
   }),
+  ...retention,
   HOST: Type.String({ default: '127.0.0.1', description: 'address that probes are answered on' }),
   PROBE_PORT: Type.Optional(
     Type.Integer({
@@ -66,9 +76,11 @@ export function readConfig(variables: Record<string, string | undefined> = proce
   const { OUTBOUND_ALLOW, OUTBOUND_PORTS, OUTBOUND_HOSTS } = environment
   return {
     ...connectionsOf(environment),
+    watching: watchingOf(environment),
     probes: { host: environment.HOST, port: environment.PROBE_PORT },
     databasePool: environment.DATABASE_POOL,
     concurrency: environment.WORKER_CONCURRENCY,
+    retentionDays: environment.RETENTION_DAYS,
     encryptionKey: environment.ENCRYPTION_KEY,
     mail: { smtpUrl: environment.SMTP_URL, from: environment.MAIL_FROM, directory: environment.MAIL_DIR },
     outbound: {

@@ -12,7 +12,9 @@ import type { Leases } from './leases.js'
 import type { Ledger } from './ledger.js'
 import type { Step } from './record-steps.js'
 import { type Run, suspendRun } from './run.js'
+import { endCallSpan, endRunSpan, traceCall } from './trace-runs.js'
 import { untilPostgresIsBack } from './until-postgres-is-back.js'
+import type { WorkerMetrics } from './worker-metrics.js'
 
 /** A run that this worker has, in front of a call. */
 export interface PendingCall extends Step {
@@ -28,6 +30,7 @@ interface Parts {
   leases: Leases
   gate: Gate
   perform: Perform
+  metrics: WorkerMetrics
   log: Logger
 }
 
@@ -35,7 +38,6 @@ interface Parts {
 const soonMs = 60_000
 /** When a run comes back for which there was no room: something between (ms). */
 const putOffMs = [5_000, 15_000] as const
-const closeWithinMs = 20_000
 
 /**
  * Makes the outside calls of runs. Each is recorded as begun before it is made, and its result after it:
@@ -45,37 +47,41 @@ const closeWithinMs = 20_000
  * A worker that dies on the way stops renewing the lease; the sweeper gives the run to another, which goes on from what
  * was committed last. The jobs of the belt do not wait for it: a slow target holds back nobody but its own callers.
  */
-export function createExecutor({ database, queue, ledger, leases, gate, perform, log }: Parts) {
+export function createExecutor({ database, queue, ledger, leases, gate, perform, metrics, log }: Parts) {
   const underWay = new Set<Promise<void>>()
   const closing = new AbortController()
+  const isVerbose = log.isLevelEnabled('debug')
 
   return {
     /** Goes on with a run up to its first call, which is then ready to be committed with it; undefined where there is none. */
     begin: (run: Run): PendingCall | undefined => prepareNext(run, newId()),
     /** Makes the call of a run that was committed, and all that follow. Resolves when the run is finished or suspended. */
-    carryOn: (call: PendingCall): Promise<void> => track(carryOn(call)),
+    carryOn: (call: PendingCall): Promise<void> => track(call.run, carryOn(call)),
     /** Goes on with a run that was taken up again. */
-    resume: (step: Step): Promise<void> => track(resume(step)),
-    abandon: ({ entry }: PendingCall): void => leave(entry),
+    resume: (step: Step): Promise<void> => track(step.run, resume(step)),
+    abandon({ entry, run }: PendingCall): void {
+      leave(entry)
+      run.span?.end(true)
+    },
     announce,
     isIdle: (): boolean => underWay.size === 0,
     /** From now on no call is begun: what is left of the runs is for other workers. */
     stop: (): void => closing.abort(),
-    /** Waits for the calls under way. */
-    async close(): Promise<void> {
+    /** Waits for the calls under way, and not for longer. */
+    async close(withinMs: number): Promise<void> {
       const enough = new AbortController()
       await Promise.race([
         Promise.allSettled(underWay),
-        setTimeout(closeWithinMs, undefined, { signal: enough.signal }).catch(() => {}),
+        setTimeout(Math.max(withinMs, 0), undefined, { signal: enough.signal }).catch(() => {}),
       ])
       enough.abort()
     },
   }
 
-  function track(work: Promise<void>): Promise<void> {
+  function track(run: Run, work: Promise<void>): Promise<void> {
     const tracked = work
       // The lease runs out, and another worker tries.
-      .catch((error) => log.error({ err: error }, 'a run could not go on'))
+      .catch((error) => log.error({ err: error, ...idsOf(run) }, 'a run could not go on'))
       .finally(() => underWay.delete(tracked))
     underWay.add(tracked)
     return tracked
@@ -96,6 +102,7 @@ export function createExecutor({ database, queue, ledger, leases, gate, perform,
       while (call) call = await makeCall(call)
     } finally {
       leases.release(first.lease)
+      first.run.span?.end(true)
     }
   }
 
@@ -129,15 +136,28 @@ export function createExecutor({ database, queue, ledger, leases, gate, perform,
       return { status: 'failed', error, retryAfterMs: entry.kind === 'broken' ? entry.retryAfterMs : 0 }
     }
     let effect: Effect | undefined
+    const span = traceCall(run, action)
+    const begunAt = performance.now()
     try {
       const { executionId, rule, event, startedAt } = run
-      const context = { executionId: executionId ?? '', rule, event, startedAt }
+      const context = { executionId, rule, event, startedAt, traceparent: span?.traceparent }
       // Only what is looked up before the call asks Postgres: where that fails, nothing was called yet.
       effect = await untilPostgresIsBack(() => perform(action, context))
+      metrics.noteAttempt(action, resultOf(effect), begunAt)
+      if (isVerbose) tellCall(run, action, effect)
       return effect
     } finally {
+      endCallSpan(span, effect)
       leave(entry, effect !== undefined && wasAnswered(action, effect))
     }
+  }
+
+  function tellCall(run: Run, { of, type }: OutsideAction, effect: Effect): void {
+    const { statusCode } = (effect.output ?? {}) as { statusCode?: number }
+    log.debug(
+      { ...idsOf(run), action: type, index: of.index, result: resultOf(effect), statusCode },
+      'called',
+    )
   }
 
   function prepareNext(run: Run, lease: string): PendingCall | undefined {
@@ -158,30 +178,47 @@ export function createExecutor({ database, queue, ledger, leases, gate, perform,
   async function record(step: Step): Promise<boolean> {
     const isWritten = await untilPostgresIsBack(() => ledger.recordStep(step))
     if (isWritten) announce(step.run)
+    else {
+      metrics.leasesLost.inc()
+      step.run.span?.end(true)
+    }
     return isWritten
   }
 
   /** Whatever was committed with a run is put on the belt, best effort; and a rule that keeps failing is paused. */
   function announce(run: Run): void {
-    for (const event of run.emitted) queue.addAlone(event).catch(() => {})
+    for (const event of run.emitted) {
+      if (run.span) event.traceparent = run.span.traceparent
+      queue.addAlone(event).catch(() => {})
+    }
     run.emitted = []
     run.tasks = []
     const { executionId, event, dueAt, rule, status } = run
-    if (executionId === null) return
     if (dueAt !== null && dueAt.getTime() - Date.now() <= soonMs) {
-      queue.addDue({ executionId, eventId: event.id, workspaceId: event.workspaceId, dueAt }).catch(() => {})
+      const { id: eventId, workspaceId } = event
+      const traceparent = run.firstPlace ?? run.span?.traceparent
+      queue.addDue({ executionId, eventId, workspaceId, dueAt, traceparent }).catch(() => {})
     }
+    if (run.lease === null) endRunSpan(run)
+    if (isVerbose) log.debug({ ...idsOf(run), status }, 'execution recorded')
     if (status === 'failed' && event.autoPauseAfter !== null) {
       pauseRule(database, event.workspaceId, rule.id).then(
-        (isPaused) => isPaused && log.info({ ruleId: rule.id }, 'paused a rule that keeps failing'),
+        (isPaused) => isPaused && log.info(idsOf(run), 'paused a rule that keeps failing'),
         (error) =>
-          log.warn(
-            { err: error, ruleId: rule.id },
-            'a rule could not be paused; its next failure tries again',
-          ),
+          log.warn({ err: error, ...idsOf(run) }, 'a rule could not be paused; its next failure tries again'),
       )
     }
   }
+}
+
+/** For each line that tells of a run. */
+function idsOf({ executionId, event, rule }: Run) {
+  return { executionId, eventId: event.id, ruleId: rule.id }
+}
+
+function resultOf(effect: Effect): 'success' | 'failed' | 'final' {
+  if (effect.status === 'success') return 'success'
+  return effect.isFinal ? 'final' : 'failed'
 }
 
 function leave(entry: Entry | undefined, wasAnswered?: boolean): void {

@@ -17,8 +17,7 @@ export function createLeases(database: Database, log: Logger) {
   const renewal = repeat(renew, renewMs, (error) => log.warn({ err: error }, 'leases could not be renewed'))
 
   async function renew(): Promise<void> {
-    const rows = [...held].map(([lease, run]) => ({ lease, id: run.executionId }))
-    if (rows.length > 0) await database.run('renew_leases', statement, [JSON.stringify(rows)])
+    if (held.size > 0) await database.run('renew_leases', statement, [toRows()])
   }
 
   return {
@@ -29,6 +28,18 @@ export function createLeases(database: Database, log: Logger) {
       held.delete(lease)
     },
     stop: () => renewal.stop(),
+    /** Lets go of what is still held: it is due at once, for another worker, and what this one would yet record is refused. */
+    async giveBack(): Promise<void> {
+      if (held.size === 0) return
+      log.info({ runs: held.size }, 'giving back runs whose calls take too long')
+      await database
+        .run('give_back_leases', giveBackStatement, [toRows()])
+        .catch((error) => log.warn({ err: error }, 'runs could not be given back; their leases run out'))
+    },
+  }
+
+  function toRows(): string {
+    return JSON.stringify([...held].map(([lease, run]) => ({ lease, id: run.executionId })))
   }
 }
 
@@ -41,3 +52,8 @@ const statement = `
     JOIN json_to_recordset($1::json) AS held (id uuid, lease uuid)
       ON executions.id = held.id AND executions.lease = held.lease
     FOR UPDATE OF executions SKIP LOCKED)`
+
+const giveBackStatement = `
+  UPDATE executions SET due_at = now(), lease = NULL
+  FROM json_to_recordset($1::json) AS held (id uuid, lease uuid)
+  WHERE executions.id = held.id AND executions.lease = held.lease`

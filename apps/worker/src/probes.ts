@@ -1,5 +1,5 @@
 import { createServer, type Server } from 'node:http'
-import { type Database, isTableMissing } from '@automation/database'
+import { type Database, findOldestDueSeconds, isTableMissing } from '@automation/database'
 import type { Redis } from 'ioredis'
 
 /** What a worker tells of itself. */
@@ -14,36 +14,43 @@ export interface Readiness {
 /** An event or execution that is due for longer (seconds) should have been taken up by an idle worker. */
 const overdueSeconds = 30
 
+interface Working {
+  redis: Redis
+  /** Whether it has neither job nor run. */
+  isIdle(): boolean
+}
+
 /**
  * `/healthz`: the process answers. `/readyz`: it makes progress, too, which is more than being connected: a worker that sits
  * idle before work that is due is of no use, whatever the reason.
  *
- * @param isIdle whether it has neither job nor run
+ * @param findWorker undefined as long as the process waits for what it stands on
  */
-export function openProbes(parts: { database: Database; redis: Redis; isIdle(): boolean }): Server {
+export function openProbes(database: Database, findWorker: () => Working | undefined): Server {
   return createServer(async ({ url, method }, response) => {
     const answer = (status: number, body: object) =>
       response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body))
     if (method !== 'GET' && method !== 'HEAD') return answer(405, { error: 'Method not allowed' })
     if (url === '/healthz') return answer(200, { status: 'ok' })
     if (url !== '/readyz') return answer(404, { error: 'Not found' })
-    const readiness = await judge(parts)
+    const worker = findWorker()
+    if (worker === undefined) return answer(503, { status: 'starting' })
+    const readiness = await judge(database, worker)
     return answer(readiness.status === 'ready' ? 200 : 503, readiness)
   })
 }
 
-async function judge(parts: { database: Database; redis: Redis; isIdle(): boolean }): Promise<Readiness> {
-  const [overdue, redis] = await Promise.all([findOverdue(parts.database), askRedis(parts.redis)])
+async function judge(database: Database, worker: Working): Promise<Readiness> {
+  const [overdue, redis] = await Promise.all([findOverdue(database), askRedis(worker.redis)])
   const postgres = overdue === 'away' ? 'away' : 'ok'
-  const progress = overdue === 'away' ? 'unknown' : overdue && parts.isIdle() ? 'stuck' : 'ok'
+  const progress = overdue === 'away' ? 'unknown' : overdue && worker.isIdle() ? 'stuck' : 'ok'
   const isReady = postgres === 'ok' && redis === 'ok' && progress === 'ok'
   return { status: isReady ? 'ready' : 'unready', postgres, redis, progress }
 }
 
 async function findOverdue(database: Database): Promise<boolean | 'away'> {
   try {
-    const [found] = await database.run<{ overdue: boolean }>('find_overdue', statement, [overdueSeconds])
-    return found?.overdue ?? false
+    return (await findOldestDueSeconds(database)) > overdueSeconds
   } catch (error) {
     if (isTableMissing(error)) return false
     return 'away'
@@ -56,8 +63,3 @@ async function askRedis(redis: Redis): Promise<'ok' | 'away'> {
     () => 'away',
   )
 }
-
-const statement = `
-  SELECT EXISTS (SELECT FROM (SELECT accepted_at FROM events WHERE done_at IS NULL ORDER BY id LIMIT 1) AS oldest
-                 WHERE accepted_at < now() - make_interval(secs => $1))
-      OR EXISTS (SELECT FROM executions WHERE due_at < now() - make_interval(secs => $1)) AS overdue`

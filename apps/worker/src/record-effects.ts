@@ -33,19 +33,19 @@ export const recordEffects = `
     ON CONFLICT (execution_id, action_index) DO NOTHING
   ),
   emitted AS (
-    INSERT INTO events (id, workspace_id, type, data, depth, caused_by, rule_ids)
-    SELECT new.id, new.workspace_id, new.type, new.data, new.depth, new.caused_by, '{}'
+    INSERT INTO events (id, workspace_id, type, data, depth, caused_by)
+    SELECT new.id, new.workspace_id, new.type, new.data, new.depth, new.caused_by
     FROM json_to_recordset($3::json) AS new (
       id uuid, workspace_id uuid, type text, data json, depth int, caused_by uuid)
     JOIN recorded ON recorded.id = new.caused_by
   ),
   told AS (
-    INSERT INTO events (id, workspace_id, type, data, rule_id, rule_ids)
+    INSERT INTO events (id, workspace_id, type, data, rule_id)
     SELECT ${deliveryId}, recorded.workspace_id, 'execution.failed',
            json_build_object('executionId', recorded.id, 'ruleId', recorded.rule_id, 'eventId', recorded.event_id,
              'eventType', recorded.event_type, 'error', recorded.error,
              'failedAt', to_char(recorded.finished_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')),
-           s.id, '{}'
+           s.id
     FROM recorded
     JOIN subscriptions s
       ON s.workspace_id = recorded.workspace_id AND s.is_active AND 'execution.failed' = ANY (s.event_types)

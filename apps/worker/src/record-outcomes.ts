@@ -1,4 +1,5 @@
 import type { Database } from '@automation/database'
+import { capError, capResults } from './cap-results.js'
 import type { LoadedEvent } from './load-events.js'
 import { effectRowsOf, recordEffects, toStorableJson } from './record-effects.js'
 import type { Run } from './run.js'
@@ -6,6 +7,9 @@ import type { Run } from './run.js'
 /** An event that was taken up, with its runs, finished or not. */
 export interface Outcome {
   event: LoadedEvent
+  /** The rules considered; null where there was none. */
+  ruleSetId: string | null
+  /** Of those that match. */
   runs: Run[]
 }
 
@@ -23,7 +27,7 @@ export async function recordOutcomes(database: Database, outcomes: Outcome[]): P
   // Two deliveries of one job may meet in one commit, too: the first counts.
   const seen = new Set<string>()
   const first = outcomes.filter(({ event }) => !seen.has(event.id) && seen.add(event.id))
-  const runs = first.flatMap((outcome) => outcome.runs.filter((run) => run.executionId !== null))
+  const runs = first.flatMap((outcome) => outcome.runs)
   const { tasks, events } = effectRowsOf(runs)
   const held = await database.run<{ lease: string }>('record_outcomes', statement, [
     toStorableJson(runs.map(rowOf)),
@@ -36,9 +40,12 @@ export async function recordOutcomes(database: Database, outcomes: Outcome[]): P
 
 const statement = `
   WITH done AS (
-    UPDATE events SET done_at = now(), rule_ids = new.rule_ids
-    FROM json_to_recordset($4::json) AS new (id uuid, rule_ids uuid[])
+    UPDATE events SET done_at = now(), rule_set_id = new.rule_set_id
+    FROM json_to_recordset($4::json) AS new (id uuid, rule_set_id uuid)
     WHERE events.id = new.id AND events.done_at IS NULL
+      -- Says the same once more, in a way that an index answers: where Postgres does not know yet of a backlog, it would
+      -- read all of it, taking it for a row or two.
+      AND events.id = ANY (ARRAY(SELECT id FROM json_to_recordset($4::json) AS known (id uuid)))
     RETURNING events.id, events.workspace_id, events.type
   ),
   new AS (
@@ -70,8 +77,8 @@ function rowOf(run: Run) {
     rule_id: run.rule.id,
     rule_version: run.rule.version,
     status: run.status,
-    results: run.results,
-    error: run.error,
+    results: capResults(run.results),
+    error: capError(run.error),
     started_ms: run.startedAt.getTime(),
     finished_ms: run.finishedAt?.getTime(),
     due_ms: run.dueAt?.getTime(),
@@ -80,6 +87,6 @@ function rowOf(run: Run) {
   }
 }
 
-function eventRow({ event, runs }: Outcome) {
-  return { id: event.id, rule_ids: runs.map((run) => run.rule.id) }
+function eventRow({ event, ruleSetId }: Outcome) {
+  return { id: event.id, rule_set_id: ruleSetId }
 }

@@ -1,4 +1,5 @@
 import type { Database } from '@automation/database'
+import { capError, capResults } from './cap-results.js'
 import { effectRowsOf, recordEffects, toStorableJson } from './record-effects.js'
 import { leaseSeconds } from './record-outcomes.js'
 import type { Run } from './run.js'
@@ -25,7 +26,7 @@ export async function recordSteps(database: Database, steps: Step[]): Promise<bo
     toStorableJson(events),
   ])
   const ids = new Set(written.map(({ id }) => id))
-  return steps.map(({ run }) => ids.has(run.executionId ?? ''))
+  return steps.map(({ run }) => ids.has(run.executionId))
 }
 
 const statement = `
@@ -49,6 +50,8 @@ const statement = `
       lease = new.lease
     FROM new
     WHERE executions.id = new.id AND executions.lease = new.held
+      -- Looked up by their ids, however small Postgres takes the table for.
+      AND executions.id = ANY (ARRAY(SELECT id FROM json_to_recordset($1::json) AS known (id uuid)))
     RETURNING executions.id, workspace_id, event_id, event_type, executions.rule_id, executions.status,
               executions.error, finished_at, new.attention
   ),
@@ -62,8 +65,8 @@ function rowOf({ run, lease }: Step) {
     held: lease,
     rule_id: run.rule.id,
     status: run.status,
-    results: run.results,
-    error: run.error,
+    results: capResults(run.results),
+    error: capError(run.error),
     finished_ms: run.finishedAt?.getTime(),
     due_ms: run.dueAt?.getTime(),
     lease: run.lease,

@@ -1,6 +1,7 @@
 import { type Reply, replyChannel } from '@automation/jobs'
 import type { Redis } from 'ioredis'
 import type { LoadedEvent } from './load-events.js'
+import type { RuleSet } from './rule-set.js'
 import type { Run } from './run.js'
 
 /**
@@ -11,15 +12,15 @@ export function createReplies(publisher: Redis, queuePrefix: string) {
   const waiting = new Map<string, Reply[]>()
 
   /** @param instanceId the API instance on which the caller waits */
-  return (instanceId: string, event: LoadedEvent, runs: Run[]): void => {
+  return (instanceId: string, event: LoadedEvent, set: RuleSet, runs: Run[]): void => {
     // Put off, or another worker's by now: it is not known here what comes of it.
     if (runs.some(({ status }) => status === 'running')) return
     const replies = waiting.get(instanceId)
     if (replies) {
-      replies.push(replyOf(event, runs))
+      replies.push(replyOf(event, set, runs))
       return
     }
-    waiting.set(instanceId, [replyOf(event, runs)])
+    waiting.set(instanceId, [replyOf(event, set, runs)])
     setImmediate(() => publish(instanceId))
   }
 
@@ -30,16 +31,19 @@ export function createReplies(publisher: Redis, queuePrefix: string) {
   }
 }
 
-function replyOf(event: LoadedEvent, runs: Run[]): Reply {
+/** @param runs of those rules that match, in the order of the set */
+function replyOf(event: LoadedEvent, { rules }: RuleSet, runs: Run[]): Reply {
+  let matched = 0
   return {
     eventId: event.id,
-    runs: runs.map(({ rule, executionId, status, error, results }) => ({
-      ruleId: rule.id,
-      executionId,
-      status,
-      error,
+    runs: rules.map((rule) => {
+      const run = runs[matched]
+      if (run?.rule !== rule)
+        return { ruleId: rule.id, executionId: null, status: 'not_matched', error: null, results: [] }
+      matched++
+      const { executionId, status, error, results } = run
       // The answer to a trigger does not tell of single actions.
-      results: event.ruleId === null ? [] : results,
-    })),
+      return { ruleId: rule.id, executionId, status, error, results: event.ruleId === null ? [] : results }
+    }),
   }
 }

@@ -2,8 +2,10 @@ import { executionIdOf } from '@automation/database'
 import { type ActionResult, findError, ruleHolds } from '@automation/engine'
 import type { NewEvent } from '@automation/inbox'
 import type { RunStatus } from '@automation/jobs'
-import type { ReadyRule } from './compiled-rules.js'
+import type { Span } from '@automation/telemetry'
 import type { LoadedEvent } from './load-events.js'
+import type { ReadyRule } from './ready-rule.js'
+import type { RuleSet } from './rule-set.js'
 
 /**
  * One rule's run for one event. With its rule and event, `startedAt` and `results` are all that is needed to go on with
@@ -15,8 +17,7 @@ import type { LoadedEvent } from './load-events.js'
  *        waiting, retrying ─▶ cancelled, where the rule was switched off or deleted
  */
 export interface Run {
-  /** null where the conditions did not pass: such a run is no execution. */
-  executionId: string | null
+  readonly executionId: string
   readonly rule: ReadyRule
   readonly event: LoadedEvent
   status: RunStatus
@@ -35,6 +36,10 @@ export interface Run {
   /** What came of it since it was last recorded, to be committed with it. */
   tasks: TaskToMake[]
   emitted: EmittedEvent[]
+  /** Where it is traced: the step that this worker makes of it. */
+  span?: Span
+  /** Where it was traced before: the place of its first step. */
+  firstPlace?: string | undefined
 }
 
 export interface TaskToMake {
@@ -51,16 +56,31 @@ export interface EmittedEvent extends NewEvent {
   depth: number
 }
 
-/** Judges the conditions. A rule that does not compile fails by itself, and no other with it. */
-export function beginRun(rule: ReadyRule, event: LoadedEvent): Run {
-  const run: Run = {
-    executionId: null,
+/**
+ * Judges the conditions, and begins the runs of the rules that match, in their order: the others leave nothing behind. A rule
+ * that does not compile fails by itself, and no other with it.
+ */
+export function beginRuns({ rules, findCandidates }: RuleSet, event: LoadedEvent): Run[] {
+  const startedAt = new Date()
+  const now = startedAt.getTime()
+  const runs: Run[] = []
+  for (const place of findCandidates(event.data)) {
+    const rule = rules[place]
+    if (rule && ('fault' in rule.compiled || ruleHolds(rule.compiled, event.data, now)))
+      runs.push(beginRun(rule, event, startedAt))
+  }
+  return runs
+}
+
+function beginRun(rule: ReadyRule, event: LoadedEvent, startedAt: Date): Run {
+  return {
+    executionId: executionIdOf(event, rule.id),
     rule,
     event,
-    status: 'not_matched',
+    status: 'running',
     error: null,
     results: [],
-    startedAt: new Date(),
+    startedAt,
     finishedAt: null,
     dueAt: null,
     lease: null,
@@ -69,12 +89,6 @@ export function beginRun(rule: ReadyRule, event: LoadedEvent): Run {
     tasks: [],
     emitted: [],
   }
-  const { compiled } = rule
-  const isMatch = 'fault' in compiled || ruleHolds(compiled, event.data, run.startedAt.getTime())
-  if (!isMatch) return run
-  run.executionId = executionIdOf(event, rule.id)
-  run.status = 'running'
-  return run
 }
 
 /** Every action is settled. */

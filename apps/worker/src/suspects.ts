@@ -11,14 +11,17 @@ const maxCrashes = 3
  *
  *   crash ─▶ suspect ─(alone)─▶ done
  *               └─ crash, until it were three ─▶ quarantined: done, without executions, and told as such
+ *
+ * @param onQuarantine is told of each that is given up
  */
-export function createSuspects(database: Database) {
+export function createSuspects(database: Database, onQuarantine = () => {}) {
   let last: Promise<unknown> = Promise.resolve()
 
   /** Runs a suspect when those before it are through; not at all where it is quarantined by now. */
   return (eventId: string, run: () => Promise<void>): Promise<void> => {
     const turn = last.then(async () => {
       const [noted] = await database.run<{ quarantined: boolean }>('note_suspect', statement, [eventId])
+      if (noted?.quarantined) onQuarantine()
       if (noted?.quarantined !== false) return
       await run().catch(async (error) => {
         await clear(eventId)

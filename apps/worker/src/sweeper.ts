@@ -1,7 +1,9 @@
 import type { Database } from '@automation/database'
 import type { DueRun, EventQueue } from '@automation/inbox'
+import { openMetrics } from '@automation/telemetry'
 import type { Logger } from 'pino'
 import { repeat } from './repeat.js'
+import { createWorkerMetrics } from './worker-metrics.js'
 
 const pauseMs = 2_000
 /** An event younger than this is not looked for: its job is most likely just being added. */
@@ -26,7 +28,12 @@ interface UndoneEvent {
  * sweeper at a time, whichever worker comes first; each sweep goes on where the last one stopped, so a long backlog hides
  * nothing.
  */
-export function startSweeper(database: Database, queue: EventQueue, log: Logger) {
+export function startSweeper(
+  database: Database,
+  queue: EventQueue,
+  log: Logger,
+  metrics = createWorkerMetrics(openMetrics()),
+) {
   const restoreEvents = createRestorer({
     find: (cursor) => database.run<UndoneEvent>('find_undone', undoneEvents, cursor),
     first: [noId],
@@ -52,7 +59,11 @@ export function startSweeper(database: Database, queue: EventQueue, log: Logger)
           SELECT pg_try_advisory_xact_lock(${sweeperLock}) AS taken,
                  set_config('idle_in_transaction_session_timeout', ${`${maxSweepMs}`}, true)`
         if (!lock?.taken) return 0
-        return (await restoreEvents(isStopped)) + (await restoreRuns(isStopped))
+        const events = await restoreEvents(isStopped)
+        metrics.rescued.events.inc(events)
+        const runs = await restoreRuns(isStopped)
+        metrics.rescued.executions.inc(runs)
+        return events + runs
       },
       { timeout: maxSweepMs },
     )

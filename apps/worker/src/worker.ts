@@ -1,12 +1,22 @@
+import { hostname } from 'node:os'
 import { type Database, isDatabaseAway } from '@automation/database'
 import type { EventQueue } from '@automation/inbox'
-import { type EventsJobData, JobData, type JobName, queueName, stallOptions } from '@automation/jobs'
+import {
+  type EventPointer,
+  type EventsJobData,
+  JobData,
+  type JobName,
+  queueName,
+  stallOptions,
+} from '@automation/jobs'
+import { openMetrics, type Span, type Tracing } from '@automation/telemetry'
 import { type Job, Worker } from 'bullmq'
 import { Redis } from 'ioredis'
 import type { Logger } from 'pino'
-import { Check } from 'typebox/value'
+import { Compile } from 'typebox/compile'
+import { findAddressee } from './addressee.js'
 import { createClaims } from './claim-runs.js'
-import { createCompiledRules, findAddressee } from './compiled-rules.js'
+import { createCompiledRules } from './compiled-rules.js'
 import type { Config } from './config.js'
 import { createGate } from './effects/gate.js'
 import { createEffects } from './effects/index.js'
@@ -15,8 +25,17 @@ import { createLeases } from './leases.js'
 import { createLedger } from './ledger.js'
 import { createEventLoader, type LoadedEvent } from './load-events.js'
 import { createReplies } from './replies.js'
-import { beginRun } from './run.js'
+import { makeSetOfOne } from './rule-set.js'
+import { beginRuns } from './run.js'
 import { createSuspects } from './suspects.js'
+import { traceEvent, traceResumption, traceRuns } from './trace-runs.js'
+import { createWorkerMetrics } from './worker-metrics.js'
+
+/** Less than the 25 s after which the process is ended (main.ts). */
+const closeWithinMs = 20_000
+const cutOffMs = 1_000
+
+const jobData = Compile(JobData)
 
 /**
  * Takes jobs off the belt. A job's life, read downwards:
@@ -27,16 +46,24 @@ import { createSuspects } from './suspects.js'
  *
  * Killed anywhere on the way, the job is delivered again, or the execution is due again, and ends in the same rows.
  */
-export function startWorker(config: Config, database: Database, queue: EventQueue, log: Logger) {
+export function startWorker(
+  config: Config,
+  database: Database,
+  queue: EventQueue,
+  log: Logger,
+  metrics = createWorkerMetrics(openMetrics()),
+  tracing?: Tracing,
+) {
   const loadEvent = createEventLoader(database)
   const findRules = createCompiledRules(database)
   const claimRun = createClaims(database)
-  const runAlone = createSuspects(database)
-  const ledger = createLedger(database)
+  const runAlone = createSuspects(database, () => metrics.quarantined.inc())
+  const ledger = createLedger(database, metrics)
   const leases = createLeases(database, log)
   const effects = createEffects(config, database)
-  const gate = createGate(config.outbound.concurrency)
-  const executor = createExecutor({ database, queue, ledger, leases, gate, perform: effects.perform, log })
+  const gate = createGate(config.outbound.concurrency, Date.now, () => metrics.breakersOpened.inc())
+  const { perform } = effects
+  const executor = createExecutor({ database, queue, ledger, leases, gate, perform, metrics, log })
   const publisher = new Redis(config.redisUrl, {
     enableAutoPipelining: true,
     maxRetriesPerRequest: 1,
@@ -47,6 +74,8 @@ export function startWorker(config: Config, database: Database, queue: EventQueu
 
   let jobs = 0
   const worker = new Worker<JobData, void, JobName>(queueName, takeJob, {
+    // By it the board tells who has a job.
+    name: `${hostname()}-${process.pid}`,
     connection,
     prefix: config.queuePrefix,
     concurrency: config.concurrency,
@@ -60,23 +89,34 @@ export function startWorker(config: Config, database: Database, queue: EventQueu
     if (connection.status === 'ready') log.warn({ err: error }, 'queue error')
   })
   // Without Postgres all jobs fail, and come back: the sweeper's word is enough.
-  worker.on('failed', (job, error) =>
-    log[isDatabaseAway(error) ? 'debug' : 'error']({ err: error, ...job?.data }, 'job failed'),
-  )
+  worker.on('failed', (job, error) => {
+    metrics.jobsFailed.inc()
+    log[isDatabaseAway(error) ? 'debug' : 'error']({ err: error, ...(job && idsOf(job.data)) }, 'job failed')
+  })
+  metrics.tellNow({
+    jobs: () => jobs,
+    calls: () => gate.inFlight,
+    places: config.outbound.concurrency,
+    line: () => gate.waiting,
+  })
 
   return {
     ready: () => worker.waitUntilReady(),
     /** For probes: fails fast where Redis is away. */
     redis: publisher,
     isIdle: () => jobs === 0 && executor.isIdle(),
-    /** Finishes what is under way; what still waits is left to other workers. */
-    async close(): Promise<void> {
+    /** Finishes what is under way; what still waits, and calls that take longer than this, are left to other workers. */
+    async close(withinMs = closeWithinMs): Promise<void> {
+      const giveUpAt = performance.now() + withinMs
       executor.stop()
       // Without Redis there is nothing to hand back, and asking it would hold the process.
       await worker.close(connection.status !== 'ready')
-      await executor.close()
+      await executor.close(giveUpAt - performance.now())
       await leases.stop()
+      await leases.giveBack()
       await effects.close()
+      // Calls that were cut off find that their runs are another's, and end.
+      await executor.close(cutOffMs)
       publisher.disconnect()
       connection.disconnect()
     },
@@ -92,36 +132,53 @@ export function startWorker(config: Config, database: Database, queue: EventQueu
   }
 
   async function runJob({ data, stalledCounter }: Job<JobData, void, JobName>): Promise<void> {
-    if (!Check(JobData, data)) throw new Error('Not a job of ours')
+    if (!jobData.Check(data)) throw new Error('Not a job of ours')
     if ('events' in data) return takeEvents(data, stalledCounter > 0)
     const claimed = await claimRun(data.executionId)
-    if (claimed) void executor.resume(claimed)
+    if (claimed === undefined) return
+    traceResumption(tracing, claimed.run, data.traceparent)
+    void executor.resume(claimed)
   }
 
   /** They only travel together: each is run, and answered, by itself. One that fails brings the job back, for itself alone. */
   async function takeEvents({ events, replyTo }: EventsJobData, hasStalled: boolean): Promise<void> {
-    const taken = await Promise.allSettled(events.map(({ id }) => takeEvent(id, replyTo, hasStalled)))
+    const taken = await Promise.allSettled(events.map((event) => takeEvent(event, replyTo, hasStalled)))
     const failure = taken.find(({ status }) => status === 'rejected')
     if (failure?.status === 'rejected') throw failure.reason
   }
 
   /** @param hasStalled the worker that had it before gave no sign of life */
-  async function takeEvent(eventId: string, replyTo: string | undefined, hasStalled: boolean): Promise<void> {
-    const event = await loadEvent(eventId)
+  async function takeEvent(
+    { id, traceparent }: EventPointer,
+    replyTo: string | undefined,
+    hasStalled: boolean,
+  ): Promise<void> {
+    const event = await loadEvent(id)
     if (event === undefined) return
-    if (hasStalled || event.crashes > 0) await runAlone(eventId, () => runEvent(event, replyTo))
-    else await runEvent(event, replyTo)
+    const span = traceEvent(tracing, event, traceparent)
+    try {
+      if (hasStalled || event.crashes > 0) await runAlone(id, () => runEvent(event, replyTo, span))
+      else await runEvent(event, replyTo, span)
+      span?.end()
+    } finally {
+      span?.end(true)
+    }
   }
 
-  async function runEvent(event: LoadedEvent, replyTo: string | undefined): Promise<void> {
-    const rules =
-      event.ruleId === null ? await findRules(event) : await findAddressee(database, event, event.ruleId)
-    const runs = rules.map((rule) => beginRun(rule, event))
-    const calls = runs.flatMap((run) => (run.executionId === null ? [] : (executor.begin(run) ?? [])))
-    const held = await ledger.recordOutcome(event, runs).catch((error) => {
+  async function runEvent(event: LoadedEvent, replyTo: string | undefined, span?: Span): Promise<void> {
+    const set =
+      event.ruleId === null
+        ? await findRules(event)
+        : makeSetOfOne(await findAddressee(database, event, event.ruleId))
+    const runs = beginRuns(set, event)
+    traceRuns(span, runs)
+    const calls = runs.flatMap((run) => executor.begin(run) ?? [])
+    const recording = span?.begin('record')
+    const held = await ledger.recordOutcome({ event, ruleSetId: set.id, runs }).catch((error) => {
       calls.forEach(executor.abandon)
       throw error
     })
+    recording?.end()
     runs.forEach(executor.announce)
     // The rules know nothing of one another, so none waits for another's calls.
     const ending = calls.map((call) =>
@@ -129,9 +186,15 @@ export function startWorker(config: Config, database: Database, queue: EventQueu
     )
     log.debug({ eventId: event.id, runs: runs.length, calls: calls.length }, 'event done')
     if (replyTo === undefined) return
-    if (calls.length > 0) void Promise.all(ending).then(() => reply(replyTo, event, runs))
-    else reply(replyTo, event, runs)
+    if (calls.length > 0) void Promise.all(ending).then(() => reply(replyTo, event, set, runs))
+    else reply(replyTo, event, set, runs)
   }
+}
+
+/** For the lines that tell of a job. */
+function idsOf(data: JobData) {
+  if ('events' in data) return { eventIds: data.events.map(({ id }) => id) }
+  return { executionId: data.executionId, eventId: data.eventId }
 }
 
 /** One line when Redis goes and one when it comes back, however often the connection is tried meanwhile. */

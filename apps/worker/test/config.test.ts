@@ -81,3 +81,13 @@ t.test('a list with one item that cannot be read is refused as a whole', async (
     for (const text of texts)
       t.throws(() => readConfig({ ...required, [name]: text }), new RegExp(`${name} must be`), text)
 })
+
+t.test(
+  'history is kept for thirty days, or as many as it is told, up to ten years; 0 is for ever',
+  async (t) => {
+    const daysOf = (RETENTION_DAYS?: string) => readConfig({ ...required, RETENTION_DAYS }).retentionDays
+    t.equal(daysOf(), 30)
+    for (const days of [0, 1, 3_650]) t.equal(daysOf(`${days}`), days)
+    for (const text of ['-1', '3651', 'ever']) t.throws(() => daysOf(text), /RETENTION_DAYS must be/, text)
+  },
+)

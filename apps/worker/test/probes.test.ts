@@ -16,7 +16,7 @@ async function openProbed(t: Test, urls: { database?: string; redis?: string } =
   })
   redis.on('error', () => {})
   const state = { isIdle: true }
-  const server = openProbes({ database, redis, isIdle: () => state.isIdle })
+  const server = openProbes(database, () => ({ redis, isIdle: () => state.isIdle }))
   await once(server.listen(0, '127.0.0.1'), 'listening')
   t.teardown(async () => {
     server.close()

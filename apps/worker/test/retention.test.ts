@@ -1,18 +1,17 @@
-import { firstIdOf, newId, openDatabase } from '@automation/database'
-import { createPrivateDatabase } from '@automation/launcher'
+import { setTimeout } from 'node:timers/promises'
+import { newId } from '@automation/database'
+import { pino } from 'pino'
 import t from 'tap'
-import { removeOld } from '../src/retention.js'
+import { removeGently, type Transaction } from '../src/remove-gently.js'
+import { removeOld, startRetention } from '../src/retention.js'
+import { aged, createWorkspace, database, now } from './fixtures/old-rows.js'
 
 const hourMs = 60 * 60 * 1_000
 const dayMs = 24 * hourMs
-const now = Date.parse('2026-06-01T12:00:00.000Z')
-// It looks after the rows of all workspaces, so the database must be its own.
-const database = openDatabase(await createPrivateDatabase(process.env.DATABASE_URL ?? ''), 2)
 t.teardown(() => database.close())
 
 t.test('receipts go after 30 days, rejections after 7, however many there are', async (t) => {
   const workspaceId = newId()
-  const aged = (days: number) => firstIdOf(now - days * dayMs).slice(0, 13) + newId().slice(13)
   const receipts = [...Array<number>(2_500).fill(30.01), 29.99, 1, 0].map((days, index) => ({
     id: aged(days),
     workspaceId,
@@ -32,7 +31,7 @@ t.test('receipts go after 30 days, rejections after 7, however many there are', 
   await database.system.webhookReceipt.createMany({ data: receipts })
   await database.system.webhookRejection.createMany({ data: rejections })
 
-  t.equal(await removeOld(database, now), 2_502)
+  t.match(await removeOld(database, now, 30), { receipts: 2_500, rejections: 2 })
   const left = await database.system.webhookReceipt.findMany({
     orderBy: { id: 'asc' },
     select: { key: true },
@@ -42,7 +41,20 @@ t.test('receipts go after 30 days, rejections after 7, however many there are', 
     ['2500', '2501', '2502'],
   )
   t.equal(await database.system.webhookRejection.count(), 2)
-  t.equal(await removeOld(database, now), 0, 'and nothing is left to do')
+  t.same(
+    await removeOld(database, now, 30),
+    { receipts: 0, rejections: 0, keys: 0, tallies: 0, history: 0, versions: 0, ruleSets: 0 },
+    'and nothing is left to do',
+  )
+})
+
+t.test('what was counted of webhooks goes when the ledger asks for it no more', async (t) => {
+  const days = (count: number) => new Date(now - count * 24 * 60 * 60 * 1_000)
+  const workspaceId = newId()
+  const hours = [33, 31.9, 0].map((count) => ({ workspaceId, hour: days(count), rejected: 1 }))
+  await database.system.webhookTally.createMany({ data: hours })
+  t.match(await removeOld(database, now, 30), { tallies: 1 })
+  t.equal(await database.system.webhookTally.count({ where: { workspaceId } }), 2)
 })
 
 t.test('the key of a request goes after 24 hours, whatever it stands for', async (t) => {
@@ -63,7 +75,7 @@ t.test('the key of a request goes after 24 hours, whatever it stands for', async
     ],
   })
 
-  t.equal(await removeOld(database, now), 1_502)
+  t.match(await removeOld(database, now, 30), { keys: 1_502 })
   const left = await database.system.idempotencyKey.findMany({
     orderBy: { key: 'asc' },
     select: { workspaceId: true, key: true },
@@ -72,4 +84,107 @@ t.test('the key of a request goes after 24 hours, whatever it stands for', async
     { workspaceId: first, key: 'new' },
     { workspaceId: second, key: 'same' },
   ])
+})
+
+t.test(
+  'after each batch it pauses four times as long as that took, and stops when it is told to',
+  async (t) => {
+    let batches = 0
+    const sleeping = (seconds: number, until: number) => ({
+      naps: async (transaction: Transaction) => {
+        await transaction.$queryRaw`SELECT 1 AS slept FROM pg_sleep(${seconds})`
+        return { removed: 1, isOver: ++batches === until }
+      },
+    })
+    const { signal } = new AbortController()
+    let startedAt = performance.now()
+    t.same(await removeGently(database, sleeping(0.05, 3), signal), { naps: 3 })
+    const tookMs = performance.now() - startedAt
+    t.ok(tookMs >= 3 * 50 + 2 * 200, `3 batches and 2 pauses: ${Math.round(tookMs)} ms`)
+
+    const stopping = new AbortController()
+    startedAt = performance.now()
+    const napping = removeGently(database, sleeping(1, Number.POSITIVE_INFINITY), stopping.signal)
+    while (batches === 3) await setTimeout(5)
+    stopping.abort()
+    t.same(await napping, { naps: 1 }, 'the pause of 4 s is cut short')
+    t.ok(performance.now() - startedAt < 4_000)
+  },
+)
+
+t.test('a worker that closes removes nothing any more', async (t) => {
+  const { store, left } = await createWorkspace()
+  await store(60, ['succeeded'])
+  t.match(await removeOld(database, now, 30, AbortSignal.abort()), { history: 0 })
+  await startRetention(database, 30, pino({ level: 'silent' })).stop()
+  t.match(await left(), { executions: 1 })
+  t.match(await removeOld(database, now, 30), { history: 2 })
+})
+
+t.test('a definition goes when it is old, not among the last 20, and no execution needs it', async (t) => {
+  const { id: workspaceId, own } = await createWorkspace()
+  const definition = { name: 'Rule', description: '', trigger: 'LEAD_CREATED', conditions: [], actions: [] }
+  const createRule = async (version: number, daysOf: (version: number) => number) => {
+    const id = newId()
+    await own.rule.create({ data: { ...definition, workspaceId, id, isActive: true, version } })
+    await own.ruleVersion.createMany({
+      data: Array.from({ length: version }, (_, index) => ({
+        ...definition,
+        workspaceId,
+        ruleId: id,
+        version: index + 1,
+        createdAt: new Date(now - daysOf(index + 1) * dayMs),
+        createdBy: 'test',
+      })),
+    })
+    return id
+  }
+  const few = await createRule(20, () => 300)
+  const many = await createRule(60, (version) => 101 - version)
+  const young = await createRule(60, (version) => (version <= 10 ? 300 : 10))
+  const run = (ruleId: string, ruleVersion: number, days: number, finishedAt: Date | null) => ({
+    id: aged(days),
+    workspaceId,
+    eventId: newId(),
+    eventType: 'LEAD_CREATED',
+    ruleId,
+    ruleVersion,
+    status: finishedAt ? ('succeeded' as const) : ('waiting' as const),
+    results: [],
+    startedAt: new Date(now),
+    finishedAt,
+    dueAt: finishedAt ? null : new Date(now),
+  })
+  await own.execution.createMany({
+    data: [run(many, 7, 94, null), run(many, 8, 92.99, new Date(now)), run(many, 60, 1, new Date(now))],
+  })
+  t.match(await removeOld(database, now, 30), { versions: 38 + 9 })
+  const versionsOf = async (ruleId: string) => {
+    const rows = await own.ruleVersion.findMany({ where: { ruleId }, orderBy: { version: 'asc' } })
+    return rows.map(({ version }) => version)
+  }
+  const upTo = (from: number, to: number) => Array.from({ length: to - from + 1 }, (_, index) => from + index)
+  t.same(await versionsOf(few), upTo(1, 20))
+  t.same(await versionsOf(many), [7, 8, ...upTo(41, 60)])
+  t.same(await versionsOf(young), upTo(10, 60), 'superseded ten days ago')
+  await own.execution.updateMany({ where: { ruleVersion: 7 }, data: { ruleVersion: 60 } })
+  t.match(await removeOld(database, now, 30), { versions: 1 }, 'a gap before it does not keep it')
+  t.match(await removeOld(database, now, 0), { versions: 0 })
+})
+
+t.test('a set of rules goes when no event that is left has considered it', async (t) => {
+  const { id: workspaceId, own, store } = await createWorkspace()
+  const sets = ['unused', 'needed', 'recent'].map((name) => ({ name, id: newId() }))
+  const [unused, needed, recent] = sets.map(({ id }) => id)
+  const usedAt = (id: string | undefined) => new Date(now - (id === recent ? 30.1 : 60) * dayMs)
+  await own.ruleSet.createMany({
+    data: sets.map(({ id }) => ({ workspaceId, id, ruleIds: [newId()], usedAt: usedAt(id) })),
+  })
+  await store(60.01, ['succeeded'], { ruleSetId: unused ?? '' })
+  await store(60.01, ['succeeded', 'waiting'], { ruleSetId: needed ?? '' })
+  t.match(await removeOld(database, now, 30), { history: 2, ruleSets: 1 })
+  const left = await own.ruleSet.findMany({ select: { id: true } })
+  t.same(new Set(left.map(({ id }) => id)), new Set([needed, recent]))
+  t.match(await removeOld(database, now + dayMs, 0), { ruleSets: 0 })
+  t.match(await removeOld(database, now + dayMs, 30), { ruleSets: 1 }, 'in use for the last time a month ago')
 })

@@ -18,7 +18,7 @@ t.test('an event is run by all active rules of its type, in creation order, and 
   house.startWorker()
   const event = house.newEvent()
   await house.inbox.accept(event)
-  t.same((await house.untilDone(event.id)).ruleIds, [first, second])
+  t.same(await house.readConsidered(event.id), [first, second])
   t.equal(await house.own.task.count(), 2)
 })
 
@@ -52,7 +52,7 @@ t.test(
     t.match(await house.own.execution.findMany(), [{ id: event.id, ruleId: asked }])
     const orphan = house.newEvent('LEAD_CREATED', newId())
     await house.inbox.accept(orphan)
-    t.same((await house.untilDone(orphan.id)).ruleIds, [])
+    t.same(await house.readConsidered(orphan.id), [])
   },
 )
 
@@ -126,7 +126,7 @@ t.test(
     house.startWorker()
     house.startSweeper()
     t.match(await house.untilDone(suspect), { crashes: 2, quarantined: false })
-    t.match(await house.untilDone(poison), { crashes: 3, quarantined: true, ruleIds: [] })
+    t.match(await house.untilDone(poison), { crashes: 3, quarantined: true, ruleSetId: null })
     t.match(await house.own.task.count(), 1, 'what is quarantined does nothing')
   },
 )

@@ -22,7 +22,8 @@ export function isLockConflict(error: unknown): boolean {
 
 /** True where the schema has not been migrated to this point. */
 export function isTableMissing(error: unknown): boolean {
-  return causeOf(error).kind === 'TableDoesNotExist'
+  const { kind, sqlState } = causeOf(error)
+  return kind === 'TableDoesNotExist' || sqlState === '42P01'
 }
 
 const awayKinds = new Set([

@@ -24,6 +24,11 @@ export function newId(): string {
   return v7({ random, msecs, seq })
 }
 
+/** When an id was made (epoch ms), by the clock of the process that made it. */
+export function timeOf(id: string): number {
+  return Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16)
+}
+
 /** The lowest id that could have been made at a time (epoch ms): rows before it are older. */
 export function firstIdOf(time: number): string {
   const hex = Math.trunc(time).toString(16).padStart(12, '0')
@@ -41,6 +46,12 @@ export function executionIdOf(event: { id: string; ruleId: string | null }, rule
   const digest = hash('sha1', event.id + ruleId)
   const variant = '89ab'[Number.parseInt(digest.charAt(3), 16) & 3]
   return `${event.id.slice(0, 13)}-8${digest.slice(0, 3)}-${variant}${digest.slice(4, 7)}-${digest.slice(7, 19)}`
+}
+
+/** The id of a set of rules. It follows from what is in it (UUID v8), so whoever meets the same rules names them alike. */
+export function ruleSetIdOf(ruleIds: readonly string[]): string {
+  const digest = hash('sha256', ruleIds.join(' '))
+  return `${digest.slice(0, 8)}-${digest.slice(8, 12)}-8${digest.slice(12, 15)}-8${digest.slice(15, 18)}-${digest.slice(18, 30)}`
 }
 
 const uuidPattern = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i

@@ -7,5 +7,8 @@ if (!databaseUrl) {
   )
   process.exit(1)
 }
-const applied = await migrate(databaseUrl)
+const applied = await migrate(databaseUrl).catch((error: Error) => {
+  console.error(`The database could not be migrated: ${error.message}`)
+  process.exit(1)
+})
 console.log(applied.length === 0 ? 'The database is up to date.' : `Applied: ${applied.join(', ')}`)

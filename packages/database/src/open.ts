@@ -44,6 +44,13 @@ export function openDatabase(url: string, poolSize: number) {
     async run<Row extends object>(name: string, text: string, values: unknown[]): Promise<Row[]> {
       return (await pool.query<Row>({ name, text, values })).rows
     },
+    /** Connections of the pool at this moment; `waiting` are callers for whom there is none. */
+    poolUse: () => ({
+      busy: pool.totalCount - pool.idleCount,
+      idle: pool.idleCount,
+      waiting: pool.waitingCount,
+      limit: poolSize,
+    }),
     async close(): Promise<void> {
       await client.$disconnect()
       await pool.end()
@@ -82,11 +89,13 @@ const workspaceColumn: Record<Prisma.ModelName, 'id' | 'workspaceId'> = {
   SigningSecret: 'workspaceId',
   WebhookReceipt: 'workspaceId',
   WebhookRejection: 'workspaceId',
+  WebhookTally: 'workspaceId',
   AuditEntry: 'workspaceId',
   EmailTemplate: 'workspaceId',
   Subscription: 'workspaceId',
   IdempotencyKey: 'workspaceId',
   Event: 'workspaceId',
+  RuleSet: 'workspaceId',
   Execution: 'workspaceId',
   Task: 'workspaceId',
 }

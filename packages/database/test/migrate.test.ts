@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import pg from 'pg'
 import t from 'tap'
-import { diffSchemas, listMigrations, migrate } from '../src/index.js'
+import { diffSchemas, listMigrations, migrate, newId, ruleSetIdOf } from '../src/index.js'
 
 const serverUrl = process.env.DATABASE_URL ?? ''
 
@@ -71,3 +71,61 @@ t.test('a migration that was edited after it was applied is refused', async (t) 
   await query(url, `UPDATE _prisma_migrations SET finished_at = NULL, logs = 'failed'`)
   await t.rejects(migrate(url), /failed migrations/)
 })
+
+t.test(
+  'an event that was done before there were rule sets still tells which rules it considered',
+  async (t) => {
+    const url = await createDatabase('carried')
+    const names = await listMigrations()
+    const place = names.findIndex((name) => name.endsWith('_rule_sets'))
+    for (const name of names.slice(0, place)) await query(url, await readMigration(name))
+    const [workspace, other] = [newId(), newId()]
+    const [first = '', second = ''] = [newId(), newId()]
+    const events = [
+      { workspace, considered: [first, second] },
+      { workspace, considered: [first, second] },
+      { workspace: other, considered: [first, second] },
+      { workspace, considered: [second] },
+      { workspace, considered: [] },
+      { workspace, considered: [first], addressee: first },
+      { workspace, considered: [], addressee: second },
+    ].map((event) => ({ id: newId(), ...event }))
+    for (const { id, workspace, considered, addressee } of events) {
+      const rule = addressee === undefined ? 'NULL' : `'${addressee}'`
+      await query(
+        url,
+        `INSERT INTO events (id, workspace_id, type, data, rule_id, rule_ids)
+       VALUES ('${id}', '${workspace}', 'LEAD_CREATED', '{}', ${rule}, '{${considered}}')`,
+      )
+    }
+    await query(url, await readMigration(names[place] ?? ''))
+
+    const [both, alone] = [ruleSetIdOf([first, second]), ruleSetIdOf([second])]
+    t.same(await query(url, 'SELECT id, rule_set_id AS "ruleSetId" FROM events ORDER BY id'), [
+      ...[both, both, both, alone, null, first, null].map((ruleSetId, index) => ({
+        id: events[index]?.id,
+        ruleSetId,
+      })),
+    ])
+    const sets = await query(
+      url,
+      'SELECT workspace_id AS workspace, id, rule_ids AS rules FROM rule_sets ORDER BY 1, 2',
+    )
+    const expected = [
+      { workspace, id: both, rules: [first, second] },
+      { workspace, id: alone, rules: [second] },
+      { workspace: other, id: both, rules: [first, second] },
+    ]
+    t.same(
+      sets,
+      expected.sort((left, right) => (left.workspace + left.id < right.workspace + right.id ? -1 : 1)),
+    )
+  },
+)
+
+function readMigration(name: string): Promise<string> {
+  return readFile(
+    fileURLToPath(new URL(`../../../../prisma/migrations/${name}/migration.sql`, import.meta.url)),
+    'utf8',
+  )
+}

@@ -7,6 +7,14 @@ import type { Clause, Condition, RuleDefinition } from './rule.js'
 export interface CompiledCondition {
   holds(data: unknown, now: number): boolean
   explain(data: unknown, now: number): ConditionTrace
+  /** What has to be so for the condition to hold, each of them. There may be more to it. */
+  readonly equalities: readonly Equality[]
+}
+
+/** That what stands at a path equals one of a few values. */
+export interface Equality {
+  readonly field: string
+  readonly wanted: readonly unknown[]
 }
 
 /** Compiles a clause or a group of a definition without faults; throws on an operator, a path or a pattern that is none. */
@@ -54,6 +62,7 @@ function compileGroup(group: 'all' | 'any' | 'not', conditions: readonly Conditi
       const traces = children.map((child) => child.explain(data, now))
       return { group, children: traces, verdict: combine(traces, (trace) => trace.verdict) }
     },
+    equalities: group === 'all' ? children.flatMap((child) => child.equalities) : [],
   }
 }
 
@@ -87,6 +96,9 @@ function compileClause(clause: Clause): CompiledCondition {
       ...readForTrace(() => read(data)),
       verdict: holds(data, now),
     }),
+    equalities: operator.findWanted
+      ? [{ field: clause.field, wanted: operator.findWanted(clause.value) }]
+      : [],
   }
 }
 

@@ -34,6 +34,7 @@ export {
   RuleDescription,
   RuleName,
 } from './rule.js'
+export { indexRules, type RuleIndex } from './rule-index.js'
 export {
   type CompiledRule,
   compileRule,
@@ -43,6 +44,7 @@ export {
   type ReadyAction,
   ruleHolds,
 } from './run.js'
+export { compileTemplate, type Template } from './template.js'
 export { parseTimestamp } from './timestamp.js'
 
 /** The schemas that others refer to by `$id`: give each to Fastify's addSchema before any route. */

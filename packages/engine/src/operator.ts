@@ -15,6 +15,8 @@ export interface Operator {
   findFault?(value: unknown): string | undefined
   /** Called once per rule, with a value that has no fault. The test is false on a missing or mismatched value. */
   compile(value: unknown): Test
+  /** Where the test holds for nothing but what equals one of a few scalars: those. rule-index.ts finds rules by them. */
+  findWanted?(value: unknown): readonly unknown[]
 }
 
 interface Definition<Value extends TSchema> {
@@ -23,6 +25,7 @@ interface Definition<Value extends TSchema> {
   value?: Value
   findFault?(value: Static<Value>): string | undefined
   compile(value: Static<Value>): Test
+  findWanted?(value: Static<Value>): readonly unknown[]
 }
 
 /** Names an operator by its positive meaning; its test must be false on undefined unless missing is what it asks for. */
@@ -31,7 +34,11 @@ export function define<Value extends TSchema>(definition: Definition<Value>): Op
 }
 
 /** The exact opposite, so true where the positive finds the value missing or mismatched. */
-export function negate(positive: Operator, name: string, ...aliases: string[]): Operator {
+export function negate(
+  { findWanted: _, ...positive }: Operator,
+  name: string,
+  ...aliases: string[]
+): Operator {
   return {
     ...positive,
     name,

@@ -14,7 +14,13 @@ const Pattern = Type.String({ minLength: 1, maxLength: maxPatternLength, descrip
 const Instant = Type.String({ minLength: 1, maxLength: 40, description: 'ISO 8601, a time with its zone' })
 const Duration = Type.String({ minLength: 1, maxLength: 20, description: 'Integer with s, m, h, d or w' })
 
-const equals = define({ name: 'equals', aliases: ['eq'], value: Scalar, compile: equalTo })
+const equals = define({
+  name: 'equals',
+  aliases: ['eq'],
+  value: Scalar,
+  compile: equalTo,
+  findWanted: (value) => [value],
+})
 
 const between = define({
   name: 'between',
@@ -28,7 +34,7 @@ const between = define({
   },
 })
 
-const isIn = define({ name: 'in', value: Scalars, compile: memberOf })
+const isIn = define({ name: 'in', value: Scalars, compile: memberOf, findWanted: (values) => values })
 
 const contains = define({
   name: 'contains',
@@ -105,8 +111,8 @@ export const operators: readonly Operator[] = [
   negate(exists, 'not_exists'),
   isEmpty,
   negate(isEmpty, 'is_not_empty'),
-  define({ name: 'is_true', compile: () => (actual) => actual === true }),
-  define({ name: 'is_false', compile: () => (actual) => actual === false }),
+  define({ name: 'is_true', compile: () => (actual) => actual === true, findWanted: () => [true] }),
+  define({ name: 'is_false', compile: () => (actual) => actual === false, findWanted: () => [false] }),
   compareTime('before', Instant, findInstantFault, parseTimestamp, (actual, limit) => actual < limit),
   compareTime('after', Instant, findInstantFault, parseTimestamp, (actual, limit) => actual > limit),
   compareTime(

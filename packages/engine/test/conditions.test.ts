@@ -194,6 +194,17 @@ t.test('a path reaches own data and nothing else', async (t) => {
   for (const data of [null, undefined, 5, 'text', []]) t.equal(compilePath('length')(data), undefined)
 })
 
+t.test('each path reads its own, however many there are', async (t) => {
+  const paths = Array.from({ length: 2_500 }, (_, index) => `a${index}.b`)
+  const data = Object.fromEntries(paths.map((_, index) => [`a${index}`, { b: index }]))
+  const reads = paths.map(compilePath)
+  t.same(
+    reads.map((read) => read(data)),
+    [...paths.keys()],
+  )
+  t.equal(compilePath('a7.b')(data), 7)
+})
+
 t.test('what is no path is refused', async (t) => {
   for (const path of [
     '',

@@ -1,7 +1,12 @@
 import fc from 'fast-check'
 import t from 'tap'
 import { emailAddress } from '../src/formats.js'
-import { compileMailTemplate, findMailTemplateFaults, type MailTexts } from '../src/mail-template.js'
+import {
+  compileMailTemplate,
+  escapeHtml,
+  findMailTemplateFaults,
+  type MailTexts,
+} from '../src/mail-template.js'
 import { maxRenderedLength } from '../src/template.js'
 
 function render(texts: MailTexts, data: object = {}, variables: object = {}) {
@@ -17,6 +22,27 @@ t.test('a part that a template lacks is null, and none is made from the other', 
     warnings: [],
   })
 })
+
+t.test('what HTML is written with is escaped wherever it stands, and nothing else', async () => {
+  const character = fc.constantFrom('&', '<', '>', '"', "'", 'a', ' ', ';', 'é', '€', '\u{1F600}', '\u0000')
+  fc.assert(
+    fc.property(fc.array(character, { maxLength: 12 }), (characters) => {
+      const escaped = escapeHtml(characters.join(''))
+      const found = escaped.match(/&(?:amp|lt|gt|quot|#39);|./gsu) ?? []
+      const read = found.map((part) => entities.get(part) ?? part)
+      return read.join('') === characters.join('') && !/[<>"']|&(?!(?:amp|lt|gt|quot|#39);)/.test(escaped)
+    }),
+    { numRuns: 2000 },
+  )
+})
+
+const entities = new Map([
+  ['&amp;', '&'],
+  ['&lt;', '<'],
+  ['&gt;', '>'],
+  ['&quot;', '"'],
+  ['&#39;', "'"],
+])
 
 t.test("the action's variables come before the event's data, their own keys alone", async (t) => {
   const texts = { text: '{{name}}, {{city}}, {{lead.a}}' }

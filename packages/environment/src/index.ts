@@ -1,6 +1,8 @@
 import { Type } from 'typebox'
 import { Convert, Default, Errors } from 'typebox/value'
 
+export { type Foundation, waitOrExit, waitUntilThere } from './wait-until-there.js'
+
 /** Every fault of the environment at once, one a line. */
 export class EnvironmentError extends Error {
   constructor(faults: string[]) {
@@ -50,6 +52,51 @@ export const connections = {
     description: 'start of every Redis key; two services may share a Redis under two prefixes',
   }),
   LOG_LEVEL: Type.Enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'], { default: 'info' }),
+  START_TIMEOUT: Type.Integer({
+    default: 60,
+    minimum: 1,
+    maximum: 3_600,
+    description: 'seconds that a process waits for its servers and the schema when it starts',
+  }),
+}
+
+/** How a process lets itself be watched. What else begins with OTEL_ is read by OpenTelemetry itself. */
+export const watching = {
+  METRICS_PORT: Type.Optional(
+    Type.Integer({
+      minimum: 0,
+      maximum: 65_535,
+      description: 'port of /metrics for Prometheus, 0 takes any free one; none where it is not set',
+    }),
+  ),
+  OTEL_TRACES_EXPORTER: Type.Enum(['otlp', 'none'], {
+    default: 'none',
+    description: 'otlp sends traces to OTEL_EXPORTER_OTLP_ENDPOINT',
+  }),
+  OTEL_SDK_DISABLED: Type.Boolean({
+    default: false,
+    description: 'true switches tracing off, whatever else is set',
+  }),
+}
+
+/** The same under the names that the code uses. */
+export function watchingOf(environment: Type.Static<Type.TObject<typeof watching>>) {
+  return {
+    /** undefined: no metrics. */
+    metricsPort: environment.METRICS_PORT,
+    isTraced: environment.OTEL_TRACES_EXPORTER === 'otlp' && !environment.OTEL_SDK_DISABLED,
+  }
+}
+
+/** Workers remove what is older; an API that tells what has become of everything must not miss it. */
+export const retention = {
+  RETENTION_DAYS: Type.Integer({
+    default: 30,
+    minimum: 0,
+    maximum: 3_650,
+    description:
+      'days for which events that are done, and their executions, are kept where their workspace says nothing; 0 keeps them for ever',
+  }),
 }
 
 /** How tokens are signed: by exactly one of the first two. */
@@ -77,6 +124,7 @@ export function connectionsOf(environment: Type.Static<Type.TObject<typeof conne
     redisUrl: environment.REDIS_URL,
     queuePrefix: environment.QUEUE_PREFIX,
     logLevel: environment.LOG_LEVEL,
+    startTimeoutSeconds: environment.START_TIMEOUT,
   }
 }
 

@@ -32,12 +32,18 @@ t.test('all faults are told at once', async (t) => {
 })
 
 t.test('a process with a wrong environment says so and ends, without a stack', async (t) => {
-  for (const entry of ['api/dist/src/server.js', 'worker/dist/src/main.js']) {
+  const told = {
+    'api/dist/src/server.js': /DATABASE_URL is required[\s\S]*REDIS_URL must match/,
+    'worker/dist/src/main.js': /DATABASE_URL is required[\s\S]*REDIS_URL must match/,
+    'board/dist/src/server.js':
+      /BOARD_USER is required[\s\S]*BOARD_PASSWORD is required[\s\S]*REDIS_URL must match/,
+  }
+  for (const [entry, faults] of Object.entries(told)) {
     const path = new URL(`../../../../apps/${entry}`, import.meta.url).pathname
     const env = { PATH: process.env.PATH, REDIS_URL: 'nonsense' }
     const { status, stderr } = spawnSync(process.execPath, [path], { env, encoding: 'utf8' })
     t.equal(status, 1)
-    t.match(stderr, /DATABASE_URL is required[\s\S]*REDIS_URL must match/)
+    t.match(stderr, faults)
     t.notMatch(stderr, / at /)
   }
 })

@@ -11,6 +11,8 @@ export interface NewEvent {
   ruleId: string | null
   /** The event that it replays. */
   replayOf?: string
+  /** Where it is traced: the place from which its run goes on. It travels with the job, and is stored nowhere. */
+  traceparent?: string
 }
 
 /** A webhook about to be accepted. Workspace, provider and key say which one it is, however often it is delivered. */

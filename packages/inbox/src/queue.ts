@@ -1,6 +1,6 @@
 import { setTimeout } from 'node:timers/promises'
 import { groupCommit } from '@automation/database'
-import { type JobData, type JobName, jobOptions, queueName } from '@automation/jobs'
+import { type JobData, type JobName, jobOptions, jobStates, queueName } from '@automation/jobs'
 import { type JobsOptions, Queue } from 'bullmq'
 import { Redis } from 'ioredis'
 import { createFairShare } from './fair-share.js'
@@ -14,6 +14,8 @@ export interface DueRun {
   eventId: string
   workspaceId: string
   dueAt: Date
+  /** Where it is traced: its first step. */
+  traceparent?: string | undefined
 }
 
 interface BeltJob {
@@ -25,7 +27,6 @@ interface BeltJob {
 }
 
 const reopenPauseMs = 200
-const jobStates = ['waiting', 'prioritized', 'active', 'delayed', 'failed'] as const
 
 /**
  * The producing end of the belt. It fails fast, and so it may: a job that could not be added is added by the sweeper.
@@ -145,7 +146,9 @@ export function openQueue(redisUrl: string, prefix: string) {
 }
 
 function eventsJob({ id, place, replyTo, events }: EventsJob): BeltJob {
-  const pointers = events.map(({ id, workspaceId }) => ({ id, workspaceId }))
+  const pointers = events.map(({ id, workspaceId, traceparent }) =>
+    traceparent === undefined ? { id, workspaceId } : { id, workspaceId, traceparent },
+  )
   return {
     id,
     name: events[0]?.ruleId === null ? 'trigger' : 'execute',
@@ -156,11 +159,14 @@ function eventsJob({ id, place, replyTo, events }: EventsJob): BeltJob {
 }
 
 /** Each time that an execution is due has a job of its own: the next one may be added while this one still runs. */
-function resumeJob({ executionId, eventId, workspaceId, dueAt }: DueRun, place: number): BeltJob {
+function resumeJob(
+  { executionId, eventId, workspaceId, dueAt, traceparent }: DueRun,
+  place: number,
+): BeltJob {
   return {
     id: `resume-${executionId}-${dueAt.getTime()}`,
     name: 'resume',
-    data: { eventId, workspaceId, executionId },
+    data: { eventId, workspaceId, executionId, ...(traceparent !== undefined && { traceparent }) },
     place,
     delayMs: dueAt.getTime() - Date.now(),
   }

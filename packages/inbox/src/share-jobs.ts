@@ -9,7 +9,7 @@ export interface Arrival {
 }
 
 /** What a job on the belt needs to know of an event. */
-export type QueuedEvent = Pick<NewEvent, 'id' | 'workspaceId' | 'ruleId'>
+export type QueuedEvent = Pick<NewEvent, 'id' | 'workspaceId' | 'ruleId' | 'traceparent'>
 
 /** Events that travel together. */
 export interface EventsJob {

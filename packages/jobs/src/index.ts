@@ -7,10 +7,12 @@ export {
   triggerResultOf,
 } from './answer.js'
 export {
+  type EventPointer,
   type EventsJobData,
   JobData,
   JobName,
   jobOptions,
+  jobStates,
   maxEventsPerJob,
   queueName,
   type ResumeJobData,

@@ -10,11 +10,16 @@ export const queueName = 'automation'
 export const JobName = Type.Enum(['trigger', 'execute', 'resume'])
 export type JobName = Type.Static<typeof JobName>
 
+/** Where tracing is on: a place in a trace, as W3C Trace Context writes it. */
+const traceparent = Type.Optional(Type.String())
+
 /** Which event, and whose. */
 export const EventPointer = Type.Object({
   id: Type.String({ format: 'uuid' }),
   workspaceId: Type.String({ format: 'uuid' }),
+  traceparent,
 })
+export type EventPointer = Type.Static<typeof EventPointer>
 
 /** So many events share a job at most: enough to make its way over the belt cheap, few enough to be spread over workers. */
 export const maxEventsPerJob = 25
@@ -33,12 +38,16 @@ export const ResumeJobData = Type.Object({
   executionId: Type.String({ format: 'uuid', description: 'the execution to go on with' }),
   eventId: Type.String({ format: 'uuid' }),
   workspaceId: Type.String({ format: 'uuid' }),
+  traceparent,
 })
 export type ResumeJobData = Type.Static<typeof ResumeJobData>
 
 /** A job only points at committed rows. Its id is noted in these, or follows from them, so each row has at most one job. */
 export const JobData = Type.Union([EventsJobData, ResumeJobData])
 export type JobData = Type.Static<typeof JobData>
+
+/** Where a job on the belt may be, as metrics tell it. */
+export const jobStates = ['waiting', 'prioritized', 'active', 'delayed', 'failed'] as const
 
 /**
  * BullMQ's verdict on a job is about transport only: what is not done in Postgres comes back by the sweeper. So few

@@ -8,11 +8,14 @@ export interface Answer {
   body: object
 }
 
+const replayed = 'idempotent-replayed'
+
 export function sendAnswer(reply: FastifyReply, { status, headers, body }: Answer) {
+  if (replayed in headers) reply.server.metrics.idempotentReplays.inc()
   return reply.status(status).headers(headers).send(body)
 }
 
 /** The same for a caller who has asked before. */
 export function asReplay({ status, headers, body }: Answer): Answer {
-  return { status, headers: { ...headers, 'idempotent-replayed': 'true' }, body }
+  return { status, headers: { ...headers, [replayed]: 'true' }, body }
 }

@@ -1,5 +1,5 @@
 import { Refused } from '@automation/administration'
-import { isDatabaseAway } from '@automation/database'
+import { isDatabaseAway, isTableMissing } from '@automation/database'
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import { Refusal, refusals } from '../errors.js'
@@ -18,7 +18,7 @@ export default fp(async (app) => {
 
 function answer(refusal: Refusal | undefined, error: Error, request: FastifyRequest, reply: FastifyReply) {
   if (refusal === undefined) {
-    request.log.error({ err: error }, 'request failed')
+    request.log.error({ err: error, eventId: request.eventId }, 'request failed')
     return reply.status(500).send({ error: 'Internal server error' })
   }
   return reply.status(refusal.statusCode).headers(refusal.headers).send(refusal.body)
@@ -32,7 +32,8 @@ function refusalFor(error: FastifyError, request: FastifyRequest): Refusal | und
       ? refusals.invalid([...(request.unstorable ?? []), ...bodyFaults(error)])
       : refusals.badRequest(queryFault(error))
   }
-  if (isDatabaseAway(error)) return refusals.unavailable()
+  // Tables are missing only until the first migration has run.
+  if (isDatabaseAway(error) || isTableMissing(error)) return refusals.unavailable()
   const message = messages[error.code]
   if (message) return new Refusal(error.statusCode ?? 400, message)
   // What Node's or Fastify's parsers object to is the client's doing, and their messages name no secret of ours.

@@ -7,8 +7,11 @@ declare module 'fastify' {
   interface FastifyInstance {
     /** For what the API can do without: each call fails within half a second, and at once where Redis is known to be away. */
     redis: Redis
+    /** Until Redis is there each process counts its rates by itself; it is waited for, but not for ever. */
+    waitForRedis(): Promise<void>
   }
 }
+
 const startUpMs = 2_000
 
 /** The connection of the rate limits and of the known webhooks; what is asked in one turn of the event loop goes in one write. */
@@ -25,6 +28,12 @@ export default fp<{ redisUrl: string }>(async (app, { redisUrl }) => {
   redis.on('error', () => {})
   app.decorate('redis', redis)
   app.addHook('onClose', async () => redis.disconnect())
-  // Until Redis is there each process would count by itself; it is waited for, but not for ever.
-  await Promise.race([once(redis, 'ready'), setTimeout(startUpMs, undefined, { ref: false })]).catch(() => {})
+  app.decorate('waitForRedis', async () => {
+    if (!(await app.queue.isReady(startUpMs)))
+      return app.log.warn('Redis is away; events are accepted and wait for the sweeper')
+    if (redis.status !== 'ready')
+      await Promise.race([once(redis, 'ready'), setTimeout(startUpMs, undefined, { ref: false })]).catch(
+        () => {},
+      )
+  })
 })

@@ -2,6 +2,7 @@ import { newId } from '@automation/database'
 import { type Reply, type Run, replyChannel } from '@automation/jobs'
 import fp from 'fastify-plugin'
 import { Redis } from 'ioredis'
+import type { ApiMetrics } from '../api-metrics.js'
 import { findRuns } from '../stored-runs.js'
 
 export interface PendingReply {
@@ -22,9 +23,12 @@ declare module 'fastify' {
   }
 }
 
+/** Who waits longer than an ending process does is told where the outcome will be (ms). */
+const endWithinMs = 15_000
+
 interface Waiter {
   workspaceId: string
-  settle(runs: Run[] | undefined): void
+  settle(runs: Run[] | undefined, how?: keyof ApiMetrics['callers']): void
 }
 
 /**
@@ -48,6 +52,12 @@ export default fp<{ redisUrl: string; queuePrefix: string }>(async (app, { redis
   })
 
   app.decorate('replies', { instanceId, expect })
+  app.metrics.tellWaiting(() => waiters.size)
+  app.addHook('preClose', async () => {
+    setTimeout(() => {
+      for (const [eventId, waiter] of waiters) void settleFromStore(eventId, waiter, true)
+    }, endWithinMs).unref()
+  })
   app.addHook('onClose', async () => subscriber.disconnect())
 
   function expect(event: { id: string; workspaceId: string }, waitMs: number): PendingReply {
@@ -56,14 +66,14 @@ export default fp<{ redisUrl: string; queuePrefix: string }>(async (app, { redis
       const timer = setTimeout(() => void settleFromStore(event.id, waiter, true), waitMs)
       const waiter: Waiter = {
         workspaceId: event.workspaceId,
-        settle: (found) => {
+        settle: (found, how = found === undefined ? 'timed_out' : 'answered') => {
           clearTimeout(timer)
-          waiters.delete(event.id)
+          if (waiters.delete(event.id)) app.metrics.callers[how].inc()
           resolve(found)
         },
       }
       waiters.set(event.id, waiter)
-      cancel = () => waiter.settle(undefined)
+      cancel = () => waiter.settle(undefined, 'not_accepted')
     })
     return { runs, cancel }
   }

@@ -1,27 +1,29 @@
 import { type Database, openDatabase } from '@automation/database'
-import { type Inbox, openInbox, openQueue } from '@automation/inbox'
+import { type EventQueue, type Inbox, openInbox, openQueue } from '@automation/inbox'
 import fp from 'fastify-plugin'
 import type { Config } from '../config.js'
 
 declare module 'fastify' {
   interface FastifyInstance {
     database: Database
+    queue: EventQueue
     inbox: Inbox
   }
 }
-
-/** How long (ms) the start waits for Redis before it goes on without. */
-const startUpMs = 2_000
 
 /** What the routes stand on: Postgres, and the inbox in front of the queue. Closed in the opposite order. */
 export default fp<{ config: Config }>(async (app, { config }) => {
   const database = openDatabase(config.databaseUrl, config.databasePool)
   const queue = openQueue(config.redisUrl, config.queuePrefix)
-  const inbox = openInbox(database, queue)
+  const { eventsAccepted, acceptBatches, acceptCommits } = app.metrics
+  const inbox = openInbox(database, queue, (events, seconds) => {
+    eventsAccepted.inc(events)
+    acceptBatches.observe(events)
+    acceptCommits.observe(seconds)
+  })
   app.decorate('database', database)
+  app.decorate('queue', queue)
   app.decorate('inbox', inbox)
-  if (!(await queue.isReady(startUpMs)))
-    app.log.warn('Redis is away; events are accepted and wait for the sweeper')
   app.addHook('onClose', async () => {
     await inbox.close()
     await queue.close()

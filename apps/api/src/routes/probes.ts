@@ -1,19 +1,25 @@
-import { isTableMissing, listMigrations, Prisma } from '@automation/database'
+import { readSchemaState } from '@automation/database'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Redis } from 'ioredis'
 import { Type } from 'typebox'
 
 const State = Type.Enum(['ok', 'away'])
 const Readiness = Type.Object({
-  status: Type.Enum(['ready', 'unready']),
+  status: Type.Enum(['ready', 'unready', 'ending'], {
+    description: 'ending: it still serves, but wants no more requests',
+  }),
   postgres: State,
   redis: Type.Enum(['ok', 'away', 'evicting'], {
-    description: 'evicting: maxmemory-policy is not noeviction, so Redis may drop jobs',
+    description:
+      'away: it serves on, and events wait in Postgres; evicting: maxmemory-policy is not noeviction, so Redis may drop jobs',
   }),
   migrations: Type.Enum(['ok', 'pending', 'unknown']),
 })
 
-/** Alive: the process answers. Ready: what it stands on answers too, and the tables are the ones it was built for. */
+/**
+ * Alive: the process answers. Ready: it can serve, for which Postgres has to be there with the tables that it was built for.
+ * Redis may be away: if it were asked for, no API at all would get a request while it is, and nothing be accepted.
+ */
 export const probeRoutes: FastifyPluginAsyncTypebox<{ redisUrl: string }> = async (app, { redisUrl }) => {
   const redis = new Redis(redisUrl, {
     enableOfflineQueue: false,
@@ -22,7 +28,6 @@ export const probeRoutes: FastifyPluginAsyncTypebox<{ redisUrl: string }> = asyn
   })
   redis.on('error', () => {})
   app.addHook('onClose', async () => redis.disconnect())
-  const migrations = await listMigrations()
 
   app.get('/healthz', {
     config: { isOpen: true },
@@ -39,31 +44,27 @@ export const probeRoutes: FastifyPluginAsyncTypebox<{ redisUrl: string }> = asyn
     config: { isOpen: true },
     schema: {
       tags: ['Probes'],
-      summary: 'Can it serve? Postgres, Redis and migrations',
+      summary: 'Can it serve? Postgres and migrations; tells of Redis, too',
       security: [],
       response: { 200: Readiness, 503: Readiness },
     },
     handler: async (_request, reply) => {
       const [database, redisState] = await Promise.all([askPostgres(), askRedis()])
-      const isReady = database.postgres === 'ok' && database.migrations === 'ok' && redisState === 'ok'
-      return reply
-        .status(isReady ? 200 : 503)
-        .send({ status: isReady ? 'ready' : 'unready', ...database, redis: redisState })
+      const canServe = database.migrations === 'ok' && redisState !== 'evicting'
+      const status = app.isEnding() ? 'ending' : canServe ? 'ready' : 'unready'
+      return reply.status(status === 'ready' ? 200 : 503).send({ status, ...database, redis: redisState })
     },
   })
 
   async function askPostgres() {
     try {
-      const applied = await app.database.system.$queryRaw<{ name: string }[]>(Prisma.sql`
-        SELECT migration_name AS name FROM _prisma_migrations WHERE finished_at IS NOT NULL AND rolled_back_at IS NULL`)
-      const names = new Set(applied.map(({ name }) => name))
-      const isComplete = migrations.every((name) => names.has(name))
-      return { postgres: 'ok' as const, migrations: isComplete ? ('ok' as const) : ('pending' as const) }
-    } catch (error) {
-      // Postgres answers, but nothing was ever migrated.
-      return isTableMissing(error)
-        ? { postgres: 'ok' as const, migrations: 'pending' as const }
-        : { postgres: 'away' as const, migrations: 'unknown' as const }
+      const { is } = await readSchemaState(app.database)
+      return {
+        postgres: 'ok' as const,
+        migrations: is === 'current' ? ('ok' as const) : ('pending' as const),
+      }
+    } catch {
+      return { postgres: 'away' as const, migrations: 'unknown' as const }
     }
   }
 

@@ -24,9 +24,9 @@ const maxDestinations = 10_000
  *   closed ──5 failures in a row──▶ resting ──30 s──▶ (the next call is the probe) ──answered──▶ closed
  *                                      ▲─────── failed: twice as long, up to 5 min ──┘
  *
- * @param now epoch ms
+ * @param now epoch ms @param onOpen is told when a destination that worked works no more
  */
-export function createBreaker(now: () => number) {
+export function createBreaker(now: () => number, onOpen = () => {}) {
   const states = new LRUCache<string, State>({ max: maxDestinations })
 
   return {
@@ -61,6 +61,7 @@ export function createBreaker(now: () => number) {
       if (state.failures >= failuresToRest) {
         state.restMs = Math.min(state.restMs * 2 || firstRestMs, longestRestMs)
         state.restsUntil = now() + state.restMs
+        if (state.failures === failuresToRest) onOpen()
       }
       states.set(key, state)
     },

@@ -17,6 +17,8 @@ export interface CallContext {
   event: LoadedEvent
   /** Of the run. */
   startedAt: Date
+  /** Where it is traced: the place of this call. */
+  traceparent?: string | undefined
 }
 
 /** Makes one outside call. That it failed is a result; only what should not be possible is thrown. */

@@ -26,6 +26,8 @@ export interface Gate {
   enter(workspaceId: string, destination: string, signal?: AbortSignal): Promise<Entry>
   /** How many wait in line. */
   readonly waiting: number
+  /** How many places are taken. */
+  readonly inFlight: number
 }
 
 type Admit = (entry: Entry) => void
@@ -41,13 +43,13 @@ const lineLength = 10
  * Nobody waits where there is a place: between two calls of the gate, whoever is in line has a full lane, a full workspace or
  * a full gate before him. So a newcomer who finds a place has overtaken nobody.
  *
- * @param places calls in flight at a time
+ * @param places calls in flight at a time @param onBroken is told of each destination that works no more
  * @param now epoch ms
  */
-export function createGate(places: number, now: () => number = Date.now): Gate {
+export function createGate(places: number, now: () => number = Date.now, onBroken = () => {}): Gate {
   const placesOfWorkspace = Math.max(1, Math.floor(places / 4))
   const lanes = createLanes<Admit>(placesOfWorkspace, Math.max(1, Math.floor(places / 10)))
-  const breaker = createBreaker(now)
+  const breaker = createBreaker(now, onBroken)
   let inFlight = 0
   let waiting = 0
 
@@ -69,6 +71,9 @@ export function createGate(places: number, now: () => number = Date.now): Gate {
     },
     get waiting() {
       return waiting
+    },
+    get inFlight() {
+      return inFlight
     },
   }
 

@@ -51,6 +51,8 @@ export function createSender(
     if (found.keys.length === 0 && isServiceEvent(context.event.type))
       return refuse(new Refusal('The subscription has no signing secret'))
     const headers = composeHeaders(call, body, found.keys, idempotencyKey(action, context))
+    // Whoever is called may go on with the trace; a rule that says so itself knows better.
+    if (context.traceparent !== undefined) headers.traceparent ??= context.traceparent
     return within(timeoutMs, (signal) => agent.call(url, { method, headers, body }, signal, readAnswer))
   }
 }

@@ -3,6 +3,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { apiKeyRoutes } from './api-keys.js'
 import { auditLogRoutes } from './audit-log.js'
 import { deliveryRoutes } from './deliveries.js'
+import { ledgerRoutes } from './ledger.js'
 import { memberRoutes } from './members.js'
 import { receiptRoutes } from './receipts.js'
 import { signingSecretRoutes } from './signing-secrets.js'
@@ -10,7 +11,10 @@ import { subscriptionRoutes } from './subscriptions.js'
 import { workspaceRoutes } from './workspaces.js'
 
 /** What developers and admins need beside the rules: for API keys as well as for members. */
-export const developerRoutes: FastifyPluginAsyncTypebox<{ sealer: Sealer }> = async (app, { sealer }) => {
+export const developerRoutes: FastifyPluginAsyncTypebox<{ sealer: Sealer; retentionDays: number }> = async (
+  app,
+  { sealer, retentionDays },
+) => {
   // Before the answer is out: whoever has read it must find the change in force.
   app.addHook('onSend', async ({ method }) => {
     if (method !== 'GET') for (const cache of app.accessCaches) cache.clear()
@@ -23,4 +27,5 @@ export const developerRoutes: FastifyPluginAsyncTypebox<{ sealer: Sealer }> = as
   await app.register(memberRoutes, { prefix: '/members' })
   await app.register(workspaceRoutes, { prefix: '/workspaces' })
   await app.register(auditLogRoutes, { prefix: '/audit-log' })
+  await app.register(ledgerRoutes, { prefix: '/ledger', retentionDays })
 }

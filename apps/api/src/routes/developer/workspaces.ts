@@ -56,7 +56,7 @@ export const workspaceRoutes: FastifyPluginAsyncTypebox = async (app) => {
     schema: {
       tags: ['Administration'],
       summary:
-        'Rename the workspace that x-workspace-id names, lower its plan, or say when failing rules are switched off',
+        'Rename the workspace that x-workspace-id names, lower its plan, or say when failing rules are switched off and how long history is kept',
       params: WorkspaceParams,
       body: WorkspaceToUpdate,
       response: { 200: Workspace, ...refusalAnswers(404, 413, 415, 422) },

@@ -40,9 +40,16 @@ export function narrowEvents(workspaceId: string, { type, ruleId, from, to, stat
   else if (status !== undefined) rest.push(Prisma.sql`${eventStatus} = ${status}`)
   if (type !== undefined) rest.push(Prisma.sql`events.type = ${type}`)
   if (ruleId !== undefined)
-    rest.push(Prisma.sql`(events.rule_id = ${ruleId}::uuid OR ${ruleId}::uuid = ANY(events.rule_ids))`)
+    rest.push(
+      Prisma.sql`(events.rule_id = ${ruleId}::uuid OR events.rule_set_id IN (${setsWith(workspaceId, ruleId)}))`,
+    )
   else if (!isServiceEvent(type ?? '')) range.push(Prisma.sql`events.type NOT LIKE '%.%'`)
   return { range: joinConditions(range), rest: joinConditions(rest) }
+}
+
+function setsWith(workspaceId: string, ruleId: string): Prisma.Sql {
+  return Prisma.sql`
+    SELECT id FROM rule_sets WHERE workspace_id = ${workspaceId}::uuid AND ${ruleId}::uuid = ANY (rule_ids)`
 }
 
 /** The ids of an event's executions begin with its millisecond (executionIdOf): an index leads to the few of that time. */

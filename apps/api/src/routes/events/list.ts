@@ -48,4 +48,9 @@ export const listRoutes: FastifyPluginAsyncTypebox = async (app) => {
 const columns = Prisma.sql`
   id, workspace_id AS "workspaceId", type, rule_id AS "ruleId", depth, caused_by AS "causedBy",
   replay_of AS "replayOf", crashes, ${eventStatus} AS status, accepted_at AS "acceptedAt", done_at AS "doneAt",
-  cardinality(rule_ids) AS triggered`
+  CASE
+    WHEN rule_set_id IS NULL THEN 0
+    WHEN rule_id IS NOT NULL THEN 1
+    ELSE (SELECT cardinality(rule_ids) FROM rule_sets
+          WHERE rule_sets.workspace_id = events.workspace_id AND rule_sets.id = events.rule_set_id)
+  END AS triggered`

@@ -80,10 +80,10 @@ export function presentUnstarted(event: AddressedEvent | null): Execution {
   }
 }
 
-function statusOfUnstarted({ doneAt, quarantined, ruleIds }: AddressedEvent) {
+function statusOfUnstarted({ doneAt, quarantined, ruleSetId }: AddressedEvent) {
   if (doneAt === null) return 'pending'
   if (quarantined) return 'failed'
-  return ruleIds.length === 0 ? 'cancelled' : 'not_matched'
+  return ruleSetId === null ? 'cancelled' : 'not_matched'
 }
 
 function errorOfUnstarted({ type }: AddressedEvent, status: Execution['status']): string | null {

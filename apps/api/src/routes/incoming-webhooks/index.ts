@@ -1,9 +1,10 @@
 import type { Sealer } from '@automation/administration'
-import { newId } from '@automation/database'
+import { isDatabaseAway, newId } from '@automation/database'
 import { toleranceSeconds } from '@automation/webhooks'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
+import type { ApiMetrics } from '../../api-metrics.js'
 import { refusals } from '../../errors.js'
 import { limitationOf } from '../../plugins/rate-limit.js'
 import { Id, refusalAnswers } from '../answers.js'
@@ -18,6 +19,7 @@ import {
 import { openKnownReceipts } from './known-receipts.js'
 import { createPayloadReader, eventsOf } from './payload.js'
 import { openRejectionLog } from './rejections.js'
+import { openTallies } from './tallies.js'
 import { createDeliveryVerifier } from './verify-delivery.js'
 
 const Accepted = Type.Object({
@@ -40,7 +42,11 @@ export const incomingWebhookRoutes: FastifyPluginAsyncTypebox<{
   const readPayload = createPayloadReader(app)
   const known = openKnownReceipts(app.redis, queuePrefix)
   const rejections = openRejectionLog(app.database, sealer, app.log)
-  app.addHook('onClose', () => rejections.close())
+  const tallies = openTallies(app.database, app.log)
+  app.addHook('onClose', async () => {
+    await rejections.close()
+    await tallies.close()
+  })
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (_request, body, done) =>
     done(null, body),
@@ -51,9 +57,14 @@ export const incomingWebhookRoutes: FastifyPluginAsyncTypebox<{
     const isPaid = request.payer !== undefined
     if (!isPaid) await app.drawToken(request, reply)
     const limitation = isPaid ? undefined : limitationOf(request)
-    if (limitation && error.statusCode !== undefined && error.statusCode < 500) throw limitation
+    if (limitation && error.statusCode !== undefined && error.statusCode < 500) {
+      countRejected(readDelivery(request), 'rate_limit')
+      throw limitation
+    }
     const reason = rejectionReason(error)
-    if (reason !== undefined) rejections.record(readDelivery(request), reason)
+    const delivery = readDelivery(request)
+    if (reason !== undefined) rejections.record(delivery, reason)
+    countRejected(delivery, reason ?? otherReason(error))
     throw error
   })
 
@@ -94,13 +105,21 @@ export const incomingWebhookRoutes: FastifyPluginAsyncTypebox<{
       const bodyHash = hashBody(delivery)
       const stored = found
         ? { ...found, isFirst: false }
-        : await accept(delivery, secretId, bodyHash, payload)
+        : await accept(request, delivery, secretId, bodyHash, payload)
       if (stored.bodyHash !== bodyHash) throw new DeliveryRefusal('reused_id', refusals.eventIdReused())
+      app.metrics.deliveries[stored.isFirst ? 'accepted' : 'duplicate'].inc()
+      if (!stored.isFirst) tallies.count(delivery.workspaceId, 'duplicates')
       return reply
         .status(stored.isFirst ? 202 : 200)
         .send({ id: stored.id, receiptState: 'accepted' as const, deduplicated: !stored.isFirst })
     },
   })
+
+  function countRejected({ workspaceId }: Delivery, reason: keyof ApiMetrics['rejections']): void {
+    tallies.count(workspaceId, 'rejected')
+    app.metrics.deliveries.rejected.inc()
+    app.metrics.rejections[reason].inc()
+  }
 
   /** A provider is nobody's user: its deliveries have a bucket of their workspace's own. */
   async function drawWorkspaceToken(
@@ -114,16 +133,31 @@ export const incomingWebhookRoutes: FastifyPluginAsyncTypebox<{
     if (limitation) throw limitation
   }
 
-  async function accept(delivery: Delivery, secretId: string, bodyHash: string, payload: unknown) {
+  async function accept(
+    request: FastifyRequest,
+    delivery: Delivery,
+    secretId: string,
+    bodyHash: string,
+    payload: unknown,
+  ) {
     const { workspaceId, provider, id: key } = delivery
     const id = newId()
-    const stored = await app.inbox.acceptWebhook(
-      { id, workspaceId, provider, key, bodyHash, secretId },
-      eventsOf(delivery, id, payload),
-    )
+    const events = eventsOf(delivery, id, payload)
+    request.eventId = events[0]?.id
+    const receipt = { id, workspaceId, provider, key, bodyHash, secretId }
+    const stored = await app.inbox.acceptWebhook(receipt, events)
     if (!stored.isFirst) known.remember(delivery, stored)
     return stored
   }
+}
+
+/** Of a refusal that is not written down. */
+function otherReason(error: FastifyError): 'rate_limit' | 'size' | 'unavailable' | 'fault' {
+  const { statusCode = 500 } = error
+  if (statusCode === 429) return 'rate_limit'
+  // The body has not come as it was announced.
+  if (statusCode < 500) return 'size'
+  return statusCode === 503 || isDatabaseAway(error) ? 'unavailable' : 'fault'
 }
 
 function isOutsideWindow({ timestamp }: Delivery, now: number): boolean {

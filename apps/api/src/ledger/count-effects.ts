@@ -1,0 +1,64 @@
+import { Prisma } from '@automation/database'
+import { type Fault, faultOf, type Slice, type Snapshot, withinSlice } from './slice.js'
+
+/** What executions have done, by the results in their journals. */
+export interface EffectCounts {
+  tasks: number
+  emittedEvents: number
+  callsSucceeded: number
+  callsFailed: number
+  /** Nobody knows whether they were made. */
+  callsUnknown: number
+  /** Under way, or waiting for the next attempt. */
+  callsOpen: number
+}
+
+const isCall = Prisma.sql`action LIKE 'SEND\\_%'`
+
+/** Tasks and emitted events, one for each result that says so; the others are told by whoever was called. */
+export async function countEffects(snapshot: Snapshot, slice: Slice) {
+  const [row] = await snapshot.$queryRaw<[EffectCounts & { faults: Fault[] }]>(Prisma.sql`
+    SELECT count(*) FILTER (WHERE makes_task)::int AS tasks,
+           count(*) FILTER (WHERE emitted_id IS NOT NULL)::int AS "emittedEvents",
+           count(*) FILTER (WHERE ${isCall} AND result = 'success')::int AS "callsSucceeded",
+           count(*) FILTER (WHERE ${isCall} AND result = 'failed')::int AS "callsFailed",
+           count(*) FILTER (WHERE ${isCall} AND result = 'unknown')::int AS "callsUnknown",
+           count(*) FILTER (WHERE ${isCall} AND result IN ('running', 'retrying'))::int AS "callsOpen",
+           json_build_array(
+             ${faultOf('action_left_open', Prisma.sql`status = 'succeeded' AND result IN ('running', 'retrying', 'scheduled', 'pending')`)},
+             ${faultOf('task_missing', Prisma.sql`makes_task AND tasks.execution_id IS NULL`)},
+             ${faultOf('emitted_event_missing', Prisma.sql`emitted_id IS NOT NULL AND events.event_id IS NULL`)}) AS faults
+    FROM (
+      -- Each journal is taken apart once, and not for each count again.
+      SELECT runs.id, runs.workspace_id, runs.status, place::int - 1 AS index, action, known.status AS result,
+             action = 'CREATE_TASK' AND known.status = 'success' AS makes_task,
+             CASE WHEN action = 'EMIT_EVENT' AND known.status = 'success' THEN (output->>'eventId')::uuid END AS emitted_id
+      FROM executions runs
+      CROSS JOIN ROWS FROM (json_to_recordset(runs.results) AS (action text, status text, output json))
+        WITH ORDINALITY AS known (action, status, output, place)
+      WHERE ${withinSlice(slice, Prisma.sql`runs.`)}
+      OFFSET 0
+    ) AS listed
+    LEFT JOIN LATERAL (
+      SELECT execution_id FROM tasks
+      WHERE makes_task AND execution_id = listed.id AND action_index = listed.index
+        AND workspace_id = listed.workspace_id
+    ) AS tasks ON true
+    LEFT JOIN LATERAL (
+      SELECT events.id AS event_id FROM events
+      WHERE events.id = listed.emitted_id AND events.workspace_id = listed.workspace_id
+        AND events.caused_by = listed.id
+    ) AS events ON true`)
+  return row
+}
+
+/** Tasks have times of their own: one may be made long after its execution began, which may be gone by now. */
+export async function findStrayTasks(snapshot: Snapshot, slice: Slice): Promise<Fault[]> {
+  const [row] = await snapshot.$queryRaw<[{ fault: Fault }]>(Prisma.sql`
+    SELECT ${faultOf('task_without_execution', Prisma.sql`true`)} AS fault
+    FROM tasks
+    WHERE ${withinSlice(slice)} AND execution_id >= ${slice.keptSince}::uuid AND NOT EXISTS (
+      SELECT FROM executions runs
+      WHERE runs.id = tasks.execution_id AND runs.workspace_id = tasks.workspace_id)`)
+  return [row.fault]
+}

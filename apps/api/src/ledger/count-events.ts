@@ -1,0 +1,41 @@
+import { Prisma } from '@automation/database'
+import { type Fault, faultOf, type Slice, type Snapshot, withinSlice } from './slice.js'
+
+/** Events by where they came from, and by how far they are: either sum is what was accepted. */
+export interface EventCounts {
+  fromOutside: number
+  replayed: number
+  emitted: number
+  /** What the service tells a subscription of itself. */
+  service: number
+  done: number
+  /** Of those that are done. */
+  quarantined: number
+  waiting: number
+  /** Of those that wait: for longer than half a minute. */
+  overdue: number
+}
+
+export async function countEvents(snapshot: Snapshot, slice: Slice) {
+  const [row] = await snapshot.$queryRaw<[EventCounts & { faults: Fault[] }]>(Prisma.sql`
+    SELECT count(*) FILTER (WHERE is_service)::int AS service,
+           count(*) FILTER (WHERE caused_by IS NOT NULL)::int AS emitted,
+           count(*) FILTER (WHERE replay_of IS NOT NULL)::int AS replayed,
+           count(*) FILTER (WHERE NOT is_service AND caused_by IS NULL AND replay_of IS NULL)::int AS "fromOutside",
+           count(done_at)::int AS done,
+           count(*) FILTER (WHERE quarantined)::int AS quarantined,
+           count(*) FILTER (WHERE done_at IS NULL)::int AS waiting,
+           count(*) FILTER (WHERE done_at IS NULL AND accepted_at < now() - interval '30 seconds')::int AS overdue,
+           json_build_array(
+             ${faultOf('quarantined_not_done', Prisma.sql`quarantined AND done_at IS NULL`)},
+             ${faultOf('event_without_cause', Prisma.sql`is_orphan`)}) AS faults
+    FROM (
+      SELECT id, done_at, accepted_at, quarantined, caused_by, replay_of, position('.' IN type) > 0 AS is_service,
+             caused_by >= ${slice.keptSince}::uuid AND NOT EXISTS (
+               SELECT FROM executions cause
+               WHERE cause.id = events.caused_by AND cause.workspace_id = events.workspace_id) AS is_orphan
+      FROM events
+      WHERE ${withinSlice(slice)}
+    ) AS listed`)
+  return row
+}

@@ -1,0 +1,38 @@
+import { Prisma } from '@automation/database'
+import { type Fault, maxIds, type Slice, type Snapshot, withinSlice } from './slice.js'
+
+/** How many executions of each rule have succeeded and failed, slice by slice. */
+export type RuleTally = Map<string, { successes: number; failures: number }>
+
+export async function tallyRules(snapshot: Snapshot, slice: Slice, tally: RuleTally): Promise<void> {
+  const rows = await snapshot.$queryRaw<{ ruleId: string; successes: number; failures: number }[]>(Prisma.sql`
+    SELECT rule_id AS "ruleId", count(*) FILTER (WHERE status = 'succeeded')::int AS successes,
+           count(*) FILTER (WHERE status = 'failed')::int AS failures
+    FROM executions
+    WHERE ${withinSlice(slice)}
+    GROUP BY rule_id`)
+  for (const { ruleId, successes, failures } of rows) {
+    const known = tally.get(ruleId)
+    tally.set(ruleId, {
+      successes: successes + (known?.successes ?? 0),
+      failures: failures + (known?.failures ?? 0),
+    })
+  }
+}
+
+/** Counters tell of all times, so of a while can be said only that they must not tell of less. Of deleted rules there are none. */
+export async function compareCounters(
+  snapshot: Snapshot,
+  workspaceId: string | undefined,
+  tally: RuleTally,
+): Promise<Fault[]> {
+  const rows = [...tally].map(([id, { successes, failures }]) => ({ id, successes, failures }))
+  const own = workspaceId === undefined ? Prisma.empty : Prisma.sql`AND workspace_id = ${workspaceId}::uuid`
+  const behind = await snapshot.$queryRaw<{ id: string }[]>(Prisma.sql`
+    SELECT rule_id AS id
+    FROM json_to_recordset(${JSON.stringify(rows)}::json) AS counted (id uuid, successes int, failures int)
+    JOIN rule_counters ON rule_id = counted.id ${own}
+    WHERE success_count < successes OR failure_count < failures
+    ORDER BY rule_id`)
+  return [{ kind: 'counter_behind', count: behind.length, ids: behind.slice(0, maxIds).map(({ id }) => id) }]
+}

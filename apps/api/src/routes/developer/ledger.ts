@@ -1,0 +1,74 @@
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { Type } from 'typebox'
+import { refusals } from '../../errors.js'
+import { checkQuery, readTime, TimeRange } from '../../history-filter.js'
+import { auditLedger } from '../../ledger/audit.js'
+import { refusalAnswers } from '../answers.js'
+import { Ledger, presentLedger } from './present-ledger.js'
+
+const LedgerQuery = Type.Object(TimeRange)
+
+const dayMs = 24 * 60 * 60 * 1_000
+const hourMs = dayMs / 24
+const longestMs = 31 * dayMs
+const budgetMs = 3_000
+
+/** The conservation ledger: what was accepted is finished, waiting or leased, and nothing is lost, double or left behind. */
+export const ledgerRoutes: FastifyPluginAsyncTypebox<{ retentionDays: number }> = async (
+  app,
+  { retentionDays },
+) => {
+  /** One after another: an audit is work for Postgres, and holds a connection for some seconds at worst. */
+  let last: Promise<unknown> = Promise.resolve()
+  const inTurn = <Result>(work: () => Promise<Result>): Promise<Result> => {
+    const turn = last.then(work)
+    last = turn.catch(() => {})
+    return turn
+  }
+
+  app.get('/', {
+    config: { role: 'admin' },
+    schema: {
+      tags: ['Administration'],
+      summary: 'Hold the books against one another: receipts, events, executions, effects, counters',
+      description:
+        'Of the last hour where nothing is said, and of 31 days at most; what was removed for its age is left out. All of it is one snapshot.',
+      querystring: LedgerQuery,
+      response: { 200: Ledger, ...refusalAnswers() },
+    },
+    handler: async ({ query, workspace: { id: workspaceId, database } }) => {
+      checkQuery(LedgerQuery, query)
+      const { retentionDays: ownDays } = await database.workspace.findUniqueOrThrow({
+        where: { id: workspaceId },
+        select: { retentionDays: true },
+      })
+      const now = Date.now()
+      const keptDays = ownDays ?? retentionDays
+      const keptSince = keptDays === 0 ? 0 : now - keptDays * dayMs
+      const asked = readWindow(query, now)
+      const from = Math.max(asked.from, Math.min(keptSince, asked.to))
+      // Ids of this moment may carry the time of a clock that goes before this one.
+      const to = query.to === undefined ? now + hourMs : asked.to
+      const audit = await inTurn(() =>
+        auditLedger(app.database, { workspaceId, from, to, keptSince, budgetMs }),
+      )
+      const within = { gte: new Date(audit.from), lt: new Date(to) }
+      const { _sum } = await database.webhookTally.aggregate({
+        where: { workspaceId, hour: within },
+        _sum: { duplicates: true, rejected: true },
+      })
+      const unstored = { duplicate: _sum.duplicates ?? 0, rejected: _sum.rejected ?? 0 }
+      return presentLedger(audit, { from, to: asked.to }, unstored)
+    },
+  })
+}
+
+/** @throws a 400 refusal where it is none, or too long */
+function readWindow(query: { from?: string; to?: string }, now: number): { from: number; to: number } {
+  const to = query.to === undefined ? now : readTime(query.to).getTime()
+  const from = query.from === undefined ? Math.max(to - hourMs, 0) : readTime(query.from).getTime()
+  if (from >= to) throw refusals.badRequest('Query parameter from must be before to')
+  if (to - from > longestMs)
+    throw refusals.badRequest('Query parameters from and to must be 31 days apart at most')
+  return { from, to }
+}

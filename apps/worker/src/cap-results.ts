@@ -1,0 +1,83 @@
+import type { ActionResult, Attempt } from '@automation/engine'
+
+/** Of one execution, as JSON. Twenty actions with twenty attempts and two hundred placeholders each would otherwise reach megabytes. */
+export const maxResultsBytes = 65_536
+export const maxErrorLength = 1_000
+const mark = '… cut'
+const moreWarnings = 'More warnings were cut'
+
+interface Measure {
+  /** The last ones of each action. */
+  attempts: number
+  warnings: number
+  /** Of each text, in characters. */
+  length: number
+}
+
+/** From the mildest to the strictest, which fits whatever the texts are. */
+const measures: Measure[] = [
+  { attempts: 20, warnings: 20, length: 500 },
+  { attempts: 20, warnings: 10, length: 100 },
+  { attempts: 5, warnings: 5, length: 200 },
+  { attempts: 3, warnings: 3, length: 100 },
+  { attempts: 1, warnings: 1, length: 60 },
+]
+
+/**
+ * What is stored of a run: all of it, where it fits. Else texts are cut, and say so, and the oldest attempts are left out. What
+ * goes on from it stays: each action's status, its count of failures, its time, its last attempt.
+ */
+export function capResults(results: ActionResult[]): ActionResult[] {
+  // Of all that a result may hold, these alone can be large.
+  if (!results.some(({ attempts, warnings }) => attempts !== undefined || warnings !== undefined))
+    return results
+  let capped = results
+  for (const measure of measures) {
+    if (Buffer.byteLength(JSON.stringify(capped)) <= maxResultsBytes) return capped
+    capped = results.map((result) => capResult(result, measure))
+  }
+  return capped
+}
+
+export function capError(error: string | null): string | null {
+  return error === null ? null : cutText(error, maxErrorLength)
+}
+
+function capResult(result: ActionResult, measure: Measure): ActionResult {
+  const { error, output, warnings, attempts } = result
+  const capped = { ...result }
+  if (error !== undefined) capped.error = cutText(error, measure.length)
+  if (output !== undefined) capped.output = cutTexts(output, measure.length)
+  if (warnings !== undefined) capped.warnings = capWarnings(warnings, measure)
+  if (attempts !== undefined)
+    capped.attempts = attempts.slice(-measure.attempts).map((attempt) => capAttempt(attempt, measure))
+  return capped
+}
+
+function capAttempt(attempt: Attempt, { length }: Measure): Attempt {
+  const capped = { ...attempt }
+  if (attempt.error !== undefined) capped.error = cutText(attempt.error, length)
+  if (attempt.output !== undefined) capped.output = cutTexts(attempt.output, length)
+  return capped
+}
+
+function capWarnings(warnings: string[], { warnings: most, length }: Measure): string[] {
+  const kept = warnings.slice(0, most).map((warning) => cutText(warning, length))
+  if (warnings.length > most && kept.at(-1) !== moreWarnings) kept.push(moreWarnings)
+  return kept
+}
+
+/** Of what a call was answered: a flat object. */
+function cutTexts(output: unknown, length: number): unknown {
+  if (typeof output !== 'object' || output === null) return output
+  const entries = Object.entries(output).map(([key, value]) => [
+    key,
+    typeof value === 'string' ? cutText(value, length) : value,
+  ])
+  return Object.fromEntries(entries)
+}
+
+/** A text that was cut before stays as it is. */
+function cutText(text: string, length: number): string {
+  return text.length <= length + mark.length ? text : text.slice(0, length).toWellFormed() + mark
+}

@@ -1,0 +1,137 @@
+import type { ActionResult } from '@automation/engine'
+import fc from 'fast-check'
+import t from 'tap'
+import { capError, capResults, maxErrorLength, maxResultsBytes } from '../src/cap-results.js'
+import { openHouse } from './fixtures/house.js'
+
+const time = '2026-01-01T00:00:00.000Z'
+const bytesOf = (json: unknown) => Buffer.byteLength(JSON.stringify(json))
+
+/** The most that the product lets a run hold: twenty calls, each tried twenty times, and answered as long as is read. */
+function worstResults(text: string): ActionResult[] {
+  const answer = { statusCode: 500, body: text.repeat(1_000) }
+  return Array.from({ length: 20 }, () => ({
+    action: 'SEND_WEBHOOK',
+    status: 'failed',
+    error: text.repeat(500),
+    output: answer,
+    warnings: Array.from({ length: 200 }, (_, index) => `${text.repeat(490)}${index} is missing`),
+    failures: 20,
+    attempts: Array.from({ length: 20 }, () => ({
+      startedAt: time,
+      finishedAt: time,
+      error: text.repeat(500),
+      output: answer,
+    })),
+  }))
+}
+
+t.test('results that fit are stored as they are', async (t) => {
+  const results: ActionResult[] = [
+    { action: 'CREATE_TASK', status: 'success' },
+    {
+      action: 'SEND_WEBHOOK',
+      status: 'failed',
+      error: 'HTTP 500',
+      warnings: ['name is missing'],
+      attempts: [{ startedAt: time }],
+    },
+  ]
+  t.equal(capResults(results), results)
+  const [large] = worstResults('x')
+  const manyAttempts = { ...large, warnings: [] } as ActionResult
+  t.equal(capResults([manyAttempts])[0], manyAttempts, 'one action with all its attempts fits whole')
+})
+
+t.test(
+  'megabytes become 64 KiB at most, whatever the texts are made of, and what goes on stays',
+  async (t) => {
+    for (const text of ['x', '漢', '\uD800']) {
+      const results = worstResults(text)
+      t.ok(bytesOf(results) > 2_000_000, `${text}: ${bytesOf(results)} bytes without the cap`)
+      const capped = capResults(results)
+      t.ok(bytesOf(capped) <= maxResultsBytes, `${bytesOf(capped)} bytes with it`)
+      t.match(
+        capped,
+        results.map(({ action, status, failures }) => ({ action, status, failures })),
+      )
+      for (const { error, warnings, attempts } of capped) {
+        t.match(error, /… cut$/)
+        t.equal(warnings?.at(-1), 'More warnings were cut')
+        t.match(attempts?.at(-1), {
+          startedAt: time,
+          finishedAt: time,
+          output: { statusCode: 500, body: /… cut$/ },
+        })
+      }
+      t.same(capResults(capped), capped, 'and what is stored is stored again unchanged')
+    }
+  },
+)
+
+t.test(
+  'what comes back from the world is always stored, at most 64 KiB of it, with every status',
+  async (t) => {
+    const text = fc
+      .string({ maxLength: 3_000, unit: 'binary' })
+      .map((text) => text.replaceAll(/\p{Cc}/gu, ' '))
+    const attempt = fc.record(
+      { startedAt: fc.constant(time), error: text, output: fc.record({ statusCode: fc.nat(), body: text }) },
+      { requiredKeys: ['startedAt'] },
+    )
+    const result = fc.record(
+      {
+        action: fc.constant('SEND_WEBHOOK'),
+        status: fc.constantFrom('success', 'failed', 'retrying', 'running'),
+        error: text,
+        warnings: fc.array(text, { maxLength: 50 }),
+        failures: fc.nat(),
+        until: fc.constant(time),
+        attempts: fc.array(attempt, { minLength: 1, maxLength: 20 }),
+      },
+      { requiredKeys: ['action', 'status'] },
+    )
+    const kept = ({ action, status, failures, until, attempts }: ActionResult) => ({
+      action,
+      status,
+      failures,
+      until,
+      begun: attempts?.at(-1)?.startedAt,
+    })
+    fc.assert(
+      fc.property(fc.array(result as fc.Arbitrary<ActionResult>, { maxLength: 20 }), (results) => {
+        const before = JSON.stringify(results)
+        const capped = capResults(results)
+        t.strictSame(capped.map(kept), results.map(kept))
+        if (bytesOf(capped) > maxResultsBytes) t.fail(`${bytesOf(capped)} bytes`)
+        if (JSON.stringify(results) !== before) t.fail('the run itself is changed')
+      }),
+      { numRuns: 20 },
+    )
+  },
+)
+
+t.test('the error of an execution is cut to a thousand characters, and says so', async (t) => {
+  t.equal(capError(null), null)
+  t.equal(capError('HTTP 500'), 'HTTP 500')
+  t.equal(capError('x'.repeat(5_000)), `${'x'.repeat(maxErrorLength)}… cut`)
+})
+
+t.test('a rule whose placeholders find nothing warns within the cap', async (t) => {
+  const house = await openHouse(t)
+  const path = (index: number) => `${'p'.repeat(480)}${index}`
+  const body = Object.fromEntries(
+    Array.from({ length: 190 }, (_, index) => [`k${index}`, `{{${path(index)}}}`]),
+  )
+  const ruleId = await house.createRule([
+    { type: 'EMIT_EVENT', config: { eventType: 'DEAL_WON', data: body } },
+    { type: 'CREATE_TASK', config: { title: 'Call {{name | default: "her"}}' } },
+  ])
+  house.startWorker()
+  const { results } = await house.untilStatus(await house.trigger(ruleId), 'succeeded')
+  t.ok(bytesOf(results) <= maxResultsBytes, `${bytesOf(results)} bytes`)
+  const [{ warnings = [] } = {}] = results as unknown as ActionResult[]
+  t.equal(warnings.length, 21)
+  t.equal(warnings[0], `${path(0)} is missing`)
+  t.equal(warnings.at(-1), 'More warnings were cut')
+})

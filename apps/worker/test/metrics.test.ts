@@ -1,0 +1,82 @@
+import { openMetrics } from '@automation/telemetry'
+import t, { type Test } from 'tap'
+import { createSuspects } from '../src/suspects.js'
+import { createWorkerMetrics } from '../src/worker-metrics.js'
+import { openHouse } from './fixtures/house.js'
+import { openTarget } from './fixtures/target.js'
+
+/** A house, what its worker and sweeper count in, and what that stands at. */
+async function openCounted(t: Test) {
+  const house = await openHouse(t)
+  const metrics = openMetrics()
+  t.teardown(() => metrics.close())
+  const port = await metrics.listen(0, '127.0.0.1')
+  const counted = createWorkerMetrics(metrics)
+  const read = async (series: string): Promise<number | undefined> => {
+    const text = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text()
+    const line = text.split('\n').find((line) => line.startsWith(`${series} `))
+    return line === undefined ? undefined : Number(line.slice(series.length + 1))
+  }
+  const until = async (series: string, least: number) => {
+    while (((await read(series)) ?? 0) < least);
+  }
+  return { house, counted, read, until }
+}
+
+t.test('events, executions, tasks, emitted events and commits are counted', async (t) => {
+  const { house, counted, read, until } = await openCounted(t)
+  await house.createRule([
+    { type: 'CREATE_TASK', config: { title: 'Call' } },
+    { type: 'EMIT_EVENT', config: { eventType: 'DEAL_WON' } },
+  ])
+  await house.createRule([{ type: 'CREATE_TASK', config: { title: '{{nothing}}' } }], 'DEAL_WON')
+  house.startWorker(counted)
+  for (let count = 0; count < 3; count++) await house.inbox.accept(house.newEvent())
+  await until('automation_events_done_total', 6)
+
+  t.equal(await read('automation_executions_total{status="succeeded"}'), 3)
+  t.equal(await read('automation_executions_total{status="failed"}'), 3)
+  t.equal(await read('automation_tasks_made_total'), 3)
+  t.equal(await read('automation_events_emitted_total'), 3)
+  t.equal(await read('automation_ledger_batch_size_sum{statement="outcomes"}'), 6)
+  t.equal(await read('automation_event_done_seconds_count'), 6)
+  t.ok(((await read('automation_event_done_seconds_sum')) ?? 0) < 60, 'in seconds, since their acceptance')
+  t.equal(await read('automation_jobs_failed_total'), 0)
+})
+
+t.test(
+  'each call is counted by its type and what came of it, and a destination that is given up',
+  async (t) => {
+    const { house, counted, read, until } = await openCounted(t)
+    const target = await openTarget(t, (_request, response) => void response.writeHead(503).end())
+    const call = { type: 'SEND_WEBHOOK', config: { url: target.url } }
+    await house.createRule([{ ...call, retry: { attempts: 5, backoff: 'constant', delayMs: 50 } }])
+    house.startWorker(counted)
+    await house.inbox.accept(house.newEvent())
+    await until('automation_executions_total{status="failed"}', 1)
+    const attempts = (result: string) =>
+      read(`automation_action_attempt_seconds_count{type="SEND_WEBHOOK",result="${result}"}`)
+    t.equal(await attempts('failed'), 5)
+    t.equal(await attempts('success'), 0)
+    t.equal(await read('automation_breaker_openings_total'), 1)
+    t.equal(await read('automation_gate_places{state="taken"}'), 0)
+    t.equal(await read('automation_gate_places{state="limit"}'), 100)
+  },
+)
+
+t.test('what the sweeper puts back is counted', async (t) => {
+  const { house, counted, until } = await openCounted(t)
+  const event = house.newEvent()
+  await house.own.event.create({ data: { ...event, acceptedAt: new Date(Date.now() - 10_000) } })
+  house.startSweeper(counted)
+  await until('automation_sweeper_rescues_total{what="events"}', 1)
+})
+
+t.test('an event that is given up is counted', async (t) => {
+  const { house, counted, read } = await openCounted(t)
+  const event = house.newEvent()
+  await house.own.event.create({ data: { ...event, crashes: 2 } })
+  const runAlone = createSuspects(house.database, () => counted.quarantined.inc())
+  await runAlone(event.id, async () => void t.fail('it is not run'))
+  t.equal(await read('automation_events_quarantined_total'), 1)
+})

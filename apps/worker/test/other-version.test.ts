@@ -1,0 +1,27 @@
+import { firstIdOf } from '@automation/database'
+import { queueName } from '@automation/jobs'
+import { Queue } from 'bullmq'
+import t from 'tap'
+import { openHouse, testConfig } from './fixtures/house.js'
+
+t.test('an event whose job a process of another version has made is run all the same', async (t) => {
+  const { redisUrl, queuePrefix } = testConfig()
+  const house = await openHouse(t, { QUEUE_PREFIX: queuePrefix })
+  const { hostname, port } = new URL(redisUrl)
+  const belt = new Queue(queueName, {
+    prefix: queuePrefix,
+    connection: { host: hostname, port: Number(port) },
+  })
+  t.teardown(() => belt.close())
+  const longAgo = new Date(Date.now() - 10_000)
+  const event = { ...house.newEvent(), id: firstIdOf(longAgo.getTime()), acceptedAt: longAgo }
+  await house.own.event.create({ data: event })
+  const foreign = { eventId: event.id, workspaceId: house.workspaceId, version: 'as it once was' }
+  await belt.add('trigger', foreign, { jobId: event.id, attempts: 2 })
+  house.startWorker()
+  while ((await belt.getJobState(event.id)) !== 'failed') await new Promise(setImmediate)
+  t.match(await belt.getJob(event.id), { failedReason: 'Not a job of ours' }, 'it is refused')
+  t.match(await house.own.event.findUniqueOrThrow({ where: { id: event.id } }), { doneAt: null })
+  house.startSweeper()
+  t.match(await house.untilDone(event.id), { doneAt: Date })
+})

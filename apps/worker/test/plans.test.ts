@@ -1,0 +1,111 @@
+import { type Database, newId, openDatabase } from '@automation/database'
+import { createPrivateDatabase } from '@automation/launcher'
+import t from 'tap'
+import { createClaims } from '../src/claim-runs.js'
+import { recordOutcomes } from '../src/record-outcomes.js'
+import { recordSteps } from '../src/record-steps.js'
+
+// What Postgres believes of a table may be long out of date: its statistics are these tests' own.
+const database = openDatabase(await createPrivateDatabase(process.env.DATABASE_URL ?? ''), 2)
+t.teardown(() => database.close())
+
+const workspaceId = newId()
+const backlog = 3_000
+const some = 20
+
+interface PlanNode {
+  'Node Type': string
+  'Relation Name'?: string
+  'Index Name'?: string
+  'Actual Rows': number
+  'Actual Loops': number
+  Plans?: PlanNode[]
+}
+
+/** What a module asks Postgres, without asking it. */
+async function statementOf(ask: (database: Database) => Promise<unknown>): Promise<string> {
+  let asked = ''
+  const run = async (_name: string, text: string) => {
+    asked = text
+    return []
+  }
+  await ask({ run } as unknown as Database)
+  return asked
+}
+
+/**
+ * How many rows of a table the statement reads, and by which indexes, in the plan that is kept for all parameters. What it does
+ * is undone.
+ */
+async function explainReads(statement: string, parameters: unknown[], table: string) {
+  let scans: PlanNode[] = []
+  const undone = new Error('undone')
+  await database.system
+    .$transaction(async (transaction) => {
+      const values = parameters.map((rows) => `'${JSON.stringify(rows)}'`)
+      await transaction.$executeRawUnsafe('SET LOCAL plan_cache_mode = force_generic_plan')
+      await transaction.$executeRawUnsafe(`PREPARE measured AS ${statement}`)
+      const [row] = await transaction.$queryRawUnsafe<{ 'QUERY PLAN': { Plan: PlanNode }[] }[]>(
+        `EXPLAIN (ANALYZE, TIMING OFF, FORMAT JSON) EXECUTE measured(${values.join(', ')})`,
+      )
+      await transaction.$executeRawUnsafe('DEALLOCATE measured')
+      scans = findScans(row?.['QUERY PLAN'][0]?.Plan, table)
+      throw undone
+    })
+    .catch((error) => {
+      if (error !== undone) throw error
+    })
+  return {
+    rows: scans.reduce((sum, scan) => sum + scan['Actual Rows'] * scan['Actual Loops'], 0),
+    // A bitmap scan has its index in a step below it.
+    indexes: scans.map((scan) => scan['Index Name'] ?? scan.Plans?.[0]?.['Index Name']),
+  }
+}
+
+function findScans(node: PlanNode | undefined, table: string): PlanNode[] {
+  if (node === undefined) return []
+  const isScan = node['Relation Name'] === table && node['Node Type'].endsWith('Scan')
+  return [...(isScan ? [node] : []), ...(node.Plans ?? []).flatMap((child) => findScans(child, table))]
+}
+
+t.test('a backlog that Postgres does not know of yet is not read for each commit', async (t) => {
+  const own = database.forWorkspace(workspaceId)
+  const storeEvents = (doneAt: Date | null) => database.system.$executeRaw`
+    INSERT INTO events (id, workspace_id, type, data, done_at)
+    SELECT gen_random_uuid(), ${workspaceId}::uuid, 'LEAD_CREATED', '{}', ${doneAt}::timestamptz
+    FROM generate_series(1, ${backlog}::int)`
+  await storeEvents(new Date())
+  await database.system.$executeRaw`ANALYZE events`
+  await storeEvents(null)
+  const undone = await own.event.findMany({ where: { doneAt: null }, take: some, select: { id: true } })
+
+  const statement = await statementOf((database) => recordOutcomes(database, []))
+  t.match(await explainReads(statement, [[], [], [], undone], 'events'), { rows: some })
+  t.equal(await own.event.count({ where: { doneAt: null } }), backlog, 'the test has changed nothing')
+})
+
+t.test('nor is all that is due, for each run that is taken up or goes on', async (t) => {
+  const own = database.forWorkspace(workspaceId)
+  const storeExecutions = (dueAt: Date | null) => database.system.$executeRaw`
+    INSERT INTO executions
+      (id, workspace_id, event_id, event_type, rule_id, rule_version, status, results, started_at, due_at, lease)
+    SELECT gen_random_uuid(), ${workspaceId}::uuid, gen_random_uuid(), 'LEAD_CREATED', gen_random_uuid(), 1,
+           CASE WHEN ${dueAt}::timestamptz IS NULL THEN 'succeeded' ELSE 'waiting' END::execution_status, '[]', now(),
+           ${dueAt}::timestamptz, gen_random_uuid()
+    FROM generate_series(1, ${backlog}::int)`
+  await storeExecutions(null)
+  await database.system.$executeRaw`ANALYZE executions`
+  await storeExecutions(new Date())
+  const due = await own.execution.findMany({
+    where: { dueAt: { not: null } },
+    take: some,
+    select: { id: true, lease: true },
+  })
+
+  const byId = { rows: some, indexes: ['executions_pkey'] }
+  const claim = await statementOf((database) => createClaims(database)(newId()))
+  t.same(await explainReads(claim, [due], 'executions'), byId)
+  const record = await statementOf((database) => recordSteps(database, []))
+  const steps = due.map(({ id, lease: held }) => ({ id, held, status: 'running', results: [] }))
+  t.same(await explainReads(record, [steps, [], []], 'executions'), byId)
+})

@@ -1,0 +1,124 @@
+import { newId, ruleSetIdOf } from '@automation/database'
+import t from 'tap'
+import { noRules, readRuleSet, writeRuleSet } from '../src/rule-set.js'
+import { type House, openHouse } from './fixtures/house.js'
+
+const task = { type: 'CREATE_TASK', config: { title: 'Task' } }
+
+t.test(
+  'events that meet the same rules name one set of them, also when a definition has changed',
+  async (t) => {
+    const house = await openHouse(t)
+    const first = await house.createRule([task])
+    house.startWorker()
+    house.startWorker()
+    const sets = new Set<string | null>()
+    for (let event = 0; event < 6; event++) sets.add(await runEvent(house))
+    await changeRules(house, () => house.own.rule.update({ where: { id: first }, data: { version: 2 } }))
+    sets.add(await runEvent(house))
+    t.same([...sets], [ruleSetIdOf([first])])
+
+    let second = ''
+    await changeRules(house, async () => {
+      second = await house.createRule([task])
+    })
+    t.equal(await runEvent(house), ruleSetIdOf([first, second]))
+    await changeRules(house, () => house.own.rule.deleteMany())
+    t.equal(await runEvent(house), null)
+    t.match(await house.own.ruleSet.findMany({ orderBy: { usedAt: 'asc' } }), [
+      { ruleIds: [first] },
+      { ruleIds: [first, second] },
+    ])
+  },
+)
+
+t.test('of many rules those run that match, in creation order, however they are found', async (t) => {
+  const house = await openHouse(t)
+  const rome = { field: 'city', operator: 'equals', value: 'Rome' }
+  const three = { field: 'size', operator: 'equals', value: '3.0' }
+  const large = { field: 'size', operator: 'greater_than', value: 10 }
+  const oslo = { ...rome, value: 'Oslo' }
+  const rules: string[] = []
+  for (const conditions of [[rome], [], [oslo], [rome, three], [rome, large], [three], [oslo, three]]) {
+    const id = await house.createRule([task])
+    await house.own.rule.update({ where: { id }, data: { conditions } })
+    rules.push(id)
+  }
+  house.startWorker()
+  const event = { ...house.newEvent(), data: { city: 'Rome', size: 3 } }
+  await house.inbox.accept(event)
+  t.same(await house.readConsidered(event.id), rules)
+  const executions = await house.own.execution.findMany({ select: { ruleId: true } })
+  t.same(executions.map(({ ruleId }) => rules.indexOf(ruleId)).sort(), [0, 1, 3, 5])
+})
+
+t.test('an event that is addressed to one rule names it, and needs no set', async (t) => {
+  const house = await openHouse(t)
+  const rule = await house.createRule([task])
+  house.startWorker()
+  const event = house.newEvent('LEAD_CREATED', rule)
+  await house.inbox.accept(event)
+  t.equal((await house.untilDone(event.id)).ruleSetId, rule)
+  t.same(await house.own.ruleSet.findMany(), [])
+})
+
+t.test('a set that is written again is the same one, used again', async (t) => {
+  const { database, own, workspaceId } = await openHouse(t)
+  const ruleIds = [newId(), newId()]
+  const id = await writeRuleSet(database, workspaceId, ruleIds)
+  const readUsedAt = async () => (await own.ruleSet.findFirstOrThrow({ where: { id } })).usedAt.getTime()
+  const usedAt = await readUsedAt()
+  await writeRuleSet(database, workspaceId, ruleIds)
+  t.equal(await readUsedAt(), usedAt, 'not each time')
+  await own.ruleSet.updateMany({ data: { usedAt: new Date(0) } })
+  t.equal(await writeRuleSet(database, workspaceId, ruleIds), id)
+  t.ok((await readUsedAt()) >= usedAt)
+  t.not(await writeRuleSet(database, workspaceId, ruleIds.toReversed()), id, 'order is part of it')
+  t.equal(await own.ruleSet.count(), 2)
+})
+
+t.test('what has not changed is not compiled again', async (t) => {
+  const house = await openHouse(t)
+  const rules = [
+    await house.createRule([task]),
+    await house.createRule([task]),
+    await house.createRule([task]),
+  ]
+  const event = { ...house.newEvent(), depth: 0, rulesVersion: 0, autoPauseAfter: null, crashes: 0 }
+  const read = (known = noRules) => readRuleSet(house.database, event, known)
+  const first = await read()
+  t.same(
+    first.rules.map(({ id }) => id),
+    rules,
+  )
+  t.equal(await read(first), first)
+
+  await house.own.rule.update({ where: { id: rules[1] ?? '' }, data: { version: 2, name: 'Renamed' } })
+  const second = await read(first)
+  t.match(second, {
+    id: first.id,
+    rules: [{ name: 'Rule' }, { name: 'Renamed', version: 2 }, { name: 'Rule' }],
+  })
+  t.equal(second.rules[0], first.rules[0])
+  t.equal(second.rules[2], first.rules[2])
+
+  await house.own.rule.update({ where: { id: rules[0] ?? '' }, data: { isActive: false } })
+  const third = await read(second)
+  t.same(third.rules, second.rules.slice(1))
+  t.same(third.findCandidates({}), [0, 1])
+  await house.own.rule.deleteMany()
+  t.equal(await read(third), noRules)
+})
+
+/** @returns the set that it names */
+async function runEvent(house: House): Promise<string | null> {
+  const event = house.newEvent()
+  await house.inbox.accept(event)
+  return (await house.untilDone(event.id)).ruleSetId
+}
+
+/** As rules are changed everywhere: with it their version goes up. */
+async function changeRules({ own }: House, change: () => Promise<unknown>): Promise<void> {
+  await change()
+  await own.workspace.updateMany({ data: { rulesVersion: { increment: 1 } } })
+}

@@ -1,0 +1,48 @@
+import { isTableMissing } from './database-errors.js'
+import { listMigrations } from './migrate.js'
+import type { Database } from './open.js'
+
+export type SchemaState = { is: 'current' } | { is: 'pending'; missing: string[] }
+
+/**
+ * Whether every migration of this build has been applied. More of them are fine: in a rolling upgrade the old processes
+ * go on over the new schema.
+ *
+ * @throws where Postgres is away
+ */
+export async function readSchemaState(database: Database): Promise<SchemaState> {
+  const [known, applied] = await Promise.all([listMigrations(), readApplied(database)])
+  const missing = known.filter((name) => !applied.has(name))
+  return missing.length === 0 ? { is: 'current' } : { is: 'pending', missing }
+}
+
+/** For a process that starts: what it still has to wait for, in words. */
+export async function findDatabaseFault(database: Database): Promise<string | undefined> {
+  try {
+    const state = await readSchemaState(database)
+    if (state.is === 'current') return undefined
+    return `the database lacks ${state.missing.length} migrations (npm run migrate)`
+  } catch (error) {
+    return `Postgres is away (${describe(error)})`
+  }
+}
+
+async function readApplied(database: Database): Promise<Set<string>> {
+  try {
+    const rows = await database.run<{ name: string }>('read_migrations', statement, [])
+    return new Set(rows.map(({ name }) => name))
+  } catch (error) {
+    // Postgres answers, but nothing was ever migrated.
+    if (isTableMissing(error)) return new Set()
+    throw error
+  }
+}
+
+/** An address with several families fails with an error of errors, which has a code and no words. */
+function describe(error: unknown): string {
+  const { message, code } = error as { message?: string; code?: string }
+  return message || code || String(error)
+}
+
+const statement = `
+  SELECT migration_name AS name FROM _prisma_migrations WHERE finished_at IS NOT NULL AND rolled_back_at IS NULL`

@@ -1,0 +1,136 @@
+import { toNumber } from './comparison.js'
+import type { Equality } from './conditions.js'
+import { compilePath, type Read } from './path.js'
+import type { CompiledRule } from './run.js'
+
+/** Finds, of many rules, the few that one event's data could match. */
+export interface RuleIndex {
+  /** Places in the list of rules, ascending: of those left out, none holds. Not to be changed. Never throws, on any data. */
+  findCandidates(data: unknown): readonly number[]
+}
+
+/** An `in` with more values than this splits little, and would be filed in as many places. */
+const maxWanted = 32
+
+/** What the rules want at one path. */
+interface Field {
+  readonly read: Read
+  /** How many rules want each value, by its key. */
+  readonly demand: Map<unknown, number>
+  totalDemand: number
+  /** The rules that are filed here, by the key of what they want. */
+  readonly filed: Map<unknown, number[]>
+}
+
+/**
+ * Indexes rules by their equalities. A rule is filed under one of them, the one that the fewest events should meet; one
+ * without any is a candidate always. What is found is still to be judged in full: the index only leaves out.
+ */
+export function indexRules(rules: readonly Pick<CompiledRule, 'conditions'>[]): RuleIndex {
+  const equalitiesOf = rules.map(listEqualities)
+  const fields = surveyDemand(equalitiesOf)
+  const always: number[] = []
+  equalitiesOf.forEach((equalities, place) => {
+    const sharpest = findSharpest(equalities, fields)
+    if (sharpest === undefined) always.push(place)
+    else fileRule(fields, sharpest, place)
+  })
+  const used = [...fields.values()].filter(({ filed }) => filed.size > 0)
+  return {
+    findCandidates(data) {
+      let found: readonly number[] = always
+      let merged: number[] | undefined
+      for (const { read, filed } of used) {
+        const places = filed.get(keyOf(readOrMiss(read, data)))
+        if (places === undefined) continue
+        if (found.length === 0) found = places
+        else {
+          merged ??= found.slice()
+          for (const place of places) merged.push(place)
+        }
+      }
+      return merged?.sort(ascending) ?? found
+    },
+  }
+}
+
+function listEqualities({ conditions }: Pick<CompiledRule, 'conditions'>): readonly Equality[] {
+  const equalities: Equality[] = []
+  for (const condition of conditions) {
+    for (const equality of condition.equalities) {
+      if (equality.wanted.length <= maxWanted) equalities.push(equality)
+    }
+  }
+  return equalities
+}
+
+function surveyDemand(equalitiesOf: readonly (readonly Equality[])[]): Map<string, Field> {
+  const fields = new Map<string, Field>()
+  for (const equalities of equalitiesOf) {
+    for (const { field: path, wanted } of equalities) {
+      let field = fields.get(path)
+      if (field === undefined) {
+        field = { read: compilePath(path), demand: new Map(), totalDemand: 0, filed: new Map() }
+        fields.set(path, field)
+      }
+      for (const value of wanted) {
+        const key = keyOf(value)
+        field.demand.set(key, (field.demand.get(key) ?? 0) + 1)
+        field.totalDemand++
+      }
+    }
+  }
+  return fields
+}
+
+/** As if events had the values that the rules ask for, as often as they do: nothing else is known of them here. */
+function findSharpest(
+  equalities: readonly Equality[],
+  fields: ReadonlyMap<string, Field>,
+): Equality | undefined {
+  let sharpest: Equality | undefined
+  let leastShare = Number.POSITIVE_INFINITY
+  for (const equality of equalities) {
+    const { demand, totalDemand } = fields.get(equality.field) as Field
+    let share = 0
+    for (const value of equality.wanted) share += (demand.get(keyOf(value)) ?? 0) / totalDemand
+    if (share < leastShare) {
+      sharpest = equality
+      leastShare = share
+    }
+  }
+  return sharpest
+}
+
+function fileRule(fields: ReadonlyMap<string, Field>, { field, wanted }: Equality, place: number): void {
+  const { filed } = fields.get(field) as Field
+  for (const value of wanted) {
+    const key = keyOf(value)
+    const places = filed.get(key)
+    if (places === undefined) filed.set(key, [place])
+    // Where an `in` has both 1 and "1", the rule is there already.
+    else if (places.at(-1) !== place) places.push(place)
+  }
+}
+
+/**
+ * What is equal by `equalTo` has the same key: a text that is a number is filed as that number. Not the other way round
+ * ("1" and "1.0" share a key and are not equal), which costs a candidate and no more.
+ */
+function keyOf(value: unknown): unknown {
+  if (typeof value !== 'string') return value
+  const number = toNumber(value)
+  return Number.isNaN(number) ? value : number
+}
+
+function readOrMiss(read: Read, data: unknown): unknown {
+  try {
+    return read(data)
+  } catch {
+    return undefined
+  }
+}
+
+function ascending(left: number, right: number): number {
+  return left - right
+}

@@ -1,0 +1,6 @@
+export { hideSecrets, logOptions } from './log-options.js'
+export { measureRequests } from './measure-requests.js'
+export { batchBuckets, type Count, type Measure, type Metrics, openMetrics, waitBuckets } from './metrics.js'
+export { createReading } from './reading.js'
+export { tellBacklog, tellPool, tellQueue } from './shared-gauges.js'
+export { openTracing, type Span, type Tracing } from './tracing.js'

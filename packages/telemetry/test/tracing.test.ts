@@ -1,0 +1,74 @@
+import { createRequire } from 'node:module'
+import { setTimeout } from 'node:timers/promises'
+import t from 'tap'
+import { openTracing } from '../src/index.js'
+
+// Nobody listens there.
+process.env.OTEL_EXPORTER_OTLP_ENDPOINT = 'http://127.0.0.1:1'
+process.env.OTEL_BSP_SCHEDULE_DELAY = '10'
+process.env.OTEL_EXPORTER_OTLP_TIMEOUT = '100'
+
+const loaded = () =>
+  Object.keys(createRequire(import.meta.url).cache).filter((path) =>
+    /opentelemetry.(sdk|exporter)/.test(path),
+  )
+const pattern = /^00-[0-9a-f]{32}-[0-9a-f]{16}-01$/
+const [traceId, spanId] = ['4bf92f3577b34da6a3ce929d0e0e4736', '00f067aa0ba902b7']
+const traceOf = (traceparent: string) => traceparent.split('-')[1]
+
+t.test('nothing that traces is loaded before it is asked for', async (t) => {
+  t.strictSame(loaded(), [])
+  await (await openTracing('test', () => {})).close()
+  t.ok(loaded().length > 0)
+})
+
+t.test('a span goes on with the trace that it is given, and hands its own place on', async (t) => {
+  const tracing = await openTracing('test', () => {})
+  t.teardown(() => tracing.close())
+  const span = tracing.begin('one', 'server', { parent: `00-${traceId}-${spanId}-01` })
+  t.match(span.traceparent, pattern)
+  t.equal(traceOf(span.traceparent), traceId)
+  t.not(span.traceparent.split('-')[2], spanId)
+  const next = span.begin('two')
+  t.equal(traceOf(next.traceparent), traceId)
+  t.not(next.traceparent, span.traceparent)
+})
+
+t.test('what the caller does not want to have recorded is handed on as such', async (t) => {
+  const tracing = await openTracing('test', () => {})
+  t.teardown(() => tracing.close())
+  const span = tracing.begin('one', 'server', { parent: `00-${traceId}-${spanId}-00` })
+  t.match(span.traceparent, new RegExp(`^00-${traceId}-[0-9a-f]{16}-00$`))
+})
+
+t.test('whatever is no traceparent begins a trace of its own', async (t) => {
+  const tracing = await openTracing('test', () => {})
+  t.teardown(() => tracing.close())
+  for (const parent of [
+    undefined,
+    '',
+    ['a'],
+    `00-${traceId}-${spanId}`,
+    `00-${'0'.repeat(32)}-${spanId}-01`,
+    `00-${traceId}-${'0'.repeat(16)}-01`,
+    `ff-${traceId}-${spanId}-01`,
+    `00-${traceId.toUpperCase()}-${spanId}-01`,
+    `00-${traceId}-${spanId}-01\r\nx: y`,
+  ]) {
+    const { traceparent } = tracing.begin('one', 'server', { parent })
+    t.match(traceparent, pattern)
+    t.not(traceOf(traceparent), traceId)
+  }
+})
+
+t.test('a collector that is away is told of once, and holds nobody up', async (t) => {
+  const told: string[] = []
+  const tracing = await openTracing('test', (message) => told.push(message))
+  for (let count = 0; count < 20; count++) {
+    tracing.begin('one', 'internal', {}).end()
+    await setTimeout(20)
+  }
+  while (told.length === 0) await setTimeout(20)
+  await tracing.close()
+  t.equal(told.length, 1, told.join('\n'))
+})
