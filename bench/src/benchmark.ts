@@ -1,10 +1,13 @@
 import type { Product } from '@automation/launcher'
+import type { Aim } from './aims.js'
 import type { Figures } from './measure.js'
 import type { Measurement } from './measurements.js'
 import { type Result, summarize } from './report.js'
 
 /** A benchmark whose options are read: all that is left is to run it. */
-export interface Plan {
+export type Plan = ProductPlan | { workers: null; run(): Promise<Report> }
+
+export interface ProductPlan {
   /** That run from the start. */
   workers: number
   run(product: Product): Promise<Report>
@@ -13,6 +16,8 @@ export interface Plan {
 export interface Report {
   /** As `--json` writes them. */
   results: object[]
+  /** What we hold ourselves to, and how far we came. */
+  aims?: Aim[]
   /** For people to read. */
   text: string
 }
@@ -36,8 +41,7 @@ export async function runRounds<Wanted extends Measurement>(
   )
 }
 
-function formatPace({ eventsPerSecond, requestsPerSecond }: Figures): string {
-  return eventsPerSecond === null
-    ? `${Math.round(requestsPerSecond)} requests/s`
-    : `${Math.round(eventsPerSecond)} events/s`
+function formatPace({ donePerSecond, acceptedPerSecond }: Figures): string {
+  const accepted = `${Math.round(acceptedPerSecond)} accepted/s`
+  return donePerSecond === null ? accepted : `${accepted}, ${Math.round(donePerSecond)} done/s`
 }

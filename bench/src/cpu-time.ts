@@ -2,9 +2,12 @@ import { readdirSync, readFileSync } from 'node:fs'
 import type { Product, RunningProcess } from '@automation/launcher'
 
 /** The four that an event passes through. */
-export type Part = 'api' | 'worker' | 'redis' | 'postgres'
+export const parts = ['api', 'worker', 'redis', 'postgres'] as const
+export type Part = (typeof parts)[number]
 /** A number of each part that runs. */
 export type PerPart = Partial<Record<Part, number>>
+/** Several processes may be the same part. */
+export type PidsPerPart = Partial<Record<Part, number[]>>
 
 /** Linux tells in hundredths of a second on every machine that Node runs on (`getconf CLK_TCK`). */
 const microsPerTick = 10_000
@@ -16,14 +19,21 @@ interface ProcessTimes {
   endedChildrenTicks: number
 }
 
-/** @param api what takes the requests @param worker undefined where none runs */
+/** @param apis what takes the requests @param workers none where nothing is run */
 export function pidsOf(
-  { redis, postgres }: Product,
-  api: RunningProcess | undefined,
-  worker: RunningProcess | undefined,
-): PerPart {
-  if (!api || !redis || !postgres) throw new Error('The product has not started all of its parts')
-  return { api: api.pid, ...(worker && { worker: worker.pid }), redis: redis.pid, postgres: postgres.pid }
+  { redis, postgres }: Pick<Product, 'redis' | 'postgres'>,
+  apis: RunningProcess[],
+  workers: RunningProcess[],
+): PidsPerPart {
+  if (apis.length === 0 || !redis || !postgres)
+    throw new Error('The product has not started all of its parts')
+  const pids = (processes: RunningProcess[]) => processes.map(({ pid }) => pid)
+  return {
+    api: pids(apis),
+    ...(workers.length > 0 && { worker: pids(workers) }),
+    redis: [redis.pid],
+    postgres: [postgres.pid],
+  }
 }
 
 /**
@@ -32,15 +42,26 @@ export function pidsOf(
  *
  * @returns nothing in it on other systems than Linux
  */
-export function readCpuMicros(pids: PerPart): PerPart {
+export function readCpuMicros(pids: PidsPerPart): PerPart {
   if (process.platform !== 'linux') return {}
   const processes = readProcesses()
-  return mapParts(pids, (_, pid) => sumTree(processes, pid) * microsPerTick)
+  return mapParts(
+    pids,
+    (_, all) => all.reduce((sum, pid) => sum + sumTree(processes, pid), 0) * microsPerTick,
+  )
 }
 
-export function mapParts(numbers: PerPart, change: (part: Part, number: number) => number): PerPart {
-  const entries = Object.entries(numbers) as [Part, number][]
-  return Object.fromEntries(entries.map(([part, number]) => [part, change(part, number)]))
+export function mapParts<Value>(
+  values: Partial<Record<Part, Value>>,
+  change: (part: Part, value: Value) => number,
+): PerPart {
+  const entries = Object.entries(values) as [Part, Value][]
+  return Object.fromEntries(entries.map(([part, value]) => [part, change(part, value)]))
+}
+
+/** What each event has cost, between two readings. */
+export function shareCpu(before: PerPart, after: PerPart, events: number): PerPart {
+  return mapParts(after, (part, micros) => (micros - (before[part] ?? 0)) / events)
 }
 
 function sumTree(processes: Map<number, ProcessTimes>, pid: number): number {

@@ -9,11 +9,15 @@ let clients: Client[] | undefined
 process.on('message', async (order: LoadOrder) => {
   clients ??= Array.from(
     { length: order.connections },
-    () => new Client(order.origin, { pipelining: 1, headersTimeout: 60_000 }),
+    (_, index) => new Client(originOf(order, index), { pipelining: 1, headersTimeout: 60_000 }),
   )
   process.send?.(await runLoad(clients, order))
 })
 process.on('disconnect', () => process.exit())
+
+function originOf({ origins }: LoadOrder, index: number): string {
+  return origins[index % origins.length] as string
+}
 
 /** A closed loop: each connection sends its next request when the last one is answered. */
 async function runLoad(clients: Client[], order: LoadOrder): Promise<LoadResult> {
@@ -38,7 +42,7 @@ async function runLoad(clients: Client[], order: LoadOrder): Promise<LoadResult>
 }
 
 /** Signed just before it is sent, which costs the load generator the same whoever is measured. */
-function chooseHeaders({ headers, payload, signingSecret }: LoadOrder): () => Record<string, string> {
+function chooseHeaders({ headers, payload = '', signingSecret }: LoadOrder): () => Record<string, string> {
   if (signingSecret === undefined) return () => headers
   const key = readSigningKey(signingSecret)
   return () => ({ ...headers, ...signDelivery(key, payload) })
@@ -50,7 +54,11 @@ async function request(
   { path, payload, expectedStatus }: LoadOrder,
   headers: Record<string, string>,
 ): Promise<void> {
-  const { statusCode, body } = await client.request({ method: 'POST', path, headers, body: payload })
+  const { statusCode, body } = await client.request(
+    payload === undefined
+      ? { method: 'GET', path, headers }
+      : { method: 'POST', path, headers, body: payload },
+  )
   if (statusCode !== expectedStatus) throw new Error(`Answered ${statusCode}: ${await body.text()}`)
   await body.dump()
 }

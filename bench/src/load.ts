@@ -4,10 +4,12 @@ import { fileURLToPath } from 'node:url'
 
 /** What the load generator is asked: the same request again and again, or each one a webhook of its own. */
 export interface LoadOrder {
-  origin: string
+  /** Connections are shared out to them. */
+  origins: string[]
   path: string
   headers: Record<string, string>
-  payload: string
+  /** undefined for a GET. */
+  payload?: string
   /** `whsec_…`: each request gets a new id, its time and its signature. */
   signingSecret?: string
   expectedStatus: number

@@ -1,61 +1,88 @@
-import { writeFile } from 'node:fs/promises'
+import { readFile, writeFile } from 'node:fs/promises'
 import { cpus } from 'node:os'
-import { CannotStart, makeTemporaryDirectory, startProduct } from '@automation/launcher'
-import type { Plan } from './benchmark.js'
+import { CannotStart } from '@automation/launcher'
+import { formatAims } from './aims.js'
+import type { Plan, Report } from './benchmark.js'
+import { planCompare } from './compare/benchmark.js'
+import { planEngine } from './engine/benchmark.js'
 import { planEvents } from './events/benchmark.js'
 import { planFairness } from './fairness/benchmark.js'
+import { planGrowth } from './growth/benchmark.js'
 import { planIngest } from './ingest/benchmark.js'
-import { type Options, readOptions, usage } from './options.js'
+import { type BenchmarkName, type Options, readOptions, usage } from './options.js'
+import { type Performance, writePerformance } from './performance/write-performance.js'
+import { runOnProduct } from './private-product.js'
+import { planRetention } from './retention/benchmark.js'
+import { planScale } from './scale/benchmark.js'
 
-const plans = { events: planEvents, ingest: planIngest, fairness: planFairness }
+const plans: Record<BenchmarkName, (options: Options) => Plan> = {
+  events: planEvents,
+  ingest: planIngest,
+  fairness: planFairness,
+  engine: planEngine,
+  growth: planGrowth,
+  scale: planScale,
+  retention: planRetention,
+  compare: planCompare,
+}
+/** What docs/performance.md shows: in a quarter of an hour. */
+const shown: { name: BenchmarkName; own?: (options: Options) => Partial<Options> }[] = [
+  { name: 'engine', own: ({ seconds }) => ({ seconds: seconds / 10 }) },
+  { name: 'events' },
+  { name: 'ingest', own: ({ seconds }) => ({ only: '@64', seconds: seconds / 2 }) },
+  { name: 'growth', own: ({ seconds }) => ({ seconds: seconds / 2 }) },
+  { name: 'scale', own: ({ seconds, rounds }) => ({ seconds: seconds / 2, rounds: Math.min(3, rounds) }) },
+]
 
-const { options, plan } = readPlanOrExit()
-const code = await run(plan, options).catch((error: Error) => {
+const { options, planned } = readPlansOrExit()
+const code = await run().catch((error: Error) => {
   console.error(error instanceof CannotStart ? error.message : error)
   return 1
 })
 // The migration's pool would keep the process for another ten seconds.
 process.exit(code)
 
-async function run({ workers, run }: Plan, options: Options): Promise<number> {
-  const directory = await makeTemporaryDirectory()
-  try {
-    const env = productEnvironment(options)
-    const product = await startProduct({ directory: directory.path, workers, durable: true, env })
-    try {
-      const { results, text } = await run(product)
-      const machine = `${cpus().length} × ${cpus()[0]?.model.trim()}`
-      console.log(`\nNode ${process.version}, ${machine}; API to "all": CPU in µs an event\n`)
-      console.log(text)
-      if (options.json) await writeFile(options.json, `${JSON.stringify(results, null, 2)}\n`)
-      return 0
-    } finally {
-      await product.stop()
-    }
-  } finally {
-    await directory.remove()
+async function run(): Promise<number> {
+  if (options.benchmark === 'render') {
+    await writePerformance(options, JSON.parse(await readFile(options.json ?? '', 'utf8')) as Performance)
+    return 0
   }
+  const machine = `${cpus().length} × ${cpus()[0]?.model.trim()}`
+  const { seconds, rounds } = options
+  const performance: Performance = {
+    node: process.version,
+    machine,
+    at: new Date().toISOString(),
+    seconds,
+    rounds,
+    benchmarks: {},
+  }
+  for (const { name, plan, own } of planned) {
+    const { results, aims = [], text } = await runPlan(plan, own)
+    performance.benchmarks[name] = { results, aims }
+    console.log(`\n${name}: Node ${process.version}, ${machine}; API to "all": CPU in µs an event\n`)
+    console.log(`${text}\n\n${formatAims(aims)}`.trimEnd())
+    // After each: an hour's figures shall not be lost to the last one's fault.
+    if (options.json) await writeFile(options.json, `${JSON.stringify(performance, null, 2)}\n`)
+  }
+  await writePerformance(options, performance)
+  return 0
 }
 
-function productEnvironment({ profile }: Options): Record<string, string> {
-  const unlimited = '1000000000/1000000000'
-  const limits = {
-    RATE_LIMIT_ANONYMOUS: unlimited,
-    RATE_LIMIT_AUTHENTICATED: unlimited,
-    RATE_LIMIT_ENTERPRISE: unlimited,
-  }
-  const profiler = { NODE_OPTIONS: `--import=${new URL('./profile-process.js', import.meta.url)}` }
-  return {
-    LOG_LEVEL: 'warn',
-    ...limits,
-    ...(profile === undefined ? {} : { ...profiler, PROFILE_DIR: profile }),
-  }
+async function runPlan(plan: Plan, own: Options): Promise<Report> {
+  return plan.workers === null ? plan.run() : runOnProduct(own, { workers: plan.workers }, plan.run)
 }
 
-function readPlanOrExit(): { options: Options; plan: Plan } {
+function readPlansOrExit() {
   try {
     const options = readOptions(process.argv.slice(2))
-    return { options, plan: plans[options.benchmark](options) }
+    const { benchmark } = options
+    const chosen = benchmark === 'all' ? shown : benchmark === 'render' ? [] : [{ name: benchmark }]
+    const planned = chosen.map(({ name, own: change }: (typeof shown)[number]) => {
+      const own = { ...options, ...change?.(options) }
+      return { name, own, plan: plans[name](own) }
+    })
+    return { options, planned }
   } catch (error) {
     console.error(`${(error as Error).message}\n\n${usage}`)
     process.exit(2)

@@ -1,10 +1,21 @@
 import { resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 
-const benchmarks = ['events', 'ingest', 'fairness'] as const
+const benchmarks = [
+  'events',
+  'ingest',
+  'fairness',
+  'engine',
+  'growth',
+  'scale',
+  'retention',
+  'compare',
+] as const
+export type BenchmarkName = (typeof benchmarks)[number]
+const commands = [...benchmarks, 'all', 'render'] as const
 
 export interface Options {
-  benchmark: (typeof benchmarks)[number]
+  benchmark: (typeof commands)[number]
   /** File that takes the results as JSON. */
   json: string | undefined
   /** Of each measurement, without its warm-up. */
@@ -14,14 +25,29 @@ export interface Options {
   only: string
   /** Directory that takes CPU profiles of API and worker. */
   profile: string | undefined
+  /** Files that take the results as a picture, and as tables between the two marks in it. */
+  svg: string | undefined
+  markdown: string | undefined
+  /** Histories of ten million, too. */
+  isLarge: boolean
 }
 
-export const usage = `npm run bench -- [events|ingest|fairness] [--seconds 8] [--rounds 3] [--only TEXT] [--json FILE] [--profile DIR]
+export const usage = `npm run bench -- [events|ingest|fairness|engine|growth|scale|retention|compare|all|render] [--seconds 4] [--rounds 5]
+  [--only TEXT] [--json FILE] [--svg FILE] [--markdown FILE] [--profile DIR] [--large]
 
-  events     from a caller's request until the rules have run; this is what runs when neither is named
+  events     from a caller's request until the rules have run; this is what runs when none is named
   ingest     from a provider's webhook until it is accepted, beside a plain service that does the same
   fairness   what a flood of one workspace does to the waits of 50 others, with fair shares and without
+  engine     the engine by itself, beside json-rules-engine and handlebars, and with many rules; needs no servers
+  growth     with up to 100,000 rules in a workspace, and a history of a million executions (--large: ten)
+  scale      with 1, 2 and 4 workers and 1 and 2 APIs
+  retention  what the removal of a day of a million executions costs, and how long others wait meanwhile
+  compare    beside n8n in queue mode, where it is on the PATH or installed by npm in the directory N8N_DIR
+  all        what docs/performance.md shows: all but fairness, retention and compare
+  render     measures nothing: makes picture and tables of an earlier run's --json
   --only     measures what has TEXT in its label, as in "async" or "10 matching rules @128"
+  --svg, --markdown
+             the results as a picture, and as tables between the two marks in a file
   --profile  writes a CPU profile of API and worker each, for a browser's developer tools; CPU figures are dearer then`
 
 /** @throws Error that says which argument does not fit */
@@ -31,21 +57,25 @@ export function readOptions(args: string[]): Options {
     allowPositionals: true,
     options: {
       json: { type: 'string' },
-      seconds: { type: 'string', default: '8' },
-      rounds: { type: 'string', default: '3' },
+      seconds: { type: 'string', default: '4' },
+      rounds: { type: 'string', default: '5' },
       only: { type: 'string', default: '' },
       profile: { type: 'string' },
+      svg: { type: 'string' },
+      markdown: { type: 'string' },
+      large: { type: 'boolean', default: false },
     },
   })
   const [name = 'events', ...others] = positionals
-  const benchmark = benchmarks.find((known) => known === name)
+  const benchmark = commands.find((known) => known === name)
   const seconds = Number(values.seconds)
   const rounds = Number(values.rounds)
   if (benchmark === undefined || others.length > 0)
-    throw new Error(`${positionals.join(' ')} is none of ${benchmarks.join(', ')}`)
+    throw new Error(`${positionals.join(' ')} is none of ${commands.join(', ')}`)
   if (!(seconds > 0)) throw new Error(`--seconds ${values.seconds} has to be a number above 0`)
   if (!(Number.isInteger(rounds) && rounds > 0))
     throw new Error(`--rounds ${values.rounds} has to be a whole number above 0`)
+  if (benchmark === 'render' && values.json === undefined) throw new Error('render needs --json FILE')
   return {
     benchmark,
     json: values.json,
@@ -53,5 +83,8 @@ export function readOptions(args: string[]): Options {
     rounds,
     only: values.only,
     profile: values.profile === undefined ? undefined : resolve(values.profile),
+    svg: values.svg,
+    markdown: values.markdown,
+    isLarge: values.large,
   }
 }

@@ -1,4 +1,4 @@
-import { mapParts, type Part } from './cpu-time.js'
+import { mapParts, parts } from './cpu-time.js'
 import type { Figures } from './measure.js'
 
 /** One line of the report: medians over the rounds, each figure by itself. */
@@ -8,16 +8,14 @@ export interface Result extends Figures {
   rounds: Figures[]
 }
 
-const parts: Part[] = ['api', 'worker', 'redis', 'postgres']
-
 export function summarize(scenario: string, connections: number, rounds: Figures[]): Result {
   const of = (read: (figures: Figures) => number) => round(median(rounds.map(read)))
-  const paces = rounds.flatMap(({ eventsPerSecond }) => eventsPerSecond ?? [])
+  const paces = rounds.flatMap(({ donePerSecond }) => donePerSecond ?? [])
   return {
     scenario,
     connections,
-    eventsPerSecond: paces.length === 0 ? null : round(median(paces)),
-    requestsPerSecond: of((figures) => figures.requestsPerSecond),
+    donePerSecond: paces.length === 0 ? null : round(median(paces)),
+    acceptedPerSecond: of((figures) => figures.acceptedPerSecond),
     p50Ms: of((figures) => figures.p50Ms),
     p99Ms: of((figures) => figures.p99Ms),
     cpuMicrosPerEvent: mapParts(rounds[0]?.cpuMicrosPerEvent ?? {}, (part) =>
@@ -29,13 +27,13 @@ export function summarize(scenario: string, connections: number, rounds: Figures
 
 /** An aligned table; CPU in microseconds an event. */
 export function formatTable(results: Result[]): string {
-  const head = ['scenario', 'conns', 'events/s', 'requests/s', 'p50 ms', 'p99 ms']
+  const head = ['scenario', 'conns', 'done/s', 'accepted/s', 'p50 ms', 'p99 ms']
   const cpuHead = ['API', 'worker', 'Redis', 'Postgres', 'all']
   const rows = results.map((result) => [
     result.scenario,
     `${result.connections}`,
-    result.eventsPerSecond === null ? '-' : whole(result.eventsPerSecond),
-    whole(result.requestsPerSecond),
+    result.donePerSecond === null ? '-' : whole(result.donePerSecond),
+    whole(result.acceptedPerSecond),
     result.p50Ms.toFixed(1),
     result.p99Ms.toFixed(1),
     ...formatCpu(result),
@@ -75,6 +73,6 @@ function round(value: number): number {
   return Math.round(value * 100) / 100
 }
 
-function whole(value: number): string {
+export function whole(value: number): string {
   return Math.round(value).toLocaleString('en-US')
 }

@@ -1,23 +1,38 @@
-import { openDatabase } from '@automation/database'
-import type { Product } from '@automation/launcher'
-import { drainBacklog } from '../backlog.js'
+import { type Database, openDatabase } from '@automation/database'
+import type { ApiProcess, Product } from '@automation/launcher'
+import { Redis } from 'ioredis'
 import { type Plan, runRounds } from '../benchmark.js'
-import { pidsOf } from '../cpu-time.js'
-import { measure } from '../measure.js'
+import { clearTraces } from '../clear-traces.js'
+import { type PidsPerPart, pidsOf } from '../cpu-time.js'
+import type { LoadOrder } from '../load.js'
+import { type Figures, measure } from '../measure.js'
+import { measureBacklog } from '../measure-backlog.js'
 import { chooseMeasurements, type Measurement } from '../measurements.js'
 import type { Options } from '../options.js'
 import { formatTable, type Result } from '../report.js'
-import { createWorkspace, type Workspace } from '../workspace.js'
+import { createWorkspace, type Rule, type Workspace } from '../workspace.js'
+import { startYardstick } from '../yardsticks/start-yardstick.js'
+import { listAims } from './aims.js'
 import { type EventScenario, eventData, eventType, scenarios } from './scenarios.js'
 
-/** From a caller's request until the rules have run. */
+/** What all measurements of one run share. */
+interface Stage {
+  product: Product
+  database: Database
+  redis: Redis
+  servers: Record<EventScenario['server'], ApiProcess>
+  /** Scenarios with the same rules share a workspace. */
+  workspaces: Map<Rule[], Workspace>
+}
+
+/** From a caller's request until the rules have run, beside servers that do less. */
 export function planEvents(options: Options): Plan {
   const measurements = chooseMeasurements(scenarios, options.only)
   return {
     workers: 1,
     async run(product) {
       const results = await runEvents(product, measurements, options)
-      return { results, text: formatTable(results) }
+      return { results, aims: listAims(results), text: formatTable(results) }
     },
   }
 }
@@ -27,31 +42,67 @@ async function runEvents(
   measurements: Measurement<EventScenario>[],
   { rounds, seconds }: Options,
 ): Promise<Result[]> {
-  const pids = pidsOf(product, product.apis[0], product.workers[0])
   const database = openDatabase(product.databaseUrl, 1)
-  const workspaces = new Map<EventScenario, Workspace>()
+  const redis = new Redis(product.redisUrl)
+  const [inline, bare] = await Promise.all([
+    startYardstick(product, 'inline'),
+    startYardstick(product, 'bare'),
+  ])
+  const servers = { product: product.apis[0] as ApiProcess, inline, bare }
+  const stage = { product, database, redis, servers, workspaces: new Map<Rule[], Workspace>() }
   try {
-    for (const scenario of new Set(measurements.map((measurement) => measurement.scenario))) {
-      workspaces.set(scenario, await createWorkspace(database, product, scenario))
+    for (const { scenario } of measurements) {
+      const { name, rules } = scenario
+      if (!stage.workspaces.has(rules))
+        stage.workspaces.set(rules, await createWorkspace(database, product, { name, rules }))
     }
-    return await runRounds(measurements, rounds, ({ scenario, connections }) => {
-      const { baseUrl, headers } = workspaces.get(scenario) as Workspace
-      const order = {
-        origin: baseUrl,
-        path: `/api/automation-rules/trigger/${eventType}`,
-        headers: scenario.isAsync ? { ...headers, prefer: 'respond-async' } : headers,
-        payload: JSON.stringify({ data: eventData }),
-        expectedStatus: scenario.isAsync ? 202 : 200,
-        connections,
-      }
-      return measure({
-        order,
-        pids,
-        seconds,
-        drain: scenario.isAsync ? () => drainBacklog(database) : undefined,
-      })
-    })
+    return await runRounds(measurements, rounds, (measurement) => measureEvents(stage, measurement, seconds))
   } finally {
+    await Promise.all([inline.stop(), bare.stop()])
+    redis.disconnect()
     await database.close()
   }
+}
+
+async function measureEvents(
+  { product, database, redis, servers, workspaces }: Stage,
+  { scenario, connections }: Measurement<EventScenario>,
+  seconds: number,
+): Promise<Figures> {
+  const { mode, server: name, rules, batch: eventsPerRequest = 1 } = scenario
+  const server = servers[name]
+  // Where the worker only looks on, what it does by itself meanwhile is still part of the price of the product.
+  const workers = name === 'product' ? product.workers.slice(0, 1) : []
+  const all = pidsOf(product, [server], workers)
+  const pids = name === 'product' ? all : withoutRedis(all)
+  const order = { ...orderOf(scenario, server, workspaces.get(rules) as Workspace), connections }
+  // Each begins with small tables, and with nothing left for Postgres to write out in its time.
+  const clear = () => clearTraces(database, redis, 'yardstick_events')
+  await clear()
+  const options = { order, pids, seconds, eventsPerRequest }
+  if (mode === 'sync' || name !== 'product') {
+    const figures = await measure(options)
+    return { ...figures, donePerSecond: mode === 'sync' ? figures.acceptedPerSecond : null }
+  }
+  return measureBacklog({ ...options, database, workers, ...(mode === 'accept' ? { clear } : {}) })
+}
+
+function orderOf(
+  { mode, batch }: EventScenario,
+  { baseUrl }: ApiProcess,
+  { headers }: Workspace,
+): Omit<LoadOrder, 'seconds' | 'connections'> {
+  const event = { data: eventData }
+  const body = batch === undefined ? event : { events: Array.from({ length: batch }, () => event) }
+  return {
+    origins: [baseUrl],
+    path: `/api/automation-rules/trigger/${eventType}${batch === undefined ? '' : '/batch'}`,
+    headers: mode === 'sync' ? headers : { ...headers, prefer: 'respond-async' },
+    payload: JSON.stringify(body),
+    expectedStatus: mode === 'sync' ? 200 : 202,
+  }
+}
+
+function withoutRedis({ redis: _, ...others }: PidsPerPart): PidsPerPart {
+  return others
 }

@@ -1,11 +1,18 @@
 import type { Scenario } from '../measurements.js'
 import type { Clause, Rule } from '../workspace.js'
 
-/** What one workspace is given and asked. */
+/** What is asked of whom. */
 export interface EventScenario extends Scenario {
-  /** `Prefer: respond-async`: answered when the event is accepted, and counted when it is done. */
-  isAsync: boolean
+  /** The product, or what it is measured against (src/yardsticks). */
+  server: 'product' | 'inline' | 'bare'
+  /**
+   * sync: each caller waits for the outcome. backlog: callers wait for the 202 while the worker stands still, and then it
+   * runs what has come in. accept: the same, and what has come in is thrown away.
+   */
+  mode: 'sync' | 'backlog' | 'accept'
   rules: Rule[]
+  /** Posted at once, to the route for batches. */
+  batch?: number
 }
 
 export const eventType = 'LEAD_CREATED'
@@ -34,7 +41,7 @@ const skippedTask = { ...createTask, when: { field: 'score', operator: 'less_tha
 
 const matching = makeRules(10, (name) => ({ name, trigger: eventType, conditions, actions: [skippedTask] }))
 
-const oneOfTenMatches = makeRules(10, (name, index) => ({
+export const oneOfTenMatches = makeRules(10, (name, index) => ({
   name,
   trigger: eventType,
   // The last clause decides, so that no rule is left early.
@@ -42,24 +49,27 @@ const oneOfTenMatches = makeRules(10, (name, index) => ({
   actions: [createTask],
 }))
 
-const otherTypes = ['LEAD_UPDATED', 'CONTACT_CREATED', 'DEAL_WON', 'TASK_OVERDUE', 'FORM_SUBMITTED']
-const ofOtherTypes = makeRules(990, (name, index) => ({
-  name: `Other ${name}`,
-  trigger: otherTypes[index % otherTypes.length] as string,
-  conditions,
-  actions: [createTask],
-}))
+const usual = '10 rules, 1 matches, 1 task'
 
+/** Whoever is measured against another stands next to it, so that both meet the same weather. */
 export const scenarios: EventScenario[] = [
-  { name: '10 matching rules', connections: [1, 32, 128], isAsync: false, rules: matching },
-  { name: '10 rules, 1 matches, 1 task', connections: [1, 128], isAsync: false, rules: oneOfTenMatches },
+  { name: '10 matching rules', connections: [128], server: 'product', mode: 'sync', rules: matching },
+  { name: 'inline: 10 matching rules', connections: [128], server: 'inline', mode: 'sync', rules: matching },
+  { name: usual, connections: [128], server: 'product', mode: 'sync', rules: oneOfTenMatches },
+  { name: `inline: ${usual}`, connections: [128], server: 'inline', mode: 'sync', rules: oneOfTenMatches },
+  { name: 'async', connections: [128], server: 'product', mode: 'backlog', rules: oneOfTenMatches },
+  { name: 'bare route', connections: [128], server: 'bare', mode: 'accept', rules: [] },
   {
-    name: '10 matching of 1,000 rules',
-    connections: [128],
-    isAsync: false,
-    rules: [...matching, ...ofOtherTypes],
+    name: 'batches of 100',
+    connections: [16],
+    server: 'product',
+    mode: 'accept',
+    rules: oneOfTenMatches,
+    batch: 100,
   },
-  { name: '10 matching rules, async', connections: [1, 32, 128], isAsync: true, rules: matching },
+  { name: '10 matching rules', connections: [1], server: 'product', mode: 'sync', rules: matching },
+  { name: usual, connections: [1], server: 'product', mode: 'sync', rules: oneOfTenMatches },
+  { name: `inline: ${usual}`, connections: [1], server: 'inline', mode: 'sync', rules: oneOfTenMatches },
 ]
 
 function makeRules(count: number, make: (name: string, index: number) => Rule): Rule[] {

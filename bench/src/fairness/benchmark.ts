@@ -4,8 +4,8 @@ import type { Product } from '@automation/launcher'
 import { Redis } from 'ioredis'
 import { drainBacklog } from '../backlog.js'
 import type { Plan } from '../benchmark.js'
-import { mapParts, type PerPart, pidsOf, readCpuMicros } from '../cpu-time.js'
-import { clearTraces } from '../ingest/clear-traces.js'
+import { clearTraces } from '../clear-traces.js'
+import { pidsOf, readCpuMicros, shareCpu } from '../cpu-time.js'
 import { startLoad } from '../load.js'
 import { chooseMeasurements } from '../measurements.js'
 import type { Options } from '../options.js'
@@ -84,9 +84,9 @@ async function measureFlood(
   const preload = { NODE_OPTIONS: `--import=${new URL('./first-come-process.js', import.meta.url)}` }
   const env = isFair ? {} : preload
   const [api, worker] = await Promise.all([product.startApi(env), product.startWorker(env)])
-  const pids = pidsOf(product, api, worker)
+  const pids = pidsOf(product, [api], [worker])
   const load = startLoad({
-    origin: api.baseUrl,
+    origins: [api.baseUrl],
     path,
     headers: { ...flooding.headers, prefer: 'respond-async' },
     payload: JSON.stringify({ data: { name: 'Ada' } }),
@@ -121,15 +121,11 @@ async function measureFlood(
       donePerSecond: accepted / doneSeconds,
       alone,
       flooded: quantilesOf(callers.take()),
-      cpuMicrosPerEvent: share(cpuBefore, readCpuMicros(pids), accepted),
+      cpuMicrosPerEvent: shareCpu(cpuBefore, readCpuMicros(pids), accepted),
     }
   } finally {
     await callers.stop()
     await load.stop()
     await Promise.all([api.stop(), worker.stop()])
   }
-}
-
-function share(before: PerPart, after: PerPart, events: number): PerPart {
-  return mapParts(after, (part, micros) => (micros - (before[part] ?? 0)) / events)
 }

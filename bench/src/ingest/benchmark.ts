@@ -1,18 +1,17 @@
-import { dirname } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { type Database, openDatabase } from '@automation/database'
-import { type ApiProcess, type Product, startNode } from '@automation/launcher'
+import type { ApiProcess, Product } from '@automation/launcher'
 import { readSigningKey } from '@automation/webhooks'
 import { Redis } from 'ioredis'
 import { drainBacklog } from '../backlog.js'
 import { type Plan, runRounds } from '../benchmark.js'
+import { clearTraces } from '../clear-traces.js'
 import { pidsOf } from '../cpu-time.js'
 import { type Figures, measure } from '../measure.js'
 import { chooseMeasurements, type Measurement } from '../measurements.js'
 import type { Options } from '../options.js'
 import { formatTable, type Result } from '../report.js'
-import { clearTraces } from './clear-traces.js'
-import { formatRatios } from './ratios.js'
+import { startYardstick } from '../yardsticks/start-yardstick.js'
+import { formatRatios, listAims } from './ratios.js'
 import { type IngestScenario, scenarios } from './scenarios.js'
 import { createSender, deliverNew, replayOne, type Sender } from './sender.js'
 
@@ -25,8 +24,6 @@ interface Stage {
   sender: Sender
 }
 
-const yardstickEntry = fileURLToPath(new URL('./yardstick.js', import.meta.url))
-
 /** From a provider's delivery until it is accepted, beside a plain service that does the same. */
 export function planIngest(options: Options): Plan {
   const measurements = chooseMeasurements(scenarios, options.only)
@@ -35,7 +32,8 @@ export function planIngest(options: Options): Plan {
     workers: 0,
     async run(product) {
       const results = await runIngest(product, measurements, options)
-      return { results, text: `${formatTable(results)}\n\n${formatRatios(results)}`.trimEnd() }
+      const text = `${formatTable(results)}\n\n${formatRatios(results)}`.trimEnd()
+      return { results, aims: listAims(results), text }
     },
   }
 }
@@ -49,7 +47,9 @@ async function runIngest(
   const redis = new Redis(product.redisUrl)
   try {
     const sender = await createSender(database, product)
-    const yardstick = await startYardstick(product, sender)
+    const yardstick = await startYardstick(product, 'ingest', {
+      SIGNING_KEY: readSigningKey(sender.secret).toString('base64'),
+    })
     try {
       const stage = { database, redis, product, yardstick, sender }
       return await runRounds(measurements, rounds, (measurement) =>
@@ -62,20 +62,6 @@ async function runIngest(
     redis.disconnect()
     await database.close()
   }
-}
-
-async function startYardstick(
-  { databaseUrl, redisUrl, apis }: Product,
-  { secret }: Sender,
-): Promise<ApiProcess> {
-  const env = {
-    DATABASE_URL: databaseUrl,
-    REDIS_URL: redisUrl,
-    SIGNING_KEY: readSigningKey(secret).toString('base64'),
-  }
-  const log = `${dirname(apis[0]?.log ?? '')}/yardstick.log`
-  const yardstick = await startNode({ name: 'Yardstick', entry: yardstickEntry, env, log })
-  return { ...yardstick, baseUrl: `http://127.0.0.1:${yardstick.port}` }
 }
 
 async function measureIngest(
@@ -91,7 +77,7 @@ async function measureIngest(
     const delivery = scenario.isReplay ? await replayOne(baseUrl, sender) : deliverNew(baseUrl, sender)
     return await measure({
       order: { ...delivery, connections },
-      pids: pidsOf(product, receiver, worker),
+      pids: pidsOf(product, [receiver], worker ? [worker] : []),
       seconds,
       drain: worker && (() => drainBacklog(database)),
     })

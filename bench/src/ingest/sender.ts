@@ -16,7 +16,7 @@ export interface Sender {
 
 type Delivery = Pick<
   LoadOrder,
-  'origin' | 'path' | 'headers' | 'payload' | 'expectedStatus' | 'signingSecret'
+  'origins' | 'path' | 'headers' | 'payload' | 'expectedStatus' | 'signingSecret'
 >
 
 /** A provider of a workspace of its own, with a secret that the product knows. */
@@ -34,7 +34,7 @@ export async function createSender(database: Database, product: Product): Promis
 
 /** Deliveries of which each is a new one. */
 export function deliverNew(origin: string, { path, headers, secret }: Sender): Delivery {
-  return { origin, path, headers, payload: body, signingSecret: secret, expectedStatus: 202 }
+  return { origins: [origin], path, headers, payload: body, signingSecret: secret, expectedStatus: 202 }
 }
 
 /** Makes one delivery, and goes on with its replays. */
@@ -43,5 +43,5 @@ export async function replayOne(origin: string, { path, headers, secret }: Sende
   const response = await fetch(origin + path, { method: 'POST', headers: signed, body })
   if (response.status !== 202) throw new Error(`Answered ${response.status}: ${await response.text()}`)
   await response.arrayBuffer()
-  return { origin, path, headers: signed, payload: body, expectedStatus: 200 }
+  return { origins: [origin], path, headers: signed, payload: body, expectedStatus: 200 }
 }

@@ -1,0 +1,178 @@
+import { type ChildProcess, execFile, spawn } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
+import { once } from 'node:events'
+import { openSync } from 'node:fs'
+import { mkdir, readFile, writeFile } from 'node:fs/promises'
+import { createServer } from 'node:net'
+import { setTimeout as delay } from 'node:timers/promises'
+import { promisify } from 'node:util'
+import type { Product } from '@automation/launcher'
+import pg from 'pg'
+import type { Command } from './find-n8n.js'
+import { workflow, workflowId } from './n8n-workflow.js'
+
+export interface N8n {
+  baseUrl: string
+  /** What takes webhooks, and what runs them. */
+  pids: { api: number[]; worker: number[] }
+  /** Waits until every execution is finished and stored. */
+  drain(): Promise<void>
+  stop(): Promise<void>
+}
+
+/** How it is set up, beyond queue mode. */
+export interface N8nSetup {
+  name: string
+  env: Record<string, string>
+  workerArgs: string[]
+  /** Webhooks are taken by a process of their own. */
+  hasWebhookProcess: boolean
+}
+
+const readyMs = 180_000
+const drainMs = 300_000
+
+/** n8n in queue mode, with a database of its own on the product's Postgres and keys of its own in its Redis, running one workflow. */
+export async function startN8n(
+  command: Command,
+  setup: N8nSetup,
+  { databaseUrl, redisUrl }: Product,
+  directory: string,
+): Promise<N8n> {
+  await mkdir(directory, { recursive: true })
+  const database = `n8n_${setup.name.replaceAll(/\W/g, '_')}`
+  await query(databaseUrl, `CREATE DATABASE ${database}`)
+  const url = new URL(databaseUrl)
+  url.pathname = `/${database}`
+  const port = await findPort()
+  const env = { ...process.env, ...(await settings(url, redisUrl, directory, port)), ...setup.env }
+
+  const running: ChildProcess[] = []
+  const kill = () => {
+    for (const child of running) child.kill('SIGKILL')
+  }
+  process.once('exit', kill)
+  try {
+    await writeFile(`${directory}/workflow.json`, JSON.stringify(workflow))
+    await call(['import:workflow', `--input=${directory}/workflow.json`])
+    await call(['publish:workflow', `--id=${workflowId}`])
+    const main = await start('main', ['start'], port)
+    const webhookPort = await findPort()
+    const webhooks = setup.hasWebhookProcess
+      ? await start('webhooks', ['webhook'], webhookPort, { N8N_PORT: `${webhookPort}` })
+      : main
+    const healthPort = await findPort()
+    const worker = await start('worker', ['worker', ...setup.workerArgs], healthPort, {
+      QUEUE_HEALTH_CHECK_ACTIVE: 'true',
+      QUEUE_HEALTH_CHECK_PORT: `${healthPort}`,
+    })
+    const pids = { api: [...new Set([main.pid, webhooks.pid])] as number[], worker: [worker.pid as number] }
+    return {
+      baseUrl: `http://127.0.0.1:${setup.hasWebhookProcess ? webhookPort : port}`,
+      pids,
+      drain: () => drain(url.href),
+      stop,
+    }
+  } catch (error) {
+    await stop()
+    throw error
+  }
+
+  async function call(args: string[]): Promise<void> {
+    await promisify(execFile)(command.program, [...command.args, ...args], { env })
+  }
+
+  async function start(name: string, args: string[], healthPort: number, own = {}): Promise<ChildProcess> {
+    const log = `${directory}/${name}.log`
+    const output = openSync(log, 'w')
+    const child = spawn(command.program, [...command.args, ...args], {
+      env: { ...env, N8N_RUNNERS_BROKER_PORT: `${await findPort()}`, ...own },
+      stdio: ['ignore', output, output],
+    })
+    running.push(child)
+    const deadline = performance.now() + readyMs
+    while (!(await isHealthy(healthPort))) {
+      if (child.exitCode !== null || performance.now() > deadline)
+        throw new Error(`n8n ${args[0]} did not come up:\n${await readFile(log, 'utf8')}`)
+      await delay(200)
+    }
+    return child
+  }
+
+  async function stop(): Promise<void> {
+    process.removeListener('exit', kill)
+    await Promise.all(
+      running.map(async (child) => {
+        if (child.exitCode !== null || child.signalCode !== null) return
+        // Nobody misses what it has in hand, and its own end takes half a minute.
+        child.kill('SIGKILL')
+        await once(child, 'exit')
+      }),
+    )
+  }
+}
+
+async function settings(url: URL, redisUrl: string, directory: string, port: number) {
+  const redis = new URL(redisUrl)
+  return {
+    DB_TYPE: 'postgresdb',
+    DB_POSTGRESDB_HOST: url.hostname,
+    DB_POSTGRESDB_PORT: url.port,
+    DB_POSTGRESDB_DATABASE: url.pathname.slice(1),
+    DB_POSTGRESDB_USER: url.username,
+    EXECUTIONS_MODE: 'queue',
+    QUEUE_BULL_REDIS_HOST: redis.hostname,
+    QUEUE_BULL_REDIS_PORT: redis.port,
+    QUEUE_BULL_PREFIX: `n8n-${url.pathname.slice(1)}`,
+    N8N_USER_FOLDER: directory,
+    N8N_ENCRYPTION_KEY: randomBytes(16).toString('hex'),
+    N8N_PORT: `${port}`,
+    N8N_LISTEN_ADDRESS: '127.0.0.1',
+    N8N_LOG_LEVEL: 'warn',
+    N8N_DIAGNOSTICS_ENABLED: 'false',
+    N8N_VERSION_NOTIFICATIONS_ENABLED: 'false',
+    N8N_TEMPLATES_ENABLED: 'false',
+    // An execution is stored either way; so that nobody is measured at what he does not keep.
+    EXECUTIONS_DATA_SAVE_ON_SUCCESS: 'all',
+  }
+}
+
+async function drain(databaseUrl: string): Promise<void> {
+  const deadline = performance.now() + drainMs
+  for (;;) {
+    const [row] = await query<{ open: number }>(
+      databaseUrl,
+      `SELECT count(*)::int AS open FROM execution_entity WHERE status IN ('new', 'running', 'waiting')`,
+    )
+    if (row?.open === 0) return
+    if (performance.now() > deadline) throw new Error(`${row?.open} executions are still not done`)
+    await delay(50)
+  }
+}
+
+async function query<Row extends object>(url: string, text: string): Promise<Row[]> {
+  const client = new pg.Client({ connectionString: url })
+  await client.connect()
+  try {
+    return (await client.query<Row>(text)).rows
+  } finally {
+    await client.end()
+  }
+}
+
+async function isHealthy(port: number): Promise<boolean> {
+  return fetch(`http://127.0.0.1:${port}/healthz`).then(
+    ({ ok }) => ok,
+    () => false,
+  )
+}
+
+/** One that is free at this moment. */
+async function findPort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as { port: number }
+  server.close()
+  await once(server, 'close')
+  return port
+}

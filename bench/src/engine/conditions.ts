@@ -1,0 +1,103 @@
+import { type Condition, compileRule, ruleHolds } from '@automation/engine'
+import { Engine, type RuleProperties } from 'json-rules-engine'
+import type { Contest } from './contest.js'
+import { proveEqual } from './prove-equal.js'
+
+type Lead = {
+  score: number
+  status: string
+  country: string
+  tags: string[]
+  employees: number
+}
+
+const good: Lead = { score: 95, status: 'new', country: 'DE', tags: ['web', 'vip'], employees: 200 }
+/** One for each condition that fails. */
+const bad: Lead[] = [
+  { ...good, score: 80 },
+  { ...good, status: 'old' },
+  { ...good, country: 'US' },
+  { ...good, tags: [] },
+  { ...good, employees: 49 },
+]
+
+/** Rules of five conditions that all hold, so that nobody gains by stopping early. */
+export async function planConditions(): Promise<Contest[]> {
+  return [
+    await contest(
+      '5 conditions on fields',
+      (field) => field,
+      (lead) => lead,
+      fieldFact,
+    ),
+    await contest(
+      '5 conditions on paths',
+      (field) => `lead.${field}`,
+      (lead) => ({ lead }),
+      pathFact,
+    ),
+  ]
+}
+
+async function contest(
+  name: string,
+  pathOf: (field: string) => string,
+  dataOf: (lead: Lead) => Record<string, unknown>,
+  factOf: (field: string) => { fact: string; path?: string },
+): Promise<Contest> {
+  const conditions: Condition[] = [
+    { field: pathOf('score'), operator: 'greater_than', value: 80 },
+    { field: pathOf('status'), operator: 'equals', value: 'new' },
+    { field: pathOf('country'), operator: 'in', value: ['DE', 'AT', 'CH'] },
+    { field: pathOf('tags'), operator: 'contains', value: 'vip' },
+    { field: pathOf('employees'), operator: 'greater_than_or_equal', value: 50 },
+  ]
+  const peerRule: RuleProperties = {
+    conditions: {
+      all: [
+        { ...factOf('score'), operator: 'greaterThan', value: 80 },
+        { ...factOf('status'), operator: 'equal', value: 'new' },
+        { ...factOf('country'), operator: 'in', value: ['DE', 'AT', 'CH'] },
+        { ...factOf('tags'), operator: 'contains', value: 'vip' },
+        { ...factOf('employees'), operator: 'greaterThanInclusive', value: 50 },
+      ],
+    },
+    event: { type: 'match' },
+  }
+  const rule = compileRule({ conditions, actions: [] })
+  const peer = new Engine([peerRule])
+  const now = Date.now()
+  const judge = (lead: Lead) => ruleHolds(rule, dataOf(lead), now)
+  const judgeByPeer = async (lead: Lead) => (await peer.run(dataOf(lead))).events.length === 1
+  await proveEqual(name, [good, ...bad], judge, judgeByPeer)
+
+  const leads = Array.from({ length: 64 }, (_, n) => dataOf({ ...good, score: 81 + n, employees: 50 + n }))
+  return {
+    name,
+    aim: { atLeast: 100 },
+    sides: [
+      {
+        name: 'engine',
+        run(times) {
+          let held = 0
+          for (let n = 0; n < times; n++) if (ruleHolds(rule, leads[n % 64], now)) held++
+          if (held !== times) throw new Error('A rule did not hold')
+        },
+      },
+      {
+        name: 'json-rules-engine',
+        async run(times) {
+          for (let n = 0; n < times; n++) await peer.run(leads[n % 64])
+        },
+      },
+    ],
+  }
+}
+
+function fieldFact(field: string) {
+  return { fact: field }
+}
+
+function pathFact(field: string) {
+  return { fact: 'lead', path: `$.${field}` }
+}

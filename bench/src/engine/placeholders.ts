@@ -1,0 +1,99 @@
+import { compileMailTemplate, compileTemplate, type Template } from '@automation/engine'
+import Handlebars from 'handlebars'
+import type { Contest } from './contest.js'
+import { proveEqual } from './prove-equal.js'
+
+const texts = {
+  '1 placeholder': 'Call {{name}}',
+  '3 placeholders': '{{name}} of {{company}} has a score of {{score}}',
+  '5 placeholders, 4 of them on paths':
+    'Dear {{name}}, your deal {{deal.title}} of {{deal.amount}} EUR ({{deal.stage}}) is looked after by {{owner.name}}.',
+}
+/** A task, a mail and a call, as rules have them. */
+const ofRule = [
+  'Call {{name}}',
+  '{{company}} has a score of {{score}}; looked after by {{owner.name}}',
+  '{{email}}',
+  'Welcome, {{name}}',
+  'https://example.com/leads/{{id}}',
+]
+const mail =
+  '<p>Dear {{name}},</p><p>your deal <b>{{deal.title}}</b> of {{deal.amount}} EUR is looked after by {{owner.name}}.</p><p><a href="{{link}}">{{link}}</a></p>'
+
+const lead = {
+  id: 'lead-1',
+  name: 'Ada',
+  email: 'ada@example.com',
+  company: 'Analytical Engines & Co',
+  score: 95,
+  link: 'https://example.com/leads/1?mail&deal',
+  deal: { title: 'Engine <No. 2>', amount: 1200.5, stage: 'won' },
+  owner: { name: 'Charles' },
+}
+const leads = Array.from({ length: 64 }, (_, n) => ({ ...lead, name: `Ada ${n}`, score: n }))
+const gaps = [
+  { ...lead, name: null },
+  { ...lead, company: undefined },
+  { ...lead, deal: {} },
+  { owner: lead.owner },
+  {},
+]
+
+export async function planPlaceholders(): Promise<Contest[]> {
+  const contests = [await contest("a rule's texts, 7 placeholders", ofRule)]
+  for (const [name, text] of Object.entries(texts)) contests.push(await contest(name, [text]))
+  const template = compileMailTemplate({ html: mail })
+  const render = (data: object) => (template.render(data, {}) as { html: string }).html
+  const { name, sides } = await prove('HTML mail, 6 placeholders, escaped', render, Handlebars.compile(mail))
+  // What it shows is escaping, mostly.
+  return [...contests, { name, sides }]
+}
+
+/** No HTML, so neither side escapes. */
+function contest(name: string, texts: string[]): Promise<Contest> {
+  const templates = texts.map(compileOrThrow)
+  const peers = texts.map((text) => Handlebars.compile(text, { noEscape: true }))
+  return prove(
+    name,
+    (data) => {
+      let all = ''
+      for (const template of templates) all += template.render(data, { warnings: [], size: 0 })
+      return all
+    },
+    (data) => {
+      let all = ''
+      for (const peer of peers) all += peer(data)
+      return all
+    },
+  )
+}
+
+function compileOrThrow(text: string): Template {
+  const template = compileTemplate(text)
+  if (typeof template === 'string') throw new Error(template)
+  return template
+}
+
+async function prove(
+  name: string,
+  render: (data: object) => string,
+  renderByPeer: (data: object) => string,
+): Promise<Contest> {
+  await proveEqual(name, [...leads, ...gaps], render, renderByPeer)
+  return {
+    name,
+    aim: { atLeast: 5 },
+    sides: [renderer('engine', render), renderer('handlebars', renderByPeer)],
+  }
+}
+
+function renderer(name: string, render: (data: object) => string) {
+  return {
+    name,
+    run(times: number) {
+      let length = 0
+      for (let n = 0; n < times; n++) length += render(leads[n % 64] as object).length
+      if (length === 0) throw new Error('Nothing was rendered')
+    },
+  }
+}

@@ -1,0 +1,71 @@
+import { type Aim, medianRatio } from '../aims.js'
+import type { Figures } from '../measure.js'
+import { type Result, sumCpu } from '../report.js'
+
+/** What a synchronous, an asynchronous and a batched event may cost; only of what was measured. */
+export function listAims(results: Result[]): Aim[] {
+  const find = (label: string) =>
+    results.find(({ scenario, connections }) => `${scenario} @${connections}` === label)
+  const usual = '10 rules, 1 matches, 1 task'
+  const done = (figures: Figures) => figures.donePerSecond ?? Number.NaN
+  const accepted = (figures: Figures) => figures.acceptedPerSecond
+
+  return [
+    ...share('sync, 10 matching rules: events/s of inline', '10 matching rules @128', done, 0.75),
+    ...share('sync, 1 of 10 matches: events/s of inline', `${usual} @128`, done, 0.75),
+    ...most('sync, 10 matching rules: CPU µs an event', find('10 matching rules @128'), sumCpu, 700),
+    ...most('sync, 1 of 10 matches: CPU µs an event', find(`${usual} @128`), sumCpu, 400),
+    ...compare(
+      'async: requests/s of a bare route',
+      find('async @128'),
+      find('bare route @128'),
+      accepted,
+      0.5,
+    ),
+    ...least('async: backlog done a second, one worker', find('async @128'), done, 2_500),
+    ...compare(
+      'batches: accepted events/s of single posts',
+      find('batches of 100 @16'),
+      find('async @128'),
+      accepted,
+      3,
+    ),
+    ...most('sync, one connection: p50 ms', find(`${usual} @1`), ({ p50Ms }) => p50Ms, 4, 1),
+    ...most('sync, one connection: p99 ms', find(`${usual} @1`), ({ p99Ms }) => p99Ms, 12, 1),
+  ]
+
+  function share(title: string, label: string, read: (figures: Figures) => number, atLeast: number): Aim[] {
+    return compare(title, find(label), find(`inline: ${label}`), read, atLeast)
+  }
+}
+
+function compare(
+  title: string,
+  ours: Result | undefined,
+  other: Result | undefined,
+  read: (figures: Figures) => number,
+  atLeast: number,
+): Aim[] {
+  if (ours === undefined || other === undefined) return []
+  const reached = medianRatio(ours.rounds.map(read), other.rounds.map(read))
+  return [{ title, reached, atLeast, digits: 2 }]
+}
+
+function least(
+  title: string,
+  ours: Result | undefined,
+  read: (figures: Figures) => number,
+  atLeast: number,
+): Aim[] {
+  return ours === undefined ? [] : [{ title, reached: read(ours), atLeast, digits: 0 }]
+}
+
+function most(
+  title: string,
+  ours: Result | undefined,
+  read: (figures: Figures) => number,
+  atMost: number,
+  digits = 0,
+): Aim[] {
+  return ours === undefined ? [] : [{ title, reached: read(ours), atMost, digits }]
+}

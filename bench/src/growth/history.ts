@@ -1,0 +1,95 @@
+import { openDatabase } from '@automation/database'
+import { createPrivateDatabase, type Product } from '@automation/launcher'
+import { Redis } from 'ioredis'
+import { runRounds } from '../benchmark.js'
+import { clearTraces } from '../clear-traces.js'
+import { pidsOf } from '../cpu-time.js'
+import { eventData, eventType, oneOfTenMatches } from '../events/scenarios.js'
+import { type Figures, measure } from '../measure.js'
+import type { Measurement } from '../measurements.js'
+import type { Options } from '../options.js'
+import { runOnProduct } from '../private-product.js'
+import type { Result } from '../report.js'
+import { createWorkspace, type Workspace } from '../workspace.js'
+import { insertHistory } from './insert-history.js'
+import { type GrowthScenario, tell } from './scenarios.js'
+
+/** A product with a past: each has a database of its own on the same servers. */
+interface Past {
+  product: Product
+  workspace: Workspace
+}
+
+/** The same requests to products with histories of different lengths, in turn. */
+export function measureHistories(
+  servers: Product,
+  measurements: Measurement<GrowthScenario>[],
+  options: Options,
+): Promise<Result[]> {
+  const sizes = [...new Set(measurements.map(({ scenario }) => scenario.size))]
+  return openPasts(servers, sizes, options, async (pasts) => {
+    return runRounds(measurements, options.rounds, (measurement) =>
+      measureHistory(servers, pasts.get(measurement.scenario.size) as Past, measurement, options.seconds),
+    )
+  })
+}
+
+/** One within the other, so that all of them are stopped whatever happens. */
+async function openPasts<Outcome>(
+  servers: Product,
+  [size, ...others]: number[],
+  options: Options,
+  run: (pasts: Map<number, Past>) => Promise<Outcome>,
+): Promise<Outcome> {
+  if (size === undefined) return run(new Map())
+  const databaseUrl = await createPrivateDatabase(servers.databaseUrl)
+  const env = { QUEUE_PREFIX: `{history-${size}}` }
+  return runOnProduct(options, { databaseUrl, redisUrl: servers.redisUrl, env }, async (product) => {
+    const database = openDatabase(databaseUrl, 1)
+    try {
+      const name = `History of ${tell(size)}`
+      const workspace = await createWorkspace(database, product, { name, rules: oneOfTenMatches })
+      const seconds = await insertHistory(databaseUrl, workspace.id, size)
+      if (size > 0) console.error(`${name}: made in ${Math.round(seconds)} s`)
+      return await openPasts(servers, others, options, (pasts) =>
+        run(new Map([[size, { product, workspace }], ...pasts])),
+      )
+    } finally {
+      await database.close()
+    }
+  })
+}
+
+async function measureHistory(
+  servers: Product,
+  { product, workspace }: Past,
+  { scenario: { reads, size }, connections }: Measurement<GrowthScenario>,
+  seconds: number,
+): Promise<Figures> {
+  const workers = reads === undefined ? product.workers : []
+  const pids = pidsOf(servers, product.apis, workers)
+  const common = {
+    origins: [workspace.baseUrl],
+    headers: workspace.headers,
+    expectedStatus: 200,
+    connections,
+  }
+  if (reads !== undefined) return measure({ order: { ...common, path: reads }, pids, seconds })
+  if (size === 0) await forgetAll(product)
+  const path = `/api/automation-rules/trigger/${eventType}`
+  const payload = JSON.stringify({ data: eventData })
+  const figures = await measure({ order: { ...common, path, payload }, pids, seconds })
+  return { ...figures, donePerSecond: figures.acceptedPerSecond }
+}
+
+/** Who has no past shall not get one from being measured. */
+async function forgetAll({ databaseUrl, redisUrl }: Product): Promise<void> {
+  const database = openDatabase(databaseUrl, 1)
+  const redis = new Redis(redisUrl)
+  try {
+    await clearTraces(database, redis)
+  } finally {
+    redis.disconnect()
+    await database.close()
+  }
+}

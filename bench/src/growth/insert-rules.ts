@@ -1,0 +1,54 @@
+import pg from 'pg'
+
+/** Of the catalogue; the first is the one that is triggered. */
+export const types = [
+  'LEAD_CREATED',
+  'LEAD_UPDATED',
+  'LEAD_DELETED',
+  'LEAD_ASSIGNED',
+  'LEAD_STATUS_CHANGED',
+  'LEAD_SCORE_CHANGED',
+  'LEAD_CONVERTED',
+  'CONTACT_CREATED',
+  'CONTACT_UPDATED',
+  'DEAL_CREATED',
+  'DEAL_STAGE_CHANGED',
+  'DEAL_WON',
+  'DEAL_LOST',
+  'TASK_CREATED',
+  'TASK_COMPLETED',
+  'TASK_OVERDUE',
+  'FORM_SUBMITTED',
+  'EMAIL_OPENED',
+  'TAG_ADDED',
+  'TAG_REMOVED',
+]
+
+/** Matched by the first of the inserted rules alone. */
+export const growthData = { name: 'Ada Lovelace', segment: 'segment 1', status: 'new', score: 95 }
+
+/** Many rules, by SQL: a workspace may make 1,000 through the API. Rules of a type differ in the segment that they are for. */
+export async function insertRules(databaseUrl: string, workspaceId: string, count: number): Promise<void> {
+  const client = new pg.Client({ connectionString: databaseUrl })
+  await client.connect()
+  try {
+    await client.query(statement, [workspaceId, types, count])
+    await client.query('ANALYZE rules, rule_counters')
+  } finally {
+    await client.end()
+  }
+}
+
+const statement = `
+  WITH new AS (
+    INSERT INTO rules (id, workspace_id, name, description, trigger, conditions, actions, is_active, updated_at)
+    SELECT gen_random_uuid(), $1, 'Rule ' || n, '', ($2::text[])[1 + (n - 1) % array_length($2::text[], 1)],
+           json_build_array(
+             json_build_object('field', 'segment', 'operator', 'equals', 'value', 'segment ' || n),
+             json_build_object('field', 'status', 'operator', 'equals', 'value', 'new'),
+             json_build_object('field', 'score', 'operator', 'greater_than', 'value', 80)),
+           '[{ "type": "CREATE_TASK", "config": { "title": "Call {{name}}" } }]', true, now()
+    FROM generate_series(1, $3::int) AS n
+    RETURNING id, workspace_id
+  )
+  INSERT INTO rule_counters (rule_id, workspace_id) SELECT id, workspace_id FROM new`

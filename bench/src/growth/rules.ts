@@ -1,0 +1,106 @@
+import { readFile } from 'node:fs/promises'
+import { openDatabase } from '@automation/database'
+import type { ApiProcess, Product } from '@automation/launcher'
+import { Redis } from 'ioredis'
+import { drainBacklog } from '../backlog.js'
+import { runRounds } from '../benchmark.js'
+import { clearTraces } from '../clear-traces.js'
+import { pidsOf } from '../cpu-time.js'
+import type { Figures } from '../measure.js'
+import { measureBacklog } from '../measure-backlog.js'
+import type { Measurement } from '../measurements.js'
+import type { Options } from '../options.js'
+import { median, type Result } from '../report.js'
+import { createWorkspace, type Workspace } from '../workspace.js'
+import { growthData, insertRules, types } from './insert-rules.js'
+import type { GrowthScenario } from './scenarios.js'
+
+/** What a worker needs to know all of a workspace's rules. */
+export interface Cache {
+  rules: number
+  /** From the first event of each type until the last one is done. */
+  ms: number
+  /** By how much the worker has grown. */
+  mebibytes: number
+}
+
+/** The same event among more and more rules, of which always one matches. */
+export async function measureRules(
+  product: Product,
+  measurements: Measurement<GrowthScenario>[],
+  { rounds, seconds }: Options,
+): Promise<{ results: Result[]; caches: Cache[] }> {
+  const database = openDatabase(product.databaseUrl, 1)
+  const redis = new Redis(product.redisUrl)
+  const workspaces = new Map<GrowthScenario, Workspace>()
+  const caches = new Map<number, Cache[]>(measurements.map(({ scenario }) => [scenario.size, []]))
+  try {
+    for (const { scenario } of measurements) {
+      const workspace = await createWorkspace(database, product, { name: scenario.name, rules: [] })
+      await insertRules(product.databaseUrl, workspace.id, scenario.size)
+      workspaces.set(scenario, workspace)
+    }
+    const results = await runRounds(measurements, rounds, async ({ scenario, connections }) => {
+      const { baseUrl, headers } = workspaces.get(scenario) as Workspace
+      await clearTraces(database, redis)
+      const worker = await product.startWorker()
+      try {
+        const asynchronous = { ...headers, prefer: 'respond-async' }
+        const before = await readMemory(worker.pid)
+        const startedAt = performance.now()
+        for (const type of types) await post(baseUrl, asynchronous, type)
+        await drainBacklog(database)
+        const ms = performance.now() - startedAt
+        const mebibytes = (await readMemory(worker.pid)) - before
+        caches.get(scenario.size)?.push({ rules: scenario.size, ms, mebibytes })
+        return await measureBacklog({
+          order: {
+            origins: [baseUrl],
+            path: `/api/automation-rules/trigger/${types[0]}`,
+            headers: asynchronous,
+            payload: JSON.stringify({ data: growthData }),
+            expectedStatus: 202,
+            connections,
+          },
+          pids: pidsOf(product, product.apis.slice(0, 1) as ApiProcess[], [worker]),
+          seconds,
+          database,
+          workers: [worker],
+        })
+      } finally {
+        await worker.stop()
+      }
+    })
+    return { results, caches: [...caches].map(([rules, ofRounds]) => summarize(rules, ofRounds)) }
+  } finally {
+    redis.disconnect()
+    await database.close()
+  }
+}
+
+export const done = ({ donePerSecond }: Figures) => donePerSecond ?? Number.NaN
+
+async function post(baseUrl: string, headers: Record<string, string>, type: string): Promise<void> {
+  const body = JSON.stringify({ data: { segment: 'none' } })
+  const answer = await fetch(`${baseUrl}/api/automation-rules/trigger/${type}`, {
+    method: 'POST',
+    headers,
+    body,
+  })
+  if (answer.status !== 202) throw new Error(`Answered ${answer.status}: ${await answer.text()}`)
+  await answer.arrayBuffer()
+}
+
+/** Resident, in MiB; 0 where the system does not tell. */
+async function readMemory(pid: number): Promise<number> {
+  const status = await readFile(`/proc/${pid}/status`, 'utf8').catch(() => '')
+  return Number(/^VmRSS:\s+(\d+) kB$/m.exec(status)?.[1] ?? 0) / 1_024
+}
+
+function summarize(rules: number, ofRounds: Cache[]): Cache {
+  return {
+    rules,
+    ms: Math.round(median(ofRounds.map(({ ms }) => ms))),
+    mebibytes: Math.round(median(ofRounds.map(({ mebibytes }) => mebibytes))),
+  }
+}

@@ -1,0 +1,24 @@
+import { type Part, parts } from '../cpu-time.js'
+import type { BenchmarkName } from '../options.js'
+import type { Result } from '../report.js'
+import type { Performance } from './write-performance.js'
+
+/** The lines of a benchmark that are measurements of events; others have no connections. */
+export function resultsOf({ benchmarks }: Performance, name: BenchmarkName): Result[] {
+  return (benchmarks[name]?.results ?? []).filter((result): result is Result => 'connections' in result)
+}
+
+export const partNames: Record<Part, string> = {
+  api: 'API',
+  worker: 'worker',
+  redis: 'Redis',
+  postgres: 'Postgres',
+}
+
+/** What an event has cost in each part that was there. */
+export function costsOf({ cpuMicrosPerEvent }: Result): { part: Part; micros: number }[] {
+  return parts.flatMap((part) => {
+    const micros = cpuMicrosPerEvent[part]
+    return micros === undefined ? [] : [{ part, micros }]
+  })
+}

@@ -1,0 +1,138 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { type Database, openDatabase, Prisma } from '@automation/database'
+import type { Product } from '@automation/launcher'
+import { Redis } from 'ioredis'
+import pg from 'pg'
+import type { ProductPlan } from '../benchmark.js'
+import { clearTraces } from '../clear-traces.js'
+import { pidsOf, readCpuMicros } from '../cpu-time.js'
+import { startQuietCallers } from '../fairness/quiet-callers.js'
+import type { Options } from '../options.js'
+import { createWorkspace, type Rule, type Workspace } from '../workspace.js'
+import { fillHistory } from './fill-history.js'
+import { aimsOf, formatRetention, type RetentionFigures, type Stretch, waitsOf } from './report.js'
+
+interface Stage {
+  database: Database
+  redis: Redis
+  /** Waits as long as it takes. */
+  postgres: pg.Client
+  product: Product
+  callers: Workspace[]
+}
+
+/** With ten executions each: a million. */
+const oldEvents = 100_000
+/** Each posts an event a second and waits for its outcome. */
+const callerCount = 50
+const warmUpMs = 2_000
+const pollMs = 250
+const limitMs = 600_000
+const path = '/api/automation-rules/trigger/LEAD_CREATED'
+const rules: Rule[] = [
+  {
+    name: 'Task',
+    trigger: 'LEAD_CREATED',
+    conditions: [],
+    actions: [{ type: 'CREATE_TASK', config: { title: 'Call {{name}}' } }],
+  },
+]
+const never = { RETENTION_DAYS: '0' }
+const now = {
+  RETENTION_DAYS: '30',
+  NODE_OPTIONS: `--import=${new URL('./soon-process.js', import.meta.url)}`,
+}
+
+/** What the removal of a day of a million executions costs, and how long others wait meanwhile. */
+export function planRetention(options: Options): ProductPlan {
+  return {
+    workers: 0,
+    async run(product) {
+      const database = openDatabase(product.databaseUrl, 2)
+      const redis = new Redis(product.redisUrl)
+      const postgres = new pg.Client({ connectionString: product.databaseUrl })
+      await postgres.connect()
+      try {
+        const callers: Workspace[] = []
+        for (let number = 0; number < callerCount; number++)
+          callers.push(await createWorkspace(database, product, { name: `Workspace ${number}`, rules }))
+        const stage = { database, redis, postgres, product, callers }
+        const results: RetentionFigures[] = []
+        for (let round = 1; round <= options.rounds; round++) {
+          console.error(`round ${round}/${options.rounds}  retention`)
+          results.push(await measureRound(stage))
+        }
+        return { results, aims: aimsOf(results), text: formatRetention(results) }
+      } finally {
+        await postgres.end()
+        redis.disconnect()
+        await database.close()
+      }
+    },
+  }
+}
+
+async function measureRound(stage: Stage): Promise<RetentionFigures> {
+  const { database, redis, postgres, product, callers } = stage
+  await clearTraces(database, redis)
+  const [{ id: workspaceId } = { id: '' }] = callers
+  const border = await fillHistory(database, workspaceId, { events: oldEvents, daysAgo: 33 })
+  await postgres.query('VACUUM ANALYZE')
+  await postgres.query('CHECKPOINT')
+  const removing = await measureStretch(stage, now, () => untilRemoved(database, workspaceId, border))
+  const server = { postgres: product.postgres ? [product.postgres.pid] : [] }
+  const before = readCpuMicros(server)
+  await postgres.query('VACUUM ANALYZE events, executions')
+  const after = readCpuMicros(server)
+  const vacuumMicros = (after.postgres ?? 0) - (before.postgres ?? 0)
+  // For as long, since the longest of more waits is longer.
+  const alone = await measureStretch(stage, never, () => delay(removing.seconds * 1_000))
+  return { executions: 10 * oldEvents, alone, removing, vacuumMicros }
+}
+
+/** How the callers fare while something goes on. */
+async function measureStretch(
+  { database, product, callers }: Stage,
+  env: Record<string, string>,
+  until: () => Promise<void>,
+): Promise<Stretch> {
+  const [api, worker] = await Promise.all([product.startApi(), product.startWorker(env)])
+  const posting = startQuietCallers(api.baseUrl, callers, path)
+  try {
+    await delay(warmUpMs)
+    posting.take()
+    const pids = pidsOf(product, [api], [worker])
+    const cpuBefore = readCpuMicros(pids)
+    const walBefore = await readWalBytes(database)
+    const startedAt = performance.now()
+    await until()
+    const seconds = (performance.now() - startedAt) / 1_000
+    const cpu = readCpuMicros(pids)
+    return {
+      seconds,
+      waits: waitsOf(posting.take()),
+      walBytes: (await readWalBytes(database)) - walBefore,
+      postgresMicros: (cpu.postgres ?? 0) - (cpuBefore.postgres ?? 0),
+      workerMicros: (cpu.worker ?? 0) - (cpuBefore.worker ?? 0),
+    }
+  } finally {
+    await posting.stop()
+    await Promise.all([api.stop(), worker.stop()])
+  }
+}
+
+async function untilRemoved(database: Database, workspaceId: string, border: string): Promise<void> {
+  const deadline = performance.now() + limitMs
+  const own = database.forWorkspace(workspaceId)
+  while ((await own.event.findFirst({ where: { id: { lt: border } }, select: { id: true } })) !== null) {
+    if (performance.now() > deadline) throw new Error('The old history is still not removed')
+    await delay(pollMs)
+  }
+}
+
+async function readWalBytes(database: Database): Promise<number> {
+  const [wal] = await database.system.$queryRaw<{ bytes: number }[]>(
+    Prisma.sql`SELECT pg_wal_lsn_diff(pg_current_wal_lsn(), '0/0')::float8 AS bytes`,
+  )
+  return wal?.bytes ?? 0
+}

@@ -1,0 +1,86 @@
+import type { Aim } from '../aims.js'
+import { alignColumns, median, whole } from '../report.js'
+
+/** How long (ms) callers waited. */
+export interface Waits {
+  count: number
+  p50Ms: number
+  p99Ms: number
+  p999Ms: number
+  maxMs: number
+}
+
+/** What went on between two moments. */
+export interface Stretch {
+  seconds: number
+  waits: Waits
+  walBytes: number
+  postgresMicros: number
+  workerMicros: number
+}
+
+/** One removal. */
+export interface RetentionFigures {
+  executions: number
+  /** The same callers without it, and while it went on. */
+  alone: Stretch
+  removing: Stretch
+  /** Postgres's CPU for one VACUUM of both tables after it. */
+  vacuumMicros: number
+}
+
+export function waitsOf(waitsMs: number[]): Waits {
+  const sorted = Float64Array.from(waitsMs).sort()
+  const quantile = (share: number) => sorted[Math.ceil(sorted.length * share) - 1] ?? Number.NaN
+  return {
+    count: sorted.length,
+    p50Ms: quantile(0.5),
+    p99Ms: quantile(0.99),
+    p999Ms: quantile(0.999),
+    maxMs: quantile(1),
+  }
+}
+
+export function aimsOf(results: RetentionFigures[]): Aim[] {
+  const extra = results.map(({ alone, removing }) => removing.waits.maxMs - alone.waits.maxMs)
+  return [
+    {
+      title: 'removing 1 M executions: what it adds to the longest wait, ms',
+      reached: median(extra),
+      atMost: 100,
+      digits: 0,
+    },
+  ]
+}
+
+/** CPU and log are what the removal takes beyond what the callers take in that time. */
+export function formatRetention(results: RetentionFigures[]): string {
+  const head = ['', 'seconds', 'calls', 'p50 ms', 'p99 ms', 'p99.9 ms', 'max ms', 'WAL MB/s', 'Postgres CPU']
+  const rows = results.flatMap(({ alone, removing }) => [
+    describeStretch('while 1 M are removed', removing),
+    describeStretch('as long without', alone),
+  ])
+  const costs = results.map(({ executions, alone, removing, vacuumMicros }) => {
+    const extra = (read: (stretch: Stretch) => number) =>
+      (read(removing) - (read(alone) / alone.seconds) * removing.seconds) / executions
+    const postgres = extra(({ postgresMicros }) => postgresMicros)
+    const worker = extra(({ workerMicros }) => workerMicros)
+    const wal = extra(({ walBytes }) => walBytes)
+    return `an execution removed, with its tenth of an event: Postgres ${postgres.toFixed(1)} µs + vacuum ${(vacuumMicros / executions).toFixed(1)} µs, worker ${worker.toFixed(1)} µs, ${whole(wal)} bytes of WAL`
+  })
+  return `${alignColumns([head, ...rows])}\n\n${costs.join('\n')}`
+}
+
+function describeStretch(name: string, { seconds, waits, walBytes, postgresMicros }: Stretch): string[] {
+  return [
+    name,
+    seconds.toFixed(1),
+    whole(waits.count),
+    waits.p50Ms.toFixed(1),
+    waits.p99Ms.toFixed(1),
+    waits.p999Ms.toFixed(1),
+    waits.maxMs.toFixed(1),
+    (walBytes / seconds / 1e6).toFixed(2),
+    `${((postgresMicros / seconds / 1e6) * 100).toFixed(0)} %`,
+  ]
+}

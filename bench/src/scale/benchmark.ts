@@ -1,0 +1,96 @@
+import { type Database, openDatabase } from '@automation/database'
+import type { NodeProcess, Product } from '@automation/launcher'
+import { Redis } from 'ioredis'
+import { type Aim, medianRatio } from '../aims.js'
+import { type Plan, runRounds } from '../benchmark.js'
+import { clearTraces } from '../clear-traces.js'
+import { pidsOf } from '../cpu-time.js'
+import { eventData, eventType, oneOfTenMatches } from '../events/scenarios.js'
+import { type Figures, measure } from '../measure.js'
+import { chooseMeasurements, type Scenario } from '../measurements.js'
+import type { Options } from '../options.js'
+import { formatTable, type Result, sumCpu } from '../report.js'
+import { createWorkspace, type Workspace } from '../workspace.js'
+
+interface ScaleScenario extends Scenario {
+  apis: number
+  workers: number
+}
+
+const scenarios: ScaleScenario[] = [1, 2].flatMap((apis) =>
+  [1, 2, 4].map((workers) => ({
+    name: `${count(apis, 'API')}, ${count(workers, 'worker')}`,
+    apis,
+    workers,
+    connections: [128],
+  })),
+)
+
+/** The same load on more processes: on the same cores that is no more capacity, and should be no less. */
+export function planScale(options: Options): Plan {
+  const measurements = chooseMeasurements(scenarios, options.only)
+  return {
+    workers: 0,
+    async run(product) {
+      const database = openDatabase(product.databaseUrl, 1)
+      const redis = new Redis(product.redisUrl)
+      try {
+        const rules = oneOfTenMatches
+        const workspace = await createWorkspace(database, product, { name: 'Scale', rules })
+        const stage = { product, database, redis, workspace }
+        const results = await runRounds(measurements, options.rounds, ({ scenario, connections }) =>
+          measureScale(stage, scenario, connections, options.seconds),
+        )
+        return { results, aims: listAims(results), text: formatTable(results) }
+      } finally {
+        redis.disconnect()
+        await database.close()
+      }
+    },
+  }
+}
+
+async function measureScale(
+  stage: { product: Product; database: Database; redis: Redis; workspace: Workspace },
+  { apis, workers }: ScaleScenario,
+  connections: number,
+  seconds: number,
+): Promise<Figures> {
+  const { product, database, redis, workspace } = stage
+  await clearTraces(database, redis)
+  const others = await Promise.all(Array.from({ length: apis - 1 }, () => product.startApi()))
+  const running: NodeProcess[] = await Promise.all(
+    Array.from({ length: workers }, () => product.startWorker()),
+  )
+  const asked = [...product.apis.slice(0, 1), ...others]
+  try {
+    const figures = await measure({
+      order: {
+        origins: asked.map(({ baseUrl }) => baseUrl),
+        path: `/api/automation-rules/trigger/${eventType}`,
+        headers: workspace.headers,
+        payload: JSON.stringify({ data: eventData }),
+        expectedStatus: 200,
+        connections,
+      },
+      pids: pidsOf(product, asked, running),
+      seconds,
+    })
+    return { ...figures, donePerSecond: figures.acceptedPerSecond }
+  } finally {
+    await Promise.all([...others, ...running].map((process) => process.stop()))
+  }
+}
+
+function listAims([first, ...others]: Result[]): Aim[] {
+  return others.map(({ scenario, rounds }) => ({
+    title: `${scenario}: CPU an event, of ${first?.scenario}`,
+    reached: medianRatio(rounds.map(sumCpu), (first?.rounds ?? []).map(sumCpu)),
+    atMost: 1.15,
+    digits: 2,
+  }))
+}
+
+function count(number: number, noun: string): string {
+  return `${number} ${noun}${number === 1 ? '' : 's'}`
+}
