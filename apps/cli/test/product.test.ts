@@ -1,7 +1,7 @@
 import type { NewApiKey, NewSigningSecret, Workspace } from '@automation/administration'
 import { makeTemporaryDirectory, startProduct } from '@automation/launcher'
 import t from 'tap'
-import { run, runJson } from './fixtures/run.js'
+import { runJson, runProcess } from './fixtures/run.js'
 
 async function getJson(url: string, headers: Record<string, string>) {
   const response = await fetch(url, { headers })
@@ -21,11 +21,11 @@ t.test('with what the command line makes, webhooks get in and are listed, once',
   const [secret, { key }, token] = await Promise.all([
     ask<NewSigningSecret>(`secrets create --workspace ${id} --provider billing`),
     ask<NewApiKey>(`keys create --workspace ${id} --name CI --scopes receipts:read`),
-    run('admin', 'tokens mint --user ada', path, product.env),
+    runProcess('admin', 'tokens mint --user ada', path, product.env),
   ])
 
   const target = `--url ${url} --workspace ${id} --provider billing --secret-id ${secret.id} --secret ${secret.secret}`
-  const send = (options: string) => run('webhook', `send ${target} ${options}`.trim(), path)
+  const send = (options: string) => runProcess('webhook', `send ${target} ${options}`.trim(), path)
   const replay = await send('--replay')
   t.match(replay, {
     code: 0,

@@ -3,9 +3,8 @@ import { readFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import { createWorkspace } from '@automation/administration'
 import { openDatabase } from '@automation/database'
-import t, { type Test } from 'tap'
-import type { Run } from './fixtures/run.js'
-import { runHere } from './fixtures/run-here.js'
+import t from 'tap'
+import { type Run, run } from './fixtures/run.js'
 
 const rulesFile = `version: 1
 rules:
@@ -79,9 +78,9 @@ async function makeWorkspace(): Promise<string> {
 }
 
 /** In the directory, as a user would be. */
-async function admin(t: Test, line: string, workspace: string): Promise<Run> {
+async function admin(line: string, workspace: string): Promise<Run> {
   const here = line.replace(/\S+\.(yaml|json)/g, (name) => `${directory}/${name}`)
-  const { code, output, errors } = await runHere(t, `rules ${here} --workspace ${workspace}`)
+  const { code, output, errors } = await run('admin', `rules ${here} --workspace ${workspace}`, '.')
   return {
     code,
     output: output.replaceAll(`${directory}/`, ''),
@@ -93,35 +92,35 @@ t.test(
   'a plan tells what would be done and does nothing; an import does it; again there is nothing to do',
   async (t) => {
     const id = await makeWorkspace()
-    const planned = await admin(t, 'import rules.yaml --plan', id)
+    const planned = await admin('import rules.yaml --plan', id)
     t.same({ code: planned.code, errors: planned.errors }, { code: 2, errors: '' })
     t.match(planned.output, '+ rule "Hot leads"\n+     description: ""\n+     trigger: LEAD_CREATED\n')
     t.match(planned.output, '+ email template "goodbye"\n+     text: |\n+       Dear {{name}},\n')
     t.match(planned.output, 'Rules: 2 to create, 0 to change, 0 to delete, 0 as the file says.\n')
     t.equal(await database.forWorkspace(id).rule.count(), 0)
 
-    const unasked = await admin(t, 'import -', id)
+    const unasked = await admin('import -', id)
     t.same(unasked, { code: 2, output: '', errors: 'Say --plan, or --yes where nobody can be asked.\n' })
-    const done = await admin(t, 'import rules.yaml --yes', id)
+    const done = await admin('import rules.yaml --yes', id)
     t.same(done, { code: 0, errors: '', output: `${planned.output}\nApplied.\n` })
 
-    const again = await admin(t, 'import rules.yaml --plan', id)
+    const again = await admin('import rules.yaml --plan', id)
     t.same(again, {
       code: 0,
       errors: '',
       output:
         'Rules: 0 to create, 0 to change, 0 to delete, 2 as the file says.\nEmail templates: 0 to create, 0 to change, 0 to delete, 1 as the file says.\n',
     })
-    t.same(await admin(t, 'export', id), { code: 0, errors: '', output: exported })
+    t.same(await admin('export', id), { code: 0, errors: '', output: exported })
   },
 )
 
 t.test('a change is told line by line, and for programs before and after', async (t) => {
   const id = await makeWorkspace()
-  await admin(t, 'import rules.yaml --yes', id)
-  const kept = await admin(t, 'import changed.yaml --plan', id)
-  const pruned = await admin(t, 'import changed.yaml --plan --prune', id)
-  const json = await admin(t, 'import changed.yaml --plan --prune --json', id)
+  await admin('import rules.yaml --yes', id)
+  const kept = await admin('import changed.yaml --plan', id)
+  const pruned = await admin('import changed.yaml --plan --prune', id)
+  const json = await admin('import changed.yaml --plan --prune --json', id)
   t.equal(kept.code, 2)
   t.match(
     kept.output,
@@ -176,21 +175,21 @@ Not in the file, and left as they are (--prune deletes them): "Goodbye".
       others: [],
     },
   })
-  const done = await admin(t, 'import changed.yaml --prune --yes --json', id)
+  const done = await admin('import changed.yaml --prune --yes --json', id)
   t.match(JSON.parse(done.output), { applied: true, rules: { delete: ['Goodbye'] } })
-  t.equal((await admin(t, 'export', id)).output, await readFile(`${directory}/changed.yaml`, 'utf8'))
+  t.equal((await admin('export', id)).output, await readFile(`${directory}/changed.yaml`, 'utf8'))
 })
 
 t.test('a file is exported as it is called, and what is written can be read', async (t) => {
   const [id, other] = [await makeWorkspace(), await makeWorkspace()]
-  await admin(t, 'import rules.yaml --yes', id)
-  const told = await admin(t, 'export --output out.json', id)
+  await admin('import rules.yaml --yes', id)
+  const told = await admin('export --output out.json', id)
   t.same(told, { code: 0, errors: '', output: 'out.json has 2 rules and 1 email templates.\n' })
   const written = await readFile(`${directory}/out.json`, 'utf8')
-  t.equal((await admin(t, 'export --json', id)).output, written)
-  t.equal((await admin(t, 'import out.json --yes', other)).code, 0)
-  t.equal((await admin(t, 'export', other)).output, exported)
-  t.match(await admin(t, 'import nowhere.yaml --plan', id), {
+  t.equal((await admin('export --json', id)).output, written)
+  t.equal((await admin('import out.json --yes', other)).code, 0)
+  t.equal((await admin('export', other)).output, exported)
+  t.match(await admin('import nowhere.yaml --plan', id), {
     code: 1,
     output: '',
     errors: /^nowhere\.yaml cannot be read: ENOENT/,
@@ -199,7 +198,7 @@ t.test('a file is exported as it is called, and what is written can be read', as
 
 t.test('faults are told at once, each with its line and its rule, and nothing is applied', async (t) => {
   const id = await makeWorkspace()
-  const { code, output, errors } = await admin(t, 'import faulty.yaml --yes', id)
+  const { code, output, errors } = await admin('import faulty.yaml --yes', id)
   t.same({ code, output }, { code: 1, output: '' })
   const lines = errors.trimEnd().split('\n')
   t.equal(lines.shift(), 'faulty.yaml has 3 faults, and nothing was applied:')

@@ -1,9 +1,6 @@
 import { newId } from '@automation/database'
-import type { Command } from 'commander'
 import t from 'tap'
-import { createAdmin } from '../src/create-admin.js'
-import { runProgram } from '../src/program.js'
-import { type Run, run } from './fixtures/run.js'
+import { run, runProcess } from './fixtures/run.js'
 
 const directory = t.testdir()
 const env = { ENCRYPTION_KEY: Buffer.alloc(32).toString('base64') }
@@ -39,10 +36,14 @@ t.test('a value that cannot be is told with what could be, and nothing is done',
     [`keys list ${workspace} --verbose`, /^Unknown option '--verbose'$/],
   ]
   for (const [line, errors] of wrong) {
-    const { code, output, errors: told } = await runHere(line)
+    const { code, output, errors: told } = await admin(line)
     t.match({ code, output, told: told.trimEnd() }, { code: 2, output: '', told: errors }, line)
   }
-  t.match(await admin('workspace list'), { code: 2, output: '' }, 'as a process, too')
+  t.match(
+    await runProcess('admin', 'workspace list', directory, env),
+    { code: 2, output: '' },
+    'as a process, too',
+  )
 })
 
 t.test('every command has a help with an example', async (t) => {
@@ -62,12 +63,12 @@ t.test('every command has a help with an example', async (t) => {
   ])
   for (const words of ['', ...commands]) {
     const path = `npm run admin --${words}`
-    const { code, output, errors } = await runHere(`${words} --help`.trim())
+    const { code, output, errors } = await admin(`${words} --help`.trim())
     t.match({ code, output, errors }, { code: 0, output: `Usage: ${path} `, errors: '' })
     t.match(output, `Example:\n  ${path} `)
   }
   t.match(
-    await admin('--help'),
+    await runProcess('admin', '--help', directory, env),
     { code: 0, errors: '', output: 'Usage: npm run admin -- ' },
     'as a process, too',
   )
@@ -94,26 +95,3 @@ t.test('an unknown workspace is told in a sentence by every command that takes o
     commands.map(async (line) => t.same(await admin(line), { code: 1, output: '', errors }, line)),
   )
 })
-
-/** Without a process of its own, which takes half a second: for what never gets as far as the database. */
-async function runHere(line: string): Promise<Run> {
-  const program = createAdmin()
-  const heard = { output: '', errors: '' }
-  listenTo(program, heard)
-  await runProgram(program, line.split(' '))
-  const code = Number(process.exitCode ?? 0)
-  process.exitCode = undefined
-  return { code, ...heard }
-}
-
-function listenTo(command: Command, heard: { output: string; errors: string }): void {
-  command.configureOutput({
-    writeOut: (text) => {
-      heard.output += text
-    },
-    writeErr: (text) => {
-      heard.errors += text
-    },
-  })
-  for (const child of command.commands) listenTo(child, heard)
-}
