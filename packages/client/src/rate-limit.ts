@@ -17,12 +17,16 @@ const lookMs = 50
 
 /** Knows the bucket, and, if it is to keep the pace, lets requests go as it fills, in the order in which they came. */
 export function createPace(isKept: boolean) {
-  let told: RateLimit | undefined
+  let last: RateLimit | undefined
+  /** The answer by which there is least: answers overtake one another, and an older one knows of fewer requests. */
+  let least: RateLimit | undefined
+  /** At the least; `resetSeconds` are rounded up, so an emptier bucket tells it better. */
+  let fillPerMs = 0
   let underWay = 0
   let line = Promise.resolve()
 
   return {
-    last: () => told,
+    last: () => last,
 
     /** Waits for its turn; whoever has had it tells `leave` when the request is over. */
     async enter(signal: AbortSignal | undefined): Promise<void> {
@@ -33,7 +37,11 @@ export function createPace(isKept: boolean) {
     /** @param headers of the answer, if there was one */
     leave(headers: Headers | undefined): void {
       underWay--
-      told = (headers && readRateLimit(headers)) ?? told
+      last = (headers && readRateLimit(headers)) ?? last
+      if (last === undefined) return
+      if (least?.limit !== last.limit) fillPerMs = 0
+      fillPerMs = Math.max(fillPerMs, (last.limit - last.remaining) / Math.max(1, last.resetSeconds * 1_000))
+      if (least?.limit !== last.limit || countFree(last) <= countFree(least)) least = last
     },
   }
 
@@ -54,12 +62,15 @@ export function createPace(isKept: boolean) {
 
   /** Those under way are taken to be gone from the bucket, whether or not the last answer has counted them. */
   function msUntilFree(): number {
-    if (told === undefined) return underWay > 0 ? lookMs : 0
-    const { limit, remaining, resetSeconds, toldAt } = told
-    const perMs = (limit - remaining) / Math.max(1, resetSeconds * 1_000)
-    const free = Math.min(limit, remaining + (Date.now() - toldAt) * perMs) - underWay
+    if (least === undefined) return underWay > 0 ? lookMs : 0
+    const free = countFree(least) - underWay
     if (free >= 1) return 0
-    return perMs > 0 ? Math.ceil((1 - free) / perMs) : lookMs
+    return fillPerMs > 0 ? Math.ceil((1 - free) / fillPerMs) : lookMs
+  }
+
+  /** How many there are by now, by what was told then. */
+  function countFree({ limit, remaining, toldAt }: RateLimit): number {
+    return Math.min(limit, remaining + (Date.now() - toldAt) * fillPerMs)
   }
 }
 
