@@ -1,28 +1,8 @@
+import { eventTypes } from '@automation/engine'
 import pg from 'pg'
 
 /** Of the catalogue; the first is the one that is triggered. */
-export const types = [
-  'LEAD_CREATED',
-  'LEAD_UPDATED',
-  'LEAD_DELETED',
-  'LEAD_ASSIGNED',
-  'LEAD_STATUS_CHANGED',
-  'LEAD_SCORE_CHANGED',
-  'LEAD_CONVERTED',
-  'CONTACT_CREATED',
-  'CONTACT_UPDATED',
-  'DEAL_CREATED',
-  'DEAL_STAGE_CHANGED',
-  'DEAL_WON',
-  'DEAL_LOST',
-  'TASK_CREATED',
-  'TASK_COMPLETED',
-  'TASK_OVERDUE',
-  'FORM_SUBMITTED',
-  'EMAIL_OPENED',
-  'TAG_ADDED',
-  'TAG_REMOVED',
-]
+export const types = eventTypes.slice(0, 20)
 
 /** Matched by the first of the inserted rules alone. */
 export const growthData = { name: 'Ada Lovelace', segment: 'segment 1', status: 'new', score: 95 }

@@ -1,6 +1,6 @@
 import { sumCpu, whole } from '../report.js'
+import type { Performance } from './performance.js'
 import { resultsOf } from './results-of.js'
-import type { Performance } from './write-performance.js'
 
 /** Nothing is planned to be busier than that: above it, waits grow faster than the pace. */
 const busyShare = 0.7

@@ -1,8 +1,8 @@
 import { type Aim, isMet, tellReached, tellWanted } from '../aims.js'
 import { type Part, parts } from '../cpu-time.js'
 import { type Result, sumCpu, whole } from '../report.js'
+import type { Performance } from './performance.js'
 import { costsOf, partNames, resultsOf } from './results-of.js'
-import type { Performance } from './write-performance.js'
 
 const width = 960
 const labelWidth = 380

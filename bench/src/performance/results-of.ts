@@ -1,7 +1,7 @@
 import { type Part, parts } from '../cpu-time.js'
 import type { BenchmarkName } from '../options.js'
 import type { Result } from '../report.js'
-import type { Performance } from './write-performance.js'
+import type { Performance } from './performance.js'
 
 /** The lines of a benchmark that are measurements of events; others have no connections. */
 export function resultsOf({ benchmarks }: Performance, name: BenchmarkName): Result[] {

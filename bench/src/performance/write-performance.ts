@@ -1,19 +1,8 @@
 import { readFile, writeFile } from 'node:fs/promises'
-import type { Aim } from '../aims.js'
-import type { BenchmarkName, Options } from '../options.js'
+import type { Options } from '../options.js'
 import { drawPerformance } from './draw-performance.js'
+import type { Performance } from './performance.js'
 import { writeTables } from './write-tables.js'
-
-/** A run as `--json` writes it. */
-export interface Performance {
-  node: string
-  machine: string
-  /** When it began. */
-  at: string
-  seconds: number
-  rounds: number
-  benchmarks: Partial<Record<BenchmarkName, { results: object[]; aims: Aim[] }>>
-}
 
 const begin = '<!-- figures: made by npm run bench, not by hand -->'
 const end = '<!-- end of figures -->'

@@ -3,8 +3,8 @@ import type { Cache } from '../growth/rules.js'
 import type { BenchmarkName } from '../options.js'
 import { sumCpu, whole } from '../report.js'
 import { modelCosts } from './cost-model.js'
+import type { Performance } from './performance.js'
 import { partNames, resultsOf } from './results-of.js'
-import type { Performance } from './write-performance.js'
 
 const titles: [name: BenchmarkName, title: string][] = [
   ['events', 'Events'],
