@@ -53,6 +53,8 @@ function productEnvironment({ profile }: Options): Record<string, string> {
   const profiler = { NODE_OPTIONS: `--import=${new URL('./profile/profile-process.js', import.meta.url)}` }
   return {
     LOG_LEVEL: 'warn',
+    // What is filled in is as old as a month.
+    RETENTION_DAYS: '0',
     ...limits,
     ...(profile === undefined ? {} : { ...profiler, PROFILE_DIR: profile }),
   }
