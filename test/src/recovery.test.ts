@@ -8,7 +8,7 @@ t.setTimeout(300_000)
 
 const events = 200
 /** As a worker's settings are when nobody sets them. */
-const jobsAtATime = 25
+const jobsAtATime = 12
 const rounds = process.argv.includes('--long') ? 10 : 1
 
 const house = await startRunningProduct({ workers: 2 })

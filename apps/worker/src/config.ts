@@ -15,10 +15,10 @@ export const Environment = Type.Object({
   ...watching,
   ...sealing,
   WORKER_CONCURRENCY: Type.Integer({
-    default: 25,
+    default: 12,
     minimum: 1,
     maximum: 1_000,
-    description: 'jobs at a time, each of up to 25 events',
+    description: 'jobs at a time, each of up to 50 events',
   }),
   ...retention,
   HOST: Type.String({ default: '127.0.0.1', description: 'address that probes are answered on' }),

@@ -86,19 +86,19 @@ t.test(
   async (t) => {
     const house = await openHouse(t)
     await house.createRule([task])
-    const events = Array.from({ length: 30 }, () => house.newEvent())
+    const events = Array.from({ length: 60 }, () => house.newEvent())
     await Promise.all(events.map((event) => house.inbox.accept(event)))
     await house.inbox.close()
     const rows = await house.own.event.findMany({ orderBy: { id: 'asc' } })
     const jobs = rows.map(({ id, jobId }) => jobId ?? id)
-    t.same(new Set(jobs), new Set([events[0]?.id, events[25]?.id]), 'no more than 25 a job')
-    t.notOk(await house.queue.restore(jobs[0] ?? '', events.slice(0, 25)), 'it is on its way')
+    t.same(new Set(jobs), new Set([events[0]?.id, events[50]?.id]), 'no more than 50 a job')
+    t.notOk(await house.queue.restore(jobs[0] ?? '', events.slice(0, 50)), 'it is on its way')
 
     await house.forget()
     house.startWorker()
     house.startSweeper()
     for (const { id } of events) await house.untilDone(id)
-    t.equal(await house.own.task.count(), 30)
+    t.equal(await house.own.task.count(), 60)
   },
 )
 

@@ -10,16 +10,16 @@ const arrive = (workspaceId: string, replyTo?: string, ruleId: string | null = n
 const placeOf = (workspaceId: string) => (workspaceId === busy ? 7 : 0)
 const idsOf = (arrivals: Arrival[]) => arrivals.map(({ event }) => event.id)
 
-t.test('events of workspaces that keep within their share travel together, up to 25', async (t) => {
-  const arrivals = Array.from({ length: 60 }, (_, index) => arrive(index % 2 ? quiet : other))
+t.test('events of workspaces that keep within their share travel together, up to 50', async (t) => {
+  const arrivals = Array.from({ length: 110 }, (_, index) => arrive(index % 2 ? quiet : other))
   const jobs = shareJobs(arrivals, placeOf)
   t.same(
     jobs.map(({ events }) => events.map(({ id }) => id)),
-    [0, 25, 50].map((from) => idsOf(arrivals.slice(from, from + 25))),
+    [0, 50, 100].map((from) => idsOf(arrivals.slice(from, from + 50))),
   )
   t.same(
     jobs.map(({ id, place }) => [id, place]),
-    [0, 25, 50].map((from) => [arrivals[from]?.event.id, 0]),
+    [0, 50, 100].map((from) => [arrivals[from]?.event.id, 0]),
     'a job has the id of its first event',
   )
 })

@@ -22,7 +22,7 @@ export const EventPointer = Type.Object({
 export type EventPointer = Type.Static<typeof EventPointer>
 
 /** So many events share a job at most: enough to make its way over the belt cheap, few enough to be spread over workers. */
-export const maxEventsPerJob = 25
+export const maxEventsPerJob = 50
 
 /** What `trigger` and `execute` carry: events that were accepted by one commit travel together. */
 export const EventsJobData = Type.Object({
