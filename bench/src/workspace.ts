@@ -17,6 +17,16 @@ export interface Rule {
   actions: object[]
 }
 
+/** One rule, which every event matches. */
+export const oneTask: Rule[] = [
+  {
+    name: 'Task',
+    trigger: 'LEAD_CREATED',
+    conditions: [],
+    actions: [{ type: 'CREATE_TASK', config: { title: 'Call {{name}}' } }],
+  },
+]
+
 export interface Clause {
   field: string
   operator: string

@@ -9,7 +9,7 @@ import { pidsOf, readCpuMicros, shareCpu } from '../cpu-time.js'
 import { startLoad } from '../load.js'
 import { chooseMeasurements } from '../measurements.js'
 import type { Options } from '../options.js'
-import { createWorkspace, type Rule, type Workspace } from '../workspace.js'
+import { createWorkspace, oneTask, type Workspace } from '../workspace.js'
 import { startQuietCallers } from './quiet-callers.js'
 import { type FairnessFigures, formatFairness, quantilesOf } from './report.js'
 
@@ -25,14 +25,6 @@ const floodSize = 100_000
 const quietCount = 50
 const warmUpMs = 1_000
 const path = '/api/automation-rules/trigger/LEAD_CREATED'
-const rules: Rule[] = [
-  {
-    name: 'Task',
-    trigger: 'LEAD_CREATED',
-    conditions: [],
-    actions: [{ type: 'CREATE_TASK', config: { title: 'Call {{name}}' } }],
-  },
-]
 
 /** Both in turn, in the same run: what else the machine does meanwhile falls on both. */
 const scenarios = [
@@ -71,7 +63,7 @@ export function planFairness(options: Options): Plan {
 async function openWorkspaces(database: Database, product: Product): Promise<Workspace[]> {
   const workspaces: Workspace[] = []
   for (let number = 0; number <= quietCount; number++)
-    workspaces.push(await createWorkspace(database, product, { name: `Workspace ${number}`, rules }))
+    workspaces.push(await createWorkspace(database, product, { name: `Workspace ${number}`, rules: oneTask }))
   return workspaces
 }
 

@@ -8,7 +8,7 @@ import { clearTraces } from '../clear-traces.js'
 import { pidsOf, readCpuMicros } from '../cpu-time.js'
 import { startQuietCallers } from '../fairness/quiet-callers.js'
 import type { Options } from '../options.js'
-import { createWorkspace, type Rule, type Workspace } from '../workspace.js'
+import { createWorkspace, oneTask, type Workspace } from '../workspace.js'
 import { fillHistory } from './fill-history.js'
 import { aimsOf, formatRetention, type RetentionFigures, type Stretch, waitsOf } from './report.js'
 
@@ -29,14 +29,6 @@ const warmUpMs = 2_000
 const pollMs = 250
 const limitMs = 600_000
 const path = '/api/automation-rules/trigger/LEAD_CREATED'
-const rules: Rule[] = [
-  {
-    name: 'Task',
-    trigger: 'LEAD_CREATED',
-    conditions: [],
-    actions: [{ type: 'CREATE_TASK', config: { title: 'Call {{name}}' } }],
-  },
-]
 const never = { RETENTION_DAYS: '0' }
 const now = {
   RETENTION_DAYS: '30',
@@ -55,7 +47,9 @@ export function planRetention(options: Options): ProductPlan {
       try {
         const callers: Workspace[] = []
         for (let number = 0; number < callerCount; number++)
-          callers.push(await createWorkspace(database, product, { name: `Workspace ${number}`, rules }))
+          callers.push(
+            await createWorkspace(database, product, { name: `Workspace ${number}`, rules: oneTask }),
+          )
         const stage = { database, redis, postgres, product, callers }
         const results: RetentionFigures[] = []
         for (let round = 1; round <= options.rounds; round++) {
