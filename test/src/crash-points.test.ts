@@ -134,8 +134,8 @@ async function meetAll(): Promise<void> {
   await Promise.all([
     visitApi(inMode('error', apiPoints)),
     visitWorker(inMode('error', workerPoints)),
-    inParallel(apiPoints.length, 7, (index) => visitApi(sleepAndDie(apiPoints, index))),
-    inParallel(workerPoints.length, 14, (index) => visitWorker(sleepAndDie(workerPoints, index))),
+    inParallel(apiPoints.length, 5, (index) => visitApi(sleepAndDie(apiPoints, index))),
+    inParallel(workerPoints.length, 7, (index) => visitWorker(sleepAndDie(workerPoints, index))),
   ])
 }
 

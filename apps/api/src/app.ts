@@ -17,6 +17,7 @@ import redis from './plugins/redis.js'
 import replies from './plugins/replies.js'
 import requestLog from './plugins/request-log.js'
 import resources from './plugins/resources.js'
+import serialization from './plugins/serialization.js'
 import shutdown from './plugins/shutdown.js'
 import tracing from './plugins/tracing.js'
 import validation from './plugins/validation.js'
@@ -67,6 +68,7 @@ export async function buildApp(config: Config) {
   await app.register(caller, config)
   await app.register(bodies)
   await app.register(validation)
+  await app.register(serialization)
   await app.register(notFound)
   await app.register(shutdown)
   await app.register(openapi)

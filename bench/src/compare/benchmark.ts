@@ -27,7 +27,7 @@ const wanted = [25, 150]
 
 const scenarios: Scenario[] = ['product', ...setups.map(({ name }) => name)].map((name) => ({
   name,
-  connections: [16],
+  connections: [64],
 }))
 
 const lead = { name: 'Ada Lovelace', email: 'ada@example.com', score: 95, status: 'new' }

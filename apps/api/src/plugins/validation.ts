@@ -1,6 +1,6 @@
 import { createBodyCompiler, tellShapeFaults } from '@automation/administration'
 import type { Fault } from '@automation/engine'
-import { Ajv } from 'ajv'
+import { Ajv, type ValidateFunction } from 'ajv'
 import type { FastifySchemaValidationError } from 'fastify'
 import fp from 'fastify-plugin'
 import { refusals } from '../errors.js'
@@ -14,11 +14,23 @@ export default fp(async (app) => {
   // 1e400 is refused by its maximum, and not let through for being no finite number.
   const queries = new Ajv({ coerceTypes: true, allowUnionTypes: true, strictNumbers: false })
   app.setValidatorCompiler<object>(({ schema, httpPart }) => {
-    if (httpPart === 'body') return compileBody(schema)
-    if (httpPart === 'querystring') return queries.compile(schema)
+    if (httpPart === 'body') return whenNeeded(() => compileBody(schema))
+    if (httpPart === 'querystring') return whenNeeded(() => queries.compile(schema))
     return () => true
   })
 })
+
+/** Compiling costs milliseconds: a route's check is made for its first request, not for all routes at the start. */
+function whenNeeded(compile: () => ValidateFunction) {
+  let validate: ValidateFunction | undefined
+  return function check(data: unknown): boolean {
+    validate ??= compile()
+    const isValid = validate(data)
+    // Where Fastify looks for them.
+    Object.assign(check, { errors: validate.errors })
+    return isValid
+  }
+}
 
 interface ValidationFailure {
   validation?: FastifySchemaValidationError[]

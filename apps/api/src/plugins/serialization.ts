@@ -1,0 +1,30 @@
+import {
+  type Serializer,
+  type SerializerCompiler,
+  SerializerSelector,
+} from '@fastify/fast-json-stringify-compiler'
+import fp from 'fastify-plugin'
+
+/**
+ * Answers are written by code that is made from their schemas, as Fastify does it, but only when the first one of its kind
+ * is to be sent: there are hundreds, most of them refusals that all routes share, and a start would wait for them all.
+ */
+export default fp(async (app) => {
+  const made = new WeakMap<object, Serializer>()
+  let compile: SerializerCompiler | undefined
+
+  app.setSerializerCompiler<object>(({ schema, method, url, httpStatus = '' }) => {
+    let serialize: Serializer | undefined
+    return (body) => {
+      serialize ??= made.get(schema) ?? make()
+      return serialize(body)
+    }
+
+    function make(): Serializer {
+      compile ??= SerializerSelector()(app.getSchemas())
+      const serializer = compile({ schema, method, url, httpStatus })
+      made.set(schema, serializer)
+      return serializer
+    }
+  })
+})
