@@ -26,15 +26,44 @@ await addRule('LEAD_CREATED', [task])
 const slowRule = await addRule('LEAD_UPDATED', [{ type: 'WAIT', config: { duration: '1s' } }, task])
 
 t.test(
-  'an event that kills whoever runs it is quarantined after three crashes, and no other is',
+  'two events that kill whoever runs them are quarantined after three crashes each, and no other is',
   async (t) => {
-    await meetPoison(t, 1)
+    const names = Array.from({ length: innocents }, (_, index) => `together ${index}`)
+    const poisons = ['poison 1', 'poison 2']
+    // They are all there when the first worker comes, so it takes them up together.
+    const together = [...names.slice(0, innocents / 2), ...poisons, ...names.slice(innocents / 2)]
+    const ids = new Map<string, string>()
+    for (const name of together) ids.set(name, await post('LEAD_CREATED', name))
+    const begin = performance.now()
+    const workers = superviseWorkers(product, 2, poisoning)
+    const traffic = keepPosting('later')
+    const quarantine = { quarantined: true, id: { in: poisons.map((name) => ids.get(name) ?? '') } }
+    await until(async () => (await own.event.count({ where: quarantine })) === poisons.length)
+    const seconds = (performance.now() - begin) / 1_000
+    names.push(...(await traffic.stop()))
+    await until(async () => (await own.event.count({ where: { doneAt: null } })) === 0)
+    await workers.stop()
+
+    await checkTasks(t, names)
+    const events = await own.event.findMany({ where: { type: 'LEAD_CREATED' } })
+    const given = events
+      .filter(({ quarantined }) => quarantined)
+      .map(({ data }) => (data as { name: string }).name)
+    t.strictSame(
+      given.filter((name) => !name.startsWith('poison')),
+      [],
+      'no innocent event was given up',
+    )
+    for (const name of poisons) {
+      const event = await client.events.get(ids.get(name) ?? '')
+      t.match(event, { status: 'quarantined', crashes: 3, triggered: 0 }, name)
+    }
+    t.ok(workers.deaths() <= 3 * poisons.length, `${workers.deaths()} workers ended`)
+    const worst = Math.max(...events.filter(({ quarantined }) => !quarantined).map(({ crashes }) => crashes))
+    const line = `${poisons.length} poisonous among ${names.length}: ${seconds.toFixed(1)} s to quarantine, ${workers.deaths()} deaths`
+    t.comment(`${line}, at most ${worst} counted against an innocent one`)
   },
 )
-
-t.test('so are two of them that come together', async (t) => {
-  await meetPoison(t, 2)
-})
 
 t.test('an execution that kills whoever goes on with it has failed after five', async (t) => {
   const names = ['poison', ...Array.from({ length: innocents }, (_, index) => `patient ${index}`)]
@@ -69,47 +98,6 @@ t.test('an execution that kills whoever goes on with it has failed after five', 
     'somebody is told to look at it',
   )
 })
-
-/** Lets workers find so many events that kill them, among others, while more come in. */
-async function meetPoison(t: Test, count: number): Promise<void> {
-  const names = Array.from({ length: innocents }, (_, index) => `${count} together ${index}`)
-  const poisons = Array.from({ length: count }, (_, index) => `poison ${count}.${index}`)
-  // They are all there when the first worker comes, so it takes them up together.
-  const together = [...names.slice(0, innocents / 2), ...poisons, ...names.slice(innocents / 2)]
-  const ids = new Map<string, string>()
-  await inParallel(together.length, 1, async (index) => {
-    const name = together[index] ?? ''
-    ids.set(name, await post('LEAD_CREATED', name))
-  })
-  const begin = performance.now()
-  const workers = superviseWorkers(product, 2, poisoning)
-  const traffic = keepPosting(`${count} later`)
-  const quarantine = { quarantined: true, id: { in: poisons.map((name) => ids.get(name) ?? '') } }
-  await until(async () => (await own.event.count({ where: quarantine })) === count)
-  const seconds = (performance.now() - begin) / 1_000
-  names.push(...(await traffic.stop()))
-  await until(async () => (await own.event.count({ where: { doneAt: null } })) === 0)
-  await workers.stop()
-
-  await checkTasks(t, names)
-  const events = await own.event.findMany({ where: { type: 'LEAD_CREATED' } })
-  const given = events
-    .filter(({ quarantined }) => quarantined)
-    .map(({ data }) => (data as { name: string }).name)
-  t.strictSame(
-    given.filter((name) => !name.startsWith('poison')),
-    [],
-    'no innocent event was given up',
-  )
-  for (const name of poisons) {
-    const event = await client.events.get(ids.get(name) ?? '')
-    t.match(event, { status: 'quarantined', crashes: 3, triggered: 0 }, name)
-  }
-  t.ok(workers.deaths() <= 3 * count, `${workers.deaths()} workers ended`)
-  const worst = Math.max(...events.filter(({ quarantined }) => !quarantined).map(({ crashes }) => crashes))
-  const line = `${count} poisonous among ${names.length}: ${seconds.toFixed(1)} s to quarantine, ${workers.deaths()} deaths`
-  t.comment(`${line}, at most ${worst} counted against an innocent one`)
-}
 
 /** Each name has one task, and no poison has. */
 async function checkTasks(t: Test, names: string[]): Promise<void> {

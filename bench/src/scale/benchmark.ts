@@ -17,16 +17,19 @@ interface ScaleScenario extends Scenario {
   workers: number
 }
 
+const callers = 128
+
+/** The same callers on more processes, and as many callers for each of those there are most of. */
 const scenarios: ScaleScenario[] = [1, 2].flatMap((apis) =>
   [1, 2, 4].map((workers) => ({
     name: `${count(apis, 'API')}, ${count(workers, 'worker')}`,
     apis,
     workers,
-    connections: [128],
+    connections: [...new Set([callers, callers * Math.max(apis, workers)])],
   })),
 )
 
-/** The same load on more processes: on the same cores that is no more capacity, and should be no less. */
+/** On the same cores more processes are no more capacity, and should be no less. */
 export function planScale(options: Options): Plan {
   const measurements = chooseMeasurements(scenarios, options.only)
   return {
@@ -83,8 +86,8 @@ async function measureScale(
 }
 
 function listAims([first, ...others]: Result[]): Aim[] {
-  return others.map(({ scenario, rounds }) => ({
-    title: `${scenario}: CPU an event, of ${first?.scenario}`,
+  return others.map(({ scenario, connections, rounds }) => ({
+    title: `${scenario} @${connections}: CPU an event, of ${first?.scenario} @${first?.connections}`,
     reached: medianRatio(rounds.map(sumCpu), (first?.rounds ?? []).map(sumCpu)),
     atMost: 1.15,
     digits: 2,

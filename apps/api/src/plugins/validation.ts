@@ -1,6 +1,6 @@
 import { createBodyCompiler, tellShapeFaults } from '@automation/administration'
 import type { Fault } from '@automation/engine'
-import { Ajv, type ValidateFunction } from 'ajv'
+import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv'
 import type { FastifySchemaValidationError } from 'fastify'
 import fp from 'fastify-plugin'
 import { refusals } from '../errors.js'
@@ -23,13 +23,15 @@ export default fp(async (app) => {
 /** Compiling costs milliseconds: a route's check is made for its first request, not for all routes at the start. */
 function whenNeeded(compile: () => ValidateFunction) {
   let validate: ValidateFunction | undefined
-  return function check(data: unknown): boolean {
+  const check = (data: unknown): boolean => {
     validate ??= compile()
     const isValid = validate(data)
-    // Where Fastify looks for them.
-    Object.assign(check, { errors: validate.errors })
+    check.errors = validate.errors ?? null
     return isValid
   }
+  /** Where Fastify looks for them. */
+  check.errors = null as ErrorObject[] | null
+  return check
 }
 
 interface ValidationFailure {
