@@ -14,7 +14,7 @@ const requests = Number(values.requests)
 const closers: (() => Promise<unknown>)[] = []
 const house = await readOperations(() => startApi({ teardown: (close) => closers.push(close) }))
 console.log(`seed ${seed}`)
-const fuzzed = await fuzz(house, seed, { requests, forMs: Number.POSITIVE_INFINITY })
+const fuzzed = await fuzz(house, seed, requests)
 console.log(`${fuzzed.requests} requests`, fuzzed.byStatus)
 for (const fault of fuzzed.faults) console.log(`\n${fault}`)
 console.log(`${fuzzed.faults.length} faults`)
