@@ -13,18 +13,13 @@ export default fp(async (app) => {
   const made = new WeakMap<object, Serializer>()
   let compile: SerializerCompiler | undefined
 
-  app.setSerializerCompiler<object>(({ schema, method, url, httpStatus = '' }) => {
-    let serialize: Serializer | undefined
-    return (body) => {
-      serialize ??= made.get(schema) ?? make()
-      return serialize(body)
-    }
-
-    function make(): Serializer {
+  app.setSerializerCompiler<object>(({ schema, method, url, httpStatus = '' }) => (body) => {
+    let serialize = made.get(schema)
+    if (serialize === undefined) {
       compile ??= SerializerSelector()(app.getSchemas())
-      const serializer = compile({ schema, method, url, httpStatus })
-      made.set(schema, serializer)
-      return serializer
+      serialize = compile({ schema, method, url, httpStatus })
+      made.set(schema, serialize)
     }
+    return serialize(body)
   })
 })
