@@ -33,30 +33,6 @@ function draw(
     : { fullAt: next, draw: { isRefused: false, remaining: Math.floor(room / interval), waitMs: 0 } }
 }
 
-/**
- * The same in Redis, by its own clock, so that all API processes agree: tokens from each of the buckets KEYS, one
- * after the other, be it the same bucket again. ARGV, for each: interval of one token in microseconds, burst, how many
- * tokens: all of them or none. Answers for each: whole tokens left, or -1 where refused; milliseconds to wait.
- */
-export const drawTokensScript = `
-local time = redis.call('TIME')
-local now = time[1] * 1000000 + time[2]
-local draws = {}
-for i, key in ipairs(KEYS) do
-  local interval, burst, tokens = tonumber(ARGV[3 * i - 2]), tonumber(ARGV[3 * i - 1]), tonumber(ARGV[3 * i])
-  local fullAt = tonumber(redis.call('GET', key) or now)
-  local nextFullAt = math.max(fullAt, now) + interval * tokens
-  local room = now + interval * burst - nextFullAt
-  if room < 0 then
-    draws[2 * i - 1], draws[2 * i] = -1, math.ceil(-room / 1000)
-  else
-    redis.call('SET', key, string.format('%.0f', nextFullAt), 'PX', math.ceil((nextFullAt - now) / 1000) + 1)
-    draws[2 * i - 1], draws[2 * i] = math.floor(room / interval), 0
-  end
-end
-return draws
-`
-
 /** Buckets of this process alone, for as long as Redis is away. The least recently used are forgotten first. */
 export function createLocalBuckets() {
   const fullAts = new LRUCache<string, number>({ max: 10_000 })

@@ -1,10 +1,10 @@
-import { groupCommit } from '@automation/database'
 import rateLimit, { type FastifyRateLimitStore, normalizeIP } from '@fastify/rate-limit'
 import type { FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import type { Bucket, Config } from '../config.js'
 import { type Refusal, refusals } from '../errors.js'
-import { createLocalBuckets, type Draw, drawTokensScript, tokenInterval } from '../token-bucket.js'
+import { createSharedBuckets } from '../shared-buckets.js'
+import { createLocalBuckets, type Draw, tokenInterval } from '../token-bucket.js'
 
 declare module 'fastify' {
   interface FastifyInstance {
@@ -35,25 +35,7 @@ interface Options {
  * away: never an open door, never an error.
  */
 export default fp<Options>(async (app, { queuePrefix, limits }) => {
-  const { redis } = app
-  redis.defineCommand('drawTokens', { lua: drawTokensScript })
-  const { drawTokens } = redis as unknown as {
-    drawTokens(count: number, ...keysAndSizes: (string | number)[]): Promise<number[]>
-  }
-  /** Requests that arrive together draw in one call. */
-  const drawShared = groupCommit(async (wanted: { key: string; bucket: Bucket; tokens: number }[]) => {
-    const keys = wanted.map(({ key }) => `${queuePrefix}:rate:${key}`)
-    const sizes = wanted.flatMap(({ bucket: { perMinute, burst }, tokens }) => [
-      tokenInterval(perMinute),
-      burst,
-      tokens,
-    ])
-    const draws = await drawTokens.call(redis, keys.length, ...keys, ...sizes)
-    return wanted.map((_, index): Draw => {
-      const remaining = draws[2 * index] ?? 0
-      return { isRefused: remaining < 0, remaining, waitMs: draws[2 * index + 1] ?? 0 }
-    })
-  })
+  const drawShared = createSharedBuckets(app.redis, `${queuePrefix}:rate:`)
   const drawLocally = createLocalBuckets()
   const drawFrom = (key: string, bucket: Bucket, tokens: number): Promise<Draw> =>
     drawShared({ key, bucket, tokens }).catch(() => drawLocally(key, bucket, Date.now(), tokens))
