@@ -1,10 +1,10 @@
-import { once } from 'node:events'
 import type { Socket } from 'node:net'
 import { newId } from '@automation/database'
 import t from 'tap'
 import {
   type Answer,
   agree,
+  closed,
   decodeWords,
   executionId,
   messageId,
@@ -69,9 +69,8 @@ t.test('mails share connections, and closing ends them', async (t) => {
   await Promise.all(Array.from({ length: 50 }, () => post.send()))
   t.equal(server.mails.length, 55)
   t.ok(server.sockets.length <= 10, 'few of them')
-  const closed = server.sockets.map((socket) => socket.destroyed || once(socket, 'close'))
   post.close()
-  await Promise.all(closed)
+  await Promise.all(server.sockets.map(closed))
   t.match(await post.send(), { status: 'failed', error: /closed/ })
 })
 
@@ -210,7 +209,7 @@ for (const stage of ['CONNECT', 'EHLO', 'MAIL', 'RCPT', 'DATA', '.']) {
       const { effect } = await post.send({ timeoutMs: 150 })
       t.match(effect, { status: 'failed', error: 'Not taken by the mail server within 150 ms' })
       t.notMatch(effect, { isFinal: true })
-      for (const socket of server.sockets) if (!socket.destroyed) await once(socket, 'close')
+      await Promise.all(server.sockets.map(closed))
     },
   )
 }
@@ -234,7 +233,7 @@ t.test('a mail that is given up in the middle is never sent to its end', async (
     heard += chunk
   })
   stopped?.resume()
-  if (stopped && !stopped.destroyed) await once(stopped, 'close')
+  if (stopped) await closed(stopped)
   t.notMatch(heard, /\r\n\.\r\n/)
   t.same(server.mails, [])
 })

@@ -51,3 +51,14 @@ t.test('what no list may hold twice is a 422, whatever its items call themselves
     for (const index of [0, 1, 2, 3]) t.ok(told.includes(`list[${index}]`), `${path}: ${told}`)
   }
 })
+
+t.test('what a secret is to be retired with may call itself anything', async (t) => {
+  const { call } = await api.makeWorkspace()
+  const path = '/api/developer/v1/signing-secrets'
+  const { body } = await call<{ id: string }>('POST', path, {
+    body: { direction: 'incoming', provider: 'crm' },
+  })
+  const retired = await call('POST', `${path}/${body.id}/retire`, { body: { overlap: { toString: 1 } } })
+  t.equal(retired.status, 422)
+  t.match(retired.body, { errors: [{ field: 'overlap' }] })
+})

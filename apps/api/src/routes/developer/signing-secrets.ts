@@ -80,8 +80,9 @@ export const signingSecretRoutes: FastifyPluginAsyncTypebox<{ sealer: Sealer }> 
     handler: async (request) => {
       const faults = bodyFaults(request.validationError ?? {})
       const { overlap = defaultOverlap } = request.body
-      const overlapMs = parseDuration(overlap)
-      if (typeof overlap === 'string' && overlapMs === undefined)
+      // What is no text is a fault of shape, told already, and may be anything.
+      const overlapMs = parseDuration(typeof overlap === 'string' ? overlap : defaultOverlap)
+      if (overlapMs === undefined)
         faults.push({
           field: 'overlap',
           message: 'Must be a duration such as 30m, 24h or 7d, at most 366 days',
