@@ -62,3 +62,9 @@ t.test('what a secret is to be retired with may call itself anything', async (t)
   t.equal(retired.status, 422)
   t.match(retired.body, { errors: [{ field: 'overlap' }] })
 })
+
+t.test('a time that its zone takes beyond the year 9999 is none', async (t) => {
+  const { call } = await api.makeWorkspace()
+  const to = encodeURIComponent('9999-12-31T23:59:59.999-23:59')
+  t.equal((await call('GET', `/api/developer/v1/ledger?to=${to}`)).status, 400)
+})
