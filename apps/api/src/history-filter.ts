@@ -43,9 +43,14 @@ export function checkFilter({ properties }: Type.TObject, filter: Filter): void 
   if (faults.length > 0) throw refusals.invalid(faults)
 }
 
-/** The time that a text names which was checked. Postgres knows no year 0, and nothing came in before 1970. */
+const lastMs = Date.parse('9999-12-31T23:59:59.999Z')
+
+/**
+ * The time that a text names which was checked. Postgres knows no year 0, and nothing came in before 1970; a zone may lead
+ * beyond the year 9999, which could not be told again.
+ */
 export function readTime(text: string, offsetMs = 0): Date {
-  return new Date(Math.max(parseTimestamp(text) + offsetMs, 0))
+  return new Date(Math.min(Math.max(parseTimestamp(text) + offsetMs, 0), lastMs))
 }
 
 /** The lowest id of something that came in at that time, or later. */
