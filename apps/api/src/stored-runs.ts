@@ -1,6 +1,6 @@
 import { executionIdOf, type WorkspaceDatabase } from '@automation/database'
 import type { ActionResult } from '@automation/engine'
-import type { Run, RunStatus } from '@automation/jobs'
+import { listRuns, type MatchedRun, type Run, type RunStatus } from '@automation/jobs'
 
 /**
  * The runs of an event as they were stored, in the order of the rules. Undefined while it is not done, or a worker has one
@@ -25,16 +25,13 @@ export async function readRuns(database: WorkspaceDatabase, event: ConsideringEv
     select: { id: true, status: true, error: true, results: true },
   })
   const byId = new Map(executions.map((execution) => [execution.id, execution]))
-  return ruleIds.map((ruleId, index) => {
-    const execution = byId.get(ids[index] ?? '')
-    return {
-      ruleId,
-      executionId: execution?.id ?? null,
-      status: execution?.status ?? 'not_matched',
-      error: execution?.error ?? null,
-      results: (execution?.results ?? []) as unknown as ActionResult[],
-    }
+  const matched = ids.flatMap((executionId, place): MatchedRun[] => {
+    const execution = byId.get(executionId)
+    if (execution === undefined) return []
+    const { status, error, results } = execution
+    return [{ place, executionId, status, error, results: results as unknown as ActionResult[] }]
   })
+  return listRuns(ruleIds, matched)
 }
 
 interface ConsideringEvent {

@@ -18,4 +18,4 @@ export {
   type ResumeJobData,
   stallOptions,
 } from './queue.js'
-export { type Reply, replyChannel } from './reply.js'
+export { listRuns, type MatchedRun, type Reply, replyChannel } from './reply.js'

@@ -1,5 +1,5 @@
 import { newId } from '@automation/database'
-import { type Reply, type Run, replyChannel } from '@automation/jobs'
+import { listRuns, type Reply, type Run, replyChannel } from '@automation/jobs'
 import fp from 'fastify-plugin'
 import { Redis } from 'ioredis'
 import type { ApiMetrics } from '../api-metrics.js'
@@ -43,7 +43,8 @@ export default fp<{ redisUrl: string; queuePrefix: string }>(async (app, { redis
 
   subscriber.on('error', () => {})
   subscriber.on('message', (_channel, message) => {
-    for (const { eventId, runs } of JSON.parse(message) as Reply[]) waiters.get(eventId)?.settle(runs)
+    for (const { ruleIds, events } of JSON.parse(message) as Reply[])
+      for (const { id, runs } of events) waiters.get(id)?.settle(listRuns(ruleIds, runs))
   })
   // Each time Redis is there: first listen again, then see what was said meanwhile. Without it the API starts all the
   // same, and answers by the stored outcome.
