@@ -1,6 +1,6 @@
 import { findOperator } from './operators.js'
 import type { ConditionTrace } from './outcome.js'
-import { compilePath } from './path.js'
+import { compilePath, readPath } from './path.js'
 import type { Clause, Condition, RuleDefinition } from './rule.js'
 
 /** A condition made ready: `holds` is the fast way, `explain` the same verdict with its reasons. Neither throws. */
@@ -77,11 +77,11 @@ const combiners: Record<'all' | 'any' | 'not', Combine> = {
 function compileClause(clause: Clause): CompiledCondition {
   const operator = findOperator(clause.operator)
   if (!operator) throw new Error(`No operator: ${clause.operator}`)
-  const read = compilePath(clause.field)
+  const path = compilePath(clause.field)
   const test = operator.compile(clause.value)
   const holds = (data: unknown, now: number) => {
     try {
-      return test(read(data), now)
+      return test(readPath(path, data), now)
     } catch {
       // Only data that never was JSON comes here (a getter that throws): what cannot be read is missing.
       return test(undefined, now)
@@ -93,7 +93,7 @@ function compileClause(clause: Clause): CompiledCondition {
       field: clause.field,
       operator: operator.name,
       ...(operator.value && { expected: clause.value }),
-      ...readForTrace(() => read(data)),
+      ...readForTrace(() => readPath(path, data)),
       verdict: holds(data, now),
     }),
     equalities: operator.findWanted

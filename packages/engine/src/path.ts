@@ -1,11 +1,13 @@
 export const maxPathLength = 500
 
-/** Finds a value in event data; undefined when it is missing. May throw only where reading the data itself throws. */
-export type Read = (data: unknown) => unknown
+/** A field path made ready: the keys to follow, from the outside in. */
+export type Path = readonly Step[]
 
 interface Step {
   key: string
   isIndex: boolean
+  /** Every object has something of this name. */
+  isInherited: boolean
 }
 
 // A name may hold spaces inside ("First Name") and any letter, but nothing that a path or a placeholder is written with.
@@ -30,44 +32,46 @@ export function parsePath(path: string): string[] | undefined {
   return keys
 }
 
-/** Rules name the same few fields over and over: a path's reader is made once. Bounded, since anybody may name fields. */
-const readers = new Map<string, Read>()
-const maxReaders = 1_000
+/** Rules name the same few fields over and over: a path is made ready once. Bounded, since anybody may name fields. */
+const paths = new Map<string, Path>()
+const maxPaths = 1_000
+
+/** Makes a field path ready for readPath. Throws when it is none: check with parsePath first. */
+export function compilePath(text: string): Path {
+  let path = paths.get(text)
+  if (path === undefined) {
+    path = makePath(text)
+    if (paths.size >= maxPaths) paths.clear()
+    paths.set(text, path)
+  }
+  return path
+}
+
+function makePath(text: string): Path {
+  const keys = parsePath(text)
+  if (!keys) throw new Error(`No field path: ${text}`)
+  return keys.map((key) => ({
+    key,
+    isIndex: /^(?:0|[1-9]\d{0,8})$/.test(key),
+    isInherited: key in Object.prototype,
+  }))
+}
 
 /**
- * Compiles a field path. Own properties only: what an object inherits, and the length of a text or a list, is out of
- * reach; in a list only an index is a key (`tags[0]` and `tags.0` are the same).
- * Throws when the path is none: check with parsePath first.
+ * Finds a value in event data, which is JSON; undefined when it is missing. Own properties only: what an object inherits, and
+ * the length of a text or a list, is out of reach; in a list only an index is a key (`tags[0]` and `tags.0` are the same).
+ * May throw only where reading the data itself throws, which JSON never does.
  */
-export function compilePath(path: string): Read {
-  let read = readers.get(path)
-  if (read === undefined) {
-    read = makeReader(path)
-    if (readers.size >= maxReaders) readers.clear()
-    readers.set(path, read)
-  }
-  return read
+export function readPath(path: Path, data: unknown): unknown {
+  let value = data
+  for (const step of path) value = readOwn(value, step)
+  return value
 }
 
-function makeReader(path: string): Read {
-  const keys = parsePath(path)
-  if (!keys) throw new Error(`No field path: ${path}`)
-  const [first, second, ...rest] = keys.map(
-    (key): Step => ({ key, isIndex: /^(?:0|[1-9]\d{0,8})$/.test(key) }),
-  )
-  if (!first) throw new Error(`No field path: ${path}`)
-  // Every clause and every placeholder begins here, and nearly all have one key or two: those pay for no loop.
-  if (!second) return (data) => readOwn(data, first)
-  if (rest.length === 0) return (data) => readOwn(readOwn(data, first), second)
-  return (data) => {
-    let value = readOwn(readOwn(data, first), second)
-    for (const step of rest) value = readOwn(value, step)
-    return value
-  }
-}
-
-function readOwn(holder: unknown, { key, isIndex }: Step): unknown {
+function readOwn(holder: unknown, { key, isIndex, isInherited }: Step): unknown {
   if (typeof holder !== 'object' || holder === null) return undefined
   if (!isIndex && Array.isArray(holder)) return undefined
-  return Object.hasOwn(holder, key) ? (holder as Record<string, unknown>)[key] : undefined
+  // Asking takes longer than reading, so it is asked only of names that could be somebody else's.
+  if (isInherited && !Object.hasOwn(holder, key)) return undefined
+  return (holder as Record<string, unknown>)[key]
 }

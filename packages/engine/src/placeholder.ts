@@ -1,13 +1,14 @@
 import { type Argument, type Filter, filters } from './filters.js'
-import { compilePath, parsePath, type Read } from './path.js'
+import { compilePath, type Path, parsePath } from './path.js'
 
 /** Chains of filters that make a text longer (`json | json`) grow it by powers. */
 const maxFilters = 10
 
 /** `{{path | filter:argument | filter}}`, made ready. */
 export interface Placeholder {
-  path: string
-  read: Read
+  path: Path
+  /** The path as written. */
+  name: string
   filters: Filter[]
 }
 
@@ -18,8 +19,8 @@ export function parsePlaceholder(
 ): { placeholder: Placeholder; end: number } | string {
   let stop = findStop(text, open + 2)
   if (stop < 0) return 'has a placeholder without its closing }}'
-  const path = text.slice(open + 2, stop).trim()
-  if (!parsePath(path)) return `has a placeholder without a field path: {{${path.slice(0, 60)}}}`
+  const name = text.slice(open + 2, stop).trim()
+  if (!parsePath(name)) return `has a placeholder without a field path: {{${name.slice(0, 60)}}}`
   const compiled: Filter[] = []
   while (text[stop] === '|') {
     const found = parseFilter(text, stop + 1)
@@ -28,7 +29,7 @@ export function parsePlaceholder(
     if (compiled.length > maxFilters) return `has a placeholder with more than ${maxFilters} filters`
     stop = found.stop
   }
-  return { placeholder: { path, read: compilePath(path), filters: compiled }, end: stop + 2 }
+  return { placeholder: { path: compilePath(name), name, filters: compiled }, end: stop + 2 }
 }
 
 /** Reads `name`, `name:bare argument` or `name:"quoted argument"` up to the next `|` or `}}`. */

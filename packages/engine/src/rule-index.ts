@@ -1,6 +1,6 @@
 import { toNumber } from './comparison.js'
 import type { Equality } from './conditions.js'
-import { compilePath, type Read } from './path.js'
+import { compilePath, type Path, readPath } from './path.js'
 import type { CompiledRule } from './run.js'
 
 /** Finds, of many rules, the few that one event's data could match. */
@@ -14,7 +14,7 @@ const maxWanted = 32
 
 /** What the rules want at one path. */
 interface Field {
-  readonly read: Read
+  readonly path: Path
   /** How many rules want each value, by its key. */
   readonly demand: Map<unknown, number>
   totalDemand: number
@@ -40,8 +40,8 @@ export function indexRules(rules: readonly Pick<CompiledRule, 'conditions'>[]): 
     findCandidates(data) {
       let found: readonly number[] = always
       let merged: number[] | undefined
-      for (const { read, filed } of used) {
-        const places = filed.get(keyOf(readOrMiss(read, data)))
+      for (const { path, filed } of used) {
+        const places = filed.get(keyOf(readOrMiss(path, data)))
         if (places === undefined) continue
         if (found.length === 0) found = places
         else {
@@ -67,11 +67,11 @@ function listEqualities({ conditions }: Pick<CompiledRule, 'conditions'>): reado
 function surveyDemand(equalitiesOf: readonly (readonly Equality[])[]): Map<string, Field> {
   const fields = new Map<string, Field>()
   for (const equalities of equalitiesOf) {
-    for (const { field: path, wanted } of equalities) {
-      let field = fields.get(path)
+    for (const { field: name, wanted } of equalities) {
+      let field = fields.get(name)
       if (field === undefined) {
-        field = { read: compilePath(path), demand: new Map(), totalDemand: 0, filed: new Map() }
-        fields.set(path, field)
+        field = { path: compilePath(name), demand: new Map(), totalDemand: 0, filed: new Map() }
+        fields.set(name, field)
       }
       for (const value of wanted) {
         const key = keyOf(value)
@@ -123,9 +123,9 @@ function keyOf(value: unknown): unknown {
   return Number.isNaN(number) ? value : number
 }
 
-function readOrMiss(read: Read, data: unknown): unknown {
+function readOrMiss(path: Path, data: unknown): unknown {
   try {
-    return read(data)
+    return readPath(path, data)
   } catch {
     return undefined
   }

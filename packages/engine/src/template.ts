@@ -1,4 +1,5 @@
 import { toText } from './filters.js'
+import { readPath } from './path.js'
 import { type Placeholder, parsePlaceholder } from './placeholder.js'
 
 /** What rendering one config gathers: warnings for its reader, and the characters written so far. */
@@ -74,7 +75,7 @@ function joinParts(parts: (string | Placeholder)[], write: Write): TextTemplate 
 function resolve(placeholder: Placeholder, data: unknown, rendering: Rendering, write?: Write): unknown {
   let value = evaluate(placeholder, data, rendering)
   if (value === undefined) {
-    warnOnce(rendering, `${placeholder.path} is missing`)
+    warnOnce(rendering, `${placeholder.name} is missing`)
     return ''
   }
   if (write) value = write(value)
@@ -85,9 +86,9 @@ function resolve(placeholder: Placeholder, data: unknown, rendering: Rendering, 
 
 function evaluate(placeholder: Placeholder, data: unknown, rendering: Rendering): unknown {
   try {
-    let value = placeholder.read(data)
+    let value = readPath(placeholder.path, data)
     if (placeholder.filters.length === 0) return value
-    const warn = (message: string) => warnOnce(rendering, `${placeholder.path} ${message}`)
+    const warn = (message: string) => warnOnce(rendering, `${placeholder.name} ${message}`)
     for (const filter of placeholder.filters) {
       if (typeof value === 'string' && value.length > maxRenderedLength) break
       value = filter(value, warn)
