@@ -64,7 +64,8 @@ function makePath(text: string): Path {
  */
 export function readPath(path: Path, data: unknown): unknown {
   let value = data
-  for (const step of path) value = readOwn(value, step)
+  // Every clause and every placeholder comes through here: counting is faster than iterating.
+  for (let n = 0; n < path.length; n++) value = readOwn(value, path[n] as Step)
   return value
 }
 

@@ -37,14 +37,14 @@ export function constantTemplate(value: unknown): Template {
  * wrong with the text (`has an unknown filter: shout`) when it is no template.
  */
 export function compileTemplate(text: string): Template | string {
-  const parts = splitTemplate(text)
-  if (typeof parts === 'string') return parts
-  const [first] = parts
-  const template = joinParts(parts, writeText)
-  if (template.placeholders === 0) return constantTemplate(parts.join(''))
-  if (parts.length === 1 && typeof first === 'object')
-    return { placeholders: 1, render: (data, rendering) => resolve(first, data, rendering) }
-  return template
+  const split = splitTemplate(text)
+  if (typeof split === 'string') return split
+  const { literals, placeholders } = split
+  const [only] = placeholders
+  if (only === undefined) return constantTemplate(literals.join(''))
+  if (placeholders.length === 1 && literals.join('') === '')
+    return { placeholders: 1, render: (data, rendering) => resolveValue(only, data, rendering) }
+  return joinParts(split, writeText)
 }
 
 /**
@@ -52,36 +52,44 @@ export function compileTemplate(text: string): Template | string {
  * through `quote`.
  */
 export function compileText(text: string, quote: (text: string) => string): TextTemplate | string {
-  const parts = splitTemplate(text)
-  if (typeof parts === 'string') return parts
-  return joinParts(parts, (value) => quote(writeText(value)))
+  const split = splitTemplate(text)
+  return typeof split === 'string' ? split : joinParts(split, (value) => quote(writeText(value)))
 }
 
 type Write = (value: unknown) => string
 
-function joinParts(parts: (string | Placeholder)[], write: Write): TextTemplate {
+function joinParts({ literals, placeholders }: SplitText, write: Write): TextTemplate {
   return {
-    placeholders: parts.filter((part) => typeof part !== 'string').length,
+    placeholders: placeholders.length,
     render(data, rendering) {
-      let rendered = ''
-      for (const part of parts)
-        rendered += typeof part === 'string' ? part : resolve(part, data, rendering, write)
+      let rendered = literals[0] as string
+      for (let n = 0; n < placeholders.length; n++)
+        rendered += resolveText(placeholders[n] as Placeholder, data, rendering, write) + literals[n + 1]
       return rendered
     },
   }
 }
 
-/** Without `write` the value keeps its type. */
-function resolve(placeholder: Placeholder, data: unknown, rendering: Rendering, write?: Write): unknown {
-  let value = evaluate(placeholder, data, rendering)
-  if (value === undefined) {
-    warnOnce(rendering, `${placeholder.name} is missing`)
-    return ''
-  }
-  if (write) value = write(value)
+function resolveText(placeholder: Placeholder, data: unknown, rendering: Rendering, write: Write): string {
+  const value = resolve(placeholder, data, rendering)
+  if (value === undefined) return ''
+  const text = write(value)
+  rendering.size += text.length
+  return rendering.size > maxRenderedLength ? '' : text
+}
+
+function resolveValue(placeholder: Placeholder, data: unknown, rendering: Rendering): unknown {
+  const value = resolve(placeholder, data, rendering)
+  if (value === undefined) return ''
   if (typeof value === 'string') rendering.size += value.length
   else if (typeof value === 'object' && value !== null) rendering.size += writeText(value).length
   return rendering.size > maxRenderedLength ? '' : value
+}
+
+function resolve(placeholder: Placeholder, data: unknown, rendering: Rendering): unknown {
+  const value = evaluate(placeholder, data, rendering)
+  if (value === undefined) warnOnce(rendering, `${placeholder.name} is missing`)
+  return value
 }
 
 function evaluate(placeholder: Placeholder, data: unknown, rendering: Rendering): unknown {
@@ -112,9 +120,16 @@ function warnOnce(rendering: Rendering, warning: string): void {
   if (!rendering.warnings.includes(warning)) rendering.warnings.push(warning)
 }
 
+interface SplitText {
+  /** What stands before each placeholder, and what stands after the last. */
+  literals: string[]
+  placeholders: Placeholder[]
+}
+
 /** Splits a text into literals and placeholders, or says what is wrong with it. Reads each character once. */
-function splitTemplate(text: string): (string | Placeholder)[] | string {
-  const parts: (string | Placeholder)[] = []
+function splitTemplate(text: string): SplitText | string {
+  const literals: string[] = []
+  const placeholders: Placeholder[] = []
   let literal = ''
   let at = 0
   for (let open = text.indexOf('{{'); open >= 0; open = text.indexOf('{{', at)) {
@@ -123,15 +138,13 @@ function splitTemplate(text: string): (string | Placeholder)[] | string {
       at = open + 2
       continue
     }
-    literal += text.slice(at, open)
-    if (literal !== '') parts.push(literal)
-    literal = ''
     const found = parsePlaceholder(text, open)
     if (typeof found === 'string') return found
-    parts.push(found.placeholder)
+    literals.push(literal + text.slice(at, open))
+    placeholders.push(found.placeholder)
+    literal = ''
     at = found.end
   }
-  literal += text.slice(at)
-  if (literal !== '') parts.push(literal)
-  return parts
+  literals.push(literal + text.slice(at))
+  return { literals, placeholders }
 }
