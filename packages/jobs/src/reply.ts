@@ -18,9 +18,12 @@ export interface MatchedRun
   place: number
 }
 
-/** One channel for each API instance: the cost of a reply does not grow with the number of instances. */
+/**
+ * One channel for each API instance: the cost of a reply does not grow with the number of instances. Its name goes with the
+ * shape of what is said there: a process that speaks another form is not heard, and the stored outcome answers.
+ */
 export function replyChannel(queuePrefix: string, instanceId: string): string {
-  return `${queuePrefix}:reply:${instanceId}`
+  return `${queuePrefix}:replies:${instanceId}`
 }
 
 /** Tells of each rule that an event has considered, whether it matched or not. */
