@@ -4,9 +4,10 @@ import type { Bucket } from './config.js'
 import { type Draw, tokenInterval } from './token-bucket.js'
 
 /**
- * Draws from buckets in Redis, by its own clock, so that all API processes agree. KEYS are buckets; ARGV, for each: interval of one token
- * in microseconds, burst, how many tokens a draw takes (all of them or none), how many draws. Answers for each: how many
- * draws were granted, whole tokens left after them, and milliseconds until the next one would be granted.
+ * Draws from buckets in Redis, by its own clock, so that all API processes agree. KEYS are buckets, be it the same one
+ * again; ARGV, for each: interval of one token in microseconds, burst, how many tokens a draw takes (all of them or none),
+ * how many draws. Answers for each: how many draws were granted, whole tokens left after them, and milliseconds until the
+ * next one would be granted.
  */
 const drawTokensScript = `
 local time = redis.call('TIME')
@@ -42,8 +43,8 @@ interface Group extends Wish {
 }
 
 /**
- * Buckets that all API processes share. Draws of the same moment go to Redis in one call, and those that are alike read and
- * write their bucket once; they are granted in the order in which they were wished for.
+ * Buckets that all API processes share. Draws of the same moment go to Redis in one call; those that are alike read and
+ * write their bucket once, and are granted in the order in which they came.
  *
  * @param prefix of the buckets' keys
  */
