@@ -27,6 +27,8 @@ export interface LoadResult {
 
 const entry = fileURLToPath(new URL('./load-process.js', import.meta.url))
 
+export type Load = ReturnType<typeof startLoad>
+
 /** Starts a load generator; its connections stay open from one run to the next. */
 export function startLoad(order: Omit<LoadOrder, 'seconds'>) {
   const child = fork(entry, { execArgv: [] })

@@ -3,7 +3,8 @@ import type { RunningProcess } from '@automation/launcher'
 import { drainBacklog } from './backlog.js'
 import { readCpuMicros, shareCpu } from './cpu-time.js'
 import { startLoad } from './load.js'
-import { type Figures, type Measuring, warmUpSeconds } from './measure.js'
+import type { Figures, Measuring } from './measure.js'
+import { warmUp } from './warm-up.js'
 
 /**
  * Accepting and running told apart: the workers stand still while events come in, and then run what has come in, which
@@ -22,7 +23,7 @@ export async function measureBacklog(
   try {
     // They are paused when they are idle, and so hold no job whose lock could run out meanwhile.
     if (clear !== undefined) pauseWorkers()
-    await load.run(warmUpSeconds)
+    await warmUp(load, pids)
     if (clear === undefined) {
       await drainBacklog(database)
       pauseWorkers()

@@ -1,5 +1,6 @@
 import { type PerPart, type PidsPerPart, readCpuMicros, shareCpu } from './cpu-time.js'
 import { type LoadOrder, startLoad } from './load.js'
+import { warmUp } from './warm-up.js'
 
 /** One measurement of one round. */
 export interface Figures {
@@ -21,8 +22,6 @@ export interface Measuring {
   eventsPerRequest?: number
 }
 
-export const warmUpSeconds = 1
-
 /** Puts one load on the processes, and counts until everything that was accepted is done. */
 export async function measure(
   options: Measuring & {
@@ -33,7 +32,7 @@ export async function measure(
   const { order, pids, seconds, drain, eventsPerRequest = 1 } = options
   const load = startLoad(order)
   try {
-    await load.run(warmUpSeconds)
+    await warmUp(load, pids)
     await drain?.()
     const cpuBefore = readCpuMicros(pids)
     const startedAt = performance.now()
