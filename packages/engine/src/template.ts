@@ -94,18 +94,23 @@ function resolve(placeholder: Placeholder, data: unknown, rendering: Rendering):
 
 function evaluate(placeholder: Placeholder, data: unknown, rendering: Rendering): unknown {
   try {
-    let value = readPath(placeholder.path, data)
-    if (placeholder.filters.length === 0) return value
-    const warn = (message: string) => warnOnce(rendering, `${placeholder.name} ${message}`)
-    for (const filter of placeholder.filters) {
-      if (typeof value === 'string' && value.length > maxRenderedLength) break
-      value = filter(value, warn)
-    }
-    return value
+    const value = readPath(placeholder.path, data)
+    return placeholder.filters.length === 0 ? value : applyFilters(placeholder, value, rendering)
   } catch {
     // Only data that never was JSON comes here (a getter that throws, a cycle): what cannot be read is missing.
     return undefined
   }
+}
+
+/** By itself, so that a placeholder without filters does not pay for what `warn` remembers. */
+function applyFilters({ name, filters }: Placeholder, value: unknown, rendering: Rendering): unknown {
+  const warn = (message: string) => warnOnce(rendering, `${name} ${message}`)
+  let filtered = value
+  for (const filter of filters) {
+    if (typeof filtered === 'string' && filtered.length > maxRenderedLength) break
+    filtered = filter(filtered, warn)
+  }
+  return filtered
 }
 
 function writeText(value: unknown): string {
