@@ -1,4 +1,4 @@
-import { newId } from '@automation/database'
+import { newId, openDatabase } from '@automation/database'
 import t from 'tap'
 import type { Rule } from '../src/routes/rules/rule-schemas.js'
 import { type Answer, ruleBody, rules, startApi, task, type Workspace } from './fixtures/api.js'
@@ -218,6 +218,36 @@ t.test('many changes without a version are all made, one after another, and each
   t.ok(toggles.every(({ status }) => status === 200))
   t.equal((await workspace.call<Rule>('GET', `${rules}/${id}`)).body.isActive, false)
 })
+
+t.test(
+  "changes that wait for their turn in one workspace are in nobody else's way, and none is given up",
+  async (t) => {
+    const workspace = await api.makeWorkspace()
+    const { id } = await create(workspace)
+    const other = await api.makeWorkspace()
+    let release = () => {}
+    const isReleased = new Promise<void>((resolve) => (release = resolve))
+    let changing: Promise<Answer<Rule>[]> | undefined
+    const database = openDatabase(api.config.databaseUrl, 1)
+    t.teardown(() => database.close())
+    await database.system.$transaction(
+      async (transaction) => {
+        await transaction.$queryRaw`SELECT 1 FROM workspaces WHERE id = ${workspace.id}::uuid FOR NO KEY UPDATE`
+        changing = Promise.all(
+          Array.from({ length: 20 }, (_, index) =>
+            workspace.call<Rule>('PUT', `${rules}/${id}`, { body: { name: `Name ${index}` } }),
+          ),
+        )
+        setTimeout(release, 3_000)
+        t.equal((await other.call('GET', rules)).status, 200)
+        t.equal((await other.call('POST', rules, { body: ruleBody() })).status, 201)
+        await isReleased
+      },
+      { timeout: 10_000 },
+    )
+    t.strictSame([...new Set((await changing)?.map(({ status }) => status))], [200])
+  },
+)
 
 t.test('toggle answers id and isActive, there and back', async (t) => {
   const workspace = await api.makeWorkspace()

@@ -3,6 +3,9 @@ import { newId, Prisma } from '@automation/database'
 import type { AuditAction } from './audit.js'
 import { Refused } from './refused.js'
 import { publishChanges } from './service-events.js'
+import { takeTurns } from './take-turns.js'
+
+const inTurn = takeTurns(10_000)
 
 /** On whose behalf a workspace is changed: every change leaves an entry in its audit log. */
 export interface Administrator {
@@ -30,7 +33,7 @@ export interface Change<Result> {
  * so a rule about all of its members, keys or secrets holds whoever else is at work.
  *
  * @param patienceMs how long it may take; a change of many things needs more than the usual 5 s
- * @throws Refused where the workspace does not exist, and whatever the change throws
+ * @throws Refused where the workspace does not exist, DatabaseBusy where other changes took too long, and whatever the change throws
  */
 export function changeWorkspace<Result>(
   { database, workspaceId, actor }: Administrator,
@@ -50,7 +53,9 @@ export function changeWorkspace<Result>(
     }
     return changed.result
   }
-  return database.forWorkspace(workspaceId).$transaction(work, { timeout: patienceMs })
+  return inTurn(workspaceId, () =>
+    database.forWorkspace(workspaceId).$transaction(work, { timeout: patienceMs }),
+  )
 }
 
 export function listEntries({ entry = [] }: Pick<Change<unknown>, 'entry'>): Entry[] {

@@ -1,6 +1,9 @@
 import pg from 'pg'
 import { Prisma } from './generated/client.js'
 
+/** Others were in the way for longer than anybody should wait. */
+export class DatabaseBusy extends Error {}
+
 /** True where Postgres refused the data itself (SQLSTATE classes 22 and 23): trying the same row again cannot help. */
 export function isRowFault(error: unknown): boolean {
   return /^2[23]/.test(causeOf(error).sqlState)
@@ -8,6 +11,7 @@ export function isRowFault(error: unknown): boolean {
 
 /** True where Postgres was away, too busy to answer, or going down: the same call may work in a moment. */
 export function isDatabaseAway(error: unknown): boolean {
+  if (error instanceof DatabaseBusy) return true
   const { kind, sqlState } = causeOf(error)
   if (awayKinds.has(kind) || /^(08|28|3D|53|57P0)/.test(sqlState)) return true
   if (error instanceof Prisma.PrismaClientKnownRequestError && awayCodes.has(error.code)) return true

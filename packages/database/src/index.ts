@@ -1,4 +1,10 @@
-export { isDatabaseAway, isLockConflict, isRowFault, isTableMissing } from './database-errors.js'
+export {
+  DatabaseBusy,
+  isDatabaseAway,
+  isLockConflict,
+  isRowFault,
+  isTableMissing,
+} from './database-errors.js'
 export { Prisma } from './generated/client.js'
 export type { ExecutionStatus, Plan, Role } from './generated/enums.js'
 export { groupCommit } from './group-commit.js'

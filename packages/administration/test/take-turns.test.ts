@@ -1,0 +1,34 @@
+import { setTimeout } from 'node:timers/promises'
+import { isDatabaseAway } from '@automation/database'
+import t from 'tap'
+import { takeTurns } from '../src/take-turns.js'
+
+t.test(
+  'one after another in a workspace, whatever becomes of those before; another workspace does not wait',
+  async (t) => {
+    const inTurn = takeTurns(10_000)
+    const done: string[] = []
+    let finish = () => {}
+    const isFinished = new Promise<void>((resolve) => (finish = resolve))
+    const first = inTurn('a', async () => {
+      await isFinished
+      done.push('first')
+      throw new Error('It failed')
+    })
+    const second = inTurn('a', async () => done.push('second'))
+    await inTurn('b', async () => done.push('other'))
+    finish()
+    await t.rejects(first, { message: 'It failed' })
+    await second
+    t.strictSame(done, ['other', 'first', 'second'])
+  },
+)
+
+t.test('who has stood in line for too long is not served, and who comes then is', async (t) => {
+  const inTurn = takeTurns(20)
+  const slow = inTurn('a', () => setTimeout(100))
+  const late = await inTurn('a', async () => t.fail('It was served')).catch((error) => error)
+  t.ok(isDatabaseAway(late))
+  await slow
+  t.equal(await inTurn('a', async () => 'served'), 'served')
+})
