@@ -2,7 +2,10 @@ import type { PidsPerPart } from './cpu-time.js'
 import type { Load } from './load.js'
 
 const seconds = 1
-/** A process that is new takes twice the CPU an event until V8 has compiled what runs often: after 6 s, or 8 where it has a part of the load. */
+/**
+ * A process that is new takes twice the CPU an event until V8 has compiled what runs often: after 6 s, or 8 where it has but
+ * a part of the load.
+ */
 const newSeconds = 8
 
 const warm = new Set<number>()

@@ -1,4 +1,5 @@
-import { newId, openDatabase } from '@automation/database'
+import { setTimeout } from 'node:timers/promises'
+import { newId, openDatabase, type WorkspaceTransaction } from '@automation/database'
 import t from 'tap'
 import type { Rule } from '../src/routes/rules/rule-schemas.js'
 import { type Answer, ruleBody, rules, startApi, task, type Workspace } from './fixtures/api.js'
@@ -225,12 +226,10 @@ t.test(
     const workspace = await api.makeWorkspace()
     const { id } = await create(workspace)
     const other = await api.makeWorkspace()
-    let release = () => {}
-    const isReleased = new Promise<void>((resolve) => (release = resolve))
     let changing: Promise<Answer<Rule>[]> | undefined
     const database = openDatabase(api.config.databaseUrl, 1)
     t.teardown(() => database.close())
-    await database.system.$transaction(
+    await database.forWorkspace(workspace.id).$transaction(
       async (transaction) => {
         await transaction.$queryRaw`SELECT 1 FROM workspaces WHERE id = ${workspace.id}::uuid FOR NO KEY UPDATE`
         changing = Promise.all(
@@ -238,16 +237,22 @@ t.test(
             workspace.call<Rule>('PUT', `${rules}/${id}`, { body: { name: `Name ${index}` } }),
           ),
         )
-        setTimeout(release, 3_000)
+        while (!(await holdsSomebodyUp(transaction))) await setTimeout(10)
         t.equal((await other.call('GET', rules)).status, 200)
         t.equal((await other.call('POST', rules, { body: ruleBody() })).status, 201)
-        await isReleased
       },
       { timeout: 10_000 },
     )
     t.strictSame([...new Set((await changing)?.map(({ status }) => status))], [200])
   },
 )
+
+/** Whether anybody waits for a lock of this transaction. */
+async function holdsSomebodyUp(transaction: WorkspaceTransaction): Promise<boolean> {
+  const waiting = await transaction.$queryRaw<unknown[]>`
+    SELECT 1 FROM pg_stat_activity WHERE pg_backend_pid() = ANY (pg_blocking_pids(pid))`
+  return waiting.length > 0
+}
 
 t.test('toggle answers id and isActive, there and back', async (t) => {
   const workspace = await api.makeWorkspace()

@@ -1,4 +1,4 @@
-import type { Database } from '@automation/database'
+import { type Database, takeTurns } from '@automation/database'
 import { untilPostgresIsBack } from './until-postgres-is-back.js'
 
 /** So many workers may end while they have an event. */
@@ -15,11 +15,11 @@ const maxCrashes = 3
  * @param onQuarantine is told of each that is given up
  */
 export function createSuspects(database: Database, onQuarantine = () => {}) {
-  let last: Promise<unknown> = Promise.resolve()
+  const inTurn = takeTurns()
 
   /** Runs a suspect when those before it are through; not at all where it is quarantined by now. */
-  return (eventId: string, run: () => Promise<void>): Promise<void> => {
-    const turn = last.then(async () => {
+  return (eventId: string, run: () => Promise<void>): Promise<void> =>
+    inTurn('suspects', async () => {
       const [noted] = await database.run<{ quarantined: boolean }>('note_suspect', statement, [eventId])
       if (noted?.quarantined) onQuarantine()
       if (noted?.quarantined !== false) return
@@ -28,9 +28,6 @@ export function createSuspects(database: Database, onQuarantine = () => {}) {
         throw error
       })
     })
-    last = turn.catch(() => {})
-    return turn
-  }
 
   /** Whoever can tell that its run has failed was not ended by it. */
   async function clear(eventId: string): Promise<void> {

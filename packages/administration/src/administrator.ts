@@ -1,10 +1,10 @@
 import type { Database, WorkspaceTransaction } from '@automation/database'
-import { newId, Prisma } from '@automation/database'
+import { newId, Prisma, takeTurns } from '@automation/database'
 import type { AuditAction } from './audit.js'
 import { Refused } from './refused.js'
 import { publishChanges } from './service-events.js'
-import { takeTurns } from './take-turns.js'
 
+/** They would wait for the workspace's row anyway, and a pool has few connections to wait with. */
 const inTurn = takeTurns(10_000)
 
 /** On whose behalf a workspace is changed: every change leaves an entry in its audit log. */
@@ -29,11 +29,12 @@ export interface Change<Result> {
 }
 
 /**
- * Changes a workspace, writes down who did, and tells the subscribers, in one transaction. Changes of one workspace happen one after another,
- * so a rule about all of its members, keys or secrets holds whoever else is at work.
+ * Changes a workspace, writes down who did, and tells the subscribers, in one transaction. Changes of one workspace happen
+ * one after another, so a rule about all of its members, keys or secrets holds whoever else is at work.
  *
  * @param patienceMs how long it may take; a change of many things needs more than the usual 5 s
- * @throws Refused where the workspace does not exist, DatabaseBusy where other changes took too long, and whatever the change throws
+ * @throws Refused where the workspace does not exist, DatabaseBusy where other changes took too long, and whatever the
+ * change throws
  */
 export function changeWorkspace<Result>(
   { database, workspaceId, actor }: Administrator,

@@ -1,3 +1,4 @@
+import { takeTurns } from '@automation/database'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
 import { refusals } from '../../errors.js'
@@ -19,12 +20,7 @@ export const ledgerRoutes: FastifyPluginAsyncTypebox<{ retentionDays: number }> 
   { retentionDays },
 ) => {
   /** One after another: an audit is work for Postgres, and holds a connection for some seconds at worst. */
-  let last: Promise<unknown> = Promise.resolve()
-  const inTurn = <Result>(work: () => Promise<Result>): Promise<Result> => {
-    const turn = last.then(work)
-    last = turn.catch(() => {})
-    return turn
-  }
+  const inTurn = takeTurns()
 
   app.get('/', {
     config: { role: 'admin' },
@@ -49,7 +45,7 @@ export const ledgerRoutes: FastifyPluginAsyncTypebox<{ retentionDays: number }> 
       const from = Math.max(asked.from, Math.min(keptSince, asked.to))
       // Ids of this moment may carry the time of a clock that goes before this one.
       const to = query.to === undefined ? now + hourMs : asked.to
-      const audit = await inTurn(() =>
+      const audit = await inTurn('audit', () =>
         auditLedger(app.database, { workspaceId, from, to, keptSince, budgetMs }),
       )
       const within = { gte: new Date(audit.from), lt: new Date(to) }

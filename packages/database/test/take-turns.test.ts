@@ -1,10 +1,10 @@
 import { setTimeout } from 'node:timers/promises'
-import { isDatabaseAway } from '@automation/database'
 import t from 'tap'
+import { isDatabaseAway } from '../src/database-errors.js'
 import { takeTurns } from '../src/take-turns.js'
 
 t.test(
-  'one after another in a workspace, whatever becomes of those before; another workspace does not wait',
+  'one after another for a key, whatever becomes of those before; another key does not wait',
   async (t) => {
     const inTurn = takeTurns(10_000)
     const done: string[] = []
