@@ -37,7 +37,7 @@ export const Environment = Type.Object({
     default: 10,
     minimum: 1,
     maximum: 200,
-    description: 'connections to Postgres',
+    description: 'connections to Postgres, a third of them for transactions, at least one of each kind',
   }),
   DRAIN_SECONDS: Type.Integer({
     default: 0,

@@ -30,10 +30,11 @@ export const Environment = Type.Object({
     }),
   ),
   DATABASE_POOL: Type.Integer({
-    default: 5,
-    minimum: 2,
+    default: 6,
+    // The sweeper and retention each hold a transaction for seconds.
+    minimum: 4,
     maximum: 200,
-    description: 'connections to Postgres',
+    description: 'connections to Postgres, a third of them for transactions; leases have one more',
   }),
   SMTP_URL: Type.Optional(
     Type.String({ pattern: '^smtps?://', description: 'smtp://user:password@host:587' }),

@@ -1,6 +1,6 @@
-import type { EventEmitter } from 'node:events'
 import { PrismaPg } from '@prisma/adapter-pg'
-import pg from 'pg'
+import type pg from 'pg'
+import { openConnections, openTransactions } from './connections.js'
 import { type Prisma, PrismaClient } from './generated/client.js'
 
 export type WorkspaceDatabase = ReturnType<typeof scopeToWorkspace>
@@ -9,63 +9,65 @@ export type Database = ReturnType<typeof openDatabase>
 export type WorkspaceTransaction = Parameters<Parameters<WorkspaceDatabase['$transaction']>[0]>[0]
 
 /**
- * Opens one pool and Prisma on top of it. Nothing waits for ever: a connection is had within 2 s and a statement
- * ends within 10 s, also when the server is paused and not just gone.
+ * Opens the connections to Postgres, and Prisma on top of them. They are of three kinds, so that nobody waits for the others:
+ *
+ *   statements     single statements, Prisma's and those of `run`: what is accepted, loaded and recorded
+ *   transactions   interactive transactions, and nothing else
+ *   urgent         one more, opened when it is first needed: what must not wait for a free connection
  *
  * @param url `postgresql://…`
- * @param poolSize connections at most
+ * @param poolSize statements and transactions at a time; a third of them, at least one, is for transactions
  */
 export function openDatabase(url: string, poolSize: number) {
-  const pool = new pg.Pool({
-    connectionString: url,
-    max: poolSize,
-    connectionTimeoutMillis: 2_000,
-    query_timeout: 10_000,
-    statement_timeout: 10_000,
-    keepAlive: true,
-    // The pool leaves its idle timers behind when it ends; they must not keep the process.
-    allowExitOnIdle: true,
+  const transactionCount = Math.ceil(poolSize / 3)
+  const statements = openConnections(url, Math.max(1, poolSize - transactionCount))
+  const transactions = openTransactions(url, transactionCount, statements)
+  const urgent = openConnections(url, 1)
+  const pools = [statements, transactions]
+  const client = new PrismaClient({
+    adapter: new PrismaPg(transactions, { statementNameGenerator: nameStatement }),
   })
-  // An idle connection that breaks is replaced by the next query, which reports the fault if it lasts.
-  pool.on('error', () => {})
-  pool.on('connect', hideRows)
-  const client = new PrismaClient({ adapter: new PrismaPg(pool, { statementNameGenerator: nameStatement }) })
   return {
     /** Sees every workspace: for the workspaces and members themselves, and for the few SQL files that carry a promise. */
     system: client,
     /** The only other way to a tenant's tables: every query carries the workspace. */
     forWorkspace: (workspaceId: string) => scopeToWorkspace(client, workspaceId),
     /**
-     * Runs a statement that comes by the thousand, on Prisma's pool but past Prisma, which would write the parameters
-     * as JSON twice more and read them once. It is prepared under its name once a connection, so its text must be constant.
+     * Runs a statement that comes by the thousand past Prisma, which would write the parameters as JSON twice more and read
+     * them once. It is prepared under its name once a connection, so its text must be constant.
      *
      * @returns its rows
      */
-    async run<Row extends object>(name: string, text: string, values: unknown[]): Promise<Row[]> {
-      return (await pool.query<Row>({ name, text, values })).rows
-    },
-    /** Connections of the pool at this moment; `waiting` are callers for whom there is none. */
+    run: <Row extends object>(name: string, text: string, values: unknown[]): Promise<Row[]> =>
+      runOn<Row>(statements, name, text, values),
+    /** The same on a connection that nothing else uses: for a sign of life, which must not wait for a free one. */
+    runUrgent: <Row extends object>(name: string, text: string, values: unknown[]): Promise<Row[]> =>
+      runOn<Row>(urgent, name, text, values),
+    /** Connections for statements and transactions at this moment; `waiting` are callers for whom there is none. */
     poolUse: () => ({
-      busy: pool.totalCount - pool.idleCount,
-      idle: pool.idleCount,
-      waiting: pool.waitingCount,
-      limit: poolSize,
+      busy: sumOf(pools, ({ totalCount, idleCount }) => totalCount - idleCount),
+      idle: sumOf(pools, ({ idleCount }) => idleCount),
+      waiting: sumOf(pools, ({ waitingCount }) => waitingCount),
+      limit: sumOf(pools, ({ options }) => options.max),
     }),
     async close(): Promise<void> {
       await client.$disconnect()
-      await pool.end()
+      await Promise.all([...pools, urgent].map((pool) => pool.end()))
     },
   }
 }
 
-/** Postgres tells the row that it refuses in the details of its error, and errors are logged: whose data it was is kept from there. */
-function hideRows(client: pg.PoolClient): void {
-  const { connection } = client as unknown as { connection: EventEmitter }
-  connection.prependListener('errorMessage', (error: pg.DatabaseError) => {
-    // The names of columns stay: by them Prisma tells which key was there already.
-    error.detail = error.detail?.replace(/Failing row contains .*|(?<=^Key \([^)]*\))=.*/s, '')
-    error.where = undefined
-  })
+async function runOn<Row extends object>(
+  pool: pg.Pool,
+  name: string,
+  text: string,
+  values: unknown[],
+): Promise<Row[]> {
+  return (await pool.query<Row>({ name, text, values })).rows
+}
+
+function sumOf(pools: pg.Pool[], read: (pool: pg.Pool) => number): number {
+  return pools.reduce((sum, pool) => sum + read(pool), 0)
 }
 
 /**

@@ -1,6 +1,16 @@
 import { once } from 'node:events'
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 
+/** Which way nothing passes: to the server, back from it, or both. */
+export type Direction = 'there' | 'back' | 'both'
+
+/** What a line goes mute at: a text on its way to the server, which itself arrives (`after`) or not (`before`). */
+export interface Trigger {
+  text: string
+  moment: 'before' | 'after'
+  direction: Direction
+}
+
 /** A line to a server that can be made as bad as lines are. */
 export interface TcpProxy {
   port: number
@@ -8,6 +18,11 @@ export interface TcpProxy {
   setLatency(ms: number): void
   /** Connections are accepted, and nothing passes in either direction; what was said meanwhile arrives at the end of it. */
   setBlackHole(isOn: boolean): void
+  /** The same, and in one direction alone if wanted, until `heal`. */
+  mute(direction: Direction): void
+  /** Goes mute when the text passes next; resolves then. `heal` takes it back, too. */
+  muteAt(trigger: Trigger): Promise<void>
+  heal(): void
   /** Ends every connection with a reset. Answers how many there were. */
   reset(): number
   close(): Promise<void>
@@ -16,37 +31,48 @@ export interface TcpProxy {
 /** @param targetPort on 127.0.0.1; nobody has to listen there all the time */
 export async function openTcpProxy(targetPort: () => number): Promise<TcpProxy> {
   const sockets = new Set<Socket>()
+  const relays = new Set<Relay>()
   let latencyMs = 0
-  let isBlackHole = false
+  let muted: Direction | undefined
+  let trigger: (Trigger & { reached(): void }) | undefined
 
   const server = createServer((near) => {
     const far = connect(targetPort(), '127.0.0.1')
-    for (const [from, to] of [
-      [near, far],
-      [far, near],
-    ] as const) {
-      sockets.add(from)
-      from.setNoDelay(true)
-      relay(from, to, () => latencyMs)
-      if (isBlackHole) from.pause()
+    const there = new Relay(near, far, () => latencyMs, isMuteTo('there'), watch)
+    const back = new Relay(far, near, () => latencyMs, isMuteTo('back'))
+    for (const socket of [near, far]) {
+      sockets.add(socket)
+      socket.setNoDelay(true)
+      socket.on('close', () => sockets.delete(socket))
+    }
+    for (const relay of [there, back]) {
+      relays.add(relay)
+      relay.to.on('close', () => relays.delete(relay))
     }
     // Nobody there to answer: the caller is to see a connection that breaks, and not one that is closed in peace.
     far.on('error', () => near.resetAndDestroy())
     near.on('error', () => far.resetAndDestroy())
-    far.on('close', () => sockets.delete(far))
-    near.on('close', () => sockets.delete(near))
   })
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
 
-  return {
+  const proxy: TcpProxy = {
     port: (server.address() as AddressInfo).port,
     setLatency(ms) {
       latencyMs = ms
     },
-    setBlackHole(isOn) {
-      isBlackHole = isOn
-      for (const socket of sockets) isOn ? socket.pause() : socket.resume()
+    setBlackHole: (isOn) => (isOn ? proxy.mute('both') : proxy.heal()),
+    mute(direction) {
+      muted = direction
+    },
+    muteAt: (wanted) =>
+      new Promise((reached) => {
+        trigger = { ...wanted, reached }
+      }),
+    heal() {
+      muted = undefined
+      trigger = undefined
+      for (const relay of relays) relay.passDue()
     },
     reset() {
       const count = sockets.size / 2
@@ -59,42 +85,83 @@ export async function openTcpProxy(targetPort: () => number): Promise<TcpProxy> 
       await once(server, 'close')
     },
   }
+  return proxy
+
+  function isMuteTo(direction: Direction): () => boolean {
+    return () => muted === 'both' || muted === direction
+  }
+
+  /** Of what goes to the server. @param pass lets it through before the line goes mute */
+  function watch(data: Buffer, pass: () => void): void {
+    if (trigger === undefined || !data.includes(trigger.text)) return
+    const { moment, direction, reached } = trigger
+    trigger = undefined
+    if (moment === 'after') pass()
+    proxy.mute(direction)
+    reached()
+  }
 }
 
 /** Hands on what comes in, and at last its end, after the latency of that moment, and never before what came earlier. */
-function relay(from: Socket, to: Socket, latency: () => number): void {
-  const pending: { at: number; data: Buffer | undefined }[] = []
-  let timer: NodeJS.Timeout | undefined
-  from.on('data', (data) => take(data))
-  from.on('end', () => take(undefined))
-  // Not where `from` has closed: what a process said before it was killed is still on its way.
-  to.on('close', () => clearTimeout(timer))
+class Relay {
+  readonly to: Socket
+  readonly #pending: { at: number; data: Buffer | undefined }[] = []
+  readonly #latency: () => number
+  readonly #isMute: () => boolean
+  #timer: NodeJS.Timeout | undefined
 
-  function take(data: Buffer | undefined): void {
-    const latencyMs = latency()
-    if (pending.length === 0 && latencyMs === 0) pass(data)
+  /** @param watch sees each piece before it is handed on */
+  constructor(
+    from: Socket,
+    to: Socket,
+    latency: () => number,
+    isMute: () => boolean,
+    watch: (data: Buffer, pass: () => void) => void = () => {},
+  ) {
+    this.to = to
+    this.#latency = latency
+    this.#isMute = isMute
+    from.on('data', (data) => {
+      let isPassed = false
+      watch(data, () => {
+        isPassed = true
+        this.#take(data)
+      })
+      if (!isPassed) this.#take(data)
+    })
+    from.on('end', () => this.#take(undefined))
+    // Not where `from` has closed: what a process said before it was killed is still on its way.
+    to.on('close', () => clearTimeout(this.#timer))
+  }
+
+  #take(data: Buffer | undefined): void {
+    const latencyMs = this.#latency()
+    if (this.#pending.length === 0 && latencyMs === 0 && !this.#isMute()) this.#pass(data)
     else {
-      pending.push({ at: performance.now() + latencyMs, data })
-      timer ??= setTimeout(passDue, latencyMs)
+      this.#pending.push({ at: performance.now() + latencyMs, data })
+      this.#timer ??= setTimeout(() => this.passDue(), latencyMs)
     }
   }
 
-  function passDue(): void {
-    timer = undefined
-    for (let first = pending[0]; first !== undefined; first = pending[0]) {
+  /** To be called when the line is not mute any more. */
+  passDue(): void {
+    clearTimeout(this.#timer)
+    this.#timer = undefined
+    for (let first = this.#pending[0]; first !== undefined; first = this.#pending[0]) {
+      if (this.#isMute()) return
       const waitMs = first.at - performance.now()
       if (waitMs > 0) {
-        timer = setTimeout(passDue, waitMs)
+        this.#timer = setTimeout(() => this.passDue(), waitMs)
         return
       }
-      pending.shift()
-      pass(first.data)
+      this.#pending.shift()
+      this.#pass(first.data)
     }
   }
 
-  function pass(data: Buffer | undefined): void {
-    if (!to.writable) return
-    if (data === undefined) to.end()
-    else to.write(data)
+  #pass(data: Buffer | undefined): void {
+    if (!this.to.writable) return
+    if (data === undefined) this.to.end()
+    else this.to.write(data)
   }
 }

@@ -1,0 +1,144 @@
+import type pg from 'pg'
+import t, { type Test } from 'tap'
+import { openConnections } from '../src/connections.js'
+import { newId, openDatabase, Prisma } from '../src/index.js'
+
+const url = process.env.DATABASE_URL ?? ''
+
+/** A pool of one: whatever is asked next meets the connection that came back, if it came back. */
+function openOne(t: Test): pg.Pool {
+  const pool = openConnections(url, 1)
+  t.teardown(() => pool.end())
+  return pool
+}
+
+async function pidOf(connection: pg.Pool | pg.PoolClient): Promise<number> {
+  return (await connection.query('SELECT pg_backend_pid() AS pid')).rows[0].pid
+}
+
+t.test('a connection that is clean goes back into the pool', async (t) => {
+  const pool = openOne(t)
+  const client = await pool.connect()
+  const pid = await pidOf(client)
+  await client.query('BEGIN')
+  await client.query('SELECT 1')
+  await client.query('COMMIT')
+  client.release()
+  t.equal(await pidOf(pool), pid)
+})
+
+t.test(
+  'a connection with an open transaction does not: nobody works inside the transaction of another',
+  async (t) => {
+    const pool = openOne(t)
+    for (const last of ['SELECT 1', 'SELECT 1 / 0']) {
+      const client = await pool.connect()
+      const pid = await pidOf(client)
+      await client.query('BEGIN')
+      await client.query(last).catch(() => {})
+      client.release()
+      t.not(await pidOf(pool), pid, `after ${last}`)
+    }
+  },
+)
+
+t.test('a connection on which a statement is under way does not, and the statement is ended', async (t) => {
+  const pool = openOne(t)
+  const client = await pool.connect()
+  const pid = await pidOf(client)
+  const open = client.query('SELECT pg_sleep(30)').catch((error) => error)
+  client.release()
+  t.not(await pidOf(pool), pid)
+  t.match(await open, { message: /Connection terminated/ })
+})
+
+t.test('a statement whose response does not come in time takes its connection with it', async (t) => {
+  const pool = openOne(t)
+  const client = await pool.connect()
+  client.on('error', () => {})
+  const late = { text: 'SELECT pg_sleep(30)', query_timeout: 50 }
+  const behind = client.query(late).catch((error) => error)
+  const waiting = client.query('SELECT 1').catch((error) => error)
+  t.match(await behind, { message: 'Query read timeout' })
+  t.match(
+    await waiting,
+    { message: /Query read timeout|Connection terminated/ },
+    'what stands behind it is told at once',
+  )
+  client.release()
+  t.ok(await pidOf(pool), 'the pool goes on with another one')
+})
+
+t.test('a COMMIT that Postgres answers with a rollback is an error', async (t) => {
+  const database = openDatabase(url, 1)
+  t.teardown(() => database.close())
+  const id = newId()
+  const work = database.system.$transaction(async (transaction) => {
+    await transaction.workspace.create({ data: { id, name: 'Never' } })
+    await transaction.$queryRaw(Prisma.sql`SELECT 1 / 0`).catch(() => {})
+  })
+  await t.rejects(work, { message: /rolled back/ })
+  t.equal(await database.system.workspace.count({ where: { id } }), 0)
+})
+
+t.test('while every connection for transactions is taken, single statements have theirs', async (t) => {
+  const database = openDatabase(url, 2)
+  t.teardown(() => database.close())
+  let finish = () => {}
+  const finished = new Promise<void>((resolve) => {
+    finish = resolve
+  })
+  let begun = () => {}
+  const hasBegun = new Promise<void>((resolve) => {
+    begun = resolve
+  })
+  const transaction = database.system.$transaction(async (own) => {
+    await own.$queryRaw`SELECT 1`
+    begun()
+    await finished
+  })
+  await hasBegun
+  await database.run('one', 'SELECT 1 AS one', [])
+  await database.runUrgent('one', 'SELECT 1 AS one', [])
+  t.equal(await database.system.workspace.count({ where: { id: newId() } }), 0, "Prisma's too")
+  t.equal(database.poolUse().busy, 1, 'the transaction alone has a connection')
+  finish()
+  await transaction
+})
+
+t.test('a transaction and a single statement never share a connection', async (t) => {
+  const database = openDatabase(url, 3)
+  t.teardown(() => database.close())
+  const pids = { statements: new Set<number>(), transactions: new Set<number>() }
+  const ask = Prisma.sql`SELECT pg_backend_pid() AS pid`
+  for (let turn = 0; turn < 10; turn++) {
+    const [single, inside] = await Promise.all([
+      database.run<{ pid: number }>('pid', 'SELECT pg_backend_pid() AS pid', []),
+      database.system.$transaction((own) => own.$queryRaw<{ pid: number }[]>(ask)),
+    ])
+    for (const { pid } of single) pids.statements.add(pid)
+    for (const { pid } of inside) pids.transactions.add(pid)
+    for (const { pid } of await database.system.$queryRaw<{ pid: number }[]>(ask)) pids.statements.add(pid)
+  }
+  t.ok(pids.transactions.size > 0)
+  t.strictSame(
+    [...pids.statements].filter((pid) => pids.transactions.has(pid)),
+    [],
+  )
+})
+
+t.test('the server ends a transaction that its client has left', async (t) => {
+  const pool = openOne(t)
+  const client = await pool.connect()
+  client.on('error', () => {})
+  t.equal(
+    (await client.query('SHOW idle_in_transaction_session_timeout')).rows[0]
+      .idle_in_transaction_session_timeout,
+    '10s',
+  )
+  await client.query("SET idle_in_transaction_session_timeout = '50ms'")
+  await client.query('BEGIN')
+  await new Promise<void>((ended) => client.once('end', ended))
+  await t.rejects(client.query('COMMIT'), 'its end is no success')
+  client.release()
+})
