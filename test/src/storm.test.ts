@@ -7,7 +7,7 @@ t.setTimeout(900_000)
 
 const command = fileURLToPath(new URL('storm/main.js', import.meta.url))
 const seed = 20_261_121
-const kinds = 10
+const kinds = 11
 
 t.test('a storm of faults loses nothing that was acknowledged, and nothing happens twice', async (t) => {
   // As its users run it. In this process, what is left of so many cut connections kept Node from ending, now and then.

@@ -12,7 +12,7 @@ export function checkRecord(
   workspaceIds: string[],
 ): string[] {
   const fromOutside = groupBy(
-    events.filter(({ causedBy }) => causedBy === null),
+    events.filter(({ causedBy, replayOf }) => causedBy === null && replayOf === null),
     ({ name }) => name,
   )
   const receiptsByKey = groupBy(receipts, ({ key }) => key)

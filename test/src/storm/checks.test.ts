@@ -33,7 +33,7 @@ function tellStory() {
       { type: 'CREATE_TASK', config: {} },
     ],
   }
-  const event = { workspaceId: 'w1', name: 'event-1', isDone: true, quarantined: false }
+  const event = { workspaceId: 'w1', name: 'event-1', replayOf: null, isDone: true, quarantined: false }
   const tables: Tables = {
     events: [
       { ...event, id: 'e1', type: 'DEAL_WON', causedBy: null },

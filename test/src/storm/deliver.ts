@@ -29,8 +29,12 @@ const agent = new Agent({ keepAlive: true, maxSockets: 256 })
 
 /** One attempt. */
 export function deliver(site: Site, baseUrl: string, event: PlannedEvent): Promise<Outcome> {
-  const call = event.door === 'webhook' ? signedCall(site, event) : triggerCall(site, event)
-  return post(baseUrl, call)
+  return post(baseUrl, callOf(site, event))
+}
+
+function callOf(site: Site, event: PlannedEvent): Call {
+  if (event.door === 'webhook') return signedCall(site, event)
+  return event.door === 'batch' ? batchCall(site, event) : triggerCall(site, event)
 }
 
 function triggerCall({ token, workspaces }: Site, event: PlannedEvent): Call {
@@ -43,6 +47,19 @@ function triggerCall({ token, workspaces }: Site, event: PlannedEvent): Call {
       ...(event.isKeyed && { 'idempotency-key': event.name }),
     },
     body: JSON.stringify({ data: { name: event.name } }),
+  }
+}
+
+/** Its key belongs to the event, and is the same as that of a request of its own. */
+function batchCall({ token, workspaces }: Site, event: PlannedEvent): Call {
+  const own = { data: { name: event.name }, ...(event.isKeyed && { idempotencyKey: event.name }) }
+  return {
+    path: `/api/automation-rules/trigger/${event.type}/batch`,
+    headers: {
+      authorization: `Bearer ${token}`,
+      'x-workspace-id': workspaces[event.workspace]?.id ?? '',
+    },
+    body: JSON.stringify({ events: [own] }),
   }
 }
 
@@ -102,8 +119,8 @@ function judge(
   if (answer === undefined || status === undefined || status >= 500)
     return { kind: 'unknown', status, id: undefined }
   if (status === 200 || status === 202) {
-    const { id } = JSON.parse(answer) as { id?: string }
-    return { kind: 'ok', status, id: id ?? location?.split('/').at(-1) }
+    const { id, results } = JSON.parse(answer) as { id?: string; results?: { id?: string }[] }
+    return { kind: 'ok', status, id: id ?? location?.split('/').at(-1) ?? results?.[0]?.id }
   }
   // Its key is taken, by a call that is accepted and not answered yet.
   return { kind: status === 409 ? 'ok' : 'failed', status, id: undefined }

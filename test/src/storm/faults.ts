@@ -2,6 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { Redis } from 'ioredis'
 import type { Random } from './random.js'
 import type { Site, Slot } from './site.js'
+import type { TcpProxy } from './tcp-proxy.js'
 
 /** One of the things that go wrong. */
 export interface FaultKind {
@@ -16,8 +17,14 @@ export interface FaultKind {
 
 const processes = ['API 1', 'API 2', 'worker 1', 'worker 2']
 const [workers, apis] = [processes.slice(2), processes.slice(0, 2)]
+/** Each process has one to each server. */
+const lines = processes.flatMap((name) => [`${name} to Postgres`, `${name} to Redis`])
 /** Longer than a job's lock (stallOptions), and a run's lease (leaseSeconds), by far. */
 const sleepMs = [12_000, 16_000] as const
+/** From less than a lease to more than a statement, its transaction and what waits behind them. */
+const muteMs = [5_000, 40_000] as const
+const unreachedMs = 3_000
+const dyingMs = [0, 20_000] as const
 
 export const faultKinds: readonly FaultKind[] = [
   {
@@ -32,9 +39,10 @@ export const faultKinds: readonly FaultKind[] = [
   { name: 'Redis killed', weight: 10, targets: ['Redis'], run: killRedis },
   { name: 'Postgres killed', weight: 8, targets: ['Postgres'], run: killPostgres },
   { name: 'backends terminated', weight: 12, targets: ['Postgres'], run: terminateBackends },
-  { name: 'slow line', weight: 10, targets: ['line to Postgres', 'line to Redis'], run: slowDown },
-  { name: 'black hole', weight: 8, targets: ['line to Postgres', 'line to Redis'], run: swallow },
-  { name: 'connections reset', weight: 14, targets: ['line to Postgres', 'line to Redis'], run: reset },
+  { name: 'slow line', weight: 10, targets: lines, run: slowDown },
+  { name: 'black hole', weight: 8, targets: lines, run: swallow },
+  { name: 'mute line', weight: 10, targets: lines, run: muteAndKill },
+  { name: 'connections reset', weight: 14, targets: lines, run: reset },
 ]
 
 async function putToSleep(site: Site, name: string, random: Random): Promise<void> {
@@ -86,6 +94,30 @@ async function swallow(site: Site, target: string, random: Random): Promise<void
   line.setBlackHole(false)
 }
 
+/** Nothing passes for longer than any limit of the product, from a chosen statement on. Soon after it has healed, the process dies. */
+async function muteAndKill(site: Site, target: string, random: Random): Promise<void> {
+  const line = findLine(site, target)
+  const [name = '', server] = target.split(' to ')
+  const moment = random.pick(['before', 'after'] as const)
+  const direction = random.pick([moment === 'before' ? 'there' : 'back', 'both'] as const)
+  const text = random.pick(textsOf(name, server))
+  const isReached = line.muteAt({ text, moment, direction }).then(() => true)
+  if (!(await Promise.race([isReached, delay(unreachedMs, false)]))) line.mute(direction)
+  await delay(random.between(...muteMs))
+  line.heal()
+  await delay(random.between(...dyingMs))
+  await findSlot(site, name).replace()
+}
+
+/** What the product says in the middle of its promises. */
+function textsOf(name: string, server: string | undefined): readonly string[] {
+  if (server !== 'Postgres') return ['evalsha', 'EVALSHA', 'hmget', 'publish']
+  const ofTransactions = ['BEGIN', 'FOR NO KEY UPDATE', 'COMMIT']
+  return apis.includes(name)
+    ? [...ofTransactions, 'commit_acceptances', 'commit_once', 'keep_answers']
+    : [...ofTransactions, 'load_events', 'record_outcomes', 'record_steps', 'claim_runs', 'renew_leases']
+}
+
 async function reset(site: Site, target: string): Promise<void> {
   findLine(site, target).reset()
 }
@@ -96,6 +128,7 @@ function findSlot({ apis, workers }: Site, name: string): Slot {
   return slot
 }
 
-function findLine({ lines }: Site, target: string) {
-  return target === 'line to Postgres' ? lines.postgres : lines.redis
+function findLine(site: Site, target: string): TcpProxy {
+  const [name = '', server] = target.split(' to ')
+  return findSlot(site, name).lines[server === 'Postgres' ? 'Postgres' : 'Redis']
 }

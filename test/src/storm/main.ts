@@ -31,7 +31,7 @@ function describe(report: StormReport): string {
   const count = [...faults.values()].reduce((sum, one) => sum + one, 0)
   return [
     `seed ${report.seed}`,
-    `${report.acknowledged} events acknowledged, ${report.events} stored`,
+    `${report.acknowledged} events acknowledged, ${report.events} stored, ${report.edits} changes acknowledged`,
     `calls ok ${calls.ok}, failed ${calls.failed}, unknown ${calls.unknown}, of them repeats ${report.repeats}`,
     `target called ${report.target.calls} times, of them repeats ${report.target.repeats}`,
     `${count} faults (${kinds.join(', ')}), ${failedStarts} failed starts`,

@@ -1,11 +1,14 @@
 import { randomInt } from 'node:crypto'
 import { resolve } from 'node:path'
 import { parseArgs } from 'node:util'
+import { faultKinds } from './faults.js'
 
 export interface Options {
   seed: number
   events: number
   faults: number
+  /** The kinds of faults, by their names; all where it is empty. */
+  only: string[]
   /** Tells each fault when it comes. */
   verbose: boolean
   /** Directory that takes the logs of all processes. */
@@ -15,10 +18,12 @@ export interface Options {
 const short = { events: 20_000, faults: 150 }
 const long = { events: 200_000, faults: 1_000 }
 
-export const usage = `npm run storm -- [--seed N] [--long] [--events N] [--faults N] [--verbose] [--logs DIR]
+export const usage = `npm run storm -- [--seed N] [--long] [--events N] [--faults N] [--only KIND]
+                 [--verbose] [--logs DIR]
 
   --seed     the same faults in the same order, and the same events; any other one where it is not named
   --long     ${long.events} events and ${long.faults} faults instead of ${short.events} and ${short.faults}
+  --only     faults of this kind alone, such as "mute line"; may come more than once
   --verbose  tells each fault when it comes
   --logs     keeps there what all the processes have said`
 
@@ -31,15 +36,20 @@ export function readOptions(args: string[]): Options {
       long: { type: 'boolean', default: false },
       events: { type: 'string' },
       faults: { type: 'string' },
+      only: { type: 'string', multiple: true, default: [] },
       verbose: { type: 'boolean', default: false },
       logs: { type: 'string' },
     },
   })
+  for (const name of values.only)
+    if (faultKinds.every((kind) => kind.name !== name))
+      throw new Error(`--only ${name} is none of ${faultKinds.map((kind) => kind.name).join(', ')}`)
   const form = values.long ? long : short
   return {
     seed: readCount('seed', values.seed, randomInt(1, 1_000_000)),
     events: readCount('events', values.events, form.events),
     faults: readCount('faults', values.faults, form.faults),
+    only: values.only,
     verbose: values.verbose,
     logs: values.logs === undefined ? undefined : resolve(values.logs),
   }

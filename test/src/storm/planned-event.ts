@@ -5,8 +5,8 @@ export interface PlannedEvent {
   /** Its own among all of the storm; in the data of the event, and of all that comes of it. */
   name: string
   workspace: number
-  /** How it comes in: posted to the trigger of its type, or as a signed webhook. */
-  door: 'trigger' | 'webhook'
+  /** How it comes in: posted to the trigger of its type, alone or as a batch of one, or as a signed webhook. */
+  door: 'trigger' | 'batch' | 'webhook'
   type: string
   /** The types of the events that it becomes. */
   becomes: string[]
@@ -27,6 +27,8 @@ const kinds = [
   ...times(3, 'DEAL_CREATED'),
   ...times(5, 'CONTACT_CREATED'),
 ]
+/** Of the events that nobody waits for. */
+const batchShare = 0.2
 /** Of all that have a key; so that of all calls a fifth is a repeat. */
 const copiedShare = 0.35
 const soonMs = 3_000
@@ -37,14 +39,16 @@ export function planEvent(seed: number, index: number): PlannedEvent {
   const isWebhook = type === 'CONTACT_CREATED'
   const isKeyed = isWebhook || random.chance(0.6)
   const isCopied = isKeyed && random.chance(copiedShare)
+  const isSync = !isWebhook && random.chance(0.4)
+  const isBatch = !isWebhook && !isSync && random.chance(batchShare)
   return {
     name: `event-${index}`,
     workspace: random.between(0, workspaceCount - 1),
-    door: isWebhook ? 'webhook' : 'trigger',
+    door: isWebhook ? 'webhook' : isBatch ? 'batch' : 'trigger',
     type,
     becomes: isWebhook ? ['WEBHOOK_RECEIVED', type] : [type],
     isKeyed,
-    isSync: !isWebhook && random.chance(0.4),
+    isSync,
     copy: isCopied
       ? { isToOtherApi: random.chance(0.6), afterMs: random.chance(0.3) ? 0 : random.between(1, soonMs) }
       : undefined,

@@ -9,6 +9,8 @@ export interface ScheduleOptions {
   seed: number
   /** How many faults. */
   faults: number
+  /** Their kinds, by their names; all where it is empty. */
+  only?: string[]
   /** How many events are to be acknowledged meanwhile. */
   events: number
   tell(line: string): void
@@ -36,13 +38,14 @@ const hopelessMs = 60_000
 export async function runFaults(
   site: Site,
   load: Load,
-  { seed, faults, events, tell }: ScheduleOptions,
+  { seed, faults, only = [], events, tell }: ScheduleOptions,
 ): Promise<FaultReport> {
   const random = createRandom(seed, -2)
-  const counts = new Map(faultKinds.map(({ name }) => [name, 0]))
+  const kinds = faultKinds.filter(({ name }) => only.length === 0 || only.includes(name))
+  const counts = new Map(kinds.map(({ name }) => [name, 0]))
   const busy = new Set<string>()
   const underWay: Promise<void>[] = []
-  for (const [index, kind] of dealKinds(faults, random).entries()) {
+  for (const [index, kind] of dealKinds(kinds, faults, random).entries()) {
     load.release(Math.ceil((events * (index + 1)) / faults))
     // Not so before the last one: what is left to do after it is to be of its making.
     const behind = index === faults - 1 ? 0 : patience
@@ -62,12 +65,12 @@ export async function runFaults(
 }
 
 /** All kinds, by their weights, each once at least. */
-function dealKinds(count: number, random: Random): FaultKind[] {
-  const all = faultKinds.reduce((sum, { weight }) => sum + weight, 0)
-  const dealt = faultKinds.flatMap((kind) =>
+function dealKinds(kinds: readonly FaultKind[], count: number, random: Random): FaultKind[] {
+  const all = kinds.reduce((sum, { weight }) => sum + weight, 0)
+  const dealt = kinds.flatMap((kind) =>
     Array.from({ length: Math.max(1, Math.ceil((count * kind.weight) / all)) }, () => kind),
   )
-  const [first, others] = [faultKinds, shuffle(dealt, random)]
+  const [first, others] = [kinds, shuffle(dealt, random)]
   return shuffle([...first, ...others.slice(0, Math.max(0, count - first.length))], random)
 }
 

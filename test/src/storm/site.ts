@@ -1,6 +1,6 @@
 import { dirname } from 'node:path'
 import { createSealer, createSigningSecret, mintToken } from '@automation/administration'
-import { CannotStart, type NodeProcess } from '@automation/launcher'
+import { CannotStart, type NodeProcess, type Product } from '@automation/launcher'
 import { readSigningKey } from '@automation/webhooks'
 import pg from 'pg'
 import { type RunningProduct, startRunningProduct, type Tenant } from '../fixtures/product.js'
@@ -12,10 +12,12 @@ import { openTcpProxy, type TcpProxy } from './tcp-proxy.js'
 /** A place for a process, which is filled anew when the process is killed. */
 export interface Slot {
   name: string
+  /** Its own, to both servers; they stay when the process is replaced. */
+  lines: { Postgres: TcpProxy; Redis: TcpProxy }
   process: NodeProcess
   /** Of an API: changes with each start. */
   baseUrl: string
-  /** Kills it with -9 and starts the next one. */
+  /** Kills it with -9 and starts the next one; whoever asks meanwhile waits for the same. */
   replace(): Promise<void>
 }
 
@@ -26,12 +28,11 @@ export interface StormWorkspace {
   signingKey: Buffer
 }
 
-/** Two APIs and two workers, which reach Postgres and Redis over lines that can be made bad. */
+/** Two APIs and two workers, each of which reaches Postgres and Redis over lines of its own that can be made bad. */
 export interface Site {
   house: RunningProduct
   apis: Slot[]
   workers: Slot[]
-  lines: { postgres: TcpProxy; redis: TcpProxy }
   workspaces: StormWorkspace[]
   rules: StoredRule[]
   /** Of a member of every workspace. */
@@ -54,21 +55,14 @@ export async function openSite(target: Target): Promise<Site> {
     env: { OUTBOUND_ALLOW: '127.0.0.0/8', OUTBOUND_PORTS: '1-65535' },
   })
   const { product } = house
-  const lines = {
-    postgres: await openTcpProxy(() => product.postgres?.port ?? 0),
-    redis: await openTcpProxy(() => product.redis?.port ?? 0),
-  }
-  const env = {
-    DATABASE_URL: through(lines.postgres, product.databaseUrl),
-    REDIS_URL: through(lines.redis, product.redisUrl),
-  }
   const failedStarts: string[] = []
   const [api0, api1, worker0, worker1] = await Promise.all([
-    openSlot('API 1', () => product.startApi(env), failedStarts),
-    openSlot('API 2', () => product.startApi(env), failedStarts),
-    openSlot('worker 1', () => product.startWorker(env), failedStarts),
-    openSlot('worker 2', () => product.startWorker(env), failedStarts),
+    openSlot('API 1', product, product.startApi, failedStarts),
+    openSlot('API 2', product, product.startApi, failedStarts),
+    openSlot('worker 1', product, product.startWorker, failedStarts),
+    openSlot('worker 2', product, product.startWorker, failedStarts),
   ])
+  const slots = [api0, api1, worker0, worker1]
   const tenants = [house as Tenant]
   while (tenants.length < workspaceCount) tenants.push(await house.addWorkspace())
   const rules = []
@@ -82,7 +76,6 @@ export async function openSite(target: Target): Promise<Site> {
     house,
     apis: [api0, api1],
     workers: [worker0, worker1],
-    lines,
     workspaces,
     rules,
     token: await mintToken({ secret: product.jwtSecret, userId: 'tester', expiresInSeconds: 86_400 }),
@@ -100,8 +93,7 @@ export async function openSite(target: Target): Promise<Site> {
     },
     async stop() {
       await house.stop()
-      await lines.postgres.close()
-      await lines.redis.close()
+      for (const { lines } of slots) await Promise.all([lines.Postgres.close(), lines.Redis.close()])
     },
   }
 }
@@ -114,23 +106,42 @@ function through({ port }: TcpProxy, serverUrl: string): string {
 
 async function openSlot(
   name: string,
-  start: () => Promise<NodeProcess & { baseUrl?: string }>,
+  product: Product,
+  startProcess: (env: Record<string, string>) => Promise<NodeProcess & { baseUrl?: string }>,
   failedStarts: string[],
 ): Promise<Slot> {
+  const lines = {
+    Postgres: await openTcpProxy(() => product.postgres?.port ?? 0),
+    Redis: await openTcpProxy(() => product.redis?.port ?? 0),
+  }
+  const start = () =>
+    startProcess({
+      DATABASE_URL: through(lines.Postgres, product.databaseUrl),
+      REDIS_URL: through(lines.Redis, product.redisUrl),
+    })
   const first = await start()
+  let replacing: Promise<void> | undefined
   const slot: Slot = {
     name,
+    lines,
     process: first,
     baseUrl: first.baseUrl ?? '',
-    async replace() {
-      slot.process.kill('SIGKILL')
-      await slot.process.exited
-      const next = await startAgain()
-      slot.process = next
-      slot.baseUrl = next.baseUrl ?? ''
+    replace() {
+      replacing ??= replace().finally(() => {
+        replacing = undefined
+      })
+      return replacing
     },
   }
   return slot
+
+  async function replace(): Promise<void> {
+    slot.process.kill('SIGKILL')
+    await slot.process.exited
+    const next = await startAgain()
+    slot.process = next
+    slot.baseUrl = next.baseUrl ?? ''
+  }
 
   /** As whoever looks after processes does: one that does not come up, since a server is away just then, is tried again. */
   async function startAgain(): Promise<NodeProcess & { baseUrl?: string }> {

@@ -1,9 +1,12 @@
 import { cp } from 'node:fs/promises'
 import { setTimeout as delay } from 'node:timers/promises'
+import { checkEdits, readEditedTables } from './check-edits.js'
 import { checkEffects } from './check-effects.js'
 import { checkLedger } from './check-ledger.js'
 import { checkRecord } from './check-record.js'
+import { startEdits } from './edits.js'
 import { type SentEvent, startLoad } from './load.js'
+import type { Random } from './random.js'
 import { runFaults, type ScheduleOptions } from './schedule.js'
 import { openSite, type Site } from './site.js'
 import { countOpen, readTables } from './tables.js'
@@ -22,6 +25,8 @@ export interface StormReport {
   /** How many of the calls were repeats. */
   repeats: number
   acknowledged: number
+  /** Changes that editors were told to be done: rules, keys, members and replays. */
+  edits: number
   /** Calls that the rules have made, and how many of them were not the first under their key. */
   target: { calls: number; repeats: number }
   /** All that are stored, those that rules have emitted included. */
@@ -46,7 +51,10 @@ export async function runStorm(options: StormOptions): Promise<StormReport> {
   const site = await openSite(target)
   try {
     const load = startLoad(site, options.seed)
-    const { counts: faults, healedAt } = await runFaults(site, load, options).finally(() => load.stop())
+    const edits = startEdits(site, options.seed, (random) => findReplayable(site, load.sent, random))
+    const { counts: faults, healedAt } = await runFaults(site, load, options).finally(() =>
+      Promise.all([load.stop(), edits.stop()]),
+    )
     // One that slept still accepts what was posted to it meanwhile, long after its callers have given up.
     await Promise.all(site.apis.map(({ process }) => process.stop()))
     const drainMs = await drain(site, healedAt)
@@ -55,6 +63,7 @@ export async function runStorm(options: StormOptions): Promise<StormReport> {
     const violations = [
       ...checkRecord(load.sent, tables, workspaceIds),
       ...checkEffects(tables, site.rules, target),
+      ...checkEdits(edits, await readEditedTables(site, tables.events)),
       ...(await checkLedger(site)),
     ]
     return {
@@ -62,6 +71,7 @@ export async function runStorm(options: StormOptions): Promise<StormReport> {
       faults,
       ...countCalls(load.sent),
       acknowledged: load.acknowledged(),
+      edits: edits.told.length,
       target: countTargetCalls(target),
       events: tables.events.length,
       drainMs,
@@ -73,6 +83,14 @@ export async function runStorm(options: StormOptions): Promise<StormReport> {
     await site.stop()
     target.close()
   }
+}
+
+/** One of the last events that were accepted, of a type whose rules make tasks alone. */
+function findReplayable(site: Site, sent: SentEvent[], random: Random) {
+  const { event, outcomes } = sent[random.between(Math.max(0, sent.length - 500), sent.length - 1)] ?? {}
+  const id = outcomes?.find(({ kind }) => kind === 'ok')?.id
+  if (event?.type !== 'LEAD_CREATED' || id === undefined) return undefined
+  return { id, workspaceId: site.workspaces[event.workspace]?.id ?? '' }
 }
 
 async function drain(site: Site, healedAt: number): Promise<number | undefined> {

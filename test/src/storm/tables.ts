@@ -7,6 +7,7 @@ export interface EventRow {
   /** Of the planned event that it, or what caused it, was. */
   name: string
   causedBy: string | null
+  replayOf: string | null
   isDone: boolean
   quarantined: boolean
 }
@@ -46,7 +47,7 @@ export type Tables = Awaited<ReturnType<typeof readTables>>
 export async function readTables({ query }: Site) {
   const events = await query<EventRow>(`
     SELECT id, workspace_id AS "workspaceId", type, coalesce(data->>'name', data#>>'{payload,data,name}', '') AS name,
-           caused_by AS "causedBy", done_at IS NOT NULL AS "isDone", quarantined
+           caused_by AS "causedBy", replay_of AS "replayOf", done_at IS NOT NULL AS "isDone", quarantined
     FROM events`)
   const executions = await query<ExecutionRow>(`
     SELECT id, event_id AS "eventId", rule_id AS "ruleId", status, error,

@@ -1,0 +1,145 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { createRandom, type Random } from './random.js'
+import type { Site } from './site.js'
+
+/** What an editor was told of one of its changes. */
+export type Told =
+  | { kind: 'rule'; id: string; version: number; description: string }
+  | { kind: 'key'; id: string }
+  | { kind: 'replay'; id: string; replayOf: string }
+
+/** Changes of one member's role, in their order: those that were accepted, and those without an answer. */
+export interface RoleChange {
+  role: string
+  isAccepted: boolean
+}
+
+export interface Edits {
+  told: Told[]
+  /** By workspace and user. */
+  roles: Map<string, RoleChange[]>
+  /** Waits for the calls under way. */
+  stop(): Promise<void>
+}
+
+/** For each API. */
+const editors = 8
+const pauseMs = [20, 150] as const
+const patienceMs = 5_000
+const afterFailureMs = 1_000
+/** A workspace may have 1,000 rules and 100 keys. */
+const most = { rules: 40, keys: 12 }
+const actions = [{ type: 'CREATE_TASK', config: { title: 'Never' } }]
+const path = '/api/automation-rules'
+
+/**
+ * Editors who change rules, issue keys, appoint members and replay events, one after the other, all through the storm, each at
+ * one API. No event has the trigger of their rules.
+ *
+ * @param findReplayable the id of an event that was accepted, and that calls nobody
+ */
+export function startEdits(
+  site: Site,
+  seed: number,
+  findReplayable: (random: Random) => { id: string; workspaceId: string } | undefined,
+): Edits {
+  const told: Told[] = []
+  const roles = new Map<string, RoleChange[]>()
+  let isStopped = false
+  const running = site.apis.flatMap((_, api) =>
+    Array.from({ length: editors }, (_, editor) => edit(api, api * editors + editor)),
+  )
+  return {
+    told,
+    roles,
+    async stop() {
+      isStopped = true
+      await Promise.all(running)
+    },
+  }
+
+  async function edit(api: number, editor: number): Promise<void> {
+    const random = createRandom(seed, -100_000 - editor)
+    const workspaceId = site.workspaces[editor % site.workspaces.length]?.id ?? ''
+    const rules: string[] = []
+    let keys = 0
+    for (let turn = 0; !isStopped; turn++) {
+      const isWell = await makeOne(turn).catch(() => false)
+      await delay(isWell ? random.between(...pauseMs) : afterFailureMs)
+    }
+
+    async function makeOne(turn: number): Promise<boolean> {
+      const what = random.pick(['create', 'update', 'update', 'update', 'key', 'member', 'replay'] as const)
+      if (what === 'create' && rules.length < most.rules) return createRule(`${editor} ${turn}`)
+      if (what === 'key' && keys < most.keys) return issueKey()
+      if (what === 'member') return appoint()
+      if (what === 'replay') return replay()
+      return updateRule(`${editor} ${turn}`)
+    }
+
+    async function createRule(description: string): Promise<boolean> {
+      const rule = { name: 'Edited', description, trigger: 'TASK_OVERDUE', actions }
+      const answer = await call('POST', path, rule)
+      if (answer?.status !== 201) return answer !== undefined
+      rules.push(answer.body.id)
+      told.push({ kind: 'rule', id: answer.body.id, version: answer.body.version, description })
+      return true
+    }
+
+    async function updateRule(description: string): Promise<boolean> {
+      const id = rules.length === 0 ? undefined : random.pick(rules)
+      if (id === undefined) return true
+      const answer = await call('PUT', `${path}/${id}`, { description })
+      if (answer?.status === 200) told.push({ kind: 'rule', id, version: answer.body.version, description })
+      return answer !== undefined
+    }
+
+    async function issueKey(): Promise<boolean> {
+      keys += 1
+      const key = { name: `Editor ${editor}`, scopes: ['rules:read'] }
+      const answer = await call('POST', '/api/developer/v1/api-keys', key)
+      if (answer?.status === 201) told.push({ kind: 'key', id: answer.body.id })
+      return answer !== undefined
+    }
+
+    /** Each editor has a member of its own, so that the last of its changes is the last. */
+    async function appoint(): Promise<boolean> {
+      const userId = `editor-${editor}`
+      const role = random.pick(['viewer', 'operator', 'editor'] as const)
+      const change: RoleChange = { role, isAccepted: false }
+      const known = roles.get(`${workspaceId} ${userId}`) ?? []
+      roles.set(`${workspaceId} ${userId}`, [...known, change])
+      const answer = await call('PUT', `/api/developer/v1/members/${userId}`, { role })
+      change.isAccepted = answer?.status === 200 || answer?.status === 201
+      return change.isAccepted
+    }
+
+    async function replay(): Promise<boolean> {
+      const event = findReplayable(random)
+      if (event === undefined) return true
+      const headers = { prefer: 'respond-async', 'x-workspace-id': event.workspaceId }
+      const answer = await call('POST', `/api/events/${event.id}/replay`, undefined, headers)
+      if (answer?.status === 202) told.push({ kind: 'replay', id: answer.body.id, replayOf: event.id })
+      return answer !== undefined
+    }
+
+    /** Undefined where nobody can tell what came of it. */
+    async function call(method: string, where: string, body?: object, headers: Record<string, string> = {}) {
+      const response = await fetch(`${site.apis[api]?.baseUrl}${where}`, {
+        method,
+        headers: {
+          authorization: `Bearer ${site.token}`,
+          'x-workspace-id': workspaceId,
+          ...(body !== undefined && { 'content-type': 'application/json' }),
+          ...headers,
+        },
+        ...(body !== undefined && { body: JSON.stringify(body) }),
+        signal: AbortSignal.timeout(patienceMs),
+      }).catch(() => undefined)
+      const text = await response?.text().catch(() => undefined)
+      if (response === undefined || text === undefined || response.status >= 500) return undefined
+      // biome-ignore lint/suspicious/noExplicitAny: answers of every shape
+      return { status: response.status, body: (text === '' ? undefined : JSON.parse(text)) as any }
+    }
+  }
+}
