@@ -102,7 +102,10 @@ function findSharedNames(calls: Map<string, KeyedCalls>): string[] {
 
 function checkCounters({ executions, counters }: Tables): string[] {
   const byRule = groupBy(executions, ({ ruleId, status }) => `${ruleId} ${status}`)
-  return counters.flatMap(({ ruleId, successCount, failureCount }) => {
+  const counted = new Map(counters.map((row) => [row.ruleId, row]))
+  const ruleIds = new Set([...counters, ...executions].map(({ ruleId }) => ruleId))
+  return [...ruleIds].flatMap((ruleId) => {
+    const { successCount, failureCount } = counted.get(ruleId) ?? { successCount: 0, failureCount: 0 }
     const succeeded = byRule.get(`${ruleId} succeeded`)?.length ?? 0
     const failed = byRule.get(`${ruleId} failed`)?.length ?? 0
     const isRight = successCount === succeeded && failureCount === failed

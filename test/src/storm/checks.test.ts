@@ -136,6 +136,10 @@ const faults: Record<string, [(story: Story) => void, RegExp]> = {
     ({ tables }) => Object.assign(tables.counters[0] ?? {}, { successCount: 2 }),
     /counts 2 and 0/,
   ],
+  'counters are gone': [
+    ({ tables }) => tables.counters.splice(0, 1),
+    /counts 0 and 0, and there are 1 and 0/,
+  ],
 }
 
 for (const [title, [spoil, told]] of Object.entries(faults)) {

@@ -62,7 +62,7 @@ export async function readTables({ query }: Site) {
     'SELECT id, workspace_id AS "workspaceId", key, event_ids AS "eventIds" FROM webhook_receipts',
   )
   const counters = await query<CounterRow>(`
-    SELECT rule_id AS "ruleId", success_count AS "successCount", failure_count AS "failureCount" FROM rule_counters`)
+    SELECT rule_id AS "ruleId", success_count::float8 AS "successCount", failure_count::float8 AS "failureCount" FROM rule_counters`)
   return { events, executions, tasks, receipts, counters }
 }
 
