@@ -26,7 +26,8 @@ export interface Edits {
 const editors = 8
 const pauseMs = [20, 150] as const
 const patienceMs = 5_000
-const afterFailureMs = 1_000
+/** Editors are people: who was refused does not ask again at once. What went wrong meanwhile is not covered up by the next change. */
+const afterFailureMs = [5_000, 30_000] as const
 /** A workspace may have 1,000 rules and 100 keys. */
 const most = { rules: 40, keys: 12 }
 const actions = [{ type: 'CREATE_TASK', config: { title: 'Never' } }]
@@ -45,7 +46,7 @@ export function startEdits(
 ): Edits {
   const told: Told[] = []
   const roles = new Map<string, RoleChange[]>()
-  let isStopped = false
+  const stopping = new AbortController()
   const running = site.apis.flatMap((_, api) =>
     Array.from({ length: editors }, (_, editor) => edit(api, api * editors + editor)),
   )
@@ -53,7 +54,7 @@ export function startEdits(
     told,
     roles,
     async stop() {
-      isStopped = true
+      stopping.abort()
       await Promise.all(running)
     },
   }
@@ -63,9 +64,10 @@ export function startEdits(
     const workspaceId = site.workspaces[editor % site.workspaces.length]?.id ?? ''
     const rules: string[] = []
     let keys = 0
-    for (let turn = 0; !isStopped; turn++) {
+    for (let turn = 0; !stopping.signal.aborted; turn++) {
       const isWell = await makeOne(turn).catch(() => false)
-      await delay(isWell ? random.between(...pauseMs) : afterFailureMs)
+      const pause = random.between(...(isWell ? pauseMs : afterFailureMs))
+      await delay(pause, undefined, { signal: stopping.signal }).catch(() => {})
     }
 
     async function makeOne(turn: number): Promise<boolean> {

@@ -21,8 +21,12 @@ const [workers, apis] = [processes.slice(2), processes.slice(0, 2)]
 const lines = processes.flatMap((name) => [`${name} to Postgres`, `${name} to Redis`])
 /** Longer than a job's lock (stallOptions), and a run's lease (leaseSeconds), by far. */
 const sleepMs = [12_000, 16_000] as const
-/** From less than a lease to more than a statement, its transaction and what waits behind them. */
-const muteMs = [5_000, 40_000] as const
+/** From less than a lease to more than a statement, its transaction and what waits behind them; mostly between the last two. */
+const muteMs = [
+  [5_000, 40_000],
+  [14_000, 26_000],
+  [14_000, 26_000],
+] as const
 const unreachedMs = 3_000
 const dyingMs = [0, 20_000] as const
 
@@ -103,7 +107,7 @@ async function muteAndKill(site: Site, target: string, random: Random): Promise<
   const text = random.pick(textsOf(name, server))
   const isReached = line.muteAt({ text, moment, direction }).then(() => true)
   if (!(await Promise.race([isReached, delay(unreachedMs, false)]))) line.mute(direction)
-  await delay(random.between(...muteMs))
+  await delay(random.between(...random.pick(muteMs)))
   line.heal()
   await delay(random.between(...dyingMs))
   await findSlot(site, name).replace()
