@@ -66,7 +66,8 @@ export function startEdits(
     let keys = 0
     for (let turn = 0; !stopping.signal.aborted; turn++) {
       const isWell = await makeOne(turn).catch(() => false)
-      const pause = random.between(...(isWell ? pauseMs : afterFailureMs))
+      const [least, most] = isWell ? pauseMs : afterFailureMs
+      const pause = random.between(least, most)
       await delay(pause, undefined, { signal: stopping.signal }).catch(() => {})
     }
 
