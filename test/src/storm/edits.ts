@@ -1,6 +1,7 @@
+import { setMaxListeners } from 'node:events'
 import { setTimeout as delay } from 'node:timers/promises'
 import { createRandom, type Random } from './random.js'
-import type { Site } from './site.js'
+import { editorCount, type Site } from './site.js'
 
 /** What an editor was told of one of its changes. */
 export type Told =
@@ -22,8 +23,8 @@ export interface Edits {
   stop(): Promise<void>
 }
 
-/** For each API. */
-const editors = 8
+/** For each API; each has a workspace of its own, so that none waits for another's transaction. */
+const editors = editorCount / 2
 const pauseMs = [20, 150] as const
 const patienceMs = 5_000
 /** Editors are people: who was refused does not ask again at once. What went wrong meanwhile is not covered up by the next change. */
@@ -47,6 +48,7 @@ export function startEdits(
   const told: Told[] = []
   const roles = new Map<string, RoleChange[]>()
   const stopping = new AbortController()
+  setMaxListeners(0, stopping.signal)
   const running = site.apis.flatMap((_, api) =>
     Array.from({ length: editors }, (_, editor) => edit(api, api * editors + editor)),
   )
@@ -61,7 +63,7 @@ export function startEdits(
 
   async function edit(api: number, editor: number): Promise<void> {
     const random = createRandom(seed, -100_000 - editor)
-    const workspaceId = site.workspaces[editor % site.workspaces.length]?.id ?? ''
+    const workspaceId = site.desks[editor] ?? ''
     const rules: string[] = []
     let keys = 0
     for (let turn = 0; !stopping.signal.aborted; turn++) {

@@ -34,6 +34,8 @@ export interface Site {
   apis: Slot[]
   workers: Slot[]
   workspaces: StormWorkspace[]
+  /** Workspaces in which nothing happens, one for each editor. */
+  desks: string[]
   rules: StoredRule[]
   /** Of a member of every workspace. */
   token: string
@@ -47,6 +49,7 @@ export interface Site {
 }
 
 export const provider = 'storm'
+export const editorCount = 24
 
 export async function openSite(target: Target): Promise<Site> {
   const house = await startRunningProduct({
@@ -71,12 +74,15 @@ export async function openSite(target: Target): Promise<Site> {
     rules.push(...(await makeRules(tenant, target.url)))
     workspaces.push(await openDoor(house, tenant))
   }
+  const desks = []
+  while (desks.length < editorCount) desks.push((await house.addWorkspace()).workspaceId)
 
   return {
     house,
     apis: [api0, api1],
     workers: [worker0, worker1],
     workspaces,
+    desks,
     rules,
     token: await mintToken({ secret: product.jwtSecret, userId: 'tester', expiresInSeconds: 86_400 }),
     logs: dirname(worker0.process.log),
