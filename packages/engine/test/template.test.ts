@@ -15,6 +15,10 @@ const data = {
     empty: '',
   },
   at: '2026-03-09T23:05:07.089+01:00',
+  // In other zones it is another year; and long ago zones differed by seconds, too.
+  yearsEnd: '2026-12-31T23:59:58Z',
+  yearsStart: '2026-01-01T00:00:01Z',
+  longAgo: '0900-01-01T00:00:00Z',
   code: '0042',
   emoji: 'ab😀cd',
 }
@@ -81,6 +85,9 @@ t.test('filters do what they are named', async (t) => {
     ['{{at | date}}', '2026-03-09T22:05:07.089Z'],
     ['{{at | date:DD.MM.YYYY HH:mm:ss}}', '09.03.2026 22:05:07'],
     ['{{at | date:"YYYY-MM-DDTHH:mm:ss.SSSZ"}}', '2026-03-09T22:05:07.089Z'],
+    ['{{yearsEnd | date:"YYYY-MM-DD HH:mm:ss"}}', '2026-12-31 23:59:58'],
+    ['{{yearsStart | date:"YYYY-MM-DD HH:mm:ss"}}', '2026-01-01 00:00:01'],
+    ['{{longAgo | date:"YYYY-MM-DD HH:mm:ss.SSS"}}', '0900-01-01 00:00:00.000'],
     ['{{lead.score | number:2}}', '42.50'],
     ['{{lead.score | number:0}}', '43'],
     ['{{lead.score | number}}', 42.5],
