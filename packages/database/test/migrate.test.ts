@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import pg from 'pg'
@@ -65,8 +66,17 @@ t.test('many processes may migrate at once: one does it, none fails', async (t) 
   t.same(await migrate(url), [], 'and there is nothing left to do')
 })
 
-t.test('a migration that was edited after it was applied is refused', async (t) => {
-  const url = await createDatabase('edited')
+t.test('of each migration the checksum of its file is kept, as Prisma reckons it', async (t) => {
+  const url = await createDatabase('sums')
+  const names = await migrate(url)
+  t.ok(names.length > 0)
+  const applied = 'SELECT migration_name AS name, checksum FROM _prisma_migrations ORDER BY started_at'
+  const sums = names.map(async (name) => ({ name, checksum: hash('sha256', await readMigration(name)) }))
+  t.strictSame(await query(url, applied), await Promise.all(sums))
+})
+
+t.test('where a migration has failed, none is applied', async (t) => {
+  const url = await createDatabase('failed')
   await migrate(url)
   await query(url, `UPDATE _prisma_migrations SET finished_at = NULL, logs = 'failed'`)
   await t.rejects(migrate(url), /failed migrations/)
