@@ -92,7 +92,7 @@ t.test('an execution that kills whoever goes on with it has failed after five', 
   t.equal(others.length, innocents)
   await checkTasks(t, names.slice(1))
   const attention = await client.rules.attention().all()
-  t.match(
+  t.strictSame(
     attention.map(({ id }) => id),
     [slowRule],
     'somebody is told to look at it',

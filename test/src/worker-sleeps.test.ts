@@ -45,10 +45,12 @@ t.test(
 
     const { executionId } = overtaken
     t.strictSame(namesOfCalls(effects, { name: 'overtaken' }), ['call', 'call'], 'its call was repeated')
-    t.match(await find(executionId), {
-      status: 'failed',
-      results: [{ status: 'failed' }, { status: 'skipped' }],
-    })
+    const ended = await find(executionId)
+    t.equal(ended?.status, 'failed')
+    t.strictSame(
+      (ended?.results as { status: string }[] | undefined)?.map(({ status }) => status),
+      ['failed', 'skipped', 'skipped'],
+    )
     t.notOk(
       effects.tasks.some((task) => task.executionId === executionId),
       'and its task is not there',

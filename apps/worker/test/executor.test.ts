@@ -4,6 +4,7 @@ import { newId } from '@automation/database'
 import type { ActionResult } from '@automation/engine'
 import t, { type Test } from 'tap'
 import { type House, openHouse } from './fixtures/house.js'
+import { matchLists } from './fixtures/match-lists.js'
 import { openTarget } from './fixtures/target.js'
 
 const task = { type: 'CREATE_TASK', config: { title: 'Task' } }
@@ -36,7 +37,7 @@ t.test('a call is an attempt with its result, and what comes after it follows', 
   house.startWorker()
   const id = await house.trigger(ruleId)
   const execution = await house.untilStatus(id, 'succeeded')
-  t.match(resultsOf(execution), [
+  matchLists(t, resultsOf(execution), [
     { action: 'SEND_WEBHOOK', status: 'success', attempts: [{ startedAt: String, finishedAt: String }] },
     { action: 'CREATE_TASK', status: 'success' },
   ])
@@ -57,7 +58,7 @@ t.test('the intent is committed before the call is made', async (t) => {
   house.startWorker()
   await house.untilStatus(await house.trigger(ruleId), 'succeeded')
   const intent = { status: 'running', attempts: [{ startedAt: String, finishedAt: undefined }] }
-  t.match(seen, [
+  matchLists(t, seen, [
     [{ status: 'success' }, intent],
     [{ status: 'success' }, { status: 'success' }, intent],
   ])
@@ -75,7 +76,9 @@ t.test('a call that fails is tried again under its first key, and the run counts
   const execution = await house.untilStatus(id, 'succeeded', 'failed')
   t.match(execution, { status: 'succeeded', error: null })
   const failed = { error: 'HTTP 503', finishedAt: String }
-  t.match(resultsOf(execution), [{ status: 'success', attempts: [failed, failed, { finishedAt: String }] }])
+  matchLists(t, resultsOf(execution), [
+    { status: 'success', attempts: [failed, failed, { finishedAt: String }] },
+  ])
   t.equal(target.calls.length, 3)
   t.strictSame(target.keys(), [`${id}:0`])
   t.match(await countersOf(house, ruleId), { successCount: 1, failureCount: 0 })
@@ -95,9 +98,9 @@ t.test('after the last attempt the run has failed, once; continueOnError goes on
     t.match(await countersOf(house, ruleId), { successCount: 0, failureCount: 1, lastError: 'HTTP 500' })
   }
   for (const { calls } of targets) t.equal(calls.length, 3)
-  t.match(await house.own.task.findMany(), [{ ruleId: goesOn }])
+  matchLists(t, await house.own.task.findMany(), [{ ruleId: goesOn }])
   const execution = await house.own.execution.findFirstOrThrow({ where: { ruleId: stops } })
-  t.match(resultsOf(execution), [{ status: 'failed', failures: 3 }, { status: 'skipped' }])
+  matchLists(t, resultsOf(execution), [{ status: 'failed', failures: 3 }, { status: 'skipped' }])
 })
 
 t.test('a target that has failed five times in a row is not called for a while', async (t) => {
@@ -137,7 +140,7 @@ t.test('between two attempts the run is a row that is due, and its error is told
   const execution = await house.untilStatus(await house.trigger(ruleId), 'retrying')
   t.ok((execution.dueAt?.getTime() ?? 0) >= before + 3_600_000, 'Retry-After is honoured')
   t.match(execution, { finishedAt: null, lease: null })
-  t.match(resultsOf(execution), [
+  matchLists(t, resultsOf(execution), [
     { status: 'retrying', until: execution.dueAt?.toISOString(), error: 'HTTP 503', failures: 1 },
   ])
   t.match(await countersOf(house, ruleId), { successCount: 0, failureCount: 0 }, 'it has not ended yet')
@@ -150,12 +153,14 @@ t.test('a WAIT ends when it is due, though Redis has forgotten it', async (t) =>
   house.startSweeper()
   const id = await house.trigger(ruleId)
   const waiting = await house.untilStatus(id, 'waiting')
-  t.match(resultsOf(waiting), [{ action: 'WAIT', status: 'scheduled', until: waiting.dueAt?.toISOString() }])
+  matchLists(t, resultsOf(waiting), [
+    { action: 'WAIT', status: 'scheduled', until: waiting.dueAt?.toISOString() },
+  ])
   t.equal(await house.own.task.count(), 0)
   await house.forget()
   const execution = await house.untilStatus(id, 'succeeded')
   t.ok((execution.finishedAt ?? 0) >= (waiting.dueAt ?? Number.NaN))
-  t.match(resultsOf(execution), [{ status: 'success' }, { status: 'success' }])
+  matchLists(t, resultsOf(execution), [{ status: 'success' }, { status: 'success' }])
   t.equal(await house.own.task.count(), 1)
 })
 
@@ -169,7 +174,7 @@ t.test('a run that waits goes on with the definition that it began with', async 
   const actions = [wait, { type: 'CREATE_TASK', config: { title: 'As it is' } }]
   await house.own.rule.update({ where: { id: ruleId }, data: { actions, version: 2 } })
   await house.untilStatus(id, 'succeeded')
-  t.match(await house.own.task.findMany(), [{ title: 'As it was' }])
+  matchLists(t, await house.own.task.findMany(), [{ title: 'As it was' }])
 })
 
 t.test(
@@ -191,7 +196,7 @@ t.test(
       where: { eventId: event.id },
       orderBy: { ruleId: 'asc' },
     })
-    t.match(executions, [
+    matchLists(t, executions, [
       { ruleId: off, status: 'cancelled', error: 'The rule was switched off', finishedAt: Date },
       { ruleId: gone, status: 'cancelled', error: 'The rule was deleted', finishedAt: Date },
     ])
@@ -213,8 +218,10 @@ t.test('an event that a rule emits runs the rules of its type', async (t) => {
   const id = await house.trigger(emits)
   await house.untilStatus(id, 'succeeded')
   while ((await house.own.task.count()) === 0) await setTimeout(20)
-  t.match(await house.own.task.findMany(), [{ title: 'Thank Ann' }])
-  t.match(await house.own.event.findMany({ where: { type: 'DEAL_WON' } }), [{ data, depth: 1, causedBy: id }])
+  matchLists(t, await house.own.task.findMany(), [{ title: 'Thank Ann' }])
+  matchLists(t, await house.own.event.findMany({ where: { type: 'DEAL_WON' } }), [
+    { data, depth: 1, causedBy: id },
+  ])
 })
 
 t.test('rules that cause one another stop after ten, and are shown for it', async (t) => {
@@ -265,7 +272,7 @@ t.test('a call that was cut off by the death of its worker is made again, under 
   house.startSweeper()
   const execution = await house.untilStatus(id, 'succeeded')
   t.strictSame(target.keys(), [`${id}:0`])
-  t.match(resultsOf(execution), [
+  matchLists(t, resultsOf(execution), [
     { attempts: [{ error: 'The worker ended during the call' }, { finishedAt: String }] },
   ])
 })
@@ -278,7 +285,7 @@ t.test('with onUncertain "stop" it is not, and the rule asks for attention', asy
   house.startWorker()
   house.startSweeper()
   const execution = await house.untilStatus(id, 'failed')
-  t.match(resultsOf(execution), [{ status: 'unknown', error: /nobody knows/ }, { status: 'skipped' }])
+  matchLists(t, resultsOf(execution), [{ status: 'unknown', error: /nobody knows/ }, { status: 'skipped' }])
   t.equal(target.calls.length, 0)
   t.match(await countersOf(house, ruleId), { failureCount: 1, attentionReason: 'unknown_outcome' })
 })
@@ -290,7 +297,7 @@ t.test('a call that five workers have died of is not made a sixth time', async (
   const id = await leaveInterrupted(house, ruleId, 4)
   house.startWorker()
   house.startSweeper()
-  t.match(resultsOf(await house.untilStatus(id, 'failed')), [{ status: 'unknown' }])
+  matchLists(t, resultsOf(await house.untilStatus(id, 'failed')), [{ status: 'unknown' }])
   t.equal(target.calls.length, 0)
 })
 
@@ -320,7 +327,7 @@ t.test('a worker that closes lets a call end, and leaves what follows to others'
   await closed
   const execution = await house.own.execution.findUniqueOrThrow({ where: { id } })
   t.match(execution, { status: 'running', lease: null, dueAt: Date })
-  t.match(resultsOf(execution), [{ status: 'success' }])
+  matchLists(t, resultsOf(execution), [{ status: 'success' }])
   house.startWorker()
   house.startSweeper()
   while (target.calls.length < 2) await setTimeout(20)

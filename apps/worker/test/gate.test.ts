@@ -5,6 +5,7 @@ import { createBreaker } from '../src/effects/breaker.js'
 import type { OutsideAction } from '../src/effects/effect.js'
 import { createGate, destinationOf, type Entry, type Gate } from '../src/effects/gate.js'
 import { createLanes } from '../src/effects/lanes.js'
+import { matchLists } from './fixtures/match-lists.js'
 
 type Entered = Extract<Entry, { kind: 'entered' }>
 
@@ -277,7 +278,7 @@ t.test('of those that wait when the rest is over, one tries and the others are s
   t.equal(gate.waiting, 3, 'since the workspace has no place left')
   for (const call of others) call.leave(true)
   const late = { kind: 'broken', retryAfterMs: 1_000 }
-  t.match(await waiting, [{ kind: 'entered' }, late, late])
+  matchLists(t, await waiting, [{ kind: 'entered' }, late, late])
 })
 
 t.test(

@@ -1,6 +1,7 @@
 import type { ActionResult } from '@automation/engine'
 import t from 'tap'
 import { openHouse } from './fixtures/house.js'
+import { matchLists } from './fixtures/match-lists.js'
 import { openTarget } from './fixtures/target.js'
 
 t.test(
@@ -25,7 +26,8 @@ t.test(
 
     await old.close(100)
     const left = await house.own.execution.findMany()
-    t.match(
+    matchLists(
+      t,
       left,
       [
         { status: 'running', lease: null },
@@ -44,9 +46,9 @@ t.test(
     const repeated = await house.untilStatus(idOf(again), 'succeeded', 'failed')
     t.match(repeated, { status: 'succeeded', interruptions: 0 }, 'nobody is counted as having died of it')
     const [result] = repeated.results as unknown as ActionResult[]
-    t.match(result?.attempts, [{ error: 'The worker ended during the call' }, { finishedAt: String }])
+    matchLists(t, result?.attempts, [{ error: 'The worker ended during the call' }, { finishedAt: String }])
     const uncertain = await house.untilStatus(idOf(once), 'succeeded', 'failed')
-    t.match(uncertain.results, [{ status: 'unknown' }], 'what may not be repeated is not')
+    matchLists(t, uncertain.results, [{ status: 'unknown' }], 'what may not be repeated is not')
     t.strictSame(target.calls.map(({ path }) => path).sort(), ['/again', '/again', '/once'])
     t.equal(target.keys().length, 2, 'each under its one key')
   },

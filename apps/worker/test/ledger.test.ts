@@ -3,6 +3,7 @@ import t, { type Test } from 'tap'
 import { createLedger } from '../src/ledger.js'
 import type { Outcome } from '../src/record-outcomes.js'
 import type { Run } from '../src/run.js'
+import { matchLists } from './fixtures/match-lists.js'
 
 const database = openDatabase(process.env.DATABASE_URL ?? '', 5)
 t.teardown(() => database.close())
@@ -91,12 +92,12 @@ t.test('an outcome is the event done, its executions, tasks and counters, all at
   t.ok(event.doneAt)
   t.equal(event.ruleSetId, outcome.ruleSetId, 'and which rules were considered')
   const executions = await own.execution.findMany({ orderBy: { startedAt: 'asc' } })
-  t.match(executions, [
+  matchLists(t, executions, [
     { ruleId: good, status: 'succeeded', error: null, eventId: event.id },
     { ruleId: bad, status: 'failed', error: 'no answer' },
   ])
   t.equal(executions.length, 2)
-  t.match(await own.task.findMany({ orderBy: { actionIndex: 'asc' } }), [
+  matchLists(t, await own.task.findMany({ orderBy: { actionIndex: 'asc' } }), [
     { executionId: executions[0]?.id, actionIndex: 0, title: 'Task 0' },
     { executionId: executions[0]?.id, actionIndex: 1, title: 'Task 1' },
   ])
@@ -171,7 +172,7 @@ t.test('a rule that was deleted meanwhile keeps its history and holds nobody up'
   await own.rule.delete({ where: { id: deleted } })
   await openLedger().record(outcome)
   t.equal(await own.execution.count(), 2)
-  t.match(await own.ruleCounters.findMany(), [{ ruleId: kept, successCount: 1 }])
+  matchLists(t, await own.ruleCounters.findMany(), [{ ruleId: kept, successCount: 1 }])
 })
 
 /** A run in front of a call, as a worker commits it with its event. */
@@ -191,14 +192,14 @@ const finished = { status: 'succeeded', lease: null, finishedAt: new Date(clock)
 
 t.test('a run that is not finished counts when it is, and not before', async (t) => {
   const { own, ledger, run, lease } = await beginCall(t)
-  t.match(await own.execution.findMany(), [{ status: 'running', lease, finishedAt: null, dueAt: Date }])
-  t.match(await own.ruleCounters.findMany(), [{ successCount: 0, failureCount: 0 }])
+  matchLists(t, await own.execution.findMany(), [{ status: 'running', lease, finishedAt: null, dueAt: Date }])
+  matchLists(t, await own.ruleCounters.findMany(), [{ successCount: 0, failureCount: 0 }])
   Object.assign(run, finished)
   t.ok(await ledger.recordStep({ run, lease }))
-  t.match(await own.execution.findMany(), [
+  matchLists(t, await own.execution.findMany(), [
     { status: 'succeeded', lease: null, dueAt: null, finishedAt: Date },
   ])
-  t.match(await own.ruleCounters.findMany(), [{ successCount: 1, failureCount: 0 }])
+  matchLists(t, await own.ruleCounters.findMany(), [{ successCount: 1, failureCount: 0 }])
 })
 
 t.test('an event that another delivery finished first gives nobody a run to go on with', async (t) => {
@@ -222,9 +223,9 @@ t.test('who lost the lease writes nothing', async (t) => {
     },
   ]
   t.notOk(await ledger.recordStep({ run, lease }))
-  t.match(await own.execution.findMany(), [{ status: 'running' }])
+  matchLists(t, await own.execution.findMany(), [{ status: 'running' }])
   t.equal(await own.task.count(), 0)
-  t.match(await own.ruleCounters.findMany(), [{ successCount: 0 }])
+  matchLists(t, await own.ruleCounters.findMany(), [{ successCount: 0 }])
 })
 
 t.test('a run that pauses after its rule was switched off is cancelled, and counts as nothing', async (t) => {
@@ -232,10 +233,10 @@ t.test('a run that pauses after its rule was switched off is cancelled, and coun
   await own.rule.update({ where: { id: ruleId }, data: { isActive: false } })
   Object.assign(run, { status: 'waiting', lease: null, dueAt: new Date(clock) })
   t.ok(await ledger.recordStep({ run, lease }))
-  t.match(await own.execution.findMany(), [
+  matchLists(t, await own.execution.findMany(), [
     { status: 'cancelled', error: 'The rule was switched off', dueAt: null, finishedAt: Date },
   ])
-  t.match(await own.ruleCounters.findMany(), [{ successCount: 0, failureCount: 0 }])
+  matchLists(t, await own.ruleCounters.findMany(), [{ successCount: 0, failureCount: 0 }])
 })
 
 t.test('what a run emits is committed with it, once', async (t) => {
@@ -251,7 +252,7 @@ t.test('what a run emits is committed with it, once', async (t) => {
   run.emitted = [{ ...emitted, depth: 1 }]
   await ledger.recordStep({ run, lease })
   t.notOk(await ledger.recordStep({ run, lease }), 'and not a second time')
-  t.match(await own.event.findMany({ where: { type: 'DEAL_WON' } }), [
+  matchLists(t, await own.event.findMany({ where: { type: 'DEAL_WON' } }), [
     { id: emitted.id, data: { a: 1 }, depth: 1, causedBy: run.executionId, doneAt: null },
   ])
 })
@@ -272,7 +273,7 @@ t.test('who subscribes to execution.failed is told of failures, by an event addr
   await record(outcome)
   const events = await own.event.findMany({ where: { type: 'execution.failed' } })
   t.equal(events.length, 1)
-  t.match(events, [
+  matchLists(t, events, [
     {
       ruleId: told.id,
       doneAt: null,
@@ -306,7 +307,7 @@ t.test('an outcome that nobody knows is noted for attention', async (t) => {
   const { own, ledger, run, lease } = await beginCall(t)
   Object.assign(run, { ...finished, status: 'failed', error: 'unknown', attention: 'unknown_outcome' })
   await ledger.recordStep({ run, lease })
-  t.match(await own.ruleCounters.findMany(), [
+  matchLists(t, await own.ruleCounters.findMany(), [
     { failureCount: 1, attentionReason: 'unknown_outcome', attentionAt: Date },
   ])
 })
@@ -323,5 +324,5 @@ t.test('text that Postgres would refuse does not keep an outcome from being writ
   await openLedger().record(outcome)
   const execution = await own.execution.findFirstOrThrow()
   t.equal(execution.error, 'server said  and \ufffd')
-  t.match(execution.results, [{}, { error: 'nul , "quotes", {braces}' }])
+  matchLists(t, execution.results, [{}, { error: 'nul , "quotes", {braces}' }])
 })

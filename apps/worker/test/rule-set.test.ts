@@ -2,6 +2,7 @@ import { newId, ruleSetIdOf } from '@automation/database'
 import t from 'tap'
 import { noRules, readRuleSet, writeRuleSet } from '../src/rule-set.js'
 import { type House, openHouse } from './fixtures/house.js'
+import { matchLists } from './fixtures/match-lists.js'
 
 const task = { type: 'CREATE_TASK', config: { title: 'Task' } }
 
@@ -25,7 +26,7 @@ t.test(
     t.equal(await runEvent(house), ruleSetIdOf([first, second]))
     await changeRules(house, () => house.own.rule.deleteMany())
     t.equal(await runEvent(house), null)
-    t.match(await house.own.ruleSet.findMany({ orderBy: { usedAt: 'asc' } }), [
+    matchLists(t, await house.own.ruleSet.findMany({ orderBy: { usedAt: 'asc' } }), [
       { ruleIds: [first] },
       { ruleIds: [first, second] },
     ])
@@ -95,7 +96,7 @@ t.test('what has not changed is not compiled again', async (t) => {
 
   await house.own.rule.update({ where: { id: rules[1] ?? '' }, data: { version: 2, name: 'Renamed' } })
   const second = await read(first)
-  t.match(second, {
+  matchLists(t, second, {
     id: first.id,
     rules: [{ name: 'Rule' }, { name: 'Renamed', version: 2 }, { name: 'Rule' }],
   })

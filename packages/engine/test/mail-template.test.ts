@@ -47,17 +47,21 @@ const entities = new Map([
 t.test("the action's variables come before the event's data, their own keys alone", async (t) => {
   const texts = { text: '{{name}}, {{city}}, {{lead.a}}' }
   const data = { name: 'Ada', city: 'Paris', lead: { a: 1 } }
-  t.match(render(texts, data, { name: 'Bob', lead: { b: 2 } }), {
+  const none = { subject: null, html: null }
+  t.strictSame(render(texts, data, { name: 'Bob', lead: { b: 2 } }), {
+    ...none,
     text: 'Bob, Paris, ',
     warnings: ['lead.a is missing'],
   })
-  t.match(render({ text: '{{name}}' }, data, { name: null }), { text: '', warnings: [] })
-  t.match(render({ text: '{{toString}}{{__proto__}}' }, {}, Object.create({ toString: 'x' })), {
+  t.strictSame(render({ text: '{{name}}' }, data, { name: null }), { ...none, text: '', warnings: [] })
+  t.strictSame(render({ text: '{{toString}}{{__proto__}}' }, {}, Object.create({ toString: 'x' })), {
+    ...none,
     text: '',
     warnings: ['toString is missing', '__proto__ is missing'],
   })
   const own = JSON.parse('{"__proto__":{"x":"own"},"constructor":"c"}')
-  t.match(render({ text: '{{__proto__.x}}{{constructor}}{{x}}' }, own), {
+  t.strictSame(render({ text: '{{__proto__.x}}{{constructor}}{{x}}' }, own), {
+    ...none,
     text: 'ownc',
     warnings: ['x is missing'],
   })
@@ -119,9 +123,8 @@ t.test('what was filled in is not filled again, from one part into another neith
 })
 
 t.test('a warning is told once for all parts', async (t) => {
-  t.match(render({ subject: '{{no}}', text: '{{no}}', html: '{{no}} {{at | date}}' }, { at: 'x' }), {
-    warnings: ['no is missing', 'at is no date'],
-  })
+  const mail = render({ subject: '{{no}}', text: '{{no}}', html: '{{no}} {{at | date}}' }, { at: 'x' })
+  t.strictSame('warnings' in mail && mail.warnings, ['no is missing', 'at is no date'])
 })
 
 t.test('a mail takes in no more than its share of characters, counted as they are written', async (t) => {

@@ -51,9 +51,10 @@ t.test('after a failed action the rest is skipped, unless it says to go on', asy
     { ...skipped, action: 'WAIT' },
   ])
   const wentOn = drive(ruleOf(task('a'), task('b', { continueOnError: true }), task('c')), {}, start, fail)
-  t.match(wentOn, [done, { status: 'failed' }, done])
+  t.strictSame(wentOn, [done, { ...failed, output: { status: 502 } }, done])
   const spoiled = drive(ruleOf(task('{{no}}'), task('b')), {}, start, () => t.fail('performed') as never)
   t.match(spoiled, [{ status: 'failed', error: /^config\.title/ }, skipped], 'so also after a spoiled config')
+  t.equal(spoiled.length, 2)
 })
 
 t.test('what an action came to, nobody knows: that stops a run like a failure', async (t) => {
@@ -114,6 +115,7 @@ t.test('a wait that was skipped or cannot be rendered takes no time', async (t) 
   const results: ActionResult[] = []
   t.match(findNextAction(rule, {}, start, results), { of: { index: 2 }, at: start })
   t.match(results, [{ status: 'skipped' }, { status: 'failed', error: /^config\.duration/ }])
+  t.equal(results.length, 2)
 })
 
 t.test('what is not over is performed again; what failed is not, though the run goes on', async (t) => {

@@ -55,12 +55,13 @@ t.test('placeholders are filled, and a lone one keeps its type', async (t) => {
 })
 
 t.test('a missing path renders as nothing and says so, once', async (t) => {
-  t.match(render('{{no.body}}'), { value: '', warnings: ['no.body is missing'] })
-  t.match(render('{{no.body}}, {{no.body | upper}}: {{lead.toString}}'), {
+  t.strictSame(render('{{no.body}}'), { value: '', warnings: ['no.body is missing'], size: 0 })
+  t.strictSame(render('{{no.body}}, {{no.body | upper}}: {{lead.toString}}'), {
     value: ', : ',
     warnings: ['no.body is missing', 'lead.toString is missing'],
+    size: 0,
   })
-  t.match(render('{{no.body | default:"friend"}}'), { value: 'friend', warnings: [] })
+  t.strictSame(render('{{no.body | default:"friend"}}'), { value: 'friend', warnings: [], size: 6 })
 })
 
 t.test('filters do what they are named', async (t) => {
@@ -106,8 +107,16 @@ t.test('filters do what they are named', async (t) => {
 })
 
 t.test('a filter that does not suit its value leaves it alone and says so', async (t) => {
-  t.match(render('{{lead.name | number:2}}'), { value: 'ann lee', warnings: ['lead.name is no number'] })
-  t.match(render('on {{lead.name | date:YYYY}}'), { value: 'on ann lee', warnings: ['lead.name is no date'] })
+  t.strictSame(render('{{lead.name | number:2}}'), {
+    value: 'ann lee',
+    warnings: ['lead.name is no number'],
+    size: 7,
+  })
+  t.strictSame(render('on {{lead.name | date:YYYY}}'), {
+    value: 'on ann lee',
+    warnings: ['lead.name is no date'],
+    size: 7,
+  })
   t.equal(render('{{it | urlencode}}', { it: 'a\ud800b' }).value, 'a%EF%BF%BDb')
 })
 
