@@ -134,6 +134,7 @@ const unrepeatable: PlannedCrash[] = [
 
 const aftermaths = await survive(site, [...crashes, ...unrepeatable])
 
+t.equal(aftermaths.length, crashes.length + unrepeatable.length)
 for (const aftermath of aftermaths.slice(0, crashes.length)) {
   t.test(aftermath.crash.title, async (t) => {
     assertWreck(t, aftermath)

@@ -76,6 +76,7 @@ t.test('APIs and workers are restarted one after another, and nobody notices', a
   await until(async () => (await own.event.count({ where: { doneAt: null } })) === 0)
   await until(async () => (await own.execution.count({ where: { finishedAt: null } })) === 0)
   const tasks = await own.task.findMany({ select: { title: true } })
+  t.ok(accepted.length > 0)
   t.strictSame(tasks.map((task) => task.title).sort(), accepted.sort(), 'each event made its task, once')
   const events = await own.event.findMany({ select: { acceptedAt: true, doneAt: true, crashes: true } })
   const times = events.map(({ acceptedAt, doneAt }) => Number(doneAt) - Number(acceptedAt))

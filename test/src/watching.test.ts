@@ -69,6 +69,7 @@ t.test('no label has a value that others could make more and more of', async (t)
   for (const { name, labels } of all)
     for (const [label, value] of Object.entries(labels))
       values.set(`${name} ${label}`, (values.get(`${name} ${label}`) ?? new Set()).add(value))
+  t.ok(values.size >= 50, `${values.size} labels`)
   for (const [label, known] of values) {
     t.ok(known.size <= 60, `${label} has ${known.size}`)
     t.notMatch([...known].join(' '), /[0-9a-f]{8}-[0-9a-f]{4}-/, `${label} names no id`)

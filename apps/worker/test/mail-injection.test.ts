@@ -169,6 +169,7 @@ t.test(
 )
 
 t.test('a part of an address cannot make it another', async (t) => {
+  let sent = 0
   const server = await openMailServer(t)
   const post = await openPost(t, server.url)
   for (const attack of attacks) {
@@ -182,12 +183,15 @@ t.test('a part of an address cannot make it another', async (t) => {
       const recipients = server.deliveries.flatMap((delivery) => delivery.recipients)
       if (status === 'failed') t.same(recipients, [], name)
       else t.equal(recipients.length, field === 'to' ? 1 : 2, name)
+      sent += recipients.length
       if (field === 'to') for (const recipient of recipients) t.match(recipient, /@example\.com$/, name)
     }
   }
+  t.ok(sent > 0, `${sent} were sent`)
 })
 
 t.test('what the engine should have refused becomes no second recipient and no header either', async (t) => {
+  let sent = 0
   const server = await openMailServer(t)
   const post = await openPost(t, server.url)
   for (const attack of attacks) {
@@ -195,6 +199,7 @@ t.test('what the engine should have refused becomes no second recipient and no h
     const { status } = await post.send({ unchecked: { to: attack } })
     const name = inAscii(attack)
     t.equal(server.deliveries.length, status === 'success' ? 1 : 0, name)
+    sent += server.deliveries.length
     for (const { recipients, content } of server.deliveries) {
       t.equal(recipients.length, 1, name)
       const headers = readHeaders(content)
@@ -206,6 +211,7 @@ t.test('what the engine should have refused becomes no second recipient and no h
       )
     }
   }
+  t.ok(sent > 0, `${sent} were sent`)
 })
 
 t.test('a subject is one line, shown as it was written, and no other header', async (t) => {

@@ -195,6 +195,7 @@ for (const [when, answer] of cut) {
     t.notMatch(effect, { isFinal: true })
     isBroken = false
     t.match(await post.send(), { status: 'success', output: { messageId } })
+    t.ok(server.mails.length >= 1)
     for (const mail of server.mails) t.same(readHeaders(mail)['message-id'], [messageId])
   })
 }
@@ -210,6 +211,7 @@ for (const stage of ['CONNECT', 'EHLO', 'MAIL', 'RCPT', 'DATA', '.']) {
       const { effect } = await post.send({ timeoutMs: 150 })
       t.match(effect, { status: 'failed', error: 'Not taken by the mail server within 150 ms' })
       t.notMatch(effect, { isFinal: true })
+      t.equal(server.sockets.length, 1)
       await Promise.all(server.sockets.map(closed))
     },
   )
@@ -234,6 +236,7 @@ t.test('a mail that is given up in the middle is never sent to its end', async (
     heard += chunk
   })
   stopped?.resume()
+  t.ok(stopped, 'it was in the middle')
   if (stopped) await closed(stopped)
   t.notMatch(heard, /\r\n\.\r\n/)
   t.same(server.mails, [])

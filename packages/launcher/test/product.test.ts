@@ -73,7 +73,10 @@ t.test(
     t.ok(await isPortFree(port))
     t.ok(await isPortFree(Number(new URL(second.demo.board.url).port)))
     await t.rejects(stat(`${path}/product.env`), { code: 'ENOENT' }, 'there is no product any more')
-    for (const pid of servers) t.equal(await readCommand(pid ?? 0), undefined)
+    for (const pid of servers) {
+      t.ok(pid)
+      t.equal(await readCommand(pid ?? 0), undefined)
+    }
   },
 )
 
