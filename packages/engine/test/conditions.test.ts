@@ -150,6 +150,8 @@ t.test(
       },
     )
     t.same(normaliseRule({ actions: [] }), { actions: [] })
+    const unknown = { field: 'a', operator: 'no_such' }
+    t.strictSame(normaliseConditions([unknown]), [unknown], 'what is to be told as a fault stays')
     fc.assert(
       fc.property(fc.array(condition), json, (conditions, data) => {
         const once = normaliseConditions(conditions)
@@ -230,10 +232,12 @@ t.test('what is no path is refused', async (t) => {
     'a|b',
     '{a}',
     'a"b',
+    "a'b",
     'a\u0000',
     'a'.repeat(501),
   ])
     t.equal(parsePath(path), undefined, JSON.stringify(path.slice(0, 20)))
   t.strictSame(parsePath('a.b-c[12].$d_é'), ['a', 'b-c', '12', '$d_é'])
+  t.strictSame(parsePath('a'.repeat(500)), ['a'.repeat(500)])
   t.throws(() => compilePath('a..b'))
 })

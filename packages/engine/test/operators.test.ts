@@ -1,5 +1,7 @@
 import fc from 'fast-check'
 import t from 'tap'
+import { Type } from 'typebox'
+import { Check } from 'typebox/value'
 import { compileCondition } from '../src/conditions.js'
 import { findOperator, operators } from '../src/operators.js'
 import { maxSubjectLength } from '../src/pattern.js'
@@ -18,7 +20,7 @@ const cases: [string, unknown, unknown[], unknown[]][] = [
     'equals',
     10,
     [10, '10', '10.0', 10.0],
-    ['10abc', '', ' 10', '1e1', '0xa', '010', 11, true, null, [10], missing],
+    ['10abc', '', ' 10', '1e1', '0xa', '010', '10.', 11, true, null, [10], missing],
   ],
   ['equals', '10', [10, '10'], ['10.0', 11, '10 ', true, missing]],
   ['equals', 'new', ['new'], ['New', 'new ', ['new'], { new: 1 }, null, missing]],
@@ -30,7 +32,7 @@ const cases: [string, unknown, unknown[], unknown[]][] = [
     'greater_than',
     80,
     [81, '81', 80.5, '80.5'],
-    [80, '80', '81abc', 'Infinity', '9e9', '', null, true, [81], missing],
+    [80, '80', '81abc', 'Infinity', '9e9', '9'.repeat(400), '', null, true, [81], missing],
   ],
   ['greater_than_or_equal', 80, [80, '80', 81], [79.9, '80 ', missing]],
   ['less_than', 0, [-1, '-1'], [0, '', ' ', null, false, [], missing, '-1x', '--1', '-']],
@@ -148,6 +150,43 @@ t.test('in a list means to equal one of it, and the order of the sides does not 
   )
 })
 
+t.test('what is no number is in no list, not even beside itself', async (t) => {
+  for (const actual of [Number.NaN, 'x', 'NaN', 5]) t.notOk(judge('in', [Number.NaN], actual), `${actual}`)
+})
+
+t.test('a value has the form and the size that its operator takes', async (t) => {
+  const takes = (name: string, value: unknown) => {
+    const operator = findOperator(name)
+    return (
+      Check(operator?.value ?? Type.Never(), value) && operator?.findFault?.(value as never) === undefined
+    )
+  }
+  const list = (length: number) => Array(length).fill('x')
+  const cases: [string, unknown[], unknown[]][] = [
+    ['equals', ['', 0, null, false], [[], {}, undefined]],
+    [
+      'between',
+      [
+        [1, 2],
+        [1, 1],
+      ],
+      [[2, 1], [1], [1, 2, 3], ['1', '2']],
+    ],
+    ['in', [list(1), list(1_000), [null, 1, true]], [[], list(1_001), 'x', [[]]]],
+    ['contains_any', [list(1), list(100)], [[], list(101)]],
+    ['contains_all', [list(1), list(100)], [[], list(101)]],
+    ['starts_with', ['x', 'x'.repeat(10_000)], ['', 'x'.repeat(10_001), 5]],
+    ['ends_with', ['x', 'x'.repeat(10_000)], ['', 'x'.repeat(10_001), null]],
+    ['matches', ['x', 'x'.repeat(400)], ['', 'x'.repeat(1_001)]],
+    ['before', ['2026-01-31'], ['', 'tomorrow', 0]],
+    ['within_last', ['366d'], ['', '367d', 5]],
+  ]
+  for (const [name, right, wrong] of cases) {
+    for (const value of right) t.ok(takes(name, value), `${name} ${show(value)}`)
+    for (const value of wrong) t.notOk(takes(name, value), `${name} not ${show(value)}`)
+  }
+})
+
 t.test('an alias is the operator itself', async (t) => {
   for (const [alias, name] of Object.entries({
     eq: 'equals',
@@ -182,6 +221,7 @@ t.test('patterns that RE2 does not know, or that are too large, are faults', asy
     '[ab]{900}c',
   ])
     t.match(findFault(pattern), /^must be /, pattern)
+  t.match(findFault('('), /missing closing \)/, 'RE2 says why')
   for (const pattern of ['^[\\w.+-]+@[\\w-]+\\.com$', '(?i)vip|gold', '\\p{Lu}+', '(?P<name>a)'])
     t.equal(findFault(pattern), undefined, pattern)
 })

@@ -110,6 +110,18 @@ t.test('where a wait really ended is what counts, not where it was planned to', 
   t.equal(findNextAction(ruleOf(wait('1h'), task('a')), {}, start, [over])?.at, start + 6 * hourMs)
 })
 
+t.test('a retry that was waited for takes no time from the rest', async (t) => {
+  const rule = ruleOf(task('a', { continueOnError: true }), task('b'))
+  const retried: ActionResult = { ...failed, until: '2026-03-10T18:00:00.000Z' }
+  t.equal(findNextAction(rule, {}, start, [retried])?.at, start)
+})
+
+t.test('a run that two failures have stopped goes on as little as one that one has', async (t) => {
+  const results = [failed, failed]
+  t.equal(findNextAction(ruleOf(task('a'), task('b'), task('c')), {}, start, results), undefined)
+  t.strictSame(results, [failed, failed, skipped])
+})
+
 t.test('a wait that was skipped or cannot be rendered takes no time', async (t) => {
   const rule = ruleOf(wait('1h', { when: isHot }), wait('{{no}}h', { continueOnError: true }), task('a'))
   const results: ActionResult[] = []

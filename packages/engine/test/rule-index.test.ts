@@ -140,6 +140,28 @@ t.test('one is looked for where it is told apart best', async (t) => {
   t.same(index.findCandidates({ ...event, customer: { id: 'c1000' } }), [])
 })
 
+t.test('what tells best is the share of all that is asked for at a field', async (t) => {
+  const equals = (field: string, value: string) => ({ field, operator: 'equals', value })
+  // One of two kinds, or two of a hundred customers.
+  const customers = Array.from({ length: 100 }, (_, place) => [equals('customer', `c${place}`)])
+  const few = [...customers, [equals('kind', 'small')], [equals('kind', 'large'), equals('customer', 'c7')]]
+  t.same(indexRules(few.map(compile)).findCandidates({ kind: 'large', customer: 'nobody' }), [])
+  // All of the kinds together, or one of two groups.
+  const kinds = Array.from({ length: 10 }, () => [equals('kind', 'usual')])
+  const either = { field: 'kind', operator: 'in', value: ['usual', 'rare'] }
+  const all = [[equals('group', 'a')], [either, equals('group', 'b')], ...kinds]
+  t.notOk(indexRules(all.map(compile)).findCandidates({ kind: 'usual', group: 'a' }).includes(1))
+})
+
+t.test('looking a second time finds the same', async (t) => {
+  const conditions: Condition[][] = [[], [{ field: 'a', operator: 'equals', value: 1 }], []]
+  const index = indexRules(conditions.map(compile))
+  for (const _ of Array(3)) {
+    t.same(index.findCandidates({ a: 1 }), [0, 1, 2])
+    t.same(index.findCandidates({ a: 2 }), [0, 2])
+  }
+})
+
 t.test('rules that nothing can be told of from one value are candidates always', async (t) => {
   const undecided: Condition[][] = [
     [],

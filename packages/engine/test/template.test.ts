@@ -20,6 +20,7 @@ const data = {
   yearsStart: '2026-01-01T00:00:01Z',
   longAgo: '0900-01-01T00:00:00Z',
   code: '0042',
+  deseret: '𐐨𐐨',
   emoji: 'ab😀cd',
 }
 
@@ -97,6 +98,14 @@ t.test('filters do what they are named', async (t) => {
     ['{{lead.nothing | json}}', 'null'],
     ['{{lead.email | urlencode}}', 'ann%40x.io'],
     ['{{lead.tags | upper}}', '["A","B"]'],
+    ['{{lead.email | upper | lower}}', 'ann@x.io'],
+    ['{{deseret | capitalize}}', '𐐀𐐨'],
+    ...['upper', 'trim', 'truncate:3', 'number:2', 'date:YYYY'].map((filter): [string, unknown] => [
+      `{{lead.nothing | ${filter}}}`,
+      null,
+    ]),
+    ['{{lead.score | number:20}}', '42.50000000000000000000'],
+    ['{{lead.name | truncate:10000}}', 'ann lee'],
   ]
   for (const [template, value] of cases)
     t.strictSame(render(template), { ...render(template), value, warnings: [] }, template)
@@ -153,6 +162,14 @@ t.test('bad placeholders are told', async (t) => {
     ['{{a | date:"D MMMM"}}', /format/],
     ['{{a | date:""}}', /format/],
     [`{{a${' | trim'.repeat(11)}}}`, /more than 10 filters/],
+    ...['truncate:0', 'truncate:10001', 'truncate:1.5'].map((filter): [string, RegExp] => [
+      `{{a | ${filter}}}`,
+      /a length from 1 to 10000/,
+    ]),
+    ...['number:-1', 'number:21', 'number:0.5', 'number:x'].map((filter): [string, RegExp] => [
+      `{{a | ${filter}}}`,
+      /decimals from 0 to 20/,
+    ]),
   ]
   for (const [template, fault] of cases) {
     t.match(compileTemplate(template), fault, template)
@@ -195,6 +212,11 @@ t.test('a config takes in no more than its share of characters', async (t) => {
       3 * maxRenderedLength,
     'also by powers',
   )
+  const full = { text: 'x'.repeat(maxRenderedLength), more: 'x'.repeat(maxRenderedLength + 1) }
+  t.equal(render('{{text}}', full).value, full.text, 'all of its share')
+  t.equal(render('<{{text}}>', full).value, `<${full.text}>`)
+  t.equal(render('{{more}}', full).value, '')
+  t.equal(render('{{more | truncate:3}}', full).value, '', 'nor is more than that worked on')
 })
 
 t.test('rendering takes any data', async (t) => {

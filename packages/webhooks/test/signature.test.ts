@@ -1,6 +1,13 @@
+import { readFile } from 'node:fs/promises'
 import fc from 'fast-check'
 import t from 'tap'
-import { newSigningSecret, readSigningKey, signWebhook, verifySignature } from '../src/index.js'
+import {
+  newSigningSecret,
+  readSigningKey,
+  signWebhook,
+  toleranceSeconds,
+  verifySignature,
+} from '../src/index.js'
 
 const standard = {
   secret: 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw',
@@ -80,6 +87,8 @@ t.test(
       `${other},${right}`,
       `${right}, ${other}`,
       `v2=ab,,${hex}`,
+      `${right},${right}`,
+      `${'v1=,'.repeat(15)}${right}`,
     ]
     for (const header of headers) t.ok(verifySignature(key, standard, header), header)
   },
@@ -102,6 +111,11 @@ t.test('nothing else is a signature', async (t) => {
   ]
   for (const header of headers) t.notOk(verifySignature(key, standard, header), JSON.stringify(header))
   fc.assert(fc.property(fc.string(), (header) => !verifySignature(key, standard, header)))
+})
+
+t.test('senders are told how far their clock may be off', async (t) => {
+  const page = await readFile(new URL('../../../../docs/signing.md', import.meta.url), 'utf8')
+  t.match(page, `At most ${toleranceSeconds} seconds from the receiver's clock`)
 })
 
 t.test('a new secret is 32 random bytes that read back as a key', async (t) => {

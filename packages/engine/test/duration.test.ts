@@ -1,0 +1,44 @@
+import t from 'tap'
+import { findDurationFault, parseDuration } from '../src/duration.js'
+
+t.test('each unit has its length, up to 366 days', async (t) => {
+  const cases: [string, number][] = [
+    ['1s', 1_000],
+    ['90s', 90_000],
+    ['30m', 1_800_000],
+    ['24h', 86_400_000],
+    ['7d', 604_800_000],
+    ['2w', 1_209_600_000],
+    ['366d', 31_622_400_000],
+    ['8784h', 31_622_400_000],
+  ]
+  for (const [text, milliseconds] of cases) {
+    t.equal(parseDuration(text), milliseconds, text)
+    t.equal(findDurationFault(text), undefined, text)
+  }
+})
+
+t.test('nothing else is a duration', async (t) => {
+  const longer = ['367d', '53w', '8785h', '31622401s', '9999999999s']
+  const texts = [
+    '',
+    '0s',
+    '01d',
+    '1',
+    'd',
+    '1D',
+    '1.5h',
+    '-1h',
+    ' 1h',
+    '1h ',
+    'x1h',
+    '1h30m',
+    '1ms',
+    '1y',
+    ...longer,
+  ]
+  for (const text of texts) {
+    t.equal(parseDuration(text), undefined, text)
+    t.match(findDurationFault(text), /^must be a duration/, text)
+  }
+})
