@@ -119,6 +119,53 @@ t.test('the error of an execution is cut to a thousand characters, and says so',
   t.equal(capError('x'.repeat(5_000)), `${'x'.repeat(maxErrorLength)}… cut`)
 })
 
+t.test('what has just the size that fits is stored whole, and a byte more is not', async (t) => {
+  const result = (length: number): ActionResult[] => [
+    { action: 'SEND_WEBHOOK', status: 'failed', warnings: ['x'.repeat(length)] },
+  ]
+  const room = maxResultsBytes - bytesOf(result(0))
+  const fitting = result(room)
+  t.equal(bytesOf(fitting), maxResultsBytes)
+  t.equal(capResults(fitting), fitting)
+  t.strictSame(
+    capResults(result(room + 1))[0]?.warnings,
+    [`${'x'.repeat(500)}… cut`],
+    'no warning was left out',
+  )
+})
+
+t.test('of attempts the last ones are kept, and a result without warnings is cut too', async (t) => {
+  const output = { statusCode: 500, body: 'x'.repeat(1_000) }
+  const error = 'x'.repeat(500)
+  const attempts = Array.from({ length: 20 }, (_, index) => ({ startedAt: `${index}`, error, output }))
+  const result: ActionResult = {
+    action: 'SEND_WEBHOOK',
+    status: 'failed',
+    output: null,
+    failures: 20,
+    attempts,
+  }
+  const capped = capResults(Array.from({ length: 20 }, () => result))
+  t.ok(bytesOf(capped) <= maxResultsBytes)
+  const kept = capped[0]?.attempts ?? []
+  t.ok(kept.length > 0 && kept.length < 20)
+  t.strictSame(
+    kept.map(({ startedAt }) => startedAt),
+    attempts.slice(-kept.length).map(({ startedAt }) => startedAt),
+  )
+  t.equal(capped[0]?.output, null)
+})
+
+t.test('a text is cut only where that makes it shorter, and never within a character', async (t) => {
+  const barely = 'x'.repeat(maxErrorLength + '… cut'.length)
+  t.equal(capError(barely), barely)
+  t.equal(capError(`${barely}x`), `${'x'.repeat(maxErrorLength)}… cut`)
+  t.equal(
+    capError(`${'x'.repeat(maxErrorLength - 1)}${'😀'.repeat(9)}`),
+    `${'x'.repeat(maxErrorLength - 1)}\uFFFD… cut`,
+  )
+})
+
 t.test('a rule whose placeholders find nothing warns within the cap', async (t) => {
   const house = await openHouse(t)
   const path = (index: number) => `${'p'.repeat(480)}${index}`

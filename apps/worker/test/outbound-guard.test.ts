@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises'
 import type { Effect } from '@automation/engine'
 import t, { type Test } from 'tap'
 import { createAddressGuard, Refusal } from '../src/effects/address-guard.js'
@@ -172,7 +173,8 @@ t.test('a connection that is used again stays with whom it was; a new one is loo
 })
 
 t.test('a peer that turns out to be another is sent nothing, not even a TLS greeting', async (t) => {
-  const listener = await serveRaw(t, () => {})
+  let closed = 0
+  const listener = await serveRaw(t, (socket) => socket.on('close', () => closed++))
   // Connecting to 0.0.0.0 arrives at 127.0.0.1: the address was allowed, the peer was not.
   const sender = openSender(t, { OUTBOUND_ALLOW: '0.0.0.0' })
   for (const scheme of ['http', 'https']) {
@@ -183,6 +185,8 @@ t.test('a peer that turns out to be another is sent nothing, not even a TLS gree
     t.match(effect, { error: 'Outbound calls may not reach the address 127.0.0.1', isFinal: true })
   }
   t.equal(listener.bytes, 0)
+  while (closed < 2) await setImmediate()
+  t.equal(listener.connections, 2, 'and each connection is closed')
 })
 
 t.test('a redirect is an answer, and followed nowhere', async (t) => {

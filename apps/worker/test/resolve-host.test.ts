@@ -62,13 +62,33 @@ t.test('the hosts file goes before the servers', async (t) => {
   const file = `${t.testdir({})}/hosts`
   await writeFile(
     file,
-    '127.0.0.1\tlocalhost\n# 10.0.0.9 commented.example\n10.0.0.1  Host.Internal alias # not this\n::1 host.internal\n\n',
+    '127.0.0.1\tlocalhost\n# 10.0.0.9 commented.example\n10.0.0.1  Host.Internal alias # not this\n::1 host.internal\n\n  10.0.0.2\tindented\n',
   )
   const resolve = createResolver([server], file)
   t.same(await resolve('host.internal'), ['10.0.0.1', '::1'])
   t.same(await resolve('HOST.internal.'), ['10.0.0.1', '::1'])
   t.same(await resolve('alias'), ['10.0.0.1'])
+  t.same(await resolve('indented'), ['10.0.0.2'])
   t.same(asked, [])
   t.same(await resolve('other.example'), ['192.0.2.1'])
   await t.rejects(resolve('commented.example'))
+})
+
+t.test('a hosts file that has changed is read again after five seconds, not before', async (t) => {
+  const { server } = await serveDns(t, {})
+  const file = `${t.testdir({})}/hosts`
+  let now = 1_000_000
+  t.intercept(performance, 'now', { value: () => now })
+  const resolve = createResolver([server], file)
+  const write = (address: string) => writeFile(file, `${address} host.internal`)
+  await write('10.0.0.1')
+  t.same(await resolve('host.internal'), ['10.0.0.1'])
+  await write('10.0.0.2')
+  now += 5_000
+  t.same(await resolve('host.internal'), ['10.0.0.1'])
+  now += 1
+  t.same(await resolve('host.internal'), ['10.0.0.2'])
+  await write('10.0.0.3')
+  now += 5_000
+  t.same(await resolve('host.internal'), ['10.0.0.2'])
 })

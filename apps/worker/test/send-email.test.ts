@@ -37,6 +37,30 @@ t.test('without a mail server a mail is an .eml file, and a repeat takes its pla
   t.match(mail, 'Ada &lt;b&gt;', 'and escaped in HTML')
 })
 
+t.test('the built-in mail shows values of every kind, as text and escaped as HTML', async (t) => {
+  const post = await openPost(t)
+  const variables = { Name: '<i>Ada</i>', Lead: { score: 7 }, Tags: ['a&b'], Hot: true, None: null }
+  await post.send({ config: { variables }, ruleName: '<b>Hot</b> leads' })
+  const [mail = ''] = await post.files()
+  const read = mail.replaceAll('=\r\n', '').replaceAll('=3D', '=').replaceAll('=\n', '')
+  for (const line of ['Name: <i>Ada</i>', 'Lead: {"score":7}', 'Tags: ["a&b"]', 'Hot: true', 'None: null'])
+    t.match(read, line, 'as text')
+  for (const part of [
+    '<td>&lt;i&gt;Ada&lt;/i&gt;</td>',
+    '<td>[&quot;a&amp;b&quot;]</td>',
+    '&lt;b&gt;Hot&lt;/b&gt; leads',
+  ])
+    t.match(read, part, 'as HTML')
+  await post.send()
+  t.notMatch((await post.files())[0], /<table>/, 'without variables there is no table')
+})
+
+t.test('a subject is one line, whatever its data breaks lines with', async (t) => {
+  const post = await openPost(t)
+  await post.send({ config: { subject: 'a{{it}}b' }, data: { it: '\t\u0001\u000b\u0085\u2028\u2029\r\n' } })
+  t.match((await post.files())[0], /^Subject: a b$/m)
+})
+
 t.test('to, cc, bcc and replyTo have their places; who gets a bcc is in no header', async (t) => {
   const server = await openMailServer(t)
   const post = await openPost(t, server.url)

@@ -195,6 +195,9 @@ t.test('Retry-After is seconds or a date of HTTP; another text is as good as non
   const cases: [string | string[] | undefined, number | undefined][] = [
     ['0', 0],
     ['120', 120_000],
+    ['3600', 3_600_000],
+    ['999999999', 999_999_999_000],
+    ['1000000000', undefined],
     [' 3 ', 3_000],
     [['5', '6'], 5_000],
     ['Thu, 01 Jan 2026 00:01:00 GMT', 60_000],
@@ -590,3 +593,70 @@ async function until(holds: () => boolean): Promise<void> {
 function untilClosed(connection: EventEmitter): Promise<void> {
   return new Promise((resolve) => connection.once('close', () => resolve()))
 }
+
+t.test('a call goes on with the trace of its event, unless the rule says so itself', async (t) => {
+  const server = await serve(t)
+  const sender = openSender(t)
+  const traced = { ...context, traceparent: `00-${'a'.repeat(32)}-${'b'.repeat(16)}-01` }
+  const headers = { TraceParent: `00-${'c'.repeat(32)}-${'d'.repeat(16)}-00` }
+  await sender.sendWebhook(webhook({ url: server.url }), traced)
+  await sender.sendWebhook(webhook({ url: server.url, headers }), traced)
+  await sender.sendWebhook(webhook({ url: server.url }), context)
+  t.strictSame(
+    server.calls.map((call) => call.headers.traceparent),
+    [traced.traceparent, headers.TraceParent, undefined],
+  )
+})
+
+t.test('a subscription signs what is addressed to it; all else, the receiver’s own secret', async (t) => {
+  const server = await serve(t)
+  const asked: Recipient[] = []
+  const findKeys = async (recipient: Recipient) => {
+    asked.push(recipient)
+    return { keys: [Buffer.from('key')] }
+  }
+  const sender = openSender(t, loopback, { findKeys })
+  const call = (type: string, ruleId: string | null) =>
+    sender.sendWebhook(webhook({ url: server.url }), {
+      ...context,
+      event: { ...context.event, type, ruleId },
+    })
+  await call('execution.failed', 'subscription')
+  await call('execution.failed', null)
+  await call('LEAD_CREATED', 'rule')
+  const { workspaceId } = context.event
+  t.strictSame(asked, [
+    { workspaceId, party: 'subscription' },
+    { workspaceId, party: '127.0.0.1' },
+    { workspaceId, party: '127.0.0.1' },
+  ])
+  t.equal(server.calls.length, 3)
+})
+
+t.test('a sender that is closed ends the calls it has in hand', async (t) => {
+  const server = await serve(t, () => {})
+  const sender = openSender(t)
+  const call = sender.sendWebhook(webhook({ url: server.url }, 60_000), context)
+  while (server.calls.length === 0) await setImmediate()
+  sender.close()
+  t.match(await call, { status: 'failed', error: /^(?!No answer)./ })
+})
+
+t.test('where nobody listens at the first address of a name, the next one is tried', async (t) => {
+  const server = await serve(t)
+  const resolveHost = async () => ['127.0.0.2', '127.0.0.3', '127.0.0.1']
+  const sender = openSender(t, loopback, { resolveHost })
+  const url = `http://hooks.example:${server.port}/`
+  t.match(await sender.sendWebhook(webhook({ url }), context), { status: 'success' })
+  t.equal(server.calls.length, 1)
+})
+
+t.test('a URL without a port is called at 80, one of https at 443', async (t) => {
+  const sender = openSender(t)
+  for (const [scheme, port] of Object.entries({ http: 80, https: 443 })) {
+    // Where somebody listens there, any answer will do.
+    const effect = await sender.sendWebhook(webhook({ url: `${scheme}://127.0.0.1/` }), context)
+    if (effect.status === 'failed' && effect.error.startsWith('connect'))
+      t.equal(effect.error, `connect ECONNREFUSED 127.0.0.1:${port}`)
+  }
+})
