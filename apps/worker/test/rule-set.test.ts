@@ -74,6 +74,15 @@ t.test('a set that is written again is the same one, used again', async (t) => {
   await own.ruleSet.updateMany({ data: { usedAt: new Date(0) } })
   t.equal(await writeRuleSet(database, workspaceId, ruleIds), id)
   t.ok((await readUsedAt()) >= usedAt)
+  for (const [minutes, isAnew] of [
+    [29, false],
+    [31, true],
+  ] as const) {
+    const before = new Date(Date.now() - minutes * 60_000)
+    await own.ruleSet.updateMany({ data: { usedAt: before } })
+    await writeRuleSet(database, workspaceId, ruleIds)
+    t.equal((await readUsedAt()) > before.getTime(), isAnew, `last used ${minutes} minutes ago`)
+  }
   t.not(await writeRuleSet(database, workspaceId, ruleIds.toReversed()), id, 'order is part of it')
   t.equal(await own.ruleSet.count(), 2)
 })
@@ -85,6 +94,7 @@ t.test('what has not changed is not compiled again', async (t) => {
     await house.createRule([task]),
     await house.createRule([task]),
   ]
+  await house.createRule([task], 'DEAL_WON')
   const event = { ...house.newEvent(), depth: 0, rulesVersion: 0, autoPauseAfter: null, crashes: 0 }
   const read = (known = noRules) => readRuleSet(house.database, event, known)
   const first = await read()

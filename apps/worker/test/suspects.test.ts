@@ -29,3 +29,67 @@ t.test('a run that never ends, since its worker does, is counted before it begin
   })
   t.match(await own.event.findUnique({ where: { id: event.id } }), { crashes: 2, quarantined: false })
 })
+
+t.test('the third crash quarantines: the event is done, told once, and not run', async (t) => {
+  const { database, own, newEvent } = await openHouse(t)
+  const event = newEvent()
+  await own.event.create({ data: { ...event, crashes: 1 } })
+  let told = 0
+  let runs = 0
+  const runAlone = createSuspects(database, () => told++)
+  const readState = async () => {
+    const { crashes, quarantined, doneAt } = await own.event.findUniqueOrThrow({ where: { id: event.id } })
+    return { crashes, quarantined, isDone: doneAt !== null }
+  }
+  await runAlone(event.id, async () => void runs++)
+  t.strictSame(await readState(), { crashes: 2, quarantined: false, isDone: false })
+  t.strictSame([runs, told], [1, 0])
+  await runAlone(event.id, async () => void runs++)
+  t.strictSame(await readState(), { crashes: 3, quarantined: true, isDone: true })
+  await runAlone(event.id, async () => void runs++)
+  t.strictSame(await readState(), { crashes: 3, quarantined: true, isDone: true })
+  t.strictSame([runs, told], [1, 1])
+})
+
+t.test('an event that is done, or gone, is no suspect any more', async (t) => {
+  const { database, own, newEvent } = await openHouse(t)
+  const event = newEvent()
+  await own.event.create({ data: { ...event, crashes: 2, doneAt: new Date() } })
+  const runAlone = createSuspects(database, () => t.fail('It was told'))
+  for (const id of [event.id, newEvent().id]) await runAlone(id, async () => void t.fail('It was run'))
+  t.match(await own.event.findUnique({ where: { id: event.id } }), { crashes: 2, quarantined: false })
+})
+
+t.test('a run that fails takes back its own crash, of an event that is not done, and no more', async (t) => {
+  const { database, own, newEvent } = await openHouse(t)
+  const runAlone = createSuspects(database)
+  for (const meanwhile of [{ doneAt: new Date() }, { crashes: 0 }]) {
+    const event = newEvent()
+    const where = { id: event.id }
+    await own.event.create({ data: { ...event, crashes: 1 } })
+    const run = runAlone(event.id, async () => {
+      await own.event.update({ where, data: meanwhile })
+      throw new Error('It failed')
+    })
+    await t.rejects(run, { message: 'It failed' })
+    t.match(await own.event.findUnique({ where }), { crashes: 2, ...meanwhile })
+  }
+})
+
+t.test('suspects run one at a time, and are counted when it is their turn', async (t) => {
+  const { database, own, newEvent } = await openHouse(t)
+  const [first, second] = [newEvent(), newEvent()]
+  for (const event of [first, second]) await own.event.create({ data: { ...event, crashes: 1 } })
+  const runAlone = createSuspects(database)
+  const order: string[] = []
+  const runs = [
+    runAlone(first.id, async () => {
+      order.push('first begins')
+      t.match(await own.event.findUnique({ where: { id: second.id } }), { crashes: 1 })
+      order.push('first ends')
+    }),
+    runAlone(second.id, async () => void order.push('second')),
+  ]
+  await Promise.all(runs)
+  t.strictSame(order, ['first begins', 'first ends', 'second'])
+})

@@ -1,0 +1,90 @@
+import pg from 'pg'
+import t from 'tap'
+import {
+  DatabaseBusy,
+  isDatabaseAway,
+  isLockConflict,
+  isRowFault,
+  isTableMissing,
+  Prisma,
+} from '../src/index.js'
+
+const ofPostgres = (code: string) => Object.assign(new pg.DatabaseError('told', 4, 'error'), { code })
+const ofSocket = (code: string) => Object.assign(new Error(`connect ${code} 127.0.0.1:5432`), { code })
+const ofPrisma = (code: string, cause?: object) =>
+  new Prisma.PrismaClientKnownRequestError('told', {
+    code,
+    clientVersion: '7',
+    ...(cause && { meta: { driverAdapterError: { cause } } }),
+  })
+/** The same as pg throws it and as Prisma passes it on. */
+const inBoth = (code: string) => [
+  ofPostgres(code),
+  ofPrisma('P2010', { kind: 'postgres', originalCode: code }),
+]
+
+const kinds: Record<string, { is: (error: unknown) => boolean; errors: unknown[] }> = {
+  'a row that is refused': {
+    is: isRowFault,
+    errors: ['22P05', '22003', '23505', '23514'].flatMap(inBoth),
+  },
+  'a database that is away': {
+    is: isDatabaseAway,
+    errors: [
+      ...['08006', '28P01', '3D000', '53300', '57P01', '57P03'].flatMap(inBoth),
+      ...['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'EHOSTUNREACH', 'ENETUNREACH', 'ENOTFOUND'].map(
+        ofSocket,
+      ),
+      ...['EAI_AGAIN'].map(ofSocket),
+      ...['DatabaseNotReachable', 'ConnectionClosed', 'SocketTimeout', 'TlsConnectionError'].map((kind) =>
+        ofPrisma('P2010', { kind }),
+      ),
+      ...['TooManyConnections', 'DatabaseAccessDenied', 'AuthenticationFailed', 'DatabaseDoesNotExist'].map(
+        (kind) => ofPrisma('P2010', { kind }),
+      ),
+      ...['P2024', 'P2028'].map((code) => ofPrisma(code)),
+      ...[
+        'Connection terminated unexpectedly',
+        'Client has encountered a connection error and is not queryable',
+        'timeout exceeded when trying to connect',
+        'Query read timeout',
+        'Connection ended',
+      ].map((message) => new Error(message)),
+      new DatabaseBusy('Others were in the way'),
+    ],
+  },
+  'a conflict of locks': {
+    is: isLockConflict,
+    errors: [...['40001', '40P01'].flatMap(inBoth), ofPrisma('P2034', { kind: 'TransactionWriteConflict' })],
+  },
+  'a table that is missing': {
+    is: isTableMissing,
+    errors: [...inBoth('42P01'), ofPrisma('P2021', { kind: 'TableDoesNotExist' })],
+  },
+  'none of these': {
+    is: () => false,
+    errors: [
+      ...['57014', '42601', '21000', '25001', '20000', '02323', '55P03'].flatMap(inBoth),
+      Object.assign(ofPostgres('42601'), { message: 'Query read timeout' }),
+      ofSocket('ENOENT'),
+      ofPrisma('P2002'),
+      ofPrisma('P2010', {}),
+      new Error('It failed'),
+      ...[undefined, null, 'Connection terminated', {}],
+    ],
+  },
+}
+
+for (const [kind, { errors }] of Object.entries(kinds)) {
+  t.test(`each error is told as ${kind}, and as nothing else`, async (t) => {
+    for (const error of errors) {
+      const told = Object.entries(kinds).filter(([, { is }]) => is(error))
+      const { code, message } = Object(error) as Error & { code?: string }
+      t.strictSame(
+        told.map(([name]) => name),
+        kind === 'none of these' ? [] : [kind],
+        `${code} ${message}`,
+      )
+    }
+  })
+}
