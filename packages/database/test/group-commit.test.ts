@@ -1,6 +1,12 @@
 import t from 'tap'
 import { groupCommit, Prisma } from '../src/index.js'
 
+const fault = new Prisma.PrismaClientKnownRequestError('bad row', {
+  code: 'P2010',
+  clientVersion: '7',
+  meta: { driverAdapterError: { cause: { originalCode: '22P05' } } },
+})
+
 function deferred() {
   let resolve = () => {}
   const promise = new Promise<void>((settle) => {
@@ -36,11 +42,6 @@ t.test('a batch has no more than its limit', async (t) => {
 })
 
 t.test('a row that Postgres refuses fails alone', async (t) => {
-  const fault = new Prisma.PrismaClientKnownRequestError('bad row', {
-    code: 'P2010',
-    clientVersion: '7',
-    meta: { driverAdapterError: { cause: { originalCode: '22P05' } } },
-  })
   const save = groupCommit(async (items: number[]) => {
     if (items.includes(3)) throw fault
     return items
@@ -50,7 +51,43 @@ t.test('a row that Postgres refuses fails alone', async (t) => {
     settled.map((result) => result.status),
     ['fulfilled', 'fulfilled', 'rejected', 'fulfilled', 'fulfilled'],
   )
+  t.match(settled[2], { reason: fault })
 })
+
+t.test('a refused row is found by halving, one commit at a time', async (t) => {
+  let commits = 0
+  let underWay = 0
+  const save = groupCommit(async (items: number[]) => {
+    commits += 1
+    underWay += 1
+    t.equal(underWay, 1)
+    await new Promise(setImmediate)
+    underWay -= 1
+    if (items.includes(63)) throw fault
+    return items
+  })
+  const settled = await Promise.allSettled(Array.from({ length: 64 }, (_, index) => save(index)))
+  t.equal(settled.filter(({ status }) => status === 'rejected').length, 1)
+  t.equal(commits, 1 + 2 * Math.log2(64))
+})
+
+t.test(
+  'a batch has 500 rows where nothing else is said, and none begins before another has ended',
+  async (t) => {
+    const sizes: number[] = []
+    let underWay = 0
+    const echo = groupCommit(async (items: number[]) => {
+      underWay += 1
+      t.equal(underWay, 1)
+      sizes.push(items.length)
+      await new Promise(setImmediate)
+      underWay -= 1
+      return items
+    })
+    await Promise.all(Array.from({ length: 1_001 }, (_, index) => echo(index)))
+    t.same(sizes, [500, 500, 1])
+  },
+)
 
 t.test('a fault of the connection fails the whole batch at once, and the next batch is tried', async (t) => {
   let commits = 0

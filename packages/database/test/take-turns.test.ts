@@ -1,4 +1,4 @@
-import { setTimeout } from 'node:timers/promises'
+import { setImmediate, setTimeout } from 'node:timers/promises'
 import t from 'tap'
 import { isDatabaseAway } from '../src/database-errors.js'
 import { takeTurns } from '../src/take-turns.js'
@@ -31,4 +31,21 @@ t.test('who has stood in line for too long is not served, and who comes then is'
   t.ok(isDatabaseAway(late))
   await slow
   t.equal(await inTurn('a', async () => 'served'), 'served')
+})
+
+t.test('who comes while the second is at work waits for it, too', async (t) => {
+  const inTurn = takeTurns()
+  const done: string[] = []
+  let begin = () => {}
+  const hasBegun = new Promise<void>((resolve) => (begin = resolve))
+  const first = inTurn('a', async () => done.push('first'))
+  const second = inTurn('a', async () => {
+    begin()
+    await setImmediate()
+    done.push('second')
+  })
+  await Promise.all([first, hasBegun])
+  const third = inTurn('a', async () => done.push('third'))
+  await Promise.all([second, third])
+  t.strictSame(done, ['first', 'second', 'third'])
 })
