@@ -16,10 +16,11 @@ import { endCallSpan, endRunSpan, traceCall } from './trace-runs.js'
 import { untilPostgresIsBack } from './until-postgres-is-back.js'
 import type { WorkerMetrics } from './worker-metrics.js'
 
-/** A run that this worker has, in front of a call. */
-export interface PendingCall extends Step {
-  action: OutsideAction
-  /** Its place in the gate; undefined where none was free yet. */
+/** A run that this worker holds. */
+export interface ActiveRun extends Step {
+  /** The call that is next; undefined when the run is finished or suspended. */
+  action: OutsideAction | undefined
+  /** Its slot of the gate; undefined where it has none. */
   entry: Entry | undefined
 }
 
@@ -53,16 +54,24 @@ export function createExecutor({ database, queue, ledger, leases, gate, perform,
   const isVerbose = log.isLevelEnabled('debug')
 
   return {
-    /** Goes on with a run up to its first call, which is then ready to be committed with it; undefined where there is none. */
-    begin: (run: Run): PendingCall | undefined => prepareNext(run, newId()),
-    /** Makes the call of a run that was committed, and all that follow. Resolves when the run is finished or suspended. */
-    carryOn: (call: PendingCall): Promise<void> => track(call.run, carryOn(call)),
-    /** Goes on with a run that was taken up again. */
-    resume: (step: Step): Promise<void> => track(step.run, resume(step)),
-    abandon({ entry, run }: PendingCall): void {
-      leave(entry)
-      run.span?.end(true)
+    /**
+     * Advances runs up to their first calls. Returns those that have one: it is ready to be committed with its run, and
+     * then to be made by `carryOn`, or to be given up by `abandon`.
+     */
+    begin(runs: Run[]): ActiveRun[] {
+      const active = runs.map((run) => activate(run, newId()))
+      try {
+        return active.filter(prepareCall)
+      } catch (error) {
+        active.forEach(abandon)
+        throw error
+      }
     },
+    /** Makes the call of a run that was committed, and all that follow. Resolves when the run is finished or suspended. */
+    carryOn: (active: ActiveRun): Promise<void> => track(active, makeCalls),
+    /** Goes on with a run that was taken up again. */
+    resume: ({ run, lease }: Step): Promise<void> => track(activate(run, lease), resume),
+    abandon,
     announce,
     isIdle: (): boolean => underWay.size === 0,
     /** From now on no call is begun: what is left of the runs is for other workers. */
@@ -78,51 +87,59 @@ export function createExecutor({ database, queue, ledger, leases, gate, perform,
     },
   }
 
-  function track(run: Run, work: Promise<void>): Promise<void> {
-    const tracked = work
+  function track(active: ActiveRun, work: (active: ActiveRun) => Promise<void>): Promise<void> {
+    const tracked = holdFor(active, work)
       // The lease runs out, and another worker tries.
-      .catch((error) => log.error({ err: error, ...idsOf(run) }, 'a run could not go on'))
+      .catch((error) => log.error({ err: error, ...idsOf(active.run) }, 'a run could not go on'))
       .finally(() => underWay.delete(tracked))
     underWay.add(tracked)
     return tracked
   }
 
-  async function resume({ run, lease }: Step): Promise<void> {
-    if (run.finishedAt === null) settleInterrupted(run)
-    if (run.finishedAt !== null) return void (await record({ run, lease }))
-    const call = prepareNext(run, lease)
-    if (!(await record({ run, lease }))) return leave(call?.entry)
-    if (call) await carryOn(call)
-  }
-
-  async function carryOn(first: PendingCall): Promise<void> {
-    leases.hold(first.run, first.lease)
+  /**
+   * However the work ends, the lease is renewed no more and the slot is free: a slot is left here and after a call, and
+   * nowhere else. One that nobody leaves is gone until this worker restarts.
+   */
+  async function holdFor(active: ActiveRun, work: (active: ActiveRun) => Promise<void>): Promise<void> {
+    leases.hold(active.run, active.lease)
     try {
-      let call: PendingCall | undefined = first
-      while (call) call = await makeCall(call)
+      await work(active)
     } finally {
-      leases.release(first.lease)
-      first.run.span?.end(true)
+      leases.release(active.lease)
+      abandon(active)
     }
   }
 
-  /** Answers the next call, where this one is not the last and the run is still this worker's. */
-  async function makeCall(call: PendingCall): Promise<PendingCall | undefined> {
-    const { run, lease, action } = call
-    const entry = call.entry ?? (await waitInLine(run, action))
-    if (entry === undefined || entry.kind === 'full') {
-      suspendRun(run, 'running', entry === undefined ? new Date() : someTimeLater())
-      await record(call)
-      return undefined
-    }
-    if (call.entry === undefined) {
+  async function resume(active: ActiveRun): Promise<void> {
+    const { run } = active
+    if (run.finishedAt === null) settleInterrupted(run)
+    if (run.finishedAt === null) prepareCall(active)
+    if (await record(active)) await makeCalls(active)
+  }
+
+  async function makeCalls(active: ActiveRun): Promise<void> {
+    let isOurs = true
+    while (isOurs && active.action) isOurs = await makeCall(active, active.action)
+  }
+
+  /** Makes one call, and prepares the next. False where the run is not this worker's any more. */
+  async function makeCall(active: ActiveRun, action: OutsideAction): Promise<boolean> {
+    const { run } = active
+    if (active.entry === undefined) {
+      active.entry = await waitInLine(run, action)
+      if (active.entry === undefined || active.entry.kind === 'full') {
+        suspendRun(run, 'running', active.entry === undefined ? new Date() : someTimeLater())
+        await record(active)
+        return false
+      }
       openAttempt(run, action)
-      if (!(await record(call))) return void leave(entry)
+      if (!(await record(active))) return false
     }
-    settleAttempt(run, action, await attempt(run, action, entry))
-    const next = run.status === 'running' ? prepareNext(run, lease) : undefined
-    if (await record(call)) return next
-    return void leave(next?.entry)
+    settleAttempt(run, action, await attempt(run, action, active.entry))
+    active.action = undefined
+    active.entry = undefined
+    if (run.status === 'running') prepareCall(active)
+    return record(active)
   }
 
   /** Undefined where this worker is about to close. */
@@ -148,7 +165,7 @@ export function createExecutor({ database, queue, ledger, leases, gate, perform,
       return effect
     } finally {
       endCallSpan(span, effect)
-      leave(entry, effect !== undefined && wasAnswered(action, effect))
+      leave(entry, effect && wasAnswered(action, effect))
     }
   }
 
@@ -160,18 +177,21 @@ export function createExecutor({ database, queue, ledger, leases, gate, perform,
     )
   }
 
-  function prepareNext(run: Run, lease: string): PendingCall | undefined {
+  /** Advances a run up to its next call, and enters the gate where a slot is free. False where there is no call. */
+  function prepareCall(active: ActiveRun): boolean {
+    const { run, lease } = active
     const action = advance(run)
-    if (action === undefined) return undefined
+    if (action === undefined) return false
     if (closing.signal.aborted) {
       suspendRun(run, 'running', new Date())
-      return undefined
+      return false
     }
     run.lease = lease
-    const entry = gate.tryEnter(run.event.workspaceId, destinationOf(action))
-    // Only who has a place may call, so only then is there an intent to commit.
-    if (entry) openAttempt(run, action)
-    return { run, lease, action, entry }
+    active.action = action
+    active.entry = gate.tryEnter(run.event.workspaceId, destinationOf(action))
+    // Only who has a slot may call, so only then is there an intent to commit.
+    if (active.entry) openAttempt(run, action)
+    return true
   }
 
   /** False where the run is another worker's by now. */
@@ -211,6 +231,15 @@ export function createExecutor({ database, queue, ledger, leases, gate, perform,
   }
 }
 
+function activate(run: Run, lease: string): ActiveRun {
+  return { run, lease, action: undefined, entry: undefined }
+}
+
+function abandon({ run, entry }: ActiveRun): void {
+  leave(entry)
+  run.span?.end(true)
+}
+
 /** For each line that tells of a run. */
 function idsOf({ executionId, event, rule }: Run) {
   return { executionId, eventId: event.id, ruleId: rule.id }
@@ -221,6 +250,7 @@ function resultOf(effect: Effect): 'success' | 'failed' | 'final' {
   return effect.isFinal ? 'final' : 'failed'
 }
 
+/** @param wasAnswered undefined where no call was made */
 function leave(entry: Entry | undefined, wasAnswered?: boolean): void {
   if (entry?.kind === 'entered') entry.leave(wasAnswered)
 }

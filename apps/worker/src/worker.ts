@@ -26,7 +26,7 @@ import { createLedger } from './ledger.js'
 import { createEventLoader, type LoadedEvent } from './load-events.js'
 import { createReplies } from './replies.js'
 import { makeSetOfOne } from './rule-set.js'
-import { beginRuns } from './run.js'
+import { beginRuns, type Run } from './run.js'
 import { createSuspects } from './suspects.js'
 import { traceEvent, traceResumption, traceRuns } from './trace-runs.js'
 import { createWorkerMetrics } from './worker-metrics.js'
@@ -172,18 +172,18 @@ export function startWorker(
         : makeSetOfOne(await findAddressee(database, event, event.ruleId))
     const runs = beginRuns(set, event)
     traceRuns(span, runs)
-    const calls = runs.flatMap((run) => executor.begin(run) ?? [])
+    const calls = executor.begin(runs)
+    let held: Run[] = []
     const recording = span?.begin('record')
-    const held = await ledger.recordOutcome({ event, ruleSetId: set.id, runs }).catch((error) => {
-      calls.forEach(executor.abandon)
-      throw error
-    })
-    recording?.end()
+    try {
+      held = await ledger.recordOutcome({ event, ruleSetId: set.id, runs })
+      recording?.end()
+    } finally {
+      for (const call of calls) if (!held.includes(call.run)) executor.abandon(call)
+    }
     runs.forEach(executor.announce)
     // The rules know nothing of one another, so none waits for another's calls.
-    const ending = calls.map((call) =>
-      held.includes(call.run) ? executor.carryOn(call) : executor.abandon(call),
-    )
+    const ending = calls.flatMap((call) => (held.includes(call.run) ? executor.carryOn(call) : []))
     log.debug({ eventId: event.id, runs: runs.length, calls: calls.length }, 'event done')
     if (replyTo === undefined) return
     if (calls.length > 0) void Promise.all(ending).then(() => reply(replyTo, event, set, runs))
