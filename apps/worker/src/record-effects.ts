@@ -13,6 +13,8 @@ const deliveryId = `(
  * the rows of `recorded`, which are the runs that *this* statement has written: what another delivery recorded first
  * contributes nothing, so tasks, events and counts happen once.
  *
+ * - A step that goes on under its lease may be said twice: it was committed, and the answer was lost. Then its row moves
+ *   again, so what follows from it is inserted unless it is there.
  * - `locked` takes the counters in the order of their ids, so that two workers do not lock each other out.
  * - A run counts when it is finished, and a cancelled one does not. So the counters are the finished rows, counted.
  * - Counters of a rule that was deleted meanwhile are gone with it; its executions stay as history.
@@ -38,6 +40,7 @@ export const recordEffects = `
     FROM json_to_recordset($3::json) AS new (
       id uuid, workspace_id uuid, type text, data json, depth int, caused_by uuid)
     JOIN recorded ON recorded.id = new.caused_by
+    ON CONFLICT (id) DO NOTHING
   ),
   told AS (
     INSERT INTO events (id, workspace_id, type, data, rule_id)

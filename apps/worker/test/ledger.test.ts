@@ -261,6 +261,15 @@ t.test('what a run emits is committed with it, once', async (t) => {
   ])
 })
 
+t.test('a step whose answer was lost can be recorded again, and what it emitted is there once', async (t) => {
+  const { own, ledger, run, lease } = await beginCall(t)
+  const { workspaceId } = run.event
+  run.emitted = [{ id: newId(), workspaceId, type: 'DEAL_WON', data: {}, ruleId: null, depth: 1 }]
+  t.ok(await ledger.recordStep({ run, lease }), 'it goes on to a call')
+  t.ok(await ledger.recordStep({ run, lease }))
+  t.equal(await own.event.count({ where: { type: 'DEAL_WON' } }), 1)
+})
+
 t.test('who subscribes to execution.failed is told of failures, by an event addressed to it', async (t) => {
   const { own, workspaceId, createRule, createOutcome } = await createWorkspace()
   const subscribe = (eventTypes: string[], isActive = true) => {
