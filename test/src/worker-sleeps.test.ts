@@ -51,6 +51,7 @@ t.test(
       (ended?.results as { status: string }[] | undefined)?.map(({ status }) => status),
       ['failed', 'skipped', 'skipped'],
     )
+    t.equal(ended?.interruptions, 0, 'its worker was alive')
     t.notOk(
       effects.tasks.some((task) => task.executionId === executionId),
       'and its task is not there',

@@ -110,8 +110,13 @@ const statement = `
   WITH claimed AS (
     UPDATE executions SET
       lease = new.lease, status = 'running', due_at = now() + make_interval(secs => ${leaseSeconds}),
-      -- Whoever let go of it orderly left no lease.
-      interruptions = CASE WHEN executions.lease IS NULL THEN 0 ELSE interruptions + 1 END
+      -- A worker that released it left no lease. One that held it in line had not begun what could have ended it. Any other
+      -- has ended, or is alive and takes its count back (leases.ts).
+      interruptions = CASE WHEN executions.lease IS NULL THEN 0 WHEN awaits_slot THEN interruptions
+                           ELSE interruptions + 1 END,
+      lost_leases = CASE WHEN executions.lease IS NULL THEN NULL WHEN awaits_slot THEN lost_leases
+                         ELSE array_append(lost_leases, executions.lease) END,
+      awaits_slot = NULL
     FROM json_to_recordset($1::json) AS new (id uuid, lease uuid)
     WHERE executions.id = new.id
       -- Written so that they are looked up by their ids: by due_at, each claim would read all that is due.

@@ -127,6 +127,7 @@ export function createExecutor({ database, queue, ledger, leases, gate, perform,
     const { run } = active
     if (active.entry === undefined) {
       active.entry = await waitInLine(run, action)
+      run.awaitsSlot = false
       if (active.entry === undefined || active.entry.kind === 'full') {
         suspendRun(run, 'running', active.entry === undefined ? new Date() : someTimeLater())
         await record(active)
@@ -191,6 +192,7 @@ export function createExecutor({ database, queue, ledger, leases, gate, perform,
     active.entry = gate.tryEnter(run.event.workspaceId, destinationOf(action))
     // Only who has a slot may call, so only then is there an intent to commit.
     if (active.entry) openAttempt(run, action)
+    else run.awaitsSlot = true
     return true
   }
 
@@ -200,6 +202,7 @@ export function createExecutor({ database, queue, ledger, leases, gate, perform,
     if (isWritten) announce(step.run)
     else {
       metrics.leasesLost.inc()
+      leases.noteLost(step)
       step.run.span?.end(true)
     }
     return isWritten

@@ -51,17 +51,17 @@ const statement = `
   new AS (
     SELECT * FROM json_to_recordset($1::json) AS new (
       id uuid, event_id uuid, rule_id uuid, rule_version int, status execution_status, results json, error text,
-      started_ms float8, finished_ms float8, due_ms float8, lease uuid, attention text)
+      started_ms float8, finished_ms float8, due_ms float8, lease uuid, awaits_slot boolean, attention text)
   ),
   ran AS (
     INSERT INTO executions
       (id, workspace_id, event_id, event_type, rule_id, rule_version, status, results, error, started_at, finished_at,
-       due_at, lease)
+       due_at, lease, awaits_slot)
     SELECT new.id, done.workspace_id, event_id, done.type, rule_id, rule_version, status, results, error,
            to_timestamp(started_ms / 1000), to_timestamp(finished_ms / 1000),
            CASE WHEN lease IS NULL THEN to_timestamp(due_ms / 1000)
                 ELSE now() + make_interval(secs => ${leaseSeconds}) END,
-           lease
+           lease, awaits_slot
     FROM new JOIN done ON done.id = new.event_id
     ON CONFLICT (id) DO NOTHING
     RETURNING id, workspace_id, event_id, event_type, rule_id, status, error, finished_at, lease
@@ -83,6 +83,7 @@ function rowOf(run: Run) {
     finished_ms: run.finishedAt?.getTime(),
     due_ms: run.dueAt?.getTime(),
     lease: run.lease,
+    awaits_slot: run.awaitsSlot || undefined,
     attention: run.attention,
   }
 }

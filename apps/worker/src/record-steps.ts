@@ -36,7 +36,7 @@ const statement = `
         AND NOT EXISTS (SELECT 1 FROM rules WHERE rules.id = new.rule_id AND rules.is_active)) AS is_off
     FROM json_to_recordset($1::json) AS new (
       id uuid, held uuid, rule_id uuid, status execution_status, results json, error text, finished_ms float8,
-      due_ms float8, lease uuid, attention text, is_bound_to_rule boolean)
+      due_ms float8, lease uuid, awaits_slot boolean, attention text, is_bound_to_rule boolean)
   ),
   moved AS (
     UPDATE executions SET
@@ -47,7 +47,8 @@ const statement = `
       due_at = CASE WHEN is_off THEN NULL
                     WHEN new.lease IS NULL THEN to_timestamp(due_ms / 1000)
                     ELSE now() + make_interval(secs => ${leaseSeconds}) END,
-      lease = new.lease
+      lease = new.lease,
+      awaits_slot = new.awaits_slot
     FROM new
     WHERE executions.id = new.id AND executions.lease = new.held
       -- Looked up by their ids, however small Postgres takes the table for.
@@ -70,6 +71,7 @@ function rowOf({ run, lease }: Step) {
     finished_ms: run.finishedAt?.getTime(),
     due_ms: run.dueAt?.getTime(),
     lease: run.lease,
+    awaits_slot: run.awaitsSlot || undefined,
     attention: run.attention,
     is_bound_to_rule: run.event.ruleId === null,
   }

@@ -29,7 +29,9 @@ export interface Run {
   dueAt: Date | null
   /** Which taking-up it belongs to; null where no worker has it. */
   lease: string | null
-  /** How many workers in a row have ended while they had it. */
+  /** True while it waits for a slot of the gate: if its worker ends meanwhile, it is not what ended it. */
+  awaitsSlot?: boolean
+  /** How many workers in a row have ended while they called or advanced it. */
   readonly interruptions: number
   /** What somebody should look at. */
   attention: 'unknown_outcome' | 'event_loop' | null

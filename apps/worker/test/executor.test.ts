@@ -3,6 +3,7 @@ import { createSubscription } from '@automation/administration'
 import { newId } from '@automation/database'
 import type { ActionResult } from '@automation/engine'
 import t, { type Test } from 'tap'
+import { leaveRun } from './fixtures/held-run.js'
 import { type House, openHouse } from './fixtures/house.js'
 import { matchLists } from './fixtures/match-lists.js'
 import { openTarget } from './fixtures/target.js'
@@ -238,36 +239,11 @@ t.test('rules that cause one another stop after ten, and are shown for it', asyn
   t.equal(await house.own.event.count(), 11)
 })
 
-/** An execution as a worker that died during its call has left it. */
-async function leaveInterrupted(house: House, ruleId: string, interruptions = 0): Promise<string> {
-  const event = house.newEvent()
-  await house.own.event.create({ data: { ...event, doneAt: new Date() } })
-  const id = newId()
-  const open = { startedAt: new Date().toISOString() }
-  await house.own.execution.create({
-    data: {
-      id,
-      workspaceId: house.workspaceId,
-      eventId: event.id,
-      eventType: event.type,
-      ruleId,
-      ruleVersion: 1,
-      status: 'running',
-      results: [{ action: 'SEND_WEBHOOK', status: 'running', attempts: [open] }],
-      interruptions,
-      startedAt: new Date(),
-      dueAt: new Date(),
-      lease: newId(),
-    },
-  })
-  return id
-}
-
 t.test('a call that was cut off by the death of its worker is made again, under its first key', async (t) => {
   const house = await openHouse(t)
   const target = await openTarget(t)
   const ruleId = await house.createRule([call(target.url)])
-  const id = await leaveInterrupted(house, ruleId)
+  const id = await leaveRun(house, ruleId)
   house.startWorker()
   house.startSweeper()
   const execution = await house.untilStatus(id, 'succeeded')
@@ -281,7 +257,7 @@ t.test('with onUncertain "stop" it is not, and the rule asks for attention', asy
   const house = await openHouse(t)
   const target = await openTarget(t)
   const ruleId = await house.createRule([call(target.url, { onUncertain: 'stop', retry: soon }), task])
-  const id = await leaveInterrupted(house, ruleId)
+  const id = await leaveRun(house, ruleId)
   house.startWorker()
   house.startSweeper()
   const execution = await house.untilStatus(id, 'failed')
@@ -294,7 +270,7 @@ t.test('a call that five workers have died of is not made a sixth time', async (
   const house = await openHouse(t)
   const target = await openTarget(t)
   const ruleId = await house.createRule([call(target.url)])
-  const id = await leaveInterrupted(house, ruleId, 4)
+  const id = await leaveRun(house, ruleId, { interruptions: 4 })
   house.startWorker()
   house.startSweeper()
   matchLists(t, resultsOf(await house.untilStatus(id, 'failed')), [{ status: 'unknown' }])
@@ -304,8 +280,7 @@ t.test('a call that five workers have died of is not made a sixth time', async (
 t.test('a run that five workers have died of, without a call, has failed', async (t) => {
   const house = await openHouse(t)
   const ruleId = await house.createRule([task])
-  const id = await leaveInterrupted(house, ruleId, 4)
-  await house.own.execution.update({ where: { id }, data: { results: [] } })
+  const id = await leaveRun(house, ruleId, { interruptions: 4, results: [] })
   house.startWorker()
   house.startSweeper()
   t.match(await house.untilStatus(id, 'failed'), { error: '5 workers ended while they had this run' })

@@ -1,0 +1,157 @@
+import { setTimeout } from 'node:timers/promises'
+import { newId } from '@automation/database'
+import { openMetrics } from '@automation/telemetry'
+import t, { type Test } from 'tap'
+import { createClaims } from '../src/claim-runs.js'
+import { createGate } from '../src/effects/gate.js'
+import { createExecutor } from '../src/executor.js'
+import { createLeases } from '../src/leases.js'
+import { createLedger } from '../src/ledger.js'
+import { createWorkerMetrics } from '../src/worker-metrics.js'
+import { leaveRun } from './fixtures/held-run.js'
+import { type House, log, openHouse } from './fixtures/house.js'
+import { openTarget } from './fixtures/target.js'
+
+const task = { type: 'CREATE_TASK', config: { title: 'Task' } }
+const call = (url: string) => ({ type: 'SEND_WEBHOOK', config: { url } })
+
+/** A house whose runs are claimed by the test, as any number of workers would. */
+async function openLeasedHouse(t: Test) {
+  const house = await openHouse(t)
+  const { database, own } = house
+  const claim = createClaims(database)
+  return {
+    ...house,
+    read: (id: string) => own.execution.findUniqueOrThrow({ where: { id } }),
+    /** Takes a run from whoever has it, as if the lease had run out. */
+    async take(id: string) {
+      await own.execution.update({ where: { id }, data: { dueAt: new Date(0) } })
+      const step = await claim(id)
+      if (step === undefined) throw new Error('The run is not due')
+      return step
+    },
+    /** The leases of a worker that is alive. */
+    openLeases() {
+      const leases = createLeases(database, log, 20)
+      t.teardown(() => leases.stop())
+      return leases
+    },
+  }
+}
+
+t.test('five workers that lose a run one after another, and live, do not fail it', async (t) => {
+  const house = await openLeasedHouse(t)
+  const target = await openTarget(t)
+  const id = await leaveRun(house, await house.createRule([call(target.url)]))
+  let step = await house.take(id)
+  for (let loss = 0; loss < 5; loss++) {
+    const slow = step
+    const before = (await house.read(id)).interruptions
+    step = await house.take(id)
+    t.match(await house.read(id), { interruptions: before + 1 }, 'nobody knows yet that it is alive')
+    house.openLeases().hold(slow.run, slow.lease)
+    while ((await house.read(id)).interruptions > before) await setTimeout(20)
+  }
+  house.startWorker()
+  await house.own.execution.update({ where: { id }, data: { dueAt: new Date() } })
+  house.startSweeper()
+  t.match(await house.untilStatus(id, 'succeeded', 'failed'), { status: 'succeeded' })
+})
+
+t.test('a worker that lives takes back its own interruption, and not that of one that ended', async (t) => {
+  const house = await openLeasedHouse(t)
+  const id = await leaveRun(house, await house.createRule([task]), { lease: null })
+  const alive = await house.take(id)
+  const dead = await house.take(id)
+  const last = await house.take(id)
+  t.match(await house.read(id), { interruptions: 2, lostLeases: [alive.lease, dead.lease] })
+  const leases = house.openLeases()
+  leases.noteLost(alive)
+  leases.noteLost({ ...last, lease: newId() })
+  while ((await house.read(id)).interruptions === 2) await setTimeout(20)
+  leases.noteLost(alive)
+  await leases.giveBack()
+  t.match(await house.read(id), { interruptions: 1, lostLeases: [dead.lease], lease: last.lease })
+})
+
+t.test('a lease is renewed for its holder, and for nobody who has lost it', async (t) => {
+  const house = await openLeasedHouse(t)
+  const ruleId = await house.createRule([task])
+  const [mine, lost] = [await leaveRun(house, ruleId), await leaveRun(house, ruleId)]
+  const held = await house.take(mine)
+  const slow = await house.take(lost)
+  await house.take(lost)
+  const dueAt = new Date(Date.now() + 1_000)
+  await house.own.execution.updateMany({ data: { dueAt } })
+  const leases = house.openLeases()
+  leases.hold(slow.run, slow.lease)
+  leases.hold(held.run, held.lease)
+  while (Number((await house.read(mine)).dueAt) === Number(dueAt)) await setTimeout(20)
+  t.same((await house.read(lost)).dueAt, dueAt)
+})
+
+/** A worker that takes up runs and finds no slot for them. */
+function openFullWorker({ database, queue }: House) {
+  const gate = createGate(1)
+  gate.tryEnter('another', 'destination')
+  const executor = createExecutor({
+    database,
+    queue,
+    ledger: createLedger(database),
+    leases: { hold() {}, release() {}, noteLost() {} } as never,
+    gate,
+    perform: () => Promise.reject(new Error('never called')),
+    metrics: createWorkerMetrics(openMetrics()),
+    log,
+  })
+  return executor
+}
+
+t.test('a run in line whose workers end five times is not given up', async (t) => {
+  const house = await openLeasedHouse(t)
+  const target = await openTarget(t)
+  const ruleId = await house.createRule([call(target.url)])
+  const id = await leaveRun(house, ruleId, { results: [], interruptions: 3 })
+  for (let death = 0; death < 6; death++) {
+    const step = await house.take(id)
+    t.equal(step.run.interruptions, 4, 'the first worker ended as it advanced the run, the others did not')
+    void openFullWorker(house).resume(step)
+    while (!(await house.read(id)).awaitsSlot) await setTimeout(20)
+  }
+  house.startWorker()
+  await house.own.execution.update({ where: { id }, data: { dueAt: new Date() } })
+  house.startSweeper()
+  t.match(await house.untilStatus(id, 'succeeded', 'failed'), { status: 'succeeded' })
+  t.equal(target.calls.length, 1)
+})
+
+t.test('a run that ends whoever goes on with it is given up after five workers', async (t) => {
+  const house = await openLeasedHouse(t)
+  const id = await leaveRun(house, await house.createRule([task]), { results: [], lease: null })
+  for (let death = 0; death < 5; death++) await house.take(id)
+  house.startWorker()
+  await house.own.execution.update({ where: { id }, data: { dueAt: new Date() } })
+  house.startSweeper()
+  t.match(await house.untilStatus(id, 'succeeded', 'failed'), {
+    status: 'failed',
+    error: '5 workers ended while they had this run',
+  })
+})
+
+t.test('a run that finds no slot is stored as one that waits for it, until it calls', async (t) => {
+  const house = await openHouse(t, { OUTBOUND_CONCURRENCY: '1' })
+  const waiting: (() => void)[] = []
+  const target = await openTarget(t, (_request, response) => void waiting.push(() => response.end()))
+  const ruleId = await house.createRule([call(target.url)])
+  house.startWorker()
+  const first = await house.trigger(ruleId)
+  while (target.calls.length < 1) await setTimeout(20)
+  const second = await house.trigger(ruleId)
+  t.match(await house.untilStatus(second, 'running'), { awaitsSlot: true, lease: String })
+  t.match(await house.untilStatus(first, 'running'), { awaitsSlot: null, lease: String })
+  waiting[0]?.()
+  while (target.calls.length < 2) await setTimeout(20)
+  t.match(await house.untilStatus(second, 'running'), { awaitsSlot: null, lease: String })
+  waiting[1]?.()
+  await house.untilStatus(second, 'succeeded')
+})
