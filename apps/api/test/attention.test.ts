@@ -1,4 +1,4 @@
-import { pauseRule } from '@automation/administration'
+import { pauseRules } from '@automation/administration'
 import { type ExecutionStatus, newId } from '@automation/database'
 import t from 'tap'
 import type { Rule } from '../src/routes/rules/rule-schemas.js'
@@ -58,8 +58,8 @@ const setCounters = ({ database }: Workspace, ruleId: string, data: object) =>
   database.ruleCounters.update({ where: { ruleId }, data })
 const setBound = ({ database }: Workspace, autoPauseAfter: number | null) =>
   database.workspace.updateMany({ data: { autoPauseAfter } })
-const pause = (workspace: Workspace, ruleId: string, { app }: Api = api) =>
-  pauseRule(app.database, workspace.id, ruleId)
+const pause = async (workspace: Workspace, ruleId: string, { app }: Api = api) =>
+  (await pauseRules(app.database, workspace.id, [ruleId])).includes(ruleId)
 const toggle = ({ call }: Workspace, ruleId: string) => call('PATCH', `${rules}/${ruleId}/toggle`)
 const readLog = ({ database }: Workspace, action: string) =>
   database.auditEntry.findMany({

@@ -1,6 +1,5 @@
 import { setTimeout } from 'node:timers/promises'
-import { pauseRule } from '@automation/administration'
-import { type Database, newId } from '@automation/database'
+import { newId } from '@automation/database'
 import type { Effect } from '@automation/engine'
 import type { EventQueue } from '@automation/inbox'
 import type { Logger } from 'pino'
@@ -25,7 +24,6 @@ export interface ActiveRun extends Step {
 }
 
 interface Parts {
-  database: Database
   queue: EventQueue
   ledger: Ledger
   leases: Leases
@@ -48,7 +46,7 @@ const putOffMs = [5_000, 15_000] as const
  * A worker that dies on the way stops renewing the lease; the sweeper gives the run to another, which goes on from what
  * was committed last. The jobs of the belt do not wait for it: a slow target holds back nobody but its own callers.
  */
-export function createExecutor({ database, queue, ledger, leases, gate, perform, metrics, log }: Parts) {
+export function createExecutor({ queue, ledger, leases, gate, perform, metrics, log }: Parts) {
   const underWay = new Set<Promise<void>>()
   const closing = new AbortController()
   const isVerbose = log.isLevelEnabled('debug')
@@ -208,7 +206,7 @@ export function createExecutor({ database, queue, ledger, leases, gate, perform,
     return isWritten
   }
 
-  /** Whatever was committed with a run is put on the belt, best effort; and a rule that keeps failing is paused. */
+  /** Whatever was committed with a run is put on the belt, best effort. */
   function announce(run: Run): void {
     for (const event of run.emitted) {
       if (run.span) event.traceparent = run.span.traceparent
@@ -216,7 +214,7 @@ export function createExecutor({ database, queue, ledger, leases, gate, perform,
     }
     run.emitted = []
     run.tasks = []
-    const { executionId, event, dueAt, rule, status } = run
+    const { executionId, event, dueAt, status } = run
     if (dueAt !== null && dueAt.getTime() - Date.now() <= soonMs) {
       const { id: eventId, workspaceId } = event
       const traceparent = run.firstPlace ?? run.span?.traceparent
@@ -224,13 +222,6 @@ export function createExecutor({ database, queue, ledger, leases, gate, perform,
     }
     if (run.lease === null) endRunSpan(run)
     if (isVerbose) log.debug({ ...idsOf(run), status }, 'execution recorded')
-    if (status === 'failed' && event.autoPauseAfter !== null) {
-      pauseRule(database, event.workspaceId, rule.id).then(
-        (isPaused) => isPaused && log.info(idsOf(run), 'paused a rule that keeps failing'),
-        (error) =>
-          log.warn({ err: error, ...idsOf(run) }, 'a rule could not be paused; its next failure tries again'),
-      )
-    }
   }
 }
 

@@ -54,6 +54,7 @@ export const recordEffects = `
       ON s.workspace_id = recorded.workspace_id AND s.is_active AND 'execution.failed' = ANY (s.event_types)
     WHERE recorded.status = 'failed' AND position('.' IN recorded.event_type) = 0
     ON CONFLICT (id) DO NOTHING
+    RETURNING id, workspace_id, rule_id
   ),
   tally AS (
     SELECT rule_id,
@@ -92,6 +93,7 @@ export const recordEffects = `
                           THEN counters.attention_at ELSE tally.failure_at END
     FROM tally JOIN locked USING (rule_id)
     WHERE counters.rule_id = tally.rule_id
+    RETURNING counters.workspace_id, counters.rule_id, counters.consecutive_failures
   )`
 
 /** The rows for $2 and $3, under the names of their columns: one JSON text a table crosses cheaper than an array a column. */

@@ -2,6 +2,14 @@ import type { Database } from '@automation/database'
 import { capError, capResults } from './cap-results.js'
 import type { LoadedEvent } from './load-events.js'
 import { effectRowsOf, recordEffects, toStorableJson } from './record-effects.js'
+import {
+  columnsOf,
+  type FollowUps,
+  pickIds,
+  type ReturnedRow,
+  readFollowUps,
+  selectFollowUps,
+} from './returned-rows.js'
 import type { Run } from './run.js'
 
 /** An event that was taken up, with its runs, finished or not. */
@@ -21,21 +29,32 @@ export const leaseSeconds = 8
  * done, and everything else follows from the events that *this* statement turned. An event that another delivery of its
  * job finished first contributes nothing: no row, no count, no task, and no call, since none of its runs is answered.
  *
- * @returns the leases of the runs that are this worker's to go on with
+ * @returns for each outcome the runs that are this worker's to go on with; undefined where another delivery was first
  */
-export async function recordOutcomes(database: Database, outcomes: Outcome[]): Promise<Set<string>> {
+export async function recordOutcomes(
+  database: Database,
+  outcomes: Outcome[],
+): Promise<{ held: (Run[] | undefined)[]; followUps: FollowUps | undefined }> {
   // Two deliveries of one job may meet in one commit, too: the first counts.
   const seen = new Set<string>()
   const first = outcomes.filter(({ event }) => !seen.has(event.id) && seen.add(event.id))
   const runs = first.flatMap((outcome) => outcome.runs)
   const { tasks, events } = effectRowsOf(runs)
-  const held = await database.run<{ lease: string }>('record_outcomes', statement, [
+  const rows = await database.run<ReturnedRow>('record_outcomes', statement, [
     toStorableJson(runs.map(rowOf)),
     toStorableJson(tasks),
     toStorableJson(events),
     JSON.stringify(first.map(eventRow)),
   ])
-  return new Set(held.map(({ lease }) => lease))
+  const leases = pickIds(rows, 'held')
+  const overtaken = pickIds(rows, 'overtaken')
+  const recorded = new Set(first.filter(({ event }) => !overtaken.has(event.id)))
+  const held = outcomes.map((outcome) =>
+    recorded.has(outcome)
+      ? outcome.runs.filter(({ lease }) => lease !== null && leases.has(lease))
+      : undefined,
+  )
+  return { held, followUps: readFollowUps(rows, runs) }
 }
 
 const statement = `
@@ -68,7 +87,11 @@ const statement = `
   ),
   recorded AS (SELECT ran.*, new.attention FROM ran JOIN new USING (id)),
   ${recordEffects}
-  SELECT lease FROM ran WHERE lease IS NOT NULL`
+  SELECT 'held' AS what, ${columnsOf('lease')} FROM ran WHERE lease IS NOT NULL
+  UNION ALL
+  SELECT 'overtaken', ${columnsOf('id')} FROM json_to_recordset($4::json) AS known (id uuid)
+  WHERE NOT EXISTS (SELECT 1 FROM done WHERE done.id = known.id)
+  ${selectFollowUps}`
 
 function rowOf(run: Run) {
   return {

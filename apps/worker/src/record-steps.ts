@@ -2,6 +2,14 @@ import type { Database } from '@automation/database'
 import { capError, capResults } from './cap-results.js'
 import { effectRowsOf, recordEffects, toStorableJson } from './record-effects.js'
 import { leaseSeconds } from './record-outcomes.js'
+import {
+  columnsOf,
+  type FollowUps,
+  pickIds,
+  type ReturnedRow,
+  readFollowUps,
+  selectFollowUps,
+} from './returned-rows.js'
 import type { Run } from './run.js'
 
 /** A run that went on, under the lease that its worker holds. */
@@ -18,15 +26,20 @@ export interface Step {
  *
  * @returns for each step whether it was written
  */
-export async function recordSteps(database: Database, steps: Step[]): Promise<boolean[]> {
-  const { tasks, events } = effectRowsOf(steps.map(({ run }) => run))
-  const written = await database.run<{ id: string }>('record_steps', statement, [
+export async function recordSteps(
+  database: Database,
+  steps: Step[],
+): Promise<{ written: boolean[]; followUps: FollowUps | undefined }> {
+  const runs = steps.map(({ run }) => run)
+  const { tasks, events } = effectRowsOf(runs)
+  const rows = await database.run<ReturnedRow>('record_steps', statement, [
     toStorableJson(steps.map(rowOf)),
     toStorableJson(tasks),
     toStorableJson(events),
   ])
-  const ids = new Set(written.map(({ id }) => id))
-  return steps.map(({ run }) => ids.has(run.executionId))
+  const ids = pickIds(rows, 'moved')
+  const written = runs.map(({ executionId }) => ids.has(executionId))
+  return { written, followUps: readFollowUps(rows, runs) }
 }
 
 const statement = `
@@ -58,7 +71,8 @@ const statement = `
   ),
   recorded AS (SELECT * FROM moved),
   ${recordEffects}
-  SELECT id FROM moved`
+  SELECT 'moved' AS what, ${columnsOf('id')} FROM moved
+  ${selectFollowUps}`
 
 function rowOf({ run, lease }: Step) {
   return {

@@ -21,6 +21,7 @@ import type { Config } from './config.js'
 import { createGate } from './effects/gate.js'
 import { createEffects } from './effects/index.js'
 import { createExecutor } from './executor.js'
+import { createFollowUp } from './follow-up.js'
 import { createLeases } from './leases.js'
 import { createLedger } from './ledger.js'
 import { createEventLoader, type LoadedEvent } from './load-events.js'
@@ -58,12 +59,12 @@ export function startWorker(
   const findRules = createCompiledRules(database)
   const claimRun = createClaims(database)
   const runAlone = createSuspects(database, () => metrics.quarantined.inc())
-  const ledger = createLedger(database, metrics)
+  const ledger = createLedger(database, metrics, createFollowUp(database, queue, log))
   const leases = createLeases(database, log)
   const effects = createEffects(config, database)
   const gate = createGate(config.outbound.concurrency, Date.now, () => metrics.breakersOpened.inc())
   const { perform } = effects
-  const executor = createExecutor({ database, queue, ledger, leases, gate, perform, metrics, log })
+  const executor = createExecutor({ queue, ledger, leases, gate, perform, metrics, log })
   const publisher = new Redis(config.redisUrl, {
     enableAutoPipelining: true,
     maxRetriesPerRequest: 1,
@@ -173,17 +174,24 @@ export function startWorker(
     const runs = beginRuns(set, event)
     traceRuns(span, runs)
     const calls = executor.begin(runs)
-    let held: Run[] = []
+    let held: Run[] | undefined
     const recording = span?.begin('record')
     try {
       held = await ledger.recordOutcome({ event, ruleSetId: set.id, runs })
       recording?.end()
     } finally {
-      for (const call of calls) if (!held.includes(call.run)) executor.abandon(call)
+      for (const call of calls) if (!held?.includes(call.run)) executor.abandon(call)
     }
+    if (held === undefined) {
+      // Whoever waits is answered by the faster delivery, or from what that one stored.
+      for (const run of runs) run.span?.end(true)
+      log.debug({ eventId: event.id }, 'event was done by another delivery')
+      return
+    }
+    const ours = new Set(held)
     runs.forEach(executor.announce)
     // The rules know nothing of one another, so none waits for another's calls.
-    const ending = calls.flatMap((call) => (held.includes(call.run) ? executor.carryOn(call) : []))
+    const ending = calls.filter(({ run }) => ours.has(run)).map(executor.carryOn)
     log.debug({ eventId: event.id, runs: runs.length, calls: calls.length }, 'event done')
     if (replyTo === undefined) return
     if (calls.length > 0) void Promise.all(ending).then(() => reply(replyTo, event, set, runs))

@@ -95,7 +95,6 @@ function openFullWorker({ database, queue }: House) {
   const gate = createGate(1)
   gate.tryEnter('another', 'destination')
   const executor = createExecutor({
-    database,
     queue,
     ledger: createLedger(database),
     leases: { hold() {}, release() {}, noteLost() {} } as never,

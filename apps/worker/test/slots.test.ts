@@ -19,7 +19,6 @@ function openExecutor(places: number) {
   const gate = createGate(places, () => clock.now)
   let calls = 0
   const executor = createExecutor({
-    database: {} as never,
     queue: {} as never,
     ledger: {
       recordOutcome: async () => [],

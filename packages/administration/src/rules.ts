@@ -70,41 +70,55 @@ export async function cancelWaitingRunsOf(
 }
 
 /**
- * Switches off a rule that has failed as many times in a row as its workspace allows (`autoPauseAfter`), and puts it on
- * the list of those that need attention, until somebody changes it or switches it on again. Workers ask after each failed
- * run, so what is not to be paused costs a look and no lock; the look that counts is the one under it.
+ * Switches off rules that have failed as many times in a row as their workspace allows (`autoPauseAfter`), and puts them on
+ * the list of those that need attention, until somebody changes them or switches them on again. Workers ask again while runs
+ * of a paused rule end, so what is not to be paused costs a look and no lock; the look that counts is the one under it.
  *
- * @returns false where the rule is not to be paused, or not any more
+ * @returns the rules that were paused: not those that are not to be paused, or not any more
  */
-export async function pauseRule(database: Database, workspaceId: string, ruleId: string): Promise<boolean> {
-  if ((await findPausable(database.forWorkspace(workspaceId), ruleId)) === undefined) return false
+export async function pauseRules(
+  database: Database,
+  workspaceId: string,
+  ruleIds: string[],
+): Promise<string[]> {
+  if ((await findPausable(database.forWorkspace(workspaceId), ruleIds)).length === 0) return []
   const administrator = { database, workspaceId, actor: 'system:auto-pause' }
-  return changeRules<boolean>(administrator, async (transaction) => {
-    const counters = await findPausable(transaction, ruleId)
-    if (counters === undefined) return { result: false, entry: undefined }
-    await transaction.rule.update({ where: { id: ruleId }, data: { isActive: false }, select: { id: true } })
-    const cancelled = await cancelWaitingRuns(transaction, { id: ruleId, workspaceId }, 'The rule was paused')
-    await transaction.ruleCounters.update({
-      where: { ruleId },
-      data: { attentionReason: 'auto_paused', attentionAt: new Date() },
-      select: { ruleId: true },
-    })
-    const details = { failures: counters.consecutiveFailures, lastError: counters.lastError, cancelled }
-    return { result: true, entry: { action: 'rule.paused', subject: ruleId, details } }
+  return changeRules<string[]>(administrator, async (transaction) => {
+    const pausable = await findPausable(transaction, ruleIds)
+    const ids = pausable.map(({ id }) => id)
+    if (ids.length === 0) return { result: ids, entry: undefined }
+    const rules = { in: ids }
+    await transaction.rule.updateMany({ where: { id: rules }, data: { isActive: false } })
+    const cancelled = await cancelWaitingRunsOf(transaction, workspaceId, ids, 'The rule was paused')
+    // In the order in which the ledger locks them, or the two could lock each other out.
+    await transaction.$queryRaw(Prisma.sql`
+      SELECT 1 FROM rule_counters
+      WHERE rule_id = ANY (${ids}::uuid[]) AND workspace_id = ${workspaceId}::uuid
+      ORDER BY rule_id FOR UPDATE`)
+    const data = { attentionReason: 'auto_paused', attentionAt: new Date() }
+    await transaction.ruleCounters.updateMany({ where: { ruleId: rules }, data })
+    const entry = pausable.map(({ id, failures, lastError }) => ({
+      action: 'rule.paused' as const,
+      subject: id,
+      details: { failures, lastError, cancelled: cancelled.get(id) ?? 0 },
+    }))
+    return { result: ids, entry }
   })
 }
 
-/** The counters of an active rule that has come to the bound of its workspace. */
-async function findPausable(database: Pick<WorkspaceDatabase, 'rule'>, ruleId: string) {
-  const rule = await database.rule.findUnique({
-    where: { id: ruleId },
+/** The active ones among some rules that have come to the bound of their workspace. */
+async function findPausable(database: Pick<WorkspaceDatabase, 'rule'>, ruleIds: string[]) {
+  const rules = await database.rule.findMany({
+    where: { id: { in: ruleIds }, isActive: true },
     select: {
-      isActive: true,
+      id: true,
       counters: { select: { consecutiveFailures: true, lastError: true } },
       workspace: { select: { autoPauseAfter: true } },
     },
   })
-  const bound = rule?.workspace.autoPauseAfter ?? Number.POSITIVE_INFINITY
-  const isPausable = rule?.isActive === true && (rule.counters?.consecutiveFailures ?? 0) >= bound
-  return isPausable ? (rule.counters ?? undefined) : undefined
+  return rules.flatMap(({ id, counters, workspace }) => {
+    const failures = counters?.consecutiveFailures ?? 0
+    const isPausable = failures >= (workspace.autoPauseAfter ?? Number.POSITIVE_INFINITY)
+    return isPausable ? { id, failures, lastError: counters?.lastError ?? null } : []
+  })
 }

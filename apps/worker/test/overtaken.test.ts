@@ -1,0 +1,45 @@
+import { setTimeout } from 'node:timers/promises'
+import { newId } from '@automation/database'
+import { replyChannel } from '@automation/jobs'
+import { Redis } from 'ioredis'
+import t from 'tap'
+import { openHouse } from './fixtures/house.js'
+
+t.test('of two deliveries of an event, the slower one tells nobody what it made of it', async (t) => {
+  const prefix = `{test-${newId()}}`
+  const house = await openHouse(t, { QUEUE_PREFIX: prefix })
+  const { database, queue, own } = house
+  await house.createRule([{ type: 'EMIT_EVENT', config: { eventType: 'DEAL_WON' } }])
+  const subscriber = new Redis(process.env.REDIS_URL ?? '')
+  t.teardown(() => subscriber.disconnect())
+  const told: string[] = []
+  subscriber.on('message', (_channel, message) => {
+    for (const { events } of JSON.parse(message)) for (const { id } of events) told.push(id)
+  })
+  await subscriber.subscribe(replyChannel(prefix, 'api'))
+  const added: string[] = []
+  const { addAlone } = queue
+  queue.addAlone = (event) => {
+    added.push(event.id)
+    return addAlone(event)
+  }
+
+  const event = house.newEvent()
+  const { run } = database
+  database.run = async (name, text, values) => {
+    // The faster delivery met other rules: none of them matched.
+    if (name === 'record_outcomes')
+      await own.event.updateMany({ where: { id: event.id, doneAt: null }, data: { doneAt: new Date() } })
+    return run(name, text, values)
+  }
+  house.startWorker()
+  await house.inbox.accept(event, 'api')
+  // It is put back when its job has ended.
+  while (!(await queue.restore(event.id, [event]))) await setTimeout(20)
+  const later = house.newEvent('LEAD_DELETED')
+  await house.inbox.accept(later, 'api')
+  while (!told.includes(later.id)) await setTimeout(20)
+  t.strictSame(told, [later.id], 'its caller is answered by the faster one, or from what that one stored')
+  t.strictSame(added, [], 'no job is added for an event that is not stored')
+  t.equal(await own.execution.count(), 0)
+})
