@@ -62,7 +62,7 @@ export function startWorker(
   const ledger = createLedger(database, metrics, createFollowUp(database, queue, log))
   const leases = createLeases(database, log)
   const effects = createEffects(config, database)
-  const gate = createGate(config.outbound.concurrency, Date.now, () => metrics.breakersOpened.inc())
+  const gate = createGate(config.outbound.concurrency, undefined, () => metrics.breakersOpened.inc())
   const { perform } = effects
   const executor = createExecutor({ queue, ledger, leases, gate, perform, metrics, log })
   const publisher = new Redis(config.redisUrl, {

@@ -224,6 +224,15 @@ t.test('five failures in a row close a destination for 30 seconds, to this works
   t.equal(gate.tryEnter('b', 'x')?.kind, 'entered')
 })
 
+t.test('a clock of the machine that is set back keeps no destination closed', async (t) => {
+  const gate = createGate(100)
+  for (let failure = 0; failure < 5; failure++) mustEnter(gate, 'a', 'x').leave(false)
+  const [time, sinceStart] = [Date.now(), performance.now()]
+  t.intercept(Date, 'now', { value: () => time - 3_600_000 })
+  t.intercept(performance, 'now', { value: () => sinceStart + 31_000 })
+  t.equal(gate.tryEnter('a', 'x')?.kind, 'entered')
+})
+
 t.test('an answer between two failures starts the count anew', async (t) => {
   const gate = createGate(100)
   for (const wasAnswered of [false, false, false, false, true, false, false, false, false])

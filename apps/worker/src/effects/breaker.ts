@@ -5,7 +5,7 @@ interface State {
   failures: number
   /** How long the last rest was (ms); 0 before the first. */
   restMs: number
-  /** epoch ms */
+  /** By the breaker's clock. */
   restsUntil: number
   isProbed: boolean
 }
@@ -24,7 +24,7 @@ const maxDestinations = 10_000
  *   closed ──5 failures in a row──▶ resting ──30 s──▶ (the next call is the probe) ──answered──▶ closed
  *                                      ▲─────── failed: twice as long, up to 5 min ──┘
  *
- * @param now epoch ms @param onOpen is told when a destination that worked works no more
+ * @param now ms, by a clock that is never set back @param onOpen is told when a destination that worked works no more
  */
 export function createBreaker(now: () => number, onOpen = () => {}) {
   const states = new LRUCache<string, State>({ max: maxDestinations })

@@ -44,9 +44,9 @@ const lineLength = 10
  * a full gate before him. So a newcomer who finds a place has overtaken nobody.
  *
  * @param places calls in flight at a time @param onBroken is told of each destination that works no more
- * @param now epoch ms
+ * @param now ms, by a clock that is never set back
  */
-export function createGate(places: number, now: () => number = Date.now, onBroken = () => {}): Gate {
+export function createGate(places: number, now = () => performance.now(), onBroken = () => {}): Gate {
   const placesOfWorkspace = Math.max(1, Math.floor(places / 4))
   const lanes = createLanes<Admit>(placesOfWorkspace, Math.max(1, Math.floor(places / 10)))
   const breaker = createBreaker(now, onBroken)
