@@ -45,20 +45,22 @@ export function settleAttempt(run: Run, action: OutsideAction, effect: Effect): 
 
 /**
  * For a run whose worker died: a call that had begun may have been made or not. It is made again under its key, unless the
- * action says `onUncertain: "stop"`, or too many workers have ended with it: then it is unknown for good.
+ * action says `onUncertain: "stop"`, or too many workers have ended with it, or the run does not go on: then it is unknown
+ * for good.
  */
 export function settleInterrupted(run: Run): void {
   const { compiled } = run.rule
   const isGivenUp = run.interruptions >= maxInterruptions
+  const goesOn = run.finishedAt === null && !('fault' in compiled)
   const index = run.results.findIndex((result) => result?.status === 'running')
   const result = run.results[index]
-  if (result === undefined || 'fault' in compiled) {
-    if (isGivenUp) giveUp(run)
+  if (result === undefined) {
+    if (isGivenUp && run.finishedAt === null) giveUp(run)
     return
   }
   const attempt = result.attempts?.at(-1)
   if (attempt && attempt.finishedAt === undefined) attempt.error = interrupted
-  if (compiled.actions[index]?.onUncertain !== 'stop' && !isGivenUp) return
+  if (goesOn && !isGivenUp && compiled.actions[index]?.onUncertain !== 'stop') return
   result.status = 'unknown'
   result.error = `${interrupted}: nobody knows whether it was made`
   run.attention = 'unknown_outcome'

@@ -110,7 +110,7 @@ export function createExecutor({ queue, ledger, leases, gate, perform, metrics, 
 
   async function resume(active: ActiveRun): Promise<void> {
     const { run } = active
-    if (run.finishedAt === null) settleInterrupted(run)
+    settleInterrupted(run)
     if (run.finishedAt === null) prepareCall(active)
     if (await record(active)) await makeCalls(active)
   }

@@ -287,6 +287,23 @@ t.test('a run that five workers have died of, without a call, has failed', async
   t.equal(await house.own.task.count(), 0)
 })
 
+t.test('a run that was cancelled after its worker died says that its call may have been made', async (t) => {
+  const house = await openHouse(t)
+  const target = await openTarget(t)
+  const [off, gone] = [await house.createRule([call(target.url)]), await house.createRule([call(target.url)])]
+  const ids = [await leaveRun(house, off), await leaveRun(house, gone)]
+  await house.own.rule.update({ where: { id: off }, data: { isActive: false } })
+  await house.own.rule.delete({ where: { id: gone } })
+  house.startWorker()
+  house.startSweeper()
+  for (const id of ids)
+    t.match(resultsOf(await house.untilStatus(id, 'cancelled')), [
+      { status: 'unknown', error: /nobody knows/, attempts: [{ error: 'The worker ended during the call' }] },
+    ])
+  t.equal(target.calls.length, 0)
+  t.match(await countersOf(house, off), { failureCount: 0, attentionReason: null }, 'it counts as nothing')
+})
+
 t.test('a worker that closes lets a call end, and leaves what follows to others', async (t) => {
   const house = await openHouse(t)
   let release = () => {}
