@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events'
 import { setTimeout } from 'node:timers/promises'
 import { newId } from '@automation/database'
 import type { Effect } from '@automation/engine'
@@ -49,6 +50,8 @@ const putOffMs = [5_000, 15_000] as const
 export function createExecutor({ queue, ledger, leases, gate, perform, metrics, log }: Parts) {
   const underWay = new Set<Promise<void>>()
   const closing = new AbortController()
+  // Every run in line listens for it, and a line is long.
+  setMaxListeners(0, closing.signal)
   const isVerbose = log.isLevelEnabled('debug')
 
   return {

@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises'
 import { newId } from '@automation/database'
 import type { Effect } from '@automation/engine'
 import { openMetrics } from '@automation/telemetry'
@@ -28,7 +29,7 @@ function openExecutor(places: number) {
         return true
       },
     },
-    leases: { hold() {}, release() {} } as never,
+    leases: { hold() {}, release() {}, noteLost() {} } as never,
     gate,
     async perform(): Promise<Effect> {
       calls += 1
@@ -127,4 +128,21 @@ t.test('a run that cannot be begun does not keep the slots of those before it', 
   })
   t.throws(() => executor.begin([newRun([call]), fault]), { message: 'out of memory' })
   t.equal(gate.inFlight, 0)
+})
+
+t.test('however many runs wait in line, Node warns of no leak', async (t) => {
+  const { gate, executor } = openExecutor(8)
+  gate.tryEnter('w', origin)
+  const warnings: string[] = []
+  const note = ({ name }: Error) => warnings.push(name)
+  process.on('warning', note)
+  t.teardown(() => process.off('warning', note))
+  const ended = executor.begin(Array.from({ length: 20 }, () => newRun([call]))).map(executor.carryOn)
+  t.equal(gate.waiting, 20)
+  // Node warns in the next tick.
+  await setImmediate()
+  t.strictSame(warnings, [])
+  executor.stop()
+  await Promise.all(ended)
+  t.equal(gate.waiting, 0)
 })
