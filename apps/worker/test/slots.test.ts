@@ -13,12 +13,12 @@ import { log } from './fixtures/house.js'
 const origin = 'https://hooks.example.com'
 const call = { type: 'SEND_WEBHOOK', config: { url: `${origin}/a` } }
 
-/** An executor whose ledger refuses as many records as a test says, and whose calls all succeed. */
+/** An executor whose ledger refuses as many records as a test says, and which fails to make as many calls. */
 function openExecutor(places: number) {
   const clock = { now: 0 }
   const ledger = { refusals: 0 }
   const gate = createGate(places, () => clock.now)
-  let calls = 0
+  const calls = { made: 0, faults: 0 }
   const executor = createExecutor({
     queue: {} as never,
     ledger: {
@@ -32,13 +32,15 @@ function openExecutor(places: number) {
     leases: { hold() {}, release() {}, noteLost() {} } as never,
     gate,
     async perform(): Promise<Effect> {
-      calls += 1
+      calls.faults -= 1
+      if (calls.faults >= 0) throw new Error('The keys cannot be read')
+      calls.made += 1
       return { status: 'success' }
     },
     metrics: createWorkerMetrics(openMetrics()),
     log,
   })
-  return { clock, ledger, gate, executor, calls: () => calls }
+  return { clock, ledger, gate, executor, calls }
 }
 
 function newRun(actions: object[]): Run {
@@ -80,7 +82,7 @@ t.test('a slot that was waited for is free again when the intent cannot be recor
   await ended
   t.equal(gate.inFlight, 0)
   await carryOnWith(opened, [call])
-  t.equal(opened.calls(), 1, 'and the destination is called')
+  t.equal(opened.calls.made, 1, 'and the destination is called')
 })
 
 t.test(
@@ -91,7 +93,7 @@ t.test(
     await carryOnWith(opened, [call, call])
     t.equal(opened.gate.inFlight, 0)
     await carryOnWith(opened, [call])
-    t.equal(opened.calls(), 2, 'and the destination is called')
+    t.equal(opened.calls.made, 2, 'and the destination is called')
   },
 )
 
@@ -101,7 +103,7 @@ t.test('so is the slot of a run that was taken up again', async (t) => {
   await opened.executor.resume({ run: newRun([call]), lease: newId() })
   t.equal(opened.gate.inFlight, 0)
   await opened.executor.resume({ run: newRun([call]), lease: newId() })
-  t.equal(opened.calls(), 1, 'and the destination is called')
+  t.equal(opened.calls.made, 1, 'and the destination is called')
 })
 
 t.test('a probe that was never sent does not keep its destination closed', async (t) => {
@@ -115,7 +117,14 @@ t.test('a probe that was never sent does not keep its destination closed', async
   await opened.executor.resume({ run: newRun([call]), lease: newId() })
   t.equal(opened.gate.inFlight, 0)
   await opened.executor.resume({ run: newRun([call]), lease: newId() })
-  t.equal(opened.calls(), 1, 'the next run sends it')
+  t.equal(opened.calls.made, 1, 'the next run sends it')
+})
+
+t.test('a call that was never made says nothing of its destination', async (t) => {
+  const opened = openExecutor(1)
+  opened.calls.faults = 5
+  for (let run = 0; run < 6; run++) await carryOnWith(opened, [call])
+  t.equal(opened.calls.made, 1)
 })
 
 t.test('a run that cannot be begun does not keep the slots of those before it', async (t) => {
