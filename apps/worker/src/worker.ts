@@ -27,7 +27,7 @@ import { createLedger } from './ledger.js'
 import { createEventLoader, type LoadedEvent } from './load-events.js'
 import { createReplies } from './replies.js'
 import { makeSetOfOne } from './rule-set.js'
-import { beginRuns, type Run } from './run.js'
+import { beginRuns } from './run.js'
 import { createSuspects } from './suspects.js'
 import { traceEvent, traceResumption, traceRuns } from './trace-runs.js'
 import { createWorkerMetrics } from './worker-metrics.js'
@@ -174,24 +174,27 @@ export function startWorker(
     const runs = beginRuns(set, event)
     traceRuns(span, runs)
     const calls = executor.begin(runs)
-    let held: Run[] | undefined
+    const left = new Set(calls)
+    const ending: Promise<void>[] = []
     const recording = span?.begin('record')
     try {
-      held = await ledger.recordOutcome({ event, ruleSetId: set.id, runs })
+      const held = await ledger.recordOutcome({ event, ruleSetId: set.id, runs })
       recording?.end()
-    } finally {
-      for (const call of calls) if (!held?.includes(call.run)) executor.abandon(call)
-    }
-    if (held === undefined) {
       // Whoever waits is answered by the faster delivery, or from what that one stored.
-      for (const run of runs) run.span?.end(true)
-      log.debug({ eventId: event.id }, 'event was done by another delivery')
-      return
+      if (held === undefined) {
+        for (const run of runs) run.span?.end(true)
+        return log.debug({ eventId: event.id }, 'event was done by another delivery')
+      }
+      runs.forEach(executor.announce)
+      // The rules know nothing of one another, so none waits for another's calls.
+      for (const call of calls) {
+        if (!held.includes(call.run)) continue
+        left.delete(call)
+        ending.push(executor.carryOn(call))
+      }
+    } finally {
+      left.forEach(executor.abandon)
     }
-    const ours = new Set(held)
-    runs.forEach(executor.announce)
-    // The rules know nothing of one another, so none waits for another's calls.
-    const ending = calls.filter(({ run }) => ours.has(run)).map(executor.carryOn)
     log.debug({ eventId: event.id, runs: runs.length, calls: calls.length }, 'event done')
     if (replyTo === undefined) return
     if (calls.length > 0) void Promise.all(ending).then(() => reply(replyTo, event, set, runs))
