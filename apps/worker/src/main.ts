@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
-import { findDatabaseFault, findOldestDueSeconds, openDatabase } from '@automation/database'
+import { createOldestDue, findDatabaseFault, openDatabase } from '@automation/database'
 import { readOrExit, waitOrExit } from '@automation/environment'
 import { openQueue } from '@automation/inbox'
 import { logOptions, openMetrics, openTracing, tellBacklog, tellPool } from '@automation/telemetry'
@@ -22,8 +22,9 @@ const metrics = openMetrics()
 const tracing = config.watching.isTraced
   ? await openTracing('automation-worker', (message) => log.warn(message))
   : undefined
+const findOldestDueSeconds = createOldestDue(database)
 let work: ReturnType<typeof startWork> | undefined
-const probes = openProbes(database, () => work?.worker)
+const probes = openProbes(findOldestDueSeconds, () => work?.worker)
 
 closeWithGrace({ delay: 25_000, logger: log }, async ({ err }) => {
   if (err) log.error({ err }, 'closing after a fault')
@@ -59,10 +60,7 @@ async function listenForScrapes(): Promise<number | undefined> {
   const { metricsPort } = config.watching
   if (metricsPort === undefined) return undefined
   tellPool(metrics, database.poolUse)
-  tellBacklog(metrics, {
-    findOldestDueSeconds: () => findOldestDueSeconds(database),
-    countJobs: queue.countJobs,
-  })
+  tellBacklog(metrics, { findOldestDueSeconds, countJobs: queue.countJobs })
   return metrics.listen(metricsPort, host)
 }
 

@@ -1,5 +1,5 @@
 import { createServer, type Server } from 'node:http'
-import { type Database, findOldestDueSeconds, isTableMissing } from '@automation/database'
+import { isTableMissing } from '@automation/database'
 import type { Redis } from 'ioredis'
 
 /** What a worker tells of itself. */
@@ -24,9 +24,13 @@ interface Working {
  * `/healthz`: the process answers. `/readyz`: it makes progress, too, which is more than being connected: a worker that sits
  * idle before work that is due is of no use, whatever the reason.
  *
+ * @param findOldestDueSeconds as createOldestDue makes it
  * @param findWorker undefined as long as the process waits for what it stands on
  */
-export function openProbes(database: Database, findWorker: () => Working | undefined): Server {
+export function openProbes(
+  findOldestDueSeconds: () => Promise<number>,
+  findWorker: () => Working | undefined,
+): Server {
   return createServer(async ({ url, method }, response) => {
     const answer = (status: number, body: object) =>
       response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body))
@@ -35,22 +39,22 @@ export function openProbes(database: Database, findWorker: () => Working | undef
     if (url !== '/readyz') return answer(404, { error: 'Not found' })
     const worker = findWorker()
     if (worker === undefined) return answer(503, { status: 'starting' })
-    const readiness = await judge(database, worker)
+    const readiness = await judge(findOldestDueSeconds, worker)
     return answer(readiness.status === 'ready' ? 200 : 503, readiness)
   })
 }
 
-async function judge(database: Database, worker: Working): Promise<Readiness> {
-  const [overdue, redis] = await Promise.all([findOverdue(database), askRedis(worker.redis)])
+async function judge(findOldestDueSeconds: () => Promise<number>, worker: Working): Promise<Readiness> {
+  const [overdue, redis] = await Promise.all([findOverdue(findOldestDueSeconds), askRedis(worker.redis)])
   const postgres = overdue === 'away' ? 'away' : 'ok'
   const progress = overdue === 'away' ? 'unknown' : overdue && worker.isIdle() ? 'stuck' : 'ok'
   const isReady = postgres === 'ok' && redis === 'ok' && progress === 'ok'
   return { status: isReady ? 'ready' : 'unready', postgres, redis, progress }
 }
 
-async function findOverdue(database: Database): Promise<boolean | 'away'> {
+async function findOverdue(findOldestDueSeconds: () => Promise<number>): Promise<boolean | 'away'> {
   try {
-    return (await findOldestDueSeconds(database)) > overdueSeconds
+    return (await findOldestDueSeconds()) > overdueSeconds
   } catch (error) {
     if (isTableMissing(error)) return false
     return 'away'

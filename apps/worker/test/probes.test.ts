@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
-import { firstIdOf, newId, openDatabase } from '@automation/database'
+import { createOldestDue, firstIdOf, newId, openDatabase } from '@automation/database'
 import { Redis } from 'ioredis'
 import t, { type Test } from 'tap'
 import { openProbes } from '../src/probes.js'
@@ -16,7 +16,7 @@ async function openProbed(t: Test, urls: { database?: string; redis?: string } =
   })
   redis.on('error', () => {})
   const state = { isIdle: true }
-  const server = openProbes(database, () => ({ redis, isIdle: () => state.isIdle }))
+  const server = openProbes(createOldestDue(database), () => ({ redis, isIdle: () => state.isIdle }))
   await once(server.listen(0, '127.0.0.1'), 'listening')
   t.teardown(async () => {
     server.close()

@@ -1,4 +1,4 @@
-import { findOldestDueSeconds } from '@automation/database'
+import { createOldestDue } from '@automation/database'
 import { measureRequests, openMetrics, tellBacklog, tellPool } from '@automation/telemetry'
 import fp from 'fastify-plugin'
 import { type ApiMetrics, createApiMetrics } from '../api-metrics.js'
@@ -24,9 +24,14 @@ export default fp<Options>(async (app, { host, watching }) => {
   app.decorate('metricsPort', undefined)
   if (watching.metricsPort === undefined) return
 
+  let findOldestDue: (() => Promise<number>) | undefined
   tellPool(metrics, () => app.database.poolUse())
   tellBacklog(metrics, {
-    findOldestDueSeconds: () => findOldestDueSeconds(app.database),
+    // The database is decorated later than this plugin.
+    findOldestDueSeconds: () => {
+      findOldestDue ??= createOldestDue(app.database)
+      return findOldestDue()
+    },
     countJobs: async () => app.queue.countJobs(),
   })
   tellLedger(metrics, () => app.database)
