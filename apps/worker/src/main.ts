@@ -68,7 +68,7 @@ function startWork() {
   const counted = createWorkerMetrics(metrics)
   const worker = startWorker(config, database, queue, log, counted, tracing)
   const sweeper = startSweeper(database, queue, log, counted)
-  const retention = startRetention(database, config.retentionDays, log)
+  const retention = startRetention(database, config.retentionDays, log, counted)
   return {
     worker,
     stop: () => Promise.all([sweeper.stop(), retention.stop(), worker.close()]),

@@ -1,28 +1,42 @@
-import type { Database } from '@automation/database'
+import { type Database, readClock } from '@automation/database'
+import { openMetrics } from '@automation/telemetry'
 import type { Logger } from 'pino'
 import { createExpiredRemovals } from './remove-expired.js'
 import { removeGently } from './remove-gently.js'
 import { createHistoryRemoval } from './remove-history.js'
 import { createUnusedRemovals } from './remove-unused.js'
 import { repeat } from './repeat.js'
+import { createWorkerMetrics, type WorkerMetrics } from './worker-metrics.js'
 
 const pauseMs = 10 * 60 * 1_000
+/** Clocks that are synchronized differ by far less. */
+const maxSkewMs = 60_000
+
+interface Round {
+  database: Database
+  defaultDays: number
+  log: Logger
+  metrics: WorkerMetrics
+  signal: AbortSignal
+  /** Of this process, epoch ms. */
+  clock?: () => number
+}
 
 /**
  * Removes what is old, every ten minutes: each worker tries, and one is at it.
  *
  * @param defaultDays for which events and their executions are kept where their workspace says nothing; 0: for ever
  */
-export function startRetention(database: Database, defaultDays: number, log: Logger) {
+export function startRetention(
+  database: Database,
+  defaultDays: number,
+  log: Logger,
+  metrics = createWorkerMetrics(openMetrics()),
+) {
   const stopping = new AbortController()
+  const { signal } = stopping
   const rounds = repeat(
-    async () => {
-      const startedAt = performance.now()
-      const removed = await removeOld(database, Date.now(), defaultDays, stopping.signal)
-      const seconds = Math.round((performance.now() - startedAt) / 1_000)
-      if (Object.values(removed).some((count) => count > 0))
-        log.info({ removed, seconds }, 'removed what is old')
-    },
+    () => removeRound({ database, defaultDays, log, metrics, signal }),
     pauseMs,
     (error) => log.warn({ err: error }, 'what is old could not all be removed; the next round goes on'),
   )
@@ -32,6 +46,31 @@ export function startRetention(database: Database, defaultDays: number, log: Log
       return rounds.stop()
     },
   }
+}
+
+/**
+ * Removes what is old by Postgres' clock, which all workers share, and which dates most rows. What is removed is gone for good, so
+ * the clock of this process has to agree with it: where the two differ, nobody knows which one is wrong, and nothing is removed.
+ */
+export async function removeRound({
+  database,
+  defaultDays,
+  log,
+  metrics,
+  signal,
+  clock = Date.now,
+}: Round): Promise<void> {
+  const startedAt = performance.now()
+  const now = await readClock(database)
+  const aheadMs = clock() - now
+  if (Math.abs(aheadMs) > maxSkewMs) {
+    metrics.retentionRefused.inc()
+    const aheadSeconds = Math.round(aheadMs / 1_000)
+    return log.error({ aheadSeconds }, 'removed nothing: the clocks of this worker and of Postgres differ')
+  }
+  const removed = await removeOld(database, now, defaultDays, signal)
+  const seconds = Math.round((performance.now() - startedAt) / 1_000)
+  if (Object.values(removed).some((count) => count > 0)) log.info({ removed, seconds }, 'removed what is old')
 }
 
 /**

@@ -74,6 +74,10 @@ export function createWorkerMetrics(metrics: Metrics) {
       ['events', 'executions'],
     ),
     quarantined: metrics.count('automation_events_quarantined_total', 'Events that were given up'),
+    retentionRefused: metrics.count(
+      'automation_retention_refusals_total',
+      'Retention rounds that were refused because the clocks of the worker and of Postgres differ',
+    ),
     breakersOpened: metrics.count(
       'automation_breaker_openings_total',
       'How often a destination was found to work no more',

@@ -7,4 +7,4 @@ export async function readClock(database: Pick<Database, 'run'>): Promise<number
   return read.now
 }
 
-const statement = 'SELECT (extract(epoch FROM now()) * 1000)::float8 AS now'
+const statement = 'SELECT floor(extract(epoch FROM now()) * 1000)::float8 AS now'
