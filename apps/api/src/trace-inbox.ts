@@ -28,6 +28,7 @@ export function traceInbox(inbox: Inbox, findSpan: () => Span | undefined): Inbo
       const traceparent = findSpan()?.traceparent
       inbox.resume(traceparent === undefined ? run : { ...run, traceparent })
     },
+    announce: inbox.announce,
     close: inbox.close,
   }
 }

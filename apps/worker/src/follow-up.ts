@@ -21,13 +21,17 @@ export function createFollowUp(database: Database, queue: EventQueue, log: Logge
   })
 
   return ({ serviceEvents, failingRules }: FollowUps): void => {
-    for (const event of serviceEvents) queue.addAlone(event).catch(() => {})
+    addJobs(serviceEvents)
     for (const rule of failingRules) void pause(rule)
+  }
+
+  function addJobs(events: FollowUps['serviceEvents']): void {
+    for (const event of events) queue.addAlone(event).catch(() => {})
   }
 
   async function pauseOf(workspaceId: string, ruleIds: string[]): Promise<void> {
     try {
-      const paused = await pauseRules(database, workspaceId, ruleIds)
+      const paused = await pauseRules(database, workspaceId, ruleIds, addJobs)
       if (paused.length > 0) log.info({ workspaceId, ruleIds: paused }, 'paused rules that keep failing')
     } catch (error) {
       const fields = { err: error, workspaceId, ruleIds }

@@ -2,7 +2,7 @@ import type { Database, WorkspaceTransaction } from '@automation/database'
 import { newId, Prisma, takeTurns } from '@automation/database'
 import type { AuditAction } from './audit.js'
 import { Refused } from './refused.js'
-import { publishChanges } from './service-events.js'
+import { publishChanges, type ServiceEvent } from './service-events.js'
 
 /** They would wait for the workspace's row anyway, and a pool has few connections to wait with. */
 const inTurn = takeTurns(10_000)
@@ -13,6 +13,8 @@ export interface Administrator {
   workspaceId: string
   /** `user:<sub>`, `api_key:<id>` or `cli:<system user>` */
   actor: string
+  /** Adds the jobs of events that were committed, best effort. Without it they wait some seconds for the sweeper. */
+  announce?(events: ServiceEvent[]): void
 }
 
 /** What the audit log tells of a change beside who made it. */
@@ -26,6 +28,8 @@ export interface Change<Result> {
   result: Result
   /** A list where several things were changed; undefined, or an empty list, where all was so already. */
   entry: Entry | Entry[] | undefined
+  /** What the change itself has told subscriptions, beside what follows from its entries. */
+  told?: ServiceEvent[]
 }
 
 /**
@@ -36,8 +40,8 @@ export interface Change<Result> {
  * @throws Refused where the workspace does not exist, DatabaseBusy where other changes took too long, and whatever the
  * change throws
  */
-export function changeWorkspace<Result>(
-  { database, workspaceId, actor }: Administrator,
+export async function changeWorkspace<Result>(
+  { database, workspaceId, actor, announce }: Administrator,
   change: (transaction: WorkspaceTransaction) => Promise<Change<Result>>,
   patienceMs = 5_000,
 ): Promise<Result> {
@@ -47,16 +51,20 @@ export function changeWorkspace<Result>(
     )
     if (locked.length === 0) throw new Refused('not_found', 'Workspace not found')
     const changed = await change(transaction)
+    const { result, told = [] } = changed
     const entries = listEntries(changed)
-    if (entries.length > 0) {
-      const at = await writeAudits(transaction, { workspaceId, actor }, entries)
-      await publishChanges(transaction, { workspaceId, actor, at }, entries)
+    if (entries.length === 0) return { result, told }
+    const at = await writeAudits(transaction, { workspaceId, actor }, entries)
+    return {
+      result,
+      told: [...told, ...(await publishChanges(transaction, { workspaceId, actor, at }, entries))],
     }
-    return changed.result
   }
-  return inTurn(workspaceId, () =>
+  const { result, told } = await inTurn(workspaceId, () =>
     database.forWorkspace(workspaceId).$transaction(work, { timeout: patienceMs }),
   )
+  if (told.length > 0) announce?.(told)
+  return result
 }
 
 export function listEntries({ entry = [] }: Pick<Change<unknown>, 'entry'>): Entry[] {

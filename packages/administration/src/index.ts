@@ -39,7 +39,7 @@ export { FullDefinition, RuleToCreate, RuleToUpdate } from './rule-schemas.js'
 export { cancelWaitingRuns, changeRules, pauseRules } from './rules.js'
 export { type Saved, saveRules } from './save-rules.js'
 export { createSealer, type Sealer } from './sealing.js'
-export { pingType, publish, ServiceEventType } from './service-events.js'
+export { pingType, publish, type ServiceEvent, ServiceEventType } from './service-events.js'
 export {
   NewSigningSecret,
   Provider,

@@ -5,6 +5,7 @@ import {
   type WorkspaceTransaction,
 } from '@automation/database'
 import { type Administrator, type Change, changeWorkspace, listEntries } from './administrator.js'
+import type { ServiceEvent } from './service-events.js'
 
 /**
  * Every change of a workspace's rules goes through here, and happens one after another. It counts up `rulesVersion`: a
@@ -74,15 +75,17 @@ export async function cancelWaitingRunsOf(
  * the list of those that need attention, until somebody changes them or switches them on again. Workers ask again while runs
  * of a paused rule end, so what is not to be paused costs a look and no lock; the look that counts is the one under it.
  *
+ * @param announce as of an Administrator
  * @returns the rules that were paused: not those that are not to be paused, or not any more
  */
 export async function pauseRules(
   database: Database,
   workspaceId: string,
   ruleIds: string[],
+  announce: (events: ServiceEvent[]) => void = () => {},
 ): Promise<string[]> {
   if ((await findPausable(database.forWorkspace(workspaceId), ruleIds)).length === 0) return []
-  const administrator = { database, workspaceId, actor: 'system:auto-pause' }
+  const administrator = { database, workspaceId, actor: 'system:auto-pause', announce }
   return changeRules<string[]>(administrator, async (transaction) => {
     const pausable = await findPausable(transaction, ruleIds)
     const ids = pausable.map(({ id }) => id)

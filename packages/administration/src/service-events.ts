@@ -21,18 +21,27 @@ export const pingType = 'subscription.ping'
 
 const rowsAtOnce = 1_000
 
+/** An event that was written for one subscription. A worker delivers it as soon as its job is in the queue. */
+export interface ServiceEvent {
+  id: string
+  workspaceId: string
+  /** The subscription's */
+  ruleId: string
+}
+
 /** Those of the workspace alone. */
 type Tables = Pick<WorkspaceTransaction, 'event' | 'rule' | 'subscription'>
 
 /**
- * Tells an event to every active subscription that wants to hear of its type: a row of `events` for each, which is run
- * as soon as it is committed. So it belongs into the transaction of what it tells of.
+ * Tells an event to every active subscription that wants to hear of its type: a row of `events` for each. So it belongs into the
+ * transaction of what it tells of. After the commit its caller should add a job for each of the returned events; the sweeper
+ * adds those that nobody did.
  */
 export async function publish(
   tables: Tables,
   event: { workspaceId: string; type: ServiceEventType; data: object },
-): Promise<void> {
-  await tellSubscriptions(tables, await findSubscribers(tables, event.type), event)
+): Promise<ServiceEvent[]> {
+  return tellSubscriptions(tables, await findSubscribers(tables, event.type), event)
 }
 
 /** Publishes changes that the audit log tells of, those that may be subscribed to. */
@@ -40,14 +49,14 @@ export async function publishChanges(
   tables: Tables,
   { workspaceId, actor, at }: { workspaceId: string; actor: string; at: Date },
   entries: { action: string; subject: string; details?: object }[],
-): Promise<void> {
+): Promise<ServiceEvent[]> {
   const told = entries.filter(({ action }) => isServiceEventType(action))
-  if (told.length === 0) return
+  if (told.length === 0) return []
   const subscribers = await tables.subscription.findMany({
     where: { isActive: true, eventTypes: { hasSome: [...new Set(told.map(({ action }) => action))] } },
     select: { id: true, eventTypes: true },
   })
-  if (subscribers.length === 0) return
+  if (subscribers.length === 0) return []
   const names = await findRuleNames(tables, told)
   const events = told.flatMap(({ action: type, subject: ruleId, details }) => {
     // Of a rule that was deleted its entry knows the name.
@@ -56,15 +65,15 @@ export async function publishChanges(
       .filter(({ eventTypes }) => eventTypes.includes(type))
       .map(({ id }) => ({ subscriptionId: id, type, data }))
   })
-  await writeEvents(tables, workspaceId, events)
+  return writeEvents(tables, workspaceId, events)
 }
 
-/** Writes the events that are to be told, one for each subscription. @returns their ids */
+/** Writes the events that are to be told, one for each subscription. */
 export function tellSubscriptions(
   tables: Pick<Tables, 'event'>,
   subscriptionIds: string[],
   { workspaceId, type, data }: { workspaceId: string; type: string; data: object },
-): Promise<string[]> {
+): Promise<ServiceEvent[]> {
   const events = subscriptionIds.map((subscriptionId) => ({ subscriptionId, type, data }))
   return writeEvents(tables, workspaceId, events)
 }
@@ -73,7 +82,7 @@ async function writeEvents(
   { event }: Pick<Tables, 'event'>,
   workspaceId: string,
   events: { subscriptionId: string; type: string; data: object }[],
-): Promise<string[]> {
+): Promise<ServiceEvent[]> {
   const rows = events.map(({ subscriptionId: ruleId, type, data }) => ({
     id: newId(),
     workspaceId,
@@ -84,7 +93,7 @@ async function writeEvents(
   // An import of 1,000 rules may tell 20 subscriptions of each.
   for (let start = 0; start < rows.length; start += rowsAtOnce)
     await event.createMany({ data: rows.slice(start, start + rowsAtOnce) })
-  return rows.map(({ id }) => id)
+  return rows.map(({ id, ruleId }) => ({ id, workspaceId, ruleId }))
 }
 
 const known: ReadonlySet<string> = new Set(ServiceEventType.enum)

@@ -129,12 +129,8 @@ export function pingSubscription(administrator: Administrator, id: string): Prom
     const row = await findRow(transaction, id)
     if (!row.isActive) throw new Refused('conflict', 'The subscription is switched off')
     const data = { subscriptionId: row.id, at: new Date().toISOString() }
-    const [delivery = ''] = await tellSubscriptions(transaction, [row.id], {
-      workspaceId,
-      type: pingType,
-      data,
-    })
-    return { result: delivery, entry: undefined }
+    const told = await tellSubscriptions(transaction, [row.id], { workspaceId, type: pingType, data })
+    return { result: told[0]?.id ?? '', entry: undefined, told }
   })
 }
 

@@ -41,7 +41,7 @@ export const incomingWebhookRoutes: FastifyPluginAsyncTypebox<{
   const verify = createDeliveryVerifier(app, sealer)
   const readPayload = createPayloadReader(app)
   const known = openKnownReceipts(app.redis, queuePrefix)
-  const rejections = openRejectionLog(app.database, sealer, app.log)
+  const rejections = openRejectionLog(app.database, app.inbox.announce, sealer, app.log)
   const tallies = openTallies(app.database, app.log)
   app.addHook('onClose', async () => {
     await rejections.close()

@@ -1,4 +1,10 @@
-import { publish, type Sealer, sealingContext, signingSecretState } from '@automation/administration'
+import {
+  publish,
+  type Sealer,
+  type ServiceEvent,
+  sealingContext,
+  signingSecretState,
+} from '@automation/administration'
 import { type Database, isUuid, newId, type Prisma } from '@automation/database'
 import { diagnose, type Finding, type KnownSecret } from '@automation/webhooks'
 import type { FastifyBaseLogger } from 'fastify'
@@ -18,8 +24,15 @@ const verified: ReadonlySet<RejectionReason> = new Set(['timestamp', 'body', 're
 /**
  * Writes refused deliveries down for the workspace that they name, if the provider is known to it, together with what
  * the signature doctor says, and tells the subscribers. The caller does not wait: neither the answer nor its time depend on it.
+ *
+ * @param announce adds the jobs of what subscribers are told (inbox.ts)
  */
-export function openRejectionLog(database: Database, sealer: Sealer, log: FastifyBaseLogger) {
+export function openRejectionLog(
+  database: Database,
+  announce: (events: ServiceEvent[]) => void,
+  sealer: Sealer,
+  log: FastifyBaseLogger,
+) {
   const room = createLocalBuckets()
   const writing = new Set<Promise<void>>()
 
@@ -53,7 +66,7 @@ export function openRejectionLog(database: Database, sealer: Sealer, log: Fastif
       : []
     const rejectionId = newId()
     const key = id === '' ? null : id.slice(0, 255)
-    await own.$transaction(async (transaction) => {
+    const told = await own.$transaction(async (transaction) => {
       await transaction.webhookRejection.create({
         data: {
           id: rejectionId,
@@ -67,8 +80,9 @@ export function openRejectionLog(database: Database, sealer: Sealer, log: Fastif
         select: { id: true },
       })
       const data = { rejectionId, provider, key, reason }
-      await publish(transaction, { workspaceId, type: 'receipt.rejected', data })
+      return publish(transaction, { workspaceId, type: 'receipt.rejected', data })
     })
+    announce(told)
   }
 
   function openForDoctor(secret: SigningSecretRow): KnownSecret[] {
