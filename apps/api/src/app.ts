@@ -19,6 +19,7 @@ import requestLog from './plugins/request-log.js'
 import resources from './plugins/resources.js'
 import serialization from './plugins/serialization.js'
 import shutdown from './plugins/shutdown.js'
+import storedOutcomes from './plugins/stored-outcomes.js'
 import tracing from './plugins/tracing.js'
 import validation from './plugins/validation.js'
 import { developerRoutes } from './routes/developer/index.js'
@@ -61,6 +62,7 @@ export async function buildApp(config: Config) {
   await app.register(resources, { config })
   await app.register(tracing, config)
   await app.register(redis, config)
+  await app.register(storedOutcomes)
   await app.register(replies, config)
   await app.register(idempotency)
   await app.register(rateLimit, { ...config, limits: config.rateLimits })

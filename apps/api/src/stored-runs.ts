@@ -2,21 +2,7 @@ import { executionIdOf, type WorkspaceDatabase } from '@automation/database'
 import type { ActionResult } from '@automation/engine'
 import { listRuns, type MatchedRun, type Run, type RunStatus } from '@automation/jobs'
 
-/**
- * The runs of an event as they were stored, in the order of the rules. Undefined while it is not done, or a worker has one
- * of them: one that waits for its time is an answer, one that is under way is about to be. Undefined also where the event is
- * quarantined: that no rule was run is no answer to whoever asked for a run.
- */
-export async function findRuns(database: WorkspaceDatabase, eventId: string): Promise<Run[] | undefined> {
-  const event = await database.event.findUnique({
-    where: { id: eventId },
-    select: { id: true, ruleId: true, ruleSetId: true, doneAt: true, quarantined: true },
-  })
-  const runs = event?.doneAt && !event.quarantined ? await readRuns(database, event) : undefined
-  return runs?.some(({ status }) => status === 'running') ? undefined : runs
-}
-
-/** All of them, for an event that was read already and is done. */
+/** The runs of an event that was read already and is done, in the order of the rules. */
 export async function readRuns(database: WorkspaceDatabase, event: ConsideringEvent): Promise<Run[]> {
   const ruleIds = await readRuleIds(database, event)
   const ids = ruleIds.map((ruleId) => executionIdOf(event, ruleId))

@@ -3,7 +3,6 @@ import { newId } from '@automation/database'
 import { createPrivateDatabase } from '@automation/launcher'
 import t from 'tap'
 import type { Rule } from '../src/routes/rules/rule-schemas.js'
-import { findRuns } from '../src/stored-runs.js'
 import { ruleBody, rules, startApi, task } from './fixtures/api.js'
 import { storeEvent, storeExecution } from './fixtures/history.js'
 import { startWorker } from './fixtures/worker.js'
@@ -195,14 +194,12 @@ t.test('the runs of an event are found when it is done and no worker has one of 
   const house = await openHouse()
   const ruleIds = [newId(), newId()]
   const [first = '', second = ''] = ruleIds
-  t.equal(
-    await findRuns(house.database, (await storeEvent(house, { ruleId: newId(), doneAt: null })).id),
-    undefined,
-  )
+  const find = ({ id }: { id: string }) => api.app.storedOutcomes.find({ id, workspaceId: house.id })
+  t.equal(await find(await storeEvent(house, { ruleId: newId(), doneAt: null })), undefined)
   const event = await storeEvent(house, { ruleIds })
   const dueAt = new Date(Date.now() + 3_600_000)
   const { id } = await storeExecution(house, event, second, { status: 'running', dueAt })
-  t.equal(await findRuns(house.database, event.id), undefined)
+  t.strictSame(await find(event), { runs: undefined, isQuarantined: false })
   const runs = (status: string, error: string | null) => [
     { ruleId: first, executionId: null, status: 'not_matched', error: null, results: [] },
     { ruleId: second, executionId: id, status, error, results: [] },
@@ -215,6 +212,6 @@ t.test('the runs of an event are found when it is done and no worker has one of 
     ['succeeded', null],
   ] as const) {
     await house.database.execution.update({ where: { id }, data: { status, error } })
-    t.strictSame(await findRuns(house.database, event.id), runs(status, error))
+    t.strictSame(await find(event), { runs: runs(status, error), isQuarantined: false })
   }
 })

@@ -1,6 +1,5 @@
 import { newId } from '@automation/database'
 import t from 'tap'
-import { findRuns } from '../src/stored-runs.js'
 import { startApi } from './fixtures/api.js'
 import { storeEvent, storeRule } from './fixtures/history.js'
 
@@ -39,8 +38,9 @@ t.test('that it ran no rule is no answer to whoever waits for its runs', async (
   const workspace = await api.makeWorkspace()
   const event = await storeEvent(workspace, given)
   const suspect = await storeEvent(workspace, { crashes: 2 })
-  t.equal(await findRuns(workspace.database, event.id), undefined)
-  t.strictSame(await findRuns(workspace.database, suspect.id), [])
+  const find = ({ id }: { id: string }) => api.app.storedOutcomes.find({ id, workspaceId: workspace.id })
+  t.strictSame(await find(event), { runs: undefined, isQuarantined: true })
+  t.strictSame(await find(suspect), { runs: [], isQuarantined: false })
 })
 
 t.test('a rule executed by hand whose event is quarantined has failed, and says why', async (t) => {

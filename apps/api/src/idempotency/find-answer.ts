@@ -2,7 +2,6 @@ import type { RequestKey } from '@automation/inbox'
 import type { Run } from '@automation/jobs'
 import type { FastifyRequest } from 'fastify'
 import { refusals } from '../errors.js'
-import { findRuns } from '../stored-runs.js'
 import { type Answer, asReplay } from './answer.js'
 
 /**
@@ -22,8 +21,9 @@ export async function findAnswer(
   if (known.requestHash !== key.requestHash) throw refusals.idempotencyKeyReused()
   if (known.answer !== null) return asReplay(known.answer)
   const { eventId } = known
-  const runs = eventId === null ? undefined : await findRuns(workspace.database, eventId)
-  if (eventId === null || runs === undefined || tell === undefined) throw refusals.stillRunning()
+  if (eventId === null || tell === undefined) throw refusals.stillRunning()
+  const runs = (await server.storedOutcomes.find({ id: eventId, workspaceId: workspace.id }))?.runs
+  if (runs === undefined) throw refusals.stillRunning()
   const answer = tell(eventId, runs)
   await server.keptAnswers.keep({ request: key, eventId, answer })
   return asReplay(answer)

@@ -3,7 +3,7 @@ import { listRuns, type Reply, type Run, replyChannel } from '@automation/jobs'
 import fp from 'fastify-plugin'
 import { Redis } from 'ioredis'
 import type { ApiMetrics } from '../api-metrics.js'
-import { findRuns } from '../stored-runs.js'
+import { waitAtMost } from '../wait-at-most.js'
 
 export interface PendingReply {
   /** The runs of the event once it is done; undefined where the time ran out first. */
@@ -25,6 +25,8 @@ declare module 'fastify' {
 
 /** Who waits longer than an ending process does is told where the outcome will be (ms). */
 const endWithinMs = 15_000
+/** How long the stored outcome is looked up for a caller whose time is up (ms). */
+const lastLookMs = 2_000
 
 interface Waiter {
   workspaceId: string
@@ -40,11 +42,21 @@ export default fp<{ redisUrl: string; queuePrefix: string }>(async (app, { redis
   const waiters = new Map<string, Waiter>()
   const channel = replyChannel(queuePrefix, instanceId)
   const subscriber = new Redis(redisUrl, { maxRetriesPerRequest: null, autoResubscribe: false })
+  let hasLoggedMalformed = false
 
   subscriber.on('error', () => {})
   subscriber.on('message', (_channel, message) => {
-    for (const { ruleIds, events } of JSON.parse(message) as Reply[])
-      for (const { id, runs } of events) waiters.get(id)?.settle(listRuns(ruleIds, runs))
+    try {
+      settleFromReplies(JSON.parse(message) as Reply[])
+    } catch (error) {
+      // Whoever waits for what it said is told the stored outcome. One line says enough: a flood must not fill the log.
+      if (!hasLoggedMalformed)
+        app.log.warn(
+          { err: error },
+          'a malformed reply was ignored; later ones are ignored without a log line',
+        )
+      hasLoggedMalformed = true
+    }
   })
   // Each time Redis is there: first listen again, then see what was said meanwhile. Without it the API starts all the
   // same, and answers by the stored outcome.
@@ -56,7 +68,7 @@ export default fp<{ redisUrl: string; queuePrefix: string }>(async (app, { redis
   app.metrics.tellWaiting(() => waiters.size)
   app.addHook('preClose', async () => {
     setTimeout(() => {
-      for (const [eventId, waiter] of waiters) void settleFromStore(eventId, waiter, true)
+      for (const [eventId, waiter] of waiters) void settleAtLast(eventId, waiter)
     }, endWithinMs).unref()
   })
   app.addHook('onClose', async () => subscriber.disconnect())
@@ -64,7 +76,7 @@ export default fp<{ redisUrl: string; queuePrefix: string }>(async (app, { redis
   function expect(event: { id: string; workspaceId: string }, waitMs: number): PendingReply {
     let cancel = () => {}
     const runs = new Promise<Run[] | undefined>((resolve) => {
-      const timer = setTimeout(() => void settleFromStore(event.id, waiter, true), waitMs)
+      const timer = setTimeout(() => void settleAtLast(event.id, waiter), waitMs)
       const waiter: Waiter = {
         workspaceId: event.workspaceId,
         settle: (found, how = found === undefined ? 'timed_out' : 'answered') => {
@@ -79,12 +91,27 @@ export default fp<{ redisUrl: string; queuePrefix: string }>(async (app, { redis
     return { runs, cancel }
   }
 
+  function settleFromReplies(replies: Reply[]): void {
+    for (const { ruleIds, events } of replies)
+      for (const { id, runs } of events) waiters.get(id)?.settle(listRuns(ruleIds, runs))
+  }
+
   function settleAllFromStore(): void {
     for (const [eventId, waiter] of waiters) void settleFromStore(eventId, waiter)
   }
 
-  async function settleFromStore(eventId: string, waiter: Waiter, isLastChance = false): Promise<void> {
-    const runs = await findRuns(app.database.forWorkspace(waiter.workspaceId), eventId).catch(() => undefined)
-    if (runs !== undefined || isLastChance) waiter.settle(runs)
+  async function settleFromStore(eventId: string, waiter: Waiter): Promise<void> {
+    const runs = await findRuns(eventId, waiter)
+    if (runs !== undefined) waiter.settle(runs)
+  }
+
+  /** The caller's time is up. A Postgres that says nothing is not waited for much longer. */
+  async function settleAtLast(eventId: string, waiter: Waiter): Promise<void> {
+    waiter.settle(await waitAtMost(findRuns(eventId, waiter), lastLookMs))
+  }
+
+  async function findRuns(id: string, { workspaceId }: Waiter): Promise<Run[] | undefined> {
+    const outcome = await app.storedOutcomes.find({ id, workspaceId }).catch(() => undefined)
+    return outcome?.runs
   }
 })

@@ -1,0 +1,158 @@
+import { isDeepStrictEqual } from 'node:util'
+import { executionIdOf, newId, openDatabase, ruleSetIdOf } from '@automation/database'
+import { replyChannel } from '@automation/jobs'
+import { createPrivateDatabase, startRedis } from '@automation/launcher'
+import t from 'tap'
+import { startApi, type Workspace } from './fixtures/api.js'
+import { storeEvent } from './fixtures/history.js'
+
+t.setTimeout(60_000)
+
+// Its own, so that subscribers can be disconnected and tables be locked without harm to other tests.
+const redis = await startRedis({ directory: t.testdir(), persistent: false })
+t.teardown(() => redis.stop())
+const DATABASE_URL = await createPrivateDatabase(process.env.DATABASE_URL ?? '')
+const api = await startApi(t, { DATABASE_URL, REDIS_URL: redis.url, DATABASE_POOL: '3' })
+
+/** Stores events that are done, each with one run that waits for nobody. Answers them with the run that is told of each. */
+async function storeOutcomes({ id: workspaceId, database }: Workspace, count: number) {
+  const ruleIds = [newId(), newId()]
+  const [passed = '', other = ''] = ruleIds
+  const ruleSetId = ruleSetIdOf(ruleIds)
+  await database.ruleSet.create({ data: { id: ruleSetId, workspaceId, ruleIds } })
+  const now = new Date()
+  const events = Array.from({ length: count }, () => ({
+    id: newId(),
+    workspaceId,
+    type: 'LEAD_CREATED',
+    data: {},
+    ruleId: null,
+    ruleSetId,
+    doneAt: now,
+  }))
+  const executions = events.map((event) => ({
+    id: executionIdOf(event, passed),
+    workspaceId,
+    eventId: event.id,
+    eventType: event.type,
+    ruleId: passed,
+    ruleVersion: 1,
+    status: 'succeeded' as const,
+    results: [],
+    startedAt: now,
+    finishedAt: now,
+  }))
+  await database.event.createMany({ data: events })
+  await database.execution.createMany({ data: executions })
+  return events.map(({ id }, index) => ({
+    id,
+    runs: [
+      { ruleId: passed, executionId: executions[index]?.id, status: 'succeeded', error: null, results: [] },
+      { ruleId: other, executionId: null, status: 'not_matched', error: null, results: [] },
+    ],
+  }))
+}
+
+/** Ends the connections on which replies come, as a Redis that restarts does. */
+async function disconnectSubscribers(): Promise<void> {
+  await api.app.redis.call('CLIENT', 'KILL', 'TYPE', 'pubsub')
+}
+
+/** The most callers that stood in line for a connection at any moment until the promise settled. */
+async function peakOfWaiting(until: Promise<unknown>): Promise<number> {
+  let isOver = false
+  let peak = 0
+  void until.finally(() => {
+    isOver = true
+  })
+  while (!isOver) {
+    peak = Math.max(peak, api.app.database.poolUse().waiting)
+    await new Promise(setImmediate)
+  }
+  return peak
+}
+
+t.test('thousands who missed a reply get their outcome by few statements at a time', async (t) => {
+  const workspace = await api.makeWorkspace()
+  const neighbour = await api.makeWorkspace()
+  const outcomes = await storeOutcomes(workspace, 2_000)
+  const [foreign] = await storeOutcomes(neighbour, 1)
+  const pending = outcomes.map(({ id }) => api.app.replies.expect({ id, workspaceId: workspace.id }, 20_000))
+  const open = [newId(), foreign?.id ?? ''].map((id) =>
+    api.app.replies.expect({ id, workspaceId: workspace.id }, 20_000),
+  )
+  await disconnectSubscribers()
+  const settled = Promise.all(pending.map(({ runs }) => runs))
+  const peak = await peakOfWaiting(settled)
+  t.ok(peak <= 1, `${peak} callers stood in line for a connection`)
+  const answers = await settled
+  const wrong = outcomes.filter(({ runs }, index) => !isDeepStrictEqual(answers[index], runs))
+  t.strictSame(wrong.slice(0, 1), [], `${wrong.length} of ${answers.length} did not get their outcome`)
+  for (const { runs, cancel } of open) {
+    cancel()
+    t.equal(await runs, undefined, 'an event that is not done, or not of the workspace, has no outcome')
+  }
+})
+
+t.test('a malformed message on the channel of replies is logged once and ends nothing', async (t) => {
+  const workspace = await api.makeWorkspace()
+  const { replies, redis, log } = api.app
+  const logged: unknown[] = []
+  log.warn = (...line: unknown[]) => void logged.push(line[1])
+  const { id } = await storeEvent(workspace, { doneAt: null })
+  const pending = replies.expect({ id, workspaceId: workspace.id }, 20_000)
+  const channel = replyChannel(api.config.queuePrefix, replies.instanceId)
+  const runs = [{ place: 0, executionId: newId(), status: 'succeeded' }]
+  for (const message of [
+    'no JSON',
+    '',
+    'null',
+    '{}',
+    '[null]',
+    '[{}]',
+    `[{"ruleIds":null,"events":[{"id":"${id}","runs":[]}]}]`,
+    `[{"ruleIds":["${id}"],"events":[{"id":"${id}"}]}]`,
+  ])
+    t.equal(await redis.publish(channel, message), 1, message)
+  await redis.publish(channel, JSON.stringify([{ ruleIds: [id], events: [{ id, runs }] }]))
+  t.strictSame(
+    await pending.runs,
+    [{ ruleId: id, executionId: runs[0]?.executionId, status: 'succeeded', error: null, results: [] }],
+    'the next reply is heard',
+  )
+  t.strictSame(logged, ['a malformed reply was ignored; later ones are ignored without a log line'])
+})
+
+t.test('a caller whose time is up does not wait for a Postgres that says nothing', async (t) => {
+  const workspace = await api.makeWorkspace()
+  const [outcome] = await storeOutcomes(workspace, 1)
+  const blocker = openDatabase(api.config.databaseUrl, 1)
+  t.teardown(() => blocker.close())
+  const released = promise<void>()
+  const isLocked = promise<void>()
+  const blocking = blocker.system.$transaction(
+    async (transaction) => {
+      await transaction.$executeRaw`LOCK TABLE executions IN ACCESS EXCLUSIVE MODE`
+      isLocked.resolve()
+      await released.promise
+    },
+    { timeout: 30_000 },
+  )
+  await isLocked.promise
+  const begin = performance.now()
+  const ask = () => api.app.replies.expect({ id: outcome?.id ?? '', workspaceId: workspace.id }, 1).runs
+  t.equal(await ask(), undefined)
+  // A statement ends after 10 s.
+  t.ok(performance.now() - begin < 8_000, `answered after ${Math.round(performance.now() - begin)} ms`)
+  released.resolve()
+  await blocking
+  t.strictSame(await ask(), outcome?.runs)
+})
+
+function promise<Value>() {
+  let resolve: (value: Value) => void = () => {}
+  const promise = new Promise<Value>((settle) => {
+    resolve = settle
+  })
+  return { promise, resolve }
+}
