@@ -438,6 +438,44 @@ t.test('whose API died before it could answer is told the outcome, once there is
   t.strictSame(outcomeOf(await again()), outcomeOf(told), 'and is told the same from then on')
 })
 
+t.test('a repeat whose event is quarantined is answered 202 and told where that is to be seen', async (t) => {
+  const { post, postOther, create, call, database } = await openHouse()
+  const rule = await create()
+  const source = (await post<AcceptedEvent>(trigger, undefined, { body: { data: {} }, headers: later })).body
+  await database.event.update({ where: { id: source.id }, data: { doneAt: new Date() } })
+  const error = 'Quarantined: three workers ended while they ran this event'
+  for (const [path, location, outcome] of [
+    [trigger, '/api/events/', { status: 'quarantined', triggered: 0 }],
+    [`${rules}/${rule.id}/execute`, '/api/executions/', { status: 'failed', success: false, error }],
+    [`/api/events/${source.id}/replay`, '/api/events/', { status: 'quarantined', triggered: 0 }],
+  ] as const) {
+    const body = path.endsWith('/replay') ? undefined : { data: {} }
+    const { id } = (await post<AcceptedEvent>(path, path, { body, headers: later })).body
+    // The API died before it had kept an answer, and three workers died of the event.
+    await database.idempotencyKey.updateMany({ where: { key: path }, data: { answer: Prisma.DbNull } })
+    t.equal((await postOther(path, path, { body })).status, 409, 'the event is not done')
+    const data = { doneAt: new Date(), crashes: 3, quarantined: true }
+    await database.event.update({ where: { id }, data })
+
+    const repeats = [await postOther(path, path, { body }), await post(path, path, { body })]
+    for (const repeat of repeats) {
+      t.strictSame(
+        outcomeOf(repeat),
+        {
+          status: 202,
+          headers: [`${location}${id}`, undefined, undefined, undefined],
+          body: { id, status: 'accepted' },
+        },
+        path,
+      )
+      t.ok(isReplay(repeat))
+    }
+    t.match((await call('GET', `${location}${id}`)).body, outcome)
+  }
+  const changed = { body: { data: { a: 1 } } }
+  t.equal((await post(trigger, trigger, changed)).status, 422, 'another request under its key is refused')
+})
+
 t.test('an execution whose rule was deleted first is not found, however often it is asked for', async (t) => {
   const { post, postOther, create, call, database } = await openHouse()
   const rule = await create()

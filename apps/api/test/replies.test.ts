@@ -6,8 +6,6 @@ import t from 'tap'
 import { startApi, type Workspace } from './fixtures/api.js'
 import { storeEvent } from './fixtures/history.js'
 
-t.setTimeout(60_000)
-
 // Its own, so that subscribers can be disconnected and tables be locked without harm to other tests.
 const redis = await startRedis({ directory: t.testdir(), persistent: false })
 t.teardown(() => redis.stop())

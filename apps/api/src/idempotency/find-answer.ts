@@ -8,13 +8,13 @@ import { type Answer, asReplay } from './answer.js'
  * How a request that came before was answered; undefined where its key is free. An event whose API died before it had
  * answered is told from what was stored of it.
  *
- * @param tell makes the answer out of the runs of the event that the request became
+ * @param tell makes the answer out of the runs of the event that the request became; undefined where it is quarantined
  * @throws refusals: 422 where the key came with another request, 409 where the outcome is not there yet
  */
 export async function findAnswer(
   { server, workspace }: FastifyRequest,
   key: RequestKey,
-  tell?: (eventId: string, runs: Run[]) => Answer,
+  tell?: (eventId: string, runs: Run[] | undefined) => Answer,
 ): Promise<Answer | undefined> {
   const known = await server.keptAnswers.find(key)
   if (known === undefined) return undefined
@@ -22,9 +22,11 @@ export async function findAnswer(
   if (known.answer !== null) return asReplay(known.answer)
   const { eventId } = known
   if (eventId === null || tell === undefined) throw refusals.stillRunning()
-  const runs = (await server.storedOutcomes.find({ id: eventId, workspaceId: workspace.id }))?.runs
-  if (runs === undefined) throw refusals.stillRunning()
-  const answer = tell(eventId, runs)
+  const outcome = await server.storedOutcomes.find({ id: eventId, workspaceId: workspace.id })
+  // A quarantined event is done and has no runs: whoever waits for them gets 202, and so does a repeat.
+  if (outcome === undefined || (outcome.runs === undefined && !outcome.isQuarantined))
+    throw refusals.stillRunning()
+  const answer = tell(eventId, outcome.runs)
   await server.keptAnswers.keep({ request: key, eventId, answer })
   return asReplay(answer)
 }
