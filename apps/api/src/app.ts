@@ -7,6 +7,7 @@ import { refusals } from './errors.js'
 import accessCaches from './plugins/access-caches.js'
 import bodies from './plugins/bodies.js'
 import caller from './plugins/caller.js'
+import deadline from './plugins/deadline.js'
 import errors from './plugins/errors.js'
 import idempotency from './plugins/idempotency.js'
 import metrics from './plugins/metrics.js'
@@ -58,6 +59,7 @@ export async function buildApp(config: Config) {
   const sealer = createSealer(config.encryptionKey)
   await app.register(requestLog, config)
   await app.register(errors)
+  await app.register(deadline)
   await app.register(metrics, config)
   await app.register(resources, { config })
   await app.register(tracing, config)

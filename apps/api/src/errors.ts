@@ -1,3 +1,4 @@
+import { isDatabaseAway, isGivenUp, isTableMissing } from '@automation/database'
 import type { Fault } from '@automation/engine'
 
 /** A request that is turned down on purpose: its status and body are part of the interface. */
@@ -12,6 +13,11 @@ export class Refusal extends Error {
     this.body = typeof reason === 'string' ? { error: reason } : { errors: reason }
     this.headers = headers
   }
+}
+
+/** Whether the same request may work in a moment. Tables are missing only until the first migration has run. */
+export function isPassing(error: unknown): boolean {
+  return isDatabaseAway(error) || isGivenUp(error) || isTableMissing(error)
 }
 
 /** Every refusal of the API, named once. What only Fastify notices (413, 415, JSON that does not parse) is in plugins/errors.ts. */

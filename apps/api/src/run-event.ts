@@ -1,17 +1,21 @@
 import type { NewEvent } from '@automation/inbox'
 import type { Run } from '@automation/jobs'
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyReply, FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import type { Answer } from './idempotency/answer.js'
 import { findAnswer } from './idempotency/find-answer.js'
 import { readRequestKey } from './idempotency/request-key.js'
 import { readPreference } from './prefer.js'
 import { Id } from './routes/answers.js'
+import { waitAtMost } from './wait-at-most.js'
 
 export const Accepted = Type.Object(
   { id: Id, status: Type.Literal('accepted') },
   { description: 'Accepted and still under way; `Location` tells the outcome.' },
 )
+
+/** How long an answer waits until it is kept for a repeat (ms). */
+const keepMs = 2_000
 
 /** How an event is told to whoever posted it. */
 export interface EventTelling {
@@ -37,12 +41,12 @@ export async function runEvent(
   const key = readRequestKey(request)
   if (key === undefined) {
     const accept = (replyTo?: string) => server.inbox.accept(event, replyTo).then(() => true)
-    return tell(await acceptAndWait(server, event, waitMs, accept))
+    return tell(await acceptAndWait(request, event, waitMs, accept))
   }
   // What does not wait knows its answer before: it is committed together with the event.
   const known = waitMs === 0 ? tell(undefined) : null
   let isFirst = false
-  const runs = await acceptAndWait(server, event, waitMs, async (replyTo) => {
+  const runs = await acceptAndWait(request, event, waitMs, async (replyTo) => {
     isFirst = await server.inbox.acceptOnce({ request: key, event, answer: known }, replyTo)
     return isFirst
   })
@@ -51,7 +55,8 @@ export async function runEvent(
   if (known !== null) return known
   const answer = tell(runs)
   // That it could not be kept is no reason to hold it back: a retry is then answered from the event.
-  await server.keptAnswers.keep({ request: key, eventId: event.id, answer }).catch(() => {})
+  const kept = server.keptAnswers.keep({ request: key, eventId: event.id, answer }).catch(() => {})
+  await waitAtMost(kept, keepMs)
   return answer
 }
 
@@ -76,7 +81,7 @@ export function sendAccepted(reply: FastifyReply, location: string, id: string) 
 
 /** @param accept says whether there is anything to wait for */
 async function acceptAndWait(
-  { replies }: FastifyInstance,
+  request: FastifyRequest,
   event: NewEvent,
   waitMs: number,
   accept: (replyTo?: string) => Promise<boolean>,
@@ -85,9 +90,11 @@ async function acceptAndWait(
     await accept()
     return undefined
   }
+  const { replies, liftDeadline } = request.server
   const pending = replies.expect(event, waitMs)
   try {
-    if (!(await accept(replies.instanceId))) pending.cancel()
+    if (await accept(replies.instanceId)) liftDeadline(request)
+    else pending.cancel()
   } catch (error) {
     pending.cancel()
     throw error

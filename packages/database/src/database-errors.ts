@@ -24,6 +24,11 @@ export function isLockConflict(error: unknown): boolean {
   return kind === 'TransactionWriteConflict' || sqlState === '40001' || sqlState === '40P01'
 }
 
+/** True where Postgres gave a statement up and undid it: its time was over, it was cancelled, or it lost a deadlock. */
+export function isGivenUp(error: unknown): boolean {
+  return isLockConflict(error) || /^(57014|55P03)$/.test(causeOf(error).sqlState)
+}
+
 /** True where the schema has not been migrated to this point. */
 export function isTableMissing(error: unknown): boolean {
   const { kind, sqlState } = causeOf(error)

@@ -3,6 +3,7 @@ export { countReads } from './count-reads.js'
 export {
   DatabaseBusy,
   isDatabaseAway,
+  isGivenUp,
   isLockConflict,
   isRowFault,
   isTableMissing,

@@ -2,7 +2,6 @@ import type { Scope } from '@automation/administration'
 import {
   type Database,
   findMembership,
-  isDatabaseAway,
   isUuid,
   type Membership,
   type Role,
@@ -12,7 +11,7 @@ import type { FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import { LRUCache } from 'lru-cache'
 import type { Config } from '../config.js'
-import { refusals } from '../errors.js'
+import { isPassing, refusals } from '../errors.js'
 import { type Permissions, permissionsOfScopes, permits } from '../permissions.js'
 import { createVerifier } from '../tokens.js'
 import { createApiKeyVerifier } from '../verify-api-key.js'
@@ -131,7 +130,7 @@ export default fp<{ tokens: Config['tokens'] }>(async (app, { tokens }) => {
   /** A key knows its workspace; a header that names another one, or none, is not overlooked. */
   async function identifyKey(token: string, named: unknown) {
     const key = await verifyApiKey(token).catch((error) => {
-      throw isDatabaseAway(error) ? refusals.unavailable() : error
+      throw isPassing(error) ? refusals.unavailable() : error
     })
     if (key === undefined) return undefined
     const isNamed = named !== undefined
@@ -147,7 +146,7 @@ export default fp<{ tokens: Config['tokens'] }>(async (app, { tokens }) => {
     try {
       return (await memberships.fetch(JSON.stringify([workspaceId, userId])))?.found
     } catch (error) {
-      if (isDatabaseAway(error)) return 'away'
+      if (isPassing(error)) return 'away'
       throw error
     }
   }

@@ -1,8 +1,7 @@
 import { Refused } from '@automation/administration'
-import { isDatabaseAway, isTableMissing } from '@automation/database'
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
-import { Refusal, refusals } from '../errors.js'
+import { isPassing, Refusal, refusals } from '../errors.js'
 import { bodyFaults, queryFault } from './validation.js'
 
 /** Turns whatever was thrown into the interface's answer. Only surprises are logged, once, with the request's id. */
@@ -32,8 +31,7 @@ function refusalFor(error: FastifyError, request: FastifyRequest): Refusal | und
       ? refusals.invalid([...(request.unstorable ?? []), ...bodyFaults(error)])
       : refusals.badRequest(queryFault(error))
   }
-  // Tables are missing only until the first migration has run.
-  if (isDatabaseAway(error) || isTableMissing(error)) return refusals.unavailable()
+  if (isPassing(error)) return refusals.unavailable()
   const message = messages[error.code]
   if (message) return new Refusal(error.statusCode ?? 400, message)
   // What Node's or Fastify's parsers object to is the client's doing, and their messages name no secret of ours.

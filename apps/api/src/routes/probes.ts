@@ -48,7 +48,9 @@ export const probeRoutes: FastifyPluginAsyncTypebox<{ redisUrl: string }> = asyn
       security: [],
       response: { 200: Readiness, 503: Readiness },
     },
-    handler: async (_request, reply) => {
+    handler: async (request, reply) => {
+      // What it asks has limits of its own, and its 503 tells more.
+      app.liftDeadline(request)
       const [database, redisState] = await Promise.all([askPostgres(), askRedis()])
       const canServe = database.migrations === 'ok' && redisState !== 'evicting'
       const status = app.isEnding() ? 'ending' : canServe ? 'ready' : 'unready'

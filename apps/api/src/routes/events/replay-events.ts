@@ -12,12 +12,14 @@ interface EventToReplay {
 
 /** So many are read, and accepted in one commit: each may bring a megabyte of data. */
 const batchSize = 100
+/** After so many ms no further batch is begun: the caller gets its answer in time, and goes on from there. */
+const budgetMs = 5_000
 
 /**
  * Accepts the events that are chosen once more, the oldest first, behind one of them or from the beginning. What dies on
  * the way has replayed the first of them: each replay names its event.
  *
- * @returns how many there were, and the last one
+ * @returns how many there were, the last one, and whether that was the last of all
  */
 export async function replayEvents(
   { inbox }: Pick<FastifyInstance, 'inbox'>,
@@ -25,7 +27,8 @@ export async function replayEvents(
   chosen: Narrowing,
   after: string | undefined,
   limit: number,
-): Promise<{ replayed: number; last: string | undefined }> {
+): Promise<{ replayed: number; last: string | undefined; isOver: boolean }> {
+  const endAt = performance.now() + budgetMs
   let replayed = 0
   let last = after
   for (;;) {
@@ -38,7 +41,8 @@ export async function replayEvents(
     )
     replayed += events.length
     last = events.at(-1)?.id ?? last
-    if (events.length < size || replayed === limit) return { replayed, last }
+    const isOver = events.length < size
+    if (isOver || replayed === limit || performance.now() > endAt) return { replayed, last, isOver }
   }
 }
 

@@ -79,8 +79,8 @@ export const replayRoutes: FastifyPluginAsyncTypebox = async (app) => {
       const counted = await countReplayable(workspace.database, narrowing, after)
       if (dryRun) return counted
       if (counted.matched > 0) await noteReplay(request, workspace.id, { filter, ...counted })
-      const { replayed, last } = await replayEvents(server, workspace, narrowing, after, maxReplayed)
-      const nextCursor = replayed === maxReplayed && last !== undefined ? writeCursor(last) : null
+      const { replayed, last, isOver } = await replayEvents(server, workspace, narrowing, after, maxReplayed)
+      const nextCursor = isOver || last === undefined ? null : writeCursor(last)
       return reply.status(202).send({ ...counted, replayed, nextCursor })
     },
   })

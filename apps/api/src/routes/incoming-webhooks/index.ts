@@ -1,11 +1,11 @@
 import type { Sealer } from '@automation/administration'
-import { isDatabaseAway, newId } from '@automation/database'
+import { newId } from '@automation/database'
 import { toleranceSeconds } from '@automation/webhooks'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import type { ApiMetrics } from '../../api-metrics.js'
-import { refusals } from '../../errors.js'
+import { isPassing, refusals } from '../../errors.js'
 import { limitationOf } from '../../plugins/rate-limit.js'
 import { Id, refusalAnswers } from '../answers.js'
 import {
@@ -157,7 +157,7 @@ function otherReason(error: FastifyError): 'rate_limit' | 'size' | 'unavailable'
   if (statusCode === 429) return 'rate_limit'
   // The body has not come as it was announced.
   if (statusCode < 500) return 'size'
-  return statusCode === 503 || isDatabaseAway(error) ? 'unavailable' : 'fault'
+  return statusCode === 503 || isPassing(error) ? 'unavailable' : 'fault'
 }
 
 function isOutsideWindow({ timestamp }: Delivery, now: number): boolean {

@@ -1,0 +1,115 @@
+import { setTimeout } from 'node:timers/promises'
+import { openDatabase, type Prisma } from '@automation/database'
+import t, { type Test } from 'tap'
+import { type Answer, ruleBody, rules, startApi } from './fixtures/api.js'
+
+const api = await startApi(t)
+const others = openDatabase(api.config.databaseUrl, 3)
+t.teardown(() => others.close())
+
+const later = { prefer: 'respond-async' }
+const trigger = `${rules}/trigger/LEAD_CREATED`
+
+/** Locks something as others do, and holds it until it is let go. */
+async function lock(t: Test, take: (transaction: Prisma.TransactionClient) => Promise<unknown>) {
+  const [held, released] = [promise<number>(), promise<void>()]
+  const holding = others.system.$transaction(
+    async (transaction) => {
+      await take(transaction)
+      const [row] = await transaction.$queryRaw<{ pid: number }[]>`SELECT pg_backend_pid() AS pid`
+      held.resolve(row?.pid ?? 0)
+      await released.promise
+    },
+    { timeout: 60_000 },
+  )
+  t.teardown(() => {
+    released.resolve()
+    return holding
+  })
+  return { pid: await held.promise }
+}
+
+/** Waits until a statement waits for that connection. Answers the connection of the statement. */
+async function findWaiting(pid: number): Promise<number> {
+  for (;;) {
+    const [waiting] = await others.system.$queryRaw<{ pid: number }[]>`
+      SELECT pid FROM pg_stat_activity WHERE ${pid}::int = ANY (pg_blocking_pids(pid))`
+    if (waiting !== undefined) return waiting.pid
+    await setTimeout(20)
+  }
+}
+
+/** Cancels the statement that waits for that connection, as Postgres does by itself when the statement's time is up. */
+async function cancelWaitingFor(pid: number): Promise<void> {
+  await others.system.$queryRaw`SELECT pg_cancel_backend(${await findWaiting(pid)}::int)`
+}
+
+function assertRefused(t: Test, { status, headers, body }: Answer): void {
+  t.strictSame(
+    { status, retryAfter: headers['retry-after'], body },
+    { status: 503, retryAfter: '1', body: { error: 'Service temporarily unavailable' } },
+  )
+}
+
+t.test('a change whose statement Postgres gives up is refused with 503', async (t) => {
+  const { id, call, database } = await api.makeWorkspace()
+  const { pid } = await lock(
+    t,
+    (transaction) => transaction.$queryRaw`SELECT 1 FROM workspaces WHERE id = ${id}::uuid FOR UPDATE`,
+  )
+  const changed = call('POST', rules, { body: ruleBody() })
+  await cancelWaitingFor(pid)
+  assertRefused(t, await changed)
+  t.equal(await database.rule.count(), 0)
+})
+
+t.test('an event whose statement Postgres gives up is refused with 503', async (t) => {
+  const { id: workspaceId, call, database } = await api.makeWorkspace()
+  const key = 'k'
+  const { pid } = await lock(t, (transaction) =>
+    transaction.idempotencyKey.create({ data: { workspaceId, key, requestHash: Buffer.alloc(32) } }),
+  )
+  const accepted = call('POST', trigger, {
+    body: { data: {} },
+    headers: { ...later, 'idempotency-key': key },
+  })
+  await cancelWaitingFor(pid)
+  assertRefused(t, await accepted)
+  t.equal(await database.event.count(), 0)
+})
+
+t.test('events that lose a deadlock are refused with 503', async (t) => {
+  const { id: workspaceId, call, database } = await api.makeWorkspace()
+  const take = (transaction: Prisma.TransactionClient, key: string) =>
+    transaction.idempotencyKey.create({ data: { workspaceId, key, requestHash: Buffer.alloc(32) } })
+  const crossing = promise<void>()
+  const waits = promise<number>()
+  const other = others.system.$transaction(
+    async (transaction) => {
+      // The other side is to notice, and to lose.
+      await transaction.$executeRaw`SET LOCAL deadlock_timeout = '60s'`
+      await take(transaction, 'b')
+      const [row] = await transaction.$queryRaw<{ pid: number }[]>`SELECT pg_backend_pid() AS pid`
+      waits.resolve(row?.pid ?? 0)
+      await crossing.promise
+      await take(transaction, 'a')
+    },
+    { timeout: 60_000 },
+  )
+  const pid = await waits.promise
+  const events = ['a', 'b'].map((idempotencyKey) => ({ data: {}, idempotencyKey }))
+  const accepted = call('POST', `${trigger}/batch`, { body: { events } })
+  await findWaiting(pid)
+  crossing.resolve()
+  assertRefused(t, await accepted)
+  await other
+  t.equal(await database.event.count(), 0)
+})
+
+function promise<Value>() {
+  let resolve: (value: Value) => void = () => {}
+  const promise = new Promise<Value>((settle) => {
+    resolve = settle
+  })
+  return { promise, resolve }
+}

@@ -1,0 +1,44 @@
+import t from 'tap'
+import { buildApp } from '../src/app.js'
+import { configOf, rules, startApi } from './fixtures/api.js'
+
+const trigger = `${rules}/trigger/LEAD_CREATED`
+
+t.test('a request that is not answered within 12 s is refused with 503', async (t) => {
+  const app = await buildApp(configOf())
+  t.teardown(() => app.close())
+  let finish = () => {}
+  const isFinished = new Promise<void>((resolve) => {
+    finish = resolve
+  })
+  app.get('/slow', {
+    handler: async () => {
+      await isFinished
+      return { status: 'late' }
+    },
+  })
+  const begin = performance.now()
+  const [slow, quick] = await Promise.all([app.inject('/slow'), app.inject('/healthz')])
+  const seconds = (performance.now() - begin) / 1_000
+  t.strictSame(
+    { status: slow.statusCode, retryAfter: slow.headers['retry-after'], body: slow.json() },
+    { status: 503, retryAfter: '1', body: { error: 'Service temporarily unavailable' } },
+  )
+  t.ok(seconds >= 12, `after ${seconds} s`)
+  t.equal(quick.statusCode, 200)
+  finish()
+  t.equal((await app.inject('/slow')).statusCode, 200, 'and what comes of it later harms nobody')
+})
+
+t.test('an event that is accepted is waited for as long as its caller has asked for', async (t) => {
+  const api = await startApi(t)
+  const { call } = await api.makeWorkspace()
+  const ask = (headers: Record<string, string>) =>
+    call('POST', trigger, { body: { data: {} }, headers: { prefer: 'wait=14', ...headers } })
+  const begin = performance.now()
+  const answers = await Promise.all([ask({}), ask({ 'idempotency-key': 'k' })])
+  const seconds = (performance.now() - begin) / 1_000
+  for (const { status, headers } of answers)
+    t.match({ status, headers }, { status: 202, headers: { 'preference-applied': 'wait=14' } })
+  t.ok(seconds >= 14, `after ${seconds} s`)
+})

@@ -1,0 +1,135 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import t, { type Test } from 'tap'
+import { type Answer, startRunningProduct } from './fixtures/product.js'
+import { prepareWrites, type WriteRequest } from './fixtures/write-requests.js'
+import { openTcpProxy } from './storm/tcp-proxy.js'
+
+t.setTimeout(600_000)
+
+/** A statement ends within 10 s and a connection is had within 2 s; the rest is for a busy machine. */
+const longestMs = 13_000
+/** Each way: so that requests which are sent at once are at different statements when the line falls silent. */
+const latencyMs = 150
+/** Each way: two statements take longer than a request may. */
+const lateMs = 3_500
+
+const house = await startRunningProduct({ apis: 0, workers: 0 })
+const { product } = house
+const line = await openTcpProxy(() => product.postgres?.port ?? 0)
+const url = new URL(product.databaseUrl)
+url.port = String(line.port)
+const api = await product.startApi({ DATABASE_URL: url.href, DATABASE_POOL: '60' })
+t.teardown(async () => {
+  await house.stop()
+  await line.close()
+})
+
+interface Sample {
+  request: WriteRequest
+  answer: Answer
+  ms: number
+}
+
+async function send(request: WriteRequest): Promise<Sample> {
+  const begin = performance.now()
+  const answer = await request.send()
+  return { request, answer, ms: Math.round(performance.now() - begin) }
+}
+
+const isServed = ({ answer: { status } }: Sample) => status >= 200 && status < 300
+const isRefused = ({ answer: { status, headers, body } }: Sample) =>
+  status === 503 && headers.get('retry-after') === '1' && body.error === 'Service temporarily unavailable'
+
+function describe({ request, answer, ms }: Sample): string {
+  return `${request.name}: ${answer.status} after ${ms} ms ${JSON.stringify(answer.body)}`
+}
+
+/**
+ * To be called before the line is good again: what was not committed by then may still come.
+ *
+ * @param mutedAfterMs when the line fell silent, counted from the requests
+ */
+async function assertSound(t: Test, samples: Sample[], mutedAfterMs = 0): Promise<void> {
+  const refused = samples.filter(isRefused)
+  const slowest = Math.max(...samples.map(({ ms }) => ms))
+  t.comment(`${refused.length} of ${samples.length} were refused, the slowest answer took ${slowest} ms`)
+  t.strictSame(
+    samples.filter((one) => !isServed(one) && !isRefused(one)).map(describe),
+    [],
+    'what is not served is refused with 503 and Retry-After',
+  )
+  t.strictSame(
+    (await findLost(samples)).map(describe),
+    [],
+    'what was answered with a success is in the database',
+  )
+  t.strictSame(
+    samples.filter(({ ms }) => ms > mutedAfterMs + longestMs).map(describe),
+    [],
+    `each is answered within ${longestMs} ms`,
+  )
+}
+
+/** Answered with a success, and not in the database. */
+async function findLost(samples: Sample[]): Promise<Sample[]> {
+  const lost: Sample[] = []
+  for (const sample of samples.filter(isServed))
+    if (!(await sample.request.isStored(sample.answer))) lost.push(sample)
+  return lost
+}
+
+async function assertServed(t: Test): Promise<void> {
+  const samples = await Promise.all((await prepareWrites(house)).map(send))
+  t.strictSame(samples.filter((one) => !isServed(one)).map(describe), [], 'all is served again')
+  t.strictSame((await findLost(samples)).map(describe), [], 'and committed')
+  t.notOk(api.hasExited(), 'by the same process')
+}
+
+/** As many connections as there are requests, and the role of each caller remembered: the silence meets what they write. */
+async function warmUp(requests: WriteRequest[]): Promise<void> {
+  line.setLatency(latencyMs)
+  await Promise.all(requests.map(({ warmUp }) => warmUp()))
+}
+
+for (const mutedAfterMs of [0, 1_000, 2_000])
+  t.test(`changes over a line that falls silent ${mutedAfterMs} ms after they were asked for`, async (t) => {
+    const requests = await prepareWrites(house)
+    await warmUp(requests)
+    const muted = delay(mutedAfterMs).then(() => line.setBlackHole(true))
+    const samples = await Promise.all(requests.map(send))
+    await muted
+    await assertSound(t, samples, mutedAfterMs)
+    line.setLatency(0)
+    line.setBlackHole(false)
+    if (mutedAfterMs > 0) return t.ok(samples.some(isRefused), 'some were caught by the silence')
+    t.notOk(samples.some(isServed), 'nothing is accepted over a line that is mute from the beginning')
+    await assertServed(t)
+  })
+
+t.test('those who come while others wait over a mute line do not wait for them as well', async (t) => {
+  const requests = await prepareWrites(house)
+  await warmUp(requests)
+  line.setBlackHole(true)
+  const rounds = await Promise.all(
+    [0, 600, 9_000].map(async (afterMs) => {
+      await delay(afterMs)
+      return Promise.all(requests.map(send))
+    }),
+  )
+  await assertSound(t, rounds.flat())
+  line.setLatency(0)
+  line.setBlackHole(false)
+  t.notOk(rounds.flat().some(isServed), 'nothing is accepted over a mute line')
+})
+
+t.test('where each statement is answered late, requests are answered in time', async (t) => {
+  const requests = await prepareWrites(house)
+  await warmUp(requests)
+  line.setLatency(lateMs)
+  const samples = await Promise.all(requests.map(send))
+  await assertSound(t, samples)
+  line.setLatency(0)
+  t.ok(samples.some(isServed), 'one statement is waited for')
+  t.ok(samples.some(isRefused), 'several are not')
+  await assertServed(t)
+})
