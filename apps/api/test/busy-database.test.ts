@@ -1,9 +1,12 @@
 import { setTimeout } from 'node:timers/promises'
 import { openDatabase, type Prisma } from '@automation/database'
+import { createPrivateDatabase } from '@automation/launcher'
 import t, { type Test } from 'tap'
 import { type Answer, ruleBody, rules, startApi } from './fixtures/api.js'
+import { storeEvent } from './fixtures/history.js'
 
-const api = await startApi(t)
+const DATABASE_URL = await createPrivateDatabase(process.env.DATABASE_URL ?? '')
+const api = await startApi(t, { DATABASE_URL })
 const others = openDatabase(api.config.databaseUrl, 3)
 t.teardown(() => others.close())
 
@@ -26,7 +29,7 @@ async function lock(t: Test, take: (transaction: Prisma.TransactionClient) => Pr
     released.resolve()
     return holding
   })
-  return { pid: await held.promise }
+  return { pid: await held.promise, release: released.resolve }
 }
 
 /** Waits until a statement waits for that connection. Answers the connection of the statement. */
@@ -104,6 +107,30 @@ t.test('events that lose a deadlock are refused with 503', async (t) => {
   assertRefused(t, await accepted)
   await other
   t.equal(await database.event.count(), 0)
+})
+
+t.test('a bulk replay that takes long is answered in between, and goes on from its cursor', async (t) => {
+  const workspace = await api.makeWorkspace()
+  const known: { id: string }[] = []
+  while (known.length < 150) known.push(await storeEvent(workspace))
+  const replay = (cursor?: string) =>
+    workspace.call<{ replayed: number; nextCursor: string | null }>('POST', '/api/events/replay', {
+      body: { filter: {}, dryRun: false, cursor },
+    })
+  const { pid, release } = await lock(
+    t,
+    (transaction) => transaction.$executeRaw`LOCK TABLE events IN SHARE MODE`,
+  )
+  const begun = replay()
+  await findWaiting(pid)
+  await setTimeout(5_000)
+  release()
+  const first = await begun
+  t.match(first, { status: 202, body: { matched: 150, replayed: 100, nextCursor: String } })
+  const rest = await replay(first.body.nextCursor ?? '')
+  t.match(rest, { status: 202, body: { matched: 50, replayed: 50, nextCursor: null } })
+  const replays = await workspace.database.event.findMany({ where: { replayOf: { not: null } } })
+  t.strictSame(replays.map(({ replayOf }) => replayOf).sort(), known.map(({ id }) => id).sort(), 'each once')
 })
 
 function promise<Value>() {

@@ -59,7 +59,7 @@ export const replayRoutes: FastifyPluginAsyncTypebox = async (app) => {
       tags: ['Outcomes'],
       summary: `Post the events that a filter names again, the oldest first, at most ${maxReplayed} a call`,
       description:
-        'Only those from outside that are done: neither replays nor what EMIT_EVENT made, which comes again by itself. nextCursor goes on behind the last one.',
+        'Only those from outside that are done: neither replays nor what EMIT_EVENT made, which comes again by itself. nextCursor goes on behind the last one; a call that takes long has one before the 1,000.',
       body: BulkReplayBody,
       response: {
         200: Type.Object(Matches.properties, { description: 'A dry run: nothing has happened.' }),
