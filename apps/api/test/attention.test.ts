@@ -3,6 +3,7 @@ import { type ExecutionStatus, newId } from '@automation/database'
 import t from 'tap'
 import type { Rule } from '../src/routes/rules/rule-schemas.js'
 import { type Api, ruleBody, rules, startApi, type Workspace } from './fixtures/api.js'
+import { matchLists } from './fixtures/match-lists.js'
 
 interface Item {
   id: string
@@ -112,7 +113,7 @@ t.test('what waits is cancelled when its rule is switched off or deleted, and no
       t.ok(Math.abs((finishedAt?.getTime() ?? 0) - start) < 60_000)
     }
     t.strictSame([await readRuns(workspace, neighbour.id), await readRuns(other, rule.id)], untouched)
-    t.match(await readLog(workspace, action), [{ subject: rule.id, details: { cancelled: 2 } }])
+    matchLists(t, await readLog(workspace, action), [{ subject: rule.id, details: { cancelled: 2 } }])
     if (method !== 'DELETE')
       t.match(await readCounters(workspace, rule.id), {
         successCount: 0,
@@ -147,7 +148,7 @@ t.test('a run that a worker is just taking up is left to it, and not waited for'
   const runs = await readRuns(workspace, rule.id)
   t.equal(runs.find(({ id }) => id === waiting)?.status, 'running')
   t.equal(runs.find(({ id }) => id === retrying)?.status, 'cancelled')
-  t.match(await readLog(workspace, 'rule.deactivated'), [{ details: { cancelled: 1 } }])
+  matchLists(t, await readLog(workspace, 'rule.deactivated'), [{ details: { cancelled: 1 } }])
 })
 
 t.test('a rule is paused when it has failed as often in a row as its workspace allows', async (t) => {
@@ -344,14 +345,15 @@ t.test('an admin says after how many failures a rule is paused, or that none eve
   t.match(renamed.body, { autoPauseAfter: 20, name: 'Renamed' }, 'what is not sent stays')
   for (const bound of [2, 1_001, 0, -1, 3.5, '5', true, [], {}]) {
     const { status, body } = await patch(bound)
-    t.match(
+    matchLists(
+      t,
       { status, body },
       { status: 422, body: { errors: [{ field: 'autoPauseAfter', message: String }] } },
     )
     t.equal(body.errors.length, 1, `one fault: ${JSON.stringify(bound)}`)
   }
   t.equal((await patch(5, 'editor')).status, 403)
-  t.match((await workspace.call('GET', '/api/developer/v1/workspaces')).body, {
+  matchLists(t, (await workspace.call('GET', '/api/developer/v1/workspaces')).body, {
     data: [{ autoPauseAfter: 20 }],
   })
   const log = await readLog(workspace, 'workspace.updated')

@@ -6,6 +6,7 @@ import { createPrivateDatabase } from '@automation/launcher'
 import t from 'tap'
 import type { Rule } from '../src/routes/rules/rule-schemas.js'
 import { ruleBody, rules, startApi, type Workspace } from './fixtures/api.js'
+import { matchLists } from './fixtures/match-lists.js'
 import { loadPageReceiver } from './fixtures/page-receiver.js'
 import { startWorker } from './fixtures/worker.js'
 
@@ -98,7 +99,7 @@ t.test(
     const told = JSON.parse(String(both[0]?.body)) as object
     t.match(told, { type: 'rule.created', timestamp: String, data: { ruleId: rule.id, name: 'A rule' } })
     const deliveries = await settle(workspace, id, 1)
-    t.match(deliveries, [
+    matchLists(t, deliveries, [
       { eventType: 'rule.created', status: 'succeeded', attempts: 2, lastStatusCode: 204, error: null },
     ])
     t.equal(both[0]?.headers['webhook-id'], `${deliveries[0]?.id}:0`)
@@ -114,12 +115,12 @@ t.test(
     const ping = async () =>
       (await workspace.call<{ id: string }>('POST', `${subscriptions}/${id}/test`)).body.id
     const first = await ping()
-    t.match(await settle(workspace, id, 1), [
+    matchLists(t, await settle(workspace, id, 1), [
       { id: first, eventType: 'subscription.ping', status: 'succeeded' },
     ])
     answers['/pings'] = [410]
     const second = await ping()
-    t.match(await settle(workspace, id, 2), [
+    matchLists(t, await settle(workspace, id, 2), [
       { id: second, status: 'failed', attempts: 1, lastStatusCode: 410 },
       { id: first },
     ])
@@ -144,7 +145,7 @@ t.test(
       type: 'execution.failed',
       data: { ruleId: rule.id, error: String },
     })
-    t.match(await settle(workspace, id, 1), [
+    matchLists(t, await settle(workspace, id, 1), [
       { eventType: 'execution.failed', status: 'failed', lastStatusCode: 400 },
     ])
     t.equal(await workspace.database.event.count({ where: { ruleId: id } }), 1)

@@ -2,6 +2,7 @@ import { executionIdOf, newId, Prisma } from '@automation/database'
 import t from 'tap'
 import { type Answer, roles, startApi, type Workspace } from './fixtures/api.js'
 import { idAt, storeEvent, storeExecution, storeRule } from './fixtures/history.js'
+import { matchLists } from './fixtures/match-lists.js'
 
 interface Event {
   id: string
@@ -227,7 +228,7 @@ t.test('a replay is a new event with the same type and data, for the rules as th
     triggered: 0,
     results: [],
   })
-  t.match(await workspace.database.auditEntry.findMany({ where: { subject: event.id } }), [
+  matchLists(t, await workspace.database.auditEntry.findMany({ where: { subject: event.id } }), [
     { action: 'event.replayed', actor: `user:${workspace.users.operator}`, details: { eventId: id } },
   ])
 })
@@ -333,7 +334,8 @@ t.test('many are replayed by a filter, after a dry run has told how many', async
     where: { replayOf: { in: stored.map(({ id }) => id) } },
     orderBy: { id: 'asc' },
   })
-  t.match(
+  matchLists(
+    t,
     replays,
     [0, 1, 2].map((index) => ({
       type: rows[index]?.type ?? 'LEAD_CREATED',
@@ -345,7 +347,7 @@ t.test('many are replayed by a filter, after a dry run has told how many', async
     })),
   )
   t.equal(replays.length, 3)
-  t.match(await database.auditEntry.findMany(), [
+  matchLists(t, await database.auditEntry.findMany(), [
     { action: 'event.replayed', subject: workspaceId, details: { matched: 3, filter: { to: '2026-02-01' } } },
   ])
   t.strictSame((await replay({ filter: { type: 'DEAL_LOST' }, dryRun: false })).body, {

@@ -3,6 +3,7 @@ import { newId, Prisma } from '@automation/database'
 import t, { type Test } from 'tap'
 import type { Rule } from '../src/routes/rules/rule-schemas.js'
 import { type Answer, type Call, type Question, ruleBody, rules, startApi, task } from './fixtures/api.js'
+import { matchLists } from './fixtures/match-lists.js'
 
 /** Two processes' worth of API on one database: whichever is asked, a key is known. */
 const [api, twin] = await Promise.all([startApi(t), startApi(t)])
@@ -191,7 +192,11 @@ t.test('whatever else is wrong with a request is told before its key', async (t)
     [rules, { body, workspace: 'none' }, { status: 400, body: { error: /x-workspace-id/ } }],
     [rules, { body, token: tokens.viewer }, { status: 403 }],
     [rules, { body: '{' }, { status: 400, body: { error: 'Body is not valid JSON' } }],
-    [rules, { body: {} }, { status: 422, body: { errors: [{ field: 'name' }] } }],
+    [
+      rules,
+      { body: {} },
+      { status: 422, body: { errors: [{ field: 'name' }, { field: 'trigger' }, { field: 'actions' }] } },
+    ],
     [rules, { body: { ...body, trigger: 'NONE' } }, { status: 400, body: { error: 'Invalid trigger type' } }],
     [
       `${rules}/trigger/NONE`,
@@ -209,7 +214,7 @@ t.test('whatever else is wrong with a request is told before its key', async (t)
     ],
   ]
   for (const [path, question, answer] of cases)
-    t.match(await post(path, 'ü', question), answer, `${path} ${JSON.stringify(question)}`)
+    matchLists(t, await post(path, 'ü', question), answer, `${path} ${JSON.stringify(question)}`)
 })
 
 t.test('a request that was refused leaves its key free', async (t) => {

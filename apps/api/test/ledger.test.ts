@@ -3,6 +3,7 @@ import { createPrivateDatabase } from '@automation/launcher'
 import t from 'tap'
 import { ruleBody, rules, startApi, type Workspace } from './fixtures/api.js'
 import { countAll, idAt, storeEvent, storeExecution, storeRule } from './fixtures/history.js'
+import { matchLists } from './fixtures/match-lists.js'
 import { makeSender } from './fixtures/sender.js'
 import { startWorker } from './fixtures/worker.js'
 
@@ -80,7 +81,7 @@ type Story = Awaited<ReturnType<typeof storeStory>>
 t.test('where all is as it should be the books are in balance', async (t) => {
   const { workspace } = await storeStory(await api.makeWorkspace())
   const ledger = await read(workspace)
-  t.match(ledger, {
+  matchLists(t, ledger, {
     isComplete: true,
     imbalance: 0,
     faults: [],
@@ -306,7 +307,7 @@ t.test('more than fits into a slice is added up, and each fault is told once', a
     })),
   })
   const ledger = await read(workspace)
-  t.match(ledger, {
+  matchLists(t, ledger, {
     isComplete: true,
     imbalance: 12,
     faults: [{ kind: 'execution_without_event', count: 12 }],

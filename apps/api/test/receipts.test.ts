@@ -3,6 +3,7 @@ import { firstIdOf, newId } from '@automation/database'
 import t from 'tap'
 import type { Receipt } from '../src/routes/developer/present-receipt.js'
 import { type Answer, startApi, type Workspace } from './fixtures/api.js'
+import { matchLists } from './fixtures/match-lists.js'
 import { makeSender, nowText } from './fixtures/sender.js'
 
 interface Page {
@@ -113,7 +114,7 @@ t.test('a delivered webhook has its receipt, and a refused one its own', async (
   const refused = await sender.deliver({ id: 'evt_2', timestamp: nowText(-400) })
   t.equal(refused.status, 401)
   const { data } = await list(workspace)
-  t.match(data, [
+  matchLists(t, data, [
     {
       id: accepted.body.id,
       idempotencyKey: 'evt_1',
@@ -126,7 +127,7 @@ t.test('a delivered webhook has its receipt, and a refused one its own', async (
   let rejected = await list(workspace, 'state=rejected')
   for (const end = Date.now() + 10_000; rejected.data.length === 0 && Date.now() < end; await delay(20))
     rejected = await list(workspace, 'state=rejected')
-  t.match(rejected.data, [
+  matchLists(t, rejected.data, [
     { idempotencyKey: 'evt_2', verified: true, reason: 'timestamp', receiptState: 'rejected' },
   ])
 })

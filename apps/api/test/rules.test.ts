@@ -3,6 +3,7 @@ import { newId, openDatabase, type WorkspaceTransaction } from '@automation/data
 import t from 'tap'
 import type { Rule } from '../src/routes/rules/rule-schemas.js'
 import { type Answer, ruleBody, rules, startApi, task, type Workspace } from './fixtures/api.js'
+import { matchLists } from './fixtures/match-lists.js'
 
 interface RuleList {
   rules: Rule[]
@@ -91,7 +92,7 @@ t.test('a rule is kept just as it was given', async (t) => {
     isActive: false,
   }
   const created = await create(workspace, fields)
-  t.match(created, fields)
+  matchLists(t, created, fields)
   t.strictSame((await workspace.call('GET', `${rules}/${created.id}`)).body, created)
 })
 
@@ -113,7 +114,7 @@ t.test('aliases are stored under the full names, in groups and in when too', asy
   const aliased = { conditions: conditionsOf(Object.keys(full)), actions: [actionOf('lte')] }
   const stored = { conditions: conditionsOf(Object.values(full)), actions: [actionOf('less_than_or_equal')] }
   const created = await create(workspace, aliased)
-  t.match(created, stored)
+  matchLists(t, created, stored)
   const put = await workspace.call<Rule>('PUT', `${rules}/${created.id}`, { body: aliased })
   t.match(put.body, { ...stored, version: 1 }, 'an alias of what is stored changes nothing')
 })

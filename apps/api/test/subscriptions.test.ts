@@ -5,6 +5,7 @@ import { readSigningKey, signWebhook } from '@automation/webhooks'
 import t from 'tap'
 import type { Rule } from '../src/routes/rules/rule-schemas.js'
 import { type Answer, encryptionKey, ruleBody, rules, startApi, type Workspace } from './fixtures/api.js'
+import { matchLists } from './fixtures/match-lists.js'
 import { makeSender, nowText, provider } from './fixtures/sender.js'
 
 interface Subscription {
@@ -50,7 +51,7 @@ t.test('a subscription is made, read, changed and deleted', async (t) => {
   const path = `${subscriptions}/${subscription.id}`
   t.match(made.headers, { location: path, 'cache-control': 'no-store' })
   t.match(secret, /^whsec_[A-Za-z0-9+/]{43}=$/)
-  t.match(subscription, {
+  matchLists(t, subscription, {
     url,
     description: 'Ops',
     eventTypes: ['rule.paused', 'execution.failed'],
@@ -63,7 +64,7 @@ t.test('a subscription is made, read, changed and deleted', async (t) => {
     subscription,
   )
   const second = await subscribe(workspace, 'rule.updated')
-  t.match((await call('GET', subscriptions)).body, { data: [{ id: second.id }, subscription] })
+  matchLists(t, (await call('GET', subscriptions)).body, { data: [{ id: second.id }, subscription] })
   t.notMatch(JSON.stringify((await call('GET', subscriptions)).body), 'whsec_')
 
   const changes = { isActive: false, url: 'http://example.com' }
@@ -77,7 +78,7 @@ t.test('a subscription is made, read, changed and deleted', async (t) => {
   t.strictSame(statusAndBody(await call('PATCH', path, { body: {} })), gone)
   t.strictSame(statusAndBody(await call('POST', `${path}/test`)), gone)
   t.strictSame(statusAndBody(await call('GET', `${path}/deliveries`)), gone)
-  t.match((await call('GET', `${secrets}?provider=${subscription.id}`)).body, {
+  matchLists(t, (await call('GET', `${secrets}?provider=${subscription.id}`)).body, {
     data: [{ direction: 'outgoing', state: 'revoked' }],
   })
 })
@@ -207,7 +208,7 @@ t.test('deliveries are listed as they stand, newest first', async (t) => {
     })
   const { body } = await workspace.call<{ data: { id: string }[] }>('GET', path)
   const told = { eventType: 'rule.updated', createdAt: startedAt, dueAt: null, error: null }
-  t.match(body.data.toReversed(), [
+  matchLists(t, body.data.toReversed(), [
     {
       ...told,
       status: 'cancelled',
@@ -273,7 +274,8 @@ t.test('each change of a rule is told once, and what is refused or changes nothi
 
   const admin = `user:${users.admin}`
   const events = await told(workspace, all.id)
-  t.match(
+  matchLists(
+    t,
     events.map(({ type, data }) => [type, data]),
     [
       ['rule.created', { ruleId: rule.id, name: 'A rule', actor: admin }],
@@ -289,7 +291,7 @@ t.test('each change of a rule is told once, and what is refused or changes nothi
   )
   t.equal(events.length, 6)
   t.ok(events.every(({ data }) => timestamp.test((data as { at: string }).at)))
-  t.match(await told(workspace, deleted.id), [{ type: 'rule.deleted', data: { ruleId: rule.id } }])
+  matchLists(t, await told(workspace, deleted.id), [{ type: 'rule.deleted', data: { ruleId: rule.id } }])
 })
 
 t.test('a webhook that was refused is told, up to the limit that is written down', async (t) => {

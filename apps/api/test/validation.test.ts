@@ -4,6 +4,7 @@ import { newId } from '@automation/database'
 import t from 'tap'
 import type { Rule } from '../src/routes/rules/rule-schemas.js'
 import { type Answer, methods, ruleBody, rules, startApi, task } from './fixtures/api.js'
+import { matchLists } from './fixtures/match-lists.js'
 
 interface Fault {
   field: string
@@ -645,7 +646,7 @@ t.test('NUL and half characters are a 422 at their path, in values and in keys',
     }
     const key = await call('POST', `${one}/execute`, { body: `{"data":{"a":{"k${bad}":1}},"dryRun":true}` })
     t.equal(key.status, 422, `key ${bad}`)
-    t.match(fieldsOf(key), [/^data\.a\.k/])
+    matchLists(t, fieldsOf(key), [/^data\.a\.k/])
     t.equal((await call('POST', rules, { body: `{"k${bad}":1}` })).status, 422)
   }
   const whole = await call('POST', `${one}/execute`, { body: dryRun({ '😀': '\u0001\u007f\ufffe\uffff😀' }) })

@@ -2,6 +2,7 @@ import { newId } from '@automation/database'
 import t from 'tap'
 import type { Rule, RuleVersion } from '../src/routes/rules/rule-schemas.js'
 import { type Answer, mint, roles, ruleBody, rules, startApi, task, type Workspace } from './fixtures/api.js'
+import { matchLists } from './fixtures/match-lists.js'
 
 interface VersionList {
   versions: RuleVersion[]
@@ -93,7 +94,7 @@ t.test('a clone begins a history of its own, under the name of who made it', asy
   await put(workspace, rule, { name: 'Second' })
   const { body: clone } = await workspace.callAs('editor')<Rule>('POST', `${rules}/${rule.id}/clone`)
   const { body } = await list(workspace, clone)
-  t.match(body.versions, [
+  matchLists(t, body.versions, [
     { version: 1, ...definitionOf(clone), createdBy: `user:${workspace.users.editor}` },
   ])
   t.equal(body.versions.length, 1)
@@ -145,7 +146,8 @@ t.test('a version is restored as a new one, and the rule stays on or off', async
     t.strictSame((await workspace.call('GET', `${rules}/${rule.id}`)).body, answer.body)
     const { versions } = (await list(workspace, rule)).body
     t.strictSame(versions.map(definitionOf).at(0), definitionOf(rule))
-    t.match(
+    matchLists(
+      t,
       versions.map(({ version, name, createdBy }) => ({ version, name, createdBy })),
       [
         { version: 3, name: 'First', createdBy: `user:${workspace.users.editor}` },
@@ -154,7 +156,7 @@ t.test('a version is restored as a new one, and the rule stays on or off', async
       ],
     )
     const log = (await readLog(workspace, 'rule.restored')).filter(({ subject }) => subject === rule.id)
-    t.match(log, [{ actor: `user:${workspace.users.editor}`, details: { from: 1, version: 3 } }])
+    matchLists(t, log, [{ actor: `user:${workspace.users.editor}`, details: { from: 1, version: 3 } }])
     t.equal(log.length, 1)
     t.equal(await rulesVersionOf(workspace), (counted ?? 0) + 1, 'workers are told')
   }
