@@ -108,6 +108,7 @@ t.test('a reading that ends, well or badly, leaves one that began after it in it
     })
     const second = findRules(eventOf(house, 2))
     await first
+    t.equal(findRules(eventOf(house, 2)), second)
     t.equal((await second).rules.length, 1)
     t.equal(findRules(eventOf(house, 2)), second)
     t.equal(seen.reads, 2)
