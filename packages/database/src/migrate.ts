@@ -10,7 +10,7 @@ const noFilters = { externalTables: [], externalEnums: [] }
  *
  * @param databaseUrl a `postgresql://` URL whose role may create tables
  * @returns the names of the migrations that were applied, in order; empty when there was nothing to do
- * @throws when Postgres is away, a migration fails, or an applied migration was edited since
+ * @throws when Postgres is away, or a migration fails. Checksums of applied migrations are kept, and not compared.
  */
 export async function migrate(databaseUrl: string): Promise<string[]> {
   const migrationsList = await readMigrations()
