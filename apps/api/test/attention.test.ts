@@ -1,5 +1,5 @@
 import { pauseRules } from '@automation/administration'
-import { type ExecutionStatus, newId } from '@automation/database'
+import { countsOf, type ExecutionStatus, newId } from '@automation/database'
 import t from 'tap'
 import type { Rule } from '../src/routes/rules/rule-schemas.js'
 import { type Api, ruleBody, rules, startApi, type Workspace } from './fixtures/api.js'
@@ -272,7 +272,7 @@ t.test('a changed definition has had its attention; other changes and the same a
     await change()
     const counters = await readCounters(workspace, rule.id)
     t.match(counters, isCleared ? { attentionReason: null, attentionAt: null } : paused)
-    t.equal(counters?.consecutiveFailures, 2, 'it still has to show that it works')
+    t.equal(counters?.consecutiveFailures, 2n, 'it still has to show that it works')
     t.equal((await attention(workspace)).length, isCleared ? 0 : 1)
   }
 })
@@ -316,7 +316,7 @@ t.test('attention tells the reason and since when, the latest first, and health 
     t.strictSame(item, {
       id: item.id,
       name: item.name,
-      failureCount: counters?.failureCount,
+      failureCount: countsOf(counters).failureCount,
       lastError: item.lastError,
       lastFailureAt: (counters?.lastFailureAt ?? since)?.toISOString(),
       reason: item.reason,

@@ -59,7 +59,7 @@ t.test('a run is answered again as it was, and does nothing again', async (t) =>
     t.equal(await countTasks(), before + 1)
   }
   const counters = await database.ruleCounters.findUniqueOrThrow({ where: { ruleId: rule.id } })
-  t.equal(counters.successCount, 2)
+  t.equal(counters.successCount, 2n)
 })
 
 t.test('a run that failed is told again, and not tried again', async (t) => {
@@ -72,7 +72,7 @@ t.test('a run that failed is told again, and not tried again', async (t) => {
     t.strictSame(outcomeOf(await postOther(path, path)), outcomeOf(first))
   }
   const counters = await database.ruleCounters.findUniqueOrThrow({ where: { ruleId: rule.id } })
-  t.equal(counters.failureCount, 2)
+  t.equal(counters.failureCount, 2n)
 })
 
 t.test('whoever asks while it runs is told to come again, and then gets the one outcome', async (t) => {

@@ -200,6 +200,13 @@ const faults: Record<string, [kind: string, spoil: (story: Story) => Promise<str
       return id
     },
   ],
+  'a rule has lost its counters': [
+    'counter_behind',
+    async ({ database, rule: { id } }) => {
+      await database.ruleCounters.delete({ where: { ruleId: id } })
+      return id
+    },
+  ],
   'a rule has counted too few failures': [
     'counter_behind',
     async ({ workspace, rule: { id } }) => {

@@ -1,6 +1,6 @@
 import { setTimeout } from 'node:timers/promises'
 import { createSubscription } from '@automation/administration'
-import { newId } from '@automation/database'
+import { countsOf, newId } from '@automation/database'
 import type { ActionResult } from '@automation/engine'
 import t, { type Test } from 'tap'
 import { leaveRun } from './fixtures/held-run.js'
@@ -28,7 +28,8 @@ function resultsOf(execution: { results: unknown }): ActionResult[] {
 }
 
 async function countersOf({ own }: House, ruleId: string) {
-  return own.ruleCounters.findUniqueOrThrow({ where: { ruleId } })
+  const counters = await own.ruleCounters.findUniqueOrThrow({ where: { ruleId } })
+  return { ...counters, ...countsOf(counters) }
 }
 
 t.test('a call is an attempt with its result, and what comes after it follows', async (t) => {

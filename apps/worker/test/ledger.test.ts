@@ -1,4 +1,4 @@
-import { executionIdOf, newId, openDatabase } from '@automation/database'
+import { countsOf, executionIdOf, newId, openDatabase } from '@automation/database'
 import t, { type Test } from 'tap'
 import { createLedger } from '../src/ledger.js'
 import type { Outcome } from '../src/record-outcomes.js'
@@ -137,7 +137,7 @@ t.test('however often and by however many workers a job is delivered, it counts 
   const counters = await own.ruleCounters.findMany()
   t.strictSame(
     counters.map(({ successCount }) => successCount),
-    [40, 40, 40, 40, 40],
+    [40n, 40n, 40n, 40n, 40n],
   )
 })
 
@@ -146,7 +146,7 @@ t.test('failures in a row are counted over batches, and a success between them s
   const ruleId = await createRule()
   const { record } = openLedger()
   const inARow = async () =>
-    (await own.ruleCounters.findUniqueOrThrow({ where: { ruleId } })).consecutiveFailures
+    countsOf(await own.ruleCounters.findUniqueOrThrow({ where: { ruleId } })).consecutiveFailures
 
   const failures = [
     await createOutcome([{ ruleId, error: 'a' }]),

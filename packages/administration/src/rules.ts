@@ -1,4 +1,5 @@
 import {
+  countsOf,
   type Database,
   Prisma,
   type WorkspaceDatabase,
@@ -120,7 +121,7 @@ async function findPausable(database: Pick<WorkspaceDatabase, 'rule'>, ruleIds: 
     },
   })
   return rules.flatMap(({ id, counters, workspace }) => {
-    const failures = counters?.consecutiveFailures ?? 0
+    const failures = countsOf(counters).consecutiveFailures
     const isPausable = failures >= (workspace.autoPauseAfter ?? Number.POSITIVE_INFINITY)
     return isPausable ? { id, failures, lastError: counters?.lastError ?? null } : []
   })

@@ -10,14 +10,30 @@ const noFilters = { externalTables: [], externalEnums: [] }
  *
  * @param databaseUrl a `postgresql://` URL whose role may create tables
  * @returns the names of the migrations that were applied, in order; empty when there was nothing to do
- * @throws when Postgres is away, or a migration fails. Checksums of applied migrations are kept, and not compared.
+ * @throws when Postgres is away, or a migration fails. After a lock timeout it may be called again. Checksums of applied migrations
+ * are kept, and not compared
  */
 export async function migrate(databaseUrl: string): Promise<string[]> {
   const migrationsList = await readMigrations()
-  const { appliedMigrationNames } = await withSchemaEngine(databaseUrl, (engine) =>
-    engine.applyMigrations({ migrationsList, filters: noFilters }),
-  )
+  const { appliedMigrationNames } = await withSchemaEngine(databaseUrl, async (engine) => {
+    try {
+      return await engine.applyMigrations({ migrationsList, filters: noFilters })
+    } catch (error) {
+      const migrationName = findTimedOut(error)
+      if (migrationName !== undefined) await engine.markMigrationRolledBack({ migrationName })
+      throw error
+    }
+  })
   return appliedMigrationNames
+}
+
+/**
+ * The migration that waited too long for a lock. It has changed nothing, since what may wait stands alone in its migration, but the
+ * engine would refuse every later run until somebody says so.
+ */
+function findTimedOut(error: unknown): string | undefined {
+  const { message } = error as Error
+  return /due to lock timeout.*migration_name="(\w+)"/s.exec(message)?.[1]
 }
 
 /**

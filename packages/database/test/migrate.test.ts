@@ -82,6 +82,21 @@ t.test('where a migration has failed, none is applied', async (t) => {
   await t.rejects(migrate(url), /failed migrations/)
 })
 
+t.test('a migration that waits too long for a lock changes nothing, and can be run again', async (t) => {
+  const url = await createDatabase('locked')
+  await migrate(url)
+  const isOurs = `migration_name LIKE '%_rule_counters_bigint'`
+  await query(url, `DELETE FROM _prisma_migrations WHERE ${isOurs}`)
+  const backup = new pg.Client({ connectionString: url })
+  await backup.connect()
+  await backup.query('BEGIN')
+  await backup.query('LOCK TABLE rule_counters IN ACCESS SHARE MODE')
+  await t.rejects(migrate(url), /lock timeout/)
+  await backup.end()
+  t.match(await migrate(url), [/_rule_counters_bigint$/])
+  t.same(await migrate(url), [])
+})
+
 t.test(
   'an event that was done before there were rule sets still tells which rules it considered',
   async (t) => {

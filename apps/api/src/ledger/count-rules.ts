@@ -20,19 +20,24 @@ export async function tallyRules(snapshot: Snapshot, slice: Slice, tally: RuleTa
   }
 }
 
-/** Counters tell of all times, so of a while can be said only that they must not tell of less. Of deleted rules there are none. */
+/**
+ * Counters tell of all times, so of a while can be said only that they must not tell of less; and those of a rule that has none
+ * tell of nothing. Only deleted rules need none.
+ */
 export async function compareCounters(
   snapshot: Snapshot,
   workspaceId: string | undefined,
   tally: RuleTally,
 ): Promise<Fault[]> {
   const rows = [...tally].map(([id, { successes, failures }]) => ({ id, successes, failures }))
-  const own = workspaceId === undefined ? Prisma.empty : Prisma.sql`AND workspace_id = ${workspaceId}::uuid`
+  const own =
+    workspaceId === undefined ? Prisma.empty : Prisma.sql`AND rules.workspace_id = ${workspaceId}::uuid`
   const behind = await snapshot.$queryRaw<{ id: string }[]>(Prisma.sql`
-    SELECT rule_id AS id
-    FROM json_to_recordset(${JSON.stringify(rows)}::json) AS counted (id uuid, successes int, failures int)
-    JOIN rule_counters ON rule_id = counted.id ${own}
-    WHERE success_count < successes OR failure_count < failures
-    ORDER BY rule_id`)
+    SELECT rules.id
+    FROM json_to_recordset(${JSON.stringify(rows)}::json) AS counted (id uuid, successes bigint, failures bigint)
+    JOIN rules ON rules.id = counted.id ${own}
+    LEFT JOIN rule_counters ON rule_counters.rule_id = rules.id
+    WHERE coalesce(success_count, 0) < successes OR coalesce(failure_count, 0) < failures
+    ORDER BY rules.id`)
   return [{ kind: 'counter_behind', count: behind.length, ids: behind.slice(0, maxIds).map(({ id }) => id) }]
 }

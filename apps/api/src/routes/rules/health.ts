@@ -1,4 +1,4 @@
-import type { Prisma, WorkspaceDatabase } from '@automation/database'
+import { countsOf, type Prisma, type WorkspaceDatabase } from '@automation/database'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
 import { Id, refusalAnswers, Timestamp } from '../answers.js'
@@ -49,8 +49,7 @@ export const healthRoutes: FastifyPluginAsyncTypebox = async (app) => {
         database.ruleCounters.aggregate({ _sum: { successCount: true, failureCount: true } }),
         findRulesNeedingAttention(database),
       ])
-      const successful = sum.successCount ?? 0
-      const failed = sum.failureCount ?? 0
+      const { successCount: successful, failureCount: failed } = countsOf(sum)
       const total = successful + failed
       return {
         totalRules,
@@ -127,14 +126,14 @@ const sentences = {
 }
 
 function tell(
-  { ruleId, failureCount, lastError, lastFailureAt }: Candidate,
+  { ruleId, lastError, lastFailureAt, ...counters }: Candidate,
   reason: AttentionItem['reason'],
   since: Date,
   sentence: string,
 ): Judged {
   return {
     id: ruleId,
-    failureCount,
+    failureCount: countsOf(counters).failureCount,
     lastError: lastError ?? sentence,
     lastFailureAt: (lastFailureAt ?? since).toISOString(),
     reason,
@@ -144,7 +143,8 @@ function tell(
 
 /** Several times in a row, or in at least half of its executions. */
 function failsOften(counters: Candidate): boolean {
-  const executions = counters.successCount + counters.failureCount
-  const failsHalfTheTime = executions >= fewestExecutions && counters.failureCount * 2 >= executions
-  return counters.consecutiveFailures >= failuresInARow || failsHalfTheTime
+  const { successCount, failureCount, consecutiveFailures } = countsOf(counters)
+  const executions = successCount + failureCount
+  const failsHalfTheTime = executions >= fewestExecutions && failureCount * 2 >= executions
+  return consecutiveFailures >= failuresInARow || failsHalfTheTime
 }

@@ -1,5 +1,5 @@
 import { definitionOf, type FullDefinition } from '@automation/administration'
-import type { Prisma } from '@automation/database'
+import { countsOf, type Prisma } from '@automation/database'
 import type { FastifyReply } from 'fastify'
 import type { Rule, RuleVersion } from './rule-schemas.js'
 
@@ -7,8 +7,7 @@ export type RuleRow = Prisma.RuleGetPayload<{ include: { counters: true } }>
 
 /** A row as the full rule that every answer tells. */
 export function presentRule({ counters, ...rule }: RuleRow): Rule {
-  const successCount = counters?.successCount ?? 0
-  const failureCount = counters?.failureCount ?? 0
+  const { successCount, failureCount } = countsOf(counters)
   return {
     id: rule.id,
     name: rule.name,
