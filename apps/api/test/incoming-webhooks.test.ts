@@ -35,6 +35,33 @@ t.test('a replay is known by Postgres alone, too', async (t) => {
   t.equal((await sender.deliver({ id, body: '{"hello":"moon"}' })).status, 422, 'and so is another body')
 })
 
+t.test('a webhook that is known adds no event, however it is delivered again', async (t) => {
+  const own = await api.makeWorkspace()
+  const { deliver } = await makeSender(api, own)
+  const body = JSON.stringify({ type: 'lead.created', data: {} })
+  const [id, other] = [newId(), newId()]
+  const first = await deliver({ id, body })
+  const replay = async (text = body) => (await deliver({ id, body: text })).status
+  t.equal(await replay(), 200)
+  t.equal(await replay(), 200, 'and what it said is kept in Redis')
+  t.equal(await replay('{}'), 422, 'with another body')
+  await forget(id)
+  t.equal(await replay('{}'), 422, 'with another body, known by Postgres')
+  t.equal(await replay(), 200)
+  const together = await Promise.all(Array.from({ length: 20 }, () => deliver({ id: other, body })))
+  t.equal(together.filter(({ status }) => status === 202).length, 1)
+  t.strictSame([...new Set(together.map((answer) => answer.body.id))].length, 1)
+
+  const receipts = await own.database.webhookReceipt.findMany({ orderBy: { id: 'asc' } })
+  t.strictSame(
+    receipts.map((receipt) => receipt.id),
+    [first.body.id, together[0]?.body.id],
+  )
+  const events = await own.database.event.findMany()
+  t.strictSame(events.map((event) => event.id).sort(), receipts.flatMap(({ eventIds }) => eventIds).sort())
+  t.equal(events.length, 4, 'two for each of the two webhooks')
+})
+
 t.test('the same id with another body is refused', async (t) => {
   const id = newId()
   await sender.deliver({ id, body: '{"a":1}' })
