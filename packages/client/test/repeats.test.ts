@@ -1,0 +1,85 @@
+import t, { type Test } from 'tap'
+import { keyedOperations } from '../src/api.js'
+import { ApiError, createClient, type Operations } from '../src/index.js'
+import { calls } from './fixtures/calls.js'
+import { openFlakyServer, type Turn } from './fixtures/flaky-server.js'
+
+type Name = keyof Operations
+
+/** They change nothing, or carry ids of their own by which the API knows them again. */
+const harmless: Name[] = [
+  'POST /api/email-templates/{id}/preview',
+  'POST /api/automation-rules/trigger/{eventType}/batch',
+  'POST /api/incoming-webhooks/{provider}/{workspaceId}',
+]
+const names = Object.keys(calls) as Name[]
+const isKeyed = (name: Name) => keyedOperations.has(name)
+const unkeyed = names.filter(
+  (name) => /^(POST|PATCH) /.test(name) && !isKeyed(name) && !harmless.includes(name),
+)
+
+/** After each of these the request may have been done, or a repeat would not help. All ask to come again at once. */
+const statuses = [
+  ...[301, 302, 303, 307, 308],
+  ...[400, 401, 403, 404, 405, 408, 409, 410, 412, 413, 415, 422, 423, 425, 428, 431],
+  ...[500, 501, 502, 503, 504, 505, 507, 508, 510, 511, 520, 524, 529, 599],
+]
+const failures: Turn[] = [
+  'hang',
+  'cut',
+  'cut in the answer',
+  ...statuses.map((status) => ({
+    status,
+    headers: { 'retry-after': '0', location: '/elsewhere' },
+    body: { error: 'No' },
+  })),
+]
+/** After each of these nobody knows whether the request was done. */
+const doubts: Turn[] = ['hang', 'cut', 'cut in the answer', { status: 502 }, { status: 503 }, { status: 504 }]
+
+/** Makes a call of which the first attempt fails so. */
+async function callOnce(t: Test, name: Name, failure: Turn) {
+  const { baseUrl, asked } = await openFlakyServer(t, [failure])
+  const client = createClient({ baseUrl, apiKey: 'ark_test', timeoutMs: failure === 'hang' ? 100 : 10_000 })
+  const error = await Promise.resolve(calls[name](client)).then(
+    () => undefined,
+    (fault: unknown) => fault,
+  )
+  return { error, asked }
+}
+
+const describe = (failure: Turn) => (typeof failure === 'string' ? failure : `${failure.status}`)
+
+for (const name of unkeyed)
+  t.test(`${name} without a key is sent once, however it fails`, async (t) => {
+    for (const failure of failures) {
+      const { error, asked } = await callOnce(t, name, failure)
+      t.ok(error instanceof ApiError, describe(failure))
+      t.equal(asked.length, 1, `sent once after ${describe(failure)}`)
+      t.equal(asked[0]?.headers['idempotency-key'], undefined)
+    }
+  })
+
+for (const name of keyedOperations)
+  t.test(`${name} is sent again under its key where nobody knows whether it was done`, async (t) => {
+    for (const failure of doubts) {
+      const { error, asked } = await callOnce(t, name, failure)
+      t.equal(error, undefined, describe(failure))
+      t.equal(asked.length, 2, `sent again after ${describe(failure)}`)
+      const [first, second] = asked
+      t.match(first?.headers['idempotency-key'], /^[0-9a-f]{32}$/)
+      for (const part of ['what', 'body'] as const) t.equal(second?.[part], first?.[part])
+      t.equal(second?.headers['idempotency-key'], first?.headers['idempotency-key'])
+    }
+  })
+
+t.test('every operation that changes something is one of these', async (t) => {
+  t.equal(keyedOperations.size, 5)
+  t.ok(unkeyed.length >= 10, `${unkeyed.length} operations without a key`)
+  const others = names.filter((name) => !isKeyed(name) && !unkeyed.includes(name) && !harmless.includes(name))
+  t.strictSame(
+    others.filter((name) => !/^(GET|PUT|DELETE) /.test(name)),
+    [],
+    'all others change nothing when they are done twice',
+  )
+})
