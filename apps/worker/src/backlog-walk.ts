@@ -55,7 +55,11 @@ export class BacklogWalk<Row> {
   async #nextPage(cursor: Cursor, now: number): Promise<Row[]> {
     const end = cursor.time + this.#sliceMs
     const isLastSlice = end > now
-    const { rows, read } = await this.#findPage(cursor, isLastSlice ? endOfTime : end)
+    const { rows, read } = await this.#findPage(cursor, isLastSlice ? endOfTime : end).catch((error) => {
+      // It may have been too long.
+      this.#sliceMs = firstSliceMs
+      throw error
+    })
     this.#sliceMs = fitSlice(this.#sliceMs, read)
     const last = rows.at(-1)
     if (rows.length === pageSize && last) this.#cursor = this.#cursorOf(last)

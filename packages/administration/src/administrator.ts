@@ -5,7 +5,7 @@ import { Refused } from './refused.js'
 import { publishChanges, type ServiceEvent } from './service-events.js'
 
 /** They would wait for the workspace's row anyway, and a pool has few connections to wait with. */
-const inTurn = takeTurns(10_000)
+const inTurn = takeTurns(5_000)
 
 /** On whose behalf a workspace is changed: every change leaves an entry in its audit log. */
 export interface Administrator {

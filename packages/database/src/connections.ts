@@ -4,7 +4,7 @@ import pg from 'pg'
 /** How long (ms) a caller waits for a free connection. */
 const connectMs = 2_000
 /** How long (ms) a statement may take, measured here and, where the server still works, by the server. */
-const statementMs = 10_000
+const defaultStatementMs = 10_000
 /** How long (ms) a transaction may stand still between two statements before the server ends it. */
 const idleInTransactionMs = 10_000
 
@@ -17,9 +17,10 @@ const idleInTransactionMs = 10_000
  *
  * @param url `postgresql://…`
  * @param size connections at most
+ * @param statementMs how long a statement may take
  */
-export function openConnections(url: string, size: number): pg.Pool {
-  return guard(new pg.Pool(settingsOf(url, size)))
+export function openConnections(url: string, size: number, statementMs = defaultStatementMs): pg.Pool {
+  return guard(new pg.Pool(settingsOf(url, size, statementMs)))
 }
 
 /**
@@ -30,10 +31,10 @@ export function openTransactions(url: string, size: number, statements: pg.Pool)
   class Transactions extends pg.Pool {
     override query = statements.query.bind(statements) as pg.Pool['query']
   }
-  return guard(new Transactions(settingsOf(url, size)))
+  return guard(new Transactions(settingsOf(url, size, defaultStatementMs)))
 }
 
-function settingsOf(url: string, size: number): pg.PoolConfig {
+function settingsOf(url: string, size: number, statementMs: number): pg.PoolConfig {
   return {
     Client: Connection,
     connectionString: url,
@@ -61,10 +62,11 @@ function guard(pool: pg.Pool): pg.Pool {
 
 /** A connection to Postgres that does not outlive a response that failed to come, and does not take a rollback for a commit. */
 class Connection extends pg.Client {
-  /** False inside a transaction, and while the server still works on a statement. */
+  /** False inside a transaction, and while the server still works on a statement. A status of null: it has had none yet. */
   isClean(): boolean {
     const { readyForQuery } = this as unknown as { readyForQuery: boolean }
-    return readyForQuery && this.getTransactionStatus() === 'I'
+    const status = this.getTransactionStatus()
+    return status === null || (readyForQuery && status === 'I')
   }
 
   /** Pools pass a callback, Prisma takes the promise. */

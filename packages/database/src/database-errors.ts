@@ -13,7 +13,7 @@ export function isRowFault(error: unknown): boolean {
 export function isDatabaseAway(error: unknown): boolean {
   if (error instanceof DatabaseBusy) return true
   const { kind, sqlState } = causeOf(error)
-  if (awayKinds.has(kind) || /^(08|28|3D|53|57P0)/.test(sqlState)) return true
+  if (awayKinds.has(kind) || /^(08|25P03|28|3D|53|57P0)/.test(sqlState)) return true
   if (error instanceof Prisma.PrismaClientKnownRequestError && awayCodes.has(error.code)) return true
   return sqlState === '' && error instanceof Error && awayMessages.test(error.message)
 }

@@ -7,7 +7,7 @@ import type { Database } from './open.js'
 /** The events that are not done, in the order of their ids. */
 export function markEvents(database: Database): LowWaterMark {
   return new LowWaterMark(async (from, to) => {
-    const bounds = [firstIdOf(from), firstIdOf(to)]
+    const bounds = [firstIdOf(Math.max(0, from)), firstIdOf(to)]
     const [found] = await database.run<Found & { id: string }>('find_first_undone', firstUndone, bounds)
     const first = found?.dueSince && { position: timeOf(found.id), dueSince: found.dueSince.getTime() }
     return { first: first || undefined, read: found?.read ?? 0 }

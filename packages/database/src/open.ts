@@ -8,6 +8,9 @@ export type Database = ReturnType<typeof openDatabase>
 /** What a function given to `$transaction` gets. */
 export type WorkspaceTransaction = Parameters<Parameters<WorkspaceDatabase['$transaction']>[0]>[0]
 
+/** So short (ms) that a renewal over a mute line is tried again before the lease ends. */
+const urgentMs = 2_500
+
 /**
  * Opens the connections to Postgres, and Prisma on top of them. They are of three kinds, so that nobody waits for the others:
  *
@@ -22,7 +25,7 @@ export function openDatabase(url: string, poolSize: number) {
   const transactionCount = Math.ceil(poolSize / 3)
   const statements = openConnections(url, Math.max(1, poolSize - transactionCount))
   const transactions = openTransactions(url, transactionCount, statements)
-  const urgent = openConnections(url, 1)
+  const urgent = openConnections(url, 1, urgentMs)
   const pools = [statements, transactions]
   const client = new PrismaClient({
     adapter: new PrismaPg(transactions, { statementNameGenerator: nameStatement }),

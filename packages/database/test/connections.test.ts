@@ -142,3 +142,12 @@ t.test('the server ends a transaction that its client has left', async (t) => {
   await t.rejects(client.query('COMMIT'), 'its end is no success')
   client.release()
 })
+
+t.test('a sign of life gives up so soon that it can be repeated before a lease ends', async (t) => {
+  const database = openDatabase(url, 1)
+  t.teardown(() => database.close())
+  const startedAt = performance.now()
+  await t.rejects(database.runUrgent('sleep', 'SELECT pg_sleep(30)', []))
+  t.ok(performance.now() - startedAt < 8_000)
+  await database.runUrgent('one', 'SELECT 1 AS one', [])
+})

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { groupCommit, Prisma } from '../src/index.js'
+import { DatabaseBusy, groupCommit, Prisma } from '../src/index.js'
 
 const fault = new Prisma.PrismaClientKnownRequestError('bad row', {
   code: 'P2010',
@@ -102,4 +102,30 @@ t.test('a fault of the connection fails the whole batch at once, and the next ba
   )
   t.equal(commits, 1)
   t.equal(await save(3), 3)
+})
+
+t.test('what has waited too long is refused, and never begun; what came later is', async (t) => {
+  const begun: number[][] = []
+  const first = deferred()
+  const commit = groupCommit(
+    async (items: number[]) => {
+      begun.push(items)
+      if (begun.length === 1) await first.promise
+      return items
+    },
+    undefined,
+    50,
+  )
+  const inFlight = commit(1)
+  await new Promise(setImmediate)
+  const late = commit(2)
+  late.catch(() => {})
+  const asked = performance.now()
+  while (performance.now() - asked < 60) await new Promise(setImmediate)
+  const inTime = commit(3)
+  first.resolve()
+  t.equal(await inFlight, 1, 'a commit that was begun ends')
+  await t.rejects(late, new DatabaseBusy('Those before took too long'))
+  t.equal(await inTime, 3)
+  t.strictSame(begun, [[1], [3]])
 })

@@ -17,6 +17,9 @@ interface Wanted {
   replyTo: string | undefined
 }
 
+/** How long (ms) an event may wait for the commits before it. */
+const patienceMs = 5_000
+
 /**
  * The one door for events: first the committed row, then the job that points at it. Callers of the same moment share a
  * commit, and their events share jobs.
@@ -30,24 +33,30 @@ export function openInbox(
   queue: EventQueue,
   onCommit: (events: number, seconds: number) => void = () => {},
 ) {
-  const commit = groupCommit((wanted: (Wanted & { receipt: NewReceipt | undefined })[]) =>
-    carry(wanted, (carried) =>
-      commitAcceptances(
-        database,
-        wanted.map(({ receipt }, index) => ({ receipt, carried: carried[index] ?? [] })),
+  const commit = groupCommit(
+    (wanted: (Wanted & { receipt: NewReceipt | undefined })[]) =>
+      carry(wanted, (carried) =>
+        commitAcceptances(
+          database,
+          wanted.map(({ receipt }, index) => ({ receipt, carried: carried[index] ?? [] })),
+        ),
       ),
-    ),
+    undefined,
+    patienceMs,
   )
-  const once = groupCommit((wanted: (Wanted & OnceOnly)[]) =>
-    carry(wanted, (carried) =>
-      commitOnce(
-        database,
-        wanted.map(({ request, event, answer }, index) => {
-          const jobId = carried[index]?.[0]?.jobId ?? null
-          return { request, event, jobId, answer }
-        }),
+  const once = groupCommit(
+    (wanted: (Wanted & OnceOnly)[]) =>
+      carry(wanted, (carried) =>
+        commitOnce(
+          database,
+          wanted.map(({ request, event, answer }, index) => {
+            const jobId = carried[index]?.[0]?.jobId ?? null
+            return { request, event, jobId, answer }
+          }),
+        ),
       ),
-    ),
+    undefined,
+    patienceMs,
   )
   const find = groupCommit((receipts: NewReceipt[]) => findReceipts(database, receipts))
   const adding = new Set<Promise<void>>()

@@ -13,6 +13,8 @@ const dayMs = 24 * 60 * 60 * 1_000
 const hourMs = dayMs / 24
 const longestMs = 31 * dayMs
 const budgetMs = 3_000
+/** Whoever waits for longer would be refused before the audit ends. */
+const patienceMs = 6_000
 
 /** The conservation ledger: what was accepted is finished, waiting or leased, and nothing is lost, double or left behind. */
 export const ledgerRoutes: FastifyPluginAsyncTypebox<{ retentionDays: number }> = async (
@@ -20,7 +22,7 @@ export const ledgerRoutes: FastifyPluginAsyncTypebox<{ retentionDays: number }> 
   { retentionDays },
 ) => {
   /** One after another: an audit is work for Postgres, and holds a connection for some seconds at worst. */
-  const inTurn = takeTurns()
+  const inTurn = takeTurns(patienceMs)
 
   app.get('/', {
     config: { role: 'admin' },
