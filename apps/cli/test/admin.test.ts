@@ -2,6 +2,7 @@ import { userInfo } from 'node:os'
 import { createWorkspace, type Member, type Workspace } from '@automation/administration'
 import { openDatabase } from '@automation/database'
 import t from 'tap'
+import { matchLists } from './fixtures/match-lists.js'
 import { type Run, run, runJson } from './fixtures/run.js'
 
 // Commands are run as a user would run them, and side by side where they can be: each takes half a second to start.
@@ -19,7 +20,7 @@ const makeWorkspace = (name = 'Acme') =>
 t.test('workspaces are created, listed and updated', async (t) => {
   const created = await ask<Workspace>('workspaces create --name Acme --plan enterprise --admin ada')
   t.match(created, { id: /^[0-9a-f-]{36}$/, name: 'Acme', plan: 'enterprise', retentionDays: null })
-  t.match(await database.system.member.findMany({ where: { workspaceId: created.id } }), [
+  matchLists(t, await database.system.member.findMany({ where: { workspaceId: created.id } }), [
     { userId: 'ada', role: 'admin' },
   ])
   const updated = await ask<Workspace>(`workspaces update ${created.id} --name Acme2 --plan standard`)
@@ -59,7 +60,7 @@ t.test('members are set, listed and removed, and the last admin stays', async (t
   t.match(await ask(`members set ${grace} --role editor`), { userId: 'grace', role: 'editor' })
   const viewer = await admin(`members set ${grace} --role viewer`)
   t.same(viewer, { code: 0, errors: '', output: 'grace is now: viewer.\n' })
-  t.match(await ask<Member[]>(`members list --workspace ${id}`), [
+  matchLists(t, await ask<Member[]>(`members list --workspace ${id}`), [
     { userId: 'ada', role: 'admin' },
     { userId: 'grace', role: 'viewer' },
   ])
@@ -81,7 +82,7 @@ t.test('the audit log tells who did what, the newest first', async (t) => {
     admin(`audit list --workspace ${id}`),
   ])
   const actor = `cli:${userInfo().username}`
-  t.match(entries, [
+  matchLists(t, entries, [
     { actor, action: 'member.added', subject: 'grace', details: { role: 'viewer' }, at: /^\d{4}-.*Z$/ },
     { actor: 'cli:test', action: 'workspace.created', subject: id },
   ])

@@ -4,6 +4,7 @@ import { fileURLToPath } from 'node:url'
 import { createWorkspace } from '@automation/administration'
 import { openDatabase } from '@automation/database'
 import t from 'tap'
+import { matchLists } from './fixtures/match-lists.js'
 import { type Run, run } from './fixtures/run.js'
 
 const rulesFile = `version: 1
@@ -176,7 +177,7 @@ Not in the file, and left as they are (--prune deletes them): "Goodbye".
     },
   })
   const done = await admin('import changed.yaml --prune --yes --json', id)
-  t.match(JSON.parse(done.output), { applied: true, rules: { delete: ['Goodbye'] } })
+  matchLists(t, JSON.parse(done.output), { applied: true, rules: { delete: ['Goodbye'] } })
   t.equal((await admin('export', id)).output, await readFile(`${directory}/changed.yaml`, 'utf8'))
 })
 
@@ -202,7 +203,7 @@ t.test('faults are told at once, each with its line and its rule, and nothing is
   t.same({ code, output }, { code: 1, output: '' })
   const lines = errors.trimEnd().split('\n')
   t.equal(lines.shift(), 'faulty.yaml has 3 faults, and nothing was applied:')
-  t.match(lines, [
+  matchLists(t, lines, [
     'faulty.yaml:6: rule "Hot leads": conditions[0].operator: Unknown operator',
     'faulty.yaml:11: rule "Goodbye": trigger: Invalid trigger type',
     /^faulty\.yaml:15: email template "goodbye": text: \S/,
@@ -219,5 +220,5 @@ t.test('a file comes in by standard input where nobody has to be asked', async (
     encoding: 'utf8',
   })
   t.same({ status, stderr }, { status: 0, stderr: '' })
-  t.match(JSON.parse(stdout), { applied: true, rules: { create: ['Hot leads', 'Goodbye'] } })
+  matchLists(t, JSON.parse(stdout), { applied: true, rules: { create: ['Hot leads', 'Goodbye'] } })
 })

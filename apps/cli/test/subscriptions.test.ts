@@ -7,6 +7,7 @@ import {
 } from '@automation/administration'
 import { openDatabase } from '@automation/database'
 import t from 'tap'
+import { matchLists } from './fixtures/match-lists.js'
 import { type Run, run, runJson } from './fixtures/run.js'
 
 const directory = t.testdir()
@@ -40,7 +41,7 @@ t.test('a URL is subscribed, tried out and deleted, and a host has its outgoing 
   t.match(host.output, /^direction +outgoing$/m)
   t.notMatch(host.output, 'X-Signature-Id')
   t.match(await admin(`subscriptions delete ${subscription.id} ${own}`), { code: 0 })
-  t.match(await ask<SigningSecret[]>(`secrets list ${own} --direction outgoing`), [
+  matchLists(t, await ask<SigningSecret[]>(`secrets list ${own} --direction outgoing`), [
     { provider: 'hooks.example.com', state: 'active' },
     { provider: subscription.id, state: 'revoked' },
   ])

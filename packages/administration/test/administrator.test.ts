@@ -5,6 +5,7 @@ import { createApiKey, revokeApiKey } from '../src/api-keys.js'
 import { putMember, removeMember } from '../src/members.js'
 import { Refused } from '../src/refused.js'
 import { createWorkspace, findWorkspace, listWorkspaces, updateWorkspace } from '../src/workspaces.js'
+import { matchLists } from './fixtures/match-lists.js'
 
 const databases = [open(), open()] as const
 const [database, second] = databases
@@ -24,8 +25,10 @@ const readLog = (workspaceId: string) =>
 
 t.test('a new workspace has its admin and the entry of its making', async (t) => {
   const { workspaceId } = await makeAdministrator()
-  t.match(await database.forWorkspace(workspaceId).member.findMany(), [{ userId: 'ada', role: 'admin' }])
-  t.match(await readLog(workspaceId), [
+  matchLists(t, await database.forWorkspace(workspaceId).member.findMany(), [
+    { userId: 'ada', role: 'admin' },
+  ])
+  matchLists(t, await readLog(workspaceId), [
     {
       actor,
       action: 'workspace.created',
@@ -122,7 +125,7 @@ t.test('a user’s workspaces are those of which it is a member', async (t) => {
   const userId = `user-${newId()}`
   const [first, other] = [await makeAdministrator(), await makeAdministrator()]
   await putMember(first, { userId, role: 'viewer' })
-  t.match(await listWorkspaces(database, userId), [{ id: first.workspaceId }])
+  matchLists(t, await listWorkspaces(database, userId), [{ id: first.workspaceId }])
   const all = (await listWorkspaces(database)).map(({ id }) => id)
   t.ok([first, other].every(({ workspaceId }) => all.includes(workspaceId)))
 })

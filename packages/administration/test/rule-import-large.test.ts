@@ -1,5 +1,6 @@
 import t from 'tap'
 import { planImport } from '../src/index.js'
+import { matchLists } from './fixtures/match-lists.js'
 import {
   apply,
   countRulesVersion,
@@ -27,11 +28,11 @@ t.test('1,000 rules are made, changed and deleted in one go, and one more is too
   )
   t.equal(await own(administrator).ruleVersion.count(), 2_000)
   const planned = await planImport(own(administrator), fileOf([rule('One more')]), { prune: false })
-  t.match(planned, {
+  matchLists(t, planned, {
     faults: [{ field: 'rules', message: 'A workspace may have 1000 rules, and this would make 1001' }],
   })
   await apply(administrator, fileOf([rule('One more')]), true)
-  t.match(await listRules(administrator), [{ name: 'One more', version: 1 }])
+  matchLists(t, await listRules(administrator), [{ name: 'One more', version: 1 }])
   t.equal(await own(administrator).ruleVersion.count(), 1)
   t.equal((await listLog(administrator)).length, 3_001)
   t.equal(await countRulesVersion(administrator), 3)

@@ -1,6 +1,7 @@
 import t from 'tap'
 import { createClient } from '../src/index.js'
 import { openCuttingProxy } from './fixtures/cutting-proxy.js'
+import { matchLists } from './fixtures/match-lists.js'
 import { startOwnProduct } from './fixtures/product.js'
 
 t.setTimeout(120_000)
@@ -35,7 +36,7 @@ t.test('an event whose caller was cut off is asked for until its outcome is ther
   // There is no worker yet: for as long as the first request waits, the second is told that it runs.
   while (!proxy.answered.some(({ status }) => status === 409)) await new Promise(setImmediate)
   await product.startWorker()
-  t.match(await run, { status: 'done', isReplayed: true, triggered: 1, results: [{ success: true }] })
+  matchLists(t, await run, { status: 'done', isReplayed: true, triggered: 1, results: [{ success: true }] })
   t.same(
     (await client.tasks.list().all()).map(({ title }) => title),
     ['Ada'],

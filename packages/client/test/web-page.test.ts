@@ -4,6 +4,7 @@ import { fileURLToPath } from 'node:url'
 import t from 'tap'
 import { signWebhook } from '../src/index.js'
 import { openFlakyServer } from './fixtures/flaky-server.js'
+import { matchLists } from './fixtures/match-lists.js'
 
 const page = fileURLToPath(new URL('./fixtures/web-page.js', import.meta.url))
 
@@ -19,7 +20,7 @@ t.test('the client works where nothing is known but what browsers know', async (
     stdio: ['ignore', 'pipe', 'inherit'],
   })
   const told = JSON.parse(await text(child.stdout))
-  t.match(told, { rules: [], trigger: { status: 'done', id: 'e1' } })
+  matchLists(t, told, { rules: [], trigger: { status: 'done', id: 'e1' } })
   t.ok(told.modules > 20, 'it was loaded file by file')
   const parts = { secret: 'whsec_c2VjcmV0', id: 'evt_1', timestamp: '1789000000', body: '{}' }
   t.equal(told.signature, await signWebhook(parts))
