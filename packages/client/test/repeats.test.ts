@@ -40,7 +40,7 @@ const doubts: Turn[] = ['hang', 'cut', 'cut in the answer', { status: 502 }, { s
 /** Makes a call of which the first attempt fails so. */
 async function callOnce(t: Test, name: Name, failure: Turn) {
   const { baseUrl, asked } = await openFlakyServer(t, [failure])
-  const client = createClient({ baseUrl, apiKey: 'ark_test', timeoutMs: failure === 'hang' ? 100 : 10_000 })
+  const client = createClient({ baseUrl, apiKey: 'ark_test', timeoutMs: failure === 'hang' ? 1_000 : 10_000 })
   const error = await Promise.resolve(calls[name](client)).then(
     () => undefined,
     (fault: unknown) => fault,
