@@ -1,4 +1,4 @@
-import { createWorkspace as addWorkspace, mintToken } from '@automation/administration'
+import { createWorkspace as addWorkspace, mintToken } from '@automation/access'
 import { type Database, newId } from '@automation/database'
 import type { Product } from '@automation/launcher'
 

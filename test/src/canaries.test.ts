@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { readdir, readFile } from 'node:fs/promises'
 import { connect } from 'node:net'
-import { mintToken } from '@automation/administration'
+import { mintToken } from '@automation/access'
 import { newId, openDatabase } from '@automation/database'
 import { makeTemporaryDirectory, startProduct } from '@automation/launcher'
 import { readSigningKey, signWebhook } from '@automation/webhooks'

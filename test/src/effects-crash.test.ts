@@ -38,7 +38,7 @@ const crashes: PlannedCrash[] = [
     title: 'killed before the outcome is committed, a worker has called nobody: another one does it all',
     name: 'before-outcome',
     rules: all,
-    at: 'before record_outcomes',
+    at: 'before finish_events',
     leaves: { committed: statuses(all, 'none'), calls: [] },
   },
   {
@@ -46,7 +46,7 @@ const crashes: PlannedCrash[] = [
       'killed when the outcome and the intents are committed, it has called nobody: others make the calls',
     name: 'after-outcome',
     rules: all,
-    at: 'after record_outcomes',
+    at: 'after finish_events',
     leaves: {
       committed: {
         ...statuses(calling, 'running'),
@@ -86,14 +86,14 @@ const crashes: PlannedCrash[] = [
     title: 'killed before a WAIT that has ended is taken up: another worker goes on after it',
     name: 'before-claim',
     rules: ['wait'],
-    at: 'before claim_runs',
+    at: 'before claim_executions',
     leaves: { committed: { wait: 'waiting' }, calls: [] },
   },
   {
     title: 'killed when it was taken up: another worker goes on after it',
     name: 'after-claim',
     rules: ['wait'],
-    at: 'after claim_runs',
+    at: 'after claim_executions',
     leaves: { committed: { wait: 'running' }, calls: [] },
   },
   {
@@ -117,7 +117,7 @@ const unrepeatable: PlannedCrash[] = [
     title: 'killed between the intent and a call that may not be repeated: the call is not made',
     name: 'sms-intended',
     rules: ['sms'],
-    at: 'after record_outcomes',
+    at: 'after finish_events',
     leaves: { committed: { sms: 'running' }, calls: [] },
     settled: ['sms'],
   },

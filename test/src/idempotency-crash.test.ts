@@ -27,26 +27,26 @@ const clone = `${rules}/${rule.id}/clone`
 
 const runs: { moment: Moment; path: string; title: string; stored: number; isAsync?: boolean }[] = [
   {
-    moment: 'before commit_once',
+    moment: 'before accept_once',
     path: trigger,
     title: 'killed before the commit, an API has accepted nothing: the retry is the first',
     stored: 0,
   },
   {
-    moment: 'after commit_once',
+    moment: 'after accept_once',
     path: trigger,
     title:
       'killed after the commit, it has accepted: the retry is told to wait for the outcome, and then told it',
     stored: 1,
   },
   {
-    moment: 'after commit_once',
+    moment: 'after accept_once',
     path: execute,
     title: 'so also where one rule is executed',
     stored: 1,
   },
   {
-    moment: 'after commit_once',
+    moment: 'after accept_once',
     path: execute,
     title: 'killed after the commit of what does not wait, the retry is told the same place',
     stored: 1,
@@ -70,7 +70,7 @@ for (const { moment, path, title, stored, isAsync = false } of runs) {
   t.test(title, async (t) => {
     const headers: Record<string, string> = isAsync ? { prefer: 'respond-async' } : {}
     const ask = (baseUrl: string) => post(baseUrl, path, title, { data: { name: title } }, headers)
-    const isUnfinished = moment === 'after commit_once' && !isAsync
+    const isUnfinished = moment === 'after accept_once' && !isAsync
     if (isUnfinished) product.workers[0]?.kill('SIGSTOP')
     await dieAnswering(t, moment, ask)
     const left = await findEvents(title)

@@ -53,14 +53,14 @@ const crashes: PlannedCrash[] = [
     title: 'killed before the next attempt is taken up: another worker makes it',
     name: 'before-claim',
     rules: ['retrying'],
-    at: 'before claim_runs',
+    at: 'before claim_executions',
     leaves: { committed: { retrying: 'retrying' }, calls: once },
   },
   {
     title: 'killed when it was taken up: another worker makes it',
     name: 'after-claim',
     rules: ['retrying'],
-    at: 'after claim_runs',
+    at: 'after claim_executions',
     leaves: { committed: { retrying: 'running' }, calls: once },
   },
   {

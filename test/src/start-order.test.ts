@@ -1,4 +1,4 @@
-import { mintToken } from '@automation/administration'
+import { mintToken } from '@automation/access'
 import { listMigrations, migrate, newId, openDatabase } from '@automation/database'
 import { findFreePort, makeTemporaryDirectory, startPostgres, startRedis } from '@automation/launcher'
 import t from 'tap'

@@ -41,7 +41,7 @@ export function createApiMetrics(metrics: Metrics) {
       ['answered', 'timed_out', 'not_accepted'],
     ),
     /** @param count how many wait at this moment */
-    tellWaiting: (count: () => number) =>
+    registerWaiting: (count: () => number) =>
       metrics.gauge('automation_callers_waiting', 'Requests that wait for their outcome', count),
     rateLimited: metrics.counts(
       'automation_rate_limited_total',

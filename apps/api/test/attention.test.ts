@@ -1,5 +1,6 @@
-import { pauseRules } from '@automation/administration'
-import { countsOf, type ExecutionStatus, newId } from '@automation/database'
+import { newId } from '@automation/database'
+import { countsOf, type ExecutionStatus } from '@automation/ledger'
+import { pauseRules } from '@automation/rules'
 import t from 'tap'
 import type { Rule } from '../src/routes/rules/rule-schemas.js'
 import { type Api, ruleBody, rules, startApi, type Workspace } from './fixtures/api.js'
@@ -51,7 +52,7 @@ async function makeRuns(workspace: Workspace, ruleId: string): Promise<Record<Ex
   return ids
 }
 
-const readRuns = ({ database }: Workspace, ruleId: string) =>
+const readEvaluations = ({ database }: Workspace, ruleId: string) =>
   database.execution.findMany({ where: { ruleId }, orderBy: { id: 'asc' } })
 const readCounters = ({ database }: Workspace, ruleId: string) =>
   database.ruleCounters.findUnique({ where: { ruleId } })
@@ -94,14 +95,14 @@ t.test('what waits is cancelled when its rule is switched off or deleted, and no
     await makeRuns(workspace, neighbour.id)
     // Rows that name this rule in another workspace are none of its own.
     await makeRuns(other, rule.id)
-    const before = await readRuns(workspace, rule.id)
-    const untouched = [await readRuns(workspace, neighbour.id), await readRuns(other, rule.id)]
+    const before = await readEvaluations(workspace, rule.id)
+    const untouched = [await readEvaluations(workspace, neighbour.id), await readEvaluations(other, rule.id)]
     const start = Date.now()
     const answer = await workspace.call(method, `${rules}/${rule.id}${path}`, { body })
     t.equal(answer.status, method === 'DELETE' ? 204 : 200)
     if (method === 'PATCH') t.strictSame(answer.body, { id: rule.id, isActive: false })
 
-    const after = await readRuns(workspace, rule.id)
+    const after = await readEvaluations(workspace, rule.id)
     for (const [index, run] of after.entries()) {
       const was = before[index]
       if (run.id !== ids.waiting && run.id !== ids.retrying) {
@@ -112,7 +113,10 @@ t.test('what waits is cancelled when its rule is switched off or deleted, and no
       t.strictSame(run, { ...was, status: 'cancelled', error, finishedAt, dueAt: null, lease: null })
       t.ok(Math.abs((finishedAt?.getTime() ?? 0) - start) < 60_000)
     }
-    t.strictSame([await readRuns(workspace, neighbour.id), await readRuns(other, rule.id)], untouched)
+    t.strictSame(
+      [await readEvaluations(workspace, neighbour.id), await readEvaluations(other, rule.id)],
+      untouched,
+    )
     matchLists(t, await readLog(workspace, action), [{ subject: rule.id, details: { cancelled: 2 } }])
     if (method !== 'DELETE')
       t.match(await readCounters(workspace, rule.id), {
@@ -127,14 +131,14 @@ t.test('a change that does not switch a rule off cancels nothing', async (t) => 
   const workspace = await api.makeWorkspace()
   const rule = await create(workspace, { isActive: false })
   await makeRuns(workspace, rule.id)
-  const before = await readRuns(workspace, rule.id)
+  const before = await readEvaluations(workspace, rule.id)
   for (const body of [{ isActive: false }, { name: 'Other' }, { isActive: true }, { isActive: true }])
     t.equal((await workspace.call('PUT', `${rules}/${rule.id}`, { body })).status, 200)
   t.equal((await workspace.call('POST', `${rules}/${rule.id}/versions/1/restore`)).status, 200)
   t.equal((await workspace.call('POST', `${rules}/${rule.id}/clone`)).status, 201)
   const refused = { headers: { 'if-match': '"9"' } }
   t.equal((await workspace.call('PATCH', `${rules}/${rule.id}/toggle`, refused)).status, 412)
-  t.strictSame(await readRuns(workspace, rule.id), before)
+  t.strictSame(await readEvaluations(workspace, rule.id), before)
 })
 
 t.test('a run that a worker is just taking up is left to it, and not waited for', async (t) => {
@@ -145,7 +149,7 @@ t.test('a run that a worker is just taking up is left to it, and not waited for'
     await transaction.execution.update({ where: { id: waiting }, data: { status: 'running' } })
     t.equal((await toggle(workspace, rule.id)).status, 200)
   })
-  const runs = await readRuns(workspace, rule.id)
+  const runs = await readEvaluations(workspace, rule.id)
   t.equal(runs.find(({ id }) => id === waiting)?.status, 'running')
   t.equal(runs.find(({ id }) => id === retrying)?.status, 'cancelled')
   matchLists(t, await readLog(workspace, 'rule.deactivated'), [{ details: { cancelled: 1 } }])
@@ -172,7 +176,7 @@ t.test('a rule is paused when it has failed as often in a row as its workspace a
   t.strictSame(asked.filter(Boolean), [true], 'once, however many workers ask for it')
   t.match((await workspace.call('GET', `${rules}/${rule.id}`)).body, { isActive: false, version: 1 })
   t.equal(await rulesVersionOf(workspace), (counted ?? 0) + 1, 'workers are told, once')
-  const cancelled = (await readRuns(workspace, rule.id)).filter(
+  const cancelled = (await readEvaluations(workspace, rule.id)).filter(
     ({ error }) => error === 'The rule was paused',
   )
   t.strictSame(

@@ -2,7 +2,7 @@ import { setTimeout } from 'node:timers/promises'
 import { newId } from '@automation/database'
 import { createPrivateDatabase } from '@automation/launcher'
 import t from 'tap'
-import { createLocalBuckets } from '../src/token-bucket.js'
+import { createLocalBuckets } from '../src/rate-limit/token-bucket.js'
 import { type Answer, ruleBody, rules, startApi } from './fixtures/api.js'
 import { startWorker } from './fixtures/worker.js'
 

@@ -1,6 +1,6 @@
 import { openDatabase, Prisma } from '@automation/database'
+import { countMatches } from '@automation/ledger'
 import t from 'tap'
-import { countMatches } from '../src/count-matches.js'
 
 const database = openDatabase(process.env.DATABASE_URL ?? '', 1)
 t.teardown(() => database.close())

@@ -1,5 +1,5 @@
 import { setImmediate } from 'node:timers/promises'
-import { createSealer, sealingContext } from '@automation/administration'
+import { createSealer, sealingContext } from '@automation/access'
 import { newId, type Role } from '@automation/database'
 import { readSigningKey } from '@automation/webhooks'
 import t from 'tap'

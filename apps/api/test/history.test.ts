@@ -197,7 +197,7 @@ t.test('the runs of an event are found when it is done and no worker has one of 
   const house = await openHouse()
   const ruleIds = [newId(), newId()]
   const [first = '', second = ''] = ruleIds
-  const find = ({ id }: { id: string }) => api.app.storedOutcomes.find({ id, workspaceId: house.id })
+  const find = ({ id }: { id: string }) => api.app.findOutcome({ id, workspaceId: house.id })
   t.equal(await find(await storeEvent(house, { ruleId: newId(), doneAt: null })), undefined)
   const event = await storeEvent(house, { ruleIds })
   const dueAt = new Date(Date.now() + 3_600_000)

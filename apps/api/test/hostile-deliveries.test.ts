@@ -1,5 +1,5 @@
 import type { AddressInfo } from 'node:net'
-import { retireSigningSecret, revokeSigningSecret } from '@automation/administration'
+import { retireSigningSecret, revokeSigningSecret } from '@automation/access'
 import { newId } from '@automation/database'
 import { readSigningKey } from '@automation/webhooks'
 import t from 'tap'

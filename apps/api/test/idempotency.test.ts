@@ -498,19 +498,21 @@ t.test('an execution whose rule was deleted first is not found, however often it
 
 t.test('the first answer that is kept stands, and one of another event is none', async (t) => {
   const { id: workspaceId, database } = await openHouse()
-  const { keptAnswers } = api.app
+  const { keptResponses } = api.app
   const request = { workspaceId, key: 'k', requestHash: '00'.repeat(32) }
   const eventId = newId()
   const row = { workspaceId, key: 'k', requestHash: Buffer.alloc(32), eventId }
   await database.idempotencyKey.create({ data: row })
-  const answer = (status: number) => ({ status, headers: {}, body: {} })
-  await keptAnswers.keep({ request, eventId: newId(), answer: answer(1) })
-  t.strictSame((await keptAnswers.find(request))?.answer, null, 'its key was taken anew meanwhile')
-  await Promise.all([2, 3].map((status) => keptAnswers.keep({ request, eventId, answer: answer(status) })))
-  const kept = (await keptAnswers.find(request))?.answer
+  const response = (status: number) => ({ status, headers: {}, body: {} })
+  await keptResponses.keep({ request, eventId: newId(), response: response(1) })
+  t.strictSame((await keptResponses.find(request))?.answer, null, 'its key was taken anew meanwhile')
+  await Promise.all(
+    [2, 3].map((status) => keptResponses.keep({ request, eventId, response: response(status) })),
+  )
+  const kept = (await keptResponses.find(request))?.answer
   t.ok(kept)
-  await keptAnswers.keep({ request, eventId, answer: answer(4) })
-  t.strictSame((await keptAnswers.find(request))?.answer, kept)
+  await keptResponses.keep({ request, eventId, response: response(4) })
+  t.strictSame((await keptResponses.find(request))?.answer, kept)
 })
 
 t.test('the document tells of the header where it counts, and that it may be left out', async (t) => {

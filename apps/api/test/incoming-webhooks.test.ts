@@ -1,4 +1,4 @@
-import { retireSigningSecret, revokeSigningSecret } from '@automation/administration'
+import { retireSigningSecret, revokeSigningSecret } from '@automation/access'
 import { newId } from '@automation/database'
 import { signWebhook } from '@automation/webhooks'
 import { Redis } from 'ioredis'

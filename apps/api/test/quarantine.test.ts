@@ -39,7 +39,7 @@ t.test('that it ran no rule is no answer to whoever waits for its runs', async (
   const workspace = await api.makeWorkspace()
   const event = await storeEvent(workspace, given)
   const suspect = await storeEvent(workspace, { crashes: 2 })
-  const find = ({ id }: { id: string }) => api.app.storedOutcomes.find({ id, workspaceId: workspace.id })
+  const find = ({ id }: { id: string }) => api.app.findOutcome({ id, workspaceId: workspace.id })
   t.strictSame(await find(event), { runs: undefined, isQuarantined: true })
   t.strictSame(await find(suspect), { runs: [], isQuarantined: false })
 })

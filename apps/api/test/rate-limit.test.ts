@@ -4,8 +4,8 @@ import { setTimeout } from 'node:timers/promises'
 import { newId } from '@automation/database'
 import { startRedis } from '@automation/launcher'
 import t from 'tap'
+import { createLocalBuckets } from '../src/rate-limit/token-bucket.js'
 import type { Rule } from '../src/routes/rules/rule-schemas.js'
-import { createLocalBuckets } from '../src/token-bucket.js'
 import {
   type Answer,
   type Api,

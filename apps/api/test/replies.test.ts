@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import { executionIdOf, newId, openDatabase, ruleSetIdOf } from '@automation/database'
-import { replyChannel } from '@automation/jobs'
 import { createPrivateDatabase, startRedis } from '@automation/launcher'
+import { replyChannel } from '@automation/queue'
 import t from 'tap'
 import { startApi, type Workspace } from './fixtures/api.js'
 import { storeEvent } from './fixtures/history.js'
@@ -80,15 +80,19 @@ t.test('thousands who missed a reply get their outcome by few statements at a ti
     api.app.replies.expect({ id, workspaceId: workspace.id }, 20_000),
   )
   await disconnectSubscribers()
-  const settled = Promise.all(pending.map(({ runs }) => runs))
+  const settled = Promise.all(pending.map(({ evaluations }) => evaluations))
   const peak = await peakOfWaiting(settled)
   t.ok(peak <= 1, `${peak} callers stood in line for a connection`)
   const answers = await settled
   const wrong = outcomes.filter(({ runs }, index) => !isDeepStrictEqual(answers[index], runs))
   t.strictSame(wrong.slice(0, 1), [], `${wrong.length} of ${answers.length} did not get their outcome`)
-  for (const { runs, cancel } of open) {
+  for (const { evaluations, cancel } of open) {
     cancel()
-    t.equal(await runs, undefined, 'an event that is not done, or not of the workspace, has no outcome')
+    t.equal(
+      await evaluations,
+      undefined,
+      'an event that is not done, or not of the workspace, has no outcome',
+    )
   }
 })
 
@@ -100,7 +104,7 @@ t.test('a malformed message on the channel of replies is logged once and ends no
   const { id } = await storeEvent(workspace, { doneAt: null })
   const pending = replies.expect({ id, workspaceId: workspace.id }, 20_000)
   const channel = replyChannel(api.config.queuePrefix, replies.instanceId)
-  const runs = [{ place: 0, executionId: newId(), status: 'succeeded' }]
+  const matched = [{ index: 0, executionId: newId(), status: 'succeeded' }]
   for (const message of [
     'no JSON',
     '',
@@ -108,14 +112,14 @@ t.test('a malformed message on the channel of replies is logged once and ends no
     '{}',
     '[null]',
     '[{}]',
-    `[{"ruleIds":null,"events":[{"id":"${id}","runs":[]}]}]`,
+    `[{"ruleIds":null,"events":[{"id":"${id}","matched":[]}]}]`,
     `[{"ruleIds":["${id}"],"events":[{"id":"${id}"}]}]`,
   ])
     t.equal(await redis.publish(channel, message), 1, message)
-  await redis.publish(channel, JSON.stringify([{ ruleIds: [id], events: [{ id, runs }] }]))
+  await redis.publish(channel, JSON.stringify([{ ruleIds: [id], events: [{ id, matched }] }]))
   t.strictSame(
-    await pending.runs,
-    [{ ruleId: id, executionId: runs[0]?.executionId, status: 'succeeded', error: null, results: [] }],
+    await pending.evaluations,
+    [{ ruleId: id, executionId: matched[0]?.executionId, status: 'succeeded', error: null, results: [] }],
     'the next reply is heard',
   )
   t.strictSame(logged, ['a malformed reply was ignored; later ones are ignored without a log line'])
@@ -138,7 +142,8 @@ t.test('a caller whose time is up does not wait for a Postgres that says nothing
   )
   await isLocked.promise
   const begin = performance.now()
-  const ask = () => api.app.replies.expect({ id: outcome?.id ?? '', workspaceId: workspace.id }, 1).runs
+  const ask = () =>
+    api.app.replies.expect({ id: outcome?.id ?? '', workspaceId: workspace.id }, 1).evaluations
   t.equal(await ask(), undefined)
   // A statement ends after 10 s.
   t.ok(performance.now() - begin < 8_000, `answered after ${Math.round(performance.now() - begin)} ms`)

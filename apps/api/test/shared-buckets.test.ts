@@ -1,7 +1,7 @@
 import { newId } from '@automation/database'
 import { Redis } from 'ioredis'
 import t from 'tap'
-import { createSharedBuckets } from '../src/shared-buckets.js'
+import { createSharedBuckets } from '../src/rate-limit/shared-buckets.js'
 
 // One token a minute: no test lasts long enough to get one back, however slow the machine. Time goes by as it is told to.
 const bucket = { perMinute: 1, burst: 5 }

@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process'
 import { readFile, writeFile } from 'node:fs/promises'
 import { promisify } from 'node:util'
-import { createSealer, createSigningSecret } from '@automation/administration'
+import { createSealer, createSigningSecret } from '@automation/access'
 import { newSigningSecret, readSigningKey, signStandardWebhook, signWebhook } from '@automation/webhooks'
 import t from 'tap'
 import { encryptionKey, startApi } from './fixtures/api.js'

@@ -1,4 +1,4 @@
-import { createSealer, createSigningSecret } from '@automation/administration'
+import { createSealer, createSigningSecret } from '@automation/access'
 import { newId, type Prisma } from '@automation/database'
 import type { ActionResult } from '@automation/engine'
 import { readSigningKey, signWebhook } from '@automation/webhooks'

@@ -1,6 +1,6 @@
+import { openQueueReader } from '@automation/queue'
 import { logOptions } from '@automation/telemetry'
 import Fastify, { LogController } from 'fastify'
-import { openBelt } from './belt.js'
 import { boardRoutes } from './board.js'
 import type { Config } from './config.js'
 import { addLogin } from './login.js'
@@ -23,17 +23,17 @@ export async function buildApp(config: Config) {
   })
   // A form of another site can send text, and with it the browser's login; JSON it cannot.
   app.removeContentTypeParser('text/plain')
-  const belt = openBelt(config.redisUrl, config.queuePrefix)
-  app.addHook('onReady', () => belt.connect())
-  app.addHook('onClose', () => belt.close())
+  const queueReader = openQueueReader(config.redisUrl, config.queuePrefix)
+  app.addHook('onReady', () => queueReader.connect())
+  app.addHook('onClose', () => queueReader.close())
 
-  addMetrics(app, config, belt)
+  addMetrics(app, config, queueReader)
   // In the order in which a request meets them.
   addSecurityHeaders(app)
   addLogin(app, config)
   addWriteGuard(app, config)
 
-  await app.register(probeRoutes, { belt })
-  await app.register(boardRoutes, { ...config, belt, prefix: config.basePath })
+  await app.register(probeRoutes, { queueReader })
+  await app.register(boardRoutes, { ...config, queueReader, prefix: config.basePath })
   return app
 }

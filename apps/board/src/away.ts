@@ -1,4 +1,4 @@
-import { queueName } from '@automation/jobs'
+import { queueName } from '@automation/queue'
 import type { AppQueue } from '@bull-board/api/typings/app'
 
 const title = 'Redis is away'

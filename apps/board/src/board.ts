@@ -1,14 +1,14 @@
+import type { JobQueue, QueueReader } from '@automation/queue'
 import { createBullBoard } from '@bull-board/api'
 import { BullMQAdapter } from '@bull-board/api/bullMQAdapter'
 import type { ExternalJobUrl, JobStatus, UIConfig } from '@bull-board/api/typings/app'
 import { FastifyAdapter } from '@bull-board/fastify'
 import type { FastifyPluginAsync } from 'fastify'
 import { awayAnswer, awayPage } from './away.js'
-import type { Belt, BeltQueue } from './belt.js'
 import { describeData, describeJob, linkToEvent } from './describe-job.js'
 
 interface Options {
-  belt: Belt
+  queueReader: QueueReader
   basePath: string
   allowsWrites: boolean
   apiUrl: string | undefined
@@ -16,15 +16,15 @@ interface Options {
 
 /** Bull Board over our queue, with our own words. While Redis is away it says so instead of waiting. */
 export const boardRoutes: FastifyPluginAsync<Options> = async (app, options) => {
-  const { belt, basePath } = options
+  const { queueReader, basePath } = options
   const serverAdapter = new FastifyAdapter().setBasePath(basePath)
   const board = createBullBoard({ queues: [], serverAdapter, options: { uiConfig: describeBoard(options) } })
-  let shown: BeltQueue | undefined
+  let shown: JobQueue | undefined
 
   app.addHook('onRequest', async (request, reply) => {
     const path = request.url.slice(basePath.length)
     if (path.startsWith('/static/')) return
-    const queue = await belt.findQueue()
+    const queue = await queueReader.findQueue()
     if (queue === undefined) {
       reply.status(503).header('retry-after', 5)
       return path.startsWith('/api/') ? reply.send(awayAnswer) : reply.type('text/html').send(awayPage)
@@ -39,7 +39,7 @@ export const boardRoutes: FastifyPluginAsync<Options> = async (app, options) => 
   await app.register(serverAdapter.registerPlugin())
 }
 
-function adaptQueue(queue: BeltQueue, { allowsWrites, apiUrl }: Options): BullMQAdapter {
+function adaptQueue(queue: JobQueue, { allowsWrites, apiUrl }: Options): BullMQAdapter {
   const adapter = new BeltAdapter(queue, {
     displayName: 'Events and due executions',
     description: 'Accepted events whose rules are to run (trigger, execute), and runs that go on (resume)',
@@ -52,7 +52,7 @@ function adaptQueue(queue: BeltQueue, { allowsWrites, apiUrl }: Options): BullMQ
   return adapter
 }
 
-/** Without the states that a job of ours never has: what is completed leaves the belt, and no job has children. */
+/** Without the states that a job of ours never has: what is completed leaves the queue, and no job has children. */
 class BeltAdapter extends BullMQAdapter {
   override getJobStatuses(): JobStatus[] {
     return ['active', 'waiting', 'prioritized', 'delayed', 'failed']

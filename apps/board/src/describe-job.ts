@@ -1,4 +1,4 @@
-import { JobData } from '@automation/jobs'
+import { JobData } from '@automation/queue'
 import { Check } from 'typebox/value'
 
 /** As it lies in Redis: somebody may have added it by hand. */

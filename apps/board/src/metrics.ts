@@ -1,7 +1,7 @@
-import { jobStates } from '@automation/jobs'
+import type { QueueReader } from '@automation/queue'
+import { jobStates } from '@automation/queue'
 import { measureRequests, openMetrics, tellQueue } from '@automation/telemetry'
 import type { FastifyInstance } from 'fastify'
-import type { Belt } from './belt.js'
 import type { Config } from './config.js'
 
 declare module 'fastify' {
@@ -12,11 +12,15 @@ declare module 'fastify' {
 }
 
 /** On a port of its own, without a login: Prometheus has none, and nobody else is to reach it. */
-export function addMetrics(app: FastifyInstance, { metricsPort, host }: Config, belt: Belt): void {
+export function addMetrics(
+  app: FastifyInstance,
+  { metricsPort, host }: Config,
+  queueReader: QueueReader,
+): void {
   app.decorate('metricsPort', undefined)
   if (metricsPort === undefined) return
   const metrics = openMetrics()
-  tellQueue(metrics, async () => (await belt.findQueue())?.getJobCounts(...jobStates) ?? {})
+  tellQueue(metrics, async () => (await queueReader.findQueue())?.getJobCounts(...jobStates) ?? {})
   const measure = measureRequests(metrics)
   app.addHook('onResponse', (request, reply, done) => {
     measure(request, reply)

@@ -1,4 +1,4 @@
-import { arrangeRule, type Changes, type ImportPlan } from '@automation/administration'
+import { arrangeRule, type Changes, type ImportPlan } from '@automation/rules'
 import { type DiffLine, diffLines } from './diff-lines.js'
 import { maskControls } from './format.js'
 import { writeYaml } from './rule-text.js'

@@ -1,4 +1,4 @@
-import type { RuleFile } from '@automation/administration'
+import type { RuleFile } from '@automation/rules'
 import { type Document, isCollection, isMap, isNode, LineCounter, parseDocument, stringify } from 'yaml'
 import { CommandFault } from './command-fault.js'
 

@@ -1,5 +1,5 @@
 import { userInfo } from 'node:os'
-import { type Administrator, Refused } from '@automation/administration'
+import { type Administrator, Refused } from '@automation/access'
 import { type Database, isDatabaseAway, isTableMissing, openDatabase } from '@automation/database'
 import { CommandFault } from './command-fault.js'
 import { readDatabaseUrl } from './config.js'

@@ -1,5 +1,5 @@
 import { userInfo } from 'node:os'
-import { createWorkspace, type Member, type Workspace } from '@automation/administration'
+import { createWorkspace, type Member, type Workspace } from '@automation/access'
 import { openDatabase } from '@automation/database'
 import t from 'tap'
 import { matchLists } from './fixtures/match-lists.js'

@@ -8,7 +8,7 @@ import {
   type NewSigningSecret,
   type SigningSecret,
   sealingContext,
-} from '@automation/administration'
+} from '@automation/access'
 import { newId, openDatabase } from '@automation/database'
 import t from 'tap'
 import { type Run, run, runJson } from './fixtures/run.js'

@@ -1,4 +1,4 @@
-import type { NewApiKey, NewSigningSecret, Workspace } from '@automation/administration'
+import type { NewApiKey, NewSigningSecret, Workspace } from '@automation/access'
 import { makeTemporaryDirectory, startProduct } from '@automation/launcher'
 import t from 'tap'
 import { runJson, runProcess } from './fixtures/run.js'

@@ -1,13 +1,7 @@
 import { deepStrictEqual } from 'node:assert/strict'
-import {
-  applyImport,
-  checkRuleFile,
-  createWorkspace,
-  exportRules,
-  planImport,
-  type RuleFile,
-} from '@automation/administration'
+import { createWorkspace } from '@automation/access'
 import { openDatabase } from '@automation/database'
+import { applyImport, checkRuleFile, exportRules, planImport, type RuleFile } from '@automation/rules'
 import fc from 'fast-check'
 import t from 'tap'
 import { diffLines } from '../src/diff-lines.js'

@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process'
 import { readFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
-import { createWorkspace } from '@automation/administration'
+import { createWorkspace } from '@automation/access'
 import { openDatabase } from '@automation/database'
 import t from 'tap'
 import { matchLists } from './fixtures/match-lists.js'

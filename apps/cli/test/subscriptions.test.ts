@@ -4,7 +4,7 @@ import {
   type NewSubscription,
   type SigningSecret,
   type Subscription,
-} from '@automation/administration'
+} from '@automation/access'
 import { openDatabase } from '@automation/database'
 import t from 'tap'
 import { matchLists } from './fixtures/match-lists.js'

@@ -8,7 +8,7 @@ import {
   watchingOf,
 } from '@automation/environment'
 import { Type } from 'typebox'
-import { readCidr, readHost, readList, readPortRange } from './outbound-settings.js'
+import { readCidr, readHost, readList, readPortRange } from './effects/outbound-settings.js'
 
 export const Environment = Type.Object({
   ...connections,

@@ -1,8 +1,7 @@
 import { timeOf } from '@automation/database'
+import type { Outcome, RecordableExecution } from '@automation/ledger'
 import { batchBuckets, type Metrics, waitBuckets } from '@automation/telemetry'
 import type { OutsideAction } from './effects/effect.js'
-import type { Outcome } from './record-outcomes.js'
-import type { Run } from './run.js'
 
 export type WorkerMetrics = ReturnType<typeof createWorkerMetrics>
 
@@ -89,31 +88,31 @@ export function createWorkerMetrics(metrics: Metrics) {
       noteCommit('outcomes', outcomes.length, begunAt)
       const now = Date.now()
       const sums = emptySums()
-      for (const { event, runs } of outcomes) {
+      for (const { event, executions } of outcomes) {
         eventDelays.observe((now - timeOf(event.id)) / 1_000)
-        for (const run of runs) addUp(sums, run)
+        for (const execution of executions) addUp(sums, execution)
       }
       eventsDone.inc(outcomes.length)
       tell(sums)
     },
-    /** After the commit. @param runs those that were written */
-    noteSteps(runs: Run[], begunAt: number): void {
-      noteCommit('steps', runs.length, begunAt)
+    /** After the commit. @param executions those whose steps were recorded */
+    noteSteps(executions: RecordableExecution[], begunAt: number): void {
+      noteCommit('steps', executions.length, begunAt)
       const sums = emptySums()
-      for (const run of runs) addUp(sums, run)
+      for (const execution of executions) addUp(sums, execution)
       tell(sums)
     },
     noteAttempt({ type }: OutsideAction, result: (typeof results)[number], begunAt: number): void {
       ofAttempt.get(`${type} ${result}`)?.observe((performance.now() - begunAt) / 1_000)
     },
-    /** What is asked at each scrape. */
-    tellNow(read: { jobs(): number; calls(): number; places: number; line(): number }): void {
+    /** Registers the gauges that are read at each scrape. */
+    registerGauges(read: { jobs(): number; calls(): number; slots: number; waiting(): number }): void {
       metrics.gauge('automation_jobs_active', 'Jobs that this worker has in hand', read.jobs)
       metrics.gauges('automation_gate_places', 'Places for calls to somebody outside', 'state', () => ({
         taken: read.calls(),
-        limit: read.places,
+        limit: read.slots,
       }))
-      metrics.gauge('automation_gate_waiting', 'Calls that wait for a place', read.line)
+      metrics.gauge('automation_gate_waiting', 'Calls that wait for a slot', read.waiting)
     },
   }
 
@@ -135,7 +134,10 @@ function emptySums() {
   return { succeeded: 0, failed: 0, cancelled: 0, tasks: 0, emitted: 0 }
 }
 
-function addUp(sums: ReturnType<typeof emptySums>, { status, tasks, emitted }: Run): void {
+function addUp(
+  sums: ReturnType<typeof emptySums>,
+  { record: { status }, tasks, emitted }: RecordableExecution,
+): void {
   if (status === 'succeeded' || status === 'failed' || status === 'cancelled') sums[status] += 1
   sums.tasks += tasks.length
   sums.emitted += emitted.length

@@ -1,35 +1,22 @@
 import { hostname } from 'node:os'
 import { type Database, isDatabaseAway } from '@automation/database'
-import type { EventQueue } from '@automation/inbox'
-import {
-  type EventPointer,
-  type EventsJobData,
-  JobData,
-  type JobName,
-  queueName,
-  stallOptions,
-} from '@automation/jobs'
-import { openMetrics, type Span, type Tracing } from '@automation/telemetry'
-import { type Job, Worker } from 'bullmq'
-import { Redis } from 'ioredis'
+import { type EventQueue, JobData, type JobName, openRedis, queueName, stallOptions } from '@automation/queue'
+import { openMetrics, type Tracing } from '@automation/telemetry'
+import { type Job, Worker as QueueWorker } from 'bullmq'
+import type { Redis } from 'ioredis'
 import type { Logger } from 'pino'
 import { Compile } from 'typebox/compile'
-import { findAddressee } from './addressee.js'
-import { createClaims } from './claim-runs.js'
-import { createCompiledRules } from './compiled-rules.js'
+import { Executor } from './calls/executor.js'
+import { createGate } from './calls/gate.js'
+import { Leases } from './calls/leases.js'
 import type { Config } from './config.js'
-import { createGate } from './effects/gate.js'
 import { createEffects } from './effects/index.js'
-import { createExecutor } from './executor.js'
-import { createFollowUp } from './follow-up.js'
-import { createLeases } from './leases.js'
-import { createLedger } from './ledger.js'
-import { createEventLoader, type LoadedEvent } from './load-events.js'
-import { createReplies } from './replies.js'
-import { makeSetOfOne } from './rule-set.js'
-import { beginRuns } from './run.js'
-import { createSuspects } from './suspects.js'
-import { traceEvent, traceResumption, traceRuns } from './trace-runs.js'
+import { Claims } from './running/claims.js'
+import { EventRunner } from './running/event-runner.js'
+import { FollowUp } from './running/follow-up.js'
+import { Recorder } from './running/recorder.js'
+import { Replies } from './running/replies.js'
+import { traceResumption } from './running/trace-executions.js'
 import { createWorkerMetrics } from './worker-metrics.js'
 
 /** Less than the 25 s after which the process is ended (main.ts). */
@@ -38,14 +25,15 @@ const cutOffMs = 1_000
 
 const jobData = Compile(JobData)
 
+export type Worker = ReturnType<typeof startWorker>
+
 /**
- * Takes jobs off the belt. A job's life, read downwards:
+ * Consumes jobs from the queue:
  *
- *   event ─▶ loaded (or done already) ─▶ rules begun ─▶ outcome committed ─▶ job completed
- *                                                             └─▶ calls made (executor.ts) ─▶ caller told
- *   execution that is due ─▶ taken up (or not due any more) ─▶ job completed, calls made
+ *   trigger, execute ─▶ events run and committed (event-runner.ts) ─▶ job completed ┄▶ calls (executor.ts)
+ *   resume ─▶ execution claimed, or not due any more (claims.ts) ─▶ job completed ┄▶ calls
  *
- * Killed anywhere on the way, the job is delivered again, or the execution is due again, and ends in the same rows.
+ * A job that a worker did not complete is delivered again, and an execution that it held is due again.
  */
 export function startWorker(
   config: Config,
@@ -55,75 +43,68 @@ export function startWorker(
   metrics = createWorkerMetrics(openMetrics()),
   tracing?: Tracing,
 ) {
-  const loadEvent = createEventLoader(database)
-  const findRules = createCompiledRules(database)
-  const claimRun = createClaims(database)
-  const runAlone = createSuspects(database, () => metrics.quarantined.inc())
-  const ledger = createLedger(database, metrics, createFollowUp(database, queue, log))
-  const leases = createLeases(database, log)
+  const publisher = openRedis(config.redisUrl, 'fail fast')
+  const connection = openRedis(config.redisUrl, 'wait')
+  const followUp = new FollowUp(database, queue, log)
+  const recorder = new Recorder(database, metrics, (followUps) => followUp.begin(followUps))
+  const leases = new Leases(database, log)
   const effects = createEffects(config, database)
   const gate = createGate(config.outbound.concurrency, undefined, () => metrics.breakersOpened.inc())
-  const { perform } = effects
-  const executor = createExecutor({ queue, ledger, leases, gate, perform, metrics, log })
-  const publisher = new Redis(config.redisUrl, {
-    enableAutoPipelining: true,
-    maxRetriesPerRequest: 1,
-    commandTimeout: 2_000,
-  })
-  const connection = new Redis(config.redisUrl, { maxRetriesPerRequest: null })
-  const reply = createReplies(publisher, config.queuePrefix)
-
+  const executor = new Executor({ queue, recorder, leases, gate, perform: effects.perform, metrics, log })
+  const replies = new Replies(publisher, config.queuePrefix)
+  const onQuarantine = () => metrics.quarantined.inc()
+  const events = new EventRunner({ database, recorder, executor, replies, log, tracing, onQuarantine })
+  const claims = new Claims(database)
   let jobs = 0
-  const worker = new Worker<JobData, void, JobName>(queueName, takeJob, {
-    // By it the board tells who has a job.
+
+  const worker = new QueueWorker<JobData, void, JobName>(queueName, countJob, {
+    // The board presents it as the holder of a job.
     name: `${hostname()}-${process.pid}`,
     connection,
     prefix: config.queuePrefix,
     concurrency: config.concurrency,
     ...stallOptions,
   })
-  publisher.on('error', () => {})
-  connection.on('error', () => {})
-  tellOutages(connection, log)
-  // While Redis is away there is nothing to say that tellOutages has not said.
+  logOutages(connection, log)
+  // While Redis is away, logOutages has said all there is to say.
   worker.on('error', (error) => {
     if (connection.status === 'ready') log.warn({ err: error }, 'queue error')
   })
-  // Without Postgres all jobs fail, and come back: the sweeper's word is enough.
+  // Without Postgres all jobs fail, and come back: the sweeper logs it once.
   worker.on('failed', (job, error) => {
     metrics.jobsFailed.inc()
     log[isDatabaseAway(error) ? 'debug' : 'error']({ err: error, ...(job && idsOf(job.data)) }, 'job failed')
   })
-  metrics.tellNow({
+  metrics.registerGauges({
     jobs: () => jobs,
     calls: () => gate.inFlight,
-    places: config.outbound.concurrency,
-    line: () => gate.waiting,
+    slots: config.outbound.concurrency,
+    waiting: () => gate.waiting,
   })
 
   return {
     ready: () => worker.waitUntilReady(),
     /** For probes: fails fast where Redis is away. */
     redis: publisher,
-    isIdle: () => jobs === 0 && executor.isIdle(),
-    /** Finishes what is under way; what still waits, and calls that take longer than this, are left to other workers. */
+    isIdle: () => jobs === 0 && executor.isIdle,
+    /** Finishes what is under way. What still waits, and calls that take longer than this (ms), are left to other workers. */
     async close(withinMs = closeWithinMs): Promise<void> {
-      const giveUpAt = performance.now() + withinMs
+      const deadline = performance.now() + withinMs
       executor.stop()
       // Without Redis there is nothing to hand back, and asking it would hold the process.
       await worker.close(connection.status !== 'ready')
-      await executor.close(giveUpAt - performance.now())
+      await executor.close(deadline - performance.now())
       await leases.stop()
-      await leases.giveBack()
+      await leases.releaseAll()
       await effects.close()
-      // Calls that were cut off find that their runs are another's, and end.
+      // Calls that were cut off find that another worker holds their executions, and end.
       await executor.close(cutOffMs)
       publisher.disconnect()
       connection.disconnect()
     },
   }
 
-  async function takeJob(job: Job<JobData, void, JobName>): Promise<void> {
+  async function countJob(job: Job<JobData, void, JobName>): Promise<void> {
     jobs++
     try {
       await runJob(job)
@@ -133,83 +114,23 @@ export function startWorker(
   }
 
   async function runJob({ data, stalledCounter }: Job<JobData, void, JobName>): Promise<void> {
-    if (!jobData.Check(data)) throw new Error('Not a job of ours')
-    if ('events' in data) return takeEvents(data, stalledCounter > 0)
-    const claimed = await claimRun(data.executionId)
+    if (!jobData.Check(data)) throw new Error('Not a job of this service')
+    if ('events' in data) return events.runAll(data, stalledCounter > 0)
+    const claimed = await claims.claim(data.executionId)
     if (claimed === undefined) return
-    traceResumption(tracing, claimed.run, data.traceparent)
+    traceResumption(tracing, claimed.execution, data.traceparent)
     void executor.resume(claimed)
-  }
-
-  /** They only travel together: each is run, and answered, by itself. One that fails brings the job back, for itself alone. */
-  async function takeEvents({ events, replyTo }: EventsJobData, hasStalled: boolean): Promise<void> {
-    const taken = await Promise.allSettled(events.map((event) => takeEvent(event, replyTo, hasStalled)))
-    const failure = taken.find(({ status }) => status === 'rejected')
-    if (failure?.status === 'rejected') throw failure.reason
-  }
-
-  /** @param hasStalled the worker that had it before gave no sign of life */
-  async function takeEvent(
-    { id, traceparent }: EventPointer,
-    replyTo: string | undefined,
-    hasStalled: boolean,
-  ): Promise<void> {
-    const event = await loadEvent(id)
-    if (event === undefined) return
-    const span = traceEvent(tracing, event, traceparent)
-    try {
-      if (hasStalled || event.crashes > 0) await runAlone(id, () => runEvent(event, replyTo, span))
-      else await runEvent(event, replyTo, span)
-      span?.end()
-    } finally {
-      span?.end(true)
-    }
-  }
-
-  async function runEvent(event: LoadedEvent, replyTo: string | undefined, span?: Span): Promise<void> {
-    const set =
-      event.ruleId === null
-        ? await findRules(event)
-        : makeSetOfOne(await findAddressee(database, event, event.ruleId))
-    const runs = beginRuns(set, event)
-    traceRuns(span, runs)
-    const calls = executor.begin(runs)
-    const left = new Set(calls)
-    const ending: Promise<void>[] = []
-    const recording = span?.begin('record')
-    try {
-      const held = await ledger.recordOutcome({ event, ruleSetId: set.id, runs })
-      recording?.end()
-      // Whoever waits is answered by the faster delivery, or from what that one stored.
-      if (held === undefined) {
-        for (const run of runs) run.span?.end(true)
-        return log.debug({ eventId: event.id }, 'event was done by another delivery')
-      }
-      runs.forEach(executor.announce)
-      // The rules know nothing of one another, so none waits for another's calls.
-      for (const call of calls) {
-        if (!held.includes(call.run)) continue
-        left.delete(call)
-        ending.push(executor.carryOn(call))
-      }
-    } finally {
-      left.forEach(executor.abandon)
-    }
-    log.debug({ eventId: event.id, runs: runs.length, calls: calls.length }, 'event done')
-    if (replyTo === undefined) return
-    if (calls.length > 0) void Promise.all(ending).then(() => reply(replyTo, event, set, runs))
-    else reply(replyTo, event, set, runs)
   }
 }
 
-/** For the lines that tell of a job. */
+/** The fields that identify a job in log lines. */
 function idsOf(data: JobData) {
   if ('events' in data) return { eventIds: data.events.map(({ id }) => id) }
   return { executionId: data.executionId, eventId: data.eventId }
 }
 
-/** One line when Redis goes and one when it comes back, however often the connection is tried meanwhile. */
-function tellOutages(connection: Redis, log: Logger): void {
+/** One line when Redis goes away and one when it is back, however often the connection is tried meanwhile. */
+function logOutages(connection: Redis, log: Logger): void {
   let isAway = false
   connection.on('close', () => {
     if (!isAway) log.warn('Redis is away; jobs wait until it is back')

@@ -1,7 +1,7 @@
-import { firstIdOf, markEvents, markExecutions, newId, openDatabase, readClock } from '@automation/database'
+import { firstIdOf, newId, openDatabase, readClock } from '@automation/database'
 import { createPrivateDatabase } from '@automation/launcher'
+import { markEvents, markExecutions, walkEvents, walkExecutions } from '@automation/ledger'
 import t from 'tap'
-import { walkEvents, walkExecutions } from '../src/unfinished-work.js'
 
 t.setTimeout(180_000)
 

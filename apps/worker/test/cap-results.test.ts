@@ -1,7 +1,7 @@
 import type { ActionResult } from '@automation/engine'
+import { capError, capResults, maxErrorLength, maxResultsBytes } from '@automation/ledger'
 import fc from 'fast-check'
 import t from 'tap'
-import { capError, capResults, maxErrorLength, maxResultsBytes } from '../src/cap-results.js'
 import { openHouse } from './fixtures/house.js'
 import { matchLists } from './fixtures/match-lists.js'
 

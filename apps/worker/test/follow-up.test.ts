@@ -1,5 +1,5 @@
 import { setTimeout } from 'node:timers/promises'
-import { createSubscription } from '@automation/administration'
+import { createSubscription } from '@automation/access'
 import { newId } from '@automation/database'
 import t from 'tap'
 import { type House, openHouse } from './fixtures/house.js'

@@ -1,10 +1,11 @@
 import { setImmediate } from 'node:timers/promises'
 import fc from 'fast-check'
 import t from 'tap'
-import { createBreaker } from '../src/effects/breaker.js'
+import { createBreaker } from '../src/calls/breaker.js'
+import { createGate, type Entry, type Gate } from '../src/calls/gate.js'
+import { createLanes } from '../src/calls/lanes.js'
 import type { OutsideAction } from '../src/effects/effect.js'
-import { createGate, destinationOf, type Entry, type Gate } from '../src/effects/gate.js'
-import { createLanes } from '../src/effects/lanes.js'
+import { destinationOf } from '../src/effects/effect.js'
 import { matchLists } from './fixtures/match-lists.js'
 
 type Entered = Extract<Entry, { kind: 'entered' }>

@@ -2,11 +2,11 @@ import { setTimeout } from 'node:timers/promises'
 import { newId } from '@automation/database'
 import { openMetrics } from '@automation/telemetry'
 import t, { type Test } from 'tap'
-import { createClaims } from '../src/claim-runs.js'
-import { createGate } from '../src/effects/gate.js'
-import { createExecutor } from '../src/executor.js'
-import { createLeases } from '../src/leases.js'
-import { createLedger } from '../src/ledger.js'
+import { Executor } from '../src/calls/executor.js'
+import { createGate } from '../src/calls/gate.js'
+import { Leases } from '../src/calls/leases.js'
+import { Claims } from '../src/running/claims.js'
+import { Recorder } from '../src/running/recorder.js'
 import { createWorkerMetrics } from '../src/worker-metrics.js'
 import { leaveRun } from './fixtures/held-run.js'
 import { type House, log, openHouse } from './fixtures/house.js'
@@ -19,20 +19,20 @@ const call = (url: string) => ({ type: 'SEND_WEBHOOK', config: { url } })
 async function openLeasedHouse(t: Test) {
   const house = await openHouse(t)
   const { database, own } = house
-  const claim = createClaims(database)
+  const claims = new Claims(database)
   return {
     ...house,
     read: (id: string) => own.execution.findUniqueOrThrow({ where: { id } }),
     /** Takes a run from whoever has it, as if the lease had run out. */
     async take(id: string) {
       await own.execution.update({ where: { id }, data: { dueAt: new Date(0) } })
-      const step = await claim(id)
+      const step = await claims.claim(id)
       if (step === undefined) throw new Error('The run is not due')
       return step
     },
     /** The leases of a worker that is alive. */
     openLeases() {
-      const leases = createLeases(database, log, 20)
+      const leases = new Leases(database, log, 20)
       t.teardown(() => leases.stop())
       return leases
     },
@@ -49,7 +49,7 @@ t.test('five workers that lose a run one after another, and live, do not fail it
     const before = (await house.read(id)).interruptions
     step = await house.take(id)
     t.match(await house.read(id), { interruptions: before + 1 }, 'nobody knows yet that it is alive')
-    house.openLeases().hold(slow.run, slow.lease)
+    house.openLeases().hold(slow)
     while ((await house.read(id)).interruptions > before) await setTimeout(20)
   }
   house.startWorker()
@@ -70,7 +70,7 @@ t.test('a worker that lives takes back its own interruption, and not that of one
   leases.noteLost({ ...last, lease: newId() })
   while ((await house.read(id)).interruptions === 2) await setTimeout(20)
   leases.noteLost(alive)
-  await leases.giveBack()
+  await leases.releaseAll()
   t.match(await house.read(id), { interruptions: 1, lostLeases: [dead.lease], lease: last.lease })
 })
 
@@ -84,8 +84,8 @@ t.test('a lease is renewed for its holder, and for nobody who has lost it', asyn
   const dueAt = new Date(Date.now() + 1_000)
   await house.own.execution.updateMany({ data: { dueAt } })
   const leases = house.openLeases()
-  leases.hold(slow.run, slow.lease)
-  leases.hold(held.run, held.lease)
+  leases.hold(slow)
+  leases.hold(held)
   while (Number((await house.read(mine)).dueAt) === Number(dueAt)) await setTimeout(20)
   t.same((await house.read(lost)).dueAt, dueAt)
 })
@@ -94,10 +94,10 @@ t.test('a lease is renewed for its holder, and for nobody who has lost it', asyn
 function openFullWorker({ database, queue }: House) {
   const gate = createGate(1)
   gate.tryEnter('another', 'destination')
-  const executor = createExecutor({
+  const executor = new Executor({
     queue,
-    ledger: createLedger(database),
-    leases: { hold() {}, release() {}, noteLost() {} } as never,
+    recorder: new Recorder(database),
+    leases: { hold() {}, release() {}, noteLost() {} },
     gate,
     perform: () => Promise.reject(new Error('never called')),
     metrics: createWorkerMetrics(openMetrics()),
@@ -113,7 +113,11 @@ t.test('a run in line whose workers end five times is not given up', async (t) =
   const id = await leaveRun(house, ruleId, { results: [], interruptions: 3 })
   for (let death = 0; death < 6; death++) {
     const step = await house.take(id)
-    t.equal(step.run.interruptions, 4, 'the first worker ended as it advanced the run, the others did not')
+    t.equal(
+      step.execution.record.interruptions,
+      4,
+      'the first worker ended as it advanced the run, the others did not',
+    )
     void openFullWorker(house).resume(step)
     while (!(await house.read(id)).awaitsSlot) await setTimeout(20)
   }

@@ -1,9 +1,12 @@
-import { countsOf, executionIdOf, newId, openDatabase } from '@automation/database'
+import { executionIdOf, newId, openDatabase } from '@automation/database'
+import type { Outcome as AnyOutcome, ExecutionRecord } from '@automation/ledger'
+import { countsOf } from '@automation/ledger'
 import t, { type Test } from 'tap'
-import { createLedger } from '../src/ledger.js'
-import type { Outcome } from '../src/record-outcomes.js'
-import type { Run } from '../src/run.js'
+import type { Execution } from '../src/running/execution.js'
+import { Recorder } from '../src/running/recorder.js'
 import { matchLists } from './fixtures/match-lists.js'
+
+type Outcome = AnyOutcome<Execution>
 
 const database = openDatabase(process.env.DATABASE_URL ?? '', 5)
 t.teardown(() => database.close())
@@ -31,40 +34,46 @@ async function createWorkspace() {
       return id
     },
     /** An accepted event, and what a worker would tell the ledger of it. */
-    async createOutcome(runs: { ruleId: string; error?: string; tasks?: number }[]): Promise<Outcome> {
+    async createOutcome(rules: { ruleId: string; error?: string; tasks?: number }[]): Promise<Outcome> {
       const row = { id: newId(), workspaceId, type: 'LEAD_CREATED', data: {}, ruleId: null, depth: 0 }
       await own.event.create({ data: row })
       const event = { ...row, rulesVersion: 0, autoPauseAfter: null, crashes: 0 }
-      return { event, ruleSetId: newId(), runs: runs.map((run) => describeRun(event, run)) }
+      return { event, ruleSetId: newId(), executions: rules.map((rule) => describeExecution(event, rule)) }
     },
   }
 }
 
 function openLedger() {
-  const ledger = createLedger(database)
+  const recorder = new Recorder(database)
   return {
-    ...ledger,
-    record: (outcome: Outcome) => ledger.recordOutcome(outcome),
+    recordStep: (execution: Execution, lease: string) => recorder.recordStep({ execution, lease }),
+    record: (outcome: Outcome) => recorder.finishEvent(outcome),
   }
 }
 
-function describeRun(
+function describeExecution(
   event: Outcome['event'],
   { ruleId, error, tasks = 0 }: { ruleId: string; error?: string; tasks?: number },
-): Run {
+): Execution {
   clock += 1_000
   return {
+    record: {
+      id: executionIdOf(event, ruleId),
+      ruleId,
+      ruleVersion: 1,
+      status: error === undefined ? 'succeeded' : 'failed',
+      error: error ?? null,
+      results: [{ action: 'CREATE_TASK', status: error === undefined ? 'success' : 'failed' }],
+      startedAt: new Date(clock),
+      finishedAt: new Date(clock),
+      dueAt: null,
+      lease: null,
+      awaitsSlot: false,
+      interruptions: 0,
+      attention: null,
+    },
     rule: { id: ruleId, name: 'Rule', version: 1, compiled: { conditions: [], actions: [] } },
     event,
-    executionId: executionIdOf(event, ruleId),
-    status: error === undefined ? 'succeeded' : 'failed',
-    error: error ?? null,
-    dueAt: null,
-    lease: null,
-    interruptions: 0,
-    attention: null,
-    emitted: [],
-    results: [{ action: 'CREATE_TASK', status: error === undefined ? 'success' : 'failed' }],
     tasks: Array.from({ length: tasks }, (_, actionIndex) => ({
       actionIndex,
       title: `Task ${actionIndex}`,
@@ -74,8 +83,7 @@ function describeRun(
       dueAt: null,
       createdAt: new Date(clock),
     })),
-    startedAt: new Date(clock),
-    finishedAt: new Date(clock),
+    emitted: [],
   }
 }
 
@@ -165,8 +173,8 @@ t.test('failures in a row are counted over batches, and a success between them s
   t.equal(await inARow(), 1, 'only what failed after the success')
   const counters = await own.ruleCounters.findUniqueOrThrow({ where: { ruleId } })
   t.match(counters, { successCount: 1, failureCount: 5, lastError: 'e' })
-  t.same(counters.lastSuccessAt, mixed[1]?.runs[0]?.finishedAt)
-  t.same(counters.lastFailureAt, mixed[2]?.runs[0]?.finishedAt)
+  t.same(counters.lastSuccessAt, mixed[1]?.executions[0]?.record.finishedAt)
+  t.same(counters.lastFailureAt, mixed[2]?.executions[0]?.record.finishedAt)
 })
 
 t.test('a rule that was deleted meanwhile keeps its history and holds nobody up', async (t) => {
@@ -179,43 +187,47 @@ t.test('a rule that was deleted meanwhile keeps its history and holds nobody up'
   matchLists(t, await own.ruleCounters.findMany(), [{ ruleId: kept, successCount: 1 }])
 })
 
-/** A run in front of a call, as a worker commits it with its event. */
+function setRecord({ record }: Execution, fields: Partial<ExecutionRecord>): void {
+  Object.assign(record, fields)
+}
+
+/** An execution in front of a call, as a worker commits it with its event. */
 async function beginCall(t: Test) {
   const workspace = await createWorkspace()
   const ruleId = await workspace.createRule()
   const outcome = await workspace.createOutcome([{ ruleId }])
-  const run = outcome.runs[0] as Run
+  const execution = outcome.executions[0] as Execution
   const lease = newId()
-  Object.assign(run, { status: 'running', finishedAt: null, lease })
+  setRecord(execution, { status: 'running', finishedAt: null, lease })
   const ledger = openLedger()
-  t.same(await ledger.record(outcome), [run], 'it is for this worker to go on with')
-  return { ...workspace, ledger, outcome, run, lease, ruleId }
+  t.same(await ledger.record(outcome), [execution], 'this worker continues it')
+  return { ...workspace, ledger, outcome, execution, lease, ruleId }
 }
 
-const finished = { status: 'succeeded', lease: null, finishedAt: new Date(clock) }
+const finished: Partial<ExecutionRecord> = { status: 'succeeded', lease: null, finishedAt: new Date(clock) }
 
-t.test('a run that is not finished counts when it is, and not before', async (t) => {
-  const { own, ledger, run, lease } = await beginCall(t)
+t.test('an execution counts when it is finished, and not before', async (t) => {
+  const { own, ledger, execution, lease } = await beginCall(t)
   matchLists(t, await own.execution.findMany(), [{ status: 'running', lease, finishedAt: null, dueAt: Date }])
   matchLists(t, await own.ruleCounters.findMany(), [{ successCount: 0, failureCount: 0 }])
-  Object.assign(run, finished)
-  t.ok(await ledger.recordStep({ run, lease }))
+  setRecord(execution, finished)
+  t.ok(await ledger.recordStep(execution, lease))
   matchLists(t, await own.execution.findMany(), [
     { status: 'succeeded', lease: null, dueAt: null, finishedAt: Date },
   ])
   matchLists(t, await own.ruleCounters.findMany(), [{ successCount: 1, failureCount: 0 }])
 })
 
-t.test('an event that another delivery finished first gives nobody a run to go on with', async (t) => {
+t.test('a delivery that finishes an event second continues none of its executions', async (t) => {
   const { ledger, outcome } = await beginCall(t)
   t.equal(await ledger.record(outcome), undefined)
 })
 
-t.test('who lost the lease writes nothing', async (t) => {
-  const { own, ledger, run, lease } = await beginCall(t)
+t.test('a worker that has lost the lease records nothing', async (t) => {
+  const { own, ledger, execution, lease } = await beginCall(t)
   await own.execution.updateMany({ data: { lease: newId() } })
-  Object.assign(run, finished)
-  run.tasks = [
+  setRecord(execution, finished)
+  execution.tasks = [
     {
       actionIndex: 0,
       title: 'Late',
@@ -226,49 +238,55 @@ t.test('who lost the lease writes nothing', async (t) => {
       createdAt: new Date(clock),
     },
   ]
-  t.notOk(await ledger.recordStep({ run, lease }))
+  t.notOk(await ledger.recordStep(execution, lease))
   matchLists(t, await own.execution.findMany(), [{ status: 'running' }])
   t.equal(await own.task.count(), 0)
   matchLists(t, await own.ruleCounters.findMany(), [{ successCount: 0 }])
 })
 
-t.test('a run that pauses after its rule was switched off is cancelled, and counts as nothing', async (t) => {
-  const { own, ledger, run, lease, ruleId } = await beginCall(t)
-  await own.rule.update({ where: { id: ruleId }, data: { isActive: false } })
-  Object.assign(run, { status: 'waiting', lease: null, dueAt: new Date(clock) })
-  t.ok(await ledger.recordStep({ run, lease }))
-  matchLists(t, await own.execution.findMany(), [
-    { status: 'cancelled', error: 'The rule was switched off', dueAt: null, finishedAt: Date },
-  ])
-  matchLists(t, await own.ruleCounters.findMany(), [{ successCount: 0, failureCount: 0 }])
-})
+t.test(
+  'an execution that pauses after its rule was switched off is cancelled, and not counted',
+  async (t) => {
+    const { own, ledger, execution, lease, ruleId } = await beginCall(t)
+    await own.rule.update({ where: { id: ruleId }, data: { isActive: false } })
+    setRecord(execution, { status: 'waiting', lease: null, dueAt: new Date(clock) })
+    t.ok(await ledger.recordStep(execution, lease))
+    matchLists(t, await own.execution.findMany(), [
+      { status: 'cancelled', error: 'The rule was switched off', dueAt: null, finishedAt: Date },
+    ])
+    matchLists(t, await own.ruleCounters.findMany(), [{ successCount: 0, failureCount: 0 }])
+  },
+)
 
-t.test('what a run emits is committed with it, once', async (t) => {
-  const { own, ledger, run, lease } = await beginCall(t)
-  Object.assign(run, finished)
+t.test('emitted events are committed with their execution, once', async (t) => {
+  const { own, ledger, execution, lease } = await beginCall(t)
+  setRecord(execution, finished)
   const emitted = {
     id: newId(),
-    workspaceId: run.event.workspaceId,
+    workspaceId: execution.event.workspaceId,
     type: 'DEAL_WON',
     data: { a: 1 },
     ruleId: null,
   }
-  run.emitted = [{ ...emitted, depth: 1 }]
-  await ledger.recordStep({ run, lease })
-  t.notOk(await ledger.recordStep({ run, lease }), 'and not a second time')
+  execution.emitted = [{ ...emitted, depth: 1 }]
+  await ledger.recordStep(execution, lease)
+  t.notOk(await ledger.recordStep(execution, lease), 'and not a second time')
   matchLists(t, await own.event.findMany({ where: { type: 'DEAL_WON' } }), [
-    { id: emitted.id, data: { a: 1 }, depth: 1, causedBy: run.executionId, doneAt: null },
+    { id: emitted.id, data: { a: 1 }, depth: 1, causedBy: execution.record.id, doneAt: null },
   ])
 })
 
-t.test('a step whose answer was lost can be recorded again, and what it emitted is there once', async (t) => {
-  const { own, ledger, run, lease } = await beginCall(t)
-  const { workspaceId } = run.event
-  run.emitted = [{ id: newId(), workspaceId, type: 'DEAL_WON', data: {}, ruleId: null, depth: 1 }]
-  t.ok(await ledger.recordStep({ run, lease }), 'it goes on to a call')
-  t.ok(await ledger.recordStep({ run, lease }))
-  t.equal(await own.event.count({ where: { type: 'DEAL_WON' } }), 1)
-})
+t.test(
+  'a step can be recorded again after its response was lost, and its emitted event exists once',
+  async (t) => {
+    const { own, ledger, execution, lease } = await beginCall(t)
+    const { workspaceId } = execution.event
+    execution.emitted = [{ id: newId(), workspaceId, type: 'DEAL_WON', data: {}, ruleId: null, depth: 1 }]
+    t.ok(await ledger.recordStep(execution, lease), 'it goes on to a call')
+    t.ok(await ledger.recordStep(execution, lease))
+    t.equal(await own.event.count({ where: { type: 'DEAL_WON' } }), 1)
+  },
+)
 
 t.test('who subscribes to execution.failed is told of failures, by an event addressed to it', async (t) => {
   const { own, workspaceId, createRule, createOutcome } = await createWorkspace()
@@ -300,14 +318,12 @@ t.test('who subscribes to execution.failed is told of failures, by an event addr
     },
   ])
   const [delivery] = events
-  const failed = {
-    ...describeRun(outcome.event, { ruleId: told.id, error: 'gone' }),
-    executionId: delivery?.id ?? '',
-  }
+  const failed = describeExecution(outcome.event, { ruleId: told.id, error: 'gone' })
+  const failedRecord = { ...failed.record, id: delivery?.id ?? '' }
   await record({
     event: { ...outcome.event, id: delivery?.id ?? '', type: 'execution.failed' },
     ruleSetId: null,
-    runs: [failed],
+    executions: [{ ...failed, record: failedRecord }],
   })
   t.equal(
     await own.event.count({ where: { type: 'execution.failed' } }),
@@ -317,9 +333,9 @@ t.test('who subscribes to execution.failed is told of failures, by an event addr
 })
 
 t.test('an outcome that nobody knows is noted for attention', async (t) => {
-  const { own, ledger, run, lease } = await beginCall(t)
-  Object.assign(run, { ...finished, status: 'failed', error: 'unknown', attention: 'unknown_outcome' })
-  await ledger.recordStep({ run, lease })
+  const { own, ledger, execution, lease } = await beginCall(t)
+  setRecord(execution, { ...finished, status: 'failed', error: 'unknown', attention: 'unknown_outcome' })
+  await ledger.recordStep(execution, lease)
   matchLists(t, await own.ruleCounters.findMany(), [
     { failureCount: 1, attentionReason: 'unknown_outcome', attentionAt: Date },
   ])
@@ -329,7 +345,7 @@ t.test('text that Postgres would refuse does not keep an outcome from being writ
   const { own, createRule, createOutcome } = await createWorkspace()
   const ruleId = await createRule()
   const outcome = await createOutcome([{ ruleId, error: 'server said \0 and \ud800' }])
-  outcome.runs[0]?.results.push({
+  outcome.executions[0]?.record.results.push({
     action: 'SEND_WEBHOOK',
     status: 'failed',
     error: 'nul \0, "quotes", {braces}',

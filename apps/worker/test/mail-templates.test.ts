@@ -1,10 +1,10 @@
+import { newId } from '@automation/database'
 import {
   createEmailTemplate,
   deleteEmailTemplate,
   type EmailTemplate,
   updateEmailTemplate,
-} from '@automation/administration'
-import { newId } from '@automation/database'
+} from '@automation/rules'
 import t from 'tap'
 import { openMailServer, openPost, type Post, readHeaders } from './fixtures/mail.js'
 import { matchLists } from './fixtures/match-lists.js'

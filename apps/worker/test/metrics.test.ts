@@ -1,6 +1,6 @@
 import { openMetrics } from '@automation/telemetry'
 import t, { type Test } from 'tap'
-import { createSuspects } from '../src/suspects.js'
+import { createIsolation } from '../src/running/run-isolated.js'
 import { createWorkerMetrics } from '../src/worker-metrics.js'
 import { openHouse } from './fixtures/house.js'
 import { openTarget } from './fixtures/target.js'
@@ -76,7 +76,7 @@ t.test('an event that is given up is counted', async (t) => {
   const { house, counted, read } = await openCounted(t)
   const event = house.newEvent()
   await house.own.event.create({ data: { ...event, crashes: 2 } })
-  const runAlone = createSuspects(house.database, () => counted.quarantined.inc())
-  await runAlone(event.id, async () => void t.fail('it is not run'))
+  const runIsolated = createIsolation(house.database, () => counted.quarantined.inc())
+  await runIsolated(event.id, async () => void t.fail('it is not run'))
   t.equal(await read('automation_events_quarantined_total'), 1)
 })

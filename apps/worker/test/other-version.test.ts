@@ -1,5 +1,5 @@
 import { firstIdOf } from '@automation/database'
-import { queueName } from '@automation/jobs'
+import { queueName } from '@automation/queue'
 import { Queue } from 'bullmq'
 import t from 'tap'
 import { openHouse, testConfig } from './fixtures/house.js'

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { createSealer, sealingContext } from '@automation/administration'
+import { createSealer, sealingContext } from '@automation/access'
 import { newId, openDatabase } from '@automation/database'
 import t from 'tap'
 import { createOutgoingKeys } from '../src/effects/outgoing-keys.js'

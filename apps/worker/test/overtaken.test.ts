@@ -1,6 +1,6 @@
 import { setTimeout } from 'node:timers/promises'
 import { newId } from '@automation/database'
-import { replyChannel } from '@automation/jobs'
+import { replyChannel } from '@automation/queue'
 import { Redis } from 'ioredis'
 import t from 'tap'
 import { openHouse } from './fixtures/house.js'
@@ -28,7 +28,7 @@ t.test('of two deliveries of an event, the slower one tells nobody what it made 
   const { run } = database
   database.run = async (name, text, values) => {
     // The faster delivery met other rules: none of them matched.
-    if (name === 'record_outcomes')
+    if (name === 'finish_events')
       await own.event.updateMany({ where: { id: event.id, doneAt: null }, data: { doneAt: new Date() } })
     return run(name, text, values)
   }

@@ -1,9 +1,7 @@
 import { type Database, newId, openDatabase } from '@automation/database'
 import { createPrivateDatabase } from '@automation/launcher'
+import { claimExecutions, finishEvents, recordSteps } from '@automation/ledger'
 import t from 'tap'
-import { createClaims } from '../src/claim-runs.js'
-import { recordOutcomes } from '../src/record-outcomes.js'
-import { recordSteps } from '../src/record-steps.js'
 
 // What Postgres believes of a table may be long out of date: its statistics are these tests' own.
 const database = openDatabase(await createPrivateDatabase(process.env.DATABASE_URL ?? ''), 2)
@@ -79,7 +77,7 @@ t.test('a backlog that Postgres does not know of yet is not read for each commit
   await storeEvents(null)
   const undone = await own.event.findMany({ where: { doneAt: null }, take: some, select: { id: true } })
 
-  const statement = await statementOf((database) => recordOutcomes(database, []))
+  const statement = await statementOf((database) => finishEvents(database, []))
   t.match(await explainReads(statement, [[], [], [], undone], 'events'), { rows: some })
   t.equal(await own.event.count({ where: { doneAt: null } }), backlog, 'the test has changed nothing')
 })
@@ -103,7 +101,7 @@ t.test('nor is all that is due, for each run that is taken up or goes on', async
   })
 
   const byId = { rows: some, indexes: ['executions_pkey'] }
-  const claim = await statementOf((database) => createClaims(database)(newId()))
+  const claim = await statementOf((database) => claimExecutions(database, [newId()]))
   t.same(await explainReads(claim, [due], 'executions'), byId)
   const record = await statementOf((database) => recordSteps(database, []))
   const steps = due.map(({ id, lease: held }) => ({ id, held, status: 'running', results: [] }))

@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
-import { createOldestDue, firstIdOf, newId, openDatabase } from '@automation/database'
+import { firstIdOf, newId, openDatabase } from '@automation/database'
+import { createOldestDue } from '@automation/ledger'
 import { Redis } from 'ioredis'
 import t, { type Test } from 'tap'
 import { openProbes } from '../src/probes.js'

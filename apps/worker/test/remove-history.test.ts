@@ -1,8 +1,8 @@
 import { setTimeout } from 'node:timers/promises'
-import { type ExecutionStatus, newId } from '@automation/database'
+import { newId } from '@automation/database'
+import { createHistoryRemoval, dayMs, type ExecutionStatus } from '@automation/ledger'
 import t from 'tap'
-import { removeGently } from '../src/remove-gently.js'
-import { createHistoryRemoval, dayMs } from '../src/remove-history.js'
+import { removeGently } from '../src/retention/remove-gently.js'
 import { matchLists } from './fixtures/match-lists.js'
 import { aged, createWorkspace, database, now } from './fixtures/old-rows.js'
 

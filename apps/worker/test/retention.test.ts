@@ -1,10 +1,11 @@
 import { setTimeout } from 'node:timers/promises'
 import { newId } from '@automation/database'
+import type { Transaction } from '@automation/ledger'
 import { openMetrics } from '@automation/telemetry'
 import { pino } from 'pino'
 import t from 'tap'
-import { removeGently, type Transaction } from '../src/remove-gently.js'
-import { removeOld, removeRound, startRetention } from '../src/retention.js'
+import { removeGently } from '../src/retention/remove-gently.js'
+import { removeOld, removeRound, startRetention } from '../src/retention/retention.js'
 import { createWorkerMetrics } from '../src/worker-metrics.js'
 import { aged, createWorkspace, database, now } from './fixtures/old-rows.js'
 

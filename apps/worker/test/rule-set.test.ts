@@ -1,6 +1,6 @@
 import { newId, ruleSetIdOf } from '@automation/database'
 import t from 'tap'
-import { noRules, readRuleSet, writeRuleSet } from '../src/rule-set.js'
+import { noRules, readRuleSet, writeRuleSet } from '../src/running/rule-set.js'
 import { type House, openHouse } from './fixtures/house.js'
 import { matchLists } from './fixtures/match-lists.js'
 

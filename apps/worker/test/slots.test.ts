@@ -3,10 +3,10 @@ import { newId } from '@automation/database'
 import type { Effect } from '@automation/engine'
 import { openMetrics } from '@automation/telemetry'
 import t from 'tap'
-import { createGate } from '../src/effects/gate.js'
-import { createExecutor } from '../src/executor.js'
-import { makeReady } from '../src/ready-rule.js'
-import type { Run } from '../src/run.js'
+import { Executor } from '../src/calls/executor.js'
+import { createGate } from '../src/calls/gate.js'
+import type { Execution } from '../src/running/execution.js'
+import { makeReady } from '../src/running/ready-rule.js'
 import { createWorkerMetrics } from '../src/worker-metrics.js'
 import { log } from './fixtures/house.js'
 
@@ -19,17 +19,16 @@ function openExecutor(places: number) {
   const ledger = { refusals: 0 }
   const gate = createGate(places, () => clock.now)
   const calls = { made: 0, faults: 0 }
-  const executor = createExecutor({
+  const executor = new Executor({
     queue: {} as never,
-    ledger: {
-      recordOutcome: async () => [],
+    recorder: {
       async recordStep() {
         ledger.refusals -= 1
         if (ledger.refusals >= 0) throw new Error('canceling statement due to statement timeout')
         return true
       },
     },
-    leases: { hold() {}, release() {}, noteLost() {} } as never,
+    leases: { hold() {}, release() {}, noteLost() {} },
     gate,
     async perform(): Promise<Effect> {
       calls.faults -= 1
@@ -43,22 +42,27 @@ function openExecutor(places: number) {
   return { clock, ledger, gate, executor, calls }
 }
 
-function newRun(actions: object[]): Run {
-  const rule = { id: newId(), name: 'Rule', version: 1, conditions: [], actions }
+function newExecution(actions: object[]): Execution {
+  const rule = makeReady({ id: newId(), name: 'Rule', version: 1, conditions: [], actions })
   const event = { id: newId(), workspaceId: 'w', type: 'LEAD_CREATED', data: {}, ruleId: null, depth: 0 }
   return {
-    executionId: newId(),
-    rule: makeReady(rule),
+    record: {
+      id: newId(),
+      ruleId: rule.id,
+      ruleVersion: rule.version,
+      status: 'running',
+      error: null,
+      results: [],
+      startedAt: new Date(),
+      finishedAt: null,
+      dueAt: null,
+      lease: null,
+      awaitsSlot: false,
+      interruptions: 0,
+      attention: null,
+    },
+    rule,
     event: { ...event, rulesVersion: 0, autoPauseAfter: null, crashes: 0 },
-    status: 'running',
-    error: null,
-    results: [],
-    startedAt: new Date(),
-    finishedAt: null,
-    dueAt: null,
-    lease: null,
-    interruptions: 0,
-    attention: null,
     tasks: [],
     emitted: [],
   }
@@ -66,22 +70,22 @@ function newRun(actions: object[]): Run {
 
 type Opened = ReturnType<typeof openExecutor>
 
-async function carryOnWith({ executor }: Opened, actions: object[]): Promise<void> {
-  for (const active of executor.begin([newRun(actions)])) await executor.carryOn(active)
+async function continueWith({ executor }: Opened, actions: object[]): Promise<void> {
+  for (const held of executor.begin([newExecution(actions)])) await executor.continue(held)
 }
 
 t.test('a slot that was waited for is free again when the intent cannot be recorded', async (t) => {
   const opened = openExecutor(1)
   const { gate, ledger, executor } = opened
   const other = gate.tryEnter('w', origin)
-  const [active] = executor.begin([newRun([call])])
+  const [held] = executor.begin([newExecution([call])])
   ledger.refusals = 1
-  const ended = active && executor.carryOn(active)
+  const ended = held && executor.continue(held)
   t.equal(gate.waiting, 1)
   if (other?.kind === 'entered') other.leave(true)
   await ended
   t.equal(gate.inFlight, 0)
-  await carryOnWith(opened, [call])
+  await continueWith(opened, [call])
   t.equal(opened.calls.made, 1, 'and the destination is called')
 })
 
@@ -90,19 +94,19 @@ t.test(
   async (t) => {
     const opened = openExecutor(1)
     opened.ledger.refusals = 1
-    await carryOnWith(opened, [call, call])
+    await continueWith(opened, [call, call])
     t.equal(opened.gate.inFlight, 0)
-    await carryOnWith(opened, [call])
+    await continueWith(opened, [call])
     t.equal(opened.calls.made, 2, 'and the destination is called')
   },
 )
 
-t.test('so is the slot of a run that was taken up again', async (t) => {
+t.test('so is the slot of an execution that was claimed', async (t) => {
   const opened = openExecutor(1)
   opened.ledger.refusals = 1
-  await opened.executor.resume({ run: newRun([call]), lease: newId() })
+  await opened.executor.resume({ execution: newExecution([call]), lease: newId() })
   t.equal(opened.gate.inFlight, 0)
-  await opened.executor.resume({ run: newRun([call]), lease: newId() })
+  await opened.executor.resume({ execution: newExecution([call]), lease: newId() })
   t.equal(opened.calls.made, 1, 'and the destination is called')
 })
 
@@ -114,39 +118,41 @@ t.test('a probe that was never sent does not keep its destination closed', async
   }
   opened.clock.now = 30_000
   opened.ledger.refusals = 1
-  await opened.executor.resume({ run: newRun([call]), lease: newId() })
+  await opened.executor.resume({ execution: newExecution([call]), lease: newId() })
   t.equal(opened.gate.inFlight, 0)
-  await opened.executor.resume({ run: newRun([call]), lease: newId() })
-  t.equal(opened.calls.made, 1, 'the next run sends it')
+  await opened.executor.resume({ execution: newExecution([call]), lease: newId() })
+  t.equal(opened.calls.made, 1, 'the next execution sends it')
 })
 
 t.test('a call that was never made says nothing of its destination', async (t) => {
   const opened = openExecutor(1)
   opened.calls.faults = 5
-  for (let run = 0; run < 6; run++) await carryOnWith(opened, [call])
+  for (let run = 0; run < 6; run++) await continueWith(opened, [call])
   t.equal(opened.calls.made, 1)
 })
 
-t.test('a run that cannot be begun does not keep the slots of those before it', async (t) => {
+t.test('an execution that cannot begin does not keep the slots of those before it', async (t) => {
   const { gate, executor } = openExecutor(10)
-  const fault = newRun([call])
+  const fault = newExecution([call])
   Object.defineProperty(fault.rule, 'compiled', {
     get() {
       throw new Error('out of memory')
     },
   })
-  t.throws(() => executor.begin([newRun([call]), fault]), { message: 'out of memory' })
+  t.throws(() => executor.begin([newExecution([call]), fault]), { message: 'out of memory' })
   t.equal(gate.inFlight, 0)
 })
 
-t.test('however many runs wait in line, Node warns of no leak', async (t) => {
+t.test('however many executions wait for a slot, Node warns of no leak', async (t) => {
   const { gate, executor } = openExecutor(8)
   gate.tryEnter('w', origin)
   const warnings: string[] = []
   const note = ({ name }: Error) => warnings.push(name)
   process.on('warning', note)
   t.teardown(() => process.off('warning', note))
-  const ended = executor.begin(Array.from({ length: 20 }, () => newRun([call]))).map(executor.carryOn)
+  const ended = executor
+    .begin(Array.from({ length: 20 }, () => newExecution([call])))
+    .map((held) => executor.continue(held))
   t.equal(gate.waiting, 20)
   // Node warns in the next tick.
   await setImmediate()

@@ -1,18 +1,18 @@
 import t from 'tap'
-import { createSuspects } from '../src/suspects.js'
+import { createIsolation } from '../src/running/run-isolated.js'
 import { openHouse } from './fixtures/house.js'
 
 t.test('a run that fails while its worker lives brings a suspect no nearer to its quarantine', async (t) => {
   const { database, own, newEvent } = await openHouse(t)
   const event = newEvent()
   await own.event.create({ data: { ...event, crashes: 1 } })
-  const runAlone = createSuspects(database)
+  const runIsolated = createIsolation(database)
   let runs = 0
   const fail = async () => {
     runs += 1
     throw new Error('Postgres went away')
   }
-  for (const _ of Array(5)) await t.rejects(runAlone(event.id, fail), { message: 'Postgres went away' })
+  for (const _ of Array(5)) await t.rejects(runIsolated(event.id, fail), { message: 'Postgres went away' })
   t.equal(runs, 5)
   t.match(await own.event.findUnique({ where: { id: event.id } }), { crashes: 1, quarantined: false })
 })
@@ -22,7 +22,7 @@ t.test('a run that never ends, since its worker does, is counted before it begin
   const event = newEvent()
   await own.event.create({ data: { ...event, crashes: 1 } })
   await new Promise<void>((begun) => {
-    void createSuspects(database)(event.id, () => {
+    void createIsolation(database)(event.id, () => {
       begun()
       return new Promise(() => {})
     })
@@ -36,17 +36,17 @@ t.test('the third crash quarantines: the event is done, told once, and not run',
   await own.event.create({ data: { ...event, crashes: 1 } })
   let told = 0
   let runs = 0
-  const runAlone = createSuspects(database, () => told++)
+  const runIsolated = createIsolation(database, () => told++)
   const readState = async () => {
     const { crashes, quarantined, doneAt } = await own.event.findUniqueOrThrow({ where: { id: event.id } })
     return { crashes, quarantined, isDone: doneAt !== null }
   }
-  await runAlone(event.id, async () => void runs++)
+  await runIsolated(event.id, async () => void runs++)
   t.strictSame(await readState(), { crashes: 2, quarantined: false, isDone: false })
   t.strictSame([runs, told], [1, 0])
-  await runAlone(event.id, async () => void runs++)
+  await runIsolated(event.id, async () => void runs++)
   t.strictSame(await readState(), { crashes: 3, quarantined: true, isDone: true })
-  await runAlone(event.id, async () => void runs++)
+  await runIsolated(event.id, async () => void runs++)
   t.strictSame(await readState(), { crashes: 3, quarantined: true, isDone: true })
   t.strictSame([runs, told], [1, 1])
 })
@@ -55,19 +55,19 @@ t.test('an event that is done, or gone, is no suspect any more', async (t) => {
   const { database, own, newEvent } = await openHouse(t)
   const event = newEvent()
   await own.event.create({ data: { ...event, crashes: 2, doneAt: new Date() } })
-  const runAlone = createSuspects(database, () => t.fail('It was told'))
-  for (const id of [event.id, newEvent().id]) await runAlone(id, async () => void t.fail('It was run'))
+  const runIsolated = createIsolation(database, () => t.fail('It was told'))
+  for (const id of [event.id, newEvent().id]) await runIsolated(id, async () => void t.fail('It was run'))
   t.match(await own.event.findUnique({ where: { id: event.id } }), { crashes: 2, quarantined: false })
 })
 
 t.test('a run that fails takes back its own crash, of an event that is not done, and no more', async (t) => {
   const { database, own, newEvent } = await openHouse(t)
-  const runAlone = createSuspects(database)
+  const runIsolated = createIsolation(database)
   for (const meanwhile of [{ doneAt: new Date() }, { crashes: 0 }]) {
     const event = newEvent()
     const where = { id: event.id }
     await own.event.create({ data: { ...event, crashes: 1 } })
-    const run = runAlone(event.id, async () => {
+    const run = runIsolated(event.id, async () => {
       await own.event.update({ where, data: meanwhile })
       throw new Error('It failed')
     })
@@ -80,17 +80,17 @@ t.test('suspects run one at a time, and are counted when it is their turn', asyn
   const { database, own, newEvent } = await openHouse(t)
   const [first, second] = [newEvent(), newEvent()]
   for (const event of [first, second]) await own.event.create({ data: { ...event, crashes: 1 } })
-  const runAlone = createSuspects(database)
+  const runIsolated = createIsolation(database)
   const order: string[] = []
   const runs = [
-    runAlone(first.id, async () => {
+    runIsolated(first.id, async () => {
       order.push('first begins')
       // Time enough for the second one, were it not to wait.
       for (const _ of Array(10))
         t.match(await own.event.findUnique({ where: { id: second.id } }), { crashes: 1 })
       order.push('first ends')
     }),
-    runAlone(second.id, async () => void order.push('second')),
+    runIsolated(second.id, async () => void order.push('second')),
   ]
   await Promise.all(runs)
   t.strictSame(order, ['first begins', 'first ends', 'second'])

@@ -1,9 +1,9 @@
 import { setTimeout } from 'node:timers/promises'
 import { firstIdOf, newId } from '@automation/database'
-import type { EventQueue } from '@automation/inbox'
 import { pino } from 'pino'
 import t, { type Test } from 'tap'
-import { startSweeper } from '../src/sweeper.js'
+import type { RestoringQueue } from '../src/repair/restore-jobs.js'
+import { startSweeper } from '../src/repair/sweeper.js'
 import { type House, openHouse } from './fixtures/house.js'
 
 t.setTimeout(90_000)
@@ -23,8 +23,7 @@ async function openQuietHouse(t: Test): Promise<House> {
 function startWatchedSweeper(t: Test, house: House, refuses: (id: string) => boolean = () => false) {
   const restored = new Set<string>()
   const lines: { msg: string; failed?: number; ended?: number; jobId?: string }[] = []
-  const watched: EventQueue = {
-    ...house.queue,
+  const watched: RestoringQueue = {
     async restore(id, events) {
       if (refuses(id)) throw new Error('Redis refused the job')
       const isRestored = await house.queue.restore(id, events)

@@ -1,6 +1,6 @@
 import { setTimeout } from 'node:timers/promises'
 import { newId, openDatabase } from '@automation/database'
-import { openInbox, openQueue } from '@automation/inbox'
+import { BatchingInbox, openQueue } from '@automation/queue'
 import { Redis } from 'ioredis'
 import t from 'tap'
 import { startWorker } from '../src/worker.js'
@@ -140,7 +140,7 @@ t.test('a belt that is away keeps no event from being accepted', async (t) => {
   const database = openDatabase(databaseUrl, 1)
   t.teardown(() => database.close())
   const event = house.newEvent()
-  await openInbox(database, nowhere).accept(event)
+  await new BatchingInbox(database, nowhere).accept(event)
   t.match(await house.own.event.findUnique({ where: { id: event.id } }), { doneAt: null, data: {} })
 })
 

@@ -1,4 +1,4 @@
-import { createSealer, createSigningSecret } from '@automation/administration'
+import { createSealer, createSigningSecret } from '@automation/access'
 import type { Database } from '@automation/database'
 import type { Product } from '@automation/launcher'
 import { readSigningKey } from '@automation/webhooks'

@@ -1,4 +1,4 @@
-import { groupCommit, newId, openDatabase } from '@automation/database'
+import { createBatcher, newId, openDatabase } from '@automation/database'
 import jwt from '@fastify/jwt'
 import Fastify from 'fastify'
 
@@ -13,7 +13,7 @@ await database.run(
      id uuid PRIMARY KEY, workspace_id text, type text, data json, accepted_at timestamptz DEFAULT now())`,
   [],
 )
-const insert = groupCommit(async (rows: object[]) => {
+const insert = createBatcher(async (rows: object[]) => {
   await database.run('bare_insert', statement, [JSON.stringify(rows)])
   return rows.map(() => true)
 })

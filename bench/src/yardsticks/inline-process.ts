@@ -1,4 +1,4 @@
-import { executionIdOf, groupCommit, newId, openDatabase } from '@automation/database'
+import { createBatcher, executionIdOf, newId, openDatabase } from '@automation/database'
 import {
   type ActionResult,
   type CompiledRule,
@@ -118,7 +118,7 @@ function runRule(rule: Rule, event: Event): Run {
   return run
 }
 
-const insertEvent = groupCommit(async (events: Event[]) => {
+const insertEvent = createBatcher(async (events: Event[]) => {
   const rows = events.map(({ id, workspaceId, type, data }) => ({
     id,
     workspace_id: workspaceId,
@@ -133,7 +133,7 @@ const eventStatement = `
   INSERT INTO events (id, workspace_id, type, data)
   SELECT * FROM json_to_recordset($1::json) AS new (id uuid, workspace_id uuid, type text, data json)`
 
-const recordOutcome = groupCommit(async (outcomes: { event: Event; runs: Run[] }[]) => {
+const recordOutcome = createBatcher(async (outcomes: { event: Event; runs: Run[] }[]) => {
   const executions: object[] = []
   const tasks: object[] = []
   for (const { event, runs } of outcomes) {

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { createClient } from '../src/index.js'
+import { createClient } from '../src/create-client.js'
 import { openCuttingProxy } from './fixtures/cutting-proxy.js'
 import { matchLists } from './fixtures/match-lists.js'
 import { startOwnProduct } from './fixtures/product.js'

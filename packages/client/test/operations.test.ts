@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import t from 'tap'
-import { createClient } from '../src/index.js'
+import { createClient } from '../src/create-client.js'
 import { calls } from './fixtures/calls.js'
 import { openFlakyServer } from './fixtures/flaky-server.js'
 

@@ -3,7 +3,7 @@ import { readFile, writeFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import t from 'tap'
-import { createClient } from '../src/index.js'
+import { createClient } from '../src/create-client.js'
 import { matchLists } from './fixtures/match-lists.js'
 import { startOwnProduct } from './fixtures/product.js'
 

@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import t, { type Test } from 'tap'
-import { createClient } from '../src/index.js'
+import { createClient } from '../src/create-client.js'
 
 /** A server with a bucket of `burst` tokens that grow by one every `intervalMs`, as the API tells of its own. */
 async function openBucket(t: Test, burst: number, intervalMs: number) {

@@ -1,6 +1,8 @@
+import type { Operations } from '@automation/client'
 import t, { type Test } from 'tap'
 import { keyedOperations } from '../src/api.js'
-import { ApiError, createClient, type Operations } from '../src/index.js'
+import { ApiError } from '../src/api-error.js'
+import { createClient } from '../src/create-client.js'
 import { calls } from './fixtures/calls.js'
 import { openFlakyServer, type Turn } from './fixtures/flaky-server.js'
 

@@ -2,7 +2,8 @@ import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import t, { type Test } from 'tap'
-import { ApiError, createClient } from '../src/index.js'
+import { ApiError } from '../src/api-error.js'
+import { createClient } from '../src/create-client.js'
 import { openFlakyServer, type Turn } from './fixtures/flaky-server.js'
 
 const busy = {

@@ -1,5 +1,7 @@
+import type { TriggerResult } from '@automation/client'
 import t from 'tap'
-import { type AcceptedRun, createClient, type TriggerResult } from '../src/index.js'
+import { createClient } from '../src/create-client.js'
+import type { AcceptedRun } from '../src/run.js'
 import { openFlakyServer, type Turn } from './fixtures/flaky-server.js'
 
 const result: TriggerResult = { triggered: 0, results: [] }

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { newSigningSecret, readSigningKey, verifySignature } from '@automation/webhooks'
 import t from 'tap'
-import { signWebhook } from '../src/index.js'
+import { signWebhook } from '../src/sign-webhook.js'
 
 interface Vector {
   name: string

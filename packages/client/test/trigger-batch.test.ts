@@ -1,5 +1,5 @@
 import t from 'tap'
-import { createClient } from '../src/index.js'
+import { createClient } from '../src/create-client.js'
 import { openFlakyServer } from './fixtures/flaky-server.js'
 
 const accepted = { status: 'accepted', id: 'e' }

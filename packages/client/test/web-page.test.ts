@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process'
 import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
 import t from 'tap'
-import { signWebhook } from '../src/index.js'
+import { signWebhook } from '../src/sign-webhook.js'
 import { openFlakyServer } from './fixtures/flaky-server.js'
 import { matchLists } from './fixtures/match-lists.js'
 

@@ -35,6 +35,22 @@ export function firstIdOf(time: number): string {
   return `${hex.slice(0, 8)}-${hex.slice(8)}-7000-8000-000000000000`
 }
 
+/** How much the clocks of two processes may differ (ms): an id carries the time of one process, a column often that of Postgres. */
+export const clockSkewMs = 60 * 60 * 1_000
+
+/** Below and above all ids. */
+export const lowestId = '00000000-0000-0000-0000-000000000000'
+export const highestId = 'ffffffff-ffff-ffff-ffff-ffffffffffff'
+
+/** The lowest id of the same millisecond, whatever its version: executions have ids of both. */
+export function lowestIdLike(id: string): string {
+  return id.slice(0, 13) + lowestId.slice(13)
+}
+
+export function highestIdLike(id: string): string {
+  return id.slice(0, 13) + highestId.slice(13)
+}
+
 /**
  * The id of the execution of one rule for one event. It follows from the two (UUID v8: the event's timestamp, then
  * a digest), so a job that is delivered twice computes the same id, outside calls repeat under the same key, and

@@ -1,5 +1,5 @@
+export { createBatcher } from './batcher.js'
 export { readClock } from './clock.js'
-export { countReads } from './count-reads.js'
 export {
   DatabaseBusy,
   isDatabaseAway,
@@ -8,15 +8,24 @@ export {
   isRowFault,
   isTableMissing,
 } from './database-errors.js'
+export { escapeLike } from './escape-like.js'
 export { Prisma } from './generated/client.js'
 export type { ExecutionStatus, Plan, Role } from './generated/enums.js'
-export { groupCommit } from './group-commit.js'
-export { executionIdOf, firstIdOf, isUuid, newId, ruleSetIdOf, timeOf } from './ids.js'
-export { endOfTime, firstSliceMs, fitSlice, LowWaterMark } from './low-water-mark.js'
+export {
+  clockSkewMs,
+  executionIdOf,
+  firstIdOf,
+  highestId,
+  highestIdLike,
+  isUuid,
+  lowestId,
+  lowestIdLike,
+  newId,
+  ruleSetIdOf,
+  timeOf,
+} from './ids.js'
+export { createKeyedMutex } from './keyed-mutex.js'
 export { findMembership, type Membership } from './memberships.js'
 export { diffSchemas, listMigrations, migrate } from './migrate.js'
-export { createOldestDue, markEvents, markExecutions } from './oldest-due.js'
 export { type Database, openDatabase, type WorkspaceDatabase, type WorkspaceTransaction } from './open.js'
-export { countsOf } from './rule-counts.js'
 export { findDatabaseFault, readSchemaState } from './schema-state.js'
-export { takeTurns } from './take-turns.js'

@@ -1,7 +1,9 @@
 import type pg from 'pg'
 import t, { type Test } from 'tap'
 import { openConnections } from '../src/connections.js'
-import { newId, openDatabase, Prisma } from '../src/index.js'
+import { Prisma } from '../src/generated/client.js'
+import { newId } from '../src/ids.js'
+import { openDatabase } from '../src/open.js'
 
 const url = process.env.DATABASE_URL ?? ''
 

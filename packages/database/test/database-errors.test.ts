@@ -6,8 +6,8 @@ import {
   isLockConflict,
   isRowFault,
   isTableMissing,
-  Prisma,
-} from '../src/index.js'
+} from '../src/database-errors.js'
+import { Prisma } from '../src/generated/client.js'
 
 const ofPostgres = (code: string) => Object.assign(new pg.DatabaseError('told', 4, 'error'), { code })
 const ofSocket = (code: string) => Object.assign(new Error(`connect ${code} 127.0.0.1:5432`), { code })

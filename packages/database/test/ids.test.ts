@@ -1,5 +1,5 @@
 import t from 'tap'
-import { executionIdOf, firstIdOf, isUuid, newId, ruleSetIdOf, timeOf } from '../src/index.js'
+import { executionIdOf, firstIdOf, isUuid, newId, ruleSetIdOf, timeOf } from '../src/ids.js'
 
 const event = { id: '0197a000-1234-7abc-8def-0123456789ab', ruleId: null }
 

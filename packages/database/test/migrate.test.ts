@@ -3,7 +3,8 @@ import { readFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import pg from 'pg'
 import t from 'tap'
-import { diffSchemas, listMigrations, migrate, newId, ruleSetIdOf } from '../src/index.js'
+import { newId, ruleSetIdOf } from '../src/ids.js'
+import { diffSchemas, listMigrations, migrate } from '../src/migrate.js'
 
 const serverUrl = process.env.DATABASE_URL ?? ''
 

@@ -1,13 +1,8 @@
 import t from 'tap'
-import {
-  executionIdOf,
-  isDatabaseAway,
-  isRowFault,
-  isUuid,
-  newId,
-  openDatabase,
-  Prisma,
-} from '../src/index.js'
+import { isDatabaseAway, isRowFault } from '../src/database-errors.js'
+import { Prisma } from '../src/generated/client.js'
+import { executionIdOf, isUuid, newId } from '../src/ids.js'
+import { openDatabase } from '../src/open.js'
 
 const database = openDatabase(process.env.DATABASE_URL ?? '', 4)
 t.teardown(() => database.close())

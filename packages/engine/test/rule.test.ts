@@ -1,7 +1,9 @@
+import { sharedSchemas } from '@automation/engine'
 import Fastify from 'fastify'
 import t from 'tap'
 import { Type } from 'typebox'
-import { actionDefinitions, eventTypes, isEventType, sharedSchemas } from '../src/index.js'
+import { actionDefinitions } from '../src/actions/index.js'
+import { eventTypes, isEventType } from '../src/event-types.js'
 import { operators } from '../src/operators.js'
 import { Actions, Conditions, RuleDescription, RuleName } from '../src/rule.js'
 

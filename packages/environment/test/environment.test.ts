@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process'
+import { EnvironmentError, readEnvironment } from '@automation/environment'
 import t from 'tap'
 import { Type } from 'typebox'
-import { EnvironmentError, readEnvironment } from '../src/index.js'
 
 const Schema = Type.Object({
   NAME: Type.String({ description: 'whom to greet' }),

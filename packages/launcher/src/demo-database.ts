@@ -10,7 +10,7 @@ import {
   type Sealer,
   sealingContext,
   signingSecretState,
-} from '@automation/administration'
+} from '@automation/access'
 import { openDatabase } from '@automation/database'
 
 /** What lets programs in. */

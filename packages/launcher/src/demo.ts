@@ -1,5 +1,5 @@
 import { readFile, writeFile } from 'node:fs/promises'
-import { mintToken } from '@automation/administration'
+import { mintToken } from '@automation/access'
 import { newId } from '@automation/database'
 import { type DemoCredentials, seedDatabase } from './demo-database.js'
 

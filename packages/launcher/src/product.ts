@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { mkdir } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
-import { tokenParty } from '@automation/administration'
+import { tokenParty } from '@automation/access'
 import { migrate } from '@automation/database'
 import { startPostgres } from './postgres.js'
 import { quietStep, type Step } from './progress.js'

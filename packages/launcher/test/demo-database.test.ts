@@ -12,11 +12,11 @@ import {
   revokeApiKey,
   sealingContext,
   updateWorkspace,
-} from '@automation/administration'
+} from '@automation/access'
 import { newId, openDatabase } from '@automation/database'
 import t, { type Test } from 'tap'
 import { type DemoCredentials, seedDatabase } from '../src/demo-database.js'
-import { createPrivateDatabase } from '../src/index.js'
+import { createPrivateDatabase } from '../src/private-database.js'
 
 const databaseUrl = process.env.DATABASE_URL ?? ''
 const encryptionKey = randomBytes(32).toString('base64')

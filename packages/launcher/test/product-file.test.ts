@@ -1,7 +1,7 @@
 import { readFile, stat, writeFile } from 'node:fs/promises'
 import { parseEnv } from 'node:util'
 import t from 'tap'
-import type { Product } from '../src/index.js'
+import type { Product } from '../src/product.js'
 import { writeProductFile } from '../src/product-file.js'
 
 const settings = {

@@ -2,12 +2,13 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { readFile, stat } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
-import { mintToken } from '@automation/administration'
+import { mintToken } from '@automation/access'
 import t from 'tap'
 import type { Demo } from '../src/demo.js'
-import { makeTemporaryDirectory, startProduct } from '../src/index.js'
 import { readCommand, readPid } from '../src/left-over.js'
 import { findFreePort, isPortFree } from '../src/ports.js'
+import { startProduct } from '../src/product.js'
+import { makeTemporaryDirectory } from '../src/temporary-directory.js'
 
 const start = fileURLToPath(new URL('../src/start.js', import.meta.url))
 

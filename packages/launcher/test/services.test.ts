@@ -5,9 +5,12 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { openDatabase } from '@automation/database'
 import t, { type Test } from 'tap'
-import { makeTemporaryDirectory, type Server, startPostgres, startRedis } from '../src/index.js'
 import { readCommand } from '../src/left-over.js'
 import { findFreePort } from '../src/ports.js'
+import { startPostgres } from '../src/postgres.js'
+import { startRedis } from '../src/redis.js'
+import type { Server } from '../src/server.js'
+import { makeTemporaryDirectory } from '../src/temporary-directory.js'
 import { askRedis } from './ask-redis.js'
 
 async function temporaryPath(t: Test): Promise<string> {

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import t from 'tap'
-import { startNode } from '../src/index.js'
+import { startNode } from '../src/start-node.js'
 
 const entry = fileURLToPath(new URL('fixtures/fake-process.js', import.meta.url))
 

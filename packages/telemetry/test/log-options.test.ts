@@ -1,5 +1,5 @@
 import t from 'tap'
-import { hideSecrets } from '../src/index.js'
+import { hideSecrets } from '../src/log-options.js'
 
 const secret = 'not-to-be-read'
 const id = '01928f6e-0000-7000-8000-000000000000'

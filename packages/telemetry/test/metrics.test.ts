@@ -1,6 +1,7 @@
 import { setTimeout } from 'node:timers/promises'
 import t from 'tap'
-import { createReading, openMetrics } from '../src/index.js'
+import { openMetrics } from '../src/metrics.js'
+import { createReading } from '../src/reading.js'
 
 t.test('a scrape tells every series from the start, and what was noted since', async (t) => {
   const metrics = openMetrics()

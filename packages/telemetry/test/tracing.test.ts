@@ -1,7 +1,7 @@
 import { createRequire } from 'node:module'
 import { setTimeout } from 'node:timers/promises'
 import t from 'tap'
-import { openTracing } from '../src/index.js'
+import { openTracing } from '../src/tracing.js'
 
 // Nobody listens there.
 process.env.OTEL_EXPORTER_OTLP_ENDPOINT = 'http://127.0.0.1:1'

@@ -1,8 +1,10 @@
 import { randomBytes } from 'node:crypto'
 import fc from 'fast-check'
 import t from 'tap'
+import { diagnose } from '../src/diagnose.js'
 import { findingCodes } from '../src/findings.js'
-import { diagnose, type KnownSecret, signWebhook } from '../src/index.js'
+import type { KnownSecret } from '../src/refused-delivery.js'
+import { signWebhook } from '../src/signature.js'
 import {
   base64,
   codesOf,

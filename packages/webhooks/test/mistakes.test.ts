@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import t from 'tap'
-import { diagnose } from '../src/index.js'
+import { diagnose } from '../src/diagnose.js'
 import {
   base64,
   codesOf,

@@ -7,7 +7,7 @@ import {
   signWebhook,
   toleranceSeconds,
   verifySignature,
-} from '../src/index.js'
+} from '../src/signature.js'
 
 const standard = {
   secret: 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw',

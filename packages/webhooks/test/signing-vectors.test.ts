@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import t from 'tap'
-import { readSigningKey, signWebhook, verifySignature } from '../src/index.js'
+import { readSigningKey, signWebhook, verifySignature } from '../src/signature.js'
 
 interface Vector {
   name: string

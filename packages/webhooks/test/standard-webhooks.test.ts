@@ -1,7 +1,8 @@
 import { createHmac } from 'node:crypto'
 import fc from 'fast-check'
 import t from 'tap'
-import { readSigningKey, signStandardWebhook } from '../src/index.js'
+import { readSigningKey } from '../src/signature.js'
+import { signStandardWebhook } from '../src/standard-webhooks.js'
 
 /** The example that Standard Webhooks publishes with its libraries. */
 const published = {

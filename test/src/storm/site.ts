@@ -1,5 +1,5 @@
 import { dirname } from 'node:path'
-import { createSealer, createSigningSecret, mintToken } from '@automation/administration'
+import { createSealer, createSigningSecret, mintToken } from '@automation/access'
 import { CannotStart, type NodeProcess, type Product } from '@automation/launcher'
 import { readSigningKey } from '@automation/webhooks'
 import pg from 'pg'

@@ -1,10 +1,10 @@
+import type { Fault } from '@automation/engine'
 import {
   findUnstorable as findUnstorableTexts,
   hasTooManyValues,
   maxNodes,
   TooLarge,
-} from '@automation/administration'
-import type { Fault } from '@automation/engine'
+} from '@automation/rules'
 import type { FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import { refusals } from '../errors.js'

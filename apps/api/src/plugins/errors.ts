@@ -1,4 +1,4 @@
-import { Refused } from '@automation/administration'
+import { Refused } from '@automation/access'
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import { isPassing, Refusal, refusals } from '../errors.js'

@@ -1,8 +1,8 @@
-import { createOldestDue } from '@automation/database'
+import { createOldestDue } from '@automation/ledger'
 import { measureRequests, openMetrics, tellBacklog, tellPool } from '@automation/telemetry'
 import fp from 'fastify-plugin'
 import { type ApiMetrics, createApiMetrics } from '../api-metrics.js'
-import { tellLedger } from '../ledger/tell-ledger.js'
+import { tellLedger } from '../ledger-metrics.js'
 
 declare module 'fastify' {
   interface FastifyInstance {

@@ -1,7 +1,7 @@
 import type { FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import { refusals } from '../errors.js'
-import { limitationOf } from './rate-limit.js'
+import { limitationOf } from '../rate-limit/rate-limit.js'
 
 const methods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE'] as const
 

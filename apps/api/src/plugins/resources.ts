@@ -1,5 +1,5 @@
 import { type Database, openDatabase } from '@automation/database'
-import { type EventQueue, type Inbox, openInbox, openQueue } from '@automation/inbox'
+import { BatchingInbox, type EventQueue, type Inbox, openQueue } from '@automation/queue'
 import fp from 'fastify-plugin'
 import type { Config } from '../config.js'
 
@@ -11,12 +11,12 @@ declare module 'fastify' {
   }
 }
 
-/** What the routes stand on: Postgres, and the inbox in front of the queue. Closed in the opposite order. */
+/** Opens Postgres, the queue, and the inbox in front of both. They are closed in the opposite order. */
 export default fp<{ config: Config }>(async (app, { config }) => {
   const database = openDatabase(config.databaseUrl, config.databasePool)
   const queue = openQueue(config.redisUrl, config.queuePrefix)
   const { eventsAccepted, acceptBatches, acceptCommits } = app.metrics
-  const inbox = openInbox(database, queue, (events, seconds) => {
+  const inbox: Inbox = new BatchingInbox(database, queue, (events, seconds) => {
     eventsAccepted.inc(events)
     acceptBatches.observe(events)
     acceptCommits.observe(seconds)

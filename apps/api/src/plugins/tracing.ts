@@ -1,7 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { openTracing, type Span } from '@automation/telemetry'
 import fp from 'fastify-plugin'
-import { traceInbox } from '../trace-inbox.js'
+import { traceInbox } from '../acceptance/trace-inbox.js'
 
 declare module 'fastify' {
   interface FastifyRequest {

@@ -1,5 +1,5 @@
-import { createBodyCompiler, tellShapeFaults } from '@automation/administration'
 import type { Fault } from '@automation/engine'
+import { createBodyCompiler, tellShapeFaults } from '@automation/rules'
 import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv'
 import type { FastifySchemaValidationError } from 'fastify'
 import fp from 'fastify-plugin'

@@ -2,8 +2,8 @@ import { isUuid } from '@automation/database'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
 import { refusals } from '../errors.js'
-import { cutPage, pageArguments } from '../page.js'
-import { Id, NextCursor, orNull, PageQuery, refusalAnswers, Timestamp } from './answers.js'
+import { cutPage, pageArguments } from '../lists/page.js'
+import { Id, NextCursor, orNull, PageQuery, refusalResponses, Timestamp } from './responses.js'
 
 const Task = Type.Object({
   id: Id,
@@ -34,7 +34,7 @@ export const taskRoutes: FastifyPluginAsyncTypebox = async (app) => {
       }),
       response: {
         200: Type.Object({ tasks: Type.Array(Task), nextCursor: NextCursor }),
-        ...refusalAnswers(),
+        ...refusalResponses(),
       },
     },
     handler: async ({ query, workspace: { database } }) => {

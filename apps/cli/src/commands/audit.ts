@@ -1,4 +1,4 @@
-import type { Administrator } from '@automation/administration'
+import type { Administrator } from '@automation/access'
 import type { Command } from 'commander'
 import { Type } from 'typebox'
 import { formatTable } from '../format.js'

@@ -5,7 +5,7 @@ import {
   listApiKeys,
   revokeApiKey,
   Scope,
-} from '@automation/administration'
+} from '@automation/access'
 import type { Command } from 'commander'
 import { formatFields, formatTable } from '../format.js'
 import { addCommand, exampleId, print } from '../program.js'

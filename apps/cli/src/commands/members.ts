@@ -1,4 +1,4 @@
-import { listMembers, putMember, Role, removeMember, UserId } from '@automation/administration'
+import { listMembers, putMember, Role, removeMember, UserId } from '@automation/access'
 import type { Command } from 'commander'
 import { formatTable } from '../format.js'
 import { addCommand, exampleId, print } from '../program.js'

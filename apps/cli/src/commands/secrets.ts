@@ -7,7 +7,7 @@ import {
   revokeSigningSecret,
   SecretDirection,
   SigningSecretToCreate,
-} from '@automation/administration'
+} from '@automation/access'
 import type { Command } from 'commander'
 import { readEncryptionKey } from '../config.js'
 import { formatFields, formatTable } from '../format.js'

@@ -7,7 +7,7 @@ import {
   pingSubscription,
   ServiceEventType,
   SubscriptionToCreate,
-} from '@automation/administration'
+} from '@automation/access'
 import { type Command, InvalidArgumentError } from 'commander'
 import { readEncryptionKey } from '../config.js'
 import { formatFields, formatTable } from '../format.js'

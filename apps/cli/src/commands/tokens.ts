@@ -1,4 +1,4 @@
-import { mintToken, UserId } from '@automation/administration'
+import { mintToken, UserId } from '@automation/access'
 import type { Command } from 'commander'
 import { readTokenSettings } from '../config.js'
 import { addCommand, print } from '../program.js'

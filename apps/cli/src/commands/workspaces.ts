@@ -9,7 +9,7 @@ import {
   type Workspace,
   WorkspaceToCreate,
   WorkspaceToUpdate,
-} from '@automation/administration'
+} from '@automation/access'
 import type { Command } from 'commander'
 import type { Type } from 'typebox'
 import { CommandFault } from '../command-fault.js'

@@ -1,7 +1,7 @@
 import type { Effect, ReadyAction } from '@automation/engine'
-import type { LoadedEvent } from '../load-events.js'
+import type { LoadedEvent } from '@automation/ledger'
 
-/** The actions that need somebody outside of the service. */
+/** The actions that call somebody outside of the service. */
 export type OutsideAction = Extract<
   ReadyAction,
   { type: 'SEND_EMAIL' | 'SEND_WEBHOOK' | 'SEND_NOTIFICATION' }
@@ -10,21 +10,28 @@ export type OutsideAction = Extract<
 /** The actions of one type, ready to be performed. */
 export type ActionOf<Type extends ReadyAction['type']> = Extract<ReadyAction, { type: Type }>
 
-/** What an outside call knows of its run. */
+/** What a call knows of its execution. */
 export interface CallContext {
   executionId: string
   rule: { id: string; name: string }
   event: LoadedEvent
-  /** Of the run. */
+  /** Of the execution. */
   startedAt: Date
-  /** Where it is traced: the place of this call. */
+  /** Of the call's own span. */
   traceparent?: string | undefined
 }
 
-/** Makes one outside call. That it failed is a result; only what should not be possible is thrown. */
+/** Makes one call. Its failure is a result; only what should be impossible is thrown. */
 export type Perform = (action: OutsideAction, context: CallContext) => Promise<Effect>
 
-/** The key under which an outside call may be repeated: the same for every attempt of the same action of a run. */
+/** The destination of a call, as the gate distinguishes them: our mail server, or the origin of the URL. */
+export function destinationOf(action: OutsideAction): string {
+  if (action.type === 'SEND_EMAIL') return 'smtp'
+  const { url } = action.config
+  return URL.canParse(url) ? new URL(url).origin : 'nowhere'
+}
+
+/** The idempotency key of a call: the same for every attempt of the same action of an execution. */
 export function idempotencyKey({ of }: ReadyAction, { executionId }: CallContext): string {
   return `${executionId}:${of.index}`
 }

@@ -1,4 +1,4 @@
-import { type Database, groupCommit } from '@automation/database'
+import { createBatcher, type Database } from '@automation/database'
 import { compileMailTemplate, type MailTemplate } from '@automation/engine'
 import { LRUCache } from 'lru-cache'
 
@@ -39,7 +39,7 @@ const maxBatch = 50
  */
 export function createMailTemplates(database: Database) {
   const known = new LRUCache<string, Compiled>({ maxSize: maxCharacters })
-  const findRow = groupCommit(async (wanted: Wanted[]) => {
+  const findRow = createBatcher(async (wanted: Wanted[]) => {
     const table = JSON.stringify(wanted.map((template, place) => ({ place, ...template })))
     const rows = await database.run<Row>('find_email_templates', statement, [table])
     const byPlace = new Map(rows.map((row) => [row.place, row]))

@@ -1,5 +1,5 @@
-import { createSealer, sealingContext } from '@automation/administration'
-import { type Database, groupCommit } from '@automation/database'
+import { createSealer, sealingContext } from '@automation/access'
+import { createBatcher, type Database } from '@automation/database'
 import { LRUCache } from 'lru-cache'
 
 /** Whom we sign for: the host that a rule calls, or a subscription's id. */
@@ -26,7 +26,7 @@ const maxRecipients = 10_000
  */
 export function createOutgoingKeys(database: Database, encryptionKey: string): FindKeys {
   const sealer = createSealer(encryptionKey)
-  const load = groupCommit((recipients: Recipient[]) => loadSecrets(database, recipients))
+  const load = createBatcher((recipients: Recipient[]) => loadSecrets(database, recipients))
   const recent = new LRUCache<string, Promise<OutgoingKeys>>({ max: maxRecipients, ttl: ttlMs })
 
   return (recipient) => {

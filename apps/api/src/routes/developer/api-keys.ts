@@ -6,13 +6,13 @@ import {
   listApiKeys,
   NewApiKey,
   revokeApiKey,
-} from '@automation/administration'
+} from '@automation/access'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
-import { administratorOf } from '../../administrator.js'
+import { administratorOf } from '../../access/administrator.js'
 import { refusals } from '../../errors.js'
 import { bodyFaults } from '../../plugins/validation.js'
-import { Id, refusalAnswers } from '../answers.js'
+import { Id, refusalResponses } from '../responses.js'
 
 export const apiKeyRoutes: FastifyPluginAsyncTypebox = async (app) => {
   app.get('/', {
@@ -20,7 +20,7 @@ export const apiKeyRoutes: FastifyPluginAsyncTypebox = async (app) => {
     schema: {
       tags: ['Administration'],
       summary: 'List the API keys, newest first; those that are expired or revoked too',
-      response: { 200: Type.Object({ data: Type.Array(ApiKey) }), ...refusalAnswers() },
+      response: { 200: Type.Object({ data: Type.Array(ApiKey) }), ...refusalResponses() },
     },
     handler: async ({ workspace }) => ({ data: await listApiKeys(workspace.database) }),
   })
@@ -32,7 +32,7 @@ export const apiKeyRoutes: FastifyPluginAsyncTypebox = async (app) => {
       tags: ['Administration'],
       summary: 'Create an API key; its text is shown this once',
       body: ApiKeyToCreate,
-      response: { 201: NewApiKey, ...refusalAnswers(409, 413, 415, 422) },
+      response: { 201: NewApiKey, ...refusalResponses(409, 413, 415, 422) },
     },
     handler: async (request, reply) => {
       const faults = bodyFaults(request.validationError ?? {})
@@ -54,7 +54,7 @@ export const apiKeyRoutes: FastifyPluginAsyncTypebox = async (app) => {
       tags: ['Administration'],
       summary: 'Revoke an API key: from the next request on it is none',
       params: Type.Object({ id: Id }),
-      response: { 204: Type.Null(), ...refusalAnswers(404, 413, 415) },
+      response: { 204: Type.Null(), ...refusalResponses(404, 413, 415) },
     },
     handler: async (request, reply) => {
       await revokeApiKey(administratorOf(request), request.params.id)

@@ -1,9 +1,9 @@
-import { AuditAction } from '@automation/administration'
+import { AuditAction } from '@automation/access'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
-import { cutPage, pageArguments } from '../../page.js'
-import { StorableText } from '../../search-text.js'
-import { Id, NextCursor, PageQuery, refusalAnswers, Timestamp } from '../answers.js'
+import { cutPage, pageArguments } from '../../lists/page.js'
+import { StorableText } from '../../lists/search-text.js'
+import { Id, NextCursor, PageQuery, refusalResponses, Timestamp } from '../responses.js'
 
 const AuditEntry = Type.Object({
   id: Id,
@@ -32,7 +32,7 @@ export const auditLogRoutes: FastifyPluginAsyncTypebox = async (app) => {
       querystring: AuditQuery,
       response: {
         200: Type.Object({ data: Type.Array(AuditEntry), nextCursor: NextCursor }),
-        ...refusalAnswers(),
+        ...refusalResponses(),
       },
     },
     handler: async ({ query, workspace }) => {

@@ -1,17 +1,17 @@
-import { readSubscription } from '@automation/administration'
+import { readSubscription } from '@automation/access'
 import type { Prisma } from '@automation/database'
 import type { ActionResult } from '@automation/engine'
-import { RunStatus } from '@automation/jobs'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
-import { cutPage, pageArguments } from '../../page.js'
-import { Id, NextCursor, orNull, PageQuery, refusalAnswers } from '../answers.js'
+import { EvaluationStatus } from '../../acceptance/results.js'
+import { cutPage, pageArguments } from '../../lists/page.js'
+import { Id, NextCursor, orNull, PageQuery, refusalResponses } from '../responses.js'
 
 /** What is told to a subscription is an execution like that of a rule, whose one action is the call. */
 const Delivery = Type.Object({
   id: Id,
   eventType: Type.String({ description: 'one that may be subscribed to, or `subscription.ping`' }),
-  status: RunStatus,
+  status: EvaluationStatus,
   attempts: Type.Integer({ description: 'calls that were begun' }),
   lastStatusCode: orNull(Type.Integer({ description: 'of the last call; null where nobody answered' })),
   error: orNull(Type.String({ description: 'why it failed, or the last call did' })),
@@ -41,7 +41,7 @@ export const deliveryRoutes: FastifyPluginAsyncTypebox = async (app) => {
       querystring: Type.Object(PageQuery),
       response: {
         200: Type.Object({ data: Type.Array(Delivery), nextCursor: NextCursor }),
-        ...refusalAnswers(404),
+        ...refusalResponses(404),
       },
     },
     handler: async ({ params, query, workspace }) => {

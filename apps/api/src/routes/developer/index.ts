@@ -1,4 +1,4 @@
-import type { Sealer } from '@automation/administration'
+import type { Sealer } from '@automation/access'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { apiKeyRoutes } from './api-keys.js'
 import { auditLogRoutes } from './audit-log.js'

@@ -1,10 +1,10 @@
-import { takeTurns } from '@automation/database'
+import { createKeyedMutex } from '@automation/database'
+import { auditLedger } from '@automation/ledger'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
 import { refusals } from '../../errors.js'
-import { checkQuery, readTime, TimeRange } from '../../history-filter.js'
-import { auditLedger } from '../../ledger/audit.js'
-import { refusalAnswers } from '../answers.js'
+import { checkQuery, readTime, TimeRange } from '../../lists/history-filter.js'
+import { refusalResponses } from '../responses.js'
 import { Ledger, presentLedger } from './present-ledger.js'
 
 const LedgerQuery = Type.Object(TimeRange)
@@ -22,7 +22,7 @@ export const ledgerRoutes: FastifyPluginAsyncTypebox<{ retentionDays: number }> 
   { retentionDays },
 ) => {
   /** One after another: an audit is work for Postgres, and holds a connection for some seconds at worst. */
-  const inTurn = takeTurns(patienceMs)
+  const serialize = createKeyedMutex(patienceMs)
 
   app.get('/', {
     config: { role: 'admin' },
@@ -32,7 +32,7 @@ export const ledgerRoutes: FastifyPluginAsyncTypebox<{ retentionDays: number }> 
       description:
         'Of the last hour where nothing is said, and of 31 days at most; what was removed for its age is left out. All of it is one snapshot.',
       querystring: LedgerQuery,
-      response: { 200: Ledger, ...refusalAnswers() },
+      response: { 200: Ledger, ...refusalResponses() },
     },
     handler: async ({ query, workspace: { id: workspaceId, database } }) => {
       checkQuery(LedgerQuery, query)
@@ -47,7 +47,7 @@ export const ledgerRoutes: FastifyPluginAsyncTypebox<{ retentionDays: number }> 
       const from = Math.max(asked.from, Math.min(keptSince, asked.to))
       // Ids of this moment may carry the time of a clock that goes before this one.
       const to = query.to === undefined ? now + hourMs : asked.to
-      const audit = await inTurn('audit', () =>
+      const audit = await serialize('audit', () =>
         auditLedger(app.database, { workspaceId, from, to, keptSince, budgetMs }),
       )
       const within = { gte: new Date(audit.from), lt: new Date(to) }

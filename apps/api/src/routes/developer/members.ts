@@ -1,8 +1,8 @@
-import { listMembers, Member, putMember, removeMember } from '@automation/administration'
+import { listMembers, Member, putMember, removeMember } from '@automation/access'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
-import { administratorOf } from '../../administrator.js'
-import { refusalAnswers } from '../answers.js'
+import { administratorOf } from '../../access/administrator.js'
+import { refusalResponses } from '../responses.js'
 
 const MemberParams = Type.Pick(Member, ['userId'])
 const MemberToPut = Type.Pick(Member, ['role'], { additionalProperties: false })
@@ -13,7 +13,7 @@ export const memberRoutes: FastifyPluginAsyncTypebox = async (app) => {
     schema: {
       tags: ['Administration'],
       summary: 'List the members of the workspace, oldest first',
-      response: { 200: Type.Object({ data: Type.Array(Member) }), ...refusalAnswers() },
+      response: { 200: Type.Object({ data: Type.Array(Member) }), ...refusalResponses() },
     },
     handler: async ({ workspace }) => ({ data: await listMembers(workspace.database) }),
   })
@@ -28,7 +28,7 @@ export const memberRoutes: FastifyPluginAsyncTypebox = async (app) => {
       response: {
         200: { ...Member, description: 'A member before' },
         201: { ...Member, description: 'A new member' },
-        ...refusalAnswers(409, 413, 415, 422),
+        ...refusalResponses(409, 413, 415, 422),
       },
     },
     handler: async (request, reply) => {
@@ -46,7 +46,7 @@ export const memberRoutes: FastifyPluginAsyncTypebox = async (app) => {
       tags: ['Administration'],
       summary: 'Remove a member',
       params: MemberParams,
-      response: { 204: Type.Null(), ...refusalAnswers(404, 409, 413, 415, 422) },
+      response: { 204: Type.Null(), ...refusalResponses(404, 409, 413, 415, 422) },
     },
     handler: async (request, reply) => {
       await removeMember(administratorOf(request), request.params.userId)

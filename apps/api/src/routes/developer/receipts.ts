@@ -1,13 +1,13 @@
-import { Provider } from '@automation/administration'
-import { isUuid } from '@automation/database'
+import { Provider } from '@automation/access'
+import { clockSkewMs, isUuid } from '@automation/database'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
+import { permits } from '../../access/permissions.js'
 import { refusals } from '../../errors.js'
-import { checkQuery, clockSkewMs, firstIdAt, readTime, TimeRange } from '../../history-filter.js'
-import { cutPage, pageArguments } from '../../page.js'
-import { permits } from '../../permissions.js'
-import { Id, NextCursor, PageQuery, refusalAnswers } from '../answers.js'
+import { checkQuery, firstIdAt, readTime, TimeRange } from '../../lists/history-filter.js'
+import { cutPage, pageArguments } from '../../lists/page.js'
+import { Id, NextCursor, PageQuery, refusalResponses } from '../responses.js'
 import { acceptedFields, presentAccepted, presentRejected, Receipt, ReceiptState } from './present-receipt.js'
 
 const ReceiptQuery = Type.Object({
@@ -28,7 +28,7 @@ export const receiptRoutes: FastifyPluginAsyncTypebox = async (app) => {
       querystring: ReceiptQuery,
       response: {
         200: Type.Object({ data: Type.Array(Receipt), nextCursor: NextCursor }),
-        ...refusalAnswers(),
+        ...refusalResponses(),
       },
     },
     handler: async (request) => {
@@ -54,7 +54,7 @@ export const receiptRoutes: FastifyPluginAsyncTypebox = async (app) => {
       tags: ['Webhooks'],
       summary: 'Read one receipt, accepted or rejected',
       params: Type.Object({ id: Id }),
-      response: { 200: Receipt, ...refusalAnswers(404) },
+      response: { 200: Receipt, ...refusalResponses(404) },
     },
     handler: async (request) => {
       const { database } = request.workspace

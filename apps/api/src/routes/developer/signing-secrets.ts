@@ -9,15 +9,15 @@ import {
   SecretDirection,
   SigningSecret,
   SigningSecretToCreate,
-} from '@automation/administration'
+} from '@automation/access'
 import { parseDuration } from '@automation/engine'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
-import { administratorOf } from '../../administrator.js'
+import { administratorOf } from '../../access/administrator.js'
 import { refusals } from '../../errors.js'
 import { fillMissingBody } from '../../plugins/bodies.js'
 import { bodyFaults } from '../../plugins/validation.js'
-import { Id, refusalAnswers } from '../answers.js'
+import { Id, refusalResponses } from '../responses.js'
 
 const defaultOverlap = '24h'
 const Retirement = Type.Object(
@@ -42,7 +42,7 @@ export const signingSecretRoutes: FastifyPluginAsyncTypebox<{ sealer: Sealer }> 
         direction: Type.Optional(SecretDirection),
         provider: Type.Optional(Provider),
       }),
-      response: { 200: Type.Object({ data: Type.Array(SigningSecret) }), ...refusalAnswers() },
+      response: { 200: Type.Object({ data: Type.Array(SigningSecret) }), ...refusalResponses() },
     },
     handler: async ({ query, workspace }) => ({
       data: await listSigningSecrets(workspace.database, query),
@@ -55,7 +55,7 @@ export const signingSecretRoutes: FastifyPluginAsyncTypebox<{ sealer: Sealer }> 
       tags: ['Administration'],
       summary: 'Create a signing secret, for a provider or for what we send; its text is shown this once',
       body: SigningSecretToCreate,
-      response: { 201: NewSigningSecret, ...refusalAnswers(409, 413, 415, 422) },
+      response: { 201: NewSigningSecret, ...refusalResponses(409, 413, 415, 422) },
     },
     handler: async (request, reply) => {
       const secret = await createSigningSecret(administratorOf(request), sealer, request.body)
@@ -75,7 +75,7 @@ export const signingSecretRoutes: FastifyPluginAsyncTypebox<{ sealer: Sealer }> 
       summary: 'Retire a signing secret: it signs for a while longer, until its sender has the next one',
       params: Type.Object({ id: Id }),
       body: Retirement,
-      response: { 200: SigningSecret, ...refusalAnswers(404, 409, 413, 415, 422) },
+      response: { 200: SigningSecret, ...refusalResponses(404, 409, 413, 415, 422) },
     },
     handler: async (request) => {
       const faults = bodyFaults(request.validationError ?? {})
@@ -98,7 +98,7 @@ export const signingSecretRoutes: FastifyPluginAsyncTypebox<{ sealer: Sealer }> 
       tags: ['Administration'],
       summary: 'Revoke a signing secret: from the next webhook on it signs nothing',
       params: Type.Object({ id: Id }),
-      response: { 204: Type.Null(), ...refusalAnswers(404, 413, 415) },
+      response: { 204: Type.Null(), ...refusalResponses(404, 413, 415) },
     },
     handler: async (request, reply) => {
       await revokeSigningSecret(administratorOf(request), request.params.id)

@@ -11,15 +11,15 @@ import {
   SubscriptionToCreate,
   SubscriptionToUpdate,
   updateSubscription,
-} from '@automation/administration'
+} from '@automation/access'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
-import { administratorOf } from '../../administrator.js'
+import { Accepted } from '../../acceptance/run-event.js'
+import { administratorOf } from '../../access/administrator.js'
 import { refusals } from '../../errors.js'
 import { bodyFaults } from '../../plugins/validation.js'
-import { Accepted } from '../../run-event.js'
-import { Id, refusalAnswers } from '../answers.js'
+import { Id, refusalResponses } from '../responses.js'
 
 const SubscriptionParams = Type.Object({ id: Id })
 
@@ -29,7 +29,7 @@ export const subscriptionRoutes: FastifyPluginAsyncTypebox<{ sealer: Sealer }> =
     schema: {
       tags: ['Administration'],
       summary: 'List the subscriptions: the URLs that are told what happens in the workspace, newest first',
-      response: { 200: Type.Object({ data: Type.Array(Subscription) }), ...refusalAnswers() },
+      response: { 200: Type.Object({ data: Type.Array(Subscription) }), ...refusalResponses() },
     },
     handler: async ({ workspace }) => ({ data: await listSubscriptions(app.database, workspace.id) }),
   })
@@ -41,7 +41,7 @@ export const subscriptionRoutes: FastifyPluginAsyncTypebox<{ sealer: Sealer }> =
       tags: ['Administration'],
       summary: 'Subscribe a URL to events of the service; the secret that signs them is shown this once',
       body: SubscriptionToCreate,
-      response: { 201: NewSubscription, ...refusalAnswers(409, 413, 415, 422) },
+      response: { 201: NewSubscription, ...refusalResponses(409, 413, 415, 422) },
     },
     handler: async (request, reply) => {
       refuseFaults(request)
@@ -59,7 +59,7 @@ export const subscriptionRoutes: FastifyPluginAsyncTypebox<{ sealer: Sealer }> =
       tags: ['Administration'],
       summary: 'Read a subscription',
       params: SubscriptionParams,
-      response: { 200: Subscription, ...refusalAnswers(404) },
+      response: { 200: Subscription, ...refusalResponses(404) },
     },
     handler: async ({ params, workspace }) => readSubscription(app.database, workspace.id, params.id),
   })
@@ -72,7 +72,7 @@ export const subscriptionRoutes: FastifyPluginAsyncTypebox<{ sealer: Sealer }> =
       summary: 'Change a subscription: any subset of its fields',
       params: SubscriptionParams,
       body: SubscriptionToUpdate,
-      response: { 200: Subscription, ...refusalAnswers(404, 413, 415, 422) },
+      response: { 200: Subscription, ...refusalResponses(404, 413, 415, 422) },
     },
     handler: async (request) => {
       refuseFaults(request)
@@ -86,7 +86,7 @@ export const subscriptionRoutes: FastifyPluginAsyncTypebox<{ sealer: Sealer }> =
       tags: ['Administration'],
       summary: 'Delete a subscription: what waits for it is cancelled, and its secrets are revoked',
       params: SubscriptionParams,
-      response: { 204: Type.Null(), ...refusalAnswers(404, 413, 415) },
+      response: { 204: Type.Null(), ...refusalResponses(404, 413, 415) },
     },
     handler: async (request, reply) => {
       await deleteSubscription(administratorOf(request), request.params.id)
@@ -100,7 +100,7 @@ export const subscriptionRoutes: FastifyPluginAsyncTypebox<{ sealer: Sealer }> =
       tags: ['Administration'],
       summary: 'Send a `subscription.ping` to a subscription, to see whether it arrives',
       params: SubscriptionParams,
-      response: { 202: Accepted, ...refusalAnswers(404, 409, 413, 415) },
+      response: { 202: Accepted, ...refusalResponses(404, 409, 413, 415) },
     },
     handler: async (request, reply) => {
       const id = await pingSubscription(administratorOf(request), request.params.id)

@@ -6,15 +6,15 @@ import {
   Workspace,
   WorkspaceToCreate,
   WorkspaceToUpdate,
-} from '@automation/administration'
+} from '@automation/access'
 import type { Plan } from '@automation/database'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
-import { administratorOf } from '../../administrator.js'
+import { administratorOf } from '../../access/administrator.js'
 import { refusals } from '../../errors.js'
 import { bodyFaults } from '../../plugins/validation.js'
-import { Id, refusalAnswers } from '../answers.js'
+import { Id, refusalResponses } from '../responses.js'
 
 const WorkspaceParams = Type.Object({ id: Id })
 
@@ -24,7 +24,7 @@ export const workspaceRoutes: FastifyPluginAsyncTypebox = async (app) => {
     schema: {
       tags: ['Administration'],
       summary: 'List the workspaces of the user, oldest first; for an API key its own',
-      response: { 200: Type.Object({ data: Type.Array(Workspace) }), ...refusalAnswers() },
+      response: { 200: Type.Object({ data: Type.Array(Workspace) }), ...refusalResponses() },
     },
     handler: async ({ caller, workspace: { id, database } }) => {
       const userId = caller?.userId
@@ -43,7 +43,7 @@ export const workspaceRoutes: FastifyPluginAsyncTypebox = async (app) => {
       tags: ['Administration'],
       summary: 'Read the workspace that x-workspace-id names',
       params: WorkspaceParams,
-      response: { 200: Workspace, ...refusalAnswers(404) },
+      response: { 200: Workspace, ...refusalResponses(404) },
     },
     handler: async (request) => {
       refuseOtherWorkspace(request, request.params)
@@ -59,7 +59,7 @@ export const workspaceRoutes: FastifyPluginAsyncTypebox = async (app) => {
         'Rename the workspace that x-workspace-id names, lower its plan, or say when failing rules are switched off and how long history is kept',
       params: WorkspaceParams,
       body: WorkspaceToUpdate,
-      response: { 200: Workspace, ...refusalAnswers(404, 413, 415, 422) },
+      response: { 200: Workspace, ...refusalResponses(404, 413, 415, 422) },
     },
     handler: async (request) => {
       refuseOtherWorkspace(request, request.params)
@@ -78,7 +78,7 @@ export const workspaceRoutes: FastifyPluginAsyncTypebox = async (app) => {
       tags: ['Administration'],
       summary: 'Create a workspace with its first admin, who is the caller unless somebody else is named',
       body: WorkspaceToCreate,
-      response: { 201: Workspace, ...refusalAnswers(413, 415, 422) },
+      response: { 201: Workspace, ...refusalResponses(413, 415, 422) },
     },
     handler: async (request, reply) => {
       const faults = bodyFaults(request.validationError ?? {})

@@ -1,13 +1,14 @@
-import { EmailTemplate, findEmailTemplate } from '@automation/administration'
+import { escapeLike } from '@automation/database'
 import { compileMailTemplate, findMailTemplateFaults } from '@automation/engine'
+import { EmailTemplate, findEmailTemplate } from '@automation/rules'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
 import { refusals } from '../../errors.js'
-import { cutPage, pageArguments } from '../../page.js'
+import { cutPage, pageArguments } from '../../lists/page.js'
+import { SearchText } from '../../lists/search-text.js'
 import { fillMissingBody } from '../../plugins/bodies.js'
 import { bodyFaults } from '../../plugins/validation.js'
-import { escapeLike, SearchText } from '../../search-text.js'
-import { Id, NextCursor, orNull, PageQuery, refusalAnswers } from '../answers.js'
+import { Id, NextCursor, orNull, PageQuery, refusalResponses } from '../responses.js'
 import { refuseFaults } from '../rules/check-rule.js'
 
 /** A list tells no texts: those of 200 templates may be 40 million characters. */
@@ -52,7 +53,7 @@ export const readRoutes: FastifyPluginAsyncTypebox = async (app) => {
       querystring: TemplateListQuery,
       response: {
         200: Type.Object({ emailTemplates: Type.Array(ListedTemplate), nextCursor: NextCursor }),
-        ...refusalAnswers(),
+        ...refusalResponses(),
       },
     },
     handler: async ({ query, workspace: { database } }) => {
@@ -82,7 +83,7 @@ export const readRoutes: FastifyPluginAsyncTypebox = async (app) => {
       tags,
       summary: 'Read one email template',
       params: TemplateParams,
-      response: { 200: EmailTemplate, ...refusalAnswers(404) },
+      response: { 200: EmailTemplate, ...refusalResponses(404) },
     },
     handler: async ({ params, workspace }) => findEmailTemplate(workspace.database, params.id),
   })
@@ -96,7 +97,7 @@ export const readRoutes: FastifyPluginAsyncTypebox = async (app) => {
       summary: 'Show the mail that an email template makes of an event; nothing is sent',
       params: TemplateParams,
       body: MailToPreview,
-      response: { 200: MailPreview, ...refusalAnswers(404, 413, 415, 422) },
+      response: { 200: MailPreview, ...refusalResponses(404, 413, 415, 422) },
     },
     handler: async ({ body, params, validationError, workspace }) => {
       // First of all: a body that is no object has no fields.

@@ -1,3 +1,4 @@
+import { findMailTemplateFaults } from '@automation/engine'
 import {
   createEmailTemplate,
   deleteEmailTemplate,
@@ -6,13 +7,12 @@ import {
   EmailTemplateToUpdate,
   findEmailTemplateFaults,
   updateEmailTemplate,
-} from '@automation/administration'
-import { findMailTemplateFaults } from '@automation/engine'
+} from '@automation/rules'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
-import { administratorOf } from '../../administrator.js'
+import { administratorOf } from '../../access/administrator.js'
 import { bodyFaults } from '../../plugins/validation.js'
-import { Id, refusalAnswers } from '../answers.js'
+import { Id, refusalResponses } from '../responses.js'
 import { refuseFaults } from '../rules/check-rule.js'
 
 const tags = ['Email templates']
@@ -26,7 +26,7 @@ export const writeRoutes: FastifyPluginAsyncTypebox = async (app) => {
       tags,
       summary: 'Create an email template, for SEND_EMAIL to name',
       body: EmailTemplateToCreate,
-      response: { 201: EmailTemplate, ...refusalAnswers(409, 413, 415, 422) },
+      response: { 201: EmailTemplate, ...refusalResponses(409, 413, 415, 422) },
     },
     handler: async (request, reply) => {
       const { body, validationError } = request
@@ -44,7 +44,7 @@ export const writeRoutes: FastifyPluginAsyncTypebox = async (app) => {
       summary: 'Update an email template: any subset of its fields; the next mail is written with it',
       params: TemplateParams,
       body: EmailTemplateToUpdate,
-      response: { 200: EmailTemplate, ...refusalAnswers(404, 409, 413, 415, 422) },
+      response: { 200: EmailTemplate, ...refusalResponses(404, 409, 413, 415, 422) },
     },
     handler: async (request) => {
       const { body, params, validationError } = request
@@ -59,7 +59,7 @@ export const writeRoutes: FastifyPluginAsyncTypebox = async (app) => {
       tags,
       summary: 'Delete an email template: the actions that name it send the built-in mail from then on',
       params: TemplateParams,
-      response: { 204: Type.Null(), ...refusalAnswers(404, 413, 415) },
+      response: { 204: Type.Null(), ...refusalResponses(404, 413, 415) },
     },
     handler: async (request, reply) => {
       await deleteEmailTemplate(administratorOf(request), request.params.id)

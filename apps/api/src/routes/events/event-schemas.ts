@@ -1,6 +1,7 @@
-import { TriggerResult } from '@automation/jobs'
+import type { EventRow } from '@automation/ledger'
 import { Type } from 'typebox'
-import { Id, orNull, Timestamp } from '../answers.js'
+import { TriggerResult } from '../../acceptance/results.js'
+import { Id, orNull, Timestamp } from '../responses.js'
 
 const OptionalId = (description: string) => orNull(Type.String({ format: 'uuid', description }))
 
@@ -35,20 +36,7 @@ export const Event = Type.Object({
   results: TriggerResult.properties.results,
 })
 
-export interface EventRow {
-  id: string
-  workspaceId: string
-  type: string
-  ruleId: string | null
-  depth: number
-  causedBy: string | null
-  replayOf: string | null
-  crashes: number
-  acceptedAt: Date
-  doneAt: Date | null
-}
-
-/** What is told of an event, be it one of many or by itself. */
+/** Presents an event, listed or by itself. */
 export function presentRow(row: EventRow) {
   return {
     id: row.id,

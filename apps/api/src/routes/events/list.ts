@@ -1,11 +1,11 @@
-import { Prisma } from '@automation/database'
+import { listEvents, narrowEvents } from '@automation/ledger'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
-import { checkQuery } from '../../history-filter.js'
-import { scanPage } from '../../page.js'
-import { NextCursor, PageQuery, refusalAnswers } from '../answers.js'
-import { eventFilter, eventStatus, narrowEvents } from './event-filter.js'
-import { type EventRow, EventStatus, ListedEvent, presentRow } from './event-schemas.js'
+import { checkQuery, readRange } from '../../lists/history-filter.js'
+import { pageOf, readCursor } from '../../lists/page.js'
+import { NextCursor, PageQuery, refusalResponses } from '../responses.js'
+import { eventFilter } from './event-filter.js'
+import { EventStatus, ListedEvent, presentRow } from './event-schemas.js'
 
 const EventQuery = Type.Object({ ...PageQuery, ...eventFilter, status: Type.Optional(EventStatus) })
 
@@ -18,23 +18,25 @@ export const listRoutes: FastifyPluginAsyncTypebox = async (app) => {
       tags: ['Outcomes'],
       summary: 'List events, newest first',
       description:
-        'Where few of many match, a page may be short, or empty, and still have a nextCursor. What is told to a subscription is listed where it, or its type, is named.',
+        'Where few of many events match, a page may be short or empty and still have a nextCursor. Deliveries to a subscription are listed only if the filter names it or their type.',
       querystring: EventQuery,
       response: {
         200: Type.Object({ events: Type.Array(ListedEvent), nextCursor: NextCursor }),
-        ...refusalAnswers(),
+        ...refusalResponses(),
       },
     },
     handler: async ({ query, workspace }) => {
       checkQuery(EventQuery, query)
-      const { limit = defaultLimit } = query
-      const { page, nextCursor } = await scanPage<EventRow & Pick<ListedEvent, 'status' | 'triggered'>>(
-        workspace.database,
-        Prisma.sql`events`,
-        columns,
-        narrowEvents(workspace.id, query),
-        { ...query, limit },
-      )
+      const { limit = defaultLimit, cursor, type, ruleId, status } = query
+      const narrowing = narrowEvents(workspace.id, {
+        ...(type !== undefined && { type }),
+        ...(ruleId !== undefined && { ruleId }),
+        ...(status !== undefined && { status }),
+        ...readRange(query),
+      })
+      const before = cursor === undefined ? undefined : readCursor(cursor)
+      const listed = await listEvents(workspace.database, narrowing, { before, limit })
+      const { page, nextCursor } = pageOf(listed)
       const events = page.map((row) => ({
         ...presentRow(row),
         status: row.status,
@@ -44,13 +46,3 @@ export const listRoutes: FastifyPluginAsyncTypebox = async (app) => {
     },
   })
 }
-
-const columns = Prisma.sql`
-  id, workspace_id AS "workspaceId", type, rule_id AS "ruleId", depth, caused_by AS "causedBy",
-  replay_of AS "replayOf", crashes, ${eventStatus} AS status, accepted_at AS "acceptedAt", done_at AS "doneAt",
-  CASE
-    WHEN rule_set_id IS NULL THEN 0
-    WHEN rule_id IS NOT NULL THEN 1
-    ELSE (SELECT cardinality(rule_ids) FROM rule_sets
-          WHERE rule_sets.workspace_id = events.workspace_id AND rule_sets.id = events.rule_set_id)
-  END AS triggered`

@@ -1,10 +1,11 @@
 import { isUuid } from '@automation/database'
-import { type Run, triggerResultOf } from '@automation/jobs'
+import { type Evaluation, isUnfinished } from '@automation/ledger'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
+import { triggerResultOf } from '../../acceptance/results.js'
+import { readEvaluations } from '../../acceptance/stored-evaluations.js'
 import { refusals } from '../../errors.js'
-import { isUnfinished, readRuns } from '../../stored-runs.js'
-import { Id, refusalAnswers } from '../answers.js'
+import { Id, refusalResponses } from '../responses.js'
 import { Event, type EventStatus, presentRow } from './event-schemas.js'
 
 export const readRoutes: FastifyPluginAsyncTypebox = async (app) => {
@@ -12,26 +13,29 @@ export const readRoutes: FastifyPluginAsyncTypebox = async (app) => {
     config: { role: 'viewer' },
     schema: {
       tags: ['Outcomes'],
-      summary: 'Read an event and what came of it',
+      summary: 'Read an event and its outcome',
       params: Type.Object({ id: Id }),
-      response: { 200: Event, ...refusalAnswers(404) },
+      response: { 200: Event, ...refusalResponses(404) },
     },
     handler: async ({ params, workspace: { database } }) => {
       const event = isUuid(params.id) ? await database.event.findUnique({ where: { id: params.id } }) : null
       if (event === null) throw refusals.eventNotFound()
-      const runs = event.doneAt === null ? [] : await readRuns(database, event)
+      const evaluations = event.doneAt === null ? [] : await readEvaluations(database, event)
       return {
         ...presentRow(event),
         data: event.data as object,
-        status: statusOf(event, runs),
-        ...triggerResultOf(runs),
+        status: statusOf(event, evaluations),
+        ...triggerResultOf(evaluations),
       }
     },
   })
 }
 
-function statusOf(event: { doneAt: Date | null; quarantined: boolean }, runs: Run[]): EventStatus {
+function statusOf(
+  event: { doneAt: Date | null; quarantined: boolean },
+  evaluations: Evaluation[],
+): EventStatus {
   if (event.quarantined) return 'quarantined'
   if (event.doneAt === null) return 'accepted'
-  return runs.some(isUnfinished) ? 'running' : 'done'
+  return evaluations.some(({ status }) => isUnfinished(status)) ? 'running' : 'done'
 }

@@ -1,21 +1,22 @@
-import { changeWorkspace } from '@automation/administration'
+import { changeWorkspace } from '@automation/access'
 import { isUuid, newId, type Prisma, type WorkspaceDatabase } from '@automation/database'
 import { isServiceEvent } from '@automation/engine'
-import { TriggerResult, triggerResultOf } from '@automation/jobs'
+import { countReplayable, narrowEvents } from '@automation/ledger'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
-import { administratorOf } from '../../administrator.js'
-import { Matches } from '../../count-matches.js'
+import { IdempotencyHeader } from '../../acceptance/idempotency/request-key.js'
+import { sendStored } from '../../acceptance/idempotency/stored-response.js'
+import { TriggerResult, triggerResultOf } from '../../acceptance/results.js'
+import { Accepted, findEventResponse, type Presentation, runEvent } from '../../acceptance/run-event.js'
+import { administratorOf } from '../../access/administrator.js'
 import { refusals } from '../../errors.js'
-import { checkFilter } from '../../history-filter.js'
-import { sendAnswer } from '../../idempotency/answer.js'
-import { IdempotencyHeader } from '../../idempotency/request-key.js'
-import { parseCursor, writeCursor } from '../../page.js'
-import { Accepted, type EventTelling, findEventAnswer, runEvent } from '../../run-event.js'
-import { Id, NextCursor, refusalAnswers } from '../answers.js'
-import { eventFilter, narrowEvents } from './event-filter.js'
-import { countReplayable, replayEvents } from './replay-events.js'
+import { checkFilter, readRange } from '../../lists/history-filter.js'
+import { Matches } from '../../lists/matches.js'
+import { parseCursor, writeCursor } from '../../lists/page.js'
+import { Id, NextCursor, refusalResponses } from '../responses.js'
+import { eventFilter } from './event-filter.js'
+import { replayEvents } from './replay-events.js'
 
 const ReplayFilter = Type.Object(eventFilter, { additionalProperties: false })
 const BulkReplayBody = Type.Object(
@@ -38,18 +39,18 @@ export const replayRoutes: FastifyPluginAsyncTypebox = async (app) => {
       description: 'What was addressed to one rule or one subscription goes to that one.',
       params: Type.Object({ id: Id }),
       headers: IdempotencyHeader,
-      response: { 200: TriggerResult, 202: Accepted, ...refusalAnswers(404, 409, 413, 415, 422) },
+      response: { 200: TriggerResult, 202: Accepted, ...refusalResponses(404, 409, 413, 415, 422) },
     },
     handler: async (request, reply) => {
-      const known = await findEventAnswer(request, replayed)
-      if (known !== undefined) return sendAnswer(reply, known)
+      const known = await findEventResponse(request, replayed)
+      if (known !== undefined) return sendStored(reply, known)
       const { params, workspace } = request
       const event = await findEventToReplay(workspace.database, params.id)
       const { id: replayOf, type, ruleId } = event
       const data = event.data as object
       const replay = { id: newId(), workspaceId: workspace.id, type, data, ruleId, replayOf }
       await noteReplay(request, replayOf, { eventId: replay.id })
-      return sendAnswer(reply, await runEvent(replay, request, replayed))
+      return sendStored(reply, await runEvent(replay, request, replayed))
     },
   })
 
@@ -67,14 +68,19 @@ export const replayRoutes: FastifyPluginAsyncTypebox = async (app) => {
           { ...Matches.properties, replayed: Type.Integer(), nextCursor: NextCursor },
           { description: 'Accepted: they run by and by.' },
         ),
-        ...refusalAnswers(413, 415, 422),
+        ...refusalResponses(413, 415, 422),
       },
     },
     handler: async (request, reply) => {
       const { filter, cursor, dryRun = true } = request.body
       const { server, workspace } = request
       checkFilter(ReplayFilter, filter)
-      const narrowing = narrowEvents(workspace.id, filter)
+      const { type, ruleId } = filter
+      const narrowing = narrowEvents(workspace.id, {
+        ...(type !== undefined && { type }),
+        ...(ruleId !== undefined && { ruleId }),
+        ...readRange(filter),
+      })
       const after = cursor === undefined ? undefined : readCursor(cursor)
       const counted = await countReplayable(workspace.database, narrowing, after)
       if (dryRun) return counted
@@ -86,7 +92,7 @@ export const replayRoutes: FastifyPluginAsyncTypebox = async (app) => {
   })
 }
 
-const replayed: EventTelling = {
+const replayed: Presentation = {
   locationOf: (eventId) => `/api/events/${eventId}`,
   present: triggerResultOf,
 }

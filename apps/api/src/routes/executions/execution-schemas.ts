@@ -1,11 +1,11 @@
-import type { ExecutionStatus } from '@automation/database'
-import { ExecutionResult, RunStatus } from '@automation/jobs'
+import type { ListedExecutionRow } from '@automation/ledger'
 import { Type } from 'typebox'
-import { Id, orNull, Timestamp } from '../answers.js'
+import { EvaluationStatus, ExecutionResult } from '../../acceptance/results.js'
+import { Id, orNull, Timestamp } from '../responses.js'
 
 const { results, ...outcome } = ExecutionResult.properties
 
-/** As it is listed: all but the results of its actions. */
+/** An execution without the results of its actions. */
 export const ListedExecution = Type.Object({
   id: Id,
   workspaceId: Id,
@@ -13,9 +13,9 @@ export const ListedExecution = Type.Object({
   eventType: Type.String(),
   ruleId: Id,
   ruleVersion: orNull(Type.Integer()),
-  status: Type.Enum(['pending', ...RunStatus.enum], {
+  status: Type.Enum(['pending', ...EvaluationStatus.enum], {
     description:
-      'pending: accepted, not yet begun. running: a worker has it. waiting: until a WAIT ends. retrying: until the next attempt of an action, or since it was retried. not_matched: executed by hand, and its conditions did not pass. cancelled: the rule was switched off or deleted meanwhile.',
+      'pending: accepted, not yet begun. running: a worker holds it. waiting: until a WAIT ends. retrying: until the next attempt of an action, or since it was retried. not_matched: executed by hand, and its conditions did not match. cancelled: the rule was switched off or deleted meanwhile.',
   }),
   ...outcome,
   error: orNull(Type.String()),
@@ -23,7 +23,7 @@ export const ListedExecution = Type.Object({
   dueAt: orNull(
     Type.String({
       format: 'date-time',
-      description: 'when it goes on; null where it is finished, or not begun',
+      description: 'when it continues; null where it is finished or not begun',
     }),
   ),
   finishedAt: orNull(Timestamp),
@@ -33,21 +33,9 @@ export type ListedExecution = Type.Static<typeof ListedExecution>
 export const Execution = Type.Object({ ...ListedExecution.properties, results })
 export type Execution = Type.Static<typeof Execution>
 
-export interface ExecutionRow {
-  id: string
-  workspaceId: string
-  eventId: string
-  eventType: string
-  ruleId: string
-  ruleVersion: number
-  status: ExecutionStatus
-  error: string | null
-  startedAt: Date
-  dueAt: Date | null
-  finishedAt: Date | null
-}
+export type ExecutionRow = Omit<ListedExecutionRow, 'actionsExecuted'>
 
-/** What is told of a stored execution, be it one of many or by itself. */
+/** Presents a stored execution, listed or by itself. */
 export function presentRow(row: ExecutionRow) {
   return {
     id: row.id,

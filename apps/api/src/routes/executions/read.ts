@@ -7,11 +7,11 @@ import {
   type RuleDefinition,
   Trace,
 } from '@automation/engine'
-import { executionResultOf } from '@automation/jobs'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
+import { executionResultOf } from '../../acceptance/results.js'
 import { refusals } from '../../errors.js'
-import { Id, orNull, refusalAnswers } from '../answers.js'
+import { Id, orNull, refusalResponses } from '../responses.js'
 import { Execution, type ExecutionRow, presentRow } from './execution-schemas.js'
 
 const ExplainedExecution = Type.Object({ ...Execution.properties, trace: Type.Optional(orNull(Trace)) })
@@ -31,7 +31,7 @@ export const readRoutes: FastifyPluginAsyncTypebox = async (app) => {
           }),
         ),
       }),
-      response: { 200: ExplainedExecution, ...refusalAnswers(404) },
+      response: { 200: ExplainedExecution, ...refusalResponses(404) },
     },
     handler: async ({ params, query, workspace: { database } }) => {
       if (!isUuid(params.id)) throw refusals.executionNotFound()

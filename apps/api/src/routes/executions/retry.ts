@@ -1,18 +1,24 @@
-import { changeWorkspace } from '@automation/administration'
-import { isUuid, Prisma, type WorkspaceTransaction } from '@automation/database'
+import { changeWorkspace } from '@automation/access'
+import { isUuid, type WorkspaceTransaction } from '@automation/database'
 import { isServiceEvent } from '@automation/engine'
+import {
+  countRetryable,
+  narrowExecutions,
+  narrowToExecution,
+  reopenExecutions,
+  retryableStatuses,
+} from '@automation/ledger'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
-import { administratorOf } from '../../administrator.js'
-import { Matches } from '../../count-matches.js'
+import { Accepted, sendAccepted } from '../../acceptance/run-event.js'
+import { administratorOf } from '../../access/administrator.js'
 import { refusals } from '../../errors.js'
-import { checkFilter } from '../../history-filter.js'
+import { checkFilter, readRange } from '../../lists/history-filter.js'
+import { Matches } from '../../lists/matches.js'
 import { fillMissingBody } from '../../plugins/bodies.js'
-import { Accepted, sendAccepted } from '../../run-event.js'
-import { Id, refusalAnswers } from '../answers.js'
-import { executionFilter, narrowExecutions } from './execution-filter.js'
+import { Id, refusalResponses } from '../responses.js'
+import { executionFilter } from './execution-filter.js'
 import { presentUnstarted } from './read.js'
-import { countRetryable, reopenExecutions } from './reopen-executions.js'
 
 const Version = Type.Optional(
   Type.Enum(['same', 'latest'], {
@@ -21,7 +27,6 @@ const Version = Type.Optional(
 )
 const RetryBody = Type.Object({ version: Version }, { additionalProperties: false })
 
-const retryableStatuses = ['failed', 'cancelled'] as const
 const RetryFilter = Type.Object(
   {
     ...executionFilter,
@@ -51,7 +56,7 @@ export const retryRoutes: FastifyPluginAsyncTypebox = async (app) => {
       summary: 'Retry an execution that failed or was cancelled, from the first action that is not done',
       params: Type.Object({ id: Id }),
       body: RetryBody,
-      response: { 202: Accepted, ...refusalAnswers(404, 409, 413, 415, 422) },
+      response: { 202: Accepted, ...refusalResponses(404, 409, 413, 415, 422) },
     },
     handler: async (request, reply) => {
       const { params, body, workspace } = request
@@ -59,9 +64,12 @@ export const retryRoutes: FastifyPluginAsyncTypebox = async (app) => {
       const id = params.id.toLowerCase()
       const { version = 'same' } = body
       const { eventId, dueAt } = await changeWorkspace(administratorOf(request), async (transaction) => {
-        const own = Prisma.sql`executions.workspace_id = ${workspace.id}::uuid`
-        const one = { range: own, rest: Prisma.sql`executions.id = ${id}::uuid` }
-        const [reopened] = await reopenExecutions(transaction, one, version, 1)
+        const [reopened] = await reopenExecutions(
+          transaction,
+          narrowToExecution(workspace.id, id),
+          version,
+          1,
+        )
         if (reopened === undefined) throw await findObstacle(transaction, id)
         return {
           result: reopened,
@@ -85,15 +93,15 @@ export const retryRoutes: FastifyPluginAsyncTypebox = async (app) => {
           { ...Matches.properties, retried: Type.Integer() },
           { description: 'Opened again: they run by and by, within a minute.' },
         ),
-        ...refusalAnswers(413, 415, 422),
+        ...refusalResponses(413, 415, 422),
       },
     },
     handler: async (request, reply) => {
       const { filter, version = 'same', dryRun = true } = request.body
       const { workspace } = request
       checkFilter(RetryFilter, filter)
-      const { status: statuses = [...retryableStatuses] } = filter
-      const narrowing = narrowExecutions(workspace.id, { ...filter, statuses })
+      const { status: statuses = retryableStatuses, from: _from, to: _to, ...others } = filter
+      const narrowing = narrowExecutions(workspace.id, { ...others, ...readRange(filter), statuses })
       const counted = await countRetryable(workspace.database, narrowing, version)
       if (dryRun) return counted
       const retried = await changeWorkspace(administratorOf(request), async (transaction) => {

@@ -1,4 +1,4 @@
-import type { Sealer } from '@automation/administration'
+import type { Sealer } from '@automation/access'
 import { newId } from '@automation/database'
 import { toleranceSeconds } from '@automation/webhooks'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
@@ -6,8 +6,8 @@ import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import type { ApiMetrics } from '../../api-metrics.js'
 import { isPassing, refusals } from '../../errors.js'
-import { limitationOf } from '../../plugins/rate-limit.js'
-import { Id, refusalAnswers } from '../answers.js'
+import { limitationOf } from '../../rate-limit/rate-limit.js'
+import { Id, refusalResponses } from '../responses.js'
 import {
   checkHeaders,
   type Delivery,
@@ -41,7 +41,7 @@ export const incomingWebhookRoutes: FastifyPluginAsyncTypebox<{
   const verify = createDeliveryVerifier(app, sealer)
   const readPayload = createPayloadReader(app)
   const known = openKnownReceipts(app.redis, queuePrefix)
-  const rejections = openRejectionLog(app.database, app.inbox.announce, sealer, app.log)
+  const rejections = openRejectionLog(app.database, (events) => app.inbox.publish(events), sealer, app.log)
   const tallies = openTallies(app.database, app.log)
   app.addHook('onClose', async () => {
     await rejections.close()
@@ -90,7 +90,7 @@ export const incomingWebhookRoutes: FastifyPluginAsyncTypebox<{
       response: {
         200: { ...Accepted, description: 'Known already: nothing was done again' },
         202: { ...Accepted, description: 'Accepted: receipt and events are committed' },
-        ...refusalAnswers(413, 415, 422),
+        ...refusalResponses(413, 415, 422),
       },
     },
     handler: async (request, reply) => {

@@ -1,5 +1,5 @@
-import { groupCommit } from '@automation/database'
-import type { StoredReceipt } from '@automation/inbox'
+import { createBatcher } from '@automation/database'
+import type { StoredReceipt } from '@automation/ledger'
 import type { Redis } from 'ioredis'
 import type { Delivery } from './delivery.js'
 
@@ -13,7 +13,7 @@ const timeToLiveSeconds = 24 * 60 * 60
  * Key `<prefix>:webhook:<workspace>:<provider>:<event id>`, value `<receipt id> <SHA-256 of the body>`.
  */
 export function openKnownReceipts(redis: Redis, prefix: string) {
-  const load = groupCommit((keys: string[]) => redis.mget(keys))
+  const load = createBatcher((keys: string[]) => redis.mget(keys))
   const keyOf = ({ workspaceId, provider, id }: Delivery) =>
     `${prefix}:webhook:${workspaceId}:${provider}:${id}`
 

@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer'
 import { newId } from '@automation/database'
 import { isEventType } from '@automation/engine'
-import type { NewEvent } from '@automation/inbox'
+import type { NewEvent } from '@automation/ledger'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { Refusal, refusals } from '../../errors.js'
 import { findUnstorable } from '../../plugins/bodies.js'

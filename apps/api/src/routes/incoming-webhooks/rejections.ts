@@ -4,11 +4,11 @@ import {
   type ServiceEvent,
   sealingContext,
   signingSecretState,
-} from '@automation/administration'
+} from '@automation/access'
 import { type Database, isUuid, newId, type Prisma } from '@automation/database'
 import { diagnose, type Finding, type KnownSecret } from '@automation/webhooks'
 import type { FastifyBaseLogger } from 'fastify'
-import { createLocalBuckets } from '../../token-bucket.js'
+import { createLocalBuckets } from '../../rate-limit/token-bucket.js'
 import type { Delivery, RejectionReason } from './delivery.js'
 
 type SigningSecretRow = Prisma.SigningSecretGetPayload<object>
@@ -25,11 +25,11 @@ const verified: ReadonlySet<RejectionReason> = new Set(['timestamp', 'body', 're
  * Writes refused deliveries down for the workspace that they name, if the provider is known to it, together with what
  * the signature doctor says, and tells the subscribers. The caller does not wait: neither the answer nor its time depend on it.
  *
- * @param announce adds the jobs of what subscribers are told (inbox.ts)
+ * @param addJobs adds the jobs of deliveries to subscriptions (inbox.ts)
  */
 export function openRejectionLog(
   database: Database,
-  announce: (events: ServiceEvent[]) => void,
+  addJobs: (events: ServiceEvent[]) => void,
   sealer: Sealer,
   log: FastifyBaseLogger,
 ) {
@@ -82,7 +82,7 @@ export function openRejectionLog(
       const data = { rejectionId, provider, key, reason }
       return publish(transaction, { workspaceId, type: 'receipt.rejected', data })
     })
-    announce(told)
+    addJobs(told)
   }
 
   function openForDoctor(secret: SigningSecretRow): KnownSecret[] {

@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto'
-import { type Sealer, sealingContext } from '@automation/administration'
-import { type Database, groupCommit, isUuid } from '@automation/database'
+import { type Sealer, sealingContext } from '@automation/access'
+import { createBatcher, type Database, isUuid } from '@automation/database'
 import { verifySignature } from '@automation/webhooks'
 import type { FastifyInstance } from 'fastify'
 import { LRUCache } from 'lru-cache'
-import { createUseNotes } from '../../last-used.js'
+import { createUseNotes } from '../../access/last-used.js'
 import type { Delivery } from './delivery.js'
 
 interface StoredSecret {
@@ -31,7 +31,7 @@ export type VerifyDelivery = (delivery: Delivery) => Promise<string | undefined>
  * is done after the first.
  */
 export function createDeliveryVerifier(app: FastifyInstance, sealer: Sealer): VerifyDelivery {
-  const load = groupCommit((ids: string[]) => loadSecrets(app.database, ids))
+  const load = createBatcher((ids: string[]) => loadSecrets(app.database, ids))
   const recent = new LRUCache<string, OpenedSecret>({ max: 10_000, ttl: secretTtlMs })
   app.accessCaches.push(recent)
   const noteUse = createUseNotes((id, lastUsedAt) =>

@@ -1,14 +1,14 @@
 import { newId } from '@automation/database'
 import { type Fault, isEventType } from '@automation/engine'
-import type { NewEvent, RequestKey } from '@automation/inbox'
+import type { NewEvent, RequestKey } from '@automation/ledger'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
+import { hashRequest, keyPattern } from '../../acceptance/idempotency/request-key.js'
 import { Refusal, refusals } from '../../errors.js'
-import { hashRequest, keyPattern } from '../../idempotency/request-key.js'
 import { findUnstorable } from '../../plugins/bodies.js'
 import { bodyFaults } from '../../plugins/validation.js'
-import { Id, refusalAnswers } from '../answers.js'
+import { Id, refusalResponses } from '../responses.js'
 import { refuseFaults } from './check-rule.js'
 
 const maxEvents = 500
@@ -63,7 +63,7 @@ export const batchRoutes: FastifyPluginAsyncTypebox = async (app) => {
         { events: Type.Array(BatchEvent, { minItems: 1, maxItems: maxEvents }) },
         { additionalProperties: false },
       ),
-      response: { 202: BatchAnswer, ...refusalAnswers(413, 415, 422) },
+      response: { 202: BatchAnswer, ...refusalResponses(413, 415, 422) },
     },
     handler: async (request, reply) => {
       const faultsOf = judgeEvents(request)
@@ -151,7 +151,7 @@ async function acceptOnce(
   const body = { id: event.id, status: 'accepted' as const }
   const answer = { status: 202, headers: { location: `/api/events/${event.id}` }, body }
   if (await server.inbox.acceptOnce({ request, event, answer })) return body
-  const known = await server.keptAnswers.find(request)
+  const known = await server.keptResponses.find(request)
   // Removed for its age since it stood in the way: nothing does now.
   if (known === undefined) return acceptOnce(server, event, request)
   if (known.requestHash !== request.requestHash || known.eventId === null) return undefined

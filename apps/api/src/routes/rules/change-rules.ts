@@ -1,13 +1,8 @@
-import {
-  type Change,
-  changeRules as changeRulesAs,
-  type RuleFields,
-  type Saved,
-  saveRules,
-} from '@automation/administration'
+import type { Change } from '@automation/access'
 import type { WorkspaceTransaction } from '@automation/database'
+import { changeRules as changeRulesAs, type RuleFields, type Saved, saveRules } from '@automation/rules'
 import type { FastifyRequest } from 'fastify'
-import { administratorOf } from '../../administrator.js'
+import { administratorOf } from '../../access/administrator.js'
 import { refusals } from '../../errors.js'
 import type { RuleRow } from './present-rule.js'
 

@@ -1,33 +1,33 @@
-import type { Change } from '@automation/administration'
+import type { Change } from '@automation/access'
 import type { WorkspaceTransaction } from '@automation/database'
 import type { FastifyRequest } from 'fastify'
-import type { Answer } from '../../idempotency/answer.js'
-import { claimKey, KeyTaken, keepAnswer } from '../../idempotency/claim-key.js'
-import { findAnswer } from '../../idempotency/find-answer.js'
-import { readRequestKey } from '../../idempotency/request-key.js'
+import { claimKey, KeyTaken, keepResponse } from '../../acceptance/idempotency/claim-key.js'
+import { findResponse } from '../../acceptance/idempotency/find-response.js'
+import { readRequestKey } from '../../acceptance/idempotency/request-key.js'
+import type { StoredResponse } from '../../acceptance/idempotency/stored-response.js'
 import { changeRules } from './change-rules.js'
 import { presentRule, type RuleRow } from './present-rule.js'
 
 /**
- * Makes a rule and answers it. Under an Idempotency-Key it is made once: the key is taken and its answer kept in the
- * transaction that makes the rule, so there is no moment at which one is without the other.
+ * Creates a rule. With an Idempotency-Key it is created once: the key is claimed and the response stored in the transaction that
+ * creates the rule, so neither exists without the other.
  */
 export async function createOnce(
   request: FastifyRequest,
   create: (transaction: WorkspaceTransaction) => Promise<Change<RuleRow>>,
-): Promise<Answer> {
+): Promise<StoredResponse> {
   const key = readRequestKey(request)
-  if (key === undefined) return tellCreated(await changeRules(request, create))
-  // Most of those that come again come later, and then nobody has to be waited for.
-  const known = await findAnswer(request, key)
+  if (key === undefined) return presentCreated(await changeRules(request, create))
+  // Most repeats come later, and then there is no lock to wait for.
+  const known = await findResponse(request, key)
   if (known !== undefined) return known
   try {
     return await changeRules(request, async (transaction) => {
       await claimKey(transaction, key)
       const { result, entry } = await create(transaction)
-      const answer = tellCreated(result)
-      await keepAnswer(transaction, key, answer)
-      return { result: answer, entry }
+      const response = presentCreated(result)
+      await keepResponse(transaction, key, response)
+      return { result: response, entry }
     })
   } catch (error) {
     if (error instanceof KeyTaken) return createOnce(request, create)
@@ -35,7 +35,7 @@ export async function createOnce(
   }
 }
 
-function tellCreated(rule: RuleRow): Answer {
+function presentCreated(rule: RuleRow): StoredResponse {
   return {
     status: 201,
     headers: { location: `/api/automation-rules/${rule.id}`, etag: `"${rule.version}"` },

@@ -1,7 +1,8 @@
-import { countsOf, type Prisma, type WorkspaceDatabase } from '@automation/database'
+import type { Prisma, WorkspaceDatabase } from '@automation/database'
+import { countsOf } from '@automation/ledger'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
-import { Id, refusalAnswers, Timestamp } from '../answers.js'
+import { Id, refusalResponses, Timestamp } from '../responses.js'
 
 const HealthReport = Type.Object({
   totalRules: Type.Integer(),
@@ -40,7 +41,7 @@ export const healthRoutes: FastifyPluginAsyncTypebox = async (app) => {
     schema: {
       tags: ['Health of the rules'],
       summary: 'Report the health of all rules',
-      response: { 200: HealthReport, ...refusalAnswers() },
+      response: { 200: HealthReport, ...refusalResponses() },
     },
     handler: async ({ workspace: { database } }) => {
       const [totalRules, activeRules, { _sum: sum }, attention] = await Promise.all([
@@ -69,7 +70,7 @@ export const healthRoutes: FastifyPluginAsyncTypebox = async (app) => {
     schema: {
       tags: ['Health of the rules'],
       summary: 'List the rules that somebody should look at, the latest first: they fail, or worse',
-      response: { 200: AttentionList, ...refusalAnswers() },
+      response: { 200: AttentionList, ...refusalResponses() },
     },
     handler: async ({ workspace: { database } }) => ({ rules: await findRulesNeedingAttention(database) }),
   })

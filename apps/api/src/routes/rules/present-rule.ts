@@ -1,5 +1,6 @@
-import { definitionOf, type FullDefinition } from '@automation/administration'
-import { countsOf, type Prisma } from '@automation/database'
+import type { Prisma } from '@automation/database'
+import { countsOf } from '@automation/ledger'
+import { definitionOf, type FullDefinition } from '@automation/rules'
 import type { FastifyReply } from 'fastify'
 import type { Rule, RuleVersion } from './rule-schemas.js'
 

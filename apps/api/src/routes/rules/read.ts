@@ -1,9 +1,9 @@
+import { escapeLike } from '@automation/database'
 import { isEventType } from '@automation/engine'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { refusals } from '../../errors.js'
-import { cutPage, pageArguments } from '../../page.js'
-import { escapeLike } from '../../search-text.js'
-import { refusalAnswers } from '../answers.js'
+import { cutPage, pageArguments } from '../../lists/page.js'
+import { refusalResponses } from '../responses.js'
 import { ruleId } from './check-rule.js'
 import { presentRule, sendRule } from './present-rule.js'
 import { Rule, RuleList, RuleListQuery, RuleParams } from './rule-schemas.js'
@@ -17,7 +17,7 @@ export const readRoutes: FastifyPluginAsyncTypebox = async (app) => {
       tags: ['Rules'],
       summary: 'List the rules, newest first: all of them, or a page of those that the query names',
       querystring: RuleListQuery,
-      response: { 200: RuleList, ...refusalAnswers() },
+      response: { 200: RuleList, ...refusalResponses() },
     },
     handler: async ({ query, workspace }) => {
       if (query.trigger !== undefined && !isEventType(query.trigger)) throw refusals.invalidTriggerType()
@@ -41,7 +41,7 @@ export const readRoutes: FastifyPluginAsyncTypebox = async (app) => {
       tags: ['Rules'],
       summary: 'Read one rule',
       params: RuleParams,
-      response: { 200: Rule, ...refusalAnswers(404) },
+      response: { 200: Rule, ...refusalResponses(404) },
     },
     handler: async ({ params, workspace }, reply) => {
       const rule = await workspace.database.rule.findUnique({

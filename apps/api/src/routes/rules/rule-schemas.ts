@@ -1,7 +1,7 @@
-import { FullDefinition } from '@automation/administration'
+import { FullDefinition } from '@automation/rules'
 import { Type } from 'typebox'
-import { SearchText } from '../../search-text.js'
-import { Id, NextCursor, orNull, PageQuery, Timestamp } from '../answers.js'
+import { SearchText } from '../../lists/search-text.js'
+import { Id, NextCursor, orNull, PageQuery, Timestamp } from '../responses.js'
 
 /** A full rule, as every answer tells it. */
 export const Rule = Type.Object({

@@ -8,14 +8,19 @@ import {
   simulatePlan,
   Trace,
 } from '@automation/engine'
-import { ExecutionResult, executionResultOf, TriggerResult, triggerResultOf } from '@automation/jobs'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
+import { IdempotencyHeader } from '../../acceptance/idempotency/request-key.js'
+import { sendStored } from '../../acceptance/idempotency/stored-response.js'
+import {
+  ExecutionResult,
+  executionResultOf,
+  TriggerResult,
+  triggerResultOf,
+} from '../../acceptance/results.js'
+import { Accepted, findEventResponse, type Presentation, runEvent } from '../../acceptance/run-event.js'
 import { refusals } from '../../errors.js'
-import { sendAnswer } from '../../idempotency/answer.js'
-import { IdempotencyHeader } from '../../idempotency/request-key.js'
-import { Accepted, type EventTelling, findEventAnswer, runEvent } from '../../run-event.js'
-import { refusalAnswers } from '../answers.js'
+import { refusalResponses } from '../responses.js'
 import { ruleId } from './check-rule.js'
 import { RuleParams } from './rule-schemas.js'
 
@@ -39,7 +44,7 @@ export const runRoutes: FastifyPluginAsyncTypebox = async (app) => {
         { data: EventData, dryRun: Type.Optional(Type.Boolean()) },
         { additionalProperties: false },
       ),
-      response: { 200: DryRun, 202: Accepted, ...refusalAnswers(404, 409, 413, 415, 422) },
+      response: { 200: DryRun, 202: Accepted, ...refusalResponses(404, 409, 413, 415, 422) },
     },
     handler: async (request, reply) => {
       const { body, params, query, workspace } = request
@@ -48,9 +53,9 @@ export const runRoutes: FastifyPluginAsyncTypebox = async (app) => {
         select: { id: true, trigger: true, conditions: true, actions: true },
       })
       if (rule === null) {
-        const answer = isDryRun(body) ? undefined : await findEventAnswer(request, executed)
-        if (answer === undefined) throw refusals.ruleNotFound()
-        return sendAnswer(reply, answer)
+        const response = isDryRun(body) ? undefined : await findEventResponse(request, executed)
+        if (response === undefined) throw refusals.ruleNotFound()
+        return sendStored(reply, response)
       }
       if (isDryRun(body)) return dryRun(rule as unknown as RuleDefinition, body.data, query.explain === true)
       const event = {
@@ -60,7 +65,7 @@ export const runRoutes: FastifyPluginAsyncTypebox = async (app) => {
         data: body.data,
         ruleId: rule.id,
       }
-      return sendAnswer(reply, await runEvent(event, request, executed))
+      return sendStored(reply, await runEvent(event, request, executed))
     },
   })
 
@@ -72,7 +77,7 @@ export const runRoutes: FastifyPluginAsyncTypebox = async (app) => {
       params: Type.Object({ eventType: Type.String() }),
       headers: IdempotencyHeader,
       body: Type.Object({ data: EventData }, { additionalProperties: false }),
-      response: { 200: TriggerResult, 202: Accepted, ...refusalAnswers(409, 413, 415, 422) },
+      response: { 200: TriggerResult, 202: Accepted, ...refusalResponses(409, 413, 415, 422) },
     },
     handler: async (request, reply) => {
       const { body, params, workspace } = request
@@ -84,22 +89,22 @@ export const runRoutes: FastifyPluginAsyncTypebox = async (app) => {
         data: body.data,
         ruleId: null,
       }
-      return sendAnswer(reply, await runEvent(event, request, triggered))
+      return sendStored(reply, await runEvent(event, request, triggered))
     },
   })
 }
 
-/** Executed by hand, a rule's run has the id of its event. */
-const executed: EventTelling = {
+/** The execution of a rule by hand has the id of its event. */
+const executed: Presentation = {
   locationOf: (eventId) => `/api/executions/${eventId}`,
-  present([run]) {
-    // No run: the rule was deleted before the worker took it up.
-    if (run === undefined) throw refusals.ruleNotFound()
-    return executionResultOf(run)
+  present([evaluation]) {
+    // None: the rule was deleted before a worker loaded it.
+    if (evaluation === undefined) throw refusals.ruleNotFound()
+    return executionResultOf(evaluation)
   },
 }
 
-const triggered: EventTelling = {
+const triggered: Presentation = {
   locationOf: (eventId) => `/api/events/${eventId}`,
   present: triggerResultOf,
 }

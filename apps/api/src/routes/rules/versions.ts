@@ -1,12 +1,12 @@
-import { type DefinitionFields, definitionOf, FullDefinition } from '@automation/administration'
 import type { WorkspaceDatabase } from '@automation/database'
 import { findRuleFaults } from '@automation/engine'
+import { type DefinitionFields, definitionOf, FullDefinition } from '@automation/rules'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import { refusals } from '../../errors.js'
 import { bodyFaults } from '../../plugins/validation.js'
-import { PageQuery, refusalAnswers } from '../answers.js'
+import { PageQuery, refusalResponses } from '../responses.js'
 import { changeRules, findRuleToChange, saveRule } from './change-rules.js'
 import { refuseFaults, ruleId } from './check-rule.js'
 import { presentVersion, sendRule } from './present-rule.js'
@@ -28,7 +28,7 @@ export const versionRoutes: FastifyPluginAsyncTypebox = async (app) => {
       summary: 'List the versions of a rule, newest first',
       params: RuleParams,
       querystring: Type.Object(PageQuery),
-      response: { 200: VersionList, ...refusalAnswers(404) },
+      response: { 200: VersionList, ...refusalResponses(404) },
     },
     handler: async ({ params, query, workspace: { database } }) => {
       const id = ruleId(params)
@@ -56,7 +56,7 @@ export const versionRoutes: FastifyPluginAsyncTypebox = async (app) => {
       tags: ['Rules'],
       summary: 'Read one version of a rule',
       params: VersionParams,
-      response: { 200: RuleVersion, ...refusalAnswers(404) },
+      response: { 200: RuleVersion, ...refusalResponses(404) },
     },
     handler: async ({ params, workspace: { database } }) => {
       return presentVersion(await findVersion(database, ruleId(params), params.version))
@@ -69,7 +69,7 @@ export const versionRoutes: FastifyPluginAsyncTypebox = async (app) => {
       tags: ['Rules'],
       summary: 'Make the definition of a version that of the rule again, as a new version',
       params: VersionParams,
-      response: { 200: Rule, ...refusalAnswers(404, 412, 413, 415, 422) },
+      response: { 200: Rule, ...refusalResponses(404, 412, 413, 415, 422) },
     },
     handler: async (request, reply) => {
       const { params } = request

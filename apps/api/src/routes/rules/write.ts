@@ -1,3 +1,5 @@
+import type { WorkspaceTransaction } from '@automation/database'
+import { findRuleFaults } from '@automation/engine'
 import {
   createRules,
   deleteRules,
@@ -7,16 +9,14 @@ import {
   tellCreated,
   tellDeleted,
   tellUpdated,
-} from '@automation/administration'
-import type { WorkspaceTransaction } from '@automation/database'
-import { findRuleFaults } from '@automation/engine'
+} from '@automation/rules'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
-import { administratorOf } from '../../administrator.js'
-import { sendAnswer } from '../../idempotency/answer.js'
-import { IdempotencyHeader } from '../../idempotency/request-key.js'
-import { Id, refusalAnswers } from '../answers.js'
+import { IdempotencyHeader } from '../../acceptance/idempotency/request-key.js'
+import { sendStored } from '../../acceptance/idempotency/stored-response.js'
+import { administratorOf } from '../../access/administrator.js'
+import { Id, refusalResponses } from '../responses.js'
 import { changeRules, findRuleToChange, saveRule } from './change-rules.js'
 import { checkRule, refuseFaults, ruleId } from './check-rule.js'
 import { createOnce } from './create-once.js'
@@ -38,7 +38,7 @@ export const writeRoutes: FastifyPluginAsyncTypebox<{ bodyLimitBytes: number }> 
       summary: 'Create a rule',
       headers: IdempotencyHeader,
       body: RuleToCreate,
-      response: { 201: Rule, ...refusalAnswers(409, 413, 415, 422) },
+      response: { 201: Rule, ...refusalResponses(409, 413, 415, 422) },
     },
     handler: async (request, reply) => {
       const body = checkRule(request.body, request.validationError)
@@ -47,7 +47,7 @@ export const writeRoutes: FastifyPluginAsyncTypebox<{ bodyLimitBytes: number }> 
         const created = await createRule(transaction, request, fields)
         return { result: created, entry: tellCreated(created) }
       })
-      return sendAnswer(reply, answer)
+      return sendStored(reply, answer)
     },
   })
 
@@ -60,7 +60,7 @@ export const writeRoutes: FastifyPluginAsyncTypebox<{ bodyLimitBytes: number }> 
       summary: 'Update a rule: any subset of its fields',
       params: RuleParams,
       body: RuleToUpdate,
-      response: { 200: Rule, ...refusalAnswers(404, 412, 413, 415, 422) },
+      response: { 200: Rule, ...refusalResponses(404, 412, 413, 415, 422) },
     },
     handler: async (request, reply) => {
       const body = checkRule(request.body, request.validationError)
@@ -82,7 +82,7 @@ export const writeRoutes: FastifyPluginAsyncTypebox<{ bodyLimitBytes: number }> 
       tags: ['Rules'],
       summary: 'Delete a rule for good',
       params: RuleParams,
-      response: { 204: Type.Null(), ...refusalAnswers(404, 412, 413, 415) },
+      response: { 204: Type.Null(), ...refusalResponses(404, 412, 413, 415) },
     },
     handler: async (request, reply) => {
       const id = ruleId(request.params)
@@ -103,7 +103,7 @@ export const writeRoutes: FastifyPluginAsyncTypebox<{ bodyLimitBytes: number }> 
       params: RuleParams,
       response: {
         200: Type.Object({ id: Id, isActive: Type.Boolean() }),
-        ...refusalAnswers(404, 412, 413, 415),
+        ...refusalResponses(404, 412, 413, 415),
       },
     },
     handler: async (request) => {
@@ -129,7 +129,7 @@ export const writeRoutes: FastifyPluginAsyncTypebox<{ bodyLimitBytes: number }> 
       summary: 'Copy a rule; the copy is inactive',
       params: RuleParams,
       headers: IdempotencyHeader,
-      response: { 201: Rule, ...refusalAnswers(404, 409, 412, 413, 415, 422) },
+      response: { 201: Rule, ...refusalResponses(404, 409, 412, 413, 415, 422) },
     },
     handler: async (request, reply) => {
       const id = ruleId(request.params)
@@ -145,7 +145,7 @@ export const writeRoutes: FastifyPluginAsyncTypebox<{ bodyLimitBytes: number }> 
           entry: { action: 'rule.cloned', subject: clone.id, details: { from: source.id } },
         }
       })
-      return sendAnswer(reply, answer)
+      return sendStored(reply, answer)
     },
   })
 }

@@ -1,0 +1,39 @@
+import { Prisma, type WorkspaceTransaction } from '@automation/database'
+import { keyHours, type RequestKey } from '@automation/ledger'
+import type { StoredResponse } from './stored-response.js'
+
+/** Thrown to roll back a change whose request was done before, or by a concurrent request with the same key. */
+export class KeyTaken extends Error {}
+
+/**
+ * Claims a key in the transaction of a change: a concurrent request with the same key waits until it is committed or rolled back.
+ * Claim it under the lock of the workspace and before anything else is written: then nothing that this waits for waits for this
+ * transaction.
+ *
+ * @throws KeyTaken where the key belongs to a request already
+ */
+export async function claimKey(
+  transaction: WorkspaceTransaction,
+  { workspaceId, key, requestHash }: RequestKey,
+): Promise<void> {
+  const claimed = await transaction.$executeRaw(Prisma.sql`
+    INSERT INTO idempotency_keys AS known (workspace_id, key, request_hash)
+    VALUES (${workspaceId}::uuid, ${key}, decode(${requestHash}, 'hex'))
+    ON CONFLICT (workspace_id, key) DO UPDATE
+    SET request_hash = excluded.request_hash, event_id = NULL, answer = NULL, created_at = now()
+    WHERE known.created_at < now() - make_interval(hours => ${keyHours}::int)`)
+  if (claimed === 0) throw new KeyTaken()
+}
+
+/** Stores the response in the transaction that has claimed the key: a caller who finds the key finds its response. */
+export async function keepResponse(
+  transaction: WorkspaceTransaction,
+  { workspaceId, key }: RequestKey,
+  response: StoredResponse,
+): Promise<void> {
+  await transaction.idempotencyKey.update({
+    where: { workspaceId_key: { workspaceId, key } },
+    data: { answer: response as unknown as Prisma.InputJsonObject },
+    select: { key: true },
+  })
+}

@@ -1,0 +1,127 @@
+import { newId } from '@automation/database'
+import { type Evaluation, type EventInWorkspace, listEvaluations } from '@automation/ledger'
+import { openRedis, type Reply, replyChannel } from '@automation/queue'
+import type { FastifyInstance } from 'fastify'
+import fp from 'fastify-plugin'
+import type { ApiMetrics } from '../api-metrics.js'
+import { waitAtMost } from './wait-at-most.js'
+
+export interface PendingReply {
+  /** The evaluations of the event once it is done; undefined where the time ran out first. */
+  evaluations: Promise<Evaluation[] | undefined>
+  /** Stops waiting, for an event that was not accepted. */
+  cancel(): void
+}
+
+declare module 'fastify' {
+  interface FastifyInstance {
+    replies: Replies
+  }
+}
+
+/** A caller who would wait longer (ms) than a closing process lives gets the location of the outcome instead. */
+const closeWithinMs = 15_000
+/** How long (ms) the stored outcome is read for a caller whose time is up. */
+const lastReadMs = 2_000
+
+interface Waiter {
+  workspaceId: string
+  settle(evaluations: Evaluation[] | undefined, how?: keyof ApiMetrics['callers']): void
+}
+
+/**
+ * Waits for workers' replies, on one channel for each API process. Pub/sub loses messages that nobody receives. So the stored outcome
+ * decides whenever a reply may have been missed: after a reconnection, and when the time runs out.
+ */
+class Replies {
+  /** Identifies this process to the workers. */
+  readonly instanceId = newId()
+  readonly #app: FastifyInstance
+  readonly #waiters = new Map<string, Waiter>()
+  #hasLoggedMalformed = false
+
+  constructor(app: FastifyInstance) {
+    this.#app = app
+  }
+
+  get waiting(): number {
+    return this.#waiters.size
+  }
+
+  /** Starts to wait; to be called before the event is accepted, or the reply may come first. */
+  expect({ id, workspaceId }: EventInWorkspace, waitMs: number): PendingReply {
+    let cancel = () => {}
+    const evaluations = new Promise<Evaluation[] | undefined>((resolve) => {
+      const timer = setTimeout(() => void this.#settleAtLast(id, waiter), waitMs)
+      const waiter: Waiter = {
+        workspaceId,
+        settle: (found, how = found === undefined ? 'timed_out' : 'answered') => {
+          clearTimeout(timer)
+          if (this.#waiters.delete(id)) this.#app.metrics.callers[how].inc()
+          resolve(found)
+        },
+      }
+      this.#waiters.set(id, waiter)
+      cancel = () => waiter.settle(undefined, 'not_accepted')
+    })
+    return { evaluations, cancel }
+  }
+
+  receive(message: string): void {
+    try {
+      for (const { ruleIds, events } of JSON.parse(message) as Reply[])
+        for (const { id, matched } of events) this.#waiters.get(id)?.settle(listEvaluations(ruleIds, matched))
+    } catch (error) {
+      // The callers get the stored outcome. One line is enough: a flood must not fill the log.
+      if (!this.#hasLoggedMalformed)
+        this.#app.log.warn(
+          { err: error },
+          'a malformed reply was ignored; later ones are ignored without a log line',
+        )
+      this.#hasLoggedMalformed = true
+    }
+  }
+
+  /** Settles all waiters whose outcome is stored. */
+  settleFromStore(): void {
+    for (const [id, waiter] of this.#waiters)
+      void this.#findEvaluations(id, waiter).then((found) => {
+        if (found !== undefined) waiter.settle(found)
+      })
+  }
+
+  /** Settles all waiters, those without an outcome too. */
+  settleAll(): void {
+    for (const [id, waiter] of this.#waiters) void this.#settleAtLast(id, waiter)
+  }
+
+  /** The caller's time is up: a Postgres that does not respond is not waited for much longer. */
+  async #settleAtLast(id: string, waiter: Waiter): Promise<void> {
+    waiter.settle(await waitAtMost(this.#findEvaluations(id, waiter), lastReadMs))
+  }
+
+  async #findEvaluations(id: string, { workspaceId }: Waiter): Promise<Evaluation[] | undefined> {
+    const outcome = await this.#app.findOutcome({ id, workspaceId }).catch(() => undefined)
+    return outcome?.evaluations
+  }
+}
+
+export default fp<{ redisUrl: string; queuePrefix: string }>(async (app, { redisUrl, queuePrefix }) => {
+  const replies = new Replies(app)
+  const subscriber = openRedis(redisUrl, 'wait', { autoResubscribe: false })
+  subscriber.on('message', (_channel, message) => replies.receive(message))
+  // After each connection: first subscribe, then read what was missed. Without Redis the API starts all the same, and responds with
+  // the stored outcome.
+  subscriber.on('ready', () => {
+    subscriber.subscribe(replyChannel(queuePrefix, replies.instanceId)).then(
+      () => replies.settleFromStore(),
+      () => {},
+    )
+  })
+  app.decorate('replies', replies)
+  app.metrics.registerWaiting(() => replies.waiting)
+  app.addHook('preClose', async () => {
+    setTimeout(() => replies.settleAll(), closeWithinMs).unref()
+  })
+  app.addHook('onClose', async () => subscriber.disconnect())
+})

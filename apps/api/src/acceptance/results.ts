@@ -1,0 +1,62 @@
+import { ActionResult } from '@automation/engine'
+import { type Evaluation, executionStatuses } from '@automation/ledger'
+import { Type } from 'typebox'
+
+export const EvaluationStatus = Type.Enum([...executionStatuses, 'not_matched'], {
+  description:
+    'running: under way. waiting: until a WAIT ends. retrying: until the next attempt of an action. cancelled: the rule was switched off or deleted meanwhile. not_matched: the conditions did not match, so there is no execution.',
+})
+
+/** One entry for each rule that an event considered, in creation order. */
+export const TriggerResult = Type.Object({
+  triggered: Type.Integer({
+    minimum: 0,
+    description: 'Number of rules considered, which is the number of results.',
+  }),
+  results: Type.Array(
+    Type.Object({
+      ruleId: Type.String({ format: 'uuid' }),
+      success: Type.Boolean({ description: 'false when any action failed or the execution was cancelled' }),
+      status: EvaluationStatus,
+      conditionsPassed: Type.Boolean(),
+      executionId: Type.Union([Type.String({ format: 'uuid' }), Type.Null()], {
+        description: 'null where the conditions did not match: then there is no execution.',
+      }),
+      error: Type.Optional(Type.String({ description: 'Present when success is false.' })),
+    }),
+  ),
+})
+export type TriggerResult = Type.Static<typeof TriggerResult>
+
+export const ExecutionResult = Type.Object({
+  success: Type.Boolean({ description: 'false when any action failed.' }),
+  conditionsPassed: Type.Boolean(),
+  actionsExecuted: Type.Integer({ minimum: 0 }),
+  dryRun: Type.Boolean(),
+  results: Type.Array(ActionResult),
+})
+export type ExecutionResult = Type.Static<typeof ExecutionResult>
+
+export function triggerResultOf(evaluations: Evaluation[]): TriggerResult {
+  return {
+    triggered: evaluations.length,
+    results: evaluations.map(({ ruleId, executionId, status, error }) => ({
+      ruleId,
+      success: error === null,
+      status,
+      conditionsPassed: executionId !== null,
+      executionId,
+      ...(error === null ? {} : { error }),
+    })),
+  }
+}
+
+export function executionResultOf(evaluation: Evaluation): ExecutionResult {
+  return {
+    success: evaluation.error === null,
+    conditionsPassed: evaluation.executionId !== null,
+    actionsExecuted: evaluation.results.filter((result) => result.status === 'success').length,
+    dryRun: false,
+    results: evaluation.results,
+  }
+}

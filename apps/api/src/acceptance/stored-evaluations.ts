@@ -1,0 +1,41 @@
+import { executionIdOf, type WorkspaceDatabase } from '@automation/database'
+import type { ActionResult } from '@automation/engine'
+import { type Evaluation, listEvaluations, type MatchedEvaluation } from '@automation/ledger'
+
+interface ConsideringEvent {
+  id: string
+  ruleId: string | null
+  ruleSetId: string | null
+}
+
+/** Reads the evaluations of an event that is done, in the order of the rules. */
+export async function readEvaluations(
+  database: WorkspaceDatabase,
+  event: ConsideringEvent,
+): Promise<Evaluation[]> {
+  const ruleIds = await readRuleIds(database, event)
+  const ids = ruleIds.map((ruleId) => executionIdOf(event, ruleId))
+  const executions = await database.execution.findMany({
+    where: { id: { in: ids } },
+    select: { id: true, status: true, error: true, results: true },
+  })
+  const byId = new Map(executions.map((execution) => [execution.id, execution]))
+  const matched = ids.flatMap((executionId, index): MatchedEvaluation[] => {
+    const execution = byId.get(executionId)
+    if (execution === undefined) return []
+    const { status, error, results } = execution
+    return [{ index, executionId, status, error, results: results as unknown as ActionResult[] }]
+  })
+  return listEvaluations(ruleIds, matched)
+}
+
+/** The rules that an event has considered, in creation order. */
+async function readRuleIds(
+  database: WorkspaceDatabase,
+  { ruleId, ruleSetId }: ConsideringEvent,
+): Promise<string[]> {
+  if (ruleSetId === null) return []
+  if (ruleId !== null) return [ruleId]
+  const set = await database.ruleSet.findFirst({ where: { id: ruleSetId }, select: { ruleIds: true } })
+  return set?.ruleIds ?? []
+}

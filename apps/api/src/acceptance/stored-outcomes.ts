@@ -1,0 +1,22 @@
+import { createBatcher } from '@automation/database'
+import { type EventInWorkspace, findOutcomes, type StoredOutcome } from '@automation/ledger'
+import fp from 'fastify-plugin'
+
+declare module 'fastify' {
+  interface FastifyInstance {
+    /** Reads the outcome of an event; undefined where it is not done. */
+    findOutcome(event: EventInWorkspace): Promise<StoredOutcome | undefined>
+  }
+}
+
+/** An event may have a thousand executions. */
+const eventsAtOnce = 100
+
+/**
+ * Outcomes for callers who got no reply. They come by the thousand at the same moment, when Redis is back or gone: they share
+ * statements, and so take one connection at a time.
+ */
+export default fp(async (app) => {
+  const find = createBatcher((events: EventInWorkspace[]) => findOutcomes(app.database, events), eventsAtOnce)
+  app.decorate('findOutcome', find)
+})

@@ -1,0 +1,12 @@
+import type { Administrator } from '@automation/access'
+import type { FastifyRequest } from 'fastify'
+
+/** The caller on whose behalf a request changes its workspace. */
+export function administratorOf({ server, workspace: { id, actor } }: FastifyRequest): Administrator {
+  return {
+    database: server.database,
+    workspaceId: id,
+    actor,
+    publish: (events) => server.inbox.publish(events),
+  }
+}

@@ -1,0 +1,44 @@
+import { timingSafeEqual } from 'node:crypto'
+import { hashApiKey, readApiKeyId, type Scope } from '@automation/access'
+import { createBatcher, type Database, type Plan } from '@automation/database'
+import { createUseNotes } from './last-used.js'
+
+interface StoredKey {
+  id: string
+  workspaceId: string
+  scopes: Scope[]
+  plan: Plan
+  hash: Uint8Array
+}
+
+/** Answers what a good key stands for, undefined for every other text. @throws what Postgres throws when it is away */
+export type VerifyApiKey = (key: string) => Promise<StoredKey | undefined>
+
+/**
+ * Keys are not cached, so one that was revoked is none from the next request on, on every process. Requests that
+ * arrive together share a query.
+ */
+export function createApiKeyVerifier(database: Database): VerifyApiKey {
+  const load = createBatcher(async (ids: string[]) => {
+    const keys = await database.run<StoredKey>('load_api_keys', statement, [ids])
+    const byId = new Map(keys.map((key) => [key.id, key]))
+    return ids.map((id) => byId.get(id))
+  })
+  const noteUse = createUseNotes((id, lastUsedAt) =>
+    database.system.apiKey.updateMany({ where: { id }, data: { lastUsedAt } }),
+  )
+
+  return async (text) => {
+    const id = readApiKeyId(text)
+    const key = id === undefined ? undefined : await load(id)
+    if (key === undefined || !timingSafeEqual(key.hash, hashApiKey(text))) return undefined
+    noteUse(key.id)
+    return key
+  }
+}
+
+const statement = `
+  SELECT k.id, k.workspace_id AS "workspaceId", k.scopes, k.hash, w.plan::text AS plan
+  FROM api_keys k
+  JOIN workspaces w ON w.id = k.workspace_id
+  WHERE k.id = ANY($1::uuid[]) AND k.revoked_at IS NULL AND (k.expires_at IS NULL OR k.expires_at > now())`

@@ -1,0 +1,73 @@
+import { pingType, ServiceEventType } from '@automation/access'
+import { firstIdOf, isUuid } from '@automation/database'
+import { eventTypes, parseTimestamp } from '@automation/engine'
+import { Type } from 'typebox'
+import { refusals } from '../errors.js'
+
+/** Narrows a list of history in a query, and chooses the rows to change in a body. */
+type Filter = Record<string, unknown>
+
+/** When it was accepted. */
+export const TimeRange = {
+  from: Type.Optional(
+    Type.String({ description: 'at or after this time: ISO 8601, a date or a time with a zone' }),
+  ),
+  to: Type.Optional(Type.String({ description: 'before this time: ISO 8601, a date or a time with a zone' })),
+}
+
+/** The event types of rules and of subscriptions. */
+const listedTypes: ReadonlySet<unknown> = new Set([...eventTypes, ...ServiceEventType.enum, pingType])
+
+const id = { isRight: isUuid, expected: 'must be a UUID' }
+const time = {
+  isRight: (text: unknown) => !Number.isNaN(parseTimestamp(text)),
+  expected: 'must be an ISO 8601 date, or a time with a zone',
+}
+const type = { isRight: (text: unknown) => listedTypes.has(text), expected: 'must be an event type' }
+/** Checks that a schema cannot express. */
+const checks = { ruleId: id, eventId: id, from: time, to: time, type, eventType: type }
+
+/** @throws a 400 refusal with the first fault */
+export function checkQuery({ properties }: Type.TObject, query: Filter): void {
+  const [fault] = findFaults(properties, query)
+  if (fault) throw refusals.badRequest(`Query parameter ${fault.name} ${fault.expected}`)
+}
+
+/** @throws a 422 refusal with all faults */
+export function checkFilter({ properties }: Type.TObject, filter: Filter): void {
+  const faults = findFaults(properties, filter).map(({ name, expected }) => ({
+    field: `filter.${name}`,
+    message: expected.charAt(0).toUpperCase() + expected.slice(1),
+  }))
+  if (faults.length > 0) throw refusals.invalid(faults)
+}
+
+const lastMs = Date.parse('9999-12-31T23:59:59.999Z')
+
+/**
+ * Reads a time that was checked. Postgres has no year 0, and nothing was accepted before 1970; a zone may lead beyond the year 9999,
+ * which cannot be presented.
+ */
+export function readTime(text: string, offsetMs = 0): Date {
+  return new Date(Math.min(Math.max(parseTimestamp(text) + offsetMs, 0), lastMs))
+}
+
+/** The lowest id of a row that was accepted at that time, or later. */
+export function firstIdAt(text: string, offsetMs = 0): string {
+  return firstIdOf(readTime(text, offsetMs).getTime())
+}
+
+function findFaults(names: object, filter: Filter): { name: string; expected: string }[] {
+  return Object.entries(checks).flatMap(([name, { isRight, expected }]) => {
+    const value = Object.hasOwn(names, name) ? filter[name] : undefined
+    return value === undefined || isRight(value) ? [] : [{ name, expected }]
+  })
+}
+
+/** The times of a filter that was checked. */
+export function readRange({ from, to }: { from?: string; to?: string }): { from?: Date; to?: Date } {
+  return {
+    ...(from !== undefined && { from: readTime(from) }),
+    ...(to !== undefined && { to: readTime(to) }),
+  }
+}

@@ -1,0 +1,88 @@
+import {
+  type ActionResult,
+  type Attempt,
+  type Effect,
+  findRetryDelay,
+  settleAction,
+} from '@automation/engine'
+import type { ExecutionRecord } from '@automation/ledger'
+import type { OutsideAction } from '../effects/effect.js'
+import { type Execution, end, suspend } from '../running/execution.js'
+
+/** Of one action, in its result. */
+const maxAttemptsKept = 20
+/** An execution is given up when this many workers in a row have ended while they held it. */
+const maxInterruptions = 5
+const interrupted = 'The worker ended during the call'
+
+/** Notes that a call is about to be made. Once this is committed, the call may have been made. */
+export function openAttempt({ results }: ExecutionRecord, action: OutsideAction): void {
+  const known = results[action.of.index]
+  const attempts = [...(known?.attempts ?? []), { startedAt: new Date().toISOString() }]
+  results[action.of.index] = {
+    action: action.type,
+    status: 'running',
+    attempts: attempts.slice(-maxAttemptsKept),
+    ...(known?.failures !== undefined && { failures: known.failures }),
+  }
+}
+
+/**
+ * Notes how a call ended. These are all ends:
+ *
+ *   success                       the execution continues
+ *   failed, final                 the action has failed
+ *   failed, no attempt left       the action has failed
+ *   failed, an attempt left       the execution is suspended until then
+ */
+export function settleAttempt(record: ExecutionRecord, action: OutsideAction, effect: Effect): void {
+  const { attempts = [], failures = 0 } = record.results[action.of.index] ?? {}
+  closeAttempt(attempts, effect)
+  const result: ActionResult = { ...settleAction(action, effect), attempts }
+  record.results[action.of.index] = result
+  if (effect.status === 'success') return
+  result.failures = failures + 1
+  if (effect.isFinal) return
+  const delayMs = findRetryDelay(action.of.retry, result.failures, Math.random(), effect.retryAfterMs)
+  if (delayMs === undefined) return
+  const dueAt = new Date(Date.now() + delayMs)
+  result.status = 'retrying'
+  result.until = dueAt.toISOString()
+  suspend(record, 'retrying', dueAt)
+}
+
+/**
+ * Settles the call that was under way when a worker ended, which may have been made or not. It is repeated under its key, unless the
+ * action says `onUncertain: "stop"`, or too many workers have ended with it, or the execution does not continue: then its outcome is
+ * unknown for good.
+ */
+export function settleInterrupted({ record, rule: { compiled } }: Execution): void {
+  const isGivenUp = record.interruptions >= maxInterruptions
+  const isContinued = record.finishedAt === null && !('fault' in compiled)
+  const index = record.results.findIndex((result) => result?.status === 'running')
+  const result = record.results[index]
+  if (result === undefined) {
+    if (isGivenUp && record.finishedAt === null) giveUp(record)
+    return
+  }
+  const attempt = result.attempts?.at(-1)
+  if (attempt && attempt.finishedAt === undefined) attempt.error = interrupted
+  if (isContinued && !isGivenUp && compiled.actions[index]?.onUncertain !== 'stop') return
+  result.status = 'unknown'
+  result.error = `${interrupted}: nobody knows whether it was made`
+  record.attention = 'unknown_outcome'
+}
+
+/** No call was under way, so the execution itself must end workers. */
+function giveUp(record: ExecutionRecord): void {
+  end(record, 'failed', `${record.interruptions} workers ended while they had this run`)
+  record.attention = 'unknown_outcome'
+}
+
+function closeAttempt(attempts: Attempt[], effect: Effect): void {
+  const attempt = attempts.at(-1)
+  if (attempt === undefined) return
+  attempt.finishedAt = new Date().toISOString()
+  if (effect.status === 'failed') attempt.error = effect.error
+  if (effect.output !== undefined) attempt.output = effect.output
+}

@@ -1,0 +1,185 @@
+import type { Effect } from '@automation/engine'
+import type { EventQueue } from '@automation/queue'
+import type { Logger } from 'pino'
+import { destinationOf, type OutsideAction, type Perform } from '../effects/effect.js'
+import { advance } from '../running/advance.js'
+import { type Execution, idsOf, suspend } from '../running/execution.js'
+import type { Recorder } from '../running/recorder.js'
+import { endCallSpan, traceCall } from '../running/trace-executions.js'
+import type { WorkerMetrics } from '../worker-metrics.js'
+import { openAttempt, settleAttempt, settleInterrupted } from './attempts.js'
+import type { Entry, Gate } from './gate.js'
+import type { HeldExecution } from './held-execution.js'
+import type { Leases } from './leases.js'
+import { publishEffects } from './publish-effects.js'
+import { untilPostgresIsBack } from './until-postgres-is-back.js'
+
+/** When an execution that found the gate full is tried again: between these (ms). */
+const fullRetryMs = [5_000, 15_000] as const
+
+export interface CallParts {
+  queue: Pick<EventQueue, 'addAlone' | 'addDue'>
+  recorder: Pick<Recorder, 'recordStep'>
+  leases: Pick<Leases, 'hold' | 'release' | 'noteLost'>
+  gate: Gate
+  perform: Perform
+  metrics: WorkerMetrics
+  log: Logger
+  /** Aborted when no further call may begin. */
+  closing: AbortSignal
+}
+
+/**
+ * Makes the calls of executions. The life of a call:
+ *
+ *   prepare ─▶ admit ─▶ recordIntent ─▶ perform ─▶ recordResult ─▶ prepare …
+ *                │           │                          └▶ finished or suspended
+ *                │           └▶ the lease is lost: another worker continues
+ *                └▶ the gate is full, or this worker closes: released
+ *
+ * Only an execution with a slot of the gate records an intent. Where `prepare` finds a free slot at once, the intent is committed
+ * together with what was recorded before it, which saves a commit.
+ */
+export class CallRunner {
+  readonly #parts: CallParts
+
+  constructor(parts: CallParts) {
+    this.#parts = parts
+  }
+
+  /** Advances an execution up to its next call, and enters the gate where a slot is free. False where there is no call. */
+  prepare(held: HeldExecution): boolean {
+    const { gate, closing } = this.#parts
+    const { record, event } = held.execution
+    held.entry = undefined
+    held.action = advance(held.execution)
+    if (held.action === undefined) return false
+    if (closing.aborted) {
+      held.action = undefined
+      suspend(record, 'running', new Date())
+      return false
+    }
+    record.lease = held.lease
+    held.entry = gate.tryEnter(event.workspaceId, destinationOf(held.action))
+    if (held.entry) openAttempt(record, held.action)
+    else record.awaitsSlot = true
+    return true
+  }
+
+  /** Makes the prepared call and all that follow, until the execution is finished, suspended or another worker's. */
+  async run(held: HeldExecution): Promise<void> {
+    let isHeld = true
+    while (isHeld && held.action) isHeld = await this.#makeCall(held, held.action)
+  }
+
+  /** Settles the call that was under way when the last worker ended, and continues. */
+  async resume(held: HeldExecution): Promise<void> {
+    settleInterrupted(held.execution)
+    if (held.execution.record.finishedAt === null) this.prepare(held)
+    if (await this.#record(held)) await this.run(held)
+  }
+
+  /** @returns false where this worker does not hold the execution any more */
+  async #makeCall(held: HeldExecution, action: OutsideAction): Promise<boolean> {
+    const entry = held.entry ?? (await this.#admit(held, action))
+    if (entry === undefined) return false
+    const effect = await this.#perform(held.execution, action, entry)
+    return this.#recordResult(held, action, effect)
+  }
+
+  /** Waits for a slot and records the intent. Undefined where the execution was released, or its lease is lost. */
+  async #admit(held: HeldExecution, action: OutsideAction): Promise<Entry | undefined> {
+    const { gate, closing } = this.#parts
+    const { record, event } = held.execution
+    const entry = await gate
+      .enter(event.workspaceId, destinationOf(action), closing)
+      .catch(() => ({ kind: 'closing' as const }))
+    record.awaitsSlot = false
+    if (entry.kind === 'closing' || entry.kind === 'full') {
+      suspend(record, 'running', entry.kind === 'full' ? findFullRetry() : new Date())
+      await this.#record(held)
+      return undefined
+    }
+    held.entry = entry
+    openAttempt(record, action)
+    return (await this.#record(held)) ? entry : undefined
+  }
+
+  async #perform(execution: Execution, action: OutsideAction, entry: Entry): Promise<Effect> {
+    if (entry.kind !== 'entered') {
+      const error = `${destinationOf(action)} has not answered lately, so it was not called`
+      return { status: 'failed', error, retryAfterMs: entry.kind === 'broken' ? entry.retryAfterMs : 0 }
+    }
+    const { perform, metrics } = this.#parts
+    const span = traceCall(execution, action)
+    const startedAt = performance.now()
+    let effect: Effect | undefined
+    try {
+      const { record, rule, event } = execution
+      const context = { executionId: record.id, rule, event, startedAt: record.startedAt }
+      // Postgres is read before the call alone: where that fails, nothing was called yet.
+      effect = await untilPostgresIsBack(() =>
+        perform(action, { ...context, traceparent: span?.traceparent }),
+      )
+      metrics.noteAttempt(action, resultOf(effect), startedAt)
+      this.#logCall(execution, action, effect)
+      return effect
+    } finally {
+      endCallSpan(span, effect)
+      entry.leave(effect && wasAnswered(action, effect))
+    }
+  }
+
+  /** Records the result, together with the intent of the next call where a slot is free. */
+  #recordResult(held: HeldExecution, action: OutsideAction, effect: Effect): Promise<boolean> {
+    const { record } = held.execution
+    settleAttempt(record, action, effect)
+    held.action = undefined
+    held.entry = undefined
+    if (record.status === 'running') this.prepare(held)
+    return this.#record(held)
+  }
+
+  /** @returns false where another worker holds the execution by now */
+  async #record(held: HeldExecution): Promise<boolean> {
+    const { recorder, queue, metrics, leases, log } = this.#parts
+    const isRecorded = await untilPostgresIsBack(() => recorder.recordStep(held))
+    if (isRecorded) publishEffects(held.execution, queue, log)
+    else {
+      metrics.leasesLost.inc()
+      leases.noteLost(held)
+      held.execution.span?.end(true)
+    }
+    return isRecorded
+  }
+
+  #logCall(execution: Execution, { of, type }: OutsideAction, effect: Effect): void {
+    const { log } = this.#parts
+    if (!log.isLevelEnabled('debug')) return
+    const { statusCode } = (effect.output ?? {}) as { statusCode?: number }
+    log.debug(
+      { ...idsOf(execution), action: type, index: of.index, result: resultOf(effect), statusCode },
+      'called',
+    )
+  }
+}
+
+function resultOf(effect: Effect): 'success' | 'failed' | 'final' {
+  if (effect.status === 'success') return 'success'
+  return effect.isFinal ? 'final' : 'failed'
+}
+
+/**
+ * Whether the destination answered, and well enough to be called again. The mail server is ours: no rule's failure stops the calls of
+ * another.
+ */
+function wasAnswered(action: OutsideAction, effect: Effect): boolean {
+  if (action.type === 'SEND_EMAIL' || effect.status === 'success' || effect.isFinal) return true
+  const { statusCode } = (effect.output ?? {}) as { statusCode?: number }
+  return statusCode !== undefined && statusCode < 500
+}
+
+function findFullRetry(): Date {
+  const [least, most] = fullRetryMs
+  return new Date(Date.now() + least + Math.random() * (most - least))
+}

@@ -1,0 +1,106 @@
+import { setMaxListeners } from 'node:events'
+import { setTimeout } from 'node:timers/promises'
+import { newId } from '@automation/database'
+import type { Step } from '@automation/ledger'
+import { type Execution, idsOf } from '../running/execution.js'
+import { type CallParts, CallRunner } from './call-runner.js'
+import { abandon, type HeldExecution, hold } from './held-execution.js'
+import { publishEffects } from './publish-effects.js'
+
+/**
+ * Continues executions beyond the job that brought them. The queue does not wait for their calls: a slow target delays nobody but
+ * its own callers. A worker that ends during a call stops renewing the lease, and another worker continues from what was committed
+ * last.
+ */
+export class Executor {
+  readonly #parts: Omit<CallParts, 'closing'>
+  readonly #calls: CallRunner
+  readonly #underWay = new Set<Promise<void>>()
+  readonly #closing = new AbortController()
+
+  constructor(parts: Omit<CallParts, 'closing'>) {
+    this.#parts = parts
+    this.#calls = new CallRunner({ ...parts, closing: this.#closing.signal })
+    // Every execution that waits for a slot listens to it, and many wait.
+    setMaxListeners(0, this.#closing.signal)
+  }
+
+  /**
+   * Advances executions up to their first calls.
+   *
+   * @returns those that have a call: to be committed, and then passed to `continue`, or to `abandon`
+   */
+  begin(executions: Execution[]): HeldExecution[] {
+    const held = executions.map((execution) => hold({ execution, lease: newId() }))
+    try {
+      return held.filter((one) => this.#calls.prepare(one))
+    } catch (error) {
+      held.forEach(abandon)
+      throw error
+    }
+  }
+
+  /** Makes the calls of an execution that was committed. Resolves when it is finished, suspended or another worker's. */
+  continue(held: HeldExecution): Promise<void> {
+    return this.#track(held, () => this.#calls.run(held))
+  }
+
+  /** Continues an execution that was claimed. */
+  resume(step: Step<Execution>): Promise<void> {
+    const held = hold(step)
+    return this.#track(held, () => this.#calls.resume(held))
+  }
+
+  /** Gives up an execution that was begun, and is not continued. */
+  abandon(held: HeldExecution): void {
+    abandon(held)
+  }
+
+  /** Publishes what was committed with an execution. */
+  publish(execution: Execution): void {
+    const { queue, log } = this.#parts
+    publishEffects(execution, queue, log)
+  }
+
+  get isIdle(): boolean {
+    return this.#underWay.size === 0
+  }
+
+  /** From now on no call begins: other workers continue the executions. */
+  stop(): void {
+    this.#closing.abort()
+  }
+
+  /** Waits for the calls under way, and not longer than this (ms). */
+  async close(withinMs: number): Promise<void> {
+    const enough = new AbortController()
+    await Promise.race([
+      Promise.allSettled(this.#underWay),
+      setTimeout(Math.max(withinMs, 0), undefined, { signal: enough.signal }).catch(() => {}),
+    ])
+    enough.abort()
+  }
+
+  #track(held: HeldExecution, work: () => Promise<void>): Promise<void> {
+    const tracked = this.#holdDuring(held, work)
+      // The lease expires, and another worker tries.
+      .catch((error) =>
+        this.#parts.log.error({ err: error, ...idsOf(held.execution) }, 'an execution could not continue'),
+      )
+      .finally(() => this.#underWay.delete(tracked))
+    this.#underWay.add(tracked)
+    return tracked
+  }
+
+  /** However the work ends, the lease is not renewed any longer, and the slot is free: it is left here or after a call. */
+  async #holdDuring(held: HeldExecution, work: () => Promise<void>): Promise<void> {
+    const { leases } = this.#parts
+    leases.hold(held)
+    try {
+      await work()
+    } finally {
+      leases.release(held)
+      abandon(held)
+    }
+  }
+}

@@ -1,0 +1,22 @@
+import type { Step } from '@automation/ledger'
+import type { OutsideAction } from '../effects/effect.js'
+import type { Execution } from '../running/execution.js'
+import type { Entry } from './gate.js'
+
+/** An execution that this worker holds under a lease. */
+export interface HeldExecution extends Step<Execution> {
+  /** The next call; undefined where the execution is finished or suspended. */
+  action: OutsideAction | undefined
+  /** Its entry into the gate; undefined where it has none. */
+  entry: Entry | undefined
+}
+
+export function hold({ execution, lease }: Step<Execution>): HeldExecution {
+  return { execution, lease, action: undefined, entry: undefined }
+}
+
+/** Leaves the gate without a call. Where there is no entry, or it was left already, nothing happens. */
+export function abandon({ execution, entry }: HeldExecution): void {
+  if (entry?.kind === 'entered') entry.leave()
+  execution.span?.end(true)
+}

@@ -1,0 +1,98 @@
+import { type Database, readClock } from '@automation/database'
+import type { BacklogWalk } from '@automation/ledger'
+import {
+  endOrphanEvents,
+  endOrphanExecutions,
+  type Unfinished,
+  walkEvents,
+  walkExecutions,
+} from '@automation/ledger'
+import { openMetrics } from '@automation/telemetry'
+import type { Logger } from 'pino'
+import { repeat } from '../repeat.js'
+import { createWorkerMetrics } from '../worker-metrics.js'
+import {
+  addUp,
+  eventJobs,
+  executionJobs,
+  type MissingJob,
+  type Restoration,
+  type RestoringQueue,
+  restoreJobs,
+} from './restore-jobs.js'
+
+const pauseMs = 2_000
+/** Of the transaction that holds the lock: by this process's clock and, where it stands still, by Postgres's. */
+const maxSweepMs = 10_000
+/** A sweep begins no page later than this, so that it ends before its lock does. */
+const lastPageMs = 5_000
+/** Any number that nothing else in this database locks. */
+const sweeperLock = 7_701_202_611n
+/** So many workspaces are named in the log. */
+const maxNamed = 10
+
+/**
+ * Restores the jobs that the queue lost: those of events that are not done, and of executions that are due, where Redis forgot the
+ * job, the process that was to add it died first, BullMQ gave up on it, or the worker died that had it. One worker sweeps at
+ * a time, whichever comes first.
+ */
+export function startSweeper(
+  database: Database,
+  queue: RestoringQueue,
+  log: Logger,
+  metrics = createWorkerMetrics(openMetrics()),
+) {
+  const events = walkEvents(database)
+  const executions = walkExecutions(database)
+  return repeat(sweep, pauseMs, (error) => log.warn({ err: error }, 'sweep failed; the next one goes on'))
+
+  /** The lock ends with its transaction, and so also with a worker that is killed here, or sleeps. */
+  async function sweep(isStopped: () => boolean): Promise<void> {
+    const endAt = performance.now() + lastPageMs
+    const isOver = () => isStopped() || performance.now() > endAt
+    const { restored, failed, example } = await database.system.$transaction(
+      async (transaction) => {
+        const [lock] = await transaction.$queryRaw<{ taken: boolean }[]>`
+          SELECT pg_try_advisory_xact_lock(${sweeperLock}) AS taken,
+                 set_config('idle_in_transaction_session_timeout', ${`${maxSweepMs}`}, true)`
+        if (!lock?.taken) return { restored: 0, failed: 0 }
+        const now = await readClock(database)
+        const restoredEvents = await restorePages(events, now, isOver, {
+          jobsOf: (page) => eventJobs(queue, page),
+          end: (ids) => endOrphanEvents(database, ids),
+        })
+        metrics.rescued.events.inc(restoredEvents.restored)
+        const restoredExecutions = await restorePages(executions, now, isOver, {
+          jobsOf: (page) => executionJobs(queue, page),
+          end: (ids) => endOrphanExecutions(database, ids),
+        })
+        metrics.rescued.executions.inc(restoredExecutions.restored)
+        return addUp(restoredEvents, restoredExecutions)
+      },
+      { timeout: maxSweepMs },
+    )
+    if (restored > 0) log.info({ restored }, 'restored jobs')
+    if (failed > 0) log.warn({ failed, ...example }, 'jobs could not be restored; the next sweeps try again')
+  }
+
+  async function restorePages<Row extends Unfinished>(
+    walk: BacklogWalk<Row>,
+    now: number,
+    isOver: () => boolean,
+    { jobsOf, end }: { jobsOf(page: Row[]): MissingJob[]; end(ids: string[]): Promise<void> },
+  ): Promise<Restoration> {
+    let sum: Restoration = { restored: 0, failed: 0 }
+    for await (const page of walk.pages(now)) {
+      const orphans = page.filter(({ hasWorkspace }) => !hasWorkspace)
+      if (orphans.length > 0) {
+        await end(orphans.map(({ id }) => id))
+        const workspaceIds = [...new Set(orphans.map(({ workspaceId }) => workspaceId))].slice(0, maxNamed)
+        log.warn({ ended: orphans.length, workspaceIds }, 'ended work of workspaces that no longer exist')
+      }
+      const jobs = jobsOf(page.filter(({ hasWorkspace }) => hasWorkspace))
+      sum = addUp(sum, await restoreJobs(jobs))
+      if (isOver()) break
+    }
+    return sum
+  }
+}

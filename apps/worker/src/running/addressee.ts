@@ -1,0 +1,29 @@
+import { findSubscription, subscriptionRetry } from '@automation/access'
+import type { Database } from '@automation/database'
+import { compileRule, isServiceEvent } from '@automation/engine'
+import type { LoadedEvent } from '@automation/ledger'
+import { definitionColumns, makeReady, type ReadyRule } from './ready-rule.js'
+
+/**
+ * The one that an event is addressed to, as it stands now: a rule that was asked for by hand, active or not, or an active
+ * subscription; none where it was deleted.
+ */
+export async function findAddressee(
+  database: Database,
+  { workspaceId, type }: LoadedEvent,
+  id: string,
+): Promise<ReadyRule | undefined> {
+  if (isServiceEvent(type)) {
+    const subscription = await findSubscription(database, workspaceId, id)
+    return subscription?.isActive ? makeReadySubscription(subscription) : undefined
+  }
+  const { rule } = database.forWorkspace(workspaceId)
+  const row = await rule.findUnique({ where: { id }, select: definitionColumns })
+  return row === null ? undefined : makeReady(row)
+}
+
+/** A subscription is told by what a rule would do: one call, tried again for a day or so. */
+function makeReadySubscription({ id, url }: { id: string; url: string }): ReadyRule {
+  const call = { type: 'SEND_WEBHOOK' as const, config: { url }, retry: subscriptionRetry }
+  return { id, name: 'Subscription', version: 1, compiled: compileRule({ conditions: [], actions: [call] }) }
+}

@@ -1,0 +1,73 @@
+import {
+  type ActionResult,
+  type Effect,
+  findNextAction,
+  parseDuration,
+  settleAction,
+} from '@automation/engine'
+import type { ActionOf, OutsideAction } from '../effects/effect.js'
+import { emitEvent } from './emit-event.js'
+import { type Execution, end, finish, suspend } from './execution.js'
+
+/**
+ * Advances an execution as far as this worker can without a call: tasks and events are noted, to be committed with the execution,
+ * and a WAIT suspends it.
+ *
+ * @returns the next action that needs a call; undefined where the execution is finished or suspended
+ */
+export function advance(execution: Execution): OutsideAction | undefined {
+  const { record, event } = execution
+  const { compiled } = execution.rule
+  if ('fault' in compiled) {
+    end(record, 'failed', compiled.fault)
+    return undefined
+  }
+  for (;;) {
+    const action = findNextAction(compiled, event.data, record.startedAt.getTime(), record.results)
+    if (action === undefined) {
+      finish(record)
+      return undefined
+    }
+    switch (action.type) {
+      case 'CREATE_TASK':
+        record.results[action.of.index] = settleAction(action, createTask(execution, action))
+        break
+      case 'EMIT_EVENT':
+        record.results[action.of.index] = settleAction(action, emitEvent(execution, action))
+        break
+      case 'WAIT': {
+        const result = wait(record.results[action.of.index], action)
+        record.results[action.of.index] = result
+        if (result.status === 'success') break
+        suspend(record, 'waiting', new Date(result.until ?? Number.NaN))
+        return undefined
+      }
+      default:
+        return action
+    }
+  }
+}
+
+function createTask({ tasks }: Execution, { of, config }: ActionOf<'CREATE_TASK'>): Effect {
+  const createdAt = new Date()
+  const dueInMs = config.dueIn === undefined ? undefined : parseDuration(config.dueIn)
+  tasks.push({
+    actionIndex: of.index,
+    title: config.title,
+    description: config.description ?? null,
+    assigneeId: config.assigneeId ?? null,
+    priority: config.priority ?? 'normal',
+    dueAt: dueInMs === undefined ? null : new Date(createdAt.getTime() + dueInMs),
+    createdAt,
+  })
+  return { status: 'success' }
+}
+
+/** A WAIT begins when it is reached. Its end is committed, and stays the same from then on. */
+function wait(known: ActionResult | undefined, action: ActionOf<'WAIT'>): ActionResult {
+  const until =
+    (known?.status === 'scheduled' && known.until) ||
+    new Date(Date.now() + (parseDuration(action.config.duration) ?? 0)).toISOString()
+  const isOver = Date.parse(until) <= Date.now()
+  return { ...settleAction(action, { status: 'success' }), status: isOver ? 'success' : 'scheduled', until }
+}

@@ -1,0 +1,94 @@
+import { createBatcher, type Database } from '@automation/database'
+import { isServiceEvent } from '@automation/engine'
+import { type ClaimedExecution, claimExecutions, type LoadedEvent, type Step } from '@automation/ledger'
+import { LRUCache } from 'lru-cache'
+import { findAddressee } from './addressee.js'
+import { type Execution, end } from './execution.js'
+import { makeReady, type ReadyRule } from './ready-rule.js'
+
+const maxCompiled = 20_000
+
+/** Claims executions that are due, and prepares them to be continued. */
+export class Claims {
+  readonly #database: Database
+  readonly #claim: (id: string) => Promise<ClaimedExecution | undefined>
+  /** By rule and version. A version never changes, so it stays valid. */
+  readonly #compiled = new LRUCache<string, ReadyRule>({ max: maxCompiled })
+
+  constructor(database: Database) {
+    this.#database = database
+    this.#claim = createBatcher((ids) => claimExecutions(database, ids))
+  }
+
+  /** @returns undefined where the execution is not due: it is finished, cancelled, or another worker was faster */
+  async claim(executionId: string): Promise<Step<Execution> | undefined> {
+    const claimed = await this.#claim(executionId)
+    return (
+      claimed && { execution: continueClaimed(claimed, await this.#findRule(claimed)), lease: claimed.lease }
+    )
+  }
+
+  async #findRule(claimed: ClaimedExecution): Promise<ReadyRule | undefined> {
+    const { type, ruleId: id, ruleVersion: version, name, conditions, actions } = claimed
+    if (isServiceEvent(type)) return findAddressee(this.#database, eventOf(claimed), id)
+    if (name === null) return undefined
+    const key = `${id} ${version}`
+    const known = this.#compiled.get(key)
+    if (known) return known
+    const rule = makeReady({ id, version, name, conditions, actions })
+    this.#compiled.set(key, rule)
+    return rule
+  }
+}
+
+/** @param rule undefined where it was deleted */
+function continueClaimed(claimed: ClaimedExecution, rule: ReadyRule | undefined): Execution {
+  const { executionId: id, ruleId, ruleVersion, results, startedAt, lease, interruptions } = claimed
+  const execution: Execution = {
+    record: {
+      id,
+      ruleId,
+      ruleVersion,
+      status: 'running',
+      error: null,
+      results,
+      startedAt,
+      finishedAt: null,
+      dueAt: null,
+      lease,
+      awaitsSlot: false,
+      interruptions,
+      attention: null,
+    },
+    rule: rule ?? { id: ruleId, name: '', version: ruleVersion, compiled: { fault: '' } },
+    event: eventOf(claimed),
+    tasks: [],
+    emitted: [],
+  }
+  const reason = findCancellation(claimed, rule)
+  if (reason !== undefined) end(execution.record, 'cancelled', reason)
+  return execution
+}
+
+/** Why a claimed execution is not continued. A rule that was executed by hand runs active or not. */
+function findCancellation(
+  { type, isRuleActive, eventRuleId }: ClaimedExecution,
+  rule: ReadyRule | undefined,
+): string | undefined {
+  if (rule === undefined) return isServiceEvent(type) ? 'The subscription is gone' : 'The rule was deleted'
+  return isRuleActive === false && eventRuleId === null ? 'The rule was switched off' : undefined
+}
+
+function eventOf(claimed: ClaimedExecution): LoadedEvent {
+  return {
+    id: claimed.eventId,
+    workspaceId: claimed.workspaceId,
+    type: claimed.type,
+    data: claimed.data,
+    ruleId: claimed.eventRuleId,
+    depth: claimed.depth,
+    rulesVersion: claimed.rulesVersion,
+    autoPauseAfter: claimed.autoPauseAfter,
+    crashes: 0,
+  }
+}

@@ -1,0 +1,115 @@
+import { createBatcher, type Database } from '@automation/database'
+import { type LoadedEvent, loadEvents } from '@automation/ledger'
+import type { EventPointer, EventsJobData } from '@automation/queue'
+import type { Span, Tracing } from '@automation/telemetry'
+import type { Logger } from 'pino'
+import type { Executor } from '../calls/executor.js'
+import { findAddressee } from './addressee.js'
+import { createCompiledRules } from './compiled-rules.js'
+import { beginExecutions } from './execution.js'
+import type { Recorder } from './recorder.js'
+import type { Replies } from './replies.js'
+import { makeSetOfOne, type RuleSet } from './rule-set.js'
+import { createIsolation } from './run-isolated.js'
+import { traceEvent, traceExecutions } from './trace-executions.js'
+
+export interface EventParts {
+  database: Database
+  recorder: Recorder
+  executor: Executor
+  replies: Replies
+  log: Logger
+  tracing: Tracing | undefined
+  onQuarantine: () => void
+}
+
+/**
+ * Runs events. The life of an event:
+ *
+ *   load ─▶ find its rules ─▶ begin executions ─▶ commit the outcome ─▶ reply, or first make the calls (executor.ts)
+ *     └▶ done already
+ *
+ * A worker that is killed on the way changes nothing: the job is delivered again and ends in the same rows.
+ */
+export class EventRunner {
+  readonly #parts: EventParts
+  readonly #load: (eventId: string) => Promise<LoadedEvent | undefined>
+  readonly #findRules: (event: LoadedEvent) => Promise<RuleSet>
+  readonly #runIsolated: (eventId: string, run: () => Promise<void>) => Promise<void>
+
+  constructor(parts: EventParts) {
+    const { database, onQuarantine } = parts
+    this.#parts = parts
+    this.#load = createBatcher((ids) => loadEvents(database, ids))
+    this.#findRules = createCompiledRules(database)
+    this.#runIsolated = createIsolation(database, onQuarantine)
+  }
+
+  /**
+   * Runs the events of a job, each by itself. An event that fails brings the job back, where the others are done already.
+   *
+   * @param hasStalled whether the worker that had the job before stopped giving signs of life
+   */
+  async runAll({ events, replyTo }: EventsJobData, hasStalled: boolean): Promise<void> {
+    const runs = await Promise.allSettled(events.map((event) => this.#run(event, replyTo, hasStalled)))
+    const failure = runs.find(({ status }) => status === 'rejected')
+    if (failure?.status === 'rejected') throw failure.reason
+  }
+
+  async #run(
+    { id, traceparent }: EventPointer,
+    replyTo: string | undefined,
+    hasStalled: boolean,
+  ): Promise<void> {
+    const event = await this.#load(id)
+    if (event === undefined) return
+    const span = traceEvent(this.#parts.tracing, event, traceparent)
+    try {
+      if (hasStalled || event.crashes > 0)
+        await this.#runIsolated(id, () => this.#execute(event, replyTo, span))
+      else await this.#execute(event, replyTo, span)
+      span?.end()
+    } finally {
+      span?.end(true)
+    }
+  }
+
+  async #execute(event: LoadedEvent, replyTo: string | undefined, span?: Span): Promise<void> {
+    const { recorder, executor, replies, log } = this.#parts
+    const set = await this.#findSet(event)
+    const executions = beginExecutions(set, event)
+    traceExecutions(span, executions)
+    const calls = executor.begin(executions)
+    const left = new Set(calls)
+    const ends: Promise<void>[] = []
+    const recording = span?.begin('record')
+    try {
+      const held = await recorder.finishEvent({ event, ruleSetId: set.id, executions })
+      recording?.end()
+      // The faster delivery replies to the caller, or the caller reads what it stored.
+      if (held === undefined) {
+        for (const execution of executions) execution.span?.end(true)
+        return log.debug({ eventId: event.id }, 'event was done by another delivery')
+      }
+      for (const execution of executions) executor.publish(execution)
+      // Rules are independent, so none waits for the calls of another.
+      for (const call of calls) {
+        if (!held.includes(call.execution)) continue
+        left.delete(call)
+        ends.push(executor.continue(call))
+      }
+    } finally {
+      for (const call of left) executor.abandon(call)
+    }
+    log.debug({ eventId: event.id, executions: executions.length, calls: calls.length }, 'event done')
+    if (replyTo === undefined) return
+    const reply = () => replies.send(replyTo, event, set, executions)
+    if (calls.length > 0) void Promise.all(ends).then(reply)
+    else reply()
+  }
+
+  async #findSet(event: LoadedEvent): Promise<RuleSet> {
+    if (event.ruleId === null) return this.#findRules(event)
+    return makeSetOfOne(await findAddressee(this.#parts.database, event, event.ruleId))
+  }
+}

@@ -1,0 +1,90 @@
+import { executionIdOf } from '@automation/database'
+import { findError, ruleHolds } from '@automation/engine'
+import type { ExecutionRecord, LoadedEvent, RecordableExecution } from '@automation/ledger'
+import type { Span } from '@automation/telemetry'
+import type { ReadyRule } from './ready-rule.js'
+import type { RuleSet } from './rule-set.js'
+
+/** An execution in this worker's hands: what is stored of it, and what only a worker has. */
+export interface Execution extends RecordableExecution {
+  readonly rule: ReadyRule
+  /** The span of what this worker does of it. */
+  span?: Span
+  /** The traceparent of its first span, in whatever process that was. */
+  firstTraceparent?: string | undefined
+}
+
+/**
+ * Judges the conditions and begins the executions of the rules that match, in their order. A rule that does not compile fails by
+ * itself and affects no other rule.
+ */
+export function beginExecutions({ rules, findCandidates }: RuleSet, event: LoadedEvent): Execution[] {
+  const startedAt = new Date()
+  const now = startedAt.getTime()
+  const executions: Execution[] = []
+  for (const index of findCandidates(event.data)) {
+    const rule = rules[index]
+    if (rule && ('fault' in rule.compiled || ruleHolds(rule.compiled, event.data, now)))
+      executions.push(beginExecution(rule, event, startedAt))
+  }
+  return executions
+}
+
+function beginExecution(rule: ReadyRule, event: LoadedEvent, startedAt: Date): Execution {
+  return {
+    record: {
+      id: executionIdOf(event, rule.id),
+      ruleId: rule.id,
+      ruleVersion: rule.version,
+      status: 'running',
+      error: null,
+      results: [],
+      startedAt,
+      finishedAt: null,
+      dueAt: null,
+      lease: null,
+      awaitsSlot: false,
+      interruptions: 0,
+      attention: null,
+    },
+    rule,
+    event,
+    tasks: [],
+    emitted: [],
+  }
+}
+
+/** Ends an execution whose actions are all settled. */
+export function finish(record: ExecutionRecord): void {
+  const error = findError(record.results)
+  end(record, error === null ? 'succeeded' : 'failed', error)
+}
+
+export function end(
+  record: ExecutionRecord,
+  status: 'succeeded' | 'failed' | 'cancelled',
+  error: string | null,
+): void {
+  record.status = status
+  record.error = error
+  record.finishedAt = new Date()
+  record.dueAt = null
+  record.lease = null
+}
+
+/** Releases an execution until it is due. */
+export function suspend(
+  record: ExecutionRecord,
+  status: 'waiting' | 'retrying' | 'running',
+  dueAt: Date,
+): void {
+  record.error = findError(record.results)
+  record.status = status
+  record.dueAt = dueAt
+  record.lease = null
+}
+
+/** The fields that identify an execution in log lines. */
+export function idsOf({ record, event }: Execution) {
+  return { executionId: record.id, eventId: event.id, ruleId: record.ruleId }
+}

@@ -1,0 +1,29 @@
+import { createKeyedMutex, type Database } from '@automation/database'
+import { noteCrash, withdrawCrash } from '@automation/ledger'
+import { untilPostgresIsBack } from '../calls/until-postgres-is-back.js'
+
+/**
+ * Isolates poison events. When a worker ends, any of a hundred events that it ran may have ended it. Each of them runs alone from
+ * then on, after its crash was counted in advance: an innocent event gets done, and a poison event takes down no other work.
+ *
+ *   crash ─▶ suspected ─(runs alone)─▶ done
+ *                └─ third crash ─▶ quarantined: done, without executions, and presented as such
+ *
+ * @param onQuarantine is called for each event that is quarantined
+ * @returns a function that runs a suspected event when those before it are through, and not at all where it is quarantined or done
+ */
+export function createIsolation(database: Database, onQuarantine = () => {}) {
+  const serialize = createKeyedMutex()
+
+  return (eventId: string, run: () => Promise<void>): Promise<void> =>
+    serialize('suspected', async () => {
+      const verdict = await noteCrash(database, eventId)
+      if (verdict === 'quarantined') onQuarantine()
+      if (verdict !== 'run') return
+      await run().catch(async (error) => {
+        // A worker that can tell that the run failed was not ended by it.
+        await untilPostgresIsBack(() => withdrawCrash(database, eventId)).catch(() => {})
+        throw error
+      })
+    })
+}

@@ -1,0 +1,146 @@
+import { hash, randomBytes } from 'node:crypto'
+import { isUuid, newId, type WorkspaceDatabase } from '@automation/database'
+import { parseTimestamp } from '@automation/engine'
+import { Type } from 'typebox'
+import { type Administrator, changeWorkspace } from './change-workspace.js'
+import { credentialTimes, orNull, presentTimes, Timestamp } from './credential.js'
+import { Refused } from './refused.js'
+
+/** What a key may do. Those on rules are like the roles: each holds the ones before it. `admin` holds all. */
+export const Scope = Type.Enum(['receipts:read', 'rules:read', 'rules:run', 'rules:write', 'admin'])
+export type Scope = Type.Static<typeof Scope>
+
+export const ApiKey = Type.Object({
+  id: Type.String({ format: 'uuid' }),
+  name: Type.String({ minLength: 1, maxLength: 200 }),
+  scopes: Type.Array(Scope, { minItems: 1, uniqueItems: true }),
+  state: Type.Enum(['active', 'expired', 'revoked']),
+  ...credentialTimes,
+  expiresAt: orNull(Timestamp),
+})
+export type ApiKey = Type.Static<typeof ApiKey>
+
+/** The only answer that ever shows the key itself. */
+export const NewApiKey = Type.Object({
+  ...ApiKey.properties,
+  key: Type.String({ description: 'shown this once; only its SHA-256 is kept' }),
+})
+export type NewApiKey = Type.Static<typeof NewApiKey>
+
+export const ApiKeyToCreate = Type.Object(
+  {
+    name: ApiKey.properties.name,
+    scopes: ApiKey.properties.scopes,
+    expiresAt: Type.Optional(
+      Type.String({ description: 'ISO 8601 date, or time with a zone; without it the key never expires' }),
+    ),
+  },
+  { additionalProperties: false },
+)
+
+const maxUsableKeys = 100
+
+/**
+ * @throws Refused where the time of expiry is none or over, or the workspace has 100 keys in use
+ */
+export function createApiKey(
+  administrator: Administrator,
+  { name, scopes, expiresAt }: Type.Static<typeof ApiKeyToCreate>,
+): Promise<NewApiKey> {
+  const id = newId()
+  const key = `ark_${id}_${randomBytes(32).toString('base64url')}`
+  return changeWorkspace(administrator, async (transaction) => {
+    const expiry = expiresAt === undefined ? null : readExpiry(expiresAt)
+    const inUse = await transaction.apiKey.count({
+      where: { revokedAt: null, OR: [{ expiresAt: null }, { expiresAt: { gt: new Date() } }] },
+    })
+    if (inUse >= maxUsableKeys)
+      throw new Refused('conflict', `A workspace may have ${maxUsableKeys} API keys in use`)
+    const row = await transaction.apiKey.create({
+      data: {
+        id,
+        workspaceId: administrator.workspaceId,
+        name,
+        scopes,
+        hash: hashApiKey(key),
+        expiresAt: expiry,
+      },
+    })
+    return {
+      result: { ...present(row), key },
+      entry: {
+        action: 'api_key.created',
+        subject: id,
+        details: { name, scopes, expiresAt: row.expiresAt },
+      },
+    }
+  })
+}
+
+/** The newest first; those that were revoked or have expired too. */
+export async function listApiKeys(database: WorkspaceDatabase): Promise<ApiKey[]> {
+  const rows = await database.apiKey.findMany({ orderBy: { id: 'desc' } })
+  return rows.map(present)
+}
+
+/** From the next request on the key is none. Revoking again changes nothing. @throws Refused where there is no such key */
+export function revokeApiKey(administrator: Administrator, id: string): Promise<ApiKey> {
+  return changeWorkspace(administrator, async (transaction) => {
+    const found = isUuid(id) ? await transaction.apiKey.findUnique({ where: { id } }) : null
+    if (found === null) throw new Refused('not_found', 'API key not found')
+    if (found.revokedAt) return { result: present(found), entry: undefined }
+    const row = await transaction.apiKey.update({ where: { id }, data: { revokedAt: new Date() } })
+    return {
+      result: present(row),
+      entry: { action: 'api_key.revoked', subject: row.id, details: { name: row.name } },
+    }
+  })
+}
+
+/** The id within a text that looks like a key; undefined for any other text. */
+export function readApiKeyId(text: string): string | undefined {
+  return /^ark_([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})_[A-Za-z0-9_-]{43}$/.exec(text)?.[1]
+}
+
+/** SHA-256 is enough: a key is 32 random bytes, nothing that could be guessed. */
+export function hashApiKey(key: string): Buffer<ArrayBuffer> {
+  return Buffer.from(hash('sha256', key, 'hex'), 'hex')
+}
+
+// With a zone a time may lie beyond the year 9999: Postgres keeps it, but it cannot be read again.
+const lastExpiry = Date.UTC(9999, 11, 31)
+
+/** Says what is wrong with the expiry of a key that is to be created. */
+export function findExpiryFault(expiresAt: string): string | undefined {
+  const time = parseTimestamp(expiresAt)
+  const isAhead = time > Date.now() && time <= lastExpiry
+  return isAhead ? undefined : 'Must be an ISO 8601 date, or a time with a zone, in the future'
+}
+
+function readExpiry(text: string): Date {
+  const fault = findExpiryFault(text)
+  if (fault !== undefined) throw new Refused('invalid', fault, 'expiresAt')
+  return new Date(parseTimestamp(text))
+}
+
+interface Row {
+  id: string
+  name: string
+  scopes: string[]
+  createdAt: Date
+  expiresAt: Date | null
+  revokedAt: Date | null
+  lastUsedAt: Date | null
+}
+
+function present(row: Row): ApiKey {
+  const isExpired = row.expiresAt !== null && row.expiresAt.getTime() <= Date.now()
+  return {
+    id: row.id,
+    name: row.name,
+    scopes: row.scopes as Scope[],
+    state: row.revokedAt ? 'revoked' : isExpired ? 'expired' : 'active',
+    ...presentTimes(row),
+    expiresAt: row.expiresAt?.toISOString() ?? null,
+  }
+}

@@ -1,0 +1,71 @@
+export { matchLists } from '../test/fixtures/match-lists.js'
+export {
+  ApiKey,
+  ApiKeyToCreate,
+  createApiKey,
+  findExpiryFault,
+  hashApiKey,
+  listApiKeys,
+  NewApiKey,
+  readApiKeyId,
+  revokeApiKey,
+  Scope,
+} from './api-keys.js'
+export { AuditAction } from './audit.js'
+export {
+  type Administrator,
+  type Change,
+  changeWorkspace,
+  type Entry,
+  listEntries,
+} from './change-workspace.js'
+export { Timestamp } from './credential.js'
+export { isUserId, listMembers, Member, putMember, Role, removeMember, UserId } from './members.js'
+export { Refused } from './refused.js'
+export { createSealer, type Sealer } from './sealing.js'
+export { pingType, publish, type ServiceEvent, ServiceEventType } from './service-events.js'
+export {
+  NewSigningSecret,
+  Provider,
+  SecretDirection,
+  SigningSecret,
+  SigningSecretToCreate,
+} from './signing-secret-schemas.js'
+export {
+  createSigningSecret,
+  listSigningSecrets,
+  retireSigningSecret,
+  revokeSigningSecret,
+  sealingContext,
+  signingSecretState,
+} from './signing-secrets.js'
+export {
+  NewSubscription,
+  Subscription,
+  SubscriptionToCreate,
+  SubscriptionToUpdate,
+} from './subscription-schemas.js'
+export {
+  createSubscription,
+  deleteSubscription,
+  findSubscription,
+  findSubscriptionUrlFault,
+  listSubscriptions,
+  pingSubscription,
+  readSubscription,
+  subscriptionRetry,
+  updateSubscription,
+} from './subscriptions.js'
+export { mintToken, tokenParty } from './tokens.js'
+export {
+  AutoPauseAfter,
+  createWorkspace,
+  findWorkspace,
+  listWorkspaces,
+  Plan,
+  RetentionDays,
+  updateWorkspace,
+  Workspace,
+  WorkspaceToCreate,
+  WorkspaceToUpdate,
+} from './workspaces.js'

@@ -1,0 +1,99 @@
+import type { WorkspaceDatabase, WorkspaceTransaction } from '@automation/database'
+import { Type } from 'typebox'
+import { type Administrator, changeWorkspace } from './change-workspace.js'
+import { Refused } from './refused.js'
+
+export const UserId = Type.String({
+  minLength: 1,
+  maxLength: 255,
+  description: 'the `sub` of the user’s tokens',
+})
+export const Role = Type.Enum(['viewer', 'operator', 'editor', 'admin'], {
+  description: 'each may do what the ones before it may',
+})
+export type Role = Type.Static<typeof Role>
+
+export const Member = Type.Object({
+  userId: UserId,
+  role: Role,
+  createdAt: Type.String({ format: 'date-time' }),
+})
+export type Member = Type.Static<typeof Member>
+
+const fields = { userId: true, role: true, createdAt: true } as const
+
+/** The oldest first. */
+export async function listMembers(database: WorkspaceDatabase): Promise<Member[]> {
+  const members = await database.member.findMany({
+    select: fields,
+    orderBy: [{ createdAt: 'asc' }, { userId: 'asc' }],
+  })
+  return members.map(present)
+}
+
+/**
+ * Adds a member, or changes its role.
+ *
+ * @throws Refused where nobody would be left who may manage the workspace
+ */
+export function putMember(
+  administrator: Administrator,
+  { userId, role }: { userId: string; role: Role },
+): Promise<{ member: Member; isNew: boolean }> {
+  const where = { workspaceId_userId: { workspaceId: administrator.workspaceId, userId } }
+  return changeWorkspace(administrator, async (transaction) => {
+    refuseBadUserId(userId)
+    const before = await transaction.member.findUnique({ where, select: fields })
+    if (before?.role === role) return { result: { member: present(before), isNew: false }, entry: undefined }
+    if (role !== 'admin') await refuseToLoseLastAdmin(transaction, userId)
+    const member = await transaction.member.upsert({
+      where,
+      create: { workspaceId: administrator.workspaceId, userId, role },
+      update: { role },
+      select: fields,
+    })
+    return {
+      result: { member: present(member), isNew: before === null },
+      entry:
+        before === null
+          ? { action: 'member.added', subject: userId, details: { role } }
+          : { action: 'member.changed', subject: userId, details: { role, before: before.role } },
+    }
+  })
+}
+
+/** @throws Refused where the user is no member, or is the last admin */
+export function removeMember(administrator: Administrator, userId: string): Promise<void> {
+  return changeWorkspace(administrator, async (transaction) => {
+    refuseBadUserId(userId)
+    await refuseToLoseLastAdmin(transaction, userId)
+    const { count } = await transaction.member.deleteMany({ where: { userId } })
+    if (count === 0) throw new Refused('not_found', 'Member not found')
+    return { result: undefined, entry: { action: 'member.removed', subject: userId } }
+  })
+}
+
+/** True for a text that can be the `sub` of a token, and stored. */
+export function isUserId(text: string): boolean {
+  return text.length > 0 && text.length <= 255 && text.isWellFormed() && !text.includes('\0')
+}
+
+/** @throws Refused for a text that the `sub` of no token can be */
+export function refuseBadUserId(userId: string, field = 'userId'): void {
+  if (!isUserId(userId))
+    throw new Refused('invalid', 'Must be 1 to 255 characters, none of them NUL or half of one', field)
+}
+
+async function refuseToLoseLastAdmin(transaction: WorkspaceTransaction, userId: string): Promise<void> {
+  const admins = await transaction.member.findMany({
+    where: { role: 'admin' },
+    select: { userId: true },
+    take: 2,
+  })
+  if (admins.length === 1 && admins[0]?.userId === userId)
+    throw new Refused('conflict', 'A workspace needs an admin, and this is the last one')
+}
+
+function present({ createdAt, ...member }: Omit<Member, 'createdAt'> & { createdAt: Date }): Member {
+  return { ...member, createdAt: createdAt.toISOString() }
+}

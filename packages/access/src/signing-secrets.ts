@@ -1,0 +1,161 @@
+import { isUuid, newId, type WorkspaceDatabase, type WorkspaceTransaction } from '@automation/database'
+import { newSigningSecret, readSigningKey } from '@automation/webhooks'
+import type { Type } from 'typebox'
+import { type Administrator, changeWorkspace } from './change-workspace.js'
+import { presentTimes } from './credential.js'
+import { Refused } from './refused.js'
+import type { Sealer } from './sealing.js'
+import type {
+  NewSigningSecret,
+  SecretDirection,
+  SigningSecret,
+  SigningSecretToCreate,
+} from './signing-secret-schemas.js'
+
+/** Of each direction. */
+const maxUsableSecrets = 50
+
+/** @throws Refused where the workspace has 50 such secrets in use, or no such subscription */
+export function createSigningSecret(
+  administrator: Administrator,
+  sealer: Sealer,
+  { provider, direction = 'incoming' }: Type.Static<typeof SigningSecretToCreate>,
+  secret = newSigningSecret(),
+): Promise<NewSigningSecret> {
+  const { workspaceId } = administrator
+  return changeWorkspace(administrator, async (transaction) => {
+    if (direction === 'outgoing' && isUuid(provider)) await refuseUnknownSubscription(transaction, provider)
+    const created = await addSigningSecret(transaction, sealer, { workspaceId, direction, provider }, secret)
+    return {
+      result: { ...created, secret },
+      entry: {
+        action: 'signing_secret.created',
+        subject: created.id,
+        details: direction === 'incoming' ? { provider } : { provider, direction },
+      },
+    }
+  })
+}
+
+/** The secret alone, for a change that makes more than it. @throws Refused where the workspace has 50 such secrets in use */
+export async function addSigningSecret(
+  transaction: WorkspaceTransaction,
+  sealer: Sealer,
+  fields: { workspaceId: string; direction: SecretDirection; provider: string },
+  secret: string,
+): Promise<SigningSecret> {
+  const { workspaceId, direction } = fields
+  const inUse = await transaction.signingSecret.count({
+    where: { direction, revokedAt: null, OR: [{ retiresAt: null }, { retiresAt: { gt: new Date() } }] },
+  })
+  if (inUse >= maxUsableSecrets)
+    throw new Refused(
+      'conflict',
+      `A workspace may have ${maxUsableSecrets} ${direction} signing secrets in use`,
+    )
+  const id = newId()
+  const sealed = sealer.seal(readSigningKey(secret), sealingContext({ id, workspaceId }))
+  return present(await transaction.signingSecret.create({ data: { ...fields, id, sealed } }))
+}
+
+/** The newest first; those that were retired or revoked too. */
+export async function listSigningSecrets(
+  database: WorkspaceDatabase,
+  wanted: { direction?: SecretDirection; provider?: string } = {},
+): Promise<SigningSecret[]> {
+  const { direction, provider } = wanted
+  const rows = await database.signingSecret.findMany({
+    where: {
+      ...(direction === undefined ? {} : { direction }),
+      ...(provider === undefined ? {} : { provider }),
+    },
+    orderBy: { id: 'desc' },
+  })
+  return rows.map(present)
+}
+
+/**
+ * Lets a secret sign for a while longer, until its sender has the next one. The overlap may be changed later.
+ *
+ * @throws Refused where there is no such secret, or it was revoked
+ */
+export function retireSigningSecret(
+  administrator: Administrator,
+  id: string,
+  overlapMs: number,
+): Promise<SigningSecret> {
+  return changeWorkspace(administrator, async (transaction) => {
+    const found = await findSecret(transaction, id)
+    if (found.revokedAt) throw new Refused('conflict', 'The signing secret was revoked')
+    const retiresAt = new Date(Date.now() + overlapMs)
+    const row = await transaction.signingSecret.update({ where: { id }, data: { retiresAt } })
+    return {
+      result: present(row),
+      entry: {
+        action: 'signing_secret.retired',
+        subject: row.id,
+        details: { provider: row.provider, retiresAt },
+      },
+    }
+  })
+}
+
+/** From the next webhook on it signs nothing. Revoking again changes nothing. @throws Refused where there is no such secret */
+export function revokeSigningSecret(administrator: Administrator, id: string): Promise<SigningSecret> {
+  return changeWorkspace(administrator, async (transaction) => {
+    const found = await findSecret(transaction, id)
+    if (found.revokedAt) return { result: present(found), entry: undefined }
+    const row = await transaction.signingSecret.update({ where: { id }, data: { revokedAt: new Date() } })
+    return {
+      result: present(row),
+      entry: { action: 'signing_secret.revoked', subject: row.id, details: { provider: row.provider } },
+    }
+  })
+}
+
+/** What a sealed secret is bound to: in another row it cannot be opened. */
+export function sealingContext({ id, workspaceId }: { id: string; workspaceId: string }): string {
+  return `signing-secret/${workspaceId}/${id}`
+}
+
+/** What a secret is worth at a moment (epoch ms). */
+export function signingSecretState(
+  { retiresAt, revokedAt }: { retiresAt: Date | null; revokedAt: Date | null },
+  now: number,
+): SigningSecret['state'] {
+  if (revokedAt) return 'revoked'
+  if (!retiresAt) return 'active'
+  return retiresAt.getTime() > now ? 'retiring' : 'retired'
+}
+
+async function findSecret(transaction: WorkspaceTransaction, id: string): Promise<Row> {
+  const row = isUuid(id) ? await transaction.signingSecret.findUnique({ where: { id } }) : null
+  if (row === null) throw new Refused('not_found', 'Signing secret not found')
+  return row
+}
+
+async function refuseUnknownSubscription(transaction: WorkspaceTransaction, id: string): Promise<void> {
+  if ((await transaction.subscription.count({ where: { id } })) === 0)
+    throw new Refused('invalid', 'No subscription has this id', 'provider')
+}
+
+interface Row {
+  id: string
+  direction: SecretDirection
+  provider: string
+  createdAt: Date
+  retiresAt: Date | null
+  revokedAt: Date | null
+  lastUsedAt: Date | null
+}
+
+function present(row: Row): SigningSecret {
+  return {
+    id: row.id,
+    direction: row.direction,
+    provider: row.provider,
+    state: signingSecretState(row, Date.now()),
+    ...presentTimes(row),
+    retiresAt: row.retiresAt?.toISOString() ?? null,
+  }
+}

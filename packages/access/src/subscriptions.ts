@@ -1,0 +1,174 @@
+import { isDeepStrictEqual } from 'node:util'
+import { type Database, isUuid, newId, type Prisma, type WorkspaceTransaction } from '@automation/database'
+import { httpUrl, type Retry } from '@automation/engine'
+import { cancelWaiting } from '@automation/ledger'
+import { newSigningSecret } from '@automation/webhooks'
+import type { Type } from 'typebox'
+import { type Administrator, changeWorkspace } from './change-workspace.js'
+import { Refused } from './refused.js'
+import type { Sealer } from './sealing.js'
+import { pingType, type ServiceEventType, tellSubscriptions } from './service-events.js'
+import { addSigningSecret } from './signing-secrets.js'
+import type {
+  NewSubscription,
+  Subscription,
+  SubscriptionToCreate,
+  SubscriptionToUpdate,
+} from './subscription-schemas.js'
+
+/** How what could not be delivered is tried again: the last time after 11 hours on average, and 21 at most. */
+export const subscriptionRetry = {
+  attempts: 15,
+  backoff: 'exponential',
+  delayMs: 5_000,
+  maxDelayMs: 36_000_000,
+} as const satisfies Retry
+
+const maxSubscriptions = 20
+
+/** @throws Refused for a URL that cannot be called, or where the workspace has 20 subscriptions */
+export function createSubscription(
+  administrator: Administrator,
+  sealer: Sealer,
+  { url, eventTypes, description = '', isActive = true }: Type.Static<typeof SubscriptionToCreate>,
+): Promise<NewSubscription> {
+  const { workspaceId } = administrator
+  const id = newId()
+  const secret = newSigningSecret()
+  return changeWorkspace(administrator, async (transaction) => {
+    refuseFaultyUrl(url)
+    if ((await transaction.subscription.count()) >= maxSubscriptions)
+      throw new Refused('conflict', `A workspace may have ${maxSubscriptions} subscriptions`)
+    const data = { id, workspaceId, url, description, eventTypes, isActive }
+    const row = await transaction.subscription.create({ data })
+    const party = { workspaceId, direction: 'outgoing', provider: id } as const
+    const { id: secretId } = await addSigningSecret(transaction, sealer, party, secret)
+    return {
+      result: { ...present(row), secret },
+      entry: {
+        action: 'subscription.created',
+        subject: id,
+        details: { url, eventTypes, isActive, secretId },
+      },
+    }
+  })
+}
+
+/** All of a workspace, the newest first. */
+export async function listSubscriptions(database: Database, workspaceId: string): Promise<Subscription[]> {
+  const rows = await database.forWorkspace(workspaceId).subscription.findMany({ orderBy: { id: 'desc' } })
+  return rows.map(present)
+}
+
+/** null where the workspace has none with this id. */
+export async function findSubscription(
+  database: Database,
+  workspaceId: string,
+  id: string,
+): Promise<Subscription | null> {
+  const { subscription } = database.forWorkspace(workspaceId)
+  const row = isUuid(id) ? await subscription.findUnique({ where: { id } }) : null
+  return row && present(row)
+}
+
+/** @throws Refused where there is none */
+export async function readSubscription(
+  database: Database,
+  workspaceId: string,
+  id: string,
+): Promise<Subscription> {
+  const subscription = await findSubscription(database, workspaceId, id)
+  if (subscription === null) throw notFound()
+  return subscription
+}
+
+/** What still waits goes to the new URL. @throws Refused where there is none, or for a URL that cannot be called */
+export function updateSubscription(
+  administrator: Administrator,
+  id: string,
+  changes: Type.Static<typeof SubscriptionToUpdate>,
+): Promise<Subscription> {
+  return changeWorkspace(administrator, async (transaction) => {
+    const before = await findRow(transaction, id)
+    if (changes.url !== undefined) refuseFaultyUrl(changes.url)
+    const changed = Object.entries(changes).filter(
+      ([name, value]) => !isDeepStrictEqual(before[name as keyof Row], value),
+    )
+    if (changed.length === 0) return { result: present(before), entry: undefined }
+    const row = await transaction.subscription.update({ where: { id }, data: changes })
+    const isSwitchedOff = before.isActive && !row.isActive
+    const cancelled = isSwitchedOff
+      ? await cancelDeliveries(transaction, row, 'The subscription was switched off')
+      : 0
+    const details = { ...Object.fromEntries(changed), ...(isSwitchedOff ? { cancelled } : {}) }
+    return { result: present(row), entry: { action: 'subscription.updated', subject: row.id, details } }
+  })
+}
+
+/** Nothing is sent to it any more, and its secrets sign no more. @throws Refused where there is none */
+export function deleteSubscription(administrator: Administrator, id: string): Promise<void> {
+  return changeWorkspace(administrator, async (transaction) => {
+    const row = await findRow(transaction, id)
+    await transaction.subscription.delete({ where: { id: row.id } })
+    await transaction.signingSecret.updateMany({
+      where: { direction: 'outgoing', provider: row.id, revokedAt: null },
+      data: { revokedAt: new Date() },
+    })
+    const cancelled = await cancelDeliveries(transaction, row, 'The subscription was deleted')
+    return {
+      result: undefined,
+      entry: { action: 'subscription.deleted', subject: row.id, details: { url: row.url, cancelled } },
+    }
+  })
+}
+
+/** Sends it something to try it out. @returns the delivery's id. @throws Refused where there is none, or it is not active */
+export function pingSubscription(administrator: Administrator, id: string): Promise<string> {
+  const { workspaceId } = administrator
+  return changeWorkspace(administrator, async (transaction) => {
+    const row = await findRow(transaction, id)
+    if (!row.isActive) throw new Refused('conflict', 'The subscription is switched off')
+    const data = { subscriptionId: row.id, at: new Date().toISOString() }
+    const told = await tellSubscriptions(transaction, [row.id], { workspaceId, type: pingType, data })
+    return { result: told[0]?.id ?? '', entry: undefined, told }
+  })
+}
+
+/** Says what is wrong with the URL of a subscription. */
+export function findSubscriptionUrlFault(url: string): string | undefined {
+  // What `URL` overlooks, and what a rule's config would fill in.
+  if (httpUrl(url) !== undefined || /[\s\p{Cc}]/u.test(url)) return 'Must be an http or https URL'
+  if (url.includes('{{')) return 'Must have no placeholders'
+  const { username, password } = new URL(url)
+  return username || password ? 'Must have no user and no password' : undefined
+}
+
+function refuseFaultyUrl(url: string): void {
+  const fault = findSubscriptionUrlFault(url)
+  if (fault !== undefined) throw new Refused('invalid', fault, 'url')
+}
+
+async function findRow(transaction: WorkspaceTransaction, id: string): Promise<Row> {
+  const row = isUuid(id) ? await transaction.subscription.findUnique({ where: { id } }) : null
+  if (row === null) throw notFound()
+  return row
+}
+
+function notFound(): Refused {
+  return new Refused('not_found', 'Subscription not found')
+}
+
+type Row = Prisma.SubscriptionGetPayload<object>
+
+function present({ workspaceId: _, createdAt, eventTypes, ...row }: Row): Subscription {
+  return { ...row, eventTypes: eventTypes as ServiceEventType[], createdAt: createdAt.toISOString() }
+}
+
+/** @returns how many deliveries were cancelled */
+async function cancelDeliveries(
+  transaction: WorkspaceTransaction,
+  { id, workspaceId }: { id: string; workspaceId: string },
+  reason: string,
+): Promise<number> {
+  return (await cancelWaiting(transaction, workspaceId, [id], reason)).get(id) ?? 0
+}

@@ -1,0 +1,131 @@
+import { type Database, newId, openDatabase } from '@automation/database'
+import t from 'tap'
+import { createApiKey, revokeApiKey } from '../src/api-keys.js'
+import { changeWorkspace } from '../src/change-workspace.js'
+import { putMember, removeMember } from '../src/members.js'
+import { Refused } from '../src/refused.js'
+import { createWorkspace, findWorkspace, listWorkspaces, updateWorkspace } from '../src/workspaces.js'
+import { matchLists } from './fixtures/match-lists.js'
+
+const databases = [open(), open()] as const
+const [database, second] = databases
+const actor = 'cli:tests'
+
+function open(): Database {
+  return openDatabase(process.env.DATABASE_URL ?? '', 3)
+}
+t.teardown(() => Promise.all(databases.map((one) => one.close())))
+
+async function makeAdministrator() {
+  const { id } = await createWorkspace({ database, actor }, { name: 'Tests', adminUserId: 'ada' })
+  return { database, actor, workspaceId: id }
+}
+const readLog = (workspaceId: string) =>
+  database.forWorkspace(workspaceId).auditEntry.findMany({ orderBy: { id: 'asc' } })
+
+t.test('a new workspace has its admin and the entry of its making', async (t) => {
+  const { workspaceId } = await makeAdministrator()
+  matchLists(t, await database.forWorkspace(workspaceId).member.findMany(), [
+    { userId: 'ada', role: 'admin' },
+  ])
+  matchLists(t, await readLog(workspaceId), [
+    {
+      actor,
+      action: 'workspace.created',
+      subject: workspaceId,
+      details: { name: 'Tests', plan: 'standard', adminUserId: 'ada' },
+    },
+  ])
+})
+
+t.test('change and entry are made together or not at all', async (t) => {
+  const administrator = await makeAdministrator()
+  const { workspaceId } = administrator
+  const failing = changeWorkspace(administrator, async (transaction) => {
+    await transaction.member.create({ data: { workspaceId, userId: 'grace', role: 'admin' } })
+    throw new Error('after the change')
+  })
+  await t.rejects(failing, { message: 'after the change' })
+  const unwritable = changeWorkspace(administrator, async (transaction) => {
+    await transaction.member.create({ data: { workspaceId, userId: 'grace', role: 'admin' } })
+    return { result: undefined, entry: { action: 'member.added', subject: 'no\0text' } }
+  })
+  await t.rejects(unwritable)
+  t.equal(await database.forWorkspace(workspaceId).member.count(), 1)
+  t.equal((await readLog(workspaceId)).length, 1)
+})
+
+t.test('a change of a workspace that does not exist is refused and leaves nothing', async (t) => {
+  const administrator = { database, actor, workspaceId: newId() }
+  const refused = { kind: 'not_found', message: 'Workspace not found' }
+  await t.rejects(createApiKey(administrator, { name: 'x', scopes: ['admin'] }), refused)
+  await t.rejects(putMember(administrator, { userId: 'x', role: 'viewer' }), refused)
+  await t.rejects(updateWorkspace(administrator, {}), refused)
+  await t.rejects(
+    findWorkspace(database.forWorkspace(administrator.workspaceId), administrator.workspaceId),
+    refused,
+  )
+  t.strictSame(await readLog(administrator.workspaceId), [])
+})
+
+t.test('faulty values are refused, not thrown at the caller', async (t) => {
+  const administrator = await makeAdministrator()
+  const expired = createApiKey(administrator, { name: 'x', scopes: ['admin'], expiresAt: '2000-01-01' })
+  await t.rejects(expired, { message: /in the future/, kind: 'invalid', field: 'expiresAt' })
+  await t.rejects(revokeApiKey(administrator, 'no id'), { message: 'API key not found', kind: 'not_found' })
+  const refused = { message: /1 to 255 characters/, kind: 'invalid' }
+  for (const userId of ['', 'x'.repeat(256), 'a\0', '\ud800']) {
+    await t.rejects(putMember(administrator, { userId, role: 'admin' }), { ...refused, field: 'userId' })
+    await t.rejects(removeMember(administrator, userId), { ...refused, field: 'userId' })
+    const unmade = createWorkspace({ database, actor }, { name: 'x', adminUserId: userId })
+    await t.rejects(unmade, { ...refused, field: 'adminUserId' })
+  }
+})
+
+t.test('a check sees the workspace as it is at the moment of the change', async (t) => {
+  const administrator = await makeAdministrator()
+  const seen: string[] = []
+  const rename = (one: Database, name: string) =>
+    updateWorkspace({ ...administrator, database: one }, { name }, (before) => void seen.push(before.name))
+  await Promise.all(
+    Array.from({ length: 8 }, (_, index) => rename(index % 2 ? database : second, `Name ${index}`)),
+  )
+  const log = await readLog(administrator.workspaceId)
+  const names = log.map(({ details }) => (details as { name: string }).name)
+  t.strictSame(seen, names.slice(0, -1), 'each sees what the one before it left')
+  const refusing = updateWorkspace(administrator, { name: 'x' }, () => {
+    throw new Refused('conflict', 'Not now')
+  })
+  await t.rejects(refusing, { kind: 'conflict', message: 'Not now' })
+  const { name } = await findWorkspace(
+    database.forWorkspace(administrator.workspaceId),
+    administrator.workspaceId,
+  )
+  t.equal(name, names.at(-1))
+})
+
+t.test('admins who remove each other, each through a connection of its own, leave one', async (t) => {
+  for (let round = 0; round < 10; round++) {
+    const administrator = await makeAdministrator()
+    const other = { ...administrator, database: second }
+    await putMember(administrator, { userId: 'grace', role: 'admin' })
+    const attempts = await Promise.allSettled([
+      removeMember(administrator, 'grace'),
+      putMember(other, { userId: 'ada', role: 'viewer' }),
+    ])
+    t.strictSame(attempts.map(({ status }) => status).sort(), ['fulfilled', 'rejected'])
+    t.match(
+      attempts.find(({ status }) => status === 'rejected'),
+      { reason: { kind: 'conflict' } },
+    )
+  }
+})
+
+t.test('a user’s workspaces are those of which it is a member', async (t) => {
+  const userId = `user-${newId()}`
+  const [first, other] = [await makeAdministrator(), await makeAdministrator()]
+  await putMember(first, { userId, role: 'viewer' })
+  matchLists(t, await listWorkspaces(database, userId), [{ id: first.workspaceId }])
+  const all = (await listWorkspaces(database)).map(({ id }) => id)
+  t.ok([first, other].every(({ workspaceId }) => all.includes(workspaceId)))
+})

@@ -1,0 +1,133 @@
+import t from 'tap'
+import { createBatcher } from '../src/batcher.js'
+import { DatabaseBusy } from '../src/database-errors.js'
+import { Prisma } from '../src/generated/client.js'
+
+const fault = new Prisma.PrismaClientKnownRequestError('bad row', {
+  code: 'P2010',
+  clientVersion: '7',
+  meta: { driverAdapterError: { cause: { originalCode: '22P05' } } },
+})
+
+function deferred() {
+  let resolve = () => {}
+  const promise = new Promise<void>((settle) => {
+    resolve = settle
+  })
+  return { promise, resolve }
+}
+
+t.test('what is asked for during a commit goes into the next one, in order', async (t) => {
+  const batches: number[][] = []
+  const gate = deferred()
+  const double = createBatcher(async (items: number[]) => {
+    batches.push(items)
+    if (batches.length === 1) await gate.promise
+    return items.map((item) => item * 2)
+  })
+  const first = double(1)
+  await new Promise(setImmediate)
+  const others = [double(2), double(3), double(4)]
+  gate.resolve()
+  t.same(await Promise.all([first, ...others]), [2, 4, 6, 8])
+  t.same(batches, [[1], [2, 3, 4]])
+})
+
+t.test('a batch has no more than its limit', async (t) => {
+  const sizes: number[] = []
+  const echo = createBatcher(async (items: number[]) => {
+    sizes.push(items.length)
+    return items
+  }, 3)
+  await Promise.all([1, 2, 3, 4, 5, 6, 7].map(echo))
+  t.same(sizes, [3, 3, 1])
+})
+
+t.test('a row that Postgres refuses fails alone', async (t) => {
+  const save = createBatcher(async (items: number[]) => {
+    if (items.includes(3)) throw fault
+    return items
+  })
+  const settled = await Promise.allSettled([1, 2, 3, 4, 5].map(save))
+  t.same(
+    settled.map((result) => result.status),
+    ['fulfilled', 'fulfilled', 'rejected', 'fulfilled', 'fulfilled'],
+  )
+  t.match(settled[2], { reason: fault })
+})
+
+t.test('a refused row is found by halving, one commit at a time', async (t) => {
+  let commits = 0
+  let underWay = 0
+  const save = createBatcher(async (items: number[]) => {
+    commits += 1
+    underWay += 1
+    t.equal(underWay, 1)
+    await new Promise(setImmediate)
+    underWay -= 1
+    if (items.includes(63)) throw fault
+    return items
+  })
+  const settled = await Promise.allSettled(Array.from({ length: 64 }, (_, index) => save(index)))
+  t.equal(settled.filter(({ status }) => status === 'rejected').length, 1)
+  t.equal(commits, 1 + 2 * Math.log2(64))
+})
+
+t.test(
+  'a batch has 500 rows where nothing else is said, and none begins before another has ended',
+  async (t) => {
+    const sizes: number[] = []
+    let underWay = 0
+    const echo = createBatcher(async (items: number[]) => {
+      underWay += 1
+      t.equal(underWay, 1)
+      sizes.push(items.length)
+      await new Promise(setImmediate)
+      underWay -= 1
+      return items
+    })
+    await Promise.all(Array.from({ length: 1_001 }, (_, index) => echo(index)))
+    t.same(sizes, [500, 500, 1])
+  },
+)
+
+t.test('a fault of the connection fails the whole batch at once, and the next batch is tried', async (t) => {
+  let commits = 0
+  const save = createBatcher(async (items: number[]) => {
+    if (++commits === 1) throw new Error('connection lost')
+    return items
+  })
+  const settled = await Promise.allSettled([save(1), save(2)])
+  t.same(
+    settled.map((result) => result.status),
+    ['rejected', 'rejected'],
+  )
+  t.equal(commits, 1)
+  t.equal(await save(3), 3)
+})
+
+t.test('what has waited too long is refused, and never begun; what came later is', async (t) => {
+  const begun: number[][] = []
+  const first = deferred()
+  const commit = createBatcher(
+    async (items: number[]) => {
+      begun.push(items)
+      if (begun.length === 1) await first.promise
+      return items
+    },
+    undefined,
+    50,
+  )
+  const inFlight = commit(1)
+  await new Promise(setImmediate)
+  const late = commit(2)
+  late.catch(() => {})
+  const asked = performance.now()
+  while (performance.now() - asked < 60) await new Promise(setImmediate)
+  const inTime = commit(3)
+  first.resolve()
+  t.equal(await inFlight, 1, 'a commit that was begun ends')
+  await t.rejects(late, new DatabaseBusy('Those before took too long'))
+  t.equal(await inTime, 3)
+  t.strictSame(begun, [[1], [3]])
+})

@@ -1,0 +1,51 @@
+import { setImmediate, setTimeout } from 'node:timers/promises'
+import t from 'tap'
+import { isDatabaseAway } from '../src/database-errors.js'
+import { createKeyedMutex } from '../src/keyed-mutex.js'
+
+t.test(
+  'one after another for a key, whatever becomes of those before; another key does not wait',
+  async (t) => {
+    const serialize = createKeyedMutex(10_000)
+    const done: string[] = []
+    let finish = () => {}
+    const isFinished = new Promise<void>((resolve) => (finish = resolve))
+    const first = serialize('a', async () => {
+      await isFinished
+      done.push('first')
+      throw new Error('It failed')
+    })
+    const second = serialize('a', async () => done.push('second'))
+    await serialize('b', async () => done.push('other'))
+    finish()
+    await t.rejects(first, { message: 'It failed' })
+    await second
+    t.strictSame(done, ['other', 'first', 'second'])
+  },
+)
+
+t.test('who has stood in line for too long is not served, and who comes then is', async (t) => {
+  const serialize = createKeyedMutex(20)
+  const slow = serialize('a', () => setTimeout(100))
+  const late = await serialize('a', async () => t.fail('It was served')).catch((error) => error)
+  t.ok(isDatabaseAway(late))
+  await slow
+  t.equal(await serialize('a', async () => 'served'), 'served')
+})
+
+t.test('who comes while the second is at work waits for it, too', async (t) => {
+  const serialize = createKeyedMutex()
+  const done: string[] = []
+  let begin = () => {}
+  const hasBegun = new Promise<void>((resolve) => (begin = resolve))
+  const first = serialize('a', async () => done.push('first'))
+  const second = serialize('a', async () => {
+    begin()
+    await setImmediate()
+    done.push('second')
+  })
+  await Promise.all([first, hasBegun])
+  const third = serialize('a', async () => done.push('third'))
+  await Promise.all([second, third])
+  t.strictSame(done, ['first', 'second', 'third'])
+})

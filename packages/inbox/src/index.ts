@@ -1,5 +1,0 @@
-export type { NewEvent, NewReceipt } from './commit-acceptances.js'
-export { keyHours, type RequestKey } from './commit-once.js'
-export type { StoredReceipt } from './find-receipts.js'
-export { type Inbox, openInbox } from './inbox.js'
-export { type DueRun, type EventQueue, openQueue } from './queue.js'

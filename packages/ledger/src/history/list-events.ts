@@ -1,0 +1,103 @@
+import { clockSkewMs, firstIdOf, Prisma, type WorkspaceDatabase } from '@automation/database'
+import { isServiceEvent } from '@automation/engine'
+import { joinConditions, type Narrowing } from './narrowing.js'
+import { type ScannedPage, scanPage } from './scan-page.js'
+
+/** How far an event has come; see EventStatus in the API. */
+export type EventState = 'accepted' | 'running' | 'done' | 'quarantined'
+
+export interface EventFilter {
+  type?: string
+  /** A rule that was considered for it, or the subscription that it was delivered to. */
+  ruleId?: string
+  /** When it was accepted: from then on. */
+  from?: Date
+  /** When it was accepted: before then. */
+  to?: Date
+  status?: EventState
+}
+
+/** An event without its data. */
+export interface EventRow {
+  id: string
+  workspaceId: string
+  type: string
+  ruleId: string | null
+  depth: number
+  causedBy: string | null
+  replayOf: string | null
+  crashes: number
+  acceptedAt: Date
+  doneAt: Date | null
+}
+
+export interface ListedEventRow extends EventRow {
+  status: EventState
+  /** The number of rules considered. */
+  triggered: number
+}
+
+/** Deliveries to subscriptions are listed only where the filter names a subscription or their type. */
+export function narrowEvents(
+  workspaceId: string,
+  { type, ruleId, from, to, status }: EventFilter,
+): Narrowing {
+  const range: [Prisma.Sql, ...Prisma.Sql[]] = [Prisma.sql`events.workspace_id = ${workspaceId}::uuid`]
+  const rest: Prisma.Sql[] = []
+  if (from !== undefined) {
+    range.push(Prisma.sql`events.id >= ${idNear(from, -clockSkewMs)}::uuid`)
+    range.push(Prisma.sql`events.accepted_at >= ${from}`)
+  }
+  if (to !== undefined) {
+    range.push(Prisma.sql`events.id < ${idNear(to, clockSkewMs)}::uuid`)
+    range.push(Prisma.sql`events.accepted_at < ${to}`)
+  }
+  // Few of all events are not done, and those have an index of their own.
+  if (status === 'accepted') range.push(Prisma.sql`events.done_at IS NULL`)
+  else if (status !== undefined) rest.push(Prisma.sql`${eventState} = ${status}`)
+  if (type !== undefined) rest.push(Prisma.sql`events.type = ${type}`)
+  if (ruleId !== undefined)
+    rest.push(Prisma.sql`(
+      events.rule_id = ${ruleId}::uuid
+      OR events.rule_set_id IN (
+        SELECT id FROM rule_sets WHERE workspace_id = ${workspaceId}::uuid AND ${ruleId}::uuid = ANY (rule_ids)))`)
+  else if (!isServiceEvent(type ?? '')) range.push(Prisma.sql`events.type NOT LIKE '%.%'`)
+  return { range: joinConditions(range), rest: joinConditions(rest) }
+}
+
+/** The ids of an event's executions begin with its millisecond (executionIdOf): an index leads to the few of that time. */
+const eventState = Prisma.sql`
+  CASE
+    WHEN events.quarantined THEN 'quarantined'
+    WHEN events.done_at IS NULL THEN 'accepted'
+    WHEN EXISTS (
+      SELECT FROM executions
+      WHERE executions.workspace_id = events.workspace_id AND executions.event_id = events.id
+        AND executions.id BETWEEN (left(events.id::text, 13) || '-0000-0000-000000000000')::uuid
+                              AND (left(events.id::text, 13) || '-ffff-ffff-ffffffffffff')::uuid
+        AND executions.finished_at IS NULL
+    ) THEN 'running'
+    ELSE 'done'
+  END`
+
+const columns = Prisma.sql`
+  id, workspace_id AS "workspaceId", type, rule_id AS "ruleId", depth, caused_by AS "causedBy",
+  replay_of AS "replayOf", crashes, ${eventState} AS status, accepted_at AS "acceptedAt", done_at AS "doneAt",
+  CASE
+    WHEN rule_set_id IS NULL THEN 0
+    WHEN rule_id IS NOT NULL THEN 1
+    ELSE (SELECT cardinality(rule_ids) FROM rule_sets
+          WHERE rule_sets.workspace_id = events.workspace_id AND rule_sets.id = events.rule_set_id)
+  END AS triggered`
+
+export function listEvents(
+  database: WorkspaceDatabase,
+  narrowing: Narrowing,
+  page: { before: string | undefined; limit: number },
+): Promise<ScannedPage<ListedEventRow>> {
+  return scanPage<ListedEventRow>(database, Prisma.sql`events`, columns, narrowing, page)
+}
+
+function idNear(time: Date, offsetMs: number): string {
+  return firstIdOf(Math.max(0, time.getTime() + offsetMs))
+}

@@ -1,0 +1,99 @@
+import {
+  escapeLike,
+  firstIdOf,
+  highestIdLike,
+  lowestIdLike,
+  Prisma,
+  type WorkspaceDatabase,
+} from '@automation/database'
+import { isServiceEvent } from '@automation/engine'
+import { type ExecutionStatus, isUnfinished } from '../statuses.js'
+import { joinConditions, type Narrowing } from './narrowing.js'
+import { type ScannedPage, scanPage } from './scan-page.js'
+
+export interface ExecutionFilter {
+  /** A rule, or a subscription. */
+  ruleId?: string
+  eventId?: string
+  eventType?: string
+  statuses?: readonly ExecutionStatus[] | undefined
+  /** When its event was accepted: from then on. */
+  from?: Date
+  /** When its event was accepted: before then. */
+  to?: Date
+  /** Text that the error contains, whatever its case. */
+  error?: string
+}
+
+/** An execution with the number of its successful actions. */
+export interface ListedExecutionRow {
+  id: string
+  workspaceId: string
+  eventId: string
+  eventType: string
+  ruleId: string
+  ruleVersion: number
+  status: ExecutionStatus
+  error: string | null
+  startedAt: Date
+  dueAt: Date | null
+  finishedAt: Date | null
+  actionsExecuted: number
+}
+
+/**
+ * The id of an execution begins with the millisecond of its event (executionIdOf), so times and events are ranges of ids.
+ * Deliveries to subscriptions are listed only where the filter names a subscription, their event or their type.
+ */
+export function narrowExecutions(workspaceId: string, filter: ExecutionFilter): Narrowing {
+  const { ruleId, eventId, eventType, statuses, from, to, error } = filter
+  const range: [Prisma.Sql, ...Prisma.Sql[]] = [Prisma.sql`executions.workspace_id = ${workspaceId}::uuid`]
+  const rest: Prisma.Sql[] = []
+  if (ruleId !== undefined) range.push(Prisma.sql`executions.rule_id = ${ruleId}::uuid`)
+  if (eventId !== undefined) {
+    range.push(
+      Prisma.sql`executions.id BETWEEN ${lowestIdLike(eventId)}::uuid AND ${highestIdLike(eventId)}::uuid`,
+    )
+    range.push(Prisma.sql`executions.event_id = ${eventId}::uuid`)
+  }
+  if (from !== undefined) range.push(Prisma.sql`executions.id >= ${firstIdOf(from.getTime())}::uuid`)
+  if (to !== undefined) range.push(Prisma.sql`executions.id < ${firstIdOf(to.getTime())}::uuid`)
+  // Most executions succeeded, without an error; the others have an index of their own.
+  if (error !== undefined || statuses?.includes('succeeded') === false)
+    range.push(Prisma.sql`executions.status <> 'succeeded'`)
+  if (statuses !== undefined) {
+    // Few executions are unfinished, and those have an index of their own.
+    if (statuses.every(isUnfinished)) range.push(Prisma.sql`executions.due_at IS NOT NULL`)
+    rest.push(Prisma.sql`executions.status = ANY(${statuses}::execution_status[])`)
+  }
+  if (eventType !== undefined) rest.push(Prisma.sql`executions.event_type = ${eventType}`)
+  if (error !== undefined) rest.push(Prisma.sql`executions.error ILIKE ${`%${escapeLike(error)}%`}`)
+  const isNamed = ruleId !== undefined || eventId !== undefined || isServiceEvent(eventType ?? '')
+  // Postgres knows of LIKE that nearly all rows match; of a function it would assume that few do, and sort all of them.
+  if (!isNamed) range.push(Prisma.sql`executions.event_type NOT LIKE '%.%'`)
+  return { range: joinConditions(range), rest: joinConditions(rest) }
+}
+
+/** Narrows a list to one execution. */
+export function narrowToExecution(workspaceId: string, id: string): Narrowing {
+  return {
+    range: Prisma.sql`executions.workspace_id = ${workspaceId}::uuid`,
+    rest: Prisma.sql`executions.id = ${id}::uuid`,
+  }
+}
+
+/** Results are counted in Postgres: twenty actions with twenty attempts each may be half a megabyte. */
+const columns = Prisma.sql`
+  id, workspace_id AS "workspaceId", event_id AS "eventId", event_type AS "eventType", rule_id AS "ruleId",
+  rule_version AS "ruleVersion", status, error, started_at AS "startedAt", due_at AS "dueAt",
+  finished_at AS "finishedAt",
+  (SELECT count(*)::int FROM json_array_elements(results) AS result WHERE result->>'status' = 'success')
+    AS "actionsExecuted"`
+
+export function listExecutions(
+  database: WorkspaceDatabase,
+  narrowing: Narrowing,
+  page: { before: string | undefined; limit: number },
+): Promise<ScannedPage<ListedExecutionRow>> {
+  return scanPage<ListedExecutionRow>(database, Prisma.sql`executions`, columns, narrowing, page)
+}

@@ -1,0 +1,13 @@
+import type { Prisma } from '@automation/database'
+
+export type Transaction = Prisma.TransactionClient
+
+/**
+ * Removes some of the oldest rows of a kind. It remembers how far it has come.
+ *
+ * @param size about how many rows to remove
+ */
+export type Removal = (
+  transaction: Transaction,
+  size: number,
+) => Promise<{ removed: number; isOver: boolean }>

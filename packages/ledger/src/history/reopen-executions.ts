@@ -1,0 +1,107 @@
+import { Prisma, type WorkspaceDatabase, type WorkspaceTransaction } from '@automation/database'
+import { skippedAfterFailure } from '@automation/engine'
+import { countMatches, type Matches } from './count-matches.js'
+import { joinNarrowing, type Narrowing } from './narrowing.js'
+
+/** The definition with which an execution continues: the one that it began with, or the rule as it is now. */
+export type VersionToRun = 'same' | 'latest'
+
+export interface ReopenedExecution {
+  id: string
+  eventId: string
+  dueAt: Date
+}
+
+/** Between executions that are reopened together: a thousand take a minute, so that no target is flooded. */
+const spacingSeconds = 0.06
+
+/**
+ * Reopens finished executions, the oldest first.
+ *
+ * - Only executions that failed or were cancelled, and whose rule can continue: it exists in the requested version, and it is
+ *   switched on unless it was executed by hand. A delivery needs its subscription.
+ * - Results of actions that succeeded, or whose `when` did not hold, stay. All other actions, an interrupted WAIT included, start
+ *   again and keep their attempts for inspection. Actions are matched by index. An action that has another type in the other
+ *   version starts again, and results beyond the end of that version are dropped.
+ * - An execution counts once, when it ends: a failed one is subtracted from its rule's failures, also from those in a row.
+ * - Counters are locked in the order of their ids, as every statement of the ledger does.
+ */
+export function reopenExecutions(
+  transaction: WorkspaceTransaction,
+  narrowing: Narrowing,
+  version: VersionToRun,
+  limit: number,
+): Promise<ReopenedExecution[]> {
+  return transaction.$queryRaw<ReopenedExecution[]>(Prisma.sql`
+    WITH chosen_executions AS MATERIALIZED (
+      SELECT executions.*, rule_versions.version, rule_versions.actions
+      FROM ${retryable(narrowing, version)}
+      ORDER BY executions.id LIMIT ${limit} FOR UPDATE OF executions
+    ),
+    reopened_executions AS (
+      UPDATE executions SET
+        status = 'retrying', error = NULL, finished_at = NULL, lease = NULL,
+        rule_version = coalesce(chosen_executions.version, chosen_executions.rule_version),
+        due_at = now() + make_interval(secs => ${spacingSeconds}::float8 * (position - 1)),
+        results = coalesce(
+          (SELECT json_agg(${reopenedResult} ORDER BY index)
+           FROM json_array_elements(chosen_executions.results) WITH ORDINALITY AS known (result, index)
+           WHERE actions IS NULL OR index <= json_array_length(actions)),
+          '[]')
+      FROM (SELECT *, row_number() OVER (ORDER BY id) AS position FROM chosen_executions) AS chosen_executions
+      WHERE executions.id = chosen_executions.id
+      RETURNING executions.id, executions.event_id, executions.due_at
+    ),
+    rule_totals AS (
+      SELECT rule_id, count(*) AS failures,
+             count(*) FILTER (WHERE last_success_at IS NULL OR finished_at > last_success_at) AS in_a_row
+      FROM chosen_executions JOIN rule_counters USING (rule_id)
+      WHERE status = 'failed'
+      GROUP BY rule_id
+    ),
+    locked_counters AS (
+      SELECT rule_id FROM rule_counters WHERE rule_id IN (SELECT rule_id FROM rule_totals) ORDER BY rule_id FOR UPDATE
+    ),
+    updated_counters AS (
+      UPDATE rule_counters AS counters SET
+        failure_count = counters.failure_count - rule_totals.failures,
+        consecutive_failures = greatest(counters.consecutive_failures - rule_totals.in_a_row, 0)
+      FROM rule_totals JOIN locked_counters USING (rule_id)
+      WHERE counters.rule_id = rule_totals.rule_id
+    )
+    SELECT id, event_id AS "eventId", due_at AS "dueAt" FROM reopened_executions ORDER BY id`)
+}
+
+/** Counts the executions that can be reopened. */
+export function countRetryable(
+  database: Pick<WorkspaceDatabase, '$queryRaw'>,
+  narrowing: Narrowing,
+  version: VersionToRun,
+): Promise<Matches> {
+  return countMatches(database, retryable(narrowing, version))
+}
+
+function retryable(narrowing: Narrowing, version: VersionToRun): Prisma.Sql {
+  const wanted = version === 'latest' ? Prisma.sql`rules.version` : Prisma.sql`executions.rule_version`
+  return Prisma.sql`executions
+    LEFT JOIN rules ON rules.id = executions.rule_id AND rules.workspace_id = executions.workspace_id
+    LEFT JOIN rule_versions ON rule_versions.rule_id = rules.id AND rule_versions.version = ${wanted}
+    WHERE ${joinNarrowing(narrowing)} AND executions.status IN ('failed', 'cancelled') AND (
+      rule_versions.version IS NOT NULL AND (rules.is_active OR executions.id = executions.event_id)
+      OR EXISTS (
+        SELECT FROM subscriptions
+        WHERE subscriptions.id = executions.rule_id AND subscriptions.workspace_id = executions.workspace_id
+          AND subscriptions.is_active))`
+}
+
+/** Only the attempts of an action that starts again are kept: its failures are counted from 0. */
+const reopenedResult = Prisma.sql`
+  CASE
+    WHEN actions->(index::int - 1)->>'type' <> result->>'action'
+      THEN json_build_object('action', actions->(index::int - 1)->'type', 'status', 'pending')
+    WHEN result->>'status' = 'success'
+      OR result->>'status' = 'skipped' AND result->>'reason' <> ${skippedAfterFailure} THEN result
+    WHEN result->'attempts' IS NULL
+      THEN json_build_object('action', result->'action', 'status', 'pending')
+    ELSE json_build_object('action', result->'action', 'status', 'pending', 'attempts', result->'attempts')
+  END`

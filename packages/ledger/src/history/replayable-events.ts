@@ -1,0 +1,41 @@
+import { Prisma, type WorkspaceDatabase } from '@automation/database'
+import { countMatches, type Matches } from './count-matches.js'
+import { joinNarrowing, type Narrowing } from './narrowing.js'
+
+export interface ReplayableEvent {
+  id: string
+  type: string
+  data: object
+  ruleId: string | null
+}
+
+/** @param after the id of an event; only those behind it are counted */
+export function countReplayable(
+  database: Pick<WorkspaceDatabase, '$queryRaw'>,
+  narrowing: Narrowing,
+  after: string | undefined,
+): Promise<Matches> {
+  return countMatches(database, Prisma.sql`events WHERE ${replayable(narrowing, after)}`)
+}
+
+/** Reads events that may be replayed, the oldest first. */
+export function findReplayable(
+  database: Pick<WorkspaceDatabase, '$queryRaw'>,
+  narrowing: Narrowing,
+  after: string | undefined,
+  limit: number,
+): Promise<ReplayableEvent[]> {
+  return database.$queryRaw<ReplayableEvent[]>(Prisma.sql`
+    SELECT id, type, data, rule_id AS "ruleId" FROM events WHERE ${replayable(narrowing, after)}
+    ORDER BY id LIMIT ${limit}`)
+}
+
+/** An event that is not done will run anyway. A replay, and an event that an execution emitted, comes again with its origin. */
+function replayable(narrowing: Narrowing, after: string | undefined): Prisma.Sql {
+  const behind = after === undefined ? Prisma.empty : Prisma.sql`AND events.id > ${after}::uuid`
+  return Prisma.sql`${joinNarrowing(narrowing)} ${behind}
+    AND events.done_at IS NOT NULL AND events.replay_of IS NULL AND events.caused_by IS NULL
+    AND (events.rule_id IS NULL
+      OR EXISTS (SELECT FROM rules WHERE rules.id = events.rule_id AND rules.workspace_id = events.workspace_id)
+      OR EXISTS (SELECT FROM subscriptions WHERE subscriptions.id = events.rule_id AND subscriptions.workspace_id = events.workspace_id))`
+}

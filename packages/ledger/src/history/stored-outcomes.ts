@@ -1,0 +1,89 @@
+import { type Database, executionIdOf } from '@automation/database'
+import { type Evaluation, listEvaluations, type MatchedEvaluation } from '../evaluations.js'
+
+/** An event, and the workspace that asks for it. */
+export interface EventInWorkspace {
+  id: string
+  workspaceId: string
+}
+
+/** What is stored of an event that is done. */
+export interface StoredOutcome {
+  /**
+   * In the order of the rules. Undefined while a worker holds one of the executions: an execution that waits is an answer, and a
+   * running one is about to become one. Undefined also for a quarantined event: that no rule ran is no answer to its caller.
+   */
+  evaluations: Evaluation[] | undefined
+  isQuarantined: boolean
+}
+
+interface DoneEvent {
+  index: number
+  ruleId: string | null
+  /** The rules considered, in creation order. */
+  ruleIds: string[]
+  isQuarantined: boolean
+}
+
+const findDoneEventsSql = `
+  SELECT input.index, events.rule_id AS "ruleId", events.quarantined AS "isQuarantined",
+    CASE
+      WHEN events.rule_set_id IS NULL THEN '{}'
+      WHEN events.rule_id IS NOT NULL THEN ARRAY[events.rule_id]
+      ELSE coalesce(rule_sets.rule_ids, '{}')
+    END AS "ruleIds"
+  FROM json_to_recordset($1::json) AS input (workspace_id uuid, id uuid, index int)
+  JOIN events USING (workspace_id, id)
+  LEFT JOIN rule_sets ON rule_sets.workspace_id = events.workspace_id AND rule_sets.id = events.rule_set_id
+  WHERE events.done_at IS NOT NULL`
+
+// Only a rule executed by hand presents its results, and that execution has the id of its event.
+const findDoneExecutionsSql = `
+  SELECT id AS "executionId", status::text AS status, error,
+    CASE WHEN id = event_id THEN results ELSE '[]'::json END AS results
+  FROM unnest($1::uuid[], $2::uuid[]) AS input (workspace_id, id)
+  JOIN executions USING (workspace_id, id)`
+
+type StoredEvaluation = Omit<MatchedEvaluation, 'index'> & { executionId: string }
+
+/** @returns an outcome for each event, undefined where it is not done */
+export async function findOutcomes(
+  database: Database,
+  inputs: EventInWorkspace[],
+): Promise<(StoredOutcome | undefined)[]> {
+  const rows = inputs.map(({ id, workspaceId }, index) => ({ id, workspace_id: workspaceId, index }))
+  const events = await database.run<DoneEvent>('find_done_events', findDoneEventsSql, [JSON.stringify(rows)])
+  const expected = events.map((event) => {
+    const { id, workspaceId } = inputs[event.index] as EventInWorkspace
+    const ids = event.ruleIds.map((ruleId) => executionIdOf({ id, ruleId: event.ruleId }, ruleId))
+    return { ...event, workspaceId, ids }
+  })
+  const executions = await findExecutions(database, expected)
+  const outcomes: (StoredOutcome | undefined)[] = inputs.map(() => undefined)
+  for (const { index, ruleIds, ids, isQuarantined } of expected) {
+    const matched = ids.flatMap((id, position): MatchedEvaluation[] => {
+      const execution = executions.get(id)
+      return execution === undefined ? [] : [{ index: position, ...execution }]
+    })
+    const isOpen = isQuarantined || matched.some(({ status }) => status === 'running')
+    outcomes[index] = {
+      evaluations: isOpen ? undefined : listEvaluations(ruleIds, matched),
+      isQuarantined,
+    }
+  }
+  return outcomes
+}
+
+async function findExecutions(
+  database: Database,
+  expected: { workspaceId: string; ids: string[] }[],
+): Promise<Map<string, StoredEvaluation>> {
+  const ids = expected.flatMap((event) => event.ids)
+  if (ids.length === 0) return new Map()
+  const workspaceIds = expected.flatMap((event) => event.ids.map(() => event.workspaceId))
+  const rows = await database.run<StoredEvaluation>('find_done_executions', findDoneExecutionsSql, [
+    workspaceIds,
+    ids,
+  ])
+  return new Map(rows.map((row) => [row.executionId, row]))
+}

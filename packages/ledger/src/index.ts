@@ -1,0 +1,75 @@
+export { acceptDeliveries, type Delivery } from './acceptance/accept-deliveries.js'
+export {
+  type Acceptance,
+  acceptEvents,
+  type CarriedEvent,
+  type NewEvent,
+  type NewReceipt,
+} from './acceptance/accept-events.js'
+export { acceptOnce, keyHours, type OnceOnly, type RequestKey } from './acceptance/accept-once.js'
+export { findReceipts, type StoredReceipt } from './acceptance/find-receipts.js'
+export { countsOf } from './counters/counts-of.js'
+export { clearAttention, createCounters, lockCounters, markAutoPaused } from './counters/rule-counters.js'
+export {
+  type Evaluation,
+  type EvaluationStatus,
+  listEvaluations,
+  type MatchedEvaluation,
+} from './evaluations.js'
+export { countMatches, type Matches, maxCounted } from './history/count-matches.js'
+export {
+  type EventFilter,
+  type EventRow,
+  type EventState,
+  listEvents,
+  narrowEvents,
+} from './history/list-events.js'
+export {
+  type ExecutionFilter,
+  type ListedExecutionRow,
+  listExecutions,
+  narrowExecutions,
+  narrowToExecution,
+} from './history/list-executions.js'
+export type { Narrowing } from './history/narrowing.js'
+export type { Removal, Transaction } from './history/removal.js'
+export { createHistoryRemoval, dayMs } from './history/remove-history.js'
+export { createUnusedRemovals } from './history/remove-unused.js'
+export { countRetryable, reopenExecutions, type VersionToRun } from './history/reopen-executions.js'
+export { countReplayable, findReplayable, type ReplayableEvent } from './history/replayable-events.js'
+export { type EventInWorkspace, findOutcomes, type StoredOutcome } from './history/stored-outcomes.js'
+export { capError, capResults, maxErrorLength, maxResultsBytes } from './outcomes/cap-results.js'
+export type {
+  EmittedEvent,
+  ExecutionRecord,
+  RecordableExecution,
+  TaskToCreate,
+} from './outcomes/execution-record.js'
+export { finishEvents, type Outcome } from './outcomes/finish-events.js'
+export type { FailingRule, FollowUps } from './outcomes/follow-ups.js'
+export { recordSteps, type Step } from './outcomes/record-steps.js'
+export { type Audit, auditLedger } from './reconciliation/reconcile.js'
+export { type FaultKind, faultKinds } from './reconciliation/slice.js'
+export { type ExecutionStatus, executionStatuses, isUnfinished, retryableStatuses } from './statuses.js'
+export { BacklogWalk, type FindPage } from './unfinished/backlog-walk.js'
+export { cancelWaiting } from './unfinished/cancel-waiting.js'
+export { type ClaimedExecution, claimExecutions } from './unfinished/claim-executions.js'
+export { endOrphanEvents, endOrphanExecutions } from './unfinished/end-orphans.js'
+export {
+  type HeldLease,
+  leaseSeconds,
+  releaseLeases,
+  renewLeases,
+  withdrawInterruptions,
+} from './unfinished/leases.js'
+export { type LoadedEvent, loadEvents } from './unfinished/load-events.js'
+export { endOfTime, firstSliceMs, fitSlice, LowWaterMark } from './unfinished/low-water-mark.js'
+export { createOldestDue, markEvents, markExecutions } from './unfinished/oldest-due.js'
+export { noteCrash, withdrawCrash } from './unfinished/poison-events.js'
+export {
+  type UnclaimedExecution,
+  type UndoneEvent,
+  type Unfinished,
+  walkEvents,
+  walkExecutions,
+} from './unfinished/unfinished-work.js'

@@ -1,0 +1,50 @@
+import type { ActionResult } from '@automation/engine'
+import type { NewEvent } from '../acceptance/accept-events.js'
+import type { ExecutionStatus } from '../statuses.js'
+import type { LoadedEvent } from '../unfinished/load-events.js'
+
+/** An execution as it is stored. With its rule and event, this is all that a worker needs to continue it. */
+export interface ExecutionRecord {
+  readonly id: string
+  readonly ruleId: string
+  readonly ruleVersion: number
+  status: ExecutionStatus
+  error: string | null
+  /** One for each action that was begun: also the journal of calls. */
+  results: ActionResult[]
+  readonly startedAt: Date
+  finishedAt: Date | null
+  /** When a worker has to claim it; null where it is finished, and while this worker holds it. */
+  dueAt: Date | null
+  /** The claim that it belongs to; null where no worker holds it. */
+  lease: string | null
+  /** True while it waits for a slot of the gate: if its worker ends meanwhile, the execution did not end it. */
+  awaitsSlot: boolean
+  /** How many workers in a row have ended while they called or advanced it. */
+  readonly interruptions: number
+  /** What somebody should look at. */
+  attention: 'unknown_outcome' | 'event_loop' | null
+}
+
+/** An execution with its event, and the effects since it was last recorded: they are committed with it. */
+export interface RecordableExecution {
+  readonly record: ExecutionRecord
+  readonly event: LoadedEvent
+  tasks: TaskToCreate[]
+  emitted: EmittedEvent[]
+}
+
+export interface TaskToCreate {
+  actionIndex: number
+  title: string
+  description: string | null
+  assigneeId: string | null
+  priority: string
+  dueAt: Date | null
+  createdAt: Date
+}
+
+export interface EmittedEvent extends NewEvent {
+  /** Of EMIT_EVENT actions between it and an event from outside. */
+  depth: number
+}

@@ -1,0 +1,202 @@
+import type { Database } from '@automation/database'
+import { leaseSeconds } from '../unfinished/leases.js'
+import type { LoadedEvent } from '../unfinished/load-events.js'
+import { capError, capResults } from './cap-results.js'
+import { effectRowsOf, toStorableJson } from './effect-rows.js'
+import type { RecordableExecution } from './execution-record.js'
+import { type FollowUps, pickIds, type ReturnedRow, readFollowUps } from './follow-ups.js'
+
+/** An event that a worker ran, with the executions of the rules that match, finished or not. */
+export interface Outcome<Execution extends RecordableExecution = RecordableExecution> {
+  event: LoadedEvent
+  /** The rules considered; null where there was none. */
+  ruleSetId: string | null
+  executions: Execution[]
+}
+
+/**
+ * Marks events done and inserts what they caused. Everything follows from `finished_events`, the rows that *this* statement
+ * turned. An event that another delivery of its job finished first contributes nothing: no execution, no count, no task, and no
+ * call, since the lease of none of its executions is returned.
+ *
+ * - Postgres does not know yet of a fresh backlog and would read all of it. `= ANY (ARRAY(…))` makes it look events up by id.
+ * - `locked_counters` locks in the order of the ids, so that two workers never wait for each other.
+ * - A finished execution counts once, and a cancelled one does not: counters are the finished rows, counted.
+ * - Counters of a rule that was deleted meanwhile are gone with it; its executions stay as history.
+ *
+ * $1 executions · $2 tasks · $3 emitted events · $4 events · $5 seconds of a lease
+ */
+const finishEventsSql = `
+  WITH input_events AS (
+    SELECT * FROM json_to_recordset($4::json) AS input_events (id uuid, rule_set_id uuid)
+  ),
+  input_executions AS (
+    SELECT * FROM json_to_recordset($1::json) AS input_executions (
+      id uuid, event_id uuid, rule_id uuid, rule_version int, status execution_status, results json, error text,
+      started_ms float8, finished_ms float8, due_ms float8, lease uuid, awaits_slot boolean, attention text)
+  ),
+  finished_events AS (
+    UPDATE events SET done_at = now(), rule_set_id = input_events.rule_set_id
+    FROM input_events
+    WHERE events.id = input_events.id AND events.done_at IS NULL
+      AND events.id = ANY (ARRAY(SELECT id FROM input_events))
+    RETURNING events.id, events.workspace_id, events.type
+  ),
+  inserted_executions AS (
+    INSERT INTO executions
+      (id, workspace_id, event_id, event_type, rule_id, rule_version, status, results, error, started_at, finished_at,
+       due_at, lease, awaits_slot)
+    SELECT i.id, e.workspace_id, i.event_id, e.type, i.rule_id, i.rule_version, i.status, i.results, i.error,
+           to_timestamp(i.started_ms / 1000), to_timestamp(i.finished_ms / 1000),
+           CASE WHEN i.lease IS NULL THEN to_timestamp(i.due_ms / 1000)
+                ELSE now() + make_interval(secs => $5::float8) END,
+           i.lease, i.awaits_slot
+    FROM input_executions i JOIN finished_events e ON e.id = i.event_id
+    ON CONFLICT (id) DO NOTHING
+    RETURNING id, workspace_id, event_id, event_type, rule_id, status, error, finished_at, lease
+  ),
+  recorded_executions AS (
+    SELECT inserted_executions.*, input_executions.attention FROM inserted_executions JOIN input_executions USING (id)
+  ),
+  -- effects of the recorded executions: the same text in finish-events.ts and record-steps.ts (effects-sql.test.ts)
+  inserted_tasks AS (
+    INSERT INTO tasks
+      (id, workspace_id, execution_id, action_index, rule_id, title, description, assignee_id, priority, due_at,
+       created_at)
+    SELECT new_tasks.*
+    FROM json_to_recordset($2::json) AS new_tasks (
+      id uuid, workspace_id uuid, execution_id uuid, action_index int, rule_id uuid, title text, description text,
+      assignee_id text, priority text, due_at timestamptz, created_at timestamptz)
+    JOIN recorded_executions ON recorded_executions.id = new_tasks.execution_id
+    ON CONFLICT (execution_id, action_index) DO NOTHING
+  ),
+  inserted_events AS (
+    INSERT INTO events (id, workspace_id, type, data, depth, caused_by)
+    SELECT new_events.id, new_events.workspace_id, new_events.type, new_events.data, new_events.depth, new_events.caused_by
+    FROM json_to_recordset($3::json) AS new_events (
+      id uuid, workspace_id uuid, type text, data json, depth int, caused_by uuid)
+    JOIN recorded_executions ON recorded_executions.id = new_events.caused_by
+    ON CONFLICT (id) DO NOTHING
+  ),
+  inserted_deliveries AS (
+    INSERT INTO events (id, workspace_id, type, data, rule_id)
+    SELECT
+      -- A UUID v8 in the order of time that follows from the failure and the subscription: each failure is delivered once.
+      (SELECT (left(time, 8) || '-' || right(time, 4) || '-8' || left(digest, 3) || '-8' || substr(digest, 4, 3) || '-'
+               || right(digest, 12))::uuid
+       FROM (SELECT lpad(to_hex((extract(epoch FROM r.finished_at) * 1000)::bigint), 12, '0') AS time,
+                    md5(r.id::text || s.id::text || r.finished_at::text) AS digest) AS parts),
+      r.workspace_id,
+      'execution.failed',
+      json_build_object('executionId', r.id, 'ruleId', r.rule_id, 'eventId', r.event_id, 'eventType', r.event_type,
+        'error', r.error, 'failedAt', to_char(r.finished_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')),
+      s.id
+    FROM recorded_executions r
+    JOIN subscriptions s
+      ON s.workspace_id = r.workspace_id AND s.is_active AND 'execution.failed' = ANY (s.event_types)
+    WHERE r.status = 'failed' AND position('.' IN r.event_type) = 0
+    ON CONFLICT (id) DO NOTHING
+    RETURNING id, workspace_id, rule_id
+  ),
+  counted_executions AS (
+    SELECT *, row_number() OVER (PARTITION BY rule_id ORDER BY finished_at, id) AS position
+    FROM recorded_executions
+    WHERE status IN ('succeeded', 'failed')
+  ),
+  ranked_executions AS (
+    SELECT *, coalesce(max(position) FILTER (WHERE status = 'succeeded') OVER (PARTITION BY rule_id), 0) AS last_success
+    FROM counted_executions
+  ),
+  rule_totals AS (
+    SELECT rule_id,
+           count(*) FILTER (WHERE status = 'succeeded') AS successes,
+           count(*) FILTER (WHERE status = 'failed') AS failures,
+           count(*) FILTER (WHERE status = 'failed' AND position > last_success) AS failures_since,
+           max(finished_at) FILTER (WHERE status = 'succeeded') AS success_at,
+           max(finished_at) FILTER (WHERE status = 'failed') AS failure_at,
+           (array_agg(error ORDER BY position DESC) FILTER (WHERE status = 'failed'))[1] AS error,
+           (array_agg(attention ORDER BY position DESC) FILTER (WHERE attention IS NOT NULL))[1] AS attention
+    FROM ranked_executions
+    GROUP BY rule_id
+  ),
+  locked_counters AS (
+    SELECT rule_id FROM rule_counters WHERE rule_id IN (SELECT rule_id FROM rule_totals) ORDER BY rule_id FOR UPDATE
+  ),
+  updated_counters AS (
+    UPDATE rule_counters AS counters SET
+      success_count = counters.success_count + rule_totals.successes,
+      failure_count = counters.failure_count + rule_totals.failures,
+      consecutive_failures =
+        CASE WHEN rule_totals.successes > 0 THEN rule_totals.failures_since
+             ELSE counters.consecutive_failures + rule_totals.failures END,
+      last_success_at = greatest(counters.last_success_at, rule_totals.success_at),
+      last_failure_at = greatest(counters.last_failure_at, rule_totals.failure_at),
+      last_error = coalesce(rule_totals.error, counters.last_error),
+      attention_reason = CASE WHEN rule_totals.attention IS NULL OR counters.attention_reason = 'auto_paused'
+                              THEN counters.attention_reason ELSE rule_totals.attention END,
+      attention_at = CASE WHEN rule_totals.attention IS NULL OR counters.attention_reason = 'auto_paused'
+                          THEN counters.attention_at ELSE rule_totals.failure_at END
+    FROM rule_totals JOIN locked_counters USING (rule_id)
+    WHERE counters.rule_id = rule_totals.rule_id
+    RETURNING counters.workspace_id, counters.rule_id, counters.consecutive_failures
+  )
+  -- end of the effects
+  SELECT 'held' AS what, lease AS id, NULL::uuid AS "workspaceId", NULL::uuid AS "ruleId", NULL::float8 AS failures
+  FROM inserted_executions WHERE lease IS NOT NULL
+  UNION ALL
+  SELECT 'overtaken', id, NULL, NULL, NULL
+  FROM input_events WHERE NOT EXISTS (SELECT 1 FROM finished_events WHERE finished_events.id = input_events.id)
+  UNION ALL
+  SELECT 'delivery', id, workspace_id, rule_id, NULL FROM inserted_deliveries
+  UNION ALL
+  SELECT 'failing', NULL, workspace_id, rule_id, consecutive_failures FROM updated_counters WHERE consecutive_failures > 0`
+
+/**
+ * Finishes events, those of many jobs in one statement.
+ *
+ * @returns for each outcome the executions that this worker holds and continues; undefined where another delivery was first
+ */
+export async function finishEvents<Execution extends RecordableExecution>(
+  database: Database,
+  outcomes: Outcome<Execution>[],
+): Promise<{ held: (Execution[] | undefined)[]; followUps: FollowUps | undefined }> {
+  // Two deliveries of one job may meet in one commit: the first counts.
+  const seen = new Set<string>()
+  const first = outcomes.filter(({ event }) => !seen.has(event.id) && seen.add(event.id))
+  const executions = first.flatMap((outcome) => outcome.executions)
+  const { tasks, events } = effectRowsOf(executions)
+  const rows = await database.run<ReturnedRow>('finish_events', finishEventsSql, [
+    toStorableJson(executions.map(executionRow)),
+    toStorableJson(tasks),
+    toStorableJson(events),
+    JSON.stringify(first.map(({ event, ruleSetId }) => ({ id: event.id, rule_set_id: ruleSetId }))),
+    leaseSeconds,
+  ])
+  const leases = pickIds(rows, 'held')
+  const overtaken = pickIds(rows, 'overtaken')
+  const finished = new Set(first.filter(({ event }) => !overtaken.has(event.id)))
+  const held = outcomes.map((outcome) =>
+    finished.has(outcome)
+      ? outcome.executions.filter(({ record }) => record.lease !== null && leases.has(record.lease))
+      : undefined,
+  )
+  return { held, followUps: readFollowUps(rows, executions) }
+}
+
+function executionRow({ record, event }: RecordableExecution) {
+  return {
+    id: record.id,
+    event_id: event.id,
+    rule_id: record.ruleId,
+    rule_version: record.ruleVersion,
+    status: record.status,
+    results: capResults(record.results),
+    error: capError(record.error),
+    started_ms: record.startedAt.getTime(),
+    finished_ms: record.finishedAt?.getTime(),
+    due_ms: record.dueAt?.getTime(),
+    lease: record.lease,
+    awaits_slot: record.awaitsSlot || undefined,
+    attention: record.attention,
+  }
+}

@@ -1,0 +1,50 @@
+import type { NewEvent } from '../acceptance/accept-events.js'
+import type { RecordableExecution } from './execution-record.js'
+
+/** One row that finishEvents or recordSteps returns. */
+export interface ReturnedRow {
+  /**
+   * - `held`: the lease of an execution that this worker continues
+   * - `overtaken`: an event that another delivery finished first
+   * - `recorded`: an execution whose step was recorded
+   * - `delivery`: an event that was inserted for a subscription
+   * - `failing`: a rule whose last execution has failed
+   */
+  what: 'held' | 'overtaken' | 'recorded' | 'delivery' | 'failing'
+  /** null for a rule. */
+  id: string
+  workspaceId: string
+  /** For a delivery the id of its subscription. */
+  ruleId: string
+  /** In a row. */
+  failures: number
+}
+
+/** What has to follow a commit. */
+export interface FollowUps {
+  /** Events for subscriptions, which have no job yet. */
+  deliveries: Pick<NewEvent, 'id' | 'workspaceId' | 'ruleId'>[]
+  /** Rules that have failed as often in a row as their workspaces allow. */
+  failingRules: FailingRule[]
+}
+
+export interface FailingRule {
+  workspaceId: string
+  ruleId: string
+}
+
+export function pickIds(rows: ReturnedRow[], wanted: ReturnedRow['what']): Set<string> {
+  return new Set(rows.flatMap(({ what, id }) => (what === wanted ? id : [])))
+}
+
+/** @returns undefined where nothing follows, as after almost every commit */
+export function readFollowUps(rows: ReturnedRow[], executions: RecordableExecution[]): FollowUps | undefined {
+  const deliveries = rows.filter(({ what }) => what === 'delivery')
+  const failing = rows.filter(({ what }) => what === 'failing')
+  if (deliveries.length === 0 && failing.length === 0) return undefined
+  const limits = new Map(executions.map(({ event }) => [event.workspaceId, event.autoPauseAfter]))
+  const failingRules = failing.filter(
+    ({ workspaceId, failures }) => failures >= (limits.get(workspaceId) ?? Number.POSITIVE_INFINITY),
+  )
+  return { deliveries, failingRules }
+}

@@ -1,0 +1,179 @@
+import type { Database } from '@automation/database'
+import { leaseSeconds } from '../unfinished/leases.js'
+import { capError, capResults } from './cap-results.js'
+import { effectRowsOf, toStorableJson } from './effect-rows.js'
+import type { RecordableExecution } from './execution-record.js'
+import { type FollowUps, pickIds, type ReturnedRow, readFollowUps } from './follow-ups.js'
+
+/** How far an execution has come, under the lease with which its worker holds it. */
+export interface Step<Execution extends RecordableExecution = RecordableExecution> {
+  execution: Execution
+  lease: string
+}
+
+/**
+ * Updates executions: an intent before a call, its result afterwards, a pause, or the end. Only the holder of the lease may. A
+ * worker that has lost it, because another one claimed the execution, updates nothing.
+ *
+ * - An execution that pauses although its rule was switched off or deleted meanwhile is cancelled; one that was requested by hand
+ *   (`is_bound_to_rule` is false) is not.
+ * - A step that keeps its lease may be recorded twice: it was committed, and the response was lost. Then its row is updated again,
+ *   so each effect is inserted unless it is there.
+ * - `= ANY (ARRAY(…))` makes Postgres look executions up by id, however small it takes the table for.
+ *
+ * $1 steps · $2 tasks · $3 emitted events · $4 seconds of a lease
+ */
+const recordStepsSql = `
+  WITH input_steps AS (
+    SELECT *,
+      (status IN ('waiting', 'retrying') AND is_bound_to_rule
+        AND NOT EXISTS (SELECT 1 FROM rules WHERE rules.id = input_steps.rule_id AND rules.is_active)) AS is_off
+    FROM json_to_recordset($1::json) AS input_steps (
+      id uuid, held uuid, rule_id uuid, status execution_status, results json, error text, finished_ms float8,
+      due_ms float8, lease uuid, awaits_slot boolean, attention text, is_bound_to_rule boolean)
+  ),
+  recorded_executions AS (
+    UPDATE executions SET
+      status = CASE WHEN is_off THEN 'cancelled' ELSE input_steps.status END,
+      error = CASE WHEN is_off THEN 'The rule was switched off' ELSE input_steps.error END,
+      results = input_steps.results,
+      finished_at = CASE WHEN is_off THEN now() ELSE to_timestamp(finished_ms / 1000) END,
+      due_at = CASE WHEN is_off THEN NULL
+                    WHEN input_steps.lease IS NULL THEN to_timestamp(due_ms / 1000)
+                    ELSE now() + make_interval(secs => $4::float8) END,
+      lease = input_steps.lease,
+      awaits_slot = input_steps.awaits_slot
+    FROM input_steps
+    WHERE executions.id = input_steps.id AND executions.lease = input_steps.held
+      AND executions.id = ANY (ARRAY(SELECT id FROM json_to_recordset($1::json) AS ids (id uuid)))
+    RETURNING executions.id, workspace_id, event_id, event_type, executions.rule_id, executions.status,
+              executions.error, finished_at, input_steps.attention
+  ),
+  -- effects of the recorded executions: the same text in finish-events.ts and record-steps.ts (effects-sql.test.ts)
+  inserted_tasks AS (
+    INSERT INTO tasks
+      (id, workspace_id, execution_id, action_index, rule_id, title, description, assignee_id, priority, due_at,
+       created_at)
+    SELECT new_tasks.*
+    FROM json_to_recordset($2::json) AS new_tasks (
+      id uuid, workspace_id uuid, execution_id uuid, action_index int, rule_id uuid, title text, description text,
+      assignee_id text, priority text, due_at timestamptz, created_at timestamptz)
+    JOIN recorded_executions ON recorded_executions.id = new_tasks.execution_id
+    ON CONFLICT (execution_id, action_index) DO NOTHING
+  ),
+  inserted_events AS (
+    INSERT INTO events (id, workspace_id, type, data, depth, caused_by)
+    SELECT new_events.id, new_events.workspace_id, new_events.type, new_events.data, new_events.depth, new_events.caused_by
+    FROM json_to_recordset($3::json) AS new_events (
+      id uuid, workspace_id uuid, type text, data json, depth int, caused_by uuid)
+    JOIN recorded_executions ON recorded_executions.id = new_events.caused_by
+    ON CONFLICT (id) DO NOTHING
+  ),
+  inserted_deliveries AS (
+    INSERT INTO events (id, workspace_id, type, data, rule_id)
+    SELECT
+      -- A UUID v8 in the order of time that follows from the failure and the subscription: each failure is delivered once.
+      (SELECT (left(time, 8) || '-' || right(time, 4) || '-8' || left(digest, 3) || '-8' || substr(digest, 4, 3) || '-'
+               || right(digest, 12))::uuid
+       FROM (SELECT lpad(to_hex((extract(epoch FROM r.finished_at) * 1000)::bigint), 12, '0') AS time,
+                    md5(r.id::text || s.id::text || r.finished_at::text) AS digest) AS parts),
+      r.workspace_id,
+      'execution.failed',
+      json_build_object('executionId', r.id, 'ruleId', r.rule_id, 'eventId', r.event_id, 'eventType', r.event_type,
+        'error', r.error, 'failedAt', to_char(r.finished_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')),
+      s.id
+    FROM recorded_executions r
+    JOIN subscriptions s
+      ON s.workspace_id = r.workspace_id AND s.is_active AND 'execution.failed' = ANY (s.event_types)
+    WHERE r.status = 'failed' AND position('.' IN r.event_type) = 0
+    ON CONFLICT (id) DO NOTHING
+    RETURNING id, workspace_id, rule_id
+  ),
+  counted_executions AS (
+    SELECT *, row_number() OVER (PARTITION BY rule_id ORDER BY finished_at, id) AS position
+    FROM recorded_executions
+    WHERE status IN ('succeeded', 'failed')
+  ),
+  ranked_executions AS (
+    SELECT *, coalesce(max(position) FILTER (WHERE status = 'succeeded') OVER (PARTITION BY rule_id), 0) AS last_success
+    FROM counted_executions
+  ),
+  rule_totals AS (
+    SELECT rule_id,
+           count(*) FILTER (WHERE status = 'succeeded') AS successes,
+           count(*) FILTER (WHERE status = 'failed') AS failures,
+           count(*) FILTER (WHERE status = 'failed' AND position > last_success) AS failures_since,
+           max(finished_at) FILTER (WHERE status = 'succeeded') AS success_at,
+           max(finished_at) FILTER (WHERE status = 'failed') AS failure_at,
+           (array_agg(error ORDER BY position DESC) FILTER (WHERE status = 'failed'))[1] AS error,
+           (array_agg(attention ORDER BY position DESC) FILTER (WHERE attention IS NOT NULL))[1] AS attention
+    FROM ranked_executions
+    GROUP BY rule_id
+  ),
+  locked_counters AS (
+    SELECT rule_id FROM rule_counters WHERE rule_id IN (SELECT rule_id FROM rule_totals) ORDER BY rule_id FOR UPDATE
+  ),
+  updated_counters AS (
+    UPDATE rule_counters AS counters SET
+      success_count = counters.success_count + rule_totals.successes,
+      failure_count = counters.failure_count + rule_totals.failures,
+      consecutive_failures =
+        CASE WHEN rule_totals.successes > 0 THEN rule_totals.failures_since
+             ELSE counters.consecutive_failures + rule_totals.failures END,
+      last_success_at = greatest(counters.last_success_at, rule_totals.success_at),
+      last_failure_at = greatest(counters.last_failure_at, rule_totals.failure_at),
+      last_error = coalesce(rule_totals.error, counters.last_error),
+      attention_reason = CASE WHEN rule_totals.attention IS NULL OR counters.attention_reason = 'auto_paused'
+                              THEN counters.attention_reason ELSE rule_totals.attention END,
+      attention_at = CASE WHEN rule_totals.attention IS NULL OR counters.attention_reason = 'auto_paused'
+                          THEN counters.attention_at ELSE rule_totals.failure_at END
+    FROM rule_totals JOIN locked_counters USING (rule_id)
+    WHERE counters.rule_id = rule_totals.rule_id
+    RETURNING counters.workspace_id, counters.rule_id, counters.consecutive_failures
+  )
+  -- end of the effects
+  SELECT 'recorded' AS what, id, NULL::uuid AS "workspaceId", NULL::uuid AS "ruleId", NULL::float8 AS failures
+  FROM recorded_executions
+  UNION ALL
+  SELECT 'delivery', id, workspace_id, rule_id, NULL FROM inserted_deliveries
+  UNION ALL
+  SELECT 'failing', NULL, workspace_id, rule_id, consecutive_failures FROM updated_counters WHERE consecutive_failures > 0`
+
+/**
+ * Records steps, those of many executions in one statement.
+ *
+ * @returns for each step whether it was recorded; false where the worker has lost the lease
+ */
+export async function recordSteps(
+  database: Database,
+  steps: Step[],
+): Promise<{ recorded: boolean[]; followUps: FollowUps | undefined }> {
+  const executions = steps.map(({ execution }) => execution)
+  const { tasks, events } = effectRowsOf(executions)
+  const rows = await database.run<ReturnedRow>('record_steps', recordStepsSql, [
+    toStorableJson(steps.map(stepRow)),
+    toStorableJson(tasks),
+    toStorableJson(events),
+    leaseSeconds,
+  ])
+  const ids = pickIds(rows, 'recorded')
+  const recorded = executions.map(({ record }) => ids.has(record.id))
+  return { recorded, followUps: readFollowUps(rows, executions) }
+}
+
+function stepRow({ execution: { record, event }, lease }: Step) {
+  return {
+    id: record.id,
+    held: lease,
+    rule_id: record.ruleId,
+    status: record.status,
+    results: capResults(record.results),
+    error: capError(record.error),
+    finished_ms: record.finishedAt?.getTime(),
+    due_ms: record.dueAt?.getTime(),
+    lease: record.lease,
+    awaits_slot: record.awaitsSlot || undefined,
+    attention: record.attention,
+    is_bound_to_rule: event.ruleId === null,
+  }
+}

@@ -1,0 +1,42 @@
+import type { ExecutionStatus } from '@automation/database'
+
+/**
+ * The states of an execution: one rule's work for one event. Every statement that changes a state lives in this package.
+ *
+ *                      finishEvents                       recordSteps
+ *   event ────────────────┬──────────▶ succeeded, failed ◀────┐
+ *                         │                  │                │
+ *                         │                  │ reopen         │
+ *                         ▼                  ▼                │
+ *                      running ──step──▶ waiting, retrying ───┤
+ *                         ▲                  │     │          │
+ *                         └─claimExecutions──┘     │          │
+ *                                                  ▼          │
+ *                              cancelWaiting ▶ cancelled ◀────┘ (its rule was switched off)
+ *
+ * - running: a worker holds it under a lease, or held it when the worker ended. `dueAt` is the end of the lease.
+ * - waiting: a WAIT ends at `dueAt`. retrying: the next attempt of an action is at `dueAt`.
+ * - succeeded, failed, cancelled: finished; `finishedAt` is set and `dueAt` is null.
+ */
+export const executionStatuses = [
+  'running',
+  'waiting',
+  'retrying',
+  'succeeded',
+  'failed',
+  'cancelled',
+] as const satisfies ExecutionStatus[]
+export type { ExecutionStatus }
+
+/** A rule's counters count these: a cancelled execution is neither a success nor a failure. */
+export type CountedStatus = 'succeeded' | 'failed'
+
+const unfinished: ReadonlySet<string> = new Set<ExecutionStatus>(['running', 'waiting', 'retrying'])
+
+/** Whether a worker holds the execution or has to claim it at its time. */
+export function isUnfinished(status: string): boolean {
+  return unfinished.has(status)
+}
+
+/** A finished execution in one of these states may be opened again. */
+export const retryableStatuses = ['failed', 'cancelled'] as const satisfies ExecutionStatus[]

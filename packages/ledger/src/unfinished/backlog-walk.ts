@@ -1,0 +1,76 @@
+import { firstIdOf } from '@automation/database'
+import { endOfTime, firstSliceMs, fitSlice, type LowWaterMark } from './low-water-mark.js'
+
+export const pageSize = 500
+const maxPages = 20
+
+/** A position in the order of the rows: the last row that was read. */
+export interface Cursor {
+  /** Epoch ms */
+  time: number
+  id: string
+}
+
+export interface Page<Row> {
+  rows: Row[]
+  /** How many entries of the index were read for it (count-reads.ts). */
+  read: number
+}
+
+/** Finds the first `pageSize` rows behind a cursor whose time is below `before` (epoch ms). */
+export type FindPage<Row> = (after: Cursor, before: number) => Promise<Page<Row>>
+
+/**
+ * Reads all unfinished rows of a table, page by page and the oldest first. A walk begins at the low-water mark and goes on where
+ * the last sweep stopped, so a long backlog hides nothing. A page ends with its slice of time, however few rows it has: between
+ * two rows the index may hold many that are finished (low-water-mark.ts).
+ */
+export class BacklogWalk<Row> {
+  readonly #mark: LowWaterMark
+  readonly #findPage: FindPage<Row>
+  readonly #cursorOf: (row: Row) => Cursor
+  /** undefined between two walks */
+  #cursor: Cursor | undefined
+  #sliceMs = firstSliceMs
+
+  constructor(mark: LowWaterMark, findPage: FindPage<Row>, cursorOf: (row: Row) => Cursor) {
+    this.#mark = mark
+    this.#findPage = findPage
+    this.#cursorOf = cursorOf
+  }
+
+  /**
+   * The pages of one sweep. The cursor is behind a page before the page is returned, whatever becomes of its rows.
+   *
+   * @param now epoch ms, by Postgres' clock
+   */
+  async *pages(now: number): AsyncGenerator<Row[]> {
+    const oldest = await this.#mark.find(now)
+    if (this.#cursor === undefined && oldest) {
+      this.#cursor = startAt(oldest.position)
+      this.#sliceMs = firstSliceMs
+    }
+    for (let page = 0; page < maxPages && this.#cursor; page++) yield await this.#nextPage(this.#cursor, now)
+  }
+
+  async #nextPage(cursor: Cursor, now: number): Promise<Row[]> {
+    const end = cursor.time + this.#sliceMs
+    const isLastSlice = end > now
+    const { rows, read } = await this.#findPage(cursor, isLastSlice ? endOfTime : end).catch((error) => {
+      // It may have been too long.
+      this.#sliceMs = firstSliceMs
+      throw error
+    })
+    this.#sliceMs = fitSlice(this.#sliceMs, read)
+    const last = rows.at(-1)
+    if (rows.length === pageSize && last) this.#cursor = this.#cursorOf(last)
+    else this.#cursor = isLastSlice ? undefined : startAt(end)
+    return rows
+  }
+}
+
+/** Below all rows of a time. */
+function startAt(time: number): Cursor {
+  const before = Math.max(0, time - 1)
+  return { time: before, id: firstIdOf(before) }
+}

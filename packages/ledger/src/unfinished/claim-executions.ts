@@ -1,0 +1,86 @@
+import { type Database, newId } from '@automation/database'
+import type { ActionResult } from '@automation/engine'
+import { leaseSeconds } from './leases.js'
+
+/** A claimed execution, with its event, its workspace and the version of the rule that it began with. */
+export interface ClaimedExecution {
+  executionId: string
+  lease: string
+  results: ActionResult[]
+  startedAt: Date
+  ruleId: string
+  ruleVersion: number
+  /** null where the rule was deleted, and for a delivery to a subscription; so are the next three. */
+  isRuleActive: boolean | null
+  name: string | null
+  conditions: unknown
+  actions: unknown
+  eventId: string
+  workspaceId: string
+  type: string
+  data: object
+  eventRuleId: string | null
+  depth: number
+  rulesVersion: number
+  autoPauseAfter: number | null
+  interruptions: number
+}
+
+/**
+ * A claim begins a new lease. It counts an interruption unless the previous holder is not to blame: a worker that released the
+ * execution left no lease, and one that held it while it awaited a slot had not begun what could have ended it. Any other holder
+ * has ended, or it is alive and withdraws the count (leases.ts).
+ *
+ * Both conditions on the id are needed: `= ANY (ARRAY(…))` makes Postgres look the rows up by their ids. By due_at, each claim
+ * would read all executions that are due.
+ */
+const claimExecutionsSql = `
+  WITH claims AS (
+    SELECT * FROM json_to_recordset($1::json) AS claims (id uuid, lease uuid)
+  ),
+  claimed_executions AS (
+    UPDATE executions SET
+      lease = claims.lease,
+      status = 'running',
+      due_at = now() + make_interval(secs => $2::float8),
+      interruptions = CASE WHEN executions.lease IS NULL THEN 0
+                           WHEN awaits_slot THEN interruptions
+                           ELSE interruptions + 1 END,
+      lost_leases = CASE WHEN executions.lease IS NULL THEN NULL
+                         WHEN awaits_slot THEN lost_leases
+                         ELSE array_append(lost_leases, executions.lease) END,
+      awaits_slot = NULL
+    FROM claims
+    WHERE executions.id = claims.id
+      AND executions.id = ANY (ARRAY(SELECT id FROM claims))
+      AND coalesce(executions.due_at, 'infinity') <= now() + interval '500 milliseconds'
+    RETURNING executions.*
+  )
+  SELECT c.id AS "executionId", c.lease, c.interruptions, c.results, c.started_at AS "startedAt",
+         c.rule_id AS "ruleId", c.rule_version AS "ruleVersion", r.is_active AS "isRuleActive",
+         v.name, v.conditions, v.actions,
+         e.id AS "eventId", e.workspace_id AS "workspaceId", e.type, e.data, e.rule_id AS "eventRuleId", e.depth,
+         w.rules_version AS "rulesVersion", w.auto_pause_after AS "autoPauseAfter"
+  FROM claimed_executions c
+  JOIN events e ON e.id = c.event_id
+  JOIN workspaces w ON w.id = c.workspace_id
+  LEFT JOIN rules r ON r.id = c.rule_id
+  LEFT JOIN rule_versions v ON v.rule_id = c.rule_id AND v.version = c.rule_version`
+
+/**
+ * Claims executions that are due: from now on this worker holds them, as long as it renews their leases.
+ *
+ * @returns an entry for each id, undefined where the execution is not due: it is finished, cancelled, or another worker was faster
+ */
+export async function claimExecutions(
+  database: Database,
+  ids: string[],
+): Promise<(ClaimedExecution | undefined)[]> {
+  const claims = ids.map((id) => ({ id, lease: newId() }))
+  const rows = await database.run<ClaimedExecution>('claim_executions', claimExecutionsSql, [
+    JSON.stringify(claims),
+    leaseSeconds,
+  ])
+  const byLease = new Map(rows.map((row) => [row.lease, row]))
+  return claims.map(({ lease }) => byLease.get(lease))
+}

@@ -1,0 +1,37 @@
+import type { Database } from '@automation/database'
+
+/** An accepted event that is not done, as a worker loads it. */
+export interface LoadedEvent {
+  id: string
+  workspaceId: string
+  type: string
+  data: object
+  /** The rule that was executed by hand, or the subscription that the event is delivered to; null otherwise. */
+  ruleId: string | null
+  /** The number of EMIT_EVENT actions between it and an event from outside. */
+  depth: number
+  /** Of the workspace at this moment: rules compiled at a lower version are out of date. */
+  rulesVersion: number
+  /** A rule that fails this many times in a row is switched off; null: never. */
+  autoPauseAfter: number | null
+  /** How many workers are known to have ended while they ran it. */
+  crashes: number
+}
+
+const loadEventsSql = `
+  SELECT e.id, e.workspace_id AS "workspaceId", e.type, e.data, e.rule_id AS "ruleId", e.depth, e.crashes,
+         w.rules_version AS "rulesVersion", w.auto_pause_after AS "autoPauseAfter"
+  FROM events e
+  JOIN workspaces w ON w.id = e.workspace_id
+  WHERE e.id = ANY($1::uuid[]) AND e.done_at IS NULL`
+
+/**
+ * Reads the events of jobs.
+ *
+ * @returns an entry for each id, undefined where the event is done already, as on a second delivery of its job
+ */
+export async function loadEvents(database: Database, ids: string[]): Promise<(LoadedEvent | undefined)[]> {
+  const events = await database.run<LoadedEvent>('load_events', loadEventsSql, [ids])
+  const byId = new Map(events.map((event) => [event.id, event]))
+  return ids.map((id) => byId.get(id))
+}

@@ -1,0 +1,79 @@
+import type { Database } from '@automation/database'
+import { firstIdOf, readClock, timeOf } from '@automation/database'
+import { countReads } from './count-reads.js'
+import { LowWaterMark } from './low-water-mark.js'
+
+/** The events that are not done, in the order of their ids. */
+export function markEvents(database: Database): LowWaterMark {
+  return new LowWaterMark(async (from, to) => {
+    const bounds = [firstIdOf(Math.max(0, from)), firstIdOf(to)]
+    const [found] = await database.run<Found & { id: string }>('find_first_undone', firstUndone, bounds)
+    const first = found?.dueSince && { position: timeOf(found.id), dueSince: found.dueSince.getTime() }
+    return { first: first || undefined, read: found?.read ?? 0 }
+  })
+}
+
+/** The executions that are due, in the order of that time. */
+export function markExecutions(database: Database): LowWaterMark {
+  return new LowWaterMark(async (from, to) => {
+    const [found] = await database.run<Found>('find_first_due', firstDue, [from, to])
+    const time = found?.dueSince?.getTime()
+    return {
+      first: time === undefined ? undefined : { position: time, dueSince: time },
+      read: found?.read ?? 0,
+    }
+  })
+}
+
+/**
+ * Creates a function that reads for how long (seconds) the oldest work has been due that nobody has done: an event that is not
+ * done, since it was accepted; an execution that is not finished, since the end of its pause, or of the lease that nobody has
+ * renewed. 0 where there is none.
+ *
+ * Probes, alerts and autoscalers go by it: it grows where workers are too few, away or stuck, and with nothing else. Keep the
+ * function: it remembers how far it has read (low-water-mark.ts).
+ */
+export function createOldestDue(database: Database): () => Promise<number> {
+  const marks = [markEvents(database), markExecutions(database)]
+  let reading: Promise<number> | undefined
+
+  return () => {
+    reading ??= read().finally(() => {
+      reading = undefined
+    })
+    return reading
+  }
+
+  async function read(): Promise<number> {
+    const now = await readClock(database)
+    const oldest = await Promise.all(marks.map((mark) => mark.find(now)))
+    const dueSince = Math.min(...oldest.map((found) => found?.dueSince ?? now))
+    return Math.max(0, now - dueSince) / 1_000
+  }
+}
+
+/** Of a statement that always returns one row. */
+interface Found {
+  /** null where no row was found */
+  dueSince: Date | null
+  read: number
+}
+
+const firstUndone = countReads(
+  'events_not_done',
+  'found.*',
+  `
+    SELECT id, accepted_at AS "dueSince" FROM events
+    WHERE before.read >= 0 AND done_at IS NULL AND id >= $1::uuid AND id < $2::uuid
+    ORDER BY id LIMIT 1`,
+)
+
+const firstDue = countReads(
+  'executions_due',
+  'found.*',
+  `
+    SELECT due_at AS "dueSince" FROM executions
+    WHERE before.read >= 0 AND due_at <= now()
+      AND due_at >= to_timestamp($1::float8 / 1000) AND due_at < to_timestamp($2::float8 / 1000)
+    ORDER BY due_at, id LIMIT 1`,
+)

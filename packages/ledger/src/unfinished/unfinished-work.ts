@@ -1,0 +1,88 @@
+import { type Database, firstIdOf, timeOf } from '@automation/database'
+import { BacklogWalk, type Page, pageSize } from './backlog-walk.js'
+import { countReads } from './count-reads.js'
+import { markEvents, markExecutions } from './oldest-due.js'
+
+/** An event younger than this is not looked for: its job is most likely just being added. */
+const minimumAgeSeconds = 2
+
+/** A row that a worker has to take up. */
+export interface Unfinished {
+  id: string
+  workspaceId: string
+  /** false where the workspace was removed */
+  hasWorkspace: boolean
+}
+
+export interface UndoneEvent extends Unfinished {
+  ruleId: string | null
+  jobId: string
+}
+
+export interface UnclaimedExecution extends Unfinished {
+  eventId: string
+  /** Epoch ms */
+  dueAt: number
+}
+
+/** Walks through the events of all workspaces that are not done. */
+export function walkEvents(database: Database): BacklogWalk<UndoneEvent> {
+  return new BacklogWalk(
+    markEvents(database),
+    async ({ id }, before) => {
+      const bounds = [id, firstIdOf(before)]
+      const [page] = await database.run<Page<UndoneEvent>>('find_undone', undoneEvents, bounds)
+      return page ?? nothing
+    },
+    ({ id }) => ({ time: timeOf(id), id }),
+  )
+}
+
+/** Walks through the executions of all workspaces that are due. */
+export function walkExecutions(database: Database): BacklogWalk<UnclaimedExecution> {
+  return new BacklogWalk(
+    markExecutions(database),
+    async ({ time, id }, before) => {
+      const bounds = [time, id, before]
+      const [page] = await database.run<Page<UnclaimedExecution>>('find_due', dueExecutions, bounds)
+      return page ?? nothing
+    },
+    ({ dueAt, id }) => ({ time: dueAt, id }),
+  )
+}
+
+const nothing = { rows: [], read: 0 }
+
+// A page is one value: what comes after its last row is read, and counted, before it is returned.
+const page = `coalesce(found.rows, '[]') AS rows`
+
+const undoneEvents = countReads(
+  'events_not_done',
+  page,
+  `
+    SELECT json_agg(page) AS rows FROM (
+      SELECT id, workspace_id AS "workspaceId", rule_id AS "ruleId", coalesce(job_id, id) AS "jobId",
+             EXISTS (SELECT FROM workspaces WHERE workspaces.id = events.workspace_id) AS "hasWorkspace"
+      FROM events
+      WHERE before.read >= 0 AND done_at IS NULL AND id > $1::uuid AND id < $2::uuid
+        AND accepted_at < now() - make_interval(secs => ${minimumAgeSeconds})
+      ORDER BY id
+      LIMIT ${pageSize}
+    ) AS page`,
+)
+
+const dueExecutions = countReads(
+  'executions_due',
+  page,
+  `
+    SELECT json_agg(page) AS rows FROM (
+      SELECT id, event_id AS "eventId", workspace_id AS "workspaceId",
+             (extract(epoch FROM due_at) * 1000)::float8 AS "dueAt",
+             EXISTS (SELECT FROM workspaces WHERE workspaces.id = executions.workspace_id) AS "hasWorkspace"
+      FROM executions
+      WHERE before.read >= 0 AND due_at <= now() AND (due_at, id) > (to_timestamp($1::float8 / 1000), $2::uuid)
+        AND due_at < to_timestamp($3::float8 / 1000)
+      ORDER BY due_at, id
+      LIMIT ${pageSize}
+    ) AS page`,
+)

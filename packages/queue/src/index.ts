@@ -1,0 +1,19 @@
+export { type DueExecution, EventQueue, openQueue } from './event-queue.js'
+export { BatchingInbox, type Inbox } from './inbox.js'
+export {
+  type EventPointer,
+  type EventsJobData,
+  JobData,
+  JobName,
+  jobOptions,
+  jobStates,
+  maxEventsPerJob,
+  queueName,
+  type ResumeJobData,
+  stallOptions,
+} from './jobs.js'
+export type { JobQueue } from './open-queue.js'
+export { openRedis } from './open-redis.js'
+export { openQueueReader, type QueueReader } from './queue-reader.js'
+export { type Reply, replyChannel } from './reply.js'
+export type { QueuedEvent } from './share-jobs.js'

@@ -1,0 +1,31 @@
+import { Queue, type QueueOptions } from 'bullmq'
+import type { Redis } from 'ioredis'
+import { type JobData, type JobName, jobOptions, queueName } from './jobs.js'
+
+export type JobQueue = Queue<JobData, void, JobName>
+
+/**
+ * Opens BullMQ's queue. It asks Redis for its version once, when it is created, and is useless for ever if that fails: a caller that
+ * gets a rejection has to open another one.
+ */
+export async function openJobQueue(
+  connection: Redis,
+  prefix: string,
+  options: Partial<QueueOptions> = {},
+): Promise<JobQueue> {
+  const queue: JobQueue = new Queue(queueName, {
+    connection,
+    prefix,
+    skipWaitingForReady: true,
+    defaultJobOptions: jobOptions,
+    ...options,
+  })
+  queue.on('error', () => {})
+  try {
+    await queue.waitUntilReady()
+    return queue
+  } catch (error) {
+    queue.close().catch(() => {})
+    throw error
+  }
+}

@@ -1,0 +1,43 @@
+import { once } from 'node:events'
+import { setTimeout } from 'node:timers/promises'
+import { type JobQueue, openJobQueue } from './open-queue.js'
+import { openRedis } from './open-redis.js'
+
+export type QueueReader = ReturnType<typeof openQueueReader>
+
+/** Somebody looks at a page: a Redis that takes longer (ms) counts as away. */
+const timeoutMs = 2_000
+
+/** Opens the queue for somebody who looks on. Nothing waits for a Redis that is gone, and nothing waits long for a paused one. */
+export function openQueueReader(redisUrl: string, prefix: string) {
+  const redis = openRedis(redisUrl, 'fail at once')
+  let opened: Promise<JobQueue> | undefined
+
+  return {
+    /** Waits for Redis, but not for ever: without it there is something to present, too. */
+    async connect(): Promise<void> {
+      if (redis.status === 'ready') return
+      await Promise.race([once(redis, 'ready'), setTimeout(timeoutMs, undefined, { ref: false })]).catch(
+        () => {},
+      )
+    },
+    /** Asks Redis each time. @returns undefined where it is away */
+    async findQueue(): Promise<JobQueue | undefined> {
+      try {
+        await redis.ping()
+        // A reader writes nothing, not even the version that it speaks.
+        opened ??= openJobQueue(redis, prefix, { skipMetasUpdate: true }).catch((error) => {
+          opened = undefined
+          throw error
+        })
+        return await opened
+      } catch {
+        return undefined
+      }
+    },
+    async close(): Promise<void> {
+      await opened?.then((queue) => queue.close()).catch(() => {})
+      redis.disconnect()
+    },
+  }
+}

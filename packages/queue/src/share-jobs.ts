@@ -1,0 +1,43 @@
+import type { NewEvent } from '@automation/ledger'
+import { maxEventsPerJob } from './jobs.js'
+
+/** An event, and who waits for it. */
+export interface Arrival {
+  event: NewEvent
+  /** The API instance on which its caller waits. */
+  replyTo: string | undefined
+}
+
+/** What a job needs to know of an event. */
+export type QueuedEvent = Pick<NewEvent, 'id' | 'workspaceId' | 'ruleId' | 'traceparent'>
+
+/** A job and its events. */
+export interface EventsJob {
+  /** That of the first event, whether it is accepted or not. */
+  id: string
+  /** 0 is the highest (fair-share.ts). */
+  priority: number
+  replyTo: string | undefined
+  events: QueuedEvent[]
+}
+
+/**
+ * Distributes events of one commit, of any workspaces, over jobs: adding and consuming a job costs as much as running an event.
+ * Events beyond the fair share of their workspace share jobs with each other alone, at a lower priority.
+ */
+export function shareJobs(arrivals: Arrival[], findPriority: (workspaceId: string) => number): EventsJob[] {
+  const jobs: EventsJob[] = []
+  const open = new Map<string, EventsJob>()
+  for (const { event, replyTo } of arrivals) {
+    const priority = findPriority(event.workspaceId)
+    const batchKey = `${event.ruleId === null} ${replyTo} ${priority > 0 ? event.workspaceId : ''}`
+    let job = open.get(batchKey)
+    if (job === undefined || job.events.length === maxEventsPerJob) {
+      job = { id: event.id, priority, replyTo, events: [] }
+      open.set(batchKey, job)
+      jobs.push(job)
+    }
+    job.events.push(event)
+  }
+  return jobs
+}

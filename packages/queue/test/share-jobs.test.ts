@@ -1,0 +1,51 @@
+import { newId } from '@automation/database'
+import t from 'tap'
+import { type Arrival, shareJobs } from '../src/share-jobs.js'
+
+const [quiet, other, busy] = [newId(), newId(), newId()]
+const arrive = (workspaceId: string, replyTo?: string, ruleId: string | null = null): Arrival => ({
+  event: { id: newId(), workspaceId, type: 'LEAD_CREATED', data: {}, ruleId },
+  replyTo,
+})
+const placeOf = (workspaceId: string) => (workspaceId === busy ? 7 : 0)
+const idsOf = (arrivals: Arrival[]) => arrivals.map(({ event }) => event.id)
+
+t.test('events of workspaces that keep within their share travel together, up to 50', async (t) => {
+  const arrivals = Array.from({ length: 110 }, (_, index) => arrive(index % 2 ? quiet : other))
+  const jobs = shareJobs(arrivals, placeOf)
+  t.same(
+    jobs.map(({ events }) => events.map(({ id }) => id)),
+    [0, 50, 100].map((from) => idsOf(arrivals.slice(from, from + 50))),
+  )
+  t.same(
+    jobs.map(({ id, priority }) => [id, priority]),
+    [0, 50, 100].map((from) => [arrivals[from]?.event.id, 0]),
+    'a job has the id of its first event',
+  )
+})
+
+t.test('what a flood adds travels by itself, further back', async (t) => {
+  const arrivals = [arrive(quiet), arrive(busy), arrive(other), arrive(busy)]
+  t.strictSame(
+    shareJobs(arrivals, placeOf).map(({ priority, events }) => [
+      priority,
+      events.map((one) => one.workspaceId),
+    ]),
+    [
+      [0, [quiet, other]],
+      [7, [busy, busy]],
+    ],
+  )
+})
+
+t.test('those that nobody waits for, and those addressed to one rule, have jobs of their own', async (t) => {
+  const arrivals = [arrive(quiet), arrive(quiet, 'api'), arrive(quiet, 'api', newId()), arrive(quiet)]
+  t.strictSame(
+    shareJobs(arrivals, placeOf).map(({ replyTo, events }) => [replyTo, events.length]),
+    [
+      [undefined, 2],
+      ['api', 1],
+      ['api', 1],
+    ],
+  )
+})

@@ -1,0 +1,45 @@
+import type { Administrator } from '@automation/access'
+import { Refused } from '@automation/access'
+import { newId, type Prisma, type WorkspaceTransaction } from '@automation/database'
+import { createCounters } from '@automation/ledger'
+import { type RuleFields, versionRowOf } from './rule-fields.js'
+
+export const maxRules = 1_000
+
+/**
+ * Makes rules, in their order, each with its counters and its first version. It works in the transaction of changeRules,
+ * like saveRules and deleteRules: the three are the only writers of definitions, one rule being a list of one.
+ *
+ * @throws Refused where the workspace would have more than 1,000
+ */
+export async function createRules(
+  transaction: WorkspaceTransaction,
+  { workspaceId, actor }: Pick<Administrator, 'workspaceId' | 'actor'>,
+  wishes: RuleFields[],
+) {
+  if (wishes.length === 0) return []
+  if ((await transaction.rule.count()) + wishes.length > maxRules)
+    throw new Refused('conflict', `A workspace may have ${maxRules} rules`)
+  const now = new Date()
+  const rules = wishes.map((fields) => ({
+    id: newId(),
+    workspaceId,
+    name: fields.name,
+    description: fields.description,
+    trigger: fields.trigger,
+    conditions: fields.conditions as Prisma.InputJsonValue,
+    actions: fields.actions as Prisma.InputJsonValue,
+    isActive: fields.isActive,
+    version: 1,
+    createdAt: now,
+    updatedAt: now,
+  }))
+  await transaction.rule.createMany({ data: rules })
+  await createCounters(
+    transaction,
+    workspaceId,
+    rules.map(({ id }) => id),
+  )
+  await transaction.ruleVersion.createMany({ data: rules.map((rule) => versionRowOf(rule, actor, now)) })
+  return rules
+}

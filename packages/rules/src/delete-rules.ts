@@ -1,0 +1,20 @@
+import type { WorkspaceTransaction } from '@automation/database'
+import { cancelWaiting, lockCounters } from '@automation/ledger'
+
+/**
+ * Deletes rules for good, and cancels what waits. Their history stays.
+ *
+ * @returns how many runs were cancelled of each, in the order of the ids
+ */
+export async function deleteRules(
+  transaction: WorkspaceTransaction,
+  workspaceId: string,
+  ruleIds: string[],
+): Promise<number[]> {
+  if (ruleIds.length === 0) return []
+  const cancelled = await cancelWaiting(transaction, workspaceId, ruleIds, 'The rule was deleted')
+  // The counters are deleted with their rules.
+  await lockCounters(transaction, workspaceId, ruleIds)
+  await transaction.rule.deleteMany({ where: { id: { in: ruleIds } } })
+  return ruleIds.map((id) => cancelled.get(id) ?? 0)
+}

@@ -1,0 +1,122 @@
+import { type Administrator, changeWorkspace, Refused, Timestamp } from '@automation/access'
+import { isUuid, type WorkspaceDatabase, type WorkspaceTransaction } from '@automation/database'
+import { type Fault, findMailTemplateFaults } from '@automation/engine'
+import { Type } from 'typebox'
+import {
+  insertTemplates,
+  listTemplateChanges,
+  saveTemplate,
+  type TemplateRow,
+  tellTemplateCreated,
+  tellTemplateDeleted,
+} from './write-templates.js'
+
+const Name = Type.String({ minLength: 1, maxLength: 200, description: 'as SEND_EMAIL names it' })
+// In one schema and not as a union: a fault is told once.
+const MailText = Type.Unsafe<string | null>({
+  type: ['string', 'null'],
+  minLength: 1,
+  maxLength: 100_000,
+  description:
+    'with {{path | filter}} for what the action hands over and the event holds; null for a mail without this part',
+})
+
+export const EmailTemplate = Type.Object({
+  id: Type.String({ format: 'uuid' }),
+  name: Name,
+  text: MailText,
+  html: MailText,
+  createdAt: Timestamp,
+  updatedAt: Timestamp,
+})
+export type EmailTemplate = Type.Static<typeof EmailTemplate>
+
+export const EmailTemplateToCreate = Type.Object(
+  { name: Name, text: Type.Optional(MailText), html: Type.Optional(MailText) },
+  { additionalProperties: false },
+)
+export type EmailTemplateToCreate = Type.Static<typeof EmailTemplateToCreate>
+export const EmailTemplateToUpdate = Type.Partial(EmailTemplateToCreate, { additionalProperties: false })
+
+/** @throws Refused where it is faulty, its name is taken, or the workspace has 200 templates */
+export function createEmailTemplate(
+  administrator: Administrator,
+  { name, text = null, html = null }: EmailTemplateToCreate,
+): Promise<EmailTemplate> {
+  const { workspaceId } = administrator
+  return changeWorkspace(administrator, async (transaction) => {
+    refuseFaultyTexts({ text, html })
+    await refuseTakenName(transaction, workspaceId, name)
+    const [row] = await insertTemplates(transaction, workspaceId, [{ name, text, html }])
+    return { result: present(row as TemplateRow), entry: tellTemplateCreated(row as TemplateRow) }
+  })
+}
+
+/** @throws Refused where there is no such template, it would be faulty, or its new name is taken */
+export function updateEmailTemplate(
+  administrator: Administrator,
+  id: string,
+  fields: Type.Static<typeof EmailTemplateToUpdate>,
+): Promise<EmailTemplate> {
+  return changeWorkspace(administrator, async (transaction) => {
+    const before = await findRow(transaction, id)
+    const { name = before.name, text = before.text, html = before.html } = fields
+    refuseFaultyTexts({ text, html })
+    if (listTemplateChanges(before, { name, text, html }).length === 0)
+      return { result: present(before), entry: undefined }
+    if (name !== before.name) await refuseTakenName(transaction, administrator.workspaceId, name)
+    const { row, entry } = await saveTemplate(transaction, before, { name, text, html })
+    return { result: present(row), entry }
+  })
+}
+
+/** Rules that name it send the built-in mail from then on. @throws Refused where there is no such template */
+export function deleteEmailTemplate(administrator: Administrator, id: string): Promise<void> {
+  return changeWorkspace(administrator, async (transaction) => {
+    const row = await findRow(transaction, id)
+    await transaction.emailTemplate.delete({ where: { id } })
+    return { result: undefined, entry: tellTemplateDeleted(row) }
+  })
+}
+
+/** @throws Refused where there is no such template */
+export async function findEmailTemplate(database: WorkspaceDatabase, id: string): Promise<EmailTemplate> {
+  return present(await findRow(database, id))
+}
+
+/** What is wrong with the texts of a template as a whole, both of them given. Silent where a schema speaks. */
+export function findEmailTemplateFaults({ text, html }: { text?: unknown; html?: unknown }): Fault[] {
+  const hasNone = (text ?? null) === null && (html ?? null) === null
+  return [
+    ...(hasNone ? [{ field: 'text', message: 'Required where there is no html' }] : []),
+    ...findMailTemplateFaults({ text, html }),
+  ]
+}
+
+function refuseFaultyTexts(texts: { text: string | null; html: string | null }): void {
+  const [fault] = findEmailTemplateFaults(texts)
+  if (fault) throw new Refused('invalid', fault.message, fault.field)
+}
+
+/** Changes of one workspace happen one after another, so a name that is free here still is when it is written. */
+async function refuseTakenName(
+  { emailTemplate }: Pick<WorkspaceTransaction, 'emailTemplate'>,
+  workspaceId: string,
+  name: string,
+): Promise<void> {
+  const taken = await emailTemplate.findUnique({
+    where: { workspaceId_name: { workspaceId, name } },
+    select: { id: true },
+  })
+  if (taken) throw new Refused('conflict', 'An email template of this name exists')
+}
+
+async function findRow({ emailTemplate }: Pick<WorkspaceTransaction, 'emailTemplate'>, id: string) {
+  const row = isUuid(id) ? await emailTemplate.findUnique({ where: { id } }) : null
+  if (row === null) throw new Refused('not_found', 'Email template not found')
+  return row
+}
+
+function present({ id, name, text, html, createdAt, updatedAt }: TemplateRow): EmailTemplate {
+  return { id, name, text, html, createdAt: createdAt.toISOString(), updatedAt: updatedAt.toISOString() }
+}

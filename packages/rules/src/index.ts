@@ -1,0 +1,24 @@
+export { applyImport } from './apply-import.js'
+export { arrangeRule } from './arrange-rule.js'
+export { createBodyCompiler, tellShapeFaults } from './body-shape.js'
+export { changeRules, pauseRules } from './change-rules.js'
+export { checkRuleFile } from './check-rule-file.js'
+export { createRules } from './create-rules.js'
+export { deleteRules } from './delete-rules.js'
+export {
+  createEmailTemplate,
+  deleteEmailTemplate,
+  EmailTemplate,
+  EmailTemplateToCreate,
+  EmailTemplateToUpdate,
+  findEmailTemplate,
+  findEmailTemplateFaults,
+  updateEmailTemplate,
+} from './email-templates.js'
+export { findUnstorable, hasTooManyValues, maxNodes, TooLarge } from './find-unstorable.js'
+export { type Changes, type ImportPlan, planImport } from './plan-import.js'
+export { tellCreated, tellDeleted, tellUpdated } from './rule-entries.js'
+export { type DefinitionFields, definitionOf, type RuleFields } from './rule-fields.js'
+export { exportRules, type RuleFile } from './rule-file.js'
+export { FullDefinition, RuleToCreate, RuleToUpdate } from './rule-schemas.js'
+export { type Saved, saveRules } from './save-rules.js'

@@ -1,0 +1,435 @@
+import { type Administrator, createSealer, createSubscription, matchLists } from '@automation/access'
+import { newId } from '@automation/database'
+import t from 'tap'
+import { applyImport } from '../src/apply-import.js'
+import { changeRules } from '../src/change-rules.js'
+import { checkRuleFile } from '../src/check-rule-file.js'
+import { createRules } from '../src/create-rules.js'
+import { deleteRules } from '../src/delete-rules.js'
+import { updateEmailTemplate } from '../src/email-templates.js'
+import { planImport } from '../src/plan-import.js'
+import { exportRules } from '../src/rule-file.js'
+import { saveRules } from '../src/save-rules.js'
+import {
+  actor,
+  apply,
+  countRulesVersion,
+  database,
+  fileOf,
+  listLog,
+  listRules,
+  makeAdministrator,
+  own,
+  plan,
+  rule,
+  task,
+  tell,
+} from './fixtures/rule-files.js'
+
+t.teardown(() => database.close())
+
+/** A run that waits for a WAIT to end. */
+async function makeWaitingRun({ workspaceId }: Administrator, ruleId: string): Promise<string> {
+  const id = newId()
+  await database.system.execution.create({
+    data: {
+      id,
+      workspaceId,
+      eventId: id,
+      eventType: 'LEAD_CREATED',
+      ruleId,
+      ruleVersion: 1,
+      status: 'waiting',
+      results: [],
+      startedAt: new Date(),
+      dueAt: new Date(Date.now() + 60_000),
+    },
+  })
+  return id
+}
+
+t.test(
+  'rules of a file are made as the API makes them, in its order, and the change counts once',
+  async (t) => {
+    const administrator = await makeAdministrator()
+    const conditions = [{ field: 'score', operator: 'gt', value: 80 }]
+    const file = fileOf(
+      [rule('B', { conditions, isActive: false }), rule('A', { description: 'x' })],
+      [{ name: 'welcome', text: 'Hi' }],
+    )
+    await apply(administrator, file)
+    const rules = await listRules(administrator)
+    matchLists(t, rules, [
+      {
+        name: 'B',
+        description: '',
+        isActive: false,
+        version: 1,
+        counters: { successCount: 0 },
+        conditions: [{ field: 'score', operator: 'greater_than', value: 80 }],
+      },
+      { name: 'A', description: 'x', conditions: [], isActive: true, version: 1 },
+    ])
+    matchLists(t, await own(administrator).ruleVersion.findMany({ orderBy: { name: 'desc' } }), [
+      { ruleId: rules[0]?.id, version: 1, name: 'B', createdBy: actor },
+      { ruleId: rules[1]?.id, version: 1, name: 'A', createdBy: actor },
+    ])
+    matchLists(t, await listLog(administrator), [
+      { actor, action: 'email_template.created', details: { name: 'welcome' } },
+      { actor, action: 'rule.created', subject: rules[0]?.id, details: { name: 'B' } },
+      { actor, action: 'rule.created', subject: rules[1]?.id, details: { name: 'A' } },
+    ])
+    t.equal(await countRulesVersion(administrator), 1)
+  },
+)
+
+t.test(
+  'the same again changes nothing, whatever the order of keys and the spelling of operators',
+  async (t) => {
+    const administrator = await makeAdministrator()
+    const when = { field: 'a', operator: 'eq', value: 1 }
+    await apply(
+      administrator,
+      fileOf([rule('A', { actions: [{ ...task(), when }] })], [{ name: 'm', html: 'x' }]),
+    )
+    const before = await listRules(administrator)
+    const again = fileOf(
+      [rule('A', { actions: [{ when: { value: 1, operator: 'equals', field: 'a' }, ...task() }] })],
+      [{ html: 'x', text: null, name: 'm' }],
+    )
+    t.strictSame(tell((await plan(administrator, again)).rules), [[], [], [], ['A'], []])
+    t.strictSame(tell((await plan(administrator, again)).emailTemplates), [[], [], [], ['m'], []])
+    await apply(administrator, again)
+    t.strictSame(await listRules(administrator), before)
+    t.equal((await listLog(administrator)).length, 2)
+    t.equal(await countRulesVersion(administrator), 1)
+  },
+)
+
+t.test(
+  'a change is a new version; switching off cancels what waits, and on begins to count anew',
+  async (t) => {
+    const administrator = await makeAdministrator()
+    await apply(administrator, fileOf([rule('A'), rule('B'), rule('C', { isActive: false }), rule('D')]))
+    const [a, b, c, d] = await listRules(administrator)
+    const run = await makeWaitingRun(administrator, b?.id ?? '')
+    const untouched = await makeWaitingRun(administrator, d?.id ?? '')
+    await own(administrator).ruleCounters.updateMany({
+      data: { consecutiveFailures: 4, attentionReason: 'auto_paused', attentionAt: new Date() },
+    })
+    const wishes = [
+      rule('A', { actions: [task('Other')] }),
+      rule('B', { isActive: false }),
+      rule('C', { isActive: true, trigger: 'DEAL_WON' }),
+      rule('D'),
+    ]
+    await apply(administrator, fileOf(wishes))
+    const paused = { consecutiveFailures: 4, attentionReason: 'auto_paused' }
+    matchLists(t, await listRules(administrator), [
+      {
+        id: a?.id,
+        version: 2,
+        actions: [task('Other')],
+        createdAt: a?.createdAt,
+        counters: { consecutiveFailures: 4, attentionReason: null },
+      },
+      { id: b?.id, version: 1, isActive: false, counters: paused },
+      {
+        id: c?.id,
+        version: 2,
+        isActive: true,
+        trigger: 'DEAL_WON',
+        counters: { consecutiveFailures: 0, attentionReason: null, attentionAt: null },
+      },
+      { id: d?.id, version: 1, updatedAt: d?.updatedAt, counters: paused },
+    ])
+    matchLists(
+      t,
+      await own(administrator).ruleVersion.findMany({ where: { version: 2 }, orderBy: { name: 'asc' } }),
+      [
+        { ruleId: a?.id, actions: [task('Other')], createdBy: actor },
+        { ruleId: c?.id, trigger: 'DEAL_WON' },
+      ],
+    )
+    t.match(await own(administrator).execution.findFirst({ where: { id: run } }), {
+      status: 'cancelled',
+      error: 'The rule was switched off',
+      dueAt: null,
+    })
+    t.match(await own(administrator).execution.findFirst({ where: { id: untouched } }), { status: 'waiting' })
+    t.strictSame(
+      (await listLog(administrator))
+        .slice(4)
+        .map(({ action, subject, details }) => [action, subject, details]),
+      [
+        ['rule.updated', a?.id, { changed: ['actions'], version: 2 }],
+        ['rule.updated', b?.id, { changed: ['isActive'], version: 1, cancelled: 1 }],
+        ['rule.updated', c?.id, { changed: ['trigger', 'isActive'], version: 2 }],
+      ],
+    )
+    t.equal(await countRulesVersion(administrator), 2)
+  },
+)
+
+t.test('a rule that leaves isActive out is made active, and stays what it was switched to', async (t) => {
+  const administrator = await makeAdministrator()
+  const file = fileOf([rule('A')])
+  await apply(administrator, file)
+  const [found] = await listRules(administrator)
+  if (found === undefined) throw new Error('There is no rule')
+  t.equal(found.isActive, true)
+  await save(administrator, { isActive: false })
+  t.strictSame(tell((await plan(administrator, file)).rules), [[], [], [], ['A'], []])
+  await apply(administrator, fileOf([rule('A', { description: 'x' })]))
+  matchLists(t, await listRules(administrator), [{ description: 'x', isActive: false }])
+})
+
+t.test(
+  'what is not in the file is left and told, or deleted with --prune, where the file speaks of it',
+  async (t) => {
+    const administrator = await makeAdministrator()
+    await apply(administrator, fileOf([rule('A'), rule('B'), rule('C')], [{ name: 'm', text: 'x' }]))
+    const [, b] = await listRules(administrator)
+    const run = await makeWaitingRun(administrator, b?.id ?? '')
+    const smaller = fileOf([rule('C')])
+    t.strictSame(tell((await plan(administrator, smaller)).rules), [[], [], [], ['C'], ['A', 'B']])
+    await apply(administrator, smaller)
+    t.equal((await listRules(administrator)).length, 3)
+    t.strictSame(tell((await plan(administrator, smaller, true)).rules), [[], [], ['A', 'B'], ['C'], []])
+    await apply(administrator, smaller, true)
+    matchLists(t, await listRules(administrator), [{ name: 'C' }])
+    t.equal(await own(administrator).emailTemplate.count(), 1, 'a file without templates deletes none')
+    t.match(await own(administrator).execution.findFirst({ where: { id: run } }), {
+      status: 'cancelled',
+      error: 'The rule was deleted',
+    })
+    matchLists(t, (await listLog(administrator)).slice(-2), [
+      { action: 'rule.deleted', details: { name: 'A', cancelled: 0 } },
+      { action: 'rule.deleted', subject: b?.id, details: { name: 'B', cancelled: 1 } },
+    ])
+    await apply(administrator, fileOf([rule('C')], []), true)
+    t.equal(await own(administrator).emailTemplate.count(), 0)
+  },
+)
+
+t.test(
+  'what changes between plan and import is noticed, told by name, and then nothing is applied',
+  async (t) => {
+    const changes: [what: string, told: RegExp, change: (one: Administrator) => Promise<unknown>][] = [
+      ['a definition', /: rule "A"\. Nothing was applied$/, (one) => save(one, { description: 'Mine' })],
+      ['a switch', /: rule "A"\./, (one) => save(one, { isActive: false })],
+      ['a rule that is new', /: rule "New"\./, (one) => make(one, 'New')],
+      ['one of a name that is there', /have changed meanwhile/, (one) => make(one, 'A')],
+      ['one that would be deleted', /: rule "Old2"\./, (one) => make(one, 'Old2')],
+      ['one that is gone', /: rule "Old"\./, (one) => remove(one, 'Old')],
+      ['a mail', /: email template "m"\./, (one) => changeTemplate(one)],
+    ]
+    for (const [what, message, change] of changes) {
+      const administrator = await makeAdministrator()
+      await apply(administrator, fileOf([rule('A'), rule('B'), rule('Old')], [{ name: 'm', text: 'x' }]))
+      const wishes = [rule('A', { description: 'Theirs' }), rule('B'), rule('New')]
+      const file = fileOf(wishes, [{ name: 'm', text: 'Theirs' }])
+      const shown = await plan(administrator, file, true)
+      await change(administrator)
+      const before = await everything(administrator)
+      await t.rejects(
+        applyImport(administrator, file, { prune: true }, shown),
+        { kind: 'conflict', message },
+        what,
+      )
+      t.strictSame(await everything(administrator), before, what)
+    }
+  },
+)
+
+t.test('a change of what the import has nothing to do with does not stand in its way', async (t) => {
+  const administrator = await makeAdministrator()
+  await apply(administrator, fileOf([rule('A'), rule('B')]))
+  const file = fileOf([rule('B', { description: 'x' })])
+  const shown = await plan(administrator, file)
+  await save(administrator, { description: 'Mine' })
+  await make(administrator, 'C')
+  await applyImport(administrator, file, { prune: false }, shown)
+  matchLists(t, await listRules(administrator), [
+    { description: 'Mine' },
+    { description: 'x' },
+    { name: 'C' },
+  ])
+})
+
+t.test('of many imports of one plan, one is done', async (t) => {
+  const administrator = await makeAdministrator()
+  const file = fileOf([rule('A'), rule('B')])
+  const shown = await plan(administrator, file)
+  const all = await Promise.allSettled(
+    Array.from({ length: 8 }, () => applyImport(administrator, file, { prune: false }, shown)),
+  )
+  t.equal(all.filter(({ status }) => status === 'fulfilled').length, 1)
+  t.equal((await listRules(administrator)).length, 2)
+})
+
+t.test('an import that fails at its very end has done nothing', async (t) => {
+  const administrator = await makeAdministrator()
+  await apply(administrator, fileOf([rule('A'), rule('B')], [{ name: 'm', text: 'x' }]))
+  const file = fileOf([rule('A', { description: 'x' }), rule('C')], [{ name: 'n', text: 'x' }])
+  const before = await everything(administrator)
+  const shown = await plan(administrator, file, true)
+  const unwritable = { ...administrator, actor: 'no\0text' }
+  await t.rejects(applyImport(unwritable, file, { prune: true }, shown))
+  t.strictSame(await everything(administrator), before)
+})
+
+t.test('each change is told to those who have subscribed to it', async (t) => {
+  const administrator = await makeAdministrator()
+  await apply(administrator, fileOf([rule('A'), rule('B')]))
+  const sealer = createSealer(Buffer.alloc(32).toString('base64'))
+  const subscribe = (...eventTypes: ('rule.created' | 'rule.updated' | 'rule.deleted')[]) =>
+    createSubscription(administrator, sealer, { url: 'https://example.com/', eventTypes })
+  const one = await subscribe('rule.created', 'rule.deleted')
+  const other = await subscribe('rule.updated', 'rule.created')
+  await apply(administrator, fileOf([rule('A', { description: 'x' }), rule('C')]), true)
+  const told = await own(administrator).event.findMany({ orderBy: { id: 'asc' } })
+  matchLists(
+    t,
+    told.map(({ ruleId, type, data }) => [ruleId, type, (data as { name: string }).name]),
+    [
+      [one.id, 'rule.deleted', 'B'],
+      [other.id, 'rule.updated', 'A'],
+      [one.id, 'rule.created', 'C'],
+      [other.id, 'rule.created', 'C'],
+    ],
+  )
+  t.equal(told.length, 4)
+})
+
+t.test('all faults of all rules are told at once, each at its place', async (t) => {
+  const file = {
+    version: 1,
+    rules: [
+      { name: '', trigger: 'LEAD_CREATED', actions: [task()], id: newId() },
+      rule('A', { conditions: [{ field: 'a', operator: 'same', value: 1 }], actions: [] }),
+      rule('B', { trigger: 'LEAD_LOST' }),
+      rule('B', { actions: [{ type: 'CREATE_TASK', config: { title: '{{a | shout}}' } }] }),
+      'no rule',
+      rule('C', { description: 'a\0' }),
+      rule('D', { actions: [{ type: 'SEND_WEBHOOK', config: { url: 'https://a', body: deep(40) } }] }),
+      rule('E', {
+        actions: [{ type: 'SEND_WEBHOOK', config: { url: 'https://a', body: 'x'.repeat(262_144) } }],
+      }),
+    ],
+    emailTemplates: [{ name: 'm' }, { name: 'n', html: '{{a' }, { name: 'n', text: 'x', subject: 'x' }],
+  }
+  const checked = checkRuleFile(file)
+  const told = 'faults' in checked ? checked.faults.map(({ field, message }) => `${field}: ${message}`) : []
+  const expected = [
+    /^rules\[0\]\.id: Unknown field$/,
+    /^rules\[0\]\.name: Must NOT have fewer than 1 characters$/,
+    /^rules\[1\]\.conditions\[0\]\.operator: Unknown operator$/,
+    /^rules\[1\]\.actions: Must NOT have fewer than 1 items$/,
+    /^rules\[2\]\.trigger: Invalid trigger type$/,
+    /^rules\[3\]\.actions\[0\]\.config\.title: .*shout/,
+    /^rules\[4\]: Must be object$/,
+    /^rules\[5\]\.description: Contains a NUL character$/,
+    /^rules\[6\]\.actions\[0\]\.config\.body(\.a)+: Nested deeper than 32 levels$/,
+    /^rules\[7\]: Has more than 262144 bytes$/,
+    /^rules\[3\]\.name: rules\[2\] has the same name$/,
+    /^emailTemplates\[0\]\.text: Required where there is no html$/,
+    /^emailTemplates\[1\]\.html: /,
+    /^emailTemplates\[2\]\.subject: Unknown field$/,
+    /^emailTemplates\[2\]\.name: emailTemplates\[1\] has the same name$/,
+  ]
+  for (const fault of expected) t.equal(told.filter((line) => fault.test(line)).length, 1, String(fault))
+  t.equal(told.length, expected.length, told.join('\n'))
+})
+
+t.test('what is no file of rules is told as such', async (t) => {
+  const files: [file: unknown, fault: object][] = [
+    [null, { field: '', message: 'Must be object' }],
+    [[], { field: '', message: 'Must be object' }],
+    [{ rules: [] }, { field: 'version', message: 'Required' }],
+    [
+      { version: 2, rules: [] },
+      { field: 'version', message: 'Must be one of 1' },
+    ],
+    [
+      { version: 1, rules: {} },
+      { field: 'rules', message: 'Must be array' },
+    ],
+    [
+      { version: 1, rules: [], templates: [] },
+      { field: 'templates', message: 'Unknown field' },
+    ],
+    [
+      { version: 1, rules: Array(1_001) },
+      { field: 'rules', message: 'Must NOT have more than 1000 items' },
+    ],
+  ]
+  for (const [file, fault] of files) t.strictSame(checkRuleFile(file), { faults: [fault] })
+})
+
+t.test('a name stands for one rule: namesakes are refused, on the way out and on the way in', async (t) => {
+  const administrator = await makeAdministrator()
+  await apply(administrator, fileOf([rule('A'), rule('B')]))
+  const [a] = await listRules(administrator)
+  const [second] = await make(administrator, 'A')
+  await t.rejects(exportRules(own(administrator)), {
+    kind: 'conflict',
+    message: `Two rules are named "A" (${a?.id} and ${second?.id})`,
+  })
+  const planned = await planImport(own(administrator), fileOf([rule('B'), rule('A')]), { prune: true })
+  matchLists(t, planned, {
+    faults: [{ field: 'rules[1].name', message: `2 rules of this name (${a?.id}, ${second?.id})` }],
+  })
+  t.strictSame(tell((await plan(administrator, fileOf([rule('B')]), true)).rules), [
+    [],
+    [],
+    ['A', 'A'],
+    ['B'],
+    [],
+  ])
+})
+
+/** Changes the rule A as a request would. */
+async function save(administrator: Administrator, fields: object): Promise<void> {
+  await changeRules(administrator, async (transaction) => {
+    const found = await transaction.rule.findFirstOrThrow({ where: { name: 'A' } })
+    await saveRules(transaction, administrator, [{ found, fields }])
+    return { result: undefined, entry: { action: 'rule.updated', subject: found.id } }
+  })
+}
+
+function make(administrator: Administrator, name: string) {
+  const fields = { ...rule(name), description: '', conditions: [], isActive: true }
+  return changeRules(administrator, async (transaction) => {
+    return { result: await createRules(transaction, administrator, [fields]), entry: undefined }
+  })
+}
+
+async function remove(administrator: Administrator, name: string): Promise<void> {
+  await changeRules(administrator, async (transaction) => {
+    const { id } = await transaction.rule.findFirstOrThrow({ where: { name } })
+    await deleteRules(transaction, administrator.workspaceId, [id])
+    return { result: undefined, entry: undefined }
+  })
+}
+
+async function changeTemplate(administrator: Administrator): Promise<void> {
+  const { id } = await own(administrator).emailTemplate.findFirstOrThrow()
+  await updateEmailTemplate(administrator, id, { text: 'Mine' })
+}
+
+/** All that an import could have touched. */
+async function everything(administrator: Administrator) {
+  const tables = own(administrator)
+  return [
+    await listRules(administrator),
+    await tables.ruleVersion.count(),
+    await tables.emailTemplate.findMany({ orderBy: { id: 'asc' } }),
+    await listLog(administrator),
+    await countRulesVersion(administrator),
+  ]
+}
+
+function deep(levels: number): unknown {
+  return levels === 0 ? 1 : { a: deep(levels - 1) }
+}
