@@ -20,7 +20,7 @@ t.test('an event whose job a process of another version has made is run all the 
   await belt.add('trigger', foreign, { jobId: event.id, attempts: 2 })
   house.startWorker()
   while ((await belt.getJobState(event.id)) !== 'failed') await new Promise(setImmediate)
-  t.match(await belt.getJob(event.id), { failedReason: 'Not a job of ours' }, 'it is refused')
+  t.match(await belt.getJob(event.id), { failedReason: 'Not a job of this service' }, 'it is refused')
   t.match(await house.own.event.findUniqueOrThrow({ where: { id: event.id } }), { doneAt: null })
   house.startSweeper()
   t.match(await house.untilDone(event.id), { doneAt: Date })

@@ -127,7 +127,7 @@ t.test('what has waited too long is refused, and never begun; what came later is
   const inTime = commit(3)
   first.resolve()
   t.equal(await inFlight, 1, 'a commit that was begun ends')
-  await t.rejects(late, new DatabaseBusy('Those before took too long'))
+  await t.rejects(late, new DatabaseBusy('Earlier requests took too long'))
   t.equal(await inTime, 3)
   t.strictSame(begun, [[1], [3]])
 })
