@@ -92,7 +92,7 @@ export async function buildApp(config: Config) {
 /** A URL that cannot be decoded meets no hook and no error handler: it is answered like the rest by hand. */
 async function refuseUrl(request: FastifyRequest, reply: FastifyReply): Promise<void> {
   reply.header('x-request-id', request.id)
-  await request.server.drawToken(request, reply)
+  await request.server.consumeToken(request, reply)
   const refusal = limitationOf(request) ?? refusals.badUrl()
   reply.status(refusal.statusCode).headers(refusal.headers).send(refusal.body)
 }

@@ -7,7 +7,7 @@ import type { Redis } from 'ioredis'
 import type { Logger } from 'pino'
 import { Compile } from 'typebox/compile'
 import { Executor } from './calls/executor.js'
-import { createGate } from './calls/gate.js'
+import { Gate } from './calls/gate.js'
 import { Leases } from './calls/leases.js'
 import type { Config } from './config.js'
 import { createEffects } from './effects/index.js'
@@ -49,7 +49,7 @@ export function startWorker(
   const recorder = new Recorder(database, metrics, (followUps) => followUp.begin(followUps))
   const leases = new Leases(database, log)
   const effects = createEffects(config, database)
-  const gate = createGate(config.outbound.concurrency, undefined, () => metrics.breakersOpened.inc())
+  const gate = new Gate(config.outbound.concurrency, undefined, () => metrics.breakersOpened.inc())
   const executor = new Executor({ queue, recorder, leases, gate, perform: effects.perform, metrics, log })
   const replies = new Replies(publisher, config.queuePrefix)
   const onQuarantine = () => metrics.quarantined.inc()

@@ -2,7 +2,7 @@ import { setImmediate } from 'node:timers/promises'
 import fc from 'fast-check'
 import t from 'tap'
 import { createBreaker } from '../src/calls/breaker.js'
-import { createGate, type Entry, type Gate } from '../src/calls/gate.js'
+import { type Entry, Gate } from '../src/calls/gate.js'
 import { createLanes } from '../src/calls/lanes.js'
 import type { OutsideAction } from '../src/effects/effect.js'
 import { destinationOf } from '../src/effects/effect.js'
@@ -30,7 +30,7 @@ t.test(
   'a workspace has a quarter of the places, one destination of it a tenth, and no one less than one',
   async (t) => {
     const countFree = (places: number, destination: (index: number) => string) => {
-      const gate = createGate(places)
+      const gate = new Gate(places)
       let entered = 0
       while (gate.tryEnter('a', destination(entered))?.kind === 'entered') entered += 1
       return entered
@@ -49,7 +49,7 @@ t.test(
 )
 
 t.test('200 calls of one workspace that hang keep nobody else waiting', async (t) => {
-  const gate = createGate(100)
+  const gate = new Gate(100)
   void holdPlaces(gate, 'tarpit', 200)
   t.equal(gate.waiting, 175)
   const entries = Array.from({ length: 25 }, (_, index) => gate.tryEnter('other', `d${index % 3}`))
@@ -60,7 +60,7 @@ t.test('200 calls of one workspace that hang keep nobody else waiting', async (t
 t.test(
   'a place that becomes free goes round the workspaces, and in each round its destinations',
   async (t) => {
-    const gate = createGate(8)
+    const gate = new Gate(8)
     const held = ['a', 'b', 'c', 'd'].flatMap((id) => [mustEnter(gate, id, 'x'), mustEnter(gate, id, 'y')])
     const order: string[] = []
     for (const [id, destination] of [
@@ -82,7 +82,7 @@ t.test(
 )
 
 t.test('the line has an end, and a workspace has a quarter of it', async (t) => {
-  const gate = createGate(100)
+  const gate = new Gate(100)
   const holders = ['a', 'b', 'c', 'd']
   for (const id of holders) for (let index = 0; index < 25; index++) mustEnter(gate, id, `d${index}`)
   for (const id of holders) {
@@ -95,7 +95,7 @@ t.test('the line has an end, and a workspace has a quarter of it', async (t) => 
 })
 
 t.test('who gives up waiting leaves the line, and a place is not lost on him', async (t) => {
-  const gate = createGate(1)
+  const gate = new Gate(1)
   const first = mustEnter(gate, 'a', 'x')
   const giveUp = new AbortController()
   const impatient = gate.enter('a', 'x', giveUp.signal)
@@ -109,7 +109,7 @@ t.test('who gives up waiting leaves the line, and a place is not lost on him', a
 })
 
 t.test('leaving twice frees one place', async (t) => {
-  const gate = createGate(1)
+  const gate = new Gate(1)
   const entry = mustEnter(gate, 'a', 'x')
   entry.leave(true)
   entry.leave(true)
@@ -144,7 +144,7 @@ t.test(
         fc.array(step, { minLength: 10, maxLength: 150 }),
         async (places, steps) => {
           let now = 0
-          const gate = createGate(places, () => now)
+          const gate = new Gate(places, () => now)
           const inFlight: { id: string; to: string; entry: Entered }[] = []
           const line: { id: string; to: string; controller: AbortController }[] = []
           const note = (id: string, to: string, entry: Entry | undefined) => {
@@ -211,7 +211,7 @@ t.test('a lane that nobody is in any more is forgotten', async (t) => {
 /** A gate whose clock the test moves, and a destination that has failed as often as it takes. */
 function breakDestination() {
   const clock = { now: 0 }
-  const gate = createGate(100, () => clock.now)
+  const gate = new Gate(100, () => clock.now)
   for (let failure = 0; failure < 5; failure++) mustEnter(gate, 'a', 'x').leave(false)
   return { clock, gate }
 }
@@ -226,7 +226,7 @@ t.test('five failures in a row close a destination for 30 seconds, to this works
 })
 
 t.test('a clock of the machine that is set back keeps no destination closed', async (t) => {
-  const gate = createGate(100)
+  const gate = new Gate(100)
   for (let failure = 0; failure < 5; failure++) mustEnter(gate, 'a', 'x').leave(false)
   const [time, sinceStart] = [Date.now(), performance.now()]
   t.intercept(Date, 'now', { value: () => time - 3_600_000 })
@@ -235,7 +235,7 @@ t.test('a clock of the machine that is set back keeps no destination closed', as
 })
 
 t.test('an answer between two failures starts the count anew', async (t) => {
-  const gate = createGate(100)
+  const gate = new Gate(100)
   for (const wasAnswered of [false, false, false, false, true, false, false, false, false])
     mustEnter(gate, 'a', 'x').leave(wasAnswered)
   t.equal(gate.tryEnter('a', 'x')?.kind, 'entered')
@@ -261,14 +261,14 @@ t.test('while the tries fail the rest doubles, up to five minutes', async (t) =>
 
 t.test('calls that were under way when it broke neither lengthen the rest nor count', async (t) => {
   const clock = { now: 0 }
-  const gate = createGate(100, () => clock.now)
+  const gate = new Gate(100, () => clock.now)
   const calls = Array.from({ length: 10 }, () => mustEnter(gate, 'a', 'x'))
   for (const call of calls) call.leave(false)
   t.same(gate.tryEnter('a', 'x'), { kind: 'broken', retryAfterMs: 30_000 })
 })
 
 t.test('who waits for a destination that breaks is sent back', async (t) => {
-  const gate = createGate(20)
+  const gate = new Gate(20)
   for (let failure = 0; failure < 4; failure++) mustEnter(gate, 'a', 'x').leave(false)
   const [call] = [mustEnter(gate, 'a', 'x'), mustEnter(gate, 'a', 'x')]
   const waiting = Promise.all([gate.enter('a', 'x'), gate.enter('a', 'x')])
@@ -280,7 +280,7 @@ t.test('who waits for a destination that breaks is sent back', async (t) => {
 
 t.test('of those that wait when the rest is over, one tries and the others are sent back', async (t) => {
   const clock = { now: 0 }
-  const gate = createGate(20, () => clock.now)
+  const gate = new Gate(20, () => clock.now)
   for (let failure = 0; failure < 5; failure++) mustEnter(gate, 'a', 'x').leave(false)
   const others = Array.from({ length: 5 }, (_, index) => mustEnter(gate, 'a', `y${index}`))
   clock.now = 30_000

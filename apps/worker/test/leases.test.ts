@@ -3,7 +3,7 @@ import { newId } from '@automation/database'
 import { openMetrics } from '@automation/telemetry'
 import t, { type Test } from 'tap'
 import { Executor } from '../src/calls/executor.js'
-import { createGate } from '../src/calls/gate.js'
+import { Gate } from '../src/calls/gate.js'
 import { Leases } from '../src/calls/leases.js'
 import { Claims } from '../src/running/claims.js'
 import { Recorder } from '../src/running/recorder.js'
@@ -92,7 +92,7 @@ t.test('a lease is renewed for its holder, and for nobody who has lost it', asyn
 
 /** A worker that takes up runs and finds no slot for them. */
 function openFullWorker({ database, queue }: House) {
-  const gate = createGate(1)
+  const gate = new Gate(1)
   gate.tryEnter('another', 'destination')
   const executor = new Executor({
     queue,

@@ -4,7 +4,7 @@ import type { Effect } from '@automation/engine'
 import { openMetrics } from '@automation/telemetry'
 import t from 'tap'
 import { Executor } from '../src/calls/executor.js'
-import { createGate } from '../src/calls/gate.js'
+import { Gate } from '../src/calls/gate.js'
 import type { Execution } from '../src/running/execution.js'
 import { makeReady } from '../src/running/ready-rule.js'
 import { createWorkerMetrics } from '../src/worker-metrics.js'
@@ -17,7 +17,7 @@ const call = { type: 'SEND_WEBHOOK', config: { url: `${origin}/a` } }
 function openExecutor(places: number) {
   const clock = { now: 0 }
   const ledger = { refusals: 0 }
-  const gate = createGate(places, () => clock.now)
+  const gate = new Gate(places, () => clock.now)
   const calls = { made: 0, faults: 0 }
   const executor = new Executor({
     queue: {} as never,

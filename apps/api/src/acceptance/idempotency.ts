@@ -7,6 +7,9 @@ declare module 'fastify' {
   }
 }
 
-export default fp(async (app) => {
-  app.decorate('keptResponses', createKeptResponses(app.database))
-})
+export default fp(
+  async (app) => {
+    app.decorate('keptResponses', createKeptResponses(app.database))
+  },
+  { name: 'idempotency', dependencies: ['resources'] },
+)

@@ -106,22 +106,25 @@ class Replies {
   }
 }
 
-export default fp<{ redisUrl: string; queuePrefix: string }>(async (app, { redisUrl, queuePrefix }) => {
-  const replies = new Replies(app)
-  const subscriber = openRedis(redisUrl, 'wait', { autoResubscribe: false })
-  subscriber.on('message', (_channel, message) => replies.receive(message))
-  // After each connection: first subscribe, then read what was missed. Without Redis the API starts all the same, and responds with
-  // the stored outcome.
-  subscriber.on('ready', () => {
-    subscriber.subscribe(replyChannel(queuePrefix, replies.instanceId)).then(
-      () => replies.settleFromStore(),
-      () => {},
-    )
-  })
-  app.decorate('replies', replies)
-  app.metrics.registerWaiting(() => replies.waiting)
-  app.addHook('preClose', async () => {
-    setTimeout(() => replies.settleAll(), closeWithinMs).unref()
-  })
-  app.addHook('onClose', async () => subscriber.disconnect())
-})
+export default fp<{ redisUrl: string; queuePrefix: string }>(
+  async (app, { redisUrl, queuePrefix }) => {
+    const replies = new Replies(app)
+    const subscriber = openRedis(redisUrl, 'wait', { autoResubscribe: false })
+    subscriber.on('message', (_channel, message) => replies.receive(message))
+    // After each connection: first subscribe, then read what was missed. Without Redis the API starts all the same, and responds with
+    // the stored outcome.
+    subscriber.on('ready', () => {
+      subscriber.subscribe(replyChannel(queuePrefix, replies.instanceId)).then(
+        () => replies.settleFromStore(),
+        () => {},
+      )
+    })
+    app.decorate('replies', replies)
+    app.metrics.registerWaiting(() => replies.waiting)
+    app.addHook('preClose', async () => {
+      setTimeout(() => replies.settleAll(), closeWithinMs).unref()
+    })
+    app.addHook('onClose', async () => subscriber.disconnect())
+  },
+  { name: 'replies', dependencies: ['metrics', 'stored-outcomes'] },
+)

@@ -16,7 +16,13 @@ const eventsAtOnce = 100
  * Outcomes for callers who got no reply. They come by the thousand at the same moment, when Redis is back or gone: they share
  * statements, and so take one connection at a time.
  */
-export default fp(async (app) => {
-  const find = createBatcher((events: EventInWorkspace[]) => findOutcomes(app.database, events), eventsAtOnce)
-  app.decorate('findOutcome', find)
-})
+export default fp(
+  async (app) => {
+    const find = createBatcher(
+      (events: EventInWorkspace[]) => findOutcomes(app.database, events),
+      eventsAtOnce,
+    )
+    app.decorate('findOutcome', find)
+  },
+  { name: 'stored-outcomes', dependencies: ['resources'] },
+)

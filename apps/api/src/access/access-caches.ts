@@ -7,6 +7,9 @@ declare module 'fastify' {
   }
 }
 
-export default fp(async (app) => {
-  app.decorate('accessCaches', [])
-})
+export default fp(
+  async (app) => {
+    app.decorate('accessCaches', [])
+  },
+  { name: 'access-caches' },
+)

@@ -22,18 +22,21 @@ declare module 'fastify' {
 }
 
 /** Only JSON comes in, and an empty body under a JSON content type counts as none. */
-export default fp(async (app) => {
-  app.decorateRequest('unstorable', undefined)
-  app.addHook('preHandler', ({ unstorable, validationError }, _reply, done) => {
-    done(unstorable && refusals.invalid([...unstorable, ...bodyFaults(validationError ?? {})]))
-  })
-  app.removeAllContentTypeParsers()
-  const parseJson = app.getDefaultJsonParser('error', 'error')
-  app.addContentTypeParser('application/json', { parseAs: 'string' }, (request, body, done) => {
-    if (body.length === 0) done(null, undefined)
-    else parseJson(request, body as string, done)
-  })
-})
+export default fp(
+  async (app) => {
+    app.decorateRequest('unstorable', undefined)
+    app.addHook('preHandler', ({ unstorable, validationError }, _reply, done) => {
+      done(unstorable && refusals.invalid([...unstorable, ...bodyFaults(validationError ?? {})]))
+    })
+    app.removeAllContentTypeParsers()
+    const parseJson = app.getDefaultJsonParser('error', 'error')
+    app.addContentTypeParser('application/json', { parseAs: 'string' }, (request, body, done) => {
+      if (body.length === 0) done(null, undefined)
+      else parseJson(request, body as string, done)
+    })
+  },
+  { name: 'bodies' },
+)
 
 /** For a route whose body may be left out: it is then checked, and told in the document, like an empty one. */
 export async function fillMissingBody(request: FastifyRequest): Promise<void> {

@@ -24,29 +24,32 @@ const lookEveryMs = 500
  *
  * Requests are due in the order in which they came, so one timer and a look at the oldest are enough.
  */
-export default fp(async (app) => {
-  const unanswered = new Map<FastifyRequest, FastifyReply>()
+export default fp(
+  async (app) => {
+    const unanswered = new Map<FastifyRequest, FastifyReply>()
 
-  app.decorateRequest('dueAt', 0)
-  app.decorate('liftDeadline', (request: FastifyRequest) => void unanswered.delete(request))
-  app.addHook('onRequest', (request, reply, done) => {
-    request.dueAt = performance.now() + limitMs
-    unanswered.set(request, reply)
-    done()
-  })
-  app.addHook('onSend', (request, _reply, _payload, done) => {
-    unanswered.delete(request)
-    done()
-  })
-  const timer = setInterval(refuseOverdue, lookEveryMs).unref()
-  app.addHook('onClose', async () => clearInterval(timer))
-
-  function refuseOverdue(): void {
-    const now = performance.now()
-    for (const [request, reply] of unanswered) {
-      if (request.dueAt > now) return
+    app.decorateRequest('dueAt', 0)
+    app.decorate('liftDeadline', (request: FastifyRequest) => void unanswered.delete(request))
+    app.addHook('onRequest', (request, reply, done) => {
+      request.dueAt = performance.now() + limitMs
+      unanswered.set(request, reply)
+      done()
+    })
+    app.addHook('onSend', (request, _reply, _payload, done) => {
       unanswered.delete(request)
-      reply.send(refusals.unavailable())
+      done()
+    })
+    const timer = setInterval(refuseOverdue, lookEveryMs).unref()
+    app.addHook('onClose', async () => clearInterval(timer))
+
+    function refuseOverdue(): void {
+      const now = performance.now()
+      for (const [request, reply] of unanswered) {
+        if (request.dueAt > now) return
+        unanswered.delete(request)
+        reply.send(refusals.unavailable())
+      }
     }
-  }
-})
+  },
+  { name: 'deadline' },
+)

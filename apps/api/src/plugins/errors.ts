@@ -5,15 +5,18 @@ import { isPassing, Refusal, refusals } from '../errors.js'
 import { bodyFaults, queryFault } from './validation.js'
 
 /** Turns whatever was thrown into the interface's answer. Only surprises are logged, once, with the request's id. */
-export default fp(async (app) => {
-  app.addHook('onRequest', (request, reply, done) => {
-    reply.header('x-request-id', request.id)
-    done()
-  })
-  app.setErrorHandler((error: FastifyError, request, reply) =>
-    answer(refusalFor(error, request), error, request, reply),
-  )
-})
+export default fp(
+  async (app) => {
+    app.addHook('onRequest', (request, reply, done) => {
+      reply.header('x-request-id', request.id)
+      done()
+    })
+    app.setErrorHandler((error: FastifyError, request, reply) =>
+      answer(refusalFor(error, request), error, request, reply),
+    )
+  },
+  { name: 'errors' },
+)
 
 function answer(refusal: Refusal | undefined, error: Error, request: FastifyRequest, reply: FastifyReply) {
   if (refusal === undefined) {

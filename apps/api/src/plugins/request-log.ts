@@ -8,14 +8,17 @@ declare module 'fastify' {
 }
 
 /** One line for each answer, at the levels debug and trace. Otherwise only what is worth one is logged, where it happens. */
-export default fp<{ logLevel: string }>(async (app, { logLevel }) => {
-  app.decorateRequest('eventId', undefined)
-  if (logLevel !== 'debug' && logLevel !== 'trace') return
-  app.addHook('onResponse', ({ log, method, routeOptions, eventId }, { statusCode, elapsedTime }, done) => {
-    log.debug(
-      { eventId, method, route: routeOptions.url, statusCode, ms: Math.round(elapsedTime) },
-      'answered',
-    )
-    done()
-  })
-})
+export default fp<{ logLevel: string }>(
+  async (app, { logLevel }) => {
+    app.decorateRequest('eventId', undefined)
+    if (logLevel !== 'debug' && logLevel !== 'trace') return
+    app.addHook('onResponse', ({ log, method, routeOptions, eventId }, { statusCode, elapsedTime }, done) => {
+      log.debug(
+        { eventId, method, route: routeOptions.url, statusCode, ms: Math.round(elapsedTime) },
+        'answered',
+      )
+      done()
+    })
+  },
+  { name: 'request-log' },
+)

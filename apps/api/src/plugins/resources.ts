@@ -12,21 +12,24 @@ declare module 'fastify' {
 }
 
 /** Opens Postgres, the queue, and the inbox in front of both. They are closed in the opposite order. */
-export default fp<{ config: Config }>(async (app, { config }) => {
-  const database = openDatabase(config.databaseUrl, config.databasePool)
-  const queue = openQueue(config.redisUrl, config.queuePrefix)
-  const { eventsAccepted, acceptBatches, acceptCommits } = app.metrics
-  const inbox: Inbox = new BatchingInbox(database, queue, (events, seconds) => {
-    eventsAccepted.inc(events)
-    acceptBatches.observe(events)
-    acceptCommits.observe(seconds)
-  })
-  app.decorate('database', database)
-  app.decorate('queue', queue)
-  app.decorate('inbox', inbox)
-  app.addHook('onClose', async () => {
-    await inbox.close()
-    await queue.close()
-    await database.close()
-  })
-})
+export default fp<{ config: Config }>(
+  async (app, { config }) => {
+    const database = openDatabase(config.databaseUrl, config.databasePool)
+    const queue = openQueue(config.redisUrl, config.queuePrefix)
+    const { eventsAccepted, acceptBatches, acceptCommits } = app.metrics
+    const inbox: Inbox = new BatchingInbox(database, queue, (events, seconds) => {
+      eventsAccepted.inc(events)
+      acceptBatches.observe(events)
+      acceptCommits.observe(seconds)
+    })
+    app.decorate('database', database)
+    app.decorate('queue', queue)
+    app.decorate('inbox', inbox)
+    app.addHook('onClose', async () => {
+      await inbox.close()
+      await queue.close()
+      await database.close()
+    })
+  },
+  { name: 'resources', dependencies: ['metrics'] },
+)

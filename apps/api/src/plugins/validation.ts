@@ -9,16 +9,19 @@ import { refusals } from '../errors.js'
  * Bodies are checked as they are (packages/administration/src/body-shape.ts). A query is text, so it is converted. Path
  * parameters are left to the handlers: an id that fits nothing is a 404.
  */
-export default fp(async (app) => {
-  const compileBody = createBodyCompiler()
-  // 1e400 is refused by its maximum, and not let through for being no finite number.
-  const queries = new Ajv({ coerceTypes: true, allowUnionTypes: true, strictNumbers: false })
-  app.setValidatorCompiler<object>(({ schema, httpPart }) => {
-    if (httpPart === 'body') return whenNeeded(() => compileBody(schema))
-    if (httpPart === 'querystring') return whenNeeded(() => queries.compile(schema))
-    return () => true
-  })
-})
+export default fp(
+  async (app) => {
+    const compileBody = createBodyCompiler()
+    // 1e400 is refused by its maximum, and not let through for being no finite number.
+    const queries = new Ajv({ coerceTypes: true, allowUnionTypes: true, strictNumbers: false })
+    app.setValidatorCompiler<object>(({ schema, httpPart }) => {
+      if (httpPart === 'body') return whenNeeded(() => compileBody(schema))
+      if (httpPart === 'querystring') return whenNeeded(() => queries.compile(schema))
+      return () => true
+    })
+  },
+  { name: 'validation', dependencies: ['bodies'] },
+)
 
 /** Compiling costs milliseconds: a route's check is made for its first request, not for all routes at the start. */
 function whenNeeded(compile: () => ValidateFunction) {

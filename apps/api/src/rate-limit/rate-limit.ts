@@ -9,18 +9,18 @@ import { createLocalBuckets, type Draw, tokenInterval } from './token-bucket.js'
 declare module 'fastify' {
   interface FastifyInstance {
     /** Takes one token for a request, sets the X-RateLimit headers, and notes in the request whether it was refused. */
-    drawToken(request: FastifyRequest, reply: FastifyReply): Promise<void>
+    consumeToken(request: FastifyRequest, reply: FastifyReply): Promise<void>
     /**
      * Takes more tokens for a request that turns out to be worth several: all or none, and never more than a full bucket
      * has beside the first.
      *
      * @throws a 429 refusal where the bucket has not so many
      */
-    drawMoreTokens(request: FastifyRequest, reply: FastifyReply, tokens: number): Promise<void>
+    consumeMoreTokens(request: FastifyRequest, reply: FastifyReply, tokens: number): Promise<void>
   }
   interface FastifyRequest {
     /** Whose bucket pays for the request; undefined leaves it to the IP. */
-    payer: { owner: string; rateClass: 'authenticated' | 'enterprise' } | undefined
+    bucketOwner: { owner: string; rateClass: 'authenticated' | 'enterprise' } | undefined
     /** Seconds after which to try again; 0 where the bucket had a token. */
     retryAfterSeconds: number
   }
@@ -34,75 +34,80 @@ interface Options {
  * Token buckets by API key, user or (for webhooks) workspace, else by IP (IPv6 by /64): shared through Redis, and one for each process while Redis is
  * away: never an open door, never an error.
  */
-export default fp<Options>(async (app, { queuePrefix, limits }) => {
-  const drawShared = createSharedBuckets(app.redis, `${queuePrefix}:rate:`)
-  const drawLocally = createLocalBuckets()
-  const drawFrom = (key: string, bucket: Bucket, tokens: number): Promise<Draw> =>
-    drawShared({ key, bucket, tokens }).catch(() => drawLocally(key, bucket, Date.now(), tokens))
+export default fp<Options>(
+  async (app, { queuePrefix, limits }) => {
+    const drawShared = createSharedBuckets(app.redis, `${queuePrefix}:rate:`)
+    const drawLocally = createLocalBuckets()
+    const drawFrom = (key: string, bucket: Bucket, tokens: number): Promise<Draw> =>
+      drawShared({ key, bucket, tokens }).catch(() => drawLocally(key, bucket, Date.now(), tokens))
 
-  /** The plugin counts up to `max` in a window; here `current` is what is gone from the bucket, max + 1 where refused. */
-  class TokenBuckets implements FastifyRateLimitStore {
-    incr: FastifyRateLimitStore['incr'] = (key, callback, windowMs, burst) => {
-      const bucket = { perMinute: (burst * 60_000) / windowMs, burst }
-      void drawFrom(key, bucket, 1).then(({ isRefused, remaining, waitMs }) =>
-        callback(null, { current: isRefused ? burst + 1 : burst - remaining, ttl: waitMs }),
-      )
+    /** The plugin counts up to `max` in a window; here `current` is what is gone from the bucket, max + 1 where refused. */
+    class TokenBuckets implements FastifyRateLimitStore {
+      incr: FastifyRateLimitStore['incr'] = (key, callback, windowMs, burst) => {
+        const bucket = { perMinute: (burst * 60_000) / windowMs, burst }
+        void drawFrom(key, bucket, 1).then(({ isRefused, remaining, waitMs }) =>
+          callback(null, { current: isRefused ? burst + 1 : burst - remaining, ttl: waitMs }),
+        )
+      }
+      child(): this {
+        return this
+      }
     }
-    child(): this {
-      return this
-    }
-  }
 
-  const bucketOf = ({ payer }: FastifyRequest) => limits[payer?.rateClass ?? 'anonymous']
-  const keyOf = ({ payer, ip }: FastifyRequest) =>
-    // Who has hung up meanwhile has no address any more, whatever the type says.
-    payer ? `${payer.rateClass}:${payer.owner}` : `anonymous:${ip ? normalizeIP(ip, 64) : 'gone'}`
-  await app.register(rateLimit, {
-    global: false,
-    store: TokenBuckets,
-    keyGenerator: keyOf,
-    max: (request) => bucketOf(request).burst,
-    timeWindow: (request) => (bucketOf(request).burst / bucketOf(request).perMinute) * 60_000,
-  })
-
-  const draw = app.createRateLimit()
-  app.decorateRequest('payer', undefined)
-  app.decorateRequest('retryAfterSeconds', 0)
-  app.decorate('drawToken', async (request, reply) => {
-    const drawn = await draw(request)
-    if (drawn.isAllowed) return
-    const { max, remaining, timeWindow, ttl, ttlInSeconds, isExceeded } = drawn
-    const msUntilFull = ttl + (timeWindow / max) * (isExceeded ? max - 1 : max - remaining)
-    request.retryAfterSeconds = isExceeded ? Math.max(1, ttlInSeconds) : 0
-    if (isExceeded) app.metrics.rateLimited[bucketNameOf(request)].inc()
-    reply.headers({
-      'x-ratelimit-limit': max,
-      'x-ratelimit-remaining': remaining,
-      'x-ratelimit-reset': Math.ceil(msUntilFull / 1_000),
+    const bucketOf = ({ bucketOwner }: FastifyRequest) => limits[bucketOwner?.rateClass ?? 'anonymous']
+    const keyOf = ({ bucketOwner, ip }: FastifyRequest) =>
+      // Who has hung up meanwhile has no address any more, whatever the type says.
+      bucketOwner
+        ? `${bucketOwner.rateClass}:${bucketOwner.owner}`
+        : `anonymous:${ip ? normalizeIP(ip, 64) : 'gone'}`
+    await app.register(rateLimit, {
+      global: false,
+      store: TokenBuckets,
+      keyGenerator: keyOf,
+      max: (request) => bucketOf(request).burst,
+      timeWindow: (request) => (bucketOf(request).burst / bucketOf(request).perMinute) * 60_000,
     })
-  })
-  app.decorate('drawMoreTokens', async (request, reply, wanted) => {
-    const bucket = bucketOf(request)
-    const tokens = Math.min(wanted, bucket.burst - 1)
-    if (tokens <= 0) return
-    const { isRefused, remaining, waitMs } = await drawFrom(keyOf(request), bucket, tokens)
-    const msPerToken = tokenInterval(bucket.perMinute) / 1_000
-    if (isRefused) {
-      app.metrics.rateLimited[bucketNameOf(request)].inc()
-      // The next attempt, too, pays its first token on arrival.
-      throw refusals.rateLimited(Math.ceil((waitMs + msPerToken) / 1_000))
-    }
-    reply.headers({
-      'x-ratelimit-remaining': remaining,
-      'x-ratelimit-reset': Math.ceil(((bucket.burst - remaining) * msPerToken) / 1_000),
+
+    const draw = app.createRateLimit()
+    app.decorateRequest('bucketOwner', undefined)
+    app.decorateRequest('retryAfterSeconds', 0)
+    app.decorate('consumeToken', async (request, reply) => {
+      const drawn = await draw(request)
+      if (drawn.isAllowed) return
+      const { max, remaining, timeWindow, ttl, ttlInSeconds, isExceeded } = drawn
+      const msUntilFull = ttl + (timeWindow / max) * (isExceeded ? max - 1 : max - remaining)
+      request.retryAfterSeconds = isExceeded ? Math.max(1, ttlInSeconds) : 0
+      if (isExceeded) app.metrics.rateLimited[bucketNameOf(request)].inc()
+      reply.headers({
+        'x-ratelimit-limit': max,
+        'x-ratelimit-remaining': remaining,
+        'x-ratelimit-reset': Math.ceil(msUntilFull / 1_000),
+      })
     })
-  })
-})
+    app.decorate('consumeMoreTokens', async (request, reply, wanted) => {
+      const bucket = bucketOf(request)
+      const tokens = Math.min(wanted, bucket.burst - 1)
+      if (tokens <= 0) return
+      const { isRefused, remaining, waitMs } = await drawFrom(keyOf(request), bucket, tokens)
+      const msPerToken = tokenInterval(bucket.perMinute) / 1_000
+      if (isRefused) {
+        app.metrics.rateLimited[bucketNameOf(request)].inc()
+        // The next attempt, too, pays its first token on arrival.
+        throw refusals.rateLimited(Math.ceil((waitMs + msPerToken) / 1_000))
+      }
+      reply.headers({
+        'x-ratelimit-remaining': remaining,
+        'x-ratelimit-reset': Math.ceil(((bucket.burst - remaining) * msPerToken) / 1_000),
+      })
+    })
+  },
+  { name: 'rate-limit', dependencies: ['redis', 'metrics'] },
+)
 
 /** As metrics tell buckets apart. */
-function bucketNameOf({ payer }: FastifyRequest) {
-  if (payer === undefined) return 'anonymous'
-  return payer.owner.startsWith('webhooks:') ? 'webhooks' : payer.rateClass
+function bucketNameOf({ bucketOwner }: FastifyRequest) {
+  if (bucketOwner === undefined) return 'anonymous'
+  return bucketOwner.owner.startsWith('webhooks:') ? 'webhooks' : bucketOwner.rateClass
 }
 
 /** How to refuse a request whose bucket was empty; it comes before whatever else could be said of it. */

@@ -1,155 +1,168 @@
 import { createBreaker } from './breaker.js'
 import { createLanes, type Lane } from './lanes.js'
 
-/** What came of asking to make a call. */
+/** The gate's decision about a call. */
 export type Entry =
   | {
       kind: 'entered'
       /**
-       * To be called when the call has ended, however it did.
+       * Leaves the gate; to be called when the call has ended, however it did.
        *
-       * @param wasAnswered false where no answer of HTTP or SMTP came, or one that tells of a fault of its server (5xx);
-       * left out where no call was made
+       * @param wasAnswered false where no HTTP or SMTP response came, or one that reports a fault of its server (5xx); omitted
+       * where no call was made
        */
       leave(wasAnswered?: boolean): void
     }
-  /** The destination does not work at present: not to be called before. */
+  /** The destination does not work at present; it may be called after this time. */
   | { kind: 'broken'; retryAfterMs: number }
-  /** Too many wait already. */
+  /** Too many calls wait already. */
   | { kind: 'full' }
-
-export interface Gate {
-  /** undefined where there is no place right now. */
-  tryEnter(workspaceId: string, destination: string): Entry | undefined
-  /** Waits in line for a place. @throws the signal's reason, by its promise; the place in line is given up then */
-  enter(workspaceId: string, destination: string, signal?: AbortSignal): Promise<Entry>
-  /** How many wait in line. */
-  readonly waiting: number
-  /** How many places are taken. */
-  readonly inFlight: number
-}
 
 type Admit = (entry: Entry) => void
 
-/** How many may wait for each place. */
-const lineLength = 10
+/** How many calls may wait for each slot. */
+const waitersPerSlot = 10
 
 /**
- * Keeps a slow destination, or a busy workspace, from taking all the places for outbound calls: a workspace has a quarter of
- * them at most, one destination of it a tenth. Whoever finds no place waits in line, and a place that becomes free goes round
- * the workspaces. The line is ten times as long as there are places; of it, too, a workspace has a quarter.
+ * A bulkhead and a breaker in front of calls: no slow destination and no busy workspace takes all the slots. A workspace has a quarter
+ * of them at most, and one of its destinations a tenth. A call without a slot waits, and a free slot goes round the workspaces. Ten
+ * times as many calls may wait as there are slots; of these, too, a workspace has a quarter.
  *
- * Nobody waits where there is a place: between two calls of the gate, whoever is in line has a full lane, a full workspace or
- * a full gate before him. So a newcomer who finds a place has overtaken nobody.
- *
- * @param places calls in flight at a time @param onBroken is told of each destination that works no more
- * @param now ms, by a clock that is never set back
+ * No call waits while it could have a slot: between two calls of the gate, each waiting call has a full lane, a full workspace or a
+ * full gate before it. So a newcomer that finds a slot has overtaken nobody.
  */
-export function createGate(places: number, now = () => performance.now(), onBroken = () => {}): Gate {
-  const placesOfWorkspace = Math.max(1, Math.floor(places / 4))
-  const lanes = createLanes<Admit>(placesOfWorkspace, Math.max(1, Math.floor(places / 10)))
-  const breaker = createBreaker(now, onBroken)
-  let inFlight = 0
-  let waiting = 0
+export class Gate {
+  readonly #slots: number
+  readonly #slotsOfWorkspace: number
+  readonly #lanes: ReturnType<typeof createLanes<Admit>>
+  readonly #breaker: ReturnType<typeof createBreaker>
+  #inFlight = 0
+  #waiting = 0
 
-  return {
-    tryEnter(workspaceId, destination) {
-      const lane = lanes.open(workspaceId, destination)
-      const entry = tryLane(lane)
-      lanes.settle(lane)
-      return entry
-    },
-    async enter(workspaceId, destination, signal) {
-      signal?.throwIfAborted()
-      const lane = lanes.open(workspaceId, destination)
-      const isFull =
-        waiting >= places * lineLength || lane.workspace.waiting >= placesOfWorkspace * lineLength
-      const entry = tryLane(lane) ?? (isFull ? ({ kind: 'full' } as const) : waitInLine(lane, signal))
-      lanes.settle(lane)
-      return entry
-    },
-    get waiting() {
-      return waiting
-    },
-    get inFlight() {
-      return inFlight
-    },
+  /**
+   * @param slots calls in flight at a time
+   * @param now ms, by a monotonic clock
+   * @param onBroken is called for each destination that stops working
+   */
+  constructor(slots: number, now = () => performance.now(), onBroken = () => {}) {
+    this.#slots = slots
+    this.#slotsOfWorkspace = Math.max(1, Math.floor(slots / 4))
+    this.#lanes = createLanes(this.#slotsOfWorkspace, Math.max(1, Math.floor(slots / 10)))
+    this.#breaker = createBreaker(now, onBroken)
   }
 
-  function tryLane(lane: Lane<Admit>): Entry | undefined {
-    const retryAfterMs = breaker.findRest(keyOf(lane))
+  /** How many calls wait for a slot. */
+  get waiting(): number {
+    return this.#waiting
+  }
+
+  /** How many slots are taken. */
+  get inFlight(): number {
+    return this.#inFlight
+  }
+
+  /** @returns undefined where no slot is free */
+  tryEnter(workspaceId: string, destination: string): Entry | undefined {
+    const lane = this.#lanes.open(workspaceId, destination)
+    const entry = this.#tryLane(lane)
+    this.#lanes.settle(lane)
+    return entry
+  }
+
+  /**
+   * Waits for a slot.
+   *
+   * @throws the signal's reason, by its promise; the call does not wait any longer then
+   */
+  async enter(workspaceId: string, destination: string, signal?: AbortSignal): Promise<Entry> {
+    signal?.throwIfAborted()
+    const lane = this.#lanes.open(workspaceId, destination)
+    const isFull =
+      this.#waiting >= this.#slots * waitersPerSlot ||
+      lane.workspace.waiting >= this.#slotsOfWorkspace * waitersPerSlot
+    const entry = this.#tryLane(lane) ?? (isFull ? ({ kind: 'full' } as const) : this.#wait(lane, signal))
+    this.#lanes.settle(lane)
+    return entry
+  }
+
+  #tryLane(lane: Lane<Admit>): Entry | undefined {
+    const retryAfterMs = this.#breaker.findRest(keyOf(lane))
     if (retryAfterMs !== undefined) return { kind: 'broken', retryAfterMs }
-    return inFlight < places && lanes.hasPlace(lane) ? occupy(lane) : undefined
+    return this.#inFlight < this.#slots && this.#lanes.hasSlot(lane) ? this.#occupy(lane) : undefined
   }
 
-  function occupy(lane: Lane<Admit>): Entry {
-    const isProbe = breaker.begin(keyOf(lane))
-    countInFlight(lane, 1)
+  #occupy(lane: Lane<Admit>): Entry {
+    const isProbe = this.#breaker.begin(keyOf(lane))
+    this.#countInFlight(lane, 1)
     let isIn = true
     return {
       kind: 'entered',
-      leave(wasAnswered) {
+      leave: (wasAnswered) => {
         if (!isIn) return
         isIn = false
-        countInFlight(lane, -1)
-        breaker.end(keyOf(lane), isProbe, wasAnswered)
-        sendBackIfBroken(lane)
-        lanes.settle(lane)
-        admit()
+        this.#leave(lane, isProbe, wasAnswered)
       },
     }
   }
 
-  function waitInLine(lane: Lane<Admit>, signal: AbortSignal | undefined): Promise<Entry> {
+  #leave(lane: Lane<Admit>, isProbe: boolean, wasAnswered: boolean | undefined): void {
+    this.#countInFlight(lane, -1)
+    this.#breaker.end(keyOf(lane), isProbe, wasAnswered)
+    this.#rejectIfBroken(lane)
+    this.#lanes.settle(lane)
+    this.#admitWaiting()
+  }
+
+  #wait(lane: Lane<Admit>, signal: AbortSignal | undefined): Promise<Entry> {
     return new Promise((resolve, reject) => {
-      const admitted: Admit = (entry) => {
-        signal?.removeEventListener('abort', giveUp)
+      const admit: Admit = (entry) => {
+        signal?.removeEventListener('abort', cancel)
         resolve(entry)
       }
-      const giveUp = () => {
-        takeFromLine(lane, admitted)
-        lanes.settle(lane)
+      const cancel = () => {
+        this.#removeWaiter(lane, admit)
+        this.#lanes.settle(lane)
         reject(signal?.reason)
       }
-      signal?.addEventListener('abort', giveUp)
-      lane.line.add(admitted)
+      signal?.addEventListener('abort', cancel)
+      lane.waiters.add(admit)
       lane.workspace.waiting += 1
-      waiting += 1
+      this.#waiting += 1
     })
   }
 
-  /** Gives free places to those who wait. */
-  function admit(): void {
-    while (inFlight < places) {
-      const lane = lanes.takeNext()
+  /** Gives free slots to waiting calls. */
+  #admitWaiting(): void {
+    while (this.#inFlight < this.#slots) {
+      const lane = this.#lanes.takeNext()
       if (lane === undefined) return
-      sendBackIfBroken(lane)
-      const [first] = lane.line
+      this.#rejectIfBroken(lane)
+      const [first] = lane.waiters
       if (first) {
-        takeFromLine(lane, first)
-        first(occupy(lane))
+        this.#removeWaiter(lane, first)
+        first(this.#occupy(lane))
       }
-      lanes.settle(lane)
+      this.#lanes.settle(lane)
     }
   }
 
-  function sendBackIfBroken(lane: Lane<Admit>): void {
-    const retryAfterMs = breaker.findRest(keyOf(lane))
+  #rejectIfBroken(lane: Lane<Admit>): void {
+    const retryAfterMs = this.#breaker.findRest(keyOf(lane))
     if (retryAfterMs === undefined) return
-    for (const waiter of lane.line) {
-      takeFromLine(lane, waiter)
+    for (const waiter of lane.waiters) {
+      this.#removeWaiter(lane, waiter)
       waiter({ kind: 'broken', retryAfterMs })
     }
   }
 
-  function takeFromLine(lane: Lane<Admit>, waiter: Admit): void {
-    lane.line.delete(waiter)
+  #removeWaiter(lane: Lane<Admit>, waiter: Admit): void {
+    lane.waiters.delete(waiter)
     lane.workspace.waiting -= 1
-    waiting -= 1
+    this.#waiting -= 1
   }
 
-  function countInFlight(lane: Lane<Admit>, change: 1 | -1): void {
-    inFlight += change
+  #countInFlight(lane: Lane<Admit>, change: 1 | -1): void {
+    this.#inFlight += change
     lane.inFlight += change
     lane.workspace.inFlight += change
   }

@@ -1,10 +1,10 @@
-/** The calls of a workspace to one destination. `Waiter` stands for whoever waits for a place. */
+/** The calls of a workspace to one destination. A `Waiter` is a call that waits for a slot. */
 export interface Lane<Waiter> {
   readonly workspace: Workspace<Waiter>
   readonly destination: string
   inFlight: number
-  /** In order. */
-  readonly line: Set<Waiter>
+  /** In the order of their arrival. */
+  readonly waiters: Set<Waiter>
 }
 
 interface Workspace<Waiter> {
@@ -12,30 +12,33 @@ interface Workspace<Waiter> {
   inFlight: number
   waiting: number
   readonly lanes: Map<string, Lane<Waiter>>
-  /** The lanes that have a place left and somebody who waits for it; the next one first. */
+  /** The lanes that have a waiter and a slot left for it; the next one first. */
   readonly ready: Set<Lane<Waiter>>
 }
 
-/** Lanes that have somebody in flight or in line, and whose turn it is: one round goes over the workspaces, and within each over its lanes. */
-export function createLanes<Waiter>(placesOfWorkspace: number, placesOfLane: number) {
+/**
+ * Creates the lanes that have calls in flight or waiting, and their turns: a round goes over the workspaces, and within each over its
+ * lanes.
+ */
+export function createLanes<Waiter>(slotsOfWorkspace: number, slotsOfLane: number) {
   const workspaces = new Map<string, Workspace<Waiter>>()
-  /** The workspaces that have a place left and a ready lane; the next one first. */
+  /** The workspaces that have a slot left and a ready lane; the next one first. */
   const ready = new Set<Workspace<Waiter>>()
 
   return {
-    /** Opened where it is not there. To be settled after each change of it. */
+    /** Finds or creates a lane. After each change of it, `settle` has to be called. */
     open(workspaceId: string, destination: string): Lane<Waiter> {
       const workspace = workspaces.get(workspaceId) ?? openWorkspace(workspaceId)
       const known = workspace.lanes.get(destination)
       if (known) return known
-      const lane = { workspace, destination, inFlight: 0, line: new Set<Waiter>() }
+      const lane = { workspace, destination, inFlight: 0, waiters: new Set<Waiter>() }
       workspace.lanes.set(destination, lane)
       return lane
     },
-    hasPlace({ inFlight, workspace }: Lane<Waiter>): boolean {
-      return inFlight < placesOfLane && workspace.inFlight < placesOfWorkspace
+    hasSlot({ inFlight, workspace }: Lane<Waiter>): boolean {
+      return inFlight < slotsOfLane && workspace.inFlight < slotsOfWorkspace
     },
-    /** The lane whose turn it is, undefined where none is ready. It comes to the end of both rounds when it is settled. */
+    /** @returns the lane whose turn it is, undefined where none is ready. `settle` puts it at the end of both rounds. */
     takeNext(): Lane<Waiter> | undefined {
       const [workspace] = ready
       const [lane] = workspace?.ready ?? []
@@ -44,14 +47,14 @@ export function createLanes<Waiter>(placesOfWorkspace: number, placesOfLane: num
       workspace.ready.delete(lane)
       return lane
     },
-    /** Makes a lane and its workspace ready or not, whichever they are by now, and forgets those that are empty. */
+    /** Updates whether a lane and its workspace are ready, and removes those that are empty. */
     settle(lane: Lane<Waiter>): void {
       const { workspace } = lane
-      if (lane.line.size > 0 && lane.inFlight < placesOfLane) workspace.ready.add(lane)
+      if (lane.waiters.size > 0 && lane.inFlight < slotsOfLane) workspace.ready.add(lane)
       else workspace.ready.delete(lane)
-      if (workspace.ready.size > 0 && workspace.inFlight < placesOfWorkspace) ready.add(workspace)
+      if (workspace.ready.size > 0 && workspace.inFlight < slotsOfWorkspace) ready.add(workspace)
       else ready.delete(workspace)
-      if (lane.inFlight > 0 || lane.line.size > 0) return
+      if (lane.inFlight > 0 || lane.waiters.size > 0) return
       workspace.lanes.delete(lane.destination)
       if (workspace.lanes.size === 0) workspaces.delete(workspace.id)
     },

@@ -3,7 +3,7 @@ import { signStandardWebhook } from '@automation/webhooks'
 import type { Config } from '../config.js'
 import { createAddressGuard, hostOf, Refusal } from './address-guard.js'
 import { type ActionOf, type CallContext, defaultTimeoutMs, failed, idempotencyKey } from './effect.js'
-import { createGuardedAgent } from './guarded-agent.js'
+import { GuardedAgent } from './guarded-agent.js'
 import { createGuardedConnector } from './guarded-connector.js'
 import type { FindKeys } from './outgoing-keys.js'
 import { readAnswer } from './read-answer.js'
@@ -24,7 +24,7 @@ export function createSender(
   resolveHost = createResolver(),
 ) {
   const guard = createAddressGuard(outbound)
-  const agent = createGuardedAgent(createGuardedConnector(guard, resolveHost))
+  const agent = new GuardedAgent(createGuardedConnector(guard, resolveHost))
 
   return {
     sendWebhook(action: ActionOf<'SEND_WEBHOOK'>, context: CallContext): Promise<Effect> {
@@ -37,7 +37,7 @@ export function createSender(
       const { url, text } = action.config
       return send(action, context, { url, method: 'POST', headers: {}, body: { text }, timeoutMs: undefined })
     },
-    close: agent.close,
+    close: (): void => agent.close(),
   }
 
   async function send(action: WebhookAction, context: CallContext, call: Call): Promise<Effect> {

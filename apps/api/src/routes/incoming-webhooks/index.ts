@@ -54,8 +54,8 @@ export const incomingWebhookRoutes: FastifyPluginAsyncTypebox<{
 
   /** Whoever is refused without having proved who it is pays from its IP's bucket. */
   app.setErrorHandler(async (error: FastifyError, request, reply) => {
-    const isPaid = request.payer !== undefined
-    if (!isPaid) await app.drawToken(request, reply)
+    const isPaid = request.bucketOwner !== undefined
+    if (!isPaid) await app.consumeToken(request, reply)
     const limitation = isPaid ? undefined : limitationOf(request)
     if (limitation && error.statusCode !== undefined && error.statusCode < 500) {
       countRejected(readDelivery(request), 'rate_limit')
@@ -127,8 +127,8 @@ export const incomingWebhookRoutes: FastifyPluginAsyncTypebox<{
     reply: FastifyReply,
     { workspaceId }: Delivery,
   ): Promise<void> {
-    request.payer = { owner: `webhooks:${workspaceId}`, rateClass: 'enterprise' }
-    await app.drawToken(request, reply)
+    request.bucketOwner = { owner: `webhooks:${workspaceId}`, rateClass: 'enterprise' }
+    await app.consumeToken(request, reply)
     const limitation = limitationOf(request)
     if (limitation) throw limitation
   }

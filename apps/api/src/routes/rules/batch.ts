@@ -71,7 +71,7 @@ export const batchRoutes: FastifyPluginAsyncTypebox = async (app) => {
       // It would stand for all of them, and says nothing of which of them came before.
       if (request.headers['idempotency-key'] !== undefined) throw refusals.keyOfBatch()
       const { events } = request.body
-      await app.drawMoreTokens(request, reply, Math.ceil(events.length / eventsPerToken) - 1)
+      await app.consumeMoreTokens(request, reply, Math.ceil(events.length / eventsPerToken) - 1)
       // Asked in one turn, they share a commit.
       const settled = await Promise.allSettled(
         events.map(async (event, index): Promise<BatchResult> => {

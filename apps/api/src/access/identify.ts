@@ -1,0 +1,121 @@
+import {
+  type Database,
+  findMembership,
+  isUuid,
+  type Membership,
+  type WorkspaceDatabase,
+} from '@automation/database'
+import { LRUCache } from 'lru-cache'
+import { isPassing, refusals } from '../errors.js'
+import { type Permissions, permissionsOfScopes } from './permissions.js'
+import { createApiKeyVerifier } from './verify-api-key.js'
+
+export interface Caller {
+  /** `user:<sub>` or `api_key:<id>`, as the audit log presents it. */
+  actor: string
+  /** The `sub` of a token; undefined for a key. */
+  userId: string | undefined
+  /** The workspace that the request is about; undefined where the caller named none. */
+  workspaceId: string | undefined
+  /** undefined for a stranger to the workspace; 'away' where Postgres could not be asked. */
+  permissions: Permissions | 'away' | undefined
+}
+
+/** A caller, and the plan of the workspace, which decides the rate. */
+export interface Identity {
+  caller: Caller
+  plan?: Membership['plan']
+}
+
+/** How long (ms) a role or a plan that another process has changed may still be used. */
+const membershipTtlMs = 1_000
+
+/** Identifies callers by their token or API key, and the workspace that they name. */
+export class Identification {
+  /** Memberships by workspace and user. */
+  readonly memberships: LRUCache<string, { found: Membership | undefined }>
+  readonly #verifyToken: (token: string) => Promise<string | undefined>
+  readonly #verifyApiKey: ReturnType<typeof createApiKeyVerifier>
+
+  constructor(database: Database, verifyToken: (token: string) => Promise<string | undefined>) {
+    this.#verifyToken = verifyToken
+    this.#verifyApiKey = createApiKeyVerifier(database)
+    this.memberships = new LRUCache({
+      max: 10_000,
+      ttl: membershipTtlMs,
+      // An entry that is removed while it is being fetched is still returned, but not kept.
+      ignoreFetchAbort: true,
+      fetchMethod: async (key: string) => {
+        const [workspaceId, userId] = JSON.parse(key) as [string, string]
+        return { found: await findMembership(database, workspaceId, userId) }
+      },
+    })
+  }
+
+  /**
+   * @param namedWorkspace the header x-workspace-id
+   * @returns undefined where the token or key is not valid
+   */
+  identify(token: string, namedWorkspace: unknown): Promise<Identity | undefined> {
+    return token.startsWith('ark_')
+      ? this.#identifyKey(token, namedWorkspace)
+      : this.#identifyUser(token, namedWorkspace)
+  }
+
+  async #identifyUser(token: string, named: unknown): Promise<Identity | undefined> {
+    const userId = await this.#verifyToken(token)
+    if (userId === undefined) return undefined
+    const workspaceId = isUuid(named) ? named.toLowerCase() : undefined
+    const membership = workspaceId === undefined ? undefined : await this.#findCached(workspaceId, userId)
+    const caller = { actor: `user:${userId}`, userId, workspaceId }
+    return membership === undefined || membership === 'away'
+      ? { caller: { ...caller, permissions: membership } }
+      : {
+          caller: { ...caller, permissions: { role: membership.role, scopes: undefined } },
+          plan: membership.plan,
+        }
+  }
+
+  /** A key belongs to one workspace. A header that names another one, or none, is not ignored. */
+  async #identifyKey(token: string, named: unknown): Promise<Identity | undefined> {
+    const key = await this.#verifyApiKey(token).catch((error) => {
+      throw isPassing(error) ? refusals.unavailable() : error
+    })
+    if (key === undefined) return undefined
+    const isNamed = named !== undefined
+    const workspaceId = !isNamed ? key.workspaceId : isUuid(named) ? named.toLowerCase() : undefined
+    const permissions = workspaceId === key.workspaceId ? permissionsOfScopes(key.scopes) : undefined
+    return {
+      caller: { actor: `api_key:${key.id}`, userId: undefined, workspaceId, permissions },
+      plan: key.plan,
+    }
+  }
+
+  async #findCached(workspaceId: string, userId: string): Promise<Membership | 'away' | undefined> {
+    try {
+      return (await this.memberships.fetch(JSON.stringify([workspaceId, userId])))?.found
+    } catch (error) {
+      if (isPassing(error)) return 'away'
+      throw error
+    }
+  }
+}
+
+/** The workspace of a request that has passed all checks. Scoping the database has a cost, and posting an event never needs it. */
+export interface RequestWorkspace {
+  readonly id: string
+  readonly database: WorkspaceDatabase
+  readonly actor: string
+}
+
+export function openWorkspace(database: Database, id: string, actor: string): RequestWorkspace {
+  let scoped: WorkspaceDatabase | undefined
+  return {
+    id,
+    actor,
+    get database() {
+      scoped ??= database.forWorkspace(id)
+      return scoped
+    },
+  }
+}

@@ -1,0 +1,41 @@
+import { readdir, readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { openDatabase } from '@automation/database'
+import t from 'tap'
+
+const source = new URL('../../src/', import.meta.url).pathname
+const files = (await readdir(source, { recursive: true })).filter((name) => name.endsWith('.ts')).sort()
+const texts = new Map<string, string>()
+for (const name of files) texts.set(name, await readFile(join(source, name), 'utf8'))
+
+/** The constants that hold a whole statement: name and text. */
+const statements = [...texts.values()].flatMap((text) =>
+  [...text.matchAll(/^const (\w+Sql) = `([^`]*)`$/gm)].map(([, name = '', sql = '']) => ({ name, sql })),
+)
+
+t.test('each statement can be pasted into psql: its text is whole', async (t) => {
+  const database = openDatabase(process.env.DATABASE_URL ?? '', 2)
+  t.teardown(() => database.close())
+  t.ok(statements.length >= 14, `${statements.length} statements`)
+  for (const { name, sql } of statements) {
+    t.notMatch(sql, /\$\{/, `${name} contains no other text`)
+    await t.resolves(
+      database.system.$transaction(async (transaction) => {
+        await transaction.$executeRawUnsafe(`PREPARE pasted AS ${sql}`)
+        await transaction.$executeRawUnsafe('DEALLOCATE pasted')
+      }),
+      `Postgres prepares ${name}`,
+    )
+  }
+})
+
+t.test('finish-events.ts and record-steps.ts have the same effects', async (t) => {
+  const [finished, recorded] = ['outcomes/finish-events.ts', 'outcomes/record-steps.ts'].map(
+    (name) =>
+      /-- effects of the recorded executions[^\n]*\n(.*)-- end of the effects/s.exec(
+        texts.get(name) ?? '',
+      )?.[1],
+  )
+  t.ok((finished?.length ?? 0) > 3_000)
+  t.equal(finished, recorded)
+})
