@@ -202,8 +202,8 @@ t.test('the runs of an event are found when it is done and no worker has one of 
   const event = await storeEvent(house, { ruleIds })
   const dueAt = new Date(Date.now() + 3_600_000)
   const { id } = await storeExecution(house, event, second, { status: 'running', dueAt })
-  t.strictSame(await find(event), { runs: undefined, isQuarantined: false })
-  const runs = (status: string, error: string | null) => [
+  t.strictSame(await find(event), { evaluations: undefined, isQuarantined: false })
+  const evaluations = (status: string, error: string | null) => [
     { ruleId: first, executionId: null, status: 'not_matched', error: null, results: [] },
     { ruleId: second, executionId: id, status, error, results: [] },
   ]
@@ -215,6 +215,6 @@ t.test('the runs of an event are found when it is done and no worker has one of 
     ['succeeded', null],
   ] as const) {
     await house.database.execution.update({ where: { id }, data: { status, error } })
-    t.strictSame(await find(event), { runs: runs(status, error), isQuarantined: false })
+    t.strictSame(await find(event), { evaluations: evaluations(status, error), isQuarantined: false })
   }
 })

@@ -40,8 +40,8 @@ t.test('that it ran no rule is no answer to whoever waits for its runs', async (
   const event = await storeEvent(workspace, given)
   const suspect = await storeEvent(workspace, { crashes: 2 })
   const find = ({ id }: { id: string }) => api.app.findOutcome({ id, workspaceId: workspace.id })
-  t.strictSame(await find(event), { runs: undefined, isQuarantined: true })
-  t.strictSame(await find(suspect), { runs: [], isQuarantined: false })
+  t.strictSame(await find(event), { evaluations: undefined, isQuarantined: true })
+  t.strictSame(await find(suspect), { evaluations: [], isQuarantined: false })
 })
 
 t.test('a rule executed by hand whose event is quarantined has failed, and says why', async (t) => {

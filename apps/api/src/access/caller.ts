@@ -76,5 +76,5 @@ export default fp<{ tokens: Config['tokens'] }>(
       }
     }
   },
-  { name: 'caller', dependencies: ['resources', 'access-caches', 'rate-limit'] },
+  { name: 'identification', dependencies: ['resources', 'access-caches', 'rate-limit'] },
 )
