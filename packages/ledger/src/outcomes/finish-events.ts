@@ -58,7 +58,7 @@ const finishEventsSql = `
   recorded_executions AS (
     SELECT inserted_executions.*, input_executions.attention FROM inserted_executions JOIN input_executions USING (id)
   ),
-  -- effects of the recorded executions: the same text in finish-events.ts and record-steps.ts (effects-sql.test.ts)
+  -- effects of the recorded executions: the same text in finish-events.ts and record-steps.ts (statements.test.ts)
   inserted_tasks AS (
     INSERT INTO tasks
       (id, workspace_id, execution_id, action_index, rule_id, title, description, assignee_id, priority, due_at,

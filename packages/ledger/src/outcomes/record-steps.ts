@@ -49,7 +49,7 @@ const recordStepsSql = `
     RETURNING executions.id, workspace_id, event_id, event_type, executions.rule_id, executions.status,
               executions.error, finished_at, input_steps.attention
   ),
-  -- effects of the recorded executions: the same text in finish-events.ts and record-steps.ts (effects-sql.test.ts)
+  -- effects of the recorded executions: the same text in finish-events.ts and record-steps.ts (statements.test.ts)
   inserted_tasks AS (
     INSERT INTO tasks
       (id, workspace_id, execution_id, action_index, rule_id, title, description, assignee_id, priority, due_at,
