@@ -53,13 +53,13 @@ const runs: { moment: Moment; path: string; title: string; stored: number; isAsy
     isAsync: true,
   },
   {
-    moment: 'before keep_answers',
+    moment: 'before keep_responses',
     path: execute,
     title: 'killed when the outcome was there, before it was kept, the retry is told the outcome',
     stored: 1,
   },
   {
-    moment: 'after keep_answers',
+    moment: 'after keep_responses',
     path: trigger,
     title: 'killed when the answer was kept, before it was sent, the retry is told it',
     stored: 1,

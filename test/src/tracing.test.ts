@@ -79,12 +79,12 @@ t.test('one trace leads from the request to all that it caused, over both proces
     [posted?.spanId, emitted?.spanId].sort(),
   )
   const [first, second] = [posted, emitted].map((event) =>
-    named('run').find(({ parentSpanId }) => parentSpanId === event?.spanId),
+    named('execution').find(({ parentSpanId }) => parentSpanId === event?.spanId),
   )
-  t.ok(first && second, 'a run of each')
+  t.ok(first && second, 'an execution of each')
   t.match(String(second?.attributes['automation.status']), 'waiting')
 
-  const resumed = named('run goes on')
+  const resumed = named('execution resumed')
   t.equal(resumed.length, 2, 'one after the attempt that failed, one after the WAIT')
   for (const run of [first, second]) {
     const own = resumed.find(({ parentSpanId }) => parentSpanId === run?.spanId)
@@ -93,12 +93,12 @@ t.test('one trace leads from the request to all that it caused, over both proces
   }
   t.ok(
     resumed.some(({ spanId }) => spanId === emitted?.parentSpanId),
-    'the event was emitted by the run that went on',
+    'the resumed execution emitted the event',
   )
 })
 
 t.test(
-  'each attempt of a call is a step of its run, and its receiver may go on with the trace',
+  'each attempt of a call is a span of its execution, and its receiver may continue the trace',
   async (t) => {
     const calls = named('SEND_WEBHOOK')
     t.equal(calls.length, 3)
@@ -112,7 +112,7 @@ t.test(
     )
     t.strictSame(
       calls.map((span) => parentOf(span)?.name),
-      ['run', 'run goes on', 'run goes on'],
+      ['execution', 'execution resumed', 'execution resumed'],
     )
     t.strictSame(
       received,

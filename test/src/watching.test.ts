@@ -44,14 +44,18 @@ const scrapes = {
 }
 const all = Object.values(scrapes).flat()
 
-t.test('API, worker and board tell what they do, and Node what they cost', async (t) => {
+t.test('API, worker and board export what they do and what they cost', async (t) => {
   const sumOf = (series: Series[], name: string) =>
     series.filter((one) => one.name === name).reduce((sum, { value }) => sum + value, 0)
   t.equal(sumOf(scrapes.api, 'automation_events_accepted_total'), 3)
   await until(
     async () => sumOf(await scrape(product.workers[0] ?? board), 'automation_events_done_total') === 3,
   )
-  t.ok(scrapes.board.some(({ name }) => name === 'automation_queue_jobs'))
+  for (const [process, series] of Object.entries(scrapes))
+    t.ok(
+      series.some(({ name }) => name === 'automation_queue_jobs'),
+      `${process} automation_queue_jobs`,
+    )
   for (const [process, series] of Object.entries(scrapes))
     for (const name of [
       'nodejs_eventloop_lag_p99_seconds',

@@ -61,7 +61,7 @@ async function listenForScrapes(): Promise<number | undefined> {
   const { metricsPort } = config.watching
   if (metricsPort === undefined) return undefined
   tellPool(metrics, database.poolUse)
-  tellBacklog(metrics, { findOldestDueSeconds, countJobs: queue.countJobs })
+  tellBacklog(metrics, { findOldestDueSeconds, countJobs: () => queue.countJobs() })
   return metrics.listen(metricsPort, host)
 }
 

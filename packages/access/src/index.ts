@@ -1,4 +1,3 @@
-export { matchLists } from '../test/fixtures/match-lists.js'
 export {
   ApiKey,
   ApiKeyToCreate,

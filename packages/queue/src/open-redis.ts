@@ -1,6 +1,6 @@
 import { Redis, type RedisOptions } from 'ioredis'
 
-const failFast = { maxRetriesPerRequest: 1, commandTimeout: 2_000, connectTimeout: 2_000 }
+const failFast = { maxRetriesPerRequest: 1, commandTimeout: 2_000 }
 
 /**
  * What a connection does while Redis is away. `commandTimeout` ends a call to a Redis that is paused and not just gone.
@@ -10,7 +10,7 @@ const failFast = { maxRetriesPerRequest: 1, commandTimeout: 2_000, connectTimeou
  * - `wait`: calls wait until Redis is back, for consumers
  */
 const policies = {
-  'fail at once': { ...failFast, enableOfflineQueue: false },
+  'fail at once': { ...failFast, enableOfflineQueue: false, connectTimeout: 2_000 },
   'fail fast': { ...failFast, enableAutoPipelining: true },
   wait: { maxRetriesPerRequest: null },
 } as const satisfies Record<string, RedisOptions>

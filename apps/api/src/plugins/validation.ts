@@ -6,7 +6,7 @@ import fp from 'fastify-plugin'
 import { refusals } from '../errors.js'
 
 /**
- * Bodies are checked as they are (packages/administration/src/body-shape.ts). A query is text, so it is converted. Path
+ * Bodies are checked as they are (packages/rules/src/body-shape.ts). A query is text, so it is converted. Path
  * parameters are left to the handlers: an id that fits nothing is a 404.
  */
 export default fp(
