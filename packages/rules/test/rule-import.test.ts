@@ -1,4 +1,4 @@
-import { type Administrator, createSealer, createSubscription, matchLists } from '@automation/access'
+import { type Administrator, createSealer, createSubscription } from '@automation/access'
 import { newId } from '@automation/database'
 import t from 'tap'
 import { applyImport } from '../src/apply-import.js'
@@ -10,6 +10,7 @@ import { updateEmailTemplate } from '../src/email-templates.js'
 import { planImport } from '../src/plan-import.js'
 import { exportRules } from '../src/rule-file.js'
 import { saveRules } from '../src/save-rules.js'
+import { matchLists } from './fixtures/match-lists.js'
 import {
   actor,
   apply,
