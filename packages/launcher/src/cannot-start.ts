@@ -1,4 +1,4 @@
-/** Something is missing or in the way, and the message says in a sentence what to do: shown without a stack. */
+/** An expected obstacle to the start. The message tells the user what to do, and is shown without a stack. */
 export class CannotStart extends Error {
   override name = 'CannotStart'
 }

@@ -1,17 +1,17 @@
+export { findChromiumBinary } from './binaries/chromium-binary.js'
 export { CannotStart } from './cannot-start.js'
-export { findChromiumBinary } from './chromium-binary.js'
-export { findFreePort } from './ports.js'
-export { type PostgresOptions, startPostgres } from './postgres.js'
-export { createPrivateDatabase } from './private-database.js'
+export { createPrivateDatabase } from './product/private-database.js'
 export {
   type ApiProcess,
   type BoardProcess,
   type Product,
   type ProductOptions,
   startProduct,
-} from './product.js'
-export { type RedisOptions, startRedis } from './redis.js'
-export type { Exit, RunningProcess } from './running-process.js'
-export type { Server } from './server.js'
-export { type NodeProcess, startNode } from './start-node.js'
-export { makeTemporaryDirectory, type TemporaryDirectory } from './temporary-directory.js'
+} from './product/product.js'
+export { type NodeProcess, startNode } from './product/start-node.js'
+export { makeTemporaryDirectory, type TemporaryDirectory } from './product/temporary-directory.js'
+export { findFreePort } from './servers/ports.js'
+export { type PostgresOptions, startPostgres } from './servers/postgres.js'
+export { type RedisOptions, startRedis } from './servers/redis.js'
+export type { Exit, RunningProcess } from './servers/running-process.js'
+export type { Server } from './servers/server.js'

@@ -1,15 +1,15 @@
-/** Does one long step of starting up, and may tell about it. */
+/** Runs one long step of the start, and may print its progress. */
 export type Step = <Result>(title: string, work: () => Promise<Result>) => Promise<Result>
 
 let isLineOpen = false
 
-/** One line per step: its title at once, the seconds it took when it is done. */
-export const tellStep: Step = async (title, work) => {
+/** Prints one line per step: its title at the start, and its duration in seconds at the end. */
+export const printStep: Step = async (title, work) => {
   const startedAt = performance.now()
   write(`${title} …`)
   isLineOpen = true
   const end = (text: string) => {
-    // Something was told in the meantime, so the line is not ours any more.
+    // If another line was printed in the meantime, the result needs a line of its own.
     process.stdout.write(isLineOpen ? ` ${text}\n` : `${title}: ${text}\n`)
     isLineOpen = false
   }
@@ -18,15 +18,15 @@ export const tellStep: Step = async (title, work) => {
     end(`${((performance.now() - startedAt) / 1000).toFixed(1)} s`)
     return result
   } catch (error) {
-    end('not done')
+    end('failed')
     throw error
   }
 }
 
 export const quietStep: Step = (_title, work) => work()
 
-/** A sentence on a line of its own, also in the middle of a step. */
-export function tell(sentence: string): void {
+/** Prints a sentence on its own line, also in the middle of a step. */
+export function printLine(sentence: string): void {
   write(`${sentence}\n`)
   isLineOpen = false
 }

@@ -3,19 +3,19 @@ import { relative, resolve } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { CannotStart } from './cannot-start.js'
-import { type Demo, seedDemo } from './demo.js'
-import { lockDirectory } from './launcher-lock.js'
-import { findFreePort, isPortFree } from './ports.js'
-import { type Product, startProduct } from './product.js'
-import { writeProductFile } from './product-file.js'
-import { tellStep } from './progress.js'
-import { type Exit, type RunningProcess, readTail } from './running-process.js'
-import { keepSecrets } from './secrets.js'
+import { type Demo, seedDemo } from './demo/demo.js'
+import { lockDirectory } from './demo/launcher-lock.js'
+import { writeProductFile } from './demo/product-file.js'
+import { keepSecrets } from './demo/secrets.js'
+import { type Product, startProduct } from './product/product.js'
+import { printStep } from './progress.js'
+import { findFreePort, isPortFree } from './servers/ports.js'
+import { type Exit, type RunningProcess, readTail } from './servers/running-process.js'
 
-// start.js [directory]: what the product keeps lies in `.data` of the clone unless another place is given.
+// start.js [directory]: the product keeps its data in `.data` of the clone unless another directory is given.
 const root = fileURLToPath(new URL('../../../../', import.meta.url))
 const directory = resolve(process.argv[2] ?? `${root}.data`)
-/** There as long as the product serves. */
+/** Exists as long as the product serves. */
 const productFile = `${directory}/product.env`
 
 const interrupted = listenToInterrupts()
@@ -28,13 +28,13 @@ try {
   process.exit(1)
 }
 
-/** Brings the demo product up, and ends when it is asked to, or when a part of it has died. */
+/** Starts the demo product, and returns when a signal asks for it. Throws when a part of the product has died. */
 async function run(variables: NodeJS.ProcessEnv): Promise<void> {
   const port = readPort('PORT', variables.PORT) ?? 3000
   await mkdir(directory, { recursive: true })
   const { wasKilled, unlock } = await lockDirectory(`${directory}/launcher.pid`, 'launcher/dist/src/start.js')
   try {
-    // The API of a launcher that was killed notices by itself, and answers what it has in hand.
+    // The API of a killed launcher notices this itself, and first finishes its requests in progress.
     if (wasKilled) await untilPortIsFree(port)
     if (!(await isPortFree(port))) throw new CannotStart(`Port ${port} is taken; set PORT to another one`)
     const kept = await keepSecrets(`${directory}/secrets.json`)
@@ -51,7 +51,7 @@ async function run(variables: NodeJS.ProcessEnv): Promise<void> {
         ENCRYPTION_KEY: variables.ENCRYPTION_KEY || kept.encryptionKey,
         ...(variables.HOST ? { HOST: variables.HOST } : {}),
       },
-      step: tellStep,
+      step: printStep,
       signal: interrupted,
     })
     await serve(product, board)
@@ -85,7 +85,7 @@ async function serveUntilInterrupted(product: Product, board: Demo['board']): Pr
   await Promise.race([failWhenOneDies(product), whenAborted(interrupted)])
 }
 
-/** After everything else: nobody who only wants to try something waits for it. */
+/** Starts after everything else, so that a user who only wants to try the API need not wait for it. */
 async function startBoard(product: Product, { url, user, password }: Demo['board']): Promise<void> {
   await product.startBoard({
     BOARD_USER: user,
@@ -93,12 +93,13 @@ async function startBoard(product: Product, { url, user, password }: Demo['board
     BOARD_PORT: new URL(url).port,
     BOARD_API_URL: product.apis[0]?.baseUrl ?? '',
   })
-  console.log(`\nThe queue is on the board: ${url}, user ${user}, password ${password}`)
+  console.log(`\nQueue board: ${url}, user ${user}, password ${password}`)
 }
 
 /**
- * The first Ctrl-C stops in order, a second one at once: leaving the process takes down what it has started.
- * Under `npm start` each Ctrl-C arrives twice, from the terminal and from npm, so a second one right away is the first.
+ * The first Ctrl-C stops everything in order, a second one at once: when this process exits, its children end with it.
+ * Under `npm start` each Ctrl-C arrives twice, from the terminal and from npm, so a second signal within a second counts
+ * as the first one.
  */
 function listenToInterrupts(): AbortSignal {
   const controller = new AbortController()
@@ -144,15 +145,15 @@ function readPort(name: string, text: string | undefined): number | undefined {
   if (text === undefined || text === '') return undefined
   const port = Number(text)
   if (/^\d+$/.test(text) && port >= 1 && port <= 65_535) return port
-  throw new CannotStart(`${name} is ${text}, and has to be a number from 1 to 65535`)
+  throw new CannotStart(`${name} is ${text}, but must be a number from 1 to 65535`)
 }
 
-/** Unless somebody has asked for a port, any will do. */
-async function chooseBoardPort(text: string | undefined, usual: number): Promise<number> {
-  const wanted = readPort('BOARD_PORT', text)
-  if (await isPortFree(wanted ?? usual)) return wanted ?? usual
-  if (wanted === undefined) return findFreePort()
-  throw new CannotStart(`Port ${wanted} is taken; set BOARD_PORT to another one`)
+/** Without a BOARD_PORT, any free port will do. */
+async function chooseBoardPort(text: string | undefined, defaultPort: number): Promise<number> {
+  const givenPort = readPort('BOARD_PORT', text)
+  if (await isPortFree(givenPort ?? defaultPort)) return givenPort ?? defaultPort
+  if (givenPort === undefined) return findFreePort()
+  throw new CannotStart(`Port ${givenPort} is taken; set BOARD_PORT to another one`)
 }
 
 function banner(baseUrl: string): string {
@@ -170,5 +171,5 @@ Try it, in another terminal:
 
   npm run webhook -- send
 
-Mails go to ${shorten(directory)}/mail, logs to ${shorten(directory)}/logs. Ctrl-C stops everything.`
+Mail is written to ${shorten(directory)}/mail, logs to ${shorten(directory)}/logs. Ctrl-C stops everything.`
 }

@@ -5,20 +5,22 @@ import { delimiter } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { migrate } from '@automation/database'
 import { CannotStart } from './cannot-start.js'
-import { startPostgres } from './postgres.js'
-import { startRedis } from './redis.js'
-import { makeTemporaryDirectory } from './temporary-directory.js'
+import { makeTemporaryDirectory } from './product/temporary-directory.js'
+import { startPostgres } from './servers/postgres.js'
+import { startRedis } from './servers/redis.js'
 
 const [command, ...args] = process.argv.slice(2)
 if (command === undefined) {
-  console.error('Say which command is to run with a private Postgres and Redis, as in: with-services.js tap')
+  console.error(
+    'Name the command to run with a private Postgres and Redis, for example: with-services.js tap',
+  )
   process.exit(2)
 }
 const code = await runWithServices(command, args).catch((error: Error) => {
   console.error(error instanceof CannotStart ? error.message : error)
   return 1
 })
-// A timer of the migration's engine would keep the process for another ten seconds.
+// A timer of the migration's engine would keep the process alive for another ten seconds.
 process.exit(code)
 
 async function runWithServices(command: string, args: string[]): Promise<number> {
@@ -46,13 +48,13 @@ async function runWithServices(command: string, args: string[]): Promise<number>
   }
 }
 
-/** From now on a signal ends the command, if it runs, and never the launcher before it has tidied up. */
+/** From now on a signal ends the command, if it runs, but never the launcher before it has cleaned up. */
 function listenToSignals() {
   const heard: { first?: NodeJS.Signals; forward?: (signal: NodeJS.Signals) => void } = {}
   for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
     process.on(name, () => {
       heard.first ??= name
-      // A Ctrl-C in a terminal has reached the command already.
+      // A Ctrl-C in a terminal has already reached the command.
       if (name !== 'SIGINT' || !process.stdin.isTTY) heard.forward?.(name)
     })
   }
@@ -79,7 +81,7 @@ function runCommand(
   })
 }
 
-/** What a shell says of a command that a signal ended. */
+/** The exit code that a shell reports for a command that a signal ended. */
 function codeOf(signal: NodeJS.Signals | null): number {
   return 128 + (signal === null ? 0 : constants.signals[signal])
 }

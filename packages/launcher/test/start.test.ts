@@ -5,7 +5,7 @@ import { createServer } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
 import t from 'tap'
-import { findFreePort } from '../src/ports.js'
+import { findFreePort } from '../src/servers/ports.js'
 
 const start = fileURLToPath(new URL('../src/start.js', import.meta.url))
 
@@ -15,7 +15,7 @@ async function runStart(directory: string, env: Record<string, string>) {
   return { code, errors }
 }
 
-t.test('a taken port is told in one sentence, before anything is started', async (t) => {
+t.test('a taken port is reported in one sentence, before anything is started', async (t) => {
   const server = createServer().listen(0, '127.0.0.1')
   await once(server, 'listening')
   t.teardown(() => server.close())
@@ -27,13 +27,13 @@ t.test('a taken port is told in one sentence, before anything is started', async
   t.same(await readdir(directory), [], 'nothing was made')
 })
 
-t.test('a port that is none is told in one sentence', async (t) => {
+t.test('an invalid port is reported in one sentence', async (t) => {
   const { code, errors } = await runStart(t.testdir(), { PORT: '80a' })
   t.equal(code, 1)
-  t.equal(errors, 'PORT is 80a, and has to be a number from 1 to 65535\n')
+  t.equal(errors, 'PORT is 80a, but must be a number from 1 to 65535\n')
 })
 
-t.test('a second start beside a running one is told in one sentence', async (t) => {
+t.test('a second start beside a running product is refused in one sentence', async (t) => {
   const directory = t.testdir()
   // The running one is played by a process with its name on the command line.
   const running = spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)', 'launcher/dist/src/start.js'])
@@ -41,5 +41,8 @@ t.test('a second start beside a running one is told in one sentence', async (t) 
   await writeFile(`${directory}/launcher.pid`, `${running.pid}\n`)
   const { code, errors } = await runStart(directory, { PORT: `${await findFreePort()}` })
   t.equal(code, 1)
-  t.equal(errors, `It runs already, as process ${running.pid}: use that one, or stop it first\n`)
+  t.equal(
+    errors,
+    `The product is already running as process ${running.pid}: use that one, or stop it first\n`,
+  )
 })

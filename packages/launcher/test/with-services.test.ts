@@ -4,7 +4,7 @@ import { text } from 'node:stream/consumers'
 import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import t from 'tap'
-import { isPortFree } from '../src/ports.js'
+import { isPortFree } from '../src/servers/ports.js'
 
 const withServices = fileURLToPath(new URL('../src/with-services.js', import.meta.url))
 
@@ -13,7 +13,7 @@ function run(...command: string[]) {
 }
 
 t.test(
-  'a command gets a migrated Postgres and a Redis of its own, and its exit code is passed on',
+  'a command gets a private migrated Postgres and a private Redis, and its exit code is passed on',
   async (t) => {
     const script = `
     import { openDatabase } from '@automation/database'
@@ -32,7 +32,7 @@ const waitingScript = 'trap "exit 9" TERM; echo $DATABASE_URL; while kill -0 $PP
 const waiting = ['sh', '-c', waitingScript] as const
 
 t.test(
-  'a signal reaches the command, and the servers end with the launcher, also when that is killed',
+  'a signal reaches the command, and the servers end with the launcher, even when the launcher is killed',
   async (t) => {
     for (const signal of ['SIGTERM', 'SIGKILL'] as const) {
       const child = run(...waiting)
@@ -47,7 +47,7 @@ t.test(
   },
 )
 
-t.test('a command that does not exist is told in a sentence', async (t) => {
+t.test('a command that does not exist is reported in one sentence', async (t) => {
   const child = spawn(process.execPath, [withServices, 'no-such-command'])
   const [errors, [code]] = await Promise.all([text(child.stderr), once(child, 'exit')])
   t.match(errors, /^no-such-command could not be started/)

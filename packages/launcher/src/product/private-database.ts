@@ -3,8 +3,8 @@ import { migrate } from '@automation/database'
 import pg from 'pg'
 
 /**
- * A migrated database of its own on a running server. A sweeper looks after every event of its database, so tests
- * that start one must not share theirs. It goes with the server.
+ * Creates a new migrated database on a running server. A sweeper handles every event of its database, so tests that
+ * start a sweeper must not share a database. The database is removed together with the server.
  */
 export async function createPrivateDatabase(serverUrl: string): Promise<string> {
   const name = `private_${randomUUID().replaceAll('-', '')}`

@@ -5,13 +5,13 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { openDatabase } from '@automation/database'
 import t, { type Test } from 'tap'
-import { readCommand } from '../src/left-over.js'
-import { findFreePort } from '../src/ports.js'
-import { startPostgres } from '../src/postgres.js'
-import { startRedis } from '../src/redis.js'
-import type { Server } from '../src/server.js'
-import { makeTemporaryDirectory } from '../src/temporary-directory.js'
-import { askRedis } from './ask-redis.js'
+import { makeTemporaryDirectory } from '../../src/product/temporary-directory.js'
+import { readCommand } from '../../src/servers/left-over.js'
+import { findFreePort } from '../../src/servers/ports.js'
+import { startPostgres } from '../../src/servers/postgres.js'
+import { startRedis } from '../../src/servers/redis.js'
+import type { Server } from '../../src/servers/server.js'
+import { askRedis } from '../fixtures/ask-redis.js'
 
 async function temporaryPath(t: Test): Promise<string> {
   const directory = await makeTemporaryDirectory()
@@ -54,7 +54,7 @@ t.test('Postgres keeps its data and its port from one run to the next', async (t
   await execute(second, 'drop table kept')
 })
 
-t.test('a killed Postgres is started anew on its own port, at once', async (t) => {
+t.test('a killed Postgres is restarted on its own port at once', async (t) => {
   const directory = `${await temporaryPath(t)}/postgres`
   const port = await findFreePort()
   const first = await startPostgres({ directory, port, durable: false })
@@ -68,7 +68,7 @@ t.test('a killed Postgres is started anew on its own port, at once', async (t) =
   t.same(await querySum(second), [{ sum: 2 }])
 })
 
-t.test('a pid file that names a stranger stops neither the stranger nor Postgres', async (t) => {
+t.test('a pid file that names another program stops neither that program nor Postgres', async (t) => {
   const directory = `${await temporaryPath(t)}/postgres`
   const first = await startPostgres({ directory, durable: false })
   const pidFile = `${first.directory}/data/postmaster.pid`
@@ -81,7 +81,7 @@ t.test('a pid file that names a stranger stops neither the stranger nor Postgres
   t.same(await querySum(second), [{ sum: 2 }])
 })
 
-t.test('Redis keeps what it was told when it is persistent, also over a kill, and only then', async (t) => {
+t.test('only a persistent Redis keeps its data, even when it is killed', async (t) => {
   for (const persistent of [true, false]) {
     const directory = `${await temporaryPath(t)}/redis`
     const first = await startRedis({ directory, persistent })
@@ -99,11 +99,11 @@ t.test('Redis keeps what it was told when it is persistent, also over a kill, an
   }
 })
 
-t.test('what a killed launcher leaves behind is replaced by the next start', async (t) => {
+t.test('the next start replaces the servers that a killed launcher left behind', async (t) => {
   const path = await temporaryPath(t)
   const launcher = spawn(
     process.execPath,
-    [fileURLToPath(new URL('fixtures/launcher.js', import.meta.url)), path],
+    [fileURLToPath(new URL('../fixtures/launcher.js', import.meta.url)), path],
     {
       stdio: ['ignore', 'pipe', 'inherit'],
     },
@@ -126,7 +126,7 @@ t.test('what a killed launcher leaves behind is replaced by the next start', asy
   t.match(await askRedis(redis.port, 'PING'), '+PONG')
 })
 
-t.test('a server whose port is somebody else’s says so', async (t) => {
+t.test('a server whose port is taken reports it', async (t) => {
   const path = await temporaryPath(t)
   const first = await startRedis({ directory: `${path}/redis`, persistent: false })
   t.teardown(() => first.stop())

@@ -1,6 +1,6 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import { setTimeout as delay } from 'node:timers/promises'
-import { CannotStart } from './cannot-start.js'
+import { CannotStart } from '../cannot-start.js'
 import { findFreePort, isPortFree } from './ports.js'
 import type { RunningProcess } from './running-process.js'
 
@@ -8,26 +8,26 @@ import type { RunningProcess } from './running-process.js'
 export interface Server extends RunningProcess {
   url: string
   port: number
-  /** Where its data lies: not always where it was asked for, see `postgres-home.ts`. */
+  /** The directory of its data, which may differ from the one asked for: see `postgres-home.ts`. */
   directory: string
 }
 
 const attempts = 20
-// Another program was quicker with the port; or the children of a server that was killed are still going down.
+// Another program took the port first, or the children of a killed server are still shutting down.
 const passingFault = /address already in use|pre-existing shared memory block/i
 
 /**
- * Starts a server on the port that was asked for, else on that of its last run, else on any free one.
+ * Starts a server on the given port. Without one it uses the port of its last run if that is free, otherwise any free port.
  *
- * @param directory its file `port` keeps the port for the next run
+ * @param directory its file `port` stores the port for the next run
  */
 export async function startOnPort<Started>(
   directory: string,
-  wanted: number | undefined,
+  givenPort: number | undefined,
   start: (port: number) => Promise<Started>,
 ): Promise<Started> {
   for (let attempt = 1; ; attempt++) {
-    const port = wanted ?? (await choosePort(directory))
+    const port = givenPort ?? (await choosePort(directory))
     try {
       await writeFile(`${directory}/port`, `${port}\n`)
       return await start(port)
@@ -39,7 +39,7 @@ export async function startOnPort<Started>(
   }
 }
 
-/** The port of the last run; undefined on the first one. */
+/** The port of the last run, or undefined before the first one. */
 export async function readPort(directory: string): Promise<number | undefined> {
   const port = Number(await readFile(`${directory}/port`, 'utf8').catch(() => ''))
   return port > 0 ? port : undefined

@@ -3,36 +3,36 @@ import { readFile } from 'node:fs/promises'
 import { setTimeout as delay } from 'node:timers/promises'
 import { promisify } from 'node:util'
 
-const patienceMs = 15_000
+const stopTimeoutMs = 15_000
 
 /**
- * Ends the server that a killed launcher left behind. The pid in its file may have gone to a stranger since, so the
- * command line must carry the mark.
+ * Stops the server that a killed launcher left behind. Another program may have reused the pid in its file, so the
+ * process's command line must contain the mark.
  *
- * @param pidFile its first line is the pid; need not exist
- * @param mark part of the server's command line that no other program has
+ * @param pidFile has the pid in its first line; it need not exist
+ * @param mark a part of the server's command line that no other program has
  */
 export async function stopLeftOver(pidFile: string, mark: string, signal: NodeJS.Signals): Promise<void> {
   const pid = await readPid(pidFile)
   if (pid === undefined || !(await hasMark(pid, mark))) return
   sendSignal(pid, signal)
-  // One that was paused cannot hear anything else.
+  // A paused process reacts to no other signal.
   sendSignal(pid, 'SIGCONT')
-  const deadline = performance.now() + patienceMs
+  const deadline = performance.now() + stopTimeoutMs
   while (await hasMark(pid, mark)) {
     if (performance.now() > deadline) sendSignal(pid, 'SIGKILL')
     await delay(20)
   }
 }
 
-/** The pid in the first line of a file; undefined where there is none. */
+/** The pid in the first line of a file, or undefined if there is none. */
 export async function readPid(file: string): Promise<number | undefined> {
   const line = (await readFile(file, 'utf8').catch(() => '')).split('\n', 1)[0]
   const pid = Number(line)
   return Number.isInteger(pid) && pid > 1 ? pid : undefined
 }
 
-/** The command line of a live process; undefined for one that is gone, or dead and not yet collected. */
+/** The command line of a live process, or undefined if the process is gone, or is dead and not yet reaped. */
 export async function readCommand(pid: number): Promise<string | undefined> {
   if (process.platform === 'linux') {
     const command = await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '')
@@ -52,6 +52,6 @@ function sendSignal(pid: number, signal: NodeJS.Signals): void {
   try {
     process.kill(pid, signal)
   } catch {
-    // Gone in the meantime, which is what was wanted.
+    // The process has ended in the meantime, which is the goal.
   }
 }

@@ -8,7 +8,7 @@ export interface TemporaryDirectory {
   remove(): Promise<void>
 }
 
-// Waits for the end of its input, which comes with the end of the launcher, however that ends.
+// Waits for the end of its input, which comes when the launcher ends, in whatever way.
 const guardScript = `
 cat > /dev/null
 for file in "$1/postgres/data/postmaster.pid" "$1/redis/redis.pid"; do
@@ -19,12 +19,12 @@ rm -rf "$1"
 `
 
 /**
- * A directory for private servers (its `postgres` and `redis`) that does not outlive this process: even where the
- * process is killed, a small guard stops them and removes the directory.
+ * Creates a directory for private servers (its `postgres` and `redis`) that does not outlive this process: even if the
+ * process is killed, a small guard process stops the servers and removes the directory.
  */
 export async function makeTemporaryDirectory(): Promise<TemporaryDirectory> {
   const path = await mkdtemp(join(await realpath(tmpdir()), 'automation-rules-'))
-  // Run as root, Postgres is another user, who has to get in.
+  // For root, Postgres runs as another user, who must be able to enter.
   await chmod(path, 0o755)
   const guard = spawn('/bin/sh', ['-c', guardScript, 'guard', path], {
     detached: true,

@@ -4,10 +4,10 @@ import { createRequire } from 'node:module'
 import { dirname, join, relative } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { promisify } from 'node:util'
-import { CannotStart } from './cannot-start.js'
+import { CannotStart } from '../cannot-start.js'
+import { printLine } from '../progress.js'
 import { findOnPath } from './find-on-path.js'
-import { canEnter, makeOpenDirectory, outsidePath, type ServerUser } from './postgres-home.js'
-import { tell } from './progress.js'
+import { canEnter, makeOpenDirectory, outsidePath, type ServerUser } from './server-user.js'
 
 const run = promisify(execFile)
 
@@ -16,16 +16,16 @@ export interface PostgresBinaries {
   postgres: string
 }
 
-/** The Postgres that npm brought where it runs on this machine, else the one on the PATH. */
+/** The Postgres that npm installed if it runs on this machine, otherwise the one on the PATH. */
 export async function findPostgresBinaries(user: ServerUser | undefined): Promise<PostgresBinaries> {
   for (const find of [findInstalled, findSystem]) {
     const binaries = await find(user)
     if (binaries !== undefined && (await doRun(binaries, user))) return binaries
   }
   throw new CannotStart(
-    `No Postgres runs here: there is no prebuilt one for ${process.platform}-${process.arch}, and the PATH has no initdb and ` +
-      'postgres. Install PostgreSQL 15 or newer and put its bin directory on the PATH, set DATABASE_URL to a running ' +
-      'one, or use `docker compose up`.',
+    `No Postgres found that runs here: there is no prebuilt one for ${process.platform}-${process.arch}, and initdb and ` +
+      'postgres are not on the PATH. Install PostgreSQL 15 or newer and put its bin directory on the PATH, or set ' +
+      'DATABASE_URL to a running server, or use `docker compose up`.',
   )
 }
 
@@ -54,7 +54,7 @@ async function importPlatformPackage(): Promise<PostgresBinaries | undefined> {
   }
 }
 
-/** npm packages cannot hold symlinks; the package's install script makes them, unless scripts are switched off. */
+/** npm packages cannot contain symlinks. The package's install script creates them, unless scripts are switched off. */
 async function restoreSymlinks(native: string): Promise<void> {
   const list = await readFile(join(native, 'pg-symlinks.json'), 'utf8').catch(() => '[]')
   const root = dirname(native)
@@ -64,7 +64,10 @@ async function restoreSymlinks(native: string): Promise<void> {
   }
 }
 
-/** For a clone that the server's user cannot enter. The name follows path and time of the original, so a new install is copied anew. */
+/**
+ * Copies Postgres out of a clone that the server's user cannot enter. The name of the copy depends on path and time of
+ * the original, so a new installation gets a new copy.
+ */
 async function copyOutside(native: string): Promise<string> {
   const { mtimeMs } = await stat(join(native, 'bin/postgres'))
   const copy = join(outsidePath(`${native} ${mtimeMs}`), 'native')
@@ -76,7 +79,7 @@ async function copyOutside(native: string): Promise<string> {
   )
     return copy
   await makeOpenDirectory(dirname(copy))
-  tell(`Copying Postgres to ${dirname(copy)}, since the user it runs as cannot enter ${native}`)
+  printLine(`Copying Postgres to ${dirname(copy)}, because the user who runs it cannot enter ${native}`)
   const unfinished = `${copy}.${process.pid}`
   await run('cp', ['-R', native, unfinished])
   await run('chmod', ['-R', 'a+rX', unfinished])
@@ -84,7 +87,7 @@ async function copyOutside(native: string): Promise<string> {
   return copy
 }
 
-/** False where it is built for another C library. */
+/** Whether the binaries run here: false if they are built for another C library. */
 async function doRun({ initdb, postgres }: PostgresBinaries, user: ServerUser | undefined): Promise<boolean> {
   const identity = user === undefined ? {} : { uid: user.uid, gid: user.gid }
   return Promise.all(

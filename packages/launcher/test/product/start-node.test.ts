@@ -1,12 +1,12 @@
 import { readFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import t from 'tap'
-import { startNode } from '../src/start-node.js'
+import { startNode } from '../../src/product/start-node.js'
 
-const entry = fileURLToPath(new URL('fixtures/fake-process.js', import.meta.url))
+const entry = fileURLToPath(new URL('../fixtures/fake-process.js', import.meta.url))
 
 t.test(
-  'a process is handed over once it says that it is ready, and shuts down when it is stopped',
+  'a process is returned once it reports that it is ready, and shuts down when it is stopped',
   async (t) => {
     const log = `${t.testdir()}/fake.log`
     const fake = await startNode({ name: 'fake', entry, env: { FAKE_MODE: 'busy' }, log })
@@ -19,7 +19,7 @@ t.test(
   },
 )
 
-t.test('a process that ends before it is ready is told about, with its last words', async (t) => {
+t.test('a process that ends before it is ready is reported with its last output', async (t) => {
   const log = `${t.testdir()}/fake.log`
   await t.rejects(startNode({ name: 'fake', entry, env: { FAKE_MODE: 'dies' }, log }), {
     name: 'CannotStart',
@@ -27,7 +27,7 @@ t.test('a process that ends before it is ready is told about, with its last word
   })
 })
 
-t.test('a killed process tells its signal', async (t) => {
+t.test('a killed process reports its signal', async (t) => {
   const fake = await startNode({ name: 'fake', entry, env: {}, log: `${t.testdir()}/fake.log` })
   fake.kill('SIGKILL')
   t.same(await fake.exited, { code: null, signal: 'SIGKILL' })

@@ -13,18 +13,18 @@ import {
 } from '@automation/access'
 import { openDatabase } from '@automation/database'
 
-/** What lets programs in. */
+/** The credentials of programs. */
 export interface DemoCredentials {
   apiKey: string
-  /** What `npm run webhook` signs with. */
+  /** The signing secret of `npm run webhook`. */
   webhook: { provider: string; secretId: string; secret: string }
 }
 
 const provider = 'developer-fixture'
 
 /**
- * Adds what is missing: what somebody has changed since, a role or a plan, stays. A key and a secret can be read only
- * when they are made, so those of the last time are kept where they are still of use, and others are made elsewhere.
+ * Adds what is missing; later changes by users, such as a role or a plan, stay. A key and a secret can be read only
+ * when they are created, so those of the last run are kept if they are still usable, and otherwise replaced.
  */
 export async function seedDatabase(
   { databaseUrl, encryptionKey }: { databaseUrl: string; encryptionKey: string },
@@ -52,9 +52,9 @@ export async function seedDatabase(
 
 async function seedWorkspace(
   administrator: Administrator,
-  wanted: { name: string; plan: 'standard' | 'enterprise'; admin: string; viewer?: string },
+  input: { name: string; plan: 'standard' | 'enterprise'; admin: string; viewer?: string },
 ): Promise<void> {
-  const { admin, viewer, ...fields } = wanted
+  const { admin, viewer, ...fields } = input
   const { database, workspaceId } = administrator
   const found = await database.system.workspace.findUnique({
     where: { id: workspaceId },
@@ -92,7 +92,7 @@ async function keepSigningSecret(
   return { provider, secretId: id, secret }
 }
 
-/** False also for a secret that is sealed with the ENCRYPTION_KEY of an earlier time. */
+/** Also false for a secret that is sealed with an earlier ENCRYPTION_KEY. */
 async function isUsable(administrator: Administrator, sealer: Sealer, id: string): Promise<boolean> {
   const row = await databaseOf(administrator).signingSecret.findUnique({ where: { id } })
   if (row === null || signingSecretState(row, Date.now()) !== 'active') return false

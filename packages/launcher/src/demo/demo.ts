@@ -3,7 +3,7 @@ import { mintToken } from '@automation/access'
 import { newId } from '@automation/database'
 import { type DemoCredentials, seedDatabase } from './demo-database.js'
 
-/** What `.data/demo.json` holds, for the curl lines of the README and for `npm run webhook`. */
+/** The content of `.data/demo.json`, for the curl lines of the README and for `npm run webhook`. */
 export interface Demo extends DemoCredentials {
   baseUrl: string
   board: { url: string; user: string; password: string }
@@ -18,18 +18,18 @@ const lifetimeSeconds = 30 * 24 * 60 * 60
 
 const welcomeRule = {
   name: 'Welcome hot leads',
-  description: 'Made by the demo: a lead with a score above 80 becomes a task for a call within a day.',
+  description: 'Created by the demo: a lead with a score above 80 becomes a task to call within a day.',
   trigger: 'LEAD_CREATED',
   conditions: [{ field: 'score', operator: 'greater_than', value: 80 }],
   actions: [{ type: 'CREATE_TASK', config: { title: 'Call {{name}}', dueIn: '24h' } }],
 }
 
 /**
- * Two workspaces with their members, an API key and a signing secret, and a first rule where there is none. Ids stay
- * the same as long as the file is there, whatever the database; so do key and secret, as long as they are of use.
+ * Creates two workspaces with their members, an API key, a signing secret, and a first rule if there is none. Ids stay
+ * the same as long as the file exists, whatever the database; key and secret stay the same as long as they are usable.
  * Tokens are new each time.
  *
- * @param file readable by its owner alone, since it holds tokens
+ * @param file readable by its owner only, because it contains tokens
  */
 export async function seedDemo(options: {
   file: string

@@ -3,7 +3,6 @@ import { createHash } from 'node:crypto'
 import { chmod, mkdir, stat } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { promisify } from 'node:util'
-import { tell } from './progress.js'
 
 const run = promisify(execFile)
 
@@ -13,7 +12,11 @@ export interface ServerUser {
   gid: number
 }
 
-/** Postgres refuses to run as root, so root runs it as `postgres`, else as `nobody`. Everybody else runs it as they are. */
+/**
+ * The user that runs Postgres: Postgres refuses to run as root, so root runs it as `postgres`, or else as `nobody`.
+ *
+ * @returns undefined for every other user, who runs it as themselves
+ */
 export async function findServerUser(): Promise<ServerUser | undefined> {
   if (process.getuid?.() !== 0) return undefined
   for (const name of ['postgres', 'nobody']) {
@@ -23,24 +26,7 @@ export async function findServerUser(): Promise<ServerUser | undefined> {
   throw new Error('Postgres cannot run as root, and there is neither a user postgres nor a user nobody')
 }
 
-/**
- * The directory itself where the server's user can get into it; else (a clone below root's 0700 home) one outside.
- * /var/lib and not /var/tmp: only root can plant something there, and no cleaner empties it.
- */
-export async function makeHome(directory: string, user: ServerUser | undefined): Promise<string> {
-  await makeOpenDirectory(directory)
-  if (user === undefined || (await canEnter(directory, user))) return directory
-  const home = outsidePath(directory)
-  await makeOpenDirectory(home)
-  tell(`Postgres runs as ${user.name}, who cannot enter ${directory}: its data lies in ${home}`)
-  return home
-}
-
-export function outsidePath(origin: string): string {
-  return `/var/lib/automation-rules/${createHash('sha256').update(origin).digest('hex').slice(0, 16)}`
-}
-
-/** Whether every directory on the way may be passed through by the user. */
+/** Whether the user may enter the directory and every directory above it. */
 export async function canEnter(directory: string, user: ServerUser): Promise<boolean> {
   const { mode, uid, gid } = await stat(directory)
   const execute = uid === user.uid ? 0o100 : gid === user.gid ? 0o010 : 0o001
@@ -48,7 +34,15 @@ export async function canEnter(directory: string, user: ServerUser): Promise<boo
   return directory === dirname(directory) || canEnter(dirname(directory), user)
 }
 
-/** Makes what is missing of the way, so that everybody may pass through, whatever the umask. */
+/**
+ * The directory that replaces one which the server's user cannot enter, such as a clone below root's 0700 home.
+ * It lies in /var/lib and not in /var/tmp: only root can plant something there, and no cleaner empties it.
+ */
+export function outsidePath(origin: string): string {
+  return `/var/lib/automation-rules/${createHash('sha256').update(origin).digest('hex').slice(0, 16)}`
+}
+
+/** Creates the missing directories of a path so that everybody may pass through them, whatever the umask. */
 export async function makeOpenDirectory(directory: string): Promise<void> {
   const first = await mkdir(directory, { recursive: true })
   if (first === undefined) return

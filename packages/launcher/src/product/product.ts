@@ -3,14 +3,14 @@ import { mkdir } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import { tokenParty } from '@automation/access'
 import { migrate } from '@automation/database'
-import { startPostgres } from './postgres.js'
-import { quietStep, type Step } from './progress.js'
-import { startRedis } from './redis.js'
-import type { Server } from './server.js'
+import { quietStep, type Step } from '../progress.js'
+import { startPostgres } from '../servers/postgres.js'
+import { startRedis } from '../servers/redis.js'
+import type { Server } from '../servers/server.js'
 import { type NodeProcess, startNode } from './start-node.js'
 
 export interface ProductOptions {
-  /** Takes the data of Postgres and Redis, `mail/` and `logs/`. */
+  /** Holds the data of Postgres and Redis, `mail/` and `logs/`. */
   directory: string
   apis?: number
   workers?: number
@@ -19,12 +19,12 @@ export interface ProductOptions {
   databaseUrl?: string | undefined
   /** A running Redis, instead of a private one. */
   redisUrl?: string | undefined
-  /** Whether data has to outlast the machine's end (Postgres) and the server's (Redis). */
+  /** Whether data must survive a crash of the machine (Postgres) and a restart of the server (Redis). */
   durable: boolean
-  /** On top of what the product sets itself, for the APIs and the workers alike. */
+  /** Added to the variables that the product sets itself, for APIs, workers and boards. */
   env?: Record<string, string>
   step?: Step
-  /** Gives up between two steps; what was started is stopped. */
+  /** Aborts the start between two steps; everything already started is stopped. */
   signal?: AbortSignal
 }
 
@@ -50,35 +50,35 @@ export interface Product {
   /** Seals the signing secrets: 32 bytes in base64. */
   encryptionKey: string
   env: Record<string, string>
-  /** All that were started, those that have ended included. */
+  /** All processes that were started, including those that have ended. */
   apis: ApiProcess[]
   workers: NodeProcess[]
   boards: BoardProcess[]
-  /** undefined where a running one was given. */
+  /** undefined if `databaseUrl` was given; likewise `redis` and `redisUrl`. */
   postgres: Server | undefined
   redis: Server | undefined
-  /** @param env on top of the product's own, for this process alone */
+  /** @param env added to the product's variables, for this process alone */
   startApi(env?: Record<string, string>): Promise<ApiProcess>
   startWorker(env?: Record<string, string>): Promise<NodeProcess>
-  /** @param env with its login: no board is started by itself */
+  /** @param env contains the login of the board: no board is started automatically */
   startBoard(env: BoardSettings): Promise<BoardProcess>
-  /** Starts Postgres anew on its data and port, after it was killed. */
+  /** Starts Postgres again on its data and port, after it was killed. */
   restartPostgres(): Promise<Server>
   restartRedis(): Promise<Server>
-  /** APIs, workers and boards first, so that they finish what they have in hand; then Redis and Postgres. */
+  /** Stops APIs, workers and boards first, so that they finish their work in progress; then Redis and Postgres. */
   stop(): Promise<void>
 }
 
 const entries = {
-  api: fileURLToPath(new URL('../../../../apps/api/dist/src/server.js', import.meta.url)),
-  worker: fileURLToPath(new URL('../../../../apps/worker/dist/src/main.js', import.meta.url)),
-  board: fileURLToPath(new URL('../../../../apps/board/dist/src/server.js', import.meta.url)),
+  api: fileURLToPath(new URL('../../../../../apps/api/dist/src/server.js', import.meta.url)),
+  worker: fileURLToPath(new URL('../../../../../apps/worker/dist/src/main.js', import.meta.url)),
+  board: fileURLToPath(new URL('../../../../../apps/board/dist/src/server.js', import.meta.url)),
 }
 
 /**
- * Starts the whole product, ready for requests: Postgres, Redis, the schema, workers and APIs.
+ * Starts the whole product until it is ready for requests: Postgres, Redis, the schema, workers and APIs.
  *
- * @throws CannotStart when a part does not come up; nothing is left running then
+ * @throws CannotStart if a part does not start; every other part is stopped then
  */
 export async function startProduct(options: ProductOptions): Promise<Product> {
   const { directory, apis = 1, workers = 1, step = quietStep, signal } = options
@@ -105,7 +105,8 @@ export async function startProduct(options: ProductOptions): Promise<Product> {
     throw error
   }
 }
-/** The product with nothing of it started yet. */
+
+/** The product before any part of it is started. */
 function describeProduct(options: ProductOptions): Product {
   const { directory, ports = {}, durable } = options
   const jwtSecret = options.env?.JWT_SECRET ?? randomBytes(32).toString('base64url')
@@ -189,7 +190,7 @@ function describeProduct(options: ProductOptions): Product {
   return product
 }
 
-/** Like `Promise.all`, but nothing is under way any more when it throws. */
+/** Like `Promise.all`, but it throws only after all promises are settled. */
 async function settleAll(promises: Promise<unknown>[]): Promise<void> {
   for (const result of await Promise.allSettled(promises)) {
     if (result.status === 'rejected') throw result.reason

@@ -1,12 +1,12 @@
 import { rm, writeFile } from 'node:fs/promises'
-import { CannotStart } from './cannot-start.js'
-import { readCommand, readPid } from './left-over.js'
+import { CannotStart } from '../cannot-start.js'
+import { readCommand, readPid } from '../servers/left-over.js'
 
 /**
- * Lets one launcher at a time work on a directory. A file of one that was killed is taken over.
+ * Lets one launcher at a time work on a directory. The lock file of a killed launcher is taken over.
  *
- * @param mark part of the launcher's command line, so that a stranger with its old pid is not taken for it
- * @returns whether the last launcher was killed, and a function that gives the directory free
+ * @param mark part of the launcher's command line, which distinguishes it from a program that reuses its old pid
+ * @returns whether the last launcher was killed, and a function that releases the directory
  */
 export async function lockDirectory(
   file: string,
@@ -21,7 +21,9 @@ export async function lockDirectory(
     }
     const pid = await readPid(file)
     if (pid !== undefined && pid !== process.pid && (await readCommand(pid))?.includes(mark)) {
-      throw new CannotStart(`It runs already, as process ${pid}: use that one, or stop it first`)
+      throw new CannotStart(
+        `The product is already running as process ${pid}: use that one, or stop it first`,
+      )
     }
     await rm(file, { force: true })
   }

@@ -6,9 +6,9 @@ import { findProgram } from './find-program.js'
 const run = promisify(execFile)
 
 /**
- * The Redis or Valkey on the PATH, installed where it is missing.
+ * Finds Redis or Valkey on the PATH, and installs Redis if both are missing.
  *
- * @throws CannotStart with the ways on
+ * @throws CannotStart with instructions if Redis cannot be installed
  */
 export function findRedisBinary(): Promise<string> {
   return findProgram({
@@ -16,14 +16,14 @@ export function findRedisBinary(): Promise<string> {
     commands: ['redis-server', 'valkey-server'],
     aptPackage: 'redis-server',
     brewArguments: ['redis'],
-    waysOn:
-      'Either install redis-server or valkey-server (as in `sudo apt-get install redis-server`, `brew install redis`) and ' +
-      'start again, or set REDIS_URL to a running one, or use `docker compose up`.',
+    instructions:
+      'Install redis-server or valkey-server (`sudo apt-get install redis-server` or `brew install redis`) and start ' +
+      'again, or set REDIS_URL to a running server, or use `docker compose up`.',
     afterApt: stopService,
   })
 }
 
-/** Debian may start it as a service at once. Nobody asked for that one: ours is private to the product. */
+/** Debian may start the package's service at once. That one is not needed: the product runs its own private server. */
 async function stopService(): Promise<void> {
   const service = existsSync('/run/systemd/system')
     ? run('systemctl', ['disable', '--now', 'redis-server'])

@@ -1,7 +1,7 @@
 import { access, constants } from 'node:fs/promises'
 import { delimiter, join } from 'node:path'
 
-/** The full path of the first of these programs that the PATH has. */
+/** The full path of the first of these programs that is on the PATH. */
 export async function findOnPath(...names: string[]): Promise<string | undefined> {
   const directories = (process.env.PATH ?? '').split(delimiter).filter((directory) => directory !== '')
   for (const name of names) {

@@ -15,8 +15,8 @@ import {
 } from '@automation/access'
 import { newId, openDatabase } from '@automation/database'
 import t, { type Test } from 'tap'
-import { type DemoCredentials, seedDatabase } from '../src/demo-database.js'
-import { createPrivateDatabase } from '../src/private-database.js'
+import { type DemoCredentials, seedDatabase } from '../../src/demo/demo-database.js'
+import { createPrivateDatabase } from '../../src/product/private-database.js'
 
 const databaseUrl = process.env.DATABASE_URL ?? ''
 const encryptionKey = randomBytes(32).toString('base64')
@@ -72,7 +72,7 @@ t.test('the demo has two workspaces, their members, a key and a secret, all in t
   )
 })
 
-t.test('a second time nothing is made, and what somebody has changed stays', async (t) => {
+t.test('a second run creates nothing, and changes by users stay', async (t) => {
   const { workspace, administrator, seed } = makeDemo(t)
   const first = await seed()
   await putMember(administrator, { userId: 'demo-viewer', role: 'operator' })
@@ -84,7 +84,7 @@ t.test('a second time nothing is made, and what somebody has changed stays', asy
   t.strictSame(await rolesIn(workspace), { 'demo-admin': 'admin', 'demo-viewer': 'operator' })
 })
 
-t.test('a key or secret that is of no use any more is made anew', async (t) => {
+t.test('a key or secret that is no longer usable is replaced', async (t) => {
   const { workspace, administrator, seed } = makeDemo(t)
   const first = await seed()
   await revokeApiKey(administrator, readApiKeyId(first.apiKey) ?? '')
@@ -104,7 +104,7 @@ t.test('a key or secret that is of no use any more is made anew', async (t) => {
   t.equal((await listSigningSecrets(workspace)).length, 3)
 })
 
-t.test('in another database everything is made again, under the same ids', async (t) => {
+t.test('in another database everything is created again, under the same ids', async (t) => {
   const { ids, seed } = makeDemo(t)
   const here = await seed()
   const url = await createPrivateDatabase(databaseUrl)

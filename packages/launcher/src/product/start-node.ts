@@ -1,13 +1,13 @@
-import { type RunningProcess, runProcess, waitUntilReady } from './running-process.js'
+import { type RunningProcess, runProcess, waitUntilReady } from '../servers/running-process.js'
 
 export interface NodeProcess extends RunningProcess {
-  /** What it listens on; undefined where it told none. */
+  /** The port it listens on, or undefined if it reported none. */
   port: number | undefined
-  /** Where it answers /metrics; undefined where it does not. */
+  /** The port of /metrics, or undefined if there is none. */
   metricsPort: number | undefined
 }
 
-/** What a process of ours says through its IPC channel once it serves. */
+/** The message that a process of ours sends through its IPC channel once it is ready. */
 interface ReadyMessage {
   ready: true
   port?: number
@@ -15,12 +15,12 @@ interface ReadyMessage {
 }
 
 /**
- * Starts one of our own processes and waits for its `process.send({ ready: true, port })`. It has to shut down on
- * SIGTERM, and when the channel closes: so it does not outlive a launcher that was killed.
+ * Starts one of our own processes and waits for its `process.send({ ready: true, port })`. The process must shut down on
+ * SIGTERM and when the channel closes, so that it does not outlive a killed launcher.
  *
  * @param entry path of a JavaScript file
- * @param env added to this process's own
- * @throws CannotStart with the end of its log when it ends before it is ready
+ * @param env added to the environment of this process
+ * @throws CannotStart with the end of its log if it ends before it is ready
  */
 export async function startNode(options: {
   name: string

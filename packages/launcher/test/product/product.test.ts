@@ -4,13 +4,13 @@ import { readFile, stat } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import { mintToken } from '@automation/access'
 import t from 'tap'
-import type { Demo } from '../src/demo.js'
-import { readCommand, readPid } from '../src/left-over.js'
-import { findFreePort, isPortFree } from '../src/ports.js'
-import { startProduct } from '../src/product.js'
-import { makeTemporaryDirectory } from '../src/temporary-directory.js'
+import type { Demo } from '../../src/demo/demo.js'
+import { startProduct } from '../../src/product/product.js'
+import { makeTemporaryDirectory } from '../../src/product/temporary-directory.js'
+import { readCommand, readPid } from '../../src/servers/left-over.js'
+import { findFreePort, isPortFree } from '../../src/servers/ports.js'
 
-const start = fileURLToPath(new URL('../src/start.js', import.meta.url))
+const start = fileURLToPath(new URL('../../src/start.js', import.meta.url))
 
 async function triggerLead({ baseUrl, workspaceId, token }: Demo) {
   const response = await fetch(`${baseUrl}/api/automation-rules/trigger/LEAD_CREATED`, {
@@ -34,7 +34,7 @@ async function startDemo(directory: string, port: number) {
   let output = ''
   for await (const chunk of launcher.stdout.iterator({ destroyOnReturn: false })) {
     output += chunk
-    if (output.includes('The queue is on the board')) break
+    if (output.includes('Queue board:')) break
   }
   const demo = JSON.parse(await readFile(`${directory}/demo.json`, 'utf8')) as Demo
   return { launcher, demo }

@@ -16,9 +16,9 @@ export async function isPortFree(port: number, host = '127.0.0.1'): Promise<bool
 }
 
 /**
- * A port of 127.0.0.1 that nobody listens on. It lies below the ports that systems give to outgoing connections
- * (from 32768 on Linux): a client that keeps dialling a dead local server from such a port in the end connects to
- * itself, and then the server cannot come back.
+ * A free port of 127.0.0.1, below the ports that systems assign to outgoing connections (from 32768 on Linux).
+ * A client that keeps dialling a dead local server on such an ephemeral port eventually connects to itself, and then
+ * the server cannot restart on that port.
  */
 export async function findFreePort(): Promise<number> {
   for (;;) {

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { closeSync, openSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { setTimeout as delay } from 'node:timers/promises'
-import { CannotStart } from './cannot-start.js'
+import { CannotStart } from '../cannot-start.js'
 
 export interface Exit {
   code: number | null
@@ -13,12 +13,12 @@ export interface Exit {
 export interface RunningProcess {
   name: string
   pid: number
-  /** File that takes what the process prints. */
+  /** Path of the file with the output of the process. */
   log: string
   exited: Promise<Exit>
   hasExited(): boolean
   kill(signal: NodeJS.Signals): void
-  /** Asks it to end, insists after 30 s, and waits until it is gone. Fine to call twice, and on one that is dead. */
+  /** Asks the process to end, forces it after 30 s, and waits until it is gone. Safe to call twice or on a dead process. */
   stop(): Promise<void>
 }
 
@@ -26,7 +26,7 @@ export interface ProcessOptions {
   name: string
   command: string
   args: string[]
-  /** File that takes stdout and stderr of this run; an older one is overwritten. */
+  /** Path of the file for stdout and stderr; an older file is overwritten. */
   log: string
   cwd?: string
   env?: NodeJS.ProcessEnv
@@ -36,13 +36,13 @@ export interface ProcessOptions {
   signals?: { stop: NodeJS.Signals; force: NodeJS.Signals }
 }
 
-// Longer than API and worker take to finish what they have in hand.
-const patienceMs = 30_000
-const readinessLimitMs = 60_000
+// Longer than API and worker take to finish their work in progress.
+const stopTimeoutMs = 30_000
+const readinessTimeoutMs = 60_000
 
 /**
- * Starts a program in a process group of its own: a Ctrl-C in the terminal reaches the launcher alone, which then
- * stops everything in the right order. An ordinary end of the launcher takes the program with it.
+ * Starts a program in its own process group: a Ctrl-C in the terminal reaches only the launcher, which then stops
+ * everything in the right order. When the launcher exits normally, the program is killed with it.
  */
 export async function runProcess(
   options: ProcessOptions,
@@ -74,31 +74,35 @@ export async function runProcess(
   async function stop(): Promise<void> {
     if (hasExited()) return
     kill(signals.stop)
-    // One that was paused cannot hear anything else.
+    // A paused process reacts to no other signal.
     kill('SIGCONT')
-    const timer = setTimeout(forceDown, patienceMs)
+    const timer = setTimeout(forceDown, stopTimeoutMs)
     await exited
     clearTimeout(timer)
   }
   return { child, running: { name, pid: child.pid as number, log, exited, hasExited, kill, stop } }
 }
 
-/** Waits until a process serves; one that ends before, or is not there in a minute, is stopped and told about. */
+/**
+ * Waits until a process is ready.
+ *
+ * @throws CannotStart with the end of its log if the process ends first, or is not ready within a minute and is stopped
+ */
 export async function waitUntilReady(
   running: RunningProcess,
   isReady: () => Promise<boolean>,
 ): Promise<void> {
-  const deadline = performance.now() + readinessLimitMs
+  const deadline = performance.now() + readinessTimeoutMs
   while (!(await isReady())) {
     if (running.hasExited()) {
       throw new CannotStart(
-        `${running.name} ended before it was ready. It said:\n${await readTail(running.log)}`,
+        `${running.name} ended before it was ready. Its last output:\n${await readTail(running.log)}`,
       )
     }
     if (performance.now() > deadline) {
       await running.stop()
       throw new CannotStart(
-        `${running.name} was not ready within a minute. It said:\n${await readTail(running.log)}`,
+        `${running.name} was not ready within a minute. Its last output:\n${await readTail(running.log)}`,
       )
     }
     await delay(15)

@@ -1,8 +1,8 @@
 import { readFile, stat, writeFile } from 'node:fs/promises'
 import { parseEnv } from 'node:util'
 import t from 'tap'
-import type { Product } from '../src/product.js'
-import { writeProductFile } from '../src/product-file.js'
+import { writeProductFile } from '../../src/demo/product-file.js'
+import type { Product } from '../../src/product/product.js'
 
 const settings = {
   DATABASE_URL: 'postgresql://user:p%40ss@127.0.0.1:5432/name?sslmode=disable',
@@ -18,15 +18,18 @@ async function writeAndRead(file: string, env: Record<string, string>) {
   return parseEnv(await readFile(file, 'utf8'))
 }
 
-t.test('what the command line needs is read as it was written, whatever a secret is made of', async (t) => {
-  const file = `${t.testdir()}/product.env`
-  for (const JWT_SECRET of ['plain', 'a # b', ' "double" # ', "it's # `all`", '$HOME \\n # ']) {
-    const wanted = { ...settings, JWT_SECRET }
-    t.same(await writeAndRead(file, { ...wanted, MAIL_DIR: 'nobody asks for it' }), wanted)
-  }
-})
+t.test(
+  'the command line reads its settings exactly as they were written, whatever characters a secret has',
+  async (t) => {
+    const file = `${t.testdir()}/product.env`
+    for (const JWT_SECRET of ['plain', 'a # b', ' "double" # ', "it's # `all`", '$HOME \\n # ']) {
+      const wanted = { ...settings, JWT_SECRET }
+      t.same(await writeAndRead(file, { ...wanted, MAIL_DIR: 'nobody asks for it' }), wanted)
+    }
+  },
+)
 
-t.test('only the owner can read it, also where another file was there', async (t) => {
+t.test('only the owner can read the file, even if it replaces an older one', async (t) => {
   const file = `${t.testdir()}/product.env`
   await writeFile(file, '', { mode: 0o644 })
   await writeAndRead(file, settings)

@@ -8,7 +8,7 @@ export interface Secrets {
   boardPassword: string
 }
 
-/** Made at random on the first run, then the same on every later one. Readable by its owner alone. */
+/** Generates the secrets on the first run and keeps them for every later one. Only the owner can read the file. */
 export async function keepSecrets(file: string): Promise<Secrets> {
   const text = await readFile(file, 'utf8').catch(() => '{}')
   const known = JSON.parse(text) as Partial<Secrets>

@@ -1,26 +1,27 @@
 import { execFile } from 'node:child_process'
 import { access, chmod, chown, mkdir, readFile, rename, rm } from 'node:fs/promises'
 import { promisify } from 'node:util'
-import { CannotStart } from './cannot-start.js'
+import { findPostgresBinaries } from '../binaries/postgres-binaries.js'
+import { findServerUser, type ServerUser } from '../binaries/server-user.js'
+import { CannotStart } from '../cannot-start.js'
 import { stopLeftOver } from './left-over.js'
-import { findPostgresBinaries } from './postgres-binaries.js'
-import { findServerUser, makeHome, type ServerUser } from './postgres-home.js'
+import { makeHome } from './postgres-home.js'
 import { runProcess, waitUntilReady } from './running-process.js'
 import { type Server, startOnPort } from './server.js'
 
 export interface PostgresOptions {
   directory: string
   port?: number | undefined
-  /** false: no fsync, for data that may go with the machine. A commit takes the same way through the server. */
+  /** false: no fsync, for data that may be lost with the machine. A commit takes the same path through the server. */
   durable: boolean
   log?: string | undefined
 }
 
 /**
- * Starts a private Postgres, making its data directory on the first run. One that a killed launcher left running on
- * this directory is stopped first.
+ * Starts a private Postgres and creates its data directory on the first run. If a killed launcher left a server running
+ * on this directory, that server is stopped first.
  *
- * @throws CannotStart when there is no Postgres for this machine or it does not come up
+ * @throws CannotStart if there is no Postgres for this machine or it does not start
  */
 export async function startPostgres({ directory, port, durable, log }: PostgresOptions): Promise<Server> {
   const user = await findServerUser()
@@ -29,7 +30,7 @@ export async function startPostgres({ directory, port, durable, log }: PostgresO
   const data = `${home}/data`
   const pidFile = `${data}/postmaster.pid`
   await stopLeftOver(pidFile, `-D ${data} `, 'SIGINT')
-  // With its server gone it only stands in the way: Postgres itself trusts any live process of that number.
+  // A stale pid file can block the start: Postgres trusts any live process with that number.
   await rm(pidFile, { force: true })
   if (!(await hasData(data))) await initialise(binaries.initdb, home, user, durable)
 
@@ -42,7 +43,7 @@ export async function startPostgres({ directory, port, durable, log }: PostgresO
       env: { ...process.env, LC_ALL: 'C' },
       user,
       log: log ?? `${home}/postgres.log`,
-      // SIGINT ends the sessions and shuts down clean; SIGQUIT leaves the rest to recovery at the next start.
+      // SIGINT ends the sessions and shuts down cleanly; SIGQUIT leaves the rest to recovery at the next start.
       signals: { stop: 'SIGINT', force: 'SIGQUIT' },
     })
     await waitUntilReady(running, () => saysReady(pidFile, running.pid))
@@ -68,7 +69,7 @@ async function hasData(data: string): Promise<boolean> {
   )
 }
 
-/** Made under another name and then renamed: an interrupted first start leaves nothing half-made in the way. */
+/** Works under another name and then renames: an interrupted first start leaves no half-made directory behind. */
 async function initialise(
   initdb: string,
   home: string,
@@ -94,12 +95,12 @@ async function initialise(
     cwd: home,
     ...identity,
   }).catch((error: Error) => {
-    throw new CannotStart(`Postgres could not make its data directory: ${error.message}`, { cause: error })
+    throw new CannotStart(`Postgres could not create its data directory: ${error.message}`, { cause: error })
   })
   await rename(unfinished, `${home}/data`)
 }
 
-/** `postmaster.pid`: the first line is the pid, the eighth the state, by which pg_ctl knows as well. */
+/** Reads `postmaster.pid` as pg_ctl does: the first line is the pid, the eighth is the state. */
 async function saysReady(pidFile: string, pid: number): Promise<boolean> {
   const lines = (await readFile(pidFile, 'utf8').catch(() => '')).split('\n')
   return Number(lines[0]) === pid && lines[7]?.trim() === 'ready'

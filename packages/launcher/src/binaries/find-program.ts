@@ -1,45 +1,45 @@
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
-import { CannotStart } from './cannot-start.js'
+import { CannotStart } from '../cannot-start.js'
+import { printStep } from '../progress.js'
 import { findOnPath } from './find-on-path.js'
-import { tellStep } from './progress.js'
 
 const run = promisify(execFile)
 
-/** A program that npm cannot bring. */
+/** A program that npm cannot install. */
 export interface Program {
   title: string
-  /** What it may be called on the PATH, best first. */
+  /** Its possible names on the PATH, the preferred one first. */
   commands: string[]
   aptPackage: string
-  /** Of `brew install`. */
+  /** Arguments of `brew install`. */
   brewArguments: string[]
-  /** What somebody can do who has neither apt as root nor Homebrew: a sentence. */
-  waysOn: string
+  /** One or two sentences for users who have neither apt as root nor Homebrew. */
+  instructions: string
   afterApt?: () => Promise<void>
 }
 
 /**
- * The program on the PATH; one that is missing is installed where that is possible without a question: by apt as root, by
+ * Finds a program on the PATH. A missing program is installed if that needs no confirmation: by apt as root, or by
  * Homebrew on macOS.
  *
- * @throws CannotStart with the ways on
+ * @throws CannotStart with the program's instructions if it cannot be installed
  */
 export async function findProgram(program: Program): Promise<string> {
-  const { title, commands, waysOn } = program
+  const { title, commands, instructions } = program
   const found = await findOnPath(...commands)
   if (found !== undefined) return found
   const install = await findInstaller(program)
-  if (install === undefined) throw new CannotStart(`${title} is missing. ${waysOn}`)
-  await tellStep(`Installing ${title}`, install).catch((error: Error) => {
+  if (install === undefined) throw new CannotStart(`${title} is missing. ${instructions}`)
+  await printStep(`Installing ${title}`, install).catch((error: Error) => {
     throw new CannotStart(
-      `${title} is missing and could not be installed: ${error.message.trim()}\n${waysOn}`,
+      `${title} is missing and could not be installed: ${error.message.trim()}\n${instructions}`,
       { cause: error },
     )
   })
   const installed = await findOnPath(...commands)
   if (installed === undefined)
-    throw new CannotStart(`${title} was installed, but is not on the PATH. ${waysOn}`)
+    throw new CannotStart(`${title} was installed, but is not on the PATH. ${instructions}`)
   return installed
 }
 

@@ -1,30 +1,30 @@
 import { mkdir } from 'node:fs/promises'
 import { connect } from 'node:net'
 import { text } from 'node:stream/consumers'
+import { findRedisBinary } from '../binaries/redis-binary.js'
 import { stopLeftOver } from './left-over.js'
-import { findRedisBinary } from './redis-binary.js'
 import { runProcess, waitUntilReady } from './running-process.js'
 import { readPort, type Server, startOnPort } from './server.js'
 
 export interface RedisOptions {
   directory: string
   port?: number | undefined
-  /** false: nothing survives its end. */
+  /** false: no data survives the end of the server. */
   persistent: boolean
   log?: string | undefined
 }
 
 /**
- * Starts a private Redis. One that a killed launcher left running on this directory is stopped first.
+ * Starts a private Redis. If a killed launcher left a server running on this directory, that server is stopped first.
  *
- * @throws CannotStart when there is none and none can be installed, or it does not come up
+ * @throws CannotStart if there is no Redis and none can be installed, or if it does not start
  */
 export async function startRedis({ directory, port, persistent, log }: RedisOptions): Promise<Server> {
   const command = await findRedisBinary()
   await mkdir(directory, { recursive: true })
   const pidFile = `${directory}/redis.pid`
   const lastPort = await readPort(directory)
-  // The name of its process is all that a server tells about itself: "redis-server 127.0.0.1:6379".
+  // The process title is the only mark of a Redis server: "redis-server 127.0.0.1:6379".
   if (lastPort !== undefined) await stopLeftOver(pidFile, `-server 127.0.0.1:${lastPort}`, 'SIGTERM')
 
   return startOnPort(directory, port, async (chosen) => {
@@ -49,19 +49,19 @@ function settings(directory: string, pidFile: string, port: number, persistent: 
     save: '',
     appendonly: persistent ? 'yes' : 'no',
     appendfsync: 'everysec',
-    // BullMQ's keys must never be thrown out to make room.
+    // BullMQ's keys must never be evicted.
     'maxmemory-policy': 'noeviction',
   }).flatMap(([name, value]) => [`--${name}`, value])
 }
 
 /**
- * Whether it is this very process that answers: another Redis may sit on the port, and ours be about to give up.
- * False also while ours is still reading its file: then it answers -LOADING.
+ * Whether this very process serves the port: another Redis may hold it while ours is about to fail.
+ * Also false while ours is still loading its file and responds with -LOADING.
  */
 async function servesAs(pid: number, port: number): Promise<boolean> {
   const socket = connect(port, '127.0.0.1')
-  socket.setTimeout(1_000, () => socket.destroy(new Error('no answer')))
+  socket.setTimeout(1_000, () => socket.destroy(new Error('no response')))
   socket.end('PING\r\nINFO server\r\nQUIT\r\n')
-  const answers = await text(socket).catch(() => '')
-  return answers.startsWith('+PONG') && answers.includes(`process_id:${pid}\r\n`)
+  const response = await text(socket).catch(() => '')
+  return response.startsWith('+PONG') && response.includes(`process_id:${pid}\r\n`)
 }
