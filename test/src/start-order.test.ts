@@ -59,7 +59,7 @@ t.test('API and worker may be started before everything else, in any order', asy
   t.equal((await post()).status, 503)
 
   await migrate(databaseUrl)
-  await Promise.all([api.says(/what was waited for is there/), worker.says(/waiting: Redis is away/)])
+  await Promise.all([api.says(/all dependencies are available/), worker.says(/waiting: Redis is away/)])
   const database = openDatabase(databaseUrl, 1)
   t.teardown(() => database.close())
   await database.system.workspace.create({
@@ -82,7 +82,7 @@ t.test('API and worker may be started before everything else, in any order', asy
   await until(async () => (await database.system.event.count({ where: { doneAt: null } })) === 0)
   t.equal(await database.system.event.count(), 1)
   await until(async () => (await worker.ask('/readyz')).status === 200)
-  t.equal(worker.log().match(/waiting: Redis/g)?.length, 1, 'each thing that is missing is told once in 10 s')
+  t.equal(worker.log().match(/waiting: Redis/g)?.length, 1, 'a missing dependency is logged once in 10 s')
 
   // A process of the last version goes on over a schema that is newer.
   await database.system.$executeRaw`
@@ -95,7 +95,7 @@ t.test('API and worker may be started before everything else, in any order', asy
   }
 })
 
-t.test('what never comes is waited for no longer than START_TIMEOUT', async (t) => {
+t.test('a process waits for a missing dependency no longer than START_TIMEOUT', async (t) => {
   const never = {
     ...settings,
     DATABASE_URL: 'postgresql://postgres@127.0.0.1:1/postgres',
@@ -113,16 +113,16 @@ t.test('what never comes is waited for no longer than START_TIMEOUT', async (t) 
   const [api, worker, deaf] = await Promise.all(
     started.map(async ({ exited, log }) => ({ ...(await exited), log: log() })),
   )
-  t.match(api, { code: 1, log: /"level":60.*gave up after 1 s: Postgres is away/ })
-  t.match(worker, { code: 1, log: /gave up after 1 s: Postgres is away \(.*\); Redis is away/ })
+  t.match(api, { code: 1, log: /"level":60.*timed out after 1 s: Postgres is away/ })
+  t.match(worker, { code: 1, log: /timed out after 1 s: Postgres is away \(.*\); Redis is away/ })
   t.match(
     deaf,
-    { code: 1, log: /gave up after 1 s: Postgres does not answer/ },
-    'also when Postgres is there and mute',
+    { code: 1, log: /timed out after 1 s: Postgres does not respond/ },
+    'even if Postgres accepts the connection and never responds',
   )
 })
 
-t.test('a process that is still waiting ends when it is asked to', async (t) => {
+t.test('a process that is still waiting ends on SIGTERM', async (t) => {
   const nowhere = { ...settings, DATABASE_URL: 'postgresql://postgres@127.0.0.1:1/postgres' }
   const started = await Promise.all([
     startOwnProcess(t, 'api', nowhere),

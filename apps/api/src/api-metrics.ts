@@ -1,9 +1,10 @@
 import { batchBuckets, type Metrics, waitBuckets } from '@automation/telemetry'
+import { Counter, Histogram } from 'prom-client'
 import type { RejectionReason } from './routes/incoming-webhooks/delivery.js'
 
 export type ApiMetrics = ReturnType<typeof createApiMetrics>
 
-/** Deliveries that were refused for what they are, for how often they come, or for a fault of ours. */
+/** A delivery is rejected for its content, for its rate, or because of a failure on our side. */
 const rejectionReasons = [
   'size',
   'content_type',
@@ -17,53 +18,58 @@ const rejectionReasons = [
   'fault',
 ] as const satisfies (RejectionReason | 'rate_limit' | 'unavailable' | 'fault')[]
 
-/** All that an API process counts; each place that has something to count is handed its part. */
+/** Every metric that an API process updates itself. */
 export function createApiMetrics(metrics: Metrics) {
+  const { registers } = metrics
   return {
-    eventsAccepted: metrics.count(
-      'automation_events_accepted_total',
-      'Events that this process has accepted, by whatever door',
-    ),
-    acceptBatches: metrics.measure(
-      'automation_accept_batch_events',
-      'Events accepted by one commit',
-      batchBuckets,
-    ),
-    acceptCommits: metrics.measure(
-      'automation_accept_commit_seconds',
-      'How long Postgres took for a commit that accepts',
-      waitBuckets,
-    ),
-    callers: metrics.counts(
+    eventsAccepted: new Counter({
+      name: 'automation_events_accepted_total',
+      help: 'Events accepted by this process, through any entry point',
+      registers,
+    }),
+    acceptBatches: new Histogram({
+      name: 'automation_accept_batch_events',
+      help: 'Events accepted per commit',
+      buckets: batchBuckets,
+      registers,
+    }),
+    acceptCommits: new Histogram({
+      name: 'automation_accept_commit_seconds',
+      help: 'Duration in seconds of a commit that accepts events',
+      buckets: waitBuckets,
+      registers,
+    }),
+    callers: metrics.counters(
       'automation_callers_total',
-      'Requests that waited for their outcome, by how the wait ended',
+      'Requests that waited for the outcome of an event, by how the wait ended',
       'ended',
       ['answered', 'timed_out', 'not_accepted'],
     ),
-    /** @param count how many wait at this moment */
+    /** @param count returns how many requests wait at the moment */
     registerWaiting: (count: () => number) =>
-      metrics.gauge('automation_callers_waiting', 'Requests that wait for their outcome', count),
-    rateLimited: metrics.counts(
+      metrics.gauge('automation_callers_waiting', 'Requests that wait for the outcome of an event', count),
+    rateLimited: metrics.counters(
       'automation_rate_limited_total',
-      'Requests that found an empty bucket, by whose it was',
+      'Requests refused by the rate limit, by bucket',
       'bucket',
       ['anonymous', 'authenticated', 'enterprise', 'webhooks'],
     ),
-    deliveries: metrics.counts(
+    deliveries: metrics.counters(
       'automation_webhook_deliveries_total',
-      'Webhooks that were delivered, each with one outcome',
+      'Incoming webhook deliveries, each with one outcome',
       'outcome',
       ['accepted', 'duplicate', 'rejected'],
     ),
-    rejections: metrics.counts(
+    rejections: metrics.counters(
       'automation_webhook_rejections_total',
-      'Webhooks that were rejected, by the reason',
+      'Rejected incoming webhook deliveries, by reason',
       'reason',
       rejectionReasons,
     ),
-    idempotentReplays: metrics.count(
-      'automation_idempotent_replays_total',
-      'Requests that were answered as their first one was, by their Idempotency-Key',
-    ),
+    idempotentReplays: new Counter({
+      name: 'automation_idempotent_replays_total',
+      help: 'Requests that received the stored response of an earlier request with the same Idempotency-Key',
+      registers,
+    }),
   }
 }

@@ -2,12 +2,12 @@ import {
   connections,
   connectionsOf,
   EnvironmentError,
+  observability,
+  observabilityOf,
   readEnvironment,
   retention,
   sealing,
   tokenSettings,
-  watching,
-  watchingOf,
 } from '@automation/environment'
 import { Type } from 'typebox'
 
@@ -20,13 +20,22 @@ const bucket = (fallback: string) =>
 
 export const Environment = Type.Object({
   ...connections,
-  ...watching,
+  ...observability,
   ...retention,
   HOST: Type.String({ default: '127.0.0.1', description: 'address to listen on' }),
-  PORT: Type.Integer({ default: 3000, minimum: 0, maximum: 65_535, description: '0 takes any free port' }),
-  BODY_LIMIT: Type.Integer({ default: 1_048_576, minimum: 1_024, description: 'bytes of a request body' }),
+  PORT: Type.Integer({
+    default: 3000,
+    minimum: 0,
+    maximum: 65_535,
+    description: 'port to listen on; 0 takes any free port',
+  }),
+  BODY_LIMIT: Type.Integer({
+    default: 1_048_576,
+    minimum: 1_024,
+    description: 'maximum size of a request body in bytes',
+  }),
   TRUST_PROXY: Type.Optional(
-    Type.String({ description: 'comma-separated CIDRs of the proxies whose X-Forwarded-For is believed' }),
+    Type.String({ description: 'comma-separated CIDRs of the proxies whose X-Forwarded-For is trusted' }),
   ),
   ...tokenSettings,
   ...sealing,
@@ -43,7 +52,7 @@ export const Environment = Type.Object({
     default: 0,
     minimum: 0,
     maximum: 300,
-    description: 'how long it serves on, unready, after it was asked to end',
+    description: 'seconds that it continues to serve, reported as not ready, after a request to stop',
   }),
 })
 
@@ -54,7 +63,7 @@ export function readConfig(variables: Record<string, string | undefined> = proce
   const environment = readEnvironment(Environment, variables)
   return {
     ...connectionsOf(environment),
-    watching: watchingOf(environment),
+    observability: observabilityOf(environment),
     retentionDays: environment.RETENTION_DAYS,
     databasePool: environment.DATABASE_POOL,
     drainSeconds: environment.DRAIN_SECONDS,
@@ -76,7 +85,7 @@ export function readConfig(variables: Record<string, string | undefined> = proce
   }
 }
 
-/** Exactly one family of signatures is active. */
+/** Exactly one family of signatures is accepted. */
 function readKey({ JWT_SECRET, JWKS_URL }: Type.Static<typeof Environment>) {
   if (JWT_SECRET && !JWKS_URL) return { family: 'secret' as const, secret: JWT_SECRET }
   if (JWKS_URL && !JWT_SECRET) return { family: 'jwks' as const, url: new URL(JWKS_URL) }

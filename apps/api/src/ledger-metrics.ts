@@ -1,29 +1,30 @@
 import type { Database } from '@automation/database'
 import { auditLedger, type FaultKind, faultKinds } from '@automation/ledger'
-import { createReading, type Metrics } from '@automation/telemetry'
+import { createCachedReading, type Metrics } from '@automation/telemetry'
 
 const hourMs = 60 * 60 * 1_000
-/** The least that a workspace keeps: what is older may be gone. */
-const keptMs = 24 * hourMs
+/** The minimum retention of a workspace: older rows may already be removed. */
+const minRetentionMs = 24 * hourMs
 const budgetMs = 300
 
 /**
- * Tells Prometheus whether the books of all workspaces are in balance: of the last hour, or of its newest part where so
- * much happens that it would take longer. Looked into once a minute at most, and only where somebody scrapes.
+ * Registers the gauges that report whether the ledgers of all workspaces balance: over the last hour, or over its newest
+ * part if the whole hour would take too long. The reconciliation runs once a minute at most, and only when Prometheus
+ * scrapes.
  */
-export function tellLedger(metrics: Metrics, findDatabase: () => Database): void {
-  const read = createReading(
+export function registerLedgerMetrics(metrics: Metrics, findDatabase: () => Database): void {
+  const read = createCachedReading(
     async () => {
       const now = Date.now()
-      const asked = { from: now - hourMs, to: now + hourMs, keptSince: now - keptMs, budgetMs }
-      const { from, faults } = await auditLedger(findDatabase(), { workspaceId: undefined, ...asked })
+      const period = { from: now - hourMs, to: now + hourMs, keptSince: now - minRetentionMs, budgetMs }
+      const { from, faults } = await auditLedger(findDatabase(), { workspaceId: undefined, ...period })
       return { faults, seconds: (now - from) / 1_000 }
     },
-    { keepMs: 60_000, giveUpMs: 5_000, unknown: undefined },
+    { keepMs: 60_000, timeoutMs: 5_000, unknown: undefined },
   )
   metrics.gauges<FaultKind>(
     'automation_ledger_imbalance',
-    'What must not be, of all workspaces in the last hour, by its kind; none where Postgres does not say',
+    'Violations that the reconciliation found in the last hour, over all workspaces, by kind; no series if Postgres does not respond',
     'kind',
     async () => {
       const audit = await read()
@@ -34,7 +35,7 @@ export function tellLedger(metrics: Metrics, findDatabase: () => Database): void
   )
   metrics.gauge(
     'automation_ledger_audited_seconds',
-    'How far back the imbalance is told: less than an hour where much happens',
+    'Length in seconds of the period that the reconciliation covers; less than an hour under heavy load',
     async () => (await read())?.seconds ?? Number.NaN,
   )
 }

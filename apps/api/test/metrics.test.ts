@@ -24,7 +24,7 @@ t.test('without METRICS_PORT nothing listens, and the API itself has no /metrics
   t.equal((await api.call('GET', '/metrics')).status, 404)
 })
 
-t.test('requests are told by the pattern of their path, and by nothing that callers choose', async (t) => {
+t.test('requests are counted by the pattern of their path, and by nothing that callers choose', async (t) => {
   const api = await startApi(t, watched)
   const workspace = await api.makeWorkspace()
   for (const id of [newId(), newId()]) await workspace.call('GET', `${rules}/${id}`)
@@ -77,7 +77,7 @@ t.test(
   },
 )
 
-t.test('whoever finds an empty bucket is counted by whose it was', async (t) => {
+t.test('a request refused by the rate limit is counted by its bucket', async (t) => {
   const api = await startApi(t, { ...watched, RATE_LIMIT_ANONYMOUS: '1/1', RATE_LIMIT_AUTHENTICATED: '1/2' })
   const workspace = await api.makeWorkspace()
   for (let call = 0; call < 3; call++) await workspace.call('GET', rules)
@@ -87,7 +87,7 @@ t.test('whoever finds an empty bucket is counted by whose it was', async (t) => 
   t.strictSame([limited('authenticated'), limited('anonymous'), limited('enterprise')], [1, 2, 0])
 })
 
-t.test('events, replays under a key and callers whose time ran out are counted', async (t) => {
+t.test('events, idempotent replays and callers that timed out are counted', async (t) => {
   const api = await startApi(t, watched)
   const { call } = await api.makeWorkspace()
   await call('POST', rules, { body: ruleBody() })
@@ -104,13 +104,13 @@ t.test('events, replays under a key and callers whose time ran out are counted',
   const value = await scrape(api)
   t.equal(value('automation_events_accepted_total'), 2)
   t.equal(value('automation_accept_batch_events_sum'), 2)
-  t.equal(value('automation_accept_commit_seconds_count'), 3, 'the replay asked as well')
+  t.equal(value('automation_accept_commit_seconds_count'), 3, 'the replay took a commit, too')
   t.equal(value('automation_idempotent_replays_total'), 1)
   t.equal(value('automation_callers_total{ended="timed_out"}'), 1)
   t.equal(value('automation_callers_waiting'), 0)
 })
 
-t.test('the age of the oldest work that is due, and the pool, are told', async (t) => {
+t.test('the age of the oldest due work and the state of the pool are reported', async (t) => {
   const api = await startApi(t, {
     ...watched,
     DATABASE_URL: await createPrivateDatabase(process.env.DATABASE_URL ?? ''),
@@ -131,12 +131,12 @@ t.test('the age of the oldest work that is due, and the pool, are told', async (
   t.ok((value('automation_database_connections{state="idle"}') ?? 0) >= 1)
 })
 
-t.test('without Postgres a scrape comes all the same, and says that it does not know', async (t) => {
+t.test('without Postgres a scrape still succeeds, and reports unknown values', async (t) => {
   const api = await startApi(t, { ...watched, DATABASE_URL: 'postgresql://nobody@127.0.0.1:1/none' })
   t.ok(Number.isNaN((await scrape(api))('automation_oldest_due_seconds')))
 })
 
-t.test('what is amiss in the books of any workspace is told, by its kind', async (t) => {
+t.test('violations in the ledger of any workspace are reported by kind', async (t) => {
   const DATABASE_URL = await createPrivateDatabase(process.env.DATABASE_URL ?? '')
   const api = await startApi(t, { ...watched, DATABASE_URL })
   const { database, id: workspaceId } = await api.makeWorkspace()

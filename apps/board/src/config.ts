@@ -1,45 +1,45 @@
-import { connections, readEnvironment, watching } from '@automation/environment'
+import { connections, observability, readEnvironment } from '@automation/environment'
 import { Type } from 'typebox'
 
 export const Environment = Type.Object({
   REDIS_URL: connections.REDIS_URL,
   QUEUE_PREFIX: connections.QUEUE_PREFIX,
   LOG_LEVEL: connections.LOG_LEVEL,
-  METRICS_PORT: watching.METRICS_PORT,
+  METRICS_PORT: observability.METRICS_PORT,
   BOARD_USER: Type.String({
     pattern: '^[^:]+$',
     description:
-      'name to log in with, without a colon; the board is off until this and BOARD_PASSWORD are set',
+      'user name of the login, without a colon; the board is off until this and BOARD_PASSWORD are set',
   }),
   BOARD_PASSWORD: Type.String({
     minLength: 12,
-    description: 'password to log in with, 12 characters or more',
+    description: 'password of the login, 12 characters or more',
   }),
   BOARD_WRITES: Type.Boolean({
     default: false,
-    description: 'true lets whoever logs in retry, remove and add jobs, and pause the queue',
+    description: 'true lets logged-in users retry, remove and add jobs, and pause the queue',
   }),
   HOST: Type.String({ default: '127.0.0.1', description: 'address to listen on' }),
-  BOARD_HOST: Type.Optional(Type.String({ description: 'address to listen on; HOST where it is not set' })),
+  BOARD_HOST: Type.Optional(Type.String({ description: 'address to listen on; if not set, HOST' })),
   BOARD_PORT: Type.Integer({
     default: 3002,
     minimum: 0,
     maximum: 65_535,
-    description: '0 takes any free port',
+    description: 'port to listen on; 0 takes any free port',
   }),
   BOARD_BASE_PATH: Type.String({
     default: '/',
     pattern: '^(/[\\w.~-]+)*/?$',
-    description: 'path under which a proxy hands requests on, as in /board',
+    description: 'path under which a proxy forwards requests, as in /board',
   }),
   BOARD_API_URL: Type.Optional(
     Type.String({
       pattern: '^https?://[^?#]+$',
-      description: 'where the API is for whoever looks at the board; without it no job links to its event',
+      description: 'URL of the API for the users of the board; without it no job links to its event',
     }),
   ),
   TRUST_PROXY: Type.Optional(
-    Type.String({ description: 'comma-separated CIDRs of the proxies whose X-Forwarded-For is believed' }),
+    Type.String({ description: 'comma-separated CIDRs of the proxies whose X-Forwarded-For is trusted' }),
   ),
 })
 
@@ -59,7 +59,7 @@ export function readConfig(variables: Record<string, string | undefined> = proce
     allowsWrites: environment.BOARD_WRITES,
     host: environment.BOARD_HOST ?? environment.HOST,
     port: environment.BOARD_PORT,
-    /** Without a slash at its end: empty where the board is at the root. */
+    /** Without a trailing slash: empty if the board is at the root. */
     basePath: environment.BOARD_BASE_PATH.replace(/\/+$/, ''),
     apiUrl: environment.BOARD_API_URL?.replace(/\/+$/, ''),
     trustProxy: environment.TRUST_PROXY?.split(',').map((cidr) => cidr.trim()) ?? false,

@@ -1,17 +1,17 @@
 import type { QueueReader } from '@automation/queue'
 import { jobStates } from '@automation/queue'
-import { measureRequests, openMetrics, tellQueue } from '@automation/telemetry'
+import { measureRequests, openMetrics, registerQueue } from '@automation/telemetry'
 import type { FastifyInstance } from 'fastify'
 import type { Config } from './config.js'
 
 declare module 'fastify' {
   interface FastifyInstance {
-    /** Where /metrics is answered; undefined where it is not. */
+    /** The port of /metrics, or undefined if there is none. */
     metricsPort: number | undefined
   }
 }
 
-/** On a port of its own, without a login: Prometheus has none, and nobody else is to reach it. */
+/** Serves /metrics on a separate port without a login: Prometheus has none, and only Prometheus should reach that port. */
 export function addMetrics(
   app: FastifyInstance,
   { metricsPort, host }: Config,
@@ -20,7 +20,7 @@ export function addMetrics(
   app.decorate('metricsPort', undefined)
   if (metricsPort === undefined) return
   const metrics = openMetrics()
-  tellQueue(metrics, async () => (await queueReader.findQueue())?.getJobCounts(...jobStates) ?? {})
+  registerQueue(metrics, async () => (await queueReader.findQueue())?.getJobCounts(...jobStates) ?? {})
   const measure = measureRequests(metrics)
   app.addHook('onResponse', (request, reply, done) => {
     measure(request, reply)

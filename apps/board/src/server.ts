@@ -7,10 +7,10 @@ const config = readOrExit(readConfig)
 const app = await buildApp(config)
 
 closeWithGrace({ delay: 25_000, logger: app.log }, async ({ err }) => {
-  if (err) app.log.error({ err }, 'closing after a fault')
+  if (err) app.log.error({ err }, 'shutting down after an error')
   await app.close()
 })
-// Whoever started this process over an IPC channel learns when it serves, and takes it along when it goes.
+// A parent process with an IPC channel is notified when this process is ready, and this process ends with its parent.
 process.on('disconnect', () => process.kill(process.pid, 'SIGTERM'))
 if (process.connected === false) process.kill(process.pid, 'SIGTERM')
 

@@ -8,7 +8,7 @@ t.test('a board without a login, or with a short password, says what it lacks', 
   const error = t.throws(() =>
     readConfig({ REDIS_URL: 'redis://unused', BOARD_PASSWORD: 'eleven-long' }),
   ) as unknown as Error
-  t.match(error.message, /BOARD_USER is required \(name to log in with.*the board is off until/)
+  t.match(error.message, /BOARD_USER is required \(user name of the login.*the board is off until/)
   t.match(error.message, /BOARD_PASSWORD must not have fewer than 12 characters/)
   t.notMatch(error.message, /eleven-long/, 'and does not tell the password')
 })

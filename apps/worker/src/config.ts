@@ -1,32 +1,32 @@
 import {
   connections,
   connectionsOf,
+  observability,
+  observabilityOf,
   readEnvironment,
   retention,
   sealing,
-  watching,
-  watchingOf,
 } from '@automation/environment'
 import { Type } from 'typebox'
 import { readCidr, readHost, readList, readPortRange } from './effects/outbound-settings.js'
 
 export const Environment = Type.Object({
   ...connections,
-  ...watching,
+  ...observability,
   ...sealing,
   WORKER_CONCURRENCY: Type.Integer({
     default: 12,
     minimum: 1,
     maximum: 1_000,
-    description: 'jobs at a time, each of up to 50 events',
+    description: 'number of jobs that run at a time, each with up to 50 events',
   }),
   ...retention,
-  HOST: Type.String({ default: '127.0.0.1', description: 'address that probes are answered on' }),
+  HOST: Type.String({ default: '127.0.0.1', description: 'address that the probes and /metrics listen on' }),
   PROBE_PORT: Type.Optional(
     Type.Integer({
       minimum: 0,
       maximum: 65_535,
-      description: 'port of /healthz and /readyz, 0 takes any free one; none where it is not set',
+      description: 'port of /healthz and /readyz; 0 takes any free port; if not set, there are no probes',
     }),
   ),
   DATABASE_POOL: Type.Integer({
@@ -34,18 +34,18 @@ export const Environment = Type.Object({
     // The sweeper and retention each hold a transaction for seconds.
     minimum: 4,
     maximum: 200,
-    description: 'connections to Postgres, a third of them for transactions; leases have one more',
+    description: 'connections to Postgres, a third of them for transactions; leases use one more',
   }),
   SMTP_URL: Type.Optional(
     Type.String({ pattern: '^smtps?://', description: 'smtp://user:password@host:587' }),
   ),
   MAIL_FROM: Type.String({
     default: 'Automation rules <automation@localhost>',
-    description: 'sender of every mail',
+    description: 'sender of all mail',
   }),
   MAIL_DIR: Type.String({
     default: '.data/mail',
-    description: 'where mails are written as .eml without SMTP_URL',
+    description: 'directory for mail as .eml files if SMTP_URL is not set',
   }),
   OUTBOUND_ALLOW: Type.Optional(
     listOf(readCidr, 'CIDRs such as 10.0.0.0/8', {
@@ -58,14 +58,14 @@ export const Environment = Type.Object({
   }),
   OUTBOUND_HOSTS: Type.Optional(
     listOf(readHost, 'host names such as example.com or *.example.com', {
-      description: 'the only hosts that outbound calls may reach; any where it is not set',
+      description: 'the only hosts that outbound calls may reach; if not set, any host',
     }),
   ),
   OUTBOUND_CONCURRENCY: Type.Integer({
     default: 100,
     minimum: 1,
     maximum: 10_000,
-    description: 'outbound calls at a time, mails included',
+    description: 'number of outbound calls at a time, including mail',
   }),
 })
 
@@ -77,7 +77,7 @@ export function readConfig(variables: Record<string, string | undefined> = proce
   const { OUTBOUND_ALLOW, OUTBOUND_PORTS, OUTBOUND_HOSTS } = environment
   return {
     ...connectionsOf(environment),
-    watching: watchingOf(environment),
+    observability: observabilityOf(environment),
     probes: { host: environment.HOST, port: environment.PROBE_PORT },
     databasePool: environment.DATABASE_POOL,
     concurrency: environment.WORKER_CONCURRENCY,

@@ -4,7 +4,7 @@ import { findDatabaseFault, openDatabase } from '@automation/database'
 import { readOrExit, waitOrExit } from '@automation/environment'
 import { createOldestDue } from '@automation/ledger'
 import { openQueue } from '@automation/queue'
-import { logOptions, openMetrics, openTracing, tellBacklog, tellPool } from '@automation/telemetry'
+import { logOptions, openMetrics, openTracing, registerBacklog, registerPool } from '@automation/telemetry'
 import closeWithGrace from 'close-with-grace'
 import { pino } from 'pino'
 import { readConfig } from './config.js'
@@ -20,7 +20,7 @@ const log = pino(logging, stream)
 const database = openDatabase(config.databaseUrl, config.databasePool)
 const queue = openQueue(config.redisUrl, config.queuePrefix)
 const metrics = openMetrics()
-const tracing = config.watching.isTraced
+const tracing = config.observability.isTraced
   ? await openTracing('automation-worker', (message) => log.warn(message))
   : undefined
 const findOldestDueSeconds = createOldestDue(database)
@@ -28,7 +28,7 @@ let work: ReturnType<typeof startWork> | undefined
 const probes = openProbes(findOldestDueSeconds, () => work?.worker)
 
 closeWithGrace({ delay: 25_000, logger: log }, async ({ err }) => {
-  if (err) log.error({ err }, 'closing after a fault')
+  if (err) log.error({ err }, 'shutting down after an error')
   probes.close()
   metrics.close()
   await work?.stop()
@@ -36,7 +36,7 @@ closeWithGrace({ delay: 25_000, logger: log }, async ({ err }) => {
   await database.close()
   await tracing?.close()
 })
-// Whoever started this process over an IPC channel learns when it works, and takes it along when it goes.
+// A parent process with an IPC channel is notified when this process is ready, and this process ends with its parent.
 process.on('disconnect', () => process.kill(process.pid, 'SIGTERM'))
 if (process.connected === false) process.kill(process.pid, 'SIGTERM')
 
@@ -48,9 +48,9 @@ await waitOrExit(
     { name: 'Postgres', findFault: () => findDatabaseFault(database) },
     { name: 'Redis', findFault: findRedisFault },
   ],
-  { withinSeconds: config.startTimeoutSeconds, log },
+  { timeoutSeconds: config.startTimeoutSeconds, log },
 )
-// Prisma's first query of a process takes a quarter of a second: not at the cost of the first event.
+// Prisma's first query of a process takes a quarter of a second; it must not delay the first event.
 await database.system.$queryRaw`SELECT 1`.catch(() => log.warn('Postgres is away again'))
 work = startWork()
 await work.worker.ready()
@@ -58,18 +58,18 @@ log.info({ concurrency: config.concurrency, probes: probes.address() ?? 'none' }
 process.send?.({ ready: true, port: (probes.address() as AddressInfo | null)?.port, metricsPort })
 
 async function listenForScrapes(): Promise<number | undefined> {
-  const { metricsPort } = config.watching
+  const { metricsPort } = config.observability
   if (metricsPort === undefined) return undefined
-  tellPool(metrics, database.poolUse)
-  tellBacklog(metrics, { findOldestDueSeconds, countJobs: () => queue.countJobs() })
+  registerPool(metrics, database.poolUse)
+  registerBacklog(metrics, { findOldestDueSeconds, countJobs: () => queue.countJobs() })
   return metrics.listen(metricsPort, host)
 }
 
 function startWork() {
-  const counted = createWorkerMetrics(metrics)
-  const worker = startWorker(config, database, queue, log, counted, tracing)
-  const sweeper = startSweeper(database, queue, log, counted)
-  const retention = startRetention(database, config.retentionDays, log, counted)
+  const workerMetrics = createWorkerMetrics(metrics)
+  const worker = startWorker(config, database, queue, log, workerMetrics, tracing)
+  const sweeper = startSweeper(database, queue, log, workerMetrics)
+  const retention = startRetention(database, config.retentionDays, log, workerMetrics)
   return {
     worker,
     stop: () => Promise.all([sweeper.stop(), retention.stop(), worker.close()]),

@@ -5,7 +5,7 @@ import { createWorkerMetrics } from '../src/worker-metrics.js'
 import { openHouse } from './fixtures/house.js'
 import { openTarget } from './fixtures/target.js'
 
-/** A house, what its worker and sweeper count in, and what that stands at. */
+/** A house, the metrics of its worker and sweeper, and a reader of their values. */
 async function openCounted(t: Test) {
   const house = await openHouse(t)
   const metrics = openMetrics()
@@ -44,27 +44,24 @@ t.test('events, executions, tasks, emitted events and commits are counted', asyn
   t.equal(await read('automation_jobs_failed_total'), 0)
 })
 
-t.test(
-  'each call is counted by its type and what came of it, and a destination that is given up',
-  async (t) => {
-    const { house, counted, read, until } = await openCounted(t)
-    const target = await openTarget(t, (_request, response) => void response.writeHead(503).end())
-    const call = { type: 'SEND_WEBHOOK', config: { url: target.url } }
-    await house.createRule([{ ...call, retry: { attempts: 5, backoff: 'constant', delayMs: 50 } }])
-    house.startWorker(counted)
-    await house.inbox.accept(house.newEvent())
-    await until('automation_executions_total{status="failed"}', 1)
-    const attempts = (result: string) =>
-      read(`automation_action_attempt_seconds_count{type="SEND_WEBHOOK",result="${result}"}`)
-    t.equal(await attempts('failed'), 5)
-    t.equal(await attempts('success'), 0)
-    t.equal(await read('automation_breaker_openings_total'), 1)
-    t.equal(await read('automation_gate_places{state="taken"}'), 0)
-    t.equal(await read('automation_gate_places{state="limit"}'), 100)
-  },
-)
+t.test('each call is counted by its type and result, and each opening of a breaker is counted', async (t) => {
+  const { house, counted, read, until } = await openCounted(t)
+  const target = await openTarget(t, (_request, response) => void response.writeHead(503).end())
+  const call = { type: 'SEND_WEBHOOK', config: { url: target.url } }
+  await house.createRule([{ ...call, retry: { attempts: 5, backoff: 'constant', delayMs: 50 } }])
+  house.startWorker(counted)
+  await house.inbox.accept(house.newEvent())
+  await until('automation_executions_total{status="failed"}', 1)
+  const attempts = (result: string) =>
+    read(`automation_action_attempt_seconds_count{type="SEND_WEBHOOK",result="${result}"}`)
+  t.equal(await attempts('failed'), 5)
+  t.equal(await attempts('success'), 0)
+  t.equal(await read('automation_breaker_openings_total'), 1)
+  t.equal(await read('automation_gate_places{state="taken"}'), 0)
+  t.equal(await read('automation_gate_places{state="limit"}'), 100)
+})
 
-t.test('what the sweeper puts back is counted', async (t) => {
+t.test('jobs that the sweeper restores are counted', async (t) => {
   const { house, counted, until } = await openCounted(t)
   const event = house.newEvent()
   await house.own.event.create({ data: { ...event, acceptedAt: new Date(Date.now() - 10_000) } })
@@ -72,7 +69,7 @@ t.test('what the sweeper puts back is counted', async (t) => {
   await until('automation_sweeper_rescues_total{what="events"}', 1)
 })
 
-t.test('an event that is given up is counted', async (t) => {
+t.test('a quarantined event is counted', async (t) => {
   const { house, counted, read } = await openCounted(t)
   const event = house.newEvent()
   await house.own.event.create({ data: { ...event, crashes: 2 } })

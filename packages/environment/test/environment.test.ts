@@ -9,7 +9,7 @@ const Schema = Type.Object({
   LOUD: Type.Optional(Type.Boolean()),
 })
 
-t.test('text becomes the type of its setting, and defaults fill the rest', async (t) => {
+t.test('a text is converted to the type of its setting, and defaults fill the rest', async (t) => {
   t.same(readEnvironment(Schema, { NAME: 'Ada', LOUD: 'true', OTHER: 'x' }), {
     NAME: 'Ada',
     TIMES: 3,
@@ -18,12 +18,12 @@ t.test('text becomes the type of its setting, and defaults fill the rest', async
   t.same(readEnvironment(Schema, { NAME: 'Ada', TIMES: '7' }), { NAME: 'Ada', TIMES: 7 })
 })
 
-t.test('an empty variable is one that is not set', async (t) => {
+t.test('an empty variable counts as not set', async (t) => {
   t.same(readEnvironment(Schema, { NAME: 'Ada', TIMES: '' }), { NAME: 'Ada', TIMES: 3 })
   t.throws(() => readEnvironment(Schema, { NAME: '' }), /NAME is required \(whom to greet\)/)
 })
 
-t.test('all faults are told at once', async (t) => {
+t.test('all faults are reported at once', async (t) => {
   const error = t.throws(() => readEnvironment(Schema, { TIMES: '0', LOUD: 'very' })) as unknown
   t.ok(error instanceof EnvironmentError)
   t.match((error as Error).message, /NAME is required/)
@@ -31,7 +31,7 @@ t.test('all faults are told at once', async (t) => {
   t.match((error as Error).message, /LOUD must be boolean/)
 })
 
-t.test('a process with a wrong environment says so and ends, without a stack', async (t) => {
+t.test('a process with an invalid environment prints the faults and exits, without a stack', async (t) => {
   const told = {
     'api/dist/src/server.js': /DATABASE_URL is required[\s\S]*REDIS_URL must match/,
     'worker/dist/src/main.js': /DATABASE_URL is required[\s\S]*REDIS_URL must match/,

@@ -1,21 +1,21 @@
 /**
- * How each process of ours logs: one JSON line a fact on its standard output, `name` being the process. Lines carry ids
- * (`requestId`, `eventId`, `executionId`) wherever there is one, and never what is in an event.
+ * The log settings of every process: one JSON line per fact on standard output, where `name` is the process. Lines carry
+ * ids (`requestId`, `eventId`, `executionId`) wherever there are any, and never the data of an event.
  *
- * @returns options of pino, which Fastify takes, too
+ * @returns options for pino and Fastify
  */
 export function logOptions(name: string, level: string) {
   return {
     name,
     level,
-    // The last line of defence: nothing of ours logs a secret, but what others throw may hold one.
+    // The last line of defence: our code logs no secret, but an error of a library may contain one.
     stream: { write: (line: string) => void process.stdout.write(hideSecrets(line)) },
   }
 }
 
 const hidden = '[hidden]'
 
-/** Takes out what looks like a secret: passwords in URLs, tokens, our API keys and signing secrets. */
+/** Replaces everything that looks like a secret: passwords in URLs, tokens, API keys and signing secrets. */
 export function hideSecrets(line: string): string {
   return line
     .replace(/(\b[a-z]+:\/\/[^\s:/@"\\]*):[^\s@/"\\]+@/gi, `$1:${hidden}@`)

@@ -1,30 +1,33 @@
-import { type Measure, type Metrics, waitBuckets } from './metrics.js'
+import type { Histogram } from 'prom-client'
+import { type Metrics, waitBuckets } from './metrics.js'
+
+type Labels = 'method' | 'route' | 'status'
 
 /**
- * How long requests take, for every process that answers some.
+ * Measures the duration of requests, in every process that serves HTTP.
  *
- * @returns what is told of each that was answered. `route` is the pattern of its path; undefined where it fits none, since
- * what callers ask for is theirs to choose.
+ * @returns a function to call with each request and its response. The label `route` is the pattern of the path, or `none`
+ * if no route matches: callers choose their paths, and a series for each would grow without bound.
  */
 export function measureRequests(metrics: Metrics) {
-  const measures = metrics.measures(
+  const createHistogram = metrics.histograms<Labels>(
     'automation_http_request_seconds',
-    'Requests answered, by the pattern of their path; a synchronous run is waited for',
+    'Duration of HTTP requests in seconds, by method, path pattern and status class; includes the time that a synchronous trigger waits for its outcome',
     waitBuckets,
     ['method', 'route', 'status'],
   )
-  const known = new Map<string, Measure>()
+  const histograms = new Map<string, Histogram.Internal<Labels>>()
 
-  function measureOf(method: string, route: string, status: string): Measure {
+  function histogramOf(method: string, route: string, status: string): Histogram.Internal<Labels> {
     const key = `${status} ${method} ${route}`
-    let measure = known.get(key)
-    if (measure === undefined) {
-      measure = measures(method, route, status)
-      known.set(key, measure)
-      // There before the first fault: of a series that begins with one, no rate is known.
-      measureOf(method, route, '5xx')
+    let histogram = histograms.get(key)
+    if (histogram === undefined) {
+      histogram = createHistogram(method, route, status)
+      histograms.set(key, histogram)
+      // The series of server errors must exist before the first error: a series that starts with an error has no rate.
+      histogramOf(method, route, '5xx')
     }
-    return measure
+    return histogram
   }
 
   return (
@@ -33,6 +36,6 @@ export function measureRequests(metrics: Metrics) {
   ): void => {
     const route = routeOptions.url ?? 'none'
     const status = `${Math.trunc(statusCode / 100)}xx`
-    measureOf(method, route, status).observe(elapsedTime / 1_000)
+    histogramOf(method, route, status).observe(elapsedTime / 1_000)
   }
 }

@@ -1,44 +1,46 @@
+import { createCachedReading } from './cached-reading.js'
 import type { Metrics } from './metrics.js'
-import { createReading } from './reading.js'
 
 type PoolUse = Record<'busy' | 'idle' | 'waiting' | 'limit', number>
 
-/** Of this process. */
-export function tellPool(metrics: Metrics, readPool: () => PoolUse): void {
+/** Registers the gauge of this process's connections to Postgres. */
+export function registerPool(metrics: Metrics, readPool: () => PoolUse): void {
   metrics.gauges(
     'automation_database_connections',
-    'Connections to Postgres; waiting are callers for whom there is none, limit is the setting',
+    'Connections to Postgres by state: busy, idle, waiting (callers without a connection) and limit (the setting)',
     'state',
     readPool,
   )
 }
 
 /**
- * Of the whole service: each process tells the same, so take the greatest and not the sum.
+ * Registers the gauges of the whole service's backlog. Each process reports the same values, so aggregate them with max
+ * and not with sum.
  *
- * @param backlog who is asked, at most every five seconds
+ * @param backlog is queried at most every five seconds
  */
-export function tellBacklog(
+export function registerBacklog(
   metrics: Metrics,
-  {
-    findOldestDueSeconds,
-    countJobs,
-  }: { findOldestDueSeconds(): Promise<number>; countJobs(): Promise<Record<string, number>> },
+  backlog: { findOldestDueSeconds(): Promise<number>; countJobs(): Promise<Record<string, number>> },
 ): void {
   metrics.gauge(
     'automation_oldest_due_seconds',
-    'For how long the oldest event or execution has been due; NaN where Postgres does not say',
-    createReading(findOldestDueSeconds, { keepMs: 5_000, giveUpMs: 3_000, unknown: Number.NaN }),
+    'Seconds since the oldest event or execution became due; NaN if Postgres does not respond',
+    createCachedReading(backlog.findOldestDueSeconds, {
+      keepMs: 5_000,
+      timeoutMs: 3_000,
+      unknown: Number.NaN,
+    }),
   )
-  tellQueue(metrics, countJobs)
+  registerQueue(metrics, backlog.countJobs)
 }
 
-/** The same for all processes, too. @param countJobs by the state that they are in */
-export function tellQueue(metrics: Metrics, countJobs: () => Promise<Record<string, number>>): void {
+/** Registers the gauge of the queue, which is the same in all processes, too. @param countJobs counts jobs by state */
+export function registerQueue(metrics: Metrics, countJobs: () => Promise<Record<string, number>>): void {
   metrics.gauges(
     'automation_queue_jobs',
-    'Jobs on the belt, by where they are; none where Redis does not say. Failed ones stay for a day to be looked at',
+    'Jobs in the queue by state; no series if Redis does not respond. Failed jobs are kept for a day',
     'state',
-    createReading(countJobs, { keepMs: 5_000, giveUpMs: 3_000, unknown: {} }),
+    createCachedReading(countJobs, { keepMs: 5_000, timeoutMs: 3_000, unknown: {} }),
   )
 }

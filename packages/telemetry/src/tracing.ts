@@ -5,26 +5,26 @@ const closeWithinMs = 2_000
 
 export type Tracing = Awaited<ReturnType<typeof openTracing>>
 
-/** A step of a trace. What came of it is exported when it ends. */
+/** A span of a trace. It is exported when it ends. */
 export interface Span {
-  /** Its place in its trace, as W3C Trace Context writes it: so it crosses the belt and the wire. */
+  /** Its position in the trace, in the format of W3C Trace Context, for jobs in the queue and outgoing requests. */
   readonly traceparent: string
   begin(name: string, kind?: Kind, attributes?: Attributes): Span
   set(attributes: Attributes): void
-  /** Only the first end counts. @param hasFailed marks it as an error */
+  /** Only the first call counts. @param hasFailed marks the span as an error */
   end(hasFailed?: boolean): void
 }
 
-/** `server` and `client` speak HTTP or SMTP, `producer` and `consumer` are the two ends of the belt. */
+/** `server` and `client` speak HTTP or SMTP; `producer` and `consumer` are the two ends of the queue. */
 export type Kind = 'internal' | 'server' | 'client' | 'producer' | 'consumer'
 
 /**
- * Traces by OpenTelemetry: to the collector, with the sampler, and under the name that its own OTEL_ variables say. Its
- * packages are loaded here, and so only where tracing is switched on.
+ * Opens OpenTelemetry tracing. Collector, sampler and service name are set by the OTEL_ variables. Its packages are
+ * loaded here, and so only if tracing is switched on.
  *
- * A span tells of ids, types and outcomes, never of what is in an event.
+ * A span carries ids, types and outcomes, and never the data of an event.
  *
- * @param name of the service, where OTEL_SERVICE_NAME says nothing
+ * @param name of the service, if OTEL_SERVICE_NAME is not set
  */
 export async function openTracing(name: string, warn: (message: string) => void) {
   const [api, { NodeTracerProvider, BatchSpanProcessor }, { OTLPTraceExporter }, resources] =
@@ -34,9 +34,9 @@ export async function openTracing(name: string, warn: (message: string) => void)
       import('@opentelemetry/exporter-trace-otlp-http'),
       import('@opentelemetry/resources'),
     ])
-  const told = onceInAWhile(warn)
+  const warnRarely = limitWarnings(warn)
   const ignore = () => {}
-  const logger = { error: told, warn: ignore, info: ignore, debug: ignore, verbose: ignore }
+  const logger = { error: warnRarely, warn: ignore, info: ignore, debug: ignore, verbose: ignore }
   api.diag.setLogger(logger, { logLevel: api.DiagLogLevel.ERROR, suppressOverrideMessage: true })
   const { resourceFromAttributes, detectResources, envDetector } = resources
   const provider = new NodeTracerProvider({
@@ -56,22 +56,22 @@ export async function openTracing(name: string, warn: (message: string) => void)
 
   return {
     /**
-     * Begins a span without one of this process above it.
+     * Begins a span that has no parent in this process.
      *
-     * @param parent its place, as another process has sent it; whatever is no traceparent counts as none
-     * @param link another place that it has to do with
+     * @param parent the traceparent that another process sent; any other value counts as none
+     * @param link the traceparent of a related span
      */
     begin(
       name: string,
       kind: Kind,
       { parent, link, attributes = {} }: { parent?: unknown; link?: unknown; attributes?: Attributes },
     ): Span {
-      const above = readPlace(parent)
-      const linked = readPlace(link)
-      const context = above ? api.trace.setSpanContext(api.ROOT_CONTEXT, above) : api.ROOT_CONTEXT
+      const remote = parseTraceparent(parent)
+      const linked = parseTraceparent(link)
+      const context = remote ? api.trace.setSpanContext(api.ROOT_CONTEXT, remote) : api.ROOT_CONTEXT
       return begin(name, kind, attributes, context, linked ? [{ context: linked }] : [])
     },
-    /** Sends what is left. A collector that is away keeps no process from its end. */
+    /** Exports the remaining spans. A collector that is away delays the shutdown by two seconds at most. */
     async close(): Promise<void> {
       await Promise.race([provider.shutdown(), setTimeout(closeWithinMs, undefined, { ref: false })]).catch(
         ignore,
@@ -89,14 +89,14 @@ export async function openTracing(name: string, warn: (message: string) => void)
     const span = tracer.startSpan(name, { kind: kinds[kind], attributes, links }, context)
     const { traceId, spanId, traceFlags } = span.spanContext()
     const own = api.trace.setSpan(context, span)
-    let isOver = false
+    let hasEnded = false
     return {
       traceparent: `00-${traceId}-${spanId}-${traceFlags.toString(16).padStart(2, '0')}`,
       begin: (name, kind = 'internal', attributes = {}) => begin(name, kind, attributes, own),
       set: (attributes) => void span.setAttributes(attributes),
       end(hasFailed = false) {
-        if (isOver) return
-        isOver = true
+        if (hasEnded) return
+        hasEnded = true
         if (hasFailed) span.setStatus({ code: api.SpanStatusCode.ERROR })
         span.end()
       },
@@ -106,7 +106,7 @@ export async function openTracing(name: string, warn: (message: string) => void)
 
 const traceparentPattern = /^00-(?!0{32})([0-9a-f]{32})-(?!0{16})([0-9a-f]{16})-([0-9a-f]{2})$/
 
-function readPlace(text: unknown) {
+function parseTraceparent(text: unknown) {
   const [, traceId, spanId, flags] = (typeof text === 'string' && traceparentPattern.exec(text)) || []
   if (traceId === undefined || spanId === undefined || flags === undefined) return undefined
   return { traceId, spanId, traceFlags: Number.parseInt(flags, 16) & 1, isRemote: true }
@@ -114,17 +114,17 @@ function readPlace(text: unknown) {
 
 const quietMs = 60_000
 
-/** A collector that is away would otherwise fill the log. */
-function onceInAWhile(warn: (message: string) => void): (message: string) => void {
+/** Without a limit, a collector that is away would fill the log. */
+function limitWarnings(warn: (message: string) => void): (message: string) => void {
   let quietUntil = 0
   return (message) => {
     if (Date.now() < quietUntil) return
     quietUntil = Date.now() + quietMs
-    warn(`traces could not be sent: ${readMessage(message)}`)
+    warn(`traces could not be exported: ${readMessage(message)}`)
   }
 }
 
-/** OpenTelemetry makes JSON of whatever was thrown. */
+/** OpenTelemetry reports a thrown error as JSON. */
 function readMessage(text: string): string {
   try {
     return String((JSON.parse(text) as { message?: unknown }).message)

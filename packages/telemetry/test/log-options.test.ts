@@ -14,7 +14,7 @@ for (const [title, line] of Object.entries({
   'a signing secret': `{"secret":"whsec_${secret}=="}`,
   'a JSON Web Token': `{"msg":"eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJ1In0.${secret} is refused"}`,
 })) {
-  t.test(`a log line does not tell ${title}, and is still JSON`, async (t) => {
+  t.test(`a log line does not contain ${title}, and is still JSON`, async (t) => {
     const shown = hideSecrets(line)
     t.notMatch(shown, secret)
     t.match(shown, '[hidden]')

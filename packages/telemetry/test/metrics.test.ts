@@ -1,15 +1,15 @@
 import { setTimeout } from 'node:timers/promises'
 import t from 'tap'
+import { createCachedReading } from '../src/cached-reading.js'
 import { openMetrics } from '../src/metrics.js'
-import { createReading } from '../src/reading.js'
 
-t.test('a scrape tells every series from the start, and what was noted since', async (t) => {
+t.test('a scrape contains every series from the start, with the values recorded since', async (t) => {
   const metrics = openMetrics()
   t.teardown(() => metrics.close())
-  const outcomes = metrics.counts('automation_outcomes_total', 'Outcomes', 'outcome', ['good', 'bad'])
-  const waits = metrics.measures('automation_wait_seconds', 'Waits', [0.1, 1], ['kind', 'result'])
+  const outcomes = metrics.counters('automation_outcomes_total', 'Outcomes', 'outcome', ['good', 'bad'])
+  const waits = metrics.histograms('automation_wait_seconds', 'Waits', [0.1, 1], ['kind', 'result'])
   const wait = waits('mail', 'success')
-  metrics.gauge('automation_line', 'Line', async () => 7)
+  metrics.gauge('automation_queue', 'Queue', async () => 7)
   metrics.gauges('automation_places', 'Places', 'state', () => ({ free: 2, taken: 1 }))
   const scrape = await scraper(metrics)
 
@@ -18,7 +18,7 @@ t.test('a scrape tells every series from the start, and what was noted since', a
   t.match(first.type, /^text\/plain; version=0\.0\.4/)
   t.match(first.text, 'automation_outcomes_total{outcome="bad"} 0')
   t.match(first.text, 'automation_wait_seconds_count{kind="mail",result="success"} 0')
-  t.match(first.text, 'automation_line 7')
+  t.match(first.text, 'automation_queue 7')
   t.match(first.text, 'automation_places{state="taken"} 1')
   t.match(first.text, /^nodejs_eventloop_lag_p99_seconds /m)
   t.match(first.text, /^process_cpu_seconds_total /m)
@@ -33,7 +33,7 @@ t.test('a scrape tells every series from the start, and what was noted since', a
   t.match(text, 'automation_wait_seconds_bucket{le="0.1",kind="mail",result="success"} 0')
 })
 
-t.test('there is nothing but /metrics', async (t) => {
+t.test('only /metrics is served', async (t) => {
   const metrics = openMetrics()
   t.teardown(() => metrics.close())
   const scrape = await scraper(metrics)
@@ -41,12 +41,12 @@ t.test('there is nothing but /metrics', async (t) => {
   t.equal((await scrape('/metrics', 'POST')).status, 405)
 })
 
-t.test('what is asked for is asked once for all who want to know within its time', async (t) => {
-  let asked = 0
+t.test('a cached reading is queried once for all readers within its time', async (t) => {
+  let queries = 0
   let now = 0
-  const read = createReading(
-    async () => ++asked,
-    { keepMs: 1_000, giveUpMs: 100, unknown: -1 },
+  const read = createCachedReading(
+    async () => ++queries,
+    { keepMs: 1_000, timeoutMs: 100, unknown: -1 },
     () => now,
   )
   t.strictSame(await Promise.all([read(), read()]), [1, 1])
@@ -56,14 +56,14 @@ t.test('what is asked for is asked once for all who want to know within its time
   t.equal(await read(), 2)
 })
 
-t.test('who cannot be asked, or does not answer in time, is unknown', async (t) => {
-  const options = { keepMs: 0, giveUpMs: 20, unknown: Number.NaN }
-  const faulty = createReading(async () => Promise.reject(new Error('away')), options)
+t.test('a query that fails or exceeds the timeout gives the unknown value', async (t) => {
+  const options = { keepMs: 0, timeoutMs: 20, unknown: Number.NaN }
+  const faulty = createCachedReading(async () => Promise.reject(new Error('away')), options)
   t.ok(Number.isNaN(await faulty()))
-  // Nothing else would keep this process until then.
+  // Nothing else keeps this process alive until the timeout.
   const alive = setInterval(() => {}, 1_000)
   t.teardown(() => clearInterval(alive))
-  const mute = createReading(() => setTimeout(60_000, 1, { ref: false }), options)
+  const mute = createCachedReading(() => setTimeout(60_000, 1, { ref: false }), options)
   t.ok(Number.isNaN(await mute()))
 })
 

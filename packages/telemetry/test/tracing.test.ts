@@ -16,13 +16,13 @@ const pattern = /^00-[0-9a-f]{32}-[0-9a-f]{16}-01$/
 const [traceId, spanId] = ['4bf92f3577b34da6a3ce929d0e0e4736', '00f067aa0ba902b7']
 const traceOf = (traceparent: string) => traceparent.split('-')[1]
 
-t.test('nothing that traces is loaded before it is asked for', async (t) => {
+t.test('the tracing packages are loaded only when tracing is opened', async (t) => {
   t.strictSame(loaded(), [])
   await (await openTracing('test', () => {})).close()
   t.ok(loaded().length > 0)
 })
 
-t.test('a span goes on with the trace that it is given, and hands its own place on', async (t) => {
+t.test('a span continues the trace of its parent, and passes on its own position', async (t) => {
   const tracing = await openTracing('test', () => {})
   t.teardown(() => tracing.close())
   const span = tracing.begin('one', 'server', { parent: `00-${traceId}-${spanId}-01` })
@@ -34,14 +34,14 @@ t.test('a span goes on with the trace that it is given, and hands its own place 
   t.not(next.traceparent, span.traceparent)
 })
 
-t.test('what the caller does not want to have recorded is handed on as such', async (t) => {
+t.test('a trace that the caller did not sample stays unsampled', async (t) => {
   const tracing = await openTracing('test', () => {})
   t.teardown(() => tracing.close())
   const span = tracing.begin('one', 'server', { parent: `00-${traceId}-${spanId}-00` })
   t.match(span.traceparent, new RegExp(`^00-${traceId}-[0-9a-f]{16}-00$`))
 })
 
-t.test('whatever is no traceparent begins a trace of its own', async (t) => {
+t.test('a value that is no traceparent begins a new trace', async (t) => {
   const tracing = await openTracing('test', () => {})
   t.teardown(() => tracing.close())
   for (const parent of [
@@ -61,7 +61,7 @@ t.test('whatever is no traceparent begins a trace of its own', async (t) => {
   }
 })
 
-t.test('a collector that is away is told of once, and holds nobody up', async (t) => {
+t.test('a collector that is away is logged once, and delays nothing', async (t) => {
   const told: string[] = []
   const tracing = await openTracing('test', (message) => told.push(message))
   for (let count = 0; count < 20; count++) {

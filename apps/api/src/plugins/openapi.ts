@@ -76,7 +76,7 @@ export default fp(async (app) => {
       configuration: { content: () => app.swagger(), ...fromHereAlone },
     })
   })
-})
+}, { name: 'openapi' })
 
 /** By itself the plugin calls every body required. */
 function tellOptionalBodies({ paths = {} }: { paths?: object }): void {

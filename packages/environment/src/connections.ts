@@ -1,0 +1,33 @@
+import { Type } from 'typebox'
+
+/** The settings that every process needs to reach its servers. */
+export const connections = {
+  DATABASE_URL: Type.String({
+    pattern: '^postgres(ql)?://',
+    description: 'postgresql://user:password@host:5432/name',
+  }),
+  REDIS_URL: Type.String({ pattern: '^rediss?://', description: 'redis://host:6379' }),
+  QUEUE_PREFIX: Type.String({
+    default: '{automation}',
+    pattern: '^[^:]+$',
+    description: 'prefix of every Redis key; two services can share one Redis under different prefixes',
+  }),
+  LOG_LEVEL: Type.Enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'], { default: 'info' }),
+  START_TIMEOUT: Type.Integer({
+    default: 60,
+    minimum: 1,
+    maximum: 3_600,
+    description: 'seconds that a process waits at start for its servers and the database schema',
+  }),
+}
+
+/** The same settings under the names that the code uses. */
+export function connectionsOf(environment: Type.Static<Type.TObject<typeof connections>>) {
+  return {
+    databaseUrl: environment.DATABASE_URL,
+    redisUrl: environment.REDIS_URL,
+    queuePrefix: environment.QUEUE_PREFIX,
+    logLevel: environment.LOG_LEVEL,
+    startTimeoutSeconds: environment.START_TIMEOUT,
+  }
+}

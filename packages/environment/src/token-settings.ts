@@ -1,0 +1,13 @@
+import { Type } from 'typebox'
+
+/** The settings that verify tokens. Exactly one of the first two must be set. */
+export const tokenSettings = {
+  JWT_SECRET: Type.Optional(
+    Type.String({ minLength: 32, description: 'HS256 secret of 32 characters or more' }),
+  ),
+  JWKS_URL: Type.Optional(
+    Type.String({ pattern: '^https?://', description: 'URL of the key set for RS256 and EdDSA' }),
+  ),
+  JWT_ISSUER: Type.String({ default: 'automation-rules', description: 'the iss that a token must carry' }),
+  JWT_AUDIENCE: Type.String({ default: 'automation-rules', description: 'the aud that a token must carry' }),
+}

@@ -1,0 +1,61 @@
+import { setTimeout } from 'node:timers/promises'
+
+/** A server or another precondition that a process needs before it can work. */
+export interface Dependency {
+  name: string
+  /** What is wrong with it, as in `Redis is away`, or undefined if it is available. */
+  findFault(): Promise<string | undefined>
+}
+
+export interface WaitOptions {
+  timeoutSeconds: number
+  log: { warn(message: string): void; info(message: string): void; fatal(message: string): void }
+}
+
+const pauseMs = 250
+const repeatMs = 10_000
+
+/**
+ * Processes may be started in any order: each waits until its dependencies are available. It logs what is missing at
+ * once, on every change, and every ten seconds. After the timeout the process exits with code 1, and its supervisor
+ * decides what to do next.
+ */
+export async function waitOrExit(dependencies: Dependency[], options: WaitOptions): Promise<void> {
+  const missing = await waitUntilAvailable(dependencies, options)
+  if (missing === undefined) return
+  options.log.fatal(`timed out after ${options.timeoutSeconds} s: ${missing}`)
+  process.exit(1)
+}
+
+/** @returns what is still missing after the timeout, or undefined if all dependencies are available */
+export async function waitUntilAvailable(
+  dependencies: Dependency[],
+  { timeoutSeconds, log }: WaitOptions,
+): Promise<string | undefined> {
+  const deadline = performance.now() + timeoutSeconds * 1_000
+  // A server that accepts the connection and never responds must not delay the timeout.
+  const timeout = setTimeout(timeoutSeconds * 1_000, undefined, { ref: false })
+  const faults = dependencies.map(({ name }): string | undefined => `${name} does not respond`)
+  let logged = ''
+  let loggedAt = 0
+  for (;;) {
+    await Promise.race([Promise.all(dependencies.map(check)), timeout])
+    const missing = faults.filter((fault) => fault !== undefined).join('; ')
+    if (missing === '') {
+      if (logged !== '') log.info('all dependencies are available')
+      return undefined
+    }
+    const now = performance.now()
+    if (now >= deadline) return missing
+    if (missing !== logged || now >= loggedAt + repeatMs) {
+      log.warn(`waiting: ${missing}`)
+      logged = missing
+      loggedAt = now
+    }
+    await setTimeout(pauseMs)
+  }
+
+  async function check({ findFault }: Dependency, index: number): Promise<void> {
+    faults[index] = await findFault()
+  }
+}
