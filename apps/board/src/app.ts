@@ -11,7 +11,7 @@ import { addWriteGuard } from './write-guard.js'
 
 const requestTimeoutMs = 10_000
 
-/** The whole board, ready to listen or to inject requests into. It starts without Redis, and tells whoever looks. */
+/** Builds the whole board, ready to listen or to inject requests into. It starts without Redis, and its pages say so. */
 export async function buildApp(config: Config) {
   const app = Fastify({
     logger: logOptions('board', config.logLevel),
@@ -21,14 +21,14 @@ export async function buildApp(config: Config) {
     requestTimeout: requestTimeoutMs,
     http: { connectionsCheckingInterval: 1_000, headersTimeout: requestTimeoutMs },
   })
-  // A form of another site can send text, and with it the browser's login; JSON it cannot.
+  // A form on another site can send text together with the browser's login, but it cannot send JSON.
   app.removeContentTypeParser('text/plain')
   const queueReader = openQueueReader(config.redisUrl, config.queuePrefix)
   app.addHook('onReady', () => queueReader.connect())
   app.addHook('onClose', () => queueReader.close())
 
   addMetrics(app, config, queueReader)
-  // In the order in which a request meets them.
+  // In the order in which they handle a request.
   addSecurityHeaders(app)
   addLogin(app, config)
   addWriteGuard(app, config)

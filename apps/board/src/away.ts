@@ -2,10 +2,10 @@ import { queueName } from '@automation/queue'
 import type { AppQueue } from '@bull-board/api/typings/app'
 
 const title = 'Redis is away'
-const comfort =
-  'Nothing that was accepted is lost: events are in PostgreSQL, and workers go on with them when Redis is back.'
+const reassurance =
+  'No accepted event is lost: events are stored in PostgreSQL, and workers continue with them when Redis is back.'
 
-/** Instead of the board: asks again by itself, so the board is there as soon as Redis is. */
+/** Shown instead of the board. It reloads itself, so the board appears as soon as Redis is back. */
 export const awayPage = `<!doctype html>
 <html lang="en">
 <head>
@@ -23,18 +23,18 @@ h1 { font-size: 1.4rem }
 <body>
 <main>
 <h1>${title}</h1>
-<p>The board cannot see the queue. ${comfort}</p>
-<p>This page asks again every five seconds.</p>
+<p>The board cannot read the queue. ${reassurance}</p>
+<p>This page reloads every five seconds.</p>
 </main>
 </body>
 </html>
 `
 
-/** In the queue's place, for a page of the board that is open already: it would tell that there is no queue. */
+/** Replaces the queue on a page of the board that is already open, which would otherwise report that there is no queue. */
 const awayQueue: AppQueue = {
   name: queueName,
   displayName: title,
-  description: comfort,
+  description: reassurance,
   statuses: ['latest'],
   counts: {},
   jobs: [],
@@ -52,5 +52,5 @@ const awayQueue: AppQueue = {
   hasWorkers: null,
 }
 
-/** What such a page is answered: the error becomes a notice on it. */
-export const awayAnswer = { error: title, queues: [awayQueue] }
+/** The response to such a page, which shows the error as a notice. */
+export const awayResponse = { error: title, queues: [awayQueue] }

@@ -4,7 +4,7 @@ import { BullMQAdapter } from '@bull-board/api/bullMQAdapter'
 import type { ExternalJobUrl, JobStatus, UIConfig } from '@bull-board/api/typings/app'
 import { FastifyAdapter } from '@bull-board/fastify'
 import type { FastifyPluginAsync } from 'fastify'
-import { awayAnswer, awayPage } from './away.js'
+import { awayPage, awayResponse } from './away.js'
 import { describeData, describeJob, linkToEvent } from './describe-job.js'
 
 interface Options {
@@ -14,7 +14,7 @@ interface Options {
   apiUrl: string | undefined
 }
 
-/** Bull Board over our queue, with our own words. While Redis is away it says so instead of waiting. */
+/** Bull Board for our queue, with our own texts. While Redis is away it reports that instead of waiting. */
 export const boardRoutes: FastifyPluginAsync<Options> = async (app, options) => {
   const { queueReader, basePath } = options
   const serverAdapter = new FastifyAdapter().setBasePath(basePath)
@@ -27,12 +27,12 @@ export const boardRoutes: FastifyPluginAsync<Options> = async (app, options) => 
     const queue = await queueReader.findQueue()
     if (queue === undefined) {
       reply.status(503).header('retry-after', 5)
-      return path.startsWith('/api/') ? reply.send(awayAnswer) : reply.type('text/html').send(awayPage)
+      return path.startsWith('/api/') ? reply.send(awayResponse) : reply.type('text/html').send(awayPage)
     }
     if (queue !== shown) board.addQueue(adaptQueue(queue, options))
     shown = queue
   })
-  // Its fonts are the one thing that Bull Board would ask of others.
+  // Fonts are the only thing that Bull Board would load from other servers.
   app.addHook('onSend', async (_request, _reply, payload) =>
     typeof payload === 'string' ? payload.replace(/<link href="https?:[^>]*>/g, '') : payload,
   )
@@ -40,20 +40,21 @@ export const boardRoutes: FastifyPluginAsync<Options> = async (app, options) => 
 }
 
 function adaptQueue(queue: JobQueue, { allowsWrites, apiUrl }: Options): BullMQAdapter {
-  const adapter = new BeltAdapter(queue, {
+  const adapter = new EventQueueAdapter(queue, {
     displayName: 'Events and due executions',
-    description: 'Accepted events whose rules are to run (trigger, execute), and runs that go on (resume)',
+    description:
+      'Accepted events whose rules are to run (trigger, execute), and executions to continue (resume)',
     readOnlyMode: !allowsWrites,
     ...(apiUrl && { externalJobUrl: (job) => linkToEvent(job, apiUrl) as ExternalJobUrl }),
   })
   adapter.setFormatter('name', describeJob)
-  // What is shown is what an edit would write back.
+  // With writes, the data must be shown as it is, because an edit writes it back.
   if (!allowsWrites) adapter.setFormatter('data', describeData)
   return adapter
 }
 
-/** Without the states that a job of ours never has: what is completed leaves the queue, and no job has children. */
-class BeltAdapter extends BullMQAdapter {
+/** Omits the states that our jobs never have: completed jobs leave the queue, and no job has children. */
+class EventQueueAdapter extends BullMQAdapter {
   override getJobStatuses(): JobStatus[] {
     return ['active', 'waiting', 'prioritized', 'delayed', 'failed']
   }
@@ -71,7 +72,7 @@ function describeBoard({ allowsWrites, apiUrl }: Options): UIConfig {
   }
 }
 
-/** Those of the machine. */
+/** The fonts of the user's system. */
 const fonts = {
   'font-sans': 'system-ui, sans-serif',
   'font-mono': 'ui-monospace, monospace',

@@ -1,13 +1,13 @@
 import { JobData } from '@automation/queue'
 import { Check } from 'typebox/value'
 
-/** As it lies in Redis: somebody may have added it by hand. */
+/** A job as it is stored in Redis; somebody may have added it by hand. */
 interface QueuedJob {
   name: string
   data: unknown
 }
 
-/** What a job is about, in a line. One that is not ours keeps its name. */
+/** Describes a job in one line. A job that is not ours keeps its name. */
 export function describeJob({ name, data }: QueuedJob): string {
   if (!Check(JobData, data)) return name
   if (!('events' in data)) return `${name}: an execution of workspace ${data.workspaceId}`
@@ -17,14 +17,14 @@ export function describeJob({ name, data }: QueuedJob): string {
   return `${name}: ${events.length === 1 ? '1 event' : `${events.length} events`} of ${owner}`
 }
 
-/** A job's data without anything to unfold: each event, and its workspace. */
+/** A job's data without nested objects: the workspace of each event. */
 export function describeData(data: unknown): unknown {
   if (!Check(JobData, data) || !('events' in data)) return data
   const events = Object.fromEntries(data.events.map(({ id, workspaceId }) => [id, workspaceId]))
   return { ...data, events }
 }
 
-/** Where a job's event is, or the first of its events: all of them stand in its data. */
+/** A link to the job's event, or to the first of its events; the job's data lists all of them. */
 export function linkToEvent({ data }: QueuedJob, apiUrl: string) {
   if (!Check(JobData, data)) return undefined
   const [id, displayText] = !('events' in data)

@@ -1,15 +1,15 @@
-/** So many failed logins are an address's own business for a minute. */
+/** The number of failed logins that an address may have within a minute. */
 const allowed = 10
 const windowMs = 60_000
-/** Beyond so many addresses the oldest is forgotten: what strangers send takes bounded memory. */
+/** Beyond this number of addresses the oldest is forgotten, so that unknown clients use bounded memory. */
 const maxAddresses = 1_000
 
-/** Counts failures by address, in windows that begin with the first of them. */
+/** Counts failures per address, in windows that begin with the first failure. */
 export function limitFailures(now: () => number = Date.now) {
   const windows = new Map<string, { count: number; endsAt: number }>()
 
   return {
-    /** 0: may try. */
+    /** How long the address must wait; 0 if it may try now. */
     waitSeconds(address: string): number {
       const window = windows.get(address)
       if (window === undefined || window.count < allowed) return 0

@@ -4,17 +4,17 @@ import { limitFailures } from './limit-failures.js'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** Answers without a login: for probes. */
+    /** Needs no login: for probes. */
     isOpen?: boolean
   }
 }
 
 /**
- * Basic authentication before everything, files and unknown paths included. After a few failures an address waits, and then
- * the right password does not help either: else waiting would not slow down who guesses.
+ * Basic authentication before everything, including files and unknown paths. After ten failures an address must wait, and
+ * meanwhile even the right password is refused: otherwise the wait would not slow down guessing.
  */
 export function addLogin(app: FastifyInstance, { user, password }: { user: string; password: string }): void {
-  const wanted = digest(`${user}:${password}`)
+  const expected = digest(`${user}:${password}`)
   const failures = limitFailures()
 
   app.addHook('onRequest', async (request, reply) => {
@@ -25,8 +25,8 @@ export function addLogin(app: FastifyInstance, { user, password }: { user: strin
     }
     const { authorization } = request.headers
     if (authorization !== undefined) {
-      // Digests, since only what is of one length can be compared in constant time.
-      if (timingSafeEqual(digest(readCredentials(authorization)), wanted)) return
+      // Compares digests, because a comparison in constant time needs equal lengths.
+      if (timingSafeEqual(digest(readCredentials(authorization)), expected)) return
       failures.note(request.ip)
       request.log.warn({ ip: request.ip }, 'login failed')
     }
@@ -37,7 +37,7 @@ export function addLogin(app: FastifyInstance, { user, password }: { user: strin
   })
 }
 
-/** `<user>:<password>`, or whatever else was sent. */
+/** Returns `<user>:<password>`, or whatever else the client sent. */
 function readCredentials(authorization: string): string {
   const encoded = /^Basic +(\S+)$/i.exec(authorization)?.[1] ?? ''
   return Buffer.from(encoded, 'base64').toString()

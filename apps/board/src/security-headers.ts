@@ -1,8 +1,8 @@
 import type { FastifyInstance } from 'fastify'
 
 /**
- * A page may load and ask nothing but this process, and nobody may frame it. Styles in the markup are allowed: the board
- * sets some while it draws.
+ * A page may load from and call only this process, and no other site may frame it. Inline styles are allowed because the
+ * board sets some while it renders.
  */
 const contentSecurityPolicy = [
   "default-src 'none'",
@@ -26,7 +26,7 @@ const headers = {
   'cross-origin-resource-policy': 'same-origin',
 }
 
-/** On every answer, refusals and errors included. What is not a file of the board is kept by no cache. */
+/** Sets the headers on every response, including refusals and errors. Caches may store only the files of the board. */
 export function addSecurityHeaders(app: FastifyInstance): void {
   app.addHook('onSend', async (_request, reply) => {
     reply.headers(headers)

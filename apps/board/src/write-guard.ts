@@ -1,8 +1,8 @@
 import type { FastifyInstance } from 'fastify'
 
 /**
- * Bull Board refuses the writes of a read-only queue by itself; here everything that is not reading stops before it gets there.
- * Where writes are allowed, they come from the board's own pages alone, and each leaves a line in the log.
+ * Refuses every request that is not a read, before it reaches Bull Board, which also refuses writes on a read-only queue.
+ * If writes are allowed, they must come from the board's own pages, and each is logged.
  */
 export function addWriteGuard(
   app: FastifyInstance,
@@ -12,10 +12,10 @@ export function addWriteGuard(
     const { method, url, ip, headers } = request
     if (method === 'GET' || method === 'HEAD') return
     if (!allowsWrites) return reply.status(403).send({ error: 'The board is read-only' })
-    // Browsers tell where a request comes from; what is no browser tells nothing, and sends no login that it does not know.
+    // Browsers send the origin of a request. Other clients send none, but they cannot use a login that a browser stores.
     if ((headers['sec-fetch-site'] ?? 'same-origin') !== 'same-origin') {
-      return reply.status(403).send({ error: 'Not from another site' })
+      return reply.status(403).send({ error: 'Requests from other sites are refused' })
     }
-    request.log.info({ user, ip, method, url }, 'write')
+    request.log.info({ user, ip, method, url }, 'write request')
   })
 }

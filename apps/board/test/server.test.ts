@@ -38,7 +38,7 @@ t.test(
     t.strictSame(await board.exited, { code: 0, signal: null })
     const told = await readFile(log, 'utf8')
     t.match(told, /"msg":"login failed"/)
-    t.match(told, /"user":"ada".*"method":"PUT".*"msg":"write"/)
+    t.match(told, /"user":"ada".*"method":"PUT".*"msg":"write request"/)
     for (const secret of [settings.BOARD_PASSWORD, 'not the password', authorize().authorization.slice(6)])
       t.notMatch(told, secret)
   },

@@ -82,7 +82,7 @@ t.test('an event whose job cannot be restored hides no other, on its page or beh
   t.notOk(restored.has(ids[3] ?? ''))
   while (!lines.some(({ failed }) => failed)) await setTimeout(20)
   t.match(lines.filter(({ failed }) => failed)[0], { failed: 1, jobId: ids[3], err: { message: /refused/ } })
-  t.equal(lines.filter(({ msg }) => msg === 'sweep failed; the next one goes on').length, 0)
+  t.equal(lines.filter(({ msg }) => msg === 'sweep failed; the next sweep continues').length, 0)
 })
 
 t.test('so it is with an execution', async (t) => {

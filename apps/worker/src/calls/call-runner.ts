@@ -159,7 +159,7 @@ export class CallRunner {
     const { statusCode } = (effect.output ?? {}) as { statusCode?: number }
     log.debug(
       { ...idsOf(execution), action: type, index: of.index, result: resultOf(effect), statusCode },
-      'called',
+      'outbound call finished',
     )
   }
 }

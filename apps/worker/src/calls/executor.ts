@@ -85,7 +85,7 @@ export class Executor {
     const tracked = this.#holdDuring(held, work)
       // The lease expires, and another worker tries.
       .catch((error) =>
-        this.#parts.log.error({ err: error, ...idsOf(held.execution) }, 'an execution could not continue'),
+        this.#parts.log.error({ err: error, ...idsOf(held.execution) }, 'execution could not continue'),
       )
       .finally(() => this.#underWay.delete(tracked))
     this.#underWay.add(tracked)

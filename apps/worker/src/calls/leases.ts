@@ -42,7 +42,7 @@ export class Leases {
     this.#withdrawal = repeat(
       () => this.#withdraw(),
       pauseMs,
-      (error) => log.warn({ err: error }, 'interruptions could not be withdrawn; the next attempt follows'),
+      (error) => log.warn({ err: error }, 'interruptions could not be withdrawn; retrying'),
     )
   }
 

@@ -44,7 +44,7 @@ export function startSweeper(
 ) {
   const events = walkEvents(database)
   const executions = walkExecutions(database)
-  return repeat(sweep, pauseMs, (error) => log.warn({ err: error }, 'sweep failed; the next one goes on'))
+  return repeat(sweep, pauseMs, (error) => log.warn({ err: error }, 'sweep failed; the next sweep continues'))
 
   /** The lock ends with its transaction, and so also with a worker that is killed here, or sleeps. */
   async function sweep(isStopped: () => boolean): Promise<void> {
@@ -72,7 +72,7 @@ export function startSweeper(
       { timeout: maxSweepMs },
     )
     if (restored > 0) log.info({ restored }, 'restored jobs')
-    if (failed > 0) log.warn({ failed, ...example }, 'jobs could not be restored; the next sweeps try again')
+    if (failed > 0) log.warn({ failed, ...example }, 'jobs could not be restored; the next sweep tries again')
   }
 
   async function restorePages<Row extends Unfinished>(
@@ -87,7 +87,7 @@ export function startSweeper(
       if (orphans.length > 0) {
         await end(orphans.map(({ id }) => id))
         const workspaceIds = [...new Set(orphans.map(({ workspaceId }) => workspaceId))].slice(0, maxNamed)
-        log.warn({ ended: orphans.length, workspaceIds }, 'ended work of workspaces that no longer exist')
+        log.warn({ ended: orphans.length, workspaceIds }, 'ended events of workspaces that no longer exist')
       }
       const jobs = jobsOf(page.filter(({ hasWorkspace }) => hasWorkspace))
       sum = addUp(sum, await restoreJobs(jobs))

@@ -37,7 +37,7 @@ export function startRetention(
   const rounds = repeat(
     () => removeRound({ database, defaultDays, log, metrics, signal }),
     pauseMs,
-    (error) => log.warn({ err: error }, 'what is old could not all be removed; the next round goes on'),
+    (error) => log.warn({ err: error }, 'some expired rows could not be removed; the next round continues'),
   )
   return {
     stop(): Promise<void> {
@@ -65,11 +65,15 @@ export async function removeRound({
   if (Math.abs(aheadMs) > maxSkewMs) {
     metrics.retentionRefused.inc()
     const aheadSeconds = Math.round(aheadMs / 1_000)
-    return log.error({ aheadSeconds }, 'removed nothing: the clocks of this worker and of Postgres differ')
+    return log.error(
+      { aheadSeconds },
+      'retention removed nothing: the clocks of this worker and of Postgres differ',
+    )
   }
   const removed = await removeOld(database, now, defaultDays, signal)
   const seconds = Math.round((performance.now() - startedAt) / 1_000)
-  if (Object.values(removed).some((count) => count > 0)) log.info({ removed, seconds }, 'removed what is old')
+  if (Object.values(removed).some((count) => count > 0))
+    log.info({ removed, seconds }, 'removed expired rows')
 }
 
 /**

@@ -89,7 +89,7 @@ export class EventRunner {
       // The faster delivery replies to the caller, or the caller reads what it stored.
       if (held === undefined) {
         for (const execution of executions) execution.span?.end(true)
-        return log.debug({ eventId: event.id }, 'event was done by another delivery')
+        return log.debug({ eventId: event.id }, 'event was already done')
       }
       for (const execution of executions) executor.publish(execution)
       // Rules are independent, so none waits for the calls of another.
