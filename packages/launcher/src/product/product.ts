@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto'
 import { mkdir } from 'node:fs/promises'
-import { fileURLToPath } from 'node:url'
 import { tokenParty } from '@automation/access'
 import { migrate } from '@automation/database'
+import { entries } from '../entries.js'
 import { quietStep, type Step } from '../progress.js'
 import { startPostgres } from '../servers/postgres.js'
 import { startRedis } from '../servers/redis.js'
@@ -67,12 +67,6 @@ export interface Product {
   restartRedis(): Promise<Server>
   /** Stops APIs, workers and boards first, so that they finish their work in progress; then Redis and Postgres. */
   stop(): Promise<void>
-}
-
-const entries = {
-  api: fileURLToPath(new URL('../../../../../apps/api/dist/src/server.js', import.meta.url)),
-  worker: fileURLToPath(new URL('../../../../../apps/worker/dist/src/main.js', import.meta.url)),
-  board: fileURLToPath(new URL('../../../../../apps/board/dist/src/server.js', import.meta.url)),
 }
 
 /**
