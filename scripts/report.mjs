@@ -1,8 +1,11 @@
 import { Transform } from 'node:stream'
+import { readCpuSeconds } from './cpu-time.mjs'
+
+const slowestShown = 10
 
 /**
  * What a test run prints (tap's `reporter`, .taprc): a line for each file as it ends, the remarks that its tests make, and
- * last, where the log of a CI run is read, each failure with its diagnostics. tap's own reporters draw for a terminal
+ * last, where the log of a CI run is read, each failure with its diagnostics, the slowest files and the time of it all. tap's own reporters draw for a terminal
  * and print nothing where CI is set. Everything else of a file stays in .tap/test-results.
  */
 export default class Report extends Transform {
@@ -11,6 +14,7 @@ export default class Report extends Transform {
   #faults = []
   #failures = []
   #inFault = false
+  #files = []
 
   _transform(chunk, _encoding, done) {
     const lines = (this.#rest + chunk).split('\n')
@@ -22,7 +26,7 @@ export default class Report extends Transform {
   _flush(done) {
     if (this.#rest) this.#read(this.#rest)
     if (this.#failures.length > 0) this.push(`\nFailed:\n\n${this.#failures.join('\n')}\n`)
-    this.push(`\n${this.#remarks.join('\n')}\n`)
+    this.push(`\n${this.#remarks.join('\n')}\n\n${this.#describeTime()}\n`)
     done()
   }
 
@@ -40,11 +44,26 @@ export default class Report extends Transform {
     this.#faults.push(line)
   }
 
+  #describeTime() {
+    const slowest = this.#files.toSorted((a, b) => b.seconds - a.seconds).slice(0, slowestShown)
+    const lines = slowest.map(({ seconds, name }) => `${seconds.toFixed(0).padStart(6)} s  ${name}`)
+    // The parent has the shared Postgres and Redis (with-services).
+    const cpuSeconds = readCpuSeconds(process.ppid)
+    const cpu = cpuSeconds === undefined ? '' : `, ${describeSeconds(cpuSeconds)} of CPU`
+    return `The slowest files:\n${lines.join('\n')}\n${describeSeconds(process.uptime())}${cpu}`
+  }
+
   #endFile(line) {
+    const [, name, ms] = /^(?:not )?ok \d+ - (\S+).*# time=([\d.]+)ms/.exec(line) ?? []
+    if (name !== undefined) this.#files.push({ name, seconds: Number(ms) / 1_000 })
     this.push(`${[line, ...this.#remarks].join('\n  ')}\n`)
     if (line.startsWith('not ok')) this.#failures.push(line, ...this.#faults)
     this.#remarks = []
     this.#faults = []
     this.#inFault = false
   }
+}
+
+function describeSeconds(seconds) {
+  return `${Math.floor(seconds / 60)} min ${Math.floor(seconds % 60)} s`
 }

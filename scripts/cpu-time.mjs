@@ -1,0 +1,36 @@
+import { readdirSync, readFileSync } from 'node:fs'
+
+const ticksPerSecond = 100
+
+/**
+ * The seconds of CPU that a process has used, with all that it has started: those that have ended are counted where somebody
+ * waited for them.
+ *
+ * @returns undefined where there is no /proc
+ */
+export function readCpuSeconds(pid) {
+  try {
+    const rows = readdirSync('/proc')
+      .filter((name) => /^\d+$/.test(name))
+      .flatMap(readRow)
+    return sumTicks(rows, pid) / ticksPerSecond
+  } catch {
+    return undefined
+  }
+}
+
+function sumTicks(rows, pid) {
+  const own = rows.find((row) => row.pid === pid)?.ticks ?? 0
+  return rows.filter(({ parent }) => parent === pid).reduce((sum, row) => sum + sumTicks(rows, row.pid), own)
+}
+
+function readRow(name) {
+  try {
+    // After the name, which may hold anything, in parentheses.
+    const fields = readFileSync(`/proc/${name}/stat`, 'utf8').split(') ').at(-1).split(' ')
+    const ticks = fields.slice(11, 15).reduce((sum, field) => sum + Number(field), 0)
+    return [{ pid: Number(name), parent: Number(fields[1]), ticks }]
+  } catch {
+    return []
+  }
+}
