@@ -10,8 +10,6 @@ import t, { type Test } from 'tap'
 import { until } from './fixtures/product.js'
 import { openTraceCollector } from './fixtures/trace-collector.js'
 
-t.setTimeout(120_000)
-
 /** What nobody may read anywhere but in Postgres, each recognised by a text of its own. */
 const word = (name: string) => `canary-${name}-${randomBytes(9).toString('hex')}`
 const jwtSecret = word('jwt-secret-of-enough-length')

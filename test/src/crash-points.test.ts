@@ -19,8 +19,6 @@ import { findCounterFaults, findFaults, findStrayCalls, readEffects } from './fi
 import { inParallel } from './fixtures/product.js'
 import { startProductWithTargets } from './fixtures/product-with-targets.js'
 
-t.setTimeout(300_000)
-
 /** By then a point was met, or is never. */
 const patienceMs = 120_000
 const slowMs = 3_000

@@ -9,8 +9,6 @@ import {
 } from './fixtures/aftermath.js'
 import { type CrashedRun, openCrashSite } from './fixtures/crashes.js'
 
-t.setTimeout(180_000)
-
 const site = await openCrashSite((url) => ({
   task: [{ type: 'CREATE_TASK', config: { title: 'Task' } }],
   event: [{ type: 'EMIT_EVENT', config: { eventType: 'TAG_ADDED' } }],

@@ -2,8 +2,6 @@ import { Redis } from 'ioredis'
 import t, { type Test } from 'tap'
 import { type Answer, inParallel, startRunningProduct, type Tenant, until } from './fixtures/product.js'
 
-t.setTimeout(180_000)
-
 const floodSize = 5_000
 const quietCount = 20
 const path = '/api/automation-rules/trigger/LEAD_CREATED'

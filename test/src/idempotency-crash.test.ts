@@ -4,8 +4,6 @@ import type { Moment } from './fixtures/kill-at-query.js'
 import { settle } from './fixtures/outcomes.js'
 import { startRunningProduct, until } from './fixtures/product.js'
 
-t.setTimeout(180_000)
-
 const house = await startRunningProduct()
 const { product } = house
 t.teardown(() => house.stop())

@@ -4,8 +4,6 @@ import { type Answer, startRunningProduct } from './fixtures/product.js'
 import { prepareWrites, type WriteRequest } from './fixtures/write-requests.js'
 import { openTcpProxy } from './storm/tcp-proxy.js'
 
-t.setTimeout(600_000)
-
 /** A statement ends within 10 s and a connection is had within 2 s; the rest is for a busy machine. */
 const longestMs = 13_000
 /** Each way: so that requests which are sent at once are at different statements when the line falls silent. */

@@ -3,8 +3,6 @@ import t from 'tap'
 import { type Answer, startRunningProduct, type Tenant, until } from './fixtures/product.js'
 import { openTcpProxy } from './storm/tcp-proxy.js'
 
-t.setTimeout(180_000)
-
 const house = await startRunningProduct({ apis: 0, workers: 0 })
 const { product, database } = house
 t.teardown(() => house.stop())

@@ -5,8 +5,6 @@ import t, { type Test } from 'tap'
 import { inParallel, startRunningProduct, until } from './fixtures/product.js'
 import { superviseWorkers } from './fixtures/supervisor.js'
 
-t.setTimeout(180_000)
-
 const innocents = 20
 /** Of steady traffic (ms). */
 const pauseMs = 50

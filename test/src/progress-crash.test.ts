@@ -8,8 +8,6 @@ import {
 } from './fixtures/aftermath.js'
 import { failingOnce, openCrashSite } from './fixtures/crashes.js'
 
-t.setTimeout(180_000)
-
 const task = { type: 'CREATE_TASK', config: { title: 'Task' } }
 const site = await openCrashSite((url) => ({
   retrying: [

@@ -4,8 +4,6 @@ import t from 'tap'
 import { inParallel, startRunningProduct, until } from './fixtures/product.js'
 import { describeTimes } from './fixtures/steady-requests.js'
 
-t.setTimeout(300_000)
-
 const events = 200
 /** As a worker's settings are when nobody sets them. */
 const jobsAtATime = 12

@@ -10,8 +10,6 @@ import {
 } from './fixtures/steady-requests.js'
 import { openTargets } from './fixtures/targets.js'
 
-t.setTimeout(180_000)
-
 /** Of each kind of requests. */
 const everyMs = 60
 /** A job that had stalled would take longer (ms). */

@@ -10,8 +10,6 @@ import {
 } from './fixtures/steady-requests.js'
 import { makeWebhookSender } from './fixtures/webhook-sender.js'
 
-t.setTimeout(300_000)
-
 /** `--long`: as long as the figures in docs/reliability.md say; else as long as `npm test` allows. */
 const isLong = process.argv.includes('--long')
 const awayMs = isLong

@@ -5,8 +5,6 @@ import t from 'tap'
 import { startOwnProcess } from './fixtures/own-process.js'
 import { until } from './fixtures/product.js'
 
-t.setTimeout(180_000)
-
 const jwtSecret = 'a secret of tests, of more than 32 characters'
 const directory = await makeTemporaryDirectory()
 const ports = { postgres: await findFreePort(), redis: await findFreePort() }

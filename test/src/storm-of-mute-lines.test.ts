@@ -1,13 +1,12 @@
 import t from 'tap'
 import { checkStorm } from './fixtures/storm-run.js'
 
-t.setTimeout(900_000)
-
 /** Lost 44 of its 5,000 acknowledged events when transactions and acceptances shared connections. */
-const seed = 31
+const seed = '31'
+const [events, faults] = process.env.TEST_LONG ? [5_000, 20] : [1_200, 6]
 
 t.test('lines that go mute in the middle of statements lose nothing that was acknowledged', async (t) => {
-  const size = ['--events', '5000', '--faults', '20']
-  const counts = await checkStorm(t, ['--seed', `${seed}`, ...size, '--only', 'mute line'])
-  t.strictSame(counts, [20])
+  const size = ['--events', `${events}`, '--faults', `${faults}`]
+  const counts = await checkStorm(t, ['--seed', seed, ...size, '--only', 'mute line'])
+  t.strictSame(counts, [faults])
 })

@@ -5,8 +5,6 @@ import { findCounterFaults, readEffects } from './fixtures/effects.js'
 import { inParallel, type Tenant, until } from './fixtures/product.js'
 import { startProductWithTargets } from './fixtures/product-with-targets.js'
 
-t.setTimeout(180_000)
-
 /** More than may wait in line for one workspace: some are put off, and come back. */
 const stuck = 300
 const timeoutMs = 10_000

@@ -5,8 +5,6 @@ import t from 'tap'
 import { startRunningProduct, until } from './fixtures/product.js'
 import { type CollectedSpan, openTraceCollector } from './fixtures/trace-collector.js'
 
-t.setTimeout(60_000)
-
 const collector = await openTraceCollector()
 t.teardown(() => collector.close())
 

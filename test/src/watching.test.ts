@@ -2,8 +2,6 @@ import { readFile } from 'node:fs/promises'
 import t from 'tap'
 import { startRunningProduct, until } from './fixtures/product.js'
 
-t.setTimeout(60_000)
-
 const docs = new URL('../../../docs/', import.meta.url)
 const { call, stop, product } = await startRunningProduct({ env: { METRICS_PORT: '0' } })
 t.teardown(stop)

@@ -5,8 +5,6 @@ import { makeTaskRule, readOutcomes, settle } from './fixtures/outcomes.js'
 import { startRunningProduct, until } from './fixtures/product.js'
 import { makeWebhookSender, type WebhookSender } from './fixtures/webhook-sender.js'
 
-t.setTimeout(180_000)
-
 const house = await startRunningProduct()
 const { product } = house
 t.teardown(() => house.stop())

@@ -4,8 +4,6 @@ import { makeTaskRule, readOutcomes, settle } from './fixtures/outcomes.js'
 import { inParallel, startRunningProduct } from './fixtures/product.js'
 import { makeWebhookSender, type WebhookAnswer } from './fixtures/webhook-sender.js'
 
-t.setTimeout(180_000)
-
 const house = await startRunningProduct({ apis: 2 })
 t.teardown(() => house.stop())
 

@@ -6,8 +6,6 @@ import { findCounterFaults, findFaults, findStrayCalls, readEffects } from './fi
 import { inParallel } from './fixtures/product.js'
 import { startProductWithTargets } from './fixtures/product-with-targets.js'
 
-t.setTimeout(180_000)
-
 const events = 300
 const kills = 10
 

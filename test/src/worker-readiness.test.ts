@@ -3,8 +3,6 @@ import { Queue } from 'bullmq'
 import t from 'tap'
 import { startRunningProduct, until } from './fixtures/product.js'
 
-t.setTimeout(180_000)
-
 const house = await startRunningProduct()
 const { product, database, workspaceId } = house
 const own = database.forWorkspace(workspaceId)

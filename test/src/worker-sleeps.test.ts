@@ -10,8 +10,6 @@ import {
 import { until } from './fixtures/product.js'
 import { startProductWithTargets } from './fixtures/product-with-targets.js'
 
-t.setTimeout(180_000)
-
 /** Half as long again as a lease lasts. */
 const heldMs = 12_000
 

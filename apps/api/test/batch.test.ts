@@ -23,7 +23,6 @@ const env = {
   QUEUE_PREFIX: `{${newId()}}`,
 }
 // Two APIs and a worker of its own: on a machine that has other work they take their time.
-t.setTimeout(60_000)
 const [api, twin] = await Promise.all([startApi(t, env), startApi(t, env)])
 const single = `${rules}/trigger/LEAD_CREATED`
 const batch = `${single}/batch`

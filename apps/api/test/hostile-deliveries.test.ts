@@ -15,8 +15,6 @@ import { listSignatureMutants } from './fixtures/hostile/signature-mutants.js'
 import { listSignedMutants } from './fixtures/hostile/signed-mutants.js'
 import { makeSender, provider } from './fixtures/sender.js'
 
-t.setTimeout(120_000)
-
 const api = await startApi(t)
 await api.app.listen({ host: '127.0.0.1', port: 0 })
 const { port } = api.app.server.address() as AddressInfo

@@ -4,8 +4,6 @@ import type { Rule } from '../src/routes/rules/rule-schemas.js'
 import { ruleBody, rules, startApi } from './fixtures/api.js'
 import { startWorker } from './fixtures/worker.js'
 
-t.setTimeout(60_000)
-
 const api = await startApi(t, { DATABASE_URL: await createPrivateDatabase(process.env.DATABASE_URL ?? '') })
 await startWorker(t, api.config, t.testdir({ mail: {} }))
 

@@ -7,8 +7,6 @@ import { matchLists } from './fixtures/match-lists.js'
 import { makeSender } from './fixtures/sender.js'
 import { startWorker } from './fixtures/worker.js'
 
-t.setTimeout(60_000)
-
 const directory = t.testdir({ mail: {} })
 const DATABASE_URL = await createPrivateDatabase(process.env.DATABASE_URL ?? '')
 const api = await startApi(t, { DATABASE_URL })

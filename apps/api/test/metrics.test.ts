@@ -4,8 +4,6 @@ import t from 'tap'
 import { type Api, ruleBody, rules, startApi } from './fixtures/api.js'
 import { makeSender, nowText } from './fixtures/sender.js'
 
-t.setTimeout(60_000)
-
 const watched = { METRICS_PORT: '0' }
 
 /** What a series stands at; undefined where there is none. */

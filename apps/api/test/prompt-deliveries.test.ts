@@ -8,8 +8,6 @@ import { ruleBody, rules, startApi } from './fixtures/api.js'
 import { makeSender, nowText, provider } from './fixtures/sender.js'
 import { startWorker } from './fixtures/worker.js'
 
-t.setTimeout(60_000)
-
 const subscriptions = '/api/developer/v1/subscriptions'
 const directory = t.testdir({ mail: {} })
 

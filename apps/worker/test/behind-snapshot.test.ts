@@ -3,8 +3,6 @@ import { createPrivateDatabase } from '@automation/launcher'
 import { markEvents, markExecutions, walkEvents, walkExecutions } from '@automation/ledger'
 import t from 'tap'
 
-t.setTimeout(180_000)
-
 const seconds = 300
 /** Entries: those of the last ten seconds, some slices of the walk, and a page. */
 const fewReads = 40_000

@@ -6,8 +6,6 @@ import type { RestoringQueue } from '../src/repair/restore-jobs.js'
 import { startSweeper } from '../src/repair/sweeper.js'
 import { type House, openHouse } from './fixtures/house.js'
 
-t.setTimeout(90_000)
-
 const maxPage = 500
 
 /** A house on a database in which nothing else is left to do: a sweeper looks after all workspaces. */

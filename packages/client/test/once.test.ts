@@ -4,8 +4,6 @@ import { openCuttingProxy } from './fixtures/cutting-proxy.js'
 import { matchLists } from './fixtures/match-lists.js'
 import { startOwnProduct } from './fixtures/product.js'
 
-t.setTimeout(120_000)
-
 const { product, options } = await startOwnProduct(t, { workers: 0 })
 const proxy = await openCuttingProxy(t, options.baseUrl)
 const client = createClient({ ...options, baseUrl: proxy.baseUrl })

@@ -7,8 +7,6 @@ import { createClient } from '../src/create-client.js'
 import { matchLists } from './fixtures/match-lists.js'
 import { startOwnProduct } from './fixtures/product.js'
 
-t.setTimeout(120_000)
-
 const root = fileURLToPath(new URL('../../../../', import.meta.url))
 const run = promisify(execFile)
 

@@ -3,8 +3,6 @@ import { once } from 'node:events'
 import { text } from 'node:stream/consumers'
 import t from 'tap'
 
-t.setTimeout(120_000)
-
 /** The tests of all that reads or writes times. */
 const files = ['template', 'operators', 'run', 'progress']
 

@@ -34,7 +34,9 @@ async function runWithServices(command: string, args: string[]): Promise<number>
     const [postgres, redis] = await Promise.all(starting)
     await migrate(postgres.url)
     if (signals.first !== undefined) return codeOf(signals.first)
-    const environment = { DATABASE_URL: postgres.url, REDIS_URL: redis.url }
+    // A test file that runs alone has the limit that .taprc gives to each, in seconds.
+    const { TAP_TIMEOUT = '1800' } = process.env
+    const environment = { DATABASE_URL: postgres.url, REDIS_URL: redis.url, TAP_TIMEOUT }
     return await runCommand(command, args, environment, (forward) => {
       signals.forward = forward
     })

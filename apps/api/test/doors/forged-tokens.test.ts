@@ -7,8 +7,6 @@ import { type Api, mint, rules, startApi } from '../fixtures/api.js'
 import { type Forgery, makeForgeries } from '../fixtures/doors/forgeries.js'
 import { asymmetric, claims } from '../fixtures/forge.js'
 
-t.setTimeout(120_000)
-
 const api = await startApi(t)
 const { id, users } = await api.makeWorkspace()
 const user = users.admin

@@ -14,7 +14,6 @@ import { nowText } from '../fixtures/sender.js'
 
 // Ten thousand requests, so many at a time.
 const width = 8
-t.setTimeout(170_000)
 
 const { api, operations } = await readOperations(() => startApi(t))
 const database = openUnrecorded(api.config.databaseUrl)

@@ -7,7 +7,6 @@ import { rules, startApi } from '../fixtures/api.js'
 const sockets = 500
 /** By then nobody who does not send a whole request may hold a socket. */
 const boundMs = 15_000
-t.setTimeout(6 * boundMs)
 
 const head = `POST ${rules} HTTP/1.1\r\nhost: localhost\r\n`
 /** What is sent at once, and what comes after it, bit by bit and for ever. */
