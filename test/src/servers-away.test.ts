@@ -10,8 +10,8 @@ import {
 } from './fixtures/steady-requests.js'
 import { makeWebhookSender } from './fixtures/webhook-sender.js'
 
-/** `--long`: as long as the figures in docs/reliability.md say; else as long as `npm test` allows. */
-const isLong = process.argv.includes('--long')
+/** `--long` or TEST_LONG: as long as the figures in docs/reliability.md say; else as long as `npm test` allows. */
+const isLong = process.argv.includes('--long') || process.env.TEST_LONG !== undefined
 const awayMs = isLong
   ? { postgres: 60_000, redisDead: 30_000, redisPaused: 30_000 }
   : { postgres: 15_000, redisDead: 5_000, redisPaused: 10_000 }
