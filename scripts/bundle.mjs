@@ -19,7 +19,7 @@ await build({
   logLevel: 'warning',
   external: [
     // They stay modules of their own: tests preload them, and make them fail at chosen points.
-    ...['pg', 'bullmq', 'ioredis', 'nodemailer'],
+    ...['pg', 'bullmq', 'ioredis', 'nodemailer', 'undici'],
     // They are loaded on demand, or read files beside themselves.
     ...['@opentelemetry/*', '@prisma/client', '@prisma/schema-engine-wasm', '@scalar/*'],
   ],
