@@ -1,12 +1,19 @@
 import t from 'tap'
 import { startApi } from './fixtures/api.js'
 
+interface Response {
+  $ref?: string
+  description?: string
+  content?: Record<string, unknown>
+}
+
 interface Operation {
+  operationId?: string
   summary?: string
   tags?: string[]
   parameters?: { name: string; in: string; required?: boolean }[]
   requestBody?: { required: boolean; content: Record<string, unknown> }
-  responses: Record<string, { description?: string; content?: Record<string, unknown> }>
+  responses: Record<string, Response>
   security?: object[]
 }
 
@@ -14,7 +21,11 @@ interface Document {
   openapi: string
   tags: { name: string }[]
   paths: Record<string, Record<string, Operation>>
-  components: { schemas: Record<string, unknown>; securitySchemes: Record<string, unknown> }
+  components: {
+    schemas: Record<string, unknown>
+    responses: Record<string, Response>
+    securitySchemes: Record<string, unknown>
+  }
 }
 
 interface Route {
@@ -110,6 +121,11 @@ function operationOf({ method, path }: Pick<Route, 'method' | 'path'>): Operatio
   return found === undefined ? undefined : document.paths[found]?.[method]
 }
 
+function resolve(response: Response): Response {
+  const name = response.$ref?.replace('#/components/responses/', '')
+  return name === undefined ? response : (document.components.responses[name] ?? {})
+}
+
 function namesOf(operation: Operation | undefined, place: string): string[] {
   return operation?.parameters?.filter((parameter) => parameter.in === place).map(({ name }) => name) ?? []
 }
@@ -136,7 +152,8 @@ t.test('each route tells how it succeeds and every refusal that it may give', as
     const { responses = {} } = operationOf({ method, path }) ?? {}
     const told = Object.keys(responses).map(Number)
     t.strictSame(told.sort(), [...success, ...always, ...refusals].sort(), `${method} ${path}`)
-    for (const [status, { description, content }] of Object.entries(responses)) {
+    for (const [status, response] of Object.entries(responses)) {
+      const { description, content } = resolve(response)
       t.equal(typeof description, 'string')
       if (status !== '204') t.ok(content?.['application/json'], `${method} ${path} ${status} has a body`)
     }
@@ -184,6 +201,39 @@ t.test('parameters, bodies and security are told', async (t) => {
   )
   t.ok(document.components.securitySchemes)
   t.notMatch(JSON.stringify(document), /x-optional/, 'nor does a mark of ours come through')
+})
+
+t.test('every operation has an id of its own, and every noun is a component', async (t) => {
+  const operations = Object.values(document.paths).flatMap((path) => Object.values(path))
+  const ids = operations.map(({ operationId }) => operationId ?? '')
+  for (const id of ids) t.match(id, /^[a-z]+([A-Z][a-z]+)+$/)
+  t.equal(new Set(ids).size, operations.length)
+  for (const { operationId, requestBody, responses } of operations)
+    for (const { content } of [requestBody ?? {}, ...Object.values(responses).map(resolve)] as Response[])
+      for (const { schema } of Object.values(content ?? {}) as { schema: object }[])
+        t.match(schema, { $ref: /^#\/components\/schemas\/[A-Z]\w+$/ }, `${operationId}`)
+  t.notMatch(JSON.stringify(document.components.schemas), /"title":"/, 'the title became the name')
+})
+
+t.test('an error response has one definition for all operations', async (t) => {
+  t.strictSame(
+    Object.values(document.components.responses).length,
+    new Set(routes.flatMap(({ refusals }) => [...always, ...refusals])).size,
+  )
+  for (const { operationId, responses } of Object.values(document.paths).flatMap(Object.values<Operation>))
+    for (const [status, { $ref }] of Object.entries(responses))
+      t.equal(
+        $ref !== undefined,
+        Number(status) >= 400 && operationId !== 'getReadiness',
+        `${operationId} ${status}`,
+      )
+})
+
+t.test('conditions and actions are plain unions, which any generator understands', async (t) => {
+  const { Condition, Action } = document.components.schemas as Record<string, Record<string, object[]>>
+  t.notMatch(JSON.stringify(document.components.schemas), /"(if|then|else)":/)
+  t.ok(Condition?.anyOf?.every((branch) => 'additionalProperties' in branch))
+  t.equal(Action?.oneOf?.length, 6)
 })
 
 t.test('every reference resolves', async (t) => {

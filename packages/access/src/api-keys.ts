@@ -7,24 +7,34 @@ import { credentialTimes, orNull, presentTimes, Timestamp } from './credential.j
 import { Refused } from './refused.js'
 
 /** What a key may do. Those on rules are like the roles: each holds the ones before it. `admin` holds all. */
-export const Scope = Type.Enum(['receipts:read', 'rules:read', 'rules:run', 'rules:write', 'admin'])
+export const Scope = Type.Enum(['receipts:read', 'rules:read', 'rules:run', 'rules:write', 'admin'], {
+  title: 'Scope',
+})
 export type Scope = Type.Static<typeof Scope>
 
-export const ApiKey = Type.Object({
-  id: Type.String({ format: 'uuid' }),
-  name: Type.String({ minLength: 1, maxLength: 200 }),
-  scopes: Type.Array(Scope, { minItems: 1, uniqueItems: true }),
-  state: Type.Enum(['active', 'expired', 'revoked']),
-  ...credentialTimes,
-  expiresAt: orNull(Timestamp),
-})
+export const ApiKey = Type.Object(
+  {
+    id: Type.String({ format: 'uuid' }),
+    name: Type.String({ minLength: 1, maxLength: 200 }),
+    scopes: Type.Array(Scope, { minItems: 1, uniqueItems: true }),
+    state: Type.Enum(['active', 'expired', 'revoked']),
+    ...credentialTimes,
+    expiresAt: orNull(Timestamp),
+  },
+  { title: 'ApiKey' },
+)
 export type ApiKey = Type.Static<typeof ApiKey>
 
-/** The only answer that ever shows the key itself. */
-export const NewApiKey = Type.Object({
-  ...ApiKey.properties,
-  key: Type.String({ description: 'shown this once; only its SHA-256 is kept' }),
-})
+/** The only response that contains the key. */
+export const NewApiKey = Type.Object(
+  {
+    ...ApiKey.properties,
+    key: Type.String({
+      description: 'Text of the key. Only this response contains it. The service stores only its SHA-256.',
+    }),
+  },
+  { title: 'NewApiKey' },
+)
 export type NewApiKey = Type.Static<typeof NewApiKey>
 
 export const ApiKeyToCreate = Type.Object(
@@ -32,10 +42,10 @@ export const ApiKeyToCreate = Type.Object(
     name: ApiKey.properties.name,
     scopes: ApiKey.properties.scopes,
     expiresAt: Type.Optional(
-      Type.String({ description: 'ISO 8601 date, or time with a zone; without it the key never expires' }),
+      Type.String({ description: 'ISO 8601 date, or time with a zone. Without it the key never expires.' }),
     ),
   },
-  { additionalProperties: false },
+  { additionalProperties: false, title: 'ApiKeyToCreate' },
 )
 
 const maxUsableKeys = 100

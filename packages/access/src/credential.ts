@@ -10,7 +10,9 @@ export function orNull<Schema extends Type.TSchema>(schema: Schema) {
 export const credentialTimes = {
   createdAt: Timestamp,
   revokedAt: orNull(Timestamp),
-  lastUsedAt: orNull(Type.String({ format: 'date-time', description: 'to within a minute' })),
+  lastUsedAt: orNull(
+    Type.String({ format: 'date-time', description: 'Time of the last use, accurate to one minute' }),
+  ),
 }
 
 interface CredentialRow {

@@ -6,18 +6,22 @@ import { Refused } from './refused.js'
 export const UserId = Type.String({
   minLength: 1,
   maxLength: 255,
-  description: 'the `sub` of the user’s tokens',
+  description: 'The `sub` claim of the user’s tokens',
 })
 export const Role = Type.Enum(['viewer', 'operator', 'editor', 'admin'], {
-  description: 'each may do what the ones before it may',
+  title: 'Role',
+  description: 'Each role has the permissions of the roles before it.',
 })
 export type Role = Type.Static<typeof Role>
 
-export const Member = Type.Object({
-  userId: UserId,
-  role: Role,
-  createdAt: Type.String({ format: 'date-time' }),
-})
+export const Member = Type.Object(
+  {
+    userId: UserId,
+    role: Role,
+    createdAt: Type.String({ format: 'date-time' }),
+  },
+  { title: 'Member' },
+)
 export type Member = Type.Static<typeof Member>
 
 const fields = { userId: true, role: true, createdAt: true } as const

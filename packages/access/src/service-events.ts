@@ -3,18 +3,21 @@ import { acceptDeliveries, type Delivery } from '@automation/ledger'
 import { Type } from 'typebox'
 
 /** What the service tells of itself to those who have subscribed. A new one is one line here. */
-export const ServiceEventType = Type.Enum([
-  'rule.created',
-  'rule.updated',
-  'rule.deleted',
-  'rule.activated',
-  'rule.deactivated',
-  'rule.cloned',
-  'rule.restored',
-  'rule.paused',
-  'execution.failed',
-  'receipt.rejected',
-])
+export const ServiceEventType = Type.Enum(
+  [
+    'rule.created',
+    'rule.updated',
+    'rule.deleted',
+    'rule.activated',
+    'rule.deactivated',
+    'rule.cloned',
+    'rule.restored',
+    'rule.paused',
+    'execution.failed',
+    'receipt.rejected',
+  ],
+  { title: 'ServiceEventType' },
+)
 export type ServiceEventType = Type.Static<typeof ServiceEventType>
 
 /** Sent to one subscription that is tried out, whatever it has subscribed to. */

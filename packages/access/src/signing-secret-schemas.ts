@@ -6,38 +6,48 @@ const pattern = '^[a-z0-9][a-z0-9._-]{0,63}$'
 export const Provider = Type.String({
   pattern,
   description:
-    'the name that stands in the path of its webhooks: small letters, digits, dots, dashes, underscores',
+    'Name of the provider in the path of its webhooks: lowercase letters, digits, dots, dashes and underscores',
 })
 
 const Party = Type.String({
   pattern,
   description:
-    'the provider; of an outgoing one the host that SEND_WEBHOOK calls, or the id of a subscription: small letters, digits, dots, dashes, underscores',
+    'incoming: the name of the provider. outgoing: the host that SEND_WEBHOOK calls, or the id of a subscription. Lowercase letters, digits, dots, dashes and underscores.',
 })
 
 export const SecretDirection = Type.Enum(['incoming', 'outgoing'], {
-  description: 'incoming: a provider signs what it sends us. outgoing: we sign what we send',
+  title: 'SecretDirection',
+  description:
+    'incoming: a provider signs the webhooks that it sends. outgoing: the service signs the webhooks that it sends.',
 })
 export type SecretDirection = Type.Static<typeof SecretDirection>
 
 export const SigningSecretState = Type.Enum(['active', 'retiring', 'retired', 'revoked'], {
-  description: 'active and retiring ones sign',
+  description: 'Signatures of active and retiring secrets are valid.',
 })
-export const SigningSecret = Type.Object({
-  id: Type.String({ format: 'uuid', description: 'X-Signature-Id of what comes in' }),
-  direction: SecretDirection,
-  provider: Party,
-  state: SigningSecretState,
-  ...credentialTimes,
-  retiresAt: orNull(Timestamp),
-})
+export const SigningSecret = Type.Object(
+  {
+    id: Type.String({ format: 'uuid', description: 'X-Signature-Id of incoming webhooks' }),
+    direction: SecretDirection,
+    provider: Party,
+    state: SigningSecretState,
+    ...credentialTimes,
+    retiresAt: orNull(Timestamp),
+  },
+  { title: 'SigningSecret' },
+)
 export type SigningSecret = Type.Static<typeof SigningSecret>
 
-/** The only answer that ever shows the secret itself. */
-export const NewSigningSecret = Type.Object({
-  ...SigningSecret.properties,
-  secret: Type.String({ description: '`whsec_…`, shown this once; it is kept encrypted' }),
-})
+/** The only response that contains the secret. */
+export const NewSigningSecret = Type.Object(
+  {
+    ...SigningSecret.properties,
+    secret: Type.String({
+      description: '`whsec_…`. Only this response contains it. The service stores it encrypted.',
+    }),
+  },
+  { title: 'NewSigningSecret' },
+)
 export type NewSigningSecret = Type.Static<typeof NewSigningSecret>
 
 export const SigningSecretToCreate = Type.Object(
@@ -45,5 +55,5 @@ export const SigningSecretToCreate = Type.Object(
     provider: Party,
     direction: Type.Optional(SecretDirection),
   },
-  { additionalProperties: false },
+  { additionalProperties: false, title: 'SigningSecretToCreate' },
 )

@@ -6,7 +6,8 @@ import { refuseBadUserId, UserId } from './members.js'
 import { Refused } from './refused.js'
 
 export const Plan = Type.Enum(['standard', 'enterprise'], {
-  description: 'says which rate limit the members and keys of the workspace have',
+  title: 'Plan',
+  description: 'The plan sets the rate limit of the workspace’s members and keys.',
 })
 /** How many failures in a row switch a rule off; null is for never. */
 export const AutoPauseAfter = Type.Integer({ minimum: 3, maximum: 1_000 })
@@ -14,7 +15,7 @@ export const AutoPauseAfter = Type.Integer({ minimum: 3, maximum: 1_000 })
 const AutoPauseAfterOrNever = Type.Unsafe<number | null>({
   ...AutoPauseAfter,
   type: ['integer', 'null'],
-  description: 'A rule that has failed so many times in a row is switched off; null never does.',
+  description: 'Number of consecutive failures after which the service switches a rule off. null: never.',
 })
 /** For how many days events that are done, and their executions, are kept. */
 export const RetentionDays = Type.Integer({ minimum: 1, maximum: 3_650 })
@@ -22,18 +23,21 @@ const RetentionDaysOrDefault = Type.Unsafe<number | null>({
   ...RetentionDays,
   type: ['integer', 'null'],
   description:
-    'Events that are done, and their executions, are removed after so many days; null: after as many as the service is set to.',
+    'Number of days after which finished events and their executions are removed. null: the default of the service.',
 })
 const WorkspaceName = Type.String({ minLength: 1, maxLength: 200 })
 
-export const Workspace = Type.Object({
-  id: Type.String({ format: 'uuid' }),
-  name: WorkspaceName,
-  plan: Plan,
-  autoPauseAfter: AutoPauseAfterOrNever,
-  retentionDays: RetentionDaysOrDefault,
-  createdAt: Type.String({ format: 'date-time' }),
-})
+export const Workspace = Type.Object(
+  {
+    id: Type.String({ format: 'uuid' }),
+    name: WorkspaceName,
+    plan: Plan,
+    autoPauseAfter: AutoPauseAfterOrNever,
+    retentionDays: RetentionDaysOrDefault,
+    createdAt: Type.String({ format: 'date-time' }),
+  },
+  { title: 'Workspace' },
+)
 export type Workspace = Type.Static<typeof Workspace>
 
 export const WorkspaceToCreate = Type.Object(
@@ -43,7 +47,7 @@ export const WorkspaceToCreate = Type.Object(
     retentionDays: Type.Optional(RetentionDaysOrDefault),
     adminUserId: Type.Optional(UserId),
   },
-  { additionalProperties: false },
+  { additionalProperties: false, title: 'WorkspaceToCreate' },
 )
 export const WorkspaceToUpdate = Type.Object(
   {
@@ -52,7 +56,7 @@ export const WorkspaceToUpdate = Type.Object(
     autoPauseAfter: Type.Optional(AutoPauseAfterOrNever),
     retentionDays: Type.Optional(RetentionDaysOrDefault),
   },
-  { additionalProperties: false },
+  { additionalProperties: false, title: 'WorkspaceToUpdate' },
 )
 
 const fields = {

@@ -1,7 +1,6 @@
-import type { Operations } from './api.js'
+import type { OperationName, Operations } from './api.js'
 
-/** A method and a path. */
-export type OperationName = keyof Operations
+export type { OperationName }
 
 /** What an operation takes. */
 export type Inputs<Name extends OperationName> = {

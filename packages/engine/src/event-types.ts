@@ -31,7 +31,7 @@ export const eventTypes = [
   'WEBHOOK_RECEIVED',
 ] as const
 
-export const EventType = Type.Enum(eventTypes)
+export const EventType = Type.Enum(eventTypes, { title: 'EventType' })
 export type EventType = Type.Static<typeof EventType>
 
 const known: ReadonlySet<string> = new Set(eventTypes)

@@ -8,11 +8,23 @@ import { parseTimestamp } from './timestamp.js'
 const Scalars = Type.Array(Scalar, { minItems: 1, maxItems: 1000 })
 // Fewer than in `in`: a text in the data is searched once for each.
 const FewScalars = Type.Array(Scalar, { minItems: 1, maxItems: 100 })
-const Range = Type.Array(Type.Number(), { minItems: 2, maxItems: 2, description: '[low, high], inclusive' })
+const Range = Type.Array(Type.Number(), {
+  minItems: 2,
+  maxItems: 2,
+  description: '[low, high], both inclusive',
+})
 const Text = Type.String({ minLength: 1, maxLength: 10_000 })
-const Pattern = Type.String({ minLength: 1, maxLength: maxPatternLength, description: 'RE2 syntax' })
-const Instant = Type.String({ minLength: 1, maxLength: 40, description: 'ISO 8601, a time with its zone' })
-const Duration = Type.String({ minLength: 1, maxLength: 20, description: 'Integer with s, m, h, d or w' })
+const Pattern = Type.String({
+  minLength: 1,
+  maxLength: maxPatternLength,
+  description: 'Regular expression in RE2 syntax',
+})
+const Instant = Type.String({ minLength: 1, maxLength: 40, description: 'ISO 8601 time with a zone' })
+const Duration = Type.String({
+  minLength: 1,
+  maxLength: 20,
+  description: 'Duration: an integer with s, m, h, d or w',
+})
 
 const equals = define({
   name: 'equals',

@@ -1,44 +1,52 @@
 import { Type } from 'typebox'
 
 /** One call of an action that reaches out of the service. */
-export const Attempt = Type.Object({
-  startedAt: Type.String({ format: 'date-time' }),
-  finishedAt: Type.Optional(
-    Type.String({
-      format: 'date-time',
-      description: 'Absent while it is under way, or where nobody knows how it ended',
-    }),
-  ),
-  error: Type.Optional(Type.String()),
-  output: Type.Optional(Type.Unknown()),
-})
+export const Attempt = Type.Object(
+  {
+    startedAt: Type.String({ format: 'date-time' }),
+    finishedAt: Type.Optional(
+      Type.String({
+        format: 'date-time',
+        description: 'Absent while the call is in progress, or if its outcome is unknown',
+      }),
+    ),
+    error: Type.Optional(Type.String()),
+    output: Type.Optional(Type.Unknown()),
+  },
+  { title: 'Attempt' },
+)
 export type Attempt = Type.Static<typeof Attempt>
 
-/** What became of one action, so far. */
-export const ActionResult = Type.Object({
-  action: Type.String({ description: 'Type of the action' }),
-  status: Type.Enum(
-    ['success', 'failed', 'skipped', 'simulated', 'scheduled', 'running', 'retrying', 'pending', 'unknown'],
-    {
-      description:
-        'scheduled: a WAIT that has not ended. running: a call is under way. retrying: the next attempt is due at `until`. pending: not begun. unknown: a worker died during the call, and `onUncertain` is stop.',
-    },
-  ),
-  error: Type.Optional(Type.String({ description: 'Why it failed' })),
-  reason: Type.Optional(Type.String({ description: 'Why it was skipped' })),
-  config: Type.Optional(Type.Unknown({ description: 'The rendered config, in a dry run' })),
-  output: Type.Optional(Type.Unknown()),
-  warnings: Type.Optional(Type.Array(Type.String())),
-  attempts: Type.Optional(
-    Type.Array(Attempt, { description: 'The calls that were made, the last 20 at most' }),
-  ),
-  failures: Type.Optional(
-    Type.Integer({ description: 'How many attempts have failed since it was begun, or retried by hand' }),
-  ),
-  until: Type.Optional(
-    Type.String({ format: 'date-time', description: 'The end of a WAIT, or the time of the next attempt' }),
-  ),
-})
+/** The result of one action so far. */
+export const ActionResult = Type.Object(
+  {
+    action: Type.String({ description: 'Type of the action' }),
+    status: Type.Enum(
+      ['success', 'failed', 'skipped', 'simulated', 'scheduled', 'running', 'retrying', 'pending', 'unknown'],
+      {
+        description:
+          'scheduled: a WAIT has not ended. running: a call is in progress. retrying: the next attempt is due at `until`. pending: not started. unknown: a worker died during the call, and `onUncertain` is stop.',
+      },
+    ),
+    error: Type.Optional(Type.String({ description: 'Why the action failed' })),
+    reason: Type.Optional(Type.String({ description: 'Why the action was skipped' })),
+    config: Type.Optional(Type.Unknown({ description: 'In a dry run: the rendered config' })),
+    output: Type.Optional(Type.Unknown()),
+    warnings: Type.Optional(Type.Array(Type.String())),
+    attempts: Type.Optional(
+      Type.Array(Attempt, { description: 'The calls that were made, at most the last 20' }),
+    ),
+    failures: Type.Optional(
+      Type.Integer({
+        description: 'Number of failed attempts since the action started or was retried by hand',
+      }),
+    ),
+    until: Type.Optional(
+      Type.String({ format: 'date-time', description: 'The end of a WAIT, or the time of the next attempt' }),
+    ),
+  },
+  { title: 'ActionResult' },
+)
 export type ActionResult = Type.Static<typeof ActionResult>
 
 export interface ClauseTrace {
@@ -74,15 +82,18 @@ export const ConditionTrace = Type.Unsafe<ConditionTrace>({
 })
 
 /** Why a rule would run or not, and which of its actions. */
-export const Trace = Type.Object({
-  conditionsPassed: Type.Boolean(),
-  conditions: Type.Array(ConditionTraceRef),
-  actions: Type.Array(
-    Type.Object({
-      index: Type.Integer({ minimum: 0 }),
-      type: Type.String(),
-      when: Type.Optional(ConditionTraceRef),
-    }),
-  ),
-})
+export const Trace = Type.Object(
+  {
+    conditionsPassed: Type.Boolean(),
+    conditions: Type.Array(ConditionTraceRef),
+    actions: Type.Array(
+      Type.Object({
+        index: Type.Integer({ minimum: 0 }),
+        type: Type.String(),
+        when: Type.Optional(ConditionTraceRef),
+      }),
+    ),
+  },
+  { title: 'Trace' },
+)
 export type Trace = Type.Static<typeof Trace>

@@ -2,25 +2,33 @@ import { Type } from 'typebox'
 
 const maxDelay = 86_400_000
 
-/** How an action that failed is tried again. */
+/** How a failed action is retried. */
 export const Retry = Type.Object(
   {
-    attempts: Type.Integer({ minimum: 1, maximum: 20, description: 'in all, the first one included' }),
+    attempts: Type.Integer({
+      minimum: 1,
+      maximum: 20,
+      description: 'Total number of attempts, including the first',
+    }),
     backoff: Type.Optional(
-      Type.Enum(['constant', 'linear', 'exponential'], { description: 'exponential where omitted' }),
+      Type.Enum(['constant', 'linear', 'exponential'], { description: 'Default: exponential' }),
     ),
     delayMs: Type.Optional(
       Type.Integer({
         minimum: 0,
         maximum: maxDelay,
-        description: 'before the second attempt; 1000 where omitted',
+        description: 'Delay before the second attempt. Default: 1000.',
       }),
     ),
     maxDelayMs: Type.Optional(
-      Type.Integer({ minimum: 0, maximum: maxDelay, description: 'an hour where omitted' }),
+      Type.Integer({
+        minimum: 0,
+        maximum: maxDelay,
+        description: 'Upper limit of the delay. Default: one hour.',
+      }),
     ),
   },
-  { additionalProperties: false },
+  { additionalProperties: false, title: 'RetryPolicy' },
 )
 export type Retry = Type.Static<typeof Retry>
 

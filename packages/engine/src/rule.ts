@@ -66,6 +66,7 @@ export type Conditions = Static<typeof Conditions>
 // Like a clause: what holds for every type stands here and not in the branches, so that it is told in any case.
 export type Action = KnownAction extends infer Known ? ActionOf<Known> : never
 export const Action = Type.Unsafe<Action>({
+  title: 'Action',
   type: 'object',
   properties: {
     type: {},
@@ -120,7 +121,7 @@ function actionSchema<Known extends KnownAction>(definition: Known) {
       onUncertain: Type.Optional(
         Type.Enum(['retry', 'stop'], {
           description:
-            'What to do when a worker died during the call, so that nobody knows whether it was made: repeat it under the same key (retry, where omitted), or stop and mark it `unknown`',
+            'What to do if a worker dies during the call, so that its outcome is unknown. retry: repeat the call with the same idempotency key. stop: mark the action as `unknown`. Default: retry.',
         }),
       ),
     },

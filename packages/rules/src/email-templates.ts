@@ -11,32 +11,38 @@ import {
   tellTemplateDeleted,
 } from './write-templates.js'
 
-const Name = Type.String({ minLength: 1, maxLength: 200, description: 'as SEND_EMAIL names it' })
+const Name = Type.String({ minLength: 1, maxLength: 200, description: 'Name that SEND_EMAIL actions use' })
 // In one schema and not as a union: a fault is told once.
 const MailText = Type.Unsafe<string | null>({
   type: ['string', 'null'],
   minLength: 1,
   maxLength: 100_000,
   description:
-    'with {{path | filter}} for what the action hands over and the event holds; null for a mail without this part',
+    'Text with placeholders such as {{path | filter}} for variables of the action and data of the event. null for an email without this part.',
 })
 
-export const EmailTemplate = Type.Object({
-  id: Type.String({ format: 'uuid' }),
-  name: Name,
-  text: MailText,
-  html: MailText,
-  createdAt: Timestamp,
-  updatedAt: Timestamp,
-})
+export const EmailTemplate = Type.Object(
+  {
+    id: Type.String({ format: 'uuid' }),
+    name: Name,
+    text: MailText,
+    html: MailText,
+    createdAt: Timestamp,
+    updatedAt: Timestamp,
+  },
+  { title: 'EmailTemplate' },
+)
 export type EmailTemplate = Type.Static<typeof EmailTemplate>
 
 export const EmailTemplateToCreate = Type.Object(
   { name: Name, text: Type.Optional(MailText), html: Type.Optional(MailText) },
-  { additionalProperties: false },
+  { additionalProperties: false, title: 'EmailTemplateToCreate' },
 )
 export type EmailTemplateToCreate = Type.Static<typeof EmailTemplateToCreate>
-export const EmailTemplateToUpdate = Type.Partial(EmailTemplateToCreate, { additionalProperties: false })
+export const EmailTemplateToUpdate = Type.Partial(EmailTemplateToCreate, {
+  additionalProperties: false,
+  title: 'EmailTemplateToUpdate',
+})
 
 /** @throws Refused where it is faulty, its name is taken, or the workspace has 200 templates */
 export function createEmailTemplate(

@@ -14,7 +14,7 @@ export const FullDefinition = Type.Object(
 )
 export type FullDefinition = Type.Static<typeof FullDefinition>
 
-/** Shape before vocabulary: here a trigger is any string, and an unknown one is told once the shape is right. */
+/** Shape before vocabulary: here a trigger is any string. An unknown one is reported once the shape is right. */
 const fields = {
   name: RuleName,
   description: RuleDescription,
@@ -32,6 +32,7 @@ export const RuleToCreate = Type.Object(
     isActive: Type.Optional(fields.isActive),
   },
   {
+    title: 'RuleToCreate',
     additionalProperties: false,
     examples: [
       {
@@ -45,4 +46,7 @@ export const RuleToCreate = Type.Object(
 )
 export type RuleToCreate = Type.Static<typeof RuleToCreate>
 
-export const RuleToUpdate = Type.Partial(Type.Object(fields), { additionalProperties: false })
+export const RuleToUpdate = Type.Partial(Type.Object(fields), {
+  additionalProperties: false,
+  title: 'RuleToUpdate',
+})

@@ -4,32 +4,38 @@ import { Type } from 'typebox'
 
 export const EvaluationStatus = Type.Enum([...executionStatuses, 'not_matched'], {
   description:
-    'running: under way. waiting: until a WAIT ends. retrying: until the next attempt of an action. cancelled: the rule was switched off or deleted meanwhile. not_matched: the conditions did not match, so there is no execution.',
+    'running: a worker executes the actions. waiting: a WAIT has not ended. retrying: the next attempt of an action is due later. cancelled: the rule was switched off or deleted in the meantime. not_matched: the conditions did not match, so there is no execution.',
 })
 
 /** One entry for each rule that an event considered, in creation order. */
-export const TriggerResult = Type.Object({
-  triggered: Type.Integer({
-    minimum: 0,
-    description: 'Number of rules considered, which is the number of results.',
-  }),
-  results: Type.Array(
-    Type.Object({
-      ruleId: Type.String({ format: 'uuid' }),
-      success: Type.Boolean({ description: 'false when any action failed or the execution was cancelled' }),
-      status: EvaluationStatus,
-      conditionsPassed: Type.Boolean(),
-      executionId: Type.Union([Type.String({ format: 'uuid' }), Type.Null()], {
-        description: 'null where the conditions did not match: then there is no execution.',
-      }),
-      error: Type.Optional(Type.String({ description: 'Present when success is false.' })),
+const RuleResult = Type.Object(
+  {
+    ruleId: Type.String({ format: 'uuid' }),
+    success: Type.Boolean({ description: 'false if any action failed or the execution was cancelled' }),
+    status: EvaluationStatus,
+    conditionsPassed: Type.Boolean(),
+    executionId: Type.Union([Type.String({ format: 'uuid' }), Type.Null()], {
+      description: 'null if the conditions did not match, because there is then no execution.',
     }),
-  ),
-})
+    error: Type.Optional(Type.String({ description: 'Present when success is false.' })),
+  },
+  { title: 'RuleResult' },
+)
+
+export const TriggerResult = Type.Object(
+  {
+    triggered: Type.Integer({
+      minimum: 0,
+      description: 'Number of rules considered, which is the number of results.',
+    }),
+    results: Type.Array(RuleResult),
+  },
+  { title: 'TriggerResult' },
+)
 export type TriggerResult = Type.Static<typeof TriggerResult>
 
 export const ExecutionResult = Type.Object({
-  success: Type.Boolean({ description: 'false when any action failed.' }),
+  success: Type.Boolean({ description: 'false if any action failed' }),
   conditionsPassed: Type.Boolean(),
   actionsExecuted: Type.Integer({ minimum: 0 }),
   dryRun: Type.Boolean(),

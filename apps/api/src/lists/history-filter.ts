@@ -10,9 +10,11 @@ type Filter = Record<string, unknown>
 /** When it was accepted. */
 export const TimeRange = {
   from: Type.Optional(
-    Type.String({ description: 'at or after this time: ISO 8601, a date or a time with a zone' }),
+    Type.String({ description: 'Start of the range, inclusive: an ISO 8601 date, or a time with a zone' }),
   ),
-  to: Type.Optional(Type.String({ description: 'before this time: ISO 8601, a date or a time with a zone' })),
+  to: Type.Optional(
+    Type.String({ description: 'End of the range, exclusive: an ISO 8601 date, or a time with a zone' }),
+  ),
 }
 
 /** The event types of rules and of subscriptions. */

@@ -2,9 +2,13 @@ import { sharedSchemas } from '@automation/engine'
 import swagger from '@fastify/swagger'
 import reference from '@scalar/fastify-api-reference'
 import fp from 'fastify-plugin'
+import { type Document, listOperations, type Operation } from '../openapi/document.js'
+import { nameResponses } from '../openapi/name-responses.js'
+import { nameSchemas } from '../openapi/name-schemas.js'
+import { writeUnions } from '../openapi/write-unions.js'
 import { fillMissingBody } from './bodies.js'
 
-/** No part of the page asks or tells anybody else. */
+/** No part of the page contacts another host. */
 const fromHereAlone = {
   withDefaultFonts: false,
   telemetry: false,
@@ -14,20 +18,26 @@ const fromHereAlone = {
 } as const
 
 const tags = [
-  'Rules',
-  'Running',
-  'Outcomes',
-  'Health of the rules',
-  'Email templates',
-  'Webhooks',
-  'Administration',
-  'Probes',
+  { name: 'Rules', description: 'Rules, their definitions and their versions' },
+  { name: 'Running', description: 'Post events and execute rules' },
+  { name: 'Outcomes', description: 'Events, executions and tasks: read, replay and retry' },
+  { name: 'Health of the rules', description: 'Success rates, and rules that need attention' },
+  { name: 'Email templates', description: 'Templates for the emails of SEND_EMAIL actions' },
+  { name: 'Webhooks', description: 'Deliver signed webhooks, and read their receipts' },
+  {
+    name: 'Administration',
+    description: 'Workspaces, members, API keys, secrets, subscriptions, audit log and ledger',
+  },
+  { name: 'Probes', description: 'Liveness and readiness of the process' },
 ]
 
 /** Marks an operation on its way into the document. */
 const optionalBody = 'x-optional-body'
 
-/** The document follows from the routes' schemas; `/docs` shows it, from this process alone. */
+/**
+ * The document follows from the schemas of the routes. `/docs` serves it, from this process alone. A schema with a `title` is a
+ * component of that name. Validation and serialization ignore the title and use the same schema inline.
+ */
 export default fp(async (app) => {
   for (const schema of sharedSchemas) app.addSchema(schema)
   await app.register(swagger, {
@@ -37,18 +47,20 @@ export default fp(async (app) => {
         title: 'Automation rules',
         version: '0.1.0',
         description:
-          'Rules (trigger, conditions, actions) for each workspace, fired by events, run by workers.',
+          'Automation rules for workspaces. An event triggers rules. Workers evaluate their conditions and execute their actions.',
       },
-      tags: tags.map((name) => ({ name })),
+      servers: [{ url: '/', description: 'The server of this document' }],
+      tags,
       components: {
         securitySchemes: {
-          token: { type: 'http', scheme: 'bearer', bearerFormat: 'JWT', description: 'of a member' },
+          token: { type: 'http', scheme: 'bearer', bearerFormat: 'JWT', description: 'Token of a member' },
           workspace: { type: 'apiKey', in: 'header', name: 'x-workspace-id' },
           apiKey: {
             type: 'http',
             scheme: 'bearer',
             bearerFormat: 'ark_…',
-            description: 'of a program: an API key, which knows its workspace and may do what its scopes say',
+            description:
+              'API key of a program. It belongs to one workspace, and its scopes limit its permissions.',
           },
         },
       },
@@ -60,8 +72,11 @@ export default fp(async (app) => {
     }),
     transformObject: (documents) => {
       if (!('openapiObject' in documents)) return documents.swaggerObject
-      tellOptionalBodies(documents.openapiObject)
-      return documents.openapiObject
+      const document = writeUnions(documents.openapiObject) as Document
+      markOptionalBodies(document)
+      nameSchemas(document)
+      nameResponses(document)
+      return document as Partial<typeof documents.openapiObject>
     },
     refResolver: {
       buildLocalReference: (json, _baseUri, _fragment, index) => String(json.$id ?? `schema-${index}`),
@@ -78,10 +93,9 @@ export default fp(async (app) => {
   })
 }, { name: 'openapi' })
 
-/** By itself the plugin calls every body required. */
-function tellOptionalBodies({ paths = {} }: { paths?: object }): void {
-  const operations = Object.values(paths).flatMap((path: object) => Object.values(path))
-  for (const operation of operations as { requestBody?: { required: boolean }; [optionalBody]?: true }[]) {
+/** By itself the plugin marks every body as required. */
+function markOptionalBodies(document: Document): void {
+  for (const operation of listOperations(document) as (Operation & { [optionalBody]?: true })[]) {
     if (operation.requestBody && operation[optionalBody]) operation.requestBody.required = false
     delete operation[optionalBody]
   }

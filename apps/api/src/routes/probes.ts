@@ -4,17 +4,20 @@ import { Redis } from 'ioredis'
 import { Type } from 'typebox'
 
 const State = Type.Enum(['ok', 'away'])
-const Readiness = Type.Object({
-  status: Type.Enum(['ready', 'unready', 'ending'], {
-    description: 'ending: it still serves, but wants no more requests',
-  }),
-  postgres: State,
-  redis: Type.Enum(['ok', 'away', 'evicting'], {
-    description:
-      'away: it serves on, and events wait in Postgres; evicting: maxmemory-policy is not noeviction, so Redis may drop jobs',
-  }),
-  migrations: Type.Enum(['ok', 'pending', 'unknown']),
-})
+const Readiness = Type.Object(
+  {
+    status: Type.Enum(['ready', 'unready', 'ending'], {
+      description: 'ending: the process still serves requests but is about to stop. Send it no new requests.',
+    }),
+    postgres: State,
+    redis: Type.Enum(['ok', 'away', 'evicting'], {
+      description:
+        'away: the process continues to serve, and events wait in Postgres. evicting: maxmemory-policy is not noeviction, so Redis can drop jobs.',
+    }),
+    migrations: Type.Enum(['ok', 'pending', 'unknown']),
+  },
+  { title: 'Readiness' },
+)
 
 /**
  * Alive: the process answers. Ready: it can serve, for which Postgres has to be there with the tables that it was built for.
@@ -33,9 +36,10 @@ export const probeRoutes: FastifyPluginAsyncTypebox<{ redisUrl: string }> = asyn
     config: { isOpen: true },
     schema: {
       tags: ['Probes'],
-      summary: 'Is the process alive?',
+      operationId: 'getLiveness',
+      summary: 'Check whether the process is alive',
       security: [],
-      response: { 200: Type.Object({ status: Type.Literal('ok') }) },
+      response: { 200: Type.Object({ status: Type.Literal('ok') }, { title: 'Liveness' }) },
     },
     handler: async () => ({ status: 'ok' as const }),
   })
@@ -44,9 +48,12 @@ export const probeRoutes: FastifyPluginAsyncTypebox<{ redisUrl: string }> = asyn
     config: { isOpen: true },
     schema: {
       tags: ['Probes'],
-      summary: 'Can it serve? Postgres and migrations; tells of Redis, too',
+      operationId: 'getReadiness',
+      summary: 'Check whether the process can serve requests',
+      description:
+        'The process can serve when Postgres is reachable and migrated. The response contains the state of Redis, too.',
       security: [],
-      response: { 200: Readiness, 503: Readiness },
+      response: { 200: Readiness, 503: { ...Readiness, 'x-response-description': 'Not ready' } },
     },
     handler: async (request, reply) => {
       // What it asks has limits of its own, and its 503 tells more.

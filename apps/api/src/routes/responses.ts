@@ -1,30 +1,42 @@
 import { Type } from 'typebox'
 
-/** How refusals look, for the OpenAPI document. Each route names the ones that it may give. */
-const ErrorAnswer = Type.Object({ error: Type.String() })
-const FaultsAnswer = Type.Object({
-  errors: Type.Array(Type.Object({ field: Type.String(), message: Type.String() })),
-})
+export const FieldError = Type.Object(
+  { field: Type.String(), message: Type.String() },
+  { title: 'FieldError' },
+)
+
+/** The bodies of error responses, for the OpenAPI document. Each route names the statuses that it may return. */
+const ErrorBody = Type.Object({ error: Type.String() }, { title: 'Error' })
+const FaultsBody = Type.Object({ errors: Type.Array(FieldError) }, { title: 'ValidationError' })
 
 const described = {
-  400: { ...ErrorAnswer, description: 'Invalid input' },
-  401: { ...ErrorAnswer, description: 'Missing or invalid token' },
-  403: { ...ErrorAnswer, description: 'Insufficient permissions' },
-  404: { ...ErrorAnswer, description: 'Not found' },
-  409: { ...ErrorAnswer, description: 'Conflict with what is there' },
-  412: { ...ErrorAnswer, description: 'If-Match names another version' },
-  413: { ...ErrorAnswer, description: 'Body too large' },
-  415: { ...ErrorAnswer, description: 'Not application/json' },
-  422: { ...FaultsAnswer, description: 'Invalid data format' },
-  429: { ...ErrorAnswer, description: 'Rate limit exceeded; see Retry-After' },
-  500: { ...ErrorAnswer, description: 'Internal failure; see x-request-id' },
-  503: { ...ErrorAnswer, description: 'Temporarily unavailable; see Retry-After' },
+  400: { ...ErrorBody, 'x-response-description': 'Invalid input' },
+  401: { ...ErrorBody, 'x-response-description': 'Missing or invalid token' },
+  403: { ...ErrorBody, 'x-response-description': 'Insufficient permissions' },
+  404: { ...ErrorBody, 'x-response-description': 'Not found' },
+  409: { ...ErrorBody, 'x-response-description': 'Conflict with the current state' },
+  412: { ...ErrorBody, 'x-response-description': 'If-Match names a different version' },
+  413: { ...ErrorBody, 'x-response-description': 'Body too large' },
+  415: { ...ErrorBody, 'x-response-description': 'The content type is not application/json' },
+  422: { ...FaultsBody, 'x-response-description': 'Invalid data format' },
+  429: {
+    ...ErrorBody,
+    'x-response-description': 'Rate limit exceeded. Retry-After contains the seconds to wait.',
+  },
+  500: {
+    ...ErrorBody,
+    'x-response-description': 'Internal error. The logs contain it under the x-request-id of the response.',
+  },
+  503: {
+    ...ErrorBody,
+    'x-response-description': 'Temporarily unavailable. Retry-After contains the seconds to wait.',
+  },
 }
 
 type Status = keyof typeof described
 const everywhere = [400, 401, 403, 429, 500, 503] as const
 
-/** The refusals of one route: those that any route may give, and the named ones. */
+/** The error responses of one route: those that every route may return, and the named ones. */
 export function refusalResponses<Extra extends Status = never>(...extra: Extra[]) {
   const statuses: Status[] = [...everywhere, ...extra]
   return Object.fromEntries(statuses.map((status) => [status, described[status]])) as Pick<
@@ -43,7 +55,9 @@ export function orNull<Schema extends Type.TSchema>(schema: Schema) {
 
 /** Newest first, by keyset: the cursor is the last id of a page, made opaque. */
 export const PageQuery = {
-  limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 250 })),
-  cursor: Type.Optional(Type.String({ description: 'nextCursor of the page before' })),
+  limit: Type.Optional(
+    Type.Integer({ minimum: 1, maximum: 250, description: 'Maximum number of items on the page' }),
+  ),
+  cursor: Type.Optional(Type.String({ description: 'nextCursor of the previous page' })),
 }
 export const NextCursor = Type.Optional(orNull(Type.String({ description: 'null on the last page' })))

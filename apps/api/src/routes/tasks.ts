@@ -5,19 +5,22 @@ import { refusals } from '../errors.js'
 import { cutPage, pageArguments } from '../lists/page.js'
 import { Id, NextCursor, orNull, PageQuery, refusalResponses, Timestamp } from './responses.js'
 
-const Task = Type.Object({
-  id: Id,
-  workspaceId: Id,
-  executionId: Id,
-  actionIndex: Type.Integer({ description: 'which action of the rule made it, from 0' }),
-  ruleId: Id,
-  title: Type.String(),
-  description: orNull(Type.String()),
-  assigneeId: orNull(Type.String()),
-  priority: Type.String(),
-  dueAt: orNull(Timestamp),
-  createdAt: Timestamp,
-})
+const Task = Type.Object(
+  {
+    id: Id,
+    workspaceId: Id,
+    executionId: Id,
+    actionIndex: Type.Integer({ description: 'Index of the action that created the task, from 0' }),
+    ruleId: Id,
+    title: Type.String(),
+    description: orNull(Type.String()),
+    assigneeId: orNull(Type.String()),
+    priority: Type.String(),
+    dueAt: orNull(Timestamp),
+    createdAt: Timestamp,
+  },
+  { title: 'Task' },
+)
 
 const defaultLimit = 50
 
@@ -26,14 +29,15 @@ export const taskRoutes: FastifyPluginAsyncTypebox = async (app) => {
     config: { role: 'viewer' },
     schema: {
       tags: ['Outcomes'],
-      summary: 'List the tasks that rules made, newest first',
+      operationId: 'listTasks',
+      summary: 'List the tasks that rules created, newest first',
       querystring: Type.Object({
         ...PageQuery,
         ruleId: Type.Optional(Type.String()),
         executionId: Type.Optional(Type.String()),
       }),
       response: {
-        200: Type.Object({ tasks: Type.Array(Task), nextCursor: NextCursor }),
+        200: Type.Object({ tasks: Type.Array(Task), nextCursor: NextCursor }, { title: 'TaskPage' }),
         ...refusalResponses(),
       },
     },

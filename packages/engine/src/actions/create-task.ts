@@ -11,7 +11,7 @@ export const createTask = {
         Type.String({
           minLength: 1,
           maxLength: 200,
-          description: 'From the run on: integer with s, m, h, d or w',
+          description: 'Time until the task is due, from the execution: an integer with s, m, h, d or w',
         }),
       ),
       description: Type.Optional(Type.String({ maxLength: 10_000 })),

@@ -12,7 +12,7 @@ export const emitEvent = {
         Type.Unsafe<Record<string, unknown> | string>({
           type: ['object', 'string'],
           pattern: '^\\{\\{[^{}]*\\}\\}$',
-          description: "The event's data; where omitted, that of the event that is run",
+          description: 'Data of the emitted event. Default: the data of the triggering event.',
         }),
       ),
     },

@@ -2,7 +2,7 @@ import { Type } from 'typebox'
 import { emailAddress } from '../formats.js'
 import type { ActionDefinition } from './action-definition.js'
 
-const Address = Type.String({ minLength: 1, maxLength: 500, description: 'One address' })
+const Address = Type.String({ minLength: 1, maxLength: 500, description: 'One email address' })
 
 export const sendEmail = {
   type: 'SEND_EMAIL',
@@ -10,7 +10,7 @@ export const sendEmail = {
     {
       to: Address,
       subject: Type.String({ minLength: 1, maxLength: 500 }),
-      template: Type.String({ minLength: 1, maxLength: 200, description: 'Name of the mail template' }),
+      template: Type.String({ minLength: 1, maxLength: 200, description: 'Name of the email template' }),
       cc: Type.Optional(Address),
       bcc: Type.Optional(Address),
       replyTo: Type.Optional(Address),
@@ -18,7 +18,7 @@ export const sendEmail = {
         Type.Unsafe<Record<string, unknown>>({
           type: 'object',
           additionalProperties: true,
-          description: 'What the mail template may use',
+          description: 'Variables for the email template',
         }),
       ),
     },

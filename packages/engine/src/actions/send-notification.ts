@@ -9,7 +9,7 @@ export const sendNotification = {
       url: Type.String({
         minLength: 1,
         maxLength: 2000,
-        description: 'Incoming webhook of a Slack-compatible chat',
+        description: 'URL of the incoming webhook of a Slack-compatible chat',
       }),
       text: Type.String({ minLength: 1, maxLength: 10_000 }),
     },

@@ -29,9 +29,9 @@ export const sendWebhook = {
   type: 'SEND_WEBHOOK',
   config: Type.Object(
     {
-      url: Type.String({ minLength: 1, maxLength: 2000, description: 'http or https' }),
+      url: Type.String({ minLength: 1, maxLength: 2000, description: 'http or https URL' }),
       method: Type.Optional(
-        Type.Enum(['POST', 'PUT', 'PATCH', 'GET', 'DELETE'], { description: 'POST where omitted' }),
+        Type.Enum(['POST', 'PUT', 'PATCH', 'GET', 'DELETE'], { description: 'Default: POST' }),
       ),
       headers: Type.Optional(
         Type.Unsafe<Record<string, string>>({
@@ -41,10 +41,12 @@ export const sendWebhook = {
             [headerName]: { type: 'string', maxLength: 2000, pattern: headerValue },
           },
           additionalProperties: false,
-          description: 'None of those that frame, route or sign the request',
+          description: 'Headers of the request. Names that frame, route or sign the request are reserved.',
         }),
       ),
-      body: Type.Optional(Type.Unknown({ description: 'Any JSON; strings in it may hold placeholders' })),
+      body: Type.Optional(
+        Type.Unknown({ description: 'Any JSON value. Its strings may contain placeholders.' }),
+      ),
       timeoutMs: Type.Optional(Type.Integer({ minimum: 100, maximum: 30_000 })),
     },
     { additionalProperties: false },

@@ -9,7 +9,7 @@ export const wait = {
       duration: Type.String({
         minLength: 1,
         maxLength: 200,
-        description: 'Before the next action: integer with s, m, h, d or w, at most 366 days',
+        description: 'Time before the next action: an integer with s, m, h, d or w, at most 366 days',
       }),
     },
     { additionalProperties: false },

@@ -12,7 +12,7 @@ export const IdempotencyHeader = Type.Object({
   'Idempotency-Key': Type.Optional(
     Type.String({
       pattern: keyPattern,
-      description: `chosen by the caller, and the workspace's for ${keyHours} hours: the same request under it is not done again but answered as before, with \`Idempotent-Replayed: true\``,
+      description: `A key that the caller chooses. The workspace keeps it for ${keyHours} hours. A repeat of the request with the same key has no effect and returns the stored response with \`Idempotent-Replayed: true\`.`,
     }),
   ),
 })

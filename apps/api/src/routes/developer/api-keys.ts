@@ -19,8 +19,12 @@ export const apiKeyRoutes: FastifyPluginAsyncTypebox = async (app) => {
     config: { role: 'admin' },
     schema: {
       tags: ['Administration'],
-      summary: 'List the API keys, newest first; those that are expired or revoked too',
-      response: { 200: Type.Object({ data: Type.Array(ApiKey) }), ...refusalResponses() },
+      operationId: 'listApiKeys',
+      summary: 'List the API keys, including expired and revoked keys, newest first',
+      response: {
+        200: Type.Object({ data: Type.Array(ApiKey) }, { title: 'ApiKeyList' }),
+        ...refusalResponses(),
+      },
     },
     handler: async ({ workspace }) => ({ data: await listApiKeys(workspace.database) }),
   })
@@ -30,7 +34,8 @@ export const apiKeyRoutes: FastifyPluginAsyncTypebox = async (app) => {
     config: { role: 'admin' },
     schema: {
       tags: ['Administration'],
-      summary: 'Create an API key; its text is shown this once',
+      operationId: 'createApiKey',
+      summary: 'Create an API key. Only this response contains its text',
       body: ApiKeyToCreate,
       response: { 201: NewApiKey, ...refusalResponses(409, 413, 415, 422) },
     },
@@ -52,7 +57,8 @@ export const apiKeyRoutes: FastifyPluginAsyncTypebox = async (app) => {
     config: { role: 'admin' },
     schema: {
       tags: ['Administration'],
-      summary: 'Revoke an API key: from the next request on it is none',
+      operationId: 'revokeApiKey',
+      summary: 'Revoke an API key with immediate effect',
       params: Type.Object({ id: Id }),
       response: { 204: Type.Null(), ...refusalResponses(404, 413, 415) },
     },

@@ -5,14 +5,17 @@ import { cutPage, pageArguments } from '../../lists/page.js'
 import { StorableText } from '../../lists/search-text.js'
 import { Id, NextCursor, PageQuery, refusalResponses, Timestamp } from '../responses.js'
 
-const AuditEntry = Type.Object({
-  id: Id,
-  actor: Type.String({ description: '`user:<sub>`, `api_key:<id>` or `cli:<system user>`' }),
-  action: AuditAction,
-  subject: Type.String({ description: 'the id of what was changed' }),
-  details: Type.Object({}, { additionalProperties: true }),
-  at: Timestamp,
-})
+const AuditEntry = Type.Object(
+  {
+    id: Id,
+    actor: Type.String({ description: '`user:<sub>`, `api_key:<id>` or `cli:<system user>`' }),
+    action: AuditAction,
+    subject: Type.String({ description: 'Id of the changed object' }),
+    details: Type.Object({}, { additionalProperties: true }),
+    at: Timestamp,
+  },
+  { title: 'AuditEntry' },
+)
 
 const AuditQuery = Type.Object({
   ...PageQuery,
@@ -28,10 +31,11 @@ export const auditLogRoutes: FastifyPluginAsyncTypebox = async (app) => {
     config: { role: 'admin' },
     schema: {
       tags: ['Administration'],
-      summary: 'List who changed what, newest first',
+      operationId: 'listAuditEntries',
+      summary: 'List the changes in the workspace and their actors, newest first',
       querystring: AuditQuery,
       response: {
-        200: Type.Object({ data: Type.Array(AuditEntry), nextCursor: NextCursor }),
+        200: Type.Object({ data: Type.Array(AuditEntry), nextCursor: NextCursor }, { title: 'AuditLogPage' }),
         ...refusalResponses(),
       },
     },

@@ -7,17 +7,25 @@ import { EvaluationStatus } from '../../acceptance/results.js'
 import { cutPage, pageArguments } from '../../lists/page.js'
 import { Id, NextCursor, orNull, PageQuery, refusalResponses } from '../responses.js'
 
-/** What is told to a subscription is an execution like that of a rule, whose one action is the call. */
-const Delivery = Type.Object({
-  id: Id,
-  eventType: Type.String({ description: 'one that may be subscribed to, or `subscription.ping`' }),
-  status: EvaluationStatus,
-  attempts: Type.Integer({ description: 'calls that were begun' }),
-  lastStatusCode: orNull(Type.Integer({ description: 'of the last call; null where nobody answered' })),
-  error: orNull(Type.String({ description: 'why it failed, or the last call did' })),
-  createdAt: Type.String({ format: 'date-time', description: 'also the `timestamp` in its body' }),
-  dueAt: orNull(Type.String({ format: 'date-time', description: 'of the next attempt' })),
-})
+/** A delivery to a subscription is an execution like that of a rule. Its one action is the call. */
+const Delivery = Type.Object(
+  {
+    id: Id,
+    eventType: Type.String({ description: 'A type that can be subscribed to, or `subscription.ping`' }),
+    status: EvaluationStatus,
+    attempts: Type.Integer({ description: 'Number of calls that were started' }),
+    lastStatusCode: orNull(
+      Type.Integer({ description: 'HTTP status of the last call. null if there was no response.' }),
+    ),
+    error: orNull(Type.String({ description: 'Why the delivery or the last call failed' })),
+    createdAt: Type.String({
+      format: 'date-time',
+      description: 'Also the `timestamp` in the body of the call',
+    }),
+    dueAt: orNull(Type.String({ format: 'date-time', description: 'When the next attempt is due' })),
+  },
+  { title: 'SubscriptionDelivery' },
+)
 type Delivery = Type.Static<typeof Delivery>
 
 const fields = {
@@ -36,11 +44,15 @@ export const deliveryRoutes: FastifyPluginAsyncTypebox = async (app) => {
     config: { role: 'admin' },
     schema: {
       tags: ['Administration'],
-      summary: 'List what was sent to a subscription and what came of it, newest first',
+      operationId: 'listSubscriptionDeliveries',
+      summary: 'List the deliveries to a subscription with their outcome, newest first',
       params: Type.Object({ id: Id }),
       querystring: Type.Object(PageQuery),
       response: {
-        200: Type.Object({ data: Type.Array(Delivery), nextCursor: NextCursor }),
+        200: Type.Object(
+          { data: Type.Array(Delivery), nextCursor: NextCursor },
+          { title: 'SubscriptionDeliveryPage' },
+        ),
         ...refusalResponses(404),
       },
     },

@@ -28,9 +28,10 @@ export const ledgerRoutes: FastifyPluginAsyncTypebox<{ retentionDays: number }> 
     config: { role: 'admin' },
     schema: {
       tags: ['Administration'],
-      summary: 'Hold the books against one another: receipts, events, executions, effects, counters',
+      operationId: 'getLedger',
+      summary: 'Reconcile receipts, events, executions, effects and counters',
       description:
-        'Of the last hour where nothing is said, and of 31 days at most; what was removed for its age is left out. All of it is one snapshot.',
+        'The default range is the last hour, and the longest range is 31 days. The reconciliation leaves out rows that retention has removed. All figures come from one snapshot.',
       querystring: LedgerQuery,
       response: { 200: Ledger, ...refusalResponses() },
     },

@@ -5,15 +5,19 @@ import { administratorOf } from '../../access/administrator.js'
 import { refusalResponses } from '../responses.js'
 
 const MemberParams = Type.Pick(Member, ['userId'])
-const MemberToPut = Type.Pick(Member, ['role'], { additionalProperties: false })
+const MemberToPut = Type.Pick(Member, ['role'], { additionalProperties: false, title: 'MemberToPut' })
 
 export const memberRoutes: FastifyPluginAsyncTypebox = async (app) => {
   app.get('/', {
     config: { role: 'admin' },
     schema: {
       tags: ['Administration'],
+      operationId: 'listMembers',
       summary: 'List the members of the workspace, oldest first',
-      response: { 200: Type.Object({ data: Type.Array(Member) }), ...refusalResponses() },
+      response: {
+        200: Type.Object({ data: Type.Array(Member) }, { title: 'MemberList' }),
+        ...refusalResponses(),
+      },
     },
     handler: async ({ workspace }) => ({ data: await listMembers(workspace.database) }),
   })
@@ -22,12 +26,13 @@ export const memberRoutes: FastifyPluginAsyncTypebox = async (app) => {
     config: { role: 'admin' },
     schema: {
       tags: ['Administration'],
+      operationId: 'putMember',
       summary: 'Add a member, or change its role',
       params: MemberParams,
       body: MemberToPut,
       response: {
-        200: { ...Member, description: 'A member before' },
-        201: { ...Member, description: 'A new member' },
+        200: { ...Member, 'x-response-description': 'The member existed before' },
+        201: { ...Member, 'x-response-description': 'The member is new' },
         ...refusalResponses(409, 413, 415, 422),
       },
     },
@@ -44,6 +49,7 @@ export const memberRoutes: FastifyPluginAsyncTypebox = async (app) => {
     config: { role: 'admin' },
     schema: {
       tags: ['Administration'],
+      operationId: 'removeMember',
       summary: 'Remove a member',
       params: MemberParams,
       response: { 204: Type.Null(), ...refusalResponses(404, 409, 413, 415, 422) },

@@ -5,80 +5,90 @@ import { Timestamp } from '../responses.js'
 
 const Count = (description: string) => Type.Integer({ minimum: 0, description })
 
-/** What came in, what was run and what came of it: each line adds up, and nothing is missing. */
-export const Ledger = Type.Object({
-  from: Timestamp,
-  to: Timestamp,
-  isComplete: Type.Boolean({
-    description:
-      'false where the time did not suffice: `from` is then later than what was asked for, and the `to` to go on with',
-  }),
-  imbalance: Count('how much there is that must not be; 0 where the books are in balance'),
-  faults: Type.Array(
-    Type.Object({
-      kind: Type.Enum(Object.keys(faultKinds) as (keyof typeof faultKinds)[], {
-        description: Object.entries(faultKinds)
-          .map(([kind, meaning]) => `${kind}: ${meaning}.`)
-          .join(' '),
-      }),
-      count: Count('how often'),
-      ids: Type.Array(Type.String(), { description: 'of ten of them' }),
+/** The reconciliation of what was accepted with what was executed. */
+export const Ledger = Type.Object(
+  {
+    from: Timestamp,
+    to: Timestamp,
+    isComplete: Type.Boolean({
+      description:
+        'false if the time limit ended the reconciliation early. `from` is then later than requested. Use it as the `to` of the next request.',
     }),
-    { description: 'one for each kind of what must not be, where there is any' },
-  ),
-  receipts: Type.Object(
-    {
-      received: Count('accepted + duplicate + rejected'),
-      accepted: Count('webhooks that have a receipt'),
-      duplicate: Count('replays of accepted ones; of the hours (UTC) that begin between `from` and `to`'),
-      rejected: Count('refused for whatever reason; of the same hours'),
-    },
-    { description: 'deliveries of webhooks that named this workspace' },
-  ),
-  events: Type.Object(
-    {
-      accepted: Count('fromOutside + fromReceipts + replayed + emitted + service = done + waiting'),
-      fromOutside: Count('posted, or asked for by hand'),
-      fromReceipts: Count('what accepted webhooks became'),
-      replayed: Count('posted again from history'),
-      emitted: Count('by EMIT_EVENT'),
-      service: Count('told to subscriptions'),
-      done: Count('their runs are recorded'),
-      quarantined: Count('of those that are done: given up, without executions'),
-      waiting: Count('for a worker'),
-      overdue: Count('of those that wait: for longer than 30 seconds'),
-    },
-    { description: 'events that were accepted' },
-  ),
-  executions: Type.Object(
-    {
-      begun: Count('succeeded + failed + cancelled + waiting + leased'),
-      succeeded: Count('finished'),
-      failed: Count('finished'),
-      cancelled: Count('finished, and not counted by their rules'),
-      waiting: Count('for the end of a WAIT, or for the next attempt'),
-      leased: Count('a worker has them'),
-      overdue: Count('of those that are not finished: due for longer than 30 seconds'),
-    },
-    { description: 'executions of these events' },
-  ),
-  effects: Type.Object(
-    {
-      tasks: Count('made'),
-      emittedEvents: Count('emitted'),
-      calls: Type.Object(
+    imbalance: Count('Number of inconsistencies. 0 if the ledger is balanced.'),
+    faults: Type.Array(
+      Type.Object(
         {
-          succeeded: Count('the last attempt did'),
-          failed: Count('for good'),
-          unknown: Count('a worker died during the call, and it was not to be repeated'),
-          open: Count('under way, or waiting for the next attempt'),
+          kind: Type.Enum(Object.keys(faultKinds) as (keyof typeof faultKinds)[], {
+            description: Object.entries(faultKinds)
+              .map(([kind, meaning]) => `${kind}: ${meaning}.`)
+              .join(' '),
+          }),
+          count: Count('Number of inconsistencies of this kind'),
+          ids: Type.Array(Type.String(), { description: 'Ids of up to ten affected rows' }),
         },
-        { description: 'mails, webhooks and notifications' },
+        { title: 'LedgerFault' },
       ),
-    },
-    { description: 'what these executions did' },
-  ),
-})
+      { description: 'One entry for each kind of inconsistency that exists' },
+    ),
+    receipts: Type.Object(
+      {
+        received: Count('accepted + duplicate + rejected'),
+        accepted: Count('Webhooks with a receipt'),
+        duplicate: Count(
+          'Repeated deliveries of accepted webhooks, in the hours (UTC) that start between `from` and `to`',
+        ),
+        rejected: Count('Webhooks rejected for any reason, in the same hours'),
+      },
+      { description: 'Webhooks delivered to this workspace' },
+    ),
+    events: Type.Object(
+      {
+        accepted: Count('fromOutside + fromReceipts + replayed + emitted + service = done + waiting'),
+        fromOutside: Count('Events posted by clients, and executions by hand'),
+        fromReceipts: Count('Events from accepted webhooks'),
+        replayed: Count('Replays'),
+        emitted: Count('Events from EMIT_EVENT actions'),
+        service: Count('Deliveries to subscriptions'),
+        done: Count('Events whose executions are recorded'),
+        quarantined: Count('Done events that were given up and have no executions'),
+        waiting: Count('Events that wait for a worker'),
+        overdue: Count('Events that have waited for longer than 30 seconds'),
+      },
+      { description: 'Accepted events' },
+    ),
+    executions: Type.Object(
+      {
+        begun: Count('succeeded + failed + cancelled + waiting + leased'),
+        succeeded: Count('Succeeded executions'),
+        failed: Count('Failed executions'),
+        cancelled: Count('Cancelled executions. The counters of their rules do not include them.'),
+        waiting: Count('Executions that wait for the end of a WAIT or for the next attempt'),
+        leased: Count('Executions that a worker holds'),
+        overdue: Count('Unfinished executions that have been due for longer than 30 seconds'),
+      },
+      { description: 'Executions of these events' },
+    ),
+    effects: Type.Object(
+      {
+        tasks: Count('Created tasks'),
+        emittedEvents: Count('Emitted events'),
+        calls: Type.Object(
+          {
+            succeeded: Count('Calls whose last attempt succeeded'),
+            failed: Count('Calls that failed permanently'),
+            unknown: Count(
+              'Calls with an unknown outcome: a worker died during the call, and the action does not allow a repeat',
+            ),
+            open: Count('Calls in progress, or waiting for the next attempt'),
+          },
+          { description: 'Emails, webhooks and notifications' },
+        ),
+      },
+      { description: 'Effects of these executions' },
+    ),
+  },
+  { title: 'Ledger' },
+)
 export type Ledger = Type.Static<typeof Ledger>
 
 /** @param unstored deliveries that left no row */

@@ -5,32 +5,45 @@ import { Id, orNull, Timestamp } from '../responses.js'
 
 export const ReceiptState = Type.Enum(['accepted', 'rejected'])
 
-export const Receipt = Type.Object({
-  id: Id,
-  provider: Type.String(),
-  verified: Type.Boolean({ description: 'the signature was right' }),
-  receiptState: ReceiptState,
-  eventTypes: Type.Array(Type.String(), {
-    description: '`webhook_received`, and what else it became; of a rejected one nothing',
-  }),
-  receivedAt: Timestamp,
-  idempotencyKey: orNull(Type.String({ description: 'X-Idempotency-Key; null where it was none' })),
-  signatureId: Type.Optional(
-    Type.String({ format: 'uuid', description: 'of an accepted one: the secret that signed it' }),
-  ),
-  eventIds: Type.Optional(Type.Array(Id, { description: 'of an accepted one, in the order of eventTypes' })),
-  reason: Type.Optional(Type.String({ description: 'of a rejected one' })),
-  findings: Type.Optional(
-    Type.Array(
-      Type.Object({
-        code: Type.String(),
-        message: Type.String(),
-        secretId: Type.Optional(Type.String({ format: 'uuid', description: 'the secret that is meant' })),
-      }),
-      { description: 'of a rejected one, for admins alone: what the sender did otherwise' },
+export const Receipt = Type.Object(
+  {
+    id: Id,
+    provider: Type.String(),
+    verified: Type.Boolean({ description: 'true if the signature was correct' }),
+    receiptState: ReceiptState,
+    eventTypes: Type.Array(Type.String(), {
+      description:
+        'Event types that the webhook became: `webhook_received`, and the type that its body names. Empty if it was rejected.',
+    }),
+    receivedAt: Timestamp,
+    idempotencyKey: orNull(
+      Type.String({ description: 'X-Idempotency-Key. null if the header was missing.' }),
     ),
-  ),
-})
+    signatureId: Type.Optional(
+      Type.String({ format: 'uuid', description: 'If accepted: id of the secret that signed the webhook' }),
+    ),
+    eventIds: Type.Optional(
+      Type.Array(Id, { description: 'If accepted: ids of the events, in the order of eventTypes' }),
+    ),
+    reason: Type.Optional(Type.String({ description: 'If rejected: the reason' })),
+    findings: Type.Optional(
+      Type.Array(
+        Type.Object(
+          {
+            code: Type.String(),
+            message: Type.String(),
+            secretId: Type.Optional(
+              Type.String({ format: 'uuid', description: 'Secret that the finding refers to' }),
+            ),
+          },
+          { title: 'Finding' },
+        ),
+        { description: 'If rejected, for admins only: what the sender did differently' },
+      ),
+    ),
+  },
+  { title: 'Receipt' },
+)
 export type Receipt = Type.Static<typeof Receipt>
 
 export const acceptedFields = {

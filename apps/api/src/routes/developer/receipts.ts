@@ -24,10 +24,11 @@ export const receiptRoutes: FastifyPluginAsyncTypebox = async (app) => {
     config: { role: 'viewer', scope: 'receipts:read' },
     schema: {
       tags: ['Webhooks'],
-      summary: 'List the webhooks that were accepted, or the ones that were refused, newest first',
+      operationId: 'listWebhookReceipts',
+      summary: 'List accepted or rejected webhooks, newest first',
       querystring: ReceiptQuery,
       response: {
-        200: Type.Object({ data: Type.Array(Receipt), nextCursor: NextCursor }),
+        200: Type.Object({ data: Type.Array(Receipt), nextCursor: NextCursor }, { title: 'ReceiptPage' }),
         ...refusalResponses(),
       },
     },
@@ -52,7 +53,8 @@ export const receiptRoutes: FastifyPluginAsyncTypebox = async (app) => {
     config: { role: 'viewer', scope: 'receipts:read' },
     schema: {
       tags: ['Webhooks'],
-      summary: 'Read one receipt, accepted or rejected',
+      operationId: 'getWebhookReceipt',
+      summary: 'Get a receipt of an accepted or rejected webhook',
       params: Type.Object({ id: Id }),
       response: { 200: Receipt, ...refusalResponses(404) },
     },

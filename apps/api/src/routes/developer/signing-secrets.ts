@@ -25,11 +25,11 @@ const Retirement = Type.Object(
     overlap: Type.Optional(
       Type.String({
         default: defaultOverlap,
-        description: 'for how long it still signs: an integer with s, m, h, d or w, at most 366 days',
+        description: 'How long the secret remains valid: an integer with s, m, h, d or w, at most 366 days',
       }),
     ),
   },
-  { additionalProperties: false },
+  { additionalProperties: false, title: 'SigningSecretToRetire' },
 )
 
 export const signingSecretRoutes: FastifyPluginAsyncTypebox<{ sealer: Sealer }> = async (app, { sealer }) => {
@@ -37,12 +37,16 @@ export const signingSecretRoutes: FastifyPluginAsyncTypebox<{ sealer: Sealer }> 
     config: { role: 'admin' },
     schema: {
       tags: ['Administration'],
-      summary: 'List the signing secrets, newest first; those that are retired or revoked too',
+      operationId: 'listSigningSecrets',
+      summary: 'List the signing secrets, including retired and revoked secrets, newest first',
       querystring: Type.Object({
         direction: Type.Optional(SecretDirection),
         provider: Type.Optional(Provider),
       }),
-      response: { 200: Type.Object({ data: Type.Array(SigningSecret) }), ...refusalResponses() },
+      response: {
+        200: Type.Object({ data: Type.Array(SigningSecret) }, { title: 'SigningSecretList' }),
+        ...refusalResponses(),
+      },
     },
     handler: async ({ query, workspace }) => ({
       data: await listSigningSecrets(workspace.database, query),
@@ -53,7 +57,8 @@ export const signingSecretRoutes: FastifyPluginAsyncTypebox<{ sealer: Sealer }> 
     config: { role: 'admin' },
     schema: {
       tags: ['Administration'],
-      summary: 'Create a signing secret, for a provider or for what we send; its text is shown this once',
+      operationId: 'createSigningSecret',
+      summary: 'Create a signing secret. Only this response contains its text',
       body: SigningSecretToCreate,
       response: { 201: NewSigningSecret, ...refusalResponses(409, 413, 415, 422) },
     },
@@ -72,7 +77,8 @@ export const signingSecretRoutes: FastifyPluginAsyncTypebox<{ sealer: Sealer }> 
     preValidation: fillMissingBody,
     schema: {
       tags: ['Administration'],
-      summary: 'Retire a signing secret: it signs for a while longer, until its sender has the next one',
+      operationId: 'retireSigningSecret',
+      summary: 'Retire a signing secret. It remains valid while the sender switches to the next secret',
       params: Type.Object({ id: Id }),
       body: Retirement,
       response: { 200: SigningSecret, ...refusalResponses(404, 409, 413, 415, 422) },
@@ -96,7 +102,8 @@ export const signingSecretRoutes: FastifyPluginAsyncTypebox<{ sealer: Sealer }> 
     config: { role: 'admin' },
     schema: {
       tags: ['Administration'],
-      summary: 'Revoke a signing secret: from the next webhook on it signs nothing',
+      operationId: 'revokeSigningSecret',
+      summary: 'Revoke a signing secret with immediate effect',
       params: Type.Object({ id: Id }),
       response: { 204: Type.Null(), ...refusalResponses(404, 413, 415) },
     },

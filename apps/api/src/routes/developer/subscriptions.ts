@@ -28,8 +28,12 @@ export const subscriptionRoutes: FastifyPluginAsyncTypebox<{ sealer: Sealer }> =
     config: { role: 'admin' },
     schema: {
       tags: ['Administration'],
-      summary: 'List the subscriptions: the URLs that are told what happens in the workspace, newest first',
-      response: { 200: Type.Object({ data: Type.Array(Subscription) }), ...refusalResponses() },
+      operationId: 'listSubscriptions',
+      summary: 'List the subscriptions, newest first',
+      response: {
+        200: Type.Object({ data: Type.Array(Subscription) }, { title: 'SubscriptionList' }),
+        ...refusalResponses(),
+      },
     },
     handler: async ({ workspace }) => ({ data: await listSubscriptions(app.database, workspace.id) }),
   })
@@ -39,7 +43,8 @@ export const subscriptionRoutes: FastifyPluginAsyncTypebox<{ sealer: Sealer }> =
     config: { role: 'admin' },
     schema: {
       tags: ['Administration'],
-      summary: 'Subscribe a URL to events of the service; the secret that signs them is shown this once',
+      operationId: 'createSubscription',
+      summary: 'Subscribe a URL to events of the service. Only this response contains the signing secret',
       body: SubscriptionToCreate,
       response: { 201: NewSubscription, ...refusalResponses(409, 413, 415, 422) },
     },
@@ -57,7 +62,8 @@ export const subscriptionRoutes: FastifyPluginAsyncTypebox<{ sealer: Sealer }> =
     config: { role: 'admin' },
     schema: {
       tags: ['Administration'],
-      summary: 'Read a subscription',
+      operationId: 'getSubscription',
+      summary: 'Get a subscription',
       params: SubscriptionParams,
       response: { 200: Subscription, ...refusalResponses(404) },
     },
@@ -69,7 +75,8 @@ export const subscriptionRoutes: FastifyPluginAsyncTypebox<{ sealer: Sealer }> =
     config: { role: 'admin' },
     schema: {
       tags: ['Administration'],
-      summary: 'Change a subscription: any subset of its fields',
+      operationId: 'updateSubscription',
+      summary: 'Update any subset of the fields of a subscription',
       params: SubscriptionParams,
       body: SubscriptionToUpdate,
       response: { 200: Subscription, ...refusalResponses(404, 413, 415, 422) },
@@ -84,7 +91,8 @@ export const subscriptionRoutes: FastifyPluginAsyncTypebox<{ sealer: Sealer }> =
     config: { role: 'admin' },
     schema: {
       tags: ['Administration'],
-      summary: 'Delete a subscription: what waits for it is cancelled, and its secrets are revoked',
+      operationId: 'deleteSubscription',
+      summary: 'Delete a subscription, cancel its waiting deliveries and revoke its secrets',
       params: SubscriptionParams,
       response: { 204: Type.Null(), ...refusalResponses(404, 413, 415) },
     },
@@ -98,7 +106,8 @@ export const subscriptionRoutes: FastifyPluginAsyncTypebox<{ sealer: Sealer }> =
     config: { role: 'admin' },
     schema: {
       tags: ['Administration'],
-      summary: 'Send a `subscription.ping` to a subscription, to see whether it arrives',
+      operationId: 'testSubscription',
+      summary: 'Send a `subscription.ping` to test a subscription',
       params: SubscriptionParams,
       response: { 202: Accepted, ...refusalResponses(404, 409, 413, 415) },
     },

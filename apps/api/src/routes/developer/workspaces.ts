@@ -23,8 +23,12 @@ export const workspaceRoutes: FastifyPluginAsyncTypebox = async (app) => {
     config: { role: 'viewer' },
     schema: {
       tags: ['Administration'],
-      summary: 'List the workspaces of the user, oldest first; for an API key its own',
-      response: { 200: Type.Object({ data: Type.Array(Workspace) }), ...refusalResponses() },
+      operationId: 'listWorkspaces',
+      summary: 'List the workspaces of the user, oldest first. An API key lists its own workspace',
+      response: {
+        200: Type.Object({ data: Type.Array(Workspace) }, { title: 'WorkspaceList' }),
+        ...refusalResponses(),
+      },
     },
     handler: async ({ caller, workspace: { id, database } }) => {
       const userId = caller?.userId
@@ -41,7 +45,8 @@ export const workspaceRoutes: FastifyPluginAsyncTypebox = async (app) => {
     config: { role: 'viewer' },
     schema: {
       tags: ['Administration'],
-      summary: 'Read the workspace that x-workspace-id names',
+      operationId: 'getWorkspace',
+      summary: 'Get the workspace that x-workspace-id names',
       params: WorkspaceParams,
       response: { 200: Workspace, ...refusalResponses(404) },
     },
@@ -55,8 +60,10 @@ export const workspaceRoutes: FastifyPluginAsyncTypebox = async (app) => {
     config: { role: 'admin' },
     schema: {
       tags: ['Administration'],
-      summary:
-        'Rename the workspace that x-workspace-id names, lower its plan, or say when failing rules are switched off and how long history is kept',
+      operationId: 'updateWorkspace',
+      summary: 'Update the workspace that x-workspace-id names',
+      description:
+        'Rename the workspace, lower its plan, set when failing rules are switched off, or set how long history is kept.',
       params: WorkspaceParams,
       body: WorkspaceToUpdate,
       response: { 200: Workspace, ...refusalResponses(404, 413, 415, 422) },
@@ -76,7 +83,9 @@ export const workspaceRoutes: FastifyPluginAsyncTypebox = async (app) => {
     config: { role: 'admin' },
     schema: {
       tags: ['Administration'],
-      summary: 'Create a workspace with its first admin, who is the caller unless somebody else is named',
+      operationId: 'createWorkspace',
+      summary: 'Create a workspace with its first admin',
+      description: 'The first admin is the caller unless the body names another user.',
       body: WorkspaceToCreate,
       response: { 201: Workspace, ...refusalResponses(413, 415, 422) },
     },

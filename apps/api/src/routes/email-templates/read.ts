@@ -11,34 +11,41 @@ import { bodyFaults } from '../../plugins/validation.js'
 import { Id, NextCursor, orNull, PageQuery, refusalResponses } from '../responses.js'
 import { refuseFaults } from '../rules/check-rule.js'
 
-/** A list tells no texts: those of 200 templates may be 40 million characters. */
-const ListedTemplate = Type.Omit(EmailTemplate, ['text', 'html'])
+/** A list contains no texts: those of 200 templates may be 40 million characters. */
+const ListedTemplate = Type.Omit(EmailTemplate, ['text', 'html'], { title: 'EmailTemplateSummary' })
 const TemplateListQuery = Type.Object({
   ...PageQuery,
-  q: Type.Optional(Type.String({ ...SearchText, description: 'text that the name contains' })),
+  q: Type.Optional(Type.String({ ...SearchText, description: 'Text that the name contains' })),
 })
 
 const Values = Type.Object({}, { additionalProperties: true })
 const MailToPreview = Type.Object(
   {
-    data: Type.Optional({ ...Values, description: 'of the event' }),
+    data: Type.Optional({ ...Values, description: 'Data of the event' }),
     variables: Type.Optional({
       ...Values,
-      description: 'of the action, as they are once they are filled in',
+      description: 'Variables of the action, with their placeholders already rendered',
     }),
     subject: Type.Optional(
-      Type.String({ minLength: 1, maxLength: 500, description: 'of the action, with its placeholders' }),
+      Type.String({
+        minLength: 1,
+        maxLength: 500,
+        description: 'Subject of the action, with its placeholders',
+      }),
     ),
   },
-  { additionalProperties: false },
+  { additionalProperties: false, title: 'MailToPreview' },
 )
 const Part = orNull(Type.String())
-const MailPreview = Type.Object({
-  subject: Part,
-  text: Part,
-  html: Part,
-  warnings: Type.Array(Type.String({ description: 'such as of placeholders whose path is missing' })),
-})
+const MailPreview = Type.Object(
+  {
+    subject: Part,
+    text: Part,
+    html: Part,
+    warnings: Type.Array(Type.String({ description: 'For example, a placeholder whose path is missing' })),
+  },
+  { title: 'PreviewedMail' },
+)
 
 const tags = ['Email templates']
 const TemplateParams = Type.Object({ id: Id })
@@ -49,10 +56,14 @@ export const readRoutes: FastifyPluginAsyncTypebox = async (app) => {
     config: { role: 'viewer' },
     schema: {
       tags,
-      summary: 'List the email templates, without their texts, newest first',
+      operationId: 'listEmailTemplates',
+      summary: 'List the email templates without their texts, newest first',
       querystring: TemplateListQuery,
       response: {
-        200: Type.Object({ emailTemplates: Type.Array(ListedTemplate), nextCursor: NextCursor }),
+        200: Type.Object(
+          { emailTemplates: Type.Array(ListedTemplate), nextCursor: NextCursor },
+          { title: 'EmailTemplatePage' },
+        ),
         ...refusalResponses(),
       },
     },
@@ -81,7 +92,8 @@ export const readRoutes: FastifyPluginAsyncTypebox = async (app) => {
     config: { role: 'viewer' },
     schema: {
       tags,
-      summary: 'Read one email template',
+      operationId: 'getEmailTemplate',
+      summary: 'Get an email template',
       params: TemplateParams,
       response: { 200: EmailTemplate, ...refusalResponses(404) },
     },
@@ -94,7 +106,8 @@ export const readRoutes: FastifyPluginAsyncTypebox = async (app) => {
     preValidation: fillMissingBody,
     schema: {
       tags,
-      summary: 'Show the mail that an email template makes of an event; nothing is sent',
+      operationId: 'previewEmailTemplate',
+      summary: 'Preview the email that a template renders for an event. Nothing is sent',
       params: TemplateParams,
       body: MailToPreview,
       response: { 200: MailPreview, ...refusalResponses(404, 413, 415, 422) },

@@ -24,7 +24,8 @@ export const writeRoutes: FastifyPluginAsyncTypebox = async (app) => {
     config: { role: 'editor' },
     schema: {
       tags,
-      summary: 'Create an email template, for SEND_EMAIL to name',
+      operationId: 'createEmailTemplate',
+      summary: 'Create an email template for SEND_EMAIL',
       body: EmailTemplateToCreate,
       response: { 201: EmailTemplate, ...refusalResponses(409, 413, 415, 422) },
     },
@@ -41,7 +42,8 @@ export const writeRoutes: FastifyPluginAsyncTypebox = async (app) => {
     config: { role: 'editor' },
     schema: {
       tags,
-      summary: 'Update an email template: any subset of its fields; the next mail is written with it',
+      operationId: 'updateEmailTemplate',
+      summary: 'Update any subset of the fields of an email template. The next email uses it',
       params: TemplateParams,
       body: EmailTemplateToUpdate,
       response: { 200: EmailTemplate, ...refusalResponses(404, 409, 413, 415, 422) },
@@ -57,7 +59,8 @@ export const writeRoutes: FastifyPluginAsyncTypebox = async (app) => {
     config: { role: 'editor' },
     schema: {
       tags,
-      summary: 'Delete an email template: the actions that name it send the built-in mail from then on',
+      operationId: 'deleteEmailTemplate',
+      summary: 'Delete an email template. Actions that name it then send the built-in email',
       params: TemplateParams,
       response: { 204: Type.Null(), ...refusalResponses(404, 413, 415) },
     },

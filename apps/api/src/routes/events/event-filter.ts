@@ -6,7 +6,7 @@ export const eventFilter = {
   type: Type.Optional(Type.String()),
   ruleId: Type.Optional(
     Type.String({
-      description: 'a rule that was considered for the event, or the subscription that it was delivered to',
+      description: 'Id of a rule that was considered for the event, or of the subscription that received it',
     }),
   ),
   ...TimeRange,

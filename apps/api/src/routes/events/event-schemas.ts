@@ -6,35 +6,49 @@ import { Id, orNull, Timestamp } from '../responses.js'
 const OptionalId = (description: string) => orNull(Type.String({ format: 'uuid', description }))
 
 export const EventStatus = Type.Enum(['accepted', 'running', 'done', 'quarantined'], {
+  title: 'EventStatus',
   description:
-    'accepted: no worker has taken it up. running: a run of it is under way or waits. done: all of its runs are finished. quarantined: given up, since three workers ended while they ran it; it can be replayed.',
+    'accepted: no worker has claimed the event. running: an execution of it is not finished. done: all of its executions are finished. quarantined: three workers crashed while they processed the event, so the service gave it up. A quarantined event can be replayed.',
 })
 export type EventStatus = Type.Static<typeof EventStatus>
 
-/** As it is listed: neither its data nor what became of each rule. */
-export const ListedEvent = Type.Object({
-  id: Id,
-  workspaceId: Id,
-  type: Type.String(),
-  ruleId: OptionalId('set where one rule was executed by hand, or one subscription is told'),
-  depth: Type.Integer({ description: 'how many EMIT_EVENT lie between it and an event from outside' }),
-  causedBy: OptionalId('the execution whose EMIT_EVENT made it'),
-  replayOf: OptionalId('the event that it repeats'),
-  status: EventStatus,
-  crashes: Type.Integer({ description: 'how many workers are known to have ended while they ran it' }),
-  acceptedAt: Timestamp,
-  doneAt: orNull(
-    Type.String({ format: 'date-time', description: 'when it was taken up and its runs were recorded' }),
-  ),
-  triggered: TriggerResult.properties.triggered,
-})
+/** An event in a list, without its data and results. */
+export const ListedEvent = Type.Object(
+  {
+    id: Id,
+    workspaceId: Id,
+    type: Type.String(),
+    ruleId: OptionalId('Set if the event is addressed to one rule (executed by hand) or to one subscription'),
+    depth: Type.Integer({
+      description: 'Number of EMIT_EVENT actions between this event and an event from outside',
+    }),
+    causedBy: OptionalId('Execution that emitted the event with EMIT_EVENT'),
+    replayOf: OptionalId('Event that this one replays'),
+    status: EventStatus,
+    crashes: Type.Integer({
+      description: 'Number of workers known to have crashed while they processed the event',
+    }),
+    acceptedAt: Timestamp,
+    doneAt: orNull(
+      Type.String({
+        format: 'date-time',
+        description: 'When a worker evaluated the rules and recorded the executions',
+      }),
+    ),
+    triggered: TriggerResult.properties.triggered,
+  },
+  { title: 'EventSummary' },
+)
 export type ListedEvent = Type.Static<typeof ListedEvent>
 
-export const Event = Type.Object({
-  ...ListedEvent.properties,
-  data: Type.Object({}, { additionalProperties: true }),
-  results: TriggerResult.properties.results,
-})
+export const Event = Type.Object(
+  {
+    ...ListedEvent.properties,
+    data: Type.Object({}, { additionalProperties: true }),
+    results: TriggerResult.properties.results,
+  },
+  { title: 'Event' },
+)
 
 /** Presents an event, listed or by itself. */
 export function presentRow(row: EventRow) {

@@ -16,12 +16,13 @@ export const listRoutes: FastifyPluginAsyncTypebox = async (app) => {
     config: { role: 'viewer' },
     schema: {
       tags: ['Outcomes'],
+      operationId: 'listEvents',
       summary: 'List events, newest first',
       description:
-        'Where few of many events match, a page may be short or empty and still have a nextCursor. Deliveries to a subscription are listed only if the filter names it or their type.',
+        'If few of many events match, a page can be short or empty and still have a nextCursor. The list contains deliveries to a subscription only if the filter names the subscription or their type.',
       querystring: EventQuery,
       response: {
-        200: Type.Object({ events: Type.Array(ListedEvent), nextCursor: NextCursor }),
+        200: Type.Object({ events: Type.Array(ListedEvent), nextCursor: NextCursor }, { title: 'EventPage' }),
         ...refusalResponses(),
       },
     },

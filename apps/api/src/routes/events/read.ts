@@ -13,7 +13,8 @@ export const readRoutes: FastifyPluginAsyncTypebox = async (app) => {
     config: { role: 'viewer' },
     schema: {
       tags: ['Outcomes'],
-      summary: 'Read an event and its outcome',
+      operationId: 'getEvent',
+      summary: 'Get an event and its outcome',
       params: Type.Object({ id: Id }),
       response: { 200: Event, ...refusalResponses(404) },
     },

@@ -18,14 +18,14 @@ import { Id, NextCursor, refusalResponses } from '../responses.js'
 import { eventFilter } from './event-filter.js'
 import { replayEvents } from './replay-events.js'
 
-const ReplayFilter = Type.Object(eventFilter, { additionalProperties: false })
+const ReplayFilter = Type.Object(eventFilter, { additionalProperties: false, title: 'EventFilter' })
 const BulkReplayBody = Type.Object(
   {
     filter: ReplayFilter,
-    cursor: Type.Optional(Type.String({ description: 'nextCursor of the call before' })),
-    dryRun: Type.Optional(Type.Boolean({ description: 'true where omitted: tells how many there are' })),
+    cursor: Type.Optional(Type.String({ description: 'nextCursor of the previous call' })),
+    dryRun: Type.Optional(Type.Boolean({ description: 'Only count the matches. Default: true.' })),
   },
-  { additionalProperties: false },
+  { additionalProperties: false, title: 'EventsToReplay' },
 )
 
 const maxReplayed = 1_000
@@ -35,8 +35,10 @@ export const replayRoutes: FastifyPluginAsyncTypebox = async (app) => {
     config: { role: 'operator' },
     schema: {
       tags: ['Outcomes'],
-      summary: 'Post an event again: its data, and the rules as they are now',
-      description: 'What was addressed to one rule or one subscription goes to that one.',
+      operationId: 'replayEvent',
+      summary: 'Replay an event: the same data, with the current rules',
+      description:
+        'An event that was addressed to one rule or one subscription goes to the same rule or subscription.',
       params: Type.Object({ id: Id }),
       headers: IdempotencyHeader,
       response: { 200: TriggerResult, 202: Accepted, ...refusalResponses(404, 409, 413, 415, 422) },
@@ -58,15 +60,18 @@ export const replayRoutes: FastifyPluginAsyncTypebox = async (app) => {
     config: { role: 'operator' },
     schema: {
       tags: ['Outcomes'],
-      summary: `Post the events that a filter names again, the oldest first, at most ${maxReplayed} a call`,
-      description:
-        'Only those from outside that are done: neither replays nor what EMIT_EVENT made, which comes again by itself. nextCursor goes on behind the last one; a call that takes long has one before the 1,000.',
+      operationId: 'replayEvents',
+      summary: `Replay the events that match a filter, oldest first, at most ${maxReplayed} per call`,
+      description: `The call replays only finished events from outside. It skips replays, and events from EMIT_EVENT because the replay emits them again. The next call continues from nextCursor. A slow call returns before it reaches ${maxReplayed} events.`,
       body: BulkReplayBody,
       response: {
-        200: Type.Object(Matches.properties, { description: 'A dry run: nothing has happened.' }),
+        200: { ...Matches, 'x-response-description': 'A dry run. Nothing was replayed.' },
         202: Type.Object(
           { ...Matches.properties, replayed: Type.Integer(), nextCursor: NextCursor },
-          { description: 'Accepted: they run by and by.' },
+          {
+            title: 'EventsReplayed',
+            'x-response-description': 'Accepted. The events run in the background.',
+          },
         ),
         ...refusalResponses(413, 415, 422),
       },

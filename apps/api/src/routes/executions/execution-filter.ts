@@ -4,10 +4,10 @@ import { SearchText } from '../../lists/search-text.js'
 
 /** The filters that both a query and a body accept. */
 export const executionFilter = {
-  ruleId: Type.Optional(Type.String({ description: 'of this rule, or of this subscription' })),
+  ruleId: Type.Optional(Type.String({ description: 'Id of the rule, or of the subscription' })),
   eventType: Type.Optional(Type.String()),
   ...TimeRange,
   error: Type.Optional(
-    Type.String({ ...SearchText, minLength: 1, description: 'text that the error contains' }),
+    Type.String({ ...SearchText, minLength: 1, description: 'Text that the error contains' }),
   ),
 }

@@ -6,28 +6,31 @@ import { Id, orNull, Timestamp } from '../responses.js'
 const { results, ...outcome } = ExecutionResult.properties
 
 /** An execution without the results of its actions. */
-export const ListedExecution = Type.Object({
-  id: Id,
-  workspaceId: Id,
-  eventId: Id,
-  eventType: Type.String(),
-  ruleId: Id,
-  ruleVersion: orNull(Type.Integer()),
-  status: Type.Enum(['pending', ...EvaluationStatus.enum], {
-    description:
-      'pending: accepted, not yet begun. running: a worker holds it. waiting: until a WAIT ends. retrying: until the next attempt of an action, or since it was retried. not_matched: executed by hand, and its conditions did not match. cancelled: the rule was switched off or deleted meanwhile.',
-  }),
-  ...outcome,
-  error: orNull(Type.String()),
-  startedAt: orNull(Timestamp),
-  dueAt: orNull(
-    Type.String({
-      format: 'date-time',
-      description: 'when it continues; null where it is finished or not begun',
+export const ListedExecution = Type.Object(
+  {
+    id: Id,
+    workspaceId: Id,
+    eventId: Id,
+    eventType: Type.String(),
+    ruleId: Id,
+    ruleVersion: orNull(Type.Integer()),
+    status: Type.Enum(['pending', ...EvaluationStatus.enum], {
+      description:
+        'pending: accepted and not started. running: a worker holds the lease. waiting: a WAIT has not ended. retrying: the next attempt of an action is due later, or the execution was retried. not_matched: the rule was executed by hand, and its conditions did not match. cancelled: the rule was switched off or deleted in the meantime.',
     }),
-  ),
-  finishedAt: orNull(Timestamp),
-})
+    ...outcome,
+    error: orNull(Type.String()),
+    startedAt: orNull(Timestamp),
+    dueAt: orNull(
+      Type.String({
+        format: 'date-time',
+        description: 'When the execution continues. null if it is finished or not started.',
+      }),
+    ),
+    finishedAt: orNull(Timestamp),
+  },
+  { title: 'ExecutionSummary' },
+)
 export type ListedExecution = Type.Static<typeof ListedExecution>
 
 export const Execution = Type.Object({ ...ListedExecution.properties, results })

@@ -13,7 +13,9 @@ const ExecutionQuery = Type.Object({
   ...executionFilter,
   eventId: Type.Optional(Type.String()),
   status: Type.Optional(
-    Type.String({ description: `one or several, separated by commas: ${executionStatuses.join(', ')}` }),
+    Type.String({
+      description: `One or several statuses, separated by commas: ${executionStatuses.join(', ')}`,
+    }),
   ),
 })
 
@@ -24,12 +26,16 @@ export const listRoutes: FastifyPluginAsyncTypebox = async (app) => {
     config: { role: 'viewer' },
     schema: {
       tags: ['Outcomes'],
-      summary: 'List executions, those of the newest event first',
+      operationId: 'listExecutions',
+      summary: 'List executions, newest event first',
       description:
-        'from and to refer to the time at which the event was accepted. Where few of many executions match, a page may be short or empty and still have a nextCursor. Deliveries to a subscription are listed only if the filter names it, their event or their type.',
+        'from and to refer to the time when the event was accepted. If few of many executions match, a page can be short or empty and still have a nextCursor. The list contains deliveries to a subscription only if the filter names the subscription, their event or their type.',
       querystring: ExecutionQuery,
       response: {
-        200: Type.Object({ executions: Type.Array(ListedExecution), nextCursor: NextCursor }),
+        200: Type.Object(
+          { executions: Type.Array(ListedExecution), nextCursor: NextCursor },
+          { title: 'ExecutionPage' },
+        ),
         ...refusalResponses(),
       },
     },

@@ -14,20 +14,24 @@ import { refusals } from '../../errors.js'
 import { Id, orNull, refusalResponses } from '../responses.js'
 import { Execution, type ExecutionRow, presentRow } from './execution-schemas.js'
 
-const ExplainedExecution = Type.Object({ ...Execution.properties, trace: Type.Optional(orNull(Trace)) })
+const ExplainedExecution = Type.Object(
+  { ...Execution.properties, trace: Type.Optional(orNull(Trace)) },
+  { title: 'Execution' },
+)
 
 export const readRoutes: FastifyPluginAsyncTypebox = async (app) => {
   app.get('/:id', {
     config: { role: 'viewer' },
     schema: {
       tags: ['Outcomes'],
-      summary: 'Read an execution: how far it is, and what became of each action',
+      operationId: 'getExecution',
+      summary: 'Get an execution with its progress and the result of each action',
       params: Type.Object({ id: Id }),
       querystring: Type.Object({
         explain: Type.Optional(
           Type.Boolean({
             description:
-              'adds its trace: each clause of its rule and its verdict; null where the rule is gone',
+              'Add the trace: each clause of the rule and its verdict. null if the rule was deleted.',
           }),
         ),
       }),

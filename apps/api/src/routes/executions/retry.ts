@@ -22,27 +22,31 @@ import { presentUnstarted } from './read.js'
 
 const Version = Type.Optional(
   Type.Enum(['same', 'latest'], {
-    description: 'the definition that it began with (same, where omitted), or the rule as it is now',
+    description:
+      'same: the definition that the execution started with. latest: the current rule. Default: same.',
   }),
 )
-const RetryBody = Type.Object({ version: Version }, { additionalProperties: false })
+const RetryBody = Type.Object(
+  { version: Version },
+  { additionalProperties: false, title: 'ExecutionToRetry' },
+)
 
 const RetryFilter = Type.Object(
   {
     ...executionFilter,
     status: Type.Optional(
-      Type.Array(Type.Enum([...retryableStatuses]), { minItems: 1, description: 'both where omitted' }),
+      Type.Array(Type.Enum([...retryableStatuses]), { minItems: 1, description: 'Default: both' }),
     ),
   },
-  { additionalProperties: false },
+  { additionalProperties: false, title: 'ExecutionFilter' },
 )
 const BulkRetryBody = Type.Object(
   {
     filter: RetryFilter,
     version: Version,
-    dryRun: Type.Optional(Type.Boolean({ description: 'true where omitted: tells how many there are' })),
+    dryRun: Type.Optional(Type.Boolean({ description: 'Only count the matches. Default: true.' })),
   },
-  { additionalProperties: false },
+  { additionalProperties: false, title: 'ExecutionsToRetry' },
 )
 
 const maxRetried = 1_000
@@ -53,7 +57,8 @@ export const retryRoutes: FastifyPluginAsyncTypebox = async (app) => {
     preValidation: fillMissingBody,
     schema: {
       tags: ['Outcomes'],
-      summary: 'Retry an execution that failed or was cancelled, from the first action that is not done',
+      operationId: 'retryExecution',
+      summary: 'Retry a failed or cancelled execution from its first unfinished action',
       params: Type.Object({ id: Id }),
       body: RetryBody,
       response: { 202: Accepted, ...refusalResponses(404, 409, 413, 415, 422) },
@@ -85,13 +90,17 @@ export const retryRoutes: FastifyPluginAsyncTypebox = async (app) => {
     config: { role: 'operator' },
     schema: {
       tags: ['Outcomes'],
-      summary: `Retry the executions that a filter names, the oldest first, at most ${maxRetried} a call`,
+      operationId: 'retryExecutions',
+      summary: `Retry the executions that match a filter, oldest first, at most ${maxRetried} per call`,
       body: BulkRetryBody,
       response: {
-        200: Type.Object(Matches.properties, { description: 'A dry run: nothing has changed.' }),
+        200: { ...Matches, 'x-response-description': 'A dry run. Nothing was retried.' },
         202: Type.Object(
           { ...Matches.properties, retried: Type.Integer() },
-          { description: 'Opened again: they run by and by, within a minute.' },
+          {
+            title: 'ExecutionsRetried',
+            'x-response-description': 'Reopened. The executions continue in the background within a minute.',
+          },
         ),
         ...refusalResponses(413, 415, 422),
       },

@@ -22,11 +22,17 @@ import { openRejectionLog } from './rejections.js'
 import { openTallies } from './tallies.js'
 import { createDeliveryVerifier } from './verify-delivery.js'
 
-const Accepted = Type.Object({
-  id: Type.String({ format: 'uuid', description: 'of the receipt; on a replay that of the first delivery' }),
-  receiptState: Type.Literal('accepted'),
-  deduplicated: Type.Boolean(),
-})
+const Delivered = Type.Object(
+  {
+    id: Type.String({
+      format: 'uuid',
+      description: 'Id of the receipt. A repeated delivery returns the id of the first.',
+    }),
+    receiptState: Type.Literal('accepted'),
+    deduplicated: Type.Boolean(),
+  },
+  { title: 'Delivered' },
+)
 
 /**
  * Where other systems deliver their webhooks, signed and as often as they like:
@@ -72,24 +78,30 @@ export const incomingWebhookRoutes: FastifyPluginAsyncTypebox<{
     config: { isOpen: true },
     schema: {
       tags: ['Webhooks'],
-      summary: 'Deliver a signed webhook; a replay of an accepted one changes nothing',
+      operationId: 'deliverWebhook',
+      summary: 'Deliver a signed webhook. A repeated delivery has no effect',
       security: [],
       params: Type.Object({ provider: Type.String(), workspaceId: Id }),
       headers: Type.Object({
         'X-Idempotency-Key': Type.String({
           pattern: '^[A-Za-z0-9_:-]{1,255}$',
-          description: 'the event’s id at the provider, the same on every retry',
+          description: 'Id of the event at the provider, the same on every retry',
         }),
-        'X-Timestamp': Type.String({ description: `Unix seconds, at most ${toleranceSeconds} off` }),
-        'X-Signature-Id': Type.String({ description: 'id of the signing secret' }),
+        'X-Timestamp': Type.String({
+          description: `Unix time in seconds. It may differ from the time of the service by at most ${toleranceSeconds}.`,
+        }),
+        'X-Signature-Id': Type.String({ description: 'Id of the signing secret' }),
         'X-Signature': Type.String({
           description:
-            '`v1=` and the hex HMAC-SHA256 over `<X-Idempotency-Key>.<X-Timestamp>.<body>`; several with commas',
+            '`v1=` and the HMAC-SHA256 of `<X-Idempotency-Key>.<X-Timestamp>.<body>` as hex. Several signatures are separated by commas.',
         }),
       }),
       response: {
-        200: { ...Accepted, description: 'Known already: nothing was done again' },
-        202: { ...Accepted, description: 'Accepted: receipt and events are committed' },
+        200: { ...Delivered, 'x-response-description': 'Already known. The delivery had no effect.' },
+        202: {
+          ...Delivered,
+          'x-response-description': 'Accepted. The receipt and its events are committed.',
+        },
         ...refusalResponses(413, 415, 422),
       },
     },

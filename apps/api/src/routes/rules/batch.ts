@@ -8,7 +8,7 @@ import { hashRequest, keyPattern } from '../../acceptance/idempotency/request-ke
 import { Refusal, refusals } from '../../errors.js'
 import { findUnstorable } from '../../plugins/bodies.js'
 import { bodyFaults } from '../../plugins/validation.js'
-import { Id, refusalResponses } from '../responses.js'
+import { FieldError, Id, refusalResponses } from '../responses.js'
 import { refuseFaults } from './check-rule.js'
 
 const maxEvents = 500
@@ -17,38 +17,49 @@ const eventsPerToken = 50
 
 const BatchEvent = Type.Object(
   {
-    data: Type.Object({}, { description: 'The event data: any JSON object.' }),
+    data: Type.Object({}, { description: 'Data of the event: any JSON object' }),
     idempotencyKey: Type.Optional(
       Type.String({
         pattern: keyPattern,
-        description: 'as the header of a single event: this one is accepted once, however often it is sent',
+        description:
+          'Like the Idempotency-Key header of a single event. The service accepts the event once, however often it is sent.',
       }),
     ),
   },
-  { additionalProperties: false },
+  { additionalProperties: false, title: 'BatchEvent' },
 )
 type BatchEvent = Type.Static<typeof BatchEvent>
 
-const BatchResult = Type.Object({
-  status: Type.Enum(['accepted', 'refused', 'failed'], {
-    description:
-      'accepted: it will run. refused: it has the faults in `errors`. failed: nobody knows whether it was accepted; send it again.',
-  }),
-  id: Type.Optional(Id),
-  replayed: Type.Optional(
-    Type.Boolean({ description: 'true where its key was known: `id` is the first one’s.' }),
-  ),
-  errors: Type.Optional(Type.Array(Type.Object({ field: Type.String(), message: Type.String() }))),
-  error: Type.Optional(Type.String()),
-})
+const BatchResult = Type.Object(
+  {
+    status: Type.Enum(['accepted', 'refused', 'failed'], {
+      description:
+        'accepted: the event will run. refused: the event has the faults in `errors`. failed: it is unknown whether the event was accepted, so send it again.',
+    }),
+    id: Type.Optional(Id),
+    replayed: Type.Optional(
+      Type.Boolean({
+        description: 'true if the key was known. `id` is then the id of the first event with this key.',
+      }),
+    ),
+    errors: Type.Optional(Type.Array(FieldError)),
+    error: Type.Optional(Type.String()),
+  },
+  { title: 'BatchResult' },
+)
 type BatchResult = Type.Static<typeof BatchResult>
 
 const failed: BatchResult = { status: 'failed', error: 'Service temporarily unavailable' }
 
-const BatchAnswer = Type.Object({
-  accepted: Type.Integer({ description: 'How many of the results are.' }),
-  results: Type.Array(BatchResult, { description: 'One for each event, in their order.' }),
-})
+const BatchAnswer = Type.Object(
+  {
+    accepted: Type.Integer({ description: 'Number of accepted events' }),
+    results: Type.Array(BatchResult, {
+      description: 'One result for each event, in the order of the events',
+    }),
+  },
+  { title: 'BatchAnswer' },
+)
 
 /** Many events in one request and one commit. Each is judged, accepted and told by itself; nobody waits for an outcome. */
 export const batchRoutes: FastifyPluginAsyncTypebox = async (app) => {
@@ -57,11 +68,12 @@ export const batchRoutes: FastifyPluginAsyncTypebox = async (app) => {
     config: { role: 'operator', judgesParts: true },
     schema: {
       tags: ['Running'],
-      summary: 'Post up to 500 events of one type, each with a result of its own',
+      operationId: 'triggerEventBatch',
+      summary: 'Post up to 500 events of one type. Each event has its own result',
       params: Type.Object({ eventType: Type.String() }),
       body: Type.Object(
         { events: Type.Array(BatchEvent, { minItems: 1, maxItems: maxEvents }) },
-        { additionalProperties: false },
+        { additionalProperties: false, title: 'EventBatch' },
       ),
       response: { 202: BatchAnswer, ...refusalResponses(413, 415, 422) },
     },

@@ -4,31 +4,37 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
 import { Id, refusalResponses, Timestamp } from '../responses.js'
 
-const HealthReport = Type.Object({
-  totalRules: Type.Integer(),
-  activeRules: Type.Integer(),
-  inactiveRules: Type.Integer(),
-  totalExecutions: Type.Integer(),
-  successfulExecutions: Type.Integer(),
-  failedExecutions: Type.Integer(),
-  averageSuccessRate: Type.Number({ description: 'Percentage with two decimals; 0 without executions.' }),
-  rulesNeedingAttention: Type.Integer(),
-})
+const HealthReport = Type.Object(
+  {
+    totalRules: Type.Integer(),
+    activeRules: Type.Integer(),
+    inactiveRules: Type.Integer(),
+    totalExecutions: Type.Integer(),
+    successfulExecutions: Type.Integer(),
+    failedExecutions: Type.Integer(),
+    averageSuccessRate: Type.Number({ description: 'Percentage with two decimals. 0 without executions.' }),
+    rulesNeedingAttention: Type.Integer(),
+  },
+  { title: 'RuleHealth' },
+)
 
-const AttentionItem = Type.Object({
-  id: Id,
-  name: Type.String(),
-  failureCount: Type.Integer(),
-  lastError: Type.String(),
-  lastFailureAt: Timestamp,
-  reason: Type.Enum(['failures', 'unknown_outcome', 'event_loop', 'auto_paused'], {
-    description:
-      'failures: it fails often or just now. unknown_outcome: nobody knows whether a call was made. event_loop: events that cause events came to their limit. auto_paused: it was switched off for its failures.',
-  }),
-  since: Timestamp,
-})
+const AttentionItem = Type.Object(
+  {
+    id: Id,
+    name: Type.String(),
+    failureCount: Type.Integer(),
+    lastError: Type.String(),
+    lastFailureAt: Timestamp,
+    reason: Type.Enum(['failures', 'unknown_outcome', 'event_loop', 'auto_paused'], {
+      description:
+        'failures: the rule fails often, or its latest executions failed. unknown_outcome: it is unknown whether a call was made. event_loop: a chain of emitted events reached its limit. auto_paused: the service switched the rule off because of its failures.',
+    }),
+    since: Timestamp,
+  },
+  { title: 'AttentionItem' },
+)
 type AttentionItem = Type.Static<typeof AttentionItem>
-const AttentionList = Type.Object({ rules: Type.Array(AttentionItem) })
+const AttentionList = Type.Object({ rules: Type.Array(AttentionItem) }, { title: 'AttentionList' })
 
 const recentDays = 7
 const failuresInARow = 3
@@ -40,7 +46,8 @@ export const healthRoutes: FastifyPluginAsyncTypebox = async (app) => {
     config: { role: 'viewer' },
     schema: {
       tags: ['Health of the rules'],
-      summary: 'Report the health of all rules',
+      operationId: 'getRuleHealth',
+      summary: 'Get the health of all rules',
       response: { 200: HealthReport, ...refusalResponses() },
     },
     handler: async ({ workspace: { database } }) => {
@@ -69,7 +76,8 @@ export const healthRoutes: FastifyPluginAsyncTypebox = async (app) => {
     config: { role: 'viewer' },
     schema: {
       tags: ['Health of the rules'],
-      summary: 'List the rules that somebody should look at, the latest first: they fail, or worse',
+      operationId: 'listRulesNeedingAttention',
+      summary: 'List the rules that need attention, latest first',
       response: { 200: AttentionList, ...refusalResponses() },
     },
     handler: async ({ workspace: { database } }) => ({ rules: await findRulesNeedingAttention(database) }),

@@ -15,7 +15,10 @@ export const readRoutes: FastifyPluginAsyncTypebox = async (app) => {
     config: { role: 'viewer' },
     schema: {
       tags: ['Rules'],
-      summary: 'List the rules, newest first: all of them, or a page of those that the query names',
+      operationId: 'listRules',
+      summary: 'List rules, newest first',
+      description:
+        'Without query parameters the response contains all rules. With any parameter it is a page.',
       querystring: RuleListQuery,
       response: { 200: RuleList, ...refusalResponses() },
     },
@@ -39,7 +42,8 @@ export const readRoutes: FastifyPluginAsyncTypebox = async (app) => {
     config: { role: 'viewer' },
     schema: {
       tags: ['Rules'],
-      summary: 'Read one rule',
+      operationId: 'getRule',
+      summary: 'Get a rule',
       params: RuleParams,
       response: { 200: Rule, ...refusalResponses(404) },
     },

@@ -24,27 +24,32 @@ import { refusalResponses } from '../responses.js'
 import { ruleId } from './check-rule.js'
 import { RuleParams } from './rule-schemas.js'
 
-const EventData = Type.Object({}, { description: 'The event data: any JSON object.' })
-const DryRun = Type.Evaluate(Type.Intersect([ExecutionResult, Type.Object({ trace: Type.Optional(Trace) })]))
+const EventData = Type.Object({}, { description: 'Data of the event: any JSON object' })
+const ExplainedResult = Type.Object(
+  { ...ExecutionResult.properties, trace: Type.Optional(Trace) },
+  { title: 'ExecutionResult' },
+)
 
 export const runRoutes: FastifyPluginAsyncTypebox = async (app) => {
   app.post('/:id/execute', {
     config: { role: ({ body }) => (isDryRun(body) ? 'viewer' : 'operator') },
     schema: {
       tags: ['Running'],
-      summary: 'Execute one rule, active or not; as a dry run nothing happens',
+      operationId: 'executeRule',
+      summary: 'Execute a rule, active or inactive',
+      description: 'A dry run evaluates the rule and simulates its actions. It has no effects.',
       params: RuleParams,
       headers: IdempotencyHeader,
       querystring: Type.Object({
         explain: Type.Optional(
-          Type.Boolean({ description: 'a dry run adds its trace: each clause and its verdict' }),
+          Type.Boolean({ description: 'In a dry run, add the trace: each clause and its verdict' }),
         ),
       }),
       body: Type.Object(
         { data: EventData, dryRun: Type.Optional(Type.Boolean()) },
-        { additionalProperties: false },
+        { additionalProperties: false, title: 'RuleToExecute' },
       ),
-      response: { 200: DryRun, 202: Accepted, ...refusalResponses(404, 409, 413, 415, 422) },
+      response: { 200: ExplainedResult, 202: Accepted, ...refusalResponses(404, 409, 413, 415, 422) },
     },
     handler: async (request, reply) => {
       const { body, params, query, workspace } = request
@@ -73,10 +78,11 @@ export const runRoutes: FastifyPluginAsyncTypebox = async (app) => {
     config: { role: 'operator' },
     schema: {
       tags: ['Running'],
-      summary: 'Post an event: runs every active rule of its type',
+      operationId: 'triggerEvent',
+      summary: 'Post an event. Every active rule for its type runs',
       params: Type.Object({ eventType: Type.String() }),
       headers: IdempotencyHeader,
-      body: Type.Object({ data: EventData }, { additionalProperties: false }),
+      body: Type.Object({ data: EventData }, { additionalProperties: false, title: 'EventToTrigger' }),
       response: { 200: TriggerResult, 202: Accepted, ...refusalResponses(409, 413, 415, 422) },
     },
     handler: async (request, reply) => {

@@ -14,7 +14,7 @@ import { Rule, RuleParams, RuleVersion, VersionList } from './rule-schemas.js'
 
 const VersionParams = Type.Object({
   ...RuleParams.properties,
-  version: Type.String({ description: 'its number: 1 is the first' }),
+  version: Type.String({ description: 'Number of the version. The first version is 1.' }),
 })
 
 const defaultLimit = 50
@@ -25,6 +25,7 @@ export const versionRoutes: FastifyPluginAsyncTypebox = async (app) => {
     config: { role: 'viewer' },
     schema: {
       tags: ['Rules'],
+      operationId: 'listRuleVersions',
       summary: 'List the versions of a rule, newest first',
       params: RuleParams,
       querystring: Type.Object(PageQuery),
@@ -54,7 +55,8 @@ export const versionRoutes: FastifyPluginAsyncTypebox = async (app) => {
     config: { role: 'viewer' },
     schema: {
       tags: ['Rules'],
-      summary: 'Read one version of a rule',
+      operationId: 'getRuleVersion',
+      summary: 'Get a version of a rule',
       params: VersionParams,
       response: { 200: RuleVersion, ...refusalResponses(404) },
     },
@@ -67,7 +69,8 @@ export const versionRoutes: FastifyPluginAsyncTypebox = async (app) => {
     config: { role: 'editor' },
     schema: {
       tags: ['Rules'],
-      summary: 'Make the definition of a version that of the rule again, as a new version',
+      operationId: 'restoreRuleVersion',
+      summary: 'Restore a previous version of a rule as a new version',
       params: VersionParams,
       response: { 200: Rule, ...refusalResponses(404, 412, 413, 415, 422) },
     },

@@ -35,6 +35,7 @@ export const writeRoutes: FastifyPluginAsyncTypebox<{ bodyLimitBytes: number }> 
     config: { role: 'editor' },
     schema: {
       tags: ['Rules'],
+      operationId: 'createRule',
       summary: 'Create a rule',
       headers: IdempotencyHeader,
       body: RuleToCreate,
@@ -57,7 +58,8 @@ export const writeRoutes: FastifyPluginAsyncTypebox<{ bodyLimitBytes: number }> 
     config: { role: 'editor' },
     schema: {
       tags: ['Rules'],
-      summary: 'Update a rule: any subset of its fields',
+      operationId: 'updateRule',
+      summary: 'Update any subset of the fields of a rule',
       params: RuleParams,
       body: RuleToUpdate,
       response: { 200: Rule, ...refusalResponses(404, 412, 413, 415, 422) },
@@ -80,7 +82,8 @@ export const writeRoutes: FastifyPluginAsyncTypebox<{ bodyLimitBytes: number }> 
     config: { role: 'editor' },
     schema: {
       tags: ['Rules'],
-      summary: 'Delete a rule for good',
+      operationId: 'deleteRule',
+      summary: 'Delete a rule permanently',
       params: RuleParams,
       response: { 204: Type.Null(), ...refusalResponses(404, 412, 413, 415) },
     },
@@ -99,10 +102,11 @@ export const writeRoutes: FastifyPluginAsyncTypebox<{ bodyLimitBytes: number }> 
     config: { role: 'operator' },
     schema: {
       tags: ['Rules'],
-      summary: 'Switch a rule on or off',
+      operationId: 'toggleRule',
+      summary: 'Toggle a rule between active and inactive',
       params: RuleParams,
       response: {
-        200: Type.Object({ id: Id, isActive: Type.Boolean() }),
+        200: Type.Object({ id: Id, isActive: Type.Boolean() }, { title: 'RuleActivity' }),
         ...refusalResponses(404, 412, 413, 415),
       },
     },
@@ -126,7 +130,8 @@ export const writeRoutes: FastifyPluginAsyncTypebox<{ bodyLimitBytes: number }> 
     config: { role: 'editor' },
     schema: {
       tags: ['Rules'],
-      summary: 'Copy a rule; the copy is inactive',
+      operationId: 'cloneRule',
+      summary: 'Clone a rule. The clone is inactive',
       params: RuleParams,
       headers: IdempotencyHeader,
       response: { 201: Rule, ...refusalResponses(404, 409, 412, 413, 415, 422) },

@@ -1,0 +1,42 @@
+/** As much of JSON Schema as the routes use. */
+export interface Schema {
+  $ref?: string
+  $id?: string
+  title?: string
+  description?: string
+  type?: string | string[]
+  required?: string[]
+  properties?: Record<string, Schema | false>
+  additionalProperties?: boolean | Schema
+  items?: Schema
+  enum?: unknown[]
+  anyOf?: Schema[]
+  oneOf?: Schema[]
+  discriminator?: { propertyName: string; mapping?: Record<string, string> }
+  if?: Schema
+  then?: Schema
+  else?: Schema
+}
+
+export interface Response {
+  $ref?: string
+  description?: string
+  content?: Record<string, { schema: Schema }>
+}
+
+export interface Operation {
+  operationId?: string
+  summary?: string
+  parameters?: { name: string; in: string; description?: string; schema: Schema }[]
+  requestBody?: { required?: boolean; content: Record<string, { schema: Schema }> }
+  responses: Record<string, Response>
+}
+
+export interface Document {
+  paths: Record<string, Record<string, Operation>>
+  components: { schemas: Record<string, Schema>; responses?: Record<string, Response> }
+}
+
+export function listOperations({ paths }: Document): Operation[] {
+  return Object.values(paths).flatMap((path) => Object.values(path))
+}
