@@ -269,7 +269,9 @@ t.test('each line of a log is JSON, and tells which request, event and execution
   t.ok(recorded.length >= 2)
   for (const { name, eventId, executionId, ruleId } of recorded)
     t.ok(name === 'worker' && ids.has(eventId) && executionId && ruleId)
-  const calls = told('outbound call finished').filter(({ executionId, action, result }) => executionId && action && result)
+  const calls = told('outbound call finished').filter(
+    ({ executionId, action, result }) => executionId && action && result,
+  )
   t.ok(calls.length >= 4)
   const failed = told('request failed')
   t.ok(failed.length >= 4, 'three for a refused event, one for a refused key')

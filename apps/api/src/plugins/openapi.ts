@@ -38,60 +38,63 @@ const optionalBody = 'x-optional-body'
  * The document follows from the schemas of the routes. `/docs` serves it, from this process alone. A schema with a `title` is a
  * component of that name. Validation and serialization ignore the title and use the same schema inline.
  */
-export default fp(async (app) => {
-  for (const schema of sharedSchemas) app.addSchema(schema)
-  await app.register(swagger, {
-    openapi: {
-      openapi: '3.1.0',
-      info: {
-        title: 'Automation rules',
-        version: '0.1.0',
-        description:
-          'Automation rules for workspaces. An event triggers rules. Workers evaluate their conditions and execute their actions.',
-      },
-      servers: [{ url: '/', description: 'The server of this document' }],
-      tags,
-      components: {
-        securitySchemes: {
-          token: { type: 'http', scheme: 'bearer', bearerFormat: 'JWT', description: 'Token of a member' },
-          workspace: { type: 'apiKey', in: 'header', name: 'x-workspace-id' },
-          apiKey: {
-            type: 'http',
-            scheme: 'bearer',
-            bearerFormat: 'ark_…',
-            description:
-              'API key of a program. It belongs to one workspace, and its scopes limit its permissions.',
+export default fp(
+  async (app) => {
+    for (const schema of sharedSchemas) app.addSchema(schema)
+    await app.register(swagger, {
+      openapi: {
+        openapi: '3.1.0',
+        info: {
+          title: 'Automation rules',
+          version: '0.1.0',
+          description:
+            'Automation rules for workspaces. An event triggers rules. Workers evaluate their conditions and execute their actions.',
+        },
+        servers: [{ url: '/', description: 'The server of this document' }],
+        tags,
+        components: {
+          securitySchemes: {
+            token: { type: 'http', scheme: 'bearer', bearerFormat: 'JWT', description: 'Token of a member' },
+            workspace: { type: 'apiKey', in: 'header', name: 'x-workspace-id' },
+            apiKey: {
+              type: 'http',
+              scheme: 'bearer',
+              bearerFormat: 'ark_…',
+              description:
+                'API key of a program. It belongs to one workspace, and its scopes limit its permissions.',
+            },
           },
         },
+        security: [{ token: [], workspace: [] }, { apiKey: [] }],
       },
-      security: [{ token: [], workspace: [] }, { apiKey: [] }],
-    },
-    transform: ({ schema, url, route }) => ({
-      url,
-      schema: route.preValidation === fillMissingBody ? { ...schema, [optionalBody]: true } : schema,
-    }),
-    transformObject: (documents) => {
-      if (!('openapiObject' in documents)) return documents.swaggerObject
-      const document = writeUnions(documents.openapiObject) as Document
-      markOptionalBodies(document)
-      nameSchemas(document)
-      nameResponses(document)
-      return document as Partial<typeof documents.openapiObject>
-    },
-    refResolver: {
-      buildLocalReference: (json, _baseUri, _fragment, index) => String(json.$id ?? `schema-${index}`),
-    },
-  })
-  await app.register(async (docs) => {
-    docs.addHook('onRoute', (route) => {
-      route.config = { ...route.config, isOpen: true }
+      transform: ({ schema, url, route }) => ({
+        url,
+        schema: route.preValidation === fillMissingBody ? { ...schema, [optionalBody]: true } : schema,
+      }),
+      transformObject: (documents) => {
+        if (!('openapiObject' in documents)) return documents.swaggerObject
+        const document = writeUnions(documents.openapiObject) as Document
+        markOptionalBodies(document)
+        nameSchemas(document)
+        nameResponses(document)
+        return document as Partial<typeof documents.openapiObject>
+      },
+      refResolver: {
+        buildLocalReference: (json, _baseUri, _fragment, index) => String(json.$id ?? `schema-${index}`),
+      },
     })
-    await docs.register(reference, {
-      routePrefix: '/docs',
-      configuration: { content: () => app.swagger(), ...fromHereAlone },
+    await app.register(async (docs) => {
+      docs.addHook('onRoute', (route) => {
+        route.config = { ...route.config, isOpen: true }
+      })
+      await docs.register(reference, {
+        routePrefix: '/docs',
+        configuration: { content: () => app.swagger(), ...fromHereAlone },
+      })
     })
-  })
-}, { name: 'openapi' })
+  },
+  { name: 'openapi' },
+)
 
 /** By itself the plugin marks every body as required. */
 function markOptionalBodies(document: Document): void {

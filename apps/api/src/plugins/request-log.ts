@@ -8,14 +8,17 @@ declare module 'fastify' {
 }
 
 /** Logs one line per response at the levels debug and trace. At other levels, only notable events are logged, where they happen. */
-export default fp<{ logLevel: string }>(async (app, { logLevel }) => {
-  app.decorateRequest('eventId', undefined)
-  if (logLevel !== 'debug' && logLevel !== 'trace') return
-  app.addHook('onResponse', ({ log, method, routeOptions, eventId }, { statusCode, elapsedTime }, done) => {
-    log.debug(
-      { eventId, method, route: routeOptions.url, statusCode, ms: Math.round(elapsedTime) },
-      'request finished',
-    )
-    done()
-  })
-}, { name: 'request-log' })
+export default fp<{ logLevel: string }>(
+  async (app, { logLevel }) => {
+    app.decorateRequest('eventId', undefined)
+    if (logLevel !== 'debug' && logLevel !== 'trace') return
+    app.addHook('onResponse', ({ log, method, routeOptions, eventId }, { statusCode, elapsedTime }, done) => {
+      log.debug(
+        { eventId, method, route: routeOptions.url, statusCode, ms: Math.round(elapsedTime) },
+        'request finished',
+      )
+      done()
+    })
+  },
+  { name: 'request-log' },
+)

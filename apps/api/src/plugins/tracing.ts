@@ -17,37 +17,40 @@ const untraced = /^\/(healthz|readyz|docs)/
  * A trace begins with the request that caused it, or goes on from the `traceparent` that it came with, and crosses the belt
  * with the events that it has accepted. Where tracing is off, none of this is there.
  */
-export default fp<{ observability: { isTraced: boolean } }>(async (app, { observability }) => {
-  app.decorateRequest('span', undefined)
-  if (!observability.isTraced) return
+export default fp<{ observability: { isTraced: boolean } }>(
+  async (app, { observability }) => {
+    app.decorateRequest('span', undefined)
+    if (!observability.isTraced) return
 
-  const tracing = await openTracing('automation-api', (message) => app.log.warn(message))
-  const current = new AsyncLocalStorage<Span>()
-  app.inbox = traceInbox(app.inbox, () => current.getStore())
-  app.addHook('onClose', () => tracing.close())
+    const tracing = await openTracing('automation-api', (message) => app.log.warn(message))
+    const current = new AsyncLocalStorage<Span>()
+    app.inbox = traceInbox(app.inbox, () => current.getStore())
+    app.addHook('onClose', () => tracing.close())
 
-  app.addHook('onRequest', (request, _reply, done) => {
-    const { method, routeOptions, headers, id } = request
-    const route = routeOptions.url
-    if (untraced.test(route ?? '')) return done()
-    request.span = tracing.begin(`${method} ${route ?? ''}`.trim(), 'server', {
-      parent: headers.traceparent,
-      attributes: {
-        'http.request.method': method,
-        'automation.request_id': id,
-        ...(route !== undefined && { 'http.route': route }),
-      },
+    app.addHook('onRequest', (request, _reply, done) => {
+      const { method, routeOptions, headers, id } = request
+      const route = routeOptions.url
+      if (untraced.test(route ?? '')) return done()
+      request.span = tracing.begin(`${method} ${route ?? ''}`.trim(), 'server', {
+        parent: headers.traceparent,
+        attributes: {
+          'http.request.method': method,
+          'automation.request_id': id,
+          ...(route !== undefined && { 'http.route': route }),
+        },
+      })
+      done()
     })
-    done()
-  })
-  // Where the body is read the socket's events come in between, so not before.
-  app.addHook('preHandler', ({ span }, _reply, done) => {
-    if (span) current.run(span, done)
-    else done()
-  })
-  app.addHook('onResponse', ({ span }, { statusCode }, done) => {
-    span?.set({ 'http.response.status_code': statusCode })
-    span?.end(statusCode >= 500)
-    done()
-  })
-}, { name: 'tracing', dependencies: ['resources'] })
+    // Where the body is read the socket's events come in between, so not before.
+    app.addHook('preHandler', ({ span }, _reply, done) => {
+      if (span) current.run(span, done)
+      else done()
+    })
+    app.addHook('onResponse', ({ span }, { statusCode }, done) => {
+      span?.set({ 'http.response.status_code': statusCode })
+      span?.end(statusCode >= 500)
+      done()
+    })
+  },
+  { name: 'tracing', dependencies: ['resources'] },
+)
