@@ -1,9 +1,9 @@
-// node run.mjs <program> …: runs a program of this directory, or says that it has not been built yet.
+// node run.mjs <program> …: runs a program of this directory, or reports that it is not built yet.
 const [program] = process.argv.splice(2, 1)
 try {
   await import(`./dist/src/${program}.js`)
 } catch (error) {
   if (error.code !== 'ERR_MODULE_NOT_FOUND') throw error
-  console.error('Nothing is built here yet: run `npm start` once, or `npm ci && npm run build`.')
+  console.error('The product is not built yet: run `npm start` once, or `npm ci && npm run build`.')
   process.exitCode = 1
 }

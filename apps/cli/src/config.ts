@@ -2,20 +2,20 @@ import { readFileSync } from 'node:fs'
 import { parseEnv } from 'node:util'
 import { connections, readEnvironment, sealing, tokenSettings } from '@automation/environment'
 import { Type } from 'typebox'
-import { CommandFault } from './command-fault.js'
+import { CommandError } from './command-error.js'
 
-// Each command asks for the settings that it needs, and for no others.
+// Each command reads only the settings that it needs.
 
 const DatabaseEnvironment = Type.Object({ DATABASE_URL: connections.DATABASE_URL })
 const SealingEnvironment = Type.Object(sealing)
 const TokenEnvironment = Type.Object(tokenSettings)
 
-/** @throws CommandFault where no database is named; EnvironmentError, as below, where a setting is wrong */
+/** @throws CommandError if no database is set; EnvironmentError, like the functions below, if a setting is invalid */
 export function readDatabaseUrl(): string {
   const variables = readVariables()
-  if (!variables.DATABASE_URL) throw new CommandFault('Set DATABASE_URL, or run npm start first.')
+  if (!variables.DATABASE_URL) throw new CommandError('Set DATABASE_URL, or run npm start first.')
   const { DATABASE_URL } = readEnvironment(DatabaseEnvironment, variables)
-  if (!URL.canParse(DATABASE_URL)) throw new CommandFault('DATABASE_URL is not a URL.')
+  if (!URL.canParse(DATABASE_URL)) throw new CommandError('DATABASE_URL is not a URL.')
   return DATABASE_URL
 }
 
@@ -23,26 +23,27 @@ export function readEncryptionKey(): string {
   return readEnvironment(SealingEnvironment, readVariables()).ENCRYPTION_KEY
 }
 
-/** @throws CommandFault where the product takes no tokens that could be minted here */
+/** @throws CommandError if the product does not accept tokens that can be created here */
 export function readTokenSettings(): { secret: string; issuer: string; audience: string } {
   const { JWT_SECRET, JWKS_URL, JWT_ISSUER, JWT_AUDIENCE } = readEnvironment(
     TokenEnvironment,
     readVariables(),
   )
   if (JWKS_URL)
-    throw new CommandFault(
-      'JWKS_URL is set: tokens come from the identity provider behind it, and none can be minted here.',
+    throw new CommandError(
+      'JWKS_URL is set: tokens come from its identity provider and cannot be created here.',
     )
-  if (!JWT_SECRET) throw new CommandFault('Set JWT_SECRET to the one of the API, or run npm start first.')
+  if (!JWT_SECRET)
+    throw new CommandError('Set JWT_SECRET to the value that the API uses, or run npm start first.')
   return { secret: JWT_SECRET, issuer: JWT_ISSUER, audience: JWT_AUDIENCE }
 }
 
-/** Written by `npm start`, and there as long as its product serves. */
+/** Written by `npm start`. It exists as long as that product serves. */
 const productFile = '.data/product.env'
 
 /**
- * The environment; what is missing in it comes from the product that `npm start` runs, unless it names another
- * database: a secret sealed with the one's key could not be opened in the other.
+ * The environment, completed with the settings of the product that `npm start` runs, unless the environment names another
+ * database: a secret encrypted with the key of one product could not be decrypted in the other.
  */
 function readVariables(): Record<string, string | undefined> {
   const product = parseEnv(readProductFile())
@@ -56,6 +57,6 @@ function readProductFile(): string {
     return readFileSync(productFile, 'utf8')
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return ''
-    throw new CommandFault(`${productFile} cannot be read: ${(error as Error).message}.`, { cause: error })
+    throw new CommandError(`${productFile} cannot be read: ${(error as Error).message}.`, { cause: error })
   }
 }

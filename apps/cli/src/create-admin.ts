@@ -9,12 +9,12 @@ import { addTokens } from './commands/tokens.js'
 import { addWorkspaces } from './commands/workspaces.js'
 import { createProgram } from './program.js'
 
-/** `npm run admin`, ready to be run. */
+/** The program behind `npm run admin`. */
 export function createAdmin(): Command {
   const program = createProgram({
     name: 'npm run admin --',
-    description: `Manages workspaces, members, rules, API keys, signing secrets and subscriptions, right in the database.
-It takes DATABASE_URL from the environment, else the product that npm start runs.`,
+    description: `Manage workspaces, members, rules, API keys, signing secrets and subscriptions directly in the database.
+DATABASE_URL names the database. If it is not set, the product that npm start runs is used.`,
     example: 'workspaces create --name Acme --admin ada',
   })
   for (const add of [

@@ -1,11 +1,11 @@
 import { readSigningKey, signWebhook } from '@automation/webhooks'
-import { CommandFault } from './command-fault.js'
+import { CommandError } from './command-error.js'
 
-/** Where webhooks go, and what signs them. */
+/** The destination of webhooks, and the secret that signs them. */
 export interface Target {
-  /** Of the product, such as `http://127.0.0.1:3000`. */
+  /** URL of the product, such as `http://127.0.0.1:3000`. */
   url: string
-  /** Its id. */
+  /** Id of the workspace. */
   workspace: string
   provider: string
   secretId: string
@@ -19,18 +19,18 @@ export interface Delivery {
   body: Buffer
 }
 
-export interface Answer {
+export interface DeliveryResponse {
   status: number
-  /** JSON where it is some, else text. */
+  /** The parsed body if it is JSON, otherwise its text. */
   body: unknown
 }
 
-const patienceMs = 30_000
+const timeoutMs = 30_000
 
-/** @throws CommandFault where the target's URL or secret is none */
+/** @throws CommandError if the target's URL or secret is invalid */
 export function signDelivery(target: Target, id: string, body: Buffer, sentAt: Date): Delivery {
   if (!/^https?:/.test(target.url) || !URL.canParse(target.url))
-    throw new CommandFault(`--url has to be like http://127.0.0.1:3000, and is ${target.url}.`, {
+    throw new CommandError(`--url must look like http://127.0.0.1:3000, but is ${target.url}.`, {
       exitCode: 2,
     })
   const timestamp = `${Math.floor(sentAt.getTime() / 1_000)}`
@@ -48,7 +48,7 @@ export function signDelivery(target: Target, id: string, body: Buffer, sentAt: D
   }
 }
 
-/** The same delivery with one bit of its body changed on the way. */
+/** The same delivery with one bit of its body changed after it was signed. */
 export function tamperWith({ body, ...delivery }: Delivery): Delivery {
   const changed = Buffer.from(body)
   const middle = changed.length >> 1
@@ -56,16 +56,16 @@ export function tamperWith({ body, ...delivery }: Delivery): Delivery {
   return { ...delivery, body: changed }
 }
 
-/** @throws CommandFault where nobody answers */
-export async function sendDelivery({ url, headers, body }: Delivery): Promise<Answer> {
+/** @throws CommandError if there is no response */
+export async function sendDelivery({ url, headers, body }: Delivery): Promise<DeliveryResponse> {
   try {
-    const signal = AbortSignal.timeout(patienceMs)
+    const signal = AbortSignal.timeout(timeoutMs)
     const response = await fetch(url, { method: 'POST', headers, body, signal })
     return { status: response.status, body: readJson(await response.text()) }
   } catch (error) {
     const { message, cause } = error as Error & { cause?: { code?: string; message: string } }
-    throw new CommandFault(
-      `Nobody answers at ${new URL(url).origin} (${cause?.code ?? cause?.message ?? message}): run npm start first, or say --url.`,
+    throw new CommandError(
+      `No response from ${new URL(url).origin} (${cause?.code ?? cause?.message ?? message}): run npm start first, or set --url.`,
       { cause: error },
     )
   }
@@ -75,7 +75,7 @@ function readKey(secret: string): Buffer {
   try {
     return readSigningKey(secret)
   } catch (error) {
-    throw new CommandFault('--secret has to be whsec_ and base64.', { cause: error, exitCode: 2 })
+    throw new CommandError('--secret must be whsec_ followed by base64.', { cause: error, exitCode: 2 })
   }
 }
 

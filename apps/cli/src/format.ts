@@ -1,4 +1,4 @@
-/** A table with a line for each row; the columns are named like the fields. */
+/** A table with one line per row; the columns are named after the fields. */
 export function formatTable<Row extends object>(rows: Row[], columns: (keyof Row & string)[]): string {
   if (rows.length === 0) return 'None.'
   const lines = [columns, ...rows.map((row) => columns.map((column) => formatValue(row[column])))]
@@ -6,7 +6,7 @@ export function formatTable<Row extends object>(rows: Row[], columns: (keyof Row
   return lines.map((line) => alignCells(line, widths)).join('\n')
 }
 
-/** One thing, a line for each of its fields. */
+/** One object, with one line per field. */
 export function formatFields(fields: object): string {
   const lines = Object.entries(fields).map(([name, value]) => [name, formatValue(value)])
   const widths = [Math.max(...lines.map(([name = '']) => name.length)), 0]
@@ -28,7 +28,7 @@ function formatValue(value: unknown): string {
   return minute ? `${minute[1]} ${minute[2]}Z` : maskControls(text)
 }
 
-/** A name is somebody else's text: it must not steer the terminal. */
+/** Replaces control characters: a name that somebody else chose must not control the terminal. */
 export function maskControls(text: string): string {
   return text.replace(/\p{C}/gu, '·')
 }

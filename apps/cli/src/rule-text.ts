@@ -1,33 +1,33 @@
 import type { RuleFile } from '@automation/rules'
 import { type Document, isCollection, isMap, isNode, LineCounter, parseDocument, stringify } from 'yaml'
-import { CommandFault } from './command-fault.js'
+import { CommandError } from './command-error.js'
 
 export const ruleFormats = ['yaml', 'json'] as const
 export type RuleFormat = (typeof ruleFormats)[number]
 
-/** A file of rules as it was read. */
+/** The content of a rule file. */
 export interface RuleText {
   json: unknown
-  /** The line of a path such as `rules[3].conditions`, or of what is nearest above it. */
+  /** The line of a path such as `rules[3].conditions`, or of its nearest existing parent. */
   findLine(field: string): number
 }
 
-/** The format that a file's name speaks of. */
+/** The format that the file name indicates. */
 export function guessFormat(path: string): RuleFormat {
   return /\.json$/i.test(path) ? 'json' : 'yaml'
 }
 
-/** The same rules give the same text: no line is folded, so a change shows where it was made. */
+/** The same rules always give the same text. No line is folded, so a diff shows each change where it was made. */
 export function writeRuleText(file: RuleFile, format: RuleFormat): string {
   return format === 'json' ? `${JSON.stringify(file, null, 2)}\n` : writeYaml(file)
 }
 
-/** Quoted so that readers of YAML 1.1, to which `yes` is a boolean, read the same. */
+/** Quotes texts so that parsers of YAML 1.1, for which `yes` is a boolean, read the same values. */
 export function writeYaml(value: unknown): string {
   return stringify(value, { lineWidth: 0, aliasDuplicateObjects: false, compat: 'yaml-1.1' })
 }
 
-/** @throws CommandFault where the text is none of its format, or says what JSON cannot */
+/** @throws CommandError if the text is not valid in its format, or contains values that JSON cannot represent */
 export function readRuleText(text: string, name: string, format: RuleFormat): RuleText {
   const lines = new LineCounter()
   const parse = () => parseDocument(text, { lineCounter: lines, resolveKnownTags: false, logLevel: 'error' })
@@ -38,7 +38,7 @@ export function readRuleText(text: string, name: string, format: RuleFormat): Ru
   const document = parse()
   const [fault] = [...document.errors, ...document.warnings]
   if (fault)
-    throw new CommandFault(`${name}:${fault.linePos?.[0].line ?? 1}: ${fault.message.split(' at line')[0]}.`)
+    throw new CommandError(`${name}:${fault.linePos?.[0].line ?? 1}: ${fault.message.split(' at line')[0]}.`)
   return {
     json: checkJson(readYaml(document, name), name),
     findLine: (field) => findLine(document, lines, field),
@@ -49,25 +49,25 @@ function parseJson(text: string, name: string): unknown {
   try {
     return JSON.parse(text)
   } catch (error) {
-    throw new CommandFault(`${name} is no JSON: ${(error as Error).message}.`, { cause: error })
+    throw new CommandError(`${name} is not valid JSON: ${(error as Error).message}.`, { cause: error })
   }
 }
 
-/** An anchor that is not there, and anchors that unfold into too much, come to light only here. */
+/** Unknown anchors, and anchors that expand too far, are detected only here. */
 function readYaml(document: Document, name: string): unknown {
   try {
     return document.toJS()
   } catch (error) {
-    throw new CommandFault(`${name}: ${(error as Error).message}.`, { cause: error })
+    throw new CommandError(`${name}: ${(error as Error).message}.`, { cause: error })
   }
 }
 
-/** Goes through JSON as a request would, so that what is stored is what was read. */
+/** Converts to JSON and back, as a request would, so that the stored rule equals the file. */
 function checkJson(value: unknown, name: string): unknown {
   const text = JSON.stringify(value, (key, part: unknown) => {
     if (typeof part === 'number' && !Number.isFinite(part))
-      throw new CommandFault(`${name}: ${key} is ${part}, and JSON has no such number.`)
-    if (key === '__proto__') throw new CommandFault(`${name}: no key may be __proto__.`)
+      throw new CommandError(`${name}: ${key} is ${part}, which JSON cannot represent.`)
+    if (key === '__proto__') throw new CommandError(`${name}: __proto__ is not allowed as a key.`)
     return part
   })
   return JSON.parse(text)

@@ -1,11 +1,11 @@
 import { userInfo } from 'node:os'
 import { type Administrator, Refused } from '@automation/access'
 import { type Database, isDatabaseAway, isTableMissing, openDatabase } from '@automation/database'
-import { CommandFault } from './command-fault.js'
+import { CommandError } from './command-error.js'
 import { readDatabaseUrl } from './config.js'
 import { maskControls } from './format.js'
 
-/** @throws CommandFault where a change is refused, or the database is away or not migrated */
+/** @throws CommandError if a change is refused, or if the database is unavailable or not migrated */
 export async function useDatabase<Result>(
   work: (administrator: Pick<Administrator, 'database' | 'actor'>) => Promise<Result>,
 ): Promise<Result> {
@@ -20,7 +20,7 @@ export async function useDatabase<Result>(
   }
 }
 
-/** The same within a workspace. @throws CommandFault where it does not exist, too */
+/** The same within a workspace. @throws CommandError if the workspace does not exist, too */
 export function useWorkspace<Result>(
   workspaceId: string,
   work: (administrator: Administrator) => Promise<Result>,
@@ -32,10 +32,10 @@ export function useWorkspace<Result>(
 }
 
 /**
- * The same within the workspace that an API key or a signing secret belongs to: whoever hears of a leaked one knows its
- * id, and not always its workspace.
+ * The same within the workspace that owns an API key or a signing secret. The finder of a leaked one knows its id, but
+ * not always its workspace.
  *
- * @param workspaceId the one that it has to belong to; undefined where any will do
+ * @param workspaceId the workspace that must own it; undefined accepts any
  */
 export function useWorkspaceOf<Result>(
   noun: keyof typeof ownedNouns,
@@ -46,7 +46,7 @@ export function useWorkspaceOf<Result>(
   return useDatabase(async ({ database, actor }) => {
     const owner = await ownedNouns[noun](database, id)
     if (owner === null || (workspaceId ?? owner.workspaceId) !== owner.workspaceId)
-      throw new CommandFault(`There is no ${noun} ${id}${workspaceId ? ` in workspace ${workspaceId}` : ''}.`)
+      throw new CommandError(`There is no ${noun} ${id}${workspaceId ? ` in workspace ${workspaceId}` : ''}.`)
     return work({ database, actor, workspaceId: owner.workspaceId })
   })
 }
@@ -65,27 +65,29 @@ function ownerOf(id: string) {
 
 async function checkWorkspace(database: Database, id: string): Promise<void> {
   if ((await database.system.workspace.count({ where: { id } })) === 0)
-    throw new CommandFault(`There is no workspace ${id}: npm run admin -- workspaces list shows them.`)
+    throw new CommandError(
+      `There is no workspace ${id}. To list all workspaces: npm run admin -- workspaces list`,
+    )
 }
 
 function readUserName(): string {
   try {
     return userInfo().username
   } catch {
-    // In a container a process may run as a user that has no name.
+    // In a container, a process may run as a user without a name.
     return `${process.getuid?.()}`
   }
 }
 
 function explainError(error: unknown, databaseUrl: string): unknown {
-  if (error instanceof Refused) return new CommandFault(`${maskControls(error.message)}.`, { cause: error })
+  if (error instanceof Refused) return new CommandError(`${maskControls(error.message)}.`, { cause: error })
   if (isTableMissing(error))
-    return new CommandFault('The database has not been migrated: run npm run migrate first.', {
+    return new CommandError('The database has not been migrated: run npm run migrate first.', {
       cause: error,
     })
   if (isDatabaseAway(error))
-    return new CommandFault(
-      `Postgres at ${new URL(databaseUrl).host || 'localhost'} does not let us in: is it running, and are user, password and database right?`,
+    return new CommandError(
+      `Cannot connect to Postgres at ${new URL(databaseUrl).host || 'localhost'}. Check that it is running, and that user, password and database are right.`,
       { cause: error },
     )
   return error

@@ -5,7 +5,7 @@ import t from 'tap'
 import { matchLists } from './fixtures/match-lists.js'
 import { type Run, run, runJson } from './fixtures/run.js'
 
-// Commands are run as a user would run them, and side by side where they can be: each takes half a second to start.
+// Commands are called as a user would call them, and concurrently where possible: each takes half a second to start.
 
 const directory = t.testdir()
 const admin = (line: string): Promise<Run> => run('admin', line, directory)
@@ -50,7 +50,7 @@ t.test('workspaces are created, listed and updated', async (t) => {
   t.same(nothing, {
     code: 2,
     output: '',
-    errors: 'Say what is to change: --name, --plan, --auto-pause-after or --retention-days.\n',
+    errors: 'Give at least one change: --name, --plan, --auto-pause-after or --retention-days.\n',
   })
 })
 
@@ -59,7 +59,7 @@ t.test('members are set, listed and removed, and the last admin stays', async (t
   const grace = `--workspace ${id} --user grace`
   t.match(await ask(`members set ${grace} --role editor`), { userId: 'grace', role: 'editor' })
   const viewer = await admin(`members set ${grace} --role viewer`)
-  t.same(viewer, { code: 0, errors: '', output: 'grace is now: viewer.\n' })
+  t.same(viewer, { code: 0, errors: '', output: 'grace now has the role viewer.\n' })
   matchLists(t, await ask<Member[]>(`members list --workspace ${id}`), [
     { userId: 'ada', role: 'admin' },
     { userId: 'grace', role: 'viewer' },
@@ -73,7 +73,7 @@ t.test('members are set, listed and removed, and the last admin stays', async (t
   t.match(last, { code: 1, errors: 'A workspace needs an admin, and this is the last one.\n' })
 })
 
-t.test('the audit log tells who did what, the newest first', async (t) => {
+t.test('the audit log lists who did what, newest first', async (t) => {
   const { id } = await makeWorkspace()
   await ask(`members set --workspace ${id} --user grace --role viewer`)
   const [entries, newest, table] = await Promise.all([
@@ -90,7 +90,7 @@ t.test('the audit log tells who did what, the newest first', async (t) => {
   t.match(table.output, /member\.added +grace +\{"role":"viewer"\}/)
 })
 
-t.test('a name of somebody else does not steer the terminal', async (t) => {
+t.test('a name that somebody else chose cannot control the terminal', async (t) => {
   const { id } = await makeWorkspace('A\u001b[31mcme')
   t.match((await admin('workspaces list')).output, new RegExp(`^${id} +A·\\[31mcme `, 'm'))
 })

@@ -39,7 +39,7 @@ t.test('a key is shown once and works until it is revoked', async (t) => {
   const shown = await admin(create)
   t.match(shown, {
     code: 0,
-    output: /^expiresAt +-\n[\s\S]*^key +ark_\S+$[\s\S]*Keep the key now: it is shown this once/m,
+    output: /^expiresAt +-\n[\s\S]*^key +ark_\S+$[\s\S]*Save the key now: it cannot be shown again/m,
   })
   const revoked = await ask<ApiKey>(`keys revoke ${key.id}`)
   t.match(revoked, { ...expected, state: 'revoked' })
@@ -56,7 +56,7 @@ t.test('a key is shown once and works until it is revoked', async (t) => {
 
 t.test('a signing secret is shown once, sealed, retired and revoked', async (t) => {
   const { id } = await makeWorkspace()
-  // In capitals, too, it is the same workspace, and the API has to be able to open what is sealed for it.
+  // An id in capitals is the same workspace, and the API must be able to decrypt what is sealed for it.
   const create = `secrets create --workspace ${id.toUpperCase()} --provider`
   const secret = await ask<NewSigningSecret>(`${create} billing`)
   t.match(secret, { provider: 'billing', state: 'active', secret: /^whsec_/ })
@@ -68,7 +68,7 @@ t.test('a signing secret is shown once, sealed, retired and revoked', async (t) 
     admin(`${create} crm`),
     ask<SigningSecret>(`secrets retire ${secret.id} --overlap 2h`),
   ])
-  t.match(shown.output, /^secret +whsec_\S+$[\s\S]*Keep the secret now: it is shown this once/m)
+  t.match(shown.output, /^secret +whsec_\S+$[\s\S]*Save the secret now: it cannot be shown again/m)
   t.equal(retired.state, 'retiring')
   t.ok(Math.abs(Date.parse(retired.retiresAt ?? '') - Date.now() - 7_200_000) < 60_000)
   const [ofOne, ofAll] = await Promise.all([

@@ -4,7 +4,7 @@ import { openDatabase } from '@automation/database'
 import { applyImport, checkRuleFile, exportRules, planImport, type RuleFile } from '@automation/rules'
 import fc from 'fast-check'
 import t from 'tap'
-import { diffLines } from '../src/diff-lines.js'
+import { formatDiff } from '../src/format-diff.js'
 import { hasChanges } from '../src/format-plan.js'
 import { type RuleFormat, readRuleText, ruleFormats, writeRuleText } from '../src/rule-text.js'
 import { anyRuleFile } from './fixtures/any-rules.js'
@@ -32,13 +32,15 @@ async function write(administrator: Administrator, format: RuleFormat): Promise<
   return writeRuleText(await exportRules(tablesOf(administrator)), format)
 }
 
+const textOf = (lines: string[]) => lines.map((line) => `${line}\n`).join('')
+
 function read(text: string, format: RuleFormat): RuleFile {
   const checked = checkRuleFile(readRuleText(text, 'rules', format).json)
   if ('faults' in checked) throw new Error(JSON.stringify(checked.faults))
   return checked.file
 }
 
-t.test('what was written reads the same, in either format', (t) => {
+t.test('a written rule file reads the same in either format', (t) => {
   fc.assert(
     fc.property(
       anyRuleFile({ minLength: 1, maxLength: 4 }),
@@ -52,84 +54,104 @@ t.test('what was written reads the same, in either format', (t) => {
   t.end()
 })
 
-t.test(
-  'what was exported makes the same rules elsewhere, and changes nothing where it came from',
-  async (t) => {
-    // Each takes the place of what the one before has left, so changes and deletions have their turn as well.
-    const [one, other] = [await makeWorkspace(), await makeWorkspace()]
-    await fc.assert(
-      fc.asyncProperty(
-        anyRuleFile({ minLength: 10, maxLength: 30 }),
-        fc.constantFrom(...ruleFormats),
-        async (file, format) => {
-          await applyImport(one, file, options, await plan(one, file))
-          const text = await write(one, format)
-          const again = read(text, format)
-          t.notOk(hasChanges(await plan(one, again)), 'in its own workspace')
-          await applyImport(other, again, options, await plan(other, again))
-          t.equal(await write(other, format), text, 'byte by byte')
-          t.notOk(hasChanges(await plan(other, file)), 'and as it was meant')
-        },
-      ),
-      { numRuns: 2, endOnFailure: true },
-    )
-  },
-)
-
-t.test(
-  'a difference is the first text less what is taken away, and the second what is left and added',
-  (t) => {
-    const lines = fc.array(fc.constantFrom('a', 'b', 'c', 'd'), { maxLength: 12 })
-    fc.assert(
-      fc.property(lines, lines, (before, after) => {
-        const diff = diffLines(before, after)
-        const without = (mark: string) => diff.filter((one) => one.mark !== mark).map(({ line }) => line)
-        t.strictSame(without('+'), before)
-        t.strictSame(without('-'), after)
-        if (before.join() === after.join()) t.ok(diff.every(({ mark }) => mark === ' '))
-      }),
-    )
-    t.end()
-  },
-)
-
-t.test('a difference is as small as can be, and one block where finding that would take too long', (t) => {
-  t.strictSame(
-    diffLines(['a', 'b', 'c', 'd'], ['a', 'c', 'x', 'd']).map(({ mark, line }) => mark + line),
-    [' a', '-b', ' c', '+x', ' d'],
+t.test('an export creates the same rules in another workspace, and changes nothing in its own', async (t) => {
+  // Each file replaces the rules of the one before, so changes and deletions occur as well.
+  const [one, other] = [await makeWorkspace(), await makeWorkspace()]
+  await fc.assert(
+    fc.asyncProperty(
+      anyRuleFile({ minLength: 10, maxLength: 30 }),
+      fc.constantFrom(...ruleFormats),
+      async (file, format) => {
+        await applyImport(one, file, options, await plan(one, file))
+        const text = await write(one, format)
+        const again = read(text, format)
+        t.notOk(hasChanges(await plan(one, again)), 'in its own workspace')
+        await applyImport(other, again, options, await plan(other, again))
+        t.equal(await write(other, format), text, 'byte by byte')
+        t.notOk(hasChanges(await plan(other, file)), 'and equal to the original file')
+      },
+    ),
+    { numRuns: 2, endOnFailure: true },
   )
-  const long = (start: number) => Array.from({ length: 3_000 }, (_, index) => `${start + index * 2}`)
-  const block = diffLines(['same', ...long(0)], ['same', ...long(1)])
-  t.equal(block.length, 6_001)
-  t.strictSame([block[0]?.mark, block[1]?.mark, block.at(-1)?.mark], [' ', '-', '+'])
+})
+
+t.test('a diff without its added lines is the first text, and without its removed lines the second', (t) => {
+  const lines = fc.array(fc.constantFrom('a', 'b', 'c', 'd'), { maxLength: 12 })
+  fc.assert(
+    fc.property(lines, lines, (before, after) => {
+      const diff = formatDiff(textOf(['first', ...before]), textOf(['first', ...after]), 100)
+      const without = (mark: string) =>
+        diff.filter((line) => !line.startsWith(mark)).map((line) => line.slice(1))
+      if (before.join() === after.join())
+        return t.strictSame(diff, before.length === 0 ? [' first'] : [' first', ' …'])
+      t.strictSame(without('+'), ['first', ...before])
+      t.strictSame(without('-'), ['first', ...after])
+    }),
+  )
   t.end()
 })
 
-t.test('a text that is no file of rules is told with its line, and never half read', (t) => {
+t.test('a diff is minimal, or one block if the search would take too long', (t) => {
+  t.strictSame(formatDiff('a\nb\nc\nd\n', 'a\nc\nx\nd\n'), [' a', '-b', ' c', '+x', ' d'])
+  const long = (start: number) => Array.from({ length: 3_000 }, (_, index) => `${start + index * 2}`)
+  const block = formatDiff(textOf(long(0)), textOf(long(1)))
+  t.strictSame(block, [...long(0).map((line) => `-${line}`), ...long(1).map((line) => `+${line}`)])
+  const changed = long(0).with(1_000, 'x')
+  t.equal(
+    formatDiff(textOf(long(0)), textOf(changed)).length,
+    1 + 1 + 3 + 2 + 3 + 1,
+    'one change in a long text',
+  )
+  t.end()
+})
+
+t.test('a diff shows the first line and three lines around each change', (t) => {
+  const lines = Array.from({ length: 30 }, (_, index) => `${index}`)
+  const diff = formatDiff(textOf(lines), textOf(lines.with(10, 'x').with(20, 'y')))
+  const around = (from: number, to: number) => lines.slice(from, to).map((line) => ` ${line}`)
+  t.strictSame(diff, [
+    ' 0',
+    ' …',
+    ...around(7, 10),
+    '-10',
+    '+x',
+    ...around(11, 14),
+    ' …',
+    ...around(17, 20),
+    '-20',
+    '+y',
+    ...around(21, 24),
+    ' …',
+  ])
+  t.strictSame(formatDiff(textOf(lines), textOf(['x', ...lines])), ['+x', ...around(0, 3), ' …'])
+  t.end()
+})
+
+t.test('an invalid rule file is reported with its line, and nothing of it is read', (t) => {
   const wrong: [text: string, format: RuleFormat, message: RegExp][] = [
     ['version: 1\nrules: [', 'yaml', /^rules:2: Flow sequence/],
     ['version: 1\nversion: 1\n', 'yaml', /^rules:2: Map keys must be unique\.$/],
     ['a: 1\n---\nb: 1\n', 'yaml', /^rules:2: Source contains multiple documents/],
     ['a: !!binary aGk=', 'yaml', /^rules:1: Unresolved tag/],
     ['a: *nobody', 'yaml', /^rules: Unresolved alias/],
-    ['a: [1, .inf]', 'yaml', /is Infinity, and JSON has no such number/],
+    ['a: [1, .inf]', 'yaml', /is Infinity, which JSON cannot represent/],
     ['a: .nan', 'yaml', /is NaN/],
-    ['a: {__proto__: 1}', 'yaml', /no key may be __proto__/],
+    ['a: {__proto__: 1}', 'yaml', /__proto__ is not allowed as a key/],
     [
       `a: &a [${'x,'.repeat(50)}]\nb: &b [${'*a,'.repeat(50)}]\nc: [${'*b,'.repeat(50)}]`,
       'yaml',
       /alias count/,
     ],
-    ['{"version": 1,}', 'json', /^rules is no JSON: /],
-    ['{"a": 1e999}', 'json', /JSON has no such number/],
-    ['', 'json', /^rules is no JSON: /],
+    ['{"version": 1,}', 'json', /^rules is not valid JSON: /],
+    ['{"a": 1e999}', 'json', /which JSON cannot represent/],
+    ['', 'json', /^rules is not valid JSON: /],
   ]
   for (const [text, format, message] of wrong)
     t.throws(() => readRuleText(text, 'rules', format), { message }, JSON.stringify(text.slice(0, 30)))
   t.strictSame(
     readRuleText('a: &a {b: -0}\nc: *a', 'rules', 'yaml').json,
     { a: { b: 0 }, c: { b: 0 } },
-    'anchors are fine',
+    'anchors are allowed',
   )
   t.end()
 })

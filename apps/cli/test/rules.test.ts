@@ -90,18 +90,22 @@ async function admin(line: string, workspace: string): Promise<Run> {
 }
 
 t.test(
-  'a plan tells what would be done and does nothing; an import does it; again there is nothing to do',
+  'a plan shows the changes without applying them; an import applies them; a second import has none',
   async (t) => {
     const id = await makeWorkspace()
     const planned = await admin('import rules.yaml --plan', id)
     t.same({ code: planned.code, errors: planned.errors }, { code: 2, errors: '' })
     t.match(planned.output, '+ rule "Hot leads"\n+     description: ""\n+     trigger: LEAD_CREATED\n')
     t.match(planned.output, '+ email template "goodbye"\n+     text: |\n+       Dear {{name}},\n')
-    t.match(planned.output, 'Rules: 2 to create, 0 to change, 0 to delete, 0 as the file says.\n')
+    t.match(planned.output, 'Rules: 2 to create, 0 to change, 0 to delete, 0 unchanged.\n')
     t.equal(await database.forWorkspace(id).rule.count(), 0)
 
     const unasked = await admin('import -', id)
-    t.same(unasked, { code: 2, output: '', errors: 'Say --plan, or --yes where nobody can be asked.\n' })
+    t.same(unasked, {
+      code: 2,
+      output: '',
+      errors: 'Use --plan or --yes: there is no terminal to ask for confirmation.\n',
+    })
     const done = await admin('import rules.yaml --yes', id)
     t.same(done, { code: 0, errors: '', output: `${planned.output}\nApplied.\n` })
 
@@ -110,13 +114,13 @@ t.test(
       code: 0,
       errors: '',
       output:
-        'Rules: 0 to create, 0 to change, 0 to delete, 2 as the file says.\nEmail templates: 0 to create, 0 to change, 0 to delete, 1 as the file says.\n',
+        'Rules: 0 to create, 0 to change, 0 to delete, 2 unchanged.\nEmail templates: 0 to create, 0 to change, 0 to delete, 1 unchanged.\n',
     })
     t.same(await admin('export', id), { code: 0, errors: '', output: exported })
   },
 )
 
-t.test('a change is told line by line, and for programs before and after', async (t) => {
+t.test('a change is shown line by line, and for programs with its values before and after', async (t) => {
   const id = await makeWorkspace()
   await admin('import rules.yaml --yes', id)
   const kept = await admin('import changed.yaml --plan', id)
@@ -137,12 +141,12 @@ t.test('a change is told line by line, and for programs before and after', async
 -       goodbye.
 +       farewell.
 
-Rules: 1 to create, 1 to change, 0 to delete, 0 as the file says.
-Not in the file, and left as they are (--prune deletes them): "Goodbye".
+Rules: 1 to create, 1 to change, 0 to delete, 0 unchanged.
+Not in the file, and kept (--prune deletes them): "Goodbye".
 `,
   )
   t.match(pruned.output, '\n- rule "Goodbye"\n')
-  t.match(pruned.output, 'Rules: 1 to create, 1 to change, 1 to delete, 0 as the file says.\n')
+  t.match(pruned.output, 'Rules: 1 to create, 1 to change, 1 to delete, 0 unchanged.\n')
   t.equal(json.code, 2)
   const clause = { field: 'score', operator: 'greater_than' }
   t.strictSame(JSON.parse(json.output), {
@@ -181,11 +185,11 @@ Not in the file, and left as they are (--prune deletes them): "Goodbye".
   t.equal((await admin('export', id)).output, await readFile(`${directory}/changed.yaml`, 'utf8'))
 })
 
-t.test('a file is exported as it is called, and what is written can be read', async (t) => {
+t.test('an export uses the format of its file name, and can be imported', async (t) => {
   const [id, other] = [await makeWorkspace(), await makeWorkspace()]
   await admin('import rules.yaml --yes', id)
   const told = await admin('export --output out.json', id)
-  t.same(told, { code: 0, errors: '', output: 'out.json has 2 rules and 1 email templates.\n' })
+  t.same(told, { code: 0, errors: '', output: 'Wrote 2 rules and 1 email templates to out.json.\n' })
   const written = await readFile(`${directory}/out.json`, 'utf8')
   t.equal((await admin('export --json', id)).output, written)
   t.equal((await admin('import out.json --yes', other)).code, 0)
@@ -197,21 +201,24 @@ t.test('a file is exported as it is called, and what is written can be read', as
   })
 })
 
-t.test('faults are told at once, each with its line and its rule, and nothing is applied', async (t) => {
-  const id = await makeWorkspace()
-  const { code, output, errors } = await admin('import faulty.yaml --yes', id)
-  t.same({ code, output }, { code: 1, output: '' })
-  const lines = errors.trimEnd().split('\n')
-  t.equal(lines.shift(), 'faulty.yaml has 3 faults, and nothing was applied:')
-  matchLists(t, lines, [
-    'faulty.yaml:6: rule "Hot leads": conditions[0].operator: Unknown operator',
-    'faulty.yaml:11: rule "Goodbye": trigger: Invalid trigger type',
-    /^faulty\.yaml:15: email template "goodbye": text: \S/,
-  ])
-  t.equal(await database.forWorkspace(id).rule.count(), 0)
-})
+t.test(
+  'all errors are reported at once, each with its line and its rule, and nothing is applied',
+  async (t) => {
+    const id = await makeWorkspace()
+    const { code, output, errors } = await admin('import faulty.yaml --yes', id)
+    t.same({ code, output }, { code: 1, output: '' })
+    const lines = errors.trimEnd().split('\n')
+    t.equal(lines.shift(), 'faulty.yaml has 3 errors, and nothing was applied:')
+    matchLists(t, lines, [
+      'faulty.yaml:6: rule "Hot leads": conditions[0].operator: Unknown operator',
+      'faulty.yaml:11: rule "Goodbye": trigger: Invalid trigger type',
+      /^faulty\.yaml:15: email template "goodbye": text: \S/,
+    ])
+    t.equal(await database.forWorkspace(id).rule.count(), 0)
+  },
+)
 
-t.test('a file comes in by standard input where nobody has to be asked', async (t) => {
+t.test('with --yes a file is read from standard input', async (t) => {
   const id = await makeWorkspace()
   const program = fileURLToPath(new URL('../../run.mjs', import.meta.url))
   const words = [program, 'admin', 'rules', 'import', '-', '--workspace', id, '--yes', '--json']

@@ -35,7 +35,7 @@ function readToken(t: Test, token: string, secret: string): Record<string, unkno
   return JSON.parse(Buffer.from(payload, 'base64url').toString()) as Record<string, unknown>
 }
 
-t.test('a token is minted with the secret, issuer and audience of the API', async (t) => {
+t.test('a token is created with the secret, issuer and audience of the API', async (t) => {
   const directory = t.testdir()
   const env = { ...none, JWT_SECRET: secret }
   const mint = 'tokens mint --user ada'
@@ -53,7 +53,7 @@ t.test('a token is minted with the secret, issuer and audience of the API', asyn
   t.match(readToken(t, foreign.output, secret), { iss: 'us', aud: 'them' })
 })
 
-t.test('no token is minted where it would not be taken', async (t) => {
+t.test('no token is created that the API would not accept', async (t) => {
   const directory = t.testdir()
   const mint = (env: Record<string, string>) =>
     run('admin', 'tokens mint --user ada', directory, { ...none, ...env })
@@ -62,12 +62,15 @@ t.test('no token is minted where it would not be taken', async (t) => {
     mint({}),
     mint({ JWT_SECRET: 'short' }),
   ])
-  t.match(jwks, { code: 1, output: '', errors: /^JWKS_URL is set: tokens come from the identity provider/ })
-  t.match(nothing, { code: 1, errors: 'Set JWT_SECRET to the one of the API, or run npm start first.\n' })
+  t.match(jwks, { code: 1, output: '', errors: /^JWKS_URL is set: tokens come from its identity provider/ })
+  t.match(nothing, {
+    code: 1,
+    errors: 'Set JWT_SECRET to the value that the API uses, or run npm start first.\n',
+  })
   t.match(short, { code: 1, errors: /JWT_SECRET must not have fewer than 32 characters/ })
 })
 
-t.test('what the environment does not say comes from the product that npm start runs', async (t) => {
+t.test('settings that the environment lacks come from the product that npm start runs', async (t) => {
   const directory = t.testdir({ '.data': { 'product.env': productFile } })
   const create = 'workspaces create --name A --admin ada'
   const { id } = await runJson<Workspace>('admin', create, directory, none)
@@ -86,7 +89,7 @@ t.test('what the environment does not say comes from the product that npm start 
   t.match(readToken(t, sameDatabase.output, secret), { sub: 'ada' })
 })
 
-t.test('with another database nothing comes from that product', async (t) => {
+t.test('with another database, no setting comes from that product', async (t) => {
   const directory = t.testdir({ '.data': { 'product.env': productFile } })
   const env = { ...none, DATABASE_URL: `${databaseUrl}?application_name=other` }
   const { id } = await runJson<Workspace>('admin', 'workspaces create --name A --admin a', directory, env)
@@ -94,7 +97,7 @@ t.test('with another database nothing comes from that product', async (t) => {
   t.match(made, { code: 1, output: '', errors: /ENCRYPTION_KEY is required/ })
 })
 
-t.test('a database that cannot be used is told in a sentence', async (t) => {
+t.test('an unusable database is reported in one sentence', async (t) => {
   const directory = t.testdir()
   const list = (url: string) => run('admin', 'workspaces list', directory, { DATABASE_URL: url })
   const name = `empty_${newId().replaceAll('-', '')}`
@@ -112,9 +115,9 @@ t.test('a database that cannot be used is told in a sentence', async (t) => {
   t.same(unset, { code: 1, output: '', errors: 'Set DATABASE_URL, or run npm start first.\n' })
   t.match(away, {
     code: 1,
-    errors: /^Postgres at 127\.0\.0\.1:1 does not let us in: is it running, [^\n]*\n$/,
+    errors: /^Cannot connect to Postgres at 127\.0\.0\.1:1\. Check that it is running, [^\n]*\n$/,
   })
-  t.match(absent, { code: 1, errors: `Postgres at ${new URL(databaseUrl).host} does not let us in` })
+  t.match(absent, { code: 1, errors: `Cannot connect to Postgres at ${new URL(databaseUrl).host}. ` })
   t.same(empty, {
     code: 1,
     output: '',
@@ -125,12 +128,12 @@ t.test('a database that cannot be used is told in a sentence', async (t) => {
   for (const { errors } of [away, absent, other]) t.notMatch(errors, / at .*:\d+:\d+/)
 })
 
-t.test('a clone that is not built says what to do', async (t) => {
+t.test('a clone that is not built reports what to do', async (t) => {
   const directory = t.testdir()
   await copyFile(fileURLToPath(new URL('../../run.mjs', import.meta.url)), `${directory}/run.mjs`)
   const { status, stdout, stderr } = spawnSync(process.execPath, [`${directory}/run.mjs`, 'admin'], {
     encoding: 'utf8',
   })
   t.same({ status, stdout }, { status: 1, stdout: '' })
-  t.equal(stderr, 'Nothing is built here yet: run `npm start` once, or `npm ci && npm run build`.\n')
+  t.equal(stderr, 'The product is not built yet: run `npm start` once, or `npm ci && npm run build`.\n')
 })

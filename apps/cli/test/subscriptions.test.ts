@@ -21,7 +21,7 @@ t.teardown(() => database.close())
 const makeWorkspace = () =>
   createWorkspace({ database, actor: 'cli:test' }, { name: 'Acme', adminUserId: 'ada' })
 
-t.test('a URL is subscribed, tried out and deleted, and a host has its outgoing secret', async (t) => {
+t.test('a URL is subscribed, tested and unsubscribed, and a host has its outgoing secret', async (t) => {
   const { id } = await makeWorkspace()
   const own = `--workspace ${id}`
   const made = await ask<NewSubscription>(

@@ -6,7 +6,7 @@ const directory = t.testdir()
 const env = { ENCRYPTION_KEY: Buffer.alloc(32).toString('base64') }
 const admin = (line: string) => run('admin', line, directory, env)
 
-t.test('a value that cannot be is told with what could be, and nothing is done', async (t) => {
+t.test('an invalid value is reported with the valid ones, and nothing is done', async (t) => {
   const workspace = `--workspace ${newId()}`
   const wrong: [string, RegExp][] = [
     ['workspaces create --name A --admin a --plan gold', /gold.* one of standard, enterprise\.$/],
@@ -16,13 +16,13 @@ t.test('a value that cannot be is told with what could be, and nothing is done',
     [`workspaces update ${newId()} --auto-pause-after off`, /must be integer\.$/],
     [`workspaces update ${newId()} --retention-days 0`, /must be >= 1\.$/],
     ['workspaces create --name A --admin a --retention-days never', /must be integer\.$/],
-    ['workspaces update acme --name A', /acme.*has to be a UUID\.$/],
-    ['members list --workspace acme', /'--workspace <id>'.*has to be a UUID\.$/],
+    ['workspaces update acme --name A', /acme.*must be a UUID\.$/],
+    ['members list --workspace acme', /'--workspace <id>'.*must be a UUID\.$/],
     [`members set ${workspace} --user a --role owner`, /one of viewer, operator, editor, admin\.$/],
     [`keys create ${workspace} --name a --scopes admin,all`, /one of receipts:read, rules:read,/],
     [`keys create ${workspace} --name a --scopes admin,admin`, /must not have duplicate items\.$/],
     [`keys create ${workspace} --name a --scopes admin --expires-in 90`, /such as 90s, 24h/],
-    [`secrets create ${workspace} --provider Billing`, /has to be .*small letters, digits/],
+    [`secrets create ${workspace} --provider Billing`, /must be .*small letters, digits/],
     [`secrets create ${workspace} --provider a --direction both`, /one of incoming, outgoing\.$/],
     [`subscriptions create ${workspace} --url https://a --events rule.moved`, /one of rule\.created, /],
     [
@@ -46,7 +46,7 @@ t.test('a value that cannot be is told with what could be, and nothing is done',
   )
 })
 
-t.test('every command has a help with an example', async (t) => {
+t.test('the help of every command has an example', async (t) => {
   const nouns: Record<string, string[]> = {
     workspaces: ['create', 'list', 'update'],
     members: ['list', 'set', 'remove'],
@@ -74,7 +74,7 @@ t.test('every command has a help with an example', async (t) => {
   )
 })
 
-t.test('an unknown workspace is told in a sentence by every command that takes one', async (t) => {
+t.test('every command that takes a workspace reports an unknown one in one sentence', async (t) => {
   const id = newId()
   const commands = [
     `workspaces update ${id} --name A`,
@@ -90,7 +90,7 @@ t.test('an unknown workspace is told in a sentence by every command that takes o
     `subscriptions list --workspace ${id}`,
     `audit list --workspace ${id}`,
   ]
-  const errors = `There is no workspace ${id}: npm run admin -- workspaces list shows them.\n`
+  const errors = `There is no workspace ${id}. To list all workspaces: npm run admin -- workspaces list\n`
   await Promise.all(
     commands.map(async (line) => t.same(await admin(line), { code: 1, output: '', errors }, line)),
   )

@@ -25,7 +25,7 @@ async function startDemo(t: Test) {
   }
 }
 
-t.test('without options a signed lead goes to the demo', async (t) => {
+t.test('without options a signed lead is sent to the demo', async (t) => {
   const { received, send } = await startDemo(t)
   const { code, output, errors } = await send()
   t.match({ code, errors }, { code: 0, errors: '' })
@@ -44,7 +44,7 @@ t.test('without options a signed lead goes to the demo', async (t) => {
   t.equal(String(received[0]?.body), '{"type":"lead.created","data":{"name":"Ada","score":95}}')
 })
 
-t.test('a body comes from the command line or byte for byte from a file', async (t) => {
+t.test('a body comes from the command line, or byte for byte from a file', async (t) => {
   const { directory, received, send } = await startDemo(t)
   const bytes = Buffer.from('{ "name":\r\n"Zoë" }\n')
   await writeFile(`${directory}/body.json`, bytes)
@@ -55,11 +55,11 @@ t.test('a body comes from the command line or byte for byte from a file', async 
     [Buffer.from('{"a":"ä"}'), bytes],
   )
   const [both, none] = await Promise.all([send('--file body.json {}'), send('--file none.json')])
-  t.same(both, { code: 2, output: '', errors: 'Say either a body or --file.\n' })
+  t.same(both, { code: 2, output: '', errors: 'Give either a body or --file, not both.\n' })
   t.match(none, { code: 1, errors: /^--file cannot be read: ENOENT/ })
 })
 
-t.test('a replay is the same delivery, and is answered with the same receipt', async (t) => {
+t.test('a replay sends the same delivery, and gets the same receipt', async (t) => {
   const { received, sendJson } = await startDemo(t)
   const { answers, headers } = await sendJson('--replay --id evt_1')
   matchLists(t, answers, [
@@ -68,7 +68,7 @@ t.test('a replay is the same delivery, and is answered with the same receipt', a
   ])
   t.equal(headers['x-idempotency-key'], 'evt_1')
   t.same(received[1]?.headers, received[0]?.headers)
-  matchLists(t, await sendJson('--id evt_1'), { answers: [{ status: 200 }] }, 'and so it is the next time')
+  matchLists(t, await sendJson('--id evt_1'), { answers: [{ status: 200 }] }, 'and again the next time')
 })
 
 t.test('copies are sent at once and counted by their status', async (t) => {
@@ -78,7 +78,7 @@ t.test('copies are sent at once and counted by their status', async (t) => {
   t.equal((await sendJson('--copies 3')).answers.length, 3)
 })
 
-t.test('what was tampered with or is stale is expected to be refused', async (t) => {
+t.test('a tampered or stale delivery is expected to be refused', async (t) => {
   const { received, send, sendJson } = await startDemo(t)
   const tampered = await send('--tampered')
   t.same(tampered, { code: 0, errors: '', output: '401 {"error":"Authentication required"}\n' })
@@ -90,15 +90,15 @@ t.test('what was tampered with or is stale is expected to be refused', async (t)
   t.ok(ageSeconds >= 600 && ageSeconds < 660)
 })
 
-t.test('an answer that was not expected ends with 1', async (t) => {
+t.test('an unexpected response ends with exit code 1', async (t) => {
   const { send } = await startDemo(t)
   const other = `whsec_${Buffer.alloc(32).toString('base64')}`
   const refused = await send(`--secret ${other}`)
   const body = '401 {"error":"Authentication required"}\n'
-  t.same(refused, { code: 1, output: body, errors: `Expected 202 or 200, and got ${body}` })
+  t.same(refused, { code: 1, output: body, errors: `Expected 202 or 200, but got ${body}` })
 })
 
-t.test('the target can be another one than the demo, which then need not be there', async (t) => {
+t.test('with a target of its own a delivery needs no demo', async (t) => {
   const { url, secret, received } = await startDemo(t)
   const target = `--url ${url}/ --workspace w --provider p/q --secret-id s --secret ${secret}`
   const directory = t.testdir({ empty: {} })
@@ -110,23 +110,23 @@ t.test('the target can be another one than the demo, which then need not be ther
   t.match(verbose.output, /\n\n202 \{/)
 })
 
-t.test('faults are told in a sentence', async (t) => {
+t.test('errors are reported in one sentence', async (t) => {
   const { directory, send } = await startDemo(t)
   const nowhere = await run('webhook', 'send', `${directory}/.data`)
   t.match(nowhere, {
     code: 1,
     output: '',
-    errors: /^Run npm start first, which makes \.data\/demo\.json, or [^\n]*\n$/,
+    errors: /^Run npm start first, which writes \.data\/demo\.json, or [^\n]*\n$/,
   })
   const faults: [string, number, RegExp][] = [
     [
       '--url http://127.0.0.1:9',
       1,
-      /^Nobody answers at http:\/\/127\.0\.0\.1:9 \(.*\): run npm start first, or say --url\.$/,
+      /^No response from http:\/\/127\.0\.0\.1:9 \(.*\): run npm start first, or set --url\.$/,
     ],
-    ['--url 127.0.0.1', 2, /^--url has to be like/],
-    ['--secret nonsense', 2, /^--secret has to be whsec_ and base64\.$/],
-    ['--id a/b', 2, /has to be 1 to 255 letters, digits,/],
+    ['--url 127.0.0.1', 2, /^--url must look like/],
+    ['--secret nonsense', 2, /^--secret must be whsec_ followed by base64\.$/],
+    ['--id a/b', 2, /must be 1 to 255 letters, digits,/],
     ['--copies 0', 2, /must be >= 1\.$/],
     ['--stale --replay', 2, /^Option '--(stale|replay)' cannot be used with option '--(stale|replay)'$/],
   ]

@@ -2,25 +2,25 @@ import type { Administrator } from '@automation/access'
 import type { Command } from 'commander'
 import { Type } from 'typebox'
 import { formatTable } from '../format.js'
+import { readAs, readId } from '../option-readers.js'
 import { addCommand, exampleId, print } from '../program.js'
 import { useWorkspace } from '../use-database.js'
-import { readAs, readId } from '../values.js'
 
 const Limit = Type.Integer({ minimum: 1, maximum: 1_000 })
 
 export function addAudit(program: Command): void {
   const audit = addCommand(program, {
     name: 'audit',
-    description: 'Read who changed what.',
+    description: 'Read the audit log: who changed what, and when.',
     example: `list --workspace ${exampleId}`,
   })
   addCommand(audit, {
     name: 'list',
-    description: 'Show the entries, the newest first.',
+    description: 'List the entries of the audit log, newest first.',
     example: `--workspace ${exampleId} --limit 10`,
   })
-    .requiredOption('--workspace <id>', 'whose log', readId)
-    .option('--limit <number>', 'at most so many, 1 to 1000', readAs(Limit), 50)
+    .requiredOption('--workspace <id>', 'id of the workspace', readId)
+    .option('--limit <number>', 'maximum number of entries, 1 to 1000', readAs(Limit), 50)
     .action(list)
 }
 

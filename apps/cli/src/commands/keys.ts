@@ -8,44 +8,45 @@ import {
 } from '@automation/access'
 import type { Command } from 'commander'
 import { formatFields, formatTable } from '../format.js'
+import { listChoices, readAs, readDuration, readId, readListOf } from '../option-readers.js'
 import { addCommand, exampleId, print } from '../program.js'
 import { useWorkspace, useWorkspaceOf } from '../use-database.js'
-import { listChoices, readAs, readDuration, readId, readListOf } from '../values.js'
 
 export function addKeys(program: Command): void {
   const keys = addCommand(program, {
     name: 'keys',
-    description: 'Create, list and revoke API keys, which let programs in.',
+    description: 'Create, list and revoke API keys, with which programs call the API.',
     example: `list --workspace ${exampleId}`,
   })
   addCommand(keys, {
     name: 'create',
-    description: 'Make an API key and show it, this once.',
+    description: 'Create an API key and show it. It cannot be shown again.',
     example: `--workspace ${exampleId} --name CI --scopes rules:write,receipts:read --expires-in 90d`,
   })
-    .requiredOption('--workspace <id>', 'where it lets in', readId)
-    .requiredOption('--name <name>', 'what people call it', readAs(ApiKeyToCreate.properties.name))
+    .requiredOption('--workspace <id>', 'id of the workspace that the key gives access to', readId)
+    .requiredOption('--name <name>', 'name of the key', readAs(ApiKeyToCreate.properties.name))
     .requiredOption(
       '--scopes <scopes>',
-      `some of ${listChoices(Scope)}, with commas between`,
+      `comma-separated list of ${listChoices(Scope)}`,
       readListOf(ApiKeyToCreate.properties.scopes),
     )
-    .option('--expires-in <duration>', 'such as 90d (default: never)', readDuration)
+    .option('--expires-in <duration>', 'lifetime, such as 90d (default: the key never expires)', readDuration)
     .action(create)
   addCommand(keys, {
     name: 'list',
-    description: 'Show the keys without their text, the newest first, revoked and expired ones too.',
+    description:
+      'List the keys, newest first, including revoked and expired ones. The key texts are not shown.',
     example: `--workspace ${exampleId}`,
   })
-    .requiredOption('--workspace <id>', 'whose keys', readId)
+    .requiredOption('--workspace <id>', 'id of the workspace', readId)
     .action(list)
   addCommand(keys, {
     name: 'revoke',
-    description: 'Let a key in no more, from the next request on.',
+    description: 'Revoke a key. It is refused from the next request on.',
     example: exampleId,
   })
-    .argument('<id>', 'its id; it stands between ark_ and the next _ of the key, too', readId)
-    .option('--workspace <id>', 'refuse where the key belongs to another one', readId)
+    .argument('<id>', 'id of the key; it is also the part of the key between ark_ and the next _', readId)
+    .option('--workspace <id>', 'refuse if the key belongs to another workspace', readId)
     .action(revoke)
 }
 
@@ -61,7 +62,7 @@ async function create(
   print(
     command,
     key,
-    `${formatFields(key)}\n\nKeep the key now: it is shown this once, and only its SHA-256 is stored.`,
+    `${formatFields(key)}\n\nSave the key now: it cannot be shown again, because only its SHA-256 hash is stored.`,
   )
 }
 
@@ -76,5 +77,5 @@ async function revoke(id: string, options: { workspace?: string }, command: Comm
   const key = await useWorkspaceOf('API key', id, options.workspace, (administrator) =>
     revokeApiKey(administrator, id),
   )
-  print(command, key, `The API key ${key.name} is revoked.`)
+  print(command, key, `API key ${key.name} is revoked.`)
 }

@@ -1,36 +1,36 @@
 import { listMembers, putMember, Role, removeMember, UserId } from '@automation/access'
 import type { Command } from 'commander'
 import { formatTable } from '../format.js'
+import { listChoices, readAs, readId } from '../option-readers.js'
 import { addCommand, exampleId, print } from '../program.js'
 import { useWorkspace } from '../use-database.js'
-import { listChoices, readAs, readId } from '../values.js'
 
-const workspace = ['--workspace <id>', 'whose members', readId] as const
-const user = ['--user <user>', 'the sub of the user’s tokens', readAs(UserId)] as const
+const workspace = ['--workspace <id>', 'id of the workspace', readId] as const
+const user = ['--user <user>', 'user id: the sub of the user’s tokens', readAs(UserId)] as const
 
 export function addMembers(program: Command): void {
   const members = addCommand(program, {
     name: 'members',
-    description: 'Say who may do what in a workspace.',
+    description: 'Manage the members of a workspace and their roles.',
     example: `list --workspace ${exampleId}`,
   })
   addCommand(members, {
     name: 'list',
-    description: 'Show the members, the oldest first.',
+    description: 'List the members, oldest first.',
     example: `--workspace ${exampleId}`,
   })
     .requiredOption(...workspace)
     .action(list)
   addCommand(members, {
     name: 'set',
-    description: 'Add a member, or change its role.',
+    description: 'Add a member, or change the role of a member.',
     example: `--workspace ${exampleId} --user grace --role editor`,
   })
     .requiredOption(...workspace)
     .requiredOption(...user)
     .requiredOption(
       '--role <role>',
-      `${listChoices(Role)}: each may do what those before it may`,
+      `${listChoices(Role)}; each role includes the rights of the roles before it`,
       readAs(Role),
     )
     .action(set)
@@ -58,10 +58,14 @@ async function set(
   const { member, isNew } = await useWorkspace(options.workspace, (administrator) =>
     putMember(administrator, { userId: options.user, role: options.role }),
   )
-  print(command, member, `${member.userId} is ${isNew ? 'a new member' : 'now'}: ${member.role}.`)
+  print(
+    command,
+    member,
+    `${member.userId} ${isNew ? 'is now a member with the role' : 'now has the role'} ${member.role}.`,
+  )
 }
 
 async function remove(options: { workspace: string; user: string }, command: Command): Promise<void> {
   await useWorkspace(options.workspace, (administrator) => removeMember(administrator, options.user))
-  print(command, { userId: options.user, removed: true }, `${options.user} is no member any more.`)
+  print(command, { userId: options.user, removed: true }, `${options.user} is no longer a member.`)
 }

@@ -5,9 +5,11 @@ import { text } from 'node:stream/consumers'
 import { applyImport, checkRuleFile, exportRules, planImport } from '@automation/rules'
 import type { Command } from 'commander'
 import { Type } from 'typebox'
-import { CommandFault } from '../command-fault.js'
+import { CommandError } from '../command-error.js'
 import { formatPlan, hasChanges, presentPlan } from '../format-plan.js'
+import { readAs, readId } from '../option-readers.js'
 import { addCommand, exampleId, print } from '../program.js'
+import { createRuleFileError } from '../rule-file-error.js'
 import {
   guessFormat,
   type RuleFormat,
@@ -16,49 +18,47 @@ import {
   ruleFormats,
   writeRuleText,
 } from '../rule-text.js'
-import { tellRuleFaults } from '../tell-rule-faults.js'
 import { useWorkspace } from '../use-database.js'
-import { readAs, readId } from '../values.js'
 
-const workspace = ['--workspace <id>', 'whose rules', readId] as const
+const workspace = ['--workspace <id>', 'id of the workspace', readId] as const
 const format = [
   '--format <format>',
-  `${ruleFormats.join(' or ')} (default: as the file is called, else yaml)`,
+  `${ruleFormats.join(' or ')} (default: by the file name, otherwise yaml)`,
   readAs(Type.Enum([...ruleFormats])),
 ] as const
 
-/** What `--plan` ends with where something is to be done: like `diff` and others, so that a script can tell. */
+/** The exit code of `--plan` if there are changes, so that scripts can detect them, as with `diff`. */
 const changesExitCode = 2
 
 export function addRules(program: Command): void {
   const rules = addCommand(program, {
     name: 'rules',
-    description: 'Keep the rules and email templates of a workspace in a file.',
+    description: 'Export the rules and email templates of a workspace to a file, or import them.',
     example: `export --workspace ${exampleId} --output rules.yaml`,
   })
   addCommand(rules, {
     name: 'export',
-    description: 'Write all rules and email templates, in the order of their names.',
+    description: 'Write all rules and email templates, sorted by name.',
     example: `--workspace ${exampleId} --output rules.yaml`,
   })
     .requiredOption(...workspace)
-    .option('--output <file>', 'where to (default: standard output)')
+    .option('--output <file>', 'file to write (default: standard output)')
     .option(...format)
     .action(exportFile)
   addCommand(rules, {
     name: 'import',
     description:
-      'Make rules and email templates what a file says: all of it, or nothing. What is there is known by its name. It shows first what would be done, and asks.',
+      'Change rules and email templates to match a file: all of it, or nothing. They are matched by name. The command first shows the changes and asks for confirmation.',
     example: `rules.yaml --workspace ${exampleId} --plan`,
   })
-    .argument('<file>', 'what rules export writes; - is standard input')
+    .argument('<file>', 'file in the format of rules export; - reads standard input')
     .requiredOption(...workspace)
     .option(
       '--plan',
-      `only show what would be done: exit code 0 for nothing, ${changesExitCode} for something, 1 for a fault`,
+      `only show the changes; the exit code is 0 without changes, ${changesExitCode} with changes, 1 after an error`,
     )
-    .option('--prune', 'delete what is not in the file')
-    .option('--yes', 'do it without asking')
+    .option('--prune', 'delete rules and email templates that are not in the file')
+    .option('--yes', 'apply the changes without confirmation')
     .option(...format)
     .action(importFile)
 }
@@ -68,25 +68,25 @@ async function exportFile(
   command: Command,
 ): Promise<void> {
   const file = await useWorkspace(workspace, ({ database }) => exportRules(database.forWorkspace(workspace)))
-  const usual = command.optsWithGlobals().json ? 'json' : 'yaml'
-  const content = writeRuleText(file, format ?? (output === undefined ? usual : guessFormat(output)))
+  const defaultFormat = command.optsWithGlobals().json ? 'json' : 'yaml'
+  const content = writeRuleText(file, format ?? (output === undefined ? defaultFormat : guessFormat(output)))
   if (output === undefined) {
-    // It ends with a line break of its own.
+    // The content already ends with a line break.
     console.log(content.slice(0, -1))
     return
   }
   await writeFile(output, content).catch((error: Error) => {
-    throw new CommandFault(`${output} cannot be written: ${error.message}.`, { cause: error })
+    throw new CommandError(`${output} cannot be written: ${error.message}.`, { cause: error })
   })
   const counts = { rules: file.rules.length, emailTemplates: file.emailTemplates?.length ?? 0 }
   print(
     command,
     { file: output, ...counts },
-    `${output} has ${counts.rules} rules and ${counts.emailTemplates} email templates.`,
+    `Wrote ${counts.rules} rules and ${counts.emailTemplates} email templates to ${output}.`,
   )
 }
 
-interface ImportWishes {
+interface ImportOptions {
   workspace: string
   plan?: true
   prune?: true
@@ -94,20 +94,22 @@ interface ImportWishes {
   format?: RuleFormat
 }
 
-async function importFile(path: string, wishes: ImportWishes, command: Command): Promise<void> {
-  const { workspace, plan: isPlan = false, prune = false, yes = false } = wishes
+async function importFile(path: string, given: ImportOptions, command: Command): Promise<void> {
+  const { workspace, plan: isPlan = false, prune = false, yes = false } = given
   const isQuiet = command.optsWithGlobals().json === true
   if (!isPlan && !yes && (isQuiet || path === '-' || !process.stdin.isTTY))
-    throw new CommandFault('Say --plan, or --yes where nobody can be asked.', { exitCode: 2 })
-  const source = await readSource(path, wishes.format)
+    throw new CommandError('Use --plan or --yes: there is no terminal to ask for confirmation.', {
+      exitCode: 2,
+    })
+  const source = await readSource(path, given.format)
   const checked = checkRuleFile(source.json)
-  if ('faults' in checked) throw tellRuleFaults(path, source, checked.faults)
+  if ('faults' in checked) throw createRuleFileError(path, source, checked.faults)
 
   await useWorkspace(workspace, async (administrator) => {
     const options = { prune }
     const tables = administrator.database.forWorkspace(workspace)
     const planned = await planImport(tables, checked.file, options)
-    if ('faults' in planned) throw tellRuleFaults(path, source, planned.faults)
+    if ('faults' in planned) throw createRuleFileError(path, source, planned.faults)
     const { plan } = planned
     const value = presentPlan(plan)
     if (isPlan || !hasChanges(plan)) {
@@ -115,7 +117,7 @@ async function importFile(path: string, wishes: ImportWishes, command: Command):
       return print(command, { applied: false, ...value }, formatPlan(plan))
     }
     if (!isQuiet) console.log(formatPlan(plan))
-    if (!yes && !(await ask('\nDo it? [y/N] '))) return console.log('Nothing was applied.')
+    if (!yes && !(await ask('\nApply these changes? [y/N] '))) return console.log('Nothing was applied.')
     await applyImport(administrator, checked.file, options, plan)
     print(command, { applied: true, ...value }, '\nApplied.')
   })
@@ -124,14 +126,14 @@ async function importFile(path: string, wishes: ImportWishes, command: Command):
 async function readSource(path: string, format = guessFormat(path)): Promise<RuleText> {
   const reading = path === '-' ? text(process.stdin) : readFile(path, 'utf8')
   const content = await reading.catch((error: Error) => {
-    throw new CommandFault(`${path} cannot be read: ${error.message}.`, { cause: error })
+    throw new CommandError(`${path} cannot be read: ${error.message}.`, { cause: error })
   })
   return readRuleText(content, path, format)
 }
 
 async function ask(question: string): Promise<boolean> {
   const terminal = createInterface({ input: process.stdin, output: process.stdout })
-  // Ctrl-C and Ctrl-D close it, and then nobody answers: newer versions of Node say so by an AbortError.
+  // Ctrl-C and Ctrl-D close the terminal without an answer. Newer versions of Node report that with an AbortError.
   const closing = once(terminal, 'close').then(() => '')
   const answer = terminal.question(question).catch(() => '')
   try {

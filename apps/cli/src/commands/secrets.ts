@@ -11,16 +11,11 @@ import {
 import type { Command } from 'commander'
 import { readEncryptionKey } from '../config.js'
 import { formatFields, formatTable } from '../format.js'
+import { listChoices, readAs, readDuration, readId } from '../option-readers.js'
 import { addCommand, exampleId, print } from '../program.js'
 import { useWorkspace, useWorkspaceOf } from '../use-database.js'
-import { listChoices, readAs, readDuration, readId } from '../values.js'
 
 const dayMs = 86_400_000
-const direction = [
-  '--direction <direction>',
-  `${listChoices(SecretDirection)}: who sends what it signs`,
-  readAs(SecretDirection),
-] as const
 
 export function addSecrets(program: Command): void {
   const secrets = addCommand(program, {
@@ -30,42 +25,51 @@ export function addSecrets(program: Command): void {
   })
   addCommand(secrets, {
     name: 'create',
-    description: 'Make a signing secret and show it, this once. Needs ENCRYPTION_KEY.',
+    description: 'Create a signing secret and show it. It cannot be shown again. Needs ENCRYPTION_KEY.',
     example: `--workspace ${exampleId} --provider billing`,
   })
-    .requiredOption('--workspace <id>', 'where its webhooks go, or come from', readId)
+    .requiredOption('--workspace <id>', 'id of the workspace that receives or sends the webhooks', readId)
     .requiredOption(
       '--provider <provider>',
-      'who signs with it; of an outgoing one the host that is called, or the id of a subscription',
+      'the provider that signs with it; for an outgoing secret, the called host or the id of a subscription',
       readAs(SigningSecretToCreate.properties.provider),
     )
-    .option(...direction)
+    .option(
+      '--direction <direction>',
+      `${listChoices(SecretDirection)}: whether the workspace receives or sends the webhooks (default: incoming)`,
+      readAs(SecretDirection),
+    )
     .action(create)
   addCommand(secrets, {
     name: 'list',
-    description: 'Show the secrets without their text, the newest first, retired and revoked ones too.',
+    description:
+      'List the secrets, newest first, including retired and revoked ones. The secret texts are not shown.',
     example: `--workspace ${exampleId} --provider billing`,
   })
-    .requiredOption('--workspace <id>', 'whose secrets', readId)
-    .option('--provider <provider>', 'of this one alone', readAs(Provider))
-    .option(...direction)
+    .requiredOption('--workspace <id>', 'id of the workspace', readId)
+    .option('--provider <provider>', 'list only the secrets of this provider', readAs(Provider))
+    .option(
+      '--direction <direction>',
+      `list only the secrets of this direction: ${listChoices(SecretDirection)}`,
+      readAs(SecretDirection),
+    )
     .action(list)
   addCommand(secrets, {
     name: 'retire',
-    description: 'Let a secret sign for a while longer, until its sender has the next one.',
+    description: 'Retire a secret: it stays valid for a while, until its sender uses the next one.',
     example: `${exampleId} --overlap 24h`,
   })
-    .argument('<id>', 'its id', readId)
-    .option('--workspace <id>', 'refuse where the secret belongs to another one', readId)
-    .option('--overlap <duration>', 'for how long (default: 24h)', readDuration)
+    .argument('<id>', 'id of the secret', readId)
+    .option('--workspace <id>', 'refuse if the secret belongs to another workspace', readId)
+    .option('--overlap <duration>', 'how long it stays valid (default: 24h)', readDuration)
     .action(retire)
   addCommand(secrets, {
     name: 'revoke',
-    description: 'Let a secret sign no more, from the next webhook on.',
+    description: 'Revoke a secret. It is invalid from the next webhook on.',
     example: exampleId,
   })
-    .argument('<id>', 'its id', readId)
-    .option('--workspace <id>', 'refuse where the secret belongs to another one', readId)
+    .argument('<id>', 'id of the secret', readId)
+    .option('--workspace <id>', 'refuse if the secret belongs to another workspace', readId)
     .action(revoke)
 }
 
@@ -77,16 +81,16 @@ async function create(
   const secret = await useWorkspace(workspace, (administrator) =>
     createSigningSecret(administrator, sealer, fields),
   )
-  const use = secret.direction === 'incoming' ? ' Its id goes into X-Signature-Id.' : ''
-  print(command, secret, `${formatFields(secret)}\n\nKeep the secret now: it is shown this once.${use}`)
+  const use = secret.direction === 'incoming' ? ' Senders put its id into X-Signature-Id.' : ''
+  print(command, secret, `${formatFields(secret)}\n\nSave the secret now: it cannot be shown again.${use}`)
 }
 
 async function list(
-  { workspace, ...wanted }: { workspace: string; provider?: string; direction?: SecretDirection },
+  { workspace, ...filter }: { workspace: string; provider?: string; direction?: SecretDirection },
   command: Command,
 ): Promise<void> {
   const secrets = await useWorkspace(workspace, ({ database, workspaceId }) =>
-    listSigningSecrets(database.forWorkspace(workspaceId), wanted),
+    listSigningSecrets(database.forWorkspace(workspaceId), filter),
   )
   print(
     command,
@@ -103,7 +107,7 @@ async function retire(
   const secret = await useWorkspaceOf('signing secret', id, workspace, (administrator) =>
     retireSigningSecret(administrator, id, overlap),
   )
-  print(command, secret, `The signing secret of ${secret.provider} signs until ${secret.retiresAt}.`)
+  print(command, secret, `The signing secret of ${secret.provider} is valid until ${secret.retiresAt}.`)
 }
 
 async function revoke(id: string, options: { workspace?: string }, command: Command): Promise<void> {

@@ -2,19 +2,19 @@ import { randomBytes } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { type Command, Option } from 'commander'
 import { Type } from 'typebox'
-import { checkAnswers, formatAnswer, formatTally } from '../answers.js'
-import { CommandFault } from '../command-fault.js'
+import { CommandError } from '../command-error.js'
+import { completeTarget } from '../complete-target.js'
 import {
-  type Answer,
   type Delivery,
+  type DeliveryResponse,
   sendDelivery,
   signDelivery,
   type Target,
   tamperWith,
 } from '../delivery.js'
-import { completeTarget } from '../demo-target.js'
+import { readAs } from '../option-readers.js'
 import { addCommand, print } from '../program.js'
-import { readAs } from '../values.js'
+import { checkResponses, formatResponse, formatStatusCounts } from '../responses.js'
 
 interface Options extends Partial<Target> {
   id?: string
@@ -39,39 +39,40 @@ export function addSend(program: Command): void {
   const send = addCommand(program, {
     name: 'send',
     description:
-      'Sign a body, send it and show the answer. Without options it goes to the demo that npm start runs.',
+      'Sign a body, send it and show the response. Without options it is sent to the demo that npm start runs.',
     example: `--copies 50 '${defaultBody}'`,
   })
-    .argument('[body]', `what is sent (default: ${defaultBody})`)
-    .option('--file <path>', 'send what is in this file, byte for byte')
-    .option('--url <url>', 'of the product, such as http://127.0.0.1:3000')
-    .option('--workspace <id>', 'where the webhook goes')
-    .option('--provider <provider>', 'from whom it is')
-    .option('--secret-id <id>', 'of the signing secret')
+    .argument('[body]', `the body to send (default: ${defaultBody})`)
+    .option('--file <path>', 'send the content of this file, byte for byte')
+    .option('--url <url>', 'URL of the product, such as http://127.0.0.1:3000')
+    .option('--workspace <id>', 'id of the workspace that receives the webhook')
+    .option('--provider <provider>', 'name of the provider that sends the webhook')
+    .option('--secret-id <id>', 'id of the signing secret')
     .option('--secret <secret>', 'the signing secret, whsec_…')
-    .option('--id <id>', 'the event’s id (default: a random one)', readAs(EventId))
-    .option('--verbose', 'show the headers that are sent, too')
-  const ways = [
+    .option('--id <id>', 'id of the event (default: a random id)', readAs(EventId))
+    .option('--verbose', 'also show the headers that are sent')
+  const modes = [
     new Option('--replay', 'send the same delivery twice'),
-    new Option('--copies <number>', 'send so many copies of it at once').argParser(readAs(Copies)),
-    new Option('--tampered', 'change the body after it was signed: 401 is expected'),
-    new Option('--stale', 'sign it with a timestamp of 10 minutes ago: 401 is expected'),
+    new Option('--copies <number>', 'send this number of copies at once').argParser(readAs(Copies)),
+    new Option('--tampered', 'change the body after signing it; 401 is expected'),
+    new Option('--stale', 'sign with a timestamp of 10 minutes ago; 401 is expected'),
   ]
-  const names = ways.map((way) => way.attributeName())
-  for (const way of ways) send.addOption(way.conflicts(names.filter((name) => name !== way.attributeName())))
+  const names = modes.map((mode) => mode.attributeName())
+  for (const mode of modes)
+    send.addOption(mode.conflicts(names.filter((name) => name !== mode.attributeName())))
   send.action(sendWebhook)
 }
 
 async function sendWebhook(body: string | undefined, options: Options, command: Command): Promise<void> {
   const delivery = prepareDelivery(body, options)
-  const answers = await deliver(delivery, options)
+  const responses = await deliver(delivery, options)
   const { url, headers } = delivery
   const sent = options.verbose
     ? [`POST ${url}`, ...Object.entries(headers).map((header) => header.join(': ')), '']
     : []
-  const told = options.copies ? [formatTally(answers)] : answers.map(formatAnswer)
-  print(command, { url, headers, answers }, [...sent, ...told].join('\n'))
-  checkAnswers(answers, options.tampered || options.stale ? 'refused' : 'accepted')
+  const received = options.copies ? [formatStatusCounts(responses)] : responses.map(formatResponse)
+  print(command, { url, headers, answers: responses }, [...sent, ...received].join('\n'))
+  checkResponses(responses, options.tampered || options.stale ? 'refused' : 'accepted')
 }
 
 function prepareDelivery(body: string | undefined, options: Options): Delivery {
@@ -83,15 +84,15 @@ function prepareDelivery(body: string | undefined, options: Options): Delivery {
 
 function readBody(body: string | undefined, { file }: Options): Buffer {
   if (file === undefined) return Buffer.from(body ?? defaultBody)
-  if (body !== undefined) throw new CommandFault('Say either a body or --file.', { exitCode: 2 })
+  if (body !== undefined) throw new CommandError('Give either a body or --file, not both.', { exitCode: 2 })
   try {
     return readFileSync(file)
   } catch (error) {
-    throw new CommandFault(`--file cannot be read: ${(error as Error).message}.`, { cause: error })
+    throw new CommandError(`--file cannot be read: ${(error as Error).message}.`, { cause: error })
   }
 }
 
-async function deliver(delivery: Delivery, { replay, copies = 1 }: Options): Promise<Answer[]> {
-  const answers = await Promise.all(Array.from({ length: copies }, () => sendDelivery(delivery)))
-  return replay ? [...answers, await sendDelivery(delivery)] : answers
+async function deliver(delivery: Delivery, { replay, copies = 1 }: Options): Promise<DeliveryResponse[]> {
+  const responses = await Promise.all(Array.from({ length: copies }, () => sendDelivery(delivery)))
+  return replay ? [...responses, await sendDelivery(delivery)] : responses
 }

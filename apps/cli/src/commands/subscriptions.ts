@@ -11,55 +11,55 @@ import {
 import { type Command, InvalidArgumentError } from 'commander'
 import { readEncryptionKey } from '../config.js'
 import { formatFields, formatTable } from '../format.js'
+import { listChoices, readAs, readId, readListOf } from '../option-readers.js'
 import { addCommand, exampleId, print } from '../program.js'
 import { useWorkspace } from '../use-database.js'
-import { listChoices, readAs, readId, readListOf } from '../values.js'
 
-const workspace = ['--workspace <id>', 'whose subscription', readId] as const
+const workspace = ['--workspace <id>', 'id of the workspace', readId] as const
 const { description, eventTypes } = SubscriptionToCreate.properties
 
 export function addSubscriptions(program: Command): void {
   const subscriptions = addCommand(program, {
     name: 'subscriptions',
-    description: 'Say which URLs are told what happens in a workspace.',
+    description: 'Manage the URLs that receive the service events of a workspace.',
     example: `list --workspace ${exampleId}`,
   })
   addCommand(subscriptions, {
     name: 'create',
     description:
-      'Subscribe a URL and show the secret that signs what it gets, this once. Needs ENCRYPTION_KEY.',
+      'Subscribe a URL, and show the secret that signs its webhooks. It cannot be shown again. Needs ENCRYPTION_KEY.',
     example: `--workspace ${exampleId} --url https://example.com/hooks --events rule.paused,execution.failed`,
   })
     .requiredOption(...workspace)
-    .requiredOption('--url <url>', 'what is called, by http or https', readUrl)
+    .requiredOption('--url <url>', 'http or https URL to call', readUrl)
     .requiredOption(
       '--events <types>',
-      `some of ${listChoices(ServiceEventType)}, with commas between`,
+      `comma-separated list of ${listChoices(ServiceEventType)}`,
       readListOf(eventTypes),
     )
-    .option('--description <text>', 'what people call it', readAs(description))
+    .option('--description <text>', 'description for people', readAs(description))
     .action(create)
   addCommand(subscriptions, {
     name: 'list',
-    description: 'Show the subscriptions, the newest first.',
+    description: 'List the subscriptions, newest first.',
     example: `--workspace ${exampleId}`,
   })
     .requiredOption(...workspace)
     .action(list)
   addCommand(subscriptions, {
     name: 'test',
-    description: 'Send a ping to a subscription. It needs a worker that runs.',
+    description: 'Send a ping to a subscription. This needs a running worker.',
     example: `${exampleId} --workspace ${exampleId}`,
   })
-    .argument('<id>', 'its id', readId)
+    .argument('<id>', 'id of the subscription', readId)
     .requiredOption(...workspace)
     .action(test)
   addCommand(subscriptions, {
     name: 'delete',
-    description: 'Delete a subscription: what waits for it is cancelled, and its secrets are revoked.',
+    description: 'Delete a subscription, cancel its waiting deliveries and revoke its secrets.',
     example: `${exampleId} --workspace ${exampleId}`,
   })
-    .argument('<id>', 'its id', readId)
+    .argument('<id>', 'id of the subscription', readId)
     .requiredOption(...workspace)
     .action(remove)
 }
@@ -72,7 +72,7 @@ async function create({ workspace, events, ...fields }: CreateOptions, command: 
   print(
     command,
     subscription,
-    `${formatFields(subscription)}\n\nKeep the secret now: it is shown this once. The receiver checks with it who calls.`,
+    `${formatFields(subscription)}\n\nSave the secret now: it cannot be shown again. The receiver verifies the signatures with it.`,
   )
 }
 
@@ -89,7 +89,7 @@ async function list({ workspace }: Options, command: Command): Promise<void> {
 
 async function test(id: string, { workspace }: Options, command: Command): Promise<void> {
   const delivery = await useWorkspace(workspace, (administrator) => pingSubscription(administrator, id))
-  print(command, { id: delivery }, `A ping is on its way: execution ${delivery} tells what came of it.`)
+  print(command, { id: delivery }, `The ping is queued. Execution ${delivery} shows its result.`)
 }
 
 async function remove(id: string, { workspace }: Options, command: Command): Promise<void> {

@@ -12,11 +12,11 @@ import {
 } from '@automation/access'
 import type { Command } from 'commander'
 import type { Type } from 'typebox'
-import { CommandFault } from '../command-fault.js'
+import { CommandError } from '../command-error.js'
 import { formatFields, formatTable } from '../format.js'
+import { listChoices, readAs, readId } from '../option-readers.js'
 import { addCommand, exampleId, print } from '../program.js'
 import { useDatabase, useWorkspace } from '../use-database.js'
-import { listChoices, readAs, readId } from '../values.js'
 
 export function addWorkspaces(program: Command): void {
   const workspaces = addCommand(program, {
@@ -26,40 +26,44 @@ export function addWorkspaces(program: Command): void {
   })
   addCommand(workspaces, {
     name: 'create',
-    description: 'Make a workspace with its first admin.',
+    description: 'Create a workspace with its first admin.',
     example: '--name Acme --plan enterprise --admin ada',
   })
-    .requiredOption('--name <name>', 'what people call it', readAs(WorkspaceToCreate.properties.name))
+    .requiredOption('--name <name>', 'name of the workspace', readAs(WorkspaceToCreate.properties.name))
     .option('--plan <plan>', `${listChoices(Plan)} (default: standard)`, readAs(Plan))
-    .requiredOption('--admin <user>', 'its first admin: the sub of that user’s tokens', readAs(UserId))
+    .requiredOption(
+      '--admin <user>',
+      'user id of the first admin: the sub of the user’s tokens',
+      readAs(UserId),
+    )
     .option(
       '--retention-days <days>',
-      'for how many events and executions are kept: 1 to 3650 (default: as the service is set)',
+      'days that events and executions are kept, 1 to 3650 (default: the setting of the service)',
       readAs(RetentionDays),
     )
     .action(create)
   addCommand(workspaces, {
     name: 'list',
-    description: 'Show all workspaces, the oldest first.',
+    description: 'List all workspaces, oldest first.',
     example: '--json',
   }).action(list)
   addCommand(workspaces, {
     name: 'update',
     description:
-      'Change the name or the plan of a workspace, when its failing rules are switched off, or how long its history is kept.',
+      'Change the name, plan or retention of a workspace, or when its failing rules are switched off.',
     example: `${exampleId} --plan enterprise --auto-pause-after 20 --retention-days 90`,
   })
-    .argument('<workspace>', 'its id', readId)
-    .option('--name <name>', 'what people call it', readAs(WorkspaceToUpdate.properties.name))
+    .argument('<workspace>', 'id of the workspace', readId)
+    .option('--name <name>', 'new name', readAs(WorkspaceToUpdate.properties.name))
     .option('--plan <plan>', listChoices(Plan), readAs(Plan))
     .option(
       '--auto-pause-after <failures>',
-      'so many in a row switch a rule off: 3 to 1000, or never',
+      'number of failures in a row that switch a rule off, 3 to 1000, or never',
       readAutoPause,
     )
     .option(
       '--retention-days <days>',
-      'for how many events and executions are kept: 1 to 3650, or default, as the service is set',
+      'days that events and executions are kept, 1 to 3650, or default for the setting of the service',
       readRetention,
     )
     .action(update)
@@ -94,16 +98,19 @@ async function update(
     changes.autoPauseAfter = autoPauseAfter === 'never' ? null : autoPauseAfter
   if (retentionDays !== undefined) changes.retentionDays = retentionDays === 'default' ? null : retentionDays
   if (Object.keys(changes).length === 0)
-    throw new CommandFault('Say what is to change: --name, --plan, --auto-pause-after or --retention-days.', {
-      exitCode: 2,
-    })
+    throw new CommandError(
+      'Give at least one change: --name, --plan, --auto-pause-after or --retention-days.',
+      {
+        exitCode: 2,
+      },
+    )
   const workspace = await useWorkspace(workspaceId, (administrator) =>
     updateWorkspace(administrator, changes),
   )
   print(command, workspace, formatFields(workspace))
 }
 
-// Commander takes a null for an option without a value, so it is kept in words until then.
+// Commander treats null as an option without a value, so the words are converted only later.
 type AutoPause = number | 'never'
 type Retention = number | 'default'
 

@@ -3,9 +3,9 @@ import { InvalidArgumentError } from 'commander'
 import { Type } from 'typebox'
 import { Convert, Errors } from 'typebox/value'
 
-// Readers of options and arguments: commander calls them, and tells which one had the fault.
+// Parsers of options and arguments. Commander calls them, and names the option in their error messages.
 
-/** Reads a text by a schema: that of the API, where it takes the same thing. */
+/** Reads a text by a schema. Where the API has the same input, it is the schema of the API. */
 export function readAs<Schema extends Type.TSchema>(schema: Schema): (text: string) => Type.Static<Schema> {
   return (text) => checkValue(schema, Convert(schema, text))
 }
@@ -21,19 +21,19 @@ export function readListOf<Schema extends Type.TSchema>(
     )
 }
 
-/** In small letters: a secret is sealed for the id as it is written. */
+/** Converts the id to lower case: the encryption of a secret is bound to the exact text of the id. */
 export function readId(text: string): string {
   return checkValue(Id, text).toLowerCase()
 }
 
-/** As milliseconds. */
+/** Returns milliseconds. */
 export function readDuration(text: string): number {
   const milliseconds = parseDuration(text)
   if (milliseconds !== undefined) return milliseconds
-  throw new InvalidArgumentError('It has to be a duration such as 90s, 24h or 30d, and at most 366 days.')
+  throw new InvalidArgumentError('It must be a duration such as 90s, 24h or 30d, and at most 366 days.')
 }
 
-/** What a user may choose from, for the help. */
+/** The allowed values, for help texts. */
 export function listChoices(schema: { enum: readonly string[] }): string {
   return schema.enum.join(', ')
 }
@@ -44,9 +44,9 @@ function checkValue<Schema extends Type.TSchema>(schema: Schema, value: unknown)
   const fault = Errors(schema, value)[0]
   if (fault === undefined) return value as Type.Static<Schema>
   if (fault.keyword === 'enum')
-    throw new InvalidArgumentError(`It has to be one of ${fault.params.allowedValues.join(', ')}.`)
+    throw new InvalidArgumentError(`It must be one of ${fault.params.allowedValues.join(', ')}.`)
   const { description } = schema as { description?: string }
-  // A regular expression says little to people; schemas that have one say in words what it is for.
-  const isWorded = (fault.keyword === 'pattern' || fault.keyword === 'format') && description !== undefined
-  throw new InvalidArgumentError(isWorded ? `It has to be ${description}.` : `It ${fault.message}.`)
+  // Users should not have to read a regular expression: schemas with a pattern describe it in words.
+  const isDescribed = (fault.keyword === 'pattern' || fault.keyword === 'format') && description !== undefined
+  throw new InvalidArgumentError(isDescribed ? `It must be ${description}.` : `It ${fault.message}.`)
 }

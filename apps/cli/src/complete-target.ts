@@ -1,20 +1,20 @@
 import { readFileSync } from 'node:fs'
 import { Type } from 'typebox'
 import { Check } from 'typebox/value'
-import { CommandFault } from './command-fault.js'
+import { CommandError } from './command-error.js'
 import type { Target } from './delivery.js'
 
 /** Written by `npm start`. */
 const demoFile = '.data/demo.json'
 
-/** What of it is needed here. */
+/** The fields of the file that are needed here. */
 const Demo = Type.Object({
   baseUrl: Type.String(),
   workspaceId: Type.String(),
   webhook: Type.Object({ provider: Type.String(), secretId: Type.String(), secret: Type.String() }),
 })
 
-/** What is not given is taken from the demo. @throws CommandFault where there is none */
+/** Takes missing options from the demo. @throws CommandError if there is no demo */
 export function completeTarget(given: Partial<Target>): Target {
   const { url, workspace, provider, secretId, secret } = given
   if (url && workspace && provider && secretId && secret)
@@ -34,10 +34,10 @@ function readDemo(): Type.Static<typeof Demo> {
   try {
     demo = JSON.parse(readFileSync(demoFile, 'utf8'))
   } catch {
-    // Told below, like a file of a version that had no webhooks.
+    // Reported below, like a file of a version without webhooks.
   }
   if (Check(Demo, demo)) return demo
-  throw new CommandFault(
-    `Run npm start first, which makes ${demoFile}, or say all of --url, --workspace, --provider, --secret-id and --secret.`,
+  throw new CommandError(
+    `Run npm start first, which writes ${demoFile}, or set all of --url, --workspace, --provider, --secret-id and --secret.`,
   )
 }

@@ -1,0 +1,20 @@
+import type { Fault } from '@automation/engine'
+import { CommandError } from './command-error.js'
+import { maskControls } from './format.js'
+import type { RuleText } from './rule-text.js'
+
+/** Lists one fault per line, as compilers do: `rules.yaml:17: rule "Hot leads": conditions[0].operator: Unknown operator`. */
+export function createRuleFileError(path: string, source: RuleText, faults: Fault[]): CommandError {
+  const lines = faults.map(({ field, message }) => {
+    const [, list = '', index = '', inside = ''] =
+      /^(rules|emailTemplates)\[(\d+)\]\.?(.*)$/s.exec(field) ?? []
+    const { name } = (source.json as Record<string, { name?: unknown }[]>)?.[list]?.[Number(index)] ?? {}
+    const noun = list === 'rules' ? 'rule' : 'email template'
+    const location =
+      list === '' ? [field] : [`${noun} ${JSON.stringify(name) ?? `${list}[${index}]`}`, inside]
+    const text = [...location, message].filter((part) => part !== '').join(': ')
+    return maskControls(`${path}:${source.findLine(field)}: ${text}`)
+  })
+  const count = faults.length === 1 ? '1 error' : `${faults.length} errors`
+  return new CommandError(`${path} has ${count}, and nothing was applied:\n${lines.join('\n')}`)
+}
