@@ -1,23 +1,23 @@
 import type { Deviation, FindingCode } from './findings.js'
 
-/** Bytes that a header gives out as a signature, and what is wrong with the way it writes them. */
+/** Bytes that a header presents as a signature, and what is wrong with their notation. */
 export interface Claim {
   algorithm: 'sha256' | 'sha1' | 'sha512'
-  /** As long as a digest of the algorithm, or its beginning. */
+  /** A digest of the algorithm, or its beginning. */
   bytes: Buffer
   deviations: Deviation[]
 }
 
-/** What in an X-Signature could be a signature, well written or not; the best written first. */
+/** Everything in an X-Signature that could be a signature, in correct notation or not; the most correct first. */
 export function readClaims(header: string): Claim[] {
-  // Standard Webhooks writes `v1,<base64>`; our header splits at commas, and its `v1` would be a part of its own.
+  // Standard Webhooks writes `v1,<base64>`. Our header is split at commas, which makes its `v1` a separate part.
   const isStandard = /(?:^|[\s,])v1,/.test(header)
   const claims = header.split(',', maxSignatures).flatMap((part) => readPart(part, isStandard))
   return claims.sort((one, other) => one.deviations.length - other.deviations.length)
 }
 
 const maxSignatures = 16
-/** Half a digest: less could be found by trying, and whoever tries could read here that a guess was right. */
+/** Half a digest. A shorter one could be guessed, and an attacker could read here that a guess was right. */
 const minTruncatedBytes = 16
 
 function readPart(part: string, isStandard: boolean): Claim[] {
@@ -28,7 +28,7 @@ function readPart(part: string, isStandard: boolean): Claim[] {
   for (const { pattern, codes, decode } of encodings) {
     const bytes = pattern.test(text) ? decode(text) : Buffer.alloc(0)
     const isHex = codes.length === 0
-    const faults = isStandard && !isHex ? standardCodes : isAlone ? codes : [...codes, ...dressedCodes]
+    const faults = isStandard && !isHex ? standardCodes : isAlone ? codes : [...codes, ...extraTextCodes]
     const possible = isHex ? [...digests, ...truncatedDigests] : digests
     const claims = possible
       .filter((digest) => digest.fits(bytes.length))
@@ -55,9 +55,9 @@ interface Digest {
 }
 
 const standardCodes: FindingCode[] = ['signature_standard_webhooks']
-const dressedCodes: FindingCode[] = ['signature_prefix']
+const extraTextCodes: FindingCode[] = ['signature_prefix']
 
-// The first that reads as a digest wins.
+// The first encoding that yields a digest wins.
 const encodings: Encoding[] = [
   { pattern: /^[0-9a-f]+$/i, codes: [], decode: (text) => Buffer.from(text, 'hex') },
   { pattern: /^[A-Za-z0-9+/]+={0,2}$/, codes: ['signature_base64_of_hex'], decode: decodeHexInBase64 },

@@ -1,12 +1,12 @@
-/** What an admin is told of a refused delivery: one sentence of advice for the person who configures the sender. */
+/** A finding about a refused delivery: one sentence of advice for the person who configures the sender. */
 export interface Finding {
   code: FindingCode
   message: string
-  /** The secret that is meant, where one is. */
+  /** The secret that the finding is about, if any. */
   secretId?: string
 }
 
-/** One thing that a sender did otherwise; `about` fills the gap in its sentence. */
+/** One deviation of the sender; `about` fills the gap in its sentence. */
 export interface Deviation {
   code: FindingCode
   about?: string
@@ -15,7 +15,7 @@ export interface Deviation {
 
 export type FindingCode = keyof typeof advice
 
-// %s is what the deviation is about: names of the workspace's own things, never a word of what was sent.
+// %s is the subject of the deviation: a name from the workspace itself, never a part of what was sent.
 const advice = {
   header_missing: 'The header %s is missing or empty.',
 
@@ -74,7 +74,7 @@ const advice = {
 
 export const findingCodes = Object.keys(advice) as FindingCode[]
 
-export function tellFinding({ code, about = '', secretId }: Deviation): Finding {
+export function presentFinding({ code, about = '', secretId }: Deviation): Finding {
   const message = advice[code].replace('%s', () => about)
   return secretId === undefined ? { code, message } : { code, message, secretId }
 }

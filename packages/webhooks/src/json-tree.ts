@@ -1,4 +1,4 @@
-/** JSON as it is written: a parsed number would forget that it was 1.0, a parsed object the order of its keys. */
+/** JSON as it is written: parsing would turn 1.0 into 1 and could change the order of keys. */
 export type JsonTree =
   | { literal: string }
   | { text: string }
@@ -8,10 +8,10 @@ export type JsonTree =
 const maxDepth = 32
 const maxTokens = 20_000
 
-/** undefined for what is no JSON in UTF-8, or too large or too deep. */
+/** Returns undefined for a body that is not JSON in UTF-8, or that is too large or too deep. */
 export function parseJsonTree(body: Buffer): JsonTree | undefined {
   const source = decodeJson(body)
-  // Of valid JSON, texts, brackets and literals are all that has to be looked at.
+  // In valid JSON, only strings, brackets and literals matter.
   const tokens = source?.match(/"[^"\\]*(?:\\.[^"\\]*)*"|[[\]{}]|[^\s,:[\]{}"]+/g) ?? []
   if (tokens.length > maxTokens || measureDepth(tokens) > maxDepth) return undefined
   return readTree(tokens.reverse())
@@ -51,9 +51,9 @@ function readTree(tokens: string[]): JsonTree | undefined {
 
 function pairUp(children: JsonTree[]): [string, JsonTree][] {
   const members: [string, JsonTree][] = []
-  for (const [at, value] of children.entries()) {
-    const key = children[at - 1]
-    if (at % 2 === 1 && key && 'text' in key) members.push([key.text, value])
+  for (const [index, value] of children.entries()) {
+    const key = children[index - 1]
+    if (index % 2 === 1 && key && 'text' in key) members.push([key.text, value])
   }
   return members
 }

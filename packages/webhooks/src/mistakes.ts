@@ -8,21 +8,21 @@ export interface Attempt {
   id: string
   timestamp: string
   body: Buffer
-  /** Joined by the separator; the ending stands behind the last one. */
+  /** The parts are joined by the separator, and the ending follows the last one. */
   parts: readonly ('id' | 'timestamp' | 'body')[]
   separator: string
   ending: string
 }
 
-/** One thing done otherwise than it should be. */
+/** One possible mistake of the sender. */
 export interface Mistake {
   deviation: Deviation
   make: (attempt: Attempt) => Partial<Attempt>
 }
 
 /**
- * What senders get wrong, by kinds: of one kind a sender makes one mistake at most. The likeliest kind stands last,
- * and in each the likeliest mistake first: a large body allows few attempts.
+ * The known mistakes of senders, grouped by kind: a sender makes at most one mistake of each kind. The likeliest kind comes
+ * last, and within a kind the likeliest mistake comes first, because a large body allows only few attempts.
  */
 export function listMistakes({ timestamp, body }: RefusedDelivery): Mistake[][] {
   return [separators, listTimes(timestamp), listRewritten(body), listEndings(body), keys, parts]

@@ -5,18 +5,20 @@ import type { Deviation } from './findings.js'
 import type { Attempt } from './mistakes.js'
 import type { KnownSecret, RefusedDelivery } from './refused-delivery.js'
 
-/** What a search may still cost, whatever was sent. */
+/** The remaining cost of a search, whatever was sent. */
 export interface Budget {
   bytes: number
 }
 
 const searchBytes = 8 * 1024 * 1024
-/** What a hash costs apart from its content. It bounds a search to 4,096 of them: 15 to 40 ms. */
+/** The cost of a hash apart from its content. It limits a search to 4,096 hashes: 15 to 40 ms. */
 const bytesPerHash = 2048
 
 /**
- * Tries what a sender may have signed until one of the claims comes out; undefined where none does. Attempts come with
- * the fewest deviations first, so what is found is the nearest miss.
+ * Tries what a sender may have signed until the digest equals one of the claims. Attempts with the fewest deviations come
+ * first, so the result is the nearest miss.
+ *
+ * @returns undefined if no attempt matches within the budget
  */
 export function findNearMiss(
   delivery: RefusedDelivery,
@@ -46,8 +48,8 @@ function spend(budget: Budget, { id, body }: Attempt): boolean {
 
 function hash(algorithm: Claim['algorithm'], attempt: Attempt): Buffer {
   const hmac = createHmac(algorithm, attempt.key)
-  for (const [at, part] of attempt.parts.entries()) {
-    if (at > 0) hmac.update(attempt.separator)
+  for (const [index, part] of attempt.parts.entries()) {
+    if (index > 0) hmac.update(attempt.separator)
     hmac.update(attempt[part])
   }
   return hmac.update(attempt.ending).digest()

@@ -1,6 +1,6 @@
 import type { Deviation } from './findings.js'
 
-/** What came in: the headers as they were sent, '' where one is missing, and the provider that the path names. */
+/** A delivery as received: its headers, '' for a missing one, and the provider in the path. */
 export interface RefusedDelivery {
   provider: string
   /** X-Idempotency-Key. */
@@ -11,7 +11,7 @@ export interface RefusedDelivery {
   body: Buffer
 }
 
-/** A signing secret of the workspace, of whatever provider and state. */
+/** A signing secret of the workspace, of any provider and in any state. */
 export interface KnownSecret {
   id: string
   provider: string
@@ -19,7 +19,7 @@ export interface KnownSecret {
   state: 'active' | 'retiring' | 'retired' | 'revoked'
 }
 
-/** What speaks against a secret for this delivery, whatever its key. */
+/** The reasons against a secret for this delivery, apart from its key. */
 export function judgeSecret(secret: KnownSecret, delivery: RefusedDelivery): Deviation[] {
   const { id: secretId, provider, state } = secret
   const deviations: Deviation[] = []
@@ -30,12 +30,12 @@ export function judgeSecret(secret: KnownSecret, delivery: RefusedDelivery): Dev
   return deviations
 }
 
-/** True where X-Signature-Id names the secret. */
+/** Whether X-Signature-Id names the secret. */
 export function isNamed(secret: KnownSecret, { signatureId }: RefusedDelivery): boolean {
   return secret.id.toLowerCase() === signatureId.trim().toLowerCase()
 }
 
-/** True for a time in milliseconds of this age: until 2286 they have thirteen digits, and seconds have ten. */
+/** Whether the time is in milliseconds: until the year 2286 these have thirteen digits, and seconds have ten. */
 export function isMilliseconds(timestamp: string): boolean {
   return /^\d{13}$/.test(timestamp)
 }

@@ -2,18 +2,18 @@ import { type JsonTree, parseJsonTree } from './json-tree.js'
 
 /** Another serialisation of the same JSON. */
 export interface JsonForm {
-  /** Reads on from "what was signed is". */
+  /** Continues the sentence "what was signed is …". */
   name: string
   text: string
 }
 
 const maxBodyBytes = 128 * 1024
-/** Writing ends with the form that passes it. */
+/** No more forms are written once their total length exceeds this. */
 const maxWrittenCharacters = 1024 * 1024
 
 /**
- * The body as other JSON writers would have written it: the likeliest first, each text once, and none that is the body.
- * None at all for a body that is no JSON, too large or too deep.
+ * The body as other JSON serialisers write it: the likeliest first, each text once, and never the body itself. The list is
+ * empty for a body that is not JSON, or that is too large or too deep.
  */
 export function rewriteJson(body: Buffer): JsonForm[] {
   const tree = body.length <= maxBodyBytes ? parseJsonTree(body) : undefined
@@ -36,7 +36,7 @@ const spacings = [
   { name: 'indented by 2 spaces', comma: ',', colon: ': ', indent: '  ' },
   { name: 'indented by 4 spaces', comma: ',', colon: ': ', indent: '    ' },
 ]
-// As Python, PHP and Go do unless they are told otherwise.
+// The defaults of Python, PHP and Go.
 const escapings = [
   { name: '', escaped: /(?!)/g },
   { name: ', with non-ASCII letters escaped', escaped: /[\u007f-\uffff]/g },

@@ -1,6 +1,6 @@
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto'
 
-/** What a sender signs. `body` is the body's bytes as they travel; a text stands for its UTF-8. */
+/** What a sender signs. `body` is the exact bytes that are sent; a string is encoded as UTF-8. */
 export interface SignedParts {
   /** X-Idempotency-Key: the event's id, the same on every retry. */
   id: string
@@ -9,7 +9,7 @@ export interface SignedParts {
   body: Buffer | string
 }
 
-/** How far (seconds) a timestamp may be from the receiver's clock, in either direction. */
+/** The maximum difference (seconds) between a timestamp and the receiver's clock, in either direction. */
 export const toleranceSeconds = 300
 
 const secretPrefix = 'whsec_'
@@ -17,15 +17,15 @@ const secretBytes = 32
 /** More than any rotation needs. */
 const maxSignatures = 16
 
-/** A new signing secret, as its owner keeps it: `whsec_` and 32 random bytes in base64. */
+/** A new signing secret in the notation for its owner: `whsec_` and 32 random bytes in base64. */
 export function newSigningSecret(): string {
   return secretPrefix + randomBytes(secretBytes).toString('base64')
 }
 
 /**
- * The bytes that sign: what stands behind the prefix, decoded (as Standard Webhooks has it).
+ * The key of a secret: the part after the prefix, base64-decoded, as in Standard Webhooks.
  *
- * @throws TypeError for a text that is no `whsec_` secret
+ * @throws TypeError if the text is not a `whsec_` secret
  */
 export function readSigningKey(secret: string): Buffer {
   const text = secret.startsWith(secretPrefix) ? secret.slice(secretPrefix.length) : ''
@@ -40,9 +40,9 @@ export function signWebhook(key: Buffer, parts: SignedParts): string {
 }
 
 /**
- * True where one of the header's signatures is right. It takes the same time whichever it is, and where none is.
+ * Whether one of the header's signatures is right. The time does not depend on which one, or on whether any is.
  *
- * @param header `v1=<hex>` or bare hex; several, separated by commas, while a secret is being exchanged
+ * @param header `v1=<hex>` or bare hex; several, separated by commas, while a secret is being rotated
  */
 export function verifySignature(key: Buffer, parts: SignedParts, header: string): boolean {
   const expected = digest(key, parts)

@@ -1,10 +1,10 @@
 import { digest, type SignedParts } from './signature.js'
 
 /**
- * The headers of a webhook as Standard Webhooks 1.0 has them: its receivers check them with a library they have already.
- * What is signed is the same as in `signWebhook`; it is written otherwise.
+ * The headers of a webhook by Standard Webhooks 1.0, so that receivers can verify them with an existing library. The signed
+ * content is the same as in `signWebhook`; only the notation differs.
  *
- * @param keys several while a secret is being exchanged: a receiver looks for one that it knows
+ * @param keys several while a secret is being rotated: the receiver accepts any signature by a key that it knows
  */
 export function signStandardWebhook(keys: readonly Buffer[], parts: SignedParts) {
   return {

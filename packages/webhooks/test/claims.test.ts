@@ -13,7 +13,7 @@ import {
   timestamp,
 } from './fixtures/sender.js'
 
-t.test('each way of writing a signature wrongly is told', async (t) => {
+t.test('each wrong notation of a signature is reported', async (t) => {
   const sha1 = hash(content, secret.key, 'sha1').toString('hex')
   const sha512 = hash(content, secret.key, 'sha512')
   // A digest whose two forms of base64 differ.
@@ -51,7 +51,10 @@ t.test('each way of writing a signature wrongly is told', async (t) => {
   }
 })
 
-t.test('less than half a signature is never compared, as that would help whoever guesses', async (t) => {
-  t.same(codesOf(sentAs(hex.slice(0, 30))), ['not_a_signature'])
-  t.same(codesOf(sentAs(hex.slice(0, 32))), ['signature_truncated'])
-})
+t.test(
+  'less than half a signature is never compared, because that would help an attacker who guesses',
+  async (t) => {
+    t.same(codesOf(sentAs(hex.slice(0, 30))), ['not_a_signature'])
+    t.same(codesOf(sentAs(hex.slice(0, 32))), ['signature_truncated'])
+  },
+)

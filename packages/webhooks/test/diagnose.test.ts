@@ -22,7 +22,7 @@ import {
   timestamp,
 } from './fixtures/sender.js'
 
-t.test('a right signature is called right, whatever the delivery was refused for', async (t) => {
+t.test('a right signature is reported as right, whatever the reason of the refusal', async (t) => {
   t.same(codesOf(sentAs(`v1=${hex}`)), ['signature_matches'])
   t.same(codesOf(sentAs(hex.toUpperCase())), ['signature_matches'])
   t.same(codesOf(sentAs(signWebhook(secret.key, right)), [otherSecret(), secret]), ['signature_matches'])
@@ -30,7 +30,7 @@ t.test('a right signature is called right, whatever the delivery was refused for
   t.same(codesOf(sent(digest), [{ ...secret, state: 'retiring' }]), ['signature_matches'])
 })
 
-t.test('a header in milliseconds is told, whatever was signed', async (t) => {
+t.test('a header in milliseconds is reported, whatever was signed', async (t) => {
   const milliseconds = { timestamp: `${timestamp}437` }
   t.same(codesOf(sent(hash(`${id}.${timestamp}437.${text}`), milliseconds)), ['timestamp_milliseconds'])
   t.same(codesOf(sent(hash(content), milliseconds)), ['timestamp_milliseconds'])
@@ -39,7 +39,7 @@ t.test('a header in milliseconds is told, whatever was signed', async (t) => {
   t.same(codesOf(sent(hash(`${id}.${date.timestamp}.${text}`), date)), ['timestamp_malformed'])
 })
 
-t.test('the secret that signed is found among all of the workspace', async (t) => {
+t.test('the signing secret is found among all secrets of the workspace', async (t) => {
   const other = otherSecret()
   const ofOther = sent(hash(content, other.key))
   const [finding, ...more] = diagnose(ofOther, [secret, other])
@@ -59,7 +59,7 @@ t.test('the secret that signed is found among all of the workspace', async (t) =
   t.same(codesOf(sent(digest), [twin, secret]), ['signature_matches'], 'the named one goes first')
 })
 
-t.test('a secret that signs no longer is told, whether it signed or is named alone', async (t) => {
+t.test('a retired or revoked secret is reported, whether it signed or is only named', async (t) => {
   for (const state of ['retired', 'revoked'] as const) {
     const gone = { ...secret, state }
     const [finding, ...more] = diagnose(sent(digest), [gone])
@@ -71,14 +71,14 @@ t.test('a secret that signs no longer is told, whether it signed or is named alo
   }
 })
 
-t.test('an id that names no secret is told, and whose signature it is', async (t) => {
+t.test('an unknown secret id is reported, and so is the secret that signed', async (t) => {
   const unknown = { signatureId: '0197a000-0000-7000-8000-0000000000ff' }
   t.same(codesOf(sent(digest, unknown)), ['unknown_signature_id', 'other_secret'])
   t.same(codesOf(sent(digest, unknown), []), ['unknown_signature_id', 'no_match'])
   t.same(codesOf(sent(digest, { signatureId: secret.id.toUpperCase() })), ['signature_matches'])
 })
 
-t.test('a header that is missing is told', async (t) => {
+t.test('a missing header is reported', async (t) => {
   const nothing = { id: '', timestamp: '', signature: '', signatureId: '' }
   const findings = diagnose(sent(digest, nothing), [secret])
   t.same(
@@ -89,7 +89,7 @@ t.test('a header that is missing is told', async (t) => {
   t.same(codesOf(sent(digest, { signatureId: '' })), ['header_missing', 'other_secret'])
 })
 
-t.test('what matches nothing is still judged by its looks', async (t) => {
+t.test('a signature without a match is still checked for its notation', async (t) => {
   const noise = randomBytes(32)
   const cases: [string, string[]][] = [
     [noise.toString('hex'), ['no_match']],
@@ -107,7 +107,7 @@ t.test('what matches nothing is still judged by its looks', async (t) => {
   for (const [signature, codes] of cases) t.same(codesOf(sentAs(signature)), codes, signature)
 })
 
-t.test('no finding holds a key, a right signature, or a word of what was sent', async (t) => {
+t.test('no finding contains a key, a right signature, or any part of the delivery', async (t) => {
   const other = otherSecret({ state: 'revoked' })
   const digests = [digest, hash(content, base64), hash(text), hash(content, other.key)]
   const signatures = digests.flatMap((it) => [
@@ -130,7 +130,7 @@ t.test('no finding holds a key, a right signature, or a word of what was sent', 
   }
 })
 
-t.test('whatever was sent, it answers with known codes and whole sentences', async (t) => {
+t.test('for any input, the findings have known codes and whole sentences', async (t) => {
   const anyText = fc.oneof(
     fc.string({ unit: 'binary' }),
     fc.string(),

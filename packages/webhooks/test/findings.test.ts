@@ -1,17 +1,17 @@
 import { readFile } from 'node:fs/promises'
 import t from 'tap'
-import { findingCodes, tellFinding } from '../src/findings.js'
+import { findingCodes, presentFinding } from '../src/findings.js'
 
-t.test('each finding is one sentence, and names what it is about', async (t) => {
+t.test('each finding is one sentence, and names its subject', async (t) => {
   for (const code of findingCodes) {
-    const { message } = tellFinding({ code, about: '$& it' })
+    const { message } = presentFinding({ code, about: '$& it' })
     t.match(message, /^[A-Z].*[^.]\.$/, code)
     t.notMatch(message, '%s')
   }
-  t.match(tellFinding({ code: 'header_missing', about: '$& it' }).message, '$& it')
+  t.match(presentFinding({ code: 'header_missing', about: '$& it' }).message, '$& it')
 })
 
-t.test('the page for senders names every finding', async (t) => {
+t.test('the documentation for senders lists every finding', async (t) => {
   const page = await readFile(new URL('../../../../docs/signing.md', import.meta.url), 'utf8')
   for (const code of findingCodes) t.ok(page.includes(`\`${code}\``), code)
 })

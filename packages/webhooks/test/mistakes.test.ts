@@ -15,7 +15,7 @@ import {
   timestamp,
 } from './fixtures/sender.js'
 
-t.test('each way of putting together what is signed is told', async (t) => {
+t.test('each wrong composition of the signed content is reported', async (t) => {
   const cases: [string, string[]][] = [
     [`${timestamp}.${text}`, ['signed_without_id']],
     [`${id}.${text}`, ['signed_without_timestamp']],
@@ -32,7 +32,7 @@ t.test('each way of putting together what is signed is told', async (t) => {
   for (const [content, codes] of cases) t.same(codesOf(sent(hash(content))), codes, JSON.stringify(content))
 })
 
-t.test('a body that was written anew after it was signed is told, and how it was written', async (t) => {
+t.test('a body that was serialised again after signing is reported with its form', async (t) => {
   const sentBody = '{"b":{"ä":"1/2 <b>"},"a":[1.0,1e2,12345678901234567890,[],{}]}'
   const numbers = '1.0, 1e2, 12345678901234567890, [], {}'
   const spaced = `{"b": {"ä": "1/2 <b>"}, "a": [${numbers}]}`
@@ -70,7 +70,7 @@ t.test('a body that was written anew after it was signed is told, and how it was
   }
 })
 
-t.test('a line break that came or went at the end of the body is told', async (t) => {
+t.test('a line break added or removed at the end of the body is reported', async (t) => {
   for (const lineBreak of ['\n', '\r\n']) {
     t.same(codesOf(sent(digest, { body: Buffer.from(text + lineBreak) })), ['body_newline'])
   }
@@ -78,7 +78,7 @@ t.test('a line break that came or went at the end of the body is told', async (t
   t.same(codesOf(sent(hash(`${id}.${timestamp}.${pretty}\n`))), ['body_rewritten', 'body_newline'])
 })
 
-t.test('each wrong reading of the secret is told', async (t) => {
+t.test('each wrong decoding of the secret is reported', async (t) => {
   t.same(codesOf(sent(hash(content, base64))), ['key_not_decoded'])
   t.same(codesOf(sent(hash(content, `whsec_${base64}`))), ['key_with_prefix'])
   const decoded = Buffer.from(`whsec_${base64}`, 'base64')
@@ -117,7 +117,7 @@ const signaturesOfSenders: [string[], (digest: Buffer) => string][] = [
   [['signature_base64', 'signature_prefix'], (digest) => `sha256=${digest.toString('base64')}`],
 ]
 
-t.test('mistakes are found together, and no more of them than were made', async (t) => {
+t.test('combined mistakes are all found, and no others are reported', async (t) => {
   let found = 0
   fc.assert(
     fc.property(
@@ -133,7 +133,7 @@ t.test('mistakes are found together, and no more of them than were made', async 
         const codes = codesOf(sentAs(signature[1](hash(content, key[1]))))
         const wanted = made.length === 0 ? ['signature_matches'] : made
         if (codes.length === wanted.length && codes.every((code) => wanted.includes(code))) return ++found > 0
-        // Beyond three the budget may end before the search does.
+        // With more than three mistakes the budget may end before the search.
         return made.length - signature[0].length > 3 && codes.at(-1) === 'no_match'
       },
     ),

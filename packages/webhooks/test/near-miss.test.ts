@@ -18,7 +18,7 @@ t.test('the work is bounded, whatever the size of the body and the number of sec
   }
 })
 
-t.test('of a large body the likeliest mistakes are still found', async (t) => {
+t.test('the likeliest mistakes are found for a large body, too', async (t) => {
   const body = Buffer.alloc(1024 * 1024, 'x')
   const other = otherSecret()
   const cases: [Buffer, string | Buffer, string[]][] = [

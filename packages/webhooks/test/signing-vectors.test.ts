@@ -7,19 +7,19 @@ interface Vector {
   secret: string
   id: string
   timestamp: string
-  /** One of the two. */
+  /** Exactly one of `body` and `bodyBase64` is set. */
   body?: string
   bodyBase64?: string
   signature: string
   valid: boolean
-  /** What makes an invalid one so. */
+  /** Why an invalid vector is invalid. */
   why?: string
 }
 
 const file = new URL('../../../../docs/signing-vectors.json', import.meta.url)
 const vectors: Vector[] = JSON.parse(await readFile(file, 'utf8'))
 
-t.test('the vectors that we publish hold', async (t) => {
+t.test('the published test vectors are correct', async (t) => {
   t.ok(vectors.length >= 8)
   for (const { name, secret, id, timestamp, body = '', bodyBase64, signature, valid, why } of vectors) {
     const bytes = bodyBase64 === undefined ? Buffer.from(body) : Buffer.from(bodyBase64, 'base64')

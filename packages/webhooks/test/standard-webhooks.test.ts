@@ -13,7 +13,7 @@ const published = {
   signature: 'v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=',
 }
 
-t.test('the published example comes out to the letter', async (t) => {
+t.test('the published example is reproduced exactly', async (t) => {
   t.same(signStandardWebhook([published.key], published), {
     'webhook-id': published.id,
     'webhook-timestamp': published.timestamp,
@@ -21,14 +21,14 @@ t.test('the published example comes out to the letter', async (t) => {
   })
 })
 
-t.test('each key signs for itself, in order, with a space between', async (t) => {
+t.test('each key adds its signature, in order, separated by spaces', async (t) => {
   const other = Buffer.alloc(32, 7)
   const { 'webhook-signature': both } = signStandardWebhook([other, published.key], published)
   const { 'webhook-signature': first } = signStandardWebhook([other], published)
   t.equal(both, `${first} ${published.signature}`)
 })
 
-t.test('what is signed is id, timestamp and the bytes of the body', async () => {
+t.test('the signed content is id, timestamp and the bytes of the body', async () => {
   const bytes = fc.uint8Array({ maxLength: 200 }).map((it) => Buffer.from(it))
   const text = fc.stringMatching(/^[a-z0-9:_-]{1,40}$/)
   fc.assert(
