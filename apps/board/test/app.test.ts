@@ -2,12 +2,12 @@ import { setTimeout } from 'node:timers/promises'
 import { makeTemporaryDirectory, startRedis } from '@automation/launcher'
 import t from 'tap'
 import { describeData } from '../src/describe-job.js'
-import { openTestBelt, workspaceId } from './fixtures/belt.js'
 import { authorize, startBoard } from './fixtures/board.js'
+import { openTestQueue, workspaceId } from './fixtures/test-queue.js'
 
 const redisUrl = process.env.REDIS_URL ?? ''
 
-t.test('each answer forbids frames, sniffing and whatever comes from elsewhere', async (t) => {
+t.test('each response forbids frames, sniffing and content from other sites', async (t) => {
   const { ask } = await startBoard(t)
   for (const [path, headers] of [
     ['/', undefined],
@@ -29,7 +29,7 @@ t.test('each answer forbids frames, sniffing and whatever comes from elsewhere',
   t.equal((await ask('/')).headers['cache-control'], 'no-store')
 })
 
-t.test('the page asks nobody but the board, under whatever path it is', async (t) => {
+t.test('the page loads from the board alone, whatever its base path', async (t) => {
   for (const [path, base] of [
     ['/', '/'],
     ['/ops/board', '/ops/board/'],
@@ -48,16 +48,16 @@ t.test('the page asks nobody but the board, under whatever path it is', async (t
   }
 })
 
-t.test('jobs are told with our words, and link to their events', async (t) => {
-  const belt = await openTestBelt(t, redisUrl)
+t.test('jobs are shown with our texts, and link to their events', async (t) => {
+  const testQueue = await openTestQueue(t, redisUrl)
   const { ask } = await startBoard(t, {
-    QUEUE_PREFIX: belt.prefix,
+    QUEUE_PREFIX: testQueue.prefix,
     BOARD_API_URL: 'https://rules.example/x/',
   })
-  const failed = await belt.addFailed('Postgres was away')
-  await belt.addActive()
-  await belt.addDelayed()
-  const waiting = await belt.addWaiting(2)
+  const failed = await testQueue.addFailed('Postgres was away')
+  await testQueue.addActive()
+  await testQueue.addDelayed()
+  const waiting = await testQueue.addWaiting(2)
   const { queues } = (await ask('/api/queues?activeQueue=automation')).json()
   t.equal(queues.length, 1)
   t.match(queues, [
@@ -83,50 +83,53 @@ t.test('jobs are told with our words, and link to their events', async (t) => {
 })
 
 t.test('without the URL of the API no job has a link', async (t) => {
-  const belt = await openTestBelt(t, redisUrl)
-  const { ask } = await startBoard(t, { QUEUE_PREFIX: belt.prefix })
-  const { id } = await belt.addWaiting()
+  const testQueue = await openTestQueue(t, redisUrl)
+  const { ask } = await startBoard(t, { QUEUE_PREFIX: testQueue.prefix })
+  const { id } = await testQueue.addWaiting()
   t.notOk('externalUrl' in (await ask(`/api/queues/automation/${id}`)).json().job)
 })
 
-t.test('who may only read changes nothing, be it known to Bull Board as a write or not', async (t) => {
-  const belt = await openTestBelt(t, redisUrl)
-  const { ask } = await startBoard(t, { QUEUE_PREFIX: belt.prefix })
-  const failed = await belt.addFailed('x')
-  const queue = '/api/queues/automation'
-  for (const [method, path, payload] of [
-    ['PUT', `${queue}/${failed.id}/retry`],
-    ['PUT', `${queue}/${failed.id}/clean`],
-    ['PATCH', `${queue}/${failed.id}/update-data`, { jobData: {} }],
-    ['PUT', `${queue}/retry/failed`],
-    ['PUT', `${queue}/obliterate`, { force: true }],
-    ['PUT', `${queue}/pause`],
-    ['PUT', '/api/queues/pause'],
-    ['POST', `${queue}/add`, { name: 'trigger', data: {} }],
-    ['POST', '/api/else'],
-    ['DELETE', '/'],
-  ] as const) {
-    const answer = await ask(path, { method, ...(payload && { payload }) })
-    t.equal(answer.statusCode, 403, `${method} ${path}`)
-    t.strictSame(answer.json(), { error: 'The board is read-only' })
-  }
-  t.ok(await failed.isFailed())
-  t.notOk(await belt.queue.isPaused())
-})
+t.test(
+  'a read-only board changes nothing, whether Bull Board treats the request as a write or not',
+  async (t) => {
+    const testQueue = await openTestQueue(t, redisUrl)
+    const { ask } = await startBoard(t, { QUEUE_PREFIX: testQueue.prefix })
+    const failed = await testQueue.addFailed('x')
+    const queue = '/api/queues/automation'
+    for (const [method, path, payload] of [
+      ['PUT', `${queue}/${failed.id}/retry`],
+      ['PUT', `${queue}/${failed.id}/clean`],
+      ['PATCH', `${queue}/${failed.id}/update-data`, { jobData: {} }],
+      ['PUT', `${queue}/retry/failed`],
+      ['PUT', `${queue}/obliterate`, { force: true }],
+      ['PUT', `${queue}/pause`],
+      ['PUT', '/api/queues/pause'],
+      ['POST', `${queue}/add`, { name: 'trigger', data: {} }],
+      ['POST', '/api/else'],
+      ['DELETE', '/'],
+    ] as const) {
+      const answer = await ask(path, { method, ...(payload && { payload }) })
+      t.equal(answer.statusCode, 403, `${method} ${path}`)
+      t.strictSame(answer.json(), { error: 'The board is read-only' })
+    }
+    t.ok(await failed.isFailed())
+    t.notOk(await testQueue.queue.isPaused())
+  },
+)
 
-t.test('a board that only looks on writes nothing into Redis', async (t) => {
-  const belt = await openTestBelt(t, redisUrl)
-  const prefix = belt.prefix.replace('}', '-untouched}')
+t.test('a read-only board writes nothing to Redis', async (t) => {
+  const testQueue = await openTestQueue(t, redisUrl)
+  const prefix = testQueue.prefix.replace('}', '-untouched}')
   const { ask } = await startBoard(t, { QUEUE_PREFIX: prefix })
   for (const path of ['/', '/api/queues?activeQueue=automation', '/api/redis/stats', '/readyz'])
     t.equal((await ask(path)).statusCode, 200, path)
-  t.same(await belt.redis.keys(`${prefix}*`), [])
+  t.same(await testQueue.redis.keys(`${prefix}*`), [])
 })
 
-t.test('where writes are allowed they are done, but not for a page of another site', async (t) => {
-  const belt = await openTestBelt(t, redisUrl)
-  const { ask } = await startBoard(t, { QUEUE_PREFIX: belt.prefix, BOARD_WRITES: 'true' })
-  const failed = await belt.addFailed('x')
+t.test('allowed writes are performed, but not for a page of another site', async (t) => {
+  const testQueue = await openTestQueue(t, redisUrl)
+  const { ask } = await startBoard(t, { QUEUE_PREFIX: testQueue.prefix, BOARD_WRITES: 'true' })
+  const failed = await testQueue.addFailed('x')
   const retry = { method: 'PUT' as const, url: `/api/queues/automation/${failed.id}/retry` }
   const from = (site: string) => ({ ...authorize(), 'sec-fetch-site': site })
   for (const site of ['cross-site', 'same-site', 'none']) {
@@ -143,10 +146,10 @@ t.test('where writes are allowed they are done, but not for a page of another si
   t.strictSame(job.data, failed.data, 'what can be edited is shown as it is')
   t.equal((await ask(retry.url, { ...retry, headers: from('same-origin') })).statusCode, 204)
   t.ok(await failed.isWaiting())
-  t.equal(await belt.queue.count(), 1)
+  t.equal(await testQueue.queue.count(), 1)
 })
 
-t.test('while Redis is away the board says so, and is there as soon as Redis is', async (t) => {
+t.test('while Redis is away the board reports it, and it works as soon as Redis is back', async (t) => {
   const directory = await makeTemporaryDirectory()
   t.teardown(directory.remove)
   const options = { directory: `${directory.path}/redis`, persistent: false }

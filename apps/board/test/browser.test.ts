@@ -1,23 +1,23 @@
 import t from 'tap'
-import { openTestBelt, workspaceId } from './fixtures/belt.js'
 import { login, startBoard } from './fixtures/board.js'
 import { openBrowser } from './fixtures/browser.js'
+import { openTestQueue, workspaceId } from './fixtures/test-queue.js'
 
 const redisUrl = process.env.REDIS_URL ?? ''
 const browser = await openBrowser(t)
 const httpCredentials = { username: login.user, password: login.password }
 
 t.test(
-  'somebody logs in, sees the queue and its jobs, opens one that failed, and can change nothing',
+  'a user logs in, sees the queue and its jobs, opens a failed one, and can change nothing',
   async (t) => {
-    const belt = await openTestBelt(t, redisUrl)
-    const failed = await belt.addFailed('Postgres was away')
-    await belt.addActive()
-    await belt.addDelayed()
-    await belt.addWaiting(3)
-    await belt.addWaiting()
+    const testQueue = await openTestQueue(t, redisUrl)
+    const failed = await testQueue.addFailed('Postgres was away')
+    await testQueue.addActive()
+    await testQueue.addDelayed()
+    await testQueue.addWaiting(3)
+    await testQueue.addWaiting()
     const board = await startBoard(t, {
-      QUEUE_PREFIX: belt.prefix,
+      QUEUE_PREFIX: testQueue.prefix,
       BOARD_BASE_PATH: '/ops/board',
       BOARD_API_URL: 'https://rules.example',
     })
@@ -55,10 +55,10 @@ t.test(
   },
 )
 
-t.test('where writes are allowed a failed job is retried by two clicks', async (t) => {
-  const belt = await openTestBelt(t, redisUrl)
-  const failed = await belt.addFailed('Postgres was away')
-  const board = await startBoard(t, { QUEUE_PREFIX: belt.prefix, BOARD_WRITES: 'true' })
+t.test('if writes are allowed, a failed job is retried with two clicks', async (t) => {
+  const testQueue = await openTestQueue(t, redisUrl)
+  const failed = await testQueue.addFailed('Postgres was away')
+  const board = await startBoard(t, { QUEUE_PREFIX: testQueue.prefix, BOARD_WRITES: 'true' })
   const url = await board.listen()
   const { page, hosts, complaints } = await browser.visit({ httpCredentials })
   await page.goto(`${url}/queue/automation?status=failed`)

@@ -4,7 +4,7 @@ import { settings } from './fixtures/board.js'
 
 const required = { ...settings, REDIS_URL: 'redis://unused' }
 
-t.test('a board without a login, or with a short password, says what it lacks', async (t) => {
+t.test('a board without a login, or with a short password, reports what is missing', async (t) => {
   const error = t.throws(() =>
     readConfig({ REDIS_URL: 'redis://unused', BOARD_PASSWORD: 'eleven-long' }),
   ) as unknown as Error
@@ -13,7 +13,7 @@ t.test('a board without a login, or with a short password, says what it lacks', 
   t.notMatch(error.message, /eleven-long/, 'and does not tell the password')
 })
 
-t.test('unless told otherwise it is read-only, at the root, and for this machine alone', async (t) => {
+t.test('by default it is read-only, at the root, and reachable only from this machine', async (t) => {
   t.match(readConfig(required), {
     allowsWrites: false,
     basePath: '',
@@ -24,7 +24,7 @@ t.test('unless told otherwise it is read-only, at the root, and for this machine
   })
 })
 
-t.test('slashes at the end of paths and URLs make no difference', async (t) => {
+t.test('trailing slashes of paths and URLs make no difference', async (t) => {
   for (const [path, basePath] of [
     ['/', ''],
     ['/board', '/board'],
@@ -38,12 +38,12 @@ t.test('slashes at the end of paths and URLs make no difference', async (t) => {
   )
 })
 
-t.test('it listens where the other processes do, or where it is told', async (t) => {
+t.test('it listens on the address of the other processes, or on its own', async (t) => {
   t.equal(readConfig({ ...required, HOST: '0.0.0.0' }).host, '0.0.0.0')
   t.equal(readConfig({ ...required, HOST: '0.0.0.0', BOARD_HOST: '10.0.0.1' }).host, '10.0.0.1')
 })
 
-t.test('a path or URL that is none is refused', async (t) => {
+t.test('an invalid path or URL is refused', async (t) => {
   for (const BOARD_BASE_PATH of ['board', '//evil.example', '/a b', '/a?b'])
     t.throws(() => readConfig({ ...required, BOARD_BASE_PATH }), /BOARD_BASE_PATH must match/)
   for (const BOARD_API_URL of ['javascript:alert(1)', 'rules.example', 'https://rules.example/?x'])

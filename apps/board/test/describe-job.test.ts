@@ -7,7 +7,7 @@ const workspaceId = randomUUID()
 const events = (...owners: string[]) => ({ events: owners.map((workspaceId) => ({ id, workspaceId })) })
 const api = 'https://rules.example'
 
-t.test('a job is called by what it carries, and whose that is', async (t) => {
+t.test('a job is described by its content and its workspace', async (t) => {
   const nameOf = (name: string, data: unknown) => describeJob({ name, data })
   t.equal(nameOf('trigger', events(workspaceId)), `trigger: 1 event of workspace ${workspaceId}`)
   t.equal(
@@ -24,7 +24,7 @@ t.test('a job is called by what it carries, and whose that is', async (t) => {
   )
 })
 
-t.test('a job links to its event, or to the first of them', async (t) => {
+t.test('a job links to its event, or to its first event', async (t) => {
   const href = `${api}/api/events/${id}`
   t.strictSame(linkToEvent({ name: 'trigger', data: events(workspaceId) }, api), {
     href,
@@ -42,7 +42,7 @@ t.test('a job links to its event, or to the first of them', async (t) => {
   )
 })
 
-t.test('data is told in a line an event', async (t) => {
+t.test('the data has one line per event', async (t) => {
   t.strictSame(describeData({ ...events(workspaceId), replyTo: 'x' }), {
     events: { [id]: workspaceId },
     replyTo: 'x',
@@ -51,7 +51,7 @@ t.test('data is told in a line an event', async (t) => {
   t.strictSame(describeData(run), run)
 })
 
-t.test('what is none of ours keeps its name and data, and has no link', async (t) => {
+t.test('a job that is not ours keeps its name and data, and has no link', async (t) => {
   for (const data of [
     undefined,
     null,

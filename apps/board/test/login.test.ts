@@ -1,10 +1,10 @@
 import t, { type Test } from 'tap'
 import { authorize, login, startBoard } from './fixtures/board.js'
 
-/** Under a path of its own, so that what lies outside of it is tried, too. */
+/** Has a base path, so that paths outside of it are tested, too. */
 const start = (t: Test) => startBoard(t, { BOARD_BASE_PATH: '/ops' })
 
-t.test('nothing is shown without the login: pages, files, data and paths that do not exist', async (t) => {
+t.test('without the login nothing is shown: no pages, files, data or unknown paths', async (t) => {
   const { ask } = await start(t)
   const wrong = [
     undefined,
@@ -32,7 +32,7 @@ t.test('nothing is shown without the login: pages, files, data and paths that do
   t.equal(write.statusCode, 401)
 })
 
-t.test('with the login everything is there', async (t) => {
+t.test('with the login everything is shown', async (t) => {
   const { ask } = await start(t)
   for (const path of ['/ops', '/ops/', '/ops/queue/automation', '/ops/static/favicon.ico', '/ops/api/queues'])
     t.equal((await ask(path)).statusCode, 200, path)
@@ -40,7 +40,7 @@ t.test('with the login everything is there', async (t) => {
     t.equal((await ask(path)).statusCode, 404, path)
 })
 
-t.test('who fails ten times waits, even with the right password; others do not', async (t) => {
+t.test('after ten failures a client must wait, even with the right password; others need not', async (t) => {
   const { ask } = await start(t)
   const guess = () => ask('/ops', { headers: authorize({ ...login, password: 'a guess of length' }) })
   for (let i = 0; i < 10; i++) t.equal((await guess()).statusCode, 401)
@@ -52,7 +52,7 @@ t.test('who fails ten times waits, even with the right password; others do not',
   t.equal((await ask('/healthz', { headers: {} })).statusCode, 200, 'probes go on')
 })
 
-t.test('a request without a login is no failed one', async (t) => {
+t.test('a request without credentials is not a failed login', async (t) => {
   const { ask } = await start(t)
   for (let i = 0; i < 20; i++) await ask('/ops', { headers: {} })
   t.equal((await ask('/ops')).statusCode, 200)
