@@ -5,6 +5,8 @@ import t from 'tap'
 import { startRunningProduct, until } from './fixtures/product.js'
 import { type CollectedSpan, openTraceCollector } from './fixtures/trace-collector.js'
 
+t.setTimeout(60_000)
+
 const collector = await openTraceCollector()
 t.teardown(() => collector.close())
 
@@ -57,7 +59,7 @@ const named = (name: string) => spans.filter((span) => span.name === name)
 const parentOf = (span: CollectedSpan | undefined) =>
   spans.find(({ spanId }) => spanId === span?.parentSpanId)
 
-t.test('one trace leads from the request to all that it caused, over both processes', async (t) => {
+t.test('one trace connects the request with everything that it caused, in both processes', async (t) => {
   const [request] = named(`POST ${rules}/trigger/:eventType`)
   t.match(request, { service: 'automation-api', parentSpanId: callersSpan, hasFailed: false })
   t.equal(request?.attributes['http.response.status_code'], 202)
@@ -79,14 +81,14 @@ t.test('one trace leads from the request to all that it caused, over both proces
   const [first, second] = [posted, emitted].map((event) =>
     named('execution').find(({ parentSpanId }) => parentSpanId === event?.spanId),
   )
-  t.ok(first && second, 'an execution of each')
+  t.ok(first && second, 'one execution for each')
   t.match(String(second?.attributes['automation.status']), 'waiting')
 
   const resumed = named('execution resumed')
   t.equal(resumed.length, 2, 'one after the attempt that failed, one after the WAIT')
   for (const run of [first, second]) {
     const own = resumed.find(({ parentSpanId }) => parentSpanId === run?.spanId)
-    t.strictSame(own?.links, [run?.spanId], 'it is linked to the first')
+    t.strictSame(own?.links, [run?.spanId], 'it is linked to the first span')
     t.equal(own?.attributes['automation.status'], 'succeeded')
   }
   t.ok(
@@ -96,7 +98,7 @@ t.test('one trace leads from the request to all that it caused, over both proces
 })
 
 t.test(
-  'each attempt of a call is a span of its execution, and its receiver may continue the trace',
+  'each attempt of a call is a span of its execution, and its receiver can continue the trace',
   async (t) => {
     const calls = named('SEND_WEBHOOK')
     t.equal(calls.length, 3)
