@@ -35,7 +35,7 @@ t.test('an invalid port is reported in one sentence', async (t) => {
 
 t.test('a second start beside a running product is refused in one sentence', async (t) => {
   const directory = t.testdir()
-  // The running one is played by a process with its name on the command line.
+  // A process with the launcher's name on its command line stands in for the running product.
   const running = spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)', 'launcher/dist/src/start.js'])
   t.teardown(() => running.kill())
   await writeFile(`${directory}/launcher.pid`, `${running.pid}\n`)

@@ -27,7 +27,7 @@ t.test(
   },
 )
 
-// Prints the URL it was given, and ends with 9 when it is asked to; also when its launcher is gone.
+// Prints its DATABASE_URL, and exits with 9 on SIGTERM, or when its launcher is gone.
 const waitingScript = 'trap "exit 9" TERM; echo $DATABASE_URL; while kill -0 $PPID; do sleep 0.05; done 2>&-'
 const waiting = ['sh', '-c', waitingScript] as const
 

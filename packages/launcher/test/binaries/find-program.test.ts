@@ -15,7 +15,7 @@ const search = `
   await findProgram(program).then((path) => console.log('found ' + path), (error) => console.log(error.name + ': ' + error.message))
 `
 
-/** Programs that are shell scripts, on a PATH of their own beside the shell's; the search runs in a process of its own. */
+/** Puts shell scripts on a separate PATH, and runs the search in a separate process with that PATH. */
 async function openPath(t: Test, scripts: Record<string, string>) {
   const directory = t.testdir()
   const bin = `${directory}/bin`

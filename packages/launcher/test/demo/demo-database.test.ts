@@ -21,7 +21,7 @@ import { createPrivateDatabase } from '../../src/product/private-database.js'
 const databaseUrl = process.env.DATABASE_URL ?? ''
 const encryptionKey = randomBytes(32).toString('base64')
 
-/** A demo of its own, and the means to look into it. */
+/** Creates a private demo, with access to its database. */
 function makeDemo(t: Test) {
   const database = openDatabase(databaseUrl, 1)
   t.teardown(() => database.close())

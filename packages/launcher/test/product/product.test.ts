@@ -25,7 +25,7 @@ async function triggerLead({ baseUrl, workspaceId, token }: Demo) {
   return (await response.json()) as { triggered: number; results: object[] }
 }
 
-/** Runs `npm start`'s program until it tells that everything serves. */
+/** Runs the program of `npm start` until it reports that everything is ready. */
 async function startDemo(directory: string, port: number) {
   const launcher = spawn(process.execPath, [start, directory], {
     env: { ...process.env, PORT: `${port}`, DATABASE_URL: '', REDIS_URL: '' },

@@ -86,7 +86,7 @@ t.test('only a persistent Redis keeps its data, even when it is killed', async (
     const directory = `${await temporaryPath(t)}/redis`
     const first = await startRedis({ directory, persistent })
     t.match(await askRedis(first.port, 'SET city London'), '+OK')
-    // Written to the file before the reply: only a machine that stops loses the last second, not a killed process.
+    // Redis writes to the file before the reply: a crash of the machine can lose the last second, but a kill cannot.
     first.kill('SIGKILL')
     await first.exited
 
