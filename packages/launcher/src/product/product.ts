@@ -78,7 +78,7 @@ export async function startProduct(options: ProductOptions): Promise<Product> {
   const { directory, apis = 1, workers = 1, step = quietStep, signal } = options
   await mkdir(`${directory}/logs`, { recursive: true })
   await mkdir(`${directory}/mail`, { recursive: true })
-  const product = describeProduct(options)
+  const product = new LocalProduct(options)
   try {
     if (options.databaseUrl === undefined) await step('Starting Postgres', () => product.restartPostgres())
     signal?.throwIfAborted()
@@ -100,88 +100,98 @@ export async function startProduct(options: ProductOptions): Promise<Product> {
   }
 }
 
-/** The product before any part of it is started. */
-function describeProduct(options: ProductOptions): Product {
-  const { directory, ports = {}, durable } = options
-  const jwtSecret = options.env?.JWT_SECRET ?? randomBytes(32).toString('base64url')
-  const encryptionKey = options.env?.ENCRYPTION_KEY ?? randomBytes(32).toString('base64')
-  const apis: ApiProcess[] = []
-  const workers: NodeProcess[] = []
-  const boards: BoardProcess[] = []
-  let startedApis = 0
-  let startedWorkers = 0
-  let startedBoards = 0
+/** The product; at first, no part of it is started. */
+class LocalProduct implements Product {
+  databaseUrl: string
+  redisUrl: string
+  readonly jwtSecret: string
+  readonly encryptionKey: string
+  readonly apis: ApiProcess[] = []
+  readonly workers: NodeProcess[] = []
+  readonly boards: BoardProcess[] = []
+  postgres: Server | undefined
+  redis: Server | undefined
+  readonly #options: ProductOptions
+  #startedApis = 0
+  #startedWorkers = 0
+  #startedBoards = 0
 
-  const product: Product = {
-    databaseUrl: options.databaseUrl ?? '',
-    redisUrl: options.redisUrl ?? '',
-    jwtSecret,
-    encryptionKey,
-    apis,
-    workers,
-    boards,
-    postgres: undefined,
-    redis: undefined,
-    get env() {
-      return {
-        DATABASE_URL: product.databaseUrl,
-        REDIS_URL: product.redisUrl,
-        JWT_SECRET: jwtSecret,
-        JWT_ISSUER: tokenParty,
-        JWT_AUDIENCE: tokenParty,
-        ENCRYPTION_KEY: encryptionKey,
-        HOST: '127.0.0.1',
-        MAIL_DIR: `${directory}/mail`,
-        ...options.env,
-      }
-    },
-    async startApi(own = {}) {
-      const name = `api-${++startedApis}`
-      const PORT = `${startedApis === 1 ? (ports.api ?? 0) : 0}`
-      const env = { ...product.env, PORT, ...own }
-      const api = await startNode({ name, entry: entries.api, env, log: `${directory}/logs/${name}.log` })
-      const baseUrl = `http://127.0.0.1:${api.port}`
-      apis.push({ ...api, baseUrl })
-      return { ...api, baseUrl }
-    },
-    async startWorker(own = {}) {
-      const name = `worker-${++startedWorkers}`
-      const env = { ...product.env, PROBE_PORT: '0', ...own }
-      const log = `${directory}/logs/${name}.log`
-      const worker = await startNode({ name, entry: entries.worker, env, log })
-      workers.push(worker)
-      return worker
-    },
-    async startBoard(own) {
-      const name = `board-${++startedBoards}`
-      const env = { ...product.env, BOARD_PORT: '0', ...own }
-      const log = `${directory}/logs/${name}.log`
-      const board = await startNode({ name, entry: entries.board, env, log })
-      const baseUrl = `http://127.0.0.1:${board.port}`
-      boards.push({ ...board, baseUrl })
-      return { ...board, baseUrl }
-    },
-    async restartPostgres() {
-      const port = product.postgres?.port ?? ports.postgres
-      const log = `${directory}/logs/postgres.log`
-      product.postgres = await startPostgres({ directory: `${directory}/postgres`, port, durable, log })
-      product.databaseUrl = product.postgres.url
-      return product.postgres
-    },
-    async restartRedis() {
-      const port = product.redis?.port ?? ports.redis
-      const log = `${directory}/logs/redis.log`
-      product.redis = await startRedis({ directory: `${directory}/redis`, port, persistent: durable, log })
-      product.redisUrl = product.redis.url
-      return product.redis
-    },
-    async stop() {
-      await settleAll([...apis, ...workers, ...boards].map((process) => process.stop()))
-      await product.redis?.stop()
-      await product.postgres?.stop()
-    },
+  constructor(options: ProductOptions) {
+    this.#options = options
+    this.databaseUrl = options.databaseUrl ?? ''
+    this.redisUrl = options.redisUrl ?? ''
+    this.jwtSecret = options.env?.JWT_SECRET ?? randomBytes(32).toString('base64url')
+    this.encryptionKey = options.env?.ENCRYPTION_KEY ?? randomBytes(32).toString('base64')
   }
-  return product
+
+  get env(): Record<string, string> {
+    return {
+      DATABASE_URL: this.databaseUrl,
+      REDIS_URL: this.redisUrl,
+      JWT_SECRET: this.jwtSecret,
+      JWT_ISSUER: tokenParty,
+      JWT_AUDIENCE: tokenParty,
+      ENCRYPTION_KEY: this.encryptionKey,
+      HOST: '127.0.0.1',
+      MAIL_DIR: `${this.#options.directory}/mail`,
+      ...this.#options.env,
+    }
+  }
+
+  async startApi(own: Record<string, string> = {}): Promise<ApiProcess> {
+    const name = `api-${++this.#startedApis}`
+    const PORT = `${this.#startedApis === 1 ? (this.#options.ports?.api ?? 0) : 0}`
+    const env = { ...this.env, PORT, ...own }
+    const started = await startNode({ name, entry: entries.api, env, log: this.#logOf(name) })
+    const api = { ...started, baseUrl: `http://127.0.0.1:${started.port}` }
+    this.apis.push(api)
+    return api
+  }
+
+  async startWorker(own: Record<string, string> = {}): Promise<NodeProcess> {
+    const name = `worker-${++this.#startedWorkers}`
+    const env = { ...this.env, PROBE_PORT: '0', ...own }
+    const worker = await startNode({ name, entry: entries.worker, env, log: this.#logOf(name) })
+    this.workers.push(worker)
+    return worker
+  }
+
+  async startBoard(own: BoardSettings): Promise<BoardProcess> {
+    const name = `board-${++this.#startedBoards}`
+    const env = { ...this.env, BOARD_PORT: '0', ...own }
+    const started = await startNode({ name, entry: entries.board, env, log: this.#logOf(name) })
+    const board = { ...started, baseUrl: `http://127.0.0.1:${started.port}` }
+    this.boards.push(board)
+    return board
+  }
+
+  async restartPostgres(): Promise<Server> {
+    const { directory, ports, durable } = this.#options
+    const port = this.postgres?.port ?? ports?.postgres
+    const log = this.#logOf('postgres')
+    this.postgres = await startPostgres({ directory: `${directory}/postgres`, port, durable, log })
+    this.databaseUrl = this.postgres.url
+    return this.postgres
+  }
+
+  async restartRedis(): Promise<Server> {
+    const { directory, ports, durable } = this.#options
+    const port = this.redis?.port ?? ports?.redis
+    const log = this.#logOf('redis')
+    this.redis = await startRedis({ directory: `${directory}/redis`, port, persistent: durable, log })
+    this.redisUrl = this.redis.url
+    return this.redis
+  }
+
+  async stop(): Promise<void> {
+    await settleAll([...this.apis, ...this.workers, ...this.boards].map((process) => process.stop()))
+    await this.redis?.stop()
+    await this.postgres?.stop()
+  }
+
+  #logOf(name: string): string {
+    return `${this.#options.directory}/logs/${name}.log`
+  }
 }
 
 /** Like `Promise.all`, but it throws only after all promises are settled. */
