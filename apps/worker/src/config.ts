@@ -96,12 +96,12 @@ export function readConfig(variables: Record<string, string | undefined> = proce
 
 function listOf(
   readItem: (text: string) => unknown,
-  what: string,
+  expected: string,
   options: { description: string; default?: string },
 ) {
   return Type.Refine(
     Type.String(options),
     (text) => readList(text, readItem) !== undefined,
-    () => `must be comma-separated ${what}`,
+    () => `must be comma-separated ${expected}`,
   )
 }

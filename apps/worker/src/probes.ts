@@ -2,52 +2,55 @@ import { createServer, type Server } from 'node:http'
 import { isTableMissing } from '@automation/database'
 import type { Redis } from 'ioredis'
 
-/** What a worker tells of itself. */
+/** The response of /readyz. */
 export interface Readiness {
   status: 'ready' | 'unready'
   postgres: 'ok' | 'away'
   redis: 'ok' | 'away'
-  /** stuck: something has been due for long, though this worker has nothing to do. */
+  /** stuck: work has been due for long, though this worker is idle. */
   progress: 'ok' | 'stuck' | 'unknown'
 }
 
-/** An event or execution that is due for longer (seconds) should have been taken up by an idle worker. */
+/** After this time (seconds), an idle worker should have claimed an event or execution that is due. */
 const overdueSeconds = 30
 
 interface Working {
   redis: Redis
-  /** Whether it has neither job nor run. */
+  /** Whether the worker has neither a job nor an execution. */
   isIdle(): boolean
 }
 
 /**
- * `/healthz`: the process answers. `/readyz`: it makes progress, too, which is more than being connected: a worker that sits
- * idle before work that is due is of no use, whatever the reason.
+ * `/healthz`: the process responds. `/readyz`: the worker makes progress, too. To be connected is not enough: for whatever reason,
+ * a worker that stays idle while work is due is of no use.
  *
- * @param findOldestDueSeconds as createOldestDue makes it
- * @param findWorker undefined as long as the process waits for what it stands on
+ * @param findOldestDueSeconds from createOldestDue
+ * @param findWorker returns undefined while the process waits for Postgres and Redis
  */
 export function openProbes(
   findOldestDueSeconds: () => Promise<number>,
   findWorker: () => Working | undefined,
 ): Server {
   return createServer(async ({ url, method }, response) => {
-    const answer = (status: number, body: object) =>
+    const respond = (status: number, body: object) =>
       response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body))
-    if (method !== 'GET' && method !== 'HEAD') return answer(405, { error: 'Method not allowed' })
-    if (url === '/healthz') return answer(200, { status: 'ok' })
-    if (url !== '/readyz') return answer(404, { error: 'Not found' })
+    if (method !== 'GET' && method !== 'HEAD') return respond(405, { error: 'Method not allowed' })
+    if (url === '/healthz') return respond(200, { status: 'ok' })
+    if (url !== '/readyz') return respond(404, { error: 'Not found' })
     const worker = findWorker()
-    if (worker === undefined) return answer(503, { status: 'starting' })
-    const readiness = await judge(findOldestDueSeconds, worker)
-    return answer(readiness.status === 'ready' ? 200 : 503, readiness)
+    if (worker === undefined) return respond(503, { status: 'starting' })
+    const readiness = await findReadiness(findOldestDueSeconds, worker)
+    return respond(readiness.status === 'ready' ? 200 : 503, readiness)
   })
 }
 
-async function judge(findOldestDueSeconds: () => Promise<number>, worker: Working): Promise<Readiness> {
-  const [overdue, redis] = await Promise.all([findOverdue(findOldestDueSeconds), askRedis(worker.redis)])
-  const postgres = overdue === 'away' ? 'away' : 'ok'
-  const progress = overdue === 'away' ? 'unknown' : overdue && worker.isIdle() ? 'stuck' : 'ok'
+async function findReadiness(
+  findOldestDueSeconds: () => Promise<number>,
+  worker: Working,
+): Promise<Readiness> {
+  const [isOverdue, redis] = await Promise.all([findOverdue(findOldestDueSeconds), pingRedis(worker.redis)])
+  const postgres = isOverdue === 'away' ? 'away' : 'ok'
+  const progress = isOverdue === 'away' ? 'unknown' : isOverdue && worker.isIdle() ? 'stuck' : 'ok'
   const isReady = postgres === 'ok' && redis === 'ok' && progress === 'ok'
   return { status: isReady ? 'ready' : 'unready', postgres, redis, progress }
 }
@@ -61,7 +64,7 @@ async function findOverdue(findOldestDueSeconds: () => Promise<number>): Promise
   }
 }
 
-async function askRedis(redis: Redis): Promise<'ok' | 'away'> {
+async function pingRedis(redis: Redis): Promise<'ok' | 'away'> {
   return redis.ping().then(
     () => 'ok',
     () => 'away',

@@ -1,7 +1,7 @@
 /**
- * Does something again and again, a pause after each end; what it throws is told and does not stop it.
+ * Repeats a function, with a pause after each end. An error is passed to `onError`, and the repetition continues.
  *
- * @returns a function that stops it, and waits for what is under way
+ * @returns `stop`, which ends the repetition and waits for the call that is under way
  */
 export function repeat(
   work: (isStopped: () => boolean) => Promise<void>,

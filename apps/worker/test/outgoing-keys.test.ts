@@ -40,11 +40,11 @@ t.test('the secrets that sign are those for outgoing calls to that party, the ne
   await createSecret('other.example')
   await other.createSecret('hooks.example')
   const findKeys = createOutgoingKeys(database, encryptionKey)
-  t.same(await findKeys({ workspaceId, party: 'hooks.example' }), {
+  t.same(await findKeys({ workspaceId, counterparty: 'hooks.example' }), {
     keys: [retiring.key, second.key, first.key],
   })
-  t.same(await findKeys({ workspaceId, party: 'nobody.example' }), { keys: [] })
-  t.same(await findKeys({ workspaceId: newId(), party: 'hooks.example' }), { keys: [] })
+  t.same(await findKeys({ workspaceId, counterparty: 'nobody.example' }), { keys: [] })
+  t.same(await findKeys({ workspaceId: newId(), counterparty: 'hooks.example' }), { keys: [] })
 })
 
 t.test('many are looked up at a time, and each caller gets his own', async (t) => {
@@ -58,7 +58,7 @@ t.test('many are looked up at a time, and each caller gets his own', async (t) =
     },
   })
   const findKeys = createOutgoingKeys(counting, encryptionKey)
-  const recipients = workspaces.map(({ workspaceId }) => ({ workspaceId, party: 'hooks.example' }))
+  const recipients = workspaces.map(({ workspaceId }) => ({ workspaceId, counterparty: 'hooks.example' }))
   const found = await Promise.all([...recipients, ...recipients].map(findKeys))
   t.same(
     found,
@@ -72,7 +72,7 @@ t.test('a secret that does not open is a fault that names it, though another one
   const { workspaceId, createSecret } = await createWorkspace()
   await createSecret('hooks.example')
   const { id } = await createSecret('hooks.example', {}, randomBytes(32).toString('base64'))
-  t.same(await createOutgoingKeys(database, encryptionKey)({ workspaceId, party: 'hooks.example' }), {
+  t.same(await createOutgoingKeys(database, encryptionKey)({ workspaceId, counterparty: 'hooks.example' }), {
     fault: `The signing secret ${id} does not open with this ENCRYPTION_KEY`,
   })
 })
@@ -83,8 +83,8 @@ t.test('a secret that was copied to another workspace does not open there', asyn
   const { workspaceId: thief } = await createWorkspace()
   await database.system.signingSecret.update({ where: { id }, data: { workspaceId: thief } })
   const findKeys = createOutgoingKeys(database, encryptionKey)
-  t.match(await findKeys({ workspaceId: thief, party: 'hooks.example' }), { fault: /does not open/ })
-  t.same(await findKeys({ workspaceId, party: 'hooks.example' }), { keys: [] })
+  t.match(await findKeys({ workspaceId: thief, counterparty: 'hooks.example' }), { fault: /does not open/ })
+  t.same(await findKeys({ workspaceId, counterparty: 'hooks.example' }), { keys: [] })
 })
 
 t.test('a look-up that failed is made again', async (t) => {
@@ -96,7 +96,7 @@ t.test('a look-up that failed is made again', async (t) => {
       isAway ? Promise.reject(new Error('Postgres is away')) : database.run(...query),
   })
   const findKeys = createOutgoingKeys(shaky, encryptionKey)
-  const recipient = { workspaceId, party: 'hooks.example' }
+  const recipient = { workspaceId, counterparty: 'hooks.example' }
   await t.rejects(findKeys(recipient), { message: 'Postgres is away' })
   isAway = false
   t.same(await findKeys(recipient), { keys: [key] })

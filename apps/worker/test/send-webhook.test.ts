@@ -9,7 +9,7 @@ import fc from 'fast-check'
 import t from 'tap'
 import { Check } from 'typebox/value'
 import type { Recipient } from '../src/effects/outgoing-keys.js'
-import { readRetryAfter } from '../src/effects/read-answer.js'
+import { readRetryAfter } from '../src/effects/read-response.js'
 import { matchLists } from './fixtures/match-lists.js'
 import { context, loopback, openSender, serve, serveRaw, webhook } from './fixtures/outbound.js'
 
@@ -518,7 +518,7 @@ t.test(
     const before = Math.floor(Date.now() / 1_000)
     await sender.sendWebhook(webhook({ url, body: { é: 1 } }), context)
     await sender.sendWebhook(webhook({ url, method: 'GET' }), context)
-    t.same(recipients[0], { workspaceId: 'w', party: 'hooks.example' })
+    t.same(recipients[0], { workspaceId: 'w', counterparty: 'hooks.example' })
     t.equal(server.calls.length, 2)
     for (const { headers, body } of server.calls) {
       const timestamp = String(headers['webhook-timestamp'])
@@ -549,8 +549,8 @@ t.test('an event of the service is signed for the subscription that it is told t
   await call('rule.updated', 'subscription')
   await call('LEAD_CREATED', 'rule')
   t.same(recipients, [
-    { workspaceId: 'w', party: 'subscription' },
-    { workspaceId: 'w', party: '127.0.0.1' },
+    { workspaceId: 'w', counterparty: 'subscription' },
+    { workspaceId: 'w', counterparty: '127.0.0.1' },
   ])
   t.match(JSON.parse(server.calls[0]?.body ?? ''), { type: 'rule.updated', data: { team: 'blue' } })
 })
@@ -627,9 +627,9 @@ t.test('a subscription signs what is addressed to it; all else, the receiver’s
   await call('LEAD_CREATED', 'rule')
   const { workspaceId } = context.event
   t.strictSame(asked, [
-    { workspaceId, party: 'subscription' },
-    { workspaceId, party: '127.0.0.1' },
-    { workspaceId, party: '127.0.0.1' },
+    { workspaceId, counterparty: 'subscription' },
+    { workspaceId, counterparty: '127.0.0.1' },
+    { workspaceId, counterparty: '127.0.0.1' },
   ])
   t.equal(server.calls.length, 3)
 })

@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache'
 
 interface State {
-  /** In a row, without a success between. */
+  /** In a row. */
   failures: number
   /** How long the last rest was (ms); 0 before the first. */
   restMs: number
@@ -13,24 +13,25 @@ interface State {
 const failuresToRest = 5
 const firstRestMs = 30_000
 const longestRestMs = 300_000
-/** While somebody tries, the others come back so soon (ms). */
+/** The rest (ms) of all other calls while the probe is under way. */
 const probeMs = 1_000
-/** The destinations that failed last; whoever falls out is called as if nothing had been. */
+/** The destinations that failed most recently. One that leaves the cache counts as healthy again. */
 const maxDestinations = 10_000
 
 /**
- * Which destinations are to be left alone, since calling them is in vain.
+ * A circuit breaker for each destination: one that keeps failing is not called for a while.
  *
  *   closed ──5 failures in a row──▶ resting ──30 s──▶ (the next call is the probe) ──answered──▶ closed
  *                                      ▲─────── failed: twice as long, up to 5 min ──┘
  *
- * @param now ms, by a clock that is never set back @param onOpen is told when a destination that worked works no more
+ * @param now ms, by a monotonic clock
+ * @param onOpen is called when a destination stops working
  */
 export function createBreaker(now: () => number, onOpen = () => {}) {
   const states = new LRUCache<string, State>({ max: maxDestinations })
 
   return {
-    /** For how long (ms) a destination is not to be called; undefined where it may be. */
+    /** How long (ms) a destination still rests; undefined where it may be called. */
     findRest(key: string): number | undefined {
       const state = states.get(key)
       if (state === undefined || state.failures < failuresToRest) return undefined
@@ -38,14 +39,14 @@ export function createBreaker(now: () => number, onOpen = () => {}) {
       if (restMs > 0) return restMs
       return state.isProbed ? probeMs : undefined
     },
-    /** A call goes out. True where it is the probe. */
+    /** Notes that a call begins. @returns whether it is the probe */
     begin(key: string): boolean {
       const state = states.get(key)
       if (state === undefined || state.failures < failuresToRest) return false
       state.isProbed = true
       return true
     },
-    /** @param wasAnswered undefined where it did not go out after all */
+    /** Notes that a call ended. @param wasAnswered undefined where no call was made after all */
     end(key: string, isProbe: boolean, wasAnswered: boolean | undefined): void {
       if (wasAnswered === undefined) {
         const probed = states.get(key)
@@ -54,7 +55,7 @@ export function createBreaker(now: () => number, onOpen = () => {}) {
       }
       if (wasAnswered) return void states.delete(key)
       const state = states.get(key) ?? { failures: 0, restMs: 0, restsUntil: 0, isProbed: false }
-      // Those that were under way when it broke tell nothing new.
+      // Failures of calls that began before the destination rested add no information.
       if (state.failures >= failuresToRest && !isProbe) return
       state.failures += 1
       state.isProbed = false

@@ -1,17 +1,21 @@
 import { setTimeout } from 'node:timers/promises'
 import { isDatabaseAway } from '@automation/database'
 
-/** For how long (ms) Postgres may be away before what cannot be recorded is given up: a call is then repeated. */
+/** How long (ms) to wait for Postgres before a result counts as lost: its call is then repeated. */
 const postgresAwayMs = 60_000
 
-/** For what has to be written though its moment has passed. @throws what Postgres throws, but for being away */
+/**
+ * Repeats work that has to be recorded, until Postgres is back.
+ *
+ * @throws errors of Postgres, by its promise; that it is away, only after a minute
+ */
 export async function untilPostgresIsBack<Result>(work: () => Promise<Result>): Promise<Result> {
-  const giveUpAt = Date.now() + postgresAwayMs
+  const deadline = Date.now() + postgresAwayMs
   for (;;) {
     try {
       return await work()
     } catch (error) {
-      if (!isDatabaseAway(error) || Date.now() > giveUpAt) throw error
+      if (!isDatabaseAway(error) || Date.now() > deadline) throw error
       await setTimeout(500)
     }
   }

@@ -1,7 +1,7 @@
 import type { Effect, ReadyAction } from '@automation/engine'
 import type { LoadedEvent } from '@automation/ledger'
 
-/** The actions that call somebody outside of the service. */
+/** The actions that call a destination outside of the service. */
 export type OutsideAction = Extract<
   ReadyAction,
   { type: 'SEND_EMAIL' | 'SEND_WEBHOOK' | 'SEND_NOTIFICATION' }
@@ -10,7 +10,7 @@ export type OutsideAction = Extract<
 /** The actions of one type, ready to be performed. */
 export type ActionOf<Type extends ReadyAction['type']> = Extract<ReadyAction, { type: Type }>
 
-/** What a call knows of its execution. */
+/** The execution of a call, as far as the call needs it. */
 export interface CallContext {
   executionId: string
   rule: { id: string; name: string }
@@ -21,7 +21,7 @@ export interface CallContext {
   traceparent?: string | undefined
 }
 
-/** Makes one call. Its failure is a result; only what should be impossible is thrown. */
+/** Makes one call. A failure is a result; only faults of this program, and Postgres being away, are thrown. */
 export type Perform = (action: OutsideAction, context: CallContext) => Promise<Effect>
 
 /** The destination of a call, as the gate distinguishes them: our mail server, or the origin of the URL. */
@@ -38,7 +38,7 @@ export function idempotencyKey({ of }: ReadyAction, { executionId }: CallContext
 
 export const defaultTimeoutMs = 10_000
 
-/** A failure as one line of at most 500 characters. */
+/** A failed effect; its error is one line of at most 500 characters. */
 export function failed(error: unknown): Effect & { status: 'failed' } {
   const message = error instanceof Error ? error.message || error.name : String(error)
   return { status: 'failed', error: message.replaceAll(/\s+/g, ' ').slice(0, 500) }

@@ -4,41 +4,44 @@ import { buildConnector } from 'undici'
 import type { AddressGuard } from './address-guard.js'
 import type { ResolveHost } from './resolve-host.js'
 
-/** @param signal ends it, whatever it is at */
+/** @param signal ends the attempt in any phase */
 export type Connect = (target: buildConnector.Options, signal: AbortSignal) => Promise<Socket>
 
-/** For how long (ms) one address is tried while there is another. */
+/** How long (ms) one address is tried before the next one. */
 const attemptTimeoutMs = 1_000
 
 /**
- * Connects to no address that the guard refuses. Three looks, since each alone can be passed: a literal address never asks
- * the resolver; a resolver may answer otherwise the second time, so all that it answered the first time has to be right, and
- * nothing else is connected to; and the peer is who it is, so not even a TLS greeting is sent before its address was seen.
+ * Creates a function that connects to no address that the guard refuses. There are three checks, since each alone can be bypassed:
+ *
+ * 1. A literal address never reaches the resolver, so it is checked here.
+ * 2. A resolver may respond differently the second time. So every address of its first response is checked, and the socket may
+ *    connect to no other.
+ * 3. The peer's address is checked before any byte is sent, the TLS handshake included.
  *
  * @throws Refusal, by its promise
  */
 export function createGuardedConnector(guard: AddressGuard, resolveHost: ResolveHost): Connect {
-  // The signal is what ends a connection that does not come about.
+  // The signal ends a connection that is not established in time.
   const secure = buildConnector({ timeout: 0 })
 
   return async (target, signal) => {
     const addresses = await findAddresses(target.hostname)
     signal.throwIfAborted()
-    const isPlain = target.protocol === 'http:'
+    const isHttp = target.protocol === 'http:'
     const socket = connect({
       host: target.hostname,
-      port: Number(target.port || (isPlain ? 80 : 443)),
+      port: Number(target.port || (isHttp ? 80 : 443)),
       lookup: pinTo(addresses),
       autoSelectFamily: true,
       autoSelectFamilyAttemptTimeout: attemptTimeoutMs,
       noDelay: true,
       signal,
     })
-    // Whoever waits for it is told by its own listener; without this one, a fault between two of them would end the process.
+    // Each waiter has its own listener. Without this one, an error between two waiters would end the process.
     socket.on('error', () => {})
     await once(socket, 'connect')
     checkPeer(socket)
-    if (isPlain) return socket
+    if (isHttp) return socket
     return new Promise((resolve, reject) => {
       secure({ ...target, httpSocket: socket }, (error, secured) =>
         error ? reject(error) : resolve(secured),
@@ -67,8 +70,8 @@ export function createGuardedConnector(guard: AddressGuard, resolveHost: Resolve
   }
 }
 
-/** A resolver that knows one answer. */
+/** A lookup that always returns these addresses. */
 function pinTo(addresses: string[]): LookupFunction {
-  const answer = addresses.map((address) => ({ address, family: isIP(address) }))
-  return (_hostname, _options, callback) => callback(null, answer)
+  const pinned = addresses.map((address) => ({ address, family: isIP(address) }))
+  return (_hostname, _options, callback) => callback(null, pinned)
 }

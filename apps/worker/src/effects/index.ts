@@ -5,7 +5,7 @@ import { createOutgoingKeys } from './outgoing-keys.js'
 import { createMailer } from './send-email.js'
 import { createSender } from './send-webhook.js'
 
-/** What reaches out of the service: one for each type of action that does. */
+/** Creates the function that makes outbound calls, with one sender for each type of outside action. */
 export function createEffects(config: Config, database: Database) {
   const mailer = createMailer(config.mail, database)
   const sender = createSender(config.outbound, createOutgoingKeys(database, config.encryptionKey))

@@ -2,14 +2,14 @@ import { escapeHtml } from '@automation/engine'
 import type { ActionOf, CallContext } from './effect.js'
 import type { StoredTemplate } from './mail-templates.js'
 
-/** What a mail says: as text, as HTML, or as both. */
+/** The content of a mail: text, HTML, or both. */
 export interface MailBody {
   text: string | null
   html: string | null
   warnings: string[]
 }
 
-/** Writes a mail with the template that its action names, or without one; or says why that cannot be. */
+/** Renders a mail with its template, or the built-in mail where there is none. Returns the fault where the template fails. */
 export function writeMail(
   template: StoredTemplate | undefined,
   config: ActionOf<'SEND_EMAIL'>['config'],
@@ -26,14 +26,14 @@ export function writeMail(
 }
 
 /**
- * The built-in mail: readable for whatever rule sends it. It tells the template's name and the variables that the
- * rule hands over, and nothing else of the event, since whom a rule writes to is not who may read all of it.
+ * Renders the built-in mail, which suits any rule. It shows the template's name and the rule's variables, and nothing else of the
+ * event: the recipient of a mail may not be allowed to read the whole event.
  */
 function writeBuiltIn(
   { subject, template, variables = {} }: ActionOf<'SEND_EMAIL'>['config'],
   { rule, event }: CallContext,
 ): { text: string; html: string } {
-  const rows = Object.entries(variables).map(([name, value]) => [name, showValue(value)] as const)
+  const rows = Object.entries(variables).map(([name, value]) => [name, formatValue(value)] as const)
   const origin = `Sent by the automation rule "${rule.name}" (${template}) for ${event.type}.`
   return {
     text: [
@@ -45,16 +45,16 @@ function writeBuiltIn(
     ].join('\n'),
     html: [
       `<h1>${escapeHtml(subject)}</h1>`,
-      rows.length ? `<table>${rows.map(showRow).join('')}</table>` : '',
+      rows.length ? `<table>${rows.map(renderRow).join('')}</table>` : '',
       `<p><small>${escapeHtml(origin)}</small></p>`,
     ].join('\n'),
   }
 }
 
-function showRow([name, value]: readonly [string, string]): string {
+function renderRow([name, value]: readonly [string, string]): string {
   return `<tr><th align="left">${escapeHtml(name)}</th><td>${escapeHtml(value)}</td></tr>`
 }
 
-function showValue(value: unknown): string {
+function formatValue(value: unknown): string {
   return typeof value === 'string' ? value : JSON.stringify(value)
 }

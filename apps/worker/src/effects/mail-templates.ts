@@ -2,7 +2,7 @@ import { createBatcher, type Database } from '@automation/database'
 import { compileMailTemplate, type MailTemplate } from '@automation/engine'
 import { LRUCache } from 'lru-cache'
 
-/** A stored template, ready to be filled; or why it cannot be, as when a later version wrote it. */
+/** A compiled template, or why it does not compile, as when a later version of this service wrote it. */
 export type StoredTemplate = MailTemplate | { fault: string }
 
 interface Compiled {
@@ -11,16 +11,17 @@ interface Compiled {
   template: StoredTemplate
 }
 
-interface Wanted {
+interface Request {
   workspaceId: string
   name: string
-  /** The version that is known already; its texts need not be read again. */
+  /** The cached version; its texts are not read again. */
   id: string | undefined
   updatedAt: Date | undefined
 }
 
 interface Row {
-  place: number
+  /** Of the request in its batch. */
+  index: number
   id: string
   updatedAt: Date
   isKnown: boolean
@@ -28,35 +29,51 @@ interface Row {
   html: string | null
 }
 
-/** Of all texts together: a few hundred templates of an ordinary size. */
+/** Of all cached texts together: a few hundred templates of an ordinary size. */
 const maxCharacters = 20_000_000
-/** At most so many texts are read at a time: each may have 200,000 characters. */
+/** How many templates one statement reads: each may have 200,000 characters. */
 const maxBatch = 50
 
 /**
- * Finds the template of a name in a workspace; undefined where there is none. Each time the database is asked which version
- * is the current one, so a mail is never written with another; what is kept here saves reading and compiling it again.
+ * Reads the current version of each requested template. The texts are null where the request names that version already.
+ *
+ * $1 requests
+ */
+const findTemplatesSql = `
+  SELECT requests.index, t.id, t.updated_at AS "updatedAt", version.is_known AS "isKnown",
+         CASE WHEN version.is_known THEN NULL ELSE t.text END AS text,
+         CASE WHEN version.is_known THEN NULL ELSE t.html END AS html
+  FROM json_to_recordset($1::json)
+    AS requests (index int, "workspaceId" uuid, name text, id uuid, "updatedAt" timestamptz)
+  JOIN email_templates t ON t.workspace_id = requests."workspaceId" AND t.name = requests.name
+  CROSS JOIN LATERAL (
+    SELECT (t.id, t.updated_at) IS NOT DISTINCT FROM (requests.id, requests."updatedAt") AS is_known
+  ) version`
+
+/**
+ * Creates a function that finds a workspace's template by its name; undefined where there is none. Each call asks the database for
+ * the current version, so no mail uses an old one. The cache saves reading and compiling the texts again.
  */
 export function createMailTemplates(database: Database) {
-  const known = new LRUCache<string, Compiled>({ maxSize: maxCharacters })
-  const findRow = createBatcher(async (wanted: Wanted[]) => {
-    const table = JSON.stringify(wanted.map((template, place) => ({ place, ...template })))
-    const rows = await database.run<Row>('find_email_templates', statement, [table])
-    const byPlace = new Map(rows.map((row) => [row.place, row]))
-    return wanted.map((_, place) => byPlace.get(place))
+  const cache = new LRUCache<string, Compiled>({ maxSize: maxCharacters })
+  const findRow = createBatcher(async (requests: Request[]) => {
+    const table = JSON.stringify(requests.map((request, index) => ({ index, ...request })))
+    const rows = await database.run<Row>('find_email_templates', findTemplatesSql, [table])
+    const byIndex = new Map(rows.map((row) => [row.index, row]))
+    return requests.map((_, index) => byIndex.get(index))
   }, maxBatch)
 
   return async (workspaceId: string, name: string): Promise<StoredTemplate | undefined> => {
-    // What Postgres cannot store is no template's name, nor may it be asked for.
+    // Postgres cannot store such a text, so no template has this name; as a parameter it would fail the statement.
     if (name.includes('\0') || !name.isWellFormed()) return undefined
     const key = `${workspaceId} ${name}`
-    const current = known.get(key)
-    const row = await findRow({ workspaceId, name, id: current?.id, updatedAt: current?.updatedAt })
+    const cached = cache.get(key)
+    const row = await findRow({ workspaceId, name, id: cached?.id, updatedAt: cached?.updatedAt })
     if (row === undefined) return undefined
-    if (current && row.isKnown) return current.template
+    if (cached && row.isKnown) return cached.template
     const { id, updatedAt, text, html } = row
     const template = compile(text, html)
-    known.set(key, { id, updatedAt, template }, { size: 1 + (text?.length ?? 0) + (html?.length ?? 0) })
+    cache.set(key, { id, updatedAt, template }, { size: 1 + (text?.length ?? 0) + (html?.length ?? 0) })
     return template
   }
 }
@@ -68,14 +85,3 @@ function compile(text: string | null, html: string | null): StoredTemplate {
     return { fault: `does not compile: ${(error as Error).message}` }
   }
 }
-
-const statement = `
-  SELECT wanted.place, t.id, t.updated_at AS "updatedAt", version.is_known AS "isKnown",
-         CASE WHEN version.is_known THEN NULL ELSE t.text END AS text,
-         CASE WHEN version.is_known THEN NULL ELSE t.html END AS html
-  FROM json_to_recordset($1::json)
-    AS wanted (place int, "workspaceId" uuid, name text, id uuid, "updatedAt" timestamptz)
-  JOIN email_templates t ON t.workspace_id = wanted."workspaceId" AND t.name = wanted.name
-  CROSS JOIN LATERAL (
-    SELECT (t.id, t.updated_at) IS NOT DISTINCT FROM (wanted.id, wanted."updatedAt") AS is_known
-  ) version`

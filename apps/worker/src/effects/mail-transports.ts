@@ -5,26 +5,26 @@ import nodemailer, { type NodemailerError, type SendMailOptions } from 'nodemail
 export type Message = SendMailOptions & { messageId: string }
 
 export interface MailTransport {
-  /** Answers what is to be said of recipients who were refused where others were not. */
+  /** @returns a warning where the server refused some of the recipients, and not all */
   deliver(message: Message, timeoutMs: number): Promise<string[]>
-  /** Ends every connection, and whatever is still under way. */
+  /** Closes all connections, which ends the deliveries that are under way. */
   close(): void
 }
 
-/** The longest that an action may give a call. Its own time ends each one; nothing here ends one before that. */
+/** The longest timeout of an action. Each call ends by its own timeout; no timeout of the transport is shorter. */
 const longestCallMs = 30_000
 
-/** Mails go over a few connections, which are kept while there is something to send. */
+/** Sends mails over a pool of a few connections, which stay open while there are mails to send. */
 export function openSmtp(url: string): MailTransport {
   const smtp = nodemailer.createTransport({
     url,
     pool: true,
-    // Servers refuse clients with many connections; and they close idle ones, but later than this.
+    // Servers refuse clients with many connections, and they close idle connections, though later than this.
     maxConnections: 10,
     idleTimeout: 5_000,
-    // A connection that turns out to be closed before a byte of the mail was sent is replaced, once.
+    // Where the connection proves closed before a byte of the mail was sent, the mail gets one other connection.
     maxRequeues: 1,
-    // Given up means closed: what still waits in a buffer must not go out after that.
+    // A cancelled delivery closes its connection at once: bytes that wait in a buffer must not go out later.
     socketCloseTimeout: 0,
     connectionTimeout: longestCallMs,
     greetingTimeout: longestCallMs,
@@ -47,7 +47,7 @@ export function openSmtp(url: string): MailTransport {
   }
 }
 
-/** A reader of the directory never sees half a mail, and a repeat takes the place of the first. */
+/** Writes mails as files. A reader of the directory never sees half a mail, and a repeated delivery replaces the first. */
 export function openDirectory(directory: string): MailTransport {
   const composer = nodemailer.createTransport({ streamTransport: true, buffer: true })
   return {

@@ -6,13 +6,13 @@ export interface Cidr {
   family: 'ipv4' | 'ipv6'
 }
 
-/** Both ends belong to it. */
+/** Both ends included. */
 export interface PortRange {
   from: number
   to: number
 }
 
-/** Reads comma-separated items; undefined where one of them cannot be read. */
+/** Parses comma-separated items; undefined where one of them is invalid. */
 export function readList<Item>(
   text: string,
   readItem: (text: string) => Item | undefined,
@@ -26,7 +26,7 @@ export function readList<Item>(
   return items
 }
 
-/** `10.0.0.0/8`; an address alone stands for itself. */
+/** Parses `10.0.0.0/8`, or a single address. */
 export function readCidr(text: string): Cidr | undefined {
   const [, address = '', length] = /^([0-9a-f:.]+)(?:\/(\d{1,3}))?$/i.exec(text) ?? []
   const version = isIP(address)
@@ -36,14 +36,17 @@ export function readCidr(text: string): Cidr | undefined {
   return { address, prefixLength, family: version === 6 ? 'ipv6' : 'ipv4' }
 }
 
-/** `443` or `8000-8999` */
+/** Parses `443` or `8000-8999`. */
 export function readPortRange(text: string): PortRange | undefined {
   const [, first, last = first] = /^(\d{1,5})(?:-(\d{1,5}))?$/.exec(text) ?? []
   const [from, to] = [Number(first), Number(last)]
   return from >= 1 && from <= to && to <= 65_535 ? { from, to } : undefined
 }
 
-/** `example.com`, or `*.example.com` for what is below it, written as a URL has it: small letters, Punycode, no dot at the end. */
+/**
+ * Parses `example.com`, or `*.example.com` for its subdomains, and normalizes it as a URL does: lower case, Punycode, no dot at the
+ * end.
+ */
 export function readHost(text: string): string | undefined {
   const [, wildcard = '', name = ''] = /^(\*\.)?([^\s/?#@:\\%*[\]]+)$/.exec(text) ?? []
   if (!URL.canParse(`http://${name}`)) return undefined

@@ -2,27 +2,28 @@ import { createSealer, sealingContext } from '@automation/access'
 import { createBatcher, type Database } from '@automation/database'
 import { LRUCache } from 'lru-cache'
 
-/** Whom we sign for: the host that a rule calls, or a subscription's id. */
+/** The receiver of signed calls. */
 export interface Recipient {
   workspaceId: string
-  party: string
+  /** The host that a rule calls, or the id of a subscription. */
+  counterparty: string
 }
 
-/** The keys that sign, the newest first, none where nothing is to be signed; or why they cannot be had. */
+/** The keys that sign, the newest first, none where calls are not signed; or why there are no keys. */
 export type OutgoingKeys = { keys: Buffer[] } | { fault: string }
 
 /** @throws what Postgres throws when it is away, by its promise */
 export type FindKeys = (recipient: Recipient) => Promise<OutgoingKeys>
 
-/** For how long (ms) a secret that was made or revoked may not be heard of. */
+/** How long (ms) a cached lookup may miss that a secret was created or revoked. */
 const ttlMs = 1_000
 const maxRecipients = 10_000
 
 /**
- * The outgoing secrets of a recipient, looked up for many calls at a time.
+ * Creates a function that finds the outgoing secrets of a recipient. Lookups of the same moment share a statement.
  *
- * @param encryptionKey what they are sealed with; one that it does not open is a fault, since a call without the signature
- * that its receiver expects would be taken for a forgery
+ * @param encryptionKey opens the sealed secrets. A secret that it does not open is a fault: a receiver would take a call without
+ * the expected signature for a forgery.
  */
 export function createOutgoingKeys(database: Database, encryptionKey: string): FindKeys {
   const sealer = createSealer(encryptionKey)
@@ -30,9 +31,9 @@ export function createOutgoingKeys(database: Database, encryptionKey: string): F
   const recent = new LRUCache<string, Promise<OutgoingKeys>>({ max: maxRecipients, ttl: ttlMs })
 
   return (recipient) => {
-    const key = `${recipient.workspaceId} ${recipient.party}`
-    const known = recent.get(key)
-    if (known) return known
+    const key = `${recipient.workspaceId} ${recipient.counterparty}`
+    const cached = recent.get(key)
+    if (cached) return cached
     const found = load(recipient).then(openSecrets)
     recent.set(key, found)
     found.catch(() => {
@@ -59,20 +60,21 @@ interface StoredSecret extends Recipient {
   sealed: Uint8Array
 }
 
-/** Those that sign at this moment, for each recipient in the order of the list. */
-async function loadSecrets(database: Database, recipients: Recipient[]): Promise<StoredSecret[][]> {
-  const secrets = await database.run<StoredSecret>('load_outgoing_secrets', statement, [
-    recipients.map(({ workspaceId }) => workspaceId),
-    recipients.map(({ party }) => party),
-  ])
-  return recipients.map(({ workspaceId, party }) =>
-    secrets.filter((secret) => secret.workspaceId === workspaceId && secret.party === party),
-  )
-}
-
-const statement = `
-  SELECT DISTINCT s.id, s.workspace_id AS "workspaceId", s.provider AS party, s.sealed
-  FROM unnest($1::uuid[], $2::text[]) AS recipient (workspace_id, party)
-  JOIN signing_secrets s ON s.workspace_id = recipient.workspace_id AND s.provider = recipient.party
+/** $1 workspace ids · $2 counterparties, one for each of $1 */
+const loadSecretsSql = `
+  SELECT DISTINCT s.id, s.workspace_id AS "workspaceId", s.provider AS counterparty, s.sealed
+  FROM unnest($1::uuid[], $2::text[]) AS recipients (workspace_id, counterparty)
+  JOIN signing_secrets s ON s.workspace_id = recipients.workspace_id AND s.provider = recipients.counterparty
   WHERE s.direction = 'outgoing' AND s.revoked_at IS NULL AND (s.retires_at IS NULL OR s.retires_at > now())
   ORDER BY s.id DESC`
+
+/** Loads the secrets that sign at present, for each recipient in the order of the list. */
+async function loadSecrets(database: Database, recipients: Recipient[]): Promise<StoredSecret[][]> {
+  const secrets = await database.run<StoredSecret>('load_outgoing_secrets', loadSecretsSql, [
+    recipients.map(({ workspaceId }) => workspaceId),
+    recipients.map(({ counterparty }) => counterparty),
+  ])
+  return recipients.map(({ workspaceId, counterparty }) =>
+    secrets.filter((secret) => secret.workspaceId === workspaceId && secret.counterparty === counterparty),
+  )
+}

@@ -1,14 +1,15 @@
 import { Resolver } from 'node:dns/promises'
 import { readFile } from 'node:fs/promises'
 
-/** All addresses of a host name. @throws Error where nobody knows one */
+/** Finds all addresses of a host name. @throws Error where there is none, by its promise */
 export type ResolveHost = (hostname: string) => Promise<string[]>
 
 const hostsFileTtlMs = 5_000
 
 /**
- * Asks the hosts file, then the DNS servers of this machine. Not the system's own resolver (`dns.lookup`): Node makes its
- * calls two at a time, for Postgres and Redis too, so a few names whose servers never answer would hold up everybody.
+ * Creates a resolver that reads the hosts file, then asks the DNS servers of this machine. It does not use the system's resolver
+ * (`dns.lookup`): Node makes those calls two at a time, for Postgres and Redis too, so a few names whose servers never
+ * respond would block all other lookups.
  *
  * @param servers DNS servers as `address:port`, instead of the machine's
  */
@@ -30,18 +31,18 @@ export function createResolver(servers?: string[], hostsFile = '/etc/hosts'): Re
   return async (hostname) => {
     const name = hostname.toLowerCase().replace(/\.$/, '')
     if (name === 'localhost' || name.endsWith('.localhost')) return ['127.0.0.1']
-    const known = await findInFile(name)
-    if (known) return known
-    const answers = await Promise.allSettled([resolver.resolve4(hostname), resolver.resolve6(hostname)])
-    const addresses = answers.flatMap((answer) => (answer.status === 'fulfilled' ? answer.value : []))
-    if (addresses.length === 0) throw new Error(`No address of ${hostname}: ${describeFailure(answers)}`)
+    const listed = await findInFile(name)
+    if (listed) return listed
+    const results = await Promise.allSettled([resolver.resolve4(hostname), resolver.resolve6(hostname)])
+    const addresses = results.flatMap((result) => (result.status === 'fulfilled' ? result.value : []))
+    if (addresses.length === 0) throw new Error(`No address of ${hostname}: ${describeFailure(results)}`)
     return addresses
   }
 }
 
-function describeFailure(answers: PromiseSettledResult<unknown>[]): string {
-  const [code = 'ENODATA'] = answers.flatMap((answer) =>
-    answer.status === 'rejected' ? [(answer.reason as NodeJS.ErrnoException).code] : [],
+function describeFailure(results: PromiseSettledResult<unknown>[]): string {
+  const [code = 'ENODATA'] = results.flatMap((result) =>
+    result.status === 'rejected' ? [(result.reason as NodeJS.ErrnoException).code] : [],
   )
   return code
 }

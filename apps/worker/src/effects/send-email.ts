@@ -10,8 +10,8 @@ import { createMailTemplates } from './mail-templates.js'
 import { type Message, openDirectory, openSmtp } from './mail-transports.js'
 
 /**
- * Sends mails by SMTP where SMTP_URL is set, else writes each as an .eml file. Every delivery of the same action
- * carries the same Message-ID (and file name), so a repeat can be told from a second mail.
+ * Sends mails by SMTP where SMTP_URL is set, and otherwise writes each as an .eml file. Every delivery of an action carries the same
+ * Message-ID, and file name, so that a repeated delivery is recognizable as such.
  */
 export function createMailer({ smtpUrl, from, directory }: Config['mail'], database: Database) {
   const sender = readSender(from)
@@ -37,7 +37,7 @@ export function createMailer({ smtpUrl, from, directory }: Config['mail'], datab
   }
 }
 
-/** Data fills these fields. Nodemailer gets addresses as objects, never a text in which it would look for several. */
+/** These fields contain event data, so nodemailer gets addresses as objects: it would search a text for several addresses. */
 function composeMessage(
   { to, cc, bcc, replyTo, subject }: ActionOf<'SEND_EMAIL'>['config'],
   { text, html }: MailBody,
@@ -46,11 +46,11 @@ function composeMessage(
 ): Message {
   return {
     from,
-    to: asAddress(to),
-    cc: cc === undefined ? undefined : asAddress(cc),
-    bcc: bcc === undefined ? undefined : asAddress(bcc),
-    replyTo: replyTo === undefined ? undefined : asAddress(replyTo),
-    subject: asHeaderText(subject),
+    to: toAddress(to),
+    cc: cc === undefined ? undefined : toAddress(cc),
+    bcc: bcc === undefined ? undefined : toAddress(bcc),
+    replyTo: replyTo === undefined ? undefined : toAddress(replyTo),
+    subject: toHeaderText(subject),
     text: text ?? undefined,
     html: html ?? undefined,
     messageId,
@@ -59,13 +59,13 @@ function composeMessage(
   }
 }
 
-/** The engine has seen to it that it is one address without a display name (formats.ts). */
-function asAddress(address: string): Address {
+/** The engine guarantees one address without a display name (formats.ts). */
+function toAddress(address: string): Address {
   return { name: '', address }
 }
 
-/** One line. What looks like an encoded word is encoded itself, so that it is shown as it was written. */
-function asHeaderText(text: string): string {
+/** One line. A text that looks like an encoded word is encoded itself, so that readers see it as it was written. */
+function toHeaderText(text: string): string {
   const line = text.replaceAll(/[\p{Cc}\u2028\u2029]+/gu, ' ')
   return line.includes('=?') ? encodeWord(line, 'B', 52) : line
 }
@@ -79,8 +79,8 @@ function readSender(from: string): Address {
 }
 
 /**
- * A server that says 5xx will say so again. Whatever else goes wrong may be over in a while, as may a login that is refused:
- * that is a matter of the settings, and not of this mail.
+ * A failure with 5xx is final: the server would refuse the mail again. All others may pass, a refused login included, since that
+ * is a fault of the settings and not of the mail.
  */
 function describeFailure(error: unknown): Effect & { status: 'failed' } {
   const { code, command, response, permanent } = error as NodemailerError

@@ -5,8 +5,8 @@ import { createAddressGuard, hostOf, Refusal } from './address-guard.js'
 import { type ActionOf, type CallContext, defaultTimeoutMs, failed, idempotencyKey } from './effect.js'
 import { GuardedAgent } from './guarded-agent.js'
 import { createGuardedConnector } from './guarded-connector.js'
-import type { FindKeys } from './outgoing-keys.js'
-import { readAnswer } from './read-answer.js'
+import type { FindKeys, Recipient } from './outgoing-keys.js'
+import { readResponse } from './read-response.js'
 import { createResolver } from './resolve-host.js'
 
 type WebhookAction = ActionOf<'SEND_WEBHOOK'> | ActionOf<'SEND_NOTIFICATION'>
@@ -14,9 +14,8 @@ type WebhookAction = ActionOf<'SEND_WEBHOOK'> | ActionOf<'SEND_NOTIFICATION'>
 const maxBodyBytes = 1_048_576
 
 /**
- * Calls out over HTTP: nothing private is reached, no redirect followed, and nobody waited for longer than the action's
- * time. Every attempt of an action carries the same `Idempotency-Key`, and a signature where there is a secret for its
- * receiver.
+ * Creates the sender of HTTP calls. It reaches no private address, follows no redirect, and ends each call at the action's timeout.
+ * Every attempt of an action carries the same `Idempotency-Key`, and a signature where its recipient has a secret.
  */
 export function createSender(
   outbound: Config['outbound'],
@@ -46,14 +45,14 @@ export function createSender(
     if (body && body.length > maxBodyBytes) return refuse(new Refusal('The body is larger than 1 MiB'))
     const url = guard.readUrl(call.url)
     if (url instanceof Refusal) return refuse(url)
-    const found = await findKeys({ workspaceId: context.event.workspaceId, party: partyOf(url, context) })
+    const found = await findKeys(recipientOf(url, context))
     if ('fault' in found) return failed(found.fault)
     if (found.keys.length === 0 && isServiceEvent(context.event.type))
       return refuse(new Refusal('The subscription has no signing secret'))
     const headers = composeHeaders(call, body, found.keys, idempotencyKey(action, context))
-    // Whoever is called may go on with the trace; a rule that says so itself knows better.
+    // The receiver may continue the trace. A header that the rule sets itself takes precedence.
     if (context.traceparent !== undefined) headers.traceparent ??= context.traceparent
-    return within(timeoutMs, (signal) => agent.call(url, { method, headers, body }, signal, readAnswer))
+    return within(timeoutMs, (signal) => agent.call(url, { method, headers, body }, signal, readResponse))
   }
 }
 
@@ -65,17 +64,17 @@ interface Call {
   timeoutMs: number | undefined
 }
 
-/** What a call tells where the rule names no body of its own. */
+/** The default body of a call. */
 function describeEvent({ event, startedAt }: CallContext) {
   return { type: event.type, timestamp: startedAt.toISOString(), data: event.data }
 }
 
-/** Whose secret signs. Types of events with a dot are the service's own, and addressed to a subscription. */
-function partyOf(url: URL, { event: { type, ruleId } }: CallContext): string {
-  return ruleId !== null && isServiceEvent(type) ? ruleId : hostOf(url)
+/** The recipient whose secret signs. An event type with a dot is the service's own, and is addressed to a subscription. */
+function recipientOf(url: URL, { event: { workspaceId, type, ruleId } }: CallContext): Recipient {
+  return { workspaceId, counterparty: ruleId !== null && isServiceEvent(type) ? ruleId : hostOf(url) }
 }
 
-/** The rule's own headers go before the usual ones, and nothing goes before what tells a repeat or a forgery. */
+/** The rule's headers replace the default ones. Nothing replaces the idempotency key and the signature. */
 function composeHeaders({ headers: own }: Call, body: Buffer | null, keys: Buffer[], id: string) {
   const headers: Record<string, string> = { 'user-agent': 'automation-rules' }
   if (body) headers['content-type'] = 'application/json'
@@ -88,13 +87,13 @@ function composeHeaders({ headers: own }: Call, body: Buffer | null, keys: Buffe
 
 async function within(timeoutMs: number, call: (signal: AbortSignal) => Promise<Effect>): Promise<Effect> {
   const controller = new AbortController()
-  const giveUp = () => controller.abort(new Error(`No answer within ${timeoutMs} ms`))
-  const timer = setTimeout(giveUp, timeoutMs)
+  const cancel = () => controller.abort(new Error(`No answer within ${timeoutMs} ms`))
+  const timer = setTimeout(cancel, timeoutMs)
   try {
     return await call(controller.signal)
   } catch (error) {
     if (error instanceof Refusal) return refuse(error)
-    // Where several addresses were tried, the first one's fault is as good as any.
+    // Several addresses were tried: the fault of the first one stands for all.
     return failed(error instanceof AggregateError ? error.errors[0] : error)
   } finally {
     clearTimeout(timer)

@@ -1,6 +1,6 @@
 import { isIPv6 } from 'node:net'
 
-/** IANA's special-purpose registry (RFC 6890 and what followed), with multicast and what clouds keep for themselves. */
+/** IANA's special-purpose registry (RFC 6890 and its successors), multicast, and addresses that clouds reserve. */
 export const specialIpv4: [string, number][] = [
   ['0.0.0.0', 8],
   ['10.0.0.0', 8],
@@ -20,7 +20,7 @@ export const specialIpv4: [string, number][] = [
   ['240.0.0.0', 4],
 ]
 
-/** Everything but global unicast (2000::/3), and within that what is special: Teredo and others, documentation, 6to4. */
+/** All but global unicast (2000::/3), and its special parts: Teredo and others, documentation, 6to4. */
 export const specialIpv6: [string, number][] = [
   ['::', 3],
   ['2001::', 23],
@@ -31,10 +31,10 @@ export const specialIpv6: [string, number][] = [
   ['8000::', 1],
 ]
 
-/** The IPv4 address that a NAT64 translator makes of 64:ff9b::/96 (RFC 6052); undefined for every other address. */
+/** The IPv4 address that a NAT64 translator reaches for an address in 64:ff9b::/96 (RFC 6052); undefined for all others. */
 export function translatedIpv4(address: string): string | undefined {
   if (!isIPv6(address)) return undefined
-  // The URL parser writes each IPv6 address in one way only.
+  // The URL parser normalizes each IPv6 address to one spelling.
   const { hostname } = new URL(`http://[${address}]`)
   const groups = /^\[64:ff9b::(?:([0-9a-f]+):)?([0-9a-f]+)?\]$/.exec(hostname)
   if (groups === null) return undefined

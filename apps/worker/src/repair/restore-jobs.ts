@@ -3,10 +3,10 @@ import type { DueExecution, EventQueue } from '@automation/queue'
 
 export type RestoringQueue = Pick<EventQueue, 'restore' | 'restoreDue'>
 
-/** A job that belongs into the queue. */
+/** A job that should be in the queue. */
 export interface MissingJob {
   id: string
-  /** Adds the job unless it is on its way. Returns for how many events or executions it did. */
+  /** Adds the job unless it is queued. @returns the number of events or executions that it restored */
   restore(): Promise<number>
 }
 
@@ -17,7 +17,7 @@ export interface Restoration {
   example?: { jobId: string; err: unknown }
 }
 
-/** The jobs of events: those that were accepted together come back together, without those that are done. */
+/** The jobs of events. Events that were accepted together share a job again, without those that are done. */
 export function eventJobs(queue: RestoringQueue, events: UndoneEvent[]): MissingJob[] {
   const byJob = new Map<string, UndoneEvent[]>()
   for (const event of events) {
@@ -42,7 +42,7 @@ function dueOf({ id, eventId, workspaceId, dueAt }: UnclaimedExecution): DueExec
   return { executionId: id, eventId, workspaceId, dueAt: new Date(dueAt) }
 }
 
-/** Restores each job by itself: one that fails is left to the next walk, and keeps no other from coming back. */
+/** Restores each job by itself: a failure stops no other job, and the next walk tries that job again. */
 export async function restoreJobs(jobs: MissingJob[]): Promise<Restoration> {
   const results = await Promise.allSettled(jobs.map((job) => job.restore()))
   const restoration: Restoration = { restored: 0, failed: 0 }

@@ -22,19 +22,19 @@ import {
 } from './restore-jobs.js'
 
 const pauseMs = 2_000
-/** Of the transaction that holds the lock: by this process's clock and, where it stands still, by Postgres's. */
+/** The longest transaction that holds the lock. Postgres ends it too, in case this process stands still. */
 const maxSweepMs = 10_000
-/** A sweep begins no page later than this, so that it ends before its lock does. */
+/** A sweep begins no page after this time (ms), so that it ends before its lock does. */
 const lastPageMs = 5_000
 /** Any number that nothing else in this database locks. */
 const sweeperLock = 7_701_202_611n
-/** So many workspaces are named in the log. */
+/** How many workspaces a log line names. */
 const maxNamed = 10
 
 /**
- * Restores the jobs that the queue lost: those of events that are not done, and of executions that are due, where Redis forgot the
- * job, the process that was to add it died first, BullMQ gave up on it, or the worker died that had it. One worker sweeps at
- * a time, whichever comes first.
+ * Restores the jobs that the queue lost: those of events that are not done, and of executions that are due. A job is lost where
+ * Redis forgot it, its producer died before adding it, BullMQ gave it up, or its worker died. One worker sweeps at a time: the
+ * first one to take the lock.
  */
 export function startSweeper(
   database: Database,
@@ -46,7 +46,7 @@ export function startSweeper(
   const executions = walkExecutions(database)
   return repeat(sweep, pauseMs, (error) => log.warn({ err: error }, 'sweep failed; the next sweep continues'))
 
-  /** The lock ends with its transaction, and so also with a worker that is killed here, or sleeps. */
+  /** The lock ends with its transaction, and so also where the worker is killed or suspended. */
   async function sweep(isStopped: () => boolean): Promise<void> {
     const endAt = performance.now() + lastPageMs
     const isOver = () => isStopped() || performance.now() > endAt

@@ -3,21 +3,27 @@ import { keyHours, type Removal } from '@automation/ledger'
 
 const hourMs = 60 * 60 * 1_000
 const dayMs = 24 * hourMs
-/** For how long a webhook is known, and a replay of it answered as one. */
+/** How long a receipt is kept: within this time, a repeated webhook is recognized as a replay. */
 const receiptDays = 30
 const rejectionDays = 7
-/** Nobody asks for what was counted before (ledger.ts in the API). */
+/** Longer than the span of a reconciliation (routes/developer/ledger.ts of the API), which reads the tallies. */
 const tallyDays = 32
 
 interface OldRows {
   table: Prisma.Sql
   key: Prisma.Sql
-  /** What tells their age, and the least of it that is not old. */
+  /** The column that dates a row. */
   age: Prisma.Sql
+  /** The first value of `age` that is kept. */
   before: Prisma.Sql
 }
 
-/** Remove webhooks and requests that are no longer told apart from new ones, as of now (epoch ms), of all workspaces. */
+/**
+ * Creates the removals of expired receipts, rejections, idempotency keys and tallies, for all workspaces. After its removal, a
+ * repeated webhook or request counts as a new one.
+ *
+ * @param now epoch ms
+ */
 export function createExpiredRemovals(now: number): {
   receipts: Removal
   rejections: Removal
@@ -54,7 +60,7 @@ export function createExpiredRemovals(now: number): {
   }
 }
 
-/** Rows that somebody else has locked, such as a key that is just taken anew, are left to the next round. */
+/** Skips locked rows, such as a key that a request claims again at present: the next round removes them. */
 function removalOf({ table, key, age, before }: OldRows): Removal {
   return async (transaction, size) => {
     const removed = await transaction.$executeRaw(Prisma.sql`

@@ -2,27 +2,31 @@ import { setTimeout } from 'node:timers/promises'
 import type { Database } from '@automation/database'
 import type { Removal, Transaction } from '@automation/ledger'
 
-/** Of one worker's time in Postgres: after each batch it waits four times as long as the batch has taken. */
+/** The share of time in which the worker removes: after each batch it pauses four times as long as the batch took. */
 const busyShare = 1 / 5
-/** So short that whoever waits for a row, the disk or a core hardly notices: a batch's size follows from the last one's time. */
+/**
+ * The intended duration of a batch: so short that others hardly wait for a row, the disk or a core. The size of a batch follows
+ * from the duration of the one before.
+ */
 const batchMs = 20
-/** On a machine so busy that each step waits for its turn, the steps are what takes the time, and not the rows. */
+/** On a busy machine, most of a batch's duration is the wait for each step, so a smaller batch would not be shorter. */
 const leastSize = 500
 const maxSize = 20_000
 const maxPauseMs = 10_000
-/** Of one transaction, its pause included. */
+/** Of a transaction, its pause included. */
 const timeoutMs = 30_000
 /** Any number that nothing else in this database locks. */
 const retentionLock = 7_701_202_612n
 
 /**
- * Removes all that there is to remove, one kind after another and a little at a time, so that nobody else is kept waiting.
- * However many workers try, one is at it: it holds the lock also while it pauses, with which each transaction begins. Such a
- * transaction has no snapshot, so it holds back no vacuum. Whoever dies lets go of the lock, and so does who sleeps.
+ * Removes all old rows, one kind after another and in small batches, so that nobody else has to wait.
  *
  *   lock ─▶ pause ─▶ remove ─▶ commit ─▶ lock ─▶ …
  *
- * Who finds the lock taken, be it on the way, leaves all the rest to whoever has it: that one begins, or began, with the first.
+ * - Of all workers, one removes at a time. It holds the lock while it pauses, too: each transaction begins with its pause.
+ * - A transaction that pauses has no snapshot, so it does not hold back vacuum.
+ * - Where a worker dies or is suspended, Postgres releases its lock.
+ * - A worker that finds the lock taken stops, in the middle of its round too: the holder begins, or began, with the first kind.
  *
  * @returns how many rows of each kind this worker has removed
  */
@@ -52,7 +56,7 @@ function fitSize(size: number, tookMs: number): number {
   return Math.max(leastSize, Math.min(fitting, 2 * size, maxSize))
 }
 
-/** Undefined where it was stopped, or another one has the lock. */
+/** Undefined where the round is stopped, or another worker holds the lock. */
 async function removeBatch(
   database: Database,
   removal: Removal,
@@ -72,7 +76,10 @@ async function removeBatch(
   return batch && { ...batch, tookMs: performance.now() - startedAt }
 }
 
-/** Fresh or stale statistics of tables that fill and empty must not lead to a walk through all of their rows: there is an index. */
+/**
+ * Takes the lock until the transaction ends, and turns sequential scans off: missing or stale statistics of a table that fills and
+ * empties must not make Postgres read all of its rows. There is an index for each removal.
+ */
 async function takeLock(transaction: Transaction): Promise<boolean> {
   const [lock] = await transaction.$queryRaw<{ taken: boolean }[]>`
     SELECT pg_try_advisory_xact_lock(${retentionLock}) AS taken,

@@ -8,7 +8,7 @@ import { createExpiredRemovals } from './remove-expired.js'
 import { removeGently } from './remove-gently.js'
 
 const pauseMs = 10 * 60 * 1_000
-/** Clocks that are synchronized differ by far less. */
+/** Synchronized clocks differ by far less. */
 const maxSkewMs = 60_000
 
 interface Round {
@@ -22,9 +22,9 @@ interface Round {
 }
 
 /**
- * Removes what is old, every ten minutes: each worker tries, and one is at it.
+ * Removes old rows every ten minutes. Each worker tries, and one at a time removes.
  *
- * @param defaultDays for which events and their executions are kept where their workspace says nothing; 0: for ever
+ * @param defaultDays how many days events and their executions are kept where their workspace has no setting; 0: for ever
  */
 export function startRetention(
   database: Database,
@@ -48,8 +48,8 @@ export function startRetention(
 }
 
 /**
- * Removes what is old by Postgres' clock, which all workers share, and which dates most rows. What is removed is gone for good, so
- * the clock of this process has to agree with it: where the two differ, nobody knows which one is wrong, and nothing is removed.
+ * Removes old rows by the clock of Postgres, which all workers share and which dates most rows. Rows are removed for good, so the
+ * clock of this process has to agree: where the two differ, either may be wrong, and nothing is removed.
  */
 export async function removeRound({
   database,
@@ -77,9 +77,10 @@ export async function removeRound({
 }
 
 /**
- * Removes what is old as of now (epoch ms).
+ * Removes the rows that are old at `now`.
  *
- * @returns how many rows of each kind are gone
+ * @param now epoch ms
+ * @returns how many rows of each kind were removed
  */
 export function removeOld(
   database: Database,
@@ -90,7 +91,7 @@ export function removeOld(
   const removals = {
     ...createExpiredRemovals(now),
     history: createHistoryRemoval(now, defaultDays),
-    // Last: what is left of history says what it needs.
+    // Last: the remaining history decides what is still in use.
     ...createUnusedRemovals(now, defaultDays),
   }
   return removeGently(database, removals, signal)

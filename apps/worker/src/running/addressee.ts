@@ -5,8 +5,8 @@ import type { LoadedEvent } from '@automation/ledger'
 import { definitionColumns, makeReady, type ReadyRule } from './ready-rule.js'
 
 /**
- * The one that an event is addressed to, as it stands now: a rule that was asked for by hand, active or not, or an active
- * subscription; none where it was deleted.
+ * Finds the current state of the rule or subscription that an event is addressed to: a rule that was triggered manually, active or
+ * not, or an active subscription. Undefined where it was deleted.
  */
 export async function findAddressee(
   database: Database,
@@ -22,7 +22,7 @@ export async function findAddressee(
   return row === null ? undefined : makeReady(row)
 }
 
-/** A subscription is told by what a rule would do: one call, tried again for a day or so. */
+/** Presents a subscription as a rule with one action: a call with retries for about a day. */
 function makeReadySubscription({ id, url }: { id: string; url: string }): ReadyRule {
   const call = { type: 'SEND_WEBHOOK' as const, config: { url }, retry: subscriptionRetry }
   return { id, name: 'Subscription', version: 1, compiled: compileRule({ conditions: [], actions: [call] }) }

@@ -10,27 +10,28 @@ interface Entry {
   set: Promise<RuleSet>
 }
 
-/** A rule at hand takes about 5 KB. */
+/** A compiled rule takes about 5 KB. */
 const maxRules = 200_000
-/** Then a set is read again, if only to be written down as still in use. */
+/** A set of this age is read again, be it only to record that it is still in use. */
 const maxAgeMs = 60 * 60 * 1_000
 
 /**
- * The active rules of an event's workspace and type, compiled once for each version.
+ * Creates a cache of the active rules of an event's workspace and type, compiled once for each version.
  *
- * Nobody tells this cache that a rule has changed, and nobody needs to: each event comes with its workspace's
- * version, read as it was taken up, and a rule change counts that up in its own transaction. What is read here is
- * read after, so it is never older than the version it is kept under.
+ * The cache needs no invalidation. Each event carries the rules version of its workspace, read when the event was loaded, and a
+ * rule change increments that version in its own transaction. The cache reads rules after that, so a cached set is never older than
+ * its version.
  */
 export function createCompiledRules(database: Database) {
   const entries = new LRUCache<string, Entry>({ maxSize: maxRules })
 
   return (event: LoadedEvent): Promise<RuleSet> => {
     const key = `${event.workspaceId} ${event.type}`
-    const known = entries.get(key)
+    const cached = entries.get(key)
     const now = Date.now()
-    if (known && known.rulesVersion >= event.rulesVersion && now - known.readAt < maxAgeMs) return known.set
-    const set = (known?.set ?? Promise.resolve(noRules))
+    if (cached && cached.rulesVersion >= event.rulesVersion && now - cached.readAt < maxAgeMs)
+      return cached.set
+    const set = (cached?.set ?? Promise.resolve(noRules))
       .catch(() => noRules)
       .then((earlier) => readRuleSet(database, event, earlier))
     const entry = { rulesVersion: event.rulesVersion, readAt: now, set }

@@ -1,6 +1,6 @@
 import { type CompiledRule, compileRule, type RuleDefinition } from '@automation/engine'
 
-/** A rule ready to run. `compiled` is the fault's text where a definition that was saved once no longer compiles. */
+/** A rule, ready to run. `compiled` is a fault where a saved definition does not compile any more. */
 export interface ReadyRule {
   id: string
   name: string
@@ -8,7 +8,7 @@ export interface ReadyRule {
   compiled: CompiledRule | { fault: string }
 }
 
-/** The columns that makeReady takes. */
+/** The columns that makeReady needs. */
 export const definitionColumns = { id: true, name: true, version: true, conditions: true, actions: true }
 
 export function makeReady(rule: {
@@ -22,7 +22,7 @@ export function makeReady(rule: {
   try {
     return { id, name, version, compiled: compileRule(rule as unknown as RuleDefinition) }
   } catch (error) {
-    // One rule that cannot run must not keep the workspace's others from running: it fails by itself.
+    // A rule that does not compile fails by itself: the other rules of its workspace run.
     return {
       id,
       name,

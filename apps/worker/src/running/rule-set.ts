@@ -3,25 +3,25 @@ import { indexRules, type RuleIndex } from '@automation/engine'
 import type { LoadedEvent } from '@automation/ledger'
 import { definitionColumns, makeReady, type ReadyRule } from './ready-rule.js'
 
-/** The rules that an event considers, in creation order. */
+/** The rules that are evaluated for an event, in creation order. */
 export interface RuleSet {
-  /** What is written of them with the event; null where there are none. */
+  /** Recorded with the event; null where there are no rules. */
   id: string | null
   rules: readonly ReadyRule[]
-  /** The places of those that could match; of the others none does. */
+  /** The indexes of the rules that could match; all others do not. */
   findCandidates: RuleIndex['findCandidates']
 }
 
 export const noRules: RuleSet = { id: null, rules: [], findCandidates: () => [] }
 
-/** So many definitions are asked for by their ids; of more, all are read. */
+/** Up to this many changed definitions are read by their ids; above it, all definitions are read. */
 const maxChanged = 1_000
 const always = { conditions: [] }
-const theOnlyPlace = [0]
+const onlyIndex = [0]
 
 /**
- * The active rules of an event's workspace and type, compiled, indexed, and written down for the events that consider them.
- * What `known` has of them is not compiled again: where there are thousands, a change of one must not hold up all events.
+ * Reads the active rules of an event's workspace and type, compiles and indexes them, and stores the set for the events that
+ * refer to it. Rules in `known` are not compiled again: among thousands of rules, a change of one must not delay all events.
  */
 export async function readRuleSet(
   database: Database,
@@ -40,7 +40,7 @@ export async function readRuleSet(
     for (const row of await rule.findMany({ where: among, select: definitionColumns }))
       if (!compiled.has(stampOf(row))) fresh.set(row.id, makeReady(row))
   }
-  // Of a rule that has changed between the two questions the second one tells more.
+  // Where a rule changed between the two queries, the second one has the newer definition.
   const rules = current.flatMap((row) => fresh.get(row.id) ?? compiled.get(stampOf(row)) ?? [])
   if (rules.length === 0) return noRules
   const id = await writeRuleSet(
@@ -53,18 +53,23 @@ export async function readRuleSet(
   return { id, rules, findCandidates }
 }
 
-/** The rule that an event is addressed to. Such a set needs no row: the event names the rule. */
+/** The set of the one rule that an event is addressed to. It needs no row: the event names the rule. */
 export function makeSetOfOne(rule: ReadyRule | undefined): RuleSet {
-  return rule === undefined ? noRules : { id: rule.id, rules: [rule], findCandidates: () => theOnlyPlace }
+  return rule === undefined ? noRules : { id: rule.id, rules: [rule], findCandidates: () => onlyIndex }
 }
 
+/** $1 workspace · $2 set · $3 rule ids */
+const writeRuleSetSql = `
+  INSERT INTO rule_sets (workspace_id, id, rule_ids) VALUES ($1, $2, $3)
+  ON CONFLICT (workspace_id, id) DO UPDATE SET used_at = now()
+  WHERE rule_sets.used_at < now() - interval '30 minutes'`
+
 /**
- * Writes down which rules events consider from now on: once, instead of with each event (of 5,000 rules that would be
- * 80 KB). It has to be committed before the first event that names it. Whoever has a set at hand writes it anew every hour,
- * so that one that is long unused can be removed.
+ * Stores a set of rules once, instead of with each event: 5,000 rule ids take 80 KB. The set has to be committed before the first
+ * event that refers to it. A worker that caches a set writes it again every hour, so that unused sets can be removed.
  *
  * @param ruleIds in creation order
- * @returns the id that the events are to name
+ * @returns the id of the set
  */
 export async function writeRuleSet(
   database: Database,
@@ -72,21 +77,16 @@ export async function writeRuleSet(
   ruleIds: string[],
 ): Promise<string> {
   const id = ruleSetIdOf(ruleIds)
-  await database.run('write_rule_set', statement, [workspaceId, id, ruleIds])
+  await database.run('write_rule_set', writeRuleSetSql, [workspaceId, id, ruleIds])
   return id
 }
 
-const statement = `
-  INSERT INTO rule_sets (workspace_id, id, rule_ids) VALUES ($1, $2, $3)
-  ON CONFLICT (workspace_id, id) DO UPDATE SET used_at = now()
-  WHERE rule_sets.used_at < now() - interval '30 minutes'`
-
-/** A definition never changes under its version. */
+/** A definition does not change without its version. */
 function stampOf({ id, version }: { id: string; version: number }): string {
   return `${id} ${version}`
 }
 
-/** One that does not compile is a candidate always: each event that meets it tells its fault. */
+/** A rule that does not compile is always a candidate: each event records its fault. */
 function conditionsOf({ compiled }: ReadyRule): Parameters<typeof indexRules>[0][number] {
   return 'fault' in compiled ? always : compiled
 }

@@ -3,19 +3,19 @@ import type { Dispatcher } from 'undici'
 
 type Headers = Dispatcher.ResponseData['headers']
 
-/** More is not read; the connection is closed. */
-const maxAnswerBytes = 65_536
+/** The rest of a longer body is not read, and its connection is closed. */
+const maxResponseBytes = 65_536
 const maxTextLength = 1_000
-/** Refused for now: busy, too early, too many. */
+/** Status codes of temporary refusals: timeout, too early, too many requests. */
 const temporaryCodes = new Set([408, 425, 429])
 
 /**
- * What an answer means: 2xx is a success. What may pass by itself may be tried again, when the other side says so;
- * everything else, a redirect too, would be answered the same again.
+ * Reads what a response means: 2xx is a success. After a temporary failure the call may be repeated, no earlier than the receiver's
+ * Retry-After. Any other failure is final, a redirect included: the response to a repeated call would be the same.
  *
- * @throws what the network or the signal ended the reading with, by its promise
+ * @throws the error of the network, or the signal's reason, by its promise
  */
-export async function readAnswer({ statusCode, headers, body }: Dispatcher.ResponseData): Promise<Effect> {
+export async function readResponse({ statusCode, headers, body }: Dispatcher.ResponseData): Promise<Effect> {
   const bytes = await readStart(body)
   if (statusCode >= 200 && statusCode < 300) return { status: 'success', output: { statusCode } }
   const text = readText(headers, bytes)
@@ -34,7 +34,8 @@ export async function readAnswer({ statusCode, headers, body }: Dispatcher.Respo
 }
 
 /**
- * How long (ms) the other side asks to be left alone: seconds, or a date of HTTP; undefined for anything else.
+ * Parses Retry-After, in seconds or as an HTTP date, into ms; undefined for anything else. packages/client has a parser of its own,
+ * since a published client does not depend on this app.
  *
  * @param now epoch ms
  */
@@ -51,18 +52,18 @@ async function readStart(body: AsyncIterable<Buffer>): Promise<Buffer> {
   for await (const chunk of body) {
     chunks.push(chunk)
     size += chunk.length
-    if (size > maxAnswerBytes) break
+    if (size > maxResponseBytes) break
   }
   return Buffer.concat(chunks)
 }
 
-/** What may be shown to whoever looks for the fault: the start of a text, nothing of what is packed or binary. */
+/** The start of a text body, to help find the fault; undefined where the body is compressed or binary. */
 function readText(headers: Headers, bytes: Buffer): string | undefined {
   const type = String(headers['content-type'] ?? 'text/plain')
   const isText =
     /^text\/|[/+](json|xml)\b/i.test(type) && (headers['content-encoding'] ?? 'identity') === 'identity'
   if (!isText || bytes.length === 0) return undefined
   const text = new TextDecoder().decode(bytes).slice(0, maxTextLength).toWellFormed()
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: that is what tells binary content.
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters mark binary content.
   return /[\0-\x08\x0e-\x1f]/.test(text) ? undefined : text
 }
