@@ -3,35 +3,35 @@ import pg from 'pg'
 
 /** How long (ms) a caller waits for a free connection. */
 const connectMs = 2_000
-/** How long (ms) a statement may take, measured here and, where the server still works, by the server. */
+/** How long (ms) a statement may take. This process measures it and, where it still works, the server. */
 const defaultStatementMs = 10_000
-/** How long (ms) a transaction may stand still between two statements before the server ends it. */
+/** How long (ms) a transaction may be idle between two statements before the server ends it. */
 const idleInTransactionMs = 10_000
 
 /**
- * Opens a pool that hands out nothing but clean connections. Nothing waits for ever: a connection comes within 2 s, a statement
- * ends within 10 s, and the server itself ends a transaction that its client has left.
+ * Opens a pool of clean connections. Nothing waits for ever: a caller gets a connection within 2 s, a statement ends within 10 s,
+ * and the server itself ends a transaction that its client has abandoned.
  *
- * A connection goes back into the pool only if no transaction and no statement is open on it. Otherwise the next statement
- * would run inside a transaction that nobody commits: its caller would get rows, and the rows would vanish.
+ * A connection returns to the pool only if no transaction and no statement is open on it. Otherwise the next statement would run
+ * inside a transaction that nobody commits: its caller would get rows, and the rows would vanish.
  *
  * @param url `postgresql://…`
- * @param size connections at most
+ * @param size the maximum number of connections
  * @param statementMs how long a statement may take
  */
 export function openConnections(url: string, size: number, statementMs = defaultStatementMs): pg.Pool {
-  return guard(new pg.Pool(settingsOf(url, size, statementMs)))
+  return keepClean(new pg.Pool(settingsOf(url, size, statementMs)))
 }
 
 /**
- * Opens a pool of which transactions alone take connections; single statements go over `statements`. So no statement ever
- * meets a connection that a transaction has used.
+ * Opens a pool whose connections serve transactions only. Single statements use `statements`, so no statement ever gets a
+ * connection that a transaction has used.
  */
 export function openTransactions(url: string, size: number, statements: pg.Pool): pg.Pool {
   class Transactions extends pg.Pool {
     override query = statements.query.bind(statements) as pg.Pool['query']
   }
-  return guard(new Transactions(settingsOf(url, size, defaultStatementMs)))
+  return keepClean(new Transactions(settingsOf(url, size, defaultStatementMs)))
 }
 
 function settingsOf(url: string, size: number, statementMs: number): pg.PoolConfig {
@@ -44,32 +44,32 @@ function settingsOf(url: string, size: number, statementMs: number): pg.PoolConf
     statement_timeout: statementMs,
     idle_in_transaction_session_timeout: idleInTransactionMs,
     keepAlive: true,
-    // The pool leaves its idle timers behind when it ends; they must not keep the process.
+    // The pool does not clear its idle timers when it ends. They must not keep the process alive.
     allowExitOnIdle: true,
   }
 }
 
-function guard(pool: pg.Pool): pg.Pool {
-  // An idle connection that breaks is replaced by the next statement, which reports the fault if it lasts.
+function keepClean(pool: pg.Pool): pg.Pool {
+  // The next statement replaces an idle connection that broke, and reports the fault if it lasts.
   pool.on('error', () => {})
   pool.on('connect', hideRows)
-  // The pool keeps no connection that has begun to end.
+  // The pool discards a connection that is ending.
   pool.on('release', (_error, client) => {
     if (!(client as unknown as Connection).isClean()) client.end()
   })
   return pool
 }
 
-/** A connection to Postgres that does not outlive a response that failed to come, and does not take a rollback for a commit. */
+/** A connection to Postgres that closes after a missing response, and does not mistake a rollback for a commit. */
 class Connection extends pg.Client {
-  /** False inside a transaction, and while the server still works on a statement. A status of null: it has had none yet. */
+  /** False inside a transaction, and while the server works on a statement. The status is null before the first statement. */
   isClean(): boolean {
     const { readyForQuery } = this as unknown as { readyForQuery: boolean }
     const status = this.getTransactionStatus()
     return status === null || (readyForQuery && status === 'I')
   }
 
-  /** Pools pass a callback, Prisma takes the promise. */
+  /** Pools pass a callback; Prisma uses the promise. */
   // biome-ignore lint/suspicious/noExplicitAny: pg declares a dozen shapes of this call
   override query(statement: any, values?: any, callback?: any): any {
     if (callback === undefined) return this.#run(statement)
@@ -82,7 +82,7 @@ class Connection extends pg.Client {
   async #run(statement: pg.QueryConfig | string): Promise<pg.QueryResult> {
     try {
       const result = await super.query(statement as pg.QueryConfig)
-      // Postgres answers COMMIT so, and without an error, after a statement of the transaction has failed.
+      // Where a statement of the transaction has failed, Postgres responds to COMMIT with ROLLBACK, without an error.
       if (result.command === 'ROLLBACK' && textOf(statement) === 'COMMIT')
         throw new Error('The transaction was rolled back, since one of its statements had failed')
       return result
@@ -92,7 +92,7 @@ class Connection extends pg.Client {
     }
   }
 
-  /** Its response may still come, and until then whatever is asked next would wait behind it. */
+  /** Closes the connection after a read timeout: the response may still come, and the next statement would wait behind it. */
   #endIfLate(error: Error | undefined): void {
     if (error?.message !== 'Query read timeout') return
     const { connection } = this as unknown as { connection: { stream: { destroy(error: Error): void } } }
@@ -104,11 +104,11 @@ function textOf(statement: pg.QueryConfig | string): string {
   return typeof statement === 'string' ? statement : statement.text
 }
 
-/** Postgres tells the row that it refuses in the details of its error, and errors are logged: whose data it was is kept from there. */
+/** Removes rows from Postgres' errors: their details contain the refused row, and errors are logged, which must not show tenant data. */
 function hideRows(client: pg.PoolClient): void {
   const { connection } = client as unknown as { connection: EventEmitter }
   connection.prependListener('errorMessage', (error: pg.DatabaseError) => {
-    // The names of columns stay: by them Prisma tells which key was there already.
+    // The names of columns stay: Prisma reads from them which key existed already.
     error.detail = error.detail?.replace(/Failing row contains .*|(?<=^Key \([^)]*\))=.*/s, '')
     error.where = undefined
   })

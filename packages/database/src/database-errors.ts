@@ -1,15 +1,15 @@
 import pg from 'pg'
 import { Prisma } from './generated/client.js'
 
-/** Others were in the way for longer than anybody should wait. */
+/** Earlier work took longer than a caller should wait. */
 export class DatabaseBusy extends Error {}
 
-/** True where Postgres refused the data itself (SQLSTATE classes 22 and 23): trying the same row again cannot help. */
+/** True where Postgres refused the data itself (SQLSTATE classes 22 and 23). Another attempt with the same row cannot help. */
 export function isRowFault(error: unknown): boolean {
   return /^2[23]/.test(causeOf(error).sqlState)
 }
 
-/** True where Postgres was away, too busy to answer, or going down: the same call may work in a moment. */
+/** True where Postgres was away, too busy to respond, or shutting down. The same call may succeed in a moment. */
 export function isDatabaseAway(error: unknown): boolean {
   if (error instanceof DatabaseBusy) return true
   const { kind, sqlState } = causeOf(error)
@@ -18,18 +18,18 @@ export function isDatabaseAway(error: unknown): boolean {
   return sqlState === '' && error instanceof Error && awayMessages.test(error.message)
 }
 
-/** True where two transactions took the same locks in another order, or a serial order was broken. */
+/** True for a deadlock between transactions, and for a serialization failure. */
 export function isLockConflict(error: unknown): boolean {
   const { kind, sqlState } = causeOf(error)
   return kind === 'TransactionWriteConflict' || sqlState === '40001' || sqlState === '40P01'
 }
 
-/** True where Postgres gave a statement up and undid it: its time was over, it was cancelled, or it lost a deadlock. */
+/** True where Postgres cancelled a statement and undid it: after a timeout, a request to cancel it, or a lock conflict. */
 export function isGivenUp(error: unknown): boolean {
   return isLockConflict(error) || /^(57014|55P03)$/.test(causeOf(error).sqlState)
 }
 
-/** True where the schema has not been migrated to this point. */
+/** True where a table does not exist yet, since the schema is older than this code. */
 export function isTableMissing(error: unknown): boolean {
   const { kind, sqlState } = causeOf(error)
   return kind === 'TableDoesNotExist' || sqlState === '42P01'
@@ -45,9 +45,9 @@ const awayKinds = new Set([
   'AuthenticationFailed',
   'DatabaseDoesNotExist',
 ])
-// No connection from the pool in time; a transaction that could not begin, or was cut off.
+// P2024: the pool gave no connection in time. P2028: a transaction could not begin, or was cut off.
 const awayCodes = new Set(['P2024', 'P2028'])
-// What pg itself says, in words alone, when a connection or an answer does not come.
+// Errors of pg without a code, where no connection or no response came.
 const awayMessages =
   /Connection terminated|not queryable|timeout exceeded when trying to connect|Query read timeout|Connection ended/i
 
@@ -63,8 +63,8 @@ const socketCodes = new Set([
 ])
 
 /**
- * What Prisma's driver adapter reports: a kind of its own, and Postgres' five characters where it was Postgres that
- * spoke. What pg itself throws has those characters as its code, or the code of a socket's failure.
+ * Reads the cause of an error. Prisma's driver adapter reports a kind of its own, and the SQLSTATE where the error came from
+ * Postgres. An error of pg itself has the SQLSTATE as its code, or the code of a socket error.
  */
 function causeOf(error: unknown): { kind: string; sqlState: string } {
   if (error instanceof pg.DatabaseError) return { kind: '', sqlState: error.code ?? '' }

@@ -1,4 +1,4 @@
-/** Escapes a text for LIKE, and for Prisma's `contains`, which passes it to LIKE unchanged: % and _ are ordinary characters then. */
+/** Escapes % and _ in a text for LIKE, and for Prisma's `contains`, which passes its text to LIKE unchanged. */
 export function escapeLike(text: string): string {
   return text.replaceAll(/[\\%_]/g, '\\$&')
 }

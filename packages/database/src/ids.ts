@@ -7,7 +7,7 @@ let used = pool.length
 let msecs = 0
 let seq = 0
 
-/** A new UUID v7: ordered by time, and within one process by creation. Random bytes are fetched for many ids at once. */
+/** Creates a UUID v7: ordered by time, and within one process by creation. Random bytes are drawn for 256 ids at a time. */
 export function newId(): string {
   if (used === pool.length) {
     randomFillSync(pool)
@@ -18,31 +18,31 @@ export function newId(): string {
   const now = Date.now()
   if (now > msecs) {
     msecs = now
-    // 31 bits, so that there is room to count up within the millisecond.
+    // 31 of 32 bits, so that the sequence can be incremented within the millisecond.
     seq = random.readUInt32BE(0) >>> 1
   } else seq++
   return v7({ random, msecs, seq })
 }
 
-/** When an id was made (epoch ms), by the clock of the process that made it. */
+/** The time (epoch ms) at which an id was created, by the clock of the process that created it. */
 export function timeOf(id: string): number {
   return Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16)
 }
 
-/** The lowest id that could have been made at a time (epoch ms): rows before it are older. */
+/** The lowest id of a time (epoch ms): rows with lower ids are older. */
 export function firstIdOf(time: number): string {
   const hex = Math.trunc(time).toString(16).padStart(12, '0')
   return `${hex.slice(0, 8)}-${hex.slice(8)}-7000-8000-000000000000`
 }
 
-/** How much the clocks of two processes may differ (ms): an id carries the time of one process, a column often that of Postgres. */
+/** How much two clocks may differ (ms): an id contains the time of one process, and a column often that of Postgres. */
 export const clockSkewMs = 60 * 60 * 1_000
 
-/** Below and above all ids. */
+/** The ids below and above all others. */
 export const lowestId = '00000000-0000-0000-0000-000000000000'
 export const highestId = 'ffffffff-ffff-ffff-ffff-ffffffffffff'
 
-/** The lowest id of the same millisecond, whatever its version: executions have ids of both. */
+/** The lowest id of the same millisecond, of any UUID version: executions have ids of versions 7 and 8. */
 export function lowestIdLike(id: string): string {
   return id.slice(0, 13) + lowestId.slice(13)
 }
@@ -52,19 +52,19 @@ export function highestIdLike(id: string): string {
 }
 
 /**
- * The id of the execution of one rule for one event. It follows from the two (UUID v8: the event's timestamp, then
- * a digest), so a job that is delivered twice computes the same id, outside calls repeat under the same key, and
- * an event finds its executions without an index.
+ * The id of the execution of one rule for one event. It is computed from their ids (UUID v8: the event's timestamp, then a digest).
+ * So a job that is delivered twice gets the same execution id, repeated outside calls have the same idempotency key, and the
+ * executions of an event are found without an index of their own.
  */
 export function executionIdOf(event: { id: string; ruleId: string | null }, ruleId: string): string {
-  // Executed by hand: event and execution are one to one, so a caller can be told the id before it ran.
+  // A rule that was triggered manually: the event has one execution, so the caller gets the execution's id before it runs.
   if (event.ruleId !== null) return event.id
   const digest = hash('sha1', event.id + ruleId)
   const variant = '89ab'[Number.parseInt(digest.charAt(3), 16) & 3]
   return `${event.id.slice(0, 13)}-8${digest.slice(0, 3)}-${variant}${digest.slice(4, 7)}-${digest.slice(7, 19)}`
 }
 
-/** The id of a set of rules. It follows from what is in it (UUID v8), so whoever meets the same rules names them alike. */
+/** The id of a set of rules. It is a digest of the ids of its rules (UUID v8), so all workers compute the same id for the same set. */
 export function ruleSetIdOf(ruleIds: readonly string[]): string {
   const digest = hash('sha256', ruleIds.join(' '))
   return `${digest.slice(0, 8)}-${digest.slice(8, 12)}-8${digest.slice(12, 15)}-8${digest.slice(15, 18)}-${digest.slice(18, 30)}`

@@ -27,5 +27,11 @@ export {
 export { createKeyedMutex } from './keyed-mutex.js'
 export { findMembership, type Membership } from './memberships.js'
 export { diffSchemas, listMigrations, migrate } from './migrate.js'
-export { type Database, openDatabase, type WorkspaceDatabase, type WorkspaceTransaction } from './open.js'
+export {
+  type Database,
+  openDatabase,
+  type UnscopedSql,
+  type WorkspaceDatabase,
+  type WorkspaceTransaction,
+} from './open.js'
 export { findDatabaseFault, readSchemaState } from './schema-state.js'

@@ -6,7 +6,7 @@ export interface Membership {
   plan: Plan
 }
 
-/** What a user may do in a workspace; undefined for a stranger and for a workspace that does not exist. */
+/** Finds a user's role in a workspace and its plan; undefined where the user is no member, or the workspace does not exist. */
 export async function findMembership(
   database: Database,
   workspaceId: string,

@@ -3,7 +3,7 @@ import { migrate } from './migrate.js'
 const databaseUrl = process.env.DATABASE_URL
 if (!databaseUrl) {
   console.error(
-    'Set DATABASE_URL to the database that is to be migrated, as in postgresql://user:password@host:5432/name',
+    'Set DATABASE_URL to the database to migrate, as in postgresql://user:password@host:5432/name',
   )
   process.exit(1)
 }

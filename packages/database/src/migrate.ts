@@ -5,13 +5,12 @@ const migrationsDirectory = `${prismaDirectory}/migrations`
 const noFilters = { externalTables: [], externalEnums: [] }
 
 /**
- * Brings a database to the newest schema. Safe to call from many processes at once: the engine takes
- * Prisma's advisory lock.
+ * Migrates a database to the newest schema. Several processes may call it at the same time: the engine takes Prisma's advisory lock.
  *
  * @param databaseUrl a `postgresql://` URL whose role may create tables
  * @returns the names of the migrations that were applied, in order; empty when there was nothing to do
- * @throws when Postgres is away, or a migration fails. After a lock timeout it may be called again. Checksums of applied migrations
- * are kept, and not compared
+ * @throws where Postgres is away, or a migration fails. After a lock timeout it may be called again. Checksums of applied migrations
+ * are stored, and not compared
  */
 export async function migrate(databaseUrl: string): Promise<string[]> {
   const migrationsList = await readMigrations()
@@ -28,8 +27,8 @@ export async function migrate(databaseUrl: string): Promise<string[]> {
 }
 
 /**
- * The migration that waited too long for a lock. It has changed nothing, since what may wait stands alone in its migration, but the
- * engine would refuse every later run until somebody says so.
+ * Finds the migration that waited too long for a lock. It has changed nothing, since a statement that may wait has a migration of its
+ * own. But the engine refuses all later migrations until this one is marked as rolled back.
  */
 function findTimedOut(error: unknown): string | undefined {
   const { message } = error as Error
@@ -37,8 +36,8 @@ function findTimedOut(error: unknown): string | undefined {
 }
 
 /**
- * The SQL that leads from one Prisma schema to another; from nothing where `from` is omitted.
- * The engine wants a live connection, though the answer does not depend on it.
+ * Writes the SQL that changes one Prisma schema into another; an empty one where `from` is omitted. The engine requires a live
+ * connection, though the result does not depend on it.
  */
 export async function diffSchemas(
   databaseUrl: string,

@@ -3,7 +3,7 @@ import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { diffSchemas } from './migrate.js'
 import { prismaDirectory } from './schema-engine.js'
 
-// npm run migration -- <name>: writes the SQL that leads from the committed prisma/schema.prisma to the one on disk.
+// npm run migration -- <name>: writes the SQL that changes the committed prisma/schema.prisma into the one on disk.
 const name = process.argv[2]
 if (!name || !/^[a-z][a-z0-9_]*$/.test(name))
   exit('Name the migration in lower_snake_case, as in: npm run migration -- add_labels')
@@ -14,7 +14,7 @@ const committed = execFileSync('git', ['show', 'HEAD:prisma/schema.prisma'], {
 })
 const current = await readFile(`${prismaDirectory}/schema.prisma`, 'utf8')
 const sql = await diffSchemas(process.env.DATABASE_URL ?? '', committed, current)
-if (/^(--.*|\s*)$/.test(sql)) exit('prisma/schema.prisma says nothing new since the last commit.')
+if (/^(--.*|\s*)$/.test(sql)) exit('prisma/schema.prisma has not changed since the last commit.')
 
 const timestamp = new Date().toISOString().replaceAll(/\D/g, '').slice(0, 14)
 const directory = `${prismaDirectory}/migrations/${timestamp}_${name}`

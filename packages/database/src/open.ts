@@ -5,21 +5,26 @@ import { type Prisma, PrismaClient } from './generated/client.js'
 
 export type WorkspaceDatabase = ReturnType<typeof scopeToWorkspace>
 export type Database = ReturnType<typeof openDatabase>
-/** What a function given to `$transaction` gets. */
+/** The argument of a function that `$transaction` runs. */
 export type WorkspaceTransaction = Parameters<Parameters<WorkspaceDatabase['$transaction']>[0]>[0]
+/**
+ * Raw SQL of a workspace's database. It is not scoped: `forWorkspace` scopes operations on models, and cannot change a statement,
+ * so each statement has to name the workspace itself.
+ */
+export type UnscopedSql = Pick<WorkspaceDatabase, '$queryRaw'>
 
-/** So short (ms) that a renewal over a mute line is tried again before the lease ends. */
+/** So short (ms) that a renewal without a response is repeated before the lease ends. */
 const urgentMs = 2_500
 
 /**
- * Opens the connections to Postgres, and Prisma on top of them. They are of three kinds, so that nobody waits for the others:
+ * Opens the connections to Postgres, with Prisma on top. They are of three kinds, so that no kind waits for another:
  *
- *   statements     single statements, Prisma's and those of `run`: what is accepted, loaded and recorded
- *   transactions   interactive transactions, and nothing else
- *   urgent         one more, opened when it is first needed: what must not wait for a free connection
+ *   statements     single statements of Prisma and `run`, which accept, load and record
+ *   transactions   interactive transactions only
+ *   urgent         one more connection, opened when it is first needed, for statements that must not wait for a free one
  *
  * @param url `postgresql://…`
- * @param poolSize statements and transactions at a time; a third of them, at least one, is for transactions
+ * @param poolSize concurrent statements and transactions; a third of them, at least one, is for transactions
  */
 export function openDatabase(url: string, poolSize: number) {
   const transactionCount = Math.ceil(poolSize / 3)
@@ -31,22 +36,22 @@ export function openDatabase(url: string, poolSize: number) {
     adapter: new PrismaPg(transactions, { statementNameGenerator: nameStatement }),
   })
   return {
-    /** Sees every workspace: for the workspaces and members themselves, and for the few SQL files that carry a promise. */
+    /** Reads and writes all workspaces: for workspaces and members themselves, and for jobs that serve all tenants. */
     system: client,
-    /** The only other way to a tenant's tables: every query carries the workspace. */
+    /** Adds the workspace to every operation on a model. Raw SQL is not scoped: UnscopedSql. */
     forWorkspace: (workspaceId: string) => scopeToWorkspace(client, workspaceId),
     /**
-     * Runs a statement that comes by the thousand past Prisma, which would write the parameters as JSON twice more and read
-     * them once. It is prepared under its name once a connection, so its text must be constant.
+     * Runs a frequent statement without Prisma, which would serialize the parameters as JSON twice more and parse them once. Like
+     * all SQL, it is not scoped to a workspace. Each connection prepares it once under its name, so its text must be constant.
      *
      * @returns its rows
      */
     run: <Row extends object>(name: string, text: string, values: unknown[]): Promise<Row[]> =>
       runOn<Row>(statements, name, text, values),
-    /** The same on a connection that nothing else uses: for a sign of life, which must not wait for a free one. */
+    /** The same over the urgent connection: for the renewal of leases, which must not wait for a free connection. */
     runUrgent: <Row extends object>(name: string, text: string, values: unknown[]): Promise<Row[]> =>
       runOn<Row>(urgent, name, text, values),
-    /** Connections for statements and transactions at this moment; `waiting` are callers for whom there is none. */
+    /** The present number of connections for statements and transactions, and of callers that wait for one. */
     poolUse: () => ({
       busy: sumOf(pools, ({ totalCount, idleCount }) => totalCount - idleCount),
       idle: sumOf(pools, ({ idleCount }) => idleCount),
@@ -74,16 +79,16 @@ function sumOf(pools: pg.Pool[], read: (pool: pg.Pool) => number): number {
 }
 
 /**
- * A statement of Prisma's that begins with a comment of one word is prepared under that name, once a connection:
- * planning the ledger's costs as much as running it for one event. Its text must be constant. All other SQL goes
- * unnamed, or the many shapes of Prisma's queries would pile up in the server.
+ * Names a statement of Prisma's that begins with a comment of one word. Each connection prepares it once under that name: to plan a
+ * statement of the ledger costs as much as to run it for one event. Its text must be constant. All other statements have no name,
+ * since the many shapes of Prisma's queries would pile up in the server.
  */
 function nameStatement({ sql }: { sql: string }): string {
   const name = sql.startsWith('/*') ? /^\/\* (\w+) \*\//.exec(sql)?.[1] : undefined
   return name as string
 }
 
-/** The column that says whose row it is. Total by type: a new model does not compile until it is listed. */
+/** The column that names a row's workspace. The type requires all models: a new one does not compile until it is listed. */
 const workspaceColumn: Record<Prisma.ModelName, 'id' | 'workspaceId'> = {
   Workspace: 'id',
   Member: 'workspaceId',

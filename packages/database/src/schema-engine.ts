@@ -8,12 +8,11 @@ import pg from 'pg'
 export const prismaDirectory = fileURLToPath(new URL('../../../../prisma', import.meta.url))
 
 /**
- * Prisma's own schema engine, run as WebAssembly: the same ledger (`_prisma_migrations`) and rules as
- * `prisma migrate`, but nothing is downloaded. The package's entry expects a bundler that links `.wasm`
- * imports; here its two halves are joined by hand.
+ * Runs Prisma's own schema engine as WebAssembly. It uses the same table (`_prisma_migrations`) and rules as `prisma migrate`, and
+ * downloads nothing. The package's entry expects a bundler that links `.wasm` imports; this function links its two halves itself.
  *
- * The engine takes Prisma's advisory lock and leaves its release to the end of the connection. So there is exactly
- * one connection, and it ends with `use`: the next migrator must not wait for an idle one.
+ * The engine takes Prisma's advisory lock and never releases it: the lock ends with the connection. So there is exactly one
+ * connection, and it is closed when `use` ends. Otherwise the next migration would wait for an idle connection.
  */
 export async function withSchemaEngine<Result>(
   databaseUrl: string,
@@ -39,7 +38,7 @@ export async function withSchemaEngine<Result>(
   }
 }
 
-// Node has it, but its type comes only with the browser's libraries.
+// Node has WebAssembly, but its type is declared in the browser's libraries only.
 declare const WebAssembly: {
   instantiate(bytes: Uint8Array, imports: object): Promise<{ instance: { exports: Record<string, unknown> } }>
 }
@@ -51,7 +50,7 @@ function linkWebAssembly(): Promise<void> {
     const entry = import.meta.resolve('@prisma/schema-engine-wasm/schema_engine_bg')
     const wasm = await readFile(new URL('schema_engine_bg.wasm', entry))
     const { instance } = await WebAssembly.instantiate(wasm, {
-      './schema_engine_bg.js': { ...bindings, ...timeoutThatKeepsNobody() },
+      './schema_engine_bg.js': { ...bindings, ...unrefTimeout() },
     })
     bindings.__wbg_set_wasm(instance.exports)
     ;(instance.exports.__wbindgen_start as () => void)()
@@ -59,8 +58,8 @@ function linkWebAssembly(): Promise<void> {
   return linked
 }
 
-/** The engine leaves its ten seconds' limit for the lock ticking when it is done; that must not keep a process alive. */
-function timeoutThatKeepsNobody(): object {
+/** The engine does not clear its timeout of 10 s for the lock when it is done. The timer must not keep the process alive. */
+function unrefTimeout(): object {
   const name = Object.keys(bindings).find((key) => key.startsWith('__wbg_setTimeout_'))
   if (name === undefined) return {}
   return { [name]: (callback: () => void, delayMs: number) => setTimeout(callback, delayMs).unref() }

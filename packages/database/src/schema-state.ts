@@ -5,8 +5,8 @@ import type { Database } from './open.js'
 export type SchemaState = { is: 'current' } | { is: 'pending'; missing: string[] }
 
 /**
- * Whether every migration of this build has been applied. More of them are fine: in a rolling upgrade the old processes
- * go on over the new schema.
+ * Whether every migration of this build has been applied. Additional migrations are fine: during a rolling upgrade the old processes
+ * continue with the new schema.
  *
  * @throws where Postgres is away
  */
@@ -16,7 +16,7 @@ export async function readSchemaState(database: Database): Promise<SchemaState> 
   return missing.length === 0 ? { is: 'current' } : { is: 'pending', missing }
 }
 
-/** For a process that starts: what it still has to wait for, in words. */
+/** Describes why a starting process still has to wait for the database; undefined where it does not. */
 export async function findDatabaseFault(database: Database): Promise<string | undefined> {
   try {
     const state = await readSchemaState(database)
@@ -27,22 +27,22 @@ export async function findDatabaseFault(database: Database): Promise<string | un
   }
 }
 
+const readAppliedSql = `
+  SELECT migration_name AS name FROM _prisma_migrations WHERE finished_at IS NOT NULL AND rolled_back_at IS NULL`
+
 async function readApplied(database: Database): Promise<Set<string>> {
   try {
-    const rows = await database.run<{ name: string }>('read_migrations', statement, [])
+    const rows = await database.run<{ name: string }>('read_migrations', readAppliedSql, [])
     return new Set(rows.map(({ name }) => name))
   } catch (error) {
-    // Postgres answers, but nothing was ever migrated.
+    // Postgres responds, but no migration was ever applied.
     if (isTableMissing(error)) return new Set()
     throw error
   }
 }
 
-/** An address with several families fails with an error of errors, which has a code and no words. */
+/** A host with addresses of several families fails with an AggregateError, which has a code and no message. */
 function describe(error: unknown): string {
   const { message, code } = error as { message?: string; code?: string }
   return message || code || String(error)
 }
-
-const statement = `
-  SELECT migration_name AS name FROM _prisma_migrations WHERE finished_at IS NOT NULL AND rolled_back_at IS NULL`

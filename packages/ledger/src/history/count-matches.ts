@@ -1,6 +1,6 @@
-import { Prisma, type WorkspaceDatabase } from '@automation/database'
+import { Prisma, type UnscopedSql } from '@automation/database'
 
-/** No call changes more rows than this, and counting millions would take longer than a statement may. */
+/** No request changes more rows than this, and to count millions would take longer than a statement may. */
 export const maxCounted = 100_000
 
 /** How many rows a filter matches. */
@@ -11,9 +11,9 @@ export interface Matches {
   atLeast?: true
 }
 
-/** @param rows what follows FROM */
+/** @param rows the SQL that follows FROM, which names the workspace */
 export async function countMatches(
-  database: Pick<WorkspaceDatabase, '$queryRaw'>,
+  database: UnscopedSql,
   rows: Prisma.Sql,
 ): Promise<Matches> {
   const [found] = await database.$queryRaw<{ count: number }[]>(

@@ -1,4 +1,4 @@
-import { Prisma, type WorkspaceDatabase, type WorkspaceTransaction } from '@automation/database'
+import { Prisma, type UnscopedSql, type WorkspaceTransaction } from '@automation/database'
 import { skippedAfterFailure } from '@automation/engine'
 import { countMatches, type Matches } from './count-matches.js'
 import { joinNarrowing, type Narrowing } from './narrowing.js'
@@ -74,7 +74,7 @@ export function reopenExecutions(
 
 /** Counts the executions that can be reopened. */
 export function countRetryable(
-  database: Pick<WorkspaceDatabase, '$queryRaw'>,
+  database: UnscopedSql,
   narrowing: Narrowing,
   version: VersionToRun,
 ): Promise<Matches> {

@@ -1,4 +1,4 @@
-import { Prisma, type WorkspaceDatabase } from '@automation/database'
+import { Prisma, type UnscopedSql } from '@automation/database'
 import { countMatches, type Matches } from './count-matches.js'
 import { joinNarrowing, type Narrowing } from './narrowing.js'
 
@@ -11,7 +11,7 @@ export interface ReplayableEvent {
 
 /** @param after the id of an event; only those behind it are counted */
 export function countReplayable(
-  database: Pick<WorkspaceDatabase, '$queryRaw'>,
+  database: UnscopedSql,
   narrowing: Narrowing,
   after: string | undefined,
 ): Promise<Matches> {
@@ -20,7 +20,7 @@ export function countReplayable(
 
 /** Reads events that may be replayed, the oldest first. */
 export function findReplayable(
-  database: Pick<WorkspaceDatabase, '$queryRaw'>,
+  database: UnscopedSql,
   narrowing: Narrowing,
   after: string | undefined,
   limit: number,

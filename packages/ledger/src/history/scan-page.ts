@@ -1,4 +1,4 @@
-import { Prisma, type WorkspaceDatabase } from '@automation/database'
+import { Prisma, type UnscopedSql } from '@automation/database'
 import type { Narrowing } from './narrowing.js'
 
 /** How many rows are read for one page, however few of them it lists: a list of rare rows has short pages, and takes bounded time. */
@@ -18,7 +18,7 @@ export interface ScannedPage<Row> {
  * @param before the `end` of the page before
  */
 export async function scanPage<Row extends { id: string }>(
-  database: Pick<WorkspaceDatabase, '$queryRaw'>,
+  database: UnscopedSql,
   table: Prisma.Sql,
   columns: Prisma.Sql,
   { range, rest }: Narrowing,
