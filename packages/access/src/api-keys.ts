@@ -50,9 +50,7 @@ export const ApiKeyToCreate = Type.Object(
 
 const maxUsableKeys = 100
 
-/**
- * @throws Refused where the time of expiry is none or over, or the workspace has 100 keys in use
- */
+/** @throws Refused where the expiry is no time in the future, or the workspace has 100 keys in use */
 export function createApiKey(
   administrator: Administrator,
   { name, scopes, expiresAt }: Type.Static<typeof ApiKeyToCreate>,
@@ -87,13 +85,13 @@ export function createApiKey(
   })
 }
 
-/** The newest first; those that were revoked or have expired too. */
+/** Lists all keys, the newest first, with the revoked and expired ones. */
 export async function listApiKeys(database: WorkspaceDatabase): Promise<ApiKey[]> {
   const rows = await database.apiKey.findMany({ orderBy: { id: 'desc' } })
   return rows.map(present)
 }
 
-/** From the next request on the key is none. Revoking again changes nothing. @throws Refused where there is no such key */
+/** Revokes a key from the next request on. To revoke it again changes nothing. @throws Refused where there is no such key */
 export function revokeApiKey(administrator: Administrator, id: string): Promise<ApiKey> {
   return changeWorkspace(administrator, async (transaction) => {
     const found = isUuid(id) ? await transaction.apiKey.findUnique({ where: { id } }) : null
@@ -107,20 +105,20 @@ export function revokeApiKey(administrator: Administrator, id: string): Promise<
   })
 }
 
-/** The id within a text that looks like a key; undefined for any other text. */
+/** Reads the id from a text with the form of a key; undefined for any other text. */
 export function readApiKeyId(text: string): string | undefined {
   return /^ark_([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})_[A-Za-z0-9_-]{43}$/.exec(text)?.[1]
 }
 
-/** SHA-256 is enough: a key is 32 random bytes, nothing that could be guessed. */
+/** SHA-256 suffices: a key contains 32 random bytes, which nobody can guess. */
 export function hashApiKey(key: string): Buffer<ArrayBuffer> {
   return Buffer.from(hash('sha256', key, 'hex'), 'hex')
 }
 
-// With a zone a time may lie beyond the year 9999: Postgres keeps it, but it cannot be read again.
+// A time with a zone may be after the year 9999. Postgres stores it, but it cannot be parsed again.
 const lastExpiry = Date.UTC(9999, 11, 31)
 
-/** Says what is wrong with the expiry of a key that is to be created. */
+/** Describes the fault of a new key's expiry; undefined where there is none. */
 export function findExpiryFault(expiresAt: string): string | undefined {
   const time = parseTimestamp(expiresAt)
   const isAhead = time > Date.now() && time <= lastExpiry

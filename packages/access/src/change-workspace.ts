@@ -4,20 +4,20 @@ import type { AuditAction } from './audit.js'
 import { Refused } from './refused.js'
 import { publishChanges, type ServiceEvent } from './service-events.js'
 
-/** They would wait for the workspace's row anyway, and a pool has few connections to wait with. */
+/** Changes of a workspace wait here instead of for its row: a waiting transaction would hold one of the pool's few connections. */
 const serialize = createKeyedMutex(5_000)
 
-/** On whose behalf a workspace is changed: every change leaves an entry in its audit log. */
+/** The author of a change. Every change writes an entry to the workspace's audit log. */
 export interface Administrator {
   database: Database
   workspaceId: string
   /** `user:<sub>`, `api_key:<id>` or `cli:<system user>` */
   actor: string
-  /** Adds the jobs of events that were committed, best effort. Without it they wait some seconds for the sweeper. */
+  /** Adds the jobs of committed events, best effort. Without it, the sweeper adds them some seconds later. */
   publish?(events: ServiceEvent[]): void
 }
 
-/** What the audit log tells of a change beside who made it. */
+/** An entry of the audit log, without its author. */
 export interface Entry {
   action: AuditAction
   subject: string
@@ -26,19 +26,18 @@ export interface Entry {
 
 export interface Change<Result> {
   result: Result
-  /** A list where several things were changed; undefined, or an empty list, where all was so already. */
+  /** A list where several things were changed; undefined, or an empty list, where nothing was changed. */
   entry: Entry | Entry[] | undefined
-  /** What the change itself has told subscriptions, beside what follows from its entries. */
-  told?: ServiceEvent[]
+  /** Events that the change itself published, beside those that follow from its entries. */
+  published?: ServiceEvent[]
 }
 
 /**
- * Changes a workspace, writes down who did, and tells the subscribers, in one transaction. Changes of one workspace happen
- * one after another, so a rule about all of its members, keys or secrets holds whoever else is at work.
+ * Changes a workspace, writes its audit log and publishes to subscribers, in one transaction. The changes of a workspace happen one
+ * after another, so a check over all of its members, keys or secrets holds despite concurrent requests.
  *
- * @param timeoutMs how long it may take; a change of many things needs more than the usual 5 s
- * @throws Refused where the workspace does not exist, DatabaseBusy where other changes took too long, and whatever the
- * change throws
+ * @param timeoutMs of the transaction; a change of many things needs more than the usual 5 s
+ * @throws Refused where the workspace does not exist, DatabaseBusy where earlier changes took too long, and what `change` throws
  */
 export async function changeWorkspace<Result>(
   { database, workspaceId, actor, publish }: Administrator,
@@ -51,19 +50,17 @@ export async function changeWorkspace<Result>(
     )
     if (locked.length === 0) throw new Refused('not_found', 'Workspace not found')
     const changed = await change(transaction)
-    const { result, told = [] } = changed
+    const { result, published = [] } = changed
     const entries = listEntries(changed)
-    if (entries.length === 0) return { result, told }
+    if (entries.length === 0) return { result, published }
     const at = await writeAudits(transaction, { workspaceId, actor }, entries)
-    return {
-      result,
-      told: [...told, ...(await publishChanges(transaction, { workspaceId, actor, at }, entries))],
-    }
+    const fromEntries = await publishChanges(transaction, { workspaceId, actor, at }, entries)
+    return { result, published: [...published, ...fromEntries] }
   }
-  const { result, told } = await serialize(workspaceId, () =>
+  const { result, published } = await serialize(workspaceId, () =>
     database.forWorkspace(workspaceId).$transaction(work, { timeout: timeoutMs }),
   )
-  if (told.length > 0) publish?.(told)
+  if (published.length > 0) publish?.(published)
   return result
 }
 

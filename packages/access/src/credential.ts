@@ -1,12 +1,13 @@
 import { Type } from 'typebox'
 
+// routes/responses.ts of the API has its own `Timestamp` and `orNull`: this package must not depend on an app, and its schemas need both.
 export const Timestamp = Type.String({ format: 'date-time' })
 
 export function orNull<Schema extends Type.TSchema>(schema: Schema) {
   return Type.Union([schema, Type.Null()])
 }
 
-/** What keys and secrets tell alike; null where nothing of the kind has happened. */
+/** The times of a key or a secret; null where that has not happened. */
 export const credentialTimes = {
   createdAt: Timestamp,
   revokedAt: orNull(Timestamp),

@@ -26,7 +26,7 @@ export type Member = Type.Static<typeof Member>
 
 const fields = { userId: true, role: true, createdAt: true } as const
 
-/** The oldest first. */
+/** Lists all members, the oldest first. */
 export async function listMembers(database: WorkspaceDatabase): Promise<Member[]> {
   const members = await database.member.findMany({
     select: fields,
@@ -38,7 +38,7 @@ export async function listMembers(database: WorkspaceDatabase): Promise<Member[]
 /**
  * Adds a member, or changes its role.
  *
- * @throws Refused where nobody would be left who may manage the workspace
+ * @throws Refused where the workspace would lose its last admin
  */
 export function putMember(
   administrator: Administrator,
@@ -77,12 +77,12 @@ export function removeMember(administrator: Administrator, userId: string): Prom
   })
 }
 
-/** True for a text that can be the `sub` of a token, and stored. */
+/** Whether a text can be the `sub` of a token, and be stored. */
 export function isUserId(text: string): boolean {
   return text.length > 0 && text.length <= 255 && text.isWellFormed() && !text.includes('\0')
 }
 
-/** @throws Refused for a text that the `sub` of no token can be */
+/** @throws Refused for a text that cannot be the `sub` of a token */
 export function refuseBadUserId(userId: string, field = 'userId'): void {
   if (!isUserId(userId))
     throw new Refused('invalid', 'Must be 1 to 255 characters, none of them NUL or half of one', field)

@@ -1,4 +1,4 @@
-/** A change that is turned down on purpose; the API and the command line tell it each in its own way. */
+/** A change that was refused on purpose. The API and the command line present it each in its own way. */
 export class Refused extends Error {
   readonly kind: 'not_found' | 'conflict' | 'invalid'
   /** The faulty field, where the kind is `invalid`. */

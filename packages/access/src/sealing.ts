@@ -1,10 +1,10 @@
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto'
 
-/** Encrypts what must be read again, so that a copy of the database alone gives nothing away. */
+/** Encrypts values that the service has to read again, so that a copy of the database alone reveals none of them. */
 export interface Sealer {
-  /** @param context what it belongs to; opening it under another one fails */
+  /** @param context the owner of the value; it cannot be opened under another context */
   seal(plain: Buffer, context: string): Buffer<ArrayBuffer>
-  /** @throws Error where the key is another one, the context is, or a byte was changed */
+  /** @throws Error where the key or the context differs, or a byte was changed */
   open(sealed: Uint8Array, context: string): Buffer
 }
 
@@ -13,7 +13,7 @@ const nonceBytes = 12
 const tagBytes = 16
 
 /**
- * AES-256-GCM. What is sealed is nonce (12 bytes, random), tag (16 bytes), then the encrypted bytes.
+ * Creates a sealer with AES-256-GCM. A sealed value is a random nonce (12 bytes), the tag (16 bytes), then the encrypted bytes.
  *
  * @param encryptionKey 32 bytes in base64
  */

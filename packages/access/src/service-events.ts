@@ -20,43 +20,44 @@ export const ServiceEventType = Type.Enum(
 )
 export type ServiceEventType = Type.Static<typeof ServiceEventType>
 
-/** Sent to one subscription that is tried out, whatever it has subscribed to. */
+/** Sent to one subscription to test it, whichever types it has subscribed to. */
 export const pingType = 'subscription.ping'
 
 /** An event that was accepted for one subscription. */
 export type ServiceEvent = Delivery
 
-/** Those of the workspace alone. */
+/** Scoped to one workspace. */
 type Tables = Pick<WorkspaceTransaction, 'event' | 'rule' | 'subscription'>
 
 /**
- * Tells an event to every active subscription that wants to hear of its type: a row of `events` for each. So it belongs into the
- * transaction of what it tells of. After the commit its caller should add a job for each of the returned events; the sweeper
- * adds those that nobody did.
+ * Publishes an event to every active subscription to its type, as a row of `events` for each. Call it in the transaction of the
+ * change that it reports. After the commit, the caller should add a job for each of the returned events; the sweeper adds the
+ * missing ones.
  */
 export async function publish(
   tables: Tables,
   event: { workspaceId: string; type: ServiceEventType; data: object },
 ): Promise<ServiceEvent[]> {
-  return tellSubscriptions(tables, await findSubscribers(tables, event.type), event)
+  return deliverTo(tables, await findSubscribers(tables, event.type), event)
 }
 
-/** Publishes changes that the audit log tells of, those that may be subscribed to. */
+/** Publishes those entries of the audit log whose action is a type of ServiceEventType. */
 export async function publishChanges(
   tables: Tables,
   { workspaceId, actor, at }: { workspaceId: string; actor: string; at: Date },
   entries: { action: string; subject: string; details?: object }[],
 ): Promise<ServiceEvent[]> {
-  const told = entries.filter(({ action }) => isServiceEventType(action))
-  if (told.length === 0) return []
+  const publishable = entries.filter(({ action }) => isServiceEventType(action))
+  if (publishable.length === 0) return []
+  const types = [...new Set(publishable.map(({ action }) => action))]
   const subscribers = await tables.subscription.findMany({
-    where: { isActive: true, eventTypes: { hasSome: [...new Set(told.map(({ action }) => action))] } },
+    where: { isActive: true, eventTypes: { hasSome: types } },
     select: { id: true, eventTypes: true },
   })
   if (subscribers.length === 0) return []
-  const names = await findRuleNames(tables, told)
-  const events = told.flatMap(({ action: type, subject: ruleId, details }) => {
-    // Of a rule that was deleted its entry knows the name.
+  const names = await findRuleNames(tables, publishable)
+  const events = publishable.flatMap(({ action: type, subject: ruleId, details }) => {
+    // The entry of a deleted rule contains its name.
     const data = { ruleId, ...names.get(ruleId), ...details, actor, at: at.toISOString() }
     return subscribers
       .filter(({ eventTypes }) => eventTypes.includes(type))
@@ -65,8 +66,8 @@ export async function publishChanges(
   return acceptDeliveries(tables, workspaceId, events)
 }
 
-/** Writes the events that are to be told, one for each subscription. */
-export function tellSubscriptions(
+/** Writes an event for each of these subscriptions. */
+export function deliverTo(
   tables: Pick<Tables, 'event'>,
   subscriptionIds: string[],
   { workspaceId, type, data }: { workspaceId: string; type: string; data: object },
@@ -75,13 +76,13 @@ export function tellSubscriptions(
   return acceptDeliveries(tables, workspaceId, events)
 }
 
-const known: ReadonlySet<string> = new Set(ServiceEventType.enum)
+const serviceEventTypes: ReadonlySet<string> = new Set(ServiceEventType.enum)
 
 function isServiceEventType(type: string): boolean {
-  return known.has(type)
+  return serviceEventTypes.has(type)
 }
 
-/** A workspace has few subscriptions, and an index leads to them. */
+/** A workspace has few subscriptions, and there is an index. */
 async function findSubscribers({ subscription }: Tables, type: ServiceEventType): Promise<string[]> {
   const subscribers = await subscription.findMany({
     where: { isActive: true, eventTypes: { has: type } },

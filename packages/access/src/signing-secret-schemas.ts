@@ -9,7 +9,8 @@ export const Provider = Type.String({
     'Name of the provider in the path of its webhooks: lowercase letters, digits, dots, dashes and underscores',
 })
 
-const Party = Type.String({
+/** The API calls it `provider`; outgoing secrets came later. */
+const Counterparty = Type.String({
   pattern,
   description:
     'incoming: the name of the provider. outgoing: the host that SEND_WEBHOOK calls, or the id of a subscription. Lowercase letters, digits, dots, dashes and underscores.',
@@ -52,7 +53,7 @@ export type NewSigningSecret = Type.Static<typeof NewSigningSecret>
 
 export const SigningSecretToCreate = Type.Object(
   {
-    provider: Party,
+    provider: Counterparty,
     direction: Type.Optional(SecretDirection),
   },
   { additionalProperties: false, title: 'SigningSecretToCreate' },

@@ -37,7 +37,7 @@ export function createSigningSecret(
   })
 }
 
-/** The secret alone, for a change that makes more than it. @throws Refused where the workspace has 50 such secrets in use */
+/** Adds a secret as part of a larger change. @throws Refused where the workspace has 50 such secrets in use */
 export async function addSigningSecret(
   transaction: WorkspaceTransaction,
   sealer: Sealer,
@@ -58,12 +58,12 @@ export async function addSigningSecret(
   return present(await transaction.signingSecret.create({ data: { ...fields, id, sealed } }))
 }
 
-/** The newest first; those that were retired or revoked too. */
+/** Lists secrets, the newest first, with the retired and revoked ones. */
 export async function listSigningSecrets(
   database: WorkspaceDatabase,
-  wanted: { direction?: SecretDirection; provider?: string } = {},
+  filter: { direction?: SecretDirection; provider?: string } = {},
 ): Promise<SigningSecret[]> {
-  const { direction, provider } = wanted
+  const { direction, provider } = filter
   const rows = await database.signingSecret.findMany({
     where: {
       ...(direction === undefined ? {} : { direction }),
@@ -75,7 +75,7 @@ export async function listSigningSecrets(
 }
 
 /**
- * Lets a secret sign for a while longer, until its sender has the next one. The overlap may be changed later.
+ * Retires a secret after an overlap, in which it still signs until its sender has the next one. The overlap may be changed later.
  *
  * @throws Refused where there is no such secret, or it was revoked
  */
@@ -100,7 +100,7 @@ export function retireSigningSecret(
   })
 }
 
-/** From the next webhook on it signs nothing. Revoking again changes nothing. @throws Refused where there is no such secret */
+/** Revokes a secret from the next webhook on. To revoke it again changes nothing. @throws Refused where there is no such secret */
 export function revokeSigningSecret(administrator: Administrator, id: string): Promise<SigningSecret> {
   return changeWorkspace(administrator, async (transaction) => {
     const found = await findSecret(transaction, id)
@@ -113,12 +113,12 @@ export function revokeSigningSecret(administrator: Administrator, id: string): P
   })
 }
 
-/** What a sealed secret is bound to: in another row it cannot be opened. */
+/** The context of a sealed secret: it cannot be opened in another row. */
 export function sealingContext({ id, workspaceId }: { id: string; workspaceId: string }): string {
   return `signing-secret/${workspaceId}/${id}`
 }
 
-/** What a secret is worth at a moment (epoch ms). */
+/** The state of a secret at a time (epoch ms). */
 export function signingSecretState(
   { retiresAt, revokedAt }: { retiresAt: Date | null; revokedAt: Date | null },
   now: number,

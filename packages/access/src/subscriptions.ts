@@ -7,7 +7,7 @@ import type { Type } from 'typebox'
 import { type Administrator, changeWorkspace } from './change-workspace.js'
 import { Refused } from './refused.js'
 import type { Sealer } from './sealing.js'
-import { pingType, type ServiceEventType, tellSubscriptions } from './service-events.js'
+import { deliverTo, pingType, type ServiceEventType } from './service-events.js'
 import { addSigningSecret } from './signing-secrets.js'
 import type {
   NewSubscription,
@@ -16,7 +16,7 @@ import type {
   SubscriptionToUpdate,
 } from './subscription-schemas.js'
 
-/** How what could not be delivered is tried again: the last time after 11 hours on average, and 21 at most. */
+/** The retries of a delivery: the last one after 11 hours on average, and 21 at most. */
 export const subscriptionRetry = {
   attempts: 15,
   backoff: 'exponential',
@@ -41,8 +41,8 @@ export function createSubscription(
       throw new Refused('conflict', `A workspace may have ${maxSubscriptions} subscriptions`)
     const data = { id, workspaceId, url, description, eventTypes, isActive }
     const row = await transaction.subscription.create({ data })
-    const party = { workspaceId, direction: 'outgoing', provider: id } as const
-    const { id: secretId } = await addSigningSecret(transaction, sealer, party, secret)
+    const secretFields = { workspaceId, direction: 'outgoing', provider: id } as const
+    const { id: secretId } = await addSigningSecret(transaction, sealer, secretFields, secret)
     return {
       result: { ...present(row), secret },
       entry: {
@@ -54,13 +54,13 @@ export function createSubscription(
   })
 }
 
-/** All of a workspace, the newest first. */
+/** Lists all subscriptions of a workspace, the newest first. */
 export async function listSubscriptions(database: Database, workspaceId: string): Promise<Subscription[]> {
   const rows = await database.forWorkspace(workspaceId).subscription.findMany({ orderBy: { id: 'desc' } })
   return rows.map(present)
 }
 
-/** null where the workspace has none with this id. */
+/** @returns null where the workspace has no subscription with this id */
 export async function findSubscription(
   database: Database,
   workspaceId: string,
@@ -71,7 +71,7 @@ export async function findSubscription(
   return row && present(row)
 }
 
-/** @throws Refused where there is none */
+/** @throws Refused where there is no such subscription */
 export async function readSubscription(
   database: Database,
   workspaceId: string,
@@ -82,7 +82,7 @@ export async function readSubscription(
   return subscription
 }
 
-/** What still waits goes to the new URL. @throws Refused where there is none, or for a URL that cannot be called */
+/** Deliveries that wait go to a new URL. @throws Refused where there is no such subscription, or for a URL that cannot be called */
 export function updateSubscription(
   administrator: Administrator,
   id: string,
@@ -105,7 +105,7 @@ export function updateSubscription(
   })
 }
 
-/** Nothing is sent to it any more, and its secrets sign no more. @throws Refused where there is none */
+/** Deletes a subscription, cancels its deliveries and revokes its secrets. @throws Refused where there is no such subscription */
 export function deleteSubscription(administrator: Administrator, id: string): Promise<void> {
   return changeWorkspace(administrator, async (transaction) => {
     const row = await findRow(transaction, id)
@@ -122,21 +122,26 @@ export function deleteSubscription(administrator: Administrator, id: string): Pr
   })
 }
 
-/** Sends it something to try it out. @returns the delivery's id. @throws Refused where there is none, or it is not active */
+/**
+ * Sends a test event to a subscription.
+ *
+ * @returns the delivery's id
+ * @throws Refused where there is no such subscription, or it is not active
+ */
 export function pingSubscription(administrator: Administrator, id: string): Promise<string> {
   const { workspaceId } = administrator
   return changeWorkspace(administrator, async (transaction) => {
     const row = await findRow(transaction, id)
     if (!row.isActive) throw new Refused('conflict', 'The subscription is switched off')
     const data = { subscriptionId: row.id, at: new Date().toISOString() }
-    const told = await tellSubscriptions(transaction, [row.id], { workspaceId, type: pingType, data })
-    return { result: told[0]?.id ?? '', entry: undefined, told }
+    const published = await deliverTo(transaction, [row.id], { workspaceId, type: pingType, data })
+    return { result: published[0]?.id ?? '', entry: undefined, published }
   })
 }
 
-/** Says what is wrong with the URL of a subscription. */
+/** Describes the fault of a subscription's URL; undefined where there is none. */
 export function findSubscriptionUrlFault(url: string): string | undefined {
-  // What `URL` overlooks, and what a rule's config would fill in.
+  // `URL` accepts white space and control characters; placeholders are for the config of rules.
   if (httpUrl(url) !== undefined || /[\s\p{Cc}]/u.test(url)) return 'Must be an http or https URL'
   if (url.includes('{{')) return 'Must have no placeholders'
   const { username, password } = new URL(url)

@@ -1,9 +1,9 @@
 import { SignJWT } from 'jose'
 
-/** JWT_ISSUER and JWT_AUDIENCE of every product started here. */
+/** JWT_ISSUER and JWT_AUDIENCE of every product that the launcher starts. */
 export const tokenParty = 'automation-rules'
 
-/** A JSON Web Token (HS256) that an API with this secret, issuer and audience takes for this user. */
+/** Creates a JSON Web Token (HS256) for a user, for an API with this secret, issuer and audience. */
 export async function mintToken(options: {
   secret: string
   userId: string

@@ -9,15 +9,15 @@ export const Plan = Type.Enum(['standard', 'enterprise'], {
   title: 'Plan',
   description: 'The plan sets the rate limit of the workspace’s members and keys.',
 })
-/** How many failures in a row switch a rule off; null is for never. */
+/** How many failures in a row deactivate a rule. */
 export const AutoPauseAfter = Type.Integer({ minimum: 3, maximum: 1_000 })
-// In one schema and not as a union: a fault is told once.
+// One schema instead of a union reports a fault once.
 const AutoPauseAfterOrNever = Type.Unsafe<number | null>({
   ...AutoPauseAfter,
   type: ['integer', 'null'],
   description: 'Number of consecutive failures after which the service switches a rule off. null: never.',
 })
-/** For how many days events that are done, and their executions, are kept. */
+/** How many days events that are done are kept, with their executions. */
 export const RetentionDays = Type.Integer({ minimum: 1, maximum: 3_650 })
 const RetentionDaysOrDefault = Type.Unsafe<number | null>({
   ...RetentionDays,
@@ -68,7 +68,7 @@ const fields = {
   createdAt: true,
 } as const
 
-/** A new workspace with its first admin. */
+/** Creates a workspace with its first admin. */
 export function createWorkspace(
   { database, actor }: Pick<Administrator, 'database' | 'actor'>,
   {
@@ -97,7 +97,7 @@ export function createWorkspace(
 }
 
 /**
- * @param check throws where a workspace that is as this one is now may not be changed so
+ * @param check throws where the present state of the workspace does not allow the change
  * @throws Refused where it does not exist
  */
 export function updateWorkspace(
@@ -134,7 +134,7 @@ export async function findWorkspace(
   return present(workspace)
 }
 
-/** All workspaces, or those of which a user is a member; the oldest first. */
+/** Lists all workspaces, or those of which a user is a member, the oldest first. */
 export async function listWorkspaces(database: Database, userId?: string): Promise<Workspace[]> {
   const workspaces = await database.system.workspace.findMany({
     where: userId === undefined ? {} : { members: { some: { userId } } },
