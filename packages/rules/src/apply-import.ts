@@ -6,20 +6,25 @@ import { changeRules } from './change-rules.js'
 import { createRules } from './create-rules.js'
 import { deleteRules } from './delete-rules.js'
 import { type Changes, type ImportOptions, type ImportPlan, planImport } from './plan-import.js'
-import { tellCreated, tellDeleted, tellUpdated } from './rule-entries.js'
+import { createdEntry, deletedEntry, updatedEntry } from './rule-entries.js'
 import type { RuleFile } from './rule-file.js'
 import { saveRules } from './save-rules.js'
-import { insertTemplates, saveTemplate, tellTemplateCreated, tellTemplateDeleted } from './write-templates.js'
+import {
+  createdTemplateEntry,
+  deletedTemplateEntry,
+  insertTemplates,
+  saveTemplate,
+} from './write-templates.js'
 
-const patienceMs = 60_000
-const maxTold = 5
+const timeoutMs = 60_000
+const maxNamed = 5
 
 /**
- * Does what a plan says: all of it, in one transaction, or nothing. It is made anew under the lock of the workspace, so what
- * is done is what was shown.
+ * Applies a plan in one transaction, completely or not at all. The plan is computed again under the lock of the workspace, so the
+ * changes are those that were shown.
  *
- * @param shown the plan that somebody has agreed to
- * @throws Refused where the workspace has changed since, so that the plan would be another one
+ * @param shown the plan that the user has confirmed
+ * @throws Refused where the workspace has changed since, so that the plan differs
  */
 export function applyImport(
   administrator: Administrator,
@@ -38,10 +43,10 @@ export function applyImport(
     ]
     return { result: undefined, entry }
   }
-  return changeRules(administrator, work, patienceMs)
+  return changeRules(administrator, work, timeoutMs)
 }
 
-/** What is deleted goes first: it makes room. */
+/** Deletes first: the deleted rules do not count towards the limit. */
 async function applyRules(
   transaction: WorkspaceTransaction,
   administrator: Administrator,
@@ -52,9 +57,9 @@ async function applyRules(
   const saved = await saveRules(transaction, administrator, toChange)
   const created = await createRules(transaction, administrator, toCreate)
   return [
-    ...toDelete.map((rule, index) => tellDeleted(rule, cancelled[index] ?? 0)),
-    ...saved.map(tellUpdated).filter((entry) => entry !== undefined),
-    ...created.map(tellCreated),
+    ...toDelete.map((rule, index) => deletedEntry(rule, cancelled[index] ?? 0)),
+    ...saved.map(updatedEntry).filter((entry) => entry !== undefined),
+    ...created.map(createdEntry),
   ]
 }
 
@@ -65,11 +70,11 @@ async function applyTemplates(
 ): Promise<Entry[]> {
   const ids = toDelete.map(({ id }) => id)
   if (ids.length > 0) await transaction.emailTemplate.deleteMany({ where: { id: { in: ids } } })
-  const entries = toDelete.map(tellTemplateDeleted)
+  const entries = toDelete.map(deletedTemplateEntry)
   for (const { found, fields } of toChange)
     entries.push((await saveTemplate(transaction, found, fields)).entry)
   const created = await insertTemplates(transaction, workspaceId, toCreate)
-  return [...entries, ...created.map(tellTemplateCreated)]
+  return [...entries, ...created.map(createdTemplateEntry)]
 }
 
 function refuseOtherPlan(shown: ImportPlan, now: ImportPlan): void {
@@ -80,22 +85,22 @@ function refuseOtherPlan(shown: ImportPlan, now: ImportPlan): void {
     ),
   ]
   if (differing.length === 0) return
-  const more = differing.length > maxTold ? ` and ${differing.length - maxTold} more` : ''
-  const list = `${differing.slice(0, maxTold).join(', ')}${more}`
+  const more = differing.length > maxNamed ? ` and ${differing.length - maxNamed} more` : ''
+  const list = `${differing.slice(0, maxNamed).join(', ')}${more}`
   throw new Refused('conflict', `Changed since the plan was made: ${list}. Nothing was applied`)
 }
 
-/** The names of those to which something else would happen. */
+/** The names of the items for which the two plans differ. */
 function listDifferences<Fields extends { name: string }, Found extends { name: string }>(
   shown: Changes<Fields, Found>,
   now: Changes<Fields, Found>,
 ): string[] {
-  const [before, after] = [listFates(shown), listFates(now)]
+  const [before, after] = [stepsByName(shown), stepsByName(now)]
   const names = new Set([...before.keys(), ...after.keys()])
   return [...names].filter((name) => !isDeepStrictEqual(before.get(name), after.get(name)))
 }
 
-function listFates<Fields extends { name: string }, Found extends { name: string }>(
+function stepsByName<Fields extends { name: string }, Found extends { name: string }>(
   changes: Changes<Fields, Found>,
 ): Map<string, unknown> {
   const { toCreate, toChange, toDelete, unchanged } = changes

@@ -2,8 +2,8 @@ import { actionDefinitions, type Condition, type RuleDefinition } from '@automat
 import type { RuleFields } from './rule-fields.js'
 
 /**
- * A rule with its keys in one order, wherever it came from: the same rules give the same file, and a comparison of two shows
- * nothing but differences. What is free (a webhook's body and headers, a mail's variables, an event's data) stays as it is.
+ * Arranges the keys of a rule in one order, whatever its source: the same rules give the same file, and a diff of two files shows
+ * real differences only. Free-form parts (a webhook's body and headers, a mail's variables, an event's data) stay as they are.
  */
 export function arrangeRule<Fields extends RuleFields>(fields: Fields) {
   const { conditions, actions } = fields as unknown as RuleDefinition
@@ -45,7 +45,7 @@ function arrangeAction(action: RuleDefinition['actions'][number]): object {
   ])
 }
 
-/** Those that are named come first, in that order. */
+/** The named keys come first, in the order of the names. */
 function arrangeKeys<Value extends object>(value: Value, names: string[]): Value {
   const known = names.filter((name) => Object.hasOwn(value, name))
   const others = Object.keys(value).filter((name) => !names.includes(name))

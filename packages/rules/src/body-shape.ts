@@ -1,12 +1,13 @@
 import { type Fault, sharedSchemas } from '@automation/engine'
 import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv'
 
-/** What is known of a fault of shape, from whichever Ajv. */
+/** A fault of shape, as every Ajv reports it. */
 export type ShapeError = Pick<ErrorObject, 'keyword' | 'instancePath' | 'params' | 'message'>
 
 /**
- * Compiles the schemas of what people send, which is checked as it is: no coercion, no silent removal, no defaults, every
- * fault at once. `discriminator` lets Ajv follow the one branch that a tag names, so a fault is told once and at its own path.
+ * Creates a compiler for schemas of request bodies. Bodies are checked as they are: without coercion, removed fields or defaults,
+ * and with all faults at once. `discriminator` makes Ajv follow the one branch that a tag names, so each fault is reported once, at
+ * its own path.
  */
 export function createBodyCompiler(): (schema: object) => ValidateFunction {
   const bodies = new Ajv({
@@ -15,20 +16,20 @@ export function createBodyCompiler(): (schema: object) => ValidateFunction {
     strictTypes: false,
     schemas: [...sharedSchemas],
   })
-  // Ajv's own calls what it compares by `toString`, and throws where a body has a field of that name.
+  // Ajv's own `uniqueItems` calls `toString` of the items, and throws where a body has a field of that name.
   bodies.removeKeyword('uniqueItems').addKeyword({
     keyword: 'uniqueItems',
     type: 'array',
     schemaType: 'boolean',
-    validate: (isWanted: boolean, items: unknown[]) =>
-      !isWanted || new Set(items.map((item) => JSON.stringify(item))).size === items.length,
+    validate: (isRequired: boolean, items: unknown[]) =>
+      !isRequired || new Set(items.map((item) => JSON.stringify(item))).size === items.length,
     error: { message: 'must hold each item once' },
   })
   return (schema) => bodies.compile(schema)
 }
 
-/** Ajv's errors as the interface tells them: one entry a fault, paths such as `conditions[0].operator`. */
-export function tellShapeFaults(errors: readonly ShapeError[]): Fault[] {
+/** Formats Ajv's errors as faults of the API, without duplicates, at paths such as `conditions[0].operator`. */
+export function formatShapeFaults(errors: readonly ShapeError[]): Fault[] {
   const faults = new Map<string, Fault>()
   for (const error of errors) {
     const fault = faultOf(error)
@@ -60,7 +61,7 @@ function faultOf({ keyword, instancePath, params, message }: ShapeError): Fault 
   }
 }
 
-/** `/actions/1/config/to` as `actions[1].config.to`. */
+/** Converts `/actions/1/config/to` into `actions[1].config.to`. */
 function fieldOf(pointer: string): string {
   return pointer
     .split('/')

@@ -4,9 +4,10 @@ import type { Database, WorkspaceDatabase, WorkspaceTransaction } from '@automat
 import { cancelWaiting, countsOf, markAutoPaused } from '@automation/ledger'
 
 /**
- * Every change of a workspace's rules goes through here, and happens one after another. It counts up `rulesVersion`: a
- * worker that meets a higher version than the one it compiled reads the rules again. Both are seen together, at the
- * commit, and so is the entry in the audit log. A change that has no entry changed nothing, and is not counted.
+ * Changes a workspace's rules. All changes of rules use this function, and they happen one after another. It increments
+ * `rulesVersion`: a worker that meets a higher version than the one it compiled reads the rules again. The rules, the version and
+ * the entry in the audit log become visible together, at the commit. A change without an entry changed nothing, and does not
+ * increment the version.
  */
 export function changeRules<Result>(
   administrator: Administrator,
@@ -27,12 +28,12 @@ export function changeRules<Result>(
 }
 
 /**
- * Switches off rules that have failed as many times in a row as their workspace allows (`autoPauseAfter`), and puts them on
- * the list of those that need attention, until somebody changes them or switches them on again. Workers ask again while runs
- * of a paused rule end, so what is not to be paused costs a look and no lock; the look that counts is the one under it.
+ * Deactivates rules that have failed as many times in a row as their workspace allows (`autoPauseAfter`), and marks them as needing
+ * attention, until somebody changes or activates them. Workers call this again while executions of a paused rule end. So the first
+ * check takes no lock, and the check under the lock decides.
  *
- * @param publish as of an Administrator
- * @returns the rules that were paused: not those that are not to be paused, or not any more
+ * @param publish as in Administrator
+ * @returns the rules that this call paused
  */
 export async function pauseRules(
   database: Database,
@@ -58,7 +59,7 @@ export async function pauseRules(
   })
 }
 
-/** The active ones among some rules that have come to the bound of their workspace. */
+/** Finds the active rules among these that have reached the limit of their workspace. */
 async function findPausable(database: Pick<WorkspaceDatabase, 'rule'>, ruleIds: string[]) {
   const rules = await database.rule.findMany({
     where: { id: { in: ruleIds }, isActive: true },

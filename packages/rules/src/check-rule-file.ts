@@ -1,23 +1,18 @@
-import {
-  type Fault,
-  findRuleFaults,
-  isEventType,
-  normaliseRule,
-  type RuleDefinition,
-} from '@automation/engine'
+import { type Fault, normaliseRule, type RuleDefinition } from '@automation/engine'
 import { Type } from 'typebox'
-import { createBodyCompiler, tellShapeFaults } from './body-shape.js'
+import { createBodyCompiler, formatShapeFaults } from './body-shape.js'
 import { maxRules } from './create-rules.js'
 import { EmailTemplateToCreate, findEmailTemplateFaults } from './email-templates.js'
 import { findUnstorable, TooLarge } from './find-unstorable.js'
+import { findRuleBodyFaults } from './rule-body.js'
 import type { RuleFile } from './rule-file.js'
 import { RuleToCreate } from './rule-schemas.js'
 import { maxTemplates } from './write-templates.js'
 
-/** A rule of more bytes could not be sent to the API either. */
+/** The limit of the API for a request body. */
 export const maxRuleBytes = 262_144
 
-/** What is in the lists is judged item by item, just as if each were the body of a request. */
+/** The items of the lists are checked one by one, as if each were the body of a request. */
 const Frame = Type.Object(
   {
     version: Type.Enum([1]),
@@ -28,9 +23,9 @@ const Frame = Type.Object(
 )
 
 /**
- * Reads a file of rules, operators under their full names.
+ * Reads a file of rules, with the full names of operators.
  *
- * @returns the file, or all that is wrong with it, at paths such as `rules[3].conditions[0].operator`
+ * @returns the file, or all of its faults, at paths such as `rules[3].conditions[0].operator`
  */
 export function checkRuleFile(json: unknown): { file: RuleFile } | { faults: Fault[] } {
   const { hasFrame, hasRuleShape, hasTemplateShape } = compileShapes()
@@ -38,12 +33,12 @@ export function checkRuleFile(json: unknown): { file: RuleFile } | { faults: Fau
   if (frame.length > 0) return { faults: frame }
   const { rules, emailTemplates } = json as { rules: unknown[]; emailTemplates?: unknown[] }
   const faults = [
-    ...judgeItems('rules', rules, (rule) => [
-      ...findShapeFaults(rule, hasRuleShape),
-      ...findRuleFaults(asObject(rule)),
-      ...findVocabularyFaults(asObject(rule)),
-    ]),
-    ...judgeItems('emailTemplates', emailTemplates ?? [], (template) => [
+    ...checkItems('rules', rules, (rule) => {
+      const shapeFaults = findShapeFaults(rule, hasRuleShape)
+      const { faults, unknownTrigger } = findRuleBodyFaults(asObject(rule), shapeFaults)
+      return unknownTrigger ? [...faults, unknownTrigger] : faults
+    }),
+    ...checkItems('emailTemplates', emailTemplates ?? [], (template) => [
       ...findShapeFaults(template, hasTemplateShape),
       ...findEmailTemplateFaults(asObject(template)),
     ]),
@@ -55,7 +50,7 @@ export function checkRuleFile(json: unknown): { file: RuleFile } | { faults: Fau
 type Shape = ReturnType<ReturnType<typeof createBodyCompiler>>
 let shapes: Record<'hasFrame' | 'hasRuleShape' | 'hasTemplateShape', Shape> | undefined
 
-/** When the first file comes, and not in processes that never see one: it takes 0.1 s. */
+/** Compiles with the first file, since it takes 0.1 s: processes that read no file do not compile. */
 function compileShapes() {
   if (shapes !== undefined) return shapes
   const compile = createBodyCompiler()
@@ -68,25 +63,25 @@ function compileShapes() {
 }
 
 function readFile(rules: RuleToCreate[], templates: EmailTemplateToCreate[] | undefined): RuleFile {
-  const wishes = rules.map((rule) => {
+  const fileRules = rules.map((rule) => {
     const { conditions = [], actions } = rule as RuleToCreate & Partial<RuleDefinition>
     return { description: '', ...rule, ...normaliseRule({ conditions, actions }) }
   })
-  if (templates === undefined) return { version: 1, rules: wishes }
+  if (templates === undefined) return { version: 1, rules: fileRules }
   const emailTemplates = templates.map(({ name, text = null, html = null }) => ({ name, text, html }))
-  return { version: 1, rules: wishes, emailTemplates }
+  return { version: 1, rules: fileRules, emailTemplates }
 }
 
-function judgeItems(list: string, items: unknown[], findFaults: (item: unknown) => Fault[]): Fault[] {
+function checkItems(list: string, items: unknown[], findFaults: (item: unknown) => Fault[]): Fault[] {
   const faults = items.flatMap((item, index) =>
-    judgeItem(item, findFaults).map(({ field, message }) => {
+    checkItem(item, findFaults).map(({ field, message }) => {
       return { field: field === '' ? `${list}[${index}]` : `${list}[${index}].${field}`, message }
     }),
   )
   return [...faults, ...findNamesakes(list, items)]
 }
 
-function judgeItem(item: unknown, findFaults: (item: unknown) => Fault[]): Fault[] {
+function checkItem(item: unknown, findFaults: (item: unknown) => Fault[]): Fault[] {
   try {
     const unstorable = findUnstorable(item)
     if (Buffer.byteLength(JSON.stringify(item)) > maxRuleBytes)
@@ -99,21 +94,16 @@ function judgeItem(item: unknown, findFaults: (item: unknown) => Fault[]): Fault
 }
 
 function findShapeFaults(json: unknown, hasShape: Shape): Fault[] {
-  return hasShape(json) ? [] : tellShapeFaults(hasShape.errors ?? [])
-}
-
-function findVocabularyFaults({ trigger }: { trigger?: unknown }): Fault[] {
-  const isUnknown = typeof trigger === 'string' && !isEventType(trigger)
-  return isUnknown ? [{ field: 'trigger', message: 'Invalid trigger type' }] : []
+  return hasShape(json) ? [] : formatShapeFaults(hasShape.errors ?? [])
 }
 
 function findNamesakes(list: string, items: unknown[]): Fault[] {
-  const known = new Map<unknown, number>()
+  const firstOf = new Map<unknown, number>()
   return items.flatMap((item, index) => {
     const { name } = asObject(item)
-    const first = known.get(name)
+    const first = firstOf.get(name)
     if (typeof name !== 'string' || first === undefined) {
-      known.set(name, index)
+      firstOf.set(name, index)
       return []
     }
     return [{ field: `${list}[${index}].name`, message: `${list}[${first}] has the same name` }]

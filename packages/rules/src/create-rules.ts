@@ -7,21 +7,21 @@ import { type RuleFields, versionRowOf } from './rule-fields.js'
 export const maxRules = 1_000
 
 /**
- * Makes rules, in their order, each with its counters and its first version. It works in the transaction of changeRules,
- * like saveRules and deleteRules: the three are the only writers of definitions, one rule being a list of one.
+ * Creates rules, in their order, each with its counters and its first version. It works in the transaction of changeRules, like
+ * saveRules and deleteRules. These three are the only writers of definitions; a single rule is a list of one.
  *
- * @throws Refused where the workspace would have more than 1,000
+ * @throws Refused where the workspace would have more than 1,000 rules
  */
 export async function createRules(
   transaction: WorkspaceTransaction,
   { workspaceId, actor }: Pick<Administrator, 'workspaceId' | 'actor'>,
-  wishes: RuleFields[],
+  inputs: RuleFields[],
 ) {
-  if (wishes.length === 0) return []
-  if ((await transaction.rule.count()) + wishes.length > maxRules)
+  if (inputs.length === 0) return []
+  if ((await transaction.rule.count()) + inputs.length > maxRules)
     throw new Refused('conflict', `A workspace may have ${maxRules} rules`)
   const now = new Date()
-  const rules = wishes.map((fields) => ({
+  const rules = inputs.map((fields) => ({
     id: newId(),
     workspaceId,
     name: fields.name,

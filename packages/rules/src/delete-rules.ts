@@ -2,9 +2,9 @@ import type { WorkspaceTransaction } from '@automation/database'
 import { cancelWaiting, lockCounters } from '@automation/ledger'
 
 /**
- * Deletes rules for good, and cancels what waits. Their history stays.
+ * Deletes rules for good, and cancels their waiting executions. Their history stays.
  *
- * @returns how many runs were cancelled of each, in the order of the ids
+ * @returns how many executions of each rule were cancelled, in the order of the ids
  */
 export async function deleteRules(
   transaction: WorkspaceTransaction,

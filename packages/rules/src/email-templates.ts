@@ -3,12 +3,12 @@ import { isUuid, type WorkspaceDatabase, type WorkspaceTransaction } from '@auto
 import { type Fault, findMailTemplateFaults } from '@automation/engine'
 import { Type } from 'typebox'
 import {
+  createdTemplateEntry,
+  deletedTemplateEntry,
   insertTemplates,
   listTemplateChanges,
   saveTemplate,
   type TemplateRow,
-  tellTemplateCreated,
-  tellTemplateDeleted,
 } from './write-templates.js'
 
 const Name = Type.String({ minLength: 1, maxLength: 200, description: 'Name that SEND_EMAIL actions use' })
@@ -44,7 +44,7 @@ export const EmailTemplateToUpdate = Type.Partial(EmailTemplateToCreate, {
   title: 'EmailTemplateToUpdate',
 })
 
-/** @throws Refused where it is faulty, its name is taken, or the workspace has 200 templates */
+/** @throws Refused where the template is faulty, its name is taken, or the workspace has 200 templates */
 export function createEmailTemplate(
   administrator: Administrator,
   { name, text = null, html = null }: EmailTemplateToCreate,
@@ -54,7 +54,7 @@ export function createEmailTemplate(
     refuseFaultyTexts({ text, html })
     await refuseTakenName(transaction, workspaceId, name)
     const [row] = await insertTemplates(transaction, workspaceId, [{ name, text, html }])
-    return { result: present(row as TemplateRow), entry: tellTemplateCreated(row as TemplateRow) }
+    return { result: present(row as TemplateRow), entry: createdTemplateEntry(row as TemplateRow) }
   })
 }
 
@@ -76,12 +76,12 @@ export function updateEmailTemplate(
   })
 }
 
-/** Rules that name it send the built-in mail from then on. @throws Refused where there is no such template */
+/** Rules that name a deleted template send the built-in mail. @throws Refused where there is no such template */
 export function deleteEmailTemplate(administrator: Administrator, id: string): Promise<void> {
   return changeWorkspace(administrator, async (transaction) => {
     const row = await findRow(transaction, id)
     await transaction.emailTemplate.delete({ where: { id } })
-    return { result: undefined, entry: tellTemplateDeleted(row) }
+    return { result: undefined, entry: deletedTemplateEntry(row) }
   })
 }
 
@@ -90,7 +90,7 @@ export async function findEmailTemplate(database: WorkspaceDatabase, id: string)
   return present(await findRow(database, id))
 }
 
-/** What is wrong with the texts of a template as a whole, both of them given. Silent where a schema speaks. */
+/** Finds the faults of a template's two texts that the schema does not find. */
 export function findEmailTemplateFaults({ text, html }: { text?: unknown; html?: unknown }): Fault[] {
   const hasNone = (text ?? null) === null && (html ?? null) === null
   return [
@@ -104,7 +104,7 @@ function refuseFaultyTexts(texts: { text: string | null; html: string | null }):
   if (fault) throw new Refused('invalid', fault.message, fault.field)
 }
 
-/** Changes of one workspace happen one after another, so a name that is free here still is when it is written. */
+/** Changes of a workspace happen one after another, so a name that is free here is still free when it is written. */
 async function refuseTakenName(
   { emailTemplate }: Pick<WorkspaceTransaction, 'emailTemplate'>,
   workspaceId: string,

@@ -4,7 +4,7 @@ export const maxNodes = 20_000
 const maxDepth = 32
 const maxReported = 20
 
-/** So deep or large that checking more of it could do harm. */
+/** The body is so deep or large that to check more of it could do harm. */
 export class TooLarge extends Error {
   readonly fault: Fault
 
@@ -15,17 +15,16 @@ export class TooLarge extends Error {
 }
 
 /**
- * What Postgres cannot store (NUL, half a surrogate pair), at most 20 faults.
+ * Finds texts that Postgres cannot store (with NUL, or half a surrogate pair), at most 20.
  *
- * @param root path of the value within what was sent
- * @param walked of something that is walked part by part: how many values it had so far
+ * @param root path of the value within the body
  * @throws TooLarge
  */
 export function findUnstorable(json: unknown, root = ''): Fault[] {
   const faults: Fault[] = []
   let nodes = 0
   const pending: { value: unknown; field: string; depth: number }[] = [{ value: json, field: root, depth: 1 }]
-  // A loop with its own stack: the walk must survive any depth that JSON.parse survives.
+  // A loop with its own stack handles any depth that JSON.parse handles.
   for (let next = pending.pop(); next && faults.length < maxReported; next = pending.pop()) {
     const { value, field, depth } = next
     if (++nodes > maxNodes) throw new TooLarge(field, `Body has more than ${maxNodes} values`)
@@ -49,7 +48,7 @@ export function findUnstorable(json: unknown, root = ''): Fault[] {
   }
 }
 
-/** Whether a body has more values than it may, however deep they are. What is left of it is not looked at. */
+/** Whether a body has more values than allowed, at any depth. It stops at the limit. */
 export function hasTooManyValues(body: unknown): boolean {
   const pending = [body]
   for (let nodes = 0; pending.length > 0; nodes++) {

@@ -11,7 +11,7 @@ import {
   type TemplateRow,
 } from './write-templates.js'
 
-/** What an import would do. Two that are equal would do the same to the same rules. */
+/** The steps of an import. Equal plans make the same changes to the same rules. */
 export interface ImportPlan {
   rules: Changes<RuleFields, StoredRule>
   emailTemplates: Changes<TemplateFields, TemplateRow>
@@ -19,21 +19,21 @@ export interface ImportPlan {
 
 export interface Changes<Fields, Found> {
   toCreate: Fields[]
-  /** `fields` is what each is to be, and `changed` names those that differ. */
+  /** `fields` is the intended state, and `changed` names the fields that differ. */
   toChange: { found: Found; fields: Fields; changed: string[] }[]
   toDelete: Found[]
-  /** The names of those that are as the file says. */
+  /** The names of the items that equal those of the file. */
   unchanged: string[]
-  /** The names of those that are not in the file, and stay. */
+  /** The names of the items that are not in the file, and stay. */
   others: string[]
 }
 
 export interface ImportOptions {
-  /** Deletes what is not in the file. */
+  /** Delete the items that are not in the file. */
   prune: boolean
 }
 
-/** Compares a file with a workspace as it is. @returns the plan, or why there can be none */
+/** Compares a file with the present state of a workspace. @returns the plan, or the faults that prevent it */
 export async function planImport(
   database: Pick<WorkspaceDatabase, 'rule' | 'emailTemplate'>,
   file: RuleFile,
@@ -43,10 +43,10 @@ export async function planImport(
     await database.rule.findMany({ orderBy: { id: 'asc' }, omit: { createdAt: true, updatedAt: true } }),
     await database.emailTemplate.findMany({ orderBy: { id: 'asc' } }),
   ]
-  const wishes = file.rules.map((rule) => ({ ...rule, isActive: rule.isActive ?? findActive(rule, rules) }))
+  const inputs = file.rules.map((rule) => ({ ...rule, isActive: rule.isActive ?? findActive(rule, rules) }))
   const plan = {
-    rules: compare(wishes, rules, prune, listChanges),
-    // What a file does not speak of is not to be deleted.
+    rules: compare(inputs, rules, prune, listChanges),
+    // A file without templates deletes none.
     emailTemplates: compare(
       file.emailTemplates ?? [],
       templates,
@@ -67,20 +67,20 @@ function findActive({ name }: FileRule, rules: StoredRule[]): boolean {
 }
 
 function compare<Fields extends { name: string }, Found extends { name: string }>(
-  wishes: Fields[],
+  inputs: Fields[],
   found: Found[],
   prune: boolean,
   listChanges: (found: Found, fields: Fields) => string[],
 ): Changes<Fields, Found> {
-  const known = new Map(found.map((row) => [row.name, row]))
-  const wished = new Set(wishes.map(({ name }) => name))
-  const pairs = wishes.flatMap((fields) => {
-    const row = known.get(fields.name)
+  const byName = new Map(found.map((row) => [row.name, row]))
+  const inputNames = new Set(inputs.map(({ name }) => name))
+  const pairs = inputs.flatMap((fields) => {
+    const row = byName.get(fields.name)
     return row === undefined ? [] : [{ found: row, fields, changed: listChanges(row, fields) }]
   })
-  const rest = found.filter(({ name }) => !wished.has(name))
+  const rest = found.filter(({ name }) => !inputNames.has(name))
   return {
-    toCreate: wishes.filter(({ name }) => !known.has(name)),
+    toCreate: inputs.filter(({ name }) => !byName.has(name)),
     toChange: pairs.filter(({ changed }) => changed.length > 0),
     toDelete: prune ? rest : [],
     unchanged: pairs.filter(({ changed }) => changed.length === 0).map(({ fields }) => fields.name),
@@ -88,9 +88,9 @@ function compare<Fields extends { name: string }, Found extends { name: string }
   }
 }
 
-/** A name of the file has to stand for one rule. */
-function findNamesakes(wishes: FileRule[], rules: StoredRule[]): Fault[] {
-  return wishes.flatMap(({ name }, index) => {
+/** A name in the file has to identify one rule of the workspace. */
+function findNamesakes(inputs: FileRule[], rules: StoredRule[]): Fault[] {
+  return inputs.flatMap(({ name }, index) => {
     const ids = rules.filter((rule) => rule.name === name).map(({ id }) => id)
     if (ids.length < 2) return []
     const message = `The workspace has ${ids.length} rules of this name (${ids.join(', ')}): rename all but one`

@@ -1,6 +1,6 @@
 import type { Prisma } from '@automation/database'
 
-/** What a rule and its versions have in common: of a row, or of a body that was checked. */
+/** The fields that a rule shares with its versions, from a row or from a checked body. */
 export interface DefinitionFields {
   name: string
   description: string
@@ -9,19 +9,19 @@ export interface DefinitionFields {
   actions: unknown
 }
 
-/** What may be set. */
+/** The fields that a user may set. */
 export interface RuleFields extends DefinitionFields {
   isActive: boolean
 }
 
-/** A rule as it is, as far as saving it goes. */
+/** A stored rule, as far as saving it needs. */
 export interface StoredRule extends RuleFields {
   id: string
   workspaceId: string
   version: number
 }
 
-/** Of a rule or a version of one, what a version keeps. */
+/** Picks the fields that a version stores, from a rule or a version. */
 export function definitionOf({
   name,
   description,
@@ -32,7 +32,7 @@ export function definitionOf({
   return { name, description, trigger, conditions, actions }
 }
 
-/** The row of a rule's definition as it is now. */
+/** The row of rule_versions for the present definition of a rule. */
 export function versionRowOf(rule: StoredRule, createdBy: string, createdAt: Date) {
   return {
     ruleId: rule.id,
@@ -44,7 +44,7 @@ export function versionRowOf(rule: StoredRule, createdBy: string, createdAt: Dat
   }
 }
 
-/** JSON as Prisma takes it: whoever saves a rule has checked it. */
+/** JSON of Prisma's type. The definition was checked before it is saved. */
 interface Json {
   conditions: Prisma.InputJsonValue
   actions: Prisma.InputJsonValue

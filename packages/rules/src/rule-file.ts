@@ -4,19 +4,19 @@ import { arrangeRule } from './arrange-rule.js'
 import type { RuleFields } from './rule-fields.js'
 import type { TemplateFields } from './write-templates.js'
 
-/** A workspace's rules, and the mails that they name, as a file keeps them: no ids, no times, nothing that is counted. */
+/** A workspace's rules and email templates in a file: without ids, times and counters. */
 export interface RuleFile {
   version: 1
   rules: FileRule[]
-  /** Where they are left out, an import leaves the workspace's own alone. */
+  /** Where they are omitted, an import does not change the workspace's templates. */
   emailTemplates?: TemplateFields[]
 }
 
-/** A rule is known by its name. Without `isActive`, it is made active and stays as it is afterwards. */
+/** A rule is identified by its name. Without `isActive`, a new rule is active, and an existing one keeps its state. */
 export type FileRule = Omit<RuleFields, 'isActive'> & { isActive?: boolean }
 
 /**
- * In one order, that of the names, so that the same rules give the same file.
+ * Exports a workspace's rules and templates in the order of their names, so that the same rules give the same file.
  *
  * @throws Refused where two rules have one name
  */
@@ -46,13 +46,13 @@ function refuseNamesakes(rules: { id: string; name: string }[]): void {
   }
 }
 
-/** By code units: the order of a database depends on where it was set up. */
+/** By code units: the order of a database depends on its collation. */
 function byName(one: { name: string }, other: { name: string }): number {
   if (one.name === other.name) return 0
   return one.name < other.name ? -1 : 1
 }
 
-/** A part that a mail does not have is left out. */
+/** Omits a part that the mail does not have. */
 function presentTemplate({ name, text, html }: TemplateFields): TemplateFields {
   return { name, ...(text === null ? {} : { text }), ...(html === null ? {} : { html }) } as TemplateFields
 }

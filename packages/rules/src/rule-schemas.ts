@@ -1,7 +1,7 @@
 import { Actions, Conditions, EventType, RuleDescription, RuleName } from '@automation/engine'
 import { Type } from 'typebox'
 
-/** What a rule says: a change of it makes a new version. */
+/** The definition of a rule. A change of it makes a new version. */
 export const FullDefinition = Type.Object(
   {
     name: RuleName,

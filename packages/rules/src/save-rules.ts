@@ -4,54 +4,61 @@ import { Prisma, type WorkspaceTransaction } from '@automation/database'
 import { cancelWaiting, clearAttention } from '@automation/ledger'
 import { type RuleFields, type StoredRule, versionRowOf } from './rule-fields.js'
 
-/** What became of a rule that was to be saved. */
+/** A rule after saveRules. */
 export interface Saved<Rule extends StoredRule = StoredRule> {
   rule: Rule
   /** The names of the fields that have changed. */
   changed: string[]
-  /** How many runs were cancelled by switching the rule off. */
+  /** How many executions were cancelled, where the rule was deactivated. */
   cancelled?: number
 }
 
 /**
- * Saves those of the fields that differ, and what follows from it. A changed definition is a new version; switching off
- * cancels what waits; a rule that is changed or switched on has had its attention, and one that is switched on begins
- * anew to count its failures in a row.
+ * Saves the fields that differ, with their consequences. A changed definition is a new version. A deactivated rule loses its waiting
+ * executions. A rule that is changed or activated needs no attention any more, and an activated one counts its failures in a row
+ * from 0.
  *
- * @param wishes rules as they are, and what is to be different
+ * @param changes stored rules, each with the fields to set
  */
 export async function saveRules<Rule extends StoredRule>(
   transaction: WorkspaceTransaction,
   { workspaceId, actor }: Pick<Administrator, 'workspaceId' | 'actor'>,
-  wishes: { found: Rule; fields: Partial<RuleFields> }[],
+  changes: { found: Rule; fields: Partial<RuleFields> }[],
 ): Promise<Saved<Rule>[]> {
   const now = new Date()
-  const wished = wishes.map(({ found, fields }) => applyFields(found, fields, now))
-  const changes = wished.filter(({ changed }) => changed.length > 0)
-  if (changes.length === 0) return wished.map(({ rule, changed }) => ({ rule, changed }))
+  const applied = changes.map(({ found, fields }) => applyFields(found, fields, now))
+  const differing = applied.filter(({ changed }) => changed.length > 0)
+  if (differing.length === 0) return applied.map(({ rule, changed }) => ({ rule, changed }))
 
-  const rewritten = changes.filter(({ isNewVersion }) => isNewVersion).map(({ rule }) => rule)
-  const switched = changes.filter(({ changed }) => changed.includes('isActive')).map(({ rule }) => rule)
-  const on = switched.filter(({ isActive }) => isActive)
-  const off = switched.filter(({ isActive }) => !isActive)
+  const rewritten = differing.filter(({ isNewVersion }) => isNewVersion).map(({ rule }) => rule)
+  const switched = differing.filter(({ changed }) => changed.includes('isActive')).map(({ rule }) => rule)
+  const activated = switched.filter(({ isActive }) => isActive)
+  const deactivated = switched.filter(({ isActive }) => !isActive)
   await updateRows(
     transaction,
     workspaceId,
-    changes.map(({ rule }) => rule),
+    differing.map(({ rule }) => rule),
     now,
   )
   if (rewritten.length > 0)
     await transaction.ruleVersion.createMany({
       data: rewritten.map((rule) => versionRowOf(rule, actor, now)),
     })
-  await clearAttention(transaction, workspaceId, idsOf([...rewritten, ...on]), idsOf(on))
-  const cancelled = await cancelWaiting(transaction, workspaceId, idsOf(off), 'The rule was switched off')
-  return wished.map(({ rule, changed }) =>
-    off.includes(rule) ? { rule, changed, cancelled: cancelled.get(rule.id) ?? 0 } : { rule, changed },
+  await clearAttention(transaction, workspaceId, idsOf([...rewritten, ...activated]), idsOf(activated))
+  const cancelled = await cancelWaiting(
+    transaction,
+    workspaceId,
+    idsOf(deactivated),
+    'The rule was switched off',
+  )
+  return applied.map(({ rule, changed }) =>
+    deactivated.includes(rule)
+      ? { rule, changed, cancelled: cancelled.get(rule.id) ?? 0 }
+      : { rule, changed },
   )
 }
 
-/** The names of the fields that differ, whatever the order of keys in their values. */
+/** The names of the fields that differ. The order of keys in their values does not count. */
 export function listChanges(found: RuleFields, fields: Partial<RuleFields>): string[] {
   return Object.entries(fields)
     .filter(([name, value]) => !isDeepStrictEqual(found[name as keyof RuleFields], value))
@@ -66,7 +73,7 @@ function applyFields<Rule extends StoredRule>(found: Rule, fields: Partial<RuleF
   return { rule: { ...found, ...fields, version, updatedAt }, changed, isNewVersion }
 }
 
-/** Definitions are `json` and kept as they were sent: a recordset hands them on as the text that they are. */
+/** Definitions are `json`, stored as they were sent: a recordset passes them on as the same text. */
 async function updateRows(
   transaction: WorkspaceTransaction,
   workspaceId: string,
@@ -78,11 +85,11 @@ async function updateRows(
   })
   await transaction.$executeRaw(Prisma.sql`
     UPDATE rules SET
-      name = new.name, description = new.description, trigger = new.trigger, conditions = new.conditions,
-      actions = new.actions, is_active = new.is_active, version = new.version, updated_at = ${updatedAt}
-    FROM json_to_recordset(${JSON.stringify(rows)}::json) AS new (
+      name = input.name, description = input.description, trigger = input.trigger, conditions = input.conditions,
+      actions = input.actions, is_active = input.is_active, version = input.version, updated_at = ${updatedAt}
+    FROM json_to_recordset(${JSON.stringify(rows)}::json) AS input (
       id uuid, name text, description text, trigger text, conditions json, actions json, is_active boolean, version int)
-    WHERE rules.id = new.id AND rules.workspace_id = ${workspaceId}::uuid`)
+    WHERE rules.id = input.id AND rules.workspace_id = ${workspaceId}::uuid`)
 }
 
 function idsOf(rules: StoredRule[]): string[] {

@@ -4,7 +4,7 @@ import { newId, type WorkspaceTransaction } from '@automation/database'
 
 export const maxTemplates = 200
 
-/** What a template says; null for a mail without this part. */
+/** The content of a template; null for a mail without this part. */
 export interface TemplateFields {
   name: string
   text: string | null
@@ -17,31 +17,35 @@ export interface TemplateRow extends TemplateFields {
   updatedAt: Date
 }
 
-/** Under the lock of the workspace, and with names that are free. @throws Refused where it would have more than 200 */
+/**
+ * Inserts templates, under the lock of the workspace and with names that are free.
+ *
+ * @throws Refused where the workspace would have more than 200
+ */
 export async function insertTemplates(
   { emailTemplate }: Pick<WorkspaceTransaction, 'emailTemplate'>,
   workspaceId: string,
-  wishes: TemplateFields[],
+  inputs: TemplateFields[],
 ): Promise<TemplateRow[]> {
-  if (wishes.length === 0) return []
-  if ((await emailTemplate.count()) + wishes.length > maxTemplates)
+  if (inputs.length === 0) return []
+  if ((await emailTemplate.count()) + inputs.length > maxTemplates)
     throw new Refused('conflict', `A workspace may have ${maxTemplates} email templates`)
   const now = new Date()
-  const rows = wishes.map(({ name, text, html }) => {
+  const rows = inputs.map(({ name, text, html }) => {
     return { id: newId(), workspaceId, name, text, html, createdAt: now, updatedAt: now }
   })
   await emailTemplate.createMany({ data: rows })
   return rows
 }
 
-/** Under the lock of the workspace, where something has changed and the name is free. */
+/** Saves a changed template, under the lock of the workspace and with a name that is free. */
 export async function saveTemplate(
   { emailTemplate }: Pick<WorkspaceTransaction, 'emailTemplate'>,
   before: TemplateRow,
   { name, text, html }: TemplateFields,
 ): Promise<{ row: TemplateRow; entry: Entry }> {
   const changed = listTemplateChanges(before, { name, text, html })
-  // Workers know a version by this time: two changes within a millisecond must not share it.
+  // Workers identify a version by this time: two changes within a millisecond must not share it.
   const updatedAt = new Date(Math.max(Date.now(), before.updatedAt.getTime() + 1))
   const row = await emailTemplate.update({ where: { id: before.id }, data: { name, text, html, updatedAt } })
   return { row, entry: { action: 'email_template.updated', subject: row.id, details: { name, changed } } }
@@ -51,10 +55,10 @@ export function listTemplateChanges(before: TemplateFields, after: TemplateField
   return (['name', 'text', 'html'] as const).filter((field) => after[field] !== before[field])
 }
 
-export function tellTemplateCreated({ id, name }: { id: string; name: string }): Entry {
+export function createdTemplateEntry({ id, name }: { id: string; name: string }): Entry {
   return { action: 'email_template.created', subject: id, details: { name } }
 }
 
-export function tellTemplateDeleted({ id, name }: { id: string; name: string }): Entry {
+export function deletedTemplateEntry({ id, name }: { id: string; name: string }): Entry {
   return { action: 'email_template.deleted', subject: id, details: { name } }
 }

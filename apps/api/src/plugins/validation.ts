@@ -1,5 +1,5 @@
 import type { Fault } from '@automation/engine'
-import { createBodyCompiler, tellShapeFaults } from '@automation/rules'
+import { createBodyCompiler, formatShapeFaults } from '@automation/rules'
 import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv'
 import type { FastifySchemaValidationError } from 'fastify'
 import fp from 'fastify-plugin'
@@ -52,7 +52,7 @@ export function bodyFaults(failure: ValidationFailure): Fault[] {
   if (failure instanceof Error && failure.validation === undefined) throw failure
   if (validation.some((error) => error.instancePath === '' && error.keyword === 'type'))
     throw refusals.bodyNotAnObject()
-  return tellShapeFaults(validation)
+  return formatShapeFaults(validation)
 }
 
 /** The first fault of a query as one sentence. */

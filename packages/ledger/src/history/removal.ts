@@ -3,7 +3,7 @@ import type { Prisma } from '@automation/database'
 export type Transaction = Prisma.TransactionClient
 
 /**
- * Removes some of the oldest rows of a kind. It remembers how far it has come.
+ * Removes some of the oldest rows of a kind, and continues from there with the next call.
  *
  * @param size about how many rows to remove
  */

@@ -11,47 +11,48 @@ import type { Removal, Transaction } from './removal.js'
 
 export const dayMs = 24 * 60 * 60 * 1_000
 
-/** Where the walk is: behind an event of a workspace. */
-interface Place {
+/** The position of the walk, behind an event of a workspace. */
+interface Cursor {
   workspaceId: string
-  /** What was over before then is old. */
+  /** Events and executions that ended earlier are old. */
   endedBefore: Date
   after: string
 }
 
 /**
- * Removes what has been over for as long as its workspace keeps it: events that were done before then, and their executions.
- * An event goes with all of its executions or stays with all of them, so what is told of it is always whole: one that waits,
- * is tried again, or has only just ended, keeps it, whatever its age. Tasks, counters and the audit log stay: they are what
- * came of it.
+ * Removes history that is older than its workspace keeps: events that were done before that time, and their executions.
  *
- * Workspace and id are compared as one row: only their common index answers that. By id alone, the few rows of one workspace
- * would be looked for among those of all.
+ * - An event is removed with all of its executions or stays with all of them, so its history is always complete. It stays, whatever
+ *   its age, while one of its executions is unfinished or has ended recently.
+ * - Tasks, counters and the audit log stay: they are the results.
+ * - Workspace and id are compared as one row, so that Postgres uses their common index. By the id alone, it would search the rows of
+ *   all workspaces for the few rows of one.
  *
- * @param now epoch ms @param defaultDays for workspaces that say nothing; 0: for ever
+ * @param now epoch ms
+ * @param defaultDays for workspaces without a setting; 0: for ever
  */
 export function createHistoryRemoval(now: number, defaultDays: number): Removal {
-  let place: Place | undefined
+  let cursor: Cursor | undefined
   let lastWorkspaceId = lowestId
   return async (transaction, size) => {
-    place ??= await findWorkspace(transaction, lastWorkspaceId, now, defaultDays)
-    if (place === undefined) return { removed: 0, isOver: true }
-    lastWorkspaceId = place.workspaceId
-    const { ids, isLast } = await findOldEvents(transaction, place, size)
-    const removed = await removeEvents(transaction, place, ids)
-    place = isLast ? undefined : { ...place, after: ids.at(-1) ?? lowestId }
+    cursor ??= await findWorkspace(transaction, lastWorkspaceId, now, defaultDays)
+    if (cursor === undefined) return { removed: 0, isOver: true }
+    lastWorkspaceId = cursor.workspaceId
+    const { ids, isLast } = await findOldEvents(transaction, cursor, size)
+    const removed = await removeEvents(transaction, cursor, ids)
+    cursor = isLast ? undefined : { ...cursor, after: ids.at(-1) ?? lowestId }
     return { removed, isOver: false }
   }
 }
 
-/** The next workspace with an event that is old. Ids are in the order of time, so a time is an id (ids.ts). */
+/** Finds the next workspace with an old event. Ids are in the order of time, so a time is compared as an id (ids.ts). */
 async function findWorkspace(
   transaction: Transaction,
   behind: string,
   now: number,
   defaultDays: number,
-): Promise<Place | undefined> {
-  const [found] = await transaction.$queryRaw<Omit<Place, 'after'>[]>(Prisma.sql`
+): Promise<Cursor | undefined> {
+  const [found] = await transaction.$queryRaw<Omit<Cursor, 'after'>[]>(Prisma.sql`
     SELECT workspaces.id AS "workspaceId", to_timestamp(age.ms / 1000.0) AS "endedBefore"
     FROM workspaces
     CROSS JOIN LATERAL (
@@ -70,10 +71,10 @@ async function findWorkspace(
   return found && { ...found, after: lowestId }
 }
 
-/** As many as have, with their executions, about `size` rows; at least one. */
+/** Finds old events that have, with their executions, about `size` rows; at least one event. */
 async function findOldEvents(
   transaction: Transaction,
-  { workspaceId, endedBefore, after }: Place,
+  { workspaceId, endedBefore, after }: Cursor,
   size: number,
 ): Promise<{ ids: string[]; isLast: boolean }> {
   const events = await transaction.$queryRaw<{ id: string }[]>(Prisma.sql`
@@ -95,39 +96,41 @@ async function findOldEvents(
 }
 
 /**
- * Executions have no index by event, and need none: their ids begin with the time of their event's, so those of
- * neighbouring events lie side by side.
+ * Executions have no index by event, and need none: the id of an execution begins with the time of its event's id, so executions of
+ * neighbouring events are adjacent.
  *
- * Only a retry makes an execution unfinished that was finished, and it holds the lock of its workspace (changeWorkspace).
- * So under that lock what is finished stays so, and nobody else locks or changes these rows.
+ * Only a retry reopens a finished execution, and it holds the lock of its workspace (changeWorkspace). So under that lock a finished
+ * execution stays finished, and nobody else locks or changes these rows.
  *
  * @param ids in their order
- * @returns how many rows went
+ * @returns how many rows were removed
  */
 async function removeEvents(
   transaction: Transaction,
-  { workspaceId, endedBefore }: Place,
+  { workspaceId, endedBefore }: Cursor,
   ids: string[],
 ): Promise<number> {
   const [first, last] = [ids[0], ids.at(-1)]
   if (first === undefined || last === undefined) return 0
   await transaction.$queryRaw(Prisma.sql`SELECT 1 FROM workspaces WHERE id = ${workspaceId}::uuid FOR SHARE`)
-  const ofTheirTime = Prisma.sql`
+  const isInRange = Prisma.sql`
     (executions.workspace_id, executions.id)
     BETWEEN (${workspaceId}::uuid, ${lowestIdLike(first)}::uuid) AND (${workspaceId}::uuid, ${highestIdLike(last)}::uuid)`
-  const [gone] = await transaction.$queryRaw<{ count: number }[]>(Prisma.sql`
-    WITH kept AS (
+  const [removed] = await transaction.$queryRaw<{ count: number }[]>(Prisma.sql`
+    WITH kept_executions AS (
       SELECT event_id FROM executions
-      WHERE ${ofTheirTime} AND (finished_at < ${endedBefore}) IS NOT TRUE
+      WHERE ${isInRange} AND (finished_at < ${endedBefore}) IS NOT TRUE
     ),
-    old AS (
+    removed_events AS (
       DELETE FROM events
-      WHERE id = ANY (${ids}::uuid[]) AND id NOT IN (SELECT event_id FROM kept)
+      WHERE id = ANY (${ids}::uuid[]) AND id NOT IN (SELECT event_id FROM kept_executions)
       RETURNING id
     ),
-    theirs AS (
-      DELETE FROM executions USING old WHERE ${ofTheirTime} AND executions.event_id = old.id RETURNING 1
+    removed_executions AS (
+      DELETE FROM executions USING removed_events
+      WHERE ${isInRange} AND executions.event_id = removed_events.id
+      RETURNING 1
     )
-    SELECT (SELECT count(*) FROM old)::int + (SELECT count(*) FROM theirs)::int AS count`)
-  return gone?.count ?? 0
+    SELECT (SELECT count(*) FROM removed_events)::int + (SELECT count(*) FROM removed_executions)::int AS count`)
+  return removed?.count ?? 0
 }

@@ -2,16 +2,17 @@ import { clockSkewMs, Prisma } from '@automation/database'
 import type { Removal } from './removal.js'
 import { dayMs } from './remove-history.js'
 
-/** Of each rule, whatever their age, to be looked at and restored. */
+/** How many versions of each rule are kept, whatever their age, so that users can read and restore them. */
 const versionsKept = 20
-/** A set of rules is written down anew every hour in which it is used (rule-sets.ts). */
+/** A worker writes a set of rules again every hour in which it is used (rule-set.ts of the worker). */
 const usedAtMs = 2 * 60 * 60 * 1_000
 
 /**
- * Remove what history needed and needs no more: it is asked after history was removed, so that what is left of it says so.
- * Both look at events and executions from before a time alone, of which few are left: those that are kept for a run that waits.
+ * Creates the removals of versions and rule sets that no history refers to any more. Run them after history was removed. Both search
+ * only events and executions from before a time, of which few are left: those kept for an unfinished execution.
  *
- * @param now epoch ms @param defaultDays for workspaces that say nothing; 0: for ever
+ * @param now epoch ms
+ * @param defaultDays for workspaces without a setting; 0: for ever
  */
 export function createUnusedRemovals(now: number, defaultDays: number) {
   const age = Prisma.sql`coalesce(retention_days, nullif(${defaultDays}::int, 0)) * ${dayMs}::bigint`
@@ -19,8 +20,9 @@ export function createUnusedRemovals(now: number, defaultDays: number) {
 }
 
 /**
- * Definitions of rules, superseded for as long as their workspace keeps history, beyond the last 20 of their rule, and of no
- * execution that is kept: that would be of an event from before the definition was superseded, and its id carries its time.
+ * Removes versions of rules that were superseded for longer than their workspace keeps history, are not among the last 20 of their
+ * rule, and have no stored execution. Such an execution belongs to an event from before the version was superseded, and its id
+ * contains that time.
  */
 function createVersionRemoval(now: number, age: Prisma.Sql): Removal {
   return async (transaction, size) => {
@@ -45,7 +47,7 @@ function createVersionRemoval(now: number, age: Prisma.Sql): Removal {
   }
 }
 
-/** Sets of rules that no event has considered since. */
+/** Removes sets of rules that are not in use and that no stored event refers to. */
 function createRuleSetRemoval(now: number, age: Prisma.Sql): Removal {
   return async (transaction, size) => {
     const removed = await transaction.$executeRaw(Prisma.sql`

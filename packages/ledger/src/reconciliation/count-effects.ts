@@ -1,21 +1,21 @@
 import { Prisma } from '@automation/database'
 import { type Fault, faultOf, type Slice, type Snapshot, withinSlice } from './slice.js'
 
-/** What executions have done, by the results in their journals. */
+/** The effects of executions, by the results in their journals. */
 export interface EffectCounts {
   tasks: number
   emittedEvents: number
   callsSucceeded: number
   callsFailed: number
-  /** Nobody knows whether they were made. */
+  /** Calls that may or may not have been made. */
   callsUnknown: number
-  /** Under way, or waiting for the next attempt. */
+  /** Calls under way, or waiting for the next attempt. */
   callsOpen: number
 }
 
 const isCall = Prisma.sql`action LIKE 'SEND\\_%'`
 
-/** Tasks and emitted events, one for each result that says so; the others are told by whoever was called. */
+/** Compares tasks and emitted events with the results that report them. The effects of calls are outside of the service. */
 export async function countEffects(snapshot: Snapshot, slice: Slice) {
   const [row] = await snapshot.$queryRaw<[EffectCounts & { faults: Fault[] }]>(Prisma.sql`
     SELECT count(*) FILTER (WHERE makes_task)::int AS tasks,
@@ -29,14 +29,16 @@ export async function countEffects(snapshot: Snapshot, slice: Slice) {
              ${faultOf('task_missing', Prisma.sql`makes_task AND tasks.execution_id IS NULL`)},
              ${faultOf('emitted_event_missing', Prisma.sql`emitted_id IS NOT NULL AND events.event_id IS NULL`)}) AS faults
     FROM (
-      -- Each journal is taken apart once, and not for each count again.
-      SELECT runs.id, runs.workspace_id, runs.status, place::int - 1 AS index, action, known.status AS result,
-             action = 'CREATE_TASK' AND known.status = 'success' AS makes_task,
-             CASE WHEN action = 'EMIT_EVENT' AND known.status = 'success' THEN (output->>'eventId')::uuid END AS emitted_id
-      FROM executions runs
-      CROSS JOIN ROWS FROM (json_to_recordset(runs.results) AS (action text, status text, output json))
-        WITH ORDINALITY AS known (action, status, output, place)
-      WHERE ${withinSlice(slice, Prisma.sql`runs.`)}
+      -- OFFSET 0: each journal is parsed once, and not again for each count.
+      SELECT executions.id, executions.workspace_id, executions.status, ordinal::int - 1 AS index, action,
+             journal.status AS result,
+             action = 'CREATE_TASK' AND journal.status = 'success' AS makes_task,
+             CASE WHEN action = 'EMIT_EVENT' AND journal.status = 'success'
+                  THEN (output->>'eventId')::uuid END AS emitted_id
+      FROM executions
+      CROSS JOIN ROWS FROM (json_to_recordset(executions.results) AS (action text, status text, output json))
+        WITH ORDINALITY AS journal (action, status, output, ordinal)
+      WHERE ${withinSlice(slice, Prisma.sql`executions.`)}
       OFFSET 0
     ) AS listed
     LEFT JOIN LATERAL (
@@ -52,13 +54,13 @@ export async function countEffects(snapshot: Snapshot, slice: Slice) {
   return row
 }
 
-/** Tasks have times of their own: one may be made long after its execution began, which may be gone by now. */
+/** Finds tasks without an execution. A task has a time of its own: it may be created long after its execution began. */
 export async function findStrayTasks(snapshot: Snapshot, slice: Slice): Promise<Fault[]> {
   const [row] = await snapshot.$queryRaw<[{ fault: Fault }]>(Prisma.sql`
     SELECT ${faultOf('task_without_execution', Prisma.sql`true`)} AS fault
     FROM tasks
     WHERE ${withinSlice(slice)} AND execution_id >= ${slice.keptSince}::uuid AND NOT EXISTS (
-      SELECT FROM executions runs
-      WHERE runs.id = tasks.execution_id AND runs.workspace_id = tasks.workspace_id)`)
+      SELECT FROM executions
+      WHERE executions.id = tasks.execution_id AND executions.workspace_id = tasks.workspace_id)`)
   return [row.fault]
 }

@@ -1,18 +1,18 @@
 import { Prisma } from '@automation/database'
 import { type Fault, faultOf, type Slice, type Snapshot, withinSlice } from './slice.js'
 
-/** Events by where they came from, and by how far they are: either sum is what was accepted. */
+/** Events by source, and by progress. Each of the two sums is the number of accepted events. */
 export interface EventCounts {
   fromOutside: number
   replayed: number
   emitted: number
-  /** What the service tells a subscription of itself. */
+  /** Events of the service itself, for subscriptions. */
   service: number
   done: number
-  /** Of those that are done. */
+  /** Included in `done`. */
   quarantined: number
   waiting: number
-  /** Of those that wait: for longer than half a minute. */
+  /** Included in `waiting`: for longer than half a minute. */
   overdue: number
 }
 

@@ -1,16 +1,16 @@
 import { Prisma } from '@automation/database'
 import { type Fault, faultOf, type Slice, type Snapshot, withinSlice } from './slice.js'
 
-/** Executions by how far they are: either finished, or waiting for their time, or in a worker's hands. */
+/** Executions by progress: finished, waiting for their time, or leased by a worker. */
 export interface ExecutionCounts {
   succeeded: number
   failed: number
   cancelled: number
-  /** For the end of a WAIT, or for the next attempt. */
+  /** Waiting for the end of a WAIT, or for the next attempt. */
   waiting: number
-  /** A worker has it, and has given a sign of life. */
+  /** A worker holds a lease, and renews it. */
   leased: number
-  /** Of those that are not finished: due for longer than half a minute. */
+  /** Included in `waiting` and `leased`: due for longer than half a minute. */
   overdue: number
 }
 
@@ -32,13 +32,13 @@ export async function countExecutions(snapshot: Snapshot, slice: Slice) {
              ${faultOf('execution_twice', Prisma.sql`copy > 1`)},
              ${faultOf('execution_adrift', isAdrift)}) AS faults
     FROM (
-      SELECT runs.id, runs.status, runs.finished_at, runs.due_at,
+      SELECT executions.id, executions.status, executions.finished_at, executions.due_at,
              events.id IS NOT NULL AS has_event,
              events.done_at IS NOT NULL AND NOT events.quarantined AS is_event_done,
-             row_number() OVER (PARTITION BY runs.event_id, runs.rule_id ORDER BY runs.id) AS copy
-      FROM executions runs
-      LEFT JOIN events ON events.id = runs.event_id AND events.workspace_id = runs.workspace_id
-      WHERE ${withinSlice(slice, Prisma.sql`runs.`)}
+             row_number() OVER (PARTITION BY executions.event_id, executions.rule_id ORDER BY executions.id) AS copy
+      FROM executions
+      LEFT JOIN events ON events.id = executions.event_id AND events.workspace_id = executions.workspace_id
+      WHERE ${withinSlice(slice, Prisma.sql`executions.`)}
     ) AS listed`)
   return row
 }

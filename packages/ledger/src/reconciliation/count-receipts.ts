@@ -1,7 +1,7 @@
 import { Prisma } from '@automation/database'
 import { type Fault, faultOf, type Slice, type Snapshot, withinSlice } from './slice.js'
 
-/** Webhooks that were accepted, and what they became. */
+/** Accepted webhooks, and the events that they became. */
 export interface ReceiptCounts {
   accepted: number
   events: number

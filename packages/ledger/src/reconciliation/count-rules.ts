@@ -1,7 +1,7 @@
 import { Prisma } from '@automation/database'
 import { type Fault, maxIds, type Slice, type Snapshot, withinSlice } from './slice.js'
 
-/** How many executions of each rule have succeeded and failed, slice by slice. */
+/** How many executions of each rule have succeeded and failed, summed over slices. */
 export type RuleTally = Map<string, { successes: number; failures: number }>
 
 export async function tallyRules(snapshot: Snapshot, slice: Slice, tally: RuleTally): Promise<void> {
@@ -21,8 +21,8 @@ export async function tallyRules(snapshot: Snapshot, slice: Slice, tally: RuleTa
 }
 
 /**
- * Counters tell of all times, so of a while can be said only that they must not tell of less; and those of a rule that has none
- * tell of nothing. Only deleted rules need none.
+ * Compares a tally with the counters of its rules. Counters include all times, so the counters of a rule must not be lower than its
+ * tally for a part of the time. Missing counters count as 0. Deleted rules have no counters, and need none.
  */
 export async function compareCounters(
   snapshot: Snapshot,

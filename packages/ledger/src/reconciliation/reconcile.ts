@@ -8,33 +8,33 @@ import { type Fault, findSliceStart, maxIds, type Slice, type Snapshot } from '.
 
 /** Times are epoch ms. */
 export interface AuditRequest {
-  /** undefined: of all workspaces. */
+  /** undefined: all workspaces. */
   workspaceId: string | undefined
   from: number
   to: number
-  /** What is older may have been removed for its age. */
+  /** Older rows may have been removed by retention. */
   keptSince: number
-  /** Once so much time is used up, no further slice is begun. */
+  /** No slice begins after this time. */
   budgetMs: number
 }
 
 export interface Audit {
-  /** Since when it was counted: later than asked for where the time did not suffice. */
+  /** The start of the counted time: later than requested where the budget did not suffice. */
   from: number
   receipts: ReceiptCounts
   events: EventCounts
   executions: ExecutionCounts
   effects: EffectCounts
-  /** What must not be; empty where the books are in balance. */
+  /** Violations; empty where the books balance. */
   faults: Fault[]
 }
 
 const longestMs = 10_000
 
 /**
- * Holds the books against one another: what was accepted against what was run, and that against what came of it. All in one
- * snapshot of Postgres, which is the truth, so that nothing is amiss only because it is just being written; and from the
- * newest rows backwards in slices of some thousand, each found by its ids, as far as the time goes.
+ * Reconciles the books: accepted events with executions, and executions with their effects. All statements read one snapshot of
+ * Postgres, which is the truth, so a write under way is no fault. The reconciliation goes backwards from the newest rows, in slices
+ * of some thousand rows by their ids, until the budget is used up.
  */
 export function auditLedger(database: Database, request: AuditRequest): Promise<Audit> {
   return database.system.$transaction((snapshot) => walk(snapshot, request), {
@@ -45,10 +45,10 @@ export function auditLedger(database: Database, request: AuditRequest): Promise<
 
 async function walk(snapshot: Snapshot, request: AuditRequest): Promise<Audit> {
   const { workspaceId, budgetMs } = request
-  const giveUpAt = performance.now() + budgetMs
+  const deadline = performance.now() + budgetMs
   const audit = emptyAudit(request.to)
   const rules: RuleTally = new Map()
-  while (audit.from > request.from && performance.now() < giveUpAt) {
+  while (audit.from > request.from && performance.now() < deadline) {
     const whole: Slice = {
       workspaceId,
       from: firstIdOf(request.from),

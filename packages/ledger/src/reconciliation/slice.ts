@@ -1,22 +1,22 @@
 import { firstIdOf, Prisma, timeOf } from '@automation/database'
 
-/** What the statements of the ledger are asked through: one snapshot for all of them. */
+/** One snapshot of the database, for all statements of a reconciliation. */
 export type Snapshot = Pick<Prisma.TransactionClient, '$queryRaw'>
 
-/** Rows whose ids lie in [from, to). Events and the executions of them lie in the same slices: their ids carry one time. */
+/** Rows with ids in [from, to). An event and its executions are in the same slice: their ids contain the same time. */
 export interface Slice {
-  /** undefined: of all workspaces. */
+  /** undefined: all workspaces. */
   workspaceId: string | undefined
   from: string
   to: string
-  /** What is older may have been removed for its age. */
+  /** Older rows may have been removed by retention. */
   keptSince: string
 }
 
-/** So many ids of a fault are told. */
+/** How many ids a fault names. */
 export const maxIds = 10
 
-/** Something that must not be: how often, and some ids of what has it. */
+/** A violation: how often it occurs, and some ids of the rows. */
 export interface Fault {
   kind: FaultKind
   count: number
@@ -25,27 +25,27 @@ export interface Fault {
 
 export type FaultKind = keyof typeof faultKinds
 
-/** What the books are held to. Each of these counts must be 0. */
+/** The kinds of violations. The count of each must be 0. */
 export const faultKinds = {
-  receipt_without_event: 'a webhook was accepted, and an event that it became is not there',
-  quarantined_not_done: 'an event was given up, and is not done',
-  event_without_cause: 'an event was emitted by an execution that is not there',
-  execution_without_event: 'an execution of an event that is not there',
-  execution_too_early: 'an execution of an event that is not done, or was given up',
-  execution_twice: 'one rule has two executions for one event',
-  execution_adrift: 'an execution that is neither finished, nor waiting, nor leased: nobody would take it up',
-  action_left_open: 'an execution has succeeded, and an action of it has not ended',
-  task_missing: 'an action made a task that is not there',
-  task_without_execution: 'a task of an execution that is not there',
-  emitted_event_missing: 'an action emitted an event that is not there',
-  counter_behind: 'a rule counts fewer successes or failures than there are',
+  receipt_without_event: 'an event of an accepted webhook is missing',
+  quarantined_not_done: 'an event is quarantined, but not done',
+  event_without_cause: 'the execution that emitted an event is missing',
+  execution_without_event: 'the event of an execution is missing',
+  execution_too_early: 'an execution exists, but its event is not done, or is quarantined',
+  execution_twice: 'a rule has two executions for one event',
+  execution_adrift: 'an execution is neither finished, nor waiting, nor leased: no worker would claim it',
+  action_left_open: 'an execution has succeeded, but one of its actions has not ended',
+  task_missing: 'the task that an action created is missing',
+  task_without_execution: 'the execution of a task is missing',
+  emitted_event_missing: 'the event that an action emitted is missing',
+  counter_behind: 'a rule counts fewer successes or failures than it has executions',
 } as const
 
 const rowsOfSlice = 2_000
 
 /**
- * Where the slice begins that ends at `to`: so far back that it holds some thousand events or executions, always at a border
- * between two milliseconds.
+ * Finds the start of the slice that ends at `to`, so that it contains some thousand events or executions. It always starts at the
+ * beginning of a millisecond.
  */
 export async function findSliceStart(snapshot: Snapshot, { workspaceId, from, to }: Slice): Promise<string> {
   const within = withinSlice({ workspaceId, from, to })
@@ -58,7 +58,7 @@ export async function findSliceStart(snapshot: Snapshot, { workspaceId, from, to
   return start < from ? from : start
 }
 
-/** A condition on the columns `id` and `workspace_id`, of a table or its alias. */
+/** A condition on the columns `id` and `workspace_id`. @param table with a dot, or nothing */
 export function withinSlice(
   { workspaceId, from, to }: Pick<Slice, 'workspaceId' | 'from' | 'to'>,
   table = Prisma.empty,
@@ -69,7 +69,7 @@ export function withinSlice(
     : Prisma.sql`${table}workspace_id = ${workspaceId}::uuid AND ${range}`
 }
 
-/** How often, and the first ids, of rows that have something wrong with them. */
+/** Aggregates the rows with a fault: their number, and the first ids. */
 export function faultOf(kind: FaultKind, condition: Prisma.Sql): Prisma.Sql {
   return Prisma.sql`
     json_build_object('kind', ${kind}::text, 'count', count(*) FILTER (WHERE ${condition}),

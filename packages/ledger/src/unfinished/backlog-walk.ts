@@ -21,9 +21,9 @@ export interface Page<Row> {
 export type FindPage<Row> = (after: Cursor, before: number) => Promise<Page<Row>>
 
 /**
- * Reads all unfinished rows of a table, page by page and the oldest first. A walk begins at the low-water mark and goes on where
- * the last sweep stopped, so a long backlog hides nothing. A page ends with its slice of time, however few rows it has: between
- * two rows the index may hold many that are finished (low-water-mark.ts).
+ * Reads all unfinished rows of a table, page by page and the oldest first. A walk begins at the low-water mark and continues where
+ * the last sweep stopped, so it reaches every row of a long backlog. A page ends with its slice of time, however few rows it has:
+ * between two rows the index may contain many finished ones (low-water-mark.ts).
  */
 export class BacklogWalk<Row> {
   readonly #mark: LowWaterMark
@@ -40,7 +40,7 @@ export class BacklogWalk<Row> {
   }
 
   /**
-   * The pages of one sweep. The cursor is behind a page before the page is returned, whatever becomes of its rows.
+   * Reads the pages of one sweep. The cursor moves behind a page before the page is returned, whether or not its rows are restored.
    *
    * @param now epoch ms, by Postgres' clock
    */
@@ -57,7 +57,7 @@ export class BacklogWalk<Row> {
     const end = cursor.time + this.#sliceMs
     const isLastSlice = end > now
     const { rows, read } = await this.#findPage(cursor, isLastSlice ? endOfTime : end).catch((error) => {
-      // It may have been too long.
+      // The slice may have been too long.
       this.#sliceMs = firstSliceMs
       throw error
     })
@@ -69,7 +69,7 @@ export class BacklogWalk<Row> {
   }
 }
 
-/** Below all rows of a time. */
+/** The cursor below all rows of a time. */
 function startAt(time: number): Cursor {
   const before = Math.max(0, time - 1)
   return { time: before, id: firstIdOf(before) }

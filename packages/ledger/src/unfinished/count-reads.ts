@@ -1,11 +1,11 @@
 /**
- * Makes a statement of a SELECT that also returns how many entries of an index it has read, as `read`: those of finished rows
- * included, which no count of rows tells, and time tells only on an idle machine.
+ * Makes a statement that runs a SELECT and returns, as `read`, how many entries of an index it has read. Entries of finished rows are
+ * included: the number of rows does not show them, and the duration shows them on an idle machine only.
  *
- * It is the counter of Postgres' statistics, of this connection and not yet reported, before and after. `before.read >= 0` belongs
- * into the WHERE of the SELECT: otherwise Postgres may read the index first. Where `track_counts` is off, `read` is 0.
+ * It compares a counter of Postgres' statistics before and after: that of this connection, not yet reported. The WHERE of the SELECT
+ * has to contain `before.read >= 0`: otherwise Postgres may read the index first. Where `track_counts` is off, `read` is 0.
  *
- * @param columns of the SELECT, which is known as `found` and must return at most one row
+ * @param columns of the SELECT, whose alias is `found` and which must return at most one row
  */
 export function countReads(index: string, columns: string, select: string): string {
   const counter = `coalesce(pg_stat_get_xact_tuples_returned(to_regclass('${index}')), 0)`

@@ -6,8 +6,8 @@ const endOrphanEventsSql = `
     AND NOT EXISTS (SELECT FROM workspaces WHERE workspaces.id = events.workspace_id)`
 
 /**
- * Ends events of workspaces that somebody removed by SQL. No worker can run them, since rules and settings are gone with the
- * workspace; and while they are unfinished, the service counts as late. The rows stay.
+ * Ends events of workspaces that were removed by SQL. No worker can run them, since the rules and settings of the workspace do not
+ * exist any more. While they are unfinished, the service counts as late. The rows stay.
  */
 export async function endOrphanEvents(database: Database, ids: string[]): Promise<void> {
   await database.run('end_orphan_events', endOrphanEventsSql, [ids])

@@ -16,52 +16,55 @@ export type FindFirst = (
   to: number,
 ) => Promise<{ first: UnfinishedRow | undefined; read: number }>
 
-/** Beyond every position: the last time that fits into an id. */
+/** Above every position: the last time that fits into an id. */
 export const endOfTime = 2 ** 48 - 1
 export const firstSliceMs = 10_000
-/** How far clocks may differ, and how long a commit may take, before a new row is found by the walk alone. */
+/** Where clocks differ by more, or a commit takes longer, only the walk finds a new row. */
 const marginMs = 10_000
-/** As long as an unfinished row is found so soon behind the mark, nothing is skipped; and so often a process should look. */
+/**
+ * Where an unfinished row lies within this distance above the mark, a look skips nothing. It is also the longest recommended
+ * interval between two looks of a process.
+ */
 const neighbourhoodMs = 60_000
 /** Entries: 2 ms where they are in memory, 15 ms where they have to be fetched. */
 const readsOfSlice = 5_000
 const readsOfLook = 15_000
 
-/** The length of the next slice, from how many entries the last one had. */
+/** The length of the next slice, by the number of entries in the last one. */
 export function fitSlice(sliceMs: number, read: number): number {
   return sliceMs * Math.min(2, Math.max(1 / 16, readsOfSlice / read))
 }
 
 /**
- * Finds the oldest unfinished row of a table without reading all that was finished.
+ * Finds the oldest unfinished row of a table without reading all finished rows.
  *
- * A partial index over unfinished rows keeps an entry of each finished row for as long as any snapshot in the database is
- * older than the finish: during a backup, or a long query of a standby. Neither vacuum nor a scan may remove such an entry,
- * and it lies where it lay before, so a scan from the beginning reads all of them: 3.6 million after an hour at 1,000 a second.
- * No order of an index avoids that, since finished and unfinished entries have the same keys. So each look reads
+ * A partial index over unfinished rows keeps the entry of a finished row while any snapshot in the database is older than its end:
+ * during a backup, or a long query of a standby. Neither vacuum nor a scan may remove such an entry, and it keeps its position. So a
+ * scan from the beginning reads all of them: 3.6 million after an hour at 1,000 a second. No order of an index avoids that, since
+ * finished and unfinished entries have the same keys. So each look reads
  *
  *   beginning ── not yet read ── #walkedTo ── read, nothing found ── #mark ── read by every look ── newest
  *                               ◀── walk
  *
- * 1. from the mark on, which is the oldest unfinished row that is known, or the time of the last look where there was none;
+ * 1. from the mark on, which is the oldest known unfinished row, or the time of the last look where there was none;
  * 2. some thousand entries below `#walkedTo`, slice by slice. This walk goes backwards from the mark to the beginning, and then
- *    begins again. Without an old snapshot one slice holds everything, so that each look reads the whole index.
+ *    begins again. Without an old snapshot one slice contains everything, so that each look reads the whole index.
  *
- * Invariant: an unfinished row is found by the next look if it lies above the mark less `marginMs`, and by the next walk
- * wherever it lies. Below the mark there may be
+ * Invariant: the next look finds an unfinished row above the mark less `marginMs`, and the next walk finds it at any position.
+ * Below the mark there may be
  * - rows that this process has not read yet, because it has just started, or has not looked for a while;
- * - an event whose id is older than its commit. An id carries the time at which it was made, by the clock of an API or worker;
- *   and an event that a rule emits, or that reports a failure, may wait for Postgres for hours before it is committed;
- * - an execution that is due in the past: a pause or a next attempt that was computed by a worker's clock and recorded late,
- *   or a row that somebody changed by hand.
- * All other rows become due at Postgres' now() or later. The mark never lies in the future, whatever clock made an id.
+ * - an event whose id is older than its commit. An id contains the time of its creation, by the clock of an API or worker. An event
+ *   that a rule emits, or that reports a failure, may wait for Postgres for hours before it is committed;
+ * - an execution that is due in the past: a pause or a next attempt that a worker computed by its clock and recorded late, or a row
+ *   that was changed by hand.
+ * All other rows become due at Postgres' now() or later. The mark is never in the future, whichever clock created an id.
  */
 export class LowWaterMark {
   readonly #findFirst: FindFirst
   #mark: number | undefined
   #walkedTo = 0
   #sliceMs = firstSliceMs
-  /** By the walk under way. */
+  /** Entries that the current walk has read. */
   #read = 0
 
   constructor(findFirst: FindFirst) {
@@ -89,7 +92,7 @@ export class LowWaterMark {
       const { first } = await this.#findFirst(this.#mark - marginMs, end)
       if (first || isNear) return first
     }
-    // Nobody has read what lies between the mark and the newest rows, and it may be a lot.
+    // The rows between the mark and the newest ones are not read yet, and there may be many.
     this.#beginWalk(newestMs, firstSliceMs)
     return (await this.#findFirst(newestMs, endOfTime)).first
   }
@@ -100,7 +103,7 @@ export class LowWaterMark {
       const from = Math.max(0, this.#walkedTo - this.#sliceMs)
       const slice = await this.#findFirst(from, this.#walkedTo).catch(() => undefined)
       if (slice === undefined) {
-        // It took too long. Or Postgres is away: then the next look throws.
+        // The slice took too long, or Postgres is away. In the second case the next look throws.
         this.#sliceMs = firstSliceMs
         break
       }

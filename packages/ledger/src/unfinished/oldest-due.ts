@@ -3,7 +3,23 @@ import { firstIdOf, readClock, timeOf } from '@automation/database'
 import { countReads } from './count-reads.js'
 import { LowWaterMark } from './low-water-mark.js'
 
-/** The events that are not done, in the order of their ids. */
+/** The result of a statement that always returns one row. */
+interface Found {
+  /** null where no row was found */
+  dueSince: Date | null
+  read: number
+}
+
+const firstUndone = countReads(
+  'events_not_done',
+  'found.*',
+  `
+    SELECT id, accepted_at AS "dueSince" FROM events
+    WHERE before.read >= 0 AND done_at IS NULL AND id >= $1::uuid AND id < $2::uuid
+    ORDER BY id LIMIT 1`,
+)
+
+/** Creates the mark of events that are not done, in the order of their ids. */
 export function markEvents(database: Database): LowWaterMark {
   return new LowWaterMark(async (from, to) => {
     const bounds = [firstIdOf(Math.max(0, from)), firstIdOf(to)]
@@ -13,7 +29,17 @@ export function markEvents(database: Database): LowWaterMark {
   })
 }
 
-/** The executions that are due, in the order of that time. */
+const firstDue = countReads(
+  'executions_due',
+  'found.*',
+  `
+    SELECT due_at AS "dueSince" FROM executions
+    WHERE before.read >= 0 AND due_at <= now()
+      AND due_at >= to_timestamp($1::float8 / 1000) AND due_at < to_timestamp($2::float8 / 1000)
+    ORDER BY due_at, id LIMIT 1`,
+)
+
+/** Creates the mark of executions that are due, in the order of that time. */
 export function markExecutions(database: Database): LowWaterMark {
   return new LowWaterMark(async (from, to) => {
     const [found] = await database.run<Found>('find_first_due', firstDue, [from, to])
@@ -26,12 +52,11 @@ export function markExecutions(database: Database): LowWaterMark {
 }
 
 /**
- * Creates a function that reads for how long (seconds) the oldest work has been due that nobody has done: an event that is not
- * done, since it was accepted; an execution that is not finished, since the end of its pause, or of the lease that nobody has
- * renewed. 0 where there is none.
+ * Creates a function that reads for how long (seconds) the oldest unfinished work has been due, 0 where there is none. An event that
+ * is not done is due since it was accepted. An unfinished execution is due since its pause ended, or since its lease expired.
  *
- * Probes, alerts and autoscalers go by it: it grows where workers are too few, away or stuck, and with nothing else. Keep the
- * function: it remembers how far it has read (low-water-mark.ts).
+ * Probes, alerts and autoscalers use it: it grows only where workers are too few, away or stuck. Create the function once, since it
+ * remembers how far it has read (low-water-mark.ts).
  */
 export function createOldestDue(database: Database): () => Promise<number> {
   const marks = [markEvents(database), markExecutions(database)]
@@ -51,29 +76,3 @@ export function createOldestDue(database: Database): () => Promise<number> {
     return Math.max(0, now - dueSince) / 1_000
   }
 }
-
-/** Of a statement that always returns one row. */
-interface Found {
-  /** null where no row was found */
-  dueSince: Date | null
-  read: number
-}
-
-const firstUndone = countReads(
-  'events_not_done',
-  'found.*',
-  `
-    SELECT id, accepted_at AS "dueSince" FROM events
-    WHERE before.read >= 0 AND done_at IS NULL AND id >= $1::uuid AND id < $2::uuid
-    ORDER BY id LIMIT 1`,
-)
-
-const firstDue = countReads(
-  'executions_due',
-  'found.*',
-  `
-    SELECT due_at AS "dueSince" FROM executions
-    WHERE before.read >= 0 AND due_at <= now()
-      AND due_at >= to_timestamp($1::float8 / 1000) AND due_at < to_timestamp($2::float8 / 1000)
-    ORDER BY due_at, id LIMIT 1`,
-)

@@ -3,10 +3,10 @@ import { BacklogWalk, type Page, pageSize } from './backlog-walk.js'
 import { countReads } from './count-reads.js'
 import { markEvents, markExecutions } from './oldest-due.js'
 
-/** An event younger than this is not looked for: its job is most likely just being added. */
+/** Younger events are skipped: their jobs are most likely being added. */
 const minimumAgeSeconds = 2
 
-/** A row that a worker has to take up. */
+/** A row that a worker has to claim. */
 export interface Unfinished {
   id: string
   workspaceId: string
@@ -25,35 +25,9 @@ export interface UnclaimedExecution extends Unfinished {
   dueAt: number
 }
 
-/** Walks through the events of all workspaces that are not done. */
-export function walkEvents(database: Database): BacklogWalk<UndoneEvent> {
-  return new BacklogWalk(
-    markEvents(database),
-    async ({ id }, before) => {
-      const bounds = [id, firstIdOf(before)]
-      const [page] = await database.run<Page<UndoneEvent>>('find_undone', undoneEvents, bounds)
-      return page ?? nothing
-    },
-    ({ id }) => ({ time: timeOf(id), id }),
-  )
-}
-
-/** Walks through the executions of all workspaces that are due. */
-export function walkExecutions(database: Database): BacklogWalk<UnclaimedExecution> {
-  return new BacklogWalk(
-    markExecutions(database),
-    async ({ time, id }, before) => {
-      const bounds = [time, id, before]
-      const [page] = await database.run<Page<UnclaimedExecution>>('find_due', dueExecutions, bounds)
-      return page ?? nothing
-    },
-    ({ dueAt, id }) => ({ time: dueAt, id }),
-  )
-}
-
 const nothing = { rows: [], read: 0 }
 
-// A page is one value: what comes after its last row is read, and counted, before it is returned.
+// A page is one value, so that Postgres reads and counts all of its rows before it returns the page.
 const page = `coalesce(found.rows, '[]') AS rows`
 
 const undoneEvents = countReads(
@@ -71,6 +45,19 @@ const undoneEvents = countReads(
     ) AS page`,
 )
 
+/** Creates a walk through the events of all workspaces that are not done. */
+export function walkEvents(database: Database): BacklogWalk<UndoneEvent> {
+  return new BacklogWalk(
+    markEvents(database),
+    async ({ id }, before) => {
+      const bounds = [id, firstIdOf(before)]
+      const [page] = await database.run<Page<UndoneEvent>>('find_undone', undoneEvents, bounds)
+      return page ?? nothing
+    },
+    ({ id }) => ({ time: timeOf(id), id }),
+  )
+}
+
 const dueExecutions = countReads(
   'executions_due',
   page,
@@ -86,3 +73,16 @@ const dueExecutions = countReads(
       LIMIT ${pageSize}
     ) AS page`,
 )
+
+/** Creates a walk through the executions of all workspaces that are due. */
+export function walkExecutions(database: Database): BacklogWalk<UnclaimedExecution> {
+  return new BacklogWalk(
+    markExecutions(database),
+    async ({ time, id }, before) => {
+      const bounds = [time, id, before]
+      const [page] = await database.run<Page<UnclaimedExecution>>('find_due', dueExecutions, bounds)
+      return page ?? nothing
+    },
+    ({ dueAt, id }) => ({ time: dueAt, id }),
+  )
+}

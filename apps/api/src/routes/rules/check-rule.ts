@@ -1,18 +1,13 @@
 import { isUuid } from '@automation/database'
-import {
-  type Fault,
-  findRuleFaults,
-  isEventType,
-  normaliseRule,
-  type RuleDefinition,
-} from '@automation/engine'
+import { type Fault, normaliseRule, type RuleDefinition } from '@automation/engine'
+import { findRuleBodyFaults } from '@automation/rules'
 import type { FastifyRequest } from 'fastify'
 import { refusals } from '../../errors.js'
 import { bodyFaults } from '../../plugins/validation.js'
 
 /**
- * Answers the body of a rule that may be saved, operators under their full names. Its route has `attachValidation`,
- * so that the faults of its shape and of its meaning (patterns, placeholders, limits) are told together.
+ * Checks the body of a rule, and returns it with the full names of operators. Its route has `attachValidation`, so that the faults
+ * of its shape are reported together with those of its patterns, placeholders and limits.
  *
  * @throws refusals: 422 with every fault, then 400 for an unknown trigger
  */
@@ -20,8 +15,9 @@ export function checkRule<Body extends { trigger?: string } & Partial<RuleDefini
   body: Body,
   shapeError: FastifyRequest['validationError'],
 ): Body {
-  refuseFaults([...bodyFaults(shapeError ?? {}), ...findRuleFaults(body)])
-  if (body.trigger !== undefined && !isEventType(body.trigger)) throw refusals.invalidTriggerType()
+  const { faults, unknownTrigger } = findRuleBodyFaults(body, bodyFaults(shapeError ?? {}))
+  refuseFaults(faults)
+  if (unknownTrigger) throw refusals.invalidTriggerType()
   return { ...body, ...normaliseRule(body) }
 }
 
@@ -29,7 +25,7 @@ export function refuseFaults(faults: Fault[]): void {
   if (faults.length > 0) throw refusals.invalid(faults)
 }
 
-/** An id that is no UUID is an id that no rule has. */
+/** The id in a path. No rule has an id that is no UUID. */
 export function ruleId({ id }: { id: string }): string {
   if (!isUuid(id)) throw refusals.ruleNotFound()
   return id

@@ -6,9 +6,9 @@ import {
   type RuleFields,
   RuleToCreate,
   RuleToUpdate,
-  tellCreated,
-  tellDeleted,
-  tellUpdated,
+  createdEntry as tellCreated,
+  deletedEntry as tellDeleted,
+  updatedEntry as tellUpdated,
 } from '@automation/rules'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyRequest } from 'fastify'
