@@ -34,23 +34,23 @@ import { taskRoutes } from './routes/tasks.js'
 
 const requestTimeoutMs = 10_000
 
-/** The whole API, ready to listen or to inject requests into. It starts without Postgres or Redis and answers 503. */
+/** Builds the API, ready to listen or to get injected requests. It starts without Postgres and Redis, and responds with 503 then. */
 export async function buildApp(config: Config) {
   const app = Fastify({
     logger: logOptions('api', config.logLevel),
-    // Logging each request costs 5 to 19 % of the requests a second; what is worth a line is logged where it happens.
+    // A log line for each request costs 5 to 19 % of the throughput. Notable events are logged at their origin.
     logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: 'requestId' }),
     genReqId: countRequests(),
     requestIdHeader: false,
     trustProxy: config.trustProxy,
     bodyLimit: config.bodyLimitBytes,
-    // What still comes in on a connection while the process ends is answered like all the rest (plugins/shutdown.ts).
+    // While the process ends, requests on open connections are served like all others (plugins/shutdown.ts).
     return503OnClosing: false,
-    // A body must have come in by then; Node looks every second, or slow senders could hold sockets for ever. Of the
-    // two times Node takes the shorter one for the headers, so with its 60 s for these a body would have as long.
+    // The deadline for a complete body, without which slow senders could hold sockets for ever; Node checks every second. For the
+    // headers Node uses the shorter of the two timeouts: with its default of 60 s for them, a body would have 60 s, too.
     requestTimeout: requestTimeoutMs,
     http: { connectionsCheckingInterval: 1_000, headersTimeout: requestTimeoutMs },
-    // An id of any length is merely unknown; Node limits the URL as a whole.
+    // A long id is an unknown id, and not a fault; Node limits the URL as a whole.
     routerOptions: { ignoreTrailingSlash: true, maxParamLength: 16_384 },
     frameworkErrors: (_error, request, reply) =>
       void refuseUrl(request as FastifyRequest, reply as FastifyReply),
@@ -89,7 +89,7 @@ export async function buildApp(config: Config) {
   return app
 }
 
-/** A URL that cannot be decoded meets no hook and no error handler: it is answered like the rest by hand. */
+/** Refuses a URL that cannot be decoded. Fastify runs no hook and no error handler for it, so this sets the headers itself. */
 async function refuseUrl(request: FastifyRequest, reply: FastifyReply): Promise<void> {
   reply.header('x-request-id', request.id)
   await request.server.consumeToken(request, reply)
@@ -97,7 +97,7 @@ async function refuseUrl(request: FastifyRequest, reply: FastifyReply): Promise<
   reply.status(refusal.statusCode).headers(refusal.headers).send(refusal.body)
 }
 
-/** Ids that no other process gives: making a UUID for each request would cost more than checking its body. */
+/** Creates request ids that are unique among all processes. A UUID for each request would cost more than to check its body. */
 function countRequests(): () => string {
   const process = newId()
   let count = 0

@@ -94,7 +94,7 @@ function readKey({ JWT_SECRET, JWKS_URL }: Type.Static<typeof Environment>) {
   ])
 }
 
-/** A token bucket: it holds `burst` requests and gains `perMinute`. */
+/** A token bucket: it holds `burst` tokens and gains `perMinute`. */
 export interface Bucket {
   perMinute: number
   burst: number

@@ -1,7 +1,7 @@
-import { isDatabaseAway, isGivenUp, isTableMissing } from '@automation/database'
+import { isDatabaseAway, isStatementCancelled, isTableMissing } from '@automation/database'
 import type { Fault } from '@automation/engine'
 
-/** A request that is turned down on purpose: its status and body are part of the interface. */
+/** A request that is refused on purpose. Its status and body are part of the API. */
 export class Refusal extends Error {
   readonly statusCode: number
   readonly body: { error: string } | { errors: Fault[] }
@@ -15,12 +15,12 @@ export class Refusal extends Error {
   }
 }
 
-/** Whether the same request may work in a moment. Tables are missing only until the first migration has run. */
+/** Whether the same request may succeed in a moment. Tables are missing only until the first migration has run. */
 export function isPassing(error: unknown): boolean {
-  return isDatabaseAway(error) || isGivenUp(error) || isTableMissing(error)
+  return isDatabaseAway(error) || isStatementCancelled(error) || isTableMissing(error)
 }
 
-/** Every refusal of the API, named once. What only Fastify notices (413, 415, JSON that does not parse) is in plugins/errors.ts. */
+/** All refusals of the API, each named once. Those that only Fastify detects (413, 415, invalid JSON) are in plugins/errors.ts. */
 export const refusals = {
   badRequest: (message: string) => new Refusal(400, message),
   badUrl: () => new Refusal(400, 'URL cannot be decoded'),

@@ -25,7 +25,7 @@ export function isLockConflict(error: unknown): boolean {
 }
 
 /** True where Postgres cancelled a statement and undid it: after a timeout, a request to cancel it, or a lock conflict. */
-export function isGivenUp(error: unknown): boolean {
+export function isStatementCancelled(error: unknown): boolean {
   return isLockConflict(error) || /^(57014|55P03)$/.test(causeOf(error).sqlState)
 }
 

@@ -3,9 +3,9 @@ export { readClock } from './clock.js'
 export {
   DatabaseBusy,
   isDatabaseAway,
-  isGivenUp,
   isLockConflict,
   isRowFault,
+  isStatementCancelled,
   isTableMissing,
 } from './database-errors.js'
 export { escapeLike } from './escape-like.js'

@@ -2,22 +2,22 @@ const defaultWaitSeconds = 10
 const maxWaitSeconds = 30
 
 export interface Preference {
-  /** Milliseconds to wait for the outcome; 0 answers 202 at once. */
+  /** Milliseconds to wait for the outcome; 0: respond with 202 at once. */
   waitMs: number
-  /** What to say back in `Preference-Applied`; undefined where nothing was preferred. */
+  /** The value of `Preference-Applied`; undefined where the request has no preference. */
   applied: string | undefined
 }
 
-/** RFC 7240: `Prefer: respond-async` and `Prefer: wait=<seconds>`; what is not understood is ignored, as it demands. */
+/** Parses `Prefer: respond-async` and `Prefer: wait=<seconds>`. As RFC 7240 requires, unknown preferences are ignored. */
 export function readPreference(header: string | string[] | undefined): Preference {
-  const wishes = [header ?? []]
+  const preferences = [header ?? []]
     .flat()
     .join(',')
     .split(',')
-    .map((wish) => wish.trim().toLowerCase())
-  if (wishes.includes('respond-async')) return { waitMs: 0, applied: 'respond-async' }
-  const wait = wishes
-    .map((wish) => /^wait\s*=\s*"?(\d{1,9})"?$/.exec(wish)?.[1])
+    .map((preference) => preference.trim().toLowerCase())
+  if (preferences.includes('respond-async')) return { waitMs: 0, applied: 'respond-async' }
+  const wait = preferences
+    .map((preference) => /^wait\s*=\s*"?(\d{1,9})"?$/.exec(preference)?.[1])
     .find((seconds) => seconds !== undefined)
   if (wait === undefined) return { waitMs: defaultWaitSeconds * 1_000, applied: undefined }
   const seconds = Math.min(Number(wait), maxWaitSeconds)

@@ -19,9 +19,9 @@ declare module 'fastify' {
   }
 }
 
-/** A caller who would wait longer (ms) than a closing process lives gets the location of the outcome instead. */
+/** How long (ms) a closing process serves waiting callers. After that they get the location of the outcome. */
 const closeWithinMs = 15_000
-/** How long (ms) the stored outcome is read for a caller whose time is up. */
+/** How long (ms) reading the stored outcome may take for a caller whose time is up. */
 const lastReadMs = 2_000
 
 interface Waiter {
@@ -30,8 +30,8 @@ interface Waiter {
 }
 
 /**
- * Waits for workers' replies, on one channel for each API process. Pub/sub loses messages that nobody receives. So the stored outcome
- * decides whenever a reply may have been missed: after a reconnection, and when the time runs out.
+ * Waits for workers' replies, on one channel for each API process. Pub/sub loses messages without a receiver. So the stored outcome
+ * decides whenever a reply may have been missed: after a reconnection, and when a caller's time is up.
  */
 class Replies {
   /** Identifies this process to the workers. */
@@ -48,7 +48,7 @@ class Replies {
     return this.#waiters.size
   }
 
-  /** Starts to wait; to be called before the event is accepted, or the reply may come first. */
+  /** Starts to wait. Call it before the event is accepted: otherwise the reply may come first. */
   expect({ id, workspaceId }: EventInWorkspace, waitMs: number): PendingReply {
     let cancel = () => {}
     const evaluations = new Promise<Evaluation[] | undefined>((resolve) => {
@@ -95,7 +95,7 @@ class Replies {
     for (const [id, waiter] of this.#waiters) void this.#settleAtLast(id, waiter)
   }
 
-  /** The caller's time is up: a Postgres that does not respond is not waited for much longer. */
+  /** Settles a waiter whose time is up. It does not wait long for a Postgres that does not respond. */
   async #settleAtLast(id: string, waiter: Waiter): Promise<void> {
     waiter.settle(await waitAtMost(this.#findEvaluations(id, waiter), lastReadMs))
   }
@@ -111,8 +111,8 @@ export default fp<{ redisUrl: string; queuePrefix: string }>(
     const replies = new Replies(app)
     const subscriber = openRedis(redisUrl, 'wait', { autoResubscribe: false })
     subscriber.on('message', (_channel, message) => replies.receive(message))
-    // After each connection: first subscribe, then read what was missed. Without Redis the API starts all the same, and responds with
-    // the stored outcome.
+    // After each connection: first subscribe, then read the outcomes that were missed. Without Redis the API starts too, and responds
+    // with stored outcomes.
     subscriber.on('ready', () => {
       subscriber.subscribe(replyChannel(queuePrefix, replies.instanceId)).then(
         () => replies.settleFromStore(),

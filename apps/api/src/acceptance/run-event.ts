@@ -25,8 +25,8 @@ export interface Presentation {
 }
 
 /**
- * Accepts the event and waits for the worker as long as the caller prefers: 200 with its outcome, or 202 where that was not
- * long enough. With an Idempotency-Key the event is accepted once, and a repeat gets the first response.
+ * Accepts the event and waits for the worker as long as the caller prefers. The response is 200 with the outcome, or 202 where the
+ * outcome came later. With an Idempotency-Key the event is accepted once, and a repeat gets the first response.
  */
 export async function runEvent(
   event: NewEvent,
@@ -60,7 +60,7 @@ async function runOnce(
     isFirst = await inbox.acceptOnce({ request: key, event, answer: known }, replyTo)
     return isFirst
   })
-  // Where it is neither the first nor found, the key in its way has expired since: nothing is in its way now.
+  // Where the request is neither the first nor finds a response, the other request's key has expired meanwhile: the key is free now.
   if (!isFirst)
     return (await findEventResponse(request, presentation)) ?? runOnce(event, request, key, presentation)
   if (known !== null) return known
@@ -71,7 +71,7 @@ async function runOnce(
   return response
 }
 
-/** The response for a request that has come before; undefined where it has not, or has no key. */
+/** Finds the response to a repeated request; undefined where it is no repeat, or has no key. */
 export async function findEventResponse(
   request: FastifyRequest,
   presentation: Presentation,
@@ -84,7 +84,7 @@ export async function findEventResponse(
   )
 }
 
-/** Responds to a request whose outcome is never waited for. */
+/** Responds to a request of a route that never waits for the outcome. */
 export function sendAccepted(reply: FastifyReply, location: string, id: string) {
   return reply
     .status(202)

@@ -29,7 +29,7 @@ export async function readEvaluations(
   return listEvaluations(ruleIds, matched)
 }
 
-/** The rules that an event has considered, in creation order. */
+/** Reads the rules that were evaluated for an event, in creation order. */
 async function readRuleIds(
   database: WorkspaceDatabase,
   { ruleId, ruleSetId }: ConsideringEvent,

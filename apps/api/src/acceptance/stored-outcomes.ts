@@ -9,12 +9,12 @@ declare module 'fastify' {
   }
 }
 
-/** An event may have a thousand executions. */
+/** Few, since an event may have a thousand executions. */
 const eventsAtOnce = 100
 
 /**
- * Outcomes for callers who got no reply. They come by the thousand at the same moment, when Redis is back or gone: they share
- * statements, and so take one connection at a time.
+ * Reads outcomes for callers without a reply. Thousands of callers ask at the same moment, when Redis is back or away. They share
+ * statements, and so use one connection at a time.
  */
 export default fp(
   async (app) => {

@@ -2,7 +2,7 @@ import type { NewEvent } from '@automation/ledger'
 import type { Inbox } from '@automation/queue'
 import type { Span } from '@automation/telemetry'
 
-/** An inbox whose acceptances are spans in the traces of their requests; it sends the traceparent along with the events. */
+/** Wraps an inbox: each acceptance is a span in the trace of its request, and its events carry the traceparent. */
 export function traceInbox(inbox: Inbox, findSpan: () => Span | undefined): Inbox {
   async function trace<Result>(events: NewEvent[], accept: () => Promise<Result>): Promise<Result> {
     const span = findSpan()?.begin('accept', 'producer', {

@@ -1,4 +1,4 @@
-/** Waits for a promise, but no longer than so many ms. @returns undefined where it has not settled by then */
+/** Waits for a promise for at most `ms`. @returns undefined where it has not settled by then */
 export async function waitAtMost<Value>(promise: Promise<Value>, ms: number): Promise<Value | undefined> {
   let timer: NodeJS.Timeout | undefined
   const over = new Promise<undefined>((resolve) => {

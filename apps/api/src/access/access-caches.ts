@@ -2,7 +2,7 @@ import fp from 'fastify-plugin'
 
 declare module 'fastify' {
   interface FastifyInstance {
-    /** What this process remembers, for a second at most, of who may do what. Cleared when it changes some of that itself. */
+    /** Caches of permissions, whose entries live for at most a second. A request that changes permissions clears them. */
     accessCaches: { clear(): void }[]
   }
 }

@@ -1,7 +1,7 @@
 import type { Administrator } from '@automation/access'
 import type { FastifyRequest } from 'fastify'
 
-/** The caller on whose behalf a request changes its workspace. */
+/** The author of the changes that a request makes in its workspace. */
 export function administratorOf({ server, workspace: { id, actor } }: FastifyRequest): Administrator {
   return {
     database: server.database,

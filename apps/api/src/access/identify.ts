@@ -17,7 +17,7 @@ export interface Caller {
   userId: string | undefined
   /** The workspace that the request is about; undefined where the caller named none. */
   workspaceId: string | undefined
-  /** undefined for a stranger to the workspace; 'away' where Postgres could not be asked. */
+  /** undefined where the caller is no member of the workspace; 'away' where Postgres did not respond. */
   permissions: Permissions | 'away' | undefined
 }
 
@@ -27,7 +27,7 @@ export interface Identity {
   plan?: Membership['plan']
 }
 
-/** How long (ms) a role or a plan that another process has changed may still be used. */
+/** How long (ms) this process may use a role or a plan that another process has changed. */
 const membershipTtlMs = 1_000
 
 /** Identifies callers by their token or API key, and the workspace that they name. */
@@ -43,7 +43,7 @@ export class Identification {
     this.memberships = new LRUCache({
       max: 10_000,
       ttl: membershipTtlMs,
-      // An entry that is removed while it is being fetched is still returned, but not kept.
+      // An entry that is removed during its fetch is still returned, but not cached.
       ignoreFetchAbort: true,
       fetchMethod: async (key: string) => {
         const [workspaceId, userId] = JSON.parse(key) as [string, string]
@@ -76,7 +76,7 @@ export class Identification {
         }
   }
 
-  /** A key belongs to one workspace. A header that names another one, or none, is not ignored. */
+  /** A key belongs to one workspace. Where a header names another one, or is no UUID, the key has no permissions. */
   async #identifyKey(token: string, named: unknown): Promise<Identity | undefined> {
     const key = await this.#verifyApiKey(token).catch((error) => {
       throw isPassing(error) ? refusals.unavailable() : error

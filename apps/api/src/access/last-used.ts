@@ -3,8 +3,8 @@ import { LRUCache } from 'lru-cache'
 const roundingMs = 60_000
 
 /**
- * Notes that a key or secret was used: at once, and then once a minute and process, or a busy one would be written
- * with every request. Nobody waits for it, and one that could not be noted is noted next time.
+ * Creates a function that records the use of a key or secret: at once, and then at most once a minute and process. Otherwise a busy
+ * key would cause a write for every request. No request waits for the write; where it fails, the next use writes again.
  */
 export function createUseNotes(write: (id: string, usedAt: Date) => Promise<unknown>): (id: string) => void {
   const noted = new LRUCache<string, true>({ max: 10_000, ttl: roundingMs })

@@ -1,10 +1,13 @@
 import type { Scope } from '@automation/access'
 import type { Role } from '@automation/database'
 
-/** Each role may do what the ones before it may: viewer reads and dry-runs, operator runs and toggles, editor changes rules, admin all. */
+/**
+ * Each role includes the permissions of those before it: a viewer reads and dry-runs, an operator runs and toggles, an editor changes
+ * rules, an admin may do everything.
+ */
 const rank: Record<Role, number> = { viewer: 0, operator: 1, editor: 2, admin: 3 }
 
-/** A key may do what members of a role may. */
+/** The role whose permissions a scope gives to a key. */
 const roleOfScope: Partial<Record<Scope, Role>> = {
   'rules:read': 'viewer',
   'rules:run': 'operator',
@@ -12,11 +15,11 @@ const roleOfScope: Partial<Record<Scope, Role>> = {
   admin: 'admin',
 }
 
-/** What a caller may do in the workspace it has named. */
+/** The permissions of a caller in the workspace that it named. */
 export interface Permissions {
-  /** undefined for a key that may do nothing with rules. */
+  /** undefined for a key without permissions on rules. */
   role: Role | undefined
-  /** undefined for a member, whom the role alone describes. */
+  /** undefined for a member, whose permissions follow from the role. */
   scopes: Scope[] | undefined
 }
 
@@ -25,7 +28,7 @@ export function permissionsOfScopes(scopes: Scope[]): Permissions {
   return { scopes, role: roles.sort((left, right) => rank[right] - rank[left])[0] }
 }
 
-/** @param scope what a key needs instead of a role, where the route is about something else than rules */
+/** @param scope the scope that a key needs instead of the role, where the route is not about rules */
 export function permits({ role, scopes }: Permissions, needed: Role, scope?: Scope): boolean {
   if (scope !== undefined && scopes !== undefined && role !== 'admin') return scopes.includes(scope)
   return role !== undefined && rank[role] >= rank[needed]

@@ -6,45 +6,50 @@ import { LRUCache } from 'lru-cache'
 import type { Config } from '../config.js'
 import { Refusal, refusals } from '../errors.js'
 
-/** Answers the user (`sub`) of a good token, and undefined for every other text. Throws only where keys are out of reach. */
+/**
+ * Verifies a token.
+ *
+ * @returns the user (`sub`) of a valid token; undefined for any other text
+ * @throws a 503 refusal where the keys cannot be fetched, by its promise
+ */
 export type VerifyToken = (token: string) => Promise<string | undefined>
 
 const leewaySeconds = 60
-/** For how long (ms) a token that was good is not looked at again, unless it expires before: checking one costs as much as answering. */
-const rememberMs = 10_000
-const maxRemembered = 10_000
+/** How long (ms) a valid token is cached, unless it expires earlier: to verify a token costs as much as to serve a request. */
+const cacheMs = 10_000
+const maxCached = 10_000
 const requiredClaims = ['exp', 'sub', 'iss', 'aud']
 
-/** What a good token says. */
-interface GoodToken {
+/** The claims of a valid token. */
+interface ValidToken {
   subject: string
   /** s since 1970 */
   expiresAt: number
 }
 
-type ReadToken = (token: string) => Promise<GoodToken | undefined>
+type ReadToken = (token: string) => Promise<ValidToken | undefined>
 
 export async function createVerifier(app: FastifyInstance, tokens: Config['tokens']): Promise<VerifyToken> {
-  return rememberGood(
+  return cacheValid(
     tokens.key.family === 'secret'
       ? await createSecretReader(app, tokens.key.secret, tokens)
       : createKeySetReader(tokens.key.url, tokens),
   )
 }
 
-/** Only good tokens are remembered, each by its whole text, and none beyond its time. */
-function rememberGood(read: ReadToken): VerifyToken {
-  const good = new LRUCache<string, GoodToken>({ max: maxRemembered, ttl: rememberMs })
+/** Caches valid tokens only, each by its whole text, and none after it expired. */
+function cacheValid(read: ReadToken): VerifyToken {
+  const cache = new LRUCache<string, ValidToken>({ max: maxCached, ttl: cacheMs })
   return async (token) => {
-    const known = good.get(token)
-    if (known && Date.now() < (known.expiresAt + leewaySeconds) * 1_000) return known.subject
+    const cached = cache.get(token)
+    if (cached && Date.now() < (cached.expiresAt + leewaySeconds) * 1_000) return cached.subject
     const found = await read(token)
-    if (found) good.set(token, found)
+    if (found) cache.set(token, found)
     return found?.subject
   }
 }
 
-/** HS256 and nothing else: a token that names another algorithm is not even looked at. */
+/** Accepts HS256 only: a token with another algorithm is refused unread. */
 async function createSecretReader(
   app: FastifyInstance,
   secret: string,
@@ -64,7 +69,7 @@ async function createSecretReader(
   return async (token) => {
     try {
       const { header, payload } = app.jwt.verify<{ header: object; payload: object }>(token)
-      // RFC 7515: a critical extension that is not understood makes the token invalid, and we understand none.
+      // RFC 7515: an unknown critical extension makes a token invalid, and this service knows none.
       return 'crit' in header ? undefined : readClaims(payload)
     } catch {
       return undefined
@@ -72,14 +77,14 @@ async function createSecretReader(
   }
 }
 
-/** RS256 or EdDSA by the identity provider's published keys, fetched once and again when a new key id turns up. */
+/** Accepts RS256 and EdDSA with the identity provider's published keys. They are fetched once, and again for an unknown key id. */
 function createKeySetReader(url: URL, { issuer, audience }: Config['tokens']): ReadToken {
   const keySet = createRemoteJWKSet(url, { timeoutDuration: 3_000 })
-  const findKey: typeof keySet = Object.assign(async (...wanted: Parameters<typeof keySet>) => {
+  const findKey: typeof keySet = Object.assign(async (...request: Parameters<typeof keySet>) => {
     try {
-      return await keySet(...wanted)
+      return await keySet(...request)
     } catch (error) {
-      // That no key fits is the token's fault; whatever else happens here is the provider's.
+      // A missing key is a fault of the token; any other error is a fault of the provider.
       if (tokenFaults.some((fault) => error instanceof fault)) throw error
       throw refusals.unavailable()
     }
@@ -103,7 +108,7 @@ function createKeySetReader(url: URL, { issuer, audience }: Config['tokens']): R
 
 const tokenFaults = [errors.JWKSNoMatchingKey, errors.JWKSMultipleMatchingKeys, errors.JOSENotSupported]
 
-function readClaims(payload: unknown): GoodToken | undefined {
+function readClaims(payload: unknown): ValidToken | undefined {
   const { sub: subject, exp: expiresAt } = payload as { sub?: unknown; exp?: unknown }
   return typeof subject === 'string' && isUserId(subject) && typeof expiresAt === 'number'
     ? { subject, expiresAt }

@@ -11,16 +11,28 @@ interface StoredKey {
   hash: Uint8Array
 }
 
-/** Answers what a good key stands for, undefined for every other text. @throws what Postgres throws when it is away */
+/**
+ * Verifies an API key.
+ *
+ * @returns the stored key; undefined for any text that is no valid key
+ * @throws what Postgres throws when it is away, by its promise
+ */
 export type VerifyApiKey = (key: string) => Promise<StoredKey | undefined>
 
+/** $1 ids */
+const loadKeysSql = `
+  SELECT k.id, k.workspace_id AS "workspaceId", k.scopes, k.hash, w.plan::text AS plan
+  FROM api_keys k
+  JOIN workspaces w ON w.id = k.workspace_id
+  WHERE k.id = ANY($1::uuid[]) AND k.revoked_at IS NULL AND (k.expires_at IS NULL OR k.expires_at > now())`
+
 /**
- * Keys are not cached, so one that was revoked is none from the next request on, on every process. Requests that
- * arrive together share a query.
+ * Creates a verifier that does not cache keys, so a revoked key is invalid from the next request on, in every process. Requests of
+ * the same moment share a statement.
  */
 export function createApiKeyVerifier(database: Database): VerifyApiKey {
   const load = createBatcher(async (ids: string[]) => {
-    const keys = await database.run<StoredKey>('load_api_keys', statement, [ids])
+    const keys = await database.run<StoredKey>('load_api_keys', loadKeysSql, [ids])
     const byId = new Map(keys.map((key) => [key.id, key]))
     return ids.map((id) => byId.get(id))
   })
@@ -36,9 +48,3 @@ export function createApiKeyVerifier(database: Database): VerifyApiKey {
     return key
   }
 }
-
-const statement = `
-  SELECT k.id, k.workspace_id AS "workspaceId", k.scopes, k.hash, w.plan::text AS plan
-  FROM api_keys k
-  JOIN workspaces w ON w.id = k.workspace_id
-  WHERE k.id = ANY($1::uuid[]) AND k.revoked_at IS NULL AND (k.expires_at IS NULL OR k.expires_at > now())`

@@ -4,10 +4,10 @@ import { eventTypes, parseTimestamp } from '@automation/engine'
 import { Type } from 'typebox'
 import { refusals } from '../errors.js'
 
-/** Narrows a list of history in a query, and chooses the rows to change in a body. */
+/** In a query it narrows a list of history; in a body it selects the rows to change. */
 type Filter = Record<string, unknown>
 
-/** When it was accepted. */
+/** The time of acceptance. */
 export const TimeRange = {
   from: Type.Optional(
     Type.String({ description: 'Start of the range, inclusive: an ISO 8601 date, or a time with a zone' }),
@@ -47,14 +47,14 @@ export function checkFilter({ properties }: Type.TObject, filter: Filter): void 
 const lastMs = Date.parse('9999-12-31T23:59:59.999Z')
 
 /**
- * Reads a time that was checked. Postgres has no year 0, and nothing was accepted before 1970; a zone may lead beyond the year 9999,
- * which cannot be presented.
+ * Parses a checked time. It is at least 1970, since Postgres has no year 0 and no row is older, and at most the year 9999, since a
+ * zone may lead to a later time, which cannot be presented.
  */
 export function readTime(text: string, offsetMs = 0): Date {
   return new Date(Math.min(Math.max(parseTimestamp(text) + offsetMs, 0), lastMs))
 }
 
-/** The lowest id of a row that was accepted at that time, or later. */
+/** The lowest id of a row that was accepted at this time, or later. */
 export function firstIdAt(text: string, offsetMs = 0): string {
   return firstIdOf(readTime(text, offsetMs).getTime())
 }
@@ -66,7 +66,7 @@ function findFaults(names: object, filter: Filter): { name: string; expected: st
   })
 }
 
-/** The times of a filter that was checked. */
+/** Parses the times of a checked filter. */
 export function readRange({ from, to }: { from?: string; to?: string }): { from?: Date; to?: Date } {
   return {
     ...(from !== undefined && { from: readTime(from) }),

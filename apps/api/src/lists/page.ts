@@ -8,8 +8,8 @@ interface Page<Row> {
 }
 
 /**
- * Prisma's arguments for a page, the newest row first. Ids are UUID v7, so that is the order of ids, and the last id of a page, made
- * opaque, is the cursor of the next one.
+ * Prisma's arguments for a page, the newest row first. Ids are UUID v7, so this is the order of ids. The cursor of the next page is
+ * the last id of a page, made opaque.
  */
 export function pageArguments({ cursor }: { cursor?: string }, limit: number | undefined) {
   return {

@@ -12,16 +12,16 @@ import { bodyFaults } from './validation.js'
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Faults that schemas cannot see; undefined where there are none. */
+    /** Faults that schemas cannot find; undefined where there are none. */
     unstorable: Fault[] | undefined
   }
   interface FastifyContextConfig {
-    /** The route judges its body part by part, with findUnstorable: a faulty part refuses itself, and not the others. */
+    /** The route checks each part of its body with findUnstorable: a faulty part is refused, and the others are not. */
     judgesParts?: boolean
   }
 }
 
-/** Only JSON comes in, and an empty body under a JSON content type counts as none. */
+/** Accepts JSON only. An empty body with a JSON content type counts as no body. */
 export default fp(
   async (app) => {
     app.decorateRequest('unstorable', undefined)
@@ -38,13 +38,13 @@ export default fp(
   { name: 'bodies' },
 )
 
-/** For a route whose body may be left out: it is then checked, and told in the document, like an empty one. */
+/** For a route whose body is optional: an omitted body is checked like an empty object. */
 export async function fillMissingBody(request: FastifyRequest): Promise<void> {
   if (request.body === undefined) request.body = {}
 }
 
 /**
- * Notes what Postgres cannot store (NUL, half a surrogate pair), to be told together with the faults of shape.
+ * Notes texts that Postgres cannot store (with NUL, or half a surrogate pair). They are reported together with the faults of shape.
  *
  * @throws a 422 refusal at once where the body is so deep or large that checking its shape could do harm
  */
@@ -59,7 +59,7 @@ export function noteUnstorable(request: FastifyRequest): void {
 }
 
 /**
- * What Postgres cannot store, at most 20 faults.
+ * Finds texts that Postgres cannot store, at most 20.
  *
  * @param root path of the value within the body
  * @throws a 422 refusal where the value is too deep or too large
@@ -72,7 +72,7 @@ export function findUnstorable(body: unknown, root = ''): Fault[] {
   }
 }
 
-/** How deep a part may be is its own matter; how many values there are is that of the whole. */
+/** The limit of values applies to the whole body; the limit of depth applies to each part. */
 function refuseTooManyValues(body: object): void {
   if (hasTooManyValues(body))
     throw refusals.invalid([{ field: '', message: `Body has more than ${maxNodes} values` }])

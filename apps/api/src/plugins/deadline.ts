@@ -4,39 +4,39 @@ import { refusals } from '../errors.js'
 
 declare module 'fastify' {
   interface FastifyInstance {
-    /** For a request that ends by timers of its own: its event is accepted, and its caller waits for the outcome. */
+    /** For a request with timers of its own: its event is accepted, and its caller waits for the outcome. */
     liftDeadline(request: FastifyRequest): void
   }
   interface FastifyRequest {
-    /** When it is refused at the latest (ms, by the process's own clock). */
+    /** The deadline (ms, by the process's monotonic clock). */
     dueAt: number
   }
 }
 
-/** What one statement may take (10 s), and the wait for a connection (2 s). */
+/** The timeout of one statement (10 s), and of the wait for a connection (2 s). */
 const limitMs = 12_000
 const lookEveryMs = 500
 
 /**
- * Refuses with 503 what has not been answered in time. Each statement has a limit of its own, but a request asks several, and
- * waits for others' as well: behind a Postgres that answers late these times would add up. What is refused so goes on behind
- * the scenes: whether it was done is not known, as with every 503 of an unkeyed request.
+ * Refuses requests with 503 after a deadline. Each statement has a timeout of its own, but a request runs several statements and
+ * waits for those of others: with a slow Postgres these times would add up. A refused request continues in the background: whether
+ * its work was done is unknown, as with every 503 of a request without a key.
  *
- * Requests are due in the order in which they came, so one timer and a look at the oldest are enough.
+ * Requests are due in the order of their arrival, so one timer that checks the oldest suffices.
  */
 export default fp(
   async (app) => {
-    const unanswered = new Map<FastifyRequest, FastifyReply>()
+    const open = new Map<FastifyRequest, FastifyReply>()
 
     app.decorateRequest('dueAt', 0)
-    app.decorate('liftDeadline', (request: FastifyRequest) => void unanswered.delete(request))
+    app.decorate('liftDeadline', (request: FastifyRequest) => void open.delete(request))
     app.addHook('onRequest', (request, reply, done) => {
       request.dueAt = performance.now() + limitMs
-      unanswered.set(request, reply)
+      open.set(request, reply)
       done()
     })
     app.addHook('onSend', (request, _reply, _payload, done) => {
-      unanswered.delete(request)
+      open.delete(request)
       done()
     })
     const timer = setInterval(refuseOverdue, lookEveryMs).unref()
@@ -44,9 +44,9 @@ export default fp(
 
     function refuseOverdue(): void {
       const now = performance.now()
-      for (const [request, reply] of unanswered) {
+      for (const [request, reply] of open) {
         if (request.dueAt > now) return
-        unanswered.delete(request)
+        open.delete(request)
         reply.send(refusals.unavailable())
       }
     }

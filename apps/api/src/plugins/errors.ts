@@ -4,7 +4,7 @@ import fp from 'fastify-plugin'
 import { isPassing, Refusal, refusals } from '../errors.js'
 import { bodyFaults, queryFault } from './validation.js'
 
-/** Turns whatever was thrown into the interface's answer. Only surprises are logged, once, with the request's id. */
+/** Turns errors into responses of the API. Only unexpected errors are logged, once, with the request's id. */
 export default fp(
   async (app) => {
     app.addHook('onRequest', (request, reply, done) => {
@@ -12,13 +12,13 @@ export default fp(
       done()
     })
     app.setErrorHandler((error: FastifyError, request, reply) =>
-      answer(refusalFor(error, request), error, request, reply),
+      respond(refusalFor(error, request), error, request, reply),
     )
   },
   { name: 'errors' },
 )
 
-function answer(refusal: Refusal | undefined, error: Error, request: FastifyRequest, reply: FastifyReply) {
+function respond(refusal: Refusal | undefined, error: Error, request: FastifyRequest, reply: FastifyReply) {
   if (refusal === undefined) {
     request.log.error({ err: error, eventId: request.eventId }, 'request failed')
     return reply.status(500).send({ error: 'Internal server error' })
@@ -37,14 +37,14 @@ function refusalFor(error: FastifyError, request: FastifyRequest): Refusal | und
   if (isPassing(error)) return refusals.unavailable()
   const message = messages[error.code]
   if (message) return new Refusal(error.statusCode ?? 400, message)
-  // What Node's or Fastify's parsers object to is the client's doing, and their messages name no secret of ours.
+  // An error of Node's or Fastify's parsers is the client's fault, and its message contains no secret of the service.
   if (error.statusCode !== undefined && error.statusCode >= 400 && error.statusCode < 500) {
     return new Refusal(error.statusCode, error.message)
   }
   return undefined
 }
 
-/** What administration turns down, in the interface's words. */
+/** Presents a refused change as a refusal of the API. */
 function refusalOf({ kind, field, message }: Refused): Refusal {
   if (kind === 'invalid') return refusals.invalid([{ field, message }])
   return new Refusal(kind === 'not_found' ? 404 : 409, message)

@@ -6,8 +6,8 @@ import { limitationOf } from '../rate-limit/rate-limit.js'
 const methods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE'] as const
 
 /**
- * 404 for an unknown path; 405 with `Allow` where the path exists for another method. For the latter the missing
- * methods of every path are routes of their own, so register this before the routes: it collects them.
+ * Responds with 404 to an unknown path, and with 405 and `Allow` where the path exists for another method. For the latter, the missing
+ * methods of every path become routes of their own. Register this plugin before the routes, since it collects them.
  */
 export default fp(
   async (app) => {
@@ -40,14 +40,14 @@ export default fp(
   { name: 'not-found', dependencies: ['rate-limit'] },
 )
 
-/** Asking for what is not there costs a token like any other request. */
+/** A request for an unknown path consumes a token like any other. */
 function refuse(request: FastifyRequest, refusal: Error): never {
   throw limitationOf(request) ?? refusal
 }
 
 declare module 'fastify' {
   interface FastifyInstance {
-    /** Answers 405 on every path registered so far for the methods it lacks. Call it once, after the routes. */
+    /** Adds the 405 responses to all paths registered so far. Call it once, after the routes. */
     refuseOtherMethods(): void
   }
 }

@@ -5,16 +5,16 @@ import { Redis } from 'ioredis'
 
 declare module 'fastify' {
   interface FastifyInstance {
-    /** For what the API can do without: each call fails within half a second, and at once where Redis is known to be away. */
+    /** For data that the API does not depend on: a call fails within half a second, and at once where Redis is known to be away. */
     redis: Redis
-    /** Until Redis is there each process counts its rates by itself; it is waited for, but not for ever. */
+    /** Waits for Redis for a short time. While it is away, each process limits rates by itself. */
     waitForRedis(): Promise<void>
   }
 }
 
 const startUpMs = 2_000
 
-/** The connection of the rate limits and of the known webhooks; what is asked in one turn of the event loop goes in one write. */
+/** The connection for rate limits and known webhooks. Commands of one turn of the event loop are sent in one write. */
 export default fp<{ redisUrl: string }>(
   async (app, { redisUrl }) => {
     const redis = new Redis(redisUrl, {
@@ -22,8 +22,8 @@ export default fp<{ redisUrl: string }>(
       enableAutoPipelining: true,
       maxRetriesPerRequest: 1,
       commandTimeout: 500,
-      // A Redis that is there and says nothing is as good as gone: without its connection no other call waits for it. A new one
-      // is of no use before Redis has spoken. Sooner than a call gives up, so that whoever comes then finds it gone.
+      // Closes the connection to a Redis that does not respond, so that later calls fail at once: a new connection is not used before
+      // Redis has responded. It is shorter than the command timeout, so that Redis already counts as away when a call fails.
       socketTimeout: 400,
     })
     redis.on('error', () => {})

@@ -11,7 +11,7 @@ declare module 'fastify' {
   }
 }
 
-/** Opens Postgres, the queue, and the inbox in front of both. They are closed in the opposite order. */
+/** Opens Postgres, the queue, and the inbox in front of both, and closes them in the opposite order. */
 export default fp<{ config: Config }>(
   async (app, { config }) => {
     const database = openDatabase(config.databaseUrl, config.databasePool)

@@ -6,20 +6,20 @@ import {
 import fp from 'fastify-plugin'
 
 /**
- * Answers are written by code that is made from their schemas, as Fastify does it, but only when the first one of its kind
- * is to be sent: there are hundreds, most of them refusals that all routes share, and a start would wait for them all.
+ * Serializes responses with code compiled from their schemas, as Fastify does. Each schema is compiled for its first response: there
+ * are hundreds, most of them refusals that all routes share, and the start would wait for all of them.
  */
 export default fp(
   async (app) => {
-    const made = new WeakMap<object, Serializer>()
+    const compiled = new WeakMap<object, Serializer>()
     let compile: SerializerCompiler | undefined
 
     app.setSerializerCompiler<object>(({ schema, method, url, httpStatus = '' }) => (body) => {
-      let serialize = made.get(schema)
+      let serialize = compiled.get(schema)
       if (serialize === undefined) {
         compile ??= SerializerSelector()(app.getSchemas())
         serialize = compile({ schema, method, url, httpStatus })
-        made.set(schema, serialize)
+        compiled.set(schema, serialize)
       }
       return serialize(body)
     })

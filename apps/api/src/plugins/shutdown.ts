@@ -4,22 +4,22 @@ import fp from 'fastify-plugin'
 
 declare module 'fastify' {
   interface FastifyInstance {
-    /** True from the first word of the end on: it still serves, and asks not to be sent anything more. */
+    /** True once the shutdown has begun: the process still serves, and asks for no further requests. */
     isEnding(): boolean
-    /** Goes on serving for a while, unready, so that whoever routes requests to it has time to notice. */
+    /** Continues to serve for a while, unready, so that load balancers have time to notice. */
     drain(seconds: number): Promise<void>
   }
 }
 
 /**
- * A graceful end: requests under way are answered and told to close their connection, and what they stand on is closed
- * after them, also where a caller has hung up and its request still runs. Registered behind what it has to hold open.
+ * Shuts down gracefully: requests under way get their responses, with `Connection: close`. Resources are closed after the last
+ * request, even where its caller has disconnected. Register this plugin after those whose resources it keeps open.
  */
 export default fp(
   async (app) => {
     let isEnding = false
     let running = 0
-    let tellIdle = () => {}
+    let resolveIdle = () => {}
 
     app.decorate('isEnding', () => isEnding)
     app.decorate('drain', async (seconds: number) => {
@@ -28,14 +28,14 @@ export default fp(
     })
     app.addHook('onRoute', (route) => {
       const { handler } = route
-      // Fastify counts connections, and one that its caller has closed is gone though its request is not.
+      // Fastify counts connections: a request may still run though its caller has closed the connection.
       const counted: RouteHandlerMethod = function (request, reply) {
-        const answer: unknown = handler.call(this, request, reply)
-        if (answer instanceof Promise) {
+        const result: unknown = handler.call(this, request, reply)
+        if (result instanceof Promise) {
           running++
-          answer.then(settle, settle)
+          result.then(settle, settle)
         }
-        return answer
+        return result
       }
       route.handler = counted
     })
@@ -43,9 +43,9 @@ export default fp(
       isEnding = true
     })
     app.addHook('onClose', async () => {
-      if (running > 0) await new Promise<void>((resolve) => (tellIdle = resolve))
+      if (running > 0) await new Promise<void>((resolve) => (resolveIdle = resolve))
     })
-    // Without that word a kept-alive connection would hold the process until its idle time is over.
+    // Without this header, a kept-alive connection would keep the process alive until its idle timeout.
     app.addHook('onSend', (_request, reply, _payload, done) => {
       if (isEnding) reply.header('connection', 'close')
       done()
@@ -53,7 +53,7 @@ export default fp(
 
     function settle(): void {
       running--
-      if (running === 0) tellIdle()
+      if (running === 0) resolveIdle()
     }
   },
   { name: 'shutdown' },

@@ -10,12 +10,12 @@ declare module 'fastify' {
   }
 }
 
-/** Asked by machines all day long, and the cause of nothing. */
+/** Frequent requests of machines, which cause nothing. */
 const untraced = /^\/(healthz|readyz|docs)/
 
 /**
- * A trace begins with the request that caused it, or goes on from the `traceparent` that it came with, and crosses the belt
- * with the events that it has accepted. Where tracing is off, none of this is there.
+ * Traces requests. A trace begins with a request, or continues from its `traceparent`, and passes through the queue with the accepted
+ * events. Where tracing is off, the plugin adds no hooks.
  */
 export default fp<{ observability: { isTraced: boolean } }>(
   async (app, { observability }) => {
@@ -41,7 +41,7 @@ export default fp<{ observability: { isTraced: boolean } }>(
       })
       done()
     })
-    // Where the body is read the socket's events come in between, so not before.
+    // Not earlier: while the body is read, events of the socket run outside of this context.
     app.addHook('preHandler', ({ span }, _reply, done) => {
       if (span) current.run(span, done)
       else done()

@@ -12,19 +12,19 @@ import { refusals } from '../errors.js'
 export default fp(
   async (app) => {
     const compileBody = createBodyCompiler()
-    // 1e400 is refused by its maximum, and not let through for being no finite number.
+    // Without strictNumbers, 1e400 reaches the check of its maximum, and is refused there.
     const queries = new Ajv({ coerceTypes: true, allowUnionTypes: true, strictNumbers: false })
     app.setValidatorCompiler<object>(({ schema, httpPart }) => {
-      if (httpPart === 'body') return whenNeeded(() => compileBody(schema))
-      if (httpPart === 'querystring') return whenNeeded(() => queries.compile(schema))
+      if (httpPart === 'body') return compileLazily(() => compileBody(schema))
+      if (httpPart === 'querystring') return compileLazily(() => queries.compile(schema))
       return () => true
     })
   },
   { name: 'validation', dependencies: ['bodies'] },
 )
 
-/** Compiling costs milliseconds: a route's check is made for its first request, not for all routes at the start. */
-function whenNeeded(compile: () => ValidateFunction) {
+/** To compile a schema takes milliseconds: it is compiled for the route's first request, and not at the start. */
+function compileLazily(compile: () => ValidateFunction) {
   let validate: ValidateFunction | undefined
   const check = (data: unknown): boolean => {
     validate ??= compile()
@@ -32,7 +32,7 @@ function whenNeeded(compile: () => ValidateFunction) {
     check.errors = validate.errors ?? null
     return isValid
   }
-  /** Where Fastify looks for them. */
+  /** Fastify reads the errors here. */
   check.errors = null as ErrorObject[] | null
   return check
 }
@@ -42,20 +42,20 @@ interface ValidationFailure {
 }
 
 /**
- * Ajv's errors as the interface tells them: one entry a fault, paths such as `conditions[0].operator`.
+ * Formats Ajv's errors as faults of the API, at paths such as `conditions[0].operator`.
  *
  * @throws a 400 refusal where the body is no object at all
  */
 export function bodyFaults(failure: ValidationFailure): Fault[] {
   const { validation = [] } = failure
-  // A check that was cut off has found nothing, and must not be taken for one that has passed.
+  // An interrupted check has found no faults, and must not count as passed.
   if (failure instanceof Error && failure.validation === undefined) throw failure
   if (validation.some((error) => error.instancePath === '' && error.keyword === 'type'))
     throw refusals.bodyNotAnObject()
   return formatShapeFaults(validation)
 }
 
-/** The first fault of a query as one sentence. */
+/** Formats the first fault of a query as one sentence. */
 export function queryFault({ validation = [] }: ValidationFailure): string {
   const error = validation[0]
   return error ? `Query parameter ${error.instancePath.slice(1)} ${error.message}` : 'Invalid query'

@@ -4,24 +4,23 @@ import fp from 'fastify-plugin'
 import type { Bucket, Config } from '../config.js'
 import { type Refusal, refusals } from '../errors.js'
 import { createSharedBuckets } from './shared-buckets.js'
-import { createLocalBuckets, type Draw, tokenInterval } from './token-bucket.js'
+import { type Consumption, createLocalBuckets, tokenInterval } from './token-bucket.js'
 
 declare module 'fastify' {
   interface FastifyInstance {
-    /** Takes one token for a request, sets the X-RateLimit headers, and notes in the request whether it was refused. */
+    /** Consumes one token for a request, sets the X-RateLimit headers, and notes in the request whether it was refused. */
     consumeToken(request: FastifyRequest, reply: FastifyReply): Promise<void>
     /**
-     * Takes more tokens for a request that turns out to be worth several: all or none, and never more than a full bucket
-     * has beside the first.
+     * Consumes more tokens for a request that costs several: all or none, and at most those that a full bucket has beside the first.
      *
-     * @throws a 429 refusal where the bucket has not so many
+     * @throws a 429 refusal where the bucket has fewer tokens
      */
     consumeMoreTokens(request: FastifyRequest, reply: FastifyReply, tokens: number): Promise<void>
   }
   interface FastifyRequest {
-    /** Whose bucket pays for the request; undefined leaves it to the IP. */
+    /** The owner of the bucket; undefined: the IP. */
     bucketOwner: { owner: string; rateClass: 'authenticated' | 'enterprise' } | undefined
-    /** Seconds after which to try again; 0 where the bucket had a token. */
+    /** Retry-After in seconds; 0 where the bucket had a token. */
     retryAfterSeconds: number
   }
 }
@@ -31,21 +30,21 @@ interface Options {
 }
 
 /**
- * Token buckets by API key, user or (for webhooks) workspace, else by IP (IPv6 by /64): shared through Redis, and one for each process while Redis is
- * away: never an open door, never an error.
+ * Limits rates with token buckets by API key, user or (for webhooks) workspace, and otherwise by IP (IPv6 by /64). The buckets are
+ * shared through Redis. While Redis is away, each process has its own: requests are neither unlimited nor refused with an error.
  */
 export default fp<Options>(
   async (app, { queuePrefix, limits }) => {
-    const drawShared = createSharedBuckets(app.redis, `${queuePrefix}:rate:`)
-    const drawLocally = createLocalBuckets()
-    const drawFrom = (key: string, bucket: Bucket, tokens: number): Promise<Draw> =>
-      drawShared({ key, bucket, tokens }).catch(() => drawLocally(key, bucket, Date.now(), tokens))
+    const consumeShared = createSharedBuckets(app.redis, `${queuePrefix}:rate:`)
+    const consumeLocally = createLocalBuckets()
+    const consume = (key: string, bucket: Bucket, tokens: number): Promise<Consumption> =>
+      consumeShared({ key, bucket, tokens }).catch(() => consumeLocally(key, bucket, Date.now(), tokens))
 
-    /** The plugin counts up to `max` in a window; here `current` is what is gone from the bucket, max + 1 where refused. */
+    /** The plugin counts up to `max` in a window. Here `current` is the number of consumed tokens, and max + 1 where refused. */
     class TokenBuckets implements FastifyRateLimitStore {
       incr: FastifyRateLimitStore['incr'] = (key, callback, windowMs, burst) => {
         const bucket = { perMinute: (burst * 60_000) / windowMs, burst }
-        void drawFrom(key, bucket, 1).then(({ isRefused, remaining, waitMs }) =>
+        void consume(key, bucket, 1).then(({ isRefused, remaining, waitMs }) =>
           callback(null, { current: isRefused ? burst + 1 : burst - remaining, ttl: waitMs }),
         )
       }
@@ -56,7 +55,7 @@ export default fp<Options>(
 
     const bucketOf = ({ bucketOwner }: FastifyRequest) => limits[bucketOwner?.rateClass ?? 'anonymous']
     const keyOf = ({ bucketOwner, ip }: FastifyRequest) =>
-      // Who has hung up meanwhile has no address any more, whatever the type says.
+      // Despite its type, `ip` is undefined once the caller has disconnected.
       bucketOwner
         ? `${bucketOwner.rateClass}:${bucketOwner.owner}`
         : `anonymous:${ip ? normalizeIP(ip, 64) : 'gone'}`
@@ -68,13 +67,13 @@ export default fp<Options>(
       timeWindow: (request) => (bucketOf(request).burst / bucketOf(request).perMinute) * 60_000,
     })
 
-    const draw = app.createRateLimit()
+    const consumeOne = app.createRateLimit()
     app.decorateRequest('bucketOwner', undefined)
     app.decorateRequest('retryAfterSeconds', 0)
     app.decorate('consumeToken', async (request, reply) => {
-      const drawn = await draw(request)
-      if (drawn.isAllowed) return
-      const { max, remaining, timeWindow, ttl, ttlInSeconds, isExceeded } = drawn
+      const consumption = await consumeOne(request)
+      if (consumption.isAllowed) return
+      const { max, remaining, timeWindow, ttl, ttlInSeconds, isExceeded } = consumption
       const msUntilFull = ttl + (timeWindow / max) * (isExceeded ? max - 1 : max - remaining)
       request.retryAfterSeconds = isExceeded ? Math.max(1, ttlInSeconds) : 0
       if (isExceeded) app.metrics.rateLimited[bucketNameOf(request)].inc()
@@ -84,15 +83,15 @@ export default fp<Options>(
         'x-ratelimit-reset': Math.ceil(msUntilFull / 1_000),
       })
     })
-    app.decorate('consumeMoreTokens', async (request, reply, wanted) => {
+    app.decorate('consumeMoreTokens', async (request, reply, requested) => {
       const bucket = bucketOf(request)
-      const tokens = Math.min(wanted, bucket.burst - 1)
+      const tokens = Math.min(requested, bucket.burst - 1)
       if (tokens <= 0) return
-      const { isRefused, remaining, waitMs } = await drawFrom(keyOf(request), bucket, tokens)
+      const { isRefused, remaining, waitMs } = await consume(keyOf(request), bucket, tokens)
       const msPerToken = tokenInterval(bucket.perMinute) / 1_000
       if (isRefused) {
         app.metrics.rateLimited[bucketNameOf(request)].inc()
-        // The next attempt, too, pays its first token on arrival.
+        // The next attempt also consumes its first token on arrival.
         throw refusals.rateLimited(Math.ceil((waitMs + msPerToken) / 1_000))
       }
       reply.headers({
@@ -104,13 +103,13 @@ export default fp<Options>(
   { name: 'rate-limit', dependencies: ['redis', 'metrics'] },
 )
 
-/** As metrics tell buckets apart. */
+/** The bucket's label in metrics. */
 function bucketNameOf({ bucketOwner }: FastifyRequest) {
   if (bucketOwner === undefined) return 'anonymous'
   return bucketOwner.owner.startsWith('webhooks:') ? 'webhooks' : bucketOwner.rateClass
 }
 
-/** How to refuse a request whose bucket was empty; it comes before whatever else could be said of it. */
+/** The refusal of a request whose bucket was empty; undefined where it was not. It takes precedence over all other refusals. */
 export function limitationOf({ retryAfterSeconds }: FastifyRequest): Refusal | undefined {
   return retryAfterSeconds > 0 ? refusals.rateLimited(retryAfterSeconds) : undefined
 }

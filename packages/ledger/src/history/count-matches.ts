@@ -12,10 +12,7 @@ export interface Matches {
 }
 
 /** @param rows the SQL that follows FROM, which names the workspace */
-export async function countMatches(
-  database: UnscopedSql,
-  rows: Prisma.Sql,
-): Promise<Matches> {
+export async function countMatches(database: UnscopedSql, rows: Prisma.Sql): Promise<Matches> {
   const [found] = await database.$queryRaw<{ count: number }[]>(
     Prisma.sql`SELECT count(*)::int AS count FROM (SELECT FROM ${rows} LIMIT ${maxCounted + 1}) AS matches`,
   )

@@ -2,13 +2,12 @@ import { Prisma, type WorkspaceTransaction } from '@automation/database'
 import { keyHours, type RequestKey } from '@automation/ledger'
 import type { StoredResponse } from './stored-response.js'
 
-/** Thrown to roll back a change whose request was done before, or by a concurrent request with the same key. */
+/** Rolls back a change whose request was done before, or by a concurrent request with the same key. */
 export class KeyTaken extends Error {}
 
 /**
  * Claims a key in the transaction of a change: a concurrent request with the same key waits until it is committed or rolled back.
- * Claim it under the lock of the workspace and before anything else is written: then nothing that this waits for waits for this
- * transaction.
+ * Claim it under the lock of the workspace and before any other write: then no transaction that this one waits for waits for it.
  *
  * @throws KeyTaken where the key belongs to a request already
  */
@@ -25,7 +24,7 @@ export async function claimKey(
   if (claimed === 0) throw new KeyTaken()
 }
 
-/** Stores the response in the transaction that has claimed the key: a caller who finds the key finds its response. */
+/** Stores the response in the transaction that claimed the key, so that a caller who finds the key also finds its response. */
 export async function keepResponse(
   transaction: WorkspaceTransaction,
   { workspaceId, key }: RequestKey,

@@ -4,11 +4,11 @@ import { refusals } from '../../errors.js'
 import { asReplay, type StoredResponse } from './stored-response.js'
 
 /**
- * Finds the response to an earlier request with the same key; undefined where the key is free. If the API died before it had
+ * Finds the response to an earlier request with the same key; undefined where the key is free. Where the API died before it
  * responded, the response is made from the stored outcome.
  *
  * @param present makes a response from the evaluations of the event that the request became; undefined where it is quarantined
- * @throws refusals: 422 where the key came with another request, 409 where the outcome is not there yet
+ * @throws refusals: 422 where the key was used with another request, 409 where there is no outcome yet
  */
 export async function findResponse(
   { server, workspace }: FastifyRequest,
@@ -22,7 +22,7 @@ export async function findResponse(
   const { eventId } = known
   if (eventId === null || present === undefined) throw refusals.stillRunning()
   const outcome = await server.findOutcome({ id: eventId, workspaceId: workspace.id })
-  // A quarantined event is done and has no evaluations: a caller who waits for them gets 202, and so does a repeat.
+  // A quarantined event is done and has no evaluations: a caller who waits gets 202, and so does a repeat.
   if (outcome === undefined || (outcome.evaluations === undefined && !outcome.isQuarantined))
     throw refusals.stillRunning()
   const response = present(eventId, outcome.evaluations)

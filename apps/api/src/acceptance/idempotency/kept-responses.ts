@@ -2,13 +2,13 @@ import { createBatcher, type Database } from '@automation/database'
 import { keyHours, type RequestKey } from '@automation/ledger'
 import type { StoredResponse } from './stored-response.js'
 
-/** What is known of an earlier request with the same key. */
+/** The stored row of an earlier request with the same key. */
 export interface KnownRequest {
   /** SHA-256, as hex. */
   requestHash: string
-  /** The event that it became, where it was one. */
+  /** The event that the request became, if any. */
   eventId: string | null
-  /** null while it is not known. */
+  /** null until the response is stored. The column has this name. */
   answer: StoredResponse | null
 }
 
@@ -20,7 +20,7 @@ interface AnsweredEvent {
 
 export type KeptResponses = ReturnType<typeof createKeptResponses>
 
-/** The requests that came with a key, as long as the key lasts. Lookups of the same moment share a statement. */
+/** Stores the responses to requests with a key, until the key expires. Lookups of the same moment share a statement. */
 export function createKeptResponses(database: Database) {
   return {
     /** @returns undefined for a key that is free */
@@ -49,7 +49,7 @@ async function findRequests(
   return requests.map((_, index) => byIndex.get(index))
 }
 
-// Locked in the order in which accept-once.ts takes keys, or the two could wait for each other.
+// Keys are locked in the order of accept-once.ts: otherwise the two could deadlock.
 const keepResponsesSql = `
   WITH open_keys AS (
     SELECT known.workspace_id, known.key, input.answer

@@ -7,7 +7,7 @@ import { refusals } from '../../errors.js'
 export const keyPattern = '^[ -~]{1,255}$'
 const keySyntax = new RegExp(keyPattern)
 
-/** Describes the header; it is checked here, after the body, since it comes after it in the order of refusals. */
+/** Documents the header. readRequestKey checks it, since in the order of refusals it comes after the body. */
 export const IdempotencyHeader = Type.Object({
   'Idempotency-Key': Type.Optional(
     Type.String({
@@ -18,10 +18,10 @@ export const IdempotencyHeader = Type.Object({
 })
 
 /**
- * What names the request, where its caller has given it a name. Two are the same by route, its parameters and the body
- * as JSON: blanks do not matter, the order of keys does.
+ * Reads the idempotency key of a request; undefined where it has none. Two requests are the same where the route, its parameters and
+ * the body as JSON are equal: white space does not count, the order of keys does.
  *
- * @throws a 400 refusal for a key that cannot be one
+ * @throws a 400 refusal for an invalid key
  */
 export function readRequestKey(request: FastifyRequest): RequestKey | undefined {
   const key = request.headers['idempotency-key'] as string | undefined
@@ -32,7 +32,7 @@ export function readRequestKey(request: FastifyRequest): RequestKey | undefined 
   return { workspaceId: workspace.id, key, requestHash }
 }
 
-/** What two requests have in common that are the same. @param url of the route, parameters not filled in */
+/** Hashes a request: equal requests have equal hashes. @param url of the route, with the names of parameters */
 export function hashRequest(method: string, url: string | undefined, params: unknown, body: unknown): string {
   return hash('sha256', JSON.stringify([method, url, params, body]), 'hex')
 }
