@@ -4,16 +4,16 @@ export interface FieldError {
   message: string
 }
 
-/** The API has said no, or nobody has answered. */
+/** An error response of the API, or no response at all. */
 export class ApiError extends Error {
   override readonly name = 'ApiError'
-  /** Of the answer; 0 where there was none. */
+  /** Status of the response. 0 if there was no response. */
   readonly status: number
-  /** With 422: all that is wrong with the request. */
+  /** With 422: all faults of the request. */
   readonly errors: FieldError[] | undefined
-  /** What the operator finds the request by in the logs. */
+  /** Id under which the operator finds the request in the logs. */
   readonly requestId: string | undefined
-  /** After which the API would like to be asked again. */
+  /** Seconds after which the API accepts the request again. */
   readonly retryAfterSeconds: number | undefined
 
   constructor(

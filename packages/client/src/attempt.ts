@@ -1,6 +1,6 @@
 import { ApiError, type FieldError } from './api-error.js'
 
-/** What came back: nothing of it is judged yet. */
+/** The raw response, whatever its status. */
 export interface Arrival {
   status: number
   headers: Headers
@@ -16,9 +16,9 @@ export interface Attempt {
 }
 
 /**
- * Asks once. The answer has arrived when its body is there.
+ * Sends a request once. The response is complete when its body has arrived.
  *
- * @throws ApiError with status 0 where nobody answered in time; the signal's reason once that is aborted
+ * @throws ApiError with status 0 if there is no response in time, or the reason of the aborted signal
  */
 export async function attempt({ fetch, url, init, timeoutMs, signal }: Attempt): Promise<Arrival> {
   signal?.throwIfAborted()
@@ -44,7 +44,7 @@ export async function attempt({ fetch, url, init, timeoutMs, signal }: Attempt):
   }
 }
 
-/** The JSON of an answer that says yes. @throws ApiError for every other */
+/** The JSON body of a successful response. @throws ApiError for any other response */
 export function readBody({ status, headers, text }: Arrival): unknown {
   const body = parse(text)
   if (status >= 200 && status < 300 && (text === '' || body !== undefined)) return body
@@ -59,7 +59,7 @@ export function readBody({ status, headers, text }: Arrival): unknown {
   })
 }
 
-/** Anything may stand between us and the API, and answer in its place. */
+/** A proxy between client and API may respond with anything. */
 function parse(text: string): unknown {
   try {
     return JSON.parse(text)

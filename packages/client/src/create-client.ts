@@ -13,25 +13,25 @@ import { triggerBatch } from './trigger-batch.js'
 import { Webhooks } from './webhooks.js'
 
 export interface ClientOptions {
-  /** Where the API is: `https://rules.example.com`. In a browser '' is where the page comes from. */
+  /** URL of the API: `https://rules.example.com`. In a browser, '' is the origin of the page. */
   baseUrl: string
-  /** A user's JSON Web Token, or what gets one: it is asked before each attempt. */
+  /** A user's JSON Web Token, or a function that returns one. The client calls it before each attempt. */
   token?: string | (() => string | Promise<string>) | undefined
-  /** A program's key, `ark_…`, which knows its workspace. */
+  /** API key of a program, `ark_…`. It belongs to one workspace. */
   apiKey?: string | undefined
-  /** The workspace to work in; a user needs it. */
+  /** Workspace of the requests. A user's token needs it. */
   workspaceId?: string | undefined
-  /** How long (ms) an attempt may take, on top of what the API is asked to wait. 30 seconds where omitted. */
+  /** Timeout (ms) of an attempt, in addition to the time that the API waits for an outcome. Default: 30 seconds. */
   timeoutMs?: number | undefined
-  /** How often a request is tried again where that helps and harms nothing. 4 where omitted. */
+  /** Maximum number of retries of a request that can be repeated safely. Default: 4. */
   retries?: number | undefined
-  /** Waits for the rate limit rather than running into it. */
+  /** Delays requests to stay within the rate limit. */
   keepsPace?: boolean | undefined
-  /** Instead of the global one. */
+  /** Replaces the global `fetch`. */
   fetch?: typeof fetch | undefined
 }
 
-/** The way to the API for one workspace. */
+/** A client of the API for one workspace. */
 export function createClient(options: ClientOptions): Client {
   const { baseUrl, timeoutMs = 30_000, retries = 4, keepsPace = false } = options
   if (!/^(https?:\/\/|\/|$)/.test(baseUrl)) throw new TypeError(`baseUrl is no URL: ${baseUrl}`)
@@ -70,7 +70,7 @@ export class Client {
     this.#sender = sender
   }
 
-  /** Posts an event: every active rule of its type runs. */
+  /** Posts an event. Every active rule for its type runs. */
   async trigger(eventType: EventType, data: object, options: RunOptions = {}): Promise<Run<TriggerResult>> {
     const answer = await this.#sender.send(
       'POST /api/automation-rules/trigger/{eventType}',
@@ -80,12 +80,12 @@ export class Client {
     return tellRun<TriggerResult>(answer)
   }
 
-  /** Posts events, any number: each has a result of its own, in their order, and none is waited for. */
+  /** Posts any number of events. Each has its own result, in the order of the events. The call does not wait for outcomes. */
   triggerBatch(eventType: EventType, events: BatchEvent[], options?: RequestOptions): Promise<BatchAnswer> {
     return triggerBatch(this.#sender, eventType, events, options)
   }
 
-  /** What the last answer told of the bucket; undefined before the first. */
+  /** The rate limit in the last response. undefined before the first response. */
   get rateLimit(): RateLimit | undefined {
     return this.#sender.rateLimit()
   }

@@ -29,12 +29,12 @@ export class Events {
     )
   }
 
-  /** The event and what came of it. */
+  /** The event and its outcome. */
   get(id: string, options?: RequestOptions) {
     return this.#sender.ask('GET /api/events/{id}', { path: { id } }, options)
   }
 
-  /** Waits until all of its runs are finished, or it is given up: `status` is `done` or `quarantined`. */
+  /** Waits until all executions of the event are finished or the event is given up: `status` is `done` or `quarantined`. */
   waitUntilDone(id: string, options?: WaitOptions) {
     return waitUntil(
       (signal) => this.get(id, signal),
@@ -43,13 +43,13 @@ export class Events {
     )
   }
 
-  /** Posts it again: its data, and the rules as they are now. */
+  /** Replays the event: the same data, with the current rules. */
   async replay(id: string, options: RunOptions = {}): Promise<Run<TriggerResult>> {
     const name = 'POST /api/events/{id}/replay'
     return tellRun<TriggerResult>(await this.#sender.send(name, { path: { id } }, preferring(options)))
   }
 
-  /** Posts those that a filter names again, the oldest first, at most 1000 a call. Counts them alone unless `dryRun` is false. */
+  /** Replays the events that match a filter, oldest first, at most 1000 per call. Only counts them unless `dryRun` is false. */
   replayMany(body: EventsToReplay, options?: RequestOptions): Promise<Matched | EventsReplayed> {
     return this.#sender.ask('POST /api/events/replay', { body }, options)
   }

@@ -15,7 +15,7 @@ export class Executions {
     this.#sender = sender
   }
 
-  /** Those of the newest event first. */
+  /** Newest event first. */
   list(query: ExecutionQuery = {}, options?: RequestOptions): Pages<ExecutionSummary, ExecutionPage> {
     return new Pages(
       (cursor) => this.#sender.ask('GET /api/executions', { query: { ...query, ...cursor } }, options),
@@ -23,13 +23,13 @@ export class Executions {
     )
   }
 
-  /** How far it is, and what became of each action; `explain` adds each clause of its rule and its verdict. */
+  /** The execution with its progress and the result of each action. `explain` adds each clause of the rule and its verdict. */
   get(id: string, { explain, ...options }: RequestOptions & { explain?: boolean } = {}) {
     const query = explain === undefined ? {} : { explain }
     return this.#sender.ask('GET /api/executions/{id}', { path: { id }, query }, options)
   }
 
-  /** Waits until it is finished: its WAITs and its retries, too. */
+  /** Waits until the execution is finished, including its WAITs and retries. */
   waitUntilDone(id: string, options?: WaitOptions) {
     return waitUntil(
       (signal) => this.get(id, signal),
@@ -38,14 +38,14 @@ export class Executions {
     )
   }
 
-  /** Takes up one that failed or was cancelled, at the first action that is not done. */
+  /** Retries a failed or cancelled execution from its first unfinished action. */
   retry(id: string, options: RequestOptions & { version?: 'same' | 'latest' } = {}) {
     const { version, ...rest } = options
     const body = version === undefined ? {} : { version }
     return this.#sender.ask('POST /api/executions/{id}/retry', { path: { id }, body }, rest)
   }
 
-  /** Takes up those that a filter names, the oldest first, at most 1000 a call. Counts them alone unless `dryRun` is false. */
+  /** Retries the executions that match a filter, oldest first, at most 1000 per call. Only counts them unless `dryRun` is false. */
   retryMany(body: ExecutionsToRetry, options?: RequestOptions): Promise<Matched | ExecutionsRetried> {
     return this.#sender.ask('POST /api/executions/retry', { body }, options)
   }

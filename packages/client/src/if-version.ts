@@ -1,4 +1,4 @@
-/** Does it only to the version that the caller has seen: ApiError 412 where the rule has another one by now. */
+/** Applies the change only to the version that the caller has seen. ApiError 412 if the rule has a different version. */
 export interface IfVersion {
   ifVersion?: number | undefined
 }

@@ -6,7 +6,7 @@ import type { RequestOptions, Sender } from './send.js'
 
 type PageQuery = NonNullable<Inputs<'GET /api/automation-rules/{id}/versions'>['query']>
 
-/** The definitions that a rule has had. */
+/** The versions of a rule's definition. */
 export class RuleVersions {
   readonly #sender: Sender
 

@@ -31,7 +31,7 @@ export class Rules {
     this.#sender = sender
   }
 
-  /** Newest first: all of them, or those that the query names. */
+  /** All rules, or those that match the query, newest first. */
   list(query: RuleFilter = {}, options?: RequestOptions): Pages<Rule, RulePage> {
     return new Pages(
       (cursor) => this.#sender.ask('GET /api/automation-rules', { query: { ...query, ...cursor } }, options),
@@ -60,12 +60,12 @@ export class Rules {
     return this.#sender.ask('DELETE /api/automation-rules/{id}', { path: { id } }, matching(options))
   }
 
-  /** Switches it on or off. Never sent again where nobody knows whether it was done. */
+  /** Toggles the rule between active and inactive. The client never repeats a toggle with an unknown outcome. */
   toggle(id: string, options: RequestOptions & IfVersion = {}) {
     return this.#sender.ask('PATCH /api/automation-rules/{id}/toggle', { path: { id } }, matching(options))
   }
 
-  /** The copy is inactive. */
+  /** The clone is inactive. */
   clone(id: string, options: KeyedOptions & IfVersion = {}) {
     return this.#sender.ask('POST /api/automation-rules/{id}/clone', { path: { id } }, matching(options))
   }
@@ -74,7 +74,7 @@ export class Rules {
     return this.#sender.ask('GET /api/automation-rules/health', {}, options)
   }
 
-  /** The rules that somebody should look at, the latest first: they fail, or worse. */
+  /** The rules that need attention, latest first. */
   attention(options?: RequestOptions): Pages<AttentionItem, AttentionList> {
     return new Pages(
       () => this.#sender.ask('GET /api/automation-rules/attention', {}, options),
@@ -82,9 +82,9 @@ export class Rules {
     )
   }
 
-  /** Evaluates the rule, active or not, against the data of an event, and does nothing. */
+  /** Evaluates the rule, active or inactive, against the data of an event without effects. */
   execute(id: string, data: object, options: DryRunOptions): Promise<ExecutionResult>
-  /** Executes the rule, active or not, for real. */
+  /** Executes the rule, active or inactive. */
   execute(id: string, data: object, options?: RunOptions & { dryRun?: false }): Promise<Run<ExecutionResult>>
   async execute(id: string, data: object, options: Partial<DryRunOptions> | RunOptions = {}) {
     const { dryRun = false, explain, ...rest } = options as Partial<DryRunOptions> & RunOptions

@@ -1,31 +1,31 @@
 import type { Accepted } from './api.js'
 import type { KeyedOptions, SendOptions } from './send.js'
 
-/** How long to wait for the outcome of what is run. */
+/** How long to wait for the outcome. */
 export interface RunOptions extends KeyedOptions {
-  /** Seconds, at most 30. Where omitted the API's own 10. */
+  /** Seconds, at most 30. Default: 10, set by the API. */
   wait?: number | undefined
-  /** Do not wait: the answer is `accepted`. */
+  /** Do not wait: the status is `accepted`. */
   async?: boolean | undefined
 }
 
-/** It runs, or will: committed, and not lost any more. */
+/** The event is committed and runs now or later. */
 export interface AcceptedRun extends Accepted {
   /** Path of its outcome. */
   location: string
-  /** The answer to an earlier call with the same key. */
+  /** true for the stored response to an earlier call with the same key. */
   isReplayed: boolean
 }
 
 export type DoneRun<Outcome> = Outcome & {
   status: 'done'
-  /** Of the event; executed by hand, of the execution. */
+  /** Id of the event, or of the execution if the rule was executed by hand. */
   id: string
   location: string
   isReplayed: boolean
 }
 
-/** `status` tells which of the two it is. */
+/** `status` distinguishes the two. */
 export type Run<Outcome> = DoneRun<Outcome> | AcceptedRun
 
 interface RunAnswer<Outcome> {
@@ -34,7 +34,7 @@ interface RunAnswer<Outcome> {
   body: Outcome | Accepted
 }
 
-/** What the API waits where nothing is preferred. */
+/** Default wait of the API. */
 const usualWaitSeconds = 10
 
 export function preferring({ wait, async: isAsync, ...options }: RunOptions): SendOptions {

@@ -7,19 +7,19 @@ import { pause } from './pause.js'
 import { createPace, type RateLimit } from './rate-limit.js'
 import { createJudge } from './retry.js'
 
-/** What every call may be given last. */
+/** Options of every call. */
 export interface RequestOptions {
-  /** Ends the call, and whatever it waits for. */
+  /** Aborts the call and its waits. */
   signal?: AbortSignal | undefined
-  /** How long one attempt may take, instead of the client's `timeoutMs`. */
+  /** Timeout of one attempt, instead of the client's `timeoutMs`. */
   timeoutMs?: number | undefined
-  /** How often it is tried again, instead of the client's `retries`. */
+  /** Maximum number of retries, instead of the client's `retries`. */
   retries?: number | undefined
 }
 
-/** What a call may be given that is done once however often it is sent. */
+/** Options of a call that takes effect once, however often it is sent. */
 export interface KeyedOptions extends RequestOptions {
-  /** 1 to 255 printable ASCII characters, kept for a day: for a call that outlives this process. Made by the client where omitted. */
+  /** 1 to 255 printable ASCII characters, kept for a day. Needed for a call that outlives this process. Default: a random key. */
   idempotencyKey?: string | undefined
 }
 

@@ -4,9 +4,9 @@ import { signWebhook } from './sign-webhook.js'
 
 export interface Webhook {
   provider: string
-  /** The event's id at the provider, 1 to 255 letters, digits, `_`, `:` or `-`: it is accepted once. */
+  /** Id of the event at the provider: 1 to 255 letters, digits, `_`, `:` or `-`. The API accepts it once. */
   id: string
-  /** `{ type, data }` with a type that the rules know becomes that event; a text or bytes are sent as they are. */
+  /** `{ type, data }` with a known event type becomes that event. Text and bytes are sent unchanged. */
   body: unknown
   /** X-Signature-Id. */
   secretId: string
@@ -23,7 +23,7 @@ export class Webhooks {
     this.#workspaceId = workspaceId
   }
 
-  /** Signs a webhook and delivers it, as another system would; no token or API key is needed. Sent again it is `deduplicated`. */
+  /** Signs a webhook and delivers it as another system would, without token or API key. A repeated delivery is `deduplicated`. */
   async deliver(webhook: Webhook, options?: RequestOptions): Promise<Delivered> {
     const workspaceId = this.#workspaceId
     if (workspaceId === undefined) throw new TypeError('createClient has to be told the workspaceId')
@@ -35,7 +35,7 @@ export class Webhooks {
       {
         ...options,
         rawBody: body,
-        // It is accepted once by its id.
+        // The API accepts each id once.
         isRepeatable: true,
         async headers() {
           const timestamp = String(Math.floor(Date.now() / 1_000))

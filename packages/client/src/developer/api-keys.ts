@@ -9,7 +9,7 @@ export class ApiKeys {
     this.#sender = sender
   }
 
-  /** Newest first; those that are expired or revoked, too. */
+  /** Includes expired and revoked keys, newest first. */
   list(options?: RequestOptions): Pages<ApiKey, ApiKeyList> {
     return new Pages(
       () => this.#sender.ask('GET /api/developer/v1/api-keys', {}, options),
@@ -17,12 +17,12 @@ export class ApiKeys {
     )
   }
 
-  /** Its text, `key`, is shown this once. */
+  /** Only this response contains the text of the key, `key`. */
   create(key: ApiKeyToCreate, options?: RequestOptions) {
     return this.#sender.ask('POST /api/developer/v1/api-keys', { body: key }, options)
   }
 
-  /** From the next request on it is none. */
+  /** Takes effect immediately. */
   revoke(id: string, options?: RequestOptions) {
     return this.#sender.ask('DELETE /api/developer/v1/api-keys/{id}', { path: { id } }, options)
   }

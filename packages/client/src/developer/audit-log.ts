@@ -12,7 +12,7 @@ export class AuditLog {
     this.#sender = sender
   }
 
-  /** Who changed what, newest first. */
+  /** The changes in the workspace and their actors, newest first. */
   list(query: AuditQuery = {}, options?: RequestOptions): Pages<AuditEntry, AuditLogPage> {
     return new Pages(
       (cursor) =>

@@ -10,7 +10,7 @@ import { Workspaces } from './workspaces.js'
 
 type LedgerQuery = NonNullable<Inputs<'GET /api/developer/v1/ledger'>['query']>
 
-/** Who may do what, what came in, and who is told: most of it for admins. */
+/** Members, keys, secrets, receipts and subscriptions, mostly for admins. */
 export class Developer {
   readonly receipts: Receipts
   readonly apiKeys: ApiKeys
@@ -32,7 +32,7 @@ export class Developer {
     this.#sender = sender
   }
 
-  /** Holds the books against one another: `imbalance` has to be 0. */
+  /** Reconciles receipts, events, executions, effects and counters. `imbalance` has to be 0. */
   ledger(query: LedgerQuery = {}, options?: RequestOptions) {
     return this.#sender.ask('GET /api/developer/v1/ledger', { query }, options)
   }

@@ -5,7 +5,7 @@ import type { RequestOptions, Sender } from '../send.js'
 
 type ReceiptQuery = NonNullable<Inputs<'GET /api/developer/v1/webhook-receipts'>['query']>
 
-/** The webhooks that came in. */
+/** The receipts of incoming webhooks. */
 export class Receipts {
   readonly #sender: Sender
 
@@ -13,7 +13,7 @@ export class Receipts {
     this.#sender = sender
   }
 
-  /** Those that were accepted, or with `state: 'rejected'` those that were refused, newest first. */
+  /** Accepted webhooks, or rejected ones with `state: 'rejected'`, newest first. */
   list(query: ReceiptQuery = {}, options?: RequestOptions): Pages<Receipt, ReceiptPage> {
     return new Pages(
       (cursor) =>

@@ -12,7 +12,7 @@ export class SigningSecrets {
     this.#sender = sender
   }
 
-  /** Newest first; those that are retired or revoked, too. */
+  /** Includes retired and revoked secrets, newest first. */
   list(query: SecretQuery = {}, options?: RequestOptions): Pages<SigningSecret, SigningSecretList> {
     return new Pages(
       () => this.#sender.ask('GET /api/developer/v1/signing-secrets', { query }, options),
@@ -20,12 +20,12 @@ export class SigningSecrets {
     )
   }
 
-  /** Its text, `secret`, is shown this once. */
+  /** Only this response contains the text of the secret, `secret`. */
   create(secret: SigningSecretToCreate, options?: RequestOptions) {
     return this.#sender.ask('POST /api/developer/v1/signing-secrets', { body: secret }, options)
   }
 
-  /** It signs for a while longer, until its sender has the next one. @param overlap for how long: `24h` */
+  /** The secret remains valid while its sender switches to the next one. @param overlap how long: `24h` */
   retire(id: string, { overlap, ...options }: RequestOptions & { overlap?: string } = {}) {
     const body = overlap === undefined ? {} : { overlap }
     return this.#sender.ask(
@@ -35,7 +35,7 @@ export class SigningSecrets {
     )
   }
 
-  /** From the next webhook on it signs nothing. */
+  /** Takes effect immediately. */
   revoke(id: string, options?: RequestOptions) {
     return this.#sender.ask('DELETE /api/developer/v1/signing-secrets/{id}', { path: { id } }, options)
   }

@@ -13,7 +13,7 @@ import type { RequestOptions, Sender } from '../send.js'
 const deliveries = 'GET /api/developer/v1/subscriptions/{id}/deliveries'
 type DeliveryQuery = NonNullable<Inputs<typeof deliveries>['query']>
 
-/** The URLs that are told what happens in the workspace. */
+/** URLs that receive events about the workspace. */
 export class Subscriptions {
   readonly #sender: Sender
 
@@ -29,7 +29,7 @@ export class Subscriptions {
     )
   }
 
-  /** The `secret` that signs what it is told is shown this once. */
+  /** Only this response contains the `secret` that signs the deliveries. */
   create(subscription: SubscriptionToCreate, options?: RequestOptions) {
     return this.#sender.ask('POST /api/developer/v1/subscriptions', { body: subscription }, options)
   }
@@ -47,17 +47,17 @@ export class Subscriptions {
     )
   }
 
-  /** What waits for it is cancelled, and its secrets are revoked. */
+  /** Cancels the waiting deliveries and revokes the secrets of the subscription. */
   delete(id: string, options?: RequestOptions) {
     return this.#sender.ask('DELETE /api/developer/v1/subscriptions/{id}', { path: { id } }, options)
   }
 
-  /** Sends it a `subscription.ping`, to see whether it arrives. */
+  /** Sends a `subscription.ping` to test the subscription. */
   test(id: string, options?: RequestOptions) {
     return this.#sender.ask('POST /api/developer/v1/subscriptions/{id}/test', { path: { id } }, options)
   }
 
-  /** What was sent to it and what came of it, newest first. */
+  /** The deliveries to the subscription with their outcome, newest first. */
   deliveries(
     id: string,
     query: DeliveryQuery = {},

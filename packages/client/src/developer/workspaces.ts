@@ -9,7 +9,7 @@ export class Workspaces {
     this.#sender = sender
   }
 
-  /** Those of the user, oldest first; for an API key its own. */
+  /** The workspaces of the user, oldest first. An API key lists its own workspace. */
   list(options?: RequestOptions): Pages<Workspace, WorkspaceList> {
     return new Pages(
       () => this.#sender.ask('GET /api/developer/v1/workspaces', {}, options),
@@ -17,12 +17,12 @@ export class Workspaces {
     )
   }
 
-  /** With its first admin, who is the caller unless somebody else is named. */
+  /** Creates a workspace with its first admin: the caller, unless `adminUserId` names another user. */
   create(workspace: WorkspaceToCreate, options?: RequestOptions) {
     return this.#sender.ask('POST /api/developer/v1/workspaces', { body: workspace }, options)
   }
 
-  /** @param id that of the client's workspace: there is one client for each */
+  /** @param id the client's workspace, since each client belongs to one workspace */
   get(id: string, options?: RequestOptions) {
     return this.#sender.ask('GET /api/developer/v1/workspaces/{id}', { path: { id } }, options)
   }
