@@ -30,7 +30,7 @@ export const SigningSecret = Type.Object(
   {
     id: Type.String({ format: 'uuid', description: 'X-Signature-Id of incoming webhooks' }),
     direction: SecretDirection,
-    provider: Party,
+    provider: Counterparty,
     state: SigningSecretState,
     ...credentialTimes,
     retiresAt: orNull(Timestamp),

@@ -10,6 +10,7 @@ export interface Schema {
   additionalProperties?: boolean | Schema
   items?: Schema
   enum?: unknown[]
+  const?: unknown
   anyOf?: Schema[]
   oneOf?: Schema[]
   discriminator?: { propertyName: string; mapping?: Record<string, string> }

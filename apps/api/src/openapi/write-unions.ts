@@ -43,7 +43,7 @@ function writeTagged(schema: Tagged): Schema {
   const { title, discriminator } = schema
   const branches = mergeBranches(schema).map((branch) => {
     const tag = branch.properties?.[discriminator.propertyName]
-    const [value, ...others] = tag ? (tag.enum ?? []) : []
+    const [value, ...others] = tag ? (tag.enum ?? [tag.const]) : []
     if (title === undefined || typeof value !== 'string' || others.length > 0)
       throw new Error(`A tagged union needs a title, and one value of ${discriminator.propertyName} a branch`)
     return { value, schema: { title: toPascal(value) + title, ...(writeUnions(branch) as Schema) } }

@@ -569,7 +569,10 @@ export interface paths {
         /** List the signing secrets, including retired and revoked secrets, newest first */
         get: operations["listSigningSecrets"];
         put?: never;
-        /** Create a signing secret. Only this response contains its text */
+        /**
+         * Create a signing secret. Only this response contains its text
+         * @description An incoming secret signs the webhooks of a provider. An outgoing secret signs webhooks that the service sends.
+         */
         post: operations["createSigningSecret"];
         delete?: never;
         options?: never;
@@ -618,7 +621,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** List the subscriptions, newest first */
+        /**
+         * List the subscriptions, newest first
+         * @description A subscription sends events about the workspace to a URL.
+         */
         get: operations["listSubscriptions"];
         put?: never;
         /** Subscribe a URL to events of the service. Only this response contains the signing secret */

@@ -59,6 +59,8 @@ export const signingSecretRoutes: FastifyPluginAsyncTypebox<{ sealer: Sealer }> 
       tags: ['Administration'],
       operationId: 'createSigningSecret',
       summary: 'Create a signing secret. Only this response contains its text',
+      description:
+        'An incoming secret signs the webhooks of a provider. An outgoing secret signs webhooks that the service sends.',
       body: SigningSecretToCreate,
       response: { 201: NewSigningSecret, ...refusalResponses(409, 413, 415, 422) },
     },

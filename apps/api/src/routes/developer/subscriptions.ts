@@ -30,6 +30,7 @@ export const subscriptionRoutes: FastifyPluginAsyncTypebox<{ sealer: Sealer }> =
       tags: ['Administration'],
       operationId: 'listSubscriptions',
       summary: 'List the subscriptions, newest first',
+      description: 'A subscription sends events about the workspace to a URL.',
       response: {
         200: Type.Object({ data: Type.Array(Subscription) }, { title: 'SubscriptionList' }),
         ...refusalResponses(),
