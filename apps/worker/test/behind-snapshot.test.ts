@@ -71,7 +71,7 @@ for (let second = 0; second < seconds; second += 10) await storeWork(second, sec
 t.test('behind an old snapshot a look or a page reads little of what was finished since it was taken', (t) =>
   backup.system.$transaction(
     async (snapshot) => {
-      // It stands still for as long as a backup does.
+      // The snapshot stays open, as during a backup.
       await snapshot.$queryRaw`SELECT set_config('idle_in_transaction_session_timeout', '0', true)`
       await snapshot.$queryRaw`SELECT count(*)::int AS events FROM events`
       // All but what was due after 100 seconds.

@@ -119,7 +119,7 @@ t.test('the error of an execution is cut to a thousand characters, and says so',
   t.equal(capError('x'.repeat(5_000)), `${'x'.repeat(maxErrorLength)}… cut`)
 })
 
-t.test('what has just the size that fits is stored whole, and a byte more is not', async (t) => {
+t.test('a result of exactly the maximum size is stored whole, and one byte more is cut', async (t) => {
   const result = (length: number): ActionResult[] => [
     { action: 'SEND_WEBHOOK', status: 'failed', warnings: ['x'.repeat(length)] },
   ]
@@ -134,7 +134,7 @@ t.test('what has just the size that fits is stored whole, and a byte more is not
   )
 })
 
-t.test('of attempts the last ones are kept, and a result without warnings is cut too', async (t) => {
+t.test('the last attempts are kept, and a result without warnings is cut, too', async (t) => {
   const output = { statusCode: 500, body: 'x'.repeat(1_000) }
   const error = 'x'.repeat(500)
   const attempts = Array.from({ length: 20 }, (_, index) => ({ startedAt: `${index}`, error, output }))
@@ -156,7 +156,7 @@ t.test('of attempts the last ones are kept, and a result without warnings is cut
   t.equal(capped[0]?.output, null)
 })
 
-t.test('a text is cut only where that makes it shorter, and never within a character', async (t) => {
+t.test('a text is cut only where the result is shorter, and never within a character', async (t) => {
   const barely = 'x'.repeat(maxErrorLength + '… cut'.length)
   t.equal(capError(barely), barely)
   t.equal(capError(`${barely}x`), `${'x'.repeat(maxErrorLength)}… cut`)

@@ -5,12 +5,12 @@ import { type House, openHouse } from './fixtures/house.js'
 
 const task = { type: 'CREATE_TASK', config: { title: 'Task' } }
 
-/** What an event is, as it was loaded. */
+/** An event as it was loaded. */
 function eventOf(house: House, rulesVersion: number, type = 'LEAD_CREATED') {
   return { ...house.newEvent(type), depth: 0, rulesVersion, autoPauseAfter: null, crashes: 0 }
 }
 
-/** A database that counts who begins to read, and fails where it is told to. */
+/** A database that counts reads, and fails where the test says so. */
 function watch(database: Database) {
   const seen = { reads: 0, isAway: false }
   const watched: Database = Object.assign(Object.create(database), {
@@ -23,7 +23,7 @@ function watch(database: Database) {
   return { seen, watched }
 }
 
-t.test('rules are read once for each version, and an older event takes the newer ones', async (t) => {
+t.test('rules are read once for each version, and an older event uses the newer ones', async (t) => {
   const house = await openHouse(t)
   const first = await house.createRule([task])
   const { seen, watched } = watch(house.database)
@@ -61,7 +61,7 @@ t.test('each type of each workspace has its own rules', async (t) => {
     )
 })
 
-t.test('rules are read again after an hour, since a set that is in use is to be kept', async (t) => {
+t.test('rules are read again after an hour, so that retention keeps a set in use', async (t) => {
   const house = await openHouse(t)
   await house.createRule([task])
   const { seen, watched } = watch(house.database)
@@ -77,7 +77,7 @@ t.test('rules are read again after an hour, since a set that is in use is to be 
   t.equal(seen.reads, 2)
 })
 
-t.test('a reading that failed is nobody’s but that of those who waited for it', async (t) => {
+t.test('a failed read fails only for the events that waited for it', async (t) => {
   const house = await openHouse(t)
   const rule = await house.createRule([task])
   const { seen, watched } = watch(house.database)
@@ -96,7 +96,7 @@ t.test('a reading that failed is nobody’s but that of those who waited for it'
   )
 })
 
-t.test('a reading that ends, well or badly, leaves one that began after it in its place', async (t) => {
+t.test('a read that ends, with or without success, does not replace one that began later', async (t) => {
   const house = await openHouse(t)
   await house.createRule([task])
   for (const isAway of [false, true]) {

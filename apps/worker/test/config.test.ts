@@ -7,7 +7,7 @@ const required = {
   ENCRYPTION_KEY: Buffer.alloc(32).toString('base64'),
 }
 
-t.test('outbound calls reach the ports of the web on any public host, unless told otherwise', async (t) => {
+t.test('by default, outbound calls reach the ports of the web on any public host', async (t) => {
   t.same(readConfig(required).outbound, {
     allow: [],
     ports: [
@@ -44,7 +44,7 @@ t.test('lists are read with or without blanks, and hosts as a URL would write th
   })
 })
 
-t.test('whatever is wrong is told, and all of it at once', async (t) => {
+t.test('all faults of the settings are reported at once', async (t) => {
   const error = t.throws(() =>
     readConfig({
       ...required,

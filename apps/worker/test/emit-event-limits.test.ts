@@ -19,16 +19,23 @@ function dataOf(bytes: number, character = 'x') {
   return { text: character.repeat((bytes - '{"text":""}'.length) / Buffer.byteLength(character)) }
 }
 
-t.test('the tenth event of a chain is emitted, the eleventh is not, and the rule is shown', async (t) => {
-  const [ninth, tenth] = [startExecution(9), startExecution(10)]
-  t.match(emit(ninth), { status: 'success' })
-  t.match(ninth.emitted, [{ depth: 10, type: 'DEAL_WON', data: ninth.event.data, ruleId: null }])
-  t.equal(ninth.emitted.length, 1)
-  t.equal(ninth.record.attention, undefined)
-  t.match(emit(tenth), { status: 'failed', error: /^The chain of emitted events is 10 long/, isFinal: true })
-  t.strictSame(tenth.emitted, [])
-  t.equal(tenth.record.attention, 'event_loop')
-})
+t.test(
+  'the tenth event of a chain is emitted, the eleventh is not, and the rule needs attention',
+  async (t) => {
+    const [ninth, tenth] = [startExecution(9), startExecution(10)]
+    t.match(emit(ninth), { status: 'success' })
+    t.match(ninth.emitted, [{ depth: 10, type: 'DEAL_WON', data: ninth.event.data, ruleId: null }])
+    t.equal(ninth.emitted.length, 1)
+    t.equal(ninth.record.attention, undefined)
+    t.match(emit(tenth), {
+      status: 'failed',
+      error: /^The chain of emitted events is 10 long/,
+      isFinal: true,
+    })
+    t.strictSame(tenth.emitted, [])
+    t.equal(tenth.record.attention, 'event_loop')
+  },
+)
 
 t.test('an event has a mebibyte at most, in bytes of its JSON', async (t) => {
   const execution = startExecution()
@@ -45,7 +52,7 @@ t.test('an event has a mebibyte at most, in bytes of its JSON', async (t) => {
   t.equal(execution.emitted.length, 2)
 })
 
-t.test('sixteen mebibytes are emitted for one event, and not a byte more', async (t) => {
+t.test('one event emits at most 16 MiB', async (t) => {
   const execution = startExecution()
   const other = { ...startExecution(), event: execution.event }
   const data = dataOf(mebibyte)

@@ -16,7 +16,7 @@ function call(url: string, more: object = {}) {
   return { type: 'SEND_WEBHOOK', config: { url }, ...more }
 }
 
-/** A target that answers nothing but 500. */
+/** A target that always responds with 500. */
 function openBroken(t: Test) {
   return openTarget(t, (_request, response) => {
     response.statusCode = 500
@@ -33,7 +33,7 @@ async function countersOf({ own }: House, ruleId: string) {
   return { ...counters, ...countsOf(counters) }
 }
 
-t.test('a call is an attempt with its result, and what comes after it follows', async (t) => {
+t.test('a call is an attempt with its result, and the next action follows', async (t) => {
   const house = await openHouse(t)
   const target = await openTarget(t)
   const ruleId = await house.createRule([call(target.url), task])
@@ -67,44 +67,53 @@ t.test('the intent is committed before the call is made', async (t) => {
   ])
 })
 
-t.test('a call that fails is tried again under its first key, and the run counts once', async (t) => {
-  const house = await openHouse(t)
-  const target = await openTarget(t, (_request, response) => {
-    response.statusCode = target.calls.length < 3 ? 503 : 200
-    response.end()
-  })
-  const ruleId = await house.createRule([call(target.url, { retry: soon })])
-  house.startWorker()
-  const id = await house.trigger(ruleId)
-  const execution = await house.untilStatus(id, 'succeeded', 'failed')
-  t.match(execution, { status: 'succeeded', error: null })
-  const failed = { error: 'HTTP 503', finishedAt: String }
-  matchLists(t, resultsOf(execution), [
-    { status: 'success', attempts: [failed, failed, { finishedAt: String }] },
-  ])
-  t.equal(target.calls.length, 3)
-  t.strictSame(target.keys(), [`${id}:0`])
-  t.match(await countersOf(house, ruleId), { successCount: 1, failureCount: 0 })
-})
+t.test(
+  'a failed call is repeated with the same idempotency key, and the execution counts once',
+  async (t) => {
+    const house = await openHouse(t)
+    const target = await openTarget(t, (_request, response) => {
+      response.statusCode = target.calls.length < 3 ? 503 : 200
+      response.end()
+    })
+    const ruleId = await house.createRule([call(target.url, { retry: soon })])
+    house.startWorker()
+    const id = await house.trigger(ruleId)
+    const execution = await house.untilStatus(id, 'succeeded', 'failed')
+    t.match(execution, { status: 'succeeded', error: null })
+    const failed = { error: 'HTTP 503', finishedAt: String }
+    matchLists(t, resultsOf(execution), [
+      { status: 'success', attempts: [failed, failed, { finishedAt: String }] },
+    ])
+    t.equal(target.calls.length, 3)
+    t.strictSame(target.keys(), [`${id}:0`])
+    t.match(await countersOf(house, ruleId), { successCount: 1, failureCount: 0 })
+  },
+)
 
-t.test('after the last attempt the run has failed, once; continueOnError goes on all the same', async (t) => {
-  const house = await openHouse(t)
-  const targets = [await openBroken(t), await openBroken(t)] as const
-  const stops = await house.createRule([call(targets[0].url, { retry: soon }), task])
-  const goesOn = await house.createRule([call(targets[1].url, { retry: soon, continueOnError: true }), task])
-  house.startWorker()
-  const event = house.newEvent()
-  await house.inbox.accept(event)
-  await house.untilDone(event.id)
-  for (const ruleId of [stops, goesOn]) {
-    while ((await countersOf(house, ruleId)).failureCount === 0) await setTimeout(20)
-    t.match(await countersOf(house, ruleId), { successCount: 0, failureCount: 1, lastError: 'HTTP 500' })
-  }
-  for (const { calls } of targets) t.equal(calls.length, 3)
-  matchLists(t, await house.own.task.findMany(), [{ ruleId: goesOn }])
-  const execution = await house.own.execution.findFirstOrThrow({ where: { ruleId: stops } })
-  matchLists(t, resultsOf(execution), [{ status: 'failed', failures: 3 }, { status: 'skipped' }])
-})
+t.test(
+  'after the last attempt the execution has failed, once; with continueOnError it continues',
+  async (t) => {
+    const house = await openHouse(t)
+    const targets = [await openBroken(t), await openBroken(t)] as const
+    const stops = await house.createRule([call(targets[0].url, { retry: soon }), task])
+    const goesOn = await house.createRule([
+      call(targets[1].url, { retry: soon, continueOnError: true }),
+      task,
+    ])
+    house.startWorker()
+    const event = house.newEvent()
+    await house.inbox.accept(event)
+    await house.untilDone(event.id)
+    for (const ruleId of [stops, goesOn]) {
+      while ((await countersOf(house, ruleId)).failureCount === 0) await setTimeout(20)
+      t.match(await countersOf(house, ruleId), { successCount: 0, failureCount: 1, lastError: 'HTTP 500' })
+    }
+    for (const { calls } of targets) t.equal(calls.length, 3)
+    matchLists(t, await house.own.task.findMany(), [{ ruleId: goesOn }])
+    const execution = await house.own.execution.findFirstOrThrow({ where: { ruleId: stops } })
+    matchLists(t, resultsOf(execution), [{ status: 'failed', failures: 3 }, { status: 'skipped' }])
+  },
+)
 
 t.test('a target that has failed five times in a row is not called for a while', async (t) => {
   const house = await openHouse(t)
@@ -118,7 +127,7 @@ t.test('a target that has failed five times in a row is not called for a while',
   t.equal(target.calls.length, 5)
 })
 
-t.test('what the other side refuses for good is not tried again', async (t) => {
+t.test('a call that the receiver refuses for good is not repeated', async (t) => {
   const house = await openHouse(t)
   const target = await openTarget(t, (_request, response) => {
     response.statusCode = 404
@@ -130,7 +139,7 @@ t.test('what the other side refuses for good is not tried again', async (t) => {
   t.equal(target.calls.length, 1)
 })
 
-t.test('between two attempts the run is a row that is due, and its error is told', async (t) => {
+t.test('between two attempts the execution is a due row with its error', async (t) => {
   const house = await openHouse(t)
   const target = await openTarget(t, (_request, response) => {
     response.statusCode = 503
@@ -149,7 +158,7 @@ t.test('between two attempts the run is a row that is due, and its error is told
   t.match(await countersOf(house, ruleId), { successCount: 0, failureCount: 0 }, 'it has not ended yet')
 })
 
-t.test('a WAIT ends when it is due, though Redis has forgotten it', async (t) => {
+t.test('a WAIT ends when it is due, even where Redis lost its job', async (t) => {
   const house = await openHouse(t)
   const ruleId = await house.createRule([{ type: 'WAIT', config: { duration: '1s' } }, task])
   house.startWorker()
@@ -167,7 +176,7 @@ t.test('a WAIT ends when it is due, though Redis has forgotten it', async (t) =>
   t.equal(await house.own.task.count(), 1)
 })
 
-t.test('a run that waits goes on with the definition that it began with', async (t) => {
+t.test('a waiting execution continues with the definition with which it began', async (t) => {
   const house = await openHouse(t)
   const wait = { type: 'WAIT', config: { duration: '1s' } }
   const ruleId = await house.createRule([wait, { type: 'CREATE_TASK', config: { title: 'As it was' } }])
@@ -227,7 +236,7 @@ t.test('an event that a rule emits runs the rules of its type', async (t) => {
   ])
 })
 
-t.test('rules that cause one another stop after ten, and are shown for it', async (t) => {
+t.test('rules that trigger one another stop after ten events, and need attention', async (t) => {
   const house = await openHouse(t)
   const ruleId = await house.createRule([{ type: 'EMIT_EVENT', config: { eventType: 'LEAD_CREATED' } }])
   house.startWorker()
@@ -241,7 +250,7 @@ t.test('rules that cause one another stop after ten, and are shown for it', asyn
   t.equal(await house.own.event.count(), 11)
 })
 
-t.test('a call that was cut off by the death of its worker is made again, under its first key', async (t) => {
+t.test('a call that was interrupted by the death of its worker is repeated with the same key', async (t) => {
   const house = await openHouse(t)
   const target = await openTarget(t)
   const ruleId = await house.createRule([call(target.url)])
@@ -255,20 +264,23 @@ t.test('a call that was cut off by the death of its worker is made again, under 
   ])
 })
 
-t.test('with onUncertain "stop" it is not, and the rule asks for attention', async (t) => {
-  const house = await openHouse(t)
-  const target = await openTarget(t)
-  const ruleId = await house.createRule([call(target.url, { onUncertain: 'stop', retry: soon }), task])
-  const id = await leaveRun(house, ruleId)
-  house.startWorker()
-  house.startSweeper()
-  const execution = await house.untilStatus(id, 'failed')
-  matchLists(t, resultsOf(execution), [{ status: 'unknown', error: /nobody knows/ }, { status: 'skipped' }])
-  t.equal(target.calls.length, 0)
-  t.match(await countersOf(house, ruleId), { failureCount: 1, attentionReason: 'unknown_outcome' })
-})
+t.test(
+  'with onUncertain "stop" an interrupted call is not repeated, and the rule needs attention',
+  async (t) => {
+    const house = await openHouse(t)
+    const target = await openTarget(t)
+    const ruleId = await house.createRule([call(target.url, { onUncertain: 'stop', retry: soon }), task])
+    const id = await leaveRun(house, ruleId)
+    house.startWorker()
+    house.startSweeper()
+    const execution = await house.untilStatus(id, 'failed')
+    matchLists(t, resultsOf(execution), [{ status: 'unknown', error: /nobody knows/ }, { status: 'skipped' }])
+    t.equal(target.calls.length, 0)
+    t.match(await countersOf(house, ruleId), { failureCount: 1, attentionReason: 'unknown_outcome' })
+  },
+)
 
-t.test('a call that five workers have died of is not made a sixth time', async (t) => {
+t.test('a call during which five workers died is not made a sixth time', async (t) => {
   const house = await openHouse(t)
   const target = await openTarget(t)
   const ruleId = await house.createRule([call(target.url)])
@@ -279,7 +291,7 @@ t.test('a call that five workers have died of is not made a sixth time', async (
   t.equal(target.calls.length, 0)
 })
 
-t.test('a run that five workers have died of, without a call, has failed', async (t) => {
+t.test('an execution during which five workers died, without a call, has failed', async (t) => {
   const house = await openHouse(t)
   const ruleId = await house.createRule([task])
   const id = await leaveRun(house, ruleId, { interruptions: 4, results: [] })
@@ -289,24 +301,34 @@ t.test('a run that five workers have died of, without a call, has failed', async
   t.equal(await house.own.task.count(), 0)
 })
 
-t.test('a run that was cancelled after its worker died says that its call may have been made', async (t) => {
-  const house = await openHouse(t)
-  const target = await openTarget(t)
-  const [off, gone] = [await house.createRule([call(target.url)]), await house.createRule([call(target.url)])]
-  const ids = [await leaveRun(house, off), await leaveRun(house, gone)]
-  await house.own.rule.update({ where: { id: off }, data: { isActive: false } })
-  await house.own.rule.delete({ where: { id: gone } })
-  house.startWorker()
-  house.startSweeper()
-  for (const id of ids)
-    t.match(resultsOf(await house.untilStatus(id, 'cancelled')), [
-      { status: 'unknown', error: /nobody knows/, attempts: [{ error: 'The worker ended during the call' }] },
-    ])
-  t.equal(target.calls.length, 0)
-  t.match(await countersOf(house, off), { failureCount: 0, attentionReason: null }, 'it counts as nothing')
-})
+t.test(
+  'an execution that was cancelled after its worker died reports that its call may have been made',
+  async (t) => {
+    const house = await openHouse(t)
+    const target = await openTarget(t)
+    const [off, gone] = [
+      await house.createRule([call(target.url)]),
+      await house.createRule([call(target.url)]),
+    ]
+    const ids = [await leaveRun(house, off), await leaveRun(house, gone)]
+    await house.own.rule.update({ where: { id: off }, data: { isActive: false } })
+    await house.own.rule.delete({ where: { id: gone } })
+    house.startWorker()
+    house.startSweeper()
+    for (const id of ids)
+      t.match(resultsOf(await house.untilStatus(id, 'cancelled')), [
+        {
+          status: 'unknown',
+          error: /nobody knows/,
+          attempts: [{ error: 'The worker ended during the call' }],
+        },
+      ])
+    t.equal(target.calls.length, 0)
+    t.match(await countersOf(house, off), { failureCount: 0, attentionReason: null }, 'it counts as nothing')
+  },
+)
 
-t.test('a worker that closes lets a call end, and leaves what follows to others', async (t) => {
+t.test('a closing worker lets a call end, and releases the execution to others', async (t) => {
   const house = await openHouse(t)
   let release = () => {}
   const target = await openTarget(t, (_request, response) => {
@@ -350,7 +372,7 @@ t.test('a rule that fails as often as its workspace allows is paused', async (t)
   t.same(await house.readConsidered(event.id), [], 'it runs no more')
 })
 
-t.test('an event that is addressed to a subscription is told to its URL', async (t) => {
+t.test('an event that is addressed to a subscription is delivered to its URL', async (t) => {
   const house = await openHouse(t)
   const target = await openTarget(t)
   const administrator = { database: house.database, workspaceId: house.workspaceId, actor: 'test' }

@@ -24,7 +24,7 @@ async function post({ inbox, newEvent, untilDone }: House): Promise<void> {
   await untilDone(event.id)
 }
 
-t.test('a subscription is told of a failure at once, without the sweeper', async (t) => {
+t.test('a failure is published to a subscription at once, without the sweeper', async (t) => {
   const house = await openHouse(t)
   const target = await openTarget(t)
   const administrator = { database: house.database, workspaceId: house.workspaceId, actor: 'test' }

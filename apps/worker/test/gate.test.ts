@@ -48,7 +48,7 @@ t.test(
   },
 )
 
-t.test('200 calls of one workspace that hang keep nobody else waiting', async (t) => {
+t.test('200 hanging calls of one workspace do not delay others', async (t) => {
   const gate = new Gate(100)
   void holdPlaces(gate, 'tarpit', 200)
   t.equal(gate.waiting, 175)
@@ -81,7 +81,7 @@ t.test(
   },
 )
 
-t.test('the line has an end, and a workspace has a quarter of it', async (t) => {
+t.test('the number of waiting calls is limited, and a workspace has a quarter of it', async (t) => {
   const gate = new Gate(100)
   const holders = ['a', 'b', 'c', 'd']
   for (const id of holders) for (let index = 0; index < 25; index++) mustEnter(gate, id, `d${index}`)
@@ -94,7 +94,7 @@ t.test('the line has an end, and a workspace has a quarter of it', async (t) => 
   t.equal(gate.tryEnter('e', 'd0'), undefined, 'no place, and not in line')
 })
 
-t.test('who gives up waiting leaves the line, and a place is not lost on him', async (t) => {
+t.test('a cancelled call does not wait any longer, and takes no slot', async (t) => {
   const gate = new Gate(1)
   const first = mustEnter(gate, 'a', 'x')
   const giveUp = new AbortController()
@@ -108,7 +108,7 @@ t.test('who gives up waiting leaves the line, and a place is not lost on him', a
   await t.rejects(gate.enter('a', 'x', giveUp.signal), { message: 'enough' }, 'given up before')
 })
 
-t.test('leaving twice frees one place', async (t) => {
+t.test('leaving twice frees one slot', async (t) => {
   const gate = new Gate(1)
   const entry = mustEnter(gate, 'a', 'x')
   entry.leave(true)
@@ -197,7 +197,7 @@ t.test(
   },
 )
 
-t.test('a lane that nobody is in any more is forgotten', async (t) => {
+t.test('an empty lane is removed', async (t) => {
   const lanes = createLanes(2, 1)
   const lane = lanes.open('a', 'x')
   lane.inFlight = 1
@@ -208,7 +208,7 @@ t.test('a lane that nobody is in any more is forgotten', async (t) => {
   t.not(lanes.open('a', 'x'), lane)
 })
 
-/** A gate whose clock the test moves, and a destination that has failed as often as it takes. */
+/** A gate with a clock of the test, and a destination whose breaker is open. */
 function breakDestination() {
   const clock = { now: 0 }
   const gate = new Gate(100, () => clock.now)
@@ -216,16 +216,19 @@ function breakDestination() {
   return { clock, gate }
 }
 
-t.test('five failures in a row close a destination for 30 seconds, to this workspace alone', async (t) => {
-  const { clock, gate } = breakDestination()
-  t.same(gate.tryEnter('a', 'x'), { kind: 'broken', retryAfterMs: 30_000 })
-  clock.now = 10_000
-  t.same(await gate.enter('a', 'x'), { kind: 'broken', retryAfterMs: 20_000 })
-  t.equal(gate.tryEnter('a', 'y')?.kind, 'entered')
-  t.equal(gate.tryEnter('b', 'x')?.kind, 'entered')
-})
+t.test(
+  'after five failures in a row a destination rests for 30 seconds, for this workspace only',
+  async (t) => {
+    const { clock, gate } = breakDestination()
+    t.same(gate.tryEnter('a', 'x'), { kind: 'broken', retryAfterMs: 30_000 })
+    clock.now = 10_000
+    t.same(await gate.enter('a', 'x'), { kind: 'broken', retryAfterMs: 20_000 })
+    t.equal(gate.tryEnter('a', 'y')?.kind, 'entered')
+    t.equal(gate.tryEnter('b', 'x')?.kind, 'entered')
+  },
+)
 
-t.test('a clock of the machine that is set back keeps no destination closed', async (t) => {
+t.test('a system clock that is set back does not prolong the rest of a destination', async (t) => {
   const gate = new Gate(100)
   for (let failure = 0; failure < 5; failure++) mustEnter(gate, 'a', 'x').leave(false)
   const [time, sinceStart] = [Date.now(), performance.now()]
@@ -234,14 +237,14 @@ t.test('a clock of the machine that is set back keeps no destination closed', as
   t.equal(gate.tryEnter('a', 'x')?.kind, 'entered')
 })
 
-t.test('an answer between two failures starts the count anew', async (t) => {
+t.test('a response between two failures resets the count', async (t) => {
   const gate = new Gate(100)
   for (const wasAnswered of [false, false, false, false, true, false, false, false, false])
     mustEnter(gate, 'a', 'x').leave(wasAnswered)
   t.equal(gate.tryEnter('a', 'x')?.kind, 'entered')
 })
 
-t.test('after the rest one call tries; its answer opens the destination to all', async (t) => {
+t.test('after the rest one call is the probe; its response opens the destination for all', async (t) => {
   const { clock, gate } = breakDestination()
   clock.now = 30_000
   const probe = mustEnter(gate, 'a', 'x')
@@ -250,7 +253,7 @@ t.test('after the rest one call tries; its answer opens the destination to all',
   for (let call = 0; call < 10; call++) mustEnter(gate, 'a', 'x')
 })
 
-t.test('while the tries fail the rest doubles, up to five minutes', async (t) => {
+t.test('while the probes fail the rest doubles, up to five minutes', async (t) => {
   const { clock, gate } = breakDestination()
   for (const restMs of [30_000, 60_000, 120_000, 240_000, 300_000, 300_000]) {
     t.same(gate.tryEnter('a', 'x'), { kind: 'broken', retryAfterMs: restMs })
@@ -259,7 +262,7 @@ t.test('while the tries fail the rest doubles, up to five minutes', async (t) =>
   }
 })
 
-t.test('calls that were under way when it broke neither lengthen the rest nor count', async (t) => {
+t.test('calls that were under way when the breaker opened neither prolong the rest nor count', async (t) => {
   const clock = { now: 0 }
   const gate = new Gate(100, () => clock.now)
   const calls = Array.from({ length: 10 }, () => mustEnter(gate, 'a', 'x'))
@@ -267,7 +270,7 @@ t.test('calls that were under way when it broke neither lengthen the rest nor co
   t.same(gate.tryEnter('a', 'x'), { kind: 'broken', retryAfterMs: 30_000 })
 })
 
-t.test('who waits for a destination that breaks is sent back', async (t) => {
+t.test('calls that wait for a destination whose breaker opens are refused', async (t) => {
   const gate = new Gate(20)
   for (let failure = 0; failure < 4; failure++) mustEnter(gate, 'a', 'x').leave(false)
   const [call] = [mustEnter(gate, 'a', 'x'), mustEnter(gate, 'a', 'x')]
@@ -278,18 +281,21 @@ t.test('who waits for a destination that breaks is sent back', async (t) => {
   t.equal(gate.waiting, 0)
 })
 
-t.test('of those that wait when the rest is over, one tries and the others are sent back', async (t) => {
-  const clock = { now: 0 }
-  const gate = new Gate(20, () => clock.now)
-  for (let failure = 0; failure < 5; failure++) mustEnter(gate, 'a', 'x').leave(false)
-  const others = Array.from({ length: 5 }, (_, index) => mustEnter(gate, 'a', `y${index}`))
-  clock.now = 30_000
-  const waiting = Promise.all([gate.enter('a', 'x'), gate.enter('a', 'x'), gate.enter('a', 'x')])
-  t.equal(gate.waiting, 3, 'since the workspace has no place left')
-  for (const call of others) call.leave(true)
-  const late = { kind: 'broken', retryAfterMs: 1_000 }
-  matchLists(t, await waiting, [{ kind: 'entered' }, late, late])
-})
+t.test(
+  'of the calls that wait at the end of the rest, one is the probe and the others are refused',
+  async (t) => {
+    const clock = { now: 0 }
+    const gate = new Gate(20, () => clock.now)
+    for (let failure = 0; failure < 5; failure++) mustEnter(gate, 'a', 'x').leave(false)
+    const others = Array.from({ length: 5 }, (_, index) => mustEnter(gate, 'a', `y${index}`))
+    clock.now = 30_000
+    const waiting = Promise.all([gate.enter('a', 'x'), gate.enter('a', 'x'), gate.enter('a', 'x')])
+    t.equal(gate.waiting, 3, 'since the workspace has no place left')
+    for (const call of others) call.leave(true)
+    const late = { kind: 'broken', retryAfterMs: 1_000 }
+    matchLists(t, await waiting, [{ kind: 'entered' }, late, late])
+  },
+)
 
 t.test(
   'what is known of failures is bounded: the destination that failed longest ago is forgotten',
@@ -302,7 +308,7 @@ t.test(
   },
 )
 
-t.test('a destination is the origin of a URL in small letters, and for mails the mail server', async (t) => {
+t.test('a destination is the origin of a URL in lower case, and for mails the mail server', async (t) => {
   const of = (type: string, config: object) => destinationOf({ type, config } as OutsideAction)
   t.equal(of('SEND_WEBHOOK', { url: 'HTTPS://Hooks.Example.COM:443/a?b' }), 'https://hooks.example.com')
   t.equal(of('SEND_NOTIFICATION', { url: 'http://x.example:8080' }), 'http://x.example:8080')

@@ -9,7 +9,7 @@ t.test(
   async (t) => {
     const house = await openHouse(t)
     const target = await openTarget(t, (request, response) => {
-      // Whoever calls first is not answered.
+      // The first call gets no response.
       const isFirst = target.calls.filter(({ path }) => path === request.url).length === 1
       if (!isFirst) response.end()
     })

@@ -15,7 +15,7 @@ import { openTarget } from './fixtures/target.js'
 const task = { type: 'CREATE_TASK', config: { title: 'Task' } }
 const call = (url: string) => ({ type: 'SEND_WEBHOOK', config: { url } })
 
-/** A house whose runs are claimed by the test, as any number of workers would. */
+/** A house whose executions the test claims, as any number of workers would. */
 async function openLeasedHouse(t: Test) {
   const house = await openHouse(t)
   const { database, own } = house
@@ -23,14 +23,14 @@ async function openLeasedHouse(t: Test) {
   return {
     ...house,
     read: (id: string) => own.execution.findUniqueOrThrow({ where: { id } }),
-    /** Takes a run from whoever has it, as if the lease had run out. */
+    /** Takes an execution from its holder, as if the lease had expired. */
     async take(id: string) {
       await own.execution.update({ where: { id }, data: { dueAt: new Date(0) } })
       const step = await claims.claim(id)
       if (step === undefined) throw new Error('The run is not due')
       return step
     },
-    /** The leases of a worker that is alive. */
+    /** The leases of a living worker. */
     openLeases() {
       const leases = new Leases(database, log, 20)
       t.teardown(() => leases.stop())
@@ -39,7 +39,7 @@ async function openLeasedHouse(t: Test) {
   }
 }
 
-t.test('five workers that lose a run one after another, and live, do not fail it', async (t) => {
+t.test('an execution that five living workers lose one after another does not fail', async (t) => {
   const house = await openLeasedHouse(t)
   const target = await openTarget(t)
   const id = await leaveRun(house, await house.createRule([call(target.url)]))
@@ -58,7 +58,7 @@ t.test('five workers that lose a run one after another, and live, do not fail it
   t.match(await house.untilStatus(id, 'succeeded', 'failed'), { status: 'succeeded' })
 })
 
-t.test('a worker that lives takes back its own interruption, and not that of one that ended', async (t) => {
+t.test('a living worker takes back its own interruption, and not that of a dead one', async (t) => {
   const house = await openLeasedHouse(t)
   const id = await leaveRun(house, await house.createRule([task]), { lease: null })
   const alive = await house.take(id)
@@ -74,7 +74,7 @@ t.test('a worker that lives takes back its own interruption, and not that of one
   t.match(await house.read(id), { interruptions: 1, lostLeases: [dead.lease], lease: last.lease })
 })
 
-t.test('a lease is renewed for its holder, and for nobody who has lost it', async (t) => {
+t.test('a lease is renewed for its holder only', async (t) => {
   const house = await openLeasedHouse(t)
   const ruleId = await house.createRule([task])
   const [mine, lost] = [await leaveRun(house, ruleId), await leaveRun(house, ruleId)]
@@ -90,7 +90,7 @@ t.test('a lease is renewed for its holder, and for nobody who has lost it', asyn
   t.same((await house.read(lost)).dueAt, dueAt)
 })
 
-/** A worker that takes up runs and finds no slot for them. */
+/** A worker that claims executions and finds no slot for them. */
 function openFullWorker({ database, queue }: House) {
   const gate = new Gate(1)
   gate.tryEnter('another', 'destination')
@@ -106,7 +106,7 @@ function openFullWorker({ database, queue }: House) {
   return executor
 }
 
-t.test('a run in line whose workers end five times is not given up', async (t) => {
+t.test('an execution that waits for a slot while five workers die does not fail', async (t) => {
   const house = await openLeasedHouse(t)
   const target = await openTarget(t)
   const ruleId = await house.createRule([call(target.url)])
@@ -128,7 +128,7 @@ t.test('a run in line whose workers end five times is not given up', async (t) =
   t.equal(target.calls.length, 1)
 })
 
-t.test('a run that ends whoever goes on with it is given up after five workers', async (t) => {
+t.test('an execution that kills each worker fails after five workers', async (t) => {
   const house = await openLeasedHouse(t)
   const id = await leaveRun(house, await house.createRule([task]), { results: [], lease: null })
   for (let death = 0; death < 5; death++) await house.take(id)
@@ -141,7 +141,7 @@ t.test('a run that ends whoever goes on with it is given up after five workers',
   })
 })
 
-t.test('a run that finds no slot is stored as one that waits for it, until it calls', async (t) => {
+t.test('an execution without a slot is stored as waiting for one, until its call', async (t) => {
   const house = await openHouse(t, { OUTBOUND_CONCURRENCY: '1' })
   const waiting: (() => void)[] = []
   const target = await openTarget(t, (_request, response) => void waiting.push(() => response.end()))

@@ -33,7 +33,7 @@ async function createWorkspace() {
       await own.rule.create({ data: { ...rule, id, workspaceId, counters: { create: { workspaceId } } } })
       return id
     },
-    /** An accepted event, and what a worker would tell the ledger of it. */
+    /** An accepted event, and the outcome that a worker would record. */
     async createOutcome(rules: { ruleId: string; error?: string; tasks?: number }[]): Promise<Outcome> {
       const row = { id: newId(), workspaceId, type: 'LEAD_CREATED', data: {}, ruleId: null, depth: 0 }
       await own.event.create({ data: row })
@@ -87,7 +87,7 @@ function describeExecution(
   }
 }
 
-t.test('an outcome is the event done, its executions, tasks and counters, all at once', async (t) => {
+t.test('an outcome commits the event, its executions, tasks and counters together', async (t) => {
   const { own, createRule, createOutcome } = await createWorkspace()
   const [good, bad, unmatched] = [await createRule(), await createRule(), await createRule()]
   const outcome = await createOutcome([
@@ -125,14 +125,14 @@ t.test('an outcome is the event done, its executions, tasks and counters, all at
   })
 })
 
-t.test('however often and by however many workers a job is delivered, it counts once', async (t) => {
+t.test('a job counts once, however often and to however many workers it is delivered', async (t) => {
   const { own, createRule, createOutcome } = await createWorkspace()
   const rules = await Promise.all(Array.from({ length: 5 }, createRule))
   const outcomes = await Promise.all(
     Array.from({ length: 40 }, () => createOutcome(rules.map((ruleId) => ({ ruleId, tasks: 1 })))),
   )
   const ledgers = Array.from({ length: 4 }, openLedger)
-  // Each worker meets the events in another order, which is how deadlocks come about.
+  // Each worker gets the events in another order, which could cause deadlocks.
   await Promise.all(
     ledgers.flatMap(({ record }, worker) =>
       [...outcomes.slice(worker * 10), ...outcomes.slice(0, worker * 10), ...outcomes].map((outcome) =>
@@ -149,7 +149,7 @@ t.test('however often and by however many workers a job is delivered, it counts 
   )
 })
 
-t.test('failures in a row are counted over batches, and a success between them starts anew', async (t) => {
+t.test('failures in a row are counted over batches, and a success resets them', async (t) => {
   const { own, createRule, createOutcome } = await createWorkspace()
   const ruleId = await createRule()
   const { record } = openLedger()
@@ -177,7 +177,7 @@ t.test('failures in a row are counted over batches, and a success between them s
   t.same(counters.lastFailureAt, mixed[2]?.executions[0]?.record.finishedAt)
 })
 
-t.test('a rule that was deleted meanwhile keeps its history and holds nobody up', async (t) => {
+t.test('a rule that was deleted meanwhile keeps its history and delays no other', async (t) => {
   const { own, createRule, createOutcome } = await createWorkspace()
   const [deleted, kept] = [await createRule(), await createRule()]
   const outcome = await createOutcome([{ ruleId: deleted }, { ruleId: kept }])
@@ -191,7 +191,7 @@ function setRecord({ record }: Execution, fields: Partial<ExecutionRecord>): voi
   Object.assign(record, fields)
 }
 
-/** An execution in front of a call, as a worker commits it with its event. */
+/** An execution before a call, as a worker commits it with its event. */
 async function beginCall(t: Test) {
   const workspace = await createWorkspace()
   const ruleId = await workspace.createRule()
@@ -206,7 +206,7 @@ async function beginCall(t: Test) {
 
 const finished: Partial<ExecutionRecord> = { status: 'succeeded', lease: null, finishedAt: new Date(clock) }
 
-t.test('an execution counts when it is finished, and not before', async (t) => {
+t.test('an execution counts once it is finished', async (t) => {
   const { own, ledger, execution, lease } = await beginCall(t)
   matchLists(t, await own.execution.findMany(), [{ status: 'running', lease, finishedAt: null, dueAt: Date }])
   matchLists(t, await own.ruleCounters.findMany(), [{ successCount: 0, failureCount: 0 }])
@@ -288,7 +288,7 @@ t.test(
   },
 )
 
-t.test('who subscribes to execution.failed is told of failures, by an event addressed to it', async (t) => {
+t.test('a subscription to execution.failed gets failures, as events addressed to it', async (t) => {
   const { own, workspaceId, createRule, createOutcome } = await createWorkspace()
   const subscribe = (eventTypes: string[], isActive = true) => {
     const id = newId()
@@ -332,7 +332,7 @@ t.test('who subscribes to execution.failed is told of failures, by an event addr
   )
 })
 
-t.test('an outcome that nobody knows is noted for attention', async (t) => {
+t.test('an unknown outcome marks the rule as needing attention', async (t) => {
   const { own, ledger, execution, lease } = await beginCall(t)
   setRecord(execution, { ...finished, status: 'failed', error: 'unknown', attention: 'unknown_outcome' })
   await ledger.recordStep(execution, lease)
@@ -341,7 +341,7 @@ t.test('an outcome that nobody knows is noted for attention', async (t) => {
   ])
 })
 
-t.test('text that Postgres would refuse does not keep an outcome from being written', async (t) => {
+t.test('text that Postgres would refuse does not prevent the record of an outcome', async (t) => {
   const { own, createRule, createOutcome } = await createWorkspace()
   const ruleId = await createRule()
   const outcome = await createOutcome([{ ruleId, error: 'server said \0 and \ud800' }])

@@ -190,29 +190,32 @@ t.test('a part of an address cannot make it another', async (t) => {
   t.ok(sent > 0, `${sent} were sent`)
 })
 
-t.test('what the engine should have refused becomes no second recipient and no header either', async (t) => {
-  let sent = 0
-  const server = await openMailServer(t)
-  const post = await openPost(t, server.url)
-  for (const attack of attacks) {
-    server.deliveries.length = 0
-    const { status } = await post.send({ unchecked: { to: attack } })
-    const name = inAscii(attack)
-    t.equal(server.deliveries.length, status === 'success' ? 1 : 0, name)
-    sent += server.deliveries.length
-    for (const { recipients, content } of server.deliveries) {
-      t.equal(recipients.length, 1, name)
-      const headers = readHeaders(content)
-      t.equal(headers.to?.length, 1, name)
-      t.same(
-        Object.keys(headers).filter((key) => !['to', ...ownHeaders].includes(key)),
-        [],
-        name,
-      )
+t.test(
+  'an address that the engine should have refused becomes no second recipient and no header',
+  async (t) => {
+    let sent = 0
+    const server = await openMailServer(t)
+    const post = await openPost(t, server.url)
+    for (const attack of attacks) {
+      server.deliveries.length = 0
+      const { status } = await post.send({ unchecked: { to: attack } })
+      const name = inAscii(attack)
+      t.equal(server.deliveries.length, status === 'success' ? 1 : 0, name)
+      sent += server.deliveries.length
+      for (const { recipients, content } of server.deliveries) {
+        t.equal(recipients.length, 1, name)
+        const headers = readHeaders(content)
+        t.equal(headers.to?.length, 1, name)
+        t.same(
+          Object.keys(headers).filter((key) => !['to', ...ownHeaders].includes(key)),
+          [],
+          name,
+        )
+      }
     }
-  }
-  t.ok(sent > 0, `${sent} were sent`)
-})
+    t.ok(sent > 0, `${sent} were sent`)
+  },
+)
 
 t.test('a subject is one line, shown as it was written, and no other header', async (t) => {
   const server = await openMailServer(t)
@@ -238,7 +241,7 @@ t.test('a subject is one line, shown as it was written, and no other header', as
   }
 })
 
-t.test('names of rules, templates and variables, and what they hold, stay in the body', async (t) => {
+t.test('names and values of rules, templates and variables stay in the body', async (t) => {
   const server = await openMailServer(t)
   const post = await openPost(t, server.url)
   for (const attack of attacks) {

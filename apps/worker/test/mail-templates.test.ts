@@ -47,7 +47,7 @@ t.test('a template with one part makes a mail with one part', async (t) => {
   t.match(mail, /\n\n?<b>Only HTML<\/b>|\r\n\r\n<b>Only HTML<\/b>/)
 })
 
-t.test('the built-in mail stands in where no template has the name, and it is said', async (t) => {
+t.test('the built-in mail is sent where no template has the name, with a warning', async (t) => {
   const post = await openPost(t)
   await store(post, 'Hi', null, 'Welcome')
   const result = await post.send({
@@ -66,7 +66,7 @@ t.test("another workspace's template is not this one's", async (t) => {
   t.notMatch((await post.files())[0], 'Not for you')
 })
 
-t.test('the next mail is written with what a template says then', async (t) => {
+t.test('each mail uses the current version of its template', async (t) => {
   const post = await openPost(t)
   const read = async () => {
     const { status } = await post.send()
@@ -114,7 +114,7 @@ t.test('many mails at once each get their own template', async (t) => {
   }
 })
 
-t.test('a mail that would be too long is none, and trying again cannot help', async (t) => {
+t.test('a mail that would be too long fails for good', async (t) => {
   const post = await openPost(t)
   await store(post, null, '{{a}}')
   t.match((await post.send({ data: { a: '"'.repeat(300_000) } })).effect, {
@@ -125,7 +125,7 @@ t.test('a mail that would be too long is none, and trying again cannot help', as
   t.same(await post.files(), [])
 })
 
-t.test('a template that cannot be read any more fails by itself, for good', async (t) => {
+t.test('a template that does not compile any more fails for good, without effect on others', async (t) => {
   const post = await openPost(t)
   const { id } = await store(post, 'fine')
   const { database, workspaceId } = post.administrator

@@ -4,7 +4,7 @@ import { Queue } from 'bullmq'
 import t from 'tap'
 import { openHouse, testConfig } from './fixtures/house.js'
 
-t.test('an event whose job a process of another version has made is run all the same', async (t) => {
+t.test('an event whose job was added by a process of another version is run', async (t) => {
   const { redisUrl, queuePrefix } = testConfig()
   const house = await openHouse(t, { QUEUE_PREFIX: queuePrefix })
   const { hostname, port } = new URL(redisUrl)

@@ -25,7 +25,7 @@ function isRefused(effect: Effect): boolean {
   return effect.status === 'failed' && effect.isFinal === true && !effect.error.startsWith('HTTP')
 }
 
-t.test('this machine is not reached, however it is spelt', async (t) => {
+t.test('no spelling of a loopback address reaches this machine', async (t) => {
   const listener = await listenOnLoopback(t)
   const at = `:${listener.port}`
   const families = {
@@ -46,20 +46,23 @@ t.test('this machine is not reached, however it is spelt', async (t) => {
   t.ok(spellings >= 300, `${spellings} spellings`)
 })
 
-t.test('where it is allowed, each of these spellings does reach it: the test above can fail', async (t) => {
-  const listener = await listenOnLoopback(t)
-  const sender = openSender(t, everyLoopback)
-  let expected = 0
-  for (const [family, urls] of Object.entries(spellLoopback(`:${listener.port}`))) {
-    if (family.includes('IPv6') && !listener.hasIpv6) continue
-    for (const url of urls) {
-      const effect = await sender.sendWebhook(webhook({ url }), context)
-      if (effect.status !== 'success') t.fail(`${JSON.stringify(url)}: ${effect.error}`)
+t.test(
+  'where loopback is allowed, each of these spellings reaches it: the test above can fail',
+  async (t) => {
+    const listener = await listenOnLoopback(t)
+    const sender = openSender(t, everyLoopback)
+    let expected = 0
+    for (const [family, urls] of Object.entries(spellLoopback(`:${listener.port}`))) {
+      if (family.includes('IPv6') && !listener.hasIpv6) continue
+      for (const url of urls) {
+        const effect = await sender.sendWebhook(webhook({ url }), context)
+        if (effect.status !== 'success') t.fail(`${JSON.stringify(url)}: ${effect.error}`)
+      }
+      expected += urls.length
+      t.equal(listener.countCalls(), expected, family)
     }
-    expected += urls.length
-    t.equal(listener.countCalls(), expected, family)
-  }
-})
+  },
+)
 
 t.test('a URL with a name and a password is refused, also where its address is allowed', async (t) => {
   const listener = await listenOnLoopback(t)
@@ -154,7 +157,7 @@ t.test(
   },
 )
 
-t.test('a connection that is used again stays with whom it was; a new one is looked at anew', async (t) => {
+t.test('a reused connection keeps its peer; a new one is checked again', async (t) => {
   const first = await serve(t, (_request, response) => {
     if (first.calls.length === 2) response.setHeader('connection', 'close')
     response.end()
@@ -172,7 +175,7 @@ t.test('a connection that is used again stays with whom it was; a new one is loo
   t.equal(forbidden?.connections ?? 0, 0)
 })
 
-t.test('a peer that turns out to be another is sent nothing, not even a TLS greeting', async (t) => {
+t.test('a peer with another address is sent nothing, not even a TLS handshake', async (t) => {
   let closed = 0
   const listener = await serveRaw(t, (socket) => socket.on('close', () => closed++))
   // Connecting to 0.0.0.0 arrives at 127.0.0.1: the address was allowed, the peer was not.
@@ -189,7 +192,7 @@ t.test('a peer that turns out to be another is sent nothing, not even a TLS gree
   t.equal(listener.connections, 2, 'and each connection is closed')
 })
 
-t.test('a redirect is an answer, and followed nowhere', async (t) => {
+t.test('a redirect is a response, and is never followed', async (t) => {
   const target = await serve(t)
   const locations = [
     ...[
@@ -218,7 +221,7 @@ t.test('a redirect is an answer, and followed nowhere', async (t) => {
   t.equal(target.connections, 0)
 })
 
-t.test('proxies that the environment names are not asked', async (t) => {
+t.test('proxies in the environment are not used', async (t) => {
   const proxy = await serve(t)
   const server = await serve(t)
   const names = [
@@ -245,7 +248,7 @@ t.test('proxies that the environment names are not asked', async (t) => {
   t.equal(proxy.connections, 0)
 })
 
-t.test('only the ports that are set are called, those of the web where none are', async (t) => {
+t.test('only configured ports are called, by default those of the web', async (t) => {
   const listener = await listenOnLoopback(t)
   const sender = openSender(t, { ...loopback, OUTBOUND_PORTS: '80,443,8443' })
   const url = `http://127.0.0.1:${listener.port}/`
@@ -273,7 +276,7 @@ t.test('only the ports that are set are called, those of the web where none are'
   )
 })
 
-t.test('with a list of hosts nothing else is called, be it by name or by address', async (t) => {
+t.test('with a list of hosts no other host is called, by name or by address', async (t) => {
   const listener = await listenOnLoopback(t)
   const resolveHost = async () => ['127.0.0.1']
   const variables = { ...everyLoopback, OUTBOUND_HOSTS: 'hooks.example,*.good.example' }
@@ -313,7 +316,7 @@ t.test('with a list of hosts nothing else is called, be it by name or by address
   t.equal(listener.countConnections(), connections)
 })
 
-t.test('a host that is listed is still not this machine', async (t) => {
+t.test('a listed host does not reach this machine', async (t) => {
   const listener = await listenOnLoopback(t)
   const resolveHost = async () => ['127.0.0.1']
   const sender = openSender(t, { OUTBOUND_HOSTS: 'hooks.example,localhost,127.0.0.1' }, { resolveHost })

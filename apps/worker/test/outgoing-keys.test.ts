@@ -29,25 +29,28 @@ async function createWorkspace() {
   }
 }
 
-t.test('the secrets that sign are those for outgoing calls to that party, the newest first', async (t) => {
-  const { workspaceId, createSecret } = await createWorkspace()
-  const other = await createWorkspace()
-  const [first, second] = [await createSecret('hooks.example'), await createSecret('hooks.example')]
-  const retiring = await createSecret('hooks.example', { retiresAt: new Date(Date.now() + 60_000) })
-  await createSecret('hooks.example', { retiresAt: new Date(Date.now() - 1_000) })
-  await createSecret('hooks.example', { revokedAt: new Date() })
-  await createSecret('hooks.example', { direction: 'incoming' })
-  await createSecret('other.example')
-  await other.createSecret('hooks.example')
-  const findKeys = createOutgoingKeys(database, encryptionKey)
-  t.same(await findKeys({ workspaceId, counterparty: 'hooks.example' }), {
-    keys: [retiring.key, second.key, first.key],
-  })
-  t.same(await findKeys({ workspaceId, counterparty: 'nobody.example' }), { keys: [] })
-  t.same(await findKeys({ workspaceId: newId(), counterparty: 'hooks.example' }), { keys: [] })
-})
+t.test(
+  'a call is signed with the active outgoing secrets of its counterparty, the newest first',
+  async (t) => {
+    const { workspaceId, createSecret } = await createWorkspace()
+    const other = await createWorkspace()
+    const [first, second] = [await createSecret('hooks.example'), await createSecret('hooks.example')]
+    const retiring = await createSecret('hooks.example', { retiresAt: new Date(Date.now() + 60_000) })
+    await createSecret('hooks.example', { retiresAt: new Date(Date.now() - 1_000) })
+    await createSecret('hooks.example', { revokedAt: new Date() })
+    await createSecret('hooks.example', { direction: 'incoming' })
+    await createSecret('other.example')
+    await other.createSecret('hooks.example')
+    const findKeys = createOutgoingKeys(database, encryptionKey)
+    t.same(await findKeys({ workspaceId, counterparty: 'hooks.example' }), {
+      keys: [retiring.key, second.key, first.key],
+    })
+    t.same(await findKeys({ workspaceId, counterparty: 'nobody.example' }), { keys: [] })
+    t.same(await findKeys({ workspaceId: newId(), counterparty: 'hooks.example' }), { keys: [] })
+  },
+)
 
-t.test('many are looked up at a time, and each caller gets his own', async (t) => {
+t.test('concurrent look-ups share a statement, and each caller gets its own keys', async (t) => {
   const workspaces = await Promise.all(Array.from({ length: 20 }, createWorkspace))
   const made = await Promise.all(workspaces.map(({ createSecret }) => createSecret('hooks.example')))
   let statements = 0
@@ -68,7 +71,7 @@ t.test('many are looked up at a time, and each caller gets his own', async (t) =
   t.equal(statements, 1, 'and none again within a second')
 })
 
-t.test('a secret that does not open is a fault that names it, though another one does', async (t) => {
+t.test('a secret that does not open is a fault that names it, even where another one opens', async (t) => {
   const { workspaceId, createSecret } = await createWorkspace()
   await createSecret('hooks.example')
   const { id } = await createSecret('hooks.example', {}, randomBytes(32).toString('base64'))
@@ -87,7 +90,7 @@ t.test('a secret that was copied to another workspace does not open there', asyn
   t.same(await findKeys({ workspaceId, counterparty: 'hooks.example' }), { keys: [] })
 })
 
-t.test('a look-up that failed is made again', async (t) => {
+t.test('a failed look-up is repeated', async (t) => {
   const { workspaceId, createSecret } = await createWorkspace()
   const { key } = await createSecret('hooks.example')
   let isAway = true

@@ -5,7 +5,7 @@ import { Redis } from 'ioredis'
 import t from 'tap'
 import { openHouse } from './fixtures/house.js'
 
-t.test('of two deliveries of an event, the slower one tells nobody what it made of it', async (t) => {
+t.test('of two deliveries of an event, the slower one publishes nothing', async (t) => {
   const prefix = `{test-${newId()}}`
   const house = await openHouse(t, { QUEUE_PREFIX: prefix })
   const { database, queue, own } = house
@@ -27,14 +27,14 @@ t.test('of two deliveries of an event, the slower one tells nobody what it made 
   const event = house.newEvent()
   const { run } = database
   database.run = async (name, text, values) => {
-    // The faster delivery met other rules: none of them matched.
+    // The faster delivery used other rules, and none of them matched.
     if (name === 'finish_events')
       await own.event.updateMany({ where: { id: event.id, doneAt: null }, data: { doneAt: new Date() } })
     return run(name, text, values)
   }
   house.startWorker()
   await house.inbox.accept(event, 'api')
-  // It is put back when its job has ended.
+  // The event is restored after its job has ended.
   while (!(await queue.restore(event.id, [event]))) await setTimeout(20)
   const later = house.newEvent('LEAD_DELETED')
   await house.inbox.accept(later, 'api')

@@ -3,7 +3,7 @@ import { createPrivateDatabase } from '@automation/launcher'
 import { claimExecutions, finishEvents, recordSteps } from '@automation/ledger'
 import t from 'tap'
 
-// What Postgres believes of a table may be long out of date: its statistics are these tests' own.
+// The statistics of a table may be outdated, so these tests set them.
 const database = openDatabase(await createPrivateDatabase(process.env.DATABASE_URL ?? ''), 2)
 t.teardown(() => database.close())
 
@@ -20,7 +20,7 @@ interface PlanNode {
   Plans?: PlanNode[]
 }
 
-/** What a module asks Postgres, without asking it. */
+/** The statement of a module, without running it. */
 async function statementOf(ask: (database: Database) => Promise<unknown>): Promise<string> {
   let asked = ''
   const run = async (_name: string, text: string) => {
@@ -66,7 +66,7 @@ function findScans(node: PlanNode | undefined, table: string): PlanNode[] {
   return [...(isScan ? [node] : []), ...(node.Plans ?? []).flatMap((child) => findScans(child, table))]
 }
 
-t.test('a backlog that Postgres does not know of yet is not read for each commit', async (t) => {
+t.test('a backlog that is missing in the statistics of Postgres is not read for each commit', async (t) => {
   const own = database.forWorkspace(workspaceId)
   const storeEvents = (doneAt: Date | null) => database.system.$executeRaw`
     INSERT INTO events (id, workspace_id, type, data, done_at)

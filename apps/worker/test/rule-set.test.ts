@@ -33,7 +33,7 @@ t.test(
   },
 )
 
-t.test('of many rules those run that match, in creation order, however they are found', async (t) => {
+t.test('of many rules the matching ones run, in creation order, with or without the index', async (t) => {
   const house = await openHouse(t)
   const rome = { field: 'city', operator: 'equals', value: 'Rome' }
   const three = { field: 'size', operator: 'equals', value: '3.0' }
@@ -87,7 +87,7 @@ t.test('a set that is written again is the same one, used again', async (t) => {
   t.equal(await own.ruleSet.count(), 2)
 })
 
-t.test('what has not changed is not compiled again', async (t) => {
+t.test('unchanged rules are not compiled again', async (t) => {
   const house = await openHouse(t)
   const rules = [
     await house.createRule([task]),
@@ -128,7 +128,7 @@ async function runEvent(house: House): Promise<string | null> {
   return (await house.untilDone(event.id)).ruleSetId
 }
 
-/** As rules are changed everywhere: with it their version goes up. */
+/** Changes a rule as everywhere: its version is incremented. */
 async function changeRules({ own }: House, change: () => Promise<unknown>): Promise<void> {
   await change()
   await own.workspace.updateMany({ data: { rulesVersion: { increment: 1 } } })

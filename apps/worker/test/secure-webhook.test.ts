@@ -34,7 +34,7 @@ async function serveSecurely(t: Test) {
   return seen
 }
 
-t.test('TLS is spoken to the host of the URL over the connection that was looked at, and kept', async (t) => {
+t.test('TLS uses the host of the URL over the checked connection, which is kept', async (t) => {
   const server = await serveSecurely(t)
   const trusted = `${t.testdir({ 'ca.pem': certificate.cert })}/ca.pem`
   const urls = [`hooks.example`, `hooks.example`, '127.0.0.1', 'other.example'].map(
@@ -50,7 +50,7 @@ t.test('TLS is spoken to the host of the URL over the connection that was looked
   t.equal(server.connections, 3, 'the second call used the connection of the first')
 })
 
-t.test('a certificate that nobody vouches for gets no webhook', async (t) => {
+t.test('a server with an untrusted certificate gets no webhook', async (t) => {
   const server = await serveSecurely(t)
   const effect = await openSender(t).sendWebhook(
     webhook({ url: `https://127.0.0.1:${server.port}/` }),

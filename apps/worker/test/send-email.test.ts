@@ -15,7 +15,7 @@ import {
 } from './fixtures/mail.js'
 import { matchLists } from './fixtures/match-lists.js'
 
-t.test('without a mail server a mail is an .eml file, and a repeat takes its place', async (t) => {
+t.test('without a mail server a mail is an .eml file, and a repeated delivery replaces it', async (t) => {
   const post = await openPost(t)
   const config = {
     to: '{{email}}',
@@ -55,7 +55,7 @@ t.test('the built-in mail shows values of every kind, as text and escaped as HTM
   t.notMatch((await post.files())[0], /<table>/, 'without variables there is no table')
 })
 
-t.test('a subject is one line, whatever its data breaks lines with', async (t) => {
+t.test('a subject is one line, whichever line breaks its data contains', async (t) => {
   const post = await openPost(t)
   for (const it of [
     '\t',
@@ -72,7 +72,7 @@ t.test('a subject is one line, whatever its data breaks lines with', async (t) =
   }
 })
 
-t.test('to, cc, bcc and replyTo have their places; who gets a bcc is in no header', async (t) => {
+t.test('to, cc, bcc and replyTo have their headers; a bcc is in no header', async (t) => {
   const server = await openMailServer(t)
   const post = await openPost(t, server.url)
   const config = {
@@ -110,7 +110,7 @@ t.test('mails share connections, and closing ends them', async (t) => {
   t.match(await post.send(), { status: 'failed', error: /closed/ })
 })
 
-t.test('a connection that the server closes between mails costs none of them', async (t) => {
+t.test('a connection that the server closes between mails loses none of them', async (t) => {
   const server = await openScriptedServer(t, (command, socket) => {
     if (command === '.') {
       socket.end('250 fine\r\n')
@@ -123,7 +123,7 @@ t.test('a connection that the server closes between mails costs none of them', a
   t.equal(server.mails.length, 10)
 })
 
-t.test('a reply of the server says whether trying again can help, and stands in the error', async (t) => {
+t.test('the server’s reply decides whether a failure is final, and is part of the error', async (t) => {
   const stages: [string, string][] = [
     ['CONNECT', 'the connection'],
     ['MAIL', 'MAIL FROM'],
@@ -152,7 +152,7 @@ t.test('a reply of the server says whether trying again can help, and stands in 
   }
 })
 
-t.test('the same where the server takes commands in one go', async (t) => {
+t.test('replies decide likewise where the server supports pipelining', async (t) => {
   const server = await openMailServer(t, {
     onRcptTo: ({ address }, _session, done) => {
       const responseCode = { no: 550, later: 451 }[address.split('@')[0] ?? '']
@@ -183,7 +183,7 @@ t.test('the same where the server takes commands in one go', async (t) => {
   matchLists(t, server.deliveries, [{ recipients: ['ada@example.com'] }])
 })
 
-t.test('a login that is refused is a matter of the settings, and may be mended meanwhile', async (t) => {
+t.test('a refused login is a fault of the settings, and not final', async (t) => {
   const server = await openMailServer(t, {
     authOptional: false,
     allowInsecureAuth: true,
@@ -196,7 +196,7 @@ t.test('a login that is refused is a matter of the settings, and may be mended m
   t.notMatch(JSON.stringify(effect), /secret/)
 })
 
-t.test('where nobody listens the mail may be tried again', async (t) => {
+t.test('a refused connection to the mail server is not final', async (t) => {
   const post = await openPost(t, 'smtp://127.0.0.1:1')
   const { effect } = await post.send()
   t.match(effect, { status: 'failed', error: /ECONNREFUSED/ })
@@ -252,7 +252,7 @@ for (const stage of ['CONNECT', 'EHLO', 'MAIL', 'RCPT', 'DATA', '.']) {
   )
 }
 
-t.test('a mail that is given up in the middle is never sent to its end', async (t) => {
+t.test('a mail that is cancelled during its transfer is never completed', async (t) => {
   let stopped: Socket | undefined
   const server = await openScriptedServer(t, (command, socket) => {
     if (command === 'DATA') {
@@ -280,7 +280,7 @@ t.test('a mail that is given up in the middle is never sent to its end', async (
   t.same(server.mails, [])
 })
 
-t.test('a mail that is given up while it waits for a connection is never sent', async (t) => {
+t.test('a mail that is cancelled while it waits for a connection is never sent', async (t) => {
   const waiting: (() => void)[] = []
   const server = await openScriptedServer(t, (command, socket) => {
     if (command !== 'CONNECT') return agree(command)
@@ -296,7 +296,7 @@ t.test('a mail that is given up while it waits for a connection is never sent', 
   for (const mail of server.mails) t.notMatch(mail, executionId)
 })
 
-t.test('no sender, or more than one, is told at the start', async (t) => {
+t.test('a setting without exactly one sender fails at the start', async (t) => {
   const { createMailer } = await import('../src/effects/send-email.js')
   for (const from of ['', 'nobody', 'a@x.io, b@x.io', 'group: a@x.io;'])
     t.throws(() => createMailer({ smtpUrl: undefined, from, directory: '' }, {} as never), /MAIL_FROM/)

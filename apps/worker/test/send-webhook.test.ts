@@ -71,7 +71,7 @@ t.test(
   },
 )
 
-t.test('a notification is what Slack-compatible webhooks take', async (t) => {
+t.test('a notification has the form of Slack-compatible webhooks', async (t) => {
   const server = await serve(t)
   const action = {
     ...webhook({ url: '' }),
@@ -161,7 +161,7 @@ t.test(
   },
 )
 
-t.test('2xx is a success; what may pass by itself may be tried again, and nothing else', async (t) => {
+t.test('2xx is a success; temporary failures may be repeated, and all others are final', async (t) => {
   let statusCode = 0
   const server = await serve(t, (_request, response) => response.writeHead(statusCode).end())
   const sender = openSender(t)
@@ -179,7 +179,7 @@ t.test('2xx is a success; what may pass by itself may be tried again, and nothin
     })
 })
 
-t.test('Retry-After is heard where the call may be tried again', async (t) => {
+t.test('Retry-After is read where the call may be repeated', async (t) => {
   let statusCode = 503
   const server = await serve(t, (_request, response) =>
     answerWith(statusCode, { 'retry-after': '7' })(_request, response),
@@ -190,7 +190,7 @@ t.test('Retry-After is heard where the call may be tried again', async (t) => {
   t.notOk('retryAfterMs' in (await sender.sendWebhook(webhook({ url: server.url }), context)))
 })
 
-t.test('Retry-After is seconds or a date of HTTP; another text is as good as none', async (t) => {
+t.test('Retry-After is seconds or an HTTP date; any other text is ignored', async (t) => {
   const now = Date.parse('2026-01-01T00:00:00Z')
   const cases: [string | string[] | undefined, number | undefined][] = [
     ['0', 0],
@@ -222,7 +222,7 @@ t.test('Retry-After is seconds or a date of HTTP; another text is as good as non
   )
 })
 
-t.test('of an answer that fails the start of its text is kept, of one that succeeds nothing', async (t) => {
+t.test('a failed response keeps the start of its text, a successful one keeps nothing', async (t) => {
   let answer: RequestListener = answerWith(200, {}, 'fine')
   const server = await serve(t, (request, response) => answer(request, response))
   const sender = openSender(t)
@@ -289,7 +289,7 @@ async function flood(response: ServerResponse): Promise<void> {
   }
 }
 
-t.test('whatever a server is slow at, the call ends in time, and so does its connection', async (t) => {
+t.test('in whichever phase a server is slow, the call and its connection end in time', async (t) => {
   const ways: Record<string, (socket: Socket) => void> = {
     'says nothing': () => {},
     'has half a status': (socket) => socket.write('HTTP/1.1 20'),
@@ -317,7 +317,7 @@ t.test('whatever a server is slow at, the call ends in time, and so does its con
   }
 })
 
-t.test('the time covers looking up the name and the TLS greeting, too', async (t) => {
+t.test('the timeout includes the DNS look-up and the TLS handshake', async (t) => {
   const closed: Promise<void>[] = []
   const server = await serveRaw(t, (socket) => void closed.push(untilClosed(socket)))
   const secure = webhook({ url: `https://127.0.0.1:${server.port}/`, timeoutMs: 100 })
@@ -350,7 +350,7 @@ t.test("the config's time goes before the action's", async (t) => {
   t.match(await sender.sendWebhook(webhook({ url: server.url }, 120), context), { error: /within 120 ms/ })
 })
 
-t.test('what breaks on the way is a failure that may be tried again', async (t) => {
+t.test('a broken connection is a failure that is not final', async (t) => {
   const ways: Record<string, (socket: Socket) => void> = {
     'hangs up': (socket) => socket.end(),
     resets: (socket) => socket.resetAndDestroy(),
@@ -443,24 +443,27 @@ t.test('no bytes that a server sends make a call throw', async (t) => {
   )
 })
 
-t.test('calls to one origin share a connection one after the other, and never at a time', async (t) => {
-  const open: ServerResponse[] = []
-  const server = await serve(t, (request, response) => {
-    if (request.url === '/wait') open.push(response)
-    else response.end('ok')
-  })
-  const sender = openSender(t)
-  const call = (path: string) => sender.sendWebhook(webhook({ url: server.url + path }), context)
-  for (let index = 0; index < 5; index++) await call('/')
-  t.equal(server.connections, 1)
-  const waiting = [call('/wait'), call('/wait'), call('/wait')]
-  await until(() => open.length === 3)
-  t.equal(server.connections, 3)
-  for (const response of open) response.end()
-  for (const effect of await Promise.all(waiting)) t.equal(effect.status, 'success')
-  await Promise.all([call('/'), call('/'), call('/')])
-  t.equal(server.connections, 3)
-})
+t.test(
+  'calls to one origin share a connection one after the other, and never at the same time',
+  async (t) => {
+    const open: ServerResponse[] = []
+    const server = await serve(t, (request, response) => {
+      if (request.url === '/wait') open.push(response)
+      else response.end('ok')
+    })
+    const sender = openSender(t)
+    const call = (path: string) => sender.sendWebhook(webhook({ url: server.url + path }), context)
+    for (let index = 0; index < 5; index++) await call('/')
+    t.equal(server.connections, 1)
+    const waiting = [call('/wait'), call('/wait'), call('/wait')]
+    await until(() => open.length === 3)
+    t.equal(server.connections, 3)
+    for (const response of open) response.end()
+    for (const effect of await Promise.all(waiting)) t.equal(effect.status, 'success')
+    await Promise.all([call('/'), call('/'), call('/')])
+    t.equal(server.connections, 3)
+  },
+)
 
 t.test('a connection that the server closed meanwhile is not used again', async (t) => {
   const server = await serve(t, (_request, response) => response.setHeader('connection', 'close').end('ok'))
@@ -470,7 +473,7 @@ t.test('a connection that the server closed meanwhile is not used again', async 
   t.equal(server.connections, 3)
 })
 
-t.test('at most 200 connections are kept, and those that are gone do not count', async (t) => {
+t.test('at most 200 idle connections are kept, and closed ones do not count', async (t) => {
   const server = await serve(t)
   const sender = openSender(t, loopback, { resolveHost: async () => ['127.0.0.1'] })
   const call = (host: string) =>
@@ -533,7 +536,7 @@ t.test(
   },
 )
 
-t.test('an event of the service is signed for the subscription that it is told to', async (t) => {
+t.test('an event of the service is signed with the secret of its subscription', async (t) => {
   const server = await serve(t)
   const recipients: Recipient[] = []
   const findKeys = async (recipient: Recipient) => {
@@ -564,7 +567,7 @@ t.test('without a secret a call has none of the headers of a signature', async (
   )
 })
 
-t.test('an event of the service goes to nobody unsigned', async (t) => {
+t.test('an event of the service is never sent unsigned', async (t) => {
   const server = await serve(t)
   const event = { ...context.event, type: 'rule.updated', ruleId: 'subscription' }
   t.match(await openSender(t).sendWebhook(webhook({ url: server.url }), { ...context, event }), {
@@ -574,7 +577,7 @@ t.test('an event of the service goes to nobody unsigned', async (t) => {
   t.equal(server.connections, 0)
 })
 
-t.test('a secret that cannot be had is told, and nothing is sent unsigned', async (t) => {
+t.test('a secret that does not open fails the call, and nothing is sent unsigned', async (t) => {
   const server = await serve(t)
   const faulty = openSender(t, loopback, { findKeys: async () => ({ fault: 'It does not open' }) })
   t.same(await faulty.sendWebhook(webhook({ url: server.url }), context), {
@@ -590,12 +593,12 @@ async function until(holds: () => boolean): Promise<void> {
   while (!holds()) await setImmediate()
 }
 
-/** Whether it was ended in order or torn down. */
+/** Whether the connection was ended properly or torn down. */
 function untilClosed(connection: EventEmitter): Promise<void> {
   return new Promise((resolve) => connection.once('close', () => resolve()))
 }
 
-t.test('a call goes on with the trace of its event, unless the rule says so itself', async (t) => {
+t.test('a call continues the trace of its event, unless the rule sets the header itself', async (t) => {
   const server = await serve(t)
   const sender = openSender(t)
   const traced = { ...context, traceparent: `00-${'a'.repeat(32)}-${'b'.repeat(16)}-01` }
@@ -609,32 +612,35 @@ t.test('a call goes on with the trace of its event, unless the rule says so itse
   )
 })
 
-t.test('a subscription signs what is addressed to it; all else, the receiver’s own secret', async (t) => {
-  const server = await serve(t)
-  const asked: Recipient[] = []
-  const findKeys = async (recipient: Recipient) => {
-    asked.push(recipient)
-    return { keys: [Buffer.from('key')] }
-  }
-  const sender = openSender(t, loopback, { findKeys })
-  const call = (type: string, ruleId: string | null) =>
-    sender.sendWebhook(webhook({ url: server.url }), {
-      ...context,
-      event: { ...context.event, type, ruleId },
-    })
-  await call('execution.failed', 'subscription')
-  await call('execution.failed', null)
-  await call('LEAD_CREATED', 'rule')
-  const { workspaceId } = context.event
-  t.strictSame(asked, [
-    { workspaceId, counterparty: 'subscription' },
-    { workspaceId, counterparty: '127.0.0.1' },
-    { workspaceId, counterparty: '127.0.0.1' },
-  ])
-  t.equal(server.calls.length, 3)
-})
+t.test(
+  'a delivery is signed with the secret of its subscription, any other call with that of its host',
+  async (t) => {
+    const server = await serve(t)
+    const asked: Recipient[] = []
+    const findKeys = async (recipient: Recipient) => {
+      asked.push(recipient)
+      return { keys: [Buffer.from('key')] }
+    }
+    const sender = openSender(t, loopback, { findKeys })
+    const call = (type: string, ruleId: string | null) =>
+      sender.sendWebhook(webhook({ url: server.url }), {
+        ...context,
+        event: { ...context.event, type, ruleId },
+      })
+    await call('execution.failed', 'subscription')
+    await call('execution.failed', null)
+    await call('LEAD_CREATED', 'rule')
+    const { workspaceId } = context.event
+    t.strictSame(asked, [
+      { workspaceId, counterparty: 'subscription' },
+      { workspaceId, counterparty: '127.0.0.1' },
+      { workspaceId, counterparty: '127.0.0.1' },
+    ])
+    t.equal(server.calls.length, 3)
+  },
+)
 
-t.test('a sender that is closed ends the calls it has in hand', async (t) => {
+t.test('a closed sender ends the calls under way', async (t) => {
   const server = await serve(t, () => {})
   const sender = openSender(t)
   const call = sender.sendWebhook(webhook({ url: server.url }, 60_000), context)
@@ -643,7 +649,7 @@ t.test('a sender that is closed ends the calls it has in hand', async (t) => {
   t.match(await call, { status: 'failed', error: /^(?!No answer)./ })
 })
 
-t.test('where nobody listens at the first address of a name, the next one is tried', async (t) => {
+t.test('where the first address of a name refuses the connection, the next one is tried', async (t) => {
   const server = await serve(t)
   const resolveHost = async () => ['127.0.0.2', '127.0.0.3', '127.0.0.1']
   const sender = openSender(t, loopback, { resolveHost })
@@ -655,7 +661,7 @@ t.test('where nobody listens at the first address of a name, the next one is tri
 t.test('a URL without a port is called at 80, one of https at 443', async (t) => {
   const sender = openSender(t)
   for (const [scheme, port] of Object.entries({ http: 80, https: 443 })) {
-    // Where somebody listens there, any answer will do.
+    // Where a server listens there, any response is accepted.
     const effect = await sender.sendWebhook(webhook({ url: `${scheme}://127.0.0.1/` }), context)
     if (effect.status === 'failed' && effect.error.startsWith('connect'))
       t.equal(effect.error, `connect ECONNREFUSED 127.0.0.1:${port}`)

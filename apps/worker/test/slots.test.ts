@@ -13,7 +13,7 @@ import { log } from './fixtures/house.js'
 const origin = 'https://hooks.example.com'
 const call = { type: 'SEND_WEBHOOK', config: { url: `${origin}/a` } }
 
-/** An executor whose ledger refuses as many records as a test says, and which fails to make as many calls. */
+/** An executor whose ledger refuses a number of records, and whose calls fail a number of times, as the test says. */
 function openExecutor(places: number) {
   const clock = { now: 0 }
   const ledger = { refusals: 0 }
@@ -101,7 +101,7 @@ t.test(
   },
 )
 
-t.test('so is the slot of an execution that was claimed', async (t) => {
+t.test('the slot of a claimed execution is free again, too', async (t) => {
   const opened = openExecutor(1)
   opened.ledger.refusals = 1
   await opened.executor.resume({ execution: newExecution([call]), lease: newId() })
@@ -124,7 +124,7 @@ t.test('a probe that was never sent does not keep its destination closed', async
   t.equal(opened.calls.made, 1, 'the next execution sends it')
 })
 
-t.test('a call that was never made says nothing of its destination', async (t) => {
+t.test('a call that was never made does not count for its destination', async (t) => {
   const opened = openExecutor(1)
   opened.calls.faults = 5
   for (let run = 0; run < 6; run++) await continueWith(opened, [call])
@@ -143,7 +143,7 @@ t.test('an execution that cannot begin does not keep the slots of those before i
   t.equal(gate.inFlight, 0)
 })
 
-t.test('however many executions wait for a slot, Node warns of no leak', async (t) => {
+t.test('many executions that wait for a slot cause no leak warning of Node', async (t) => {
   const { gate, executor } = openExecutor(8)
   gate.tryEnter('w', origin)
   const warnings: string[] = []

@@ -31,14 +31,14 @@ t.test('of each special range neither the first address nor the last may be reac
     t.strictSame([mayReach(first), mayReach(last)], [false, false], `${first} to ${last}, ${name}`)
 })
 
-t.test('what stands right beside a special range may be reached', async (t) => {
+t.test('addresses next to a special range may be reached', async (t) => {
   const mayReach = openGuard()
   const neighbours = [...neighboursIpv4, ...neighboursIpv6]
   t.equal(neighbours.length, 38)
   for (const address of neighbours) t.ok(mayReach(address), address)
 })
 
-t.test('a special IPv4 address may not be reached in the clothes of IPv6 either', async (t) => {
+t.test('a special IPv4 address may not be reached in its IPv6 forms either', async (t) => {
   const mayReach = openGuard()
   for (const [first, last, name] of specialIpv4) {
     const spellings = [first, last].flatMap(embedInIpv6)
@@ -46,7 +46,7 @@ t.test('a special IPv4 address may not be reached in the clothes of IPv6 either'
   }
 })
 
-t.test('where the translator of an IPv6 network is allowed, what lies behind it is looked at', async (t) => {
+t.test('where a translator of an IPv6 network is allowed, the addresses behind it are checked', async (t) => {
   const mayReach = openGuard({ OUTBOUND_ALLOW: '64:ff9b::/96' })
   for (const [first, last, name] of specialIpv4)
     t.strictSame([first, last].map((address) => `64:ff9b::${address}`).filter(mayReach), [], name)
@@ -62,7 +62,7 @@ t.test('where the translator of an IPv6 network is allowed, what lies behind it 
   t.ok(mayReach('64:ff9b::808:808'))
 })
 
-t.test('what is allowed may be reached, and nothing beside it', async (t) => {
+t.test('an allowed range may be reached, and no address beside it', async (t) => {
   const mayReach = openGuard({ OUTBOUND_ALLOW: '10.1.0.0/16,fd00:1::/32' })
   for (const address of ['10.1.0.0', '10.1.255.255', '::ffff:10.1.2.3', 'fd00:1::', 'fd00:1:ffff::1'])
     t.ok(mayReach(address), address)
@@ -70,7 +70,7 @@ t.test('what is allowed may be reached, and nothing beside it', async (t) => {
     t.notOk(mayReach(address), address)
 })
 
-t.test('what is no address, or one of this machine’s links, may not be reached', async (t) => {
+t.test('a text that is no address, or an address of a link, may not be reached', async (t) => {
   const mayReach = openGuard()
   const texts = [
     'x',
@@ -86,7 +86,7 @@ t.test('what is no address, or one of this machine’s links, may not be reached
   for (const text of texts) t.notOk(mayReach(text), text)
 })
 
-t.test('well-known addresses of others may be reached', async (t) => {
+t.test('well-known public addresses may be reached', async (t) => {
   const mayReach = openGuard()
   for (const address of ['1.1.1.1', '8.8.8.8', '2606:4700::1111', '2a00:1450::1', '2620:0:2d0:200::8'])
     t.ok(mayReach(address), address)

@@ -2,7 +2,7 @@ import t from 'tap'
 import { createIsolation } from '../src/running/run-isolated.js'
 import { openHouse } from './fixtures/house.js'
 
-t.test('a run that fails while its worker lives brings a suspect no nearer to its quarantine', async (t) => {
+t.test('a failure without a crash does not count towards the quarantine of an event', async (t) => {
   const { database, own, newEvent } = await openHouse(t)
   const event = newEvent()
   await own.event.create({ data: { ...event, crashes: 1 } })
@@ -17,7 +17,7 @@ t.test('a run that fails while its worker lives brings a suspect no nearer to it
   t.match(await own.event.findUnique({ where: { id: event.id } }), { crashes: 1, quarantined: false })
 })
 
-t.test('a run that never ends, since its worker does, is counted before it begins', async (t) => {
+t.test('a crash is counted before the event runs', async (t) => {
   const { database, own, newEvent } = await openHouse(t)
   const event = newEvent()
   await own.event.create({ data: { ...event, crashes: 1 } })
@@ -30,7 +30,7 @@ t.test('a run that never ends, since its worker does, is counted before it begin
   t.match(await own.event.findUnique({ where: { id: event.id } }), { crashes: 2, quarantined: false })
 })
 
-t.test('the third crash quarantines: the event is done, told once, and not run', async (t) => {
+t.test('the third crash quarantines an event: it is done, published once, and not run', async (t) => {
   const { database, own, newEvent } = await openHouse(t)
   const event = newEvent()
   await own.event.create({ data: { ...event, crashes: 1 } })
@@ -51,7 +51,7 @@ t.test('the third crash quarantines: the event is done, told once, and not run',
   t.strictSame([runs, told], [1, 1])
 })
 
-t.test('an event that is done, or gone, is no suspect any more', async (t) => {
+t.test('an event that is done or was removed is not isolated any more', async (t) => {
   const { database, own, newEvent } = await openHouse(t)
   const event = newEvent()
   await own.event.create({ data: { ...event, crashes: 2, doneAt: new Date() } })
@@ -60,7 +60,7 @@ t.test('an event that is done, or gone, is no suspect any more', async (t) => {
   t.match(await own.event.findUnique({ where: { id: event.id } }), { crashes: 2, quarantined: false })
 })
 
-t.test('a run that fails takes back its own crash, of an event that is not done, and no more', async (t) => {
+t.test('a failure takes back its own crash, of an event that is not done, and no more', async (t) => {
   const { database, own, newEvent } = await openHouse(t)
   const runIsolated = createIsolation(database)
   for (const meanwhile of [{ doneAt: new Date() }, { crashes: 0 }]) {
@@ -76,7 +76,7 @@ t.test('a run that fails takes back its own crash, of an event that is not done,
   }
 })
 
-t.test('suspects run one at a time, and are counted when it is their turn', async (t) => {
+t.test('isolated events run one at a time, and are counted when they begin', async (t) => {
   const { database, own, newEvent } = await openHouse(t)
   const [first, second] = [newEvent(), newEvent()]
   for (const event of [first, second]) await own.event.create({ data: { ...event, crashes: 1 } })
@@ -85,7 +85,7 @@ t.test('suspects run one at a time, and are counted when it is their turn', asyn
   const runs = [
     runIsolated(first.id, async () => {
       order.push('first begins')
-      // Time enough for the second one, were it not to wait.
+      // Long enough for the second one, if it did not wait.
       for (const _ of Array(10))
         t.match(await own.event.findUnique({ where: { id: second.id } }), { crashes: 1 })
       order.push('first ends')

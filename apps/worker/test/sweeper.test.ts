@@ -83,7 +83,7 @@ t.test('an event whose job cannot be restored hides no other, on its page or beh
   t.equal(lines.filter(({ msg }) => msg === 'sweep failed; the next sweep continues').length, 0)
 })
 
-t.test('so it is with an execution', async (t) => {
+t.test('an execution whose job cannot be restored hides no other', async (t) => {
   const house = await openQuietHouse(t)
   const ids = await storeExecutions(house, maxPage + 100)
   const { restored, lines } = startWatchedSweeper(t, house, (id) => id === ids[0] || id === ids[1])
@@ -92,7 +92,7 @@ t.test('so it is with an execution', async (t) => {
   t.match(lines.filter(({ failed }) => failed)[0], { failed: 2, jobId: ids[0] })
 })
 
-t.test('a page of events whose jobs are on their way does not hide the lost one behind them', async (t) => {
+t.test('a page of events whose jobs are queued does not hide the lost one behind them', async (t) => {
   const house = await openQuietHouse(t)
   const waiting = await storeEvents(house, maxPage + 10)
   for (const id of waiting) await house.queue.restore(id, [{ ...house.newEvent(), id }])
@@ -102,7 +102,7 @@ t.test('a page of events whose jobs are on their way does not hide the lost one 
   t.strictSame([...restored], [lost])
 })
 
-t.test('so it is with executions', async (t) => {
+t.test('a page of executions whose jobs are queued does not hide the lost one behind them', async (t) => {
   const house = await openQuietHouse(t)
   const waiting = await storeExecutions(house, maxPage + 10)
   const rows = await house.own.execution.findMany({ where: { id: { in: waiting } } })
@@ -114,7 +114,7 @@ t.test('so it is with executions', async (t) => {
   t.strictSame([...restored], [lost])
 })
 
-t.test('work of a workspace that was removed is ended once, and not restored for ever', async (t) => {
+t.test('work of a removed workspace is ended once, and not restored for ever', async (t) => {
   const house = await openQuietHouse(t)
   const workspaceId = newId()
   const [event = ''] = await storeEvents(house, 1)
@@ -141,7 +141,7 @@ t.test('work of a workspace that was removed is ended once, and not restored for
   )
 })
 
-t.test('an event that was accepted under an old id is found all the same', async (t) => {
+t.test('an event that was accepted with an old id is found', async (t) => {
   const house = await openQuietHouse(t)
   const { restored } = startWatchedSweeper(t, house)
   const [first = ''] = await storeEvents(house, 1)

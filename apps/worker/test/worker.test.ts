@@ -57,14 +57,14 @@ t.test(
   },
 )
 
-t.test('a job that is delivered after its event is done does nothing', async (t) => {
+t.test('a job that is delivered after its event is done has no effect', async (t) => {
   const house = await openHouse(t)
   await house.createRule([task])
   house.startWorker()
   const event = house.newEvent()
   await house.inbox.accept(event)
   const { doneAt } = await house.untilDone(event.id)
-  // It is put back as soon as BullMQ, too, is through with it.
+  // The event is restored as soon as BullMQ has finished the job, too.
   while (!(await house.queue.restore(event.id, [event]))) await setTimeout(20)
   const later = house.newEvent()
   await house.inbox.accept(later)
@@ -73,7 +73,7 @@ t.test('a job that is delivered after its event is done does nothing', async (t)
   t.equal(await house.own.task.count(), 2, 'one for each event')
 })
 
-t.test('the sweeper puts back an event whose job was never added, or is gone', async (t) => {
+t.test('the sweeper restores an event whose job was never added, or was lost', async (t) => {
   const house = await openHouse(t)
   const forgotten = house.newEvent()
   await house.own.event.create({ data: forgotten })
@@ -103,7 +103,7 @@ t.test(
   },
 )
 
-t.test('a job that is on its way is not put back a second time', async (t) => {
+t.test('a queued job is not restored a second time', async (t) => {
   const house = await openHouse(t)
   const event = house.newEvent()
   await house.inbox.accept(event)
@@ -132,7 +132,7 @@ t.test(
   },
 )
 
-t.test('a belt that is away keeps no event from being accepted', async (t) => {
+t.test('events are accepted while the queue is away', async (t) => {
   const house = await openHouse(t)
   const nowhere = openQueue('redis://127.0.0.1:1', '{nowhere}')
   t.teardown(() => nowhere.close())
@@ -144,7 +144,7 @@ t.test('a belt that is away keeps no event from being accepted', async (t) => {
   t.match(await house.own.event.findUnique({ where: { id: event.id } }), { doneAt: null, data: {} })
 })
 
-t.test('a worker that never found Redis ends when it is asked to', async (t) => {
+t.test('a worker that never reached Redis ends on request', async (t) => {
   const database = openDatabase(databaseUrl, 1)
   t.teardown(() => database.close())
   const config = testConfig({ REDIS_URL: 'redis://127.0.0.1:1' })
@@ -153,7 +153,7 @@ t.test('a worker that never found Redis ends when it is asked to', async (t) => 
   await t.resolves(startWorker(config, database, queue, log).close())
 })
 
-t.test('a queue that Redis did not answer at its birth is opened as soon as it does', async (t) => {
+t.test('a queue that could not reach Redis at the start opens once Redis responds', async (t) => {
   const redisUrl = process.env.REDIS_URL ?? ''
   const admin = new Redis(redisUrl)
   const user = `user-${newId()}`

@@ -23,7 +23,7 @@ async function makeAdministrator() {
 const readLog = (workspaceId: string) =>
   database.forWorkspace(workspaceId).auditEntry.findMany({ orderBy: { id: 'asc' } })
 
-t.test('a new workspace has its admin and the entry of its making', async (t) => {
+t.test('a new workspace has its admin and an entry in its audit log', async (t) => {
   const { workspaceId } = await makeAdministrator()
   matchLists(t, await database.forWorkspace(workspaceId).member.findMany(), [
     { userId: 'ada', role: 'admin' },
@@ -38,7 +38,7 @@ t.test('a new workspace has its admin and the entry of its making', async (t) =>
   ])
 })
 
-t.test('change and entry are made together or not at all', async (t) => {
+t.test('a change and its entry are committed together or not at all', async (t) => {
   const administrator = await makeAdministrator()
   const { workspaceId } = administrator
   const failing = changeWorkspace(administrator, async (transaction) => {
@@ -55,7 +55,7 @@ t.test('change and entry are made together or not at all', async (t) => {
   t.equal((await readLog(workspaceId)).length, 1)
 })
 
-t.test('a change of a workspace that does not exist is refused and leaves nothing', async (t) => {
+t.test('a change of a workspace that does not exist is refused and writes nothing', async (t) => {
   const administrator = { database, actor, workspaceId: newId() }
   const refused = { kind: 'not_found', message: 'Workspace not found' }
   await t.rejects(createApiKey(administrator, { name: 'x', scopes: ['admin'] }), refused)
@@ -82,7 +82,7 @@ t.test('faulty values are refused, not thrown at the caller', async (t) => {
   }
 })
 
-t.test('a check sees the workspace as it is at the moment of the change', async (t) => {
+t.test('a check reads the state of the workspace at the moment of the change', async (t) => {
   const administrator = await makeAdministrator()
   const seen: string[] = []
   const rename = (one: Database, name: string) =>
@@ -104,7 +104,7 @@ t.test('a check sees the workspace as it is at the moment of the change', async 
   t.equal(name, names.at(-1))
 })
 
-t.test('admins who remove each other, each through a connection of its own, leave one', async (t) => {
+t.test('of two admins who remove each other over separate connections, one remains', async (t) => {
   for (let round = 0; round < 10; round++) {
     const administrator = await makeAdministrator()
     const other = { ...administrator, database: second }

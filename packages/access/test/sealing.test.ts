@@ -6,7 +6,7 @@ import { createSealer } from '../src/sealing.js'
 const sealer = createSealer(randomBytes(32).toString('base64'))
 const plain = fc.uint8Array({ maxLength: 300 }).map((bytes) => Buffer.from(bytes))
 
-t.test('what is sealed opens under its own context, and comes out as it was', async () => {
+t.test('a sealed value opens under its own context, unchanged', async () => {
   fc.assert(
     fc.property(plain, fc.string({ unit: 'grapheme' }), (bytes, context) =>
       sealer.open(sealer.seal(bytes, context), context).equals(bytes),
@@ -14,7 +14,7 @@ t.test('what is sealed opens under its own context, and comes out as it was', as
   )
 })
 
-t.test('what is sealed does not show, and never looks the same twice', async () => {
+t.test('a sealed value does not contain the plain one, and differs each time', async () => {
   fc.assert(
     fc.property(plain, (bytes) => {
       fc.pre(bytes.length >= 8)
@@ -24,7 +24,7 @@ t.test('what is sealed does not show, and never looks the same twice', async () 
   )
 })
 
-t.test('one flipped bit anywhere and it does not open', async (t) => {
+t.test('a sealed value with one flipped bit does not open', async (t) => {
   const sealed = sealer.seal(randomBytes(32), 'x')
   for (let bit = 0; bit < sealed.length * 8; bit++) {
     const flipped = Buffer.from(sealed)
@@ -33,14 +33,14 @@ t.test('one flipped bit anywhere and it does not open', async (t) => {
   }
 })
 
-t.test('cut or lengthened it does not open', async (t) => {
+t.test('a sealed value that was shortened or lengthened does not open', async (t) => {
   const sealed = sealer.seal(randomBytes(32), 'x')
   for (let length = 0; length < sealed.length; length++)
     t.throws(() => sealer.open(sealed.subarray(0, length), 'x'))
   t.throws(() => sealer.open(Buffer.concat([sealed, Buffer.alloc(1)]), 'x'))
 })
 
-t.test('it opens neither under another context nor with another key', async (t) => {
+t.test('a sealed value opens neither under another context nor with another key', async (t) => {
   const other = createSealer(randomBytes(32).toString('base64'))
   fc.assert(
     fc.property(plain, fc.string(), fc.string(), (bytes, context, another) => {
@@ -52,7 +52,7 @@ t.test('it opens neither under another context nor with another key', async (t) 
   )
 })
 
-t.test('a key of another length is none', async (t) => {
+t.test('a key of another length is refused', async (t) => {
   for (const length of [0, 16, 31, 33])
     t.throws(() => createSealer(randomBytes(length).toString('base64')).seal(Buffer.alloc(1), 'x'))
 })

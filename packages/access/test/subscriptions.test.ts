@@ -45,7 +45,7 @@ const readLog = (administrator: Administrator) =>
     orderBy: { id: 'asc' },
   })
 
-/** A change of no rule that exists; what is told of it is what its entry says. */
+/** A change of a rule that does not exist; the published event contains the details of its entry. */
 const change = (
   administrator: Administrator,
   action: 'rule.updated' | 'rule.deleted' | 'member.added',
@@ -80,7 +80,7 @@ async function makeWaitingDelivery(
 }
 
 t.test(
-  'a subscription has a secret of its own, which is sealed and signs nothing that comes in',
+  'a subscription has a sealed secret of its own, which is not accepted for incoming webhooks',
   async (t) => {
     const administrator = await makeAdministrator()
     const { secret, ...subscription } = await subscribe(administrator, 'rule.updated', 'rule.paused')
@@ -110,7 +110,7 @@ t.test(
   },
 )
 
-t.test('another workspace finds, changes, tries out and deletes nothing of it', async (t) => {
+t.test('another workspace cannot find, change, test or delete a subscription', async (t) => {
   const [administrator, other] = [await makeAdministrator(), await makeAdministrator()]
   const { id } = await subscribe(administrator, 'rule.updated')
   const refused = { kind: 'not_found', message: 'Subscription not found' }
@@ -129,7 +129,7 @@ t.test('another workspace finds, changes, tries out and deletes nothing of it', 
   t.strictSame(await told(administrator), [])
 })
 
-t.test('what the URL may be', async (t) => {
+t.test('the URL of a subscription is http or https, without credentials and placeholders', async (t) => {
   const administrator = await makeAdministrator()
   for (const good of [
     'http://a',
@@ -169,7 +169,7 @@ t.test('what the URL may be', async (t) => {
   t.strictSame(await listSigningSecrets(own(administrator)), [])
 })
 
-t.test('a workspace has 20 subscriptions at most, also where many come at once', async (t) => {
+t.test('a workspace has at most 20 subscriptions, even with concurrent requests', async (t) => {
   const administrator = await makeAdministrator()
   const attempts = await Promise.allSettled(
     Array.from({ length: 23 }, () => subscribe(administrator, 'rule.updated')),
@@ -183,7 +183,7 @@ t.test('a workspace has 20 subscriptions at most, also where many come at once',
   await subscribe(administrator, 'rule.updated')
 })
 
-t.test('a change that changes nothing leaves no entry', async (t) => {
+t.test('a change without an effect writes no entry', async (t) => {
   const administrator = await makeAdministrator()
   const { secret: _, ...made } = await subscribe(administrator, 'rule.updated', 'rule.paused')
   const { id } = made
@@ -210,44 +210,41 @@ t.test('a change that changes nothing leaves no entry', async (t) => {
   t.strictSame(await findSubscription(database, administrator.workspaceId, id), changed)
 })
 
-t.test(
-  'what still waits ends when a subscription is switched off or deleted, and nobody else’s does',
-  async (t) => {
-    for (const way of ['off', 'deleted'] as const) {
-      const administrator = await makeAdministrator()
-      const [one, other] = [
-        await subscribe(administrator, 'rule.updated'),
-        await subscribe(administrator, 'rule.updated'),
-      ]
-      const [first, second] = [
-        await makeWaitingDelivery(administrator, one.id),
-        await makeWaitingDelivery(administrator, one.id),
-      ]
-      const theirs = await makeWaitingDelivery(administrator, other.id)
-      if (way === 'off') await updateSubscription(administrator, one.id, { isActive: false })
-      else await deleteSubscription(administrator, one.id)
-      const read = (id: string) => database.system.execution.findUnique({ where: { id } })
-      const error = way === 'off' ? 'The subscription was switched off' : 'The subscription was deleted'
-      for (const id of [first, second]) {
-        const row = await read(id)
-        t.match(row, { status: 'cancelled', error, dueAt: null, lease: null })
-        t.type(row?.finishedAt, Date)
-      }
-      t.match(await read(theirs), { status: 'retrying', error: null })
-      t.match((await readLog(administrator)).at(-1)?.details, { cancelled: 2 })
-      const states = (await listSigningSecrets(own(administrator))).map(({ provider, state }) => [
-        provider,
-        state,
-      ])
-      t.strictSame(states, [
-        [other.id, 'active'],
-        [one.id, way === 'off' ? 'active' : 'revoked'],
-      ])
+t.test('deactivating or deleting a subscription cancels its waiting deliveries, and no others', async (t) => {
+  for (const way of ['off', 'deleted'] as const) {
+    const administrator = await makeAdministrator()
+    const [one, other] = [
+      await subscribe(administrator, 'rule.updated'),
+      await subscribe(administrator, 'rule.updated'),
+    ]
+    const [first, second] = [
+      await makeWaitingDelivery(administrator, one.id),
+      await makeWaitingDelivery(administrator, one.id),
+    ]
+    const theirs = await makeWaitingDelivery(administrator, other.id)
+    if (way === 'off') await updateSubscription(administrator, one.id, { isActive: false })
+    else await deleteSubscription(administrator, one.id)
+    const read = (id: string) => database.system.execution.findUnique({ where: { id } })
+    const error = way === 'off' ? 'The subscription was switched off' : 'The subscription was deleted'
+    for (const id of [first, second]) {
+      const row = await read(id)
+      t.match(row, { status: 'cancelled', error, dueAt: null, lease: null })
+      t.type(row?.finishedAt, Date)
     }
-  },
-)
+    t.match(await read(theirs), { status: 'retrying', error: null })
+    t.match((await readLog(administrator)).at(-1)?.details, { cancelled: 2 })
+    const states = (await listSigningSecrets(own(administrator))).map(({ provider, state }) => [
+      provider,
+      state,
+    ])
+    t.strictSame(states, [
+      [other.id, 'active'],
+      [one.id, way === 'off' ? 'active' : 'revoked'],
+    ])
+  }
+})
 
-t.test('a ping goes to the one subscription that is tried out, whatever it wants to hear of', async (t) => {
+t.test('a ping goes to the tested subscription only, whatever its event types', async (t) => {
   const administrator = await makeAdministrator()
   const { id } = await subscribe(administrator, 'rule.updated')
   await subscribe(administrator, 'rule.updated')
@@ -263,7 +260,7 @@ t.test('a ping goes to the one subscription that is tried out, whatever it wants
   t.equal((await told(administrator)).length, 1)
 })
 
-t.test('a change is told to the active subscriptions that want to hear of it, and to no other', async (t) => {
+t.test('a change is published to the active subscriptions to its type, and to no others', async (t) => {
   const [administrator, elsewhere] = [await makeAdministrator(), await makeAdministrator()]
   const both = await subscribe(administrator, 'rule.deleted', 'rule.updated')
   const one = await subscribe(administrator, 'rule.updated')
@@ -291,7 +288,7 @@ t.test('a change is told to the active subscriptions that want to hear of it, an
   t.strictSame(event?.data, { ruleId: updated, name: 'Gone', actor, at: entry?.at.toISOString() })
 })
 
-t.test('change, entry and what is told of it are one transaction', async (t) => {
+t.test('a change, its entry and its published events are one transaction', async (t) => {
   const administrator = await makeAdministrator()
   const { id } = await subscribe(administrator, 'rule.updated')
   const subject = await change(administrator, 'rule.updated')
@@ -302,7 +299,7 @@ t.test('change, entry and what is told of it are one transaction', async (t) => 
   t.equal(rows[0]?.xmin, rows[1]?.xmin)
 })
 
-t.test('a change that fails, or cannot be written down, tells nothing', async (t) => {
+t.test('a change that fails, or whose entry cannot be written, publishes nothing', async (t) => {
   const administrator = await makeAdministrator()
   await subscribe(administrator, 'rule.updated')
   const failing = changeWorkspace(administrator, async (transaction) => {
@@ -316,7 +313,7 @@ t.test('a change that fails, or cannot be written down, tells nothing', async (t
   t.strictSame(await told(administrator), [])
 })
 
-t.test('outside of a change it is published by itself, to its own workspace', async (t) => {
+t.test('an event outside of a change is published to its own workspace only', async (t) => {
   const [administrator, other] = [await makeAdministrator(), await makeAdministrator()]
   const { id } = await subscribe(administrator, 'receipt.rejected')
   await subscribe(other, 'receipt.rejected')
@@ -332,7 +329,7 @@ t.test('outside of a change it is published by itself, to its own workspace', as
   t.strictSame(await told(other), [])
 })
 
-t.test('secrets of either direction are counted and listed by themselves', async (t) => {
+t.test('secrets of each direction are counted and listed separately', async (t) => {
   const administrator = await makeAdministrator()
   const { id } = await subscribe(administrator, 'rule.updated')
   const incoming = await createSigningSecret(administrator, sealer, { provider: 'billing' })
@@ -350,7 +347,7 @@ t.test('secrets of either direction are counted and listed by themselves', async
   t.equal(
     (await list({ provider: id })).length,
     2,
-    'a subscription may have several, while they are exchanged',
+    'a subscription may have several secrets while they are rotated',
   )
   t.equal((await list({})).length, 4)
 
@@ -377,7 +374,7 @@ t.test('secrets of either direction are counted and listed by themselves', async
   ])
 })
 
-t.test('a subscription is tried for most of a day', async (t) => {
+t.test('deliveries to a subscription are retried for most of a day', async (t) => {
   const { attempts, delayMs, maxDelayMs } = subscriptionRetry
   const delays = Array.from({ length: attempts - 1 }, (_, failures) =>
     Math.min(delayMs * 2 ** failures, maxDelayMs),

@@ -17,7 +17,7 @@ function deferred() {
   return { promise, resolve }
 }
 
-t.test('what is asked for during a commit goes into the next one, in order', async (t) => {
+t.test('items that arrive during a commit form the next batch, in order', async (t) => {
   const batches: number[][] = []
   const gate = deferred()
   const double = createBatcher(async (items: number[]) => {
@@ -73,23 +73,20 @@ t.test('a refused row is found by halving, one commit at a time', async (t) => {
   t.equal(commits, 1 + 2 * Math.log2(64))
 })
 
-t.test(
-  'a batch has 500 rows where nothing else is said, and none begins before another has ended',
-  async (t) => {
-    const sizes: number[] = []
-    let underWay = 0
-    const echo = createBatcher(async (items: number[]) => {
-      underWay += 1
-      t.equal(underWay, 1)
-      sizes.push(items.length)
-      await new Promise(setImmediate)
-      underWay -= 1
-      return items
-    })
-    await Promise.all(Array.from({ length: 1_001 }, (_, index) => echo(index)))
-    t.same(sizes, [500, 500, 1])
-  },
-)
+t.test('a batch has at most 500 rows by default, and begins after the one before has ended', async (t) => {
+  const sizes: number[] = []
+  let underWay = 0
+  const echo = createBatcher(async (items: number[]) => {
+    underWay += 1
+    t.equal(underWay, 1)
+    sizes.push(items.length)
+    await new Promise(setImmediate)
+    underWay -= 1
+    return items
+  })
+  await Promise.all(Array.from({ length: 1_001 }, (_, index) => echo(index)))
+  t.same(sizes, [500, 500, 1])
+})
 
 t.test('a fault of the connection fails the whole batch at once, and the next batch is tried', async (t) => {
   let commits = 0
@@ -106,7 +103,7 @@ t.test('a fault of the connection fails the whole batch at once, and the next ba
   t.equal(await save(3), 3)
 })
 
-t.test('what has waited too long is refused, and never begun; what came later is', async (t) => {
+t.test('an item that has waited too long is refused and never begun; a later one is begun', async (t) => {
   const begun: number[][] = []
   const first = deferred()
   const commit = createBatcher(

@@ -7,7 +7,7 @@ import { openDatabase } from '../src/open.js'
 
 const url = process.env.DATABASE_URL ?? ''
 
-/** A pool of one: whatever is asked next meets the connection that came back, if it came back. */
+/** A pool of one connection: the next statement gets the returned connection, if it was returned. */
 function openOne(t: Test): pg.Pool {
   const pool = openConnections(url, 1)
   t.teardown(() => pool.end())
@@ -30,7 +30,7 @@ t.test('a connection that is clean goes back into the pool', async (t) => {
 })
 
 t.test(
-  'a connection with an open transaction does not: nobody works inside the transaction of another',
+  'a connection with an open transaction does not return to the pool, so no caller works inside the transaction of another',
   async (t) => {
     const pool = openOne(t)
     for (const last of ['SELECT 1', 'SELECT 1 / 0']) {
@@ -44,17 +44,20 @@ t.test(
   },
 )
 
-t.test('a connection on which a statement is under way does not, and the statement is ended', async (t) => {
-  const pool = openOne(t)
-  const client = await pool.connect()
-  const pid = await pidOf(client)
-  const open = client.query('SELECT pg_sleep(30)').catch((error) => error)
-  client.release()
-  t.not(await pidOf(pool), pid)
-  t.match(await open, { message: /Connection terminated/ })
-})
+t.test(
+  'a connection with a statement under way does not return to the pool, and the statement is ended',
+  async (t) => {
+    const pool = openOne(t)
+    const client = await pool.connect()
+    const pid = await pidOf(client)
+    const open = client.query('SELECT pg_sleep(30)').catch((error) => error)
+    client.release()
+    t.not(await pidOf(pool), pid)
+    t.match(await open, { message: /Connection terminated/ })
+  },
+)
 
-t.test('a statement whose response does not come in time takes its connection with it', async (t) => {
+t.test('a statement without a response in time closes its connection', async (t) => {
   const pool = openOne(t)
   const client = await pool.connect()
   client.on('error', () => {})
@@ -65,7 +68,7 @@ t.test('a statement whose response does not come in time takes its connection wi
   t.match(
     await waiting,
     { message: /Query read timeout|Connection terminated/ },
-    'what stands behind it is told at once',
+    'the statement behind it fails at once',
   )
   client.release()
   t.ok(await pidOf(pool), 'the pool goes on with another one')
@@ -83,30 +86,33 @@ t.test('a COMMIT that Postgres answers with a rollback is an error', async (t) =
   t.equal(await database.system.workspace.count({ where: { id } }), 0)
 })
 
-t.test('while every connection for transactions is taken, single statements have theirs', async (t) => {
-  const database = openDatabase(url, 2)
-  t.teardown(() => database.close())
-  let finish = () => {}
-  const finished = new Promise<void>((resolve) => {
-    finish = resolve
-  })
-  let begun = () => {}
-  const hasBegun = new Promise<void>((resolve) => {
-    begun = resolve
-  })
-  const transaction = database.system.$transaction(async (own) => {
-    await own.$queryRaw`SELECT 1`
-    begun()
-    await finished
-  })
-  await hasBegun
-  await database.run('one', 'SELECT 1 AS one', [])
-  await database.runUrgent('one', 'SELECT 1 AS one', [])
-  t.equal(await database.system.workspace.count({ where: { id: newId() } }), 0, "Prisma's too")
-  t.equal(database.poolUse().busy, 1, 'the transaction alone has a connection')
-  finish()
-  await transaction
-})
+t.test(
+  'while every connection for transactions is taken, single statements still have connections',
+  async (t) => {
+    const database = openDatabase(url, 2)
+    t.teardown(() => database.close())
+    let finish = () => {}
+    const finished = new Promise<void>((resolve) => {
+      finish = resolve
+    })
+    let begun = () => {}
+    const hasBegun = new Promise<void>((resolve) => {
+      begun = resolve
+    })
+    const transaction = database.system.$transaction(async (own) => {
+      await own.$queryRaw`SELECT 1`
+      begun()
+      await finished
+    })
+    await hasBegun
+    await database.run('one', 'SELECT 1 AS one', [])
+    await database.runUrgent('one', 'SELECT 1 AS one', [])
+    t.equal(await database.system.workspace.count({ where: { id: newId() } }), 0, "Prisma's too")
+    t.equal(database.poolUse().busy, 1, 'the transaction alone has a connection')
+    finish()
+    await transaction
+  },
+)
 
 t.test('a transaction and a single statement never share a connection', async (t) => {
   const database = openDatabase(url, 3)
@@ -129,7 +135,7 @@ t.test('a transaction and a single statement never share a connection', async (t
   )
 })
 
-t.test('the server ends a transaction that its client has left', async (t) => {
+t.test('the server ends a transaction that its client has abandoned', async (t) => {
   const pool = openOne(t)
   const client = await pool.connect()
   client.on('error', () => {})
@@ -145,11 +151,14 @@ t.test('the server ends a transaction that its client has left', async (t) => {
   client.release()
 })
 
-t.test('a sign of life gives up so soon that it can be repeated before a lease ends', async (t) => {
-  const database = openDatabase(url, 1)
-  t.teardown(() => database.close())
-  const startedAt = performance.now()
-  await t.rejects(database.runUrgent('sleep', 'SELECT pg_sleep(30)', []))
-  t.ok(performance.now() - startedAt < 8_000)
-  await database.runUrgent('one', 'SELECT 1 AS one', [])
-})
+t.test(
+  'the renewal of a lease times out so soon that it can be repeated before the lease ends',
+  async (t) => {
+    const database = openDatabase(url, 1)
+    t.teardown(() => database.close())
+    const startedAt = performance.now()
+    await t.rejects(database.runUrgent('sleep', 'SELECT pg_sleep(30)', []))
+    t.ok(performance.now() - startedAt < 8_000)
+    await database.runUrgent('one', 'SELECT 1 AS one', [])
+  },
+)

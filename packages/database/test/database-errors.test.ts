@@ -17,7 +17,7 @@ const ofPrisma = (code: string, cause?: object) =>
     clientVersion: '7',
     ...(cause && { meta: { driverAdapterError: { cause } } }),
   })
-/** The same as pg throws it and as Prisma passes it on. */
+/** The same error as pg throws it and as Prisma passes it on. */
 const inBoth = (code: string) => [
   ofPostgres(code),
   ofPrisma('P2010', { kind: 'postgres', originalCode: code }),

@@ -3,7 +3,7 @@ import { executionIdOf, firstIdOf, isUuid, newId, ruleSetIdOf, timeOf } from '..
 
 const event = { id: '0197a000-1234-7abc-8def-0123456789ab', ruleId: null }
 
-t.test('new ids are UUIDs of version 7, each another, and later ones are greater', async (t) => {
+t.test('new ids are distinct UUIDs of version 7, and later ones are greater', async (t) => {
   const ids = Array.from({ length: 20_000 }, newId)
   t.equal(new Set(ids).size, ids.length)
   const unordered = ids.filter((id, index) => index > 0 && id <= (ids[index - 1] ?? ''))
@@ -17,45 +17,54 @@ t.test('new ids are UUIDs of version 7, each another, and later ones are greater
   t.ok(tails.size > 19_000, 'what stands at the end is random')
 })
 
-t.test('an id tells when it was made', async (t) => {
+t.test('an id contains the time of its creation', async (t) => {
   const before = Date.now()
   const time = timeOf(newId())
   t.ok(before <= time && time <= Date.now())
   t.equal(timeOf('0197a000-1234-7abc-8def-0123456789ab'), 0x0197a0001234)
 })
 
-t.test('the first id of a time is greater than all before, and no greater than any of then', async (t) => {
-  t.equal(firstIdOf(0x0197a0001234), '0197a000-1234-7000-8000-000000000000')
-  t.equal(firstIdOf(0x0197a0001234 + 0.9), firstIdOf(0x0197a0001234))
-  t.equal(firstIdOf(0), '00000000-0000-7000-8000-000000000000')
-  t.equal(timeOf(firstIdOf(1_700_000_000_000)), 1_700_000_000_000)
-  t.ok(firstIdOf(0x0197a0001234) <= event.id && event.id < firstIdOf(0x0197a0001235))
-  t.ok(firstIdOf(Date.now() - 1) < newId())
-})
+t.test(
+  'the first id of a time is greater than all earlier ids, and not greater than any id of that time',
+  async (t) => {
+    t.equal(firstIdOf(0x0197a0001234), '0197a000-1234-7000-8000-000000000000')
+    t.equal(firstIdOf(0x0197a0001234 + 0.9), firstIdOf(0x0197a0001234))
+    t.equal(firstIdOf(0), '00000000-0000-7000-8000-000000000000')
+    t.equal(timeOf(firstIdOf(1_700_000_000_000)), 1_700_000_000_000)
+    t.ok(firstIdOf(0x0197a0001234) <= event.id && event.id < firstIdOf(0x0197a0001235))
+    t.ok(firstIdOf(Date.now() - 1) < newId())
+  },
+)
 
-t.test('the id of an execution follows from its event and its rule, for good', async (t) => {
-  const [first, second] = ['0197a000-0000-7000-8000-000000000001', '0197a000-0000-7000-8000-000000000002']
-  const id = executionIdOf(event, first)
-  // What is stored has to be found again, by every later version.
-  t.equal(id, '0197a000-1234-8b96-905b-401e243054c5')
-  t.match(id, /^0197a000-1234-8[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/)
-  t.not(executionIdOf(event, second), id)
-  t.not(executionIdOf({ ...event, id: event.id.replace(/b$/, 'c') }, first), id)
-  t.equal(timeOf(id), timeOf(event.id))
-  const variants = new Set(Array.from({ length: 200 }, () => executionIdOf(event, newId()).charAt(19)))
-  t.same([...variants].sort(), ['8', '9', 'a', 'b'])
-  t.equal(executionIdOf({ ...event, ruleId: first }, first), event.id, 'by hand they are one')
-})
+t.test(
+  'the id of an execution is computed from its event and its rule, the same in every version',
+  async (t) => {
+    const [first, second] = ['0197a000-0000-7000-8000-000000000001', '0197a000-0000-7000-8000-000000000002']
+    const id = executionIdOf(event, first)
+    // Every later version has to find stored rows again.
+    t.equal(id, '0197a000-1234-8b96-905b-401e243054c5')
+    t.match(id, /^0197a000-1234-8[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/)
+    t.not(executionIdOf(event, second), id)
+    t.not(executionIdOf({ ...event, id: event.id.replace(/b$/, 'c') }, first), id)
+    t.equal(timeOf(id), timeOf(event.id))
+    const variants = new Set(Array.from({ length: 200 }, () => executionIdOf(event, newId()).charAt(19)))
+    t.same([...variants].sort(), ['8', '9', 'a', 'b'])
+    t.equal(executionIdOf({ ...event, ruleId: first }, first), event.id, 'by hand they are one')
+  },
+)
 
-t.test('the id of a set of rules follows from its rules and their order, for good', async (t) => {
-  t.equal(ruleSetIdOf(['a', 'b']), 'c8687a08-aa5d-86ed-8204-4328fa6a697a')
-  const sets = [['a', 'b'], ['b', 'a'], ['ab'], ['a', 'b', 'c'], ['a'], []]
-  t.equal(new Set(sets.map(ruleSetIdOf)).size, sets.length)
-  for (const set of sets)
-    t.match(ruleSetIdOf(set), /^[0-9a-f]{8}-[0-9a-f]{4}-8[0-9a-f]{3}-8[0-9a-f]{3}-[0-9a-f]{12}$/)
-})
+t.test(
+  'the id of a set of rules is computed from its rules and their order, the same in every version',
+  async (t) => {
+    t.equal(ruleSetIdOf(['a', 'b']), 'c8687a08-aa5d-86ed-8204-4328fa6a697a')
+    const sets = [['a', 'b'], ['b', 'a'], ['ab'], ['a', 'b', 'c'], ['a'], []]
+    t.equal(new Set(sets.map(ruleSetIdOf)).size, sets.length)
+    for (const set of sets)
+      t.match(ruleSetIdOf(set), /^[0-9a-f]{8}-[0-9a-f]{4}-8[0-9a-f]{3}-8[0-9a-f]{3}-[0-9a-f]{12}$/)
+  },
+)
 
-t.test('a UUID is one from end to end, in small or capital letters', async (t) => {
+t.test('isUuid accepts a whole UUID in lower or upper case, and nothing else', async (t) => {
   for (const text of [event.id, event.id.toUpperCase()]) t.ok(isUuid(text), text)
   for (const value of ['', `${event.id} `, ` ${event.id}`, `${event.id}0`, `x${event.id}`, event.id.slice(1)])
     t.notOk(isUuid(value), value)

@@ -4,7 +4,7 @@ import { isDatabaseAway } from '../src/database-errors.js'
 import { createKeyedMutex } from '../src/keyed-mutex.js'
 
 t.test(
-  'one after another for a key, whatever becomes of those before; another key does not wait',
+  'work for a key runs one after another, whether or not earlier work fails; another key does not wait',
   async (t) => {
     const serialize = createKeyedMutex(10_000)
     const done: string[] = []
@@ -24,7 +24,7 @@ t.test(
   },
 )
 
-t.test('who has stood in line for too long is not served, and who comes then is', async (t) => {
+t.test('work that has waited too long is refused, and later work runs', async (t) => {
   const serialize = createKeyedMutex(20)
   const slow = serialize('a', () => setTimeout(100))
   const late = await serialize('a', async () => t.fail('It was served')).catch((error) => error)
@@ -33,7 +33,7 @@ t.test('who has stood in line for too long is not served, and who comes then is'
   t.equal(await serialize('a', async () => 'served'), 'served')
 })
 
-t.test('who comes while the second is at work waits for it, too', async (t) => {
+t.test('work that arrives while the second one runs waits for it, too', async (t) => {
   const serialize = createKeyedMutex()
   const done: string[] = []
   let begin = () => {}

@@ -25,7 +25,7 @@ async function query(url: string, sql: string): Promise<unknown[]> {
   }
 }
 
-/** Everything of the tables that Prisma's schema can say. */
+/** All properties of the tables that a Prisma schema can express. */
 function describeTables(url: string): Promise<unknown[]> {
   return query(
     url,
@@ -45,7 +45,7 @@ function describeTables(url: string): Promise<unknown[]> {
   )
 }
 
-t.test('the migrations lead to prisma/schema.prisma, to the letter', async (t) => {
+t.test('the migrations result in exactly prisma/schema.prisma', async (t) => {
   const migrated = await createDatabase('migrated')
   const drawn = await createDatabase('drawn')
   const schema = await readFile(
@@ -60,14 +60,14 @@ t.test('the migrations lead to prisma/schema.prisma, to the letter', async (t) =
   t.same(tables, await describeTables(drawn))
 })
 
-t.test('many processes may migrate at once: one does it, none fails', async (t) => {
+t.test('many processes may migrate at the same time: one migrates, and none fails', async (t) => {
   const url = await createDatabase('crowded')
   const applied = await Promise.all([migrate(url), migrate(url), migrate(url)])
   t.same(applied.flat(), await listMigrations())
   t.same(await migrate(url), [], 'and there is nothing left to do')
 })
 
-t.test('of each migration the checksum of its file is kept, as Prisma reckons it', async (t) => {
+t.test('the checksum of each migration is stored as Prisma computes it', async (t) => {
   const url = await createDatabase('sums')
   const names = await migrate(url)
   t.ok(names.length > 0)
@@ -98,56 +98,53 @@ t.test('a migration that waits too long for a lock changes nothing, and can be r
   t.same(await migrate(url), [])
 })
 
-t.test(
-  'an event that was done before there were rule sets still tells which rules it considered',
-  async (t) => {
-    const url = await createDatabase('carried')
-    const names = await listMigrations()
-    const place = names.findIndex((name) => name.endsWith('_rule_sets'))
-    for (const name of names.slice(0, place)) await query(url, await readMigration(name))
-    const [workspace, other] = [newId(), newId()]
-    const [first = '', second = ''] = [newId(), newId()]
-    const events = [
-      { workspace, considered: [first, second] },
-      { workspace, considered: [first, second] },
-      { workspace: other, considered: [first, second] },
-      { workspace, considered: [second] },
-      { workspace, considered: [] },
-      { workspace, considered: [first], addressee: first },
-      { workspace, considered: [], addressee: second },
-    ].map((event) => ({ id: newId(), ...event }))
-    for (const { id, workspace, considered, addressee } of events) {
-      const rule = addressee === undefined ? 'NULL' : `'${addressee}'`
-      await query(
-        url,
-        `INSERT INTO events (id, workspace_id, type, data, rule_id, rule_ids)
-       VALUES ('${id}', '${workspace}', 'LEAD_CREATED', '{}', ${rule}, '{${considered}}')`,
-      )
-    }
-    await query(url, await readMigration(names[place] ?? ''))
-
-    const [both, alone] = [ruleSetIdOf([first, second]), ruleSetIdOf([second])]
-    t.same(await query(url, 'SELECT id, rule_set_id AS "ruleSetId" FROM events ORDER BY id'), [
-      ...[both, both, both, alone, null, first, null].map((ruleSetId, index) => ({
-        id: events[index]?.id,
-        ruleSetId,
-      })),
-    ])
-    const sets = await query(
+t.test('an event from before rule sets still has the rules that were evaluated for it', async (t) => {
+  const url = await createDatabase('carried')
+  const names = await listMigrations()
+  const place = names.findIndex((name) => name.endsWith('_rule_sets'))
+  for (const name of names.slice(0, place)) await query(url, await readMigration(name))
+  const [workspace, other] = [newId(), newId()]
+  const [first = '', second = ''] = [newId(), newId()]
+  const events = [
+    { workspace, considered: [first, second] },
+    { workspace, considered: [first, second] },
+    { workspace: other, considered: [first, second] },
+    { workspace, considered: [second] },
+    { workspace, considered: [] },
+    { workspace, considered: [first], addressee: first },
+    { workspace, considered: [], addressee: second },
+  ].map((event) => ({ id: newId(), ...event }))
+  for (const { id, workspace, considered, addressee } of events) {
+    const rule = addressee === undefined ? 'NULL' : `'${addressee}'`
+    await query(
       url,
-      'SELECT workspace_id AS workspace, id, rule_ids AS rules FROM rule_sets ORDER BY 1, 2',
+      `INSERT INTO events (id, workspace_id, type, data, rule_id, rule_ids)
+       VALUES ('${id}', '${workspace}', 'LEAD_CREATED', '{}', ${rule}, '{${considered}}')`,
     )
-    const expected = [
-      { workspace, id: both, rules: [first, second] },
-      { workspace, id: alone, rules: [second] },
-      { workspace: other, id: both, rules: [first, second] },
-    ]
-    t.same(
-      sets,
-      expected.sort((left, right) => (left.workspace + left.id < right.workspace + right.id ? -1 : 1)),
-    )
-  },
-)
+  }
+  await query(url, await readMigration(names[place] ?? ''))
+
+  const [both, alone] = [ruleSetIdOf([first, second]), ruleSetIdOf([second])]
+  t.same(await query(url, 'SELECT id, rule_set_id AS "ruleSetId" FROM events ORDER BY id'), [
+    ...[both, both, both, alone, null, first, null].map((ruleSetId, index) => ({
+      id: events[index]?.id,
+      ruleSetId,
+    })),
+  ])
+  const sets = await query(
+    url,
+    'SELECT workspace_id AS workspace, id, rule_ids AS rules FROM rule_sets ORDER BY 1, 2',
+  )
+  const expected = [
+    { workspace, id: both, rules: [first, second] },
+    { workspace, id: alone, rules: [second] },
+    { workspace: other, id: both, rules: [first, second] },
+  ]
+  t.same(
+    sets,
+    expected.sort((left, right) => (left.workspace + left.id < right.workspace + right.id ? -1 : 1)),
+  )
+})
 
 function readMigration(name: string): Promise<string> {
   return readFile(

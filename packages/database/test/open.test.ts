@@ -26,7 +26,7 @@ async function createWorkspaceWithRule() {
   return { workspaceId, ruleId: rule.id, own: database.forWorkspace(workspaceId) }
 }
 
-t.test('a workspace neither sees nor touches the rows of another, by whatever operation', async (t) => {
+t.test('no operation of a workspace reads or changes the rows of another', async (t) => {
   const { ruleId, own } = await createWorkspaceWithRule()
   const { own: foreign } = await createWorkspaceWithRule()
   const where = { id: ruleId }
@@ -44,7 +44,7 @@ t.test('a workspace neither sees nor touches the rows of another, by whatever op
   t.equal((await own.rule.findUniqueOrThrow({ where })).name, 'Rule')
 })
 
-t.test('a row is created in the workspace at hand, whatever its data says', async (t) => {
+t.test('a row is created in the scoped workspace, even where its data names another', async (t) => {
   const { workspaceId, own } = await createWorkspaceWithRule()
   const { workspaceId: otherId } = await createWorkspaceWithRule()
   const task = {
@@ -63,7 +63,7 @@ t.test('a row is created in the workspace at hand, whatever its data says', asyn
   t.equal(many?.workspaceId, workspaceId)
 })
 
-t.test('a transaction of a workspace is scoped like everything else', async (t) => {
+t.test('a transaction of a workspace is scoped, too', async (t) => {
   const { ruleId } = await createWorkspaceWithRule()
   const { own: foreign } = await createWorkspaceWithRule()
   const found = await foreign.$transaction((transaction) =>
@@ -72,7 +72,7 @@ t.test('a transaction of a workspace is scoped like everything else', async (t) 
   t.equal(found, null)
 })
 
-t.test('errors are told apart: a refused row, and a server that is away', async (t) => {
+t.test('errors are distinguished: a refused row, and a server that is away', async (t) => {
   const refused = await database.system
     .$executeRaw(Prisma.sql`SELECT ${'{"a":"\\u0000"}'}::jsonb`)
     .catch((error) => error)
@@ -95,14 +95,14 @@ t.test('errors are told apart: a refused row, and a server that is away', async 
   t.notOk(isRowFault(awayRun))
 })
 
-t.test('a statement past Prisma is prepared under its name, and answers rows', async (t) => {
+t.test('a statement without Prisma is prepared under its name, and returns rows', async (t) => {
   for (const number of [1, 2]) {
     const rows = await database.run<{ sum: number }>('add_one', 'SELECT $1::int + 1 AS sum', [number])
     t.strictSame(rows, [{ sum: number + 1 }])
   }
 })
 
-t.test('the id of an execution follows from its event and rule alone', async (t) => {
+t.test('the id of an execution depends on its event and rule only', async (t) => {
   const event = { id: newId(), ruleId: null }
   const ruleId = newId()
   const id = executionIdOf(event, ruleId)

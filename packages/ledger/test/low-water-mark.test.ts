@@ -41,7 +41,7 @@ function openIndex() {
   }
 }
 
-t.test('without finished entries each look reads everything, and soon in two statements', async (t) => {
+t.test('without finished entries each look reads all entries, and soon in two statements', async (t) => {
   const { index, look, add } = openIndex()
   const [old, young] = [add(now - 900 * hourMs), add(now - secondMs)]
   t.equal(await look(now), old.position)
@@ -112,7 +112,7 @@ t.test('a slice that takes too long is read again in smaller ones', async (t) =>
   t.equal(found, now - 5 * hourMs)
 })
 
-t.test('whatever appears and is finished, some looks later the oldest row is known', async (t) => {
+t.test('whichever rows are added and finished, the oldest row is found some looks later', async (t) => {
   let seed = 7
   const random = (below: number) => {
     seed = (seed * 48_271) % 2_147_483_647

@@ -5,7 +5,7 @@ const burst = 200
 const perSecond = 50
 const lastPlace = 10_000
 
-t.test('a workspace that keeps within its share is always first, whatever others do', async (t) => {
+t.test('a workspace within its share always has the highest priority, whatever others do', async (t) => {
   const clock = openClock()
   const findPlace = createFairShare(clock.now)
   const places = new Set<number>()
@@ -17,7 +17,7 @@ t.test('a workspace that keeps within its share is always first, whatever others
   t.strictSame([...places], [0])
 })
 
-t.test('a burst is first as well, and is granted again when it has drained', async (t) => {
+t.test('a burst has the highest priority, too, and again once it has drained', async (t) => {
   const clock = openClock()
   const findPlace = createFairShare(clock.now)
   t.strictSame(new Set(add(findPlace, 'bursting', burst)), new Set([0]))
@@ -26,19 +26,22 @@ t.test('a burst is first as well, and is granted again when it has drained', asy
   t.strictSame(new Set(add(findPlace, 'bursting', burst)), new Set([0]))
 })
 
-t.test('a flood stands back one place more with each job, so its own jobs keep their order', async (t) => {
-  const places = add(
-    createFairShare(() => 0),
-    'flood',
-    burst + 500,
-  )
-  t.strictSame(
-    places.slice(burst),
-    Array.from({ length: 500 }, (_, index) => index + 1),
-  )
-})
+t.test(
+  'each job of a flood has a lower priority than the one before, so its jobs keep their order',
+  async (t) => {
+    const places = add(
+      createFairShare(() => 0),
+      'flood',
+      burst + 500,
+    )
+    t.strictSame(
+      places.slice(burst),
+      Array.from({ length: 500 }, (_, index) => index + 1),
+    )
+  },
+)
 
-t.test('a flood that goes on for ever stands back to the last place and no further', async (t) => {
+t.test('an endless flood reaches the lowest priority and no lower', async (t) => {
   const places = add(
     createFairShare(() => 0),
     'flood',
@@ -48,7 +51,7 @@ t.test('a flood that goes on for ever stands back to the last place and no furth
   t.equal(places.at(-1), lastPlace)
 })
 
-t.test('a flood is forgiven: the longest after 204 seconds, a short one sooner', async (t) => {
+t.test('a flood is forgotten: the longest after 204 seconds, a short one sooner', async (t) => {
   for (const [jobs, seconds] of [
     [100_000, (burst + lastPlace) / perSecond],
     [burst + 50, 6],
@@ -66,7 +69,7 @@ t.test('a flood is forgiven: the longest after 204 seconds, a short one sooner',
 t.test('a second flood takes turns with the first, though it came later', async (t) => {
   const findPlace = createFairShare(() => 0)
   const belt = [...fill(findPlace, 'first', 3_000), ...fill(findPlace, 'second', 3_000)]
-  // As BullMQ takes them: by place, within one in the order of arrival.
+  // As BullMQ takes jobs: by priority, and in the order of arrival within one.
   const taken = belt.toSorted((left, right) => left.place - right.place).slice(2 * burst)
   for (let index = 0; index < taken.length; index += 2) {
     const pair = taken.slice(index, index + 2).map(({ workspace }) => workspace)
@@ -75,7 +78,7 @@ t.test('a second flood takes turns with the first, though it came later', async 
   t.equal(taken.length, 6_000 - 2 * burst)
 })
 
-t.test('workspaces beyond 20,000 push out whoever was still for longest, never a flood', async (t) => {
+t.test('beyond 20,000 workspaces the one idle for longest is removed, never a flood', async (t) => {
   const findPlace = createFairShare(() => 0)
   add(findPlace, 'ended', burst)
   add(findPlace, 'flood', burst)

@@ -10,7 +10,7 @@ const arrive = (workspaceId: string, replyTo?: string, ruleId: string | null = n
 const placeOf = (workspaceId: string) => (workspaceId === busy ? 7 : 0)
 const idsOf = (arrivals: Arrival[]) => arrivals.map(({ event }) => event.id)
 
-t.test('events of workspaces that keep within their share travel together, up to 50', async (t) => {
+t.test('events of workspaces within their share are in one job, up to 50', async (t) => {
   const arrivals = Array.from({ length: 110 }, (_, index) => arrive(index % 2 ? quiet : other))
   const jobs = shareJobs(arrivals, placeOf)
   t.same(
@@ -24,7 +24,7 @@ t.test('events of workspaces that keep within their share travel together, up to
   )
 })
 
-t.test('what a flood adds travels by itself, further back', async (t) => {
+t.test('events of a flood have jobs of their own, with a lower priority', async (t) => {
   const arrivals = [arrive(quiet), arrive(busy), arrive(other), arrive(busy)]
   t.strictSame(
     shareJobs(arrivals, placeOf).map(({ priority, events }) => [
@@ -38,14 +38,17 @@ t.test('what a flood adds travels by itself, further back', async (t) => {
   )
 })
 
-t.test('those that nobody waits for, and those addressed to one rule, have jobs of their own', async (t) => {
-  const arrivals = [arrive(quiet), arrive(quiet, 'api'), arrive(quiet, 'api', newId()), arrive(quiet)]
-  t.strictSame(
-    shareJobs(arrivals, placeOf).map(({ replyTo, events }) => [replyTo, events.length]),
-    [
-      [undefined, 2],
-      ['api', 1],
-      ['api', 1],
-    ],
-  )
-})
+t.test(
+  'events without a waiting caller, and events addressed to one rule, have jobs of their own',
+  async (t) => {
+    const arrivals = [arrive(quiet), arrive(quiet, 'api'), arrive(quiet, 'api', newId()), arrive(quiet)]
+    t.strictSame(
+      shareJobs(arrivals, placeOf).map(({ replyTo, events }) => [replyTo, events.length]),
+      [
+        [undefined, 2],
+        ['api', 1],
+        ['api', 1],
+      ],
+    )
+  },
+)

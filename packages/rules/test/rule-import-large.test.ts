@@ -15,7 +15,7 @@ import {
 
 t.teardown(() => database.close())
 
-t.test('1,000 rules are made, changed and deleted in one go, and one more is too many', async (t) => {
+t.test('one import creates, changes and deletes 1,000 rules, and one more rule is refused', async (t) => {
   const administrator = await makeAdministrator()
   const many = (count: number, fields: object = {}) =>
     fileOf(Array.from({ length: count }, (_, index) => rule(`Rule ${index}`, fields)))

@@ -29,7 +29,7 @@ import {
 
 t.teardown(() => database.close())
 
-/** A run that waits for a WAIT to end. */
+/** An execution that waits for a WAIT to end. */
 async function makeWaitingRun({ workspaceId }: Administrator, ruleId: string): Promise<string> {
   const id = newId()
   await database.system.execution.create({
@@ -50,7 +50,7 @@ async function makeWaitingRun({ workspaceId }: Administrator, ruleId: string): P
 }
 
 t.test(
-  'rules of a file are made as the API makes them, in its order, and the change counts once',
+  'an import creates rules as the API does, in the order of the file, and increments the version once',
   async (t) => {
     const administrator = await makeAdministrator()
     const conditions = [{ field: 'score', operator: 'gt', value: 80 }]
@@ -85,7 +85,7 @@ t.test(
 )
 
 t.test(
-  'the same again changes nothing, whatever the order of keys and the spelling of operators',
+  'a repeated import changes nothing, whatever the order of keys and the spelling of operators',
   async (t) => {
     const administrator = await makeAdministrator()
     const when = { field: 'a', operator: 'eq', value: 1 }
@@ -108,7 +108,7 @@ t.test(
 )
 
 t.test(
-  'a change is a new version; switching off cancels what waits, and on begins to count anew',
+  'a change is a new version; deactivation cancels waiting executions, and activation resets the failures in a row',
   async (t) => {
     const administrator = await makeAdministrator()
     await apply(administrator, fileOf([rule('A'), rule('B'), rule('C', { isActive: false }), rule('D')]))
@@ -172,7 +172,7 @@ t.test(
   },
 )
 
-t.test('a rule that leaves isActive out is made active, and stays what it was switched to', async (t) => {
+t.test('a rule without isActive is created active, and keeps its state afterwards', async (t) => {
   const administrator = await makeAdministrator()
   const file = fileOf([rule('A')])
   await apply(administrator, file)
@@ -186,7 +186,7 @@ t.test('a rule that leaves isActive out is made active, and stays what it was sw
 })
 
 t.test(
-  'what is not in the file is left and told, or deleted with --prune, where the file speaks of it',
+  'items that are not in the file are kept and listed, or deleted with --prune, where the file has their kind',
   async (t) => {
     const administrator = await makeAdministrator()
     await apply(administrator, fileOf([rule('A'), rule('B'), rule('C')], [{ name: 'm', text: 'x' }]))
@@ -213,37 +213,34 @@ t.test(
   },
 )
 
-t.test(
-  'what changes between plan and import is noticed, told by name, and then nothing is applied',
-  async (t) => {
-    const changes: [what: string, told: RegExp, change: (one: Administrator) => Promise<unknown>][] = [
-      ['a definition', /: rule "A"\. Nothing was applied$/, (one) => save(one, { description: 'Mine' })],
-      ['a switch', /: rule "A"\./, (one) => save(one, { isActive: false })],
-      ['a rule that is new', /: rule "New"\./, (one) => make(one, 'New')],
-      ['one of a name that is there', /have changed meanwhile/, (one) => make(one, 'A')],
-      ['one that would be deleted', /: rule "Old2"\./, (one) => make(one, 'Old2')],
-      ['one that is gone', /: rule "Old"\./, (one) => remove(one, 'Old')],
-      ['a mail', /: email template "m"\./, (one) => changeTemplate(one)],
-    ]
-    for (const [what, message, change] of changes) {
-      const administrator = await makeAdministrator()
-      await apply(administrator, fileOf([rule('A'), rule('B'), rule('Old')], [{ name: 'm', text: 'x' }]))
-      const wishes = [rule('A', { description: 'Theirs' }), rule('B'), rule('New')]
-      const file = fileOf(wishes, [{ name: 'm', text: 'Theirs' }])
-      const shown = await plan(administrator, file, true)
-      await change(administrator)
-      const before = await everything(administrator)
-      await t.rejects(
-        applyImport(administrator, file, { prune: true }, shown),
-        { kind: 'conflict', message },
-        what,
-      )
-      t.strictSame(await everything(administrator), before, what)
-    }
-  },
-)
+t.test('an import whose plan has changed names the changed items and applies nothing', async (t) => {
+  const changes: [what: string, told: RegExp, change: (one: Administrator) => Promise<unknown>][] = [
+    ['a definition', /: rule "A"\. Nothing was applied$/, (one) => save(one, { description: 'Mine' })],
+    ['a switch', /: rule "A"\./, (one) => save(one, { isActive: false })],
+    ['a rule that is new', /: rule "New"\./, (one) => make(one, 'New')],
+    ['one of a name that is there', /have changed meanwhile/, (one) => make(one, 'A')],
+    ['one that would be deleted', /: rule "Old2"\./, (one) => make(one, 'Old2')],
+    ['one that is gone', /: rule "Old"\./, (one) => remove(one, 'Old')],
+    ['a mail', /: email template "m"\./, (one) => changeTemplate(one)],
+  ]
+  for (const [what, message, change] of changes) {
+    const administrator = await makeAdministrator()
+    await apply(administrator, fileOf([rule('A'), rule('B'), rule('Old')], [{ name: 'm', text: 'x' }]))
+    const wishes = [rule('A', { description: 'Theirs' }), rule('B'), rule('New')]
+    const file = fileOf(wishes, [{ name: 'm', text: 'Theirs' }])
+    const shown = await plan(administrator, file, true)
+    await change(administrator)
+    const before = await everything(administrator)
+    await t.rejects(
+      applyImport(administrator, file, { prune: true }, shown),
+      { kind: 'conflict', message },
+      what,
+    )
+    t.strictSame(await everything(administrator), before, what)
+  }
+})
 
-t.test('a change of what the import has nothing to do with does not stand in its way', async (t) => {
+t.test('a change of other rules does not prevent an import', async (t) => {
   const administrator = await makeAdministrator()
   await apply(administrator, fileOf([rule('A'), rule('B')]))
   const file = fileOf([rule('B', { description: 'x' })])
@@ -258,7 +255,7 @@ t.test('a change of what the import has nothing to do with does not stand in its
   ])
 })
 
-t.test('of many imports of one plan, one is done', async (t) => {
+t.test('of many imports of one plan, one is applied', async (t) => {
   const administrator = await makeAdministrator()
   const file = fileOf([rule('A'), rule('B')])
   const shown = await plan(administrator, file)
@@ -269,7 +266,7 @@ t.test('of many imports of one plan, one is done', async (t) => {
   t.equal((await listRules(administrator)).length, 2)
 })
 
-t.test('an import that fails at its very end has done nothing', async (t) => {
+t.test('an import that fails at its end has changed nothing', async (t) => {
   const administrator = await makeAdministrator()
   await apply(administrator, fileOf([rule('A'), rule('B')], [{ name: 'm', text: 'x' }]))
   const file = fileOf([rule('A', { description: 'x' }), rule('C')], [{ name: 'n', text: 'x' }])
@@ -280,7 +277,7 @@ t.test('an import that fails at its very end has done nothing', async (t) => {
   t.strictSame(await everything(administrator), before)
 })
 
-t.test('each change is told to those who have subscribed to it', async (t) => {
+t.test('each change of an import is published to its subscribers', async (t) => {
   const administrator = await makeAdministrator()
   await apply(administrator, fileOf([rule('A'), rule('B')]))
   const sealer = createSealer(Buffer.alloc(32).toString('base64'))
@@ -303,7 +300,7 @@ t.test('each change is told to those who have subscribed to it', async (t) => {
   t.equal(told.length, 4)
 })
 
-t.test('all faults of all rules are told at once, each at its place', async (t) => {
+t.test('all faults of all rules are reported at once, each with its path', async (t) => {
   const file = {
     version: 1,
     rules: [
@@ -343,7 +340,7 @@ t.test('all faults of all rules are told at once, each at its place', async (t) 
   t.equal(told.length, expected.length, told.join('\n'))
 })
 
-t.test('what is no file of rules is told as such', async (t) => {
+t.test('a file that is no file of rules is refused with its fault', async (t) => {
   const files: [file: unknown, fault: object][] = [
     [null, { field: '', message: 'Must be object' }],
     [[], { field: '', message: 'Must be object' }],
@@ -368,7 +365,7 @@ t.test('what is no file of rules is told as such', async (t) => {
   for (const [file, fault] of files) t.strictSame(checkRuleFile(file), { faults: [fault] })
 })
 
-t.test('a name stands for one rule: namesakes are refused, on the way out and on the way in', async (t) => {
+t.test('a name identifies one rule: export and import refuse two rules of one name', async (t) => {
   const administrator = await makeAdministrator()
   await apply(administrator, fileOf([rule('A'), rule('B')]))
   const [a] = await listRules(administrator)
@@ -419,7 +416,7 @@ async function changeTemplate(administrator: Administrator): Promise<void> {
   await updateEmailTemplate(administrator, id, { text: 'Mine' })
 }
 
-/** All that an import could have touched. */
+/** Everything that an import could have changed. */
 async function everything(administrator: Administrator) {
   const tables = own(administrator)
   return [
