@@ -22,7 +22,7 @@ t.test('an invalid value is reported with the valid ones, and nothing is done', 
     [`keys create ${workspace} --name a --scopes admin,all`, /one of receipts:read, rules:read,/],
     [`keys create ${workspace} --name a --scopes admin,admin`, /must not have duplicate items\.$/],
     [`keys create ${workspace} --name a --scopes admin --expires-in 90`, /such as 90s, 24h/],
-    [`secrets create ${workspace} --provider Billing`, /must be .*small letters, digits/],
+    [`secrets create ${workspace} --provider Billing`, /must be a name of lowercase letters, digits/],
     [`secrets create ${workspace} --provider a --direction both`, /one of incoming, outgoing\.$/],
     [`subscriptions create ${workspace} --url https://a --events rule.moved`, /one of rule\.created, /],
     [

@@ -13,7 +13,7 @@ export const Provider = Type.String({
 const Counterparty = Type.String({
   pattern,
   description:
-    'incoming: the name of the provider. outgoing: the host that SEND_WEBHOOK calls, or the id of a subscription. Lowercase letters, digits, dots, dashes and underscores.',
+    'a name of lowercase letters, digits, dots, dashes and underscores: of the provider (incoming), of the host that SEND_WEBHOOK calls, or the id of a subscription (outgoing)',
 })
 
 export const SecretDirection = Type.Enum(['incoming', 'outgoing'], {

@@ -6,7 +6,7 @@ import { Executions } from './executions.js'
 import { Probes } from './probes.js'
 import type { RateLimit } from './rate-limit.js'
 import { Rules } from './rules.js'
-import { preferring, type Run, type RunOptions, tellRun } from './run.js'
+import { preferring, type Run, type RunOptions, toRun } from './run.js'
 import { createSender, type RequestOptions, type Sender } from './send.js'
 import { Tasks } from './tasks.js'
 import { triggerBatch } from './trigger-batch.js'
@@ -77,7 +77,7 @@ export class Client {
       { path: { eventType }, body: { data: data as Record<string, unknown> } },
       preferring(options),
     )
-    return tellRun<TriggerResult>(answer)
+    return toRun<TriggerResult>(answer)
   }
 
   /** Posts any number of events. Each has its own result, in the order of the events. The call does not wait for outcomes. */

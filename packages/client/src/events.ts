@@ -8,7 +8,7 @@ import type {
 } from './api.js'
 import type { Inputs } from './operation.js'
 import { Pages } from './pages.js'
-import { preferring, type Run, type RunOptions, tellRun } from './run.js'
+import { preferring, type Run, type RunOptions, toRun } from './run.js'
 import type { RequestOptions, Sender } from './send.js'
 import { type WaitOptions, waitUntil } from './wait-until.js'
 
@@ -46,7 +46,7 @@ export class Events {
   /** Replays the event: the same data, with the current rules. */
   async replay(id: string, options: RunOptions = {}): Promise<Run<TriggerResult>> {
     const name = 'POST /api/events/{id}/replay'
-    return tellRun<TriggerResult>(await this.#sender.send(name, { path: { id } }, preferring(options)))
+    return toRun<TriggerResult>(await this.#sender.send(name, { path: { id } }, preferring(options)))
   }
 
   /** Replays the events that match a filter, oldest first, at most 1000 per call. Only counts them unless `dryRun` is false. */

@@ -1,6 +1,6 @@
 import { pause } from './pause.js'
 
-/** The bucket of requests as the API's last answer told it. */
+/** The bucket of requests, from the API's last response. */
 export interface RateLimit {
   /** How many requests it holds. */
   limit: number
@@ -8,11 +8,11 @@ export interface RateLimit {
   remaining: number
   /** In how many seconds it would be full. */
   resetSeconds: number
-  /** When it was told (ms since 1970). */
+  /** When that response came (ms since 1970). */
   toldAt: number
 }
 
-/** How often (ms) to look whether the first answer has told how large the bucket is. */
+/** How often (ms) to check whether the first response has come, which has the size of the bucket. */
 const lookMs = 50
 
 /** Knows the bucket, and, if it is to keep the pace, lets requests go as it fills, in the order in which they came. */
@@ -28,7 +28,7 @@ export function createPace(isKept: boolean) {
   return {
     last: () => last,
 
-    /** Waits for its turn; whoever has had it tells `leave` when the request is over. */
+    /** Waits for its turn; `leave` has to be called when the request is over. */
     async enter(signal: AbortSignal | undefined): Promise<void> {
       if (isKept) await queue(signal)
       underWay++
@@ -68,7 +68,7 @@ export function createPace(isKept: boolean) {
     return fillPerMs > 0 ? Math.ceil((1 - free) / fillPerMs) : lookMs
   }
 
-  /** How many there are by now, by what was told then. */
+  /** The number of tokens by now, computed from that response. */
   function countFree({ limit, remaining, toldAt }: RateLimit): number {
     return Math.min(limit, remaining + (Date.now() - toldAt) * fillPerMs)
   }

@@ -2,7 +2,7 @@ import type { ApiError } from './api-error.js'
 
 const firstPauseMs = 200
 const longestPauseMs = 10_000
-/** Whoever asks for more patience than this is told to the caller. */
+/** A response that asks for a longer pause than this is passed on to the caller. */
 const longestRetryAfterSeconds = 120
 
 /** Says no for the moment, and surely did nothing. */
@@ -35,7 +35,7 @@ interface Judged {
  * Judges the failures of one request, one after the other: after how long (ms) to send it again; undefined where the
  * failure says that it is done.
  *
- * @throws what the caller is told, where sending it again must not be, or would not help
+ * @throws the error for the caller, if a repeat is not allowed or would not help
  */
 export function createJudge({ method, isKeyed, isRepeatable, retries, timeoutMs }: Judged) {
   /** The first failure after which nobody knew whether it had been done. */

@@ -11,7 +11,7 @@ import { type IfVersion, matching } from './if-version.js'
 import type { Inputs } from './operation.js'
 import { Pages } from './pages.js'
 import { RuleVersions } from './rule-versions.js'
-import { preferring, type Run, type RunOptions, tellRun } from './run.js'
+import { preferring, type Run, type RunOptions, toRun } from './run.js'
 import type { KeyedOptions, RequestOptions, Sender } from './send.js'
 
 export interface DryRunOptions extends RequestOptions {
@@ -97,6 +97,6 @@ export class Rules {
       },
       preferring(rest),
     )
-    return dryRun ? answer.body : tellRun<ExecutionResult>(answer)
+    return dryRun ? answer.body : toRun<ExecutionResult>(answer)
   }
 }

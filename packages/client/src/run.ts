@@ -46,7 +46,7 @@ export function preferring({ wait, async: isAsync, ...options }: RunOptions): Se
   }
 }
 
-export function tellRun<Outcome>({ status, headers, body }: RunAnswer<Outcome>): Run<Outcome> {
+export function toRun<Outcome>({ status, headers, body }: RunAnswer<Outcome>): Run<Outcome> {
   const isReplayed = headers.get('idempotent-replayed') === 'true'
   if (status === 202) {
     return { ...(body as Accepted), location: headers.get('location') ?? '', isReplayed }

@@ -26,7 +26,7 @@ export class Webhooks {
   /** Signs a webhook and delivers it as another system would, without token or API key. A repeated delivery is `deduplicated`. */
   async deliver(webhook: Webhook, options?: RequestOptions): Promise<Delivered> {
     const workspaceId = this.#workspaceId
-    if (workspaceId === undefined) throw new TypeError('createClient has to be told the workspaceId')
+    if (workspaceId === undefined) throw new TypeError('createClient needs a workspaceId')
     const { provider, id, secretId, secret } = webhook
     const body = isRaw(webhook.body) ? webhook.body : JSON.stringify(webhook.body)
     return this.#sender.ask(

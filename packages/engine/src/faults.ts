@@ -18,13 +18,13 @@ interface Search {
   placeholders: number
 }
 
-// Bodies nested deeper are refused before they come here; this keeps the engine total whoever calls it.
+// Deeper bodies are refused before they come here; the limit keeps the engine total for every caller.
 const maxConfigDepth = 32
 
 /**
  * Finds what the schemas cannot say: faulty paths, patterns, placeholders, durations, dates, and the limits that hold
  * for a rule as a whole. Takes any shape and stays silent where a schema already speaks, so the faults of both can be
- * told together. Give it the whole definition, also on a partial update. Never throws.
+ * reported together. Give it the whole definition, also on a partial update. Never throws.
  */
 export function findRuleFaults(definition: { conditions?: unknown; actions?: unknown }): Fault[] {
   const search: Search = { faults: [], clauses: 0, placeholders: 0 }

@@ -24,10 +24,10 @@ export const skippedAfterFailure = 'an earlier action failed'
  * to perform it is settled on the way: an action whose `when` does not hold, one that its data does not fit, and, after a
  * failed one that does not say `continueOnError`, the rest.
  *
- * Rule, data, start and results are all that a run is: whoever has them, on whichever process, goes on in the same way.
+ * Rule, data, start and results are the whole state of an execution: any process that has them continues it in the same way.
  *
  * @param startedAt epoch ms
- * @param results of the actions so far, by their place; those that are settled here are added
+ * @param results of the actions so far, by index; those that are settled here are added
  */
 export function findNextAction(
   rule: CompiledRule,

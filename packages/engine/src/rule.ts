@@ -28,7 +28,7 @@ const ConditionRef = Type.Unsafe<Condition>({ $ref: 'Condition#' })
 
 /**
  * A clause or a group. The branches state no `type` of their own and the clause's operator picks its branch by
- * discriminator, so that each fault is told once: nested `type`s and a plain `oneOf` would repeat it per branch.
+ * discriminator, so that each fault is reported once: nested `type`s and a plain `oneOf` would repeat it per branch.
  */
 export const Condition = Type.Unsafe<Condition>({
   $id: 'Condition',
@@ -43,7 +43,7 @@ export const Condition = Type.Unsafe<Condition>({
       if: { required: ['not'] },
       then: groupSchema('not', ConditionRef),
       else: {
-        // Unknown fields are told out here, and so also where the operator picks no branch.
+        // Unknown fields are reported here, so that they are reported also if the operator selects no branch.
         properties: {
           field: Type.String({ minLength: 1, maxLength: maxPathLength }),
           operator: {},
@@ -63,7 +63,7 @@ export const Condition = Type.Unsafe<Condition>({
 export const Conditions = conditionList(0)
 export type Conditions = Static<typeof Conditions>
 
-// Like a clause: what holds for every type stands here and not in the branches, so that it is told in any case.
+// Like a clause: what holds for every type stands here and not in the branches, so that it is always reported.
 export type Action = KnownAction extends infer Known ? ActionOf<Known> : never
 export const Action = Type.Unsafe<Action>({
   title: 'Action',

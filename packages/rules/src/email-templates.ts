@@ -12,7 +12,7 @@ import {
 } from './write-templates.js'
 
 const Name = Type.String({ minLength: 1, maxLength: 200, description: 'Name that SEND_EMAIL actions use' })
-// In one schema and not as a union: a fault is told once.
+// One schema and not a union, so that a fault is reported once.
 const MailText = Type.Unsafe<string | null>({
   type: ['string', 'null'],
   minLength: 1,

@@ -60,10 +60,10 @@ export async function openSite(target: Target): Promise<Site> {
   const { product } = house
   const failedStarts: string[] = []
   const [api0, api1, worker0, worker1] = await Promise.all([
-    openSlot('API 1', product, product.startApi, failedStarts),
-    openSlot('API 2', product, product.startApi, failedStarts),
-    openSlot('worker 1', product, product.startWorker, failedStarts),
-    openSlot('worker 2', product, product.startWorker, failedStarts),
+    openSlot('API 1', product, (env) => product.startApi(env), failedStarts),
+    openSlot('API 2', product, (env) => product.startApi(env), failedStarts),
+    openSlot('worker 1', product, (env) => product.startWorker(env), failedStarts),
+    openSlot('worker 2', product, (env) => product.startWorker(env), failedStarts),
   ])
   const slots = [api0, api1, worker0, worker1]
   const tenants = [house as Tenant]

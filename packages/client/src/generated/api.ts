@@ -1483,7 +1483,7 @@ export interface components {
              */
             id: string;
             direction: components["schemas"]["SecretDirection"];
-            /** @description incoming: the name of the provider. outgoing: the host that SEND_WEBHOOK calls, or the id of a subscription. Lowercase letters, digits, dots, dashes and underscores. */
+            /** @description a name of lowercase letters, digits, dots, dashes and underscores: of the provider (incoming), of the host that SEND_WEBHOOK calls, or the id of a subscription (outgoing) */
             provider: string;
             /**
              * @description Signatures of active and retiring secrets are valid.
@@ -1801,7 +1801,7 @@ export interface components {
              */
             id: string;
             direction: components["schemas"]["SecretDirection"];
-            /** @description incoming: the name of the provider. outgoing: the host that SEND_WEBHOOK calls, or the id of a subscription. Lowercase letters, digits, dots, dashes and underscores. */
+            /** @description a name of lowercase letters, digits, dots, dashes and underscores: of the provider (incoming), of the host that SEND_WEBHOOK calls, or the id of a subscription (outgoing) */
             provider: string;
             /**
              * @description Signatures of active and retiring secrets are valid.
@@ -1818,7 +1818,7 @@ export interface components {
             data: components["schemas"]["SigningSecret"][];
         };
         SigningSecretToCreate: {
-            /** @description incoming: the name of the provider. outgoing: the host that SEND_WEBHOOK calls, or the id of a subscription. Lowercase letters, digits, dots, dashes and underscores. */
+            /** @description a name of lowercase letters, digits, dots, dashes and underscores: of the provider (incoming), of the host that SEND_WEBHOOK calls, or the id of a subscription (outgoing) */
             provider: string;
             direction?: components["schemas"]["SecretDirection"];
         };

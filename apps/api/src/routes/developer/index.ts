@@ -15,7 +15,7 @@ export const developerRoutes: FastifyPluginAsyncTypebox<{ sealer: Sealer; retent
   app,
   { sealer, retentionDays },
 ) => {
-  // Before the answer is out: whoever has read it must find the change in force.
+  // Before the response is sent: a caller who has read it must find the change in force.
   app.addHook('onSend', async ({ method }) => {
     if (method !== 'GET') for (const cache of app.accessCaches) cache.clear()
   })

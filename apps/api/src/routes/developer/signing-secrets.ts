@@ -88,7 +88,7 @@ export const signingSecretRoutes: FastifyPluginAsyncTypebox<{ sealer: Sealer }> 
     handler: async (request) => {
       const faults = bodyFaults(request.validationError ?? {})
       const { overlap = defaultOverlap } = request.body
-      // What is no text is a fault of shape, told already, and may be anything.
+      // A value that is not a text was reported as a fault of shape already.
       const overlapMs = parseDuration(typeof overlap === 'string' ? overlap : defaultOverlap)
       if (overlapMs === undefined)
         faults.push({

@@ -60,7 +60,7 @@ function findEvent(database: WorkspaceDatabase, id: string): Promise<AddressedEv
   return database.event.findUnique({ where: { id }, omit: { data: true } })
 }
 
-/** A rule executed by hand shares its id with its event, so it can be told about before, and without, a row of its own. */
+/** A rule executed by hand shares its id with its event, so it can be presented before it has a row of its own, and without one. */
 export function presentUnstarted(event: AddressedEvent | null): Execution {
   if (event?.ruleId == null) throw refusals.executionNotFound()
   const status = statusOfUnstarted(event)

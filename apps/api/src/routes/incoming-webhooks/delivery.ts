@@ -26,7 +26,7 @@ export type RejectionReason =
   | 'body'
   | 'reused_id'
 
-/** A refusal of the delivery itself: whoever set the provider up will want to know of it. */
+/** A refusal of the delivery itself: it is recorded for the person who set the provider up. */
 export class DeliveryRefusal extends Refusal {
   readonly reason: RejectionReason
 

@@ -6,9 +6,9 @@ import type { Delivery } from './delivery.js'
 const timeToLiveSeconds = 24 * 60 * 60
 
 /**
- * Webhooks of which Postgres has told that they are replays, so that the next replay need not ask it again. An entry
- * is never written before the commit: were it a gate, a process that dies between the two would lose the webhook for
- * good. Where an entry is missing, or Redis is, the table's unique key decides.
+ * Webhooks that Postgres has found to be replays, so that the next replay need not ask it again. An entry is never written
+ * before the commit: otherwise a process that dies between the two would lose the webhook for good. Where an entry is
+ * missing, or Redis is away, the table's unique key decides.
  *
  * Key `<prefix>:webhook:<workspace>:<provider>:<event id>`, value `<receipt id> <SHA-256 of the body>`.
  */

@@ -66,7 +66,7 @@ export function openRejectionLog(
       : []
     const rejectionId = newId()
     const key = id === '' ? null : id.slice(0, 255)
-    const told = await own.$transaction(async (transaction) => {
+    const deliveries = await own.$transaction(async (transaction) => {
       await transaction.webhookRejection.create({
         data: {
           id: rejectionId,
@@ -82,7 +82,7 @@ export function openRejectionLog(
       const data = { rejectionId, provider, key, reason }
       return publish(transaction, { workspaceId, type: 'receipt.rejected', data })
     })
-    addJobs(told)
+    addJobs(deliveries)
   }
 
   function openForDoctor(secret: SigningSecretRow): KnownSecret[] {

@@ -61,7 +61,7 @@ const BatchAnswer = Type.Object(
   { title: 'BatchAnswer' },
 )
 
-/** Many events in one request and one commit. Each is judged, accepted and told by itself; nobody waits for an outcome. */
+/** Many events in one request and one commit. Each is checked and accepted by itself and has its own result; the response waits for no outcome. */
 export const batchRoutes: FastifyPluginAsyncTypebox = async (app) => {
   app.post('/trigger/:eventType/batch', {
     attachValidation: true,
@@ -146,7 +146,7 @@ async function acceptEvent(
     await server.inbox.accept(event)
     return { status: 'accepted', id: event.id }
   }
-  // The same request as a single one: whoever is not sure of a batch may send its events one by one.
+  // The same hash as that of a single request: a caller who is unsure of a batch may send its events one by one.
   const requestHash = hashRequest('POST', routeOptions.url?.replace(/\/batch$/, ''), params, { data })
   const found = await acceptOnce(server, event, { workspaceId: workspace.id, key, requestHash })
   if (found !== undefined) return found

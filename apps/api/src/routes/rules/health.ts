@@ -116,7 +116,7 @@ async function findRulesNeedingAttention(database: WorkspaceDatabase): Promise<A
 type Candidate = Prisma.RuleCountersGetPayload<object>
 type Judged = Omit<AttentionItem, 'name'>
 
-/** A rule is listed once; that it fails is told where nothing else is. */
+/** A rule is listed once; frequent failures are its reason only if there is no other. */
 function judge(counters: Candidate, recently: Date): Judged | undefined {
   const { attentionReason, attentionAt } = counters
   if (attentionReason !== null && attentionAt !== null) {

@@ -6,9 +6,9 @@ import {
   type RuleFields,
   RuleToCreate,
   RuleToUpdate,
-  createdEntry as tellCreated,
-  deletedEntry as tellDeleted,
-  updatedEntry as tellUpdated,
+  createdEntry,
+  deletedEntry,
+  updatedEntry,
 } from '@automation/rules'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyRequest } from 'fastify'
@@ -46,7 +46,7 @@ export const writeRoutes: FastifyPluginAsyncTypebox<{ bodyLimitBytes: number }> 
       const answer = await createOnce(request, async (transaction) => {
         const fields = { description: '', conditions: [], isActive: true, ...body }
         const created = await createRule(transaction, request, fields)
-        return { result: created, entry: tellCreated(created) }
+        return { result: created, entry: createdEntry(created) }
       })
       return sendStored(reply, answer)
     },
@@ -72,7 +72,7 @@ export const writeRoutes: FastifyPluginAsyncTypebox<{ bodyLimitBytes: number }> 
         // Some limits hold for the whole rule, whichever part of it was sent.
         refuseFaults(findRuleFaults({ ...found, ...body }))
         const saved = await saveRule(transaction, request, found, body)
-        return { result: saved.rule, entry: tellUpdated(saved) }
+        return { result: saved.rule, entry: updatedEntry(saved) }
       })
       return sendRule(reply, rule)
     },
@@ -92,7 +92,7 @@ export const writeRoutes: FastifyPluginAsyncTypebox<{ bodyLimitBytes: number }> 
       await changeRules(request, async (transaction) => {
         const found = await findRuleToChange(transaction, request, id)
         const [cancelled = 0] = await deleteRules(transaction, found.workspaceId, [found.id])
-        return { result: undefined, entry: tellDeleted(found, cancelled) }
+        return { result: undefined, entry: deletedEntry(found, cancelled) }
       })
       return reply.status(204).send(null)
     },
