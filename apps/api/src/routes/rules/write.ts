@@ -1,13 +1,13 @@
 import type { WorkspaceTransaction } from '@automation/database'
 import { findRuleFaults } from '@automation/engine'
 import {
+  createdEntry,
   createRules,
+  deletedEntry,
   deleteRules,
   type RuleFields,
   RuleToCreate,
   RuleToUpdate,
-  createdEntry,
-  deletedEntry,
   updatedEntry,
 } from '@automation/rules'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
