@@ -1,16 +1,24 @@
 /**
- * Makes a statement that runs a SELECT and returns, as `read`, how many entries of an index it has read. Entries of finished rows are
- * included: the number of rows does not show them, and the duration shows them on an idle machine only.
+ * Makes a statement that runs a SELECT and returns, as `read`, how many entries of a table and its indexes it has read. Entries of
+ * finished rows are included: the number of rows does not show them, and the duration shows them on an idle machine only.
  *
- * It compares a counter of Postgres' statistics before and after: that of this connection, not yet reported. The WHERE of the SELECT
+ * It compares counters of Postgres' statistics before and after: those of this connection, not yet reported. The WHERE of the SELECT
  * has to contain `before.read >= 0`: otherwise Postgres may read the index first. Where `track_counts` is off, `read` is 0.
  *
+ * @param relations the table and each index that Postgres may choose for the SELECT: an index that is left out would read for nothing
  * @param columns of the SELECT, whose alias is `found` and which must return at most one row
  */
-export function countReads(index: string, columns: string, select: string): string {
-  const counter = `coalesce(pg_stat_get_xact_tuples_returned(to_regclass('${index}')), 0)`
+export function countReads(relations: string[], columns: string, select: string): string {
+  const counters = relations.map(
+    (relation) => `coalesce(pg_stat_get_xact_tuples_returned(to_regclass('${relation}')), 0)`,
+  )
+  const counter = counters.join(' + ')
   return `
   SELECT ${columns}, (${counter} - before.read)::int AS read
   FROM (SELECT ${counter} AS read OFFSET 0) AS before
   LEFT JOIN LATERAL (${select}) AS found ON true`
 }
+
+/** What may be read of a table's unfinished rows. */
+export const readsOfEvents = ['events', 'events_not_done', 'events_pkey']
+export const readsOfExecutions = ['executions', 'executions_due', 'executions_pkey']

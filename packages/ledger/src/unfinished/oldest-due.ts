@@ -1,6 +1,6 @@
 import type { Database } from '@automation/database'
 import { firstIdOf, readClock, timeOf } from '@automation/database'
-import { countReads } from './count-reads.js'
+import { countReads, readsOfEvents, readsOfExecutions } from './count-reads.js'
 import { LowWaterMark } from './low-water-mark.js'
 
 /** The result of a statement that always returns one row. */
@@ -11,7 +11,7 @@ interface Found {
 }
 
 const firstUndone = countReads(
-  'events_not_done',
+  readsOfEvents,
   'found.*',
   `
     SELECT id, accepted_at AS "dueSince" FROM events
@@ -30,7 +30,7 @@ export function markEvents(database: Database): LowWaterMark {
 }
 
 const firstDue = countReads(
-  'executions_due',
+  readsOfExecutions,
   'found.*',
   `
     SELECT due_at AS "dueSince" FROM executions

@@ -1,6 +1,6 @@
 import { type Database, firstIdOf, timeOf } from '@automation/database'
 import { BacklogWalk, type Page, pageSize } from './backlog-walk.js'
-import { countReads } from './count-reads.js'
+import { countReads, readsOfEvents, readsOfExecutions } from './count-reads.js'
 import { markEvents, markExecutions } from './oldest-due.js'
 
 /** Younger events are skipped: their jobs are most likely being added. */
@@ -31,7 +31,7 @@ const nothing = { rows: [], read: 0 }
 const page = `coalesce(found.rows, '[]') AS rows`
 
 const undoneEvents = countReads(
-  'events_not_done',
+  readsOfEvents,
   page,
   `
     SELECT json_agg(page) AS rows FROM (
@@ -59,7 +59,7 @@ export function walkEvents(database: Database): BacklogWalk<UndoneEvent> {
 }
 
 const dueExecutions = countReads(
-  'executions_due',
+  readsOfExecutions,
   page,
   `
     SELECT json_agg(page) AS rows FROM (
