@@ -78,9 +78,9 @@ export async function buildApp(config: Config) {
   await app.register(openapi)
 
   await app.register(probeRoutes, config)
-  await app.register(ruleRoutes, { prefix: '/api/automation-rules', bodyLimitBytes: config.bodyLimitBytes })
+  await app.register(ruleRoutes, { ...config, prefix: '/api/automation-rules' })
   await app.register(eventRoutes, { prefix: '/api/events' })
-  await app.register(executionRoutes, { prefix: '/api/executions' })
+  await app.register(executionRoutes, { ...config, prefix: '/api/executions' })
   await app.register(incomingWebhookRoutes, { ...config, sealer, prefix: '/api/incoming-webhooks' })
   await app.register(taskRoutes, { prefix: '/api/tasks' })
   await app.register(emailTemplateRoutes, { prefix: '/api/email-templates' })

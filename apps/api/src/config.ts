@@ -8,6 +8,8 @@ import {
   retention,
   sealing,
   tokenSettings,
+  workLimits,
+  workLimitsOf,
 } from '@automation/environment'
 import { Type } from 'typebox'
 
@@ -22,6 +24,7 @@ export const Environment = Type.Object({
   ...connections,
   ...observability,
   ...retention,
+  ...workLimits,
   HOST: Type.String({ default: '127.0.0.1', description: 'address to listen on' }),
   PORT: Type.Integer({
     default: 3000,
@@ -65,6 +68,7 @@ export function readConfig(variables: Record<string, string | undefined> = proce
     ...connectionsOf(environment),
     observability: observabilityOf(environment),
     retentionDays: environment.RETENTION_DAYS,
+    workLimits: workLimitsOf(environment),
     databasePool: environment.DATABASE_POOL,
     drainSeconds: environment.DRAIN_SECONDS,
     host: environment.HOST,

@@ -6,6 +6,8 @@ import {
   readEnvironment,
   retention,
   sealing,
+  workLimits,
+  workLimitsOf,
 } from '@automation/environment'
 import { Type } from 'typebox'
 import { readCidr, readHost, readList, readPortRange } from './effects/outbound-settings.js'
@@ -21,6 +23,7 @@ export const Environment = Type.Object({
     description: 'number of jobs that run at a time, each with up to 50 events',
   }),
   ...retention,
+  ...workLimits,
   HOST: Type.String({ default: '127.0.0.1', description: 'address that the probes and /metrics listen on' }),
   PROBE_PORT: Type.Optional(
     Type.Integer({
@@ -82,6 +85,7 @@ export function readConfig(variables: Record<string, string | undefined> = proce
     databasePool: environment.DATABASE_POOL,
     concurrency: environment.WORKER_CONCURRENCY,
     retentionDays: environment.RETENTION_DAYS,
+    workLimits: workLimitsOf(environment),
     encryptionKey: environment.ENCRYPTION_KEY,
     mail: { smtpUrl: environment.SMTP_URL, from: environment.MAIL_FROM, directory: environment.MAIL_DIR },
     outbound: {

@@ -53,8 +53,10 @@ export function startWorker(
   const executor = new Executor({ queue, recorder, leases, gate, perform: effects.perform, metrics, log })
   const replies = new Replies(publisher, config.queuePrefix)
   const onQuarantine = () => metrics.quarantined.inc()
-  const events = new EventRunner({ database, recorder, executor, replies, log, tracing, onQuarantine })
-  const claims = new Claims(database)
+  const { workLimits } = config
+  const eventParts = { database, recorder, executor, replies, workLimits, log, tracing }
+  const events = new EventRunner({ ...eventParts, onQuarantine })
+  const claims = new Claims(database, workLimits)
   let jobs = 0
 
   const worker = new QueueWorker<JobData, void, JobName>(queueName, countJob, {

@@ -1,4 +1,5 @@
 import { executionIdOf, newId, openDatabase } from '@automation/database'
+import { Judging } from '@automation/engine'
 import type { Outcome as AnyOutcome, ExecutionRecord } from '@automation/ledger'
 import { countsOf } from '@automation/ledger'
 import t, { type Test } from 'tap'
@@ -73,6 +74,7 @@ function describeExecution(
       attention: null,
     },
     rule: { id: ruleId, name: 'Rule', version: 1, compiled: { conditions: [], actions: [] } },
+    judging: new Judging(clock),
     event,
     tasks: Array.from({ length: tasks }, (_, actionIndex) => ({
       actionIndex,

@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises'
 import { newId } from '@automation/database'
-import type { Effect } from '@automation/engine'
+import { type Effect, Judging } from '@automation/engine'
 import { openMetrics } from '@automation/telemetry'
 import t from 'tap'
 import { Executor } from '../src/calls/executor.js'
@@ -62,6 +62,7 @@ function newExecution(actions: object[]): Execution {
       attention: null,
     },
     rule,
+    judging: new Judging(Date.now()),
     event: { ...event, rulesVersion: 0, autoPauseAfter: null, crashes: 0 },
     tasks: [],
     emitted: [],

@@ -1,4 +1,4 @@
-import { type Condition, compileRule, ruleHolds } from '@automation/engine'
+import { type Condition, compileRule, Judging, ruleHolds } from '@automation/engine'
 import { Engine, type RuleProperties } from 'json-rules-engine'
 import type { Contest } from './contest.js'
 import { proveEqual } from './prove-equal.js'
@@ -67,7 +67,7 @@ async function contest(
   const rule = compileRule({ conditions, actions: [] })
   const peer = new Engine([peerRule])
   const now = Date.now()
-  const judge = (lead: Lead) => ruleHolds(rule, dataOf(lead), now)
+  const judge = (lead: Lead) => ruleHolds(rule, dataOf(lead), new Judging(now))
   const judgeByPeer = async (lead: Lead) => (await peer.run(dataOf(lead))).events.length === 1
   await proveEqual(name, [good, ...bad], judge, judgeByPeer)
 
@@ -80,7 +80,7 @@ async function contest(
         name: 'engine',
         run(times) {
           let held = 0
-          for (let n = 0; n < times; n++) if (ruleHolds(rule, leads[n % 64], now)) held++
+          for (let n = 0; n < times; n++) if (ruleHolds(rule, leads[n % 64], new Judging(now))) held++
           if (held !== times) throw new Error('A rule did not hold')
         },
       },

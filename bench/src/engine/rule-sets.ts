@@ -1,4 +1,4 @@
-import { type CompiledRule, compileRule, indexRules, ruleHolds } from '@automation/engine'
+import { type CompiledRule, compileRule, indexRules, Judging, ruleHolds } from '@automation/engine'
 import type { Contest } from './contest.js'
 import { proveEqual } from './prove-equal.js'
 
@@ -17,9 +17,11 @@ async function planRuleSet(size: number): Promise<Contest[]> {
   const now = Date.now()
   const events = Array.from({ length: 64 }, (_, n) => makeEvent((n * 37) % size))
   const findByIndex = (event: object) =>
-    index.findCandidates(event).filter((place) => ruleHolds(rules[place] as CompiledRule, event, now))
+    index
+      .findCandidates(event)
+      .filter((place) => ruleHolds(rules[place] as CompiledRule, event, new Judging(now)))
   const findByAll = (event: object) =>
-    [...rules.keys()].filter((place) => ruleHolds(rules[place] as CompiledRule, event, now))
+    [...rules.keys()].filter((place) => ruleHolds(rules[place] as CompiledRule, event, new Judging(now)))
 
   const name = `${size.toLocaleString('en-US')} rules`
   await proveEqual(name, [...events, makeEvent(size), {}], findByIndex, findByAll)
@@ -33,7 +35,7 @@ async function planRuleSet(size: number): Promise<Contest[]> {
           for (let n = 0; n < times; n++) {
             const event = events[n % 64] as object
             for (const place of index.findCandidates(event))
-              if (ruleHolds(rules[place] as CompiledRule, event, now)) found++
+              if (ruleHolds(rules[place] as CompiledRule, event, new Judging(now))) found++
           }
           checkFound(found, times)
         },
@@ -43,7 +45,7 @@ async function planRuleSet(size: number): Promise<Contest[]> {
         run(times) {
           let found = 0
           for (let n = 0; n < times; n++)
-            for (const rule of rules) if (ruleHolds(rule, events[n % 64], now)) found++
+            for (const rule of rules) if (ruleHolds(rule, events[n % 64], new Judging(now))) found++
           checkFound(found, times)
         },
       },

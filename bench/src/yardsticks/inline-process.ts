@@ -5,6 +5,7 @@ import {
   compileRule,
   findError,
   findNextAction,
+  Judging,
   type RuleDefinition,
   ruleHolds,
   settleAction,
@@ -105,7 +106,7 @@ async function readRules(workspaceId: string, trigger: string): Promise<Rule[]> 
 function runRule(rule: Rule, event: Event): Run {
   const startedAt = Date.now()
   const run: Run = { rule, executionId: null, startedAt, results: [], tasks: [], error: null }
-  if (!ruleHolds(rule.compiled, event.data, startedAt)) return run
+  if (!ruleHolds(rule.compiled, event.data, new Judging(startedAt))) return run
   run.executionId = executionIdOf({ id: event.id, ruleId: null }, rule.id)
   for (;;) {
     const action = findNextAction(rule.compiled, event.data, startedAt, run.results)

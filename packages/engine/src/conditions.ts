@@ -1,3 +1,4 @@
+import type { Judging } from './judging.js'
 import { findOperator } from './operators.js'
 import type { ConditionTrace } from './outcome.js'
 import { compilePath, readPath } from './path.js'
@@ -5,8 +6,8 @@ import type { Clause, Condition, RuleDefinition } from './rule.js'
 
 /** A condition made ready: `holds` is the fast way, `explain` the same verdict with its reasons. Neither throws. */
 export interface CompiledCondition {
-  holds(data: unknown, now: number): boolean
-  explain(data: unknown, now: number): ConditionTrace
+  holds(data: unknown, judging: Judging): boolean
+  explain(data: unknown, judging: Judging): ConditionTrace
   /** What has to be so for the condition to hold, each of them. There may be more to it. */
   readonly equalities: readonly Equality[]
 }
@@ -57,9 +58,9 @@ function compileGroup(group: 'all' | 'any' | 'not', conditions: readonly Conditi
   const children = conditions.map(compileCondition)
   const combine = combiners[group]
   return {
-    holds: (data, now) => combine(children, (child) => child.holds(data, now)),
-    explain(data, now) {
-      const traces = children.map((child) => child.explain(data, now))
+    holds: (data, judging) => combine(children, (child) => child.holds(data, judging)),
+    explain(data, judging) {
+      const traces = children.map((child) => child.explain(data, judging))
       return { group, children: traces, verdict: combine(traces, (trace) => trace.verdict) }
     },
     equalities: group === 'all' ? children.flatMap((child) => child.equalities) : [],
@@ -79,33 +80,69 @@ function compileClause(clause: Clause): CompiledCondition {
   if (!operator) throw new Error(`No operator: ${clause.operator}`)
   const path = compilePath(clause.field)
   const test = operator.compile(clause.value)
-  const holds = (data: unknown, now: number) => {
+  const holds = (data: unknown, judging: Judging) => {
     try {
-      return test(readPath(path, data), now)
+      return test(readPath(path, data), judging)
     } catch {
       // Only data that never was JSON comes here (a getter that throws): what cannot be read is missing.
-      return test(undefined, now)
+      return test(undefined, judging)
     }
   }
   return {
     holds,
-    explain: (data, now) => ({
-      field: clause.field,
-      operator: operator.name,
-      ...(operator.value && { expected: clause.value }),
-      ...readForTrace(() => readPath(path, data)),
-      verdict: holds(data, now),
-    }),
+    explain(data, judging) {
+      const verdict = holds(data, judging)
+      return {
+        field: clause.field,
+        operator: operator.name,
+        ...(operator.value && { expected: clause.value }),
+        ...readForTrace(() => readPath(path, data)),
+        verdict: verdict && judging.overrun === null,
+        ...(judging.fault !== null && { warning: judging.fault }),
+      }
+    },
     equalities: operator.findWanted
       ? [{ field: clause.field, wanted: operator.findWanted(clause.value) }]
       : [],
   }
 }
 
+/** How much of a value a trace shows, in characters and items: 50 clauses may name the same megabyte. */
+const maxActualLength = 1_000
+
+/** Copies the beginning of a value. Where something is left out, the copy has an ellipsis. */
+function clip(value: unknown, room: { left: number }): unknown {
+  if (typeof value === 'string') {
+    const end = Math.max(room.left, 0)
+    room.left -= value.length
+    return value.length > end ? `${value.slice(0, end)}…` : value
+  }
+  room.left--
+  if (Array.isArray(value)) {
+    const items: unknown[] = []
+    for (const item of value) {
+      if (room.left <= 0) return [...items, '…']
+      items.push(clip(item, room))
+    }
+    return items
+  }
+  if (typeof value !== 'object' || value === null) return value
+  const copy: Record<string, unknown> = Object.create(null)
+  for (const key of Object.keys(value)) {
+    if (room.left <= 0) {
+      copy['…'] = '…'
+      break
+    }
+    room.left -= key.length
+    copy[key] = clip((value as Record<string, unknown>)[key], room)
+  }
+  return copy
+}
+
 function readForTrace(read: () => unknown): { actual?: unknown } {
   try {
     const actual = read()
-    return actual === undefined ? {} : { actual }
+    return actual === undefined ? {} : { actual: clip(actual, { left: maxActualLength }) }
   } catch {
     return {}
   }

@@ -3,7 +3,7 @@ import type { ActionDefinition } from './actions/action-definition.js'
 import { actionDefinitions } from './actions/index.js'
 import { findOperator } from './operators.js'
 import { maxPathLength, parsePath } from './path.js'
-import { maxClauses, maxNesting, maxPlaceholders } from './rule.js'
+import { maxClauses, maxNesting, maxPatternSteps, maxPlaceholders } from './rule.js'
 import { compileTemplate } from './template.js'
 
 /** One thing that is wrong: where, as a path such as `actions[1].config.to`, and what. */
@@ -15,6 +15,8 @@ export interface Fault {
 interface Search {
   faults: Fault[]
   clauses: number
+  /** Of all patterns together: see patternSteps. */
+  patternSteps: number
   placeholders: number
 }
 
@@ -27,7 +29,7 @@ const maxConfigDepth = 32
  * reported together. Give it the whole definition, also on a partial update. Never throws.
  */
 export function findRuleFaults(definition: { conditions?: unknown; actions?: unknown }): Fault[] {
-  const search: Search = { faults: [], clauses: 0, placeholders: 0 }
+  const search: Search = { faults: [], clauses: 0, patternSteps: 0, placeholders: 0 }
   searchConditions(search, definition.conditions, 'conditions', 0)
   if (Array.isArray(definition.actions)) {
     for (const [index, action] of definition.actions.entries())
@@ -38,6 +40,12 @@ export function findRuleFaults(definition: { conditions?: unknown; actions?: unk
       search,
       'conditions',
       `must have at most ${maxClauses} clauses, counting those in the actions' when`,
+    )
+  if (search.patternSteps > maxPatternSteps)
+    report(
+      search,
+      'conditions',
+      `must have fewer or smaller patterns, counting those in the actions' when: together they may have ${maxPatternSteps} instructions, where \\p{…} counts three times`,
     )
   if (search.placeholders > maxPlaceholders)
     report(search, 'actions', `must have at most ${maxPlaceholders} placeholders in all`)
@@ -66,6 +74,8 @@ function searchCondition(search: Search, condition: unknown, field: string, dept
 
 function searchClause(search: Search, clause: Record<string, unknown>, field: string): void {
   search.clauses += 1
+  // To compile a pattern takes up to some milliseconds, so what is beyond a limit is not looked at.
+  if (search.clauses > maxClauses || search.patternSteps > maxPatternSteps) return
   const path = clause.field
   if (typeof path === 'string' && path !== '' && path.length <= maxPathLength && !parsePath(path))
     report(search, `${field}.field`, 'must be a field path such as lead.tags[0].name')
@@ -73,6 +83,7 @@ function searchClause(search: Search, clause: Record<string, unknown>, field: st
   if (!operator?.value || !Check(operator.value, clause.value)) return
   const fault = operator.findFault?.(clause.value)
   if (fault) report(search, `${field}.value`, fault)
+  else search.patternSteps += operator.patternSteps?.(clause.value) ?? 0
 }
 
 function searchAction(search: Search, action: unknown, field: string): void {

@@ -7,6 +7,7 @@ export { parseDuration } from './duration.js'
 export { EventType, eventTypes, isEventType, isServiceEvent } from './event-types.js'
 export { type Fault, findRuleFaults } from './faults.js'
 export { httpUrl } from './formats.js'
+export { Judging, type WorkLimits } from './judging.js'
 export {
   compileMailTemplate,
   escapeHtml,

@@ -1,9 +1,10 @@
 import { type Static, type TSchema, Type } from 'typebox'
 import { toNumber } from './comparison.js'
+import type { Judging } from './judging.js'
 import { parseTimestamp } from './timestamp.js'
 
-/** Judges one value of the event data (undefined when missing) at `now`, in epoch milliseconds. */
-export type Test = (actual: unknown, now: number) => boolean
+/** Judges one value of the event data, undefined when missing. One whose work grows with the value charges it to the judging. */
+export type Test = (actual: unknown, judging: Judging) => boolean
 
 export interface Operator {
   readonly name: string
@@ -13,6 +14,8 @@ export interface Operator {
   readonly value?: TSchema
   /** Says what is wrong with a value that fits the schema. */
   findFault?(value: unknown): string | undefined
+  /** The work of one character, where the value is a pattern. */
+  patternSteps?(value: unknown): number
   /** Called once per rule, with a value that has no fault. The test is false on a missing or mismatched value. */
   compile(value: unknown): Test
   /** Where the test holds for nothing but what equals one of a few scalars: those. rule-index.ts finds rules by them. */
@@ -24,6 +27,7 @@ interface Definition<Value extends TSchema> {
   aliases?: string[]
   value?: Value
   findFault?(value: Static<Value>): string | undefined
+  patternSteps?(value: Static<Value>): number
   compile(value: Static<Value>): Test
   findWanted?(value: Static<Value>): readonly unknown[]
 }
@@ -45,7 +49,7 @@ export function negate(
     aliases,
     compile(value) {
       const holds = positive.compile(value)
-      return (actual, now) => !holds(actual, now)
+      return (actual, judging) => !holds(actual, judging)
     },
   }
 }
@@ -78,7 +82,7 @@ export function compareTime(
     findFault,
     compile(text) {
       const parsed = parse(text) ?? Number.NaN
-      return (actual, now) => holds(parseTimestamp(actual), parsed, now)
+      return (actual, { now }) => holds(parseTimestamp(actual), parsed, now)
     },
   })
 }

@@ -56,6 +56,8 @@ export interface ClauseTrace {
   /** Absent when the data has no such field. */
   actual?: unknown
   verdict: boolean
+  /** Why the clause was not judged. */
+  warning?: string
 }
 
 // Written beside its schema for its recursion, as Condition is.
@@ -78,6 +80,7 @@ export const ConditionTrace = Type.Unsafe<ConditionTrace>({
     group: { enum: ['all', 'any', 'not'] },
     children: { type: 'array', items: ConditionTraceRef },
     verdict: { type: 'boolean' },
+    warning: { type: 'string', description: 'Why the clause was not judged' },
   },
 })
 

@@ -1,3 +1,4 @@
+import { Judging } from './judging.js'
 import type { ActionResult } from './outcome.js'
 import type { CompiledAction, CompiledRule, Plan, PlannedAction, ReadyAction } from './run.js'
 import { isReady, planAction } from './run.js'
@@ -28,12 +29,14 @@ export const skippedAfterFailure = 'an earlier action failed'
  *
  * @param startedAt epoch ms
  * @param results of the actions so far, by index; those that are settled here are added
+ * @param judging to it the work of each `when` is charged
  */
 export function findNextAction(
   rule: CompiledRule,
   data: unknown,
   startedAt: number,
   results: ActionResult[],
+  judging = new Judging(startedAt),
 ): ReadyAction | undefined {
   let at = startedAt
   let isStopped = false
@@ -42,7 +45,7 @@ export function findNextAction(
     if (result === undefined || isOpen(result)) {
       if (isStopped) result = skip(action, skippedAfterFailure)
       else {
-        const planned = planAction(action, data, at)
+        const planned = planAction(action, data, at, judging)
         if (isReady(planned)) return planned
         result = settleUnready(planned)
       }
@@ -84,10 +87,11 @@ export function findError(results: ActionResult[]): string | null {
 export function simulatePlan(plan: Plan) {
   const results = plan.actions.map(simulateAction)
   return {
-    success: !results.some(isFailure),
+    success: plan.fault === undefined && !results.some(isFailure),
     conditionsPassed: plan.conditionsPassed,
     actionsExecuted: 0,
     results,
+    ...(plan.fault !== undefined && { error: plan.fault }),
   }
 }
 

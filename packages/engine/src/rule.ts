@@ -9,6 +9,8 @@ export const maxActions = 20
 /** In one rule: its conditions and the `when` of its actions together. */
 export const maxClauses = 50
 export const maxNesting = 8
+/** Of all patterns of one rule together: to compile this many takes less than 50 ms. */
+export const maxPatternSteps = 5_000
 /** In the configs of one rule together. */
 export const maxPlaceholders = 200
 

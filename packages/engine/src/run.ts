@@ -3,6 +3,7 @@ import { type CompiledCondition, compileCondition } from './conditions.js'
 import { findConfigFault } from './config-fault.js'
 import { compileConfig } from './config-template.js'
 import { parseDuration } from './duration.js'
+import { Judging, type WorkLimits } from './judging.js'
 import type { Trace } from './outcome.js'
 import type { Retry } from './retry.js'
 import type { Action, RuleDefinition } from './rule.js'
@@ -31,6 +32,8 @@ export interface Plan {
   readonly conditionsPassed: boolean
   /** Empty when the conditions did not pass. */
   readonly actions: readonly PlannedAction[]
+  /** Why the conditions could not be judged. */
+  readonly fault?: string
 }
 
 interface Planned {
@@ -68,35 +71,48 @@ export function compileRule(definition: RuleDefinition): CompiledRule {
   }
 }
 
-/** Judges the conditions at `now` (epoch milliseconds). Never throws, on any data. */
-export function ruleHolds(rule: CompiledRule, data: unknown, now: number): boolean {
-  for (const condition of rule.conditions) if (!condition.holds(data, now)) return false
-  return true
+/**
+ * Judges the conditions of a rule, the next one for this event. Where `judging.fault` says afterwards that the work was used up,
+ * the rule was not judged, and the verdict is false. Never throws, on any data.
+ */
+export function ruleHolds(rule: CompiledRule, data: unknown, judging: Judging): boolean {
+  judging.beginRule()
+  for (const condition of rule.conditions) if (!condition.holds(data, judging)) return false
+  return judging.overrun === null
 }
 
-/** What a run that started `now` would do if nothing failed: each action is planned for its time. Never throws, on any data. */
-export function planRule(rule: CompiledRule, data: unknown, now: number): Plan {
-  if (!ruleHolds(rule, data, now)) return notPassed
+/**
+ * What an execution that started `now` (epoch ms) would do if nothing failed: each action is planned for its time. Never throws, on
+ * any data.
+ */
+export function planRule(rule: CompiledRule, data: unknown, now: number, limits?: WorkLimits): Plan {
+  const judging = new Judging(now, limits)
+  if (!ruleHolds(rule, data, judging))
+    return judging.fault === null ? notPassed : { ...notPassed, fault: judging.fault }
   const actions: PlannedAction[] = []
   let at = now
   for (const action of rule.actions) {
-    const planned = planAction(action, data, at)
+    const planned = planAction(action, data, at, judging)
     actions.push(planned)
     if (isReady(planned) && planned.type === 'WAIT') at += parseDuration(planned.config.duration) ?? 0
   }
   return { conditionsPassed: true, actions }
 }
 
-/** Tells why: each clause with what was expected and found. Slower than planRule, with the same verdicts. */
-export function explainRule(rule: CompiledRule, data: unknown, now: number): Trace {
-  const conditions = rule.conditions.map((condition) => condition.explain(data, now))
+/**
+ * Explains each clause: what it expected and found. Slower than planRule, with the same verdicts, as far as the work for one rule
+ * reaches; clauses beyond it are false and have a warning.
+ */
+export function explainRule(rule: CompiledRule, data: unknown, now: number, limits?: WorkLimits): Trace {
+  const judging = new Judging(now, limits)
+  const conditions = rule.conditions.map((condition) => condition.explain(data, judging))
   return {
     conditionsPassed: conditions.every((condition) => condition.verdict),
     conditions,
     actions: rule.actions.map(({ index, type, when }) => ({
       index,
       type,
-      ...(when && { when: when.explain(data, now) }),
+      ...(when && { when: when.explain(data, judging) }),
     })),
   }
 }
@@ -115,11 +131,21 @@ function compileAction(action: Action, index: number): CompiledAction {
 }
 
 /** Renders one action for a moment (epoch ms). Never throws, on any data. */
-export function planAction(action: CompiledAction, data: unknown, at: number): PlannedAction {
+export function planAction(
+  action: CompiledAction,
+  data: unknown,
+  at: number,
+  judging: Judging,
+): PlannedAction {
   const rendering: Rendering = { warnings: [], size: 0 }
   const { warnings } = rendering
-  if (action.when && !action.when.holds(data, at))
-    return { of: action, at, warnings, skipped: 'when did not hold' }
+  if (action.when) {
+    judging.now = at
+    const holds = action.when.holds(data, judging)
+    if (judging.fault !== null)
+      return { of: action, at, warnings, config: undefined, fault: `when: ${judging.fault}` }
+    if (!holds) return { of: action, at, warnings, skipped: 'when did not hold' }
+  }
   const config = action.config.render(data, rendering)
   const fault =
     rendering.size > maxRenderedLength

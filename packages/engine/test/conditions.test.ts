@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import t from 'tap'
 import { compileCondition, normaliseConditions, normaliseRule } from '../src/conditions.js'
+import { Judging } from '../src/judging.js'
 import { operators } from '../src/operators.js'
 import { compilePath, parsePath, readPath } from '../src/path.js'
 import type { Condition } from '../src/rule.js'
@@ -75,7 +76,7 @@ t.test('any condition judges any data, and its trace says the same', async () =>
   fc.assert(
     fc.property(condition, json, fc.integer(), (condition, data, now) => {
       const { holds, explain } = compileCondition(condition)
-      return holds(data, now) === explain(data, now).verdict
+      return holds(data, new Judging(now)) === explain(data, new Judging(now)).verdict
     }),
     { numRuns: 2000 },
   )
@@ -92,13 +93,19 @@ t.test('data that throws when it is read counts as missing', async (t) => {
       },
     }),
   }
-  t.equal(compileCondition({ field: 'a', operator: 'exists' }).holds(hostile, 0), false)
+  t.equal(compileCondition({ field: 'a', operator: 'exists' }).holds(hostile, new Judging(0)), false)
   t.equal(
-    compileCondition({ field: 'list', operator: 'contains_any', value: ['x'] }).holds(hostile, 0),
+    compileCondition({ field: 'list', operator: 'contains_any', value: ['x'] }).holds(
+      hostile,
+      new Judging(0),
+    ),
     false,
   )
-  t.equal(compileCondition({ field: 'list', operator: 'not_contains', value: 'x' }).holds(hostile, 0), true)
-  t.same(compileCondition({ field: 'a', operator: 'is_empty' }).explain(hostile, 0), {
+  t.equal(
+    compileCondition({ field: 'list', operator: 'not_contains', value: 'x' }).holds(hostile, new Judging(0)),
+    true,
+  )
+  t.same(compileCondition({ field: 'a', operator: 'is_empty' }).explain(hostile, new Judging(0)), {
     field: 'a',
     operator: 'is_empty',
     verdict: true,
@@ -108,7 +115,7 @@ t.test('data that throws when it is read counts as missing', async (t) => {
 t.test('groups combine as they are named', async (t) => {
   const yes = { field: 'a', operator: 'is_true' }
   const no = { field: 'a', operator: 'is_false' }
-  const judge = (condition: Condition) => compileCondition(condition).holds({ a: true }, 0)
+  const judge = (condition: Condition) => compileCondition(condition).holds({ a: true }, new Judging(0))
   t.equal(judge({ all: [yes, yes] }), true)
   t.equal(judge({ all: [yes, no] }), false)
   t.equal(judge({ any: [no, yes] }), true)
@@ -124,7 +131,7 @@ t.test('a trace shows what was expected and found', async (t) => {
       { field: 'x', operator: 'exists' },
     ],
   })
-  t.strictSame(explain({ lead: { score: 7 } }, 0), {
+  t.strictSame(explain({ lead: { score: 7 } }, new Judging(0)), {
     group: 'any',
     children: [
       { field: 'lead.score', operator: 'greater_than', expected: 80, actual: 7, verdict: false },
@@ -158,7 +165,11 @@ t.test(
         t.strictSame(normaliseConditions(once), once)
         return conditions.every((given, index) => {
           const normal = once[index]
-          return normal && compileCondition(given).holds(data, 0) === compileCondition(normal).holds(data, 0)
+          return (
+            normal &&
+            compileCondition(given).holds(data, new Judging(0)) ===
+              compileCondition(normal).holds(data, new Judging(0))
+          )
         })
       }),
       { numRuns: 200 },

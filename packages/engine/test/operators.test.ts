@@ -3,6 +3,7 @@ import t from 'tap'
 import { Type } from 'typebox'
 import { Check } from 'typebox/value'
 import { compileCondition } from '../src/conditions.js'
+import { Judging } from '../src/judging.js'
 import { findOperator, operators } from '../src/operators.js'
 import { maxSubjectLength } from '../src/pattern.js'
 
@@ -11,7 +12,7 @@ const missing = Symbol('missing')
 
 function judge(operator: string, value: unknown, actual: unknown): boolean {
   const data = actual === missing ? {} : { it: actual }
-  return compileCondition({ field: 'it', operator, value }).holds(data, now)
+  return compileCondition({ field: 'it', operator, value }).holds(data, new Judging(now))
 }
 
 // operator, value, what makes it true, what makes it false

@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import t from 'tap'
 import { findRuleFaults } from '../src/faults.js'
+import { Judging } from '../src/judging.js'
 import type { ActionResult } from '../src/outcome.js'
 import { type Effect, findError, findNextAction, isFailure, isOpen, settleAction } from '../src/progress.js'
 import type { Action, RuleDefinition } from '../src/rule.js'
@@ -191,7 +192,7 @@ t.test('whoever takes up a run, after any of its steps, comes to the same result
     fc.property(anyDefinition, anyData, outcomes, cut, open, (definition, data, outcomes, cut, open) => {
       fc.pre(findRuleFaults(definition).length === 0)
       const rule = compileRule(definition as RuleDefinition)
-      fc.pre(ruleHolds(rule, data, start))
+      fc.pre(ruleHolds(rule, data, new Judging(start)))
       const perform =
         (performed: number[]) =>
         ({ of, at, config }: ReadyAction): Effect => {

@@ -46,7 +46,7 @@ export type {
   TaskToCreate,
 } from './outcomes/execution-record.js'
 export { finishEvents, type Outcome } from './outcomes/finish-events.js'
-export type { FailingRule, FollowUps } from './outcomes/follow-ups.js'
+export { type FailingRule, type FollowUps, isToBePaused } from './outcomes/follow-ups.js'
 export { recordSteps, type Step } from './outcomes/record-steps.js'
 export { type Audit, auditLedger } from './reconciliation/reconcile.js'
 export { type FaultKind, faultKinds } from './reconciliation/slice.js'

@@ -1,7 +1,7 @@
 import type { ServiceEvent } from '@automation/access'
 import { type Administrator, type Change, changeWorkspace, listEntries } from '@automation/access'
 import type { Database, WorkspaceDatabase, WorkspaceTransaction } from '@automation/database'
-import { cancelWaiting, countsOf, markAutoPaused } from '@automation/ledger'
+import { cancelWaiting, countsOf, isToBePaused, markAutoPaused } from '@automation/ledger'
 
 /**
  * Changes a workspace's rules. All changes of rules use this function, and they happen one after another. It increments
@@ -28,7 +28,7 @@ export function changeRules<Result>(
 }
 
 /**
- * Deactivates rules that have failed as many times in a row as their workspace allows (`autoPauseAfter`), and marks them as needing
+ * Deactivates rules that have failed as many times in a row as they may (isToBePaused), and marks them as needing
  * attention, until somebody changes or activates them. Workers call this again while executions of a paused rule end. So the first
  * check takes no lock, and the check under the lock decides.
  *
@@ -65,13 +65,13 @@ async function findPausable(database: Pick<WorkspaceDatabase, 'rule'>, ruleIds: 
     where: { id: { in: ruleIds }, isActive: true },
     select: {
       id: true,
-      counters: { select: { consecutiveFailures: true, lastError: true } },
+      counters: { select: { consecutiveFailures: true, lastError: true, attentionReason: true } },
       workspace: { select: { autoPauseAfter: true } },
     },
   })
   return rules.flatMap(({ id, counters, workspace }) => {
     const failures = countsOf(counters).consecutiveFailures
-    const isPausable = failures >= (workspace.autoPauseAfter ?? Number.POSITIVE_INFINITY)
+    const isPausable = isToBePaused(failures, workspace.autoPauseAfter, counters?.attentionReason ?? null)
     return isPausable ? { id, failures, lastError: counters?.lastError ?? null } : []
   })
 }

@@ -40,6 +40,7 @@ export const ExecutionResult = Type.Object({
   actionsExecuted: Type.Integer({ minimum: 0 }),
   dryRun: Type.Boolean(),
   results: Type.Array(ActionResult),
+  error: Type.Optional(Type.String({ description: 'Why the conditions of the rule could not be judged' })),
 })
 export type ExecutionResult = Type.Static<typeof ExecutionResult>
 

@@ -16,14 +16,16 @@ import { type Execution, end, finish, suspend } from './execution.js'
  * @returns the next action that needs a call; undefined where the execution is finished or suspended
  */
 export function advance(execution: Execution): OutsideAction | undefined {
-  const { record, event } = execution
+  const { record, event, judging } = execution
   const { compiled } = execution.rule
+  if (record.finishedAt !== null) return undefined
   if ('fault' in compiled) {
     end(record, 'failed', compiled.fault)
     return undefined
   }
+  judging.beginRule()
   for (;;) {
-    const action = findNextAction(compiled, event.data, record.startedAt.getTime(), record.results)
+    const action = findNextAction(compiled, event.data, record.startedAt.getTime(), record.results, judging)
     if (action === undefined) {
       finish(record)
       return undefined

@@ -1,9 +1,9 @@
 import { createBatcher, type Database } from '@automation/database'
-import { isServiceEvent } from '@automation/engine'
+import { isServiceEvent, Judging, ruleHolds, type WorkLimits } from '@automation/engine'
 import { type ClaimedExecution, claimExecutions, type LoadedEvent, type Step } from '@automation/ledger'
 import { LRUCache } from 'lru-cache'
 import { findAddressee } from './addressee.js'
-import { type Execution, end } from './execution.js'
+import { type Execution, end, failUnjudged } from './execution.js'
 import { makeReady, type ReadyRule } from './ready-rule.js'
 
 const maxCompiled = 20_000
@@ -11,21 +11,24 @@ const maxCompiled = 20_000
 /** Claims executions that are due, and prepares them to be continued. */
 export class Claims {
   readonly #database: Database
+  readonly #workLimits: WorkLimits | undefined
   readonly #claim: (id: string) => Promise<ClaimedExecution | undefined>
   /** By rule and version. A version never changes, so it stays valid. */
   readonly #compiled = new LRUCache<string, ReadyRule>({ max: maxCompiled })
 
-  constructor(database: Database) {
+  constructor(database: Database, workLimits?: WorkLimits) {
     this.#database = database
+    this.#workLimits = workLimits
     this.#claim = createBatcher((ids) => claimExecutions(database, ids))
   }
 
   /** @returns undefined where the execution is not due: it is finished, cancelled, or another worker was faster */
   async claim(executionId: string): Promise<Step<Execution> | undefined> {
     const claimed = await this.#claim(executionId)
-    return (
-      claimed && { execution: continueClaimed(claimed, await this.#findRule(claimed)), lease: claimed.lease }
-    )
+    if (claimed === undefined) return undefined
+    const judging = new Judging(claimed.startedAt.getTime(), this.#workLimits)
+    const execution = continueClaimed(claimed, await this.#findRule(claimed), judging)
+    return { execution, lease: claimed.lease }
   }
 
   async #findRule(claimed: ClaimedExecution): Promise<ReadyRule | undefined> {
@@ -42,7 +45,11 @@ export class Claims {
 }
 
 /** @param rule undefined where it was deleted */
-function continueClaimed(claimed: ClaimedExecution, rule: ReadyRule | undefined): Execution {
+function continueClaimed(
+  claimed: ClaimedExecution,
+  rule: ReadyRule | undefined,
+  judging: Judging,
+): Execution {
   const { executionId: id, ruleId, ruleVersion, results, startedAt, lease, interruptions } = claimed
   const execution: Execution = {
     record: {
@@ -61,13 +68,22 @@ function continueClaimed(claimed: ClaimedExecution, rule: ReadyRule | undefined)
       attention: null,
     },
     rule: rule ?? { id: ruleId, name: '', version: ruleVersion, compiled: { fault: '' } },
+    judging,
     event: eventOf(claimed),
     tasks: [],
     emitted: [],
   }
   const reason = findCancellation(claimed, rule)
   if (reason !== undefined) end(execution.record, 'cancelled', reason)
+  else if (results.length === 0) judgeAgain(execution)
   return execution
+}
+
+/** An execution without any result may have failed before its conditions were judged (failUnjudged), and may have been retried. */
+function judgeAgain({ rule: { compiled }, record, event, judging }: Execution): void {
+  if ('fault' in compiled || ruleHolds(compiled, event.data, judging)) return
+  if (judging.fault === null) end(record, 'cancelled', 'The conditions do not hold')
+  else failUnjudged(record, judging)
 }
 
 /** Why a claimed execution is not continued. A rule that was executed by hand runs active or not. */

@@ -1,4 +1,5 @@
 import { createBatcher, type Database } from '@automation/database'
+import type { WorkLimits } from '@automation/engine'
 import { type LoadedEvent, loadEvents } from '@automation/ledger'
 import type { EventPointer, EventsJobData } from '@automation/queue'
 import type { Span, Tracing } from '@automation/telemetry'
@@ -18,6 +19,7 @@ export interface EventParts {
   recorder: Recorder
   executor: Executor
   replies: Replies
+  workLimits: WorkLimits
   log: Logger
   tracing: Tracing | undefined
   onQuarantine: () => void
@@ -75,9 +77,9 @@ export class EventRunner {
   }
 
   async #execute(event: LoadedEvent, replyTo: string | undefined, span?: Span): Promise<void> {
-    const { recorder, executor, replies, log } = this.#parts
+    const { recorder, executor, replies, workLimits, log } = this.#parts
     const set = await this.#findSet(event)
-    const executions = beginExecutions(set, event)
+    const executions = beginExecutions(set, event, workLimits)
     traceExecutions(span, executions)
     const calls = executor.begin(executions)
     const left = new Set(calls)

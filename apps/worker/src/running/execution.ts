@@ -1,5 +1,5 @@
 import { executionIdOf } from '@automation/database'
-import { findError, ruleHolds } from '@automation/engine'
+import { findError, Judging, ruleHolds, type WorkLimits } from '@automation/engine'
 import type { ExecutionRecord, LoadedEvent, RecordableExecution } from '@automation/ledger'
 import type { Span } from '@automation/telemetry'
 import type { ReadyRule } from './ready-rule.js'
@@ -8,6 +8,8 @@ import type { RuleSet } from './rule-set.js'
 /** An execution in this worker's hands: what is stored of it, and what only a worker has. */
 export interface Execution extends RecordableExecution {
   readonly rule: ReadyRule
+  /** What its conditions may still cost. The executions of an event share it. */
+  readonly judging: Judging
   /** The span of what this worker does of it. */
   span?: Span
   /** The traceparent of its first span, in whatever process that was. */
@@ -15,22 +17,41 @@ export interface Execution extends RecordableExecution {
 }
 
 /**
- * Judges the conditions and begins the executions of the rules that match, in their order. A rule that does not compile fails by
- * itself and affects no other rule.
+ * Judges the conditions and begins the executions of the rules that match, in their order. A rule that does not compile, and one
+ * whose conditions need too much work, fails by itself: its execution says why.
  */
-export function beginExecutions({ rules, findCandidates }: RuleSet, event: LoadedEvent): Execution[] {
+export function beginExecutions(
+  { rules, findCandidates }: RuleSet,
+  event: LoadedEvent,
+  limits?: WorkLimits,
+): Execution[] {
   const startedAt = new Date()
-  const now = startedAt.getTime()
+  const judging = new Judging(startedAt.getTime(), limits)
   const executions: Execution[] = []
   for (const index of findCandidates(event.data)) {
     const rule = rules[index]
-    if (rule && ('fault' in rule.compiled || ruleHolds(rule.compiled, event.data, now)))
-      executions.push(beginExecution(rule, event, startedAt))
+    if (rule === undefined) continue
+    if ('fault' in rule.compiled || ruleHolds(rule.compiled, event.data, judging))
+      executions.push(beginExecution(rule, event, startedAt, judging))
+    else if (judging.fault !== null) executions.push(beginUnjudged(rule, event, startedAt, judging))
   }
   return executions
 }
 
-function beginExecution(rule: ReadyRule, event: LoadedEvent, startedAt: Date): Execution {
+/** An execution that fails without any action. Retried, it is judged again. */
+function beginUnjudged(rule: ReadyRule, event: LoadedEvent, startedAt: Date, judging: Judging): Execution {
+  const execution = beginExecution(rule, event, startedAt, judging)
+  failUnjudged(execution.record, judging)
+  return execution
+}
+
+export function failUnjudged(record: ExecutionRecord, judging: Judging): void {
+  // The work of an event is that of all its rules: this one may be innocent.
+  if (judging.overrun === 'rule') record.attention = 'work_budget'
+  end(record, 'failed', judging.fault)
+}
+
+function beginExecution(rule: ReadyRule, event: LoadedEvent, startedAt: Date, judging: Judging): Execution {
   return {
     record: {
       id: executionIdOf(event, rule.id),
@@ -48,6 +69,7 @@ function beginExecution(rule: ReadyRule, event: LoadedEvent, startedAt: Date): E
       attention: null,
     },
     rule,
+    judging,
     event,
     tasks: [],
     emitted: [],

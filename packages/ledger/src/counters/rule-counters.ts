@@ -21,7 +21,7 @@ export async function lockCounters(
     ORDER BY rule_id FOR UPDATE`)
 }
 
-/** Notes that rules were paused because they kept failing. */
+/** Notes that rules were paused because they kept failing. A reason that says why they failed stays. */
 export async function markAutoPaused(
   transaction: WorkspaceTransaction,
   workspaceId: string,
@@ -29,7 +29,13 @@ export async function markAutoPaused(
 ): Promise<void> {
   await lockCounters(transaction, workspaceId, ruleIds)
   const data = { attentionReason: 'auto_paused', attentionAt: new Date() }
-  await transaction.ruleCounters.updateMany({ where: { ruleId: { in: ruleIds } }, data })
+  await transaction.ruleCounters.updateMany({
+    where: {
+      ruleId: { in: ruleIds },
+      OR: [{ attentionReason: null }, { attentionReason: { not: 'work_budget' } }],
+    },
+    data,
+  })
 }
 
 /**

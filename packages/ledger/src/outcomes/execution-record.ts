@@ -23,7 +23,7 @@ export interface ExecutionRecord {
   /** How many workers in a row have ended while they called or advanced it. */
   readonly interruptions: number
   /** What somebody should look at. */
-  attention: 'unknown_outcome' | 'event_loop' | null
+  attention: 'unknown_outcome' | 'event_loop' | 'work_budget' | null
 }
 
 /** An execution with its event, and the effects since it was last recorded: they are committed with it. */

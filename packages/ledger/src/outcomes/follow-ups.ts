@@ -24,7 +24,7 @@ export interface ReturnedRow {
 export interface FollowUps {
   /** Events for subscriptions, which have no job yet. */
   deliveries: Pick<NewEvent, 'id' | 'workspaceId' | 'ruleId'>[]
-  /** Rules that have failed as often in a row as their workspaces allow. */
+  /** Rules that have failed as often in a row as they may. */
   failingRules: FailingRule[]
 }
 
@@ -37,14 +37,34 @@ export function pickIds(rows: ReturnedRow[], wanted: ReturnedRow['what']): Set<s
   return new Set(rows.flatMap(({ what, id }) => (what === wanted ? id : [])))
 }
 
+/** A rule that needs too much work costs every other tenant, so it is paused, whatever its workspace allows. */
+const overrunsBeforePause = 3
+
+/**
+ * @param failures of the rule, in a row
+ * @param autoPauseAfter of its workspace; null: never
+ * @param attention of its last execution that needed some
+ */
+export function isToBePaused(
+  failures: number,
+  autoPauseAfter: number | null,
+  attention: string | null,
+): boolean {
+  const limit = autoPauseAfter ?? Number.POSITIVE_INFINITY
+  return failures >= (attention === 'work_budget' ? Math.min(limit, overrunsBeforePause) : limit)
+}
+
 /** @returns undefined where nothing follows, as after almost every commit */
 export function readFollowUps(rows: ReturnedRow[], executions: RecordableExecution[]): FollowUps | undefined {
   const deliveries = rows.filter(({ what }) => what === 'delivery')
   const failing = rows.filter(({ what }) => what === 'failing')
   if (deliveries.length === 0 && failing.length === 0) return undefined
   const limits = new Map(executions.map(({ event }) => [event.workspaceId, event.autoPauseAfter]))
-  const failingRules = failing.filter(
-    ({ workspaceId, failures }) => failures >= (limits.get(workspaceId) ?? Number.POSITIVE_INFINITY),
+  const overrun = new Set(
+    executions.filter(({ record }) => record.attention === 'work_budget').map(({ record }) => record.ruleId),
+  )
+  const failingRules = failing.filter(({ workspaceId, ruleId, failures }) =>
+    isToBePaused(failures, limits.get(workspaceId) ?? null, overrun.has(ruleId) ? 'work_budget' : null),
   )
   return { deliveries, failingRules }
 }

@@ -1,11 +1,15 @@
+import type { WorkLimits } from '@automation/engine'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { listRoutes } from './list.js'
 import { readRoutes } from './read.js'
 import { retryRoutes } from './retry.js'
 
 /** What rules did: look it up, and do again what failed. */
-export const executionRoutes: FastifyPluginAsyncTypebox = async (app) => {
+export const executionRoutes: FastifyPluginAsyncTypebox<{ workLimits: WorkLimits }> = async (
+  app,
+  { workLimits },
+) => {
   await app.register(listRoutes)
-  await app.register(readRoutes)
+  await app.register(readRoutes, { workLimits })
   await app.register(retryRoutes)
 }

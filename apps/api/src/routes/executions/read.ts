@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises'
 import { isUuid, type Prisma, type WorkspaceDatabase } from '@automation/database'
 import {
   type ActionResult,
@@ -6,6 +7,7 @@ import {
   isServiceEvent,
   type RuleDefinition,
   Trace,
+  type WorkLimits,
 } from '@automation/engine'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
@@ -19,7 +21,10 @@ const ExplainedExecution = Type.Object(
   { title: 'Execution' },
 )
 
-export const readRoutes: FastifyPluginAsyncTypebox = async (app) => {
+export const readRoutes: FastifyPluginAsyncTypebox<{ workLimits: WorkLimits }> = async (
+  app,
+  { workLimits },
+) => {
   app.get('/:id', {
     config: { role: 'viewer' },
     schema: {
@@ -48,7 +53,7 @@ export const readRoutes: FastifyPluginAsyncTypebox = async (app) => {
       return {
         ...presentRow(row),
         ...executionResultOf({ ruleId, executionId, status, error, results }),
-        ...(query.explain === true ? { trace: await explainExecution(database, row) } : {}),
+        ...(query.explain === true ? { trace: await explainExecution(database, row, workLimits) } : {}),
       }
     },
   })
@@ -100,6 +105,7 @@ function errorOfUnstarted({ type }: AddressedEvent, status: Execution['status'])
 async function explainExecution(
   database: WorkspaceDatabase,
   { ruleId, ruleVersion: version, eventId, startedAt }: ExecutionRow,
+  limits: WorkLimits,
 ): Promise<Trace | null> {
   const [definition, event] = await Promise.all([
     database.ruleVersion.findUnique({ where: { ruleId_version: { ruleId, version } } }),
@@ -107,7 +113,9 @@ async function explainExecution(
   ])
   if (definition === null || event === null) return null
   try {
-    return explainRule(compileRule(definition as unknown as RuleDefinition), event.data, startedAt.getTime())
+    const rule = compileRule(definition as unknown as RuleDefinition)
+    await setImmediate()
+    return explainRule(rule, event.data, startedAt.getTime(), limits)
   } catch {
     // It did not compile then either: the run's own error says so.
     return null

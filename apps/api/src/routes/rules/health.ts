@@ -25,9 +25,9 @@ const AttentionItem = Type.Object(
     failureCount: Type.Integer(),
     lastError: Type.String(),
     lastFailureAt: Timestamp,
-    reason: Type.Enum(['failures', 'unknown_outcome', 'event_loop', 'auto_paused'], {
+    reason: Type.Enum(['failures', 'unknown_outcome', 'event_loop', 'work_budget', 'auto_paused'], {
       description:
-        'failures: the rule fails often, or its latest executions failed. unknown_outcome: it is unknown whether a call was made. event_loop: a chain of emitted events reached its limit. auto_paused: the service switched the rule off because of its failures.',
+        'failures: the rule fails often, or its latest executions failed. unknown_outcome: it is unknown whether a call was made. event_loop: a chain of emitted events reached its limit. work_budget: the conditions need more work than one rule may cost; after three such events in a row the service switches the rule off. auto_paused: the service switched the rule off because of its failures.',
     }),
     since: Timestamp,
   },
@@ -121,7 +121,7 @@ function judge(counters: Candidate, recently: Date): Judged | undefined {
   const { attentionReason, attentionAt } = counters
   if (attentionReason !== null && attentionAt !== null) {
     const reason = attentionReason as Exclude<AttentionItem['reason'], 'failures'>
-    if (reason === 'auto_paused' || attentionAt >= recently)
+    if (reason === 'auto_paused' || reason === 'work_budget' || attentionAt >= recently)
       return tell(counters, reason, attentionAt, sentences[reason])
   }
   return failsOften(counters) ? tell(counters, 'failures', counters.lastFailureAt ?? recently, '') : undefined
@@ -131,6 +131,7 @@ function judge(counters: Candidate, recently: Date): Judged | undefined {
 const sentences = {
   unknown_outcome: 'A worker died during a call: nobody knows whether it was made',
   event_loop: 'An event was not emitted: events that cause events came to their limit',
+  work_budget: 'The conditions need more work than one rule may cost',
   auto_paused: 'The rule was paused: it failed too many times in a row',
 }
 

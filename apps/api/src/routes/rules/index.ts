@@ -1,3 +1,4 @@
+import type { WorkLimits } from '@automation/engine'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { batchRoutes } from './batch.js'
 import { healthRoutes } from './health.js'
@@ -7,10 +8,10 @@ import { versionRoutes } from './versions.js'
 import { writeRoutes } from './write.js'
 
 /** The eleven endpoints of the rules, those of their versions, and events by the batch. */
-export const ruleRoutes: FastifyPluginAsyncTypebox<{ bodyLimitBytes: number }> = async (
-  app,
-  { bodyLimitBytes },
-) => {
+export const ruleRoutes: FastifyPluginAsyncTypebox<{
+  bodyLimitBytes: number
+  workLimits: WorkLimits
+}> = async (app, { bodyLimitBytes, workLimits }) => {
   await app.register(async (definitions) => {
     // Rules are recursive and were checked when they were saved: plain JSON is both right and simple here.
     definitions.setSerializerCompiler(() => JSON.stringify)
@@ -19,6 +20,6 @@ export const ruleRoutes: FastifyPluginAsyncTypebox<{ bodyLimitBytes: number }> =
     await definitions.register(versionRoutes)
   })
   await app.register(healthRoutes)
-  await app.register(runRoutes)
+  await app.register(runRoutes, { workLimits })
   await app.register(batchRoutes)
 }

@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises'
 import { newId } from '@automation/database'
 import {
   compileRule,
@@ -7,6 +8,7 @@ import {
   type RuleDefinition,
   simulatePlan,
   Trace,
+  type WorkLimits,
 } from '@automation/engine'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
@@ -30,7 +32,10 @@ const ExplainedResult = Type.Object(
   { title: 'ExecutionResult' },
 )
 
-export const runRoutes: FastifyPluginAsyncTypebox = async (app) => {
+export const runRoutes: FastifyPluginAsyncTypebox<{ workLimits: WorkLimits }> = async (
+  app,
+  { workLimits },
+) => {
   app.post('/:id/execute', {
     config: { role: ({ body }) => (isDryRun(body) ? 'viewer' : 'operator') },
     schema: {
@@ -62,7 +67,10 @@ export const runRoutes: FastifyPluginAsyncTypebox = async (app) => {
         if (response === undefined) throw refusals.ruleNotFound()
         return sendStored(reply, response)
       }
-      if (isDryRun(body)) return dryRun(rule as unknown as RuleDefinition, body.data, query.explain === true)
+      if (isDryRun(body)) {
+        const definition = rule as unknown as RuleDefinition
+        return dryRun(definition, body.data, workLimits, query.explain === true)
+      }
       const event = {
         id: newId(),
         workspaceId: workspace.id,
@@ -115,12 +123,18 @@ const triggered: Presentation = {
   present: triggerResultOf,
 }
 
-/** The engine is pure, so a dry run needs neither queue nor worker: there is nothing that could be lost. */
-function dryRun(definition: RuleDefinition, data: object, isExplained: boolean) {
+/**
+ * The engine is pure, so a dry run needs neither queue nor worker: there is nothing that could be lost. Each of its steps is limited
+ * to some 50 ms, and other requests are served between them.
+ */
+async function dryRun(definition: RuleDefinition, data: object, limits: WorkLimits, isExplained: boolean) {
   const rule = compileRule(definition)
   const now = Date.now()
-  const outcome = { ...simulatePlan(planRule(rule, data, now)), dryRun: true }
-  return isExplained ? { ...outcome, trace: explainRule(rule, data, now) } : outcome
+  await setImmediate()
+  const outcome = { ...simulatePlan(planRule(rule, data, now, limits)), dryRun: true }
+  if (!isExplained) return outcome
+  await setImmediate()
+  return { ...outcome, trace: explainRule(rule, data, now, limits) }
 }
 
 function isDryRun(body: unknown): boolean {

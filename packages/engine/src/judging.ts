@@ -1,0 +1,74 @@
+/**
+ * The work of judging one rule, in units: a unit is one step of one instruction of a pattern, some 25 ns in the worst case. It counts
+ * what is done, not how long it takes, so a busy machine decides as an idle one does.
+ */
+export const defaultRuleWork = 2_000_000
+/** The work of judging all rules for one event, in the same units. */
+export const defaultEventWork = 6_000_000
+
+export interface WorkLimits {
+  /** Units for each rule. */
+  rule: number
+  /** Units for all rules of an event. */
+  event: number
+}
+
+export const defaultWorkLimits: WorkLimits = { rule: defaultRuleWork, event: defaultEventWork }
+
+/**
+ * One judging of event data: its moment, and the work that it may still cost. An operator whose work grows with the data charges it
+ * before or after it is done. When the work is used up, clauses are false and `overrun` says which limit it was: a verdict that
+ * was reached then is void.
+ *
+ * The limits keep one rule, whatever its patterns and data, from holding a process that serves others.
+ */
+export class Judging {
+  /** Epoch ms. The conditions of an action are judged later than those of its rule. */
+  now: number
+  /** The limit that was exceeded; null while none was. */
+  overrun: keyof WorkLimits | null = null
+  readonly #limits: WorkLimits
+  #eventLeft: number
+  #ruleLeft: number
+
+  constructor(now: number, limits: WorkLimits = defaultWorkLimits) {
+    this.now = now
+    this.#limits = limits
+    this.#eventLeft = limits.event
+    this.#ruleLeft = limits.rule
+  }
+
+  /** Begins to judge the next rule for the same event. */
+  beginRule(): void {
+    this.#ruleLeft = this.#limits.rule
+    this.overrun = null
+  }
+
+  /** @returns false, and notes the overrun, where less work than this is left */
+  affords(units: number): boolean {
+    if (units > this.#ruleLeft) this.overrun = 'rule'
+    else if (units > this.#eventLeft) this.overrun ??= 'event'
+    return this.overrun === null
+  }
+
+  charge(units: number): void {
+    this.#ruleLeft -= units
+    this.#eventLeft -= units
+  }
+
+  /** Charges work that is about to be done. @returns false where it must not be done */
+  spend(units: number): boolean {
+    if (!this.affords(units)) return false
+    this.charge(units)
+    return true
+  }
+
+  /** Why a rule could not be judged; null where it was. */
+  get fault(): string | null {
+    if (this.overrun === null) return null
+    const limit = this.#limits[this.overrun]
+    return this.overrun === 'rule'
+      ? `The conditions need more work than one rule may cost (RULE_WORK: ${limit} units)`
+      : `The rules of this event need more work than one event may cost (EVENT_WORK: ${limit} units)`
+  }
+}

@@ -1,0 +1,161 @@
+import t from 'tap'
+import { compileCondition } from '../src/conditions.js'
+import { findRuleFaults } from '../src/faults.js'
+import { Judging } from '../src/judging.js'
+import { findNextAction, simulatePlan } from '../src/progress.js'
+import type { Condition } from '../src/rule.js'
+import { compileRule, explainRule, planRule, ruleHolds } from '../src/run.js'
+
+const task = { type: 'CREATE_TASK' as const, config: { title: 'Task' } }
+// Each text of these letters leads to new states, so the automaton of re2js helps nothing.
+const wide = '(?i)a[ab]{240}[cd]'
+const letters = textOf(20_000)
+
+/** A text of the letters a and b, from a fixed seed. */
+function textOf(length: number): string {
+  let state = 12_345
+  let text = ''
+  while (text.length < length) {
+    state = (state * 1_103_515_245 + 12_345) % 2_147_483_648
+    text += (state >> 16) & 1 ? 'a' : 'b'
+  }
+  return text
+}
+
+function holds(condition: Condition, data: object, judging: Judging): boolean {
+  return compileCondition(condition).holds(data, judging)
+}
+
+t.test(
+  'a pattern that could cost more than the work left is not tested: the rule is not judged',
+  async (t) => {
+    const judging = new Judging(0)
+    const conditions = [{ not: { field: 'text', operator: 'matches', value: wide } }]
+    const rule = compileRule({ conditions, actions: [task] })
+    t.equal(ruleHolds(rule, { text: letters }, judging), false, 'not even by a negation')
+    t.equal(judging.overrun, 'rule')
+    t.match(judging.fault, /RULE_WORK: 2000000 units/)
+    t.equal(ruleHolds(rule, { text: 'short' }, judging), true, 'the next judging begins with all of it')
+    t.equal(judging.fault, null)
+  },
+)
+
+t.test('patterns that build their automaton anew for each text are charged for every step', async (t) => {
+  const judging = new Judging(0, { rule: 1e12, event: 1e12 })
+  let tests = 0
+  const limited = new Judging(0)
+  limited.beginRule()
+  while (limited.fault === null && tests < 100) {
+    holds(
+      { field: 'text', operator: 'matches', value: wide },
+      { text: letters.slice(tests, 4_000 + tests) },
+      limited,
+    )
+    tests++
+  }
+  t.ok(tests <= 4, `${tests} tests of 4,000 characters use up what a rule may cost`)
+  judging.beginRule()
+})
+
+t.test('a pattern that has built its automaton is charged for the characters alone', async (t) => {
+  const judging = new Judging(0)
+  judging.beginRule()
+  const value = '(?i)(refund|cancel|angry|complaint|lawyer|broken|late|damage|return|chargeback|terrible)'
+  const compiled = compileCondition({ field: 'text', operator: 'matches', value })
+  const text = 'a long message about nothing in particular, '.repeat(30)
+  for (let n = 0; n < 1_000; n++) t.equal(compiled.holds({ text }, judging) || judging.fault !== null, false)
+  t.equal(judging.fault, null, '1.3 million characters, where each would have cost 90 units')
+})
+
+t.test('the work of all rules of an event is limited, too', async (t) => {
+  const judging = new Judging(0, { rule: 10_000, event: 25_000 })
+  const rule = compileRule({
+    conditions: [{ field: 'list', operator: 'contains', value: 'x' }],
+    actions: [task],
+  })
+  const data = { list: Array.from({ length: 9_000 }, () => 'y') }
+  const overruns = [1, 2, 3].map(() => {
+    ruleHolds(rule, data, judging)
+    return judging.overrun
+  })
+  t.same(overruns, [null, null, 'event'])
+  t.match(judging.fault, /EVENT_WORK: 25000 units/)
+})
+
+t.test('lists, and long texts that are sought in long texts, are charged', async (t) => {
+  const cases: [Condition, object][] = [
+    [{ field: 'list', operator: 'contains_all', value: ['x'] }, { list: Array(300_000).fill(1) }],
+    [{ field: 'list', operator: 'contains_any', value: ['x'] }, { list: Array(2_100_000).fill(1) }],
+    [
+      // V8 compares nearly every character at every place of such texts.
+      { field: 'text', operator: 'contains', value: `${'a'.repeat(4_999)}b${'a'.repeat(5_000)}` },
+      { text: 'a'.repeat(1_000_000) },
+    ],
+    [
+      {
+        field: 'text',
+        operator: 'contains_any',
+        value: Array.from({ length: 100 }, (_, n) => `${'a'.repeat(99)}b${n}`),
+      },
+      { text: 'a'.repeat(100_000) },
+    ],
+  ]
+  for (const [condition, data] of cases) {
+    const judging = new Judging(0)
+    const startedAt = performance.now()
+    t.equal(holds(condition, data, judging), false)
+    t.equal(judging.overrun, 'rule', JSON.stringify(condition).slice(0, 60))
+    t.ok(performance.now() - startedAt < 2_000, 'and never begun, or soon given up')
+  }
+})
+
+t.test('a trace shows the clauses that were not judged, and the beginning of long values', async (t) => {
+  const rule = compileRule({
+    conditions: [
+      { field: 'text', operator: 'exists' },
+      { field: 'text', operator: 'not_matches', value: wide },
+      { field: 'list', operator: 'is_empty' },
+      { field: 'deep', operator: 'exists' },
+    ],
+    actions: [task],
+  })
+  const data = { text: letters, list: Array(5_000).fill('item'), deep: { a: { b: 'c'.repeat(5_000) }, d: 1 } }
+  const { conditionsPassed, conditions } = explainRule(rule, data, 0)
+  t.equal(conditionsPassed, false)
+  const [first, second] = conditions
+  t.match(first, { verdict: true })
+  t.match(second, { verdict: false, warning: /RULE_WORK/ })
+  t.ok(JSON.stringify(conditions).length < 8_000, 'an excerpt of each value')
+  t.match(JSON.stringify(conditions), /…/)
+})
+
+t.test('a dry run says that the conditions could not be judged', async (t) => {
+  const rule = compileRule({
+    conditions: [{ field: 'text', operator: 'matches', value: wide }],
+    actions: [task],
+  })
+  const outcome = simulatePlan(planRule(rule, { text: letters }, 0))
+  t.match(outcome, { success: false, conditionsPassed: false, results: [], error: /RULE_WORK/ })
+})
+
+t.test('an action whose `when` needs too much work fails', async (t) => {
+  const when = { field: 'text', operator: 'not_matches', value: wide }
+  const rule = compileRule({ conditions: [], actions: [{ ...task, when }] })
+  const results: Parameters<typeof findNextAction>[3] = []
+  t.equal(findNextAction(rule, { text: letters }, 0, results), undefined)
+  t.match(results, [{ status: 'failed', error: /^when: The conditions need more work/ }])
+})
+
+t.test('the patterns of one rule have a limit together, and what is beyond it costs nothing', async (t) => {
+  const clauses = (count: number, pattern: (n: number) => string) =>
+    Array.from({ length: count }, (_, n) => ({ field: 'text', operator: 'matches', value: pattern(n) }))
+  const faults = findRuleFaults({ conditions: clauses(12, (n) => `[ab]{${480 + n}}`), actions: [task] })
+  t.match(faults, [{ field: 'conditions', message: /5000 instructions/ }])
+  t.same(findRuleFaults({ conditions: clauses(10, (n) => `[ab]{${480 + n}}`), actions: [task] }), [])
+  const startedAt = process.cpuUsage()
+  t.match(findRuleFaults({ conditions: clauses(4_000, (n) => `\\p{L}{400}${n}`), actions: [task] }), [
+    { message: /at most 50 clauses/ },
+    { message: /5000 instructions/ },
+  ])
+  t.ok(process.cpuUsage(startedAt).user < 2_000_000, 'they would take 14 s to compile')
+})
