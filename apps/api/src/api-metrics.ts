@@ -54,6 +54,12 @@ export function createApiMetrics(metrics: Metrics) {
       'bucket',
       ['anonymous', 'authenticated', 'enterprise', 'webhooks'],
     ),
+    readsRefused: metrics.counters(
+      'automation_reads_refused_total',
+      'Queries refused by their limits: too_long (READ_TIMEOUT) or too_many (READS_PER_WORKSPACE)',
+      'reason',
+      ['too_long', 'too_many'],
+    ),
     deliveries: metrics.counters(
       'automation_webhook_deliveries_total',
       'Incoming webhook deliveries, each with one outcome',

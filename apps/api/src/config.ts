@@ -51,6 +51,24 @@ export const Environment = Type.Object({
     maximum: 200,
     description: 'connections to Postgres, a third of them for transactions, at least one of each kind',
   }),
+  READ_POOL: Type.Integer({
+    default: 4,
+    minimum: 1,
+    maximum: 100,
+    description: 'connections to Postgres for the queries of callers, such as lists; opened when needed',
+  }),
+  READS_PER_WORKSPACE: Type.Integer({
+    default: 2,
+    minimum: 1,
+    maximum: 100,
+    description: 'queries of one workspace at a time; 32 more wait for up to 10 s',
+  }),
+  READ_TIMEOUT: Type.Integer({
+    default: 2_000,
+    minimum: 100,
+    maximum: 60_000,
+    description: 'milliseconds that a query of a caller may take',
+  }),
   DRAIN_SECONDS: Type.Integer({
     default: 0,
     minimum: 0,
@@ -70,6 +88,11 @@ export function readConfig(variables: Record<string, string | undefined> = proce
     retentionDays: environment.RETENTION_DAYS,
     workLimits: workLimitsOf(environment),
     databasePool: environment.DATABASE_POOL,
+    reads: {
+      pool: environment.READ_POOL,
+      perWorkspace: environment.READS_PER_WORKSPACE,
+      timeoutMs: environment.READ_TIMEOUT,
+    },
     drainSeconds: environment.DRAIN_SECONDS,
     host: environment.HOST,
     port: environment.PORT,

@@ -31,6 +31,11 @@ export const refusals = {
     new Refusal(400, 'Header Idempotency-Key must be 1 to 255 printable ASCII characters'),
   keyOfBatch: () =>
     new Refusal(400, 'A batch takes no Idempotency-Key: give each of its events an idempotencyKey'),
+  readTooLong: () =>
+    new Refusal(
+      400,
+      'The query took longer than READ_TIMEOUT allows: narrow it, for example by a time range or a smaller limit',
+    ),
   workspaceRequired: () => new Refusal(400, 'Header x-workspace-id must be a workspace UUID'),
   staleTimestamp: () => new Refusal(401, 'Timestamp is outside the accepted window'),
   authenticationRequired: () => new Refusal(401, 'Authentication required'),
@@ -60,5 +65,9 @@ export const refusals = {
     refusals.invalid([{ field: 'Idempotency-Key', message: 'Was used with another request' }]),
   rateLimited: (retryAfterSeconds: number) =>
     new Refusal(429, 'Rate limit exceeded', { 'retry-after': String(retryAfterSeconds) }),
+  tooManyReads: () =>
+    new Refusal(429, 'Too many queries of this workspace at a time (READS_PER_WORKSPACE)', {
+      'retry-after': '1',
+    }),
   unavailable: () => new Refusal(503, 'Service temporarily unavailable', { 'retry-after': '1' }),
 }

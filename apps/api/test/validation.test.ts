@@ -1111,7 +1111,7 @@ t.test('Postgres away is a 503 with Retry-After, once there is nothing else to s
 
 t.test('a fault of ours is a 500 that tells the request’s id and nothing else', async (t) => {
   const broken = await startApi(t)
-  broken.app.database.forWorkspace = () => {
+  broken.app.database.readsOf = () => {
     throw new Error('the secret is in here')
   }
   const { admin } = workspace.tokens

@@ -5,6 +5,8 @@ import pg from 'pg'
 const connectMs = 2_000
 /** How long (ms) a statement may take. This process measures it and, where it still works, the server. */
 const defaultStatementMs = 10_000
+/** How much later (ms) than the server this process gives up a read. */
+const lateMs = 2_000
 /** How long (ms) a transaction may be idle between two statements before the server ends it. */
 const idleInTransactionMs = 10_000
 
@@ -21,6 +23,12 @@ const idleInTransactionMs = 10_000
  */
 export function openConnections(url: string, size: number, statementMs = defaultStatementMs): pg.Pool {
   return keepClean(new pg.Pool(settingsOf(url, size, statementMs)))
+}
+
+/** Opens a pool for reads. The server cancels one that takes too long, and the connection stays: only then the fault is the query's. */
+export function openReads(url: string, size: number, statementMs: number): pg.Pool {
+  const settings = settingsOf(url, size, statementMs)
+  return keepClean(new pg.Pool({ ...settings, query_timeout: statementMs + lateMs }))
 }
 
 /**

@@ -4,6 +4,12 @@ import { Prisma } from './generated/client.js'
 /** Earlier work took longer than a caller should wait. */
 export class DatabaseBusy extends Error {}
 
+/** A workspace's own reads take all that it may have. */
+export class TooMuchAtOnce extends Error {}
+
+/** A read took longer than it may. Another attempt cannot help, unless it asks for less. */
+export class ReadTooLong extends Error {}
+
 /** True where Postgres refused the data itself (SQLSTATE classes 22 and 23). Another attempt with the same row cannot help. */
 export function isRowFault(error: unknown): boolean {
   return /^2[23]/.test(causeOf(error).sqlState)

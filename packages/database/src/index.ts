@@ -7,6 +7,8 @@ export {
   isRowFault,
   isStatementCancelled,
   isTableMissing,
+  ReadTooLong,
+  TooMuchAtOnce,
 } from './database-errors.js'
 export { escapeLike } from './escape-like.js'
 export { Prisma } from './generated/client.js'
@@ -30,6 +32,7 @@ export { diffSchemas, listMigrations, migrate } from './migrate.js'
 export {
   type Database,
   openDatabase,
+  type ReadLimits,
   type UnscopedSql,
   type WorkspaceDatabase,
   type WorkspaceTransaction,

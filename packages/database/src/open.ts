@@ -1,6 +1,8 @@
 import { PrismaPg } from '@prisma/adapter-pg'
 import type pg from 'pg'
-import { openConnections, openTransactions } from './connections.js'
+import { openConnections, openReads, openTransactions } from './connections.js'
+import { isStatementCancelled, ReadTooLong } from './database-errors.js'
+import { FairSlots } from './fair-slots.js'
 import { type Prisma, PrismaClient } from './generated/client.js'
 
 export type WorkspaceDatabase = ReturnType<typeof scopeToWorkspace>
@@ -16,21 +18,45 @@ export type UnscopedSql = Pick<WorkspaceDatabase, '$queryRaw'>
 /** So short (ms) that a renewal without a response is repeated before the lease ends. */
 const urgentMs = 2_500
 
+/** What the reads of all workspaces may take together. */
+export interface ReadLimits {
+  /** Connections. */
+  pool: number
+  /** Of one workspace at a time. */
+  perWorkspace: number
+  /** How long (ms) one may take. */
+  timeoutMs: number
+}
+
+const defaultReads: ReadLimits = { pool: 4, perWorkspace: 2, timeoutMs: 2_000 }
+/** A page of a user interface asks for a handful of lists at a time. */
+const waitingReads = 32
+const waitingReadMs = 10_000
+
 /**
- * Opens the connections to Postgres, with Prisma on top. They are of three kinds, so that no kind waits for another:
+ * Opens the connections to Postgres, with Prisma on top. They are of four kinds, so that no kind waits for another:
  *
  *   statements     single statements of Prisma and `run`, which accept, load and record
  *   transactions   interactive transactions only
+ *   reads          the queries of tenants, whose work depends on their filters; opened when they are first needed
  *   urgent         one more connection, opened when it is first needed, for statements that must not wait for a free one
  *
  * @param url `postgresql://…`
  * @param poolSize concurrent statements and transactions; a third of them, at least one, is for transactions
  */
-export function openDatabase(url: string, poolSize: number) {
+export function openDatabase(url: string, poolSize: number, readLimits = defaultReads) {
   const transactionCount = Math.ceil(poolSize / 3)
   const statements = openConnections(url, Math.max(1, poolSize - transactionCount))
   const transactions = openTransactions(url, transactionCount, statements)
   const urgent = openConnections(url, 1, urgentMs)
+  const reads = openReads(url, readLimits.pool, readLimits.timeoutMs)
+  const readSlots = new FairSlots({
+    total: readLimits.pool,
+    perOwner: readLimits.perWorkspace,
+    waitingPerOwner: waitingReads,
+    timeoutMs: waitingReadMs,
+  })
+  let reader: PrismaClient | undefined
   const pools = [statements, transactions]
   const client = new PrismaClient({
     adapter: new PrismaPg(transactions, { statementNameGenerator: nameStatement }),
@@ -40,6 +66,14 @@ export function openDatabase(url: string, poolSize: number) {
     system: client,
     /** Adds the workspace to every operation on a model. Raw SQL is not scoped: UnscopedSql. */
     forWorkspace: (workspaceId: string) => scopeToWorkspace(client, workspaceId),
+    /**
+     * The same for a tenant's queries, on connections of their own. One that takes too long fails with ReadTooLong, and one of a
+     * workspace that has too many at a time with TooMuchAtOnce.
+     */
+    readsOf: (workspaceId: string) => {
+      reader ??= new PrismaClient({ adapter: new PrismaPg(reads) })
+      return scopeToWorkspace(takeTurns(reader, readSlots, workspaceId), workspaceId)
+    },
     /**
      * Runs a frequent statement without Prisma, which would serialize the parameters as JSON twice more and parse them once. Like
      * all SQL, it is not scoped to a workspace. Each connection prepares it once under its name, so its text must be constant.
@@ -60,7 +94,8 @@ export function openDatabase(url: string, poolSize: number) {
     }),
     async close(): Promise<void> {
       await client.$disconnect()
-      await Promise.all([...pools, urgent].map((pool) => pool.end()))
+      await reader?.$disconnect()
+      await Promise.all([...pools, reads, urgent].map((pool) => pool.end()))
     },
   }
 }
@@ -108,6 +143,23 @@ const workspaceColumn: Record<Prisma.ModelName, 'id' | 'workspaceId'> = {
   RuleSet: 'workspaceId',
   Execution: 'workspaceId',
   Task: 'workspaceId',
+}
+
+/** Queries wait here for their workspace's turn, and not for a connection. */
+function takeTurns(client: PrismaClient, slots: FairSlots, workspaceId: string): PrismaClient {
+  return client.$extends({
+    query: {
+      $allOperations: ({ args, query }) => slots.run(workspaceId, () => readInTime(() => query(args))),
+    },
+  }) as unknown as PrismaClient
+}
+
+async function readInTime<Result>(read: () => Promise<Result>): Promise<Result> {
+  try {
+    return await read()
+  } catch (error) {
+    throw isStatementCancelled(error) ? new ReadTooLong() : error
+  }
 }
 
 function scopeToWorkspace(client: PrismaClient, workspaceId: string) {

@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util'
 import type { Administrator } from '@automation/access'
 import { Prisma, type WorkspaceTransaction } from '@automation/database'
 import { cancelWaiting, clearAttention } from '@automation/ledger'
+import { refuseExcessBytes } from './create-rules.js'
 import { type RuleFields, type StoredRule, versionRowOf } from './rule-fields.js'
 
 /** A rule after saveRules. */
@@ -19,6 +20,7 @@ export interface Saved<Rule extends StoredRule = StoredRule> {
  * from 0.
  *
  * @param changes stored rules, each with the fields to set
+ * @throws Refused where the rules of the workspace would take more than 16 MiB
  */
 export async function saveRules<Rule extends StoredRule>(
   transaction: WorkspaceTransaction,
@@ -44,6 +46,7 @@ export async function saveRules<Rule extends StoredRule>(
     await transaction.ruleVersion.createMany({
       data: rewritten.map((rule) => versionRowOf(rule, actor, now)),
     })
+  if (differing.some(({ hasGrown }) => hasGrown)) await refuseExcessBytes(transaction, workspaceId)
   await clearAttention(transaction, workspaceId, idsOf([...rewritten, ...activated]), idsOf(activated))
   const cancelled = await cancelWaiting(
     transaction,
@@ -68,9 +71,15 @@ export function listChanges(found: RuleFields, fields: Partial<RuleFields>): str
 function applyFields<Rule extends StoredRule>(found: Rule, fields: Partial<RuleFields>, updatedAt: Date) {
   const changed = listChanges(found, fields)
   const isNewVersion = changed.some((name) => name !== 'isActive')
-  if (changed.length === 0) return { rule: found, changed, isNewVersion }
+  if (changed.length === 0) return { rule: found, changed, isNewVersion, hasGrown: false }
   const version = found.version + (isNewVersion ? 1 : 0)
-  return { rule: { ...found, ...fields, version, updatedAt }, changed, isNewVersion }
+  const hasGrown = bytesOf({ ...found, ...fields }) > bytesOf(found)
+  return { rule: { ...found, ...fields, version, updatedAt }, changed, isNewVersion, hasGrown }
+}
+
+/** About as many as refuseExcessBytes counts. A rule may always become smaller. */
+function bytesOf({ description, conditions, actions }: RuleFields): number {
+  return Buffer.byteLength(description + JSON.stringify(conditions) + JSON.stringify(actions))
 }
 
 /** Definitions are `json`, stored as they were sent: a recordset passes them on as the same text. */

@@ -1,5 +1,4 @@
 import { executionIdOf, type WorkspaceDatabase } from '@automation/database'
-import type { ActionResult } from '@automation/engine'
 import { type Evaluation, listEvaluations, type MatchedEvaluation } from '@automation/ledger'
 
 interface ConsideringEvent {
@@ -8,7 +7,7 @@ interface ConsideringEvent {
   ruleSetId: string | null
 }
 
-/** Reads the evaluations of an event that is done, in the order of the rules. */
+/** Reads the evaluations of an event that is done, in the order of the rules, without the results of actions: those may be large. */
 export async function readEvaluations(
   database: WorkspaceDatabase,
   event: ConsideringEvent,
@@ -17,14 +16,14 @@ export async function readEvaluations(
   const ids = ruleIds.map((ruleId) => executionIdOf(event, ruleId))
   const executions = await database.execution.findMany({
     where: { id: { in: ids } },
-    select: { id: true, status: true, error: true, results: true },
+    select: { id: true, status: true, error: true },
   })
   const byId = new Map(executions.map((execution) => [execution.id, execution]))
   const matched = ids.flatMap((executionId, index): MatchedEvaluation[] => {
     const execution = byId.get(executionId)
     if (execution === undefined) return []
-    const { status, error, results } = execution
-    return [{ index, executionId, status, error, results: results as unknown as ActionResult[] }]
+    const { status, error } = execution
+    return [{ index, executionId, status, error, results: [] }]
   })
   return listEvaluations(ruleIds, matched)
 }

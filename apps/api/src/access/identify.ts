@@ -104,18 +104,26 @@ export class Identification {
 /** The workspace of a request that has passed all checks. Scoping the database has a cost, and posting an event never needs it. */
 export interface RequestWorkspace {
   readonly id: string
+  /** For the statements of a change. */
   readonly database: WorkspaceDatabase
+  /** For queries whose work depends on the caller: they have connections of their own, and limits. */
+  readonly reads: WorkspaceDatabase
   readonly actor: string
 }
 
 export function openWorkspace(database: Database, id: string, actor: string): RequestWorkspace {
   let scoped: WorkspaceDatabase | undefined
+  let reads: WorkspaceDatabase | undefined
   return {
     id,
     actor,
     get database() {
       scoped ??= database.forWorkspace(id)
       return scoped
+    },
+    get reads() {
+      reads ??= database.readsOf(id)
+      return reads
     },
   }
 }

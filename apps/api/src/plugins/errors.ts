@@ -1,4 +1,5 @@
 import { Refused } from '@automation/access'
+import { ReadTooLong, TooMuchAtOnce } from '@automation/database'
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import { isPassing, Refusal, refusals } from '../errors.js'
@@ -34,6 +35,7 @@ function refusalFor(error: FastifyError, request: FastifyRequest): Refusal | und
       ? refusals.invalid([...(request.unstorable ?? []), ...bodyFaults(error)])
       : refusals.badRequest(queryFault(error))
   }
+  if (error instanceof ReadTooLong || error instanceof TooMuchAtOnce) return refuseRead(error, request)
   if (isPassing(error)) return refusals.unavailable()
   const message = messages[error.code]
   if (message) return new Refusal(error.statusCode ?? 400, message)
@@ -42,6 +44,12 @@ function refusalFor(error: FastifyError, request: FastifyRequest): Refusal | und
     return new Refusal(error.statusCode, error.message)
   }
   return undefined
+}
+
+function refuseRead(error: ReadTooLong | TooMuchAtOnce, { server }: FastifyRequest): Refusal {
+  const reason = error instanceof ReadTooLong ? 'too_long' : 'too_many'
+  server.metrics.readsRefused[reason].inc()
+  return reason === 'too_long' ? refusals.readTooLong() : refusals.tooManyReads()
 }
 
 /** Presents a refused change as a refusal of the API. */

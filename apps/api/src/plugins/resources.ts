@@ -14,7 +14,7 @@ declare module 'fastify' {
 /** Opens Postgres, the queue, and the inbox in front of both, and closes them in the opposite order. */
 export default fp<{ config: Config }>(
   async (app, { config }) => {
-    const database = openDatabase(config.databaseUrl, config.databasePool)
+    const database = openDatabase(config.databaseUrl, config.databasePool, config.reads)
     const queue = openQueue(config.redisUrl, config.queuePrefix)
     const { eventsAccepted, acceptBatches, acceptCommits } = app.metrics
     const inbox: Inbox = new BatchingInbox(database, queue, (events, seconds) => {

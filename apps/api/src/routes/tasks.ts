@@ -41,10 +41,10 @@ export const taskRoutes: FastifyPluginAsyncTypebox = async (app) => {
         ...refusalResponses(),
       },
     },
-    handler: async ({ query, workspace: { database } }) => {
+    handler: async ({ query, workspace: { reads } }) => {
       const limit = query.limit ?? defaultLimit
       const { where, ...page } = pageArguments(query, limit)
-      const tasks = await database.task.findMany({
+      const tasks = await reads.task.findMany({
         where: { AND: [where, byId('ruleId', query.ruleId), byId('executionId', query.executionId)] },
         ...page,
       })

@@ -50,7 +50,7 @@ export interface paths {
         };
         /**
          * List rules, newest first
-         * @description Without query parameters the response contains all rules. With any parameter it is a page.
+         * @description Without query parameters the response contains all rules. With any parameter it is a page. A page of large rules is shorter than its limit.
          */
         get: operations["listRules"];
         put?: never;

@@ -42,7 +42,7 @@ export const auditLogRoutes: FastifyPluginAsyncTypebox = async (app) => {
     handler: async ({ query, workspace }) => {
       const limit = query.limit ?? defaultLimit
       const { where, ...page } = pageArguments(query, limit)
-      const rows = await workspace.database.auditEntry.findMany({
+      const rows = await workspace.reads.auditEntry.findMany({
         where: { AND: [where, filterOf(query)] },
         ...page,
       })

@@ -60,7 +60,7 @@ export const deliveryRoutes: FastifyPluginAsyncTypebox = async (app) => {
       const { id: ruleId } = await readSubscription(app.database, workspace.id, params.id)
       const limit = query.limit ?? defaultLimit
       const { where, ...page } = pageArguments(query, limit)
-      const rows = await workspace.database.execution.findMany({
+      const rows = await workspace.reads.execution.findMany({
         where: { AND: [where, { ruleId }] },
         select: fields,
         ...page,

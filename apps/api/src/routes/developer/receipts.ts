@@ -39,11 +39,11 @@ export const receiptRoutes: FastifyPluginAsyncTypebox = async (app) => {
       const { where, ...page } = pageArguments(query, limit)
       const search = { where: { AND: [where, filterOf(query)] }, ...page }
       if (query.state === 'rejected') {
-        const cut = cutPage(await workspace.database.webhookRejection.findMany(search), limit)
+        const cut = cutPage(await workspace.reads.webhookRejection.findMany(search), limit)
         const isAdmin = isAskedByAdmin(request)
         return { data: cut.page.map((row) => presentRejected(row, isAdmin)), nextCursor: cut.nextCursor }
       }
-      const rows = await workspace.database.webhookReceipt.findMany({ ...search, select: acceptedFields })
+      const rows = await workspace.reads.webhookReceipt.findMany({ ...search, select: acceptedFields })
       const cut = cutPage(rows, limit)
       return { data: cut.page.map(presentAccepted), nextCursor: cut.nextCursor }
     },

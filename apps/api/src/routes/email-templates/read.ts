@@ -67,7 +67,7 @@ export const readRoutes: FastifyPluginAsyncTypebox = async (app) => {
         ...refusalResponses(),
       },
     },
-    handler: async ({ query, workspace: { database } }) => {
+    handler: async ({ query, workspace: { reads: database } }) => {
       const limit = query.limit ?? defaultLimit
       const { where, ...page } = pageArguments(query, limit)
       const contains = escapeLike(query.q ?? '')

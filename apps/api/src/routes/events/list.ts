@@ -36,7 +36,7 @@ export const listRoutes: FastifyPluginAsyncTypebox = async (app) => {
         ...readRange(query),
       })
       const before = cursor === undefined ? undefined : readCursor(cursor)
-      const listed = await listEvents(workspace.database, narrowing, { before, limit })
+      const listed = await listEvents(workspace.reads, narrowing, { before, limit })
       const { page, nextCursor } = pageOf(listed)
       const events = page.map((row) => ({
         ...presentRow(row),

@@ -18,10 +18,10 @@ export const readRoutes: FastifyPluginAsyncTypebox = async (app) => {
       params: Type.Object({ id: Id }),
       response: { 200: Event, ...refusalResponses(404) },
     },
-    handler: async ({ params, workspace: { database } }) => {
-      const event = isUuid(params.id) ? await database.event.findUnique({ where: { id: params.id } }) : null
+    handler: async ({ params, workspace: { reads } }) => {
+      const event = isUuid(params.id) ? await reads.event.findUnique({ where: { id: params.id } }) : null
       if (event === null) throw refusals.eventNotFound()
-      const evaluations = event.doneAt === null ? [] : await readEvaluations(database, event)
+      const evaluations = event.doneAt === null ? [] : await readEvaluations(reads, event)
       return {
         ...presentRow(event),
         data: event.data as object,

@@ -87,7 +87,7 @@ export const replayRoutes: FastifyPluginAsyncTypebox = async (app) => {
         ...readRange(filter),
       })
       const after = cursor === undefined ? undefined : readCursor(cursor)
-      const counted = await countReplayable(workspace.database, narrowing, after)
+      const counted = await countReplayable(workspace.reads, narrowing, after)
       if (dryRun) return counted
       if (counted.matched > 0) await noteReplay(request, workspace.id, { filter, ...counted })
       const { replayed, last, isOver } = await replayEvents(server, workspace, narrowing, after, maxReplayed)

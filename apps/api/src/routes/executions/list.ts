@@ -48,9 +48,7 @@ export const listRoutes: FastifyPluginAsyncTypebox = async (app) => {
         statuses: readStatuses(status),
       })
       const before = cursor === undefined ? undefined : readCursor(cursor)
-      const { page, nextCursor } = pageOf(
-        await listExecutions(workspace.database, narrowing, { before, limit }),
-      )
+      const { page, nextCursor } = pageOf(await listExecutions(workspace.reads, narrowing, { before, limit }))
       const executions = page.map((row) => ({
         ...presentRow(row),
         success: row.error === null,

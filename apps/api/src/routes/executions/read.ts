@@ -42,7 +42,7 @@ export const readRoutes: FastifyPluginAsyncTypebox<{ workLimits: WorkLimits }> =
       }),
       response: { 200: ExplainedExecution, ...refusalResponses(404) },
     },
-    handler: async ({ params, query, workspace: { database } }) => {
+    handler: async ({ params, query, workspace: { reads: database } }) => {
       if (!isUuid(params.id)) throw refusals.executionNotFound()
       // The event first: where it is done, its execution was committed with it and is seen by the question after.
       const event = await findEvent(database, params.id)

@@ -111,7 +111,7 @@ export const retryRoutes: FastifyPluginAsyncTypebox = async (app) => {
       checkFilter(RetryFilter, filter)
       const { status: statuses = retryableStatuses, from: _from, to: _to, ...others } = filter
       const narrowing = narrowExecutions(workspace.id, { ...others, ...readRange(filter), statuses })
-      const counted = await countRetryable(workspace.database, narrowing, version)
+      const counted = await countRetryable(workspace.reads, narrowing, version)
       if (dryRun) return counted
       const retried = await changeWorkspace(administratorOf(request), async (transaction) => {
         const { length } = await reopenExecutions(transaction, narrowing, version, maxRetried)

@@ -50,7 +50,7 @@ export const healthRoutes: FastifyPluginAsyncTypebox = async (app) => {
       summary: 'Get the health of all rules',
       response: { 200: HealthReport, ...refusalResponses() },
     },
-    handler: async ({ workspace: { database } }) => {
+    handler: async ({ workspace: { reads: database } }) => {
       const [totalRules, activeRules, { _sum: sum }, attention] = await Promise.all([
         database.rule.count(),
         database.rule.count({ where: { isActive: true } }),
@@ -80,7 +80,7 @@ export const healthRoutes: FastifyPluginAsyncTypebox = async (app) => {
       summary: 'List the rules that need attention, latest first',
       response: { 200: AttentionList, ...refusalResponses() },
     },
-    handler: async ({ workspace: { database } }) => ({ rules: await findRulesNeedingAttention(database) }),
+    handler: async ({ workspace: { reads } }) => ({ rules: await findRulesNeedingAttention(reads) }),
   })
 }
 

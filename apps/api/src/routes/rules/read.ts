@@ -1,11 +1,14 @@
+import { Readable } from 'node:stream'
 import { escapeLike } from '@automation/database'
 import { isEventType } from '@automation/engine'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import type { FastifyReply } from 'fastify'
 import { refusals } from '../../errors.js'
-import { cutPage, pageArguments } from '../../lists/page.js'
+import { pageArguments, writeCursor } from '../../lists/page.js'
 import { refusalResponses } from '../responses.js'
 import { ruleId } from './check-rule.js'
-import { presentRule, sendRule } from './present-rule.js'
+import { readAllRules, readPageOfRules } from './list-by-bytes.js'
+import { presentRule, type RuleRow, sendRule } from './present-rule.js'
 import { Rule, RuleList, RuleListQuery, RuleParams } from './rule-schemas.js'
 
 const defaultLimit = 50
@@ -18,23 +21,26 @@ export const readRoutes: FastifyPluginAsyncTypebox = async (app) => {
       operationId: 'listRules',
       summary: 'List rules, newest first',
       description:
-        'Without query parameters the response contains all rules. With any parameter it is a page.',
+        'Without query parameters the response contains all rules. With any parameter it is a page. A page of large rules is shorter than its limit.',
       querystring: RuleListQuery,
       response: { 200: RuleList, ...refusalResponses() },
     },
-    handler: async ({ query, workspace }) => {
+    handler: async ({ query, workspace: { id, reads } }, reply) => {
       if (query.trigger !== undefined && !isEventType(query.trigger)) throw refusals.invalidTriggerType()
       const isPaged = Object.keys(RuleListQuery.properties).some((name) => Object.hasOwn(query, name))
-      const limit = isPaged ? (query.limit ?? defaultLimit) : undefined
+      if (!isPaged) return sendAll(reply, readAllRules(reads, id))
+      const limit = query.limit ?? defaultLimit
       const { where, ...page } = pageArguments(query, limit)
-      const rules = await workspace.database.rule.findMany({
+      const found = await reads.rule.findMany({
         where: { AND: [where, filterOf(query)] },
-        include: { counters: true },
+        select: { id: true },
         ...page,
       })
-      if (limit === undefined) return { rules: rules.map(presentRule) }
-      const cut = cutPage(rules, limit)
-      return { rules: cut.page.map(presentRule), nextCursor: cut.nextCursor }
+      const ids = found.slice(0, limit).map((rule) => rule.id)
+      const rules = await readPageOfRules(reads, id, ids)
+      const last = rules.at(-1)
+      const hasMore = found.length > limit || last?.id !== ids.at(-1)
+      return { rules: rules.map(presentRule), nextCursor: hasMore && last ? writeCursor(last.id) : null }
     },
   })
 
@@ -56,6 +62,23 @@ export const readRoutes: FastifyPluginAsyncTypebox = async (app) => {
       return sendRule(reply, rule)
     },
   })
+}
+
+/** Sends rules while they are read: all of them may take 16 MiB, and many callers may ask for them. */
+async function sendAll(reply: FastifyReply, parts: AsyncGenerator<RuleRow[]>) {
+  // Read before the status is sent: what fails now is a response of its own.
+  const first = await parts.next()
+  const write = async function* () {
+    yield '{"rules":['
+    let separator = ''
+    for (let part = first; !part.done; part = await parts.next())
+      for (const rule of part.value) {
+        yield separator + JSON.stringify(presentRule(rule))
+        separator = ','
+      }
+    yield ']}'
+  }
+  return reply.type('application/json; charset=utf-8').send(Readable.from(write(), { objectMode: false }))
 }
 
 function filterOf({ trigger, isActive, q }: { trigger?: string; isActive?: boolean; q?: string }) {

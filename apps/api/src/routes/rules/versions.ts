@@ -9,6 +9,7 @@ import { bodyFaults } from '../../plugins/validation.js'
 import { PageQuery, refusalResponses } from '../responses.js'
 import { changeRules, findRuleToChange, saveRule } from './change-rules.js'
 import { refuseFaults, ruleId } from './check-rule.js'
+import { findPageOfVersions } from './list-by-bytes.js'
 import { presentVersion, sendRule } from './present-rule.js'
 import { Rule, RuleParams, RuleVersion, VersionList } from './rule-schemas.js'
 
@@ -18,6 +19,7 @@ const VersionParams = Type.Object({
 })
 
 const defaultLimit = 50
+const maxVersion = 2_147_483_647
 
 /** What a rule was, and the way back to it. */
 export const versionRoutes: FastifyPluginAsyncTypebox = async (app) => {
@@ -31,22 +33,20 @@ export const versionRoutes: FastifyPluginAsyncTypebox = async (app) => {
       querystring: Type.Object(PageQuery),
       response: { 200: VersionList, ...refusalResponses(404) },
     },
-    handler: async ({ params, query, workspace: { database } }) => {
+    handler: async ({ params, query, workspace: { id: workspaceId, reads } }) => {
       const id = ruleId(params)
       const { limit = defaultLimit, cursor } = query
-      const below = cursor === undefined ? {} : { version: { lt: readCursor(cursor) } }
-      const rows = await database.ruleVersion.findMany({
-        where: { ruleId: id, ...below },
+      const below = cursor === undefined ? maxVersion : readCursor(cursor)
+      const { versions, isLast } = await findPageOfVersions(reads, { workspaceId, ruleId: id, below }, limit)
+      if (versions.length === 0) await refuseUnknownRule(reads, id)
+      const page = await reads.ruleVersion.findMany({
+        where: { ruleId: id, version: { in: versions } },
         orderBy: { version: 'desc' },
-        // One more than asked for tells whether there is a next page.
-        take: limit + 1,
       })
-      if (rows.length === 0) await refuseUnknownRule(database, id)
-      const page = rows.slice(0, limit)
       const last = page.at(-1)
       return {
         versions: page.map(presentVersion),
-        nextCursor: rows.length > limit && last ? writeCursor(last.version) : null,
+        nextCursor: last && !isLast ? writeCursor(last.version) : null,
       }
     },
   })
@@ -60,7 +60,7 @@ export const versionRoutes: FastifyPluginAsyncTypebox = async (app) => {
       params: VersionParams,
       response: { 200: RuleVersion, ...refusalResponses(404) },
     },
-    handler: async ({ params, workspace: { database } }) => {
+    handler: async ({ params, workspace: { reads: database } }) => {
       return presentVersion(await findVersion(database, ruleId(params), params.version))
     },
   })

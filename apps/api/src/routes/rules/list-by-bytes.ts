@@ -1,0 +1,73 @@
+import { Prisma, type WorkspaceDatabase } from '@automation/database'
+import type { RuleRow } from './present-rule.js'
+
+/** How many bytes of definitions are in memory for one list of all rules. One rule alone may have more. */
+const maxBytesAtOnce = 262_144
+/** How many bytes of definitions a page has: beyond it the page is shorter than its limit. */
+const maxBytesOfPage = 4_194_304
+
+interface Sized {
+  bytes: number
+}
+
+/** Reads all rules of a workspace, newest first, a few at a time. A rule that is deleted meanwhile is left out. */
+export async function* readAllRules(
+  reads: WorkspaceDatabase,
+  workspaceId: string,
+): AsyncGenerator<RuleRow[]> {
+  const sizes = await reads.$queryRaw<(Sized & { id: string })[]>(Prisma.sql`
+    SELECT id, ${bytesOfDefinition} AS bytes FROM rules WHERE workspace_id = ${workspaceId}::uuid ORDER BY id DESC`)
+  for (const part of divideByBytes(sizes, maxBytesAtOnce)) yield await readRules(reads, part)
+}
+
+/** Reads these rules, newest first, as far as a page reaches. */
+export async function readPageOfRules(
+  reads: WorkspaceDatabase,
+  workspaceId: string,
+  ids: string[],
+): Promise<RuleRow[]> {
+  const sizes = await reads.$queryRaw<(Sized & { id: string })[]>(Prisma.sql`
+    SELECT id, ${bytesOfDefinition} AS bytes FROM rules
+    WHERE workspace_id = ${workspaceId}::uuid AND id = ANY (${ids}::uuid[]) ORDER BY id DESC`)
+  const [page = []] = divideByBytes(sizes, maxBytesOfPage)
+  return readRules(reads, page)
+}
+
+/** Finds the numbers of a rule's versions, newest first, as far as a page reaches, and whether there are more. */
+export async function findPageOfVersions(
+  reads: WorkspaceDatabase,
+  { workspaceId, ruleId, below }: { workspaceId: string; ruleId: string; below: number },
+  limit: number,
+): Promise<{ versions: number[]; isLast: boolean }> {
+  const sizes = await reads.$queryRaw<(Sized & { version: number })[]>(Prisma.sql`
+    SELECT version, ${bytesOfDefinition} AS bytes FROM rule_versions
+    WHERE workspace_id = ${workspaceId}::uuid AND rule_id = ${ruleId}::uuid AND version < ${below}
+    ORDER BY version DESC LIMIT ${limit + 1}`)
+  const [page = []] = divideByBytes(sizes.slice(0, limit), maxBytesOfPage)
+  return { versions: page.map(({ version }) => version), isLast: page.length === sizes.length }
+}
+
+const bytesOfDefinition = Prisma.sql`(octet_length(conditions::text) + octet_length(actions::text))::float8`
+
+function readRules(reads: WorkspaceDatabase, rules: { id: string }[]): Promise<RuleRow[]> {
+  return reads.rule.findMany({
+    where: { id: { in: rules.map(({ id }) => id) } },
+    include: { counters: true },
+    orderBy: { id: 'desc' },
+  })
+}
+
+/** Divides rows into parts of at most this many bytes, or of one row. */
+function divideByBytes<Row extends Sized>(rows: Row[], maxBytes: number): Row[][] {
+  const parts: Row[][] = []
+  let room = 0
+  for (const row of rows) {
+    if (parts.length === 0 || row.bytes > room) {
+      parts.push([])
+      room = maxBytes
+    }
+    parts.at(-1)?.push(row)
+    room -= row.bytes
+  }
+  return parts
+}

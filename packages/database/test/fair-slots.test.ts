@@ -1,0 +1,69 @@
+import { setImmediate, setTimeout } from 'node:timers/promises'
+import t from 'tap'
+import { TooMuchAtOnce } from '../src/database-errors.js'
+import { FairSlots } from '../src/fair-slots.js'
+
+const limits = { total: 2, perOwner: 1, waitingPerOwner: 100, timeoutMs: 10_000 }
+
+/** Work that ends when it is told to, and what has begun so far. */
+function openWork(slots: FairSlots) {
+  const begun: string[] = []
+  const ends: (() => void)[] = []
+  const run = (owner: string) =>
+    slots.run(owner, () => {
+      begun.push(owner)
+      return new Promise<void>((resolve) => ends.push(resolve))
+    })
+  const endOne = async () => {
+    ends.shift()?.()
+    await setImmediate()
+  }
+  return { begun, run, endOne }
+}
+
+t.test('an owner has its own share, and owners take turns', async (t) => {
+  const { begun, run, endOne } = openWork(new FairSlots(limits))
+  const all = ['a', 'a', 'a', 'b', 'b', 'c'].map(run)
+  await setImmediate()
+  t.same(begun, ['a', 'b'])
+  for (let n = 0; n < 6; n++) await endOne()
+  t.same(begun.toSorted(), ['a', 'a', 'a', 'b', 'b', 'c'])
+  t.ok(begun.indexOf('c') < begun.lastIndexOf('a'), `c does not wait for all others: ${begun}`)
+  await Promise.all(all)
+})
+
+t.test('work that fails leaves its slot', async (t) => {
+  const slots = new FairSlots({ ...limits, total: 1 })
+  await t.rejects(
+    slots.run('a', async () => {
+      throw new Error('It failed')
+    }),
+    { message: 'It failed' },
+  )
+  t.equal(await slots.run('b', async () => 'served'), 'served')
+})
+
+t.test('an owner with too much waiting is refused, and no other', async (t) => {
+  const slots = new FairSlots({ ...limits, total: 1, waitingPerOwner: 1 })
+  const { run, endOne, begun } = openWork(slots)
+  const served = [run('a'), run('a')]
+  t.type(await run('a').catch((error) => error), TooMuchAtOnce)
+  served.push(run('b'))
+  for (let n = 0; n < 3; n++) {
+    await setImmediate()
+    await endOne()
+  }
+  await Promise.all(served)
+  t.equal(begun.length, 3)
+})
+
+t.test('work that has waited too long is refused, and is not begun', async (t) => {
+  const slots = new FairSlots({ ...limits, total: 1, timeoutMs: 30 })
+  const { run, endOne, begun } = openWork(slots)
+  const first = run('a')
+  t.type(await run('b').catch((error) => error), TooMuchAtOnce)
+  await endOne()
+  await first
+  await setTimeout(5)
+  t.same(begun, ['a'])
+})
