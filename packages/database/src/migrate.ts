@@ -1,11 +1,12 @@
 import { readdir, readFile } from 'node:fs/promises'
+import { withMigrationLock } from './migration-lock.js'
 import { prismaDirectory, withSchemaEngine } from './schema-engine.js'
 
 const migrationsDirectory = `${prismaDirectory}/migrations`
 const noFilters = { externalTables: [], externalEnums: [] }
 
 /**
- * Migrates a database to the newest schema. Several processes may call it at the same time: the engine takes Prisma's advisory lock.
+ * Migrates a database to the newest schema. Several processes may call it at the same time: they wait for each other.
  *
  * @param databaseUrl a `postgresql://` URL whose role may create tables
  * @returns the names of the migrations that were applied, in order; empty when there was nothing to do
@@ -14,15 +15,17 @@ const noFilters = { externalTables: [], externalEnums: [] }
  */
 export async function migrate(databaseUrl: string): Promise<string[]> {
   const migrationsList = await readMigrations()
-  const { appliedMigrationNames } = await withSchemaEngine(databaseUrl, async (engine) => {
-    try {
-      return await engine.applyMigrations({ migrationsList, filters: noFilters })
-    } catch (error) {
-      const migrationName = findTimedOut(error)
-      if (migrationName !== undefined) await engine.markMigrationRolledBack({ migrationName })
-      throw error
-    }
-  })
+  const apply = () =>
+    withSchemaEngine(databaseUrl, async (engine) => {
+      try {
+        return await engine.applyMigrations({ migrationsList, filters: noFilters })
+      } catch (error) {
+        const migrationName = findTimedOut(error)
+        if (migrationName !== undefined) await engine.markMigrationRolledBack({ migrationName })
+        throw error
+      }
+    })
+  const { appliedMigrationNames } = await withMigrationLock(databaseUrl, apply)
   return appliedMigrationNames
 }
 
