@@ -198,7 +198,7 @@ t.test(
 )
 
 t.test('an empty lane is removed', async (t) => {
-  const lanes = createLanes(2, 1)
+  const lanes = createLanes({ workspace: 2, lane: 1, shared: 1 }, () => false)
   const lane = lanes.open('a', 'x')
   lane.inFlight = 1
   lanes.settle(lane)
@@ -314,4 +314,42 @@ t.test('a destination is the origin of a URL in lower case, and for mails the ma
   t.equal(of('SEND_NOTIFICATION', { url: 'http://x.example:8080' }), 'http://x.example:8080')
   t.equal(of('SEND_EMAIL', { to: 'a@x.example' }), 'smtp')
   t.equal(of('SEND_WEBHOOK', { url: 'http://' }), 'nowhere')
+})
+
+t.test('a mute mail server takes a tenth of the slots, and workspaces take turns at it', async (t) => {
+  const gate = new Gate(100)
+  const mails: Entry[] = []
+  const begun: string[] = []
+  for (let n = 0; n < 10; n++)
+    for (let mail = 0; mail < 50; mail++)
+      void gate.enter(`mailing-${n}`, 'smtp').then((entry) => {
+        mails.push(entry)
+        begun.push(`mailing-${n}`)
+      })
+  await setImmediate()
+  t.equal(gate.inFlight, 10)
+  t.same(
+    begun.filter((workspace) => workspace === 'mailing-0').length,
+    5,
+    'one workspace has half of them at most',
+  )
+  for (let n = 0; n < 20; n++) mustEnter(gate, 'other', `https://${n % 3}.example`)
+  void gate.enter('late', 'smtp').then(() => begun.push('late'))
+  for (let n = 0; n < 11; n++) {
+    const mail = mails.shift()
+    if (mail?.kind === 'entered') mail.leave(true)
+    await setImmediate()
+  }
+  t.ok(begun.includes('late'), 'a newcomer waits for one round, and not for 450 mails')
+  t.equal(gate.inFlight, 30)
+})
+
+t.test('our mail server rests for all workspaces; a destination of a rule for its own alone', async (t) => {
+  const gate = new Gate(100, () => 0)
+  for (const destination of ['smtp', 'https://down.example'])
+    for (let n = 0; n < 5; n++) mustEnter(gate, 'a', destination).leave(false)
+  t.match(gate.tryEnter('a', 'https://down.example'), { kind: 'broken' })
+  t.match(gate.tryEnter('b', 'https://down.example'), { kind: 'entered' })
+  t.match(gate.tryEnter('a', 'smtp'), { kind: 'broken' })
+  t.match(gate.tryEnter('b', 'smtp'), { kind: 'broken' })
 })

@@ -1,3 +1,5 @@
+import { mailServer } from '../effects/effect.js'
+import { mailConnections } from '../effects/mail-transports.js'
 import { createBreaker } from './breaker.js'
 import { createLanes, type Lane } from './lanes.js'
 
@@ -25,7 +27,8 @@ const waitersPerSlot = 10
 
 /**
  * A bulkhead and a breaker in front of calls: no slow destination and no busy workspace takes all the slots. A workspace has a quarter
- * of them at most, and one of its destinations a tenth. A call without a slot waits, and a free slot goes round the workspaces. Ten
+ * of them at most, and one of its destinations a tenth. Our mail server has a tenth over all workspaces, so that a mute one leaves
+ * the slots to webhooks. A call without a slot waits, and a free slot goes round the workspaces. Ten
  * times as many calls may wait as there are slots; of these, too, a workspace has a quarter.
  *
  * No call waits while it could have a slot: between two calls of the gate, each waiting call has a full lane, a full workspace or a
@@ -47,7 +50,11 @@ export class Gate {
   constructor(slots: number, now = () => performance.now(), onBroken = () => {}) {
     this.#slots = slots
     this.#slotsOfWorkspace = Math.max(1, Math.floor(slots / 4))
-    this.#lanes = createLanes(this.#slotsOfWorkspace, Math.max(1, Math.floor(slots / 10)))
+    const lane = Math.max(1, Math.floor(slots / 10))
+    this.#lanes = createLanes(
+      { workspace: this.#slotsOfWorkspace, lane, shared: Math.min(lane, mailConnections) },
+      isShared,
+    )
     this.#breaker = createBreaker(now, onBroken)
   }
 
@@ -163,11 +170,15 @@ export class Gate {
 
   #countInFlight(lane: Lane<Admit>, change: 1 | -1): void {
     this.#inFlight += change
-    lane.inFlight += change
-    lane.workspace.inFlight += change
+    this.#lanes.count(lane, change)
   }
 }
 
+/** Our own mail server either works for all workspaces or for none. */
 function keyOf({ workspace, destination }: Lane<Admit>): string {
-  return `${workspace.id} ${destination}`
+  return isShared(destination) ? destination : `${workspace.id} ${destination}`
+}
+
+function isShared(destination: string): boolean {
+  return destination === mailServer
 }

@@ -24,9 +24,12 @@ export interface CallContext {
 /** Makes one call. A failure is a result; only faults of this program, and Postgres being away, are thrown. */
 export type Perform = (action: OutsideAction, context: CallContext) => Promise<Effect>
 
+/** The destination of every mail. */
+export const mailServer = 'smtp'
+
 /** The destination of a call, as the gate distinguishes them: our mail server, or the origin of the URL. */
 export function destinationOf(action: OutsideAction): string {
-  if (action.type === 'SEND_EMAIL') return 'smtp'
+  if (action.type === 'SEND_EMAIL') return mailServer
   const { url } = action.config
   return URL.canParse(url) ? new URL(url).origin : 'nowhere'
 }

@@ -11,6 +11,8 @@ export interface MailTransport {
   close(): void
 }
 
+/** Servers refuse clients with many connections. A mail enters the gate only when one is free, so its time is not spent in a line. */
+export const mailConnections = 10
 /** The longest timeout of an action. Each call ends by its own timeout; no timeout of the transport is shorter. */
 const longestCallMs = 30_000
 
@@ -19,8 +21,8 @@ export function openSmtp(url: string): MailTransport {
   const smtp = nodemailer.createTransport({
     url,
     pool: true,
-    // Servers refuse clients with many connections, and they close idle connections, though later than this.
-    maxConnections: 10,
+    maxConnections: mailConnections,
+    // Servers close idle connections, though later than this.
     idleTimeout: 5_000,
     // Where the connection proves closed before a byte of the mail was sent, the mail gets one other connection.
     maxRequeues: 1,
