@@ -111,7 +111,7 @@ t.test('every call was made under its first key, as often as it was noted or les
     const { kind, name } = data as { kind?: string; name?: string }
     if (type !== 'LEAD_CREATED' || kind === 'task') return []
     const [ruleId, actions] = kind === 'calls' ? [callingRule, calls] : [slowRule, slow]
-    const executionId = executionIdOf({ id, ruleId: null }, ruleId)
+    const executionId = executionIdOf({ id, addressee: null }, ruleId)
     return findFaults(effects, { executionId, actions }).map((fault) => `${name}: ${fault}`)
   })
   t.strictSame(faults, [])

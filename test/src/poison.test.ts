@@ -68,7 +68,7 @@ t.test('an execution that kills whoever goes on with it has failed after five', 
   const ids = new Map<string, string>()
   await inParallel(names.length, 8, async (index) => {
     const name = names[index] ?? ''
-    ids.set(name, executionIdOf({ id: await post('LEAD_UPDATED', name), ruleId: null }, slowRule))
+    ids.set(name, executionIdOf({ id: await post('LEAD_UPDATED', name), addressee: null }, slowRule))
   })
   const workers = superviseWorkers(product, 2, poisoning, endLeases)
   const poisoned = { id: ids.get('poison') ?? '' }

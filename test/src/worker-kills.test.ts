@@ -32,7 +32,7 @@ t.test(
       await inParallel(events / kills, 8, async () => {
         const path = '/api/automation-rules/trigger/LEAD_CREATED'
         const { body } = await call('POST', path, { data: { name: 'Ada' } }, { prefer: 'respond-async' })
-        accepted.push(executionIdOf({ id: body.id, ruleId: null }, rule.id))
+        accepted.push(executionIdOf({ id: body.id, addressee: null }, rule.id))
       })
       await killed
     }

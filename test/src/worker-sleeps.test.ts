@@ -84,7 +84,7 @@ async function startRun(name: string) {
   })
   const path = '/api/automation-rules/trigger/LEAD_CREATED'
   const { body: event } = await call('POST', path, { data: { name } }, { prefer: 'respond-async' })
-  return { executionId: executionIdOf({ id: event.id, ruleId: null }, rule.id), actions }
+  return { executionId: executionIdOf({ id: event.id, addressee: null }, rule.id), actions }
 }
 
 function find(id: string) {

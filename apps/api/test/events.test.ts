@@ -1,7 +1,7 @@
 import { executionIdOf, newId, Prisma } from '@automation/database'
 import t from 'tap'
 import { type Answer, roles, startApi, type Workspace } from './fixtures/api.js'
-import { idAt, storeEvent, storeExecution, storeRule } from './fixtures/history.js'
+import { addressOf, idAt, storeEvent, storeExecution, storeRule } from './fixtures/history.js'
 import { matchLists } from './fixtures/match-lists.js'
 
 interface Event {
@@ -69,7 +69,7 @@ t.test('events are listed newest first, and told as they are read, but for data 
         success: true,
         status: 'succeeded',
         conditionsPassed: true,
-        executionId: executionIdOf(event, ruleIds[0] ?? ''),
+        executionId: executionIdOf({ id: event.id, addressee: null }, ruleIds[0] ?? ''),
       },
       {
         ruleId: ruleIds[1],
@@ -83,7 +83,7 @@ t.test('events are listed newest first, and told as they are read, but for data 
         success: false,
         status: 'failed',
         conditionsPassed: true,
-        executionId: executionIdOf(event, ruleIds[2] ?? ''),
+        executionId: executionIdOf({ id: event.id, addressee: null }, ruleIds[2] ?? ''),
         error: 'It broke',
       },
     ],
@@ -128,14 +128,16 @@ t.test('events are narrowed by type, rule and time, from inclusive, to exclusive
     { acceptedAt: at('2026-01-02T12:00:00Z'), type: 'DEAL_WON' },
     { acceptedAt: at('2026-01-03T00:00:00Z'), doneAt: null },
     { acceptedAt: at('2026-01-03T00:00:00Z'), type: 'rule.updated', ruleId: newId() },
+    { acceptedAt: at('2026-01-03T00:00:00Z'), type: 'rule.updated', ...addressOf(newId()) },
   ]
   const stored: { id: string; ruleId: string | null }[] = []
   for (const row of rows) stored.push(await storeEvent(workspace, row))
   const cases: [query: string, found: number[]][] = [
     ['', [0, 1, 2, 3, 4]],
     ['type=DEAL_WON', [1, 3]],
-    ['type=rule.updated', [5]],
+    ['type=rule.updated', [5, 6]],
     [`ruleId=${stored[5]?.ruleId}`, [5]],
+    [`ruleId=${stored[6]?.ruleId}`, [6]],
     [`ruleId=${rule}`, [1, 2]],
     [`ruleId=${rule.toUpperCase()}&type=DEAL_WON&status=done`, [1]],
     ['from=2026-01-02', [2, 3, 4]],
@@ -248,15 +250,18 @@ t.test('what was addressed to one goes to that one again, as long as it is there
     },
   })
   const byHand = await storeEvent(workspace, { ruleId: rule.id })
-  const delivery = await storeEvent(workspace, { ruleId: subscription, type: 'rule.updated' })
+  const delivery = await storeEvent(workspace, addressOf(subscription))
+  const older = await storeEvent(workspace, { ruleId: subscription, type: 'rule.updated' })
   const replay = async (id: string, house = workspace) => {
     const answer = await house.call<Event>('POST', `${path}/${id}/replay`, { headers: later })
     return { ...statusAndBody(answer), location: String(answer.headers.location) }
   }
-  for (const event of [byHand, delivery]) {
+  for (const event of [byHand, delivery, older]) {
     const { location } = await replay(event.id)
     const { ruleId, type } = event
     t.match((await workspace.call('GET', location)).body, { ruleId, type, replayOf: event.id })
+    const subscriptionId = event === byHand ? null : subscription
+    t.match(await database.event.findFirst({ where: { replayOf: event.id } }), { ruleId, subscriptionId })
   }
   const missing = refused(404, 'Event not found')
   for (const id of [newId(), 'x', '%00']) t.match(await replay(id), missing)
@@ -265,7 +270,7 @@ t.test('what was addressed to one goes to that one again, as long as it is there
   await database.subscription.delete({ where: { id: subscription } })
   const before = await database.event.count()
   t.match(await replay(byHand.id), refused(404, 'Automation rule not found'))
-  t.match(await replay(delivery.id), refused(404, 'Subscription not found'))
+  for (const { id } of [delivery, older]) t.match(await replay(id), refused(404, 'Subscription not found'))
   t.equal(await database.event.count(), before)
 })
 
@@ -306,6 +311,8 @@ t.test('many are replayed by a filter, after a dry run has told how many', async
     { acceptedAt: at('2026-01-06'), data: { n: 5 }, replayOf: newId() },
     { acceptedAt: at('2026-01-07'), data: { n: 6 }, causedBy: newId(), depth: 1 },
     { acceptedAt: at('2026-01-08'), data: { n: 7 }, type: 'rule.updated', ruleId: subscription.id },
+    { acceptedAt: at('2026-01-09'), data: { n: 8 }, type: 'rule.updated', ...addressOf(subscription.id) },
+    { acceptedAt: at('2026-01-10'), data: { n: 9 }, type: 'rule.updated', ...addressOf(newId()) },
   ]
   const stored: { id: string }[] = []
   for (const row of rows) stored.push(await storeEvent(workspace, row))
@@ -315,7 +322,8 @@ t.test('many are replayed by a filter, after a dry run has told how many', async
     [{ type: 'DEAL_WON' }, 1],
     [{ type: 'DEAL_LOST' }, 0],
     [{ ruleId: rule.id }, 2],
-    [{ ruleId: subscription.id }, 1],
+    [{ ruleId: subscription.id }, 2],
+    [{ type: 'rule.updated' }, 2],
     [{ from: '2026-01-02', to: '2026-01-03' }, 1],
     [{ from: '2026-01-02' }, 2],
   ]

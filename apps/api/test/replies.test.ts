@@ -24,12 +24,11 @@ async function storeOutcomes({ id: workspaceId, database }: Workspace, count: nu
     workspaceId,
     type: 'LEAD_CREATED',
     data: {},
-    ruleId: null,
     ruleSetId,
     doneAt: now,
   }))
   const executions = events.map((event) => ({
-    id: executionIdOf(event, passed),
+    id: executionIdOf({ id: event.id, addressee: null }, passed),
     workspaceId,
     eventId: event.id,
     eventType: event.type,

@@ -24,7 +24,7 @@ t.test(
   async (t) => {
     const [ninth, tenth] = [startExecution(9), startExecution(10)]
     t.match(emit(ninth), { status: 'success' })
-    t.match(ninth.emitted, [{ depth: 10, type: 'DEAL_WON', data: ninth.event.data, ruleId: null }])
+    t.match(ninth.emitted, [{ depth: 10, type: 'DEAL_WON', data: ninth.event.data, addressee: null }])
     t.equal(ninth.emitted.length, 1)
     t.equal(ninth.record.attention, undefined)
     t.match(emit(tenth), {

@@ -196,7 +196,7 @@ t.test(
     const wait = [{ type: 'WAIT', config: { duration: '1s' } }, task]
     const [off, gone] = [await house.createRule(wait), await house.createRule(wait)]
     house.startWorker()
-    const byHand = house.newEvent('LEAD_CREATED', off)
+    const byHand = house.newEvent('LEAD_CREATED', { kind: 'rule', id: off })
     await house.inbox.accept(byHand)
     const event = house.newEvent()
     await house.inbox.accept(event)
@@ -379,7 +379,7 @@ t.test('an event that is addressed to a subscription is delivered to its URL', a
   const subscription = { url: target.url, eventTypes: ['rule.updated' as const] }
   const { id } = await createSubscription(administrator, house.sealer, subscription)
   house.startWorker()
-  const event = { ...house.newEvent('rule.updated', id), data: { ruleId: 'r' } }
+  const event = { ...house.newEvent('rule.updated', { kind: 'subscription', id }), data: { ruleId: 'r' } }
   await house.inbox.accept(event)
   await house.untilStatus(event.id, 'succeeded')
   t.match(JSON.parse(target.calls[0]?.body ?? ''), {
@@ -388,7 +388,7 @@ t.test('an event that is addressed to a subscription is delivered to its URL', a
     data: { ruleId: 'r' },
   })
   t.match(target.calls[0]?.headers, { 'webhook-id': `${event.id}:0`, 'webhook-signature': /^v1,/ })
-  const unheard = house.newEvent('rule.updated', newId())
+  const unheard = house.newEvent('rule.updated', { kind: 'subscription', id: newId() })
   await house.inbox.accept(unheard)
   await house.untilDone(unheard.id)
   t.equal(target.calls.length, 1, 'one that is gone is told nothing')

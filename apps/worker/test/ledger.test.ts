@@ -36,9 +36,9 @@ async function createWorkspace() {
     },
     /** An accepted event, and the outcome that a worker would record. */
     async createOutcome(rules: { ruleId: string; error?: string; tasks?: number }[]): Promise<Outcome> {
-      const row = { id: newId(), workspaceId, type: 'LEAD_CREATED', data: {}, ruleId: null, depth: 0 }
+      const row = { id: newId(), workspaceId, type: 'LEAD_CREATED', data: {}, depth: 0 }
       await own.event.create({ data: row })
-      const event = { ...row, rulesVersion: 0, autoPauseAfter: null, crashes: 0 }
+      const event = { ...row, addressee: null, rulesVersion: 0, autoPauseAfter: null, crashes: 0 }
       return { event, ruleSetId: newId(), executions: rules.map((rule) => describeExecution(event, rule)) }
     },
   }
@@ -268,7 +268,7 @@ t.test('emitted events are committed with their execution, once', async (t) => {
     workspaceId: execution.event.workspaceId,
     type: 'DEAL_WON',
     data: { a: 1 },
-    ruleId: null,
+    addressee: null,
   }
   execution.emitted = [{ ...emitted, depth: 1 }]
   await ledger.recordStep(execution, lease)
@@ -283,7 +283,7 @@ t.test(
   async (t) => {
     const { own, ledger, execution, lease } = await beginCall(t)
     const { workspaceId } = execution.event
-    execution.emitted = [{ id: newId(), workspaceId, type: 'DEAL_WON', data: {}, ruleId: null, depth: 1 }]
+    execution.emitted = [{ id: newId(), workspaceId, type: 'DEAL_WON', data: {}, addressee: null, depth: 1 }]
     t.ok(await ledger.recordStep(execution, lease), 'it goes on to a call')
     t.ok(await ledger.recordStep(execution, lease))
     t.equal(await own.event.count({ where: { type: 'DEAL_WON' } }), 1)
@@ -308,6 +308,7 @@ t.test('a subscription to execution.failed gets failures, as events addressed to
   t.equal(events.length, 1)
   matchLists(t, events, [
     {
+      subscriptionId: told.id,
       ruleId: told.id,
       doneAt: null,
       data: {
@@ -319,14 +320,15 @@ t.test('a subscription to execution.failed gets failures, as events addressed to
       },
     },
   ])
-  const [delivery] = events
+  const [{ id, type }] = events as [(typeof events)[0]]
   const failed = describeExecution(outcome.event, { ruleId: told.id, error: 'gone' })
-  const failedRecord = { ...failed.record, id: delivery?.id ?? '' }
+  const event = { ...outcome.event, id, type, addressee: { kind: 'subscription' as const, id: told.id } }
   await record({
-    event: { ...outcome.event, id: delivery?.id ?? '', type: 'execution.failed' },
+    event,
     ruleSetId: null,
-    executions: [{ ...failed, record: failedRecord }],
+    executions: [{ ...failed, event, record: { ...failed.record, id } }],
   })
+  t.match(await own.execution.findUnique({ where: { id } }), { subscriptionId: told.id, ruleId: told.id })
   t.equal(
     await own.event.count({ where: { type: 'execution.failed' } }),
     1,

@@ -14,7 +14,7 @@ t.test('an event whose job was added by a process of another version is run', as
   })
   t.teardown(() => belt.close())
   const longAgo = new Date(Date.now() - 10_000)
-  const event = { ...house.newEvent(), id: firstIdOf(longAgo.getTime()), acceptedAt: longAgo }
+  const event = { ...house.newRow(), id: firstIdOf(longAgo.getTime()), acceptedAt: longAgo }
   await house.own.event.create({ data: event })
   const foreign = { eventId: event.id, workspaceId: house.workspaceId, version: 'as it once was' }
   await belt.add('trigger', foreign, { jobId: event.id, attempts: 2 })

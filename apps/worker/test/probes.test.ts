@@ -39,7 +39,7 @@ const longAgo = new Date(Date.now() - 60_000)
 
 t.test('a worker is ready when its servers are there and nothing is left lying', async (t) => {
   const { ask, house } = await openProbed(t)
-  await house.own.event.create({ data: house.newEvent() })
+  await house.own.event.create({ data: house.newRow() })
   t.match(await ask('/healthz'), { status: 200, body: { status: 'ok' } })
   t.strictSame(await ask('/readyz'), {
     status: 200,
@@ -52,7 +52,7 @@ t.test(
   'a worker that is idle before an event that is long due is stuck, and one that works is not',
   async (t) => {
     const { ask, house, state } = await openProbed(t)
-    const event = { ...house.newEvent(), id: firstIdOf(longAgo.getTime()), acceptedAt: longAgo }
+    const event = { ...house.newRow(), id: firstIdOf(longAgo.getTime()), acceptedAt: longAgo }
     await house.own.event.create({ data: event })
     t.match(await ask('/readyz'), { status: 503, body: { status: 'unready', progress: 'stuck' } })
     state.isIdle = false

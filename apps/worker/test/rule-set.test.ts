@@ -57,7 +57,7 @@ t.test('an event that is addressed to one rule names it, and needs no set', asyn
   const house = await openHouse(t)
   const rule = await house.createRule([task])
   house.startWorker()
-  const event = house.newEvent('LEAD_CREATED', rule)
+  const event = house.newEvent('LEAD_CREATED', { kind: 'rule', id: rule })
   await house.inbox.accept(event)
   t.equal((await house.untilDone(event.id)).ruleSetId, rule)
   t.same(await house.own.ruleSet.findMany(), [])

@@ -5,6 +5,7 @@ import type { Socket } from 'node:net'
 import { setImmediate } from 'node:timers/promises'
 import { gzipSync } from 'node:zlib'
 import { actionDefinitions, compileRule, planRule } from '@automation/engine'
+import type { Addressee } from '@automation/ledger'
 import fc from 'fast-check'
 import t from 'tap'
 import { Check } from 'typebox/value'
@@ -544,13 +545,13 @@ t.test('an event of the service is signed with the secret of its subscription', 
     return { keys: [Buffer.alloc(32)] }
   }
   const sender = openSender(t, loopback, { findKeys })
-  const call = (type: string, ruleId: string | null) =>
+  const call = (type: string, addressee: Addressee | null) =>
     sender.sendWebhook(webhook({ url: server.url }), {
       ...context,
-      event: { ...context.event, type, ruleId },
+      event: { ...context.event, type, addressee },
     })
-  await call('rule.updated', 'subscription')
-  await call('LEAD_CREATED', 'rule')
+  await call('rule.updated', { kind: 'subscription', id: 'subscription' })
+  await call('LEAD_CREATED', { kind: 'rule', id: 'rule' })
   t.same(recipients, [
     { workspaceId: 'w', counterparty: 'subscription' },
     { workspaceId: 'w', counterparty: '127.0.0.1' },
@@ -569,7 +570,8 @@ t.test('without a secret a call has none of the headers of a signature', async (
 
 t.test('an event of the service is never sent unsigned', async (t) => {
   const server = await serve(t)
-  const event = { ...context.event, type: 'rule.updated', ruleId: 'subscription' }
+  const addressee = { kind: 'subscription' as const, id: 'subscription' }
+  const event = { ...context.event, type: 'rule.updated', addressee }
   t.match(await openSender(t).sendWebhook(webhook({ url: server.url }), { ...context, event }), {
     error: 'The subscription has no signing secret',
     isFinal: true,
@@ -622,14 +624,14 @@ t.test(
       return { keys: [Buffer.from('key')] }
     }
     const sender = openSender(t, loopback, { findKeys })
-    const call = (type: string, ruleId: string | null) =>
+    const call = (type: string, addressee: Addressee | null) =>
       sender.sendWebhook(webhook({ url: server.url }), {
         ...context,
-        event: { ...context.event, type, ruleId },
+        event: { ...context.event, type, addressee },
       })
-    await call('execution.failed', 'subscription')
+    await call('execution.failed', { kind: 'subscription', id: 'subscription' })
     await call('execution.failed', null)
-    await call('LEAD_CREATED', 'rule')
+    await call('LEAD_CREATED', { kind: 'rule', id: 'rule' })
     const { workspaceId } = context.event
     t.strictSame(asked, [
       { workspaceId, counterparty: 'subscription' },

@@ -44,7 +44,7 @@ function openExecutor(places: number) {
 
 function newExecution(actions: object[]): Execution {
   const rule = makeReady({ id: newId(), name: 'Rule', version: 1, conditions: [], actions })
-  const event = { id: newId(), workspaceId: 'w', type: 'LEAD_CREATED', data: {}, ruleId: null, depth: 0 }
+  const event = { id: newId(), workspaceId: 'w', type: 'LEAD_CREATED', data: {}, addressee: null, depth: 0 }
   return {
     record: {
       id: newId(),

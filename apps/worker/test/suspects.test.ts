@@ -3,8 +3,8 @@ import { createIsolation } from '../src/running/run-isolated.js'
 import { openHouse } from './fixtures/house.js'
 
 t.test('a failure without a crash does not count towards the quarantine of an event', async (t) => {
-  const { database, own, newEvent } = await openHouse(t)
-  const event = newEvent()
+  const { database, own, newRow } = await openHouse(t)
+  const event = newRow()
   await own.event.create({ data: { ...event, crashes: 1 } })
   const runIsolated = createIsolation(database)
   let runs = 0
@@ -18,8 +18,8 @@ t.test('a failure without a crash does not count towards the quarantine of an ev
 })
 
 t.test('a crash is counted before the event runs', async (t) => {
-  const { database, own, newEvent } = await openHouse(t)
-  const event = newEvent()
+  const { database, own, newRow } = await openHouse(t)
+  const event = newRow()
   await own.event.create({ data: { ...event, crashes: 1 } })
   await new Promise<void>((begun) => {
     void createIsolation(database)(event.id, () => {
@@ -31,8 +31,8 @@ t.test('a crash is counted before the event runs', async (t) => {
 })
 
 t.test('the third crash quarantines an event: it is done, published once, and not run', async (t) => {
-  const { database, own, newEvent } = await openHouse(t)
-  const event = newEvent()
+  const { database, own, newRow } = await openHouse(t)
+  const event = newRow()
   await own.event.create({ data: { ...event, crashes: 1 } })
   let told = 0
   let runs = 0
@@ -52,19 +52,19 @@ t.test('the third crash quarantines an event: it is done, published once, and no
 })
 
 t.test('an event that is done or was removed is not isolated any more', async (t) => {
-  const { database, own, newEvent } = await openHouse(t)
-  const event = newEvent()
+  const { database, own, newRow } = await openHouse(t)
+  const event = newRow()
   await own.event.create({ data: { ...event, crashes: 2, doneAt: new Date() } })
   const runIsolated = createIsolation(database, () => t.fail('It was told'))
-  for (const id of [event.id, newEvent().id]) await runIsolated(id, async () => void t.fail('It was run'))
+  for (const id of [event.id, newRow().id]) await runIsolated(id, async () => void t.fail('It was run'))
   t.match(await own.event.findUnique({ where: { id: event.id } }), { crashes: 2, quarantined: false })
 })
 
 t.test('a failure takes back its own crash, of an event that is not done, and no more', async (t) => {
-  const { database, own, newEvent } = await openHouse(t)
+  const { database, own, newRow } = await openHouse(t)
   const runIsolated = createIsolation(database)
   for (const meanwhile of [{ doneAt: new Date() }, { crashes: 0 }]) {
-    const event = newEvent()
+    const event = newRow()
     const where = { id: event.id }
     await own.event.create({ data: { ...event, crashes: 1 } })
     const run = runIsolated(event.id, async () => {
@@ -77,8 +77,8 @@ t.test('a failure takes back its own crash, of an event that is not done, and no
 })
 
 t.test('isolated events run one at a time, and are counted when they begin', async (t) => {
-  const { database, own, newEvent } = await openHouse(t)
-  const [first, second] = [newEvent(), newEvent()]
+  const { database, own, newRow } = await openHouse(t)
+  const [first, second] = [newRow(), newRow()]
   for (const event of [first, second]) await own.event.create({ data: { ...event, crashes: 1 } })
   const runIsolated = createIsolation(database)
   const order: string[] = []

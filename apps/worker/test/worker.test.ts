@@ -47,11 +47,11 @@ t.test(
     const asked = await house.createRule([task])
     await house.own.rule.update({ where: { id: asked }, data: { isActive: false } })
     house.startWorker()
-    const event = house.newEvent('LEAD_CREATED', asked)
+    const event = house.newEvent('LEAD_CREATED', { kind: 'rule', id: asked })
     await house.inbox.accept(event)
     await house.untilDone(event.id)
     matchLists(t, await house.own.execution.findMany(), [{ id: event.id, ruleId: asked }])
-    const orphan = house.newEvent('LEAD_CREATED', newId())
+    const orphan = house.newEvent('LEAD_CREATED', { kind: 'rule', id: newId() })
     await house.inbox.accept(orphan)
     t.same(await house.readConsidered(orphan.id), [])
   },
@@ -75,7 +75,7 @@ t.test('a job that is delivered after its event is done has no effect', async (t
 
 t.test('the sweeper restores an event whose job was never added, or was lost', async (t) => {
   const house = await openHouse(t)
-  const forgotten = house.newEvent()
+  const forgotten = house.newRow()
   await house.own.event.create({ data: forgotten })
   house.startWorker()
   house.startSweeper()
@@ -119,7 +119,7 @@ t.test(
     const house = await openHouse(t)
     await house.createRule([task])
     const leave = async (crashes: number) => {
-      const event = house.newEvent()
+      const event = house.newRow()
       await house.own.event.create({ data: { ...event, crashes } })
       return event.id
     }
@@ -170,5 +170,5 @@ t.test('a queue that could not reach Redis at the start opens once Redis respond
   t.notOk(await queue.isReady(500))
   await admin.call('ACL', 'SETUSER', user, '+info')
   t.ok(await queue.isReady(10_000))
-  await t.resolves(queue.addAlone({ id: newId(), workspaceId: newId(), ruleId: null }))
+  await t.resolves(queue.addAlone({ id: newId(), workspaceId: newId(), addressee: null }))
 })

@@ -107,7 +107,7 @@ function runRule(rule: Rule, event: Event): Run {
   const startedAt = Date.now()
   const run: Run = { rule, executionId: null, startedAt, results: [], tasks: [], error: null }
   if (!ruleHolds(rule.compiled, event.data, new Judging(startedAt))) return run
-  run.executionId = executionIdOf({ id: event.id, ruleId: null }, rule.id)
+  run.executionId = executionIdOf({ id: event.id, addressee: null }, rule.id)
   for (;;) {
     const action = findNextAction(rule.compiled, event.data, startedAt, run.results)
     if (action === undefined) break

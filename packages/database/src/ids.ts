@@ -56,9 +56,9 @@ export function highestIdLike(id: string): string {
  * So a job that is delivered twice gets the same execution id, repeated outside calls have the same idempotency key, and the
  * executions of an event are found without an index of their own.
  */
-export function executionIdOf(event: { id: string; ruleId: string | null }, ruleId: string): string {
-  // A rule that was triggered manually: the event has one execution, so the caller gets the execution's id before it runs.
-  if (event.ruleId !== null) return event.id
+export function executionIdOf(event: { id: string; addressee: object | null }, ruleId: string): string {
+  // An event with an addressee has one execution, so the caller gets the execution's id before it runs.
+  if (event.addressee !== null) return event.id
   const digest = hash('sha1', event.id + ruleId)
   const variant = '89ab'[Number.parseInt(digest.charAt(3), 16) & 3]
   return `${event.id.slice(0, 13)}-8${digest.slice(0, 3)}-${variant}${digest.slice(4, 7)}-${digest.slice(7, 19)}`

@@ -1,7 +1,7 @@
 import t from 'tap'
 import { executionIdOf, firstIdOf, isUuid, newId, ruleSetIdOf, timeOf } from '../src/ids.js'
 
-const event = { id: '0197a000-1234-7abc-8def-0123456789ab', ruleId: null }
+const event = { id: '0197a000-1234-7abc-8def-0123456789ab', addressee: null }
 
 t.test('new ids are distinct UUIDs of version 7, and later ones are greater', async (t) => {
   const ids = Array.from({ length: 20_000 }, newId)
@@ -49,7 +49,7 @@ t.test(
     t.equal(timeOf(id), timeOf(event.id))
     const variants = new Set(Array.from({ length: 200 }, () => executionIdOf(event, newId()).charAt(19)))
     t.same([...variants].sort(), ['8', '9', 'a', 'b'])
-    t.equal(executionIdOf({ ...event, ruleId: first }, first), event.id, 'by hand they are one')
+    t.equal(executionIdOf({ ...event, addressee: { id: first } }, first), event.id, 'by hand they are one')
   },
 )
 

@@ -103,7 +103,7 @@ t.test('a statement without Prisma is prepared under its name, and returns rows'
 })
 
 t.test('the id of an execution depends on its event and rule only', async (t) => {
-  const event = { id: newId(), ruleId: null }
+  const event = { id: newId(), addressee: null }
   const ruleId = newId()
   const id = executionIdOf(event, ruleId)
   t.ok(isUuid(id))
@@ -111,6 +111,10 @@ t.test('the id of an execution depends on its event and rule only', async (t) =>
   t.equal(id.slice(0, 13), event.id.slice(0, 13), 'it sorts with its event')
   t.match(id, /^.{14}8.{4}[89ab]/, 'it is a version 8, variant RFC 9562')
   t.not(id, executionIdOf(event, newId()))
-  t.not(id, executionIdOf({ id: newId(), ruleId: null }, ruleId))
-  t.equal(executionIdOf({ id: event.id, ruleId }, ruleId), event.id, 'executed by hand, it is the event')
+  t.not(id, executionIdOf({ id: newId(), addressee: null }, ruleId))
+  t.equal(
+    executionIdOf({ id: event.id, addressee: { id: ruleId } }, ruleId),
+    event.id,
+    'executed by hand, it is the event',
+  )
 })

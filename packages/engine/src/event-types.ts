@@ -40,8 +40,3 @@ const known: ReadonlySet<string> = new Set(eventTypes)
 export function isEventType(name: string): name is EventType {
   return known.has(name)
 }
-
-/** True for what the service itself tells of, such as `rule.updated`: it goes to one subscription, and to no rule. */
-export function isServiceEvent(type: string): boolean {
-  return type.includes('.')
-}

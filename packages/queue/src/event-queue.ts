@@ -164,7 +164,7 @@ function eventsJob({ id, priority, replyTo, events }: EventsJob): QueueJob {
   )
   return {
     id,
-    name: events[0]?.ruleId === null ? 'trigger' : 'execute',
+    name: events[0]?.addressee === null ? 'trigger' : 'execute',
     data: replyTo === undefined ? { events: pointers } : { events: pointers, replyTo },
     priority,
     delayMs: 0,

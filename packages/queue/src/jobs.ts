@@ -4,8 +4,8 @@ import { Type } from 'typebox'
 export const queueName = 'automation'
 
 /**
- * `trigger` runs every active rule of each event's type; `execute` runs the rule that each event names; `resume` continues an
- * execution that waited, or whose worker ended.
+ * `trigger` runs every active rule of each event's type; `execute` runs the addressee of each event, a rule or a subscription;
+ * `resume` continues an execution that waited, or whose worker ended.
  */
 export const JobName = Type.Enum(['trigger', 'execute', 'resume'])
 export type JobName = Type.Static<typeof JobName>

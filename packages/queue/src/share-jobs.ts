@@ -9,7 +9,7 @@ export interface Arrival {
 }
 
 /** What a job needs to know of an event. */
-export type QueuedEvent = Pick<NewEvent, 'id' | 'workspaceId' | 'ruleId' | 'traceparent'>
+export type QueuedEvent = Pick<NewEvent, 'id' | 'workspaceId' | 'addressee' | 'traceparent'>
 
 /** A job and its events. */
 export interface EventsJob {
@@ -30,7 +30,7 @@ export function shareJobs(arrivals: Arrival[], findPriority: (workspaceId: strin
   const open = new Map<string, EventsJob>()
   for (const { event, replyTo } of arrivals) {
     const priority = findPriority(event.workspaceId)
-    const batchKey = `${event.ruleId === null} ${replyTo} ${priority > 0 ? event.workspaceId : ''}`
+    const batchKey = `${event.addressee === null} ${replyTo} ${priority > 0 ? event.workspaceId : ''}`
     let job = open.get(batchKey)
     if (job === undefined || job.events.length === maxEventsPerJob) {
       job = { id: event.id, priority, replyTo, events: [] }

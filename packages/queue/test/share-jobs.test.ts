@@ -1,10 +1,11 @@
 import { newId } from '@automation/database'
+import type { Addressee } from '@automation/ledger'
 import t from 'tap'
 import { type Arrival, shareJobs } from '../src/share-jobs.js'
 
 const [quiet, other, busy] = [newId(), newId(), newId()]
-const arrive = (workspaceId: string, replyTo?: string, ruleId: string | null = null): Arrival => ({
-  event: { id: newId(), workspaceId, type: 'LEAD_CREATED', data: {}, ruleId },
+const arrive = (workspaceId: string, replyTo?: string, addressee: Addressee | null = null): Arrival => ({
+  event: { id: newId(), workspaceId, type: 'LEAD_CREATED', data: {}, addressee },
   replyTo,
 })
 const placeOf = (workspaceId: string) => (workspaceId === busy ? 7 : 0)
@@ -41,7 +42,12 @@ t.test('events of a flood have jobs of their own, with a lower priority', async 
 t.test(
   'events without a waiting caller, and events addressed to one rule, have jobs of their own',
   async (t) => {
-    const arrivals = [arrive(quiet), arrive(quiet, 'api'), arrive(quiet, 'api', newId()), arrive(quiet)]
+    const arrivals = [
+      arrive(quiet),
+      arrive(quiet, 'api'),
+      arrive(quiet, 'api', { kind: 'rule', id: newId() }),
+      arrive(quiet),
+    ]
     t.strictSame(
       shareJobs(arrivals, placeOf).map(({ replyTo, events }) => [replyTo, events.length]),
       [

@@ -1,9 +1,15 @@
 import { executionIdOf, type WorkspaceDatabase } from '@automation/database'
-import { type Evaluation, listEvaluations, type MatchedEvaluation } from '@automation/ledger'
+import {
+  type AddressColumns,
+  type Addressee,
+  addresseeOf,
+  type Evaluation,
+  listEvaluations,
+  type MatchedEvaluation,
+} from '@automation/ledger'
 
-interface ConsideringEvent {
+interface ConsideringEvent extends AddressColumns {
   id: string
-  ruleId: string | null
   ruleSetId: string | null
 }
 
@@ -12,8 +18,9 @@ export async function readEvaluations(
   database: WorkspaceDatabase,
   event: ConsideringEvent,
 ): Promise<Evaluation[]> {
-  const ruleIds = await readRuleIds(database, event)
-  const ids = ruleIds.map((ruleId) => executionIdOf(event, ruleId))
+  const addressee = addresseeOf(event)
+  const ruleIds = await readRuleIds(database, event, addressee)
+  const ids = ruleIds.map((ruleId) => executionIdOf({ id: event.id, addressee }, ruleId))
   const executions = await database.execution.findMany({
     where: { id: { in: ids } },
     select: { id: true, status: true, error: true },
@@ -31,10 +38,11 @@ export async function readEvaluations(
 /** Reads the rules that were evaluated for an event, in creation order. */
 async function readRuleIds(
   database: WorkspaceDatabase,
-  { ruleId, ruleSetId }: ConsideringEvent,
+  { ruleSetId }: ConsideringEvent,
+  addressee: Addressee | null,
 ): Promise<string[]> {
   if (ruleSetId === null) return []
-  if (ruleId !== null) return [ruleId]
+  if (addressee !== null) return [addressee.id]
   const set = await database.ruleSet.findFirst({ where: { id: ruleSetId }, select: { ruleIds: true } })
   return set?.ruleIds ?? []
 }

@@ -1,4 +1,4 @@
-import { type Effect, isServiceEvent } from '@automation/engine'
+import type { Effect } from '@automation/engine'
 import { signStandardWebhook } from '@automation/webhooks'
 import type { Config } from '../config.js'
 import { createAddressGuard, hostOf, Refusal } from './address-guard.js'
@@ -47,7 +47,7 @@ export function createSender(
     if (url instanceof Refusal) return refuse(url)
     const found = await findKeys(recipientOf(url, context))
     if ('fault' in found) return failed(found.fault)
-    if (found.keys.length === 0 && isServiceEvent(context.event.type))
+    if (found.keys.length === 0 && context.event.addressee?.kind === 'subscription')
       return refuse(new Refusal('The subscription has no signing secret'))
     const headers = composeHeaders(call, body, found.keys, idempotencyKey(action, context))
     // The receiver may continue the trace. A header that the rule sets itself takes precedence.
@@ -69,9 +69,9 @@ function describeEvent({ event, startedAt }: CallContext) {
   return { type: event.type, timestamp: startedAt.toISOString(), data: event.data }
 }
 
-/** The recipient whose secret signs. An event type with a dot is the service's own, and is addressed to a subscription. */
-function recipientOf(url: URL, { event: { workspaceId, type, ruleId } }: CallContext): Recipient {
-  return { workspaceId, counterparty: ruleId !== null && isServiceEvent(type) ? ruleId : hostOf(url) }
+/** The recipient whose secret signs. */
+function recipientOf(url: URL, { event: { workspaceId, addressee } }: CallContext): Recipient {
+  return { workspaceId, counterparty: addressee?.kind === 'subscription' ? addressee.id : hostOf(url) }
 }
 
 /** The rule's headers replace the default ones. Nothing replaces the idempotency key and the signature. */

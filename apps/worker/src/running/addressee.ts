@@ -1,19 +1,19 @@
 import { findSubscription, subscriptionRetry } from '@automation/access'
 import type { Database } from '@automation/database'
-import { compileRule, isServiceEvent } from '@automation/engine'
-import type { LoadedEvent } from '@automation/ledger'
+import { compileRule } from '@automation/engine'
+import type { Addressee } from '@automation/ledger'
 import { definitionColumns, makeReady, type ReadyRule } from './ready-rule.js'
 
 /**
- * Finds the current state of the rule or subscription that an event is addressed to: a rule that was triggered manually, active or
- * not, or an active subscription. Undefined where it was deleted.
+ * Finds the current state of an event's addressee: a rule that was triggered manually, active or not, or an active subscription.
+ * Undefined where it was deleted.
  */
 export async function findAddressee(
   database: Database,
-  { workspaceId, type }: LoadedEvent,
-  id: string,
+  workspaceId: string,
+  { kind, id }: Addressee,
 ): Promise<ReadyRule | undefined> {
-  if (isServiceEvent(type)) {
+  if (kind === 'subscription') {
     const subscription = await findSubscription(database, workspaceId, id)
     return subscription?.isActive ? makeReadySubscription(subscription) : undefined
   }

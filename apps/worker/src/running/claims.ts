@@ -1,5 +1,5 @@
 import { createBatcher, type Database } from '@automation/database'
-import { isServiceEvent, Judging, ruleHolds, type WorkLimits } from '@automation/engine'
+import { Judging, ruleHolds, type WorkLimits } from '@automation/engine'
 import { type ClaimedExecution, claimExecutions, type LoadedEvent, type Step } from '@automation/ledger'
 import { LRUCache } from 'lru-cache'
 import { findAddressee } from './addressee.js'
@@ -32,8 +32,8 @@ export class Claims {
   }
 
   async #findRule(claimed: ClaimedExecution): Promise<ReadyRule | undefined> {
-    const { type, ruleId: id, ruleVersion: version, name, conditions, actions } = claimed
-    if (isServiceEvent(type)) return findAddressee(this.#database, eventOf(claimed), id)
+    const { workspaceId, addressee, ruleId: id, ruleVersion: version, name, conditions, actions } = claimed
+    if (addressee?.kind === 'subscription') return findAddressee(this.#database, workspaceId, addressee)
     if (name === null) return undefined
     const key = `${id} ${version}`
     const known = this.#compiled.get(key)
@@ -88,11 +88,12 @@ function judgeAgain({ rule: { compiled }, record, event, judging }: Execution): 
 
 /** Why a claimed execution is not continued. A rule that was executed by hand runs active or not. */
 function findCancellation(
-  { type, isRuleActive, eventRuleId }: ClaimedExecution,
+  { isRuleActive, addressee }: ClaimedExecution,
   rule: ReadyRule | undefined,
 ): string | undefined {
-  if (rule === undefined) return isServiceEvent(type) ? 'The subscription is gone' : 'The rule was deleted'
-  return isRuleActive === false && eventRuleId === null ? 'The rule was switched off' : undefined
+  if (rule === undefined)
+    return addressee?.kind === 'subscription' ? 'The subscription is gone' : 'The rule was deleted'
+  return isRuleActive === false && addressee === null ? 'The rule was switched off' : undefined
 }
 
 function eventOf(claimed: ClaimedExecution): LoadedEvent {
@@ -101,7 +102,7 @@ function eventOf(claimed: ClaimedExecution): LoadedEvent {
     workspaceId: claimed.workspaceId,
     type: claimed.type,
     data: claimed.data,
-    ruleId: claimed.eventRuleId,
+    addressee: claimed.addressee,
     depth: claimed.depth,
     rulesVersion: claimed.rulesVersion,
     autoPauseAfter: claimed.autoPauseAfter,

@@ -32,7 +32,7 @@ export function emitEvent({ record, event, emitted }: Execution, { config }: Act
   if (total > maxEmittedBytes) return refuse('The rules of one event would emit more than 16 MiB')
   emittedBytes.set(event, total)
   const id = newId()
-  emitted.push({ id, workspaceId, type: config.eventType, data, ruleId: null, depth: depth + 1 })
+  emitted.push({ id, workspaceId, type: config.eventType, data, addressee: null, depth: depth + 1 })
   return { status: 'success', output: { eventId: id } }
 }
 

@@ -111,7 +111,8 @@ export class EventRunner {
   }
 
   async #findSet(event: LoadedEvent): Promise<RuleSet> {
-    if (event.ruleId === null) return this.#findRules(event)
-    return makeSetOfOne(await findAddressee(this.#parts.database, event, event.ruleId))
+    const { workspaceId, addressee } = event
+    if (addressee === null) return this.#findRules(event)
+    return makeSetOfOne(await findAddressee(this.#parts.database, workspaceId, addressee))
   }
 }

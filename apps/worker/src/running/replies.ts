@@ -51,7 +51,7 @@ function evaluationsOf(event: LoadedEvent, { rules }: RuleSet, executions: Execu
     const evaluation: MatchedEvaluation = { index, executionId: id, status }
     if (error !== null) evaluation.error = error
     // The response to a trigger has no results of single actions.
-    if (event.ruleId !== null) evaluation.results = results
+    if (event.addressee !== null) evaluation.results = results
     return evaluation
   })
 }

@@ -53,7 +53,7 @@ export async function readRuleSet(
   return { id, rules, findCandidates }
 }
 
-/** The set of the one rule that an event is addressed to. It needs no row: the event names the rule. */
+/** The set of an event's addressee. It needs no row: the event names the addressee. */
 export function makeSetOfOne(rule: ReadyRule | undefined): RuleSet {
   return rule === undefined ? noRules : { id: rule.id, rules: [rule], findCandidates: () => onlyIndex }
 }

@@ -1,4 +1,5 @@
 import { newId, type WorkspaceTransaction } from '@automation/database'
+import type { Addressee } from '../addressee.js'
 
 const rowsAtOnce = 1_000
 
@@ -13,8 +14,8 @@ export interface DeliveryToAccept {
 export interface Delivery {
   id: string
   workspaceId: string
-  /** The subscription's. */
-  ruleId: string
+  /** The subscription. */
+  addressee: Addressee
 }
 
 /**
@@ -26,15 +27,21 @@ export async function acceptDeliveries(
   workspaceId: string,
   deliveries: DeliveryToAccept[],
 ): Promise<Delivery[]> {
-  const rows = deliveries.map(({ subscriptionId: ruleId, type, data }) => ({
+  const rows = deliveries.map(({ subscriptionId, type, data }) => ({
     id: newId(),
     workspaceId,
     type,
     data,
-    ruleId,
+    // For the version before (addressee.ts).
+    ruleId: subscriptionId,
+    subscriptionId,
   }))
   // An import of 1,000 rules may have 20 subscriptions.
   for (let start = 0; start < rows.length; start += rowsAtOnce)
     await event.createMany({ data: rows.slice(start, start + rowsAtOnce) })
-  return rows.map(({ id, ruleId }) => ({ id, workspaceId, ruleId }))
+  return rows.map(({ id, subscriptionId }) => ({
+    id,
+    workspaceId,
+    addressee: { kind: 'subscription', id: subscriptionId },
+  }))
 }

@@ -1,4 +1,5 @@
 import type { Database } from '@automation/database'
+import { type Addressee, subscriptionIdOf } from '../addressee.js'
 
 /** An event about to be accepted. */
 export interface NewEvent {
@@ -8,8 +9,8 @@ export interface NewEvent {
   /** From the catalogue of event types. */
   type: string
   data: object
-  /** The rule that is executed by hand, or the subscription that it is delivered to; null otherwise. */
-  ruleId: string | null
+  /** null: all active rules of its type. */
+  addressee: Addressee | null
   /** The event that it replays. */
   replayOf?: string
   /** The span that its run continues. It travels with the job and is not stored. */
@@ -58,10 +59,11 @@ const acceptEventsSql = `
     RETURNING id
   ),
   inserted_events AS (
-    INSERT INTO events (id, workspace_id, type, data, rule_id, replay_of, job_id)
-    SELECT i.id, i.workspace_id, i.type, i.data, i.rule_id, i.replay_of, i.job_id
+    INSERT INTO events (id, workspace_id, type, data, rule_id, subscription_id, replay_of, job_id)
+    SELECT i.id, i.workspace_id, i.type, i.data, i.rule_id, i.subscription_id, i.replay_of, i.job_id
     FROM json_to_recordset($2::json) AS i (
-      id uuid, workspace_id uuid, type text, data json, rule_id uuid, replay_of uuid, job_id uuid, receipt_id uuid)
+      id uuid, workspace_id uuid, type text, data json, rule_id uuid, subscription_id uuid, replay_of uuid, job_id uuid,
+      receipt_id uuid)
     WHERE i.receipt_id IS NULL OR i.receipt_id IN (SELECT id FROM inserted_receipts)
   )
   SELECT id FROM inserted_receipts`
@@ -91,8 +93,18 @@ export async function acceptEvents(database: Database, acceptances: Acceptance[]
 
 /** A row of `events`, under the names of its columns. */
 export function eventRow({ event, jobId }: CarriedEvent) {
-  const { id, workspaceId, type, data, ruleId, replayOf } = event
-  return { id, workspace_id: workspaceId, type, data, rule_id: ruleId, replay_of: replayOf, job_id: jobId }
+  const { id, workspaceId, type, data, addressee, replayOf } = event
+  return {
+    id,
+    workspace_id: workspaceId,
+    type,
+    data,
+    // A subscription's as well, for the version before (addressee.ts).
+    rule_id: addressee?.id,
+    subscription_id: subscriptionIdOf(addressee),
+    replay_of: replayOf,
+    job_id: jobId,
+  }
 }
 
 type ReceiptRow = ReturnType<typeof receiptRow>

@@ -1,5 +1,5 @@
 import { clockSkewMs, firstIdOf, Prisma, type WorkspaceDatabase } from '@automation/database'
-import { isServiceEvent } from '@automation/engine'
+import { isNoDelivery } from '../addressee.js'
 import { joinConditions, type Narrowing } from './narrowing.js'
 import { type ScannedPage, scanPage } from './scan-page.js'
 
@@ -22,6 +22,7 @@ export interface EventRow {
   id: string
   workspaceId: string
   type: string
+  /** The addressee's, a rule's or a subscription's. */
   ruleId: string | null
   depth: number
   causedBy: string | null
@@ -61,7 +62,7 @@ export function narrowEvents(
       events.rule_id = ${ruleId}::uuid
       OR events.rule_set_id IN (
         SELECT id FROM rule_sets WHERE workspace_id = ${workspaceId}::uuid AND ${ruleId}::uuid = ANY (rule_ids)))`)
-  else if (!isServiceEvent(type ?? '')) range.push(Prisma.sql`events.type NOT LIKE '%.%'`)
+  else if (type === undefined) range.push(isNoDelivery.events)
   return { range: joinConditions(range), rest: joinConditions(rest) }
 }
 

@@ -6,7 +6,7 @@ import {
   Prisma,
   type WorkspaceDatabase,
 } from '@automation/database'
-import { isServiceEvent } from '@automation/engine'
+import { isNoDelivery } from '../addressee.js'
 import { type ExecutionStatus, isUnfinished } from '../statuses.js'
 import { joinConditions, type Narrowing } from './narrowing.js'
 import { type ScannedPage, scanPage } from './scan-page.js'
@@ -31,6 +31,7 @@ export interface ListedExecutionRow {
   workspaceId: string
   eventId: string
   eventType: string
+  /** A rule's, or a subscription's. */
   ruleId: string
   ruleVersion: number
   status: ExecutionStatus
@@ -68,9 +69,8 @@ export function narrowExecutions(workspaceId: string, filter: ExecutionFilter): 
   }
   if (eventType !== undefined) rest.push(Prisma.sql`executions.event_type = ${eventType}`)
   if (error !== undefined) rest.push(Prisma.sql`executions.error ILIKE ${`%${escapeLike(error)}%`}`)
-  const isNamed = ruleId !== undefined || eventId !== undefined || isServiceEvent(eventType ?? '')
-  // Postgres knows of LIKE that nearly all rows match; of a function it would assume that few do, and sort all of them.
-  if (!isNamed) range.push(Prisma.sql`executions.event_type NOT LIKE '%.%'`)
+  const isNamed = ruleId !== undefined || eventId !== undefined || eventType !== undefined
+  if (!isNamed) range.push(isNoDelivery.executions)
   return { range: joinConditions(range), rest: joinConditions(rest) }
 }
 

@@ -1,5 +1,6 @@
 import { Prisma, type UnscopedSql, type WorkspaceTransaction } from '@automation/database'
 import { skippedAfterFailure } from '@automation/engine'
+import { subscriptionOf } from '../addressee.js'
 import { countMatches, type Matches } from './count-matches.js'
 import { joinNarrowing, type Narrowing } from './narrowing.js'
 
@@ -90,7 +91,7 @@ function retryable(narrowing: Narrowing, version: VersionToRun): Prisma.Sql {
       rule_versions.version IS NOT NULL AND (rules.is_active OR executions.id = executions.event_id)
       OR EXISTS (
         SELECT FROM subscriptions
-        WHERE subscriptions.id = executions.rule_id AND subscriptions.workspace_id = executions.workspace_id
+        WHERE subscriptions.id = ${subscriptionOf.executions} AND subscriptions.workspace_id = executions.workspace_id
           AND subscriptions.is_active))`
 }
 

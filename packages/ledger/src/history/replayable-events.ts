@@ -1,4 +1,5 @@
 import { Prisma, type UnscopedSql } from '@automation/database'
+import { type AddressColumns, type Addressee, addresseeOf, subscriptionOf } from '../addressee.js'
 import { countMatches, type Matches } from './count-matches.js'
 import { joinNarrowing, type Narrowing } from './narrowing.js'
 
@@ -6,7 +7,7 @@ export interface ReplayableEvent {
   id: string
   type: string
   data: object
-  ruleId: string | null
+  addressee: Addressee | null
 }
 
 /** @param after the id of an event; only those behind it are counted */
@@ -19,15 +20,17 @@ export function countReplayable(
 }
 
 /** Reads events that may be replayed, the oldest first. */
-export function findReplayable(
+export async function findReplayable(
   database: UnscopedSql,
   narrowing: Narrowing,
   after: string | undefined,
   limit: number,
 ): Promise<ReplayableEvent[]> {
-  return database.$queryRaw<ReplayableEvent[]>(Prisma.sql`
-    SELECT id, type, data, rule_id AS "ruleId" FROM events WHERE ${replayable(narrowing, after)}
+  const rows = await database.$queryRaw<(Omit<ReplayableEvent, 'addressee'> & AddressColumns)[]>(Prisma.sql`
+    SELECT id, type, data, rule_id AS "ruleId", subscription_id AS "subscriptionId"
+    FROM events WHERE ${replayable(narrowing, after)}
     ORDER BY id LIMIT ${limit}`)
+  return rows.map((row) => ({ id: row.id, type: row.type, data: row.data, addressee: addresseeOf(row) }))
 }
 
 /** An event that is not done will run anyway. A replay, and an event that an execution emitted, comes again with its origin. */
@@ -37,5 +40,7 @@ function replayable(narrowing: Narrowing, after: string | undefined): Prisma.Sql
     AND events.done_at IS NOT NULL AND events.replay_of IS NULL AND events.caused_by IS NULL
     AND (events.rule_id IS NULL
       OR EXISTS (SELECT FROM rules WHERE rules.id = events.rule_id AND rules.workspace_id = events.workspace_id)
-      OR EXISTS (SELECT FROM subscriptions WHERE subscriptions.id = events.rule_id AND subscriptions.workspace_id = events.workspace_id))`
+      OR EXISTS (
+        SELECT FROM subscriptions
+        WHERE subscriptions.id = ${subscriptionOf.events} AND subscriptions.workspace_id = events.workspace_id))`
 }

@@ -1,4 +1,5 @@
 import { type Database, executionIdOf } from '@automation/database'
+import { type AddressColumns, addresseeOf } from '../addressee.js'
 import { type Evaluation, listEvaluations, type MatchedEvaluation } from '../evaluations.js'
 
 /** An event, and the workspace that asks for it. */
@@ -17,16 +18,16 @@ export interface StoredOutcome {
   isQuarantined: boolean
 }
 
-interface DoneEvent {
+interface DoneEvent extends AddressColumns {
   index: number
-  ruleId: string | null
   /** The rules considered, in creation order. */
   ruleIds: string[]
   isQuarantined: boolean
 }
 
 const findDoneEventsSql = `
-  SELECT input.index, events.rule_id AS "ruleId", events.quarantined AS "isQuarantined",
+  SELECT input.index, events.type, events.rule_id AS "ruleId", events.subscription_id AS "subscriptionId",
+    events.quarantined AS "isQuarantined",
     CASE
       WHEN events.rule_set_id IS NULL THEN '{}'
       WHEN events.rule_id IS NOT NULL THEN ARRAY[events.rule_id]
@@ -55,7 +56,8 @@ export async function findOutcomes(
   const events = await database.run<DoneEvent>('find_done_events', findDoneEventsSql, [JSON.stringify(rows)])
   const expected = events.map((event) => {
     const { id, workspaceId } = inputs[event.index] as EventInWorkspace
-    const ids = event.ruleIds.map((ruleId) => executionIdOf({ id, ruleId: event.ruleId }, ruleId))
+    const addressee = addresseeOf(event)
+    const ids = event.ruleIds.map((ruleId) => executionIdOf({ id, addressee }, ruleId))
     return { ...event, workspaceId, ids }
   })
   const executions = await findExecutions(database, expected)

@@ -1,4 +1,5 @@
 import type { Database } from '@automation/database'
+import { subscriptionIdOf } from '../addressee.js'
 import { leaseSeconds } from '../unfinished/leases.js'
 import type { LoadedEvent } from '../unfinished/load-events.js'
 import { capError, capResults } from './cap-results.js'
@@ -32,8 +33,8 @@ const finishEventsSql = `
   ),
   input_executions AS (
     SELECT * FROM json_to_recordset($1::json) AS input_executions (
-      id uuid, event_id uuid, rule_id uuid, rule_version int, status execution_status, results json, error text,
-      started_ms float8, finished_ms float8, due_ms float8, lease uuid, awaits_slot boolean, attention text)
+      id uuid, event_id uuid, rule_id uuid, subscription_id uuid, rule_version int, status execution_status, results json,
+      error text, started_ms float8, finished_ms float8, due_ms float8, lease uuid, awaits_slot boolean, attention text)
   ),
   finished_events AS (
     UPDATE events SET done_at = now(), rule_set_id = input_events.rule_set_id
@@ -44,16 +45,16 @@ const finishEventsSql = `
   ),
   inserted_executions AS (
     INSERT INTO executions
-      (id, workspace_id, event_id, event_type, rule_id, rule_version, status, results, error, started_at, finished_at,
-       due_at, lease, awaits_slot)
-    SELECT i.id, e.workspace_id, i.event_id, e.type, i.rule_id, i.rule_version, i.status, i.results, i.error,
-           to_timestamp(i.started_ms / 1000), to_timestamp(i.finished_ms / 1000),
+      (id, workspace_id, event_id, event_type, rule_id, subscription_id, rule_version, status, results, error,
+       started_at, finished_at, due_at, lease, awaits_slot)
+    SELECT i.id, e.workspace_id, i.event_id, e.type, i.rule_id, i.subscription_id, i.rule_version, i.status, i.results,
+           i.error, to_timestamp(i.started_ms / 1000), to_timestamp(i.finished_ms / 1000),
            CASE WHEN i.lease IS NULL THEN to_timestamp(i.due_ms / 1000)
                 ELSE now() + make_interval(secs => $5::float8) END,
            i.lease, i.awaits_slot
     FROM input_executions i JOIN finished_events e ON e.id = i.event_id
     ON CONFLICT (id) DO NOTHING
-    RETURNING id, workspace_id, event_id, event_type, rule_id, status, error, finished_at, lease
+    RETURNING id, workspace_id, event_id, event_type, rule_id, subscription_id, status, error, finished_at, lease
   ),
   recorded_executions AS (
     SELECT inserted_executions.*, input_executions.attention FROM inserted_executions JOIN input_executions USING (id)
@@ -79,7 +80,8 @@ const finishEventsSql = `
     ON CONFLICT (id) DO NOTHING
   ),
   inserted_deliveries AS (
-    INSERT INTO events (id, workspace_id, type, data, rule_id)
+    -- rule_id: for the version before (addressee.ts).
+    INSERT INTO events (id, workspace_id, type, data, rule_id, subscription_id)
     SELECT
       -- A UUID v8 in the order of time that follows from the failure and the subscription: each failure is delivered once.
       (SELECT (left(time, 8) || '-' || right(time, 4) || '-8' || left(digest, 3) || '-8' || substr(digest, 4, 3) || '-'
@@ -90,13 +92,14 @@ const finishEventsSql = `
       'execution.failed',
       json_build_object('executionId', r.id, 'ruleId', r.rule_id, 'eventId', r.event_id, 'eventType', r.event_type,
         'error', r.error, 'failedAt', to_char(r.finished_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')),
+      s.id,
       s.id
     FROM recorded_executions r
     JOIN subscriptions s
       ON s.workspace_id = r.workspace_id AND s.is_active AND 'execution.failed' = ANY (s.event_types)
-    WHERE r.status = 'failed' AND position('.' IN r.event_type) = 0
+    WHERE r.status = 'failed' AND r.subscription_id IS NULL
     ON CONFLICT (id) DO NOTHING
-    RETURNING id, workspace_id, rule_id
+    RETURNING id, workspace_id, subscription_id
   ),
   counted_executions AS (
     SELECT *, row_number() OVER (PARTITION BY rule_id ORDER BY finished_at, id) AS position
@@ -141,13 +144,13 @@ const finishEventsSql = `
     RETURNING counters.workspace_id, counters.rule_id, counters.consecutive_failures
   )
   -- end of the effects
-  SELECT 'held' AS what, lease AS id, NULL::uuid AS "workspaceId", NULL::uuid AS "ruleId", NULL::float8 AS failures
+  SELECT 'held' AS what, lease AS id, NULL::uuid AS "workspaceId", NULL::uuid AS "subjectId", NULL::float8 AS failures
   FROM inserted_executions WHERE lease IS NOT NULL
   UNION ALL
   SELECT 'overtaken', id, NULL, NULL, NULL
   FROM input_events WHERE NOT EXISTS (SELECT 1 FROM finished_events WHERE finished_events.id = input_events.id)
   UNION ALL
-  SELECT 'delivery', id, workspace_id, rule_id, NULL FROM inserted_deliveries
+  SELECT 'delivery', id, workspace_id, subscription_id, NULL FROM inserted_deliveries
   UNION ALL
   SELECT 'failing', NULL, workspace_id, rule_id, consecutive_failures FROM updated_counters WHERE consecutive_failures > 0`
 
@@ -188,6 +191,7 @@ function executionRow({ record, event }: RecordableExecution) {
     id: record.id,
     event_id: event.id,
     rule_id: record.ruleId,
+    subscription_id: subscriptionIdOf(event.addressee),
     rule_version: record.ruleVersion,
     status: record.status,
     results: capResults(record.results),

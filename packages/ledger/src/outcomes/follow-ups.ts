@@ -1,4 +1,4 @@
-import type { NewEvent } from '../acceptance/accept-events.js'
+import type { Delivery } from '../acceptance/accept-deliveries.js'
 import type { RecordableExecution } from './execution-record.js'
 
 /** One row that finishEvents or recordSteps returns. */
@@ -14,8 +14,8 @@ export interface ReturnedRow {
   /** null for a rule. */
   id: string
   workspaceId: string
-  /** For a delivery the id of its subscription. */
-  ruleId: string
+  /** The subscription of a delivery, or the rule that is failing; null otherwise. */
+  subjectId: string
   /** In a row. */
   failures: number
 }
@@ -23,7 +23,7 @@ export interface ReturnedRow {
 /** What has to follow a commit. */
 export interface FollowUps {
   /** Events for subscriptions, which have no job yet. */
-  deliveries: Pick<NewEvent, 'id' | 'workspaceId' | 'ruleId'>[]
+  deliveries: Delivery[]
   /** Rules that have failed as often in a row as they may. */
   failingRules: FailingRule[]
 }
@@ -56,15 +56,20 @@ export function isToBePaused(
 
 /** @returns undefined where nothing follows, as after almost every commit */
 export function readFollowUps(rows: ReturnedRow[], executions: RecordableExecution[]): FollowUps | undefined {
-  const deliveries = rows.filter(({ what }) => what === 'delivery')
+  const inserted = rows.filter(({ what }) => what === 'delivery')
   const failing = rows.filter(({ what }) => what === 'failing')
-  if (deliveries.length === 0 && failing.length === 0) return undefined
+  if (inserted.length === 0 && failing.length === 0) return undefined
   const limits = new Map(executions.map(({ event }) => [event.workspaceId, event.autoPauseAfter]))
   const overrun = new Set(
     executions.filter(({ record }) => record.attention === 'work_budget').map(({ record }) => record.ruleId),
   )
-  const failingRules = failing.filter(({ workspaceId, ruleId, failures }) =>
-    isToBePaused(failures, limits.get(workspaceId) ?? null, overrun.has(ruleId) ? 'work_budget' : null),
-  )
+  const deliveries = inserted.map(({ id, workspaceId, subjectId }): Delivery => {
+    return { id, workspaceId, addressee: { kind: 'subscription', id: subjectId } }
+  })
+  const failingRules = failing
+    .filter(({ workspaceId, subjectId, failures }) =>
+      isToBePaused(failures, limits.get(workspaceId) ?? null, overrun.has(subjectId) ? 'work_budget' : null),
+    )
+    .map(({ workspaceId, subjectId }) => ({ workspaceId, ruleId: subjectId }))
   return { deliveries, failingRules }
 }

@@ -1,4 +1,5 @@
 import type { Database } from '@automation/database'
+import { subscriptionIdOf } from '../addressee.js'
 import { leaseSeconds } from '../unfinished/leases.js'
 import { capError, capResults } from './cap-results.js'
 import { effectRowsOf, toStorableJson } from './effect-rows.js'
@@ -29,8 +30,8 @@ const recordStepsSql = `
       (status IN ('waiting', 'retrying') AND is_bound_to_rule
         AND NOT EXISTS (SELECT 1 FROM rules WHERE rules.id = input_steps.rule_id AND rules.is_active)) AS is_off
     FROM json_to_recordset($1::json) AS input_steps (
-      id uuid, held uuid, rule_id uuid, status execution_status, results json, error text, finished_ms float8,
-      due_ms float8, lease uuid, awaits_slot boolean, attention text, is_bound_to_rule boolean)
+      id uuid, held uuid, rule_id uuid, subscription_id uuid, status execution_status, results json, error text,
+      finished_ms float8, due_ms float8, lease uuid, awaits_slot boolean, attention text, is_bound_to_rule boolean)
   ),
   recorded_executions AS (
     UPDATE executions SET
@@ -46,8 +47,8 @@ const recordStepsSql = `
     FROM input_steps
     WHERE executions.id = input_steps.id AND executions.lease = input_steps.held
       AND executions.id = ANY (ARRAY(SELECT id FROM json_to_recordset($1::json) AS ids (id uuid)))
-    RETURNING executions.id, workspace_id, event_id, event_type, executions.rule_id, executions.status,
-              executions.error, finished_at, input_steps.attention
+    RETURNING executions.id, workspace_id, event_id, event_type, executions.rule_id, input_steps.subscription_id,
+              executions.status, executions.error, finished_at, input_steps.attention
   ),
   -- effects of the recorded executions: the same text in finish-events.ts and record-steps.ts (statements.test.ts)
   inserted_tasks AS (
@@ -70,7 +71,8 @@ const recordStepsSql = `
     ON CONFLICT (id) DO NOTHING
   ),
   inserted_deliveries AS (
-    INSERT INTO events (id, workspace_id, type, data, rule_id)
+    -- rule_id: for the version before (addressee.ts).
+    INSERT INTO events (id, workspace_id, type, data, rule_id, subscription_id)
     SELECT
       -- A UUID v8 in the order of time that follows from the failure and the subscription: each failure is delivered once.
       (SELECT (left(time, 8) || '-' || right(time, 4) || '-8' || left(digest, 3) || '-8' || substr(digest, 4, 3) || '-'
@@ -81,13 +83,14 @@ const recordStepsSql = `
       'execution.failed',
       json_build_object('executionId', r.id, 'ruleId', r.rule_id, 'eventId', r.event_id, 'eventType', r.event_type,
         'error', r.error, 'failedAt', to_char(r.finished_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')),
+      s.id,
       s.id
     FROM recorded_executions r
     JOIN subscriptions s
       ON s.workspace_id = r.workspace_id AND s.is_active AND 'execution.failed' = ANY (s.event_types)
-    WHERE r.status = 'failed' AND position('.' IN r.event_type) = 0
+    WHERE r.status = 'failed' AND r.subscription_id IS NULL
     ON CONFLICT (id) DO NOTHING
-    RETURNING id, workspace_id, rule_id
+    RETURNING id, workspace_id, subscription_id
   ),
   counted_executions AS (
     SELECT *, row_number() OVER (PARTITION BY rule_id ORDER BY finished_at, id) AS position
@@ -132,10 +135,10 @@ const recordStepsSql = `
     RETURNING counters.workspace_id, counters.rule_id, counters.consecutive_failures
   )
   -- end of the effects
-  SELECT 'recorded' AS what, id, NULL::uuid AS "workspaceId", NULL::uuid AS "ruleId", NULL::float8 AS failures
+  SELECT 'recorded' AS what, id, NULL::uuid AS "workspaceId", NULL::uuid AS "subjectId", NULL::float8 AS failures
   FROM recorded_executions
   UNION ALL
-  SELECT 'delivery', id, workspace_id, rule_id, NULL FROM inserted_deliveries
+  SELECT 'delivery', id, workspace_id, subscription_id, NULL FROM inserted_deliveries
   UNION ALL
   SELECT 'failing', NULL, workspace_id, rule_id, consecutive_failures FROM updated_counters WHERE consecutive_failures > 0`
 
@@ -166,6 +169,7 @@ function stepRow({ execution: { record, event }, lease }: Step) {
     id: record.id,
     held: lease,
     rule_id: record.ruleId,
+    subscription_id: subscriptionIdOf(event.addressee),
     status: record.status,
     results: capResults(record.results),
     error: capError(record.error),
@@ -174,6 +178,6 @@ function stepRow({ execution: { record, event }, lease }: Step) {
     lease: record.lease,
     awaits_slot: record.awaitsSlot || undefined,
     attention: record.attention,
-    is_bound_to_rule: event.ruleId === null,
+    is_bound_to_rule: event.addressee === null,
   }
 }

@@ -1,4 +1,5 @@
 import { Prisma } from '@automation/database'
+import { subscriptionOf } from '../addressee.js'
 import { type Fault, faultOf, type Slice, type Snapshot, withinSlice } from './slice.js'
 
 /** Events by source, and by progress. Each of the two sums is the number of accepted events. */
@@ -6,7 +7,7 @@ export interface EventCounts {
   fromOutside: number
   replayed: number
   emitted: number
-  /** Events of the service itself, for subscriptions. */
+  /** Events of the service itself: deliveries to subscriptions. */
   service: number
   done: number
   /** Included in `done`. */
@@ -30,7 +31,7 @@ export async function countEvents(snapshot: Snapshot, slice: Slice) {
              ${faultOf('quarantined_not_done', Prisma.sql`quarantined AND done_at IS NULL`)},
              ${faultOf('event_without_cause', Prisma.sql`is_orphan`)}) AS faults
     FROM (
-      SELECT id, done_at, accepted_at, quarantined, caused_by, replay_of, position('.' IN type) > 0 AS is_service,
+      SELECT id, done_at, accepted_at, quarantined, caused_by, replay_of, ${subscriptionOf.events} IS NOT NULL AS is_service,
              caused_by >= ${slice.keptSince}::uuid AND NOT EXISTS (
                SELECT FROM executions cause
                WHERE cause.id = events.caused_by AND cause.workspace_id = events.workspace_id) AS is_orphan

@@ -1,8 +1,9 @@
 import { Prisma, type WorkspaceTransaction } from '@automation/database'
 
 /**
- * Cancels the executions of rules (or deliveries to subscriptions) that wait. Executions that a worker holds are left to it. A
- * locked row is being claimed at this moment, so it is left as well, and nobody waits for a lock.
+ * Cancels the executions of rules that wait, or the deliveries to subscriptions, whose ids are in `rule_id` as well (addressee.ts).
+ * Executions that a worker holds are left to it. A locked row is being claimed at this moment, so it is left as well, and nobody
+ * waits for a lock.
  *
  * `due_at IS NOT NULL` holds for every waiting execution. It lets Postgres read the index of unfinished executions instead of all
  * that the rules ever ran.

@@ -1,5 +1,6 @@
 import { type Database, newId } from '@automation/database'
 import type { ActionResult } from '@automation/engine'
+import { type Addressee, addresseeOf } from '../addressee.js'
 import { leaseSeconds } from './leases.js'
 
 /** A claimed execution, with its event, its workspace and the version of the rule that it began with. */
@@ -8,9 +9,10 @@ export interface ClaimedExecution {
   lease: string
   results: ActionResult[]
   startedAt: Date
+  /** The rule, or the subscription of a delivery. */
   ruleId: string
   ruleVersion: number
-  /** null where the rule was deleted, and for a delivery to a subscription; so are the next three. */
+  /** null where the rule was deleted, and for a delivery; so are the next three. */
   isRuleActive: boolean | null
   name: string | null
   conditions: unknown
@@ -19,11 +21,16 @@ export interface ClaimedExecution {
   workspaceId: string
   type: string
   data: object
-  eventRuleId: string | null
+  addressee: Addressee | null
   depth: number
   rulesVersion: number
   autoPauseAfter: number | null
   interruptions: number
+}
+
+type ClaimedRow = Omit<ClaimedExecution, 'addressee'> & {
+  eventRuleId: string | null
+  subscriptionId: string | null
 }
 
 /**
@@ -59,8 +66,9 @@ const claimExecutionsSql = `
   SELECT c.id AS "executionId", c.lease, c.interruptions, c.results, c.started_at AS "startedAt",
          c.rule_id AS "ruleId", c.rule_version AS "ruleVersion", r.is_active AS "isRuleActive",
          v.name, v.conditions, v.actions,
-         e.id AS "eventId", e.workspace_id AS "workspaceId", e.type, e.data, e.rule_id AS "eventRuleId", e.depth,
-         w.rules_version AS "rulesVersion", w.auto_pause_after AS "autoPauseAfter"
+         e.id AS "eventId", e.workspace_id AS "workspaceId", e.type, e.data, e.rule_id AS "eventRuleId",
+         e.subscription_id AS "subscriptionId", e.depth, w.rules_version AS "rulesVersion",
+         w.auto_pause_after AS "autoPauseAfter"
   FROM claimed_executions c
   JOIN events e ON e.id = c.event_id
   JOIN workspaces w ON w.id = c.workspace_id
@@ -77,10 +85,14 @@ export async function claimExecutions(
   ids: string[],
 ): Promise<(ClaimedExecution | undefined)[]> {
   const claims = ids.map((id) => ({ id, lease: newId() }))
-  const rows = await database.run<ClaimedExecution>('claim_executions', claimExecutionsSql, [
+  const rows = await database.run<ClaimedRow>('claim_executions', claimExecutionsSql, [
     JSON.stringify(claims),
     leaseSeconds,
   ])
-  const byLease = new Map(rows.map((row) => [row.lease, row]))
+  const byLease = new Map(rows.map((row) => [row.lease, claimedOf(row)]))
   return claims.map(({ lease }) => byLease.get(lease))
+}
+
+function claimedOf({ eventRuleId: ruleId, subscriptionId, ...claimed }: ClaimedRow): ClaimedExecution {
+  return { ...claimed, addressee: addresseeOf({ type: claimed.type, ruleId, subscriptionId }) }
 }

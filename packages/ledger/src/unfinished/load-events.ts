@@ -1,4 +1,5 @@
 import type { Database } from '@automation/database'
+import { type AddressColumns, type Addressee, addresseeOf } from '../addressee.js'
 
 /** An accepted event that is not done, as a worker loads it. */
 export interface LoadedEvent {
@@ -6,8 +7,8 @@ export interface LoadedEvent {
   workspaceId: string
   type: string
   data: object
-  /** The rule that was executed by hand, or the subscription that the event is delivered to; null otherwise. */
-  ruleId: string | null
+  /** null: all active rules of its type. */
+  addressee: Addressee | null
   /** The number of EMIT_EVENT actions between it and an event from outside. */
   depth: number
   /** Of the workspace at this moment: rules compiled at a lower version are out of date. */
@@ -18,9 +19,12 @@ export interface LoadedEvent {
   crashes: number
 }
 
+type EventRow = Omit<LoadedEvent, 'addressee'> & AddressColumns
+
 const loadEventsSql = `
-  SELECT e.id, e.workspace_id AS "workspaceId", e.type, e.data, e.rule_id AS "ruleId", e.depth, e.crashes,
-         w.rules_version AS "rulesVersion", w.auto_pause_after AS "autoPauseAfter"
+  SELECT e.id, e.workspace_id AS "workspaceId", e.type, e.data, e.rule_id AS "ruleId",
+         e.subscription_id AS "subscriptionId", e.depth, e.crashes, w.rules_version AS "rulesVersion",
+         w.auto_pause_after AS "autoPauseAfter"
   FROM events e
   JOIN workspaces w ON w.id = e.workspace_id
   WHERE e.id = ANY($1::uuid[]) AND e.done_at IS NULL`
@@ -31,7 +35,11 @@ const loadEventsSql = `
  * @returns an entry for each id, undefined where the event is done already, as on a second delivery of its job
  */
 export async function loadEvents(database: Database, ids: string[]): Promise<(LoadedEvent | undefined)[]> {
-  const events = await database.run<LoadedEvent>('load_events', loadEventsSql, [ids])
-  const byId = new Map(events.map((event) => [event.id, event]))
+  const rows = await database.run<EventRow>('load_events', loadEventsSql, [ids])
+  const byId = new Map(rows.map((row) => [row.id, eventOf(row)]))
   return ids.map((id) => byId.get(id))
+}
+
+function eventOf({ ruleId, subscriptionId, ...event }: EventRow): LoadedEvent {
+  return { ...event, addressee: addresseeOf({ type: event.type, ruleId, subscriptionId }) }
 }

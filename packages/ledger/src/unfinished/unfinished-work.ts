@@ -1,4 +1,5 @@
 import { type Database, firstIdOf, timeOf } from '@automation/database'
+import { type AddressColumns, type Addressee, addresseeOf } from '../addressee.js'
 import { BacklogWalk, type Page, pageSize } from './backlog-walk.js'
 import { countReads, readsOfEvents, readsOfExecutions } from './count-reads.js'
 import { markEvents, markExecutions } from './oldest-due.js'
@@ -15,7 +16,7 @@ export interface Unfinished {
 }
 
 export interface UndoneEvent extends Unfinished {
-  ruleId: string | null
+  addressee: Addressee | null
   jobId: string
 }
 
@@ -35,7 +36,8 @@ const undoneEvents = countReads(
   page,
   `
     SELECT json_agg(page) AS rows FROM (
-      SELECT id, workspace_id AS "workspaceId", rule_id AS "ruleId", coalesce(job_id, id) AS "jobId",
+      SELECT id, workspace_id AS "workspaceId", type, rule_id AS "ruleId", subscription_id AS "subscriptionId",
+             coalesce(job_id, id) AS "jobId",
              EXISTS (SELECT FROM workspaces WHERE workspaces.id = events.workspace_id) AS "hasWorkspace"
       FROM events
       WHERE before.read >= 0 AND done_at IS NULL AND id > $1::uuid AND id < $2::uuid
@@ -45,14 +47,20 @@ const undoneEvents = countReads(
     ) AS page`,
 )
 
+type UndoneRow = Omit<UndoneEvent, 'addressee'> & AddressColumns
+
+function undoneEventOf({ type, ruleId, subscriptionId, ...event }: UndoneRow): UndoneEvent {
+  return { ...event, addressee: addresseeOf({ type, ruleId, subscriptionId }) }
+}
+
 /** Creates a walk through the events of all workspaces that are not done. */
 export function walkEvents(database: Database): BacklogWalk<UndoneEvent> {
   return new BacklogWalk(
     markEvents(database),
     async ({ id }, before) => {
       const bounds = [id, firstIdOf(before)]
-      const [page] = await database.run<Page<UndoneEvent>>('find_undone', undoneEvents, bounds)
-      return page ?? nothing
+      const [page] = await database.run<Page<UndoneRow>>('find_undone', undoneEvents, bounds)
+      return page ? { rows: page.rows.map(undoneEventOf), read: page.read } : nothing
     },
     ({ id }) => ({ time: timeOf(id), id }),
   )

@@ -57,11 +57,12 @@ export const deliveryRoutes: FastifyPluginAsyncTypebox = async (app) => {
       },
     },
     handler: async ({ params, query, workspace }) => {
-      const { id: ruleId } = await readSubscription(app.database, workspace.id, params.id)
+      const { id } = await readSubscription(app.database, workspace.id, params.id)
       const limit = query.limit ?? defaultLimit
       const { where, ...page } = pageArguments(query, limit)
       const rows = await workspace.reads.execution.findMany({
-        where: { AND: [where, { ruleId }] },
+        // Of every delivery it is the subscription's, and it has an index.
+        where: { AND: [where, { ruleId: id }] },
         select: fields,
         ...page,
       })

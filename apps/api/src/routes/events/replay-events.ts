@@ -27,8 +27,8 @@ export async function replayEvents(
     const size = Math.min(batchSize, limit - replayed)
     const events = await findReplayable(database, narrowing, last, size)
     await Promise.all(
-      events.map(({ id: replayOf, type, data, ruleId }) =>
-        inbox.accept({ id: newId(), workspaceId, type, data, ruleId, replayOf }),
+      events.map(({ id: replayOf, type, data, addressee }) =>
+        inbox.accept({ id: newId(), workspaceId, type, data, addressee, replayOf }),
       ),
     )
     replayed += events.length

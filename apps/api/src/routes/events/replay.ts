@@ -1,7 +1,6 @@
 import { changeWorkspace } from '@automation/access'
-import { isUuid, newId, type Prisma, type WorkspaceDatabase } from '@automation/database'
-import { isServiceEvent } from '@automation/engine'
-import { countReplayable, narrowEvents } from '@automation/ledger'
+import { isUuid, newId, type WorkspaceDatabase } from '@automation/database'
+import { addresseeOf, countReplayable, narrowEvents, type ReplayableEvent } from '@automation/ledger'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
@@ -48,9 +47,8 @@ export const replayRoutes: FastifyPluginAsyncTypebox = async (app) => {
       if (known !== undefined) return sendStored(reply, known)
       const { params, workspace } = request
       const event = await findEventToReplay(workspace.database, params.id)
-      const { id: replayOf, type, ruleId } = event
-      const data = event.data as object
-      const replay = { id: newId(), workspaceId: workspace.id, type, data, ruleId, replayOf }
+      const { id: replayOf, type, data, addressee } = event
+      const replay = { id: newId(), workspaceId: workspace.id, type, data, addressee, replayOf }
       await noteReplay(request, replayOf, { eventId: replay.id })
       return sendStored(reply, await runEvent(replay, request, replayed))
     },
@@ -102,16 +100,17 @@ const replayed: Presentation = {
   present: triggerResultOf,
 }
 
-type EventToReplay = Prisma.EventGetPayload<{ select: typeof fieldsToReplay }>
-const fieldsToReplay = { id: true, type: true, data: true, ruleId: true } as const
+const fieldsToReplay = { id: true, type: true, data: true, ruleId: true, subscriptionId: true } as const
 
-/** @throws a 404 refusal where it is not there, or the one that it was addressed to is not */
-async function findEventToReplay(database: WorkspaceDatabase, id: string): Promise<EventToReplay> {
-  const event = isUuid(id) ? await database.event.findUnique({ where: { id }, select: fieldsToReplay }) : null
-  if (event === null) throw refusals.eventNotFound()
-  if (event.ruleId === null) return event
-  const one = { where: { id: event.ruleId }, select: { id: true } } as const
-  if (isServiceEvent(event.type)) {
+/** @throws a 404 refusal where it is not there, or its addressee is not */
+async function findEventToReplay(database: WorkspaceDatabase, id: string): Promise<ReplayableEvent> {
+  const row = isUuid(id) ? await database.event.findUnique({ where: { id }, select: fieldsToReplay }) : null
+  if (row === null) throw refusals.eventNotFound()
+  const addressee = addresseeOf(row)
+  const event = { id: row.id, type: row.type, data: row.data as object, addressee }
+  if (addressee === null) return event
+  const one = { where: { id: addressee.id }, select: { id: true } } as const
+  if (addressee.kind === 'subscription') {
     if ((await database.subscription.findUnique(one)) === null) throw refusals.subscriptionNotFound()
   } else if ((await database.rule.findUnique(one)) === null) throw refusals.ruleNotFound()
   return event

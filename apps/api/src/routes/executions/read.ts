@@ -4,11 +4,11 @@ import {
   type ActionResult,
   compileRule,
   explainRule,
-  isServiceEvent,
   type RuleDefinition,
   Trace,
   type WorkLimits,
 } from '@automation/engine'
+import { type Addressee, addresseeOf } from '@automation/ledger'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
 import { executionResultOf } from '../../acceptance/results.js'
@@ -59,22 +59,23 @@ export const readRoutes: FastifyPluginAsyncTypebox<{ workLimits: WorkLimits }> =
   })
 }
 
-type AddressedEvent = Omit<Prisma.EventGetPayload<object>, 'data'>
+type StoredEvent = Omit<Prisma.EventGetPayload<object>, 'data'>
 
-function findEvent(database: WorkspaceDatabase, id: string): Promise<AddressedEvent | null> {
+function findEvent(database: WorkspaceDatabase, id: string): Promise<StoredEvent | null> {
   return database.event.findUnique({ where: { id }, omit: { data: true } })
 }
 
-/** A rule executed by hand shares its id with its event, so it can be presented before it has a row of its own, and without one. */
-export function presentUnstarted(event: AddressedEvent | null): Execution {
-  if (event?.ruleId == null) throw refusals.executionNotFound()
+/** The execution of an addressee has the id of its event, so it can be presented before it has a row of its own, and without one. */
+export function presentUnstarted(event: StoredEvent | null): Execution {
+  const addressee = event && addresseeOf(event)
+  if (event === null || addressee === null) throw refusals.executionNotFound()
   const status = statusOfUnstarted(event)
   return {
     id: event.id,
     workspaceId: event.workspaceId,
     eventId: event.id,
     eventType: event.type,
-    ruleId: event.ruleId,
+    ruleId: addressee.id,
     ruleVersion: null,
     status,
     success: status === 'not_matched',
@@ -82,23 +83,23 @@ export function presentUnstarted(event: AddressedEvent | null): Execution {
     actionsExecuted: 0,
     dryRun: false,
     results: [],
-    error: errorOfUnstarted(event, status),
+    error: errorOfUnstarted(addressee, status),
     startedAt: null,
     dueAt: null,
     finishedAt: event.doneAt?.toISOString() ?? null,
   }
 }
 
-function statusOfUnstarted({ doneAt, quarantined, ruleSetId }: AddressedEvent) {
+function statusOfUnstarted({ doneAt, quarantined, ruleSetId }: StoredEvent) {
   if (doneAt === null) return 'pending'
   if (quarantined) return 'failed'
   return ruleSetId === null ? 'cancelled' : 'not_matched'
 }
 
-function errorOfUnstarted({ type }: AddressedEvent, status: Execution['status']): string | null {
+function errorOfUnstarted({ kind }: Addressee, status: Execution['status']): string | null {
   if (status === 'failed') return 'Quarantined: three workers ended while they ran this event'
   if (status !== 'cancelled') return null
-  return isServiceEvent(type) ? 'Subscription not found' : 'Automation rule not found'
+  return kind === 'subscription' ? 'Subscription not found' : 'Automation rule not found'
 }
 
 /** Nothing of it is stored: the version, the data and the time are there, and the engine judges them as it did then. */

@@ -1,7 +1,7 @@
 import { changeWorkspace } from '@automation/access'
 import { isUuid, type WorkspaceTransaction } from '@automation/database'
-import { isServiceEvent } from '@automation/engine'
 import {
+  addresseeOf,
   countRetryable,
   narrowExecutions,
   narrowToExecution,
@@ -131,9 +131,10 @@ async function findObstacle(transaction: WorkspaceTransaction, id: string): Prom
   const execution = await transaction.execution.findUnique({ where: { id }, omit: { results: true } })
   const event = await transaction.event.findUnique({ where: { id }, omit: { data: true } })
   if (execution === null && event?.quarantined) return refusals.quarantined()
-  const { status, ruleId, eventType } = execution ?? presentUnstarted(event)
+  const { status, ruleId } = execution ?? presentUnstarted(event)
   if (status !== 'failed' && status !== 'cancelled') return refusals.notRetryable()
-  if (isServiceEvent(eventType)) return refusals.subscriptionGone()
+  // A delivery has the id of its event.
+  if (event !== null && addresseeOf(event)?.kind === 'subscription') return refusals.subscriptionGone()
   const rule = await transaction.rule.findUnique({ where: { id: ruleId }, select: { isActive: true } })
   return rule?.isActive === false ? refusals.ruleSwitchedOff() : refusals.ruleGone()
 }

@@ -38,7 +38,7 @@ export function eventsOf(
   receiptId: string,
   payload: unknown,
 ): NewEvent[] {
-  const event = (type: string, data: object) => ({ id: newId(), workspaceId, type, data, ruleId: null })
+  const event = (type: string, data: object) => ({ id: newId(), workspaceId, type, data, addressee: null })
   const received = event('WEBHOOK_RECEIVED', { provider, receiptId, payload })
   const { type, data } = (payload ?? {}) as { type?: unknown; data?: unknown }
   const named = typeof type === 'string' ? type.toUpperCase().replaceAll('.', '_') : ''

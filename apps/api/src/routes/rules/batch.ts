@@ -141,7 +141,7 @@ async function acceptEvent(
   index: number,
 ): Promise<BatchResult> {
   const { eventType: type } = params as { eventType: string }
-  const event = { id: newId(), workspaceId: workspace.id, type, data, ruleId: null }
+  const event = { id: newId(), workspaceId: workspace.id, type, data, addressee: null }
   if (key === undefined) {
     await server.inbox.accept(event)
     return { status: 'accepted', id: event.id }

@@ -76,7 +76,7 @@ export const runRoutes: FastifyPluginAsyncTypebox<{ workLimits: WorkLimits }> = 
         workspaceId: workspace.id,
         type: rule.trigger,
         data: body.data,
-        ruleId: rule.id,
+        addressee: { kind: 'rule' as const, id: rule.id },
       }
       return sendStored(reply, await runEvent(event, request, executed))
     },
@@ -101,7 +101,7 @@ export const runRoutes: FastifyPluginAsyncTypebox<{ workLimits: WorkLimits }> = 
         workspaceId: workspace.id,
         type: params.eventType,
         data: body.data,
-        ruleId: null,
+        addressee: null,
       }
       return sendStored(reply, await runEvent(event, request, triggered))
     },
