@@ -2,7 +2,15 @@ import { newId, Prisma } from '@automation/database'
 import { type ActionResult, compileRule, findNextAction, type RuleDefinition } from '@automation/engine'
 import t from 'tap'
 import { type Answer, roles, startApi, task, type Workspace } from './fixtures/api.js'
-import { countAll, idAt, storeEvent, storeExecution, storeNewVersion, storeRule } from './fixtures/history.js'
+import {
+  addressOf,
+  countAll,
+  idAt,
+  storeEvent,
+  storeExecution,
+  storeNewVersion,
+  storeRule,
+} from './fixtures/history.js'
 import { matchLists } from './fixtures/match-lists.js'
 
 interface Execution {
@@ -216,13 +224,17 @@ t.test(
   async (t) => {
     const workspace = await api.makeWorkspace()
     const subscription = newId()
-    const event = await storeEvent(workspace, { type: 'rule.updated', ruleId: subscription })
+    const event = await storeEvent(workspace, { type: 'rule.updated', ...addressOf(subscription) })
     const delivery = await storeExecution(workspace, event, subscription)
+    const older = await storeEvent(workspace, { type: 'rule.updated', ruleId: subscription })
+    await storeExecution(workspace, older, subscription)
     const run = await storeExecution(workspace, await storeEvent(workspace), newId())
     t.strictSame(idsOf(await list(workspace)), [run.id])
     t.strictSame(idsOf(await list(workspace, 'status=succeeded')), [run.id])
-    for (const query of [`ruleId=${subscription}`, `eventId=${event.id}`, 'eventType=rule.updated'])
-      t.strictSame(idsOf(await list(workspace, query)), [delivery.id], query)
+    for (const query of [`ruleId=${subscription}`, 'eventType=rule.updated'])
+      t.strictSame(idsOf(await list(workspace, query)), [older.id, delivery.id], query)
+    for (const { id } of [event, older])
+      t.strictSame(idsOf(await list(workspace, `eventId=${id}`)), [id], 'it has the id of its event')
     t.strictSame(idsOf(await list(workspace, 'eventType=subscription.ping')), [])
   },
 )
@@ -574,20 +586,25 @@ t.test('a delivery is retried as long as its subscription is there', async (t) =
       eventTypes: ['rule.updated'],
     },
   })
-  const fail = async () => {
-    const event = await storeEvent(workspace, { type: 'rule.updated', ruleId: subscription.id })
+  const fail = async (address: { type?: string; ruleId: string; subscriptionId?: string }) => {
+    const event = await storeEvent(workspace, address)
     return storeExecution(workspace, event, subscription.id, { status: 'failed', results: [failedCall] })
   }
-  const [first, second] = [await fail(), await fail()]
-  t.equal((await workspace.call('POST', `${path}/${first.id}/retry`)).status, 202)
-  t.strictSame((await read(workspace, first.id)).results, [
-    { action: 'SEND_WEBHOOK', status: 'pending', attempts: [attempt] },
-  ])
+  const older = { type: 'rule.updated', ruleId: subscription.id }
+  const newer = addressOf(subscription.id)
+  const retry = (id: string) => workspace.call('POST', `${path}/${id}/retry`)
+  const left: string[] = []
+  for (const address of [older, newer]) {
+    const { id } = await fail(address)
+    left.push((await fail(address)).id)
+    t.equal((await retry(id)).status, 202)
+    t.strictSame((await read(workspace, id)).results, [
+      { action: 'SEND_WEBHOOK', status: 'pending', attempts: [attempt] },
+    ])
+  }
   await database.subscription.update({ where: { id: subscription.id }, data: { isActive: false } })
-  t.strictSame(
-    statusAndBody(await workspace.call('POST', `${path}/${second.id}/retry`)),
-    conflict('The subscription of this execution is gone or switched off'),
-  )
+  const gone = conflict('The subscription of this execution is gone or switched off')
+  for (const id of left) t.strictSame(statusAndBody(await retry(id)), gone)
 })
 
 t.test(

@@ -2,7 +2,7 @@ import { newId } from '@automation/database'
 import { createPrivateDatabase } from '@automation/launcher'
 import t from 'tap'
 import { ruleBody, rules, startApi, type Workspace } from './fixtures/api.js'
-import { countAll, idAt, storeEvent, storeExecution, storeRule } from './fixtures/history.js'
+import { addressOf, countAll, idAt, storeEvent, storeExecution, storeRule } from './fixtures/history.js'
 import { matchLists } from './fixtures/match-lists.js'
 import { makeSender } from './fixtures/sender.js'
 import { startWorker } from './fixtures/worker.js'
@@ -241,6 +241,16 @@ t.test('what waits, or is under way, is in balance, and told when it is overdue'
     executions: { begun: 4, leased: 1, waiting: 2, cancelled: 1, overdue: 1 },
     effects: { calls: { open: 1 } },
   })
+})
+
+t.test('deliveries to subscriptions are counted apart, those of the version before too', async (t) => {
+  const workspace = await api.makeWorkspace()
+  await storeEvent(workspace)
+  await storeEvent(workspace, addressOf(newId()))
+  await storeEvent(workspace, { type: 'rule.updated', ruleId: newId() })
+  const { events, imbalance } = await read(workspace)
+  t.match(events, { accepted: 3, fromOutside: 1, service: 2 })
+  t.equal(imbalance, 0)
 })
 
 t.test('what was removed for its age is missed by nobody', async (t) => {
