@@ -252,16 +252,24 @@ t.test('what was addressed to one goes to that one again, as long as it is there
   const byHand = await storeEvent(workspace, { ruleId: rule.id })
   const delivery = await storeEvent(workspace, addressOf(subscription))
   const older = await storeEvent(workspace, { ruleId: subscription, type: 'rule.updated' })
-  const replay = async (id: string, house = workspace) => {
-    const answer = await house.call<Event>('POST', `${path}/${id}/replay`, { headers: later })
+  const replay = async (id: string, house = workspace, headers: Record<string, string> = {}) => {
+    const answer = await house.call<Event>('POST', `${path}/${id}/replay`, {
+      headers: { ...later, ...headers },
+    })
     return { ...statusAndBody(answer), location: String(answer.headers.location) }
   }
   for (const event of [byHand, delivery, older]) {
-    const { location } = await replay(event.id)
     const { ruleId, type } = event
-    t.match((await workspace.call('GET', location)).body, { ruleId, type, replayOf: event.id })
+    for (const headers of [{}, { 'idempotency-key': event.id }]) {
+      const { location } = await replay(event.id, workspace, headers)
+      t.match((await workspace.call('GET', location)).body, { ruleId, type, replayOf: event.id })
+    }
     const subscriptionId = event === byHand ? null : subscription
-    t.match(await database.event.findFirst({ where: { replayOf: event.id } }), { ruleId, subscriptionId })
+    const replays = await database.event.findMany({ where: { replayOf: event.id } })
+    t.strictSame(
+      replays.map((row) => [row.ruleId, row.subscriptionId]),
+      Array(2).fill([ruleId, subscriptionId]),
+    )
   }
   const missing = refused(404, 'Event not found')
   for (const id of [newId(), 'x', '%00']) t.match(await replay(id), missing)
