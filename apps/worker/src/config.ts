@@ -24,6 +24,18 @@ export const Environment = Type.Object({
   }),
   ...retention,
   ...workLimits,
+  EVENT_DESCENDANTS: Type.Integer({
+    default: 1_000,
+    minimum: 1,
+    maximum: 1_000_000,
+    description: 'events that one event may cause by EMIT_EVENT, directly or not',
+  }),
+  EMITTED_PER_MINUTE: Type.Integer({
+    default: 10_000,
+    minimum: 1,
+    maximum: 10_000_000,
+    description: 'events per minute that the rules of one workspace may emit in this worker',
+  }),
   HOST: Type.String({ default: '127.0.0.1', description: 'address that the probes and /metrics listen on' }),
   PROBE_PORT: Type.Optional(
     Type.Integer({
@@ -86,6 +98,10 @@ export function readConfig(variables: Record<string, string | undefined> = proce
     concurrency: environment.WORKER_CONCURRENCY,
     retentionDays: environment.RETENTION_DAYS,
     workLimits: workLimitsOf(environment),
+    emissionLimits: {
+      descendants: environment.EVENT_DESCENDANTS,
+      perMinute: environment.EMITTED_PER_MINUTE,
+    },
     encryptionKey: environment.ENCRYPTION_KEY,
     mail: { smtpUrl: environment.SMTP_URL, from: environment.MAIL_FROM, directory: environment.MAIL_DIR },
     outbound: {

@@ -11,6 +11,7 @@ import { Gate } from './calls/gate.js'
 import { Leases } from './calls/leases.js'
 import type { Config } from './config.js'
 import { createEffects } from './effects/index.js'
+import { Causation } from './running/causation.js'
 import { Claims } from './running/claims.js'
 import { EventRunner } from './running/event-runner.js'
 import { FollowUp } from './running/follow-up.js'
@@ -54,9 +55,10 @@ export function startWorker(
   const replies = new Replies(publisher, config.queuePrefix)
   const onQuarantine = () => metrics.quarantined.inc()
   const { workLimits } = config
-  const eventParts = { database, recorder, executor, replies, workLimits, log, tracing }
+  const causation = new Causation(database, config.emissionLimits)
+  const eventParts = { database, recorder, executor, replies, causation, workLimits, log, tracing }
   const events = new EventRunner({ ...eventParts, onQuarantine })
-  const claims = new Claims(database, workLimits)
+  const claims = new Claims(database, causation, workLimits)
   let jobs = 0
 
   const worker = new QueueWorker<JobData, void, JobName>(queueName, countJob, {

@@ -7,7 +7,7 @@ const task = { type: 'CREATE_TASK', config: { title: 'Task' } }
 
 /** An event as it was loaded. */
 function eventOf(house: House, rulesVersion: number, type = 'LEAD_CREATED') {
-  return { ...house.newEvent(type), depth: 0, rulesVersion, autoPauseAfter: null, crashes: 0 }
+  return { ...house.newEvent(type), depth: 0, rootId: null, rulesVersion, autoPauseAfter: null, crashes: 0 }
 }
 
 /** A database that counts reads, and fails where the test says so. */

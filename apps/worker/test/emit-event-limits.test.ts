@@ -1,13 +1,20 @@
+import { type Database, newId } from '@automation/database'
 import t from 'tap'
 import type { ActionOf } from '../src/effects/effect.js'
+import { Causation } from '../src/running/causation.js'
+import { EffectBudget } from '../src/running/effect-budget.js'
 import { emitEvent } from '../src/running/emit-event.js'
 import type { Execution } from '../src/running/execution.js'
 import { context } from './fixtures/outbound.js'
 
 const mebibyte = 1_048_576
 
+const causation = new Causation({} as Database)
+
 function startExecution(depth = 0): Execution {
-  return { event: { ...context.event, depth }, emitted: [], record: { results: [] } } as never
+  const event = { ...context.event, id: newId(), depth }
+  const budget = new EffectBudget(event, causation)
+  return { event, budget, emitted: [], record: { results: [] } } as never
 }
 
 function emit(execution: Execution, data?: object) {
@@ -54,7 +61,7 @@ t.test('an event has a mebibyte at most, in bytes of its JSON', async (t) => {
 
 t.test('one event emits at most 16 MiB', async (t) => {
   const execution = startExecution()
-  const other = { ...startExecution(), event: execution.event }
+  const other = { ...startExecution(), event: execution.event, budget: execution.budget }
   const data = dataOf(mebibyte)
   for (let times = 0; times < 16; times++)
     t.match(emit(times % 2 ? execution : other, data), { status: 'success' })

@@ -5,6 +5,7 @@ import t, { type Test } from 'tap'
 import { Executor } from '../src/calls/executor.js'
 import { Gate } from '../src/calls/gate.js'
 import { Leases } from '../src/calls/leases.js'
+import { Causation } from '../src/running/causation.js'
 import { Claims } from '../src/running/claims.js'
 import { Recorder } from '../src/running/recorder.js'
 import { createWorkerMetrics } from '../src/worker-metrics.js'
@@ -19,7 +20,7 @@ const call = (url: string) => ({ type: 'SEND_WEBHOOK', config: { url } })
 async function openLeasedHouse(t: Test) {
   const house = await openHouse(t)
   const { database, own } = house
-  const claims = new Claims(database)
+  const claims = new Claims(database, new Causation(database))
   return {
     ...house,
     read: (id: string) => own.execution.findUniqueOrThrow({ where: { id } }),

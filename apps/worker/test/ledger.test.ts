@@ -3,6 +3,8 @@ import { Judging } from '@automation/engine'
 import type { Outcome as AnyOutcome, ExecutionRecord } from '@automation/ledger'
 import { countsOf } from '@automation/ledger'
 import t, { type Test } from 'tap'
+import { Causation } from '../src/running/causation.js'
+import { EffectBudget } from '../src/running/effect-budget.js'
 import type { Execution } from '../src/running/execution.js'
 import { Recorder } from '../src/running/recorder.js'
 import { matchLists } from './fixtures/match-lists.js'
@@ -36,7 +38,7 @@ async function createWorkspace() {
     },
     /** An accepted event, and the outcome that a worker would record. */
     async createOutcome(rules: { ruleId: string; error?: string; tasks?: number }[]): Promise<Outcome> {
-      const row = { id: newId(), workspaceId, type: 'LEAD_CREATED', data: {}, depth: 0 }
+      const row = { id: newId(), workspaceId, type: 'LEAD_CREATED', data: {}, depth: 0, rootId: null }
       await own.event.create({ data: row })
       const event = { ...row, addressee: null, rulesVersion: 0, autoPauseAfter: null, crashes: 0 }
       return { event, ruleSetId: newId(), executions: rules.map((rule) => describeExecution(event, rule)) }
@@ -75,6 +77,7 @@ function describeExecution(
     },
     rule: { id: ruleId, name: 'Rule', version: 1, compiled: { conditions: [], actions: [] } },
     judging: new Judging(clock),
+    budget: new EffectBudget(event, new Causation(database)),
     event,
     tasks: Array.from({ length: tasks }, (_, actionIndex) => ({
       actionIndex,
@@ -270,11 +273,18 @@ t.test('emitted events are committed with their execution, once', async (t) => {
     data: { a: 1 },
     addressee: null,
   }
-  execution.emitted = [{ ...emitted, depth: 1 }]
+  execution.emitted = [{ ...emitted, depth: 1, rootId: execution.event.id }]
   await ledger.recordStep(execution, lease)
   t.notOk(await ledger.recordStep(execution, lease), 'and not a second time')
   matchLists(t, await own.event.findMany({ where: { type: 'DEAL_WON' } }), [
-    { id: emitted.id, data: { a: 1 }, depth: 1, causedBy: execution.record.id, doneAt: null },
+    {
+      id: emitted.id,
+      data: { a: 1 },
+      depth: 1,
+      causedBy: execution.record.id,
+      rootId: execution.event.id,
+      doneAt: null,
+    },
   ])
 })
 
@@ -283,7 +293,17 @@ t.test(
   async (t) => {
     const { own, ledger, execution, lease } = await beginCall(t)
     const { workspaceId } = execution.event
-    execution.emitted = [{ id: newId(), workspaceId, type: 'DEAL_WON', data: {}, addressee: null, depth: 1 }]
+    execution.emitted = [
+      {
+        id: newId(),
+        workspaceId,
+        type: 'DEAL_WON',
+        data: {},
+        addressee: null,
+        depth: 1,
+        rootId: execution.event.id,
+      },
+    ]
     t.ok(await ledger.recordStep(execution, lease), 'it goes on to a call')
     t.ok(await ledger.recordStep(execution, lease))
     t.equal(await own.event.count({ where: { type: 'DEAL_WON' } }), 1)

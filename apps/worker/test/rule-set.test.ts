@@ -95,7 +95,14 @@ t.test('unchanged rules are not compiled again', async (t) => {
     await house.createRule([task]),
   ]
   await house.createRule([task], 'DEAL_WON')
-  const event = { ...house.newEvent(), depth: 0, rulesVersion: 0, autoPauseAfter: null, crashes: 0 }
+  const event = {
+    ...house.newEvent(),
+    depth: 0,
+    rootId: null,
+    rulesVersion: 0,
+    autoPauseAfter: null,
+    crashes: 0,
+  }
   const read = (known = noRules) => readRuleSet(house.database, event, known)
   const first = await read()
   t.same(

@@ -1,10 +1,12 @@
 import { setImmediate } from 'node:timers/promises'
-import { newId } from '@automation/database'
+import { type Database, newId } from '@automation/database'
 import { type Effect, Judging } from '@automation/engine'
 import { openMetrics } from '@automation/telemetry'
 import t from 'tap'
 import { Executor } from '../src/calls/executor.js'
 import { Gate } from '../src/calls/gate.js'
+import { Causation } from '../src/running/causation.js'
+import { EffectBudget } from '../src/running/effect-budget.js'
 import type { Execution } from '../src/running/execution.js'
 import { makeReady } from '../src/running/ready-rule.js'
 import { createWorkerMetrics } from '../src/worker-metrics.js'
@@ -44,7 +46,17 @@ function openExecutor(places: number) {
 
 function newExecution(actions: object[]): Execution {
   const rule = makeReady({ id: newId(), name: 'Rule', version: 1, conditions: [], actions })
-  const event = { id: newId(), workspaceId: 'w', type: 'LEAD_CREATED', data: {}, addressee: null, depth: 0 }
+  const loaded = { rulesVersion: 0, autoPauseAfter: null, crashes: 0 }
+  const event = {
+    ...loaded,
+    id: newId(),
+    workspaceId: 'w',
+    type: 'LEAD_CREATED',
+    data: {},
+    addressee: null,
+    depth: 0,
+    rootId: null,
+  }
   return {
     record: {
       id: newId(),
@@ -63,7 +75,8 @@ function newExecution(actions: object[]): Execution {
     },
     rule,
     judging: new Judging(Date.now()),
-    event: { ...event, rulesVersion: 0, autoPauseAfter: null, crashes: 0 },
+    budget: new EffectBudget(event, new Causation({} as Database)),
+    event,
     tasks: [],
     emitted: [],
   }

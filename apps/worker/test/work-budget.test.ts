@@ -50,7 +50,7 @@ t.test(
     const ruleId = await createRule(house, expensive)
     house.startWorker()
     const eventId = await run(house)
-    const id = executionIdOf({ id: eventId, ruleId: null }, ruleId)
+    const id = executionIdOf({ id: eventId, addressee: null }, ruleId)
     const retry = async (version: 'same' | 'latest') => {
       const [reopened] = await house.own.$transaction((transaction) =>
         reopenExecutions(transaction, narrowToExecution(house.workspaceId, id), version, 1),

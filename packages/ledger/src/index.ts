@@ -56,6 +56,7 @@ export { BacklogWalk, type FindPage } from './unfinished/backlog-walk.js'
 export { cancelWaiting } from './unfinished/cancel-waiting.js'
 export { type ClaimedExecution, claimExecutions } from './unfinished/claim-executions.js'
 export { endOrphanEvents, endOrphanExecutions } from './unfinished/end-orphans.js'
+export { findOrigins, type Origin } from './unfinished/find-origins.js'
 export {
   type HeldLease,
   leaseSeconds,

@@ -50,7 +50,13 @@ export function advance(execution: Execution): OutsideAction | undefined {
   }
 }
 
-function createTask({ tasks }: Execution, { of, config }: ActionOf<'CREATE_TASK'>): Effect {
+/** About what a task takes beside its texts. */
+const taskOverheadBytes = 500
+
+function createTask({ tasks, budget }: Execution, { of, config }: ActionOf<'CREATE_TASK'>): Effect {
+  const length = config.title.length + (config.description?.length ?? 0)
+  const refusal = budget.countTask(length + taskOverheadBytes)
+  if (refusal !== undefined) return { status: 'failed', error: refusal, isFinal: true }
   const createdAt = new Date()
   const dueInMs = config.dueIn === undefined ? undefined : parseDuration(config.dueIn)
   tasks.push({

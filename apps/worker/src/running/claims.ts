@@ -3,6 +3,8 @@ import { Judging, ruleHolds, type WorkLimits } from '@automation/engine'
 import { type ClaimedExecution, claimExecutions, type LoadedEvent, type Step } from '@automation/ledger'
 import { LRUCache } from 'lru-cache'
 import { findAddressee } from './addressee.js'
+import type { Causation } from './causation.js'
+import { EffectBudget } from './effect-budget.js'
 import { type Execution, end, failUnjudged } from './execution.js'
 import { makeReady, type ReadyRule } from './ready-rule.js'
 
@@ -11,13 +13,15 @@ const maxCompiled = 20_000
 /** Claims executions that are due, and prepares them to be continued. */
 export class Claims {
   readonly #database: Database
+  readonly #causation: Causation
   readonly #workLimits: WorkLimits | undefined
   readonly #claim: (id: string) => Promise<ClaimedExecution | undefined>
   /** By rule and version. A version never changes, so it stays valid. */
   readonly #compiled = new LRUCache<string, ReadyRule>({ max: maxCompiled })
 
-  constructor(database: Database, workLimits?: WorkLimits) {
+  constructor(database: Database, causation: Causation, workLimits?: WorkLimits) {
     this.#database = database
+    this.#causation = causation
     this.#workLimits = workLimits
     this.#claim = createBatcher((ids) => claimExecutions(database, ids))
   }
@@ -27,7 +31,7 @@ export class Claims {
     const claimed = await this.#claim(executionId)
     if (claimed === undefined) return undefined
     const judging = new Judging(claimed.startedAt.getTime(), this.#workLimits)
-    const execution = continueClaimed(claimed, await this.#findRule(claimed), judging)
+    const execution = continueClaimed(claimed, await this.#findRule(claimed), judging, this.#causation)
     return { execution, lease: claimed.lease }
   }
 
@@ -49,8 +53,10 @@ function continueClaimed(
   claimed: ClaimedExecution,
   rule: ReadyRule | undefined,
   judging: Judging,
+  causation: Causation,
 ): Execution {
   const { executionId: id, ruleId, ruleVersion, results, startedAt, lease, interruptions } = claimed
+  const event = eventOf(claimed)
   const execution: Execution = {
     record: {
       id,
@@ -69,7 +75,8 @@ function continueClaimed(
     },
     rule: rule ?? { id: ruleId, name: '', version: ruleVersion, compiled: { fault: '' } },
     judging,
-    event: eventOf(claimed),
+    budget: new EffectBudget(event, causation),
+    event,
     tasks: [],
     emitted: [],
   }
@@ -104,6 +111,7 @@ function eventOf(claimed: ClaimedExecution): LoadedEvent {
     data: claimed.data,
     addressee: claimed.addressee,
     depth: claimed.depth,
+    rootId: claimed.rootId,
     rulesVersion: claimed.rulesVersion,
     autoPauseAfter: claimed.autoPauseAfter,
     crashes: 0,

@@ -6,11 +6,13 @@ import type { Span, Tracing } from '@automation/telemetry'
 import type { Logger } from 'pino'
 import type { Executor } from '../calls/executor.js'
 import { findAddressee } from './addressee.js'
+import type { Causation } from './causation.js'
 import { createCompiledRules } from './compiled-rules.js'
+import { EffectBudget } from './effect-budget.js'
 import { beginExecutions } from './execution.js'
 import type { Recorder } from './recorder.js'
 import type { Replies } from './replies.js'
-import { makeSetOfOne, type RuleSet } from './rule-set.js'
+import { makeSetOfOne, noRules, type RuleSet } from './rule-set.js'
 import { createIsolation } from './run-isolated.js'
 import { traceEvent, traceExecutions } from './trace-executions.js'
 
@@ -19,6 +21,7 @@ export interface EventParts {
   recorder: Recorder
   executor: Executor
   replies: Replies
+  causation: Causation
   workLimits: WorkLimits
   log: Logger
   tracing: Tracing | undefined
@@ -77,9 +80,9 @@ export class EventRunner {
   }
 
   async #execute(event: LoadedEvent, replyTo: string | undefined, span?: Span): Promise<void> {
-    const { recorder, executor, replies, workLimits, log } = this.#parts
+    const { recorder, executor, replies, causation, workLimits, log } = this.#parts
     const set = await this.#findSet(event)
-    const executions = beginExecutions(set, event, workLimits)
+    const executions = beginExecutions(set, event, new EffectBudget(event, causation), workLimits)
     traceExecutions(span, executions)
     const calls = executor.begin(executions)
     const left = new Set(calls)
@@ -112,6 +115,8 @@ export class EventRunner {
 
   async #findSet(event: LoadedEvent): Promise<RuleSet> {
     const { workspaceId, addressee } = event
+    // What a rule emitted and left waiting ends with it: a flood stops when its rule is switched off.
+    if (event.rootId !== null && (await this.#parts.causation.isCauseOff(event))) return noRules
     if (addressee === null) return this.#findRules(event)
     return makeSetOfOne(await findAddressee(this.#parts.database, workspaceId, addressee))
   }

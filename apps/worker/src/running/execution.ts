@@ -2,6 +2,7 @@ import { executionIdOf } from '@automation/database'
 import { findError, Judging, ruleHolds, type WorkLimits } from '@automation/engine'
 import type { ExecutionRecord, LoadedEvent, RecordableExecution } from '@automation/ledger'
 import type { Span } from '@automation/telemetry'
+import type { EffectBudget } from './effect-budget.js'
 import type { ReadyRule } from './ready-rule.js'
 import type { RuleSet } from './rule-set.js'
 
@@ -10,10 +11,20 @@ export interface Execution extends RecordableExecution {
   readonly rule: ReadyRule
   /** What its conditions may still cost. The executions of an event share it. */
   readonly judging: Judging
+  /** What may still be recorded. The executions of an event share it. */
+  readonly budget: EffectBudget
   /** The span of what this worker does of it. */
   span?: Span
   /** The traceparent of its first span, in whatever process that was. */
   firstTraceparent?: string | undefined
+}
+
+/** What the executions of one event share while they begin. */
+interface Beginning {
+  event: LoadedEvent
+  startedAt: Date
+  judging: Judging
+  budget: EffectBudget
 }
 
 /**
@@ -23,25 +34,27 @@ export interface Execution extends RecordableExecution {
 export function beginExecutions(
   { rules, findCandidates }: RuleSet,
   event: LoadedEvent,
+  budget: EffectBudget,
   limits?: WorkLimits,
 ): Execution[] {
   const startedAt = new Date()
   const judging = new Judging(startedAt.getTime(), limits)
+  const beginning = { event, startedAt, judging, budget }
   const executions: Execution[] = []
   for (const index of findCandidates(event.data)) {
     const rule = rules[index]
     if (rule === undefined) continue
     if ('fault' in rule.compiled || ruleHolds(rule.compiled, event.data, judging))
-      executions.push(beginExecution(rule, event, startedAt, judging))
-    else if (judging.fault !== null) executions.push(beginUnjudged(rule, event, startedAt, judging))
+      executions.push(beginExecution(rule, beginning))
+    else if (judging.fault !== null) executions.push(beginUnjudged(rule, beginning))
   }
   return executions
 }
 
 /** An execution that fails without any action. Retried, it is judged again. */
-function beginUnjudged(rule: ReadyRule, event: LoadedEvent, startedAt: Date, judging: Judging): Execution {
-  const execution = beginExecution(rule, event, startedAt, judging)
-  failUnjudged(execution.record, judging)
+function beginUnjudged(rule: ReadyRule, beginning: Beginning): Execution {
+  const execution = beginExecution(rule, beginning)
+  failUnjudged(execution.record, beginning.judging)
   return execution
 }
 
@@ -51,7 +64,7 @@ export function failUnjudged(record: ExecutionRecord, judging: Judging): void {
   end(record, 'failed', judging.fault)
 }
 
-function beginExecution(rule: ReadyRule, event: LoadedEvent, startedAt: Date, judging: Judging): Execution {
+function beginExecution(rule: ReadyRule, { event, startedAt, judging, budget }: Beginning): Execution {
   return {
     record: {
       id: executionIdOf(event, rule.id),
@@ -70,6 +83,7 @@ function beginExecution(rule: ReadyRule, event: LoadedEvent, startedAt: Date, ju
     },
     rule,
     judging,
+    budget,
     event,
     tasks: [],
     emitted: [],

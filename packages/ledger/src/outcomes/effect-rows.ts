@@ -24,8 +24,8 @@ export function effectRowsOf(executions: RecordableExecution[]): { tasks: object
         created_at: task.createdAt,
       })
     }
-    for (const { id, workspaceId, type, data, depth } of emitted) {
-      events.push({ id, workspace_id: workspaceId, type, data, depth, caused_by: record.id })
+    for (const { id, workspaceId, type, data, depth, rootId } of emitted) {
+      events.push({ id, workspace_id: workspaceId, type, data, depth, caused_by: record.id, root_id: rootId })
     }
   }
   return { tasks, events }

@@ -23,7 +23,7 @@ export interface ExecutionRecord {
   /** How many workers in a row have ended while they called or advanced it. */
   readonly interruptions: number
   /** What somebody should look at. */
-  attention: 'unknown_outcome' | 'event_loop' | 'work_budget' | null
+  attention: 'unknown_outcome' | 'event_loop' | 'work_budget' | 'event_budget' | null
 }
 
 /** An execution with its event, and the effects since it was last recorded: they are committed with it. */
@@ -47,4 +47,6 @@ export interface TaskToCreate {
 export interface EmittedEvent extends NewEvent {
   /** Of EMIT_EVENT actions between it and an event from outside. */
   depth: number
+  /** That event from outside. */
+  rootId: string
 }

@@ -23,6 +23,7 @@ export interface ClaimedExecution {
   data: object
   addressee: Addressee | null
   depth: number
+  rootId: string | null
   rulesVersion: number
   autoPauseAfter: number | null
   interruptions: number
@@ -67,7 +68,7 @@ const claimExecutionsSql = `
          c.rule_id AS "ruleId", c.rule_version AS "ruleVersion", r.is_active AS "isRuleActive",
          v.name, v.conditions, v.actions,
          e.id AS "eventId", e.workspace_id AS "workspaceId", e.type, e.data, e.rule_id AS "eventRuleId",
-         e.subscription_id AS "subscriptionId", e.depth, w.rules_version AS "rulesVersion",
+         e.subscription_id AS "subscriptionId", e.depth, e.root_id AS "rootId", w.rules_version AS "rulesVersion",
          w.auto_pause_after AS "autoPauseAfter"
   FROM claimed_executions c
   JOIN events e ON e.id = c.event_id

@@ -11,6 +11,8 @@ export interface LoadedEvent {
   addressee: Addressee | null
   /** The number of EMIT_EVENT actions between it and an event from outside. */
   depth: number
+  /** The event from outside that led to it; null for one from outside. */
+  rootId: string | null
   /** Of the workspace at this moment: rules compiled at a lower version are out of date. */
   rulesVersion: number
   /** A rule that fails this many times in a row is switched off; null: never. */
@@ -23,7 +25,7 @@ type EventRow = Omit<LoadedEvent, 'addressee'> & AddressColumns
 
 const loadEventsSql = `
   SELECT e.id, e.workspace_id AS "workspaceId", e.type, e.data, e.rule_id AS "ruleId",
-         e.subscription_id AS "subscriptionId", e.depth, e.crashes, w.rules_version AS "rulesVersion",
+         e.subscription_id AS "subscriptionId", e.depth, e.root_id AS "rootId", e.crashes, w.rules_version AS "rulesVersion",
          w.auto_pause_after AS "autoPauseAfter"
   FROM events e
   JOIN workspaces w ON w.id = e.workspace_id

@@ -25,10 +25,13 @@ const AttentionItem = Type.Object(
     failureCount: Type.Integer(),
     lastError: Type.String(),
     lastFailureAt: Timestamp,
-    reason: Type.Enum(['failures', 'unknown_outcome', 'event_loop', 'work_budget', 'auto_paused'], {
-      description:
-        'failures: the rule fails often, or its latest executions failed. unknown_outcome: it is unknown whether a call was made. event_loop: a chain of emitted events reached its limit. work_budget: the conditions need more work than one rule may cost; after three such events in a row the service switches the rule off. auto_paused: the service switched the rule off because of its failures.',
-    }),
+    reason: Type.Enum(
+      ['failures', 'unknown_outcome', 'event_loop', 'work_budget', 'event_budget', 'auto_paused'],
+      {
+        description:
+          'failures: the rule fails often, or its latest executions failed. unknown_outcome: it is unknown whether a call was made. event_loop: a chain of emitted events reached its limit. work_budget: the conditions need more work than one rule may cost; after three such events in a row the service switches the rule off. event_budget: the rule emitted more events than one event may cause, or than a workspace may emit in a minute. auto_paused: the service switched the rule off because of its failures.',
+      },
+    ),
     since: Timestamp,
   },
   { title: 'AttentionItem' },
@@ -132,6 +135,7 @@ const sentences = {
   unknown_outcome: 'A worker died during a call: nobody knows whether it was made',
   event_loop: 'An event was not emitted: events that cause events came to their limit',
   work_budget: 'The conditions need more work than one rule may cost',
+  event_budget: 'Events were not emitted: there were too many of them',
   auto_paused: 'The rule was paused: it failed too many times in a row',
 }
 
