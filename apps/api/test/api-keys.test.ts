@@ -1,5 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
+import { matchLists } from '@automation/assertions'
 import { newId } from '@automation/database'
 import t, { type Test } from 'tap'
 import type { Rule } from '../src/routes/rules/rule-schemas.js'
@@ -12,7 +13,6 @@ import {
   startApi,
   type Workspace,
 } from './fixtures/api.js'
-import { matchLists } from './fixtures/match-lists.js'
 
 interface Key {
   id: string

@@ -1,10 +1,10 @@
+import { matchLists } from '@automation/assertions'
 import { newId } from '@automation/database'
 import { countsOf, type ExecutionStatus } from '@automation/ledger'
 import { pauseRules } from '@automation/rules'
 import t from 'tap'
 import type { Rule } from '../src/routes/rules/rule-schemas.js'
 import { type Api, ruleBody, rules, startApi, type Workspace } from './fixtures/api.js'
-import { matchLists } from './fixtures/match-lists.js'
 
 interface Item {
   id: string

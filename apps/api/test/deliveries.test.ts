@@ -1,12 +1,12 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
+import { matchLists } from '@automation/assertions'
 import { newId } from '@automation/database'
 import { createPrivateDatabase } from '@automation/launcher'
 import t from 'tap'
 import type { Rule } from '../src/routes/rules/rule-schemas.js'
 import { ruleBody, rules, startApi, type Workspace } from './fixtures/api.js'
-import { matchLists } from './fixtures/match-lists.js'
 import { loadPageReceiver } from './fixtures/page-receiver.js'
 import { startWorker } from './fixtures/worker.js'
 

@@ -1,5 +1,6 @@
 import { setImmediate } from 'node:timers/promises'
 import { createSealer, sealingContext } from '@automation/access'
+import { matchLists } from '@automation/assertions'
 import { newId, type Role } from '@automation/database'
 import { readSigningKey } from '@automation/webhooks'
 import t from 'tap'
@@ -15,7 +16,6 @@ import {
   startApi,
   type Workspace,
 } from './fixtures/api.js'
-import { matchLists } from './fixtures/match-lists.js'
 
 interface Entry {
   id: string

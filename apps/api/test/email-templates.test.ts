@@ -1,7 +1,7 @@
+import { matchLists } from '@automation/assertions'
 import { newId } from '@automation/database'
 import t from 'tap'
 import { type Answer, type Question, roles, startApi, type Workspace } from './fixtures/api.js'
-import { matchLists } from './fixtures/match-lists.js'
 
 interface Template {
   id: string

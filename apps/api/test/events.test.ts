@@ -1,8 +1,8 @@
+import { matchLists } from '@automation/assertions'
 import { executionIdOf, newId, Prisma } from '@automation/database'
 import t from 'tap'
 import { type Answer, roles, startApi, type Workspace } from './fixtures/api.js'
 import { addressOf, idAt, storeEvent, storeExecution, storeRule } from './fixtures/history.js'
-import { matchLists } from './fixtures/match-lists.js'
 
 interface Event {
   id: string

@@ -1,3 +1,4 @@
+import { matchLists } from '@automation/assertions'
 import { newId, Prisma } from '@automation/database'
 import { type ActionResult, compileRule, findNextAction, type RuleDefinition } from '@automation/engine'
 import t from 'tap'
@@ -11,7 +12,6 @@ import {
   storeNewVersion,
   storeRule,
 } from './fixtures/history.js'
-import { matchLists } from './fixtures/match-lists.js'
 
 interface Execution {
   id: string

@@ -1,11 +1,11 @@
 import { setTimeout as delay } from 'node:timers/promises'
+import { matchLists } from '@automation/assertions'
 import { newId } from '@automation/database'
 import { createPrivateDatabase } from '@automation/launcher'
 import t from 'tap'
 import type { Rule } from '../src/routes/rules/rule-schemas.js'
 import { ruleBody, rules, startApi, task } from './fixtures/api.js'
 import { storeEvent, storeExecution } from './fixtures/history.js'
-import { matchLists } from './fixtures/match-lists.js'
 import { startWorker } from './fixtures/worker.js'
 
 // What was run is looked up, retried and replayed, by a real worker.

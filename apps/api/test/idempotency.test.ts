@@ -1,9 +1,9 @@
 import { setTimeout } from 'node:timers/promises'
+import { matchLists } from '@automation/assertions'
 import { newId, Prisma } from '@automation/database'
 import t, { type Test } from 'tap'
 import type { Rule } from '../src/routes/rules/rule-schemas.js'
 import { type Answer, type Call, type Question, ruleBody, rules, startApi, task } from './fixtures/api.js'
-import { matchLists } from './fixtures/match-lists.js'
 
 /** Two processes' worth of API on one database: whichever is asked, a key is known. */
 const [api, twin] = await Promise.all([startApi(t), startApi(t)])

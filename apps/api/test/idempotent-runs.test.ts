@@ -1,10 +1,10 @@
 import { setTimeout } from 'node:timers/promises'
+import { matchLists } from '@automation/assertions'
 import { newId } from '@automation/database'
 import { createPrivateDatabase } from '@automation/launcher'
 import t from 'tap'
 import type { Rule } from '../src/routes/rules/rule-schemas.js'
 import { type Answer, type Call, ruleBody, rules, startApi, task } from './fixtures/api.js'
-import { matchLists } from './fixtures/match-lists.js'
 import { startWorker } from './fixtures/worker.js'
 
 const directory = t.testdir({ mail: {} })

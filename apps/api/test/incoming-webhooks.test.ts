@@ -1,10 +1,10 @@
 import { retireSigningSecret, revokeSigningSecret } from '@automation/access'
+import { matchLists } from '@automation/assertions'
 import { newId } from '@automation/database'
 import { signWebhook } from '@automation/webhooks'
 import { Redis } from 'ioredis'
 import t from 'tap'
 import { startApi, type Workspace } from './fixtures/api.js'
-import { matchLists } from './fixtures/match-lists.js'
 import { makeSender, nowText, provider, type Sender } from './fixtures/sender.js'
 
 const api = await startApi(t)

@@ -1,9 +1,9 @@
+import { matchLists } from '@automation/assertions'
 import { newId } from '@automation/database'
 import { createPrivateDatabase } from '@automation/launcher'
 import t from 'tap'
 import { ruleBody, rules, startApi, type Workspace } from './fixtures/api.js'
 import { addressOf, countAll, idAt, storeEvent, storeExecution, storeRule } from './fixtures/history.js'
-import { matchLists } from './fixtures/match-lists.js'
 import { makeSender } from './fixtures/sender.js'
 import { startWorker } from './fixtures/worker.js'
 

@@ -1,8 +1,8 @@
+import { matchLists } from '@automation/assertions'
 import { newId } from '@automation/database'
 import t from 'tap'
 import { startApi } from './fixtures/api.js'
 import { storeEvent, storeRule } from './fixtures/history.js'
-import { matchLists } from './fixtures/match-lists.js'
 
 const api = await startApi(t)
 const given = { crashes: 3, quarantined: true }

@@ -1,9 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises'
+import { matchLists } from '@automation/assertions'
 import { firstIdOf, newId } from '@automation/database'
 import t from 'tap'
 import type { Receipt } from '../src/routes/developer/present-receipt.js'
 import { type Answer, startApi, type Workspace } from './fixtures/api.js'
-import { matchLists } from './fixtures/match-lists.js'
 import { makeSender, nowText } from './fixtures/sender.js'
 
 interface Page {

@@ -1,8 +1,8 @@
+import { matchLists } from '@automation/assertions'
 import { newId, type WorkspaceDatabase } from '@automation/database'
 import t from 'tap'
 import { rules, startApi, type Workspace } from './fixtures/api.js'
 import { countAll, storeEvent, storeExecution, storeRule } from './fixtures/history.js'
-import { matchLists } from './fixtures/match-lists.js'
 
 const api = await startApi(t)
 

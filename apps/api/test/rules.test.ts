@@ -1,9 +1,9 @@
 import { setTimeout } from 'node:timers/promises'
+import { matchLists } from '@automation/assertions'
 import { newId, openDatabase, type WorkspaceTransaction } from '@automation/database'
 import t from 'tap'
 import type { Rule } from '../src/routes/rules/rule-schemas.js'
 import { type Answer, ruleBody, rules, startApi, task, type Workspace } from './fixtures/api.js'
-import { matchLists } from './fixtures/match-lists.js'
 
 interface RuleList {
   rules: Rule[]

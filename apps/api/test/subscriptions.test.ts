@@ -1,11 +1,11 @@
 import { createSealer, createSigningSecret } from '@automation/access'
+import { matchLists } from '@automation/assertions'
 import { newId, type Prisma } from '@automation/database'
 import type { ActionResult } from '@automation/engine'
 import { readSigningKey, signWebhook } from '@automation/webhooks'
 import t from 'tap'
 import type { Rule } from '../src/routes/rules/rule-schemas.js'
 import { type Answer, encryptionKey, ruleBody, rules, startApi, type Workspace } from './fixtures/api.js'
-import { matchLists } from './fixtures/match-lists.js'
 import { makeSender, nowText, provider } from './fixtures/sender.js'
 
 interface Subscription {

@@ -1,8 +1,8 @@
+import { matchLists } from '@automation/assertions'
 import { newId } from '@automation/database'
 import t from 'tap'
 import type { Rule, RuleVersion } from '../src/routes/rules/rule-schemas.js'
 import { type Answer, mint, roles, ruleBody, rules, startApi, task, type Workspace } from './fixtures/api.js'
-import { matchLists } from './fixtures/match-lists.js'
 
 interface VersionList {
   versions: RuleVersion[]

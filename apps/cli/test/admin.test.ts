@@ -1,8 +1,8 @@
 import { userInfo } from 'node:os'
 import { createWorkspace, type Member, type Workspace } from '@automation/access'
+import { matchLists } from '@automation/assertions'
 import { openDatabase } from '@automation/database'
 import t from 'tap'
-import { matchLists } from './fixtures/match-lists.js'
 import { type Run, run, runJson } from './fixtures/run.js'
 
 // Commands are called as a user would call them, and concurrently where possible: each takes half a second to start.

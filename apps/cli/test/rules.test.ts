@@ -2,9 +2,9 @@ import { spawnSync } from 'node:child_process'
 import { readFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import { createWorkspace } from '@automation/access'
+import { matchLists } from '@automation/assertions'
 import { openDatabase } from '@automation/database'
 import t from 'tap'
-import { matchLists } from './fixtures/match-lists.js'
 import { type Run, run } from './fixtures/run.js'
 
 const rulesFile = `version: 1

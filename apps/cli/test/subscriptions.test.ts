@@ -5,9 +5,9 @@ import {
   type SigningSecret,
   type Subscription,
 } from '@automation/access'
+import { matchLists } from '@automation/assertions'
 import { openDatabase } from '@automation/database'
 import t from 'tap'
-import { matchLists } from './fixtures/match-lists.js'
 import { type Run, run, runJson } from './fixtures/run.js'
 
 const directory = t.testdir()

@@ -1,6 +1,6 @@
 import { writeFile } from 'node:fs/promises'
+import { matchLists } from '@automation/assertions'
 import t, { type Test } from 'tap'
-import { matchLists } from './fixtures/match-lists.js'
 import { startReceiver } from './fixtures/receiver.js'
 import { run, runJson } from './fixtures/run.js'
 

@@ -1,9 +1,9 @@
+import { matchLists } from '@automation/assertions'
 import type { ActionResult } from '@automation/engine'
 import { capError, capResults, maxErrorLength, maxResultsBytes } from '@automation/ledger'
 import fc from 'fast-check'
 import t from 'tap'
 import { openHouse } from './fixtures/house.js'
-import { matchLists } from './fixtures/match-lists.js'
 
 const time = '2026-01-01T00:00:00.000Z'
 const bytesOf = (json: unknown) => Buffer.byteLength(JSON.stringify(json))

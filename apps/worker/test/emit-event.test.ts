@@ -1,8 +1,8 @@
 import { setTimeout } from 'node:timers/promises'
+import { matchLists } from '@automation/assertions'
 import type { ActionResult } from '@automation/engine'
 import t from 'tap'
 import { type House, openHouse } from './fixtures/house.js'
-import { matchLists } from './fixtures/match-lists.js'
 
 const mebibyte = 1_048_576
 const emit = (data?: unknown) => ({

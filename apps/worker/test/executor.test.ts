@@ -1,12 +1,12 @@
 import { setTimeout } from 'node:timers/promises'
 import { createSubscription } from '@automation/access'
+import { matchLists } from '@automation/assertions'
 import { newId } from '@automation/database'
 import type { ActionResult } from '@automation/engine'
 import { countsOf } from '@automation/ledger'
 import t, { type Test } from 'tap'
 import { leaveRun } from './fixtures/held-run.js'
 import { type House, openHouse } from './fixtures/house.js'
-import { matchLists } from './fixtures/match-lists.js'
 import { openTarget } from './fixtures/target.js'
 
 const task = { type: 'CREATE_TASK', config: { title: 'Task' } }

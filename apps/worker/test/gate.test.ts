@@ -1,4 +1,5 @@
 import { setImmediate } from 'node:timers/promises'
+import { matchLists } from '@automation/assertions'
 import fc from 'fast-check'
 import t from 'tap'
 import { createBreaker } from '../src/calls/breaker.js'
@@ -6,7 +7,6 @@ import { type Entry, Gate } from '../src/calls/gate.js'
 import { createLanes } from '../src/calls/lanes.js'
 import type { OutsideAction } from '../src/effects/effect.js'
 import { destinationOf } from '../src/effects/effect.js'
-import { matchLists } from './fixtures/match-lists.js'
 
 type Entered = Extract<Entry, { kind: 'entered' }>
 

@@ -1,7 +1,7 @@
+import { matchLists } from '@automation/assertions'
 import type { ActionResult } from '@automation/engine'
 import t from 'tap'
 import { openHouse } from './fixtures/house.js'
-import { matchLists } from './fixtures/match-lists.js'
 import { openTarget } from './fixtures/target.js'
 
 t.test(

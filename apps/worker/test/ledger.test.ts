@@ -1,3 +1,4 @@
+import { matchLists } from '@automation/assertions'
 import { executionIdOf, newId, openDatabase } from '@automation/database'
 import { Judging } from '@automation/engine'
 import type { Outcome as AnyOutcome, ExecutionRecord } from '@automation/ledger'
@@ -7,7 +8,6 @@ import { Causation } from '../src/running/causation.js'
 import { EffectBudget } from '../src/running/effect-budget.js'
 import type { Execution } from '../src/running/execution.js'
 import { Recorder } from '../src/running/recorder.js'
-import { matchLists } from './fixtures/match-lists.js'
 
 type Outcome = AnyOutcome<Execution>
 

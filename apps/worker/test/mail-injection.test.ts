@@ -1,7 +1,7 @@
 import { domainToASCII } from 'node:url'
+import { matchLists } from '@automation/assertions'
 import t from 'tap'
 import { decodeWords, openMailServer, openPost, readHeaders } from './fixtures/mail.js'
-import { matchLists } from './fixtures/match-lists.js'
 
 const victim = 'victim@evil.example'
 const long = 'a'.repeat(400)

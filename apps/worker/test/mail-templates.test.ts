@@ -1,3 +1,4 @@
+import { matchLists } from '@automation/assertions'
 import { newId } from '@automation/database'
 import {
   createEmailTemplate,
@@ -7,7 +8,6 @@ import {
 } from '@automation/rules'
 import t from 'tap'
 import { openMailServer, openPost, type Post, readHeaders } from './fixtures/mail.js'
-import { matchLists } from './fixtures/match-lists.js'
 
 const store = (post: Post, text: string | null, html: string | null = null, name = 'welcome') =>
   createEmailTemplate(post.administrator, { name, text, html })

@@ -1,9 +1,9 @@
 import { setTimeout } from 'node:timers/promises'
+import { matchLists } from '@automation/assertions'
 import { newId } from '@automation/database'
 import { createHistoryRemoval, dayMs, type ExecutionStatus } from '@automation/ledger'
 import t from 'tap'
 import { removeGently } from '../src/retention/remove-gently.js'
-import { matchLists } from './fixtures/match-lists.js'
 import { aged, createWorkspace, database, now } from './fixtures/old-rows.js'
 
 t.teardown(() => database.close())

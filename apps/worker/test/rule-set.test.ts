@@ -1,8 +1,8 @@
+import { matchLists } from '@automation/assertions'
 import { newId, ruleSetIdOf } from '@automation/database'
 import t from 'tap'
 import { noRules, readRuleSet, writeRuleSet } from '../src/running/rule-set.js'
 import { type House, openHouse } from './fixtures/house.js'
-import { matchLists } from './fixtures/match-lists.js'
 
 const task = { type: 'CREATE_TASK', config: { title: 'Task' } }
 

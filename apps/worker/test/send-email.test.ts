@@ -1,4 +1,5 @@
 import type { Socket } from 'node:net'
+import { matchLists } from '@automation/assertions'
 import { newId } from '@automation/database'
 import t from 'tap'
 import {
@@ -13,7 +14,6 @@ import {
   openScriptedServer,
   readHeaders,
 } from './fixtures/mail.js'
-import { matchLists } from './fixtures/match-lists.js'
 
 t.test('without a mail server a mail is an .eml file, and a repeated delivery replaces it', async (t) => {
   const post = await openPost(t)

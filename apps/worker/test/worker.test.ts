@@ -1,11 +1,11 @@
 import { setTimeout } from 'node:timers/promises'
+import { matchLists } from '@automation/assertions'
 import { newId, openDatabase } from '@automation/database'
 import { BatchingInbox, openQueue } from '@automation/queue'
 import { Redis } from 'ioredis'
 import t from 'tap'
 import { startWorker } from '../src/worker.js'
 import { databaseUrl, log, openHouse, testConfig } from './fixtures/house.js'
-import { matchLists } from './fixtures/match-lists.js'
 
 const task = { type: 'CREATE_TASK', config: { title: 'Task' } }
 

@@ -1,3 +1,4 @@
+import { matchLists } from '@automation/assertions'
 import { type Database, newId, openDatabase } from '@automation/database'
 import t from 'tap'
 import { createApiKey, revokeApiKey } from '../src/api-keys.js'
@@ -5,7 +6,6 @@ import { changeWorkspace } from '../src/change-workspace.js'
 import { putMember, removeMember } from '../src/members.js'
 import { Refused } from '../src/refused.js'
 import { createWorkspace, findWorkspace, listWorkspaces, updateWorkspace } from '../src/workspaces.js'
-import { matchLists } from './fixtures/match-lists.js'
 
 const databases = [open(), open()] as const
 const [database, second] = databases

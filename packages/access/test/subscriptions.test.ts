@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto'
+import { matchLists } from '@automation/assertions'
 import { newId, openDatabase } from '@automation/database'
 import { readSigningKey } from '@automation/webhooks'
 import t from 'tap'
@@ -22,7 +23,6 @@ import {
   updateSubscription,
 } from '../src/subscriptions.js'
 import { createWorkspace } from '../src/workspaces.js'
-import { matchLists } from './fixtures/match-lists.js'
 
 const database = openDatabase(process.env.DATABASE_URL ?? '', 5)
 t.teardown(() => database.close())

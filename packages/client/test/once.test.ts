@@ -1,7 +1,7 @@
+import { matchLists } from '@automation/assertions'
 import t from 'tap'
 import { createClient } from '../src/create-client.js'
 import { openCuttingProxy } from './fixtures/cutting-proxy.js'
-import { matchLists } from './fixtures/match-lists.js'
 import { startOwnProduct } from './fixtures/product.js'
 
 const { product, options } = await startOwnProduct(t, { workers: 0 })

@@ -2,9 +2,9 @@ import { execFile } from 'node:child_process'
 import { readFile, writeFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
+import { matchLists } from '@automation/assertions'
 import t from 'tap'
 import { createClient } from '../src/create-client.js'
-import { matchLists } from './fixtures/match-lists.js'
 import { startOwnProduct } from './fixtures/product.js'
 
 const root = fileURLToPath(new URL('../../../../', import.meta.url))

@@ -1,10 +1,10 @@
 import { spawn } from 'node:child_process'
 import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
+import { matchLists } from '@automation/assertions'
 import t from 'tap'
 import { signWebhook } from '../src/sign-webhook.js'
 import { openFlakyServer } from './fixtures/flaky-server.js'
-import { matchLists } from './fixtures/match-lists.js'
 
 const page = fileURLToPath(new URL('./fixtures/web-page.js', import.meta.url))
 

@@ -1,6 +1,6 @@
+import { matchLists } from '@automation/assertions'
 import t from 'tap'
 import { planImport } from '../src/plan-import.js'
-import { matchLists } from './fixtures/match-lists.js'
 import {
   apply,
   countRulesVersion,

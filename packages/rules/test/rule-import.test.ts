@@ -1,4 +1,5 @@
 import { type Administrator, createSealer, createSubscription } from '@automation/access'
+import { matchLists } from '@automation/assertions'
 import { newId } from '@automation/database'
 import t from 'tap'
 import { applyImport } from '../src/apply-import.js'
@@ -10,7 +11,6 @@ import { updateEmailTemplate } from '../src/email-templates.js'
 import { planImport } from '../src/plan-import.js'
 import { exportRules } from '../src/rule-file.js'
 import { saveRules } from '../src/save-rules.js'
-import { matchLists } from './fixtures/match-lists.js'
 import {
   actor,
   apply,

@@ -1,0 +1,1 @@
+export { matchLists } from './match-lists.js'
