@@ -8,9 +8,9 @@ export type Scalar = Static<typeof Scalar>
 const decimal = /^-?(?:0|[1-9]\d*)(?:\.\d+)?$/
 
 /**
- * Reads a number, or a text that is one from end to end, as JSON would write it but without an exponent: "10abc", "",
- * " 5 ", "0x10", "Infinity" are none, nor are "007" (a code with leading zeros) and "1e3" (as likely an id as a number).
- * NaN otherwise, so that every comparison with it is false.
+ * Reads a number, or a text that is a JSON number without an exponent. These texts are not numbers: "10abc", "", " 5 ",
+ * "0x10", "Infinity", "007" (a code with leading zeros) and "1e3" (perhaps an id). NaN otherwise, so that every
+ * comparison with it is false.
  */
 export function toNumber(value: unknown): number {
   if (typeof value === 'number') return value
@@ -27,7 +27,7 @@ export function equalTo(value: Scalar): (actual: unknown) => boolean {
   return (actual) => actual === value || actual === number
 }
 
-/** The same equality against many values, in constant time. What is no scalar in the list equals nothing. */
+/** The same equality against many values, in constant time. An item of the list that is not a scalar equals nothing. */
 export function memberOf(values: readonly unknown[]): (actual: unknown) => boolean {
   const exact = new Set(values.filter((value) => !Number.isNaN(value)))
   const numbers = new Set(values.filter((value) => typeof value === 'number'))

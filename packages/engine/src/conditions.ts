@@ -4,7 +4,7 @@ import type { ConditionTrace } from './outcome.js'
 import { compilePath, readPath } from './path.js'
 import type { Clause, Condition, RuleDefinition } from './rule.js'
 
-/** A condition made ready: `holds` is the fast way, `explain` the same verdict with its reasons. Neither throws. */
+/** A compiled condition: `holds` is the fast check, `explain` gives the same verdict with its reasons. Neither throws. */
 export interface CompiledCondition {
   holds(data: unknown, judging: Judging): boolean
   explain(data: unknown, judging: Judging): ConditionTrace
@@ -12,13 +12,13 @@ export interface CompiledCondition {
   readonly equalities: readonly Equality[]
 }
 
-/** That what stands at a path equals one of a few values. */
+/** The value at a path equals one of a few values. */
 export interface Equality {
   readonly field: string
   readonly wanted: readonly unknown[]
 }
 
-/** Compiles a clause or a group of a definition without faults; throws on an operator, a path or a pattern that is none. */
+/** Compiles a clause or a group of a definition without faults. Throws on an invalid operator, path or pattern. */
 export function compileCondition(condition: Condition): CompiledCondition {
   if ('all' in condition) return compileGroup('all', condition.all)
   if ('any' in condition) return compileGroup('any', condition.any)

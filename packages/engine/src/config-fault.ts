@@ -10,7 +10,7 @@ const checks = new Map(
 )
 
 /**
- * Says why a rendered config is not what its action takes: a recipient that came out empty, a URL without a host.
+ * Describes why a rendered config does not fit its action, such as an empty recipient or a URL without a host.
  * Undefined when it fits.
  */
 export function findConfigFault(type: string, config: unknown): string | undefined {

@@ -1,8 +1,8 @@
 import { compileTemplate, constantTemplate, type Render, type Template } from './template.js'
 
 /**
- * Compiles any JSON value: every string in it is a template, keys are not. A part without placeholders is copied and
- * frozen once, then shared by all runs. Throws where a string has a fault.
+ * Compiles any JSON value: each string in it is a template, and keys are not. A part without placeholders is copied and
+ * frozen once, and all executions share it. Throws if a string has a fault.
  */
 export function compileConfig(json: unknown): Template {
   if (typeof json === 'string') return compileText(json)
@@ -29,7 +29,7 @@ function compileList(json: readonly unknown[]): Template {
 
 function compileObject(json: object): Template {
   const entries = Object.entries(json).map(([key, value]) => [key, compileConfig(value)] as const)
-  // Object.fromEntries and the spread below define keys and never assign them, so `__proto__` stays a mere key.
+  // Object.fromEntries and the spread below define keys and never assign them, so `__proto__` is an ordinary key.
   const shape = Object.fromEntries(entries.map(([key, template]) => [key, template.constant]))
   const dynamic = entries.filter(([, template]) => template.placeholders > 0)
   if (dynamic.length === 0) return constantTemplate(Object.freeze(shape))

@@ -6,7 +6,7 @@ const millisecondsPer: Record<string, number> = {
   w: 604_800_000,
 }
 
-// The units of the contract reach a year, no further: a typing error must not book a task in the next century.
+// The contract allows a year at most: a typing error must not schedule a task in the next century.
 const maxMilliseconds = 366 * 86_400_000
 
 /**
@@ -20,7 +20,7 @@ export function parseDuration(text: string): number | undefined {
   return milliseconds <= maxMilliseconds ? milliseconds : undefined
 }
 
-/** Says what is wrong with a text that should be a duration. */
+/** Describes what is wrong with a text that should be a duration. */
 export function findDurationFault(text: string): string | undefined {
   if (parseDuration(text) !== undefined) return undefined
   return 'must be a duration such as 30m, 24h or 7d, at most 366 days'

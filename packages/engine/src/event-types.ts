@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
 
-/** The catalogue: what a rule may be triggered by. A new type is one line here. */
+/** The catalogue: the event types that trigger rules. A new type needs one line here. */
 export const eventTypes = [
   'LEAD_CREATED',
   'LEAD_UPDATED',

@@ -6,7 +6,7 @@ import { maxPathLength, parsePath } from './path.js'
 import { maxClauses, maxNesting, maxPatternSteps, maxPlaceholders } from './rule.js'
 import { compileTemplate } from './template.js'
 
-/** One thing that is wrong: where, as a path such as `actions[1].config.to`, and what. */
+/** One fault: its path, such as `actions[1].config.to`, and a message. */
 export interface Fault {
   field: string
   message: string
@@ -20,13 +20,13 @@ interface Search {
   placeholders: number
 }
 
-// Deeper bodies are refused before they come here; the limit keeps the engine total for every caller.
+// The API refuses deeper bodies earlier. With this limit the engine handles the input of every caller.
 const maxConfigDepth = 32
 
 /**
- * Finds what the schemas cannot say: faulty paths, patterns, placeholders, durations, dates, and the limits that hold
- * for a rule as a whole. Takes any shape and stays silent where a schema already speaks, so the faults of both can be
- * reported together. Give it the whole definition, also on a partial update. Never throws.
+ * Finds the faults that schemas cannot express: faulty paths, patterns, placeholders, durations and dates, and the limits
+ * of a rule as a whole. Takes any shape and ignores faults that a schema reports, so both can be reported together. It
+ * needs the whole definition, also for a partial update. Never throws.
  */
 export function findRuleFaults(definition: { conditions?: unknown; actions?: unknown }): Fault[] {
   const search: Search = { faults: [], clauses: 0, patternSteps: 0, placeholders: 0 }
@@ -109,7 +109,7 @@ function searchTexts(search: Search, json: unknown, field: string, depth: number
   }
 }
 
-/** Texts without placeholders are checked now; the others when they are rendered. */
+/** Texts without placeholders are checked now, the others after they are rendered. */
 function searchFormats(
   search: Search,
   definition: ActionDefinition,

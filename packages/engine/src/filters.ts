@@ -1,22 +1,22 @@
 import { toNumber } from './comparison.js'
 import { parseTimestamp } from './timestamp.js'
 
-/** A filter's argument as written: quotes taken off, or bare. */
+/** A filter's argument: bare, or without its quotes. */
 export interface Argument {
   text: string
   isQuoted: boolean
 }
 
-/** Turns a value into another. `warn` takes a half sentence about the value, such as "is no date". */
+/** Converts a value. `warn` takes a predicate about the value, such as "is no date". */
 export type Filter = (value: unknown, warn: (message: string) => void) => unknown
 
-/** Compiles a filter, or says what is wrong with its argument. */
+/** Compiles a filter, or describes what is wrong with its argument. */
 type FilterCompiler = (argument: Argument | undefined) => Filter | string
 
 const maxTruncatedLength = 10_000
 const maxDecimals = 20
 
-/** Every filter of a placeholder. A new one is one entry here. */
+/** All filters of placeholders. A new one needs one entry here. */
 export const filters: ReadonlyMap<string, FilterCompiler> = new Map<string, FilterCompiler>([
   ['default', compileDefault],
   ['upper', onText((text) => text.toUpperCase())],
@@ -54,7 +54,7 @@ function compileDefault(argument: Argument | undefined): Filter | string {
   return (value) => (isNothing(value) || value === '' ? replacement : value)
 }
 
-/** Bare true, false, null and numbers are what they say, so that a lone placeholder keeps its type by default too. */
+/** Bare true, false, null and numbers are literals, so that a lone placeholder keeps its type with a default, too. */
 function readLiteral(text: string): unknown {
   if (text === 'null') return null
   if (text === 'true' || text === 'false') return text === 'true'
@@ -69,7 +69,7 @@ function compileTruncate(argument: Argument | undefined): Filter | string {
   return (value) => {
     if (isNothing(value)) return value
     const text = toText(value)
-    // Cutting must not leave half of a surrogate pair behind: Postgres refuses such text.
+    // A cut must not leave half of a surrogate pair: Postgres refuses such text.
     return text.length <= length ? text : `${text.slice(0, length - 1).replace(/\p{Surrogate}$/u, '')}…`
   }
 }
@@ -105,7 +105,7 @@ function compileDate(argument: Argument | undefined): Filter | string {
   }
 }
 
-/** Always UTC: a worker's own time zone must not change what a customer reads. */
+/** Always UTC: the time zone of a worker must not change the text. */
 function formatDate(date: Date, format: string): string {
   const parts: Record<string, string> = {
     YYYY: String(date.getUTCFullYear()).padStart(4, '0'),

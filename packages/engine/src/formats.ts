@@ -1,16 +1,16 @@
 import { findDurationFault } from './duration.js'
 
 /**
- * What a schema cannot say about a config's text. Checked when a rule is saved if the text has no placeholder, and
- * again on what was rendered. Answers what is wrong, undefined when nothing is.
+ * A check of a config's text that a schema cannot express. It runs when a rule is saved if the text has no placeholder,
+ * and again on the rendered text. Returns what is wrong, or undefined.
  */
 export type Format = (text: string) => string | undefined
 
 export const duration: Format = findDurationFault
 
-// One address, without a display name, and nothing that a mail header gives a meaning: `a@x, b@y` would be two recipients.
-// Mail is sent to the domain's ASCII form, so a domain is of letters, digits and dashes only: the full-width signs that
-// look like commas and brackets would become them.
+// One address without a display name and without characters that have a meaning in mail headers: `a@x, b@y` would be two recipients.
+// Mail is sent to the domain's ASCII form, so a domain has letters, digits and dashes only: a full-width comma or bracket
+// would become an ASCII one.
 const oneAddress = /^[^\s\p{C}@,;:<>()[\]\\"]+@[\p{L}\p{M}\p{Nd}-]+(?:\.[\p{L}\p{M}\p{Nd}-]+)*$/u
 
 export const emailAddress: Format = (text) =>

@@ -48,5 +48,5 @@ export {
 export { compileTemplate, type Template } from './template.js'
 export { parseTimestamp } from './timestamp.js'
 
-/** The schemas that others refer to by `$id`: give each to Fastify's addSchema before any route. */
+/** The schemas that others reference by `$id`: add each with Fastify's addSchema before any route. */
 export const sharedSchemas = [Condition, ConditionTrace]

@@ -2,9 +2,9 @@ import type { Fault } from './faults.js'
 import { maxPlaceholders } from './rule.js'
 import { compileText, maxRenderedLength, type Rendering, type TextTemplate } from './template.js'
 
-/** What a mail is written in; null or absent where it has no such part. */
+/** The parts of a mail. A part that it lacks is null or absent. */
 export interface MailTexts {
-  /** A template has none: it is the action that names it. Here for trying both out together. */
+  /** A stored template has no subject: the action has it. A preview renders both together. */
   subject?: string | null
   text?: string | null
   html?: string | null
@@ -19,22 +19,22 @@ export interface RenderedMail {
 
 export interface MailTemplate {
   /**
-   * Fills the texts from the event's data, with the action's own variables before it; the subject, as in an action, from
-   * the data alone. Never throws on JSON, and what it writes is never read as a template again.
+   * Renders the texts from the event's data and the action's variables, which have precedence. The subject, as in an
+   * action, uses the data only. Never throws on JSON, and never renders its own output again.
    */
   render(data: object, variables: object): RenderedMail | { fault: string }
 }
 
 type MailPart = keyof MailTexts
 
-/** What comes out of a placeholder is text in every part, and so in HTML no markup. */
+/** The value of a placeholder is text in every part, so it is never markup in HTML. */
 const quotes: Record<MailPart, (text: string) => string> = {
   subject: (text) => text,
   text: (text) => text,
   html: escapeHtml,
 }
 
-/** What is wrong with a template's placeholders. Takes any shape, and stays silent where a schema already speaks. */
+/** Finds the faults in a template's placeholders. Takes any shape, and ignores faults that a schema reports. */
 export function findMailTemplateFaults(texts: { [Part in MailPart]?: unknown }): Fault[] {
   return (Object.keys(quotes) as MailPart[]).flatMap((field) => {
     const text = texts[field]
@@ -47,7 +47,7 @@ export function findMailTemplateFaults(texts: { [Part in MailPart]?: unknown }):
   })
 }
 
-/** Compiles texts without faults (findMailTemplateFaults); throws an Error on others. */
+/** Compiles texts without faults (findMailTemplateFaults). Throws an Error otherwise. */
 export function compileMailTemplate(texts: MailTexts): MailTemplate {
   const subject = compilePart(texts, 'subject')
   const text = compilePart(texts, 'text')
@@ -55,7 +55,7 @@ export function compileMailTemplate(texts: MailTexts): MailTemplate {
   return {
     render(data, variables) {
       const rendering: Rendering = { warnings: [], size: 0 }
-      // A spread defines keys and never assigns them, so `__proto__` stays a mere key.
+      // A spread defines keys and never assigns them, so `__proto__` is an ordinary key.
       const known = Object.keys(variables).length === 0 ? data : { ...data, ...variables }
       const mail = {
         subject: subject?.render(data, rendering) ?? null,
@@ -70,7 +70,7 @@ export function compileMailTemplate(texts: MailTexts): MailTemplate {
   }
 }
 
-/** So that it is text wherever it stands in HTML, within a quoted attribute too. */
+/** Escapes text for HTML, including quoted attributes. */
 export function escapeHtml(text: string): string {
   const first = text.search(/[&<>"']/)
   if (first < 0) return text
@@ -92,7 +92,7 @@ const entitiesByCharacter: Record<string, string> = {
   '"': '&quot;',
   "'": '&#39;',
 }
-/** By character code: a third of the time that `replace` takes with a function. */
+/** By character code, which takes a third of the time of `replace` with a function. */
 const entities = Array.from({ length: 128 }, (_, code) => entitiesByCharacter[String.fromCharCode(code)])
 
 function compilePart(texts: MailTexts, part: MailPart): TextTemplate | undefined {

@@ -8,17 +8,17 @@ export type Test = (actual: unknown, judging: Judging) => boolean
 
 export interface Operator {
   readonly name: string
-  /** Other spellings that a rule may use; it is stored under the name. */
+  /** Other spellings that a rule may use. A rule is stored with the name. */
   readonly aliases: readonly string[]
   /** The schema of the clause's `value`; an operator without one refuses a value. */
   readonly value?: TSchema
-  /** Says what is wrong with a value that fits the schema. */
+  /** Finds a fault in a value that fits the schema. */
   findFault?(value: unknown): string | undefined
   /** The work of one character, where the value is a pattern. */
   patternSteps?(value: unknown): number
   /** Called once per rule, with a value that has no fault. The test is false on a missing or mismatched value. */
   compile(value: unknown): Test
-  /** Where the test holds for nothing but what equals one of a few scalars: those. rule-index.ts finds rules by them. */
+  /** The scalars, if the test holds only for data that equals one of them. rule-index.ts finds rules by them. */
   findWanted?(value: unknown): readonly unknown[]
 }
 
@@ -32,12 +32,12 @@ interface Definition<Value extends TSchema> {
   findWanted?(value: Static<Value>): readonly unknown[]
 }
 
-/** Names an operator by its positive meaning; its test must be false on undefined unless missing is what it asks for. */
+/** Defines an operator by its positive meaning. Its test must be false on undefined, unless it tests for missing data. */
 export function define<Value extends TSchema>(definition: Definition<Value>): Operator {
   return { aliases: [], ...definition }
 }
 
-/** The exact opposite, so true where the positive finds the value missing or mismatched. */
+/** The exact opposite, so it is true for missing data and data of another type. */
 export function negate(
   { findWanted: _, ...positive }: Operator,
   name: string,

@@ -7,7 +7,7 @@ import { compilePattern, findPatternFault, maxPatternLength, patternSteps } from
 import { parseTimestamp } from './timestamp.js'
 
 const Scalars = Type.Array(Scalar, { minItems: 1, maxItems: 1000 })
-// Fewer than in `in`: a text in the data is searched once for each.
+// Fewer than for `in`: each value costs one search of the text.
 const FewScalars = Type.Array(Scalar, { minItems: 1, maxItems: 100 })
 /** `memberOf` files each item of a list in three sets. */
 const stepsPerMember = 8
@@ -71,12 +71,12 @@ const matches = define({
   compile: compilePattern,
 })
 
-// A null says "nothing here" as plainly as a missing key: CRMs send either.
+// A null means the same as a missing key: CRMs send either.
 const exists = define({ name: 'exists', compile: () => (actual) => actual !== undefined && actual !== null })
 
 const isEmpty = define({ name: 'is_empty', compile: () => hasNothing })
 
-/** Every operator. A new one is one entry here: validation, evaluation, trace and OpenAPI follow. */
+/** All operators. A new one needs one entry here: validation, evaluation, trace and OpenAPI follow. */
 export const operators: readonly Operator[] = [
   equals,
   negate(equals, 'not_equals', 'neq'),
@@ -157,7 +157,7 @@ const operatorsByName = new Map(
   ),
 )
 
-/** Looks an operator up by its name or an alias. */
+/** Finds an operator by its name or an alias. */
 export function findOperator(name: string): Operator | undefined {
   return operatorsByName.get(name)
 }

@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
 
-/** One call of an action that reaches out of the service. */
+/** One attempt of a call to a destination outside. */
 export const Attempt = Type.Object(
   {
     startedAt: Type.String({ format: 'date-time' }),
@@ -60,7 +60,7 @@ export interface ClauseTrace {
   warning?: string
 }
 
-// Written beside its schema for its recursion, as Condition is.
+// Written beside its schema because it is recursive, as Condition is.
 export type ConditionTrace =
   | ClauseTrace
   | { group: 'all' | 'any' | 'not'; children: ConditionTrace[]; verdict: boolean }

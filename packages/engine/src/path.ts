@@ -1,23 +1,23 @@
 export const maxPathLength = 500
 
-/** A field path made ready: the keys to follow, from the outside in. */
+/** A compiled field path: its keys, from the outside in. */
 export type Path = readonly Step[]
 
 interface Step {
   key: string
   isIndex: boolean
-  /** Every object has something of this name. */
+  /** Every object inherits a property of this name. */
   isInherited: boolean
 }
 
-// A name may hold spaces inside ("First Name") and any letter, but nothing that a path or a placeholder is written with.
+// A name may contain spaces ("First Name") and any letter, but none of the syntax of paths and placeholders.
 const nameCharacter = String.raw`[^\s\p{Cc}.[\]{}|:"'\\]`
 const steps = new RegExp(
   String.raw`(?:^|(?<!^)\.)(${nameCharacter}+(?: +${nameCharacter}+)*)|\[(0|[1-9]\d{0,8})\]`,
   'uy',
 )
 
-/** Splits `lead.tags[0].name` into its keys; undefined when the text is no field path. */
+/** Splits `lead.tags[0].name` into its keys. Undefined when the text is not a field path. */
 export function parsePath(path: string): string[] | undefined {
   if (path.length === 0 || path.length > maxPathLength || path.startsWith('[')) return undefined
   const keys: string[] = []
@@ -32,11 +32,11 @@ export function parsePath(path: string): string[] | undefined {
   return keys
 }
 
-/** Rules name the same few fields over and over: a path is made ready once. Bounded, since anybody may name fields. */
+/** Rules use the same few fields again and again, so each path is compiled once. Bounded, since callers choose the fields. */
 const paths = new Map<string, Path>()
 const maxPaths = 1_000
 
-/** Makes a field path ready for readPath. Throws when it is none: check with parsePath first. */
+/** Compiles a field path for readPath. Throws on an invalid path: check with parsePath first. */
 export function compilePath(text: string): Path {
   let path = paths.get(text)
   if (path === undefined) {
@@ -58,13 +58,13 @@ function makePath(text: string): Path {
 }
 
 /**
- * Finds a value in event data, which is JSON; undefined when it is missing. Own properties only: what an object inherits, and
- * the length of a text or a list, is out of reach; in a list only an index is a key (`tags[0]` and `tags.0` are the same).
- * May throw only where reading the data itself throws, which JSON never does.
+ * Finds a value in event data, which is JSON. Undefined when it is missing. Reads own properties only: no inherited ones, and
+ * no length of a text or list. In a list only an index is a key (`tags[0]` and `tags.0` are the same). Throws only if reading
+ * the data throws, which JSON never does.
  */
 export function readPath(path: Path, data: unknown): unknown {
   let value = data
-  // Every clause and every placeholder comes through here: counting is faster than iterating.
+  // Every clause and every placeholder uses this function, and an index is faster than an iterator.
   for (let n = 0; n < path.length; n++) value = readOwn(value, path[n] as Step)
   return value
 }
@@ -72,7 +72,7 @@ export function readPath(path: Path, data: unknown): unknown {
 function readOwn(holder: unknown, { key, isIndex, isInherited }: Step): unknown {
   if (typeof holder !== 'object' || holder === null) return undefined
   if (!isIndex && Array.isArray(holder)) return undefined
-  // Asking takes longer than reading, so it is asked only of names that could be somebody else's.
+  // hasOwn takes longer than reading, so it checks only names that could be inherited.
   if (isInherited && !Object.hasOwn(holder, key)) return undefined
   return (holder as Record<string, unknown>)[key]
 }

@@ -5,7 +5,7 @@ import type { Judging } from './judging.js'
 export const maxPatternLength = 1000
 export const maxSubjectLength = 100_000
 
-// Matching costs at most text length times program size: `[ab]{900}c` is short to write and takes a second to run.
+// Matching costs at most text length times program size: `[ab]{900}c` is a short pattern that takes a second.
 const maxProgramSize = 500
 /** What the states of one pattern may take: re2js itself would allow 8 MiB, and takes longer to fill them than to do without. */
 const maxStateBytes = 262_144
@@ -112,7 +112,7 @@ export function patternSteps(pattern: string): number {
   return findPatternFault(pattern) === undefined ? loadPattern(pattern).steps : 0
 }
 
-/** Says what is wrong with a pattern: its syntax, what RE2 does not know (lookaround, backreferences), or its size. */
+/** Finds the fault in a pattern: its syntax, a feature that RE2 lacks (lookaround, backreferences), or its size. */
 export function findPatternFault(pattern: string): string | undefined {
   try {
     if (loadPattern(pattern).size <= maxProgramSize) return undefined

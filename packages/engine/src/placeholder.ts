@@ -1,10 +1,10 @@
 import { type Argument, type Filter, filters } from './filters.js'
 import { compilePath, type Path, parsePath } from './path.js'
 
-/** Chains of filters that make a text longer (`json | json`) grow it by powers. */
+/** A chain of filters that lengthen a text (`json | json`) makes it grow exponentially. */
 const maxFilters = 10
 
-/** `{{path | filter:argument | filter}}`, made ready. */
+/** A compiled `{{path | filter:argument | filter}}`. */
 export interface Placeholder {
   path: Path
   /** The path as written. */
@@ -12,7 +12,7 @@ export interface Placeholder {
   filters: Filter[]
 }
 
-/** Reads the placeholder that opens at `open`, or says what is wrong with it. Regular expressions here never backtrack. */
+/** Reads the placeholder that opens at `open`, or describes its fault. Regular expressions here never backtrack. */
 export function parsePlaceholder(
   text: string,
   open: number,

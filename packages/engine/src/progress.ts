@@ -3,7 +3,7 @@ import type { ActionResult } from './outcome.js'
 import type { CompiledAction, CompiledRule, Plan, PlannedAction, ReadyAction } from './run.js'
 import { isReady, planAction } from './run.js'
 
-/** What performing an action came to; a failure is an expected result, not an error to throw. */
+/** The effect of an action. A failure is an expected result, not an error to throw. */
 export type Effect =
   | { status: 'success'; output?: unknown; warnings?: string[] }
   | {
@@ -11,19 +11,19 @@ export type Effect =
       error: string
       output?: unknown
       warnings?: string[]
-      /** True where trying again cannot help, whatever `retry` says. */
+      /** True if another attempt cannot help, whatever `retry` allows. */
       isFinal?: boolean
-      /** How long (ms) the other side asks to be left alone. */
+      /** The pause (ms) that the destination requests. */
       retryAfterMs?: number
     }
 
-/** The reason of an action that was skipped and might be done yet, when the failed one is tried again. */
+/** Marks an action that was skipped after a failure. A retry of the failed action may still perform it. */
 export const skippedAfterFailure = 'an earlier action failed'
 
 /**
- * The next action of a run to be performed, in order, one at a time; undefined when there is none left. What needs no one
- * to perform it is settled on the way: an action whose `when` does not hold, one that its data does not fit, and, after a
- * failed one that does not say `continueOnError`, the rest.
+ * The next action to perform, in order, one at a time. Undefined when none is left. Actions that need no effect get their
+ * result here: those whose `when` does not hold, those with a faulty rendered config, and all that follow a failed action
+ * without `continueOnError`.
  *
  * Rule, data, start and results are the whole state of an execution: any process that has them continues it in the same way.
  *
@@ -65,7 +65,7 @@ export function settleAction(action: ReadyAction, effect: Effect): ActionResult 
   return withWarnings(result, action.warnings, effect.warnings)
 }
 
-/** True for what is neither done nor given up. */
+/** True for an action that is neither done nor given up. */
 export function isOpen({ status }: ActionResult): boolean {
   return status === 'running' || status === 'retrying' || status === 'pending' || status === 'scheduled'
 }
@@ -74,15 +74,15 @@ export function isFailure({ status }: ActionResult): boolean {
   return status === 'failed' || status === 'unknown'
 }
 
-/** Why a run failed: the error of its first action that did; null where none did. */
+/** Why an execution failed: the error of its first failed action. Null if none failed. */
 export function findError(results: ActionResult[]): string | null {
   const failed = results.find(isFailure)
   return failed ? (failed.error ?? 'The action failed') : null
 }
 
 /**
- * Tells what a run would do, and does nothing. Every action is shown with its rendered config, also after one that
- * would fail: a dry run is for finding all faults at once.
+ * Shows what an execution would do, without effects. It includes every action with its rendered config, also after one
+ * that would fail: a dry run finds all faults at once.
  */
 export function simulatePlan(plan: Plan) {
   const results = plan.actions.map(simulateAction)

@@ -39,12 +39,12 @@ const growth = {
 }
 
 /**
- * How long (ms) to wait before the next attempt; undefined when there is none left. With full jitter: anything from none to
- * all of the delay that the backoff gives, so that runs that failed together do not come back together.
+ * The delay (ms) before the next attempt. Undefined when no attempt is left. With full jitter: a random part of the delay that
+ * the backoff gives, so that executions that failed together do not retry together.
  *
- * @param failures how many attempts were made, 1 or more
- * @param random from 0 up to 1
- * @param retryAfterMs what the other side asked for: it is the least, up to a day
+ * @param failures the number of failed attempts, 1 or more
+ * @param random 0 or more, below 1
+ * @param retryAfterMs the minimum that the destination requested, at most a day
  */
 export function findRetryDelay(
   retry: Retry | undefined,

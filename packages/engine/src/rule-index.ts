@@ -3,28 +3,28 @@ import type { Equality } from './conditions.js'
 import { compilePath, type Path, readPath } from './path.js'
 import type { CompiledRule } from './run.js'
 
-/** Finds, of many rules, the few that one event's data could match. */
+/** Finds the few of many rules that one event's data could match. */
 export interface RuleIndex {
-  /** Places in the list of rules, ascending: of those left out, none holds. Not to be changed. Never throws, on any data. */
+  /** Indexes in the list of rules, ascending. No other rule matches. The caller must not change the list. Never throws. */
   findCandidates(data: unknown): readonly number[]
 }
 
-/** An `in` with more values than this splits little, and would be filed in as many places. */
+/** An `in` with more values is not used: it excludes few events, and needs an entry for each value. */
 const maxWanted = 32
 
-/** What the rules want at one path. */
+/** The values that rules require at one path. */
 interface Field {
   readonly path: Path
-  /** How many rules want each value, by its key. */
+  /** The number of rules that require each value, by its key. */
   readonly demand: Map<unknown, number>
   totalDemand: number
-  /** The rules that are filed here, by the key of what they want. */
+  /** The rules that are indexed by this path, by the key of the required value. */
   readonly filed: Map<unknown, number[]>
 }
 
 /**
- * Indexes rules by their equalities. A rule is filed under one of them, the one that the fewest events should meet; one
- * without any is a candidate always. What is found is still to be judged in full: the index only leaves out.
+ * Indexes rules by their equalities. Each rule is indexed by one of them: the most selective one. A rule without
+ * equalities is always a candidate. Candidates still have to be evaluated: the index only excludes rules.
  */
 export function indexRules(rules: readonly Pick<CompiledRule, 'conditions'>[]): RuleIndex {
   const equalitiesOf = rules.map(listEqualities)
@@ -83,7 +83,7 @@ function surveyDemand(equalitiesOf: readonly (readonly Equality[])[]): Map<strin
   return fields
 }
 
-/** As if events had the values that the rules ask for, as often as they do: nothing else is known of them here. */
+/** The estimate assumes that events have the values of the rules with the same frequency: nothing else is known. */
 function findSharpest(
   equalities: readonly Equality[],
   fields: ReadonlyMap<string, Field>,
@@ -108,14 +108,14 @@ function fileRule(fields: ReadonlyMap<string, Field>, { field, wanted }: Equalit
     const key = keyOf(value)
     const places = filed.get(key)
     if (places === undefined) filed.set(key, [place])
-    // Where an `in` has both 1 and "1", the rule is there already.
+    // The rule is already there if an `in` contains both 1 and "1".
     else if (places.at(-1) !== place) places.push(place)
   }
 }
 
 /**
- * What is equal by `equalTo` has the same key: a text that is a number is filed as that number. Not the other way round
- * ("1" and "1.0" share a key and are not equal), which costs a candidate and no more.
+ * Values that are equal by `equalTo` have the same key: a text that is a number has the key of that number. The converse
+ * is false ("1" and "1.0" share a key and are not equal), which costs no more than a candidate.
  */
 function keyOf(value: unknown): unknown {
   if (typeof value !== 'string') return value

@@ -6,7 +6,7 @@ import { maxPathLength } from './path.js'
 import { Retry } from './retry.js'
 
 export const maxActions = 20
-/** In one rule: its conditions and the `when` of its actions together. */
+/** In one rule: its conditions, and the `when` of its actions. */
 export const maxClauses = 50
 export const maxNesting = 8
 /** Of all patterns of one rule together: to compile this many takes less than 50 ms. */
@@ -61,11 +61,11 @@ export const Condition = Type.Unsafe<Condition>({
   // biome-ignore-end lint/suspicious/noThenProperty: JSON schema's own keyword.
 })
 
-/** All of them must hold; none is as good as true. */
+/** All of them must hold. An empty list holds. */
 export const Conditions = conditionList(0)
 export type Conditions = Static<typeof Conditions>
 
-// Like a clause: what holds for every type stands here and not in the branches, so that it is always reported.
+// As for a clause: constraints of all types are here and not in the branches, so that their faults are always reported.
 export type Action = KnownAction extends infer Known ? ActionOf<Known> : never
 export const Action = Type.Unsafe<Action>({
   title: 'Action',
@@ -88,7 +88,7 @@ export const Action = Type.Unsafe<Action>({
 export const Actions = Type.Array(Action, { minItems: 1, maxItems: maxActions })
 export type Actions = Static<typeof Actions>
 
-/** What the engine needs of a rule. */
+/** The part of a rule that the engine needs. */
 export const RuleDefinition = Type.Object(
   { conditions: Conditions, actions: Actions },
   { additionalProperties: false },

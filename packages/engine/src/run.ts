@@ -9,14 +9,14 @@ import type { Retry } from './retry.js'
 import type { Action, RuleDefinition } from './rule.js'
 import { maxRenderedLength, type Rendering, type Template } from './template.js'
 
-/** A rule made ready to run many times, for any data. */
+/** A compiled rule, which runs any number of times, for any data. */
 export interface CompiledRule {
   readonly conditions: readonly CompiledCondition[]
   readonly actions: readonly CompiledAction[]
 }
 
 export interface CompiledAction {
-  /** Place of the action in the rule, from 0. */
+  /** Index of the action in the rule, from 0. */
   readonly index: number
   readonly type: ActionType
   readonly when?: CompiledCondition
@@ -27,7 +27,7 @@ export interface CompiledAction {
   readonly onUncertain: 'retry' | 'stop'
 }
 
-/** What a rule would do with one event: decided, rendered and checked, but not yet done. */
+/** What a rule would do for one event: evaluated, rendered and checked, but not yet done. */
 export interface Plan {
   readonly conditionsPassed: boolean
   /** Empty when the conditions did not pass. */
@@ -37,23 +37,23 @@ export interface Plan {
 }
 
 interface Planned {
-  /** The action as the rule has it. */
+  /** The action as defined in the rule. */
   readonly of: CompiledAction
-  /** The moment that it was planned for (epoch ms): when the run started, or when its last WAIT ended. */
+  /** Its planned time (epoch ms): the start of the execution, or the end of its last WAIT. */
   readonly at: number
-  /** Such as placeholders whose path the data lacks. */
+  /** For example about placeholders whose path the data lacks. */
   readonly warnings: readonly string[]
 }
 
-/** To be performed: its config is rendered and fits the action's schema. Not to be changed: it shares parts with others. */
+/** To be performed: its config is rendered and fits the action's schema. Read-only, since plans share parts of configs. */
 export type ReadyAction = {
   [Type in ActionType]: Planned & { readonly type: Type; readonly config: ActionConfig<Type> }
 }[ActionType]
 
-/** Not to be performed, since its `when` did not hold. */
+/** Skipped, since its `when` did not hold. */
 type SkippedAction = Planned & { readonly skipped: string }
 
-/** Not to be performed, since what its placeholders gave is not what the action takes. */
+/** Not performed, since its rendered config does not fit the action. */
 type FaultyAction = Planned & { readonly config: unknown; readonly fault: string }
 
 export type PlannedAction = ReadyAction | SkippedAction | FaultyAction
@@ -61,7 +61,7 @@ export type PlannedAction = ReadyAction | SkippedAction | FaultyAction
 const notPassed: Plan = Object.freeze({ conditionsPassed: false, actions: Object.freeze([]) })
 
 /**
- * Compiles a definition that fits RuleDefinition and has no faults (findRuleFaults); throws an Error on another.
+ * Compiles a definition that fits RuleDefinition and has no faults (findRuleFaults). Throws an Error otherwise.
  * A definition is compiled once and planned many times.
  */
 export function compileRule(definition: RuleDefinition): CompiledRule {
@@ -152,7 +152,7 @@ export function planAction(
       ? `config renders to more than ${maxRenderedLength} characters`
       : findConfigFault(action.type, config)
   if (fault) return { of: action, at, warnings, config, fault }
-  // findConfigFault is what makes this config the one of its type; TypeScript cannot follow that.
+  // findConfigFault has checked that the config fits its type, which TypeScript cannot infer.
   return { of: action, at, warnings, type: action.type, config } as ReadyAction
 }
 

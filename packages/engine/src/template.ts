@@ -2,17 +2,17 @@ import { toText } from './filters.js'
 import { readPath } from './path.js'
 import { type Placeholder, parsePlaceholder } from './placeholder.js'
 
-/** What rendering one config gathers: warnings for its reader, and the characters written so far. */
+/** The state of rendering one config: its warnings, and the number of characters written so far. */
 export interface Rendering {
   warnings: string[]
   size: number
 }
 
-/** Fills a template from event data. Never throws, and what it writes is never read as a template again. */
+/** Renders a template with event data. Never throws, and never renders its own output again. */
 export type Render = (data: unknown, rendering: Rendering) => unknown
 
 export interface Template {
-  /** How many; with none, `render` answers `constant` each time. */
+  /** The number of placeholders. With none, `render` always returns `constant`. */
   readonly placeholders: number
   readonly constant?: unknown
   readonly render: Render
@@ -22,7 +22,7 @@ export interface TextTemplate extends Template {
   readonly render: (data: unknown, rendering: Rendering) => string
 }
 
-/** Beyond this many characters a config takes in no more: 32 KiB of `{{lead}}` could otherwise fill the memory. */
+/** The maximum number of rendered characters in a config: 32 KiB of `{{lead}}` could otherwise fill the memory. */
 export const maxRenderedLength = 1_048_576
 
 /** Makes a template of a value that is the same for all data. */
@@ -32,9 +32,9 @@ export function constantTemplate(value: unknown): Template {
 
 /**
  * Compiles a text with placeholders, `Dear {{lead.name | default:"friend"}}`; `\{{` is a literal `{{`.
- * A text that is one placeholder and nothing else gives the value itself, of its own type; in a longer text an object
- * is written as JSON, and null as nothing. A missing value gives "" and a warning. Answers what is
- * wrong with the text (`has an unknown filter: shout`) when it is no template.
+ * A text that is a single placeholder renders as the value itself, with its type. In a longer text an object is written
+ * as JSON, and null as nothing. A missing value renders as "" with a warning. Returns the fault of a text that is not a
+ * template (`has an unknown filter: shout`).
  */
 export function compileTemplate(text: string): Template | string {
   const split = splitTemplate(text)
@@ -48,8 +48,7 @@ export function compileTemplate(text: string): Template | string {
 }
 
 /**
- * Compiles a text as compileTemplate does, but always to a text: what comes out of a placeholder, and nothing else, goes
- * through `quote`.
+ * Like compileTemplate, but it always renders a text. `quote` is applied to the values of placeholders only.
  */
 export function compileText(text: string, quote: (text: string) => string): TextTemplate | string {
   const split = splitTemplate(text)
@@ -97,12 +96,12 @@ function evaluate(placeholder: Placeholder, data: unknown, rendering: Rendering)
     const value = readPath(placeholder.path, data)
     return placeholder.filters.length === 0 ? value : applyFilters(placeholder, value, rendering)
   } catch {
-    // Only data that never was JSON comes here (a getter that throws, a cycle): what cannot be read is missing.
+    // Only data that was never JSON can throw here (through a getter or a cycle). A value that cannot be read is missing.
     return undefined
   }
 }
 
-/** By itself, so that a placeholder without filters does not pay for what `warn` remembers. */
+/** A separate function, so that a placeholder without filters does not pay for the closure of `warn`. */
 function applyFilters({ name, filters }: Placeholder, value: unknown, rendering: Rendering): unknown {
   const warn = (message: string) => warnOnce(rendering, `${name} ${message}`)
   let filtered = value
@@ -126,12 +125,12 @@ function warnOnce(rendering: Rendering, warning: string): void {
 }
 
 interface SplitText {
-  /** What stands before each placeholder, and what stands after the last. */
+  /** The text before each placeholder, and after the last one. */
   literals: string[]
   placeholders: Placeholder[]
 }
 
-/** Splits a text into literals and placeholders, or says what is wrong with it. Reads each character once. */
+/** Splits a text into literals and placeholders, or describes its fault. Reads each character once. */
 function splitTemplate(text: string): SplitText | string {
   const literals: string[] = []
   const placeholders: Placeholder[] = []

@@ -5,7 +5,7 @@ const maxEpochMilliseconds = 8.64e15
 
 /**
  * Reads an ISO 8601 date (midnight UTC), an ISO 8601 date-time with a zone, or a number of milliseconds since 1970.
- * Answers epoch milliseconds, NaN for anything else: a date-time without zone names no instant, and 30 February no day.
+ * Returns epoch milliseconds, or NaN for anything else: a date-time without a zone is no instant, and 30 February is no day.
  */
 export function parseTimestamp(value: unknown): number {
   if (typeof value === 'number') return Math.abs(value) <= maxEpochMilliseconds ? value : Number.NaN

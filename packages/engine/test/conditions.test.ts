@@ -72,7 +72,7 @@ const { json } = fc.letrec<{ json: unknown }>((tie) => ({
   ),
 }))
 
-t.test('any condition judges any data, and its trace says the same', async () => {
+t.test('any condition judges any data, and its trace has the same verdict', async () => {
   fc.assert(
     fc.property(condition, json, fc.integer(), (condition, data, now) => {
       const { holds, explain } = compileCondition(condition)
@@ -112,7 +112,7 @@ t.test('data that throws when it is read counts as missing', async (t) => {
   })
 })
 
-t.test('groups combine as they are named', async (t) => {
+t.test('`all`, `any` and `not` combine their conditions', async (t) => {
   const yes = { field: 'a', operator: 'is_true' }
   const no = { field: 'a', operator: 'is_false' }
   const judge = (condition: Condition) => compileCondition(condition).holds({ a: true }, new Judging(0))
@@ -124,7 +124,7 @@ t.test('groups combine as they are named', async (t) => {
   t.equal(judge({ not: { any: [no, { not: yes }, { all: [yes, yes] }] } }), false)
 })
 
-t.test('a trace shows what was expected and found', async (t) => {
+t.test('a trace shows the expected and the actual value', async (t) => {
   const { explain } = compileCondition({
     any: [
       { field: 'lead.score', operator: 'gt', value: 80 },
@@ -177,7 +177,7 @@ t.test(
   },
 )
 
-t.test('a path reaches own data and nothing else', async (t) => {
+t.test('a path reads own properties only', async (t) => {
   const data = JSON.parse(
     '{"lead":{"tags":[{"name":"vip"}],"First Name":"Ann","länge":1,"length":3,"0":"zero"},"__proto__":{"x":1}}',
   )
@@ -211,7 +211,7 @@ t.test('a path reaches own data and nothing else', async (t) => {
     t.equal(readPath(compilePath('length'), data), undefined)
 })
 
-t.test('each path reads its own, however many there are', async (t) => {
+t.test('each of many paths reads its own value', async (t) => {
   const paths = Array.from({ length: 2_500 }, (_, index) => `a${index}.b`)
   const data = Object.fromEntries(paths.map((_, index) => [`a${index}`, { b: index }]))
   const compiled = paths.map(compilePath)
@@ -222,7 +222,7 @@ t.test('each path reads its own, however many there are', async (t) => {
   t.equal(readPath(compilePath('a7.b'), data), 7)
 })
 
-t.test('what is no path is refused', async (t) => {
+t.test('an invalid path is refused', async (t) => {
   for (const path of [
     '',
     '.',

@@ -1,7 +1,7 @@
 import t from 'tap'
 import { findDurationFault, parseDuration } from '../src/duration.js'
 
-t.test('each unit has its length, up to 366 days', async (t) => {
+t.test('a duration has one of five units, and at most 366 days', async (t) => {
   const cases: [string, number][] = [
     ['1s', 1_000],
     ['90s', 90_000],
@@ -18,7 +18,7 @@ t.test('each unit has its length, up to 366 days', async (t) => {
   }
 })
 
-t.test('nothing else is a duration', async (t) => {
+t.test('any other text or value is not a duration', async (t) => {
   const longer = ['367d', '53w', '8785h', '31622401s', '9999999999s']
   const texts = [
     '',

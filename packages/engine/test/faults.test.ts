@@ -7,7 +7,7 @@ const task = { type: 'CREATE_TASK', config: { title: 't' } }
 const clause = { field: 'a', operator: 'is_true' }
 const fieldsOf = (definition: object) => findRuleFaults(definition).map(({ field }) => field)
 
-t.test('a faulty clause is told by its field or its value, in groups and in when', async (t) => {
+t.test('the fault of a clause has the path of its field or value, in groups and in when, too', async (t) => {
   const cases: [unknown, string][] = [
     [{ field: 'a..b', operator: 'exists' }, 'field'],
     [{ field: 'a[x]', operator: 'equals', value: 1 }, 'field'],
@@ -34,7 +34,7 @@ t.test('a faulty clause is told by its field or its value, in groups and in when
   }
 })
 
-t.test('a faulty text is told by its place in the config', async (t) => {
+t.test('the fault of a text has its path in the config', async (t) => {
   const hook = (config: object) => ({
     actions: [task, { type: 'SEND_WEBHOOK', config: { url: 'https://x.io', ...config } }],
   })
@@ -72,7 +72,7 @@ t.test('a faulty text is told by its place in the config', async (t) => {
     [wait('{{'), ['actions[1].config.duration']],
     [wait('90m'), []],
     [wait('{{n | default: 2}}h'), []],
-    // Its schema tells.
+    // Its schema reports the fault.
     [emit('text'), []],
     [emit('{{a..b}}'), ['actions[1].config.data']],
     [emit({ lead: { name: '{{a | shout}}' } }), ['actions[1].config.data.lead.name']],
@@ -82,7 +82,7 @@ t.test('a faulty text is told by its place in the config', async (t) => {
   for (const [definition, fields] of cases) t.same(fieldsOf(definition), fields, JSON.stringify(definition))
 })
 
-t.test('limits hold for the rule as a whole', async (t) => {
+t.test('limits apply to the rule as a whole', async (t) => {
   const nest = (depth: number): unknown => (depth === 0 ? clause : { not: nest(depth - 1) })
   t.same(fieldsOf({ conditions: [nest(8)] }), [])
   t.same(fieldsOf({ conditions: [nest(9)] }), [`conditions[0]${'.not'.repeat(8)}`])
@@ -102,7 +102,7 @@ t.test('limits hold for the rule as a whole', async (t) => {
   t.same(fieldsOf(texts(maxPlaceholders + 1)), ['actions'])
 })
 
-t.test('what a schema refuses is left to it', async (t) => {
+t.test('a fault that a schema reports is not reported again', async (t) => {
   const definitions = [
     {},
     { conditions: 5, actions: 'x' },
@@ -141,7 +141,7 @@ t.test('what a schema refuses is left to it', async (t) => {
     t.same(findRuleFaults(definition), [], JSON.stringify(definition).slice(0, 80))
 })
 
-t.test('any JSON may be searched, however deep', async (t) => {
+t.test('any JSON can be checked, however deep', async (t) => {
   const key = fc.constantFrom(
     'conditions',
     'actions',

@@ -13,7 +13,7 @@ function render(texts: MailTexts, data: object = {}, variables: object = {}) {
   return compileMailTemplate(texts).render(data, variables)
 }
 
-t.test('a part that a template lacks is null, and none is made from the other', async (t) => {
+t.test('a part that a template lacks is null, and is not made from the other part', async (t) => {
   t.same(render({ text: 'Hi' }), { subject: null, text: 'Hi', html: null, warnings: [] })
   t.same(render({ html: '<p>Hi</p>', text: null }), {
     subject: null,
@@ -23,7 +23,7 @@ t.test('a part that a template lacks is null, and none is made from the other', 
   })
 })
 
-t.test('what HTML is written with is escaped wherever it stands, and nothing else', async () => {
+t.test('the special characters of HTML are escaped everywhere, and no others', async () => {
   const character = fc.constantFrom('&', '<', '>', '"', "'", 'a', ' ', ';', 'é', '€', '\u{1F600}', '\u0000')
   fc.assert(
     fc.property(fc.array(character, { maxLength: 12 }), (characters) => {
@@ -44,7 +44,7 @@ const entities = new Map([
   ['&#39;', "'"],
 ])
 
-t.test("the action's variables come before the event's data, their own keys alone", async (t) => {
+t.test("the action's own variables have precedence over the event's data", async (t) => {
   const texts = { text: '{{name}}, {{city}}, {{lead.a}}' }
   const data = { name: 'Ada', city: 'Paris', lead: { a: 1 } }
   const none = { subject: null, html: null }
@@ -67,13 +67,13 @@ t.test("the action's variables come before the event's data, their own keys alon
   })
 })
 
-t.test('the subject is filled as that of an action: from the data alone, and as text', async (t) => {
+t.test('the subject renders as in an action: from the data only, and as text', async (t) => {
   t.match(render({ subject: '{{name}} & {{code}}' }, { name: '<A>', code: '007' }, { name: 'B' }), {
     subject: '<A> & 007',
   })
 })
 
-t.test('a lone placeholder gives text, too', async (t) => {
+t.test('a lone placeholder renders as text, too', async (t) => {
   t.match(render({ text: '{{a}}', html: '{{a}}' }, { a: { b: '<' } }), {
     text: '{"b":"<"}',
     html: '{&quot;b&quot;:&quot;&lt;&quot;}',
@@ -81,7 +81,7 @@ t.test('a lone placeholder gives text, too', async (t) => {
   t.match(render({ text: '{{a}}' }, { a: 42.5 }), { text: '42.5' })
 })
 
-t.test('what comes out of a placeholder is no markup in HTML, whatever its filters', async (t) => {
+t.test('the value of a placeholder is never markup in HTML, whatever its filters', async (t) => {
   const cases: [string, unknown, string][] = [
     ['<p>{{a}}</p>', '<script>alert(1)</script>', '<p>&lt;script&gt;alert(1)&lt;/script&gt;</p>'],
     ['<a href="{{a}}">', '" onmouseover="x', '<a href="&quot; onmouseover=&quot;x">'],
@@ -114,7 +114,7 @@ t.test('what comes out of a placeholder is no markup in HTML, whatever its filte
   )
 })
 
-t.test('what was filled in is not filled again, from one part into another neither', async (t) => {
+t.test('rendered text is not rendered again, neither in its part nor in another', async (t) => {
   const data = { a: '{{b}}', b: 'secret' }
   t.match(render({ text: '{{a}}{{a | default:"{{b}}"}}', html: '{{a}}' }, data, { c: '{{b}}' }), {
     text: '{{b}}{{b}}',
@@ -122,12 +122,12 @@ t.test('what was filled in is not filled again, from one part into another neith
   })
 })
 
-t.test('a warning is told once for all parts', async (t) => {
+t.test('a warning is reported once for all parts', async (t) => {
   const mail = render({ subject: '{{no}}', text: '{{no}}', html: '{{no}} {{at | date}}' }, { at: 'x' })
   t.strictSame('warnings' in mail && mail.warnings, ['no is missing', 'at is no date'])
 })
 
-t.test('a mail takes in no more than its share of characters, counted as they are written', async (t) => {
+t.test('a mail has a maximum number of rendered characters, counted after escaping', async (t) => {
   const fault = { fault: `renders to more than ${maxRenderedLength} characters` }
   const a = 'x'.repeat(maxRenderedLength / 2)
   t.match(render({ text: '{{a}}{{a}}' }, { a }), { text: a + a })
@@ -135,7 +135,7 @@ t.test('a mail takes in no more than its share of characters, counted as they ar
   t.same(render({ html: '{{a}}' }, { a: '"'.repeat(maxRenderedLength / 4) }), fault)
 })
 
-t.test('faults are told by their part, all at once, and no such template is compiled', async (t) => {
+t.test('all faults are reported at once with their part, and the template does not compile', async (t) => {
   const texts = { subject: '{{a..b}}', text: '{{', html: '<p>{{a | shout}}</p>' }
   t.same(findMailTemplateFaults(texts), [
     { field: 'subject', message: 'has a placeholder without a field path: {{a..b}}' },
@@ -146,11 +146,11 @@ t.test('faults are told by their part, all at once, and no such template is comp
   t.same(findMailTemplateFaults({ text: '{{a}}'.repeat(200), html: '{{a}}'.repeat(201) }), [
     { field: 'html', message: 'must have at most 200 placeholders' },
   ])
-  t.same(findMailTemplateFaults({ text: null, html: 5 }), [], 'of that a schema speaks')
+  t.same(findMailTemplateFaults({ text: null, html: 5 }), [], 'a schema reports these faults')
   t.same(findMailTemplateFaults({}), [])
 })
 
-t.test('a template renders any JSON', async () => {
+t.test('a template renders with any JSON', async () => {
   fc.assert(
     fc.property(fc.object(), fc.object(), (data, variables) => {
       const mail = render({ text: '{{a}} {{a.b | json}}', html: '{{a | upper}}' }, data, variables)
@@ -159,7 +159,7 @@ t.test('a template renders any JSON', async () => {
   )
 })
 
-t.test('an address is one mailbox, and nothing that could become a second', async (t) => {
+t.test('an address is exactly one mailbox, and cannot become two', async (t) => {
   const good = [
     'a@b.c',
     'root@localhost',

@@ -15,7 +15,7 @@ function judge(operator: string, value: unknown, actual: unknown): boolean {
   return compileCondition({ field: 'it', operator, value }).holds(data, new Judging(now))
 }
 
-// operator, value, what makes it true, what makes it false
+// operator, value, data for which it is true, data for which it is false
 const cases: [string, unknown, unknown[], unknown[]][] = [
   [
     'equals',
@@ -99,7 +99,7 @@ t.test('each operator is true and false where the contract says', async (t) => {
   }
 })
 
-t.test('no operator lacks a case or an opposite that has one', async (t) => {
+t.test('every operator has a case here, itself or through its opposite', async (t) => {
   const covered = new Set(cases.map(([operator]) => operator))
   const opposites = Object.keys(positiveOf)
   for (const { name } of operators) t.ok(covered.has(name) || opposites.includes(name), name)
@@ -132,7 +132,7 @@ t.test('a negative operator is the exact opposite of its positive, on any data',
   }
 })
 
-t.test('in a list means to equal one of it, and the order of the sides does not matter', async () => {
+t.test('`in` means equal to one item of the list, and equality is symmetric', async () => {
   const scalar = fc.oneof(
     fc.constantFrom('1', '1.0', 1, '01', true, 'true', null, 'null', ''),
     fc.double(),
@@ -151,11 +151,11 @@ t.test('in a list means to equal one of it, and the order of the sides does not 
   )
 })
 
-t.test('what is no number is in no list, not even beside itself', async (t) => {
+t.test('nothing equals a NaN in a list, not even NaN itself', async (t) => {
   for (const actual of [Number.NaN, 'x', 'NaN', 5]) t.notOk(judge('in', [Number.NaN], actual), `${actual}`)
 })
 
-t.test('a value has the form and the size that its operator takes', async (t) => {
+t.test('each operator limits the type and the size of its value', async (t) => {
   const takes = (name: string, value: unknown) => {
     const operator = findOperator(name)
     return (
@@ -188,7 +188,7 @@ t.test('a value has the form and the size that its operator takes', async (t) =>
   }
 })
 
-t.test('an alias is the operator itself', async (t) => {
+t.test('an alias means the same operator', async (t) => {
   for (const [alias, name] of Object.entries({
     eq: 'equals',
     neq: 'not_equals',
@@ -199,16 +199,16 @@ t.test('an alias is the operator itself', async (t) => {
   }))
     t.equal(findOperator(alias), findOperator(name))
   const names = operators.flatMap(({ name, aliases }) => [name, ...aliases])
-  t.equal(new Set(names).size, names.length, 'and no name is given twice')
+  t.equal(new Set(names).size, names.length, 'no name occurs twice')
 })
 
-t.test('patterns that choke a backtracking engine come to an answer', async (t) => {
+t.test('patterns on which a backtracking engine hangs give a verdict', async (t) => {
   const subject = `${'a'.repeat(50_000)}!`
   for (const pattern of ['(a+)+$', '^(a|a)*$', '^(a|aa)+$', '(.*a){20}$', '^(([a-z])+.)+[A-Z]([a-z])+$'])
     t.equal(judge('matches', pattern, subject), false, pattern)
 })
 
-t.test('patterns that RE2 does not know, or that are too large, are faults', async (t) => {
+t.test('patterns that RE2 does not support, or that are too large, are faults', async (t) => {
   const findFault = (pattern: string) => findOperator('matches')?.findFault?.(pattern)
   for (const pattern of [
     'a(?=b)',
@@ -222,7 +222,7 @@ t.test('patterns that RE2 does not know, or that are too large, are faults', asy
     '[ab]{900}c',
   ])
     t.match(findFault(pattern), /^must be /, pattern)
-  t.match(findFault('('), /missing closing \)/, 'RE2 says why')
+  t.match(findFault('('), /missing closing \)/, 'the message is that of RE2')
   for (const pattern of ['^[\\w.+-]+@[\\w-]+\\.com$', '(?i)vip|gold', '\\p{Lu}+', '(?P<name>a)'])
     t.equal(findFault(pattern), undefined, pattern)
 })

@@ -22,7 +22,7 @@ const done: ActionResult = { action: 'CREATE_TASK', status: 'success' }
 const failed: ActionResult = { action: 'CREATE_TASK', status: 'failed', error: 'no route' }
 const skipped: ActionResult = { action: 'CREATE_TASK', status: 'skipped', reason: 'an earlier action failed' }
 
-t.test('actions are performed in order, one at a time, and their results noted in their place', async (t) => {
+t.test('actions are performed in order, one at a time, and their results have the same order', async (t) => {
   const seen: ReadyAction[] = []
   const rule = ruleOf(task('a'), task('Call {{name}}'), task('c'))
   const results = drive(rule, {}, start, (action) => {
@@ -41,7 +41,7 @@ t.test('actions are performed in order, one at a time, and their results noted i
   t.equal(findNextAction(rule, {}, start, results), undefined, 'and nothing is left to do')
 })
 
-t.test('after a failed action the rest is skipped, unless it says to go on', async (t) => {
+t.test('after a failed action the rest is skipped, unless it has continueOnError', async (t) => {
   const fail = ({ of }: ReadyAction): Effect =>
     of.index === 1 ? { status: 'failed', error: 'no route', output: { status: 502 } } : { status: 'success' }
   const stopped = drive(ruleOf(task('a'), task('b'), task('c'), wait('1h')), {}, start, fail)
@@ -54,11 +54,15 @@ t.test('after a failed action the rest is skipped, unless it says to go on', asy
   const wentOn = drive(ruleOf(task('a'), task('b', { continueOnError: true }), task('c')), {}, start, fail)
   t.strictSame(wentOn, [done, { ...failed, output: { status: 502 } }, done])
   const spoiled = drive(ruleOf(task('{{no}}'), task('b')), {}, start, () => t.fail('performed') as never)
-  t.match(spoiled, [{ status: 'failed', error: /^config\.title/ }, skipped], 'so also after a spoiled config')
+  t.match(
+    spoiled,
+    [{ status: 'failed', error: /^config\.title/ }, skipped],
+    'the same after a faulty rendered config',
+  )
   t.equal(spoiled.length, 2)
 })
 
-t.test('what an action came to, nobody knows: that stops a run like a failure', async (t) => {
+t.test('an action with an unknown outcome stops an execution like a failure', async (t) => {
   const unknown: ActionResult = { action: 'CREATE_TASK', status: 'unknown', error: 'died' }
   const stopped = [unknown]
   t.equal(findNextAction(ruleOf(task('a'), task('b')), {}, start, stopped), undefined)
@@ -67,7 +71,7 @@ t.test('what an action came to, nobody knows: that stops a run like a failure', 
   t.match(findNextAction(going, {}, start, [unknown]), { of: { index: 1 } })
 })
 
-t.test('an action whose when does not hold is skipped, and the rest goes on', async (t) => {
+t.test('an action whose when does not hold is skipped, and the rest continues', async (t) => {
   const rule = ruleOf(task('{{no}}', { when: { not: isHot } }), task('b', { when: isHot }))
   t.strictSame(drive(rule, { score: 90 }, start, succeed), [
     { action: 'CREATE_TASK', status: 'skipped', reason: 'when did not hold' },
@@ -75,7 +79,7 @@ t.test('an action whose when does not hold is skipped, and the rest goes on', as
   ])
 })
 
-t.test('after a wait the time is its end, for what follows', async (t) => {
+t.test('the actions after a WAIT use the time of its end', async (t) => {
   const isFresh = { field: 'at', operator: 'within_last', value: '1h' }
   const rule = ruleOf(
     task('a', { when: isFresh }),
@@ -106,24 +110,24 @@ t.test('after a wait the time is its end, for what follows', async (t) => {
   )
 })
 
-t.test('where a wait really ended is what counts, not where it was planned to', async (t) => {
+t.test('the actual end of a WAIT counts, not its planned end', async (t) => {
   const over: ActionResult = { action: 'WAIT', status: 'success', until: '2026-03-10T18:00:00.000Z' }
   t.equal(findNextAction(ruleOf(wait('1h'), task('a')), {}, start, [over])?.at, start + 6 * hourMs)
 })
 
-t.test('a retry that was waited for takes no time from the rest', async (t) => {
+t.test('a wait for a retry does not change the time of the actions that follow', async (t) => {
   const rule = ruleOf(task('a', { continueOnError: true }), task('b'))
   const retried: ActionResult = { ...failed, until: '2026-03-10T18:00:00.000Z' }
   t.equal(findNextAction(rule, {}, start, [retried])?.at, start)
 })
 
-t.test('a run that two failures have stopped goes on as little as one that one has', async (t) => {
+t.test('an execution with two failures stays stopped, as with one', async (t) => {
   const results = [failed, failed]
   t.equal(findNextAction(ruleOf(task('a'), task('b'), task('c')), {}, start, results), undefined)
   t.strictSame(results, [failed, failed, skipped])
 })
 
-t.test('a wait that was skipped or cannot be rendered takes no time', async (t) => {
+t.test('a WAIT that is skipped or has a faulty config takes no time', async (t) => {
   const rule = ruleOf(wait('1h', { when: isHot }), wait('{{no}}h', { continueOnError: true }), task('a'))
   const results: ActionResult[] = []
   t.match(findNextAction(rule, {}, start, results), { of: { index: 2 }, at: start })
@@ -131,14 +135,14 @@ t.test('a wait that was skipped or cannot be rendered takes no time', async (t) 
   t.equal(results.length, 2)
 })
 
-t.test('what is not over is performed again; what failed is not, though the run goes on', async (t) => {
+t.test('an unfinished action is performed again; a failed one is not', async (t) => {
   const rule = ruleOf(task('a', { continueOnError: true }), task('b'))
   for (const status of ['running', 'retrying', 'pending', 'scheduled'] as const) {
     const open = { action: 'CREATE_TASK', status }
     t.equal(isOpen(open), true)
     const results = [open]
     t.match(findNextAction(rule, {}, start, results), { of: { index: 0 } }, status)
-    t.strictSame(results, [open], 'and its result stays until it has another')
+    t.strictSame(results, [open], 'its result stays until there is a new one')
   }
   for (const status of ['success', 'failed', 'skipped', 'unknown'] as const) {
     const closed = { action: 'CREATE_TASK', status }
@@ -147,36 +151,30 @@ t.test('what is not over is performed again; what failed is not, though the run 
   }
 })
 
-t.test(
-  'an action that waits for its next attempt is skipped when an earlier one has failed for good',
-  async (t) => {
-    const results: ActionResult[] = [failed, { action: 'CREATE_TASK', status: 'retrying' }]
-    t.equal(findNextAction(ruleOf(task('a'), task('b')), {}, start, results), undefined)
-    t.strictSame(results, [failed, skipped])
-  },
-)
+t.test('an action that waits for a retry is skipped once an earlier one has failed', async (t) => {
+  const results: ActionResult[] = [failed, { action: 'CREATE_TASK', status: 'retrying' }]
+  t.equal(findNextAction(ruleOf(task('a'), task('b')), {}, start, results), undefined)
+  t.strictSame(results, [failed, skipped])
+})
 
-t.test(
-  'the result of an action tells what its effect told, and nothing that is only for the worker',
-  async (t) => {
-    const action = findNextAction(ruleOf(task('{{name}} {{b}}')), { b: 1 }, start, [])
-    if (action === undefined) throw new Error('There is an action to perform')
-    t.strictSame(settleAction(action, { status: 'success' }), { ...done, warnings: ['name is missing'] })
-    t.strictSame(
-      settleAction(action, {
-        status: 'failed',
-        error: 'no',
-        output: 0,
-        warnings: [],
-        isFinal: true,
-        retryAfterMs: 5,
-      }),
-      { action: 'CREATE_TASK', status: 'failed', error: 'no', output: 0, warnings: ['name is missing'] },
-    )
-  },
-)
+t.test('the result of an action omits the fields of its effect that only the worker needs', async (t) => {
+  const action = findNextAction(ruleOf(task('{{name}} {{b}}')), { b: 1 }, start, [])
+  if (action === undefined) throw new Error('There is an action to perform')
+  t.strictSame(settleAction(action, { status: 'success' }), { ...done, warnings: ['name is missing'] })
+  t.strictSame(
+    settleAction(action, {
+      status: 'failed',
+      error: 'no',
+      output: 0,
+      warnings: [],
+      isFinal: true,
+      retryAfterMs: 5,
+    }),
+    { action: 'CREATE_TASK', status: 'failed', error: 'no', output: 0, warnings: ['name is missing'] },
+  )
+})
 
-t.test('a run fails by the error of its first action that did', async (t) => {
+t.test('the error of an execution is that of its first failed action', async (t) => {
   t.equal(findError([]), null)
   t.equal(findError([done, skipped, { action: 'WAIT', status: 'scheduled' }]), null)
   t.equal(findError([done, { ...failed, error: 'first' }, { ...failed, error: 'second' }]), 'first')
@@ -184,7 +182,7 @@ t.test('a run fails by the error of its first action that did', async (t) => {
   t.equal(findError([{ action: 'CREATE_TASK', status: 'failed' }]), 'The action failed')
 })
 
-t.test('whoever takes up a run, after any of its steps, comes to the same results', async () => {
+t.test('an execution has the same results if another process continues it after any step', async () => {
   const outcomes = fc.array(fc.boolean(), { minLength: 4, maxLength: 4 })
   const cut = fc.nat({ max: 4 })
   const open = fc.constantFrom(undefined, 'running', 'retrying', 'pending', 'scheduled')
@@ -203,7 +201,7 @@ t.test('whoever takes up a run, after any of its steps, comes to the same result
         }
       const inOneGo: number[] = []
       const expected = drive(rule, data, start, perform(inOneGo))
-      // What a worker that died left behind: it came through the database as JSON.
+      // The state that a dead worker left: JSON from the database.
       const left = JSON.parse(JSON.stringify(expected.slice(0, cut))) as ActionResult[]
       const next = rule.actions[cut]
       if (open !== undefined && next !== undefined) left.push({ action: next.type, status: open })
@@ -218,31 +216,28 @@ t.test('whoever takes up a run, after any of its steps, comes to the same result
   )
 })
 
-t.test(
-  'of every run each action is performed once at most, in order, and none is after a failure that stops',
-  async () => {
-    const outcomes = fc.array(fc.boolean(), { minLength: 4, maxLength: 4 })
-    fc.assert(
-      fc.property(anyDefinition, anyData, outcomes, (definition, data, outcomes) => {
-        fc.pre(findRuleFaults(definition).length === 0)
-        const rule = compileRule(definition as RuleDefinition)
-        const performed: number[] = []
-        const results = drive(rule, data, start, ({ of }) => {
-          performed.push(of.index)
-          return outcomes[of.index] ? { status: 'success' } : { status: 'failed', error: 'no' }
-        })
-        const stop = results.findIndex(
-          (result, index) => isFailure(result) && !rule.actions[index]?.continueOnError,
-        )
-        return (
-          results.length === rule.actions.length &&
-          !results.some(isOpen) &&
-          performed.every((index, place) => index > (performed[place - 1] ?? -1)) &&
-          (stop === -1 || performed.every((index) => index <= stop)) &&
-          results.every(({ status }, index) => stop === -1 || index <= stop || status === 'skipped')
-        )
-      }),
-      { numRuns: 1000 },
-    )
-  },
-)
+t.test('each action is performed at most once, in order, and none after a failure that stops', async () => {
+  const outcomes = fc.array(fc.boolean(), { minLength: 4, maxLength: 4 })
+  fc.assert(
+    fc.property(anyDefinition, anyData, outcomes, (definition, data, outcomes) => {
+      fc.pre(findRuleFaults(definition).length === 0)
+      const rule = compileRule(definition as RuleDefinition)
+      const performed: number[] = []
+      const results = drive(rule, data, start, ({ of }) => {
+        performed.push(of.index)
+        return outcomes[of.index] ? { status: 'success' } : { status: 'failed', error: 'no' }
+      })
+      const stop = results.findIndex(
+        (result, index) => isFailure(result) && !rule.actions[index]?.continueOnError,
+      )
+      return (
+        results.length === rule.actions.length &&
+        !results.some(isOpen) &&
+        performed.every((index, place) => index > (performed[place - 1] ?? -1)) &&
+        (stop === -1 || performed.every((index) => index <= stop)) &&
+        results.every(({ status }, index) => stop === -1 || index <= stop || status === 'skipped')
+      )
+    }),
+    { numRuns: 1000 },
+  )
+})

@@ -13,22 +13,22 @@ const anyRetry = fc.record(
   },
   { requiredKeys: ['attempts'] },
 ) as fc.Arbitrary<Retry>
-/** As Math.random gives them. */
+/** Values of Math.random. */
 const anyRandom = fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true })
 
-/** With all of the jitter that there can be. */
+/** With the maximum jitter. */
 const longest = (retry: Retry, count: number) =>
   Array.from({ length: count }, (_, index) => findRetryDelay(retry, index + 1, 1))
 
-t.test('the delays grow as the backoff says, up to the longest one', async (t) => {
+t.test('delays grow by the backoff, up to maxDelayMs', async (t) => {
   const retry = { attempts: 6, delayMs: 100, maxDelayMs: 1_000 }
   t.strictSame(longest({ ...retry, backoff: 'constant' }, 6), [100, 100, 100, 100, 100, undefined])
   t.strictSame(longest({ ...retry, backoff: 'linear' }, 6), [100, 200, 300, 400, 500, undefined])
   t.strictSame(longest({ ...retry, backoff: 'exponential' }, 6), [100, 200, 400, 800, 1_000, undefined])
-  t.strictSame(longest(retry, 6), longest({ ...retry, backoff: 'exponential' }, 6), 'where nothing is said')
+  t.strictSame(longest(retry, 6), longest({ ...retry, backoff: 'exponential' }, 6), 'by default')
 })
 
-t.test('where nothing else is said the first delay is a second, and the longest an hour', async (t) => {
+t.test('by default the first delay is a second, and the longest is an hour', async (t) => {
   const delays = longest({ attempts: 20 }, 19)
   t.strictSame(delays.slice(0, 3), [1_000, 2_000, 4_000])
   t.equal(delays.at(-1), 3_600_000)
@@ -36,11 +36,11 @@ t.test('where nothing else is said the first delay is a second, and the longest 
 
 t.test('without retry there is one attempt', async (t) => {
   t.equal(findRetryDelay(undefined, 1, 0), undefined)
-  t.equal(findRetryDelay(undefined, 1, 0, 5_000), undefined, 'whatever the other side asks for')
+  t.equal(findRetryDelay(undefined, 1, 0, 5_000), undefined, 'whatever Retry-After the destination sends')
   t.equal(findRetryDelay({ attempts: 1 }, 1, 0), undefined)
 })
 
-t.test('there are never more attempts than were asked for', async () => {
+t.test('there are never more attempts than `attempts`', async () => {
   fc.assert(
     fc.property(anyRetry, fc.integer({ min: 1, max: 100 }), anyRandom, (retry, failures, random) => {
       const delayMs = findRetryDelay(retry, failures, random, 60_000)
@@ -49,7 +49,7 @@ t.test('there are never more attempts than were asked for', async () => {
   )
 })
 
-t.test('jitter takes anything from none to all of the delay', async (t) => {
+t.test('jitter takes any part of the delay, from none to all', async (t) => {
   const retry: Retry = { attempts: 5, delayMs: 1_000 }
   t.strictSame(
     [0, 0.25, 0.5, 1].map((random) => findRetryDelay(retry, 2, random)),
@@ -70,12 +70,12 @@ t.test('jitter takes anything from none to all of the delay', async (t) => {
   )
 })
 
-t.test('what the other side asks for is the least, up to a day', async (t) => {
+t.test('Retry-After is a minimum, up to a day', async (t) => {
   const retry: Retry = { attempts: 5, delayMs: 1_000 }
   t.equal(findRetryDelay(retry, 1, 0, 30_000), 30_000)
   t.equal(findRetryDelay(retry, 1, 1, 500), 1_000)
   t.equal(findRetryDelay(retry, 1, 0, 30 * dayMs), dayMs)
-  t.equal(findRetryDelay({ attempts: 5, maxDelayMs: 10 }, 1, 1, 30_000), 30_000, 'also beyond the longest')
+  t.equal(findRetryDelay({ attempts: 5, maxDelayMs: 10 }, 1, 1, 30_000), 30_000, 'also beyond maxDelayMs')
   fc.assert(
     fc.property(anyRetry, anyRandom, fc.nat({ max: 10 * dayMs }), (retry, random, retryAfterMs) => {
       fc.pre(retry.attempts > 1)
@@ -85,7 +85,7 @@ t.test('what the other side asks for is the least, up to a day', async (t) => {
   )
 })
 
-t.test('all these retries are ones that a rule may have', async () => {
+t.test('the retries of these tests are valid in a rule', async () => {
   fc.assert(
     fc.property(anyRetry, (retry) => Check(Retry, retry)),
     { numRuns: 200 },

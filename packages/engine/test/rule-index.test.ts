@@ -6,7 +6,7 @@ import type { Condition } from '../src/rule.js'
 import { indexRules } from '../src/rule-index.js'
 import { type CompiledRule, compileRule, ruleHolds } from '../src/run.js'
 
-// Whatever equality has to say about texts and numbers, and some that are alike and not equal.
+// Values that are equal across texts and numbers, and values that look alike and are not equal.
 const scalars: unknown[] = [
   null,
   true,
@@ -104,7 +104,7 @@ const { value } = fc.letrec<{ value: unknown }>((tie) => ({
 }))
 const data = fc.oneof({ weight: 5, arbitrary: record(value) }, { weight: 1, arbitrary: value })
 
-t.test('what matches is what would have matched without an index, in the order of the rules', async () => {
+t.test('the same rules match with and without an index, in the same order', async () => {
   fc.assert(
     fc.property(rules, data, fc.nat(), (definitions, data, now) => {
       const compiled = definitions.map(compile)
@@ -117,7 +117,7 @@ t.test('what matches is what would have matched without an index, in the order o
   )
 })
 
-t.test('an event that equals what a rule wants finds the rule, however either is written', async () => {
+t.test('an event finds the rule whose value it equals, as a text or as a number', async () => {
   fc.assert(
     fc.property(scalar, scalar, (wanted, actual) => {
       const rule = compile([{ field: 'a', operator: 'equals', value: wanted }])
@@ -128,8 +128,8 @@ t.test('an event that equals what a rule wants finds the rule, however either is
   )
 })
 
-t.test('one is looked for where it is told apart best', async (t) => {
-  // Every rule wants the same status; half of them a country, each a customer of its own.
+t.test('a rule is indexed by its most selective equality', async (t) => {
+  // All rules require the same status, half of them the same country, and each its own customer.
   const definitions = Array.from({ length: 1000 }, (_, place) => [
     { field: 'status', operator: 'equals', value: 'open' },
     { all: [{ field: 'customer.id', operator: 'equals', value: `c${place}` }] },
@@ -141,20 +141,20 @@ t.test('one is looked for where it is told apart best', async (t) => {
   t.same(index.findCandidates({ ...event, customer: { id: 'c1000' } }), [])
 })
 
-t.test('what tells best is the share of all that is asked for at a field', async (t) => {
+t.test('selectivity is the share of a value among all required values of its field', async (t) => {
   const equals = (field: string, value: string) => ({ field, operator: 'equals', value })
-  // One of two kinds, or two of a hundred customers.
+  // `large` is one of two kinds, and c7 is two of a hundred and one customers.
   const customers = Array.from({ length: 100 }, (_, place) => [equals('customer', `c${place}`)])
   const few = [...customers, [equals('kind', 'small')], [equals('kind', 'large'), equals('customer', 'c7')]]
   t.same(indexRules(few.map(compile)).findCandidates({ kind: 'large', customer: 'nobody' }), [])
-  // All of the kinds together, or one of two groups.
+  // `usual` or `rare` covers all kinds, and `b` is one of two groups.
   const kinds = Array.from({ length: 10 }, () => [equals('kind', 'usual')])
   const either = { field: 'kind', operator: 'in', value: ['usual', 'rare'] }
   const all = [[equals('group', 'a')], [either, equals('group', 'b')], ...kinds]
   t.notOk(indexRules(all.map(compile)).findCandidates({ kind: 'usual', group: 'a' }).includes(1))
 })
 
-t.test('looking a second time finds the same', async (t) => {
+t.test('a second search finds the same rules', async (t) => {
   const conditions: Condition[][] = [[], [{ field: 'a', operator: 'equals', value: 1 }], []]
   const index = indexRules(conditions.map(compile))
   for (const _ of Array(3)) {
@@ -163,7 +163,7 @@ t.test('looking a second time finds the same', async (t) => {
   }
 })
 
-t.test('rules that nothing can be told of from one value are candidates always', async (t) => {
+t.test('rules without a usable equality are always candidates', async (t) => {
   const undecided: Condition[][] = [
     [],
     [{ field: 'a', operator: 'not_equals', value: 1 }],
@@ -174,10 +174,10 @@ t.test('rules that nothing can be told of from one value are candidates always',
   ]
   const index = indexRules(undecided.map(compile))
   t.same(index.findCandidates({}), [0, 1, 2, 3, 4, 5])
-  t.equal(index.findCandidates({}), index.findCandidates({ a: 1 }), 'and nothing is allocated to say so')
+  t.equal(index.findCandidates({}), index.findCandidates({ a: 1 }), 'without a new list')
 })
 
-t.test('negations and only those lose what an operator wants', async (t) => {
+t.test('only negated operators lack the values that they require', async (t) => {
   t.same(
     operators.filter(({ findWanted }) => findWanted).map(({ name }) => name),
     ['equals', 'in', 'is_true', 'is_false'],
@@ -191,7 +191,7 @@ t.test('100,000 rules are indexed in less than a second', async (t) => {
       { field: 'lead.owner', operator: 'equals', value: `owner-${place}` },
     ]),
   )
-  // Its own time: the machine may be busy with other tests.
+  // CPU time: the machine may be busy with other tests.
   const before = process.cpuUsage()
   const index = indexRules(rules)
   const { user, system } = process.cpuUsage(before)

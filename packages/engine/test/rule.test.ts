@@ -17,7 +17,7 @@ const Body = Type.Object(
   { additionalProperties: false },
 )
 
-// The Ajv settings under which these schemas are promised to tell each fault once.
+// The Ajv settings with which these schemas report each fault once.
 const customOptions = {
   allErrors: true,
   coerceTypes: false,
@@ -39,7 +39,7 @@ function buildApp() {
   for (const schema of sharedSchemas) app.addSchema(schema)
   app.post('/', { schema: { body: Body }, attachValidation: true }, async (request) =>
     (request.validationError?.validation ?? [])
-      // An `if` only repeats that its branch had a fault.
+      // An `if` only repeats the fault of its branch.
       .filter((error: SchemaFault) => error.keyword !== 'if')
       .map(({ instancePath, keyword, params }: SchemaFault) => {
         const name = params.missingProperty ?? params.additionalProperty ?? params.tag
@@ -52,7 +52,7 @@ function buildApp() {
 const task = { type: 'CREATE_TASK', config: { title: 't' } }
 const clause = { field: 'a', operator: 'equals', value: 1 }
 
-t.test('a rule that fits has no faults', async (t) => {
+t.test('a valid rule has no faults', async (t) => {
   const app = buildApp()
   t.teardown(() => app.close())
   const mail = { to: 'a@b.c', subject: 's', template: 't' }
@@ -102,7 +102,7 @@ t.test('a rule that fits has no faults', async (t) => {
   for (const body of bodies) t.same((await app.inject({ method: 'POST', url: '/', body })).json(), [])
 })
 
-t.test('each fault in a condition is told once, where it is', async (t) => {
+t.test('each fault in a condition is reported once, with its path', async (t) => {
   const app = buildApp()
   t.teardown(() => app.close())
   const cases: [unknown, string[]][] = [
@@ -148,7 +148,7 @@ t.test('each fault in a condition is told once, where it is', async (t) => {
   }
 })
 
-t.test('each fault in an action is told once, where it is', async (t) => {
+t.test('each fault in an action is reported once, with its path', async (t) => {
   const app = buildApp()
   t.teardown(() => app.close())
   const hook = (config: object) => ({ type: 'SEND_WEBHOOK', config: { url: 'u', ...config } })
@@ -251,7 +251,7 @@ t.test('each fault in an action is told once, where it is', async (t) => {
   }
 })
 
-t.test('every operator has its branch, under all its names', async (t) => {
+t.test('every operator has a branch with all its names', async (t) => {
   const app = buildApp()
   t.teardown(() => app.close())
   for (const name of operators.flatMap((operator) => [operator.name, ...operator.aliases])) {
@@ -264,7 +264,7 @@ t.test('every operator has its branch, under all its names', async (t) => {
   }
 })
 
-t.test('the catalogues name each thing once', async (t) => {
+t.test('no catalogue contains a name twice', async (t) => {
   t.equal(new Set(eventTypes).size, 27)
   t.ok(isEventType('WEBHOOK_RECEIVED'))
   for (const name of ['lead_created', 'LEAD_CREATED ', '__proto__', '']) t.notOk(isEventType(name), name)

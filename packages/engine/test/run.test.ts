@@ -24,7 +24,7 @@ function plan(actions: Action[], data: unknown = {}, conditions: RuleDefinition[
   return planRule(compileRule({ conditions, actions }), data, now)
 }
 
-t.test('a rule whose conditions pass plans its actions in order, on rendered configs', async (t) => {
+t.test('a rule whose conditions pass plans its actions in order, with rendered configs', async (t) => {
   const actions: Action[] = [
     {
       type: 'SEND_EMAIL',
@@ -58,14 +58,14 @@ t.test('a rule whose conditions pass plans its actions in order, on rendered con
   ])
 })
 
-t.test('a rule whose conditions do not pass does nothing, and that is no failure', async (t) => {
+t.test('a rule whose conditions do not pass does nothing, without a failure', async (t) => {
   const planned = plan([task('x')], { score: 80 }, [isHot])
   t.strictSame(planned, { conditionsPassed: false, actions: [] })
   const outcome = { success: true, conditionsPassed: false, actionsExecuted: 0, results: [] }
   t.strictSame(simulatePlan(planned), outcome)
 })
 
-t.test('what follows a wait is planned for its end', async (t) => {
+t.test('the actions after a WAIT are planned for its end', async (t) => {
   const planned = plan([task('a'), wait('2h'), task('b'), wait('{{n}}m'), task('c')], { n: 30 })
   t.strictSame(
     planned.actions.map(({ at }) => (at - now) / hourMs),
@@ -77,7 +77,7 @@ t.test('what follows a wait is planned for its end', async (t) => {
   t.strictSame(judged.actions.map(isReady), [true, true, false])
 })
 
-t.test('a dry run shows each action as it would be, and counts none', async (t) => {
+t.test('a dry run shows each action with its rendered config, and counts none', async (t) => {
   const actions = [
     task('Call {{name}}'),
     task('b', { when: isHot }),
@@ -112,7 +112,7 @@ t.test('a dry run shows each action as it would be, and counts none', async (t) 
   })
 })
 
-t.test('a config that rendering spoiled fails its action without an effect', async (t) => {
+t.test('an action with a faulty rendered config fails without an effect', async (t) => {
   const mail = (config: Partial<ActionConfig<'SEND_EMAIL'>>): Action => ({
     type: 'SEND_EMAIL',
     config: { to: 'a@b.c', subject: 's', template: 't', ...config },
@@ -167,7 +167,7 @@ t.test('a config that rendering spoiled fails its action without an effect', asy
   t.strictSame(rendered[2], { eventType: 'DEAL_WON', data: { a: [1] } })
 })
 
-t.test('a trace tells why, with the verdict of the plan', async (t) => {
+t.test('a trace explains the verdict of the plan', async (t) => {
   const rule = compileRule({
     conditions: [isHot],
     actions: [task('a', { when: { field: 'x', operator: 'exists' } }), task('b')],
@@ -182,7 +182,7 @@ t.test('a trace tells why, with the verdict of the plan', async (t) => {
   })
 })
 
-t.test('a rule without faults compiles, and plans and runs on any data as its dry run says', async () => {
+t.test('a rule without faults compiles, and runs on any data as its dry run shows', async () => {
   fc.assert(
     fc.property(anyDefinition, anyData, (definition, data) => {
       fc.pre(findRuleFaults(definition).length === 0)

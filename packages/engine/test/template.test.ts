@@ -15,7 +15,7 @@ const data = {
     empty: '',
   },
   at: '2026-03-09T23:05:07.089+01:00',
-  // In other zones it is another year; and long ago zones differed by seconds, too.
+  // In other zones it is another year, and in the past the offsets of zones had seconds, too.
   yearsEnd: '2026-12-31T23:59:58Z',
   yearsStart: '2026-01-01T00:00:01Z',
   longAgo: '0900-01-01T00:00:00Z',
@@ -33,7 +33,7 @@ function render(template: unknown, from: unknown = data) {
   }
 }
 
-t.test('placeholders are filled, and a lone one keeps its type', async (t) => {
+t.test('placeholders are rendered, and a lone one keeps its type', async (t) => {
   const cases: [string, unknown][] = [
     ['no placeholder', 'no placeholder'],
     ['', ''],
@@ -55,7 +55,7 @@ t.test('placeholders are filled, and a lone one keeps its type', async (t) => {
     t.strictSame(render(template), { ...render(template), value, warnings: [] }, template)
 })
 
-t.test('a missing path renders as nothing and says so, once', async (t) => {
+t.test('a missing path renders as nothing, with one warning', async (t) => {
   t.strictSame(render('{{no.body}}'), { value: '', warnings: ['no.body is missing'], size: 0 })
   t.strictSame(render('{{no.body}}, {{no.body | upper}}: {{lead.toString}}'), {
     value: ', : ',
@@ -65,7 +65,7 @@ t.test('a missing path renders as nothing and says so, once', async (t) => {
   t.strictSame(render('{{no.body | default:"friend"}}'), { value: 'friend', warnings: [], size: 6 })
 })
 
-t.test('filters do what they are named', async (t) => {
+t.test('each filter does what its name says', async (t) => {
   const cases: [string, unknown][] = [
     ['{{lead.name | upper}}', 'ANN LEE'],
     ['{{code | lower | trim}}', '0042'],
@@ -115,7 +115,7 @@ t.test('filters do what they are named', async (t) => {
   for (const name of filters.keys()) t.ok(named.has(name), `${name} has a case`)
 })
 
-t.test('a filter that does not suit its value leaves it alone and says so', async (t) => {
+t.test('a filter leaves a value of another type unchanged, with a warning', async (t) => {
   t.strictSame(render('{{lead.name | number:2}}'), {
     value: 'ann lee',
     warnings: ['lead.name is no number'],
@@ -129,12 +129,12 @@ t.test('a filter that does not suit its value leaves it alone and says so', asyn
   t.equal(render('{{it | urlencode}}', { it: 'a\ud800b' }).value, 'a%EF%BF%BDb')
 })
 
-t.test('what is rendered is not rendered again', async (t) => {
+t.test('rendered text is not rendered again', async (t) => {
   t.equal(render('{{a}} {{b}}', { a: '{{b}}', b: 'x' }).value, '{{b}} x')
   t.equal(render('{{a | default:"{{b}}"}}', { b: 'x' }).value, '{{b}}')
 })
 
-t.test('bad placeholders are told', async (t) => {
+t.test('invalid placeholders are reported', async (t) => {
   const cases: [string, RegExp][] = [
     ['{{', /closing \}\}/],
     ['{{a', /closing/],
@@ -177,7 +177,7 @@ t.test('bad placeholders are told', async (t) => {
   }
 })
 
-t.test('a config is rendered in depth, its keys are not, and its constant parts are shared', async (t) => {
+t.test('a config is rendered deeply, without its keys, and its constant parts are shared', async (t) => {
   const config = {
     '{{key}}': ['{{lead.score}}', { a: 'x{{lead.isVip}}' }],
     fixed: { list: [1, null, true] },
@@ -189,7 +189,7 @@ t.test('a config is rendered in depth, its keys are not, and its constant parts 
   const [one, two] = [1, 2].map(() => template.render(data, { warnings: [], size: 0 }) as typeof config)
   t.equal(one?.fixed, two?.fixed)
   t.ok(Object.isFrozen(one?.fixed.list))
-  t.notOk(Object.isFrozen(config.fixed), 'the given one is not touched')
+  t.notOk(Object.isFrozen(config.fixed), 'the original is not frozen')
   const proto = render(
     JSON.parse('{"__proto__":{"x":"{{lead.score}}"},"constructor":"{{lead.score}}"}'),
   ).value
@@ -197,14 +197,14 @@ t.test('a config is rendered in depth, its keys are not, and its constant parts 
   t.equal((proto as { x?: unknown }).x, undefined)
 })
 
-t.test('a config takes in no more than its share of characters', async (t) => {
+t.test('a config has a maximum number of rendered characters', async (t) => {
   const big = { text: 'x'.repeat(maxRenderedLength / 2), list: ['x'.repeat(maxRenderedLength / 2)] }
   for (const template of [
     '{{text}}{{text}}{{text}}{{text}}',
     ['{{list}}', '{{list}}', '{{list}}', '{{list}}'],
   ]) {
     const { value, size } = render(template, big)
-    t.ok(size > maxRenderedLength, 'and the reader can tell')
+    t.ok(size > maxRenderedLength, 'the text shows that it was cut')
     t.ok(JSON.stringify(value).length <= maxRenderedLength + 100)
   }
   t.ok(
@@ -213,13 +213,13 @@ t.test('a config takes in no more than its share of characters', async (t) => {
     'also by powers',
   )
   const full = { text: 'x'.repeat(maxRenderedLength), more: 'x'.repeat(maxRenderedLength + 1) }
-  t.equal(render('{{text}}', full).value, full.text, 'all of its share')
+  t.equal(render('{{text}}', full).value, full.text, 'exactly the maximum')
   t.equal(render('<{{text}}>', full).value, `<${full.text}>`)
   t.equal(render('{{more}}', full).value, '')
-  t.equal(render('{{more | truncate:3}}', full).value, '', 'nor is more than that worked on')
+  t.equal(render('{{more | truncate:3}}', full).value, '', 'filters get no longer text either')
 })
 
-t.test('rendering takes any data', async (t) => {
+t.test('a template renders with any data', async (t) => {
   const chain = fc.array(
     fc.constantFrom(
       'upper',
@@ -268,7 +268,7 @@ t.test('rendering takes any data', async (t) => {
   )
 })
 
-t.test('any text is a template or says why not', async () => {
+t.test('any text is a template or has a fault', async () => {
   const piece = fc.constantFrom(
     '{{',
     '}}',

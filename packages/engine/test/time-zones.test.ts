@@ -3,10 +3,10 @@ import { once } from 'node:events'
 import { text } from 'node:stream/consumers'
 import t from 'tap'
 
-/** The tests of all that reads or writes times. */
+/** The tests of the code that reads or writes times. */
 const files = ['template', 'operators', 'run', 'progress']
 
-// One zone on each side of UTC, with minutes of their own.
+// One zone on each side of UTC, with offsets that are not whole hours.
 const zones = { 'Asia/Kathmandu': -345, 'America/St_Johns': 210 }
 
 for (const [zone, offset] of Object.entries(zones)) {
@@ -18,8 +18,8 @@ for (const [zone, offset] of Object.entries(zones)) {
       stdio: ['ignore', 'pipe', 'inherit'],
     })
     const [output, [code]] = await Promise.all([text(child.stdout), once(child, 'exit')])
-    t.ok(output.startsWith(`# ${offset}\n`), 'the zone is known here')
-    t.ok(Number(/^1\.\.(\d+)$/m.exec(output)?.[1]) >= 20, 'the tests did run')
+    t.ok(output.startsWith(`# ${offset}\n`), 'the zone is known on this machine')
+    t.ok(Number(/^1\.\.(\d+)$/m.exec(output)?.[1]) >= 20, 'the tests have run')
     t.strictSame(output.match(/^ *not ok .*$/gm), null)
     t.equal(code, 0)
   })

@@ -1,7 +1,7 @@
 import t from 'tap'
 import { parseTimestamp } from '../src/timestamp.js'
 
-t.test('a date, a date-time with its zone and a number are instants', async (t) => {
+t.test('a date, a date-time with a zone and a number are instants', async (t) => {
   const cases: [string | number, string][] = [
     ['2026-03-10', '2026-03-10T00:00:00.000Z'],
     ['2026-03-10T12:30Z', '2026-03-10T12:30:00.000Z'],
@@ -19,7 +19,7 @@ t.test('a date, a date-time with its zone and a number are instants', async (t) 
   for (const [value, instant] of cases) t.equal(parseTimestamp(value), Date.parse(instant), `${value}`)
 })
 
-t.test('a day or a time that there is not is no instant', async (t) => {
+t.test('a day or time that does not exist is not an instant', async (t) => {
   const days = [
     '2026-00-10',
     '2026-13-10',
@@ -49,7 +49,7 @@ t.test('a day or a time that there is not is no instant', async (t) => {
     t.notOk(Number.isNaN(parseTimestamp(`2026-${text}`)), text)
 })
 
-t.test('nothing else is an instant', async (t) => {
+t.test('any other value is not an instant', async (t) => {
   const texts = [
     ...['', '2026', '2026-03', '2026-3-10', '26-03-10', '2026-03-10 12:00Z', '2026-03-10T12Z', ' 2026-03-10'],
     ...['2026-03-10T12:00:00', '2026-03-10T12:00:Z', '2026-03-10T12:00:.5Z', '2026-03-10T12:00:00.Z'],

@@ -1,7 +1,7 @@
 import type { TObject } from 'typebox'
 import type { Format } from '../formats.js'
 
-/** One type of action: its name, the schema of its config, and what the schema cannot say of its texts. */
+/** One type of action: its name, the schema of its config, and a check of its texts that a schema cannot express. */
 export interface ActionDefinition {
   readonly type: string
   readonly config: TObject

@@ -8,7 +8,7 @@ export const emitEvent = {
     {
       eventType: EventType,
       data: Type.Optional(
-        // A text is one placeholder and nothing else, which gives the object that it names.
+        // A text must be a single placeholder. It renders as the object at its path.
         Type.Unsafe<Record<string, unknown> | string>({
           type: ['object', 'string'],
           pattern: '^\\{\\{[^{}]*\\}\\}$',

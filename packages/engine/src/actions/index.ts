@@ -6,7 +6,7 @@ import { sendNotification } from './send-notification.js'
 import { sendWebhook } from './send-webhook.js'
 import { wait } from './wait.js'
 
-/** Every type of action. A new one is one file and one line here: validation, planning and OpenAPI follow. */
+/** All action types. A new one needs one file and one line here: validation, planning and OpenAPI follow. */
 export const actionDefinitions = [
   createTask,
   sendEmail,
@@ -19,7 +19,7 @@ export const actionDefinitions = [
 export type KnownAction = (typeof actionDefinitions)[number]
 export type ActionType = KnownAction['type']
 
-/** The config of an action type, as a rule holds it and as an effect gets it rendered. */
+/** The config of an action type: in a rule with placeholders, for an effect rendered. */
 export type ActionConfig<Name extends ActionType = ActionType> = Static<
   Extract<KnownAction, { type: Name }>['config']
 >

@@ -2,10 +2,10 @@ import { Type } from 'typebox'
 import { httpUrl } from '../formats.js'
 import type { ActionDefinition } from './action-definition.js'
 
-// Latin-1 without control characters: the most that an HTTP header can carry, and no line break among it.
+// Latin-1 without control characters and line breaks: an HTTP header can carry no more.
 const headerValue = '^[\\t\\x20-\\x7e\\x80-\\xff]*$'
 
-// What frames the request, belongs to its connection, or lets the receiver tell a repeat and a forgery, is not the rule's.
+// A rule cannot set headers that frame or route the request, or that let the receiver detect a repeat or a forgery.
 const reservedNames = [
   'host',
   'content-length',
@@ -54,7 +54,7 @@ export const sendWebhook = {
   formats: { url: httpUrl },
 } as const satisfies ActionDefinition
 
-/** A pattern of JSON schema knows no flag for it. */
+/** A pattern of JSON schema has no flag for ignoring case. */
 function inAnyCase(name: string): string {
   return name.replace(/[a-z]/g, (letter) => `[${letter.toUpperCase()}${letter}]`)
 }
