@@ -1,12 +1,12 @@
 import { alignColumns, median } from './report.js'
 
-/** What we hold ourselves to, and what a run has given. */
+/** A target, and the measured result. */
 export interface Aim {
   title: string
   reached: number
   atLeast?: number
   atMost?: number
-  /** How many digits behind the point are told. */
+  /** The number of decimals in the report. */
   digits: number
 }
 
@@ -14,7 +14,7 @@ export function isMet({ reached, atLeast, atMost }: Aim): boolean {
   return reached >= (atLeast ?? Number.NEGATIVE_INFINITY) && reached <= (atMost ?? Number.POSITIVE_INFINITY)
 }
 
-/** A line for each; empty without any. */
+/** One line for each target; empty without targets. */
 export function formatAims(aims: Aim[]): string {
   if (aims.length === 0) return ''
   const rows = aims.map((aim) => [aim.title, tellReached(aim), tellWanted(aim), isMet(aim) ? 'yes' : 'NO'])
@@ -29,7 +29,7 @@ export function tellWanted({ atLeast, atMost, digits }: Aim): string {
   return atLeast === undefined ? `≤ ${tell(atMost ?? Number.NaN, digits)}` : `≥ ${tell(atLeast, digits)}`
 }
 
-/** Round by round: what slows down a whole round is then in both of its figures, and leaves their ratio alone. */
+/** The median of the ratios of each round: what slows down a whole round affects both figures and not their ratio. */
 export function medianRatio(ours: number[], others: number[]): number {
   return median(ours.map((figure, round) => figure / (others[round] ?? Number.NaN)))
 }

@@ -5,8 +5,8 @@ const pollMs = 20
 const limitMs = 300_000
 
 /**
- * Waits until no event is left undone. It asks for one, not for their number: the newest is found at the end of its
- * index, while counting a long backlog again and again would be work that Postgres is then blamed for.
+ * Waits until every event is done. It looks for one unfinished event and does not count them: the newest is at the end of
+ * its index, while repeated counts of a long backlog would add load to Postgres and so to the measurement.
  */
 export async function drainBacklog(database: Database): Promise<void> {
   const deadline = performance.now() + limitMs

@@ -4,25 +4,25 @@ import type { Figures } from './measure.js'
 import type { Measurement } from './measurements.js'
 import { type Result, summarize } from './report.js'
 
-/** A benchmark whose options are read: all that is left is to run it. */
+/** A benchmark with its options, ready to run. */
 export type Plan = ProductPlan | { workers: null; run(): Promise<Report> }
 
 export interface ProductPlan {
-  /** That run from the start. */
+  /** The number of workers that run from the start. */
   workers: number
   run(product: Product): Promise<Report>
 }
 
 export interface Report {
-  /** As `--json` writes them. */
+  /** The results as `--json` writes them. */
   results: object[]
-  /** What we hold ourselves to, and how far we came. */
+  /** The targets and the measured results. */
   aims?: Aim[]
-  /** For people to read. */
+  /** The report as text. */
   text: string
 }
 
-/** Round robin: what else the machine does meanwhile then falls on all measurements alike. */
+/** Round robin, so that other load on the machine affects all measurements alike. */
 export async function runRounds<Wanted extends Measurement>(
   measurements: Wanted[],
   rounds: number,

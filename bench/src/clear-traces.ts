@@ -2,10 +2,10 @@ import { type Database, Prisma } from '@automation/database'
 import type { Redis } from 'ioredis'
 
 /**
- * Takes away what earlier measurements left, so that each begins the same: no backlog for a worker, small tables and
- * indexes, and nothing left for Postgres to write out in the next one's time.
+ * Removes what earlier measurements left, so that each begins in the same state: no backlog for a worker, small tables
+ * and indexes, and no dirty pages that Postgres would write during the next measurement.
  *
- * @param others tables that are not the product's
+ * @param others tables that do not belong to the product
  */
 export async function clearTraces(database: Database, redis: Redis, ...others: string[]): Promise<void> {
   const tables = ['events', 'executions', 'tasks', 'webhook_receipts', ...others]

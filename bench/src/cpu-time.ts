@@ -1,25 +1,25 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import type { Product, RunningProcess } from '@automation/launcher'
 
-/** The four that an event passes through. */
+/** The four parts that an event passes through. */
 export const parts = ['api', 'worker', 'redis', 'postgres'] as const
 export type Part = (typeof parts)[number]
-/** A number of each part that runs. */
+/** A number for each running part. */
 export type PerPart = Partial<Record<Part, number>>
-/** Several processes may be the same part. */
+/** A part may have several processes. */
 export type PidsPerPart = Partial<Record<Part, number[]>>
 
-/** Linux tells in hundredths of a second on every machine that Node runs on (`getconf CLK_TCK`). */
+/** Linux reports hundredths of a second on every machine that runs Node (`getconf CLK_TCK`). */
 const microsPerTick = 10_000
 
 interface ProcessTimes {
   parentPid: number
   ownTicks: number
-  /** Of children that have ended and were waited for. */
+  /** Includes children that have ended and were waited for. */
   endedChildrenTicks: number
 }
 
-/** @param apis what takes the requests @param workers none where nothing is run */
+/** @param apis the processes that take the requests @param workers empty if nothing runs the events */
 export function pidsOf(
   { redis, postgres }: Pick<Product, 'redis' | 'postgres'>,
   apis: RunningProcess[],
@@ -37,10 +37,10 @@ export function pidsOf(
 }
 
 /**
- * CPU time that each part has had since its start, user and system: of its process, of the children that run (all of
- * Postgres's backends) and of those that have ended (autovacuum, Redis while it rewrites its log). So it never falls.
+ * The CPU time of each part since its start, user and system: of its process, of its running children (all backends of
+ * Postgres) and of those that have ended (autovacuum, Redis while it rewrites its log). So it never falls.
  *
- * @returns nothing in it on other systems than Linux
+ * @returns an empty result on other systems than Linux
  */
 export function readCpuMicros(pids: PidsPerPart): PerPart {
   if (process.platform !== 'linux') return {}
@@ -59,7 +59,7 @@ export function mapParts<Value>(
   return Object.fromEntries(entries.map(([part, value]) => [part, change(part, value)]))
 }
 
-/** What each event has cost, between two readings. */
+/** The CPU time per event between two readings. */
 export function shareCpu(before: PerPart, after: PerPart, events: number): PerPart {
   return mapParts(after, (part, micros) => (micros - (before[part] ?? 0)) / events)
 }
@@ -84,7 +84,7 @@ function readProcesses(): Map<number, ProcessTimes> {
   return processes
 }
 
-/** @returns undefined for one that has ended since it was listed */
+/** @returns undefined for a process that has ended since it was listed */
 function readTimes(pid: string): ProcessTimes | undefined {
   let line: string
   try {
@@ -92,7 +92,7 @@ function readTimes(pid: string): ProcessTimes | undefined {
   } catch {
     return undefined
   }
-  // Behind the name, which may hold spaces and brackets itself: field 3 (state) and those after it, see proc(5).
+  // After the name, which may contain spaces and brackets: field 3 (state) and the following ones, see proc(5).
   const fields = line.slice(line.lastIndexOf(')') + 2).split(' ')
   const field = (number: number) => Number(fields[number - 3])
   return {

@@ -3,7 +3,7 @@ import { Client } from 'undici'
 import { signDelivery } from './ingest/sign-delivery.js'
 import type { LoadOrder, LoadResult } from './load.js'
 
-// The load generator, a process of its own so that what it costs is nobody else's.
+// The load generator, in its own process so that its CPU time is separate.
 let clients: Client[] | undefined
 
 process.on('message', async (order: LoadOrder) => {
@@ -19,7 +19,7 @@ function originOf({ origins }: LoadOrder, index: number): string {
   return origins[index % origins.length] as string
 }
 
-/** A closed loop: each connection sends its next request when the last one is answered. */
+/** A closed loop: each connection sends its next request after the response to the last one. */
 async function runLoad(clients: Client[], order: LoadOrder): Promise<LoadResult> {
   const latenciesMs: number[] = []
   const nextHeaders = chooseHeaders(order)
@@ -41,14 +41,14 @@ async function runLoad(clients: Client[], order: LoadOrder): Promise<LoadResult>
   return { requests: sorted.length, elapsedSeconds, p50Ms: percentile(0.5), p99Ms: percentile(0.99) }
 }
 
-/** Signed just before it is sent, which costs the load generator the same whoever is measured. */
+/** Signed just before it is sent, which costs the load generator the same for every server. */
 function chooseHeaders({ headers, payload = '', signingSecret }: LoadOrder): () => Record<string, string> {
   if (signingSecret === undefined) return () => headers
   const key = readSigningKey(signingSecret)
   return () => ({ ...headers, ...signDelivery(key, payload) })
 }
 
-/** A figure with failures in it would mean nothing: the first one ends this process, and so the benchmark. */
+/** Figures that include failures mean nothing, so the first failure ends this process and the benchmark. */
 async function request(
   client: Client,
   { path, payload, expectedStatus }: LoadOrder,

@@ -2,15 +2,15 @@ import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 
-/** What the load generator is asked: the same request again and again, or each one a webhook of its own. */
+/** The load: the same request repeatedly, or a new webhook each time. */
 export interface LoadOrder {
-  /** Connections are shared out to them. */
+  /** The connections are distributed among them. */
   origins: string[]
   path: string
   headers: Record<string, string>
-  /** undefined for a GET. */
+  /** The body; undefined for a GET. */
   payload?: string
-  /** `whsec_…`: each request gets a new id, its time and its signature. */
+  /** `whsec_…`: each request gets a new id, the current time and a signature. */
   signingSecret?: string
   expectedStatus: number
   connections: number
@@ -19,7 +19,7 @@ export interface LoadOrder {
 
 export interface LoadResult {
   requests: number
-  /** Until the last answer, so a little more than was asked for. */
+  /** Until the last response, so a little longer than requested. */
   elapsedSeconds: number
   p50Ms: number
   p99Ms: number
@@ -29,13 +29,13 @@ const entry = fileURLToPath(new URL('./load-process.js', import.meta.url))
 
 export type Load = ReturnType<typeof startLoad>
 
-/** Starts a load generator; its connections stay open from one run to the next. */
+/** Starts a load generator. Its connections stay open between loads. */
 export function startLoad(order: Omit<LoadOrder, 'seconds'>) {
   const child = fork(entry, { execArgv: [] })
   const ended = once(child, 'exit')
 
   return {
-    /** @throws when a request was not answered with the expected status */
+    /** @throws if a response does not have the expected status */
     async run(seconds: number): Promise<LoadResult> {
       child.send({ ...order, seconds } satisfies LoadOrder)
       const failed = ended.then(() => {

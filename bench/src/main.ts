@@ -26,7 +26,7 @@ const plans: Record<BenchmarkName, (options: Options) => Plan> = {
   retention: planRetention,
   compare: planCompare,
 }
-/** What docs/performance.md shows: in a quarter of an hour. */
+/** The benchmarks of docs/performance.md, which take a quarter of an hour. */
 const shown: { name: BenchmarkName; own?: (options: Options) => Partial<Options> }[] = [
   { name: 'engine', own: ({ seconds }) => ({ seconds: seconds / 10 }) },
   { name: 'events' },
@@ -40,7 +40,7 @@ const code = await run().catch((error: Error) => {
   console.error(error instanceof CannotStart ? error.message : error)
   return 1
 })
-// The migration's pool would keep the process for another ten seconds.
+// The migration's pool would keep the process alive for another ten seconds.
 process.exit(code)
 
 async function run(): Promise<number> {
@@ -63,7 +63,7 @@ async function run(): Promise<number> {
     performance.benchmarks[name] = { results, aims }
     console.log(`\n${name}: Node ${process.version}, ${machine}; API to "all": CPU in µs an event\n`)
     console.log(`${text}\n\n${formatAims(aims)}`.trimEnd())
-    // After each: an hour's figures shall not be lost to the last one's fault.
+    // Written after each one, so that a failure of the last one does not lose an hour of results.
     if (options.json) await writeFile(options.json, `${JSON.stringify(performance, null, 2)}\n`)
   }
   await writePerformance(options, performance)

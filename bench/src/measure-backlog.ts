@@ -7,10 +7,10 @@ import type { Figures, Measuring } from './measure.js'
 import { warmUp } from './warm-up.js'
 
 /**
- * Accepting and running told apart: the workers stand still while events come in, and then run what has come in, which
- * counts as done. So neither takes the machine from the other.
+ * Measures acceptance and execution separately: the workers are paused while events are accepted, and then run the
+ * backlog. So neither takes CPU time from the other.
  *
- * @param clear takes away what came in instead of having it run: where only accepting is asked for
+ * @param clear removes the backlog instead of running it, if only acceptance is measured
  */
 export async function measureBacklog(
   options: Measuring & { database: Database; workers: RunningProcess[]; clear?: () => Promise<void> },
@@ -21,7 +21,7 @@ export async function measureBacklog(
   }
   const load = startLoad(order)
   try {
-    // They are paused when they are idle, and so hold no job whose lock could run out meanwhile.
+    // Only idle workers are paused, so they hold no job whose lock could expire meanwhile.
     if (clear !== undefined) pauseWorkers()
     await warmUp(load, pids)
     if (clear === undefined) {
@@ -37,7 +37,7 @@ export async function measureBacklog(
       await clear()
       return { ...accepted, donePerSecond: null, cpuMicrosPerEvent }
     }
-    // Or it is left to chance (autovacuum) whether Postgres plans for tables that were empty a moment ago.
+    // Otherwise the plans depend on chance: autovacuum may have analysed the tables while they were empty.
     await database.system.$executeRaw(Prisma.sql`ANALYZE events`)
     const startedAt = performance.now()
     for (const worker of workers) worker.kill('SIGCONT')

@@ -4,14 +4,14 @@ import { warmUp } from './warm-up.js'
 
 /** One measurement of one round. */
 export interface Figures {
-  /** Events a second whose executions, counters and tasks are committed; null where nothing runs them. */
+  /** Events per second with committed executions, counters and tasks; null if nothing runs them. */
   donePerSecond: number | null
-  /** Events a second that were answered: where callers do not wait for the outcome, some of them are still to be done. */
+  /** Events per second with a response. If callers do not wait for the outcome, some of these events are not done yet. */
   acceptedPerSecond: number
-  /** How long a caller waited. */
+  /** The wait of a caller. */
   p50Ms: number
   p99Ms: number
-  /** Empty where the system does not tell. */
+  /** Empty if the system does not report it. */
   cpuMicrosPerEvent: PerPart
 }
 
@@ -22,10 +22,10 @@ export interface Measuring {
   eventsPerRequest?: number
 }
 
-/** Puts one load on the processes, and counts until everything that was accepted is done. */
+/** Applies one load to the processes, and measures until all accepted events are done. */
 export async function measure(
   options: Measuring & {
-    /** Waits until all accepted events are done: given where an answer does not say so itself, and a worker runs. */
+    /** Waits until all accepted events are done. Needed if responses come before outcomes and a worker runs. */
     drain?: (() => Promise<void>) | undefined
   },
 ): Promise<Figures> {

@@ -1,23 +1,23 @@
-/** What each benchmark's scenarios have. */
+/** The common fields of all scenarios. */
 export interface Scenario {
   name: string
-  /** Each number is one measurement. */
+  /** Numbers of connections; each is one measurement. */
   connections: number[]
 }
 
-/** A scenario at one number of connections. */
+/** A scenario with one number of connections. */
 export interface Measurement<Kind extends Scenario = Scenario> {
-  /** What `--only` looks at. */
+  /** The text that `--only` selects by. */
   label: string
   scenario: Kind
   connections: number
 }
 
 /**
- * The measurements with a text in their label. One whole label means that one alone: "… @1" is also the beginning of
- * "… @128".
+ * The measurements whose label contains a text. A complete label selects only that one, since "… @1" is also the beginning
+ * of "… @128".
  *
- * @throws Error where there is none
+ * @throws Error if there is none
  */
 export function chooseMeasurements<Kind extends Scenario>(
   scenarios: Kind[],

@@ -16,19 +16,19 @@ const commands = [...benchmarks, 'all', 'render'] as const
 
 export interface Options {
   benchmark: (typeof commands)[number]
-  /** File that takes the results as JSON. */
+  /** File for the results as JSON. */
   json: string | undefined
-  /** Of each measurement, without its warm-up. */
+  /** Duration of each measurement, without its warm-up. */
   seconds: number
   rounds: number
-  /** Measures what has this text in its label. */
+  /** Measures only labels that contain this text. */
   only: string
-  /** Directory that takes CPU profiles of API and worker. */
+  /** Directory for CPU profiles of API and worker. */
   profile: string | undefined
-  /** Files that take the results as a picture, and as tables between the two marks in it. */
+  /** Files for the results as a picture, and as tables between two marks in a text. */
   svg: string | undefined
   markdown: string | undefined
-  /** Histories of ten million, too. */
+  /** Includes histories of ten million events. */
   isLarge: boolean
 }
 
@@ -50,7 +50,7 @@ export const usage = `npm run bench -- [events|ingest|fairness|engine|growth|sca
              the results as a picture, and as tables between the two marks in a file
   --profile  writes a CPU profile of API and worker each, for a browser's developer tools; CPU figures are dearer then`
 
-/** @throws Error that says which argument does not fit */
+/** @throws Error that names the invalid argument */
 export function readOptions(args: string[]): Options {
   const { values, positionals } = parseArgs({
     args,

@@ -1,11 +1,11 @@
 import { compileRule, findRuleFaults, Judging, type RuleDefinition, ruleHolds } from '@automation/engine'
 
 /**
- * Patterns that take backtracking engines years, each on 100,000 characters made for it. Prints the slowest ones (ms), and
- * how many were refused when they were saved.
+ * Patterns on which backtracking engines take years, each with a text of 100,000 characters that almost matches.
+ * Prints the slowest ones (ms), and how many the validation of a rule refuses.
  */
 const length = 100_000
-/** What is repeated, and a text that nearly matches it to the end. */
+/** The repeated part of a pattern, and the repeated part of its text. */
 const seeds = [
   { piece: 'a+', letter: 'a' },
   { piece: 'a*', letter: 'a' },

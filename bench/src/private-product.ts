@@ -6,7 +6,7 @@ import { summarizeProfiles } from './profile/summarize-profiles.js'
 
 type Parts = Pick<ProductOptions, 'apis' | 'workers' | 'databaseUrl' | 'redisUrl' | 'env'>
 
-/** Runs something on a product of its own, with Postgres and Redis on disk, which is gone afterwards. */
+/** Runs something on a private product with Postgres and Redis on disk, and removes it afterwards. */
 export async function runOnProduct<Result>(
   options: Options,
   parts: Parts,
@@ -53,7 +53,7 @@ function productEnvironment({ profile }: Options): Record<string, string> {
   const profiler = { NODE_OPTIONS: `--import=${new URL('./profile/profile-process.js', import.meta.url)}` }
   return {
     LOG_LEVEL: 'warn',
-    // What is filled in is as old as a month.
+    // The inserted history is up to a month old.
     RETENTION_DAYS: '0',
     ...limits,
     ...(profile === undefined ? {} : { ...profiler, PROFILE_DIR: profile }),

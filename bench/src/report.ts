@@ -1,7 +1,7 @@
 import { mapParts, parts } from './cpu-time.js'
 import type { Figures } from './measure.js'
 
-/** One line of the report: medians over the rounds, each figure by itself. */
+/** One line of the report: the median over the rounds, for each figure separately. */
 export interface Result extends Figures {
   scenario: string
   connections: number
@@ -25,7 +25,7 @@ export function summarize(scenario: string, connections: number, rounds: Figures
   }
 }
 
-/** An aligned table; CPU in microseconds an event. */
+/** An aligned table, with CPU in microseconds per event. */
 export function formatTable(results: Result[]): string {
   const head = ['scenario', 'conns', 'done/s', 'accepted/s', 'p50 ms', 'p99 ms']
   const cpuHead = ['API', 'worker', 'Redis', 'Postgres', 'all']

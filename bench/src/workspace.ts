@@ -2,14 +2,14 @@ import { createWorkspace as addWorkspace, mintToken } from '@automation/access'
 import { type Database, newId } from '@automation/database'
 import type { Product } from '@automation/launcher'
 
-/** Where requests of one scenario go, and as whom. */
+/** The destination and the credentials of one scenario's requests. */
 export interface Workspace {
   id: string
   baseUrl: string
   headers: Record<string, string>
 }
 
-/** As `POST /api/automation-rules` takes it. */
+/** A body of `POST /api/automation-rules`. */
 export interface Rule {
   name: string
   trigger: string
@@ -17,7 +17,7 @@ export interface Rule {
   actions: object[]
 }
 
-/** One rule, which every event matches. */
+/** One rule, which matches every event. */
 export const oneTask: Rule[] = [
   {
     name: 'Task',
@@ -33,13 +33,13 @@ export interface Clause {
   value: unknown
 }
 
-/** Who has made all of it, in the audit log. */
+/** The actor in the audit log. */
 export const actor = 'cli:bench'
 
 const tokenLifetimeSeconds = 24 * 60 * 60
 const creationsAtOnce = 10
 
-/** A workspace of its own with one member, and its rules, made through the API as a caller would. */
+/** Creates a workspace with one member, and its rules through the API. */
 export async function createWorkspace(
   database: Database,
   { apis, jwtSecret }: Product,

@@ -41,7 +41,7 @@ const rule: Rule = {
   actions: [{ type: 'CREATE_TASK', config: { title: 'Call {{name}}' } }],
 }
 
-/** The same work in the background, beside n8n where that is installed: answered when it is taken in, counted when it is stored as done. */
+/** The same background work, compared with n8n if that is installed. The response comes on acceptance; work counts when it is stored as done. */
 export function planCompare(options: Options): Plan {
   const measurements = chooseMeasurements(scenarios, options.only)
   return {
@@ -87,7 +87,7 @@ async function ourSide(product: Product): Promise<Side> {
   }
 }
 
-/** Postgres and Redis are the product's, which stands still meanwhile. */
+/** Uses Postgres and Redis of the product, which is idle meanwhile. */
 function sideOf({ baseUrl, pids, drain }: N8n, product: Product): Side {
   const { redis = [], postgres = [] } = pidsOf(product, product.apis, [])
   return {
@@ -103,7 +103,7 @@ function sideOf({ baseUrl, pids, drain }: N8n, product: Product): Side {
   }
 }
 
-/** One within the other, so that all of them are stopped whatever happens. */
+/** Nested, so that all of them are stopped whatever happens. */
 async function withN8ns<Outcome>(
   command: Command,
   [setup, ...others]: N8nSetup[],

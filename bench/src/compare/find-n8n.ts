@@ -1,13 +1,13 @@
 import { accessSync, constants, existsSync } from 'node:fs'
 import { delimiter, join, resolve } from 'node:path'
 
-/** How n8n is called: a program, and what comes before the arguments. */
+/** The command of n8n: a program and its first arguments. */
 export interface Command {
   program: string
   args: string[]
 }
 
-/** n8n where it was installed for this purpose (N8N_DIR, by npm, with a Node of its own where it wants one), or on the PATH. */
+/** Finds n8n in N8N_DIR (installed by npm, with its own Node if it needs one), or on the PATH. */
 export function findN8n({ N8N_DIR, PATH = '' }: NodeJS.ProcessEnv): Command | undefined {
   if (N8N_DIR) {
     const entry = resolve(N8N_DIR, 'node_modules/n8n/bin/n8n')

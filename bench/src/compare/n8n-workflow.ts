@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto'
 
-/** Where its webhook is posted to. */
+/** The path of its webhook. */
 export const webhookPath = 'webhook/lead'
 export const workflowId = 'benchWorkflow001'
 
-/** The work in n8n's words: a lead comes in, score > 80 and status = new, and then a field is set. It answers at once. */
+/** The same work as an n8n workflow: a lead with score > 80 and status = new gets a field. The workflow responds at once. */
 export const workflow = {
   id: workflowId,
   name: 'Hot leads',

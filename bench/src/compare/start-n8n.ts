@@ -13,26 +13,26 @@ import { workflow, workflowId } from './n8n-workflow.js'
 
 export interface N8n {
   baseUrl: string
-  /** What takes webhooks, and what runs them. */
+  /** The processes that accept webhooks, and those that run them. */
   pids: { api: number[]; worker: number[] }
   /** Waits until every execution is finished and stored. */
   drain(): Promise<void>
   stop(): Promise<void>
 }
 
-/** How it is set up, beyond queue mode. */
+/** The setup, in addition to queue mode. */
 export interface N8nSetup {
   name: string
   env: Record<string, string>
   workerArgs: string[]
-  /** Webhooks are taken by a process of their own. */
+  /** Whether a separate process accepts webhooks. */
   hasWebhookProcess: boolean
 }
 
 const readyMs = 180_000
 const drainMs = 300_000
 
-/** n8n in queue mode, with a database of its own on the product's Postgres and keys of its own in its Redis, running one workflow. */
+/** Starts n8n in queue mode with one workflow, its own database on the product's Postgres, and its own keys in the product's Redis. */
 export async function startN8n(
   command: Command,
   setup: N8nSetup,
@@ -104,7 +104,7 @@ export async function startN8n(
     await Promise.all(
       running.map(async (child) => {
         if (child.exitCode !== null || child.signalCode !== null) return
-        // Nobody misses what it has in hand, and its own end takes half a minute.
+        // Its unfinished work is not needed, and a regular shutdown takes half a minute.
         child.kill('SIGKILL')
         await once(child, 'exit')
       }),
@@ -132,7 +132,7 @@ async function settings(url: URL, redisUrl: string, directory: string, port: num
     N8N_DIAGNOSTICS_ENABLED: 'false',
     N8N_VERSION_NOTIFICATIONS_ENABLED: 'false',
     N8N_TEMPLATES_ENABLED: 'false',
-    // An execution is stored either way; so that nobody is measured at what he does not keep.
+    // n8n keeps successful executions, as the product does.
     EXECUTIONS_DATA_SAVE_ON_SUCCESS: 'all',
   }
 }
@@ -167,7 +167,7 @@ async function isHealthy(port: number): Promise<boolean> {
   )
 }
 
-/** One that is free at this moment. */
+/** A port that is free at this moment. */
 async function findPort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1')
   await once(server, 'listening')

@@ -11,12 +11,12 @@ interface Result {
   contest: string
   side: string
   nanoseconds: number
-  /** How many times as long as ours the side takes: round by round, then the median. */
+  /** The median of the rounds' ratios: the time of the other side, divided by ours. */
   ratio: number
   rounds: number[]
 }
 
-/** The engine by itself, beside others that do the same; in this process, without servers. */
+/** The engine, compared with other libraries for the same work, in this process and without servers. */
 export function planEngine({ only, rounds, seconds }: Options): Plan {
   return {
     workers: null,

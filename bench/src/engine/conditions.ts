@@ -12,7 +12,7 @@ type Lead = {
 }
 
 const good: Lead = { score: 95, status: 'new', country: 'DE', tags: ['web', 'vip'], employees: 200 }
-/** One for each condition that fails. */
+/** An event for each condition, which fails for it. */
 const bad: Lead[] = [
   { ...good, score: 80 },
   { ...good, status: 'old' },
@@ -21,7 +21,7 @@ const bad: Lead[] = [
   { ...good, employees: 49 },
 ]
 
-/** Rules of five conditions that all hold, so that nobody gains by stopping early. */
+/** Rules with five conditions that all hold, so that no side gains by stopping early. */
 export async function planConditions(): Promise<Contest[]> {
   return [
     await contest(

@@ -1,25 +1,25 @@
-/** The same work, done by several: the first is ours. Whoever makes a contest has proven before that they agree. */
+/** The same work, done by several sides; the first is ours. The caller has checked that their results are equal. */
 export interface Contest {
   name: string
   sides: Side[]
-  /** So many times as long as ours the second side should take. */
+  /** The target: the time of the second side, divided by ours. */
   aim?: { atLeast: number }
 }
 
 export interface Side {
   name: string
-  /** Does the work so many times. */
+  /** Does the work the given number of times. */
   run(times: number): void | Promise<void>
 }
 
-/** Nanoseconds that each side took for one time, in the order of the sides. */
+/** Nanoseconds of one piece of work, for each side. */
 export type Round = number[]
 
 const burstMs = 10
 
 /**
- * The sides take turns in short bursts: what else the machine does meanwhile then falls on all of them alike, and each
- * meets the caches and the garbage of the others.
+ * The sides take turns in short bursts, so that other load on the machine affects all of them alike, and each runs with
+ * the caches and the garbage of the others.
  */
 export async function runRound({ sides }: Contest, seconds: number): Promise<Round> {
   const racers = await Promise.all(
@@ -35,7 +35,7 @@ export async function runRound({ sides }: Contest, seconds: number): Promise<Rou
   return racers.map(({ ms, done }) => (ms * 1e6) / done)
 }
 
-/** How many times make a burst; also what warms the side up. */
+/** The number of repetitions in a burst. Finding it also warms the side up. */
 async function findBurst(side: Side): Promise<number> {
   let times = 1
   while ((await clock(side, times)) < burstMs) times *= 2
@@ -44,7 +44,7 @@ async function findBurst(side: Side): Promise<number> {
 
 async function clock(side: Side, times: number): Promise<number> {
   const started = performance.now()
-  // Only what is asynchronous by itself pays for it.
+  // Only an asynchronous side pays for `await`.
   const work = side.run(times)
   if (work !== undefined) await work
   return performance.now() - started

@@ -9,7 +9,7 @@ const texts = {
   '5 placeholders, 4 of them on paths':
     'Dear {{name}}, your deal {{deal.title}} of {{deal.amount}} EUR ({{deal.stage}}) is looked after by {{owner.name}}.',
 }
-/** A task, a mail and a call, as rules have them. */
+/** The texts of a task, a mail and a call, as in real rules. */
 const ofRule = [
   'Call {{name}}',
   '{{company}} has a score of {{score}}; looked after by {{owner.name}}',
@@ -45,7 +45,7 @@ export async function planPlaceholders(): Promise<Contest[]> {
   const template = compileMailTemplate({ html: mail })
   const render = (data: object) => (template.render(data, {}) as { html: string }).html
   const { name, sides } = await prove('HTML mail, 6 placeholders, escaped', render, Handlebars.compile(mail))
-  // What it shows is escaping, mostly.
+  // It mostly measures escaping.
   return [...contests, { name, sides }]
 }
 

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 
-/** @throws Error that shows the first input on which the two do not agree: what differs cannot be compared */
+/** @throws Error with the first input for which the two results differ, since only equal work can be compared */
 export async function proveEqual<Input>(
   name: string,
   inputs: readonly Input[],

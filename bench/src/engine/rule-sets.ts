@@ -4,7 +4,7 @@ import { proveEqual } from './prove-equal.js'
 
 const sizes = [10, 1_000, 100_000]
 
-/** Sets of rules of which one matches: each wants the same status and a customer of its own. */
+/** Sets of rules of which one matches: all require the same status, and each its own customer. */
 export async function planRuleSets(): Promise<Contest[]> {
   const contests: Contest[] = []
   for (const size of sizes) contests.push(...(await planRuleSet(size)))

@@ -15,7 +15,7 @@ import { startYardstick } from '../yardsticks/start-yardstick.js'
 import { listAims } from './aims.js'
 import { type EventScenario, eventData, eventType, scenarios } from './scenarios.js'
 
-/** What all measurements of one run share. */
+/** The shared state of all measurements of one run. */
 interface Stage {
   product: Product
   database: Database
@@ -25,7 +25,7 @@ interface Stage {
   workspaces: Map<Rule[], Workspace>
 }
 
-/** From a caller's request until the rules have run, beside servers that do less. */
+/** From a caller's request until the rules have run, compared with servers that do less. */
 export function planEvents(options: Options): Plan {
   const measurements = chooseMeasurements(scenarios, options.only)
   return {
@@ -71,12 +71,12 @@ async function measureEvents(
 ): Promise<Figures> {
   const { mode, server: name, rules, batch: eventsPerRequest = 1 } = scenario
   const server = servers[name]
-  // Where the worker only looks on, what it does by itself meanwhile is still part of the price of the product.
+  // The CPU time of an idle worker counts, too: it is part of the cost of the product.
   const workers = name === 'product' ? product.workers.slice(0, 1) : []
   const all = pidsOf(product, [server], workers)
   const pids = name === 'product' ? all : withoutRedis(all)
   const order = { ...orderOf(scenario, server, workspaces.get(rules) as Workspace), connections }
-  // Each begins with small tables, and with nothing left for Postgres to write out in its time.
+  // Each begins with small tables, and without dirty pages that Postgres would write meanwhile.
   const clear = () => clearTraces(database, redis, 'yardstick_events')
   await clear()
   const options = { order, pids, seconds, eventsPerRequest }

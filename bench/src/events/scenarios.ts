@@ -1,17 +1,17 @@
 import type { Scenario } from '../measurements.js'
 import type { Clause, Rule } from '../workspace.js'
 
-/** What is asked of whom. */
+/** A kind of request, and the server that gets it. */
 export interface EventScenario extends Scenario {
-  /** The product, or what it is measured against (src/yardsticks). */
+  /** The product, or a yardstick to compare it with (src/yardsticks). */
   server: 'product' | 'inline' | 'bare'
   /**
-   * sync: each caller waits for the outcome. backlog: callers wait for the 202 while the worker stands still, and then it
-   * runs what has come in. accept: the same, and what has come in is thrown away.
+   * sync: each caller waits for the outcome. backlog: callers wait for the 202 while the worker is paused, and then it
+   * runs the backlog. accept: the same, but the backlog is removed.
    */
   mode: 'sync' | 'backlog' | 'accept'
   rules: Rule[]
-  /** Posted at once, to the route for batches. */
+  /** Number of events in a request to the batch route. */
   batch?: number
 }
 
@@ -26,7 +26,7 @@ export const eventData = {
   company: { name: 'Analytical Engines', employees: 120 },
 }
 
-/** All of them are true of `eventData`. */
+/** All of them hold for `eventData`. */
 const conditions: Clause[] = [
   { field: 'status', operator: 'equals', value: 'new' },
   { field: 'source', operator: 'in', value: ['web', 'referral'] },
@@ -36,7 +36,7 @@ const conditions: Clause[] = [
 ]
 
 const createTask = { type: 'CREATE_TASK', config: { title: 'Call {{name}}' } }
-/** A rule needs an action, and every action does something: this one is always skipped, so what is left is the rules' own cost. */
+/** A rule needs an action. This one is always skipped, so only the cost of the rules is measured. */
 const skippedTask = { ...createTask, when: { field: 'score', operator: 'less_than', value: 0 } }
 
 const matching = makeRules(10, (name) => ({ name, trigger: eventType, conditions, actions: [skippedTask] }))
@@ -44,14 +44,14 @@ const matching = makeRules(10, (name) => ({ name, trigger: eventType, conditions
 export const oneOfTenMatches = makeRules(10, (name, index) => ({
   name,
   trigger: eventType,
-  // The last clause decides, so that no rule is left early.
+  // The last clause decides, so that every clause is evaluated.
   conditions: index === 0 ? conditions : [...conditions.slice(0, -1), scoreAbove(95 + index)],
   actions: [createTask],
 }))
 
 const usual = '10 rules, 1 matches, 1 task'
 
-/** Whoever is measured against another stands next to it, so that both meet the same weather. */
+/** Scenarios that are compared are neighbours, so that both run under the same conditions. */
 export const scenarios: EventScenario[] = [
   { name: '10 matching rules', connections: [128], server: 'product', mode: 'sync', rules: matching },
   { name: 'inline: 10 matching rules', connections: [128], server: 'inline', mode: 'sync', rules: matching },

@@ -26,14 +26,14 @@ const quietCount = 50
 const warmUpMs = 1_000
 const path = '/api/automation-rules/trigger/LEAD_CREATED'
 
-/** Both in turn, in the same run: what else the machine does meanwhile falls on both. */
+/** Both in turn, in the same run, so that other load on the machine affects both. */
 const scenarios = [
   { name: 'first come', isFair: false, connections: [32] },
   { name: 'fair share', isFair: true, connections: [32] },
 ]
 type Scenario = (typeof scenarios)[number]
 
-/** What a flood of one workspace does to the waits of others, with fair shares and without. */
+/** How a flood of one workspace changes the waits of others, with and without fair shares. */
 export function planFairness(options: Options): Plan {
   const measurements = chooseMeasurements(scenarios, options.only)
   return {
@@ -92,13 +92,13 @@ async function measureFlood(
     await delay(seconds * 1_000)
     const alone = quantilesOf(callers.take())
     await callers.stop()
-    // A backlog that is there at once: how fast it grows is a matter of the API.
+    // The backlog is there at once, since its growth would depend on the API.
     worker.kill('SIGSTOP')
     const acceptedFrom = performance.now()
     let accepted = 0
     while (accepted < floodSize) accepted += (await load.run(1)).requests
     const acceptedSeconds = (performance.now() - acceptedFrom) / 1_000
-    // Or it is left to chance (autovacuum) whether Postgres plans for the tables that were just emptied.
+    // Otherwise the plans depend on chance: autovacuum may have analysed the tables while they were empty.
     await database.system.$executeRaw(Prisma.sql`ANALYZE`)
     callers = startQuietCallers(api.baseUrl, quiet, path)
     const cpuBefore = readCpuMicros(pids)

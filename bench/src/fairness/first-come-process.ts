@@ -1,7 +1,7 @@
 import { Queue } from 'bullmq'
 
-// Loaded into API and worker by `--import`: the belt as it would be without places, first come, first served. The product
-// has no such setting.
+// Loaded into API and worker by `--import`: the queue without priorities, first come, first served. The product has no
+// such setting.
 const { add } = Queue.prototype
 Queue.prototype.add = function (name, data, options) {
   if (options) delete options.priority

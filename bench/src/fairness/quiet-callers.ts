@@ -3,17 +3,17 @@ import { Pool } from 'undici'
 import type { Workspace } from '../workspace.js'
 
 export interface QuietCallers {
-  /** The waits (ms) of what was answered since this was asked last. */
+  /** The waits (ms) of the responses since the last call. */
   take(): number[]
-  /** Waits for the answers that are still to come. */
+  /** Waits for the outstanding responses. */
   stop(): Promise<void>
 }
 
 const everyMs = 1_000
 
 /**
- * Workspaces of which each posts one event a second and waits for its outcome. They keep their pace whether or not they are
- * answered, so a slow answer does not spare the product the next request.
+ * Workspaces that each post one event a second and wait for its outcome. They keep this rate with or without responses, so a
+ * slow response does not delay the next request.
  */
 export function startQuietCallers(origin: string, workspaces: Workspace[], path: string): QuietCallers {
   const pool = new Pool(origin, { connections: 2 * workspaces.length, pipelining: 1 })
@@ -59,7 +59,7 @@ export function startQuietCallers(origin: string, workspaces: Workspace[], path:
       headers: { ...headers, prefer: 'wait=30' },
       body,
     })
-    // 202: not even within the half minute.
+    // 202: no outcome within half a minute.
     if (answer.statusCode !== 200 && answer.statusCode !== 202)
       throw new Error(`Answered ${answer.statusCode}: ${await answer.body.text()}`)
     await answer.body.dump()

@@ -1,7 +1,7 @@
 import type { PerPart } from '../cpu-time.js'
 import { alignColumns, median } from '../report.js'
 
-/** Of how long (ms) callers waited. */
+/** Percentiles of the callers' waits (ms). */
 export interface Quantiles {
   count: number
   p50Ms: number
@@ -12,12 +12,12 @@ export interface Quantiles {
 /** One flood. */
 export interface FairnessFigures {
   scenario: string
-  /** Events. */
+  /** Number of events. */
   flood: number
   acceptedPerSecond: number
-  /** From when the worker takes up the flood until its last event is done. */
+  /** From the start of the flood in the worker until its last event is done. */
   donePerSecond: number
-  /** Quiet workspaces before the flood, and until it is done. */
+  /** The waits of quiet workspaces before and during the flood. */
   alone: Quantiles
   flooded: Quantiles
   cpuMicrosPerEvent: PerPart
@@ -29,7 +29,7 @@ export function quantilesOf(waitsMs: number[]): Quantiles {
   return { count: sorted.length, p50Ms: quantile(0.5), p95Ms: quantile(0.95), maxMs: quantile(1) }
 }
 
-/** A line for each flood, and what the product holds itself to, by the medians of the rounds. */
+/** A line for each flood, and the targets, by the medians of the rounds. */
 export function formatFairness(results: FairnessFigures[]): string {
   const head = [
     'flood',

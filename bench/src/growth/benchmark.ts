@@ -9,7 +9,7 @@ import { measureHistories } from './history.js'
 import { type Cache, done, measureRules } from './rules.js'
 import { type GrowthScenario, listScenarios, tell } from './scenarios.js'
 
-/** What becomes of the pace when rules and history grow. */
+/** How throughput changes with the number of rules and the length of the history. */
 export function planGrowth(options: Options): Plan {
   const measurements = chooseMeasurements(listScenarios(options.isLarge), options.only)
   const about = (grows: GrowthScenario['grows']) =>
@@ -39,7 +39,7 @@ function aimsOfRules([first, ...others]: Result[]): Aim[] {
   }))
 }
 
-/** How much longer the same takes with a past than without: the measurements without one come first. */
+/** The ratio of the times with and without a history. Measurements without one come first. */
 function aimsOfHistories(results: Result[]): Aim[] {
   const paces = ({ rounds }: Result) => rounds.map(({ acceptedPerSecond }: Figures) => acceptedPerSecond)
   const asked = ({ scenario }: Result) => scenario.split(', history')[0]

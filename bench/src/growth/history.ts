@@ -14,13 +14,13 @@ import { createWorkspace, type Workspace } from '../workspace.js'
 import { insertHistory } from './insert-history.js'
 import { type GrowthScenario, tell } from './scenarios.js'
 
-/** A product with a past: each has a database of its own on the same servers. */
+/** A product with a history. Each has its own database on the same servers. */
 interface Past {
   product: Product
   workspace: Workspace
 }
 
-/** The same requests to products with histories of different lengths, in turn. */
+/** The same requests, in turn to products with histories of different lengths. */
 export function measureHistories(
   servers: Product,
   measurements: Measurement<GrowthScenario>[],
@@ -34,7 +34,7 @@ export function measureHistories(
   })
 }
 
-/** One within the other, so that all of them are stopped whatever happens. */
+/** Nested, so that all of them are stopped whatever happens. */
 async function openPasts<Outcome>(
   servers: Product,
   [size, ...others]: number[],
@@ -82,7 +82,7 @@ async function measureHistory(
   return { ...figures, donePerSecond: figures.acceptedPerSecond }
 }
 
-/** Who has no past shall not get one from being measured. */
+/** The measurement must not create a history in the product without one. */
 async function forgetAll({ databaseUrl, redisUrl }: Product): Promise<void> {
   const database = openDatabase(databaseUrl, 1)
   const redis = new Redis(redisUrl)

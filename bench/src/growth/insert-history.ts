@@ -5,8 +5,8 @@ const days = 30
 const failedEvery = 50
 
 /**
- * Makes a past for a workspace, by SQL: events of the last month of which each has run its first rule, and counters that
- * agree with them. Answers how long (seconds) it took.
+ * Inserts a history of a workspace by SQL: events of the last month, each with an execution of the first rule, and the
+ * matching counters. Returns how long (seconds) it took.
  */
 export async function insertHistory(
   databaseUrl: string,
@@ -22,7 +22,7 @@ export async function insertHistory(
       await client.query(statement, [workspaceId, first, last, executions])
     }
     await client.query(countersStatement, [workspaceId])
-    // As autovacuum does it sooner or later.
+    // Autovacuum would do the same later.
     await client.query('VACUUM ANALYZE events, executions, rule_counters')
   } finally {
     await client.end()
@@ -30,7 +30,7 @@ export async function insertHistory(
   return (performance.now() - startedAt) / 1_000
 }
 
-/** In the order of time, and ids that begin with their time, as the product makes them. */
+/** In order of time, with ids that begin with their time, as in the product. */
 const idOf = (variant: string) =>
   `(time || '-${variant}' || substr(digest, 1, 3) || '-8' || substr(digest, 4, 3) || '-' || substr(digest, 7, 12))::uuid`
 

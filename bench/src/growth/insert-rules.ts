@@ -1,13 +1,13 @@
 import { eventTypes } from '@automation/engine'
 import pg from 'pg'
 
-/** Of the catalogue; the first is the one that is triggered. */
+/** Types of the catalogue. The events have the first one. */
 export const types = eventTypes.slice(0, 20)
 
-/** Matched by the first of the inserted rules alone. */
+/** Only the first of the inserted rules matches it. */
 export const growthData = { name: 'Ada Lovelace', segment: 'segment 1', status: 'new', score: 95 }
 
-/** Many rules, by SQL: a workspace may make 1,000 through the API. Rules of a type differ in the segment that they are for. */
+/** Inserts many rules by SQL, since the API allows 1,000 in a workspace. Rules of a type differ in their segment. */
 export async function insertRules(databaseUrl: string, workspaceId: string, count: number): Promise<void> {
   const client = new pg.Client({ connectionString: databaseUrl })
   await client.connect()

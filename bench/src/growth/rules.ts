@@ -15,16 +15,16 @@ import { createWorkspace, type Workspace } from '../workspace.js'
 import { growthData, insertRules, types } from './insert-rules.js'
 import type { GrowthScenario } from './scenarios.js'
 
-/** What a worker needs to know all of a workspace's rules. */
+/** The cost of loading all rules of a workspace into a worker. */
 export interface Cache {
   rules: number
-  /** From the first event of each type until the last one is done. */
+  /** The time from the first event until one event of each type is done. */
   ms: number
-  /** By how much the worker has grown. */
+  /** The growth of the worker's memory. */
   mebibytes: number
 }
 
-/** The same event among more and more rules, of which always one matches. */
+/** The same event with more and more rules, of which always one matches. */
 export async function measureRules(
   product: Product,
   measurements: Measurement<GrowthScenario>[],
@@ -91,7 +91,7 @@ async function post(baseUrl: string, headers: Record<string, string>, type: stri
   await answer.arrayBuffer()
 }
 
-/** Resident, in MiB; 0 where the system does not tell. */
+/** Resident memory in MiB, or 0 if the system does not report it. */
 async function readMemory(pid: number): Promise<number> {
   const status = await readFile(`/proc/${pid}/status`, 'utf8').catch(() => '')
   return Number(/^VmRSS:\s+(\d+) kB$/m.exec(status)?.[1] ?? 0) / 1_024

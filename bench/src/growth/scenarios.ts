@@ -1,11 +1,11 @@
 import type { Scenario } from '../measurements.js'
 
-/** What grows, and what is asked of it. */
+/** What grows, and the request that is measured. */
 export interface GrowthScenario extends Scenario {
   grows: 'rules' | 'history'
-  /** How many there are. */
+  /** Its size. */
   size: number
-  /** The path that is read; undefined where an event is posted. */
+  /** The path that is read, or undefined for a posted event. */
   reads?: string
 }
 
@@ -17,7 +17,7 @@ const asked: { name: string; reads?: string; connections: number[] }[] = [
   { name: 'attention', reads: '/api/automation-rules/attention', connections: [4] },
 ]
 
-/** @param isLarge a history of ten million, too: filling it takes minutes, and some gigabytes */
+/** @param isLarge adds a history of ten million events, which takes minutes and some gigabytes */
 export function listScenarios(isLarge: boolean): GrowthScenario[] {
   const histories = isLarge ? [0, 1_000_000, 10_000_000] : [0, 1_000_000]
   return [

@@ -15,7 +15,7 @@ import { formatRatios, listAims } from './ratios.js'
 import { type IngestScenario, scenarios } from './scenarios.js'
 import { createSender, deliverNew, replayOne, type Sender } from './sender.js'
 
-/** What all measurements of one run share. */
+/** The shared state of all measurements of one run. */
 interface Stage {
   database: Database
   redis: Redis
@@ -24,11 +24,11 @@ interface Stage {
   sender: Sender
 }
 
-/** From a provider's delivery until it is accepted, beside a plain service that does the same. */
+/** From a provider's delivery until it is accepted, compared with a plain service that does the same. */
 export function planIngest(options: Options): Plan {
   const measurements = chooseMeasurements(scenarios, options.only)
   return {
-    // As many as the yardstick has. The measurement that wants one starts its own.
+    // None, as in the yardstick. The measurement that needs a worker starts it.
     workers: 0,
     async run(product) {
       const results = await runIngest(product, measurements, options)

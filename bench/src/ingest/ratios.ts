@@ -2,7 +2,7 @@ import { type Aim, medianRatio } from '../aims.js'
 import type { Figures } from '../measure.js'
 import { alignColumns, type Result, sumCpu } from '../report.js'
 
-/** The product by the yardstick; empty where not both were measured. */
+/** The product divided by the yardstick; empty unless both were measured. */
 export function formatRatios(results: Result[]): string {
   const rows = results
     .filter(({ scenario }) => scenario.startsWith('product'))
@@ -22,7 +22,7 @@ function formatRow(ours: Result, plain: Result): string[] {
   return [ours.scenario, `${ours.connections}`, ...ratios.map((ratio) => ratio.toFixed(2))]
 }
 
-/** Like for like: neither has anyone who runs the events. */
+/** A fair comparison: neither runs the events. */
 export function listAims(results: Result[]): Aim[] {
   const find = (name: string) =>
     results.find(({ scenario, connections }) => scenario === name && connections === 64)

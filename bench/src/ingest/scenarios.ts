@@ -1,10 +1,10 @@
 import type { Scenario } from '../measurements.js'
 import type { Rule } from '../workspace.js'
 
-/** Who receives which deliveries. */
+/** The deliveries, and the server that gets them. */
 export interface IngestScenario extends Scenario {
   receiver: 'yardstick' | 'product'
-  /** The same delivery again and again; otherwise each is a new one. */
+  /** Repeats the same delivery; otherwise each delivery is new. */
   isReplay: boolean
   /** Whether a worker runs the events meanwhile. */
   hasWorker: boolean
@@ -19,10 +19,10 @@ export const scenarios: IngestScenario[] = [
 
 export const provider = 'bench'
 
-/** 512 bytes, and no `type` of the catalogue: so each webhook is one event. */
+/** 512 bytes without a `type` of the catalogue, so that each webhook is one event. */
 export const body = fillUp(512, { kind: 'order.paid', order: { id: 1001, total: 129.9, currency: 'EUR' } })
 
-/** The usual case: one rule matches and makes a task. */
+/** The usual case: one rule matches and creates a task. */
 export const rules: Rule[] = [
   {
     name: 'Rule 1',
@@ -32,7 +32,7 @@ export const rules: Rule[] = [
   },
 ]
 
-/** One right after the other, so that both meet the same weather. */
+/** Neighbours, so that both run under the same conditions. */
 function pair(suffix: string, both: { isReplay: boolean; connections: number[] }): IngestScenario[] {
   return (['yardstick', 'product'] as const).map((receiver) => ({
     name: receiver + suffix,

@@ -7,7 +7,7 @@ import { actor, createWorkspace } from '../workspace.js'
 import { body, provider, rules } from './scenarios.js'
 import { signDelivery } from './sign-delivery.js'
 
-/** Who delivers webhooks, to the product and to the yardstick alike. */
+/** A sender of webhooks, to the product or the yardstick. */
 export interface Sender {
   path: string
   headers: Record<string, string>
@@ -19,7 +19,7 @@ type Delivery = Pick<
   'origins' | 'path' | 'headers' | 'payload' | 'expectedStatus' | 'signingSecret'
 >
 
-/** A provider of a workspace of its own, with a secret that the product knows. */
+/** A provider with its own workspace and a signing secret of the product. */
 export async function createSender(database: Database, product: Product): Promise<Sender> {
   const { id: workspaceId } = await createWorkspace(database, product, { name: 'Ingestion', rules })
   const administrator = { database, workspaceId, actor }
@@ -32,12 +32,12 @@ export async function createSender(database: Database, product: Product): Promis
   }
 }
 
-/** Deliveries of which each is a new one. */
+/** Requests for deliveries that are all new. */
 export function deliverNew(origin: string, { path, headers, secret }: Sender): Delivery {
   return { origins: [origin], path, headers, payload: body, signingSecret: secret, expectedStatus: 202 }
 }
 
-/** Makes one delivery, and goes on with its replays. */
+/** Makes one delivery, and returns the request for its replays. */
 export async function replayOne(origin: string, { path, headers, secret }: Sender): Promise<Delivery> {
   const signed = { ...headers, ...signDelivery(readSigningKey(secret), body) }
   const response = await fetch(origin + path, { method: 'POST', headers: signed, body })

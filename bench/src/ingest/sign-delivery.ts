@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { signWebhook } from '@automation/webhooks'
 
-/** The headers of a webhook that was never sent before. Ids are random, as most providers' are. */
+/** The headers of a new webhook. Ids are random, as with most providers. */
 export function signDelivery(key: Buffer, body: string): Record<string, string> {
   const id = randomUUID()
   const timestamp = `${Math.floor(Date.now() / 1_000)}`

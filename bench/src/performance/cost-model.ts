@@ -2,15 +2,15 @@ import { sumCpu, whole } from '../report.js'
 import type { Performance } from './performance.js'
 import { resultsOf } from './results-of.js'
 
-/** Nothing is planned to be busier than that: above it, waits grow faster than the pace. */
+/** The maximum planned utilization: above it, waits grow faster than throughput. */
 const busyShare = 0.7
 const microsPerCore = 1_000_000 * busyShare
 const workerCounts = [1, 10, 100, 1_000]
 const modelled = ['10 rules, 1 matches, 1 task', 'async']
 
 /**
- * What so many busy workers need around them, from what an event has cost in each part: API, worker and Redis have one core
- * a process, Postgres has as many as its machine.
+ * Computes from the cost of an event in each part what a number of busy workers needs. A process of API, worker or Redis has
+ * one core, Postgres has all cores of its machine.
  */
 export function modelCosts(performance: Performance): { head: string[]; rows: string[][] } {
   const head = [

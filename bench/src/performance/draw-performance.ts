@@ -12,7 +12,7 @@ const barHeight = 13
 const left = 16
 const zeroX = left + labelWidth
 
-/** Light and dark; the order of the parts is that in which an event meets them. */
+/** Light and dark colours. An event passes through the parts in this order. */
 const colors: Record<Part, [light: string, dark: string]> = {
   api: ['#2a78d6', '#3987e5'],
   worker: ['#1baf7a', '#199e70'],
@@ -32,9 +32,9 @@ const style = `
   text { font: 12.5px system-ui, sans-serif } .title { font-size: 15px; font-weight: 600 }
   .number { font-variant-numeric: tabular-nums }`
 
-/** The run as a picture: what an event costs in each process, and how far each aim is reached. */
+/** Draws the results: the cost of an event in each process, and how far each target is reached. */
 export function drawPerformance(performance: Performance): string {
-  // One connection shares nothing: its bars would be ten times as long as all others.
+  // With one connection no batches form: its bars would be ten times as long as all others.
   const costs = (['events', 'growth', 'scale'] as const)
     .flatMap((name) => resultsOf(performance, name))
     .filter(({ connections, scenario }) => connections > 4 && !scenario.startsWith('trigger'))
@@ -63,7 +63,7 @@ function drawCosts(results: Result[], top: number): string {
     let x = zeroX
     const bars = costsOf(result).map(({ part, micros }) => {
       const length = (micros / longest) * barWidth
-      // A gap, so that neighbours can be told apart whoever looks at them.
+      // The gap separates neighbours also for readers who cannot distinguish their colours.
       const bar = `<rect class="${part}" x="${x.toFixed(1)}" y="${y}" width="${Math.max(0, length - 1.5).toFixed(1)}" height="${barHeight}" rx="1.5"><title>${partNames[part]}: ${whole(micros)} µs</title></rect>`
       x += length
       return length < 1 ? '' : bar
@@ -74,7 +74,7 @@ function drawCosts(results: Result[], top: number): string {
   return [text(left, top, 'CPU an event', 'ink title'), ...legend, ...rows].join('\n')
 }
 
-/** How often an aim is reached, from a quarter to sixteen times, each doubling as wide: right of the line is met. */
+/** The ratio of result and target on a logarithmic scale from a quarter to 16. Right of the line, the target is met. */
 function drawAims(aims: Aim[], top: number): string {
   const lowest = -2
   const highest = 4
@@ -92,8 +92,8 @@ function drawAims(aims: Aim[], top: number): string {
     const { reached, atLeast, atMost = Number.NaN } = aim
     const [from, to] = [placeOf(1), placeOf(atLeast === undefined ? atMost / reached : reached / atLeast)]
     const bar = `<rect class="${isMet(aim) ? 'met' : 'missed'}" x="${Math.min(from, to).toFixed(1)}" y="${y}" width="${Math.max(2, Math.abs(to - from)).toFixed(1)}" height="${barHeight}" rx="1.5"/>`
-    const told = `${tellReached(aim)} (${tellWanted(aim)})`
-    return `${text(left, y + 11, aim.title, 'ink')}${bar}${text(width - left, y + 11, told, 'soft number', 'end')}`
+    const label = `${tellReached(aim)} (${tellWanted(aim)})`
+    return `${text(left, y + 11, aim.title, 'ink')}${bar}${text(width - left, y + 11, label, 'soft number', 'end')}`
   })
   return [text(left, top, 'Aims, times reached', 'ink title'), ...scale, ...rows].join('\n')
 }

@@ -1,11 +1,11 @@
 import type { Aim } from '../aims.js'
 import type { BenchmarkName } from '../options.js'
 
-/** A run as `--json` writes it. */
+/** The results as `--json` writes them. */
 export interface Performance {
   node: string
   machine: string
-  /** When it began. */
+  /** The time of the start. */
   at: string
   seconds: number
   rounds: number

@@ -3,7 +3,7 @@ import type { BenchmarkName } from '../options.js'
 import type { Result } from '../report.js'
 import type { Performance } from './performance.js'
 
-/** The lines of a benchmark that are measurements of events; others have no connections. */
+/** The results of a benchmark that measure events. Other results have no connections. */
 export function resultsOf({ benchmarks }: Performance, name: BenchmarkName): Result[] {
   return (benchmarks[name]?.results ?? []).filter((result): result is Result => 'connections' in result)
 }
@@ -15,7 +15,7 @@ export const partNames: Record<Part, string> = {
   postgres: 'Postgres',
 }
 
-/** What an event has cost in each part that was there. */
+/** The cost of an event in each running part. */
 export function costsOf({ cpuMicrosPerEvent }: Result): { part: Part; micros: number }[] {
   return parts.flatMap((part) => {
     const micros = cpuMicrosPerEvent[part]

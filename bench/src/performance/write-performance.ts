@@ -7,7 +7,7 @@ import { writeTables } from './write-tables.js'
 const begin = '<!-- figures: made by npm run bench, not by hand -->'
 const end = '<!-- end of figures -->'
 
-/** Writes the run as a picture and as tables, where asked to. */
+/** Writes the results as a picture and as tables, if the options ask for them. */
 export async function writePerformance(
   { svg, markdown }: Pick<Options, 'svg' | 'markdown'>,
   performance: Performance,

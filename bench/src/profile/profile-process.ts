@@ -3,7 +3,7 @@ import { Session } from 'node:inspector'
 import { basename, resolve } from 'node:path'
 
 // Loaded into API and worker by `--import`, since Node 20 takes no `--cpu-prof` from NODE_OPTIONS. Within a process the
-// inspector answers at once, so the profile is whole when `exit` returns.
+// inspector responds synchronously, so the profile is complete when `exit` returns.
 const directory = process.env.PROFILE_DIR ?? '.'
 const app = basename(resolve(process.argv[1] ?? 'process', '../../..'))
 

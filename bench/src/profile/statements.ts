@@ -3,7 +3,7 @@ import type { Product } from '@automation/launcher'
 import pg from 'pg'
 import { alignColumns, whole } from '../report.js'
 
-/** Has Postgres count what each statement costs, which it does only from its start on. */
+/** Makes Postgres measure the cost of each statement, which it can do only from its start on. */
 export async function countStatements(product: Product): Promise<void> {
   await query(product.databaseUrl, `ALTER SYSTEM SET shared_preload_libraries = 'pg_stat_statements'`)
   await product.postgres?.stop()
@@ -11,7 +11,7 @@ export async function countStatements(product: Product): Promise<void> {
   await query(product.databaseUrl, 'CREATE EXTENSION pg_stat_statements')
 }
 
-/** Writes which statements had most of Postgres's time, planning and running. */
+/** Writes the statements that took most of Postgres' time, for planning and running. */
 export async function writeStatements({ databaseUrl }: Product, file: string): Promise<void> {
   const rows = await query<Statement>(
     databaseUrl,

@@ -7,7 +7,7 @@ interface Profile {
   timeDeltas: number[]
 }
 
-/** Writes, beside each CPU profile, where its process spent its time: by package, and the functions that had most. */
+/** Writes a summary of each CPU profile beside it: the time of each package, and the slowest functions. */
 export async function summarizeProfiles(directory: string): Promise<void> {
   for (const name of await readdir(directory)) {
     if (!name.endsWith('.cpuprofile')) continue
@@ -16,7 +16,7 @@ export async function summarizeProfiles(directory: string): Promise<void> {
   }
 }
 
-/** Shares are of the time in which the process did anything at all. */
+/** Shares of the time in which the process was not idle. */
 function summarize({ nodes, samples, timeDeltas }: Profile): string {
   const frames = new Map(nodes.map(({ id, callFrame }) => [id, callFrame]))
   const places = new Map<string, number>()

@@ -15,15 +15,15 @@ import { aimsOf, formatRetention, type RetentionFigures, type Stretch, waitsOf }
 interface Stage {
   database: Database
   redis: Redis
-  /** Waits as long as it takes. */
+  /** A connection without timeouts. */
   postgres: pg.Client
   product: Product
   callers: Workspace[]
 }
 
-/** With ten executions each: a million. */
+/** With ten executions each, a million executions. */
 const oldEvents = 100_000
-/** Each posts an event a second and waits for its outcome. */
+/** Each caller posts an event a second and waits for its outcome. */
 const callerCount = 50
 const warmUpMs = 2_000
 const pollMs = 250
@@ -35,7 +35,7 @@ const now = {
   NODE_OPTIONS: `--import=${new URL('./soon-process.js', import.meta.url)}`,
 }
 
-/** What the removal of a day of a million executions costs, and how long others wait meanwhile. */
+/** The cost of removing a day with a million executions, and the waits of callers meanwhile. */
 export function planRetention(options: Options): ProductPlan {
   return {
     workers: 0,
@@ -79,12 +79,12 @@ async function measureRound(stage: Stage): Promise<RetentionFigures> {
   await postgres.query('VACUUM ANALYZE events, executions')
   const after = readCpuMicros(server)
   const vacuumMicros = (after.postgres ?? 0) - (before.postgres ?? 0)
-  // For as long, since the longest of more waits is longer.
+  // For the same time, since the maximum of more waits is longer.
   const alone = await measureStretch(stage, never, () => delay(removing.seconds * 1_000))
   return { executions: 10 * oldEvents, alone, removing, vacuumMicros }
 }
 
-/** How the callers fare while something goes on. */
+/** The waits of the callers during some work. */
 async function measureStretch(
   { database, product, callers }: Stage,
   env: Record<string, string>,

@@ -4,9 +4,9 @@ const eventsAtOnce = 2_000
 const dayMs = 24 * 60 * 60 * 1_000
 
 /**
- * A day of history that is as old as said: events, each with the executions of ten rules.
+ * Inserts a day of history of a given age: events, each with the executions of ten rules.
  *
- * @returns the lowest id after it
+ * @returns the lowest id after that day
  */
 export async function fillHistory(
   database: Database,

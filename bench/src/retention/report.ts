@@ -1,7 +1,7 @@
 import type { Aim } from '../aims.js'
 import { alignColumns, median, whole } from '../report.js'
 
-/** How long (ms) callers waited. */
+/** The waits (ms) of callers. */
 export interface Waits {
   count: number
   p50Ms: number
@@ -10,7 +10,7 @@ export interface Waits {
   maxMs: number
 }
 
-/** What went on between two moments. */
+/** What happened between two moments. */
 export interface Stretch {
   seconds: number
   waits: Waits
@@ -22,10 +22,10 @@ export interface Stretch {
 /** One removal. */
 export interface RetentionFigures {
   executions: number
-  /** The same callers without it, and while it went on. */
+  /** The same callers without the removal and during it. */
   alone: Stretch
   removing: Stretch
-  /** Postgres's CPU for one VACUUM of both tables after it. */
+  /** CPU time of Postgres for one VACUUM of both tables afterwards. */
   vacuumMicros: number
 }
 
@@ -53,7 +53,7 @@ export function aimsOf(results: RetentionFigures[]): Aim[] {
   ]
 }
 
-/** CPU and log are what the removal takes beyond what the callers take in that time. */
+/** CPU and log of the removal, without the share of the callers in that time. */
 export function formatRetention(results: RetentionFigures[]): string {
   const head = ['', 'seconds', 'calls', 'p50 ms', 'p99 ms', 'p99.9 ms', 'max ms', 'WAL MB/s', 'Postgres CPU']
   const rows = results.flatMap(({ alone, removing }) => [

@@ -19,7 +19,7 @@ interface ScaleScenario extends Scenario {
 
 const callers = 128
 
-/** The same callers on more processes, and as many callers for each of those there are most of. */
+/** The same number of callers on more processes, and then a number in proportion to the processes. */
 const scenarios: ScaleScenario[] = [1, 2].flatMap((apis) =>
   [1, 2, 4].map((workers) => ({
     name: `${count(apis, 'API')}, ${count(workers, 'worker')}`,
@@ -29,7 +29,7 @@ const scenarios: ScaleScenario[] = [1, 2].flatMap((apis) =>
   })),
 )
 
-/** On the same cores more processes are no more capacity, and should be no less. */
+/** On the same cores, more processes do not add capacity, and should not reduce it. */
 export function planScale(options: Options): Plan {
   const measurements = chooseMeasurements(scenarios, options.only)
   return {

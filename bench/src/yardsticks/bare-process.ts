@@ -2,8 +2,8 @@ import { createBatcher, newId, openDatabase } from '@automation/database'
 import jwt from '@fastify/jwt'
 import Fastify from 'fastify'
 
-// What accepting an event is measured against: a bare route that verifies the token and inserts a row, with all that came
-// in the same moment, before it answers. It knows no workspaces, roles, limits or event types, and nothing ever runs.
+// A yardstick for the acceptance of events: a bare route that verifies the token and inserts a row, together with other
+// requests of the same moment, before it responds. It has no workspaces, roles, limits or event types, and runs nothing.
 const { DATABASE_URL = '', JWT_SECRET = '', JWT_ISSUER = '', JWT_AUDIENCE = '' } = process.env
 
 const database = openDatabase(DATABASE_URL, 10)

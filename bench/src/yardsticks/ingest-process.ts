@@ -3,9 +3,9 @@ import Fastify from 'fastify'
 import { Redis } from 'ioredis'
 import pg from 'pg'
 
-// What the product's ingestion is measured against: the plain service that one would write in an afternoon, on the same
-// Postgres and Redis. It is neither slowed down nor tuned, and promises less: a crash between Redis and Postgres loses
-// the event, whose replay is then called a duplicate; and nothing ever runs it.
+// A yardstick for the acceptance of webhooks: a plain service that takes an afternoon to write, on the same Postgres and
+// Redis. It is neither slowed down nor tuned, and promises less: a crash between Redis and Postgres loses the event, and
+// its replay is then refused as a duplicate. It never runs events.
 const { DATABASE_URL, REDIS_URL = '', SIGNING_KEY = '' } = process.env
 const toleranceSeconds = 300
 const rememberSeconds = 86_400

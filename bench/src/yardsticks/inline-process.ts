@@ -13,10 +13,10 @@ import {
 import jwt from '@fastify/jwt'
 import Fastify from 'fastify'
 
-// What a synchronous trigger is measured against: the same engine and the same rows in one process, without queue, Redis
-// or worker. It commits the event, runs the rules, commits what came of them, and answers; requests of the same moment
-// share both commits, as in the product. It promises less: an event whose process dies in between is never run, slow
-// targets would hold up everybody, and there is one process to scale.
+// A yardstick for synchronous triggers: the same engine and the same rows in one process, without queue, Redis or worker.
+// It commits the event, runs the rules, commits their outcomes, and responds. Requests of the same moment share both
+// commits, as in the product. It promises less: an event is never run if its process dies in between, slow targets would
+// delay all callers, and it is a single process.
 const { DATABASE_URL = '', JWT_SECRET = '', JWT_ISSUER = '', JWT_AUDIENCE = '' } = process.env
 const ttlMs = 1_000
 
@@ -164,7 +164,7 @@ const recordOutcome = createBatcher(async (outcomes: { event: Event; runs: Run[]
         })
     }
   }
-  // The product tells beside each event which rules were considered: a set's id, as long as this one.
+  // The product stores with each event which rules were considered, as the id of a set. This id has the same length.
   const events = outcomes.map(({ event, runs }) => ({ id: event.id, rule_set_id: runs[0]?.rule.id }))
   await database.run('inline_outcome', outcomeStatement, [
     JSON.stringify(events),

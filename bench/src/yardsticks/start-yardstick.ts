@@ -10,7 +10,7 @@ const entries = {
 
 export type YardstickName = keyof typeof entries
 
-/** Starts what the product is measured against, on the product's own Postgres and Redis, and with its keys. */
+/** Starts a yardstick on the product's Postgres and Redis, with its keys. */
 export async function startYardstick(
   { databaseUrl, redisUrl, env, apis }: Product,
   name: YardstickName,
@@ -19,7 +19,7 @@ export async function startYardstick(
   const started = await startNode({
     name: `The yardstick "${name}"`,
     entry: entries[name],
-    // Where the product is profiled, its yardsticks are not.
+    // A profile is for the product, not for its yardsticks.
     env: { ...env, NODE_OPTIONS: '', DATABASE_URL: databaseUrl, REDIS_URL: redisUrl, ...own },
     log: `${dirname(apis[0]?.log ?? '')}/yardstick-${name}.log`,
   })
