@@ -91,8 +91,8 @@ export type RuleToCreate = Sharp<generated.RuleToCreate>
 export type RuleToUpdate = Sharp<generated.RuleToUpdate>
 
 /**
- * The API checks the shape of a request before its words. It therefore accepts any text as an event type, and refuses an
- * unknown one with a message of its own. The client's types know the event types.
+ * The schemas of the API accept any text as an event type, and the API refuses an unknown one with a message of its own.
+ * The client's types list the event types.
  */
 type Sharp<Type> = {
   [Key in keyof Type]: Key extends 'trigger' | 'eventType' ? generated.EventType : Type[Key]
@@ -164,7 +164,7 @@ type KeyedOperation = {
     : never
 }[OperationName]
 
-/** The compiler demands the complete list. */
+/** The compiler requires the complete list. */
 const keyed: Record<KeyedOperation, true> = {
   'POST /api/automation-rules': true,
   'POST /api/automation-rules/{id}/clone': true,

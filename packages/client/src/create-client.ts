@@ -37,7 +37,7 @@ export function createClient(options: ClientOptions): Client {
   if (!/^(https?:\/\/|\/|$)/.test(baseUrl)) throw new TypeError(`baseUrl is no URL: ${baseUrl}`)
   const sender = createSender({
     baseUrl: baseUrl.replace(/\/+$/, ''),
-    // Called as a function of nobody: browsers insist on it.
+    // Called without a receiver, which browsers require.
     fetch: options.fetch ?? ((input, init) => fetch(input, init)),
     timeoutMs,
     retries,

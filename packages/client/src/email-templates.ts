@@ -18,7 +18,7 @@ export class EmailTemplates {
     this.#sender = sender
   }
 
-  /** Without their texts, newest first. */
+  /** The templates without their texts, newest first. */
   list(query: TemplateQuery = {}, options?: RequestOptions): Pages<EmailTemplateSummary, EmailTemplatePage> {
     return new Pages(
       (cursor) => this.#sender.ask('GET /api/email-templates', { query: { ...query, ...cursor } }, options),
@@ -34,17 +34,17 @@ export class EmailTemplates {
     return this.#sender.ask('GET /api/email-templates/{id}', { path: { id } }, options)
   }
 
-  /** The next mail is written with it. @param changes any subset of the fields */
+  /** Takes effect from the next mail on. @param changes any subset of the fields */
   update(id: string, changes: EmailTemplateToUpdate, options?: RequestOptions) {
     return this.#sender.ask('PUT /api/email-templates/{id}', { path: { id }, body: changes }, options)
   }
 
-  /** The actions that name it send the built-in mail from then on. */
+  /** From then on, the actions that name the template send the built-in mail. */
   delete(id: string, options?: RequestOptions) {
     return this.#sender.ask('DELETE /api/email-templates/{id}', { path: { id } }, options)
   }
 
-  /** The mail that it makes of an event; nothing is sent. */
+  /** Renders the mail for an event, without sending it. */
   preview(id: string, mail: MailToPreview = {}, options?: RequestOptions) {
     const again = { ...options, isRepeatable: true }
     return this.#sender.ask('POST /api/email-templates/{id}/preview', { path: { id }, body: mail }, again)

@@ -1,4 +1,4 @@
-/** Not randomUUID: browsers have that on https alone. */
+/** Not randomUUID: browsers have it on https only. */
 export function newIdempotencyKey(): string {
   const bytes = crypto.getRandomValues(new Uint8Array(16))
   return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('')

@@ -2,26 +2,26 @@ import type { OperationName, Operations } from './api.js'
 
 export type { OperationName }
 
-/** What an operation takes. */
+/** The inputs of an operation. */
 export type Inputs<Name extends OperationName> = {
   [Input in Exclude<keyof Operations[Name], 'answers'>]: Operations[Name][Input] | undefined
 }
 
 type Answers<Name extends OperationName> = Operations[Name]['answers']
 
-/** By its status it is known which body it has. */
+/** A response. Its status determines the type of its body. */
 export type AnswerOf<Name extends OperationName> = {
   [Status in keyof Answers<Name>]: { status: Status; headers: Headers; body: Answers<Name>[Status] }
 }[keyof Answers<Name>]
 
-/** The same when nobody knows any more which operation it is. */
+/** The same without the type of the operation. */
 export interface LooseInputs {
   path?: Record<string, string> | undefined
   query?: Record<string, unknown> | undefined
   body?: unknown
 }
 
-/** Path and query. @throws TypeError where a part of the path is missing */
+/** Builds path and query. @throws TypeError if a part of the path is missing */
 export function writeUrl(path: string, inputs: LooseInputs): string {
   return fillPath(path, inputs.path) + writeQuery(inputs.query)
 }
@@ -29,7 +29,7 @@ export function writeUrl(path: string, inputs: LooseInputs): string {
 function fillPath(path: string, values: Record<string, string> = {}): string {
   return path.replace(/\{(\w+)\}/g, (_, name: string) => {
     const value = values[name]
-    // They would lead to another operation.
+    // These parts would lead to another operation.
     if (!value || /^\.{1,2}$/.test(value)) throw new TypeError(`No ${name} for ${path}: '${value}'`)
     return encodeURIComponent(value)
   })

@@ -1,19 +1,18 @@
 /**
- * A list of the API. Awaited it is a page, as the API answers it; iterated over it is every item, page by page, each
- * asked for when the one before is used up.
+ * A list of the API. `await` gives its first page. Iteration gives every item and reads each page when it is needed.
  */
 export class Pages<Item, Page extends object> implements Promise<Page>, AsyncIterable<Item> {
   readonly [Symbol.toStringTag] = 'Pages'
   readonly #read: (cursor: { cursor?: string }) => Promise<Page>
   readonly #itemsOf: (page: Page) => Item[]
 
-  /** @param read is given the cursor of the page before, if there was one */
+  /** @param read gets the cursor of the previous page, if there was one */
   constructor(read: (cursor: { cursor?: string }) => Promise<Page>, itemsOf: (page: Page) => Item[]) {
     this.#read = read
     this.#itemsOf = itemsOf
   }
 
-  /** Every item at once: mind how many there may be. */
+  /** All items in one array, which may be large. */
   async all(): Promise<Item[]> {
     const items: Item[] = []
     for await (const item of this) items.push(item)
@@ -23,14 +22,14 @@ export class Pages<Item, Page extends object> implements Promise<Page>, AsyncIte
   async *[Symbol.asyncIterator](): AsyncGenerator<Item, void, undefined> {
     let page = await this.#read({})
     yield* this.#itemsOf(page)
-    // A filter may leave a page short, or empty, that is not the last.
+    // With a filter, a page may be short or empty without being the last one.
     for (let cursor = nextOf(page); cursor; cursor = nextOf(page)) {
       page = await this.#read({ cursor })
       yield* this.#itemsOf(page)
     }
   }
 
-  // biome-ignore lint/suspicious/noThenProperty: it is to be awaited
+  // biome-ignore lint/suspicious/noThenProperty: callers await the list
   then<Result = Page, Failure = never>(
     onPage?: ((page: Page) => Result | PromiseLike<Result>) | null,
     onError?: ((error: unknown) => Failure | PromiseLike<Failure>) | null,

@@ -1,6 +1,6 @@
 import type { RequestOptions, Sender } from './send.js'
 
-/** For probes: they cost nothing of the bucket. */
+/** Probes, which consume no tokens of the bucket. */
 export class Probes {
   readonly #sender: Sender
 
@@ -8,12 +8,12 @@ export class Probes {
     this.#sender = sender
   }
 
-  /** Is the process alive? */
+  /** Whether the process is alive. */
   live(options?: RequestOptions) {
     return this.#sender.ask('GET /healthz', {}, options)
   }
 
-  /** Can it serve? Tells what is missing where it cannot. */
+  /** Whether the process can serve requests, and if not, what is missing. */
   ready(options?: RequestOptions) {
     return this.#sender.ask('GET /readyz', {}, { ...options, alsoGood: [503] })
   }

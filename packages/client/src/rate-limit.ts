@@ -1,26 +1,26 @@
 import { pause } from './pause.js'
 
-/** The bucket of requests, from the API's last response. */
+/** The bucket, as reported by the API's last response. */
 export interface RateLimit {
-  /** How many requests it holds. */
+  /** Its maximum number of tokens. */
   limit: number
-  /** How many were left. */
+  /** The tokens that were left. */
   remaining: number
-  /** In how many seconds it would be full. */
+  /** Seconds until it would be full. */
   resetSeconds: number
-  /** When that response came (ms since 1970). */
+  /** The time of that response (ms since 1970). */
   toldAt: number
 }
 
-/** How often (ms) to check whether the first response has come, which has the size of the bucket. */
+/** How often (ms) to check for the first response, which reports the size of the bucket. */
 const lookMs = 50
 
-/** Knows the bucket, and, if it is to keep the pace, lets requests go as it fills, in the order in which they came. */
+/** Keeps the state of the bucket. With `keepsPace`, it delays requests until there are tokens, first come, first served. */
 export function createPace(isKept: boolean) {
   let last: RateLimit | undefined
-  /** The answer by which there is least: answers overtake one another, and an older one knows of fewer requests. */
+  /** The response that implies the fewest tokens: responses may arrive out of order, and an older one counts fewer requests. */
   let least: RateLimit | undefined
-  /** At the least; `resetSeconds` are rounded up, so an emptier bucket tells it better. */
+  /** A lower bound. `resetSeconds` is rounded up, so an emptier bucket gives a better estimate. */
   let fillPerMs = 0
   let underWay = 0
   let line = Promise.resolve()
@@ -28,13 +28,13 @@ export function createPace(isKept: boolean) {
   return {
     last: () => last,
 
-    /** Waits for its turn; `leave` has to be called when the request is over. */
+    /** Waits for a token. `leave` must be called when the request is over. */
     async enter(signal: AbortSignal | undefined): Promise<void> {
       if (isKept) await queue(signal)
       underWay++
     },
 
-    /** @param headers of the answer, if there was one */
+    /** @param headers of the response, if there was one */
     leave(headers: Headers | undefined): void {
       underWay--
       last = (headers && readRateLimit(headers)) ?? last
@@ -55,12 +55,12 @@ export function createPace(isKept: boolean) {
     try {
       for (let waitMs = msUntilFree(); waitMs > 0; waitMs = msUntilFree()) await pause(waitMs, signal)
     } finally {
-      // Only once `enter` has counted this one.
+      // Only after `enter` has counted this one.
       queueMicrotask(go)
     }
   }
 
-  /** Those under way are taken to be gone from the bucket, whether or not the last answer has counted them. */
+  /** Requests under way count as consumed, whether or not the last response includes them. */
   function msUntilFree(): number {
     if (least === undefined) return underWay > 0 ? lookMs : 0
     const free = countFree(least) - underWay

@@ -28,7 +28,7 @@ export class RuleVersions {
     return this.#sender.ask('GET /api/automation-rules/{id}/versions/{version}', { path }, options)
   }
 
-  /** Makes its definition that of the rule again, as a new version. */
+  /** Restores the definition of this version, as a new version. */
   restore(id: string, version: number, options: RequestOptions & IfVersion = {}) {
     const path = { id, version: String(version) }
     const name = 'POST /api/automation-rules/{id}/versions/{version}/restore'

@@ -5,7 +5,7 @@ import type { KeyedOptions, SendOptions } from './send.js'
 export interface RunOptions extends KeyedOptions {
   /** Seconds, at most 30. Default: 10, set by the API. */
   wait?: number | undefined
-  /** Do not wait: the status is `accepted`. */
+  /** Does not wait: the status is `accepted`. */
   async?: boolean | undefined
 }
 

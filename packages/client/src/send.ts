@@ -23,14 +23,14 @@ export interface KeyedOptions extends RequestOptions {
   idempotencyKey?: string | undefined
 }
 
-/** Where the operations of one client go. */
+/** The destination of one client's operations. */
 export interface Sender {
   send<Name extends OperationName>(
     name: Name,
     inputs: Inputs<Name>,
     options?: SendOptions,
   ): Promise<AnswerOf<Name>>
-  /** The same, for whom the body says it all. */
+  /** The same, but returns the body only. */
   ask<Name extends OperationName>(
     name: Name,
     inputs: Inputs<Name>,
@@ -41,15 +41,15 @@ export interface Sender {
 }
 
 export interface SendOptions extends KeyedOptions {
-  /** Made anew for each attempt. */
+  /** Computed for each attempt. */
   headers?: () => Promise<Record<string, string>> | Record<string, string>
-  /** How long the API is asked to wait before it answers. */
+  /** How long the API waits for an outcome before it responds. */
   waitMs?: number
-  /** Whatever the operation is in general, this one may be done twice. */
+  /** Whether this request can be repeated safely, whatever its operation. */
   isRepeatable?: boolean
   /** Instead of JSON. */
   rawBody?: string | Uint8Array<ArrayBuffer>
-  /** Statuses that say yes, too. */
+  /** Other statuses that count as success. */
   alsoGood?: number[]
 }
 
@@ -59,11 +59,11 @@ export interface SenderOptions {
   timeoutMs: number
   retries: number
   keepsPace: boolean
-  /** Who asks, and for which workspace. */
+  /** The headers with the caller and its workspace. */
   identity: () => Promise<Record<string, string>>
 }
 
-/** Sends operations, again where that helps and harms nothing, until there is an answer. */
+/** Sends operations, and repeats them if that helps and is safe, until there is a response. */
 export function createSender(client: SenderOptions): Sender {
   const pace = createPace(client.keepsPace)
   const sender: Sender = {
@@ -128,5 +128,5 @@ export function createSender(client: SenderOptions): Sender {
   }
 }
 
-/** How a deletion is answered. */
+/** The response to a deletion. */
 const gone = { status: 204, headers: new Headers(), body: undefined }

@@ -6,15 +6,15 @@ export interface WebhookParts {
   id: string
   /** X-Timestamp: Unix seconds, as written in the header. */
   timestamp: string
-  /** Its bytes as they travel; a text stands for its UTF-8. */
+  /** Its bytes as they are sent. A text is encoded as UTF-8. */
   body: string | Uint8Array<ArrayBuffer>
 }
 
 /**
  * The value of X-Signature: `v1=` and the hex of HMAC-SHA256 over `<id>.<timestamp>.<body>` (docs/signing.md). Browsers
- * do it on https and on localhost alone.
+ * can compute it on https and on localhost only.
  *
- * @throws TypeError for a text that is no `whsec_` secret
+ * @throws TypeError for a text that is not a `whsec_` secret
  */
 export async function signWebhook({ secret, id, timestamp, body }: WebhookParts): Promise<string> {
   const algorithm = { name: 'HMAC', hash: 'SHA-256' }

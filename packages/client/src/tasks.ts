@@ -12,7 +12,7 @@ export class Tasks {
     this.#sender = sender
   }
 
-  /** What rules have made, newest first. */
+  /** The tasks that rules have created, newest first. */
   list(query: TaskQuery = {}, options?: RequestOptions): Pages<Task, TaskPage> {
     return new Pages(
       (cursor) => this.#sender.ask('GET /api/tasks', { query: { ...query, ...cursor } }, options),

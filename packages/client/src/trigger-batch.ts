@@ -4,10 +4,10 @@ import { pause } from './pause.js'
 import { backOff } from './retry.js'
 import type { RequestOptions, Sender } from './send.js'
 
-/** What the API takes at a time. */
+/** The maximum number of events in one request. */
 const batchSize = 500
 
-/** Posts any number of events, and those again of which nobody knows whether they were accepted. */
+/** Posts any number of events, and repeats those with an unknown outcome. */
 export async function triggerBatch(
   sender: Sender,
   eventType: EventType,
@@ -35,7 +35,7 @@ async function postBatch(
     const { results: answered } = await sender.ask(
       'POST /api/automation-rules/trigger/{eventType}/batch',
       { path: { eventType }, body: { events: open.flatMap((index) => events[index] ?? []) } },
-      // Each of its events has its key.
+      // Each event has its own key.
       { ...options, isRepeatable: true },
     )
     answered.forEach((result, place) => {

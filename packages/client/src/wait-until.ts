@@ -3,15 +3,15 @@ import { pause } from './pause.js'
 
 export interface WaitOptions {
   signal?: AbortSignal | undefined
-  /** A minute where omitted. */
+  /** Default: a minute. */
   timeoutMs?: number | undefined
 }
 
-/** Each look costs a request of the bucket. */
+/** Each look consumes a token of the bucket. */
 const firstPauseMs = 100
 const longestPauseMs = 5_000
 
-/** Looks again and again, less and less often. @throws ApiError with status 0 when the time is up */
+/** Looks repeatedly, less and less often. @throws ApiError with status 0 after the timeout */
 export async function waitUntil<Value>(
   look: (options: { signal: AbortSignal | undefined }) => Promise<Value>,
   isEnd: (value: Value) => boolean,

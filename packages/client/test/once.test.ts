@@ -14,7 +14,7 @@ t.beforeEach(() => {
   proxy.answered.length = 0
 })
 
-t.test('a rule whose creation was answered to nobody exists once', async (t) => {
+t.test('a rule exists once if the response to its creation was lost', async (t) => {
   proxy.cut = 'after the answer'
   const rule = await client.rules.create({ name: 'Call', trigger: 'LEAD_CREATED', actions: [task] })
   t.same(proxy.answered, [
@@ -24,14 +24,14 @@ t.test('a rule whose creation was answered to nobody exists once', async (t) => 
   t.same(await client.rules.list().all(), [rule])
   proxy.cut = 'after the answer'
   const copy = await client.rules.clone(rule.id)
-  t.equal((await client.rules.list().all()).length, 2, 'and so does a copy')
+  t.equal((await client.rules.list().all()).length, 2, 'so does its clone')
   await client.rules.delete(copy.id)
 })
 
-t.test('an event whose caller was cut off is asked for until its outcome is there', async (t) => {
+t.test('after a broken connection, the client repeats the request until the outcome is there', async (t) => {
   proxy.cut = 'before the answer'
   const run = client.trigger('LEAD_CREATED', { name: 'Ada' }, { wait: 30 })
-  // There is no worker yet: for as long as the first request waits, the second is told that it runs.
+  // There is no worker yet: while the first request waits, the second one gets a 409 because the first is still running.
   while (!proxy.answered.some(({ status }) => status === 409)) await new Promise(setImmediate)
   await product.startWorker()
   matchLists(t, await run, { status: 'done', isReplayed: true, triggered: 1, results: [{ success: true }] })
@@ -41,7 +41,7 @@ t.test('an event whose caller was cut off is asked for until its outcome is ther
   )
 })
 
-t.test('an event whose answer was lost makes one task', async (t) => {
+t.test('an event creates one task if the response was lost', async (t) => {
   for (const cut of ['before the answer', 'after the answer'] as const) {
     for (const wish of [{}, { async: true }]) {
       const name = `Bo ${cut} ${JSON.stringify(wish)}`
@@ -53,7 +53,7 @@ t.test('an event whose answer was lost makes one task', async (t) => {
     }
   }
   const events = await client.events.list().all()
-  t.equal(events.length, 5, 'each was one event')
+  t.equal(events.length, 5, 'each request was one event')
 })
 
 t.test('a rule executed by hand, and an event replayed, run once', async (t) => {
@@ -66,10 +66,10 @@ t.test('a rule executed by hand, and an event replayed, run once', async (t) => 
   proxy.cut = 'after the answer'
   t.match(await client.events.replay(event?.id ?? ''), { status: 'done', isReplayed: true, triggered: 1 })
   const titles = (await client.tasks.list().all()).map(({ title }) => title)
-  t.equal(titles.length, 7, 'five before, and one of each')
+  t.equal(titles.length, 7, 'five before, and one for each')
 })
 
-t.test('a deletion whose answer was lost is no error', async (t) => {
+t.test('a deletion succeeds if its response was lost', async (t) => {
   const [rule] = await client.rules.list().all()
   proxy.cut = 'after the answer'
   await client.rules.delete(rule?.id ?? '')

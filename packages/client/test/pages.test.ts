@@ -10,7 +10,7 @@ const pages = [
 
 const paths = ['limit=2', 'limit=2&cursor=c1', 'limit=2&cursor=c2'].map((query) => `GET /api/tasks?${query}`)
 
-t.test('a list that is iterated over goes through all pages, empty ones too', async (t) => {
+t.test('iteration reads all pages, including empty ones', async (t) => {
   const { baseUrl, asked } = await openFlakyServer(t, pages)
   const ids: string[] = []
   for await (const task of createClient({ baseUrl }).tasks.list({ limit: 2 })) ids.push(task.id)
@@ -21,26 +21,26 @@ t.test('a list that is iterated over goes through all pages, empty ones too', as
   )
 })
 
-t.test('one that is left is asked for no more', async (t) => {
+t.test('iteration that stops early reads no further page', async (t) => {
   const { baseUrl, asked } = await openFlakyServer(t, pages)
   for await (const task of createClient({ baseUrl }).tasks.list()) if (task.id === 't2') break
   t.equal(asked.length, 1)
 })
 
-t.test('one that is awaited is its first page', async (t) => {
+t.test('`await` gives the first page', async (t) => {
   const { baseUrl, asked } = await openFlakyServer(t, pages)
   const list = createClient({ baseUrl }).tasks.list()
-  t.equal(asked.length, 0, 'nobody is asked before')
+  t.equal(asked.length, 0, 'nothing is read before')
   t.same(await list, pages[0]?.body)
   t.equal(asked.length, 1)
 })
 
-t.test('all of a list is an array', async (t) => {
+t.test('`all` gives an array', async (t) => {
   const { baseUrl } = await openFlakyServer(t, pages)
   t.equal((await createClient({ baseUrl }).tasks.list().all()).length, 3)
 })
 
-t.test('a page that fails for good is told where it is met', async (t) => {
+t.test('a page that cannot be read throws when iteration reaches it', async (t) => {
   const { baseUrl } = await openFlakyServer(t, pages.slice(0, 1), {
     status: 400,
     body: { error: 'Bad cursor' },

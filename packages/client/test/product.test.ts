@@ -17,7 +17,7 @@ const { rules, events, executions, tasks, emailTemplates, developer } = client
 const task = { type: 'CREATE_TASK', config: { title: '{{name}}' } } as const
 const failing = { type: 'SEND_WEBHOOK', config: { url: 'http://127.0.0.1:1/' } } as const
 
-t.test('a rule is created, read, changed, and changed back', async (t) => {
+t.test('a rule is created, read, changed and restored', async (t) => {
   const rule = await rules.create({ name: 'Call', trigger: 'LEAD_CREATED', actions: [task] })
   t.same(await rules.get(rule.id), rule)
   const changed = await rules.update(rule.id, { name: 'Call now' }, { ifVersion: 1 })
@@ -41,7 +41,7 @@ t.test('a rule is created, read, changed, and changed back', async (t) => {
   await t.rejects(rules.get(rule.id), { message: 'Automation rule not found' })
 })
 
-t.test('events run rules, and what came of them is found', async (t) => {
+t.test('events run rules, and their outcomes can be read', async (t) => {
   const rule = await rules.create({ name: 'Task', trigger: 'TAG_ADDED', actions: [task] })
   const done = await client.trigger('TAG_ADDED', { name: 'one' })
   t.match(done, { status: 'done', isReplayed: false, triggered: 1, location: `/api/events/${done.id}` })
@@ -61,7 +61,7 @@ t.test('events run rules, and what came of them is found', async (t) => {
   t.match(
     await events.replayMany({ filter: { type: 'TAG_ADDED' } }),
     { matched: 4 },
-    'replays are not replayed',
+    'a replay is not replayed',
   )
   t.equal((await events.list({ type: 'TAG_ADDED', limit: 2 }).all()).length, 5)
 
@@ -71,7 +71,7 @@ t.test('events run rules, and what came of them is found', async (t) => {
   t.match(await executions.get(execution.id, { explain: true }), { status: 'succeeded', trace: {} })
 })
 
-t.test('an execution that failed is retried, alone and among others', async (t) => {
+t.test('a failed execution is retried, alone and in bulk', async (t) => {
   const rule = await rules.create({ name: 'Fails', trigger: 'DEAL_LOST', actions: [failing] })
   const { id } = await rules.execute(rule.id, {})
   matchLists(t, await executions.waitUntilDone(id), { status: 'failed', results: [{ status: 'failed' }] })
@@ -84,7 +84,7 @@ t.test('an execution that failed is retried, alone and among others', async (t) 
   matchLists(t, await rules.attention().all(), [{ name: 'Fails', reason: 'failures' }])
 })
 
-t.test('mails have their templates', async (t) => {
+t.test('email templates are created, changed and deleted', async (t) => {
   const template = await emailTemplates.create({ name: 'hello', text: 'Hello {{name}}' })
   t.match(await emailTemplates.preview(template.id, { data: { name: 'Ada' } }), { text: 'Hello Ada' })
   t.match(await emailTemplates.update(template.id, { text: 'Hi {{name}}' }), { text: 'Hi {{name}}' })
@@ -94,7 +94,7 @@ t.test('mails have their templates', async (t) => {
   t.same(await emailTemplates.list().all(), [])
 })
 
-t.test('webhooks are signed, delivered, and delivered again', async (t) => {
+t.test('webhooks are signed, delivered and deduplicated', async (t) => {
   const { id: secretId, secret } = await developer.signingSecrets.create({ provider: 'billing' })
   const stranger = createClient({ baseUrl: options.baseUrl, workspaceId: options.workspaceId })
   const webhook = { provider: 'billing', id: 'evt_1', body: { name: 'Zoë' }, secretId, secret }
@@ -111,7 +111,7 @@ t.test('webhooks are signed, delivered, and delivered again', async (t) => {
   matchLists(t, await developer.signingSecrets.list().all(), [{ state: 'revoked' }])
 })
 
-t.test('an admin administers, and a program works with its key', async (t) => {
+t.test('an admin manages members and keys, and a program uses an API key', async (t) => {
   const { key, id } = await developer.apiKeys.create({ name: 'CI', scopes: ['rules:read'] })
   const program = createClient({ baseUrl: options.baseUrl, apiKey: key })
   t.ok((await program.rules.list()).rules)
@@ -141,7 +141,7 @@ t.test('an admin administers, and a program works with its key', async (t) => {
   t.match(await client.probes.live(), { status: 'ok' })
 })
 
-t.test('a client that keeps the pace is never refused by the API', async (t) => {
+t.test('the API never refuses a request of a client with keepsPace', async (t) => {
   const { baseUrl } = await product.startApi({ RATE_LIMIT_AUTHENTICATED: '1200/10' })
   const paced = createClient({ ...options, baseUrl, keepsPace: true, retries: 0 })
   await Promise.all(Array.from({ length: 30 }, () => paced.rules.health()))
@@ -154,7 +154,7 @@ t.test('a client that keeps the pace is never refused by the API', async (t) => 
   )
 })
 
-t.test('the examples of the README are TypeScript, and run', async (t) => {
+t.test('the examples of the README compile and run', async (t) => {
   const page = await readFile(`${root}packages/client/README.md`, 'utf8')
   const code = [...page.matchAll(/^```ts\n([\s\S]*?)^```$/gm)].map(([, block]) => block).join('\n')
   const file = `${t.testdir()}/readme.mts`
@@ -163,12 +163,19 @@ t.test('the examples of the README are TypeScript, and run', async (t) => {
     '--noEmit --strict --module nodenext --target es2023 --types node --skipLibCheck --ignoreConfig'
   await run(process.execPath, [`${root}node_modules/typescript/lib/tsc.js`, ...settings.split(' '), file])
 
-  // Nothing in it is TypeScript alone.
+  // It contains no syntax that only TypeScript has.
   const script = file.replace('.mts', '.mjs')
   await writeFile(script, code)
   const { baseUrl, token, workspaceId } = options
   const env = { ...process.env, RULES_URL: baseUrl, RULES_TOKEN: token, RULES_WORKSPACE: workspaceId }
   const { stdout } = await run(process.execPath, [script], { env })
-  for (const told of ['1 rule ran', "[ 'succeeded' ]", 'false [', 'Call Ada', 'somebody was faster', 'v1='])
-    t.match(stdout, told)
+  for (const expected of [
+    '1 rule ran',
+    "[ 'succeeded' ]",
+    'false [',
+    'Call Ada',
+    'somebody was faster',
+    'v1=',
+  ])
+    t.match(stdout, expected)
 })

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net'
 import t, { type Test } from 'tap'
 import { createClient } from '../src/create-client.js'
 
-/** A server with a bucket of `burst` tokens that grow by one every `intervalMs`, as the API tells of its own. */
+/** A server with a bucket of `burst` tokens that gains one every `intervalMs`, and the headers of the API. */
 async function openBucket(t: Test, burst: number, intervalMs: number) {
   const counts = { answered: 0, refused: 0 }
   let fullAt = 0
@@ -32,7 +32,7 @@ async function openBucket(t: Test, burst: number, intervalMs: number) {
   return { baseUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, counts }
 }
 
-t.test('what the API tells of the bucket is remembered', async (t) => {
+t.test('the client remembers the state of the bucket', async (t) => {
   const { baseUrl } = await openBucket(t, 100, 1_000)
   const client = createClient({ baseUrl })
   t.equal(client.rateLimit, undefined)
@@ -41,18 +41,18 @@ t.test('what the API tells of the bucket is remembered', async (t) => {
   t.match(client.rateLimit, { limit: 100, remaining: 98, resetSeconds: 2 })
 })
 
-t.test('a client that keeps the pace is never refused, in whatever numbers it asks', async (t) => {
+t.test('a client with keepsPace is never refused, however many requests it sends', async (t) => {
   const { baseUrl, counts } = await openBucket(t, 20, 50)
   const client = createClient({ baseUrl, keepsPace: true })
   const startedAt = performance.now()
   await Promise.all(Array.from({ length: 50 }, () => client.rules.health()))
   t.same(counts, { answered: 50, refused: 0 })
   const ms = performance.now() - startedAt
-  t.ok(ms > 29 * 50, 'it waited for the tokens that were not there')
+  t.ok(ms > 29 * 50, 'it waited for the missing tokens')
   t.comment(`${Math.round(ms)} ms, where ${30 * 50} were needed`)
 })
 
-t.test('another one runs into it, and gets there', async (t) => {
+t.test('a client without keepsPace is refused, and succeeds by retries', async (t) => {
   const { baseUrl, counts } = await openBucket(t, 5, 100)
   const client = createClient({ baseUrl })
   await Promise.all(Array.from({ length: 10 }, () => client.rules.health()))
@@ -60,7 +60,7 @@ t.test('another one runs into it, and gets there', async (t) => {
   t.ok(counts.refused > 0)
 })
 
-t.test('who gives up while it waits for its turn holds nobody up', async (t) => {
+t.test('a request that is aborted while it waits delays no other', async (t) => {
   const { baseUrl } = await openBucket(t, 1, 500)
   const client = createClient({ baseUrl, keepsPace: true })
   await client.rules.health()

@@ -8,7 +8,7 @@ import { openFlakyServer, type Turn } from './fixtures/flaky-server.js'
 
 type Name = keyof Operations
 
-/** They change nothing, or carry ids of their own by which the API knows them again. */
+/** They change nothing, or contain ids by which the API recognizes a repetition. */
 const harmless: Name[] = [
   'POST /api/email-templates/{id}/preview',
   'POST /api/automation-rules/trigger/{eventType}/batch',
@@ -20,7 +20,7 @@ const unkeyed = names.filter(
   (name) => /^(POST|PATCH) /.test(name) && !isKeyed(name) && !harmless.includes(name),
 )
 
-/** After each of these the request may have been done, or a repeat would not help. All ask to come again at once. */
+/** After each of these the request may have been done, or a repetition would not help. All have a Retry-After of 0. */
 const statuses = [
   ...[301, 302, 303, 307, 308],
   ...[400, 401, 403, 404, 405, 408, 409, 410, 412, 413, 415, 422, 423, 425, 428, 431],
@@ -29,17 +29,24 @@ const statuses = [
 const failures: Turn[] = [
   'hang',
   'cut',
-  'cut in the answer',
+  'cut in the response',
   ...statuses.map((status) => ({
     status,
     headers: { 'retry-after': '0', location: '/elsewhere' },
     body: { error: 'No' },
   })),
 ]
-/** After each of these nobody knows whether the request was done. */
-const doubts: Turn[] = ['hang', 'cut', 'cut in the answer', { status: 502 }, { status: 503 }, { status: 504 }]
+/** After each of these the outcome of the request is unknown. */
+const doubts: Turn[] = [
+  'hang',
+  'cut',
+  'cut in the response',
+  { status: 502 },
+  { status: 503 },
+  { status: 504 },
+]
 
-/** Makes a call of which the first attempt fails so. */
+/** Makes a call whose first attempt fails in this way. */
 async function callOnce(t: Test, name: Name, failure: Turn) {
   const { baseUrl, asked } = await openFlakyServer(t, [failure])
   const client = createClient({ baseUrl, apiKey: 'ark_test', timeoutMs: failure === 'hang' ? 1_000 : 10_000 })
@@ -63,7 +70,7 @@ for (const name of unkeyed)
   })
 
 for (const name of keyedOperations)
-  t.test(`${name} is sent again under its key where nobody knows whether it was done`, async (t) => {
+  t.test(`${name} is repeated with its key after an unknown outcome`, async (t) => {
     for (const failure of doubts) {
       const { error, asked } = await callOnce(t, name, failure)
       t.equal(error, undefined, describe(failure))
@@ -75,13 +82,13 @@ for (const name of keyedOperations)
     }
   })
 
-t.test('every operation that changes something is one of these', async (t) => {
+t.test('these tests cover every operation that changes something', async (t) => {
   t.equal(keyedOperations.size, 5)
   t.ok(unkeyed.length >= 10, `${unkeyed.length} operations without a key`)
   const others = names.filter((name) => !isKeyed(name) && !unkeyed.includes(name) && !harmless.includes(name))
   t.strictSame(
     others.filter((name) => !/^(GET|PUT|DELETE) /.test(name)),
     [],
-    'all others change nothing when they are done twice',
+    'a repetition of any other operation has no further effect',
   )
 })

@@ -23,15 +23,22 @@ const done = {
   body: { triggered: 0, results: [] },
 }
 
-/** A client whose server does these turns first. */
+/** A client of a server that begins with these turns. */
 async function openClient(t: Test, turns: Turn[], last?: Turn, options: { timeoutMs?: number } = {}) {
   const { baseUrl, asked } = await openFlakyServer(t, turns, last)
   return { client: createClient({ baseUrl, apiKey: 'ark_test', ...options }), asked }
 }
 
-for (const turn of ['cut', 'cut in the answer', busy, { status: 502 }, { status: 504 }, limited] as Turn[]) {
+for (const turn of [
+  'cut',
+  'cut in the response',
+  busy,
+  { status: 502 },
+  { status: 504 },
+  limited,
+] as Turn[]) {
   const name = typeof turn === 'string' ? turn : turn.status
-  t.test(`what only reads is asked again after ${name}`, async (t) => {
+  t.test(`a request that only reads is repeated after ${name}`, async (t) => {
     const { client, asked } = await openClient(t, [turn])
     await client.rules.health()
     t.same(
@@ -40,7 +47,7 @@ for (const turn of ['cut', 'cut in the answer', busy, { status: 502 }, { status:
     )
   })
 
-  t.test(`an event is posted again after ${name}, under the same key`, async (t) => {
+  t.test(`an event is posted again after ${name}, with the same key`, async (t) => {
     const { client, asked } = await openClient(t, [turn], done)
     t.match(await client.trigger('LEAD_CREATED', { score: 1 }), { status: 'done', id: 'e1' })
     const [first, second] = asked
@@ -51,21 +58,21 @@ for (const turn of ['cut', 'cut in the answer', busy, { status: 502 }, { status:
   })
 }
 
-t.test('a server that hangs is given up after the time-out, and asked again', async (t) => {
+t.test('a request without a response is repeated after the timeout', async (t) => {
   const { client, asked } = await openClient(t, ['hang'], undefined, { timeoutMs: 200 })
   await client.rules.health()
   t.equal(asked.length, 2)
 })
 
-t.test('what may have been done is not done again where it has no key', async (t) => {
-  for (const turn of ['cut', 'cut in the answer', busy, { status: 502 }] as Turn[]) {
+t.test('a request without a key is not repeated if it may have been done', async (t) => {
+  for (const turn of ['cut', 'cut in the response', busy, { status: 502 }] as Turn[]) {
     const { client, asked } = await openClient(t, [turn])
     await t.rejects(client.rules.toggle('r1'), ApiError)
     t.equal(asked.length, 1)
   }
 })
 
-t.test('what surely was not done is asked again even without a key', async (t) => {
+t.test('a request that was certainly not done is repeated even without a key', async (t) => {
   const { client, asked } = await openClient(t, [limited])
   await client.rules.toggle('r1')
   t.equal(asked.length, 2, 'after a 429')
@@ -82,7 +89,7 @@ t.test('what surely was not done is asked again even without a key', async (t) =
   t.same(await waiting.rules.toggle('r1'), {}, 'and after a refused connection')
 })
 
-t.test('each call has a key of its own, and a caller may choose it', async (t) => {
+t.test('each call has its own key, and a caller may choose it', async (t) => {
   const { client, asked } = await openClient(t, [], done)
   await client.trigger('LEAD_CREATED', {})
   await client.trigger('LEAD_CREATED', {})
@@ -92,20 +99,20 @@ t.test('each call has a key of its own, and a caller may choose it', async (t) =
   t.equal(keys[2], 'deal-7')
 })
 
-t.test('while its twin is running a request is asked again, and that uses up no attempts', async (t) => {
+t.test('while the first request with its key runs, a repetition uses up no attempts', async (t) => {
   const { client, asked } = await openClient(t, ['cut', ...Array<Turn>(8).fill(stillRunning)], done)
   t.match(await client.trigger('LEAD_CREATED', {}), { status: 'done' })
   t.equal(asked.length, 10)
 })
 
-t.test('a twin that runs longer than the time-out is told', async (t) => {
+t.test('a first request that runs longer than the timeout is an error', async (t) => {
   const running = { ...stillRunning, headers: { 'retry-after': '1' } }
   const { client, asked } = await openClient(t, [], running, { timeoutMs: 500 })
   t.match(await failureOf(client.trigger('LEAD_CREATED', {}, { async: true })), { status: 409 })
   t.equal(asked.length, 2)
 })
 
-t.test('any other conflict is told at once', async (t) => {
+t.test('any other conflict is an error at once', async (t) => {
   const { client, asked } = await openClient(t, [], {
     status: 409,
     body: { error: 'A workspace may have 1000 rules' },
@@ -118,15 +125,19 @@ t.test('any other conflict is told at once', async (t) => {
   t.equal(asked.length, 1)
 })
 
-t.test('what was deleted by an attempt whose answer was lost is deleted', async (t) => {
+t.test('a 404 for a repeated deletion is a success', async (t) => {
   const notFound = { status: 404, body: { error: 'Automation rule not found' } }
   const { client } = await openClient(t, ['cut'], notFound)
   t.equal(await client.rules.delete('r1'), undefined)
   const { client: other } = await openClient(t, [limited], notFound)
-  t.match(await failureOf(other.rules.delete('r1')), { status: 404 }, 'but not where none was')
+  t.match(
+    await failureOf(other.rules.delete('r1')),
+    { status: 404 },
+    'but not if the first attempt was refused',
+  )
 })
 
-t.test('of an update whose answer was lost, another version tells nothing', async (t) => {
+t.test('a 412 for a repeated update leaves its outcome unknown', async (t) => {
   const mismatch = { status: 412, body: { error: 'The rule has another version' } }
   const { client, asked } = await openClient(t, ['cut'], mismatch)
   t.match(await failureOf(client.rules.update('r1', { name: 'New' }, { ifVersion: 3 })), { status: 0 })
@@ -138,26 +149,26 @@ t.test('of an update whose answer was lost, another version tells nothing', asyn
   t.match(await failureOf(other.rules.update('r1', { name: 'New' }, { ifVersion: 3 })), { status: 412 })
 })
 
-t.test('it gives up in the end', async (t) => {
+t.test('the client gives up after the last attempt', async (t) => {
   const { client, asked } = await openClient(t, [], busy)
   t.match(await failureOf(client.rules.health({ retries: 2 })), { status: 503, retryAfterSeconds: 0 })
   t.equal(asked.length, 3)
 })
 
-t.test('who is asked to come back much later is told so', async (t) => {
+t.test('a long Retry-After is an error at once', async (t) => {
   const { client, asked } = await openClient(t, [], { ...limited, headers: { 'retry-after': '3600' } })
   t.match(await failureOf(client.rules.health()), { status: 429, retryAfterSeconds: 3600 })
   t.equal(asked.length, 1)
 })
 
-t.test('Retry-After is waited for', async (t) => {
+t.test('the client waits for the Retry-After', async (t) => {
   const { client } = await openClient(t, [{ ...limited, headers: { 'retry-after': '1' } }])
   const startedAt = performance.now()
   await client.rules.health()
   t.ok(performance.now() - startedAt >= 1_000)
 })
 
-t.test('a signal ends the request, and the wait for the next attempt', async (t) => {
+t.test('a signal aborts the request, and the wait for the next attempt', async (t) => {
   const reason = new Error('enough')
   const { client: hanging, asked } = await openClient(t, [], 'hang')
   const during = new AbortController()
@@ -177,10 +188,10 @@ t.test('a signal ends the request, and the wait for the next attempt', async (t)
 
   const { client, asked: nothing } = await openClient(t, [])
   t.equal(await failureOf(client.rules.health({ signal: AbortSignal.abort(reason) })), reason)
-  t.equal(nothing.length, 0, 'one that is aborted already asks nobody')
+  t.equal(nothing.length, 0, 'a signal that is already aborted prevents the request')
 })
 
-t.test('an error tells all that the API has told', async (t) => {
+t.test('an error has all fields of the error response', async (t) => {
   const errors = [{ field: 'name', message: 'Required' }]
   const headers = { 'x-request-id': 'q-1' }
   const { client } = await openClient(t, [
@@ -201,7 +212,7 @@ t.test('an error tells all that the API has told', async (t) => {
   })
 })
 
-t.test('an id that would lead elsewhere leads nowhere', async (t) => {
+t.test('an id that would change the path is escaped or refused', async (t) => {
   const { client, asked } = await openClient(t, [])
   await t.rejects(client.rules.delete(''), TypeError)
   await t.rejects(client.rules.get('..'), TypeError)
@@ -210,7 +221,7 @@ t.test('an id that would lead elsewhere leads nowhere', async (t) => {
   t.equal(asked[0]?.what, 'GET /api/automation-rules/a%2Fb%3Fc')
 })
 
-/** undefined where there was none. */
+/** The error of a call, or undefined. */
 function failureOf(promise: Promise<unknown>): Promise<unknown> {
   return promise.then(
     () => undefined,
@@ -222,7 +233,7 @@ async function until(holds: () => boolean): Promise<void> {
   while (!holds()) await new Promise(setImmediate)
 }
 
-/** A port, and a server that does not listen there yet. */
+/** A port, and a server that does not listen on it yet. */
 async function reservePort(t: Test) {
   const server = createServer((_, response) => response.end('{}'))
   server.listen(0, '127.0.0.1')

@@ -12,20 +12,20 @@ const accepted: Turn = {
   body: { id: 'e2', status: 'accepted' },
 }
 
-t.test('status tells a run that is done from one that is accepted', async (t) => {
+t.test('`status` distinguishes a run that is done from one that is accepted', async (t) => {
   const { baseUrl } = await openFlakyServer(t, [done, accepted])
   const client = createClient({ baseUrl })
   const first = await client.trigger('LEAD_CREATED', {})
   if (first.status !== 'done') throw new Error('it is done')
-  t.equal(first.triggered, 0, 'which its type knows, too')
+  t.equal(first.triggered, 0, 'the type narrows, too')
   t.strictSame(first, { ...result, status: 'done', id: 'e1', location: '/api/events/e1', isReplayed: false })
   const second = (await client.trigger('LEAD_CREATED', {})) as AcceptedRun
   t.strictSame(second, { id: 'e2', status: 'accepted', location: '/api/events/e2', isReplayed: true })
-  // @ts-expect-error: an event type that there is not
+  // @ts-expect-error: an event type that does not exist
   await client.trigger('LEAD_CRATED', {})
 })
 
-t.test('how long to wait is told to the API', async (t) => {
+t.test('the API gets the time to wait in the Prefer header', async (t) => {
   const { baseUrl, asked } = await openFlakyServer(t, [], done)
   const client = createClient({ baseUrl })
   await client.trigger('LEAD_CREATED', {})
@@ -38,7 +38,7 @@ t.test('how long to wait is told to the API', async (t) => {
   )
 })
 
-t.test('an attempt may take as long as the API is asked to wait, and its own time on top', async (t) => {
+t.test('the timeout of an attempt is added to the time that the API waits', async (t) => {
   const { baseUrl } = await openFlakyServer(t, [], 'hang')
   const client = createClient({ baseUrl, timeoutMs: 100, retries: 0 })
   const begin = performance.now()
@@ -46,14 +46,14 @@ t.test('an attempt may take as long as the API is asked to wait, and its own tim
   t.ok(performance.now() - begin >= 1_050)
 })
 
-t.test('what is waited for is looked at until it is done', async (t) => {
+t.test('waitUntilDone looks until the event is done', async (t) => {
   const statuses = ['accepted', 'running', 'done'].map((status) => ({ status: 200, body: { status } }))
   const { baseUrl, asked } = await openFlakyServer(t, statuses)
   t.match(await createClient({ baseUrl }).events.waitUntilDone('e1'), { status: 'done' })
   t.equal(asked.length, 3)
 })
 
-t.test('but not for ever', async (t) => {
+t.test('waitUntilDone ends after its timeout, or when its signal is aborted', async (t) => {
   const { baseUrl } = await openFlakyServer(t, [], { status: 200, body: { status: 'waiting' } })
   const { executions } = createClient({ baseUrl })
   await t.rejects(executions.waitUntilDone('x1', { timeoutMs: 250 }), { message: 'Not done within 250 ms' })
@@ -64,7 +64,7 @@ t.test('but not for ever', async (t) => {
   await t.rejects(waiting, reason)
 })
 
-t.test('a token that runs out is got anew for the next attempt', async (t) => {
+t.test('the token function is called for each attempt', async (t) => {
   const { baseUrl, asked } = await openFlakyServer(t, ['cut'])
   let count = 0
   const client = createClient({ baseUrl, token: async () => `token-${++count}` })

@@ -15,7 +15,7 @@ function keysOf(body: string | undefined): string[] {
   return events.map(({ idempotencyKey }) => idempotencyKey)
 }
 
-t.test('of a batch that is accepted in part the rest is posted again, under its keys', async (t) => {
+t.test('events of a batch that were not accepted are posted again, with their keys', async (t) => {
   const { baseUrl, asked } = await openFlakyServer(t, [
     'cut',
     answer(accepted, failed, refused, failed),
@@ -33,7 +33,7 @@ t.test('of a batch that is accepted in part the rest is posted again, under its 
   t.same(fourth, [first?.[1]])
 })
 
-t.test('what never becomes certain is told', async (t) => {
+t.test('an event that never gets accepted is reported as failed', async (t) => {
   const { baseUrl, asked } = await openFlakyServer(t, [], answer(failed))
   const client = createClient({ baseUrl, retries: 1 })
   const { results } = await client.triggerBatch('LEAD_CREATED', [{ data: {}, idempotencyKey: 'mine' }])
@@ -44,7 +44,7 @@ t.test('what never becomes certain is told', async (t) => {
   )
 })
 
-t.test('more events than the API takes at a time are posted one part after the other', async (t) => {
+t.test('a batch above the limit of the API is posted in parts, one after the other', async (t) => {
   const { baseUrl, asked } = await openFlakyServer(t, [
     answer(...Array(500).fill(accepted)),
     answer(...Array(200).fill(accepted)),

@@ -8,7 +8,7 @@ import { openFlakyServer } from './fixtures/flaky-server.js'
 
 const page = fileURLToPath(new URL('./fixtures/web-page.js', import.meta.url))
 
-t.test('the client works where nothing is known but what browsers know', async (t) => {
+t.test('the client works with only the globals of browsers', async (t) => {
   const headers = { 'content-location': '/api/events/e1' }
   const { baseUrl, asked } = await openFlakyServer(t, [
     'cut',
@@ -19,10 +19,10 @@ t.test('the client works where nothing is known but what browsers know', async (
   const child = spawn(process.execPath, ['--no-warnings', '--experimental-vm-modules', page, baseUrl], {
     stdio: ['ignore', 'pipe', 'inherit'],
   })
-  const told = JSON.parse(await text(child.stdout))
-  matchLists(t, told, { rules: [], trigger: { status: 'done', id: 'e1' } })
-  t.ok(told.modules > 20, 'it was loaded file by file')
+  const loaded = JSON.parse(await text(child.stdout))
+  matchLists(t, loaded, { rules: [], trigger: { status: 'done', id: 'e1' } })
+  t.ok(loaded.modules > 20, 'it was loaded as separate modules')
   const parts = { secret: 'whsec_c2VjcmV0', id: 'evt_1', timestamp: '1789000000', body: '{}' }
-  t.equal(told.signature, await signWebhook(parts))
+  t.equal(loaded.signature, await signWebhook(parts))
   t.equal(asked.length, 4)
 })
