@@ -4,10 +4,10 @@ import { markEvents, markExecutions, walkEvents, walkExecutions } from '@automat
 import t from 'tap'
 
 const seconds = 300
-/** Entries: those of the last ten seconds, some slices of the walk, and a page. */
+/** Index entries: those of the last ten seconds, some slices of the walk, and a page. */
 const fewReads = 40_000
 
-// One connection, so that what it has read can be flushed and counted.
+// One connection, so that its statistics can be flushed and read.
 const url = await createPrivateDatabase(process.env.DATABASE_URL ?? '')
 const database = openDatabase(url, 1)
 const backup = openDatabase(url, 1)
@@ -16,7 +16,7 @@ t.teardown(() => Promise.all([database.close(), backup.close()]))
 const workspaceId = newId()
 await database.system.workspace.create({ data: { id: workspaceId, name: 'Test' } })
 
-/** How many entries of the two partial indexes some work reads, finished rows included. */
+/** How many entries of the two partial indexes some work reads, including entries of finished rows. */
 async function countReads(work: () => Promise<unknown>): Promise<number> {
   const before = await readCounter()
   await work()
@@ -36,7 +36,7 @@ const statement = `
 const columns =
   'id, workspace_id, event_id, event_type, rule_id, rule_version, status, results, started_at, due_at'
 
-/** Events and executions of which one was due each millisecond: those of some seconds, counted from the first. */
+/** Events and executions for some seconds, counted from the first: one was due each millisecond. */
 async function storeWork(from: number, to: number): Promise<void> {
   const interval = [`${startedAt + from * 1_000}`, (to - from) * 1_000, workspaceId]
   await database.run(
@@ -68,13 +68,13 @@ const startedAt = Math.round(await readClock(database)) - seconds * 1_000
 const end = startedAt + seconds * 1_000
 for (let second = 0; second < seconds; second += 10) await storeWork(second, second + 10)
 
-t.test('behind an old snapshot a look or a page reads little of what was finished since it was taken', (t) =>
+t.test('with an old snapshot open, a look or a page reads few rows that were finished since', (t) =>
   backup.system.$transaction(
     async (snapshot) => {
       // The snapshot stays open, as during a backup.
       await snapshot.$queryRaw`SELECT set_config('idle_in_transaction_session_timeout', '0', true)`
       await snapshot.$queryRaw`SELECT count(*)::int AS events FROM events`
-      // All but what was due after 100 seconds.
+      // All rows except those that were due after 100 seconds.
       for (let second = 0; second < seconds; second += 10)
         await finishWork(second === 100 ? 100.002 : second, second + 10.001)
 
@@ -88,7 +88,7 @@ t.test('behind an old snapshot a look or a page reads little of what was finishe
           if (reads > fewReads) t.fail(`a look has read ${reads} entries`)
         }
         t.equal(oldest, startedAt + 100_001, `the oldest work is found by look ${looks}`)
-        t.ok((await countReads(() => mark.find(end))) < fewReads, 'and known from then on')
+        t.ok((await countReads(() => mark.find(end))) < fewReads, 'later looks start there')
       }
 
       for (const walk of [walkEvents(database), walkExecutions(database)]) {

@@ -3,12 +3,12 @@ import type { ActionResult } from '@automation/engine'
 import { capError, capResults, maxErrorLength, maxResultsBytes } from '@automation/ledger'
 import fc from 'fast-check'
 import t from 'tap'
-import { openHouse } from './fixtures/house.js'
+import { createHarness } from './fixtures/harness.js'
 
 const time = '2026-01-01T00:00:00.000Z'
 const bytesOf = (json: unknown) => Buffer.byteLength(JSON.stringify(json))
 
-/** The most that the product lets a run hold: twenty calls, each tried twenty times, and answered as long as is read. */
+/** The largest possible results: twenty calls with twenty attempts each, all with the longest text of a response. */
 function worstResults(text: string): ActionResult[] {
   const answer = { statusCode: 500, body: text.repeat(1_000) }
   return Array.from({ length: 20 }, () => ({
@@ -44,76 +44,68 @@ t.test('results that fit are stored as they are', async (t) => {
   t.equal(capResults([manyAttempts])[0], manyAttempts, 'one action with all its attempts fits whole')
 })
 
-t.test(
-  'megabytes become 64 KiB at most, whatever the texts are made of, and what goes on stays',
-  async (t) => {
-    for (const text of ['x', '漢', '\uD800']) {
-      const results = worstResults(text)
-      t.ok(bytesOf(results) > 2_000_000, `${text}: ${bytesOf(results)} bytes without the cap`)
-      const capped = capResults(results)
-      t.ok(bytesOf(capped) <= maxResultsBytes, `${bytesOf(capped)} bytes with it`)
-      matchLists(
-        t,
-        capped,
-        results.map(({ action, status, failures }) => ({ action, status, failures })),
-      )
-      for (const { error, warnings, attempts } of capped) {
-        t.match(error, /… cut$/)
-        t.equal(warnings?.at(-1), 'More warnings were cut')
-        t.match(attempts?.at(-1), {
-          startedAt: time,
-          finishedAt: time,
-          output: { statusCode: 500, body: /… cut$/ },
-        })
-      }
-      t.same(capResults(capped), capped, 'and what is stored is stored again unchanged')
+t.test('megabytes are cut to 64 KiB, whatever the texts contain, and unfinished results stay', async (t) => {
+  for (const text of ['x', '漢', '\uD800']) {
+    const results = worstResults(text)
+    t.ok(bytesOf(results) > 2_000_000, `${text}: ${bytesOf(results)} bytes without the cap`)
+    const capped = capResults(results)
+    t.ok(bytesOf(capped) <= maxResultsBytes, `${bytesOf(capped)} bytes with it`)
+    matchLists(
+      t,
+      capped,
+      results.map(({ action, status, failures }) => ({ action, status, failures })),
+    )
+    for (const { error, warnings, attempts } of capped) {
+      t.match(error, /… cut$/)
+      t.equal(warnings?.at(-1), 'More warnings were cut')
+      t.match(attempts?.at(-1), {
+        startedAt: time,
+        finishedAt: time,
+        output: { statusCode: 500, body: /… cut$/ },
+      })
     }
-  },
-)
+    t.same(capResults(capped), capped, 'a second cut changes nothing')
+  }
+})
 
-t.test(
-  'what comes back from the world is always stored, at most 64 KiB of it, with every status',
-  async (t) => {
-    const text = fc
-      .string({ maxLength: 3_000, unit: 'binary' })
-      .map((text) => text.replaceAll(/\p{Cc}/gu, ' '))
-    const attempt = fc.record(
-      { startedAt: fc.constant(time), error: text, output: fc.record({ statusCode: fc.nat(), body: text }) },
-      { requiredKeys: ['startedAt'] },
-    )
-    const result = fc.record(
-      {
-        action: fc.constant('SEND_WEBHOOK'),
-        status: fc.constantFrom('success', 'failed', 'retrying', 'running'),
-        error: text,
-        warnings: fc.array(text, { maxLength: 50 }),
-        failures: fc.nat(),
-        until: fc.constant(time),
-        attempts: fc.array(attempt, { minLength: 1, maxLength: 20 }),
-      },
-      { requiredKeys: ['action', 'status'] },
-    )
-    const kept = ({ action, status, failures, until, attempts }: ActionResult) => ({
-      action,
-      status,
-      failures,
-      until,
-      begun: attempts?.at(-1)?.startedAt,
-    })
-    fc.assert(
-      fc.property(fc.array(result as fc.Arbitrary<ActionResult>, { maxLength: 20 }), (results) => {
-        const before = JSON.stringify(results)
-        const capped = capResults(results)
-        t.strictSame(capped.map(kept), results.map(kept))
-        if (bytesOf(capped) > maxResultsBytes) t.fail(`${bytesOf(capped)} bytes`)
-        if (JSON.stringify(results) !== before) t.fail('the run itself is changed')
-      }),
-      { numRuns: 20 },
-    )
-  },
-)
+t.test('results are always stored: 64 KiB at most, with the status of every action', async (t) => {
+  const text = fc.string({ maxLength: 3_000, unit: 'binary' }).map((text) => text.replaceAll(/\p{Cc}/gu, ' '))
+  const attempt = fc.record(
+    { startedAt: fc.constant(time), error: text, output: fc.record({ statusCode: fc.nat(), body: text }) },
+    { requiredKeys: ['startedAt'] },
+  )
+  const result = fc.record(
+    {
+      action: fc.constant('SEND_WEBHOOK'),
+      status: fc.constantFrom('success', 'failed', 'retrying', 'running'),
+      error: text,
+      warnings: fc.array(text, { maxLength: 50 }),
+      failures: fc.nat(),
+      until: fc.constant(time),
+      attempts: fc.array(attempt, { minLength: 1, maxLength: 20 }),
+    },
+    { requiredKeys: ['action', 'status'] },
+  )
+  const kept = ({ action, status, failures, until, attempts }: ActionResult) => ({
+    action,
+    status,
+    failures,
+    until,
+    begun: attempts?.at(-1)?.startedAt,
+  })
+  fc.assert(
+    fc.property(fc.array(result as fc.Arbitrary<ActionResult>, { maxLength: 20 }), (results) => {
+      const before = JSON.stringify(results)
+      const capped = capResults(results)
+      t.strictSame(capped.map(kept), results.map(kept))
+      if (bytesOf(capped) > maxResultsBytes) t.fail(`${bytesOf(capped)} bytes`)
+      if (JSON.stringify(results) !== before) t.fail('the run itself is changed')
+    }),
+    { numRuns: 20 },
+  )
+})
 
-t.test('the error of an execution is cut to a thousand characters, and says so', async (t) => {
+t.test('the error of an execution is cut to a thousand characters, with a mark', async (t) => {
   t.equal(capError(null), null)
   t.equal(capError('HTTP 500'), 'HTTP 500')
   t.equal(capError('x'.repeat(5_000)), `${'x'.repeat(maxErrorLength)}… cut`)
@@ -156,7 +148,7 @@ t.test('the last attempts are kept, and a result without warnings is cut, too', 
   t.equal(capped[0]?.output, null)
 })
 
-t.test('a text is cut only where the result is shorter, and never within a character', async (t) => {
+t.test('a text is cut only if the result is shorter, and never within a character', async (t) => {
   const barely = 'x'.repeat(maxErrorLength + '… cut'.length)
   t.equal(capError(barely), barely)
   t.equal(capError(`${barely}x`), `${'x'.repeat(maxErrorLength)}… cut`)
@@ -166,18 +158,18 @@ t.test('a text is cut only where the result is shorter, and never within a chara
   )
 })
 
-t.test('a rule whose placeholders find nothing warns within the cap', async (t) => {
-  const house = await openHouse(t)
+t.test('the warnings about missing placeholders are capped', async (t) => {
+  const harness = await createHarness(t)
   const path = (index: number) => `${'p'.repeat(480)}${index}`
   const body = Object.fromEntries(
     Array.from({ length: 190 }, (_, index) => [`k${index}`, `{{${path(index)}}}`]),
   )
-  const ruleId = await house.createRule([
+  const ruleId = await harness.createRule([
     { type: 'EMIT_EVENT', config: { eventType: 'DEAL_WON', data: body } },
     { type: 'CREATE_TASK', config: { title: 'Call {{name | default: "her"}}' } },
   ])
-  house.startWorker()
-  const { results } = await house.untilStatus(await house.trigger(ruleId), 'succeeded')
+  harness.startWorker()
+  const { results } = await harness.untilStatus(await harness.trigger(ruleId), 'succeeded')
   t.ok(bytesOf(results) <= maxResultsBytes, `${bytesOf(results)} bytes`)
   const [{ warnings = [] } = {}] = results as unknown as ActionResult[]
   t.equal(warnings.length, 21)

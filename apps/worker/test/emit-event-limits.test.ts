@@ -21,7 +21,7 @@ function emit(execution: Execution, data?: object) {
   return emitEvent(execution, { config: { eventType: 'DEAL_WON', data } } as ActionOf<'EMIT_EVENT'>)
 }
 
-/** Data of so many bytes as JSON. */
+/** Data with a given number of bytes as JSON. */
 function dataOf(bytes: number, character = 'x') {
   return { text: character.repeat((bytes - '{"text":""}'.length) / Buffer.byteLength(character)) }
 }
@@ -44,7 +44,7 @@ t.test(
   },
 )
 
-t.test('an event has a mebibyte at most, in bytes of its JSON', async (t) => {
+t.test('the data of an emitted event has at most 1 MiB of JSON', async (t) => {
   const execution = startExecution()
   for (const data of [dataOf(mebibyte), dataOf(mebibyte - 1, 'é')]) {
     t.ok(Buffer.byteLength(JSON.stringify(data)) <= mebibyte)
@@ -68,5 +68,5 @@ t.test('one event emits at most 16 MiB', async (t) => {
   const tooMuch = 'The rules of one event would emit more than 16 MiB'
   t.strictSame(emit(execution, {}), { status: 'failed', error: tooMuch, isFinal: true })
   t.equal(execution.emitted.length + other.emitted.length, 16)
-  t.match(emit(startExecution(), data), { status: 'success' }, 'another event has its own share')
+  t.match(emit(startExecution(), data), { status: 'success' }, 'each event has its own limit')
 })

@@ -5,8 +5,8 @@ import { newId } from '@automation/database'
 import type { ActionResult } from '@automation/engine'
 import { countsOf } from '@automation/ledger'
 import t, { type Test } from 'tap'
-import { leaveRun } from './fixtures/held-run.js'
-import { type House, openHouse } from './fixtures/house.js'
+import { createHarness, type Harness } from './fixtures/harness.js'
+import { leaveExecution } from './fixtures/leave-execution.js'
 import { openTarget } from './fixtures/target.js'
 
 const task = { type: 'CREATE_TASK', config: { title: 'Task' } }
@@ -28,38 +28,38 @@ function resultsOf(execution: { results: unknown }): ActionResult[] {
   return execution.results as ActionResult[]
 }
 
-async function countersOf({ own }: House, ruleId: string) {
+async function countersOf({ own }: Harness, ruleId: string) {
   const counters = await own.ruleCounters.findUniqueOrThrow({ where: { ruleId } })
   return { ...counters, ...countsOf(counters) }
 }
 
-t.test('a call is an attempt with its result, and the next action follows', async (t) => {
-  const house = await openHouse(t)
+t.test('a call is stored as an attempt with its result, and the next action follows', async (t) => {
+  const harness = await createHarness(t)
   const target = await openTarget(t)
-  const ruleId = await house.createRule([call(target.url), task])
-  house.startWorker()
-  const id = await house.trigger(ruleId)
-  const execution = await house.untilStatus(id, 'succeeded')
+  const ruleId = await harness.createRule([call(target.url), task])
+  harness.startWorker()
+  const id = await harness.trigger(ruleId)
+  const execution = await harness.untilStatus(id, 'succeeded')
   matchLists(t, resultsOf(execution), [
     { action: 'SEND_WEBHOOK', status: 'success', attempts: [{ startedAt: String, finishedAt: String }] },
     { action: 'CREATE_TASK', status: 'success' },
   ])
   t.match(execution, { dueAt: null, lease: null, finishedAt: Date, eventType: 'LEAD_CREATED' })
   t.strictSame(target.keys(), [`${id}:0`])
-  t.equal(await house.own.task.count(), 1)
-  t.match(await countersOf(house, ruleId), { successCount: 1, failureCount: 0 })
+  t.equal(await harness.own.task.count(), 1)
+  t.match(await countersOf(harness, ruleId), { successCount: 1, failureCount: 0 })
 })
 
 t.test('the intent is committed before the call is made', async (t) => {
-  const house = await openHouse(t)
+  const harness = await createHarness(t)
   const seen: unknown[] = []
   const target = await openTarget(t, async (_request, response) => {
-    seen.push((await house.own.execution.findFirstOrThrow()).results)
+    seen.push((await harness.own.execution.findFirstOrThrow()).results)
     response.end()
   })
-  const ruleId = await house.createRule([task, call(target.url), call(target.url)])
-  house.startWorker()
-  await house.untilStatus(await house.trigger(ruleId), 'succeeded')
+  const ruleId = await harness.createRule([task, call(target.url), call(target.url)])
+  harness.startWorker()
+  await harness.untilStatus(await harness.trigger(ruleId), 'succeeded')
   const intent = { status: 'running', attempts: [{ startedAt: String, finishedAt: undefined }] }
   matchLists(t, seen, [
     [{ status: 'success' }, intent],
@@ -67,126 +67,120 @@ t.test('the intent is committed before the call is made', async (t) => {
   ])
 })
 
-t.test(
-  'a failed call is repeated with the same idempotency key, and the execution counts once',
-  async (t) => {
-    const house = await openHouse(t)
-    const target = await openTarget(t, (_request, response) => {
-      response.statusCode = target.calls.length < 3 ? 503 : 200
-      response.end()
-    })
-    const ruleId = await house.createRule([call(target.url, { retry: soon })])
-    house.startWorker()
-    const id = await house.trigger(ruleId)
-    const execution = await house.untilStatus(id, 'succeeded', 'failed')
-    t.match(execution, { status: 'succeeded', error: null })
-    const failed = { error: 'HTTP 503', finishedAt: String }
-    matchLists(t, resultsOf(execution), [
-      { status: 'success', attempts: [failed, failed, { finishedAt: String }] },
-    ])
-    t.equal(target.calls.length, 3)
-    t.strictSame(target.keys(), [`${id}:0`])
-    t.match(await countersOf(house, ruleId), { successCount: 1, failureCount: 0 })
-  },
-)
+t.test('a failed call is repeated with the same key, and the execution counts once', async (t) => {
+  const harness = await createHarness(t)
+  const target = await openTarget(t, (_request, response) => {
+    response.statusCode = target.calls.length < 3 ? 503 : 200
+    response.end()
+  })
+  const ruleId = await harness.createRule([call(target.url, { retry: soon })])
+  harness.startWorker()
+  const id = await harness.trigger(ruleId)
+  const execution = await harness.untilStatus(id, 'succeeded', 'failed')
+  t.match(execution, { status: 'succeeded', error: null })
+  const failed = { error: 'HTTP 503', finishedAt: String }
+  matchLists(t, resultsOf(execution), [
+    { status: 'success', attempts: [failed, failed, { finishedAt: String }] },
+  ])
+  t.equal(target.calls.length, 3)
+  t.strictSame(target.keys(), [`${id}:0`])
+  t.match(await countersOf(harness, ruleId), { successCount: 1, failureCount: 0 })
+})
 
-t.test(
-  'after the last attempt the execution has failed, once; with continueOnError it continues',
-  async (t) => {
-    const house = await openHouse(t)
-    const targets = [await openBroken(t), await openBroken(t)] as const
-    const stops = await house.createRule([call(targets[0].url, { retry: soon }), task])
-    const goesOn = await house.createRule([
-      call(targets[1].url, { retry: soon, continueOnError: true }),
-      task,
-    ])
-    house.startWorker()
-    const event = house.newEvent()
-    await house.inbox.accept(event)
-    await house.untilDone(event.id)
-    for (const ruleId of [stops, goesOn]) {
-      while ((await countersOf(house, ruleId)).failureCount === 0) await setTimeout(20)
-      t.match(await countersOf(house, ruleId), { successCount: 0, failureCount: 1, lastError: 'HTTP 500' })
-    }
-    for (const { calls } of targets) t.equal(calls.length, 3)
-    matchLists(t, await house.own.task.findMany(), [{ ruleId: goesOn }])
-    const execution = await house.own.execution.findFirstOrThrow({ where: { ruleId: stops } })
-    matchLists(t, resultsOf(execution), [{ status: 'failed', failures: 3 }, { status: 'skipped' }])
-  },
-)
+t.test('the execution fails after the last attempt; with continueOnError it continues', async (t) => {
+  const harness = await createHarness(t)
+  const targets = [await openBroken(t), await openBroken(t)] as const
+  const stops = await harness.createRule([call(targets[0].url, { retry: soon }), task])
+  const goesOn = await harness.createRule([
+    call(targets[1].url, { retry: soon, continueOnError: true }),
+    task,
+  ])
+  harness.startWorker()
+  const event = harness.newEvent()
+  await harness.inbox.accept(event)
+  await harness.untilDone(event.id)
+  for (const ruleId of [stops, goesOn]) {
+    while ((await countersOf(harness, ruleId)).failureCount === 0) await setTimeout(20)
+    t.match(await countersOf(harness, ruleId), { successCount: 0, failureCount: 1, lastError: 'HTTP 500' })
+  }
+  for (const { calls } of targets) t.equal(calls.length, 3)
+  matchLists(t, await harness.own.task.findMany(), [{ ruleId: goesOn }])
+  const execution = await harness.own.execution.findFirstOrThrow({ where: { ruleId: stops } })
+  matchLists(t, resultsOf(execution), [{ status: 'failed', failures: 3 }, { status: 'skipped' }])
+})
 
 t.test('a target that has failed five times in a row is not called for a while', async (t) => {
-  const house = await openHouse(t)
+  const harness = await createHarness(t)
   const target = await openBroken(t)
-  const ruleId = await house.createRule([call(target.url)])
-  house.startWorker()
-  for (let run = 0; run < 5; run++) await house.untilStatus(await house.trigger(ruleId), 'failed')
+  const ruleId = await harness.createRule([call(target.url)])
+  harness.startWorker()
+  for (let run = 0; run < 5; run++) await harness.untilStatus(await harness.trigger(ruleId), 'failed')
   t.equal(target.calls.length, 5)
-  const execution = await house.untilStatus(await house.trigger(ruleId), 'failed')
+  const execution = await harness.untilStatus(await harness.trigger(ruleId), 'failed')
   t.match(execution.error, /has not answered lately, so it was not called/)
   t.equal(target.calls.length, 5)
 })
 
-t.test('a call that the receiver refuses for good is not repeated', async (t) => {
-  const house = await openHouse(t)
+t.test('a call that the receiver refuses permanently is not repeated', async (t) => {
+  const harness = await createHarness(t)
   const target = await openTarget(t, (_request, response) => {
     response.statusCode = 404
     response.end()
   })
-  const ruleId = await house.createRule([call(target.url, { retry: soon })])
-  house.startWorker()
-  await house.untilStatus(await house.trigger(ruleId), 'failed')
+  const ruleId = await harness.createRule([call(target.url, { retry: soon })])
+  harness.startWorker()
+  await harness.untilStatus(await harness.trigger(ruleId), 'failed')
   t.equal(target.calls.length, 1)
 })
 
 t.test('between two attempts the execution is a due row with its error', async (t) => {
-  const house = await openHouse(t)
+  const harness = await createHarness(t)
   const target = await openTarget(t, (_request, response) => {
     response.statusCode = 503
     response.setHeader('retry-after', '3600')
     response.end()
   })
-  const ruleId = await house.createRule([call(target.url, { retry: soon })])
-  house.startWorker()
+  const ruleId = await harness.createRule([call(target.url, { retry: soon })])
+  harness.startWorker()
   const before = Date.now()
-  const execution = await house.untilStatus(await house.trigger(ruleId), 'retrying')
-  t.ok((execution.dueAt?.getTime() ?? 0) >= before + 3_600_000, 'Retry-After is honoured')
+  const execution = await harness.untilStatus(await harness.trigger(ruleId), 'retrying')
+  t.ok((execution.dueAt?.getTime() ?? 0) >= before + 3_600_000, 'it respects Retry-After')
   t.match(execution, { finishedAt: null, lease: null })
   matchLists(t, resultsOf(execution), [
     { status: 'retrying', until: execution.dueAt?.toISOString(), error: 'HTTP 503', failures: 1 },
   ])
-  t.match(await countersOf(house, ruleId), { successCount: 0, failureCount: 0 }, 'it has not ended yet')
+  t.match(await countersOf(harness, ruleId), { successCount: 0, failureCount: 0 }, 'it has not ended yet')
 })
 
-t.test('a WAIT ends when it is due, even where Redis lost its job', async (t) => {
-  const house = await openHouse(t)
-  const ruleId = await house.createRule([{ type: 'WAIT', config: { duration: '1s' } }, task])
-  house.startWorker()
-  house.startSweeper()
-  const id = await house.trigger(ruleId)
-  const waiting = await house.untilStatus(id, 'waiting')
+t.test('a WAIT ends when it is due, even if Redis has lost its job', async (t) => {
+  const harness = await createHarness(t)
+  const ruleId = await harness.createRule([{ type: 'WAIT', config: { duration: '1s' } }, task])
+  harness.startWorker()
+  harness.startSweeper()
+  const id = await harness.trigger(ruleId)
+  const waiting = await harness.untilStatus(id, 'waiting')
   matchLists(t, resultsOf(waiting), [
     { action: 'WAIT', status: 'scheduled', until: waiting.dueAt?.toISOString() },
   ])
-  t.equal(await house.own.task.count(), 0)
-  await house.forget()
-  const execution = await house.untilStatus(id, 'succeeded')
+  t.equal(await harness.own.task.count(), 0)
+  await harness.forget()
+  const execution = await harness.untilStatus(id, 'succeeded')
   t.ok((execution.finishedAt ?? 0) >= (waiting.dueAt ?? Number.NaN))
   matchLists(t, resultsOf(execution), [{ status: 'success' }, { status: 'success' }])
-  t.equal(await house.own.task.count(), 1)
+  t.equal(await harness.own.task.count(), 1)
 })
 
-t.test('a waiting execution continues with the definition with which it began', async (t) => {
-  const house = await openHouse(t)
+t.test('a waiting execution continues with the definition that it began with', async (t) => {
+  const harness = await createHarness(t)
   const wait = { type: 'WAIT', config: { duration: '1s' } }
-  const ruleId = await house.createRule([wait, { type: 'CREATE_TASK', config: { title: 'As it was' } }])
-  house.startWorker()
-  const id = await house.trigger(ruleId)
-  await house.untilStatus(id, 'waiting')
+  const ruleId = await harness.createRule([wait, { type: 'CREATE_TASK', config: { title: 'As it was' } }])
+  harness.startWorker()
+  const id = await harness.trigger(ruleId)
+  await harness.untilStatus(id, 'waiting')
   const actions = [wait, { type: 'CREATE_TASK', config: { title: 'As it is' } }]
-  await house.own.rule.update({ where: { id: ruleId }, data: { actions, version: 2 } })
-  await house.untilStatus(id, 'succeeded')
-  matchLists(t, await house.own.task.findMany(), [{ title: 'As it was' }])
+  await harness.own.rule.update({ where: { id: ruleId }, data: { actions, version: 2 } })
+  await harness.untilStatus(id, 'succeeded')
+  matchLists(t, await harness.own.task.findMany(), [{ title: 'As it was' }])
 })
 
 t.test(
@@ -222,160 +216,154 @@ t.test(
 )
 
 t.test('an event that a rule emits runs the rules of its type', async (t) => {
-  const house = await openHouse(t)
+  const harness = await createHarness(t)
   const data = { lead: { name: 'Ann' } }
-  const emits = await house.createRule([{ type: 'EMIT_EVENT', config: { eventType: 'DEAL_WON', data } }])
-  await house.createRule([{ type: 'CREATE_TASK', config: { title: 'Thank {{lead.name}}' } }], 'DEAL_WON')
-  house.startWorker()
-  const id = await house.trigger(emits)
-  await house.untilStatus(id, 'succeeded')
-  while ((await house.own.task.count()) === 0) await setTimeout(20)
-  matchLists(t, await house.own.task.findMany(), [{ title: 'Thank Ann' }])
-  matchLists(t, await house.own.event.findMany({ where: { type: 'DEAL_WON' } }), [
+  const emits = await harness.createRule([{ type: 'EMIT_EVENT', config: { eventType: 'DEAL_WON', data } }])
+  await harness.createRule([{ type: 'CREATE_TASK', config: { title: 'Thank {{lead.name}}' } }], 'DEAL_WON')
+  harness.startWorker()
+  const id = await harness.trigger(emits)
+  await harness.untilStatus(id, 'succeeded')
+  while ((await harness.own.task.count()) === 0) await setTimeout(20)
+  matchLists(t, await harness.own.task.findMany(), [{ title: 'Thank Ann' }])
+  matchLists(t, await harness.own.event.findMany({ where: { type: 'DEAL_WON' } }), [
     { data, depth: 1, causedBy: id },
   ])
 })
 
 t.test('rules that trigger one another stop after ten events, and need attention', async (t) => {
-  const house = await openHouse(t)
-  const ruleId = await house.createRule([{ type: 'EMIT_EVENT', config: { eventType: 'LEAD_CREATED' } }])
-  house.startWorker()
-  await house.trigger(ruleId)
-  while ((await countersOf(house, ruleId)).failureCount === 0) await setTimeout(20)
-  t.match(await countersOf(house, ruleId), {
+  const harness = await createHarness(t)
+  const ruleId = await harness.createRule([{ type: 'EMIT_EVENT', config: { eventType: 'LEAD_CREATED' } }])
+  harness.startWorker()
+  await harness.trigger(ruleId)
+  while ((await countersOf(harness, ruleId)).failureCount === 0) await setTimeout(20)
+  t.match(await countersOf(harness, ruleId), {
     successCount: 10,
     failureCount: 1,
     attentionReason: 'event_loop',
   })
-  t.equal(await house.own.event.count(), 11)
+  t.equal(await harness.own.event.count(), 11)
 })
 
-t.test('a call that was interrupted by the death of its worker is repeated with the same key', async (t) => {
-  const house = await openHouse(t)
+t.test('a call is repeated with the same key after its worker died', async (t) => {
+  const harness = await createHarness(t)
   const target = await openTarget(t)
-  const ruleId = await house.createRule([call(target.url)])
-  const id = await leaveRun(house, ruleId)
-  house.startWorker()
-  house.startSweeper()
-  const execution = await house.untilStatus(id, 'succeeded')
+  const ruleId = await harness.createRule([call(target.url)])
+  const id = await leaveExecution(harness, ruleId)
+  harness.startWorker()
+  harness.startSweeper()
+  const execution = await harness.untilStatus(id, 'succeeded')
   t.strictSame(target.keys(), [`${id}:0`])
   matchLists(t, resultsOf(execution), [
     { attempts: [{ error: 'The worker ended during the call' }, { finishedAt: String }] },
   ])
 })
 
-t.test(
-  'with onUncertain "stop" an interrupted call is not repeated, and the rule needs attention',
-  async (t) => {
-    const house = await openHouse(t)
-    const target = await openTarget(t)
-    const ruleId = await house.createRule([call(target.url, { onUncertain: 'stop', retry: soon }), task])
-    const id = await leaveRun(house, ruleId)
-    house.startWorker()
-    house.startSweeper()
-    const execution = await house.untilStatus(id, 'failed')
-    matchLists(t, resultsOf(execution), [{ status: 'unknown', error: /nobody knows/ }, { status: 'skipped' }])
-    t.equal(target.calls.length, 0)
-    t.match(await countersOf(house, ruleId), { failureCount: 1, attentionReason: 'unknown_outcome' })
-  },
-)
+t.test('with onUncertain "stop", an interrupted call is not repeated', async (t) => {
+  const harness = await createHarness(t)
+  const target = await openTarget(t)
+  const ruleId = await harness.createRule([call(target.url, { onUncertain: 'stop', retry: soon }), task])
+  const id = await leaveExecution(harness, ruleId)
+  harness.startWorker()
+  harness.startSweeper()
+  const execution = await harness.untilStatus(id, 'failed')
+  matchLists(t, resultsOf(execution), [{ status: 'unknown', error: /nobody knows/ }, { status: 'skipped' }])
+  t.equal(target.calls.length, 0)
+  t.match(await countersOf(harness, ruleId), { failureCount: 1, attentionReason: 'unknown_outcome' })
+})
 
 t.test('a call during which five workers died is not made a sixth time', async (t) => {
-  const house = await openHouse(t)
+  const harness = await createHarness(t)
   const target = await openTarget(t)
-  const ruleId = await house.createRule([call(target.url)])
-  const id = await leaveRun(house, ruleId, { interruptions: 4 })
-  house.startWorker()
-  house.startSweeper()
-  matchLists(t, resultsOf(await house.untilStatus(id, 'failed')), [{ status: 'unknown' }])
+  const ruleId = await harness.createRule([call(target.url)])
+  const id = await leaveExecution(harness, ruleId, { interruptions: 4 })
+  harness.startWorker()
+  harness.startSweeper()
+  matchLists(t, resultsOf(await harness.untilStatus(id, 'failed')), [{ status: 'unknown' }])
   t.equal(target.calls.length, 0)
 })
 
-t.test('an execution during which five workers died, without a call, has failed', async (t) => {
-  const house = await openHouse(t)
-  const ruleId = await house.createRule([task])
-  const id = await leaveRun(house, ruleId, { interruptions: 4, results: [] })
-  house.startWorker()
-  house.startSweeper()
-  t.match(await house.untilStatus(id, 'failed'), { error: '5 workers ended while they had this run' })
-  t.equal(await house.own.task.count(), 0)
+t.test('an execution during which five workers died before a call fails', async (t) => {
+  const harness = await createHarness(t)
+  const ruleId = await harness.createRule([task])
+  const id = await leaveExecution(harness, ruleId, { interruptions: 4, results: [] })
+  harness.startWorker()
+  harness.startSweeper()
+  t.match(await harness.untilStatus(id, 'failed'), { error: '5 workers ended while they had this run' })
+  t.equal(await harness.own.task.count(), 0)
 })
 
-t.test(
-  'an execution that was cancelled after its worker died reports that its call may have been made',
-  async (t) => {
-    const house = await openHouse(t)
-    const target = await openTarget(t)
-    const [off, gone] = [
-      await house.createRule([call(target.url)]),
-      await house.createRule([call(target.url)]),
-    ]
-    const ids = [await leaveRun(house, off), await leaveRun(house, gone)]
-    await house.own.rule.update({ where: { id: off }, data: { isActive: false } })
-    await house.own.rule.delete({ where: { id: gone } })
-    house.startWorker()
-    house.startSweeper()
-    for (const id of ids)
-      t.match(resultsOf(await house.untilStatus(id, 'cancelled')), [
-        {
-          status: 'unknown',
-          error: /nobody knows/,
-          attempts: [{ error: 'The worker ended during the call' }],
-        },
-      ])
-    t.equal(target.calls.length, 0)
-    t.match(await countersOf(house, off), { failureCount: 0, attentionReason: null }, 'it counts as nothing')
-  },
-)
+t.test('an execution that is cancelled after its worker died reports an unknown call', async (t) => {
+  const harness = await createHarness(t)
+  const target = await openTarget(t)
+  const [off, gone] = [
+    await harness.createRule([call(target.url)]),
+    await harness.createRule([call(target.url)]),
+  ]
+  const ids = [await leaveExecution(harness, off), await leaveExecution(harness, gone)]
+  await harness.own.rule.update({ where: { id: off }, data: { isActive: false } })
+  await harness.own.rule.delete({ where: { id: gone } })
+  harness.startWorker()
+  harness.startSweeper()
+  for (const id of ids)
+    t.match(resultsOf(await harness.untilStatus(id, 'cancelled')), [
+      {
+        status: 'unknown',
+        error: /nobody knows/,
+        attempts: [{ error: 'The worker ended during the call' }],
+      },
+    ])
+  t.equal(target.calls.length, 0)
+  t.match(await countersOf(harness, off), { failureCount: 0, attentionReason: null }, 'it is not counted')
+})
 
-t.test('a closing worker lets a call end, and releases the execution to others', async (t) => {
-  const house = await openHouse(t)
+t.test('a closing worker finishes its call, and releases the execution to others', async (t) => {
+  const harness = await createHarness(t)
   let release = () => {}
   const target = await openTarget(t, (_request, response) => {
     release = () => response.end()
   })
-  const ruleId = await house.createRule([call(target.url), call(`${target.url}/second`)])
-  const worker = house.startWorker()
-  const id = await house.trigger(ruleId)
+  const ruleId = await harness.createRule([call(target.url), call(`${target.url}/second`)])
+  const worker = harness.startWorker()
+  const id = await harness.trigger(ruleId)
   while (target.calls.length === 0) await setTimeout(20)
   const closed = worker.close()
   release()
   await closed
-  const execution = await house.own.execution.findUniqueOrThrow({ where: { id } })
+  const execution = await harness.own.execution.findUniqueOrThrow({ where: { id } })
   t.match(execution, { status: 'running', lease: null, dueAt: Date })
   matchLists(t, resultsOf(execution), [{ status: 'success' }])
-  house.startWorker()
-  house.startSweeper()
+  harness.startWorker()
+  harness.startSweeper()
   while (target.calls.length < 2) await setTimeout(20)
   release()
-  await house.untilStatus(id, 'succeeded')
+  await harness.untilStatus(id, 'succeeded')
   t.strictSame(target.keys(), [`${id}:0`, `${id}:1`])
 })
 
-t.test('a rule that fails as often as its workspace allows is paused', async (t) => {
-  const house = await openHouse(t)
-  await house.database.system.workspace.update({
-    where: { id: house.workspaceId },
+t.test('a rule is paused after as many failures as its workspace allows', async (t) => {
+  const harness = await createHarness(t)
+  await harness.database.system.workspace.update({
+    where: { id: harness.workspaceId },
     data: { autoPauseAfter: 3 },
   })
   const target = await openTarget(t, (_request, response) => {
     response.statusCode = 400
     response.end()
   })
-  const ruleId = await house.createRule([call(target.url)])
-  house.startWorker()
-  for (let run = 0; run < 3; run++) await house.untilStatus(await house.trigger(ruleId), 'failed')
-  while ((await house.own.rule.findUniqueOrThrow({ where: { id: ruleId } })).isActive) await setTimeout(20)
-  t.match(await countersOf(house, ruleId), { attentionReason: 'auto_paused', failureCount: 3 })
-  const event = house.newEvent()
-  await house.inbox.accept(event)
-  t.same(await house.readConsidered(event.id), [], 'it runs no more')
+  const ruleId = await harness.createRule([call(target.url)])
+  harness.startWorker()
+  for (let run = 0; run < 3; run++) await harness.untilStatus(await harness.trigger(ruleId), 'failed')
+  while ((await harness.own.rule.findUniqueOrThrow({ where: { id: ruleId } })).isActive) await setTimeout(20)
+  t.match(await countersOf(harness, ruleId), { attentionReason: 'auto_paused', failureCount: 3 })
+  const event = harness.newEvent()
+  await harness.inbox.accept(event)
+  t.same(await harness.readConsidered(event.id), [], 'it does not run any more')
 })
 
-t.test('an event that is addressed to a subscription is delivered to its URL', async (t) => {
-  const house = await openHouse(t)
+t.test('an event for a subscription is delivered to its URL', async (t) => {
+  const harness = await createHarness(t)
   const target = await openTarget(t)
-  const administrator = { database: house.database, workspaceId: house.workspaceId, actor: 'test' }
+  const administrator = { database: harness.database, workspaceId: harness.workspaceId, actor: 'test' }
   const subscription = { url: target.url, eventTypes: ['rule.updated' as const] }
   const { id } = await createSubscription(administrator, house.sealer, subscription)
   house.startWorker()

@@ -16,7 +16,7 @@ function mustEnter(gate: Gate, workspaceId: string, destination: string): Entere
   return entry
 }
 
-/** Calls that never end. */
+/** Makes calls that never end. */
 function holdPlaces(
   gate: Gate,
   workspaceId: string,
@@ -26,27 +26,24 @@ function holdPlaces(
   return Array.from({ length: count }, (_, index) => gate.enter(workspaceId, destination(index)))
 }
 
-t.test(
-  'a workspace has a quarter of the places, one destination of it a tenth, and no one less than one',
-  async (t) => {
-    const countFree = (places: number, destination: (index: number) => string) => {
-      const gate = new Gate(places)
-      let entered = 0
-      while (gate.tryEnter('a', destination(entered))?.kind === 'entered') entered += 1
-      return entered
-    }
-    const same = () => 'x'
-    const another = (index: number) => `x${index}`
-    t.same(
-      [100, 40, 8, 3, 1].map((places) => countFree(places, same)),
-      [10, 4, 1, 1, 1],
-    )
-    t.same(
-      [100, 40, 8, 3, 1].map((places) => countFree(places, another)),
-      [25, 10, 2, 1, 1],
-    )
-  },
-)
+t.test('a workspace has a quarter of the slots, each destination a tenth, and at least one', async (t) => {
+  const countFree = (places: number, destination: (index: number) => string) => {
+    const gate = new Gate(places)
+    let entered = 0
+    while (gate.tryEnter('a', destination(entered))?.kind === 'entered') entered += 1
+    return entered
+  }
+  const same = () => 'x'
+  const another = (index: number) => `x${index}`
+  t.same(
+    [100, 40, 8, 3, 1].map((places) => countFree(places, same)),
+    [10, 4, 1, 1, 1],
+  )
+  t.same(
+    [100, 40, 8, 3, 1].map((places) => countFree(places, another)),
+    [25, 10, 2, 1, 1],
+  )
+})
 
 t.test('200 hanging calls of one workspace do not delay others', async (t) => {
   const gate = new Gate(100)
@@ -57,31 +54,28 @@ t.test('200 hanging calls of one workspace do not delay others', async (t) => {
   t.equal((await gate.enter('third', 'd0')).kind, 'entered')
 })
 
-t.test(
-  'a place that becomes free goes round the workspaces, and in each round its destinations',
-  async (t) => {
-    const gate = new Gate(8)
-    const held = ['a', 'b', 'c', 'd'].flatMap((id) => [mustEnter(gate, id, 'x'), mustEnter(gate, id, 'y')])
-    const order: string[] = []
-    for (const [id, destination] of [
-      ['e', '1'],
-      ['e', '1'],
-      ['e', '2'],
-      ['f', '1'],
-      ['g', '1'],
-      ['g', '2'],
-    ] as const)
-      void gate.enter(id, destination).then(() => order.push(`${id}${destination}`))
-    for (const entry of held) {
-      entry.leave(true)
-      await setImmediate()
-    }
-    t.same(order, ['e1', 'f1', 'g1', 'e2', 'g2'], 'and the second of e1 waits for its lane')
-    t.equal(gate.waiting, 1)
-  },
-)
+t.test('free slots go round the workspaces, and within each workspace round its destinations', async (t) => {
+  const gate = new Gate(8)
+  const held = ['a', 'b', 'c', 'd'].flatMap((id) => [mustEnter(gate, id, 'x'), mustEnter(gate, id, 'y')])
+  const order: string[] = []
+  for (const [id, destination] of [
+    ['e', '1'],
+    ['e', '1'],
+    ['e', '2'],
+    ['f', '1'],
+    ['g', '1'],
+    ['g', '2'],
+  ] as const)
+    void gate.enter(id, destination).then(() => order.push(`${id}${destination}`))
+  for (const entry of held) {
+    entry.leave(true)
+    await setImmediate()
+  }
+  t.same(order, ['e1', 'f1', 'g1', 'e2', 'g2'], 'the second call of e1 waits for its lane')
+  t.equal(gate.waiting, 1)
+})
 
-t.test('the number of waiting calls is limited, and a workspace has a quarter of it', async (t) => {
+t.test('the number of waiting calls is limited, and a workspace may have a quarter of it', async (t) => {
   const gate = new Gate(100)
   const holders = ['a', 'b', 'c', 'd']
   for (const id of holders) for (let index = 0; index < 25; index++) mustEnter(gate, id, `d${index}`)
@@ -90,11 +84,11 @@ t.test('the number of waiting calls is limited, and a workspace has a quarter of
     t.equal((await gate.enter(id, 'd0')).kind, 'full')
   }
   t.equal(gate.waiting, 1_000)
-  t.equal((await gate.enter('e', 'd0')).kind, 'full', 'in all')
-  t.equal(gate.tryEnter('e', 'd0'), undefined, 'no place, and not in line')
+  t.equal((await gate.enter('e', 'd0')).kind, 'full', 'the limit of all workspaces')
+  t.equal(gate.tryEnter('e', 'd0'), undefined, 'without a slot, and without waiting for one')
 })
 
-t.test('a cancelled call does not wait any longer, and takes no slot', async (t) => {
+t.test('a cancelled call stops waiting, and takes no slot', async (t) => {
   const gate = new Gate(1)
   const first = mustEnter(gate, 'a', 'x')
   const giveUp = new AbortController()
@@ -105,10 +99,10 @@ t.test('a cancelled call does not wait any longer, and takes no slot', async (t)
   t.equal(gate.waiting, 1)
   first.leave(true)
   t.equal((await patient).kind, 'entered')
-  await t.rejects(gate.enter('a', 'x', giveUp.signal), { message: 'enough' }, 'given up before')
+  await t.rejects(gate.enter('a', 'x', giveUp.signal), { message: 'enough' }, 'cancelled before it waits')
 })
 
-t.test('leaving twice frees one slot', async (t) => {
+t.test('a call that leaves twice frees one slot', async (t) => {
   const gate = new Gate(1)
   const entry = mustEnter(gate, 'a', 'x')
   entry.leave(true)
@@ -135,67 +129,63 @@ const step = fc.oneof(
   { weight: 1, arbitrary: fc.record({ do: fc.constant('pass time' as const), ms: fc.nat(100_000) }) },
 )
 
-t.test(
-  'whatever happens: no limit is passed, nobody waits where there is a place, no place is lost',
-  async () => {
-    await fc.assert(
-      fc.asyncProperty(
-        fc.integer({ min: 1, max: 20 }),
-        fc.array(step, { minLength: 10, maxLength: 150 }),
-        async (places, steps) => {
-          let now = 0
-          const gate = new Gate(places, () => now)
-          const inFlight: { id: string; to: string; entry: Entered }[] = []
-          const line: { id: string; to: string; controller: AbortController }[] = []
-          const note = (id: string, to: string, entry: Entry | undefined) => {
-            if (entry?.kind === 'entered') inFlight.push({ id, to, entry })
-          }
-          const wait = (id: string, to: string) => {
-            const waiter = { id, to, controller: new AbortController() }
-            line.push(waiter)
-            gate
-              .enter(id, to, waiter.controller.signal)
-              .then((entry) => note(id, to, entry))
-              .catch(() => {})
-              .finally(() => line.splice(line.indexOf(waiter), 1))
-          }
-          const leave = (at: number, wasAnswered: boolean) =>
-            inFlight.splice(at % inFlight.length, 1)[0]?.entry.leave(wasAnswered)
-          const count = (id: string, to?: string) =>
-            inFlight.filter((one) => one.id === id && (to === undefined || one.to === to)).length
-          const [ofWorkspace, ofLane] = [Math.max(1, places >> 2), Math.max(1, Math.floor(places / 10))]
+t.test('in any sequence, limits hold, no call waits beside a free slot, and no slot is lost', async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      fc.integer({ min: 1, max: 20 }),
+      fc.array(step, { minLength: 10, maxLength: 150 }),
+      async (places, steps) => {
+        let now = 0
+        const gate = new Gate(places, () => now)
+        const inFlight: { id: string; to: string; entry: Entered }[] = []
+        const line: { id: string; to: string; controller: AbortController }[] = []
+        const note = (id: string, to: string, entry: Entry | undefined) => {
+          if (entry?.kind === 'entered') inFlight.push({ id, to, entry })
+        }
+        const wait = (id: string, to: string) => {
+          const waiter = { id, to, controller: new AbortController() }
+          line.push(waiter)
+          gate
+            .enter(id, to, waiter.controller.signal)
+            .then((entry) => note(id, to, entry))
+            .catch(() => {})
+            .finally(() => line.splice(line.indexOf(waiter), 1))
+        }
+        const leave = (at: number, wasAnswered: boolean) =>
+          inFlight.splice(at % inFlight.length, 1)[0]?.entry.leave(wasAnswered)
+        const count = (id: string, to?: string) =>
+          inFlight.filter((one) => one.id === id && (to === undefined || one.to === to)).length
+        const [ofWorkspace, ofLane] = [Math.max(1, places >> 2), Math.max(1, Math.floor(places / 10))]
 
-          for (const step of steps) {
-            if (step.do === 'enter') wait(step.id, step.to)
-            else if (step.do === 'try') note(step.id, step.to, gate.tryEnter(step.id, step.to))
-            else if (step.do === 'leave') leave(step.at, step.wasAnswered)
-            else if (step.do === 'give up') line[step.at % line.length]?.controller.abort(new Error('enough'))
-            else now += step.ms
-            await setImmediate()
-            const isHeld = [...inFlight, ...line].every(
-              ({ id, to }) =>
-                inFlight.length <= places && count(id) <= ofWorkspace && count(id, to) <= ofLane,
-            )
-            if (!isHeld) throw new Error('a limit was passed')
-            const waitsInVain = line.some(
-              ({ id, to }) => inFlight.length < places && count(id) < ofWorkspace && count(id, to) < ofLane,
-            )
-            if (waitsInVain) throw new Error('somebody waits where there is a place')
-            if (gate.waiting !== line.length) throw new Error('the line is counted wrongly')
-          }
-          while (inFlight.length > 0) {
-            leave(0, true)
-            await setImmediate()
-          }
-          if (line.length > 0 || gate.waiting > 0) throw new Error('somebody was never let in')
-          now += 1_000_000
-          for (let index = 0; index < places; index++) mustEnter(gate, `new${index}`, 'x')
-        },
-      ),
-      { numRuns: 150 },
-    )
-  },
-)
+        for (const step of steps) {
+          if (step.do === 'enter') wait(step.id, step.to)
+          else if (step.do === 'try') note(step.id, step.to, gate.tryEnter(step.id, step.to))
+          else if (step.do === 'leave') leave(step.at, step.wasAnswered)
+          else if (step.do === 'give up') line[step.at % line.length]?.controller.abort(new Error('enough'))
+          else now += step.ms
+          await setImmediate()
+          const isHeld = [...inFlight, ...line].every(
+            ({ id, to }) => inFlight.length <= places && count(id) <= ofWorkspace && count(id, to) <= ofLane,
+          )
+          if (!isHeld) throw new Error('a limit was passed')
+          const waitsInVain = line.some(
+            ({ id, to }) => inFlight.length < places && count(id) < ofWorkspace && count(id, to) < ofLane,
+          )
+          if (waitsInVain) throw new Error('somebody waits where there is a place')
+          if (gate.waiting !== line.length) throw new Error('the line is counted wrongly')
+        }
+        while (inFlight.length > 0) {
+          leave(0, true)
+          await setImmediate()
+        }
+        if (line.length > 0 || gate.waiting > 0) throw new Error('somebody was never let in')
+        now += 1_000_000
+        for (let index = 0; index < places; index++) mustEnter(gate, `new${index}`, 'x')
+      },
+    ),
+    { numRuns: 150 },
+  )
+})
 
 t.test('an empty lane is removed', async (t) => {
   const lanes = createLanes({ workspace: 2, lane: 1, shared: 1 }, () => false)
@@ -208,7 +198,7 @@ t.test('an empty lane is removed', async (t) => {
   t.not(lanes.open('a', 'x'), lane)
 })
 
-/** A gate with a clock of the test, and a destination whose breaker is open. */
+/** A gate with a clock of the test, and a destination with an open breaker. */
 function breakDestination() {
   const clock = { now: 0 }
   const gate = new Gate(100, () => clock.now)
@@ -216,19 +206,16 @@ function breakDestination() {
   return { clock, gate }
 }
 
-t.test(
-  'after five failures in a row a destination rests for 30 seconds, for this workspace only',
-  async (t) => {
-    const { clock, gate } = breakDestination()
-    t.same(gate.tryEnter('a', 'x'), { kind: 'broken', retryAfterMs: 30_000 })
-    clock.now = 10_000
-    t.same(await gate.enter('a', 'x'), { kind: 'broken', retryAfterMs: 20_000 })
-    t.equal(gate.tryEnter('a', 'y')?.kind, 'entered')
-    t.equal(gate.tryEnter('b', 'x')?.kind, 'entered')
-  },
-)
+t.test('after five failures in a row, a breaker opens for 30 seconds, for one workspace only', async (t) => {
+  const { clock, gate } = breakDestination()
+  t.same(gate.tryEnter('a', 'x'), { kind: 'broken', retryAfterMs: 30_000 })
+  clock.now = 10_000
+  t.same(await gate.enter('a', 'x'), { kind: 'broken', retryAfterMs: 20_000 })
+  t.equal(gate.tryEnter('a', 'y')?.kind, 'entered')
+  t.equal(gate.tryEnter('b', 'x')?.kind, 'entered')
+})
 
-t.test('a system clock that is set back does not prolong the rest of a destination', async (t) => {
+t.test('a system clock that is set back does not keep a breaker open for longer', async (t) => {
   const gate = new Gate(100)
   for (let failure = 0; failure < 5; failure++) mustEnter(gate, 'a', 'x').leave(false)
   const [time, sinceStart] = [Date.now(), performance.now()]
@@ -244,16 +231,16 @@ t.test('a response between two failures resets the count', async (t) => {
   t.equal(gate.tryEnter('a', 'x')?.kind, 'entered')
 })
 
-t.test('after the rest one call is the probe; its response opens the destination for all', async (t) => {
+t.test('after the pause one call is the probe; its response closes the breaker', async (t) => {
   const { clock, gate } = breakDestination()
   clock.now = 30_000
   const probe = mustEnter(gate, 'a', 'x')
-  t.same(gate.tryEnter('a', 'x'), { kind: 'broken', retryAfterMs: 1_000 }, 'only one')
+  t.same(gate.tryEnter('a', 'x'), { kind: 'broken', retryAfterMs: 1_000 }, 'only one call is the probe')
   probe.leave(true)
   for (let call = 0; call < 10; call++) mustEnter(gate, 'a', 'x')
 })
 
-t.test('while the probes fail the rest doubles, up to five minutes', async (t) => {
+t.test('the pause doubles with each failed probe, up to five minutes', async (t) => {
   const { clock, gate } = breakDestination()
   for (const restMs of [30_000, 60_000, 120_000, 240_000, 300_000, 300_000]) {
     t.same(gate.tryEnter('a', 'x'), { kind: 'broken', retryAfterMs: restMs })
@@ -262,7 +249,7 @@ t.test('while the probes fail the rest doubles, up to five minutes', async (t) =
   }
 })
 
-t.test('calls that were under way when the breaker opened neither prolong the rest nor count', async (t) => {
+t.test('calls that began before the breaker opened neither count nor prolong its pause', async (t) => {
   const clock = { now: 0 }
   const gate = new Gate(100, () => clock.now)
   const calls = Array.from({ length: 10 }, () => mustEnter(gate, 'a', 'x'))
@@ -281,32 +268,26 @@ t.test('calls that wait for a destination whose breaker opens are refused', asyn
   t.equal(gate.waiting, 0)
 })
 
-t.test(
-  'of the calls that wait at the end of the rest, one is the probe and the others are refused',
-  async (t) => {
-    const clock = { now: 0 }
-    const gate = new Gate(20, () => clock.now)
-    for (let failure = 0; failure < 5; failure++) mustEnter(gate, 'a', 'x').leave(false)
-    const others = Array.from({ length: 5 }, (_, index) => mustEnter(gate, 'a', `y${index}`))
-    clock.now = 30_000
-    const waiting = Promise.all([gate.enter('a', 'x'), gate.enter('a', 'x'), gate.enter('a', 'x')])
-    t.equal(gate.waiting, 3, 'since the workspace has no place left')
-    for (const call of others) call.leave(true)
-    const late = { kind: 'broken', retryAfterMs: 1_000 }
-    matchLists(t, await waiting, [{ kind: 'entered' }, late, late])
-  },
-)
+t.test('of the calls that wait at the end of the pause, one is the probe, others are refused', async (t) => {
+  const clock = { now: 0 }
+  const gate = new Gate(20, () => clock.now)
+  for (let failure = 0; failure < 5; failure++) mustEnter(gate, 'a', 'x').leave(false)
+  const others = Array.from({ length: 5 }, (_, index) => mustEnter(gate, 'a', `y${index}`))
+  clock.now = 30_000
+  const waiting = Promise.all([gate.enter('a', 'x'), gate.enter('a', 'x'), gate.enter('a', 'x')])
+  t.equal(gate.waiting, 3, 'since the workspace has no free slot')
+  for (const call of others) call.leave(true)
+  const late = { kind: 'broken', retryAfterMs: 1_000 }
+  matchLists(t, await waiting, [{ kind: 'entered' }, late, late])
+})
 
-t.test(
-  'what is known of failures is bounded: the destination that failed longest ago is forgotten',
-  async (t) => {
-    const breaker = createBreaker(() => 0)
-    for (let failure = 0; failure < 5; failure++) breaker.end('first', false, false)
-    t.equal(breaker.findRest('first'), 30_000)
-    for (let index = 0; index < 10_000; index++) breaker.end(`other ${index}`, false, false)
-    t.equal(breaker.findRest('first'), undefined)
-  },
-)
+t.test('the number of remembered destinations is limited: the oldest failure is forgotten', async (t) => {
+  const breaker = createBreaker(() => 0)
+  for (let failure = 0; failure < 5; failure++) breaker.end('first', false, false)
+  t.equal(breaker.findRest('first'), 30_000)
+  for (let index = 0; index < 10_000; index++) breaker.end(`other ${index}`, false, false)
+  t.equal(breaker.findRest('first'), undefined)
+})
 
 t.test('a destination is the origin of a URL in lower case, and for mails the mail server', async (t) => {
   const of = (type: string, config: object) => destinationOf({ type, config } as OutsideAction)

@@ -9,8 +9,8 @@ import { Causation } from '../src/running/causation.js'
 import { Claims } from '../src/running/claims.js'
 import { Recorder } from '../src/running/recorder.js'
 import { createWorkerMetrics } from '../src/worker-metrics.js'
-import { leaveRun } from './fixtures/held-run.js'
-import { type House, log, openHouse } from './fixtures/house.js'
+import { createHarness, type Harness, log } from './fixtures/harness.js'
+import { leaveExecution } from './fixtures/leave-execution.js'
 import { openTarget } from './fixtures/target.js'
 
 const task = { type: 'CREATE_TASK', config: { title: 'Task' } }
@@ -22,9 +22,9 @@ async function openLeasedHouse(t: Test) {
   const { database, own } = house
   const claims = new Claims(database, new Causation(database))
   return {
-    ...house,
+    ...harness,
     read: (id: string) => own.execution.findUniqueOrThrow({ where: { id } }),
-    /** Takes an execution from its holder, as if the lease had expired. */
+    /** Claims an execution from its holder, as if the lease had expired. */
     async take(id: string) {
       await own.execution.update({ where: { id }, data: { dueAt: new Date(0) } })
       const step = await claims.claim(id)
@@ -40,59 +40,63 @@ async function openLeasedHouse(t: Test) {
   }
 }
 
-t.test('an execution that five living workers lose one after another does not fail', async (t) => {
-  const house = await openLeasedHouse(t)
+t.test('an execution does not fail after five living workers have lost its lease', async (t) => {
+  const harness = await createLeasedHarness(t)
   const target = await openTarget(t)
-  const id = await leaveRun(house, await house.createRule([call(target.url)]))
-  let step = await house.take(id)
+  const id = await leaveExecution(harness, await harness.createRule([call(target.url)]))
+  let step = await harness.take(id)
   for (let loss = 0; loss < 5; loss++) {
     const slow = step
-    const before = (await house.read(id)).interruptions
-    step = await house.take(id)
-    t.match(await house.read(id), { interruptions: before + 1 }, 'nobody knows yet that it is alive')
-    house.openLeases().hold(slow)
-    while ((await house.read(id)).interruptions > before) await setTimeout(20)
+    const before = (await harness.read(id)).interruptions
+    step = await harness.take(id)
+    t.match(
+      await harness.read(id),
+      { interruptions: before + 1 },
+      'the worker has not yet reported that it is alive',
+    )
+    harness.openLeases().hold(slow)
+    while ((await harness.read(id)).interruptions > before) await setTimeout(20)
   }
-  house.startWorker()
-  await house.own.execution.update({ where: { id }, data: { dueAt: new Date() } })
-  house.startSweeper()
-  t.match(await house.untilStatus(id, 'succeeded', 'failed'), { status: 'succeeded' })
+  harness.startWorker()
+  await harness.own.execution.update({ where: { id }, data: { dueAt: new Date() } })
+  harness.startSweeper()
+  t.match(await harness.untilStatus(id, 'succeeded', 'failed'), { status: 'succeeded' })
 })
 
-t.test('a living worker takes back its own interruption, and not that of a dead one', async (t) => {
-  const house = await openLeasedHouse(t)
-  const id = await leaveRun(house, await house.createRule([task]), { lease: null })
-  const alive = await house.take(id)
-  const dead = await house.take(id)
-  const last = await house.take(id)
-  t.match(await house.read(id), { interruptions: 2, lostLeases: [alive.lease, dead.lease] })
-  const leases = house.openLeases()
+t.test('a living worker takes back its own interruption, but not that of a dead one', async (t) => {
+  const harness = await createLeasedHarness(t)
+  const id = await leaveExecution(harness, await harness.createRule([task]), { lease: null })
+  const alive = await harness.take(id)
+  const dead = await harness.take(id)
+  const last = await harness.take(id)
+  t.match(await harness.read(id), { interruptions: 2, lostLeases: [alive.lease, dead.lease] })
+  const leases = harness.openLeases()
   leases.noteLost(alive)
   leases.noteLost({ ...last, lease: newId() })
-  while ((await house.read(id)).interruptions === 2) await setTimeout(20)
+  while ((await harness.read(id)).interruptions === 2) await setTimeout(20)
   leases.noteLost(alive)
   await leases.releaseAll()
-  t.match(await house.read(id), { interruptions: 1, lostLeases: [dead.lease], lease: last.lease })
+  t.match(await harness.read(id), { interruptions: 1, lostLeases: [dead.lease], lease: last.lease })
 })
 
 t.test('a lease is renewed for its holder only', async (t) => {
-  const house = await openLeasedHouse(t)
-  const ruleId = await house.createRule([task])
-  const [mine, lost] = [await leaveRun(house, ruleId), await leaveRun(house, ruleId)]
-  const held = await house.take(mine)
-  const slow = await house.take(lost)
-  await house.take(lost)
+  const harness = await createLeasedHarness(t)
+  const ruleId = await harness.createRule([task])
+  const [mine, lost] = [await leaveExecution(harness, ruleId), await leaveExecution(harness, ruleId)]
+  const held = await harness.take(mine)
+  const slow = await harness.take(lost)
+  await harness.take(lost)
   const dueAt = new Date(Date.now() + 1_000)
-  await house.own.execution.updateMany({ data: { dueAt } })
-  const leases = house.openLeases()
+  await harness.own.execution.updateMany({ data: { dueAt } })
+  const leases = harness.openLeases()
   leases.hold(slow)
   leases.hold(held)
-  while (Number((await house.read(mine)).dueAt) === Number(dueAt)) await setTimeout(20)
-  t.same((await house.read(lost)).dueAt, dueAt)
+  while (Number((await harness.read(mine)).dueAt) === Number(dueAt)) await setTimeout(20)
+  t.same((await harness.read(lost)).dueAt, dueAt)
 })
 
 /** A worker that claims executions and finds no slot for them. */
-function openFullWorker({ database, queue }: House) {
+function openFullWorker({ database, queue }: Harness) {
   const gate = new Gate(1)
   gate.tryEnter('another', 'destination')
   const executor = new Executor({
@@ -108,54 +112,54 @@ function openFullWorker({ database, queue }: House) {
 }
 
 t.test('an execution that waits for a slot while five workers die does not fail', async (t) => {
-  const house = await openLeasedHouse(t)
+  const harness = await createLeasedHarness(t)
   const target = await openTarget(t)
-  const ruleId = await house.createRule([call(target.url)])
-  const id = await leaveRun(house, ruleId, { results: [], interruptions: 3 })
+  const ruleId = await harness.createRule([call(target.url)])
+  const id = await leaveExecution(harness, ruleId, { results: [], interruptions: 3 })
   for (let death = 0; death < 6; death++) {
-    const step = await house.take(id)
+    const step = await harness.take(id)
     t.equal(
       step.execution.record.interruptions,
       4,
-      'the first worker ended as it advanced the run, the others did not',
+      'the first worker ended while it advanced the execution, the others did not',
     )
-    void openFullWorker(house).resume(step)
-    while (!(await house.read(id)).awaitsSlot) await setTimeout(20)
+    void openFullWorker(harness).resume(step)
+    while (!(await harness.read(id)).awaitsSlot) await setTimeout(20)
   }
-  house.startWorker()
-  await house.own.execution.update({ where: { id }, data: { dueAt: new Date() } })
-  house.startSweeper()
-  t.match(await house.untilStatus(id, 'succeeded', 'failed'), { status: 'succeeded' })
+  harness.startWorker()
+  await harness.own.execution.update({ where: { id }, data: { dueAt: new Date() } })
+  harness.startSweeper()
+  t.match(await harness.untilStatus(id, 'succeeded', 'failed'), { status: 'succeeded' })
   t.equal(target.calls.length, 1)
 })
 
 t.test('an execution that kills each worker fails after five workers', async (t) => {
-  const house = await openLeasedHouse(t)
-  const id = await leaveRun(house, await house.createRule([task]), { results: [], lease: null })
-  for (let death = 0; death < 5; death++) await house.take(id)
-  house.startWorker()
-  await house.own.execution.update({ where: { id }, data: { dueAt: new Date() } })
-  house.startSweeper()
-  t.match(await house.untilStatus(id, 'succeeded', 'failed'), {
+  const harness = await createLeasedHarness(t)
+  const id = await leaveExecution(harness, await harness.createRule([task]), { results: [], lease: null })
+  for (let death = 0; death < 5; death++) await harness.take(id)
+  harness.startWorker()
+  await harness.own.execution.update({ where: { id }, data: { dueAt: new Date() } })
+  harness.startSweeper()
+  t.match(await harness.untilStatus(id, 'succeeded', 'failed'), {
     status: 'failed',
     error: '5 workers ended while they had this run',
   })
 })
 
-t.test('an execution without a slot is stored as waiting for one, until its call', async (t) => {
-  const house = await openHouse(t, { OUTBOUND_CONCURRENCY: '1' })
+t.test('an execution without a slot is stored as waiting for one until its call', async (t) => {
+  const harness = await createHarness(t, { OUTBOUND_CONCURRENCY: '1' })
   const waiting: (() => void)[] = []
   const target = await openTarget(t, (_request, response) => void waiting.push(() => response.end()))
-  const ruleId = await house.createRule([call(target.url)])
-  house.startWorker()
-  const first = await house.trigger(ruleId)
+  const ruleId = await harness.createRule([call(target.url)])
+  harness.startWorker()
+  const first = await harness.trigger(ruleId)
   while (target.calls.length < 1) await setTimeout(20)
-  const second = await house.trigger(ruleId)
-  t.match(await house.untilStatus(second, 'running'), { awaitsSlot: true, lease: String })
-  t.match(await house.untilStatus(first, 'running'), { awaitsSlot: null, lease: String })
+  const second = await harness.trigger(ruleId)
+  t.match(await harness.untilStatus(second, 'running'), { awaitsSlot: true, lease: String })
+  t.match(await harness.untilStatus(first, 'running'), { awaitsSlot: null, lease: String })
   waiting[0]?.()
   while (target.calls.length < 2) await setTimeout(20)
-  t.match(await house.untilStatus(second, 'running'), { awaitsSlot: null, lease: String })
+  t.match(await harness.untilStatus(second, 'running'), { awaitsSlot: null, lease: String })
   waiting[1]?.()
-  await house.untilStatus(second, 'succeeded')
+  await harness.untilStatus(second, 'succeeded')
 })

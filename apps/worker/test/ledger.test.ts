@@ -103,7 +103,7 @@ t.test('an outcome commits the event, its executions, tasks and counters togethe
 
   const event = await own.event.findUniqueOrThrow({ where: { id: outcome.event.id } })
   t.ok(event.doneAt)
-  t.equal(event.ruleSetId, outcome.ruleSetId, 'and which rules were considered')
+  t.equal(event.ruleSetId, outcome.ruleSetId, 'with the rules that were considered')
   const executions = await own.execution.findMany({ orderBy: { startedAt: 'asc' } })
   matchLists(t, executions, [
     { ruleId: good, status: 'succeeded', error: null, eventId: event.id },
@@ -137,7 +137,7 @@ t.test('a job counts once, however often and to however many workers it is deliv
     Array.from({ length: 40 }, () => createOutcome(rules.map((ruleId) => ({ ruleId, tasks: 1 })))),
   )
   const ledgers = Array.from({ length: 4 }, openLedger)
-  // Each worker gets the events in another order, which could cause deadlocks.
+  // Each worker gets the events in a different order, which could cause deadlocks.
   await Promise.all(
     ledgers.flatMap(({ record }, worker) =>
       [...outcomes.slice(worker * 10), ...outcomes.slice(0, worker * 10), ...outcomes].map((outcome) =>
@@ -175,14 +175,14 @@ t.test('failures in a row are counted over batches, and a success resets them', 
     await createOutcome([{ ruleId, error: 'e' }]),
   ]
   await Promise.all(mixed.map(record))
-  t.equal(await inARow(), 1, 'only what failed after the success')
+  t.equal(await inARow(), 1, 'only failures after the success')
   const counters = await own.ruleCounters.findUniqueOrThrow({ where: { ruleId } })
   t.match(counters, { successCount: 1, failureCount: 5, lastError: 'e' })
   t.same(counters.lastSuccessAt, mixed[1]?.executions[0]?.record.finishedAt)
   t.same(counters.lastFailureAt, mixed[2]?.executions[0]?.record.finishedAt)
 })
 
-t.test('a rule that was deleted meanwhile keeps its history and delays no other', async (t) => {
+t.test('a rule that was deleted meanwhile keeps its history, and affects no other rule', async (t) => {
   const { own, createRule, createOutcome } = await createWorkspace()
   const [deleted, kept] = [await createRule(), await createRule()]
   const outcome = await createOutcome([{ ruleId: deleted }, { ruleId: kept }])
@@ -196,7 +196,7 @@ function setRecord({ record }: Execution, fields: Partial<ExecutionRecord>): voi
   Object.assign(record, fields)
 }
 
-/** An execution before a call, as a worker commits it with its event. */
+/** Stores an execution before its call, as a worker does together with the event. */
 async function beginCall(t: Test) {
   const workspace = await createWorkspace()
   const ruleId = await workspace.createRule()
@@ -249,19 +249,16 @@ t.test('a worker that has lost the lease records nothing', async (t) => {
   matchLists(t, await own.ruleCounters.findMany(), [{ successCount: 0 }])
 })
 
-t.test(
-  'an execution that pauses after its rule was switched off is cancelled, and not counted',
-  async (t) => {
-    const { own, ledger, execution, lease, ruleId } = await beginCall(t)
-    await own.rule.update({ where: { id: ruleId }, data: { isActive: false } })
-    setRecord(execution, { status: 'waiting', lease: null, dueAt: new Date(clock) })
-    t.ok(await ledger.recordStep(execution, lease))
-    matchLists(t, await own.execution.findMany(), [
-      { status: 'cancelled', error: 'The rule was switched off', dueAt: null, finishedAt: Date },
-    ])
-    matchLists(t, await own.ruleCounters.findMany(), [{ successCount: 0, failureCount: 0 }])
-  },
-)
+t.test('an execution that pauses after its rule was switched off is cancelled, not counted', async (t) => {
+  const { own, ledger, execution, lease, ruleId } = await beginCall(t)
+  await own.rule.update({ where: { id: ruleId }, data: { isActive: false } })
+  setRecord(execution, { status: 'waiting', lease: null, dueAt: new Date(clock) })
+  t.ok(await ledger.recordStep(execution, lease))
+  matchLists(t, await own.execution.findMany(), [
+    { status: 'cancelled', error: 'The rule was switched off', dueAt: null, finishedAt: Date },
+  ])
+  matchLists(t, await own.ruleCounters.findMany(), [{ successCount: 0, failureCount: 0 }])
+})
 
 t.test('emitted events are committed with their execution, once', async (t) => {
   const { own, ledger, execution, lease } = await beginCall(t)
@@ -275,7 +272,7 @@ t.test('emitted events are committed with their execution, once', async (t) => {
   }
   execution.emitted = [{ ...emitted, depth: 1, rootId: execution.event.id }]
   await ledger.recordStep(execution, lease)
-  t.notOk(await ledger.recordStep(execution, lease), 'and not a second time')
+  t.notOk(await ledger.recordStep(execution, lease), 'a second record has no effect')
   matchLists(t, await own.event.findMany({ where: { type: 'DEAL_WON' } }), [
     {
       id: emitted.id,
@@ -310,14 +307,14 @@ t.test(
   },
 )
 
-t.test('a subscription to execution.failed gets failures, as events addressed to it', async (t) => {
+t.test('a subscription to execution.failed gets an event for each failure', async (t) => {
   const { own, workspaceId, createRule, createOutcome } = await createWorkspace()
   const subscribe = (eventTypes: string[], isActive = true) => {
     const id = newId()
     const data = { id, workspaceId, url: 'https://x.io', description: '', eventTypes, isActive }
     return own.subscription.create({ data })
   }
-  const told = await subscribe(['rule.updated', 'execution.failed'])
+  const subscription = await subscribe(['rule.updated', 'execution.failed'])
   await subscribe(['rule.updated'])
   await subscribe(['execution.failed'], false)
   const [good, bad] = [await createRule(), await createRule()]
@@ -352,7 +349,7 @@ t.test('a subscription to execution.failed gets failures, as events addressed to
   t.equal(
     await own.event.count({ where: { type: 'execution.failed' } }),
     1,
-    'a delivery that fails is not told again',
+    'the failure of a delivery is not published',
   )
 })
 
@@ -365,7 +362,7 @@ t.test('an unknown outcome marks the rule as needing attention', async (t) => {
   ])
 })
 
-t.test('text that Postgres would refuse does not prevent the record of an outcome', async (t) => {
+t.test('an outcome is recorded even if Postgres would refuse its text', async (t) => {
   const { own, createRule, createOutcome } = await createWorkspace()
   const ruleId = await createRule()
   const outcome = await createOutcome([{ ruleId, error: 'server said \0 and \ud800' }])

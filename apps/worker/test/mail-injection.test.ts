@@ -6,9 +6,9 @@ import { decodeWords, openMailServer, openPost, readHeaders } from './fixtures/m
 const victim = 'victim@evil.example'
 const long = 'a'.repeat(400)
 
-/** What data may hold where a rule expects an address, a name or a line of text. */
+/** Hostile values where a rule expects an address, a name or a line of text. */
 const attacks = [
-  // Line breaks of every kind, with a header, a body or a command behind them.
+  // Line breaks of every kind, followed by a header, a body or a command.
   `a@x.example\r\nBcc: ${victim}`,
   `a@x.example\nBcc: ${victim}`,
   `a@x.example\rBcc: ${victim}`,
@@ -26,7 +26,7 @@ const attacks = [
   `a@x.example\u0085Bcc: ${victim}`,
   `a@x.example\u2028Bcc: ${victim}`,
   `a@x.example\u2029Bcc: ${victim}`,
-  // UTF-8 whose bytes hold CR and LF for whoever cuts them to eight bits.
+  // Characters that become CR and LF when they are cut to eight bits.
   `a@x.example\u560d\u560aBcc: ${victim}`,
   `a@x.example\u010d\u010aBcc: ${victim}`,
   `a@x.example\0Bcc: ${victim}`,
@@ -36,7 +36,7 @@ const attacks = [
   '\r\n.\r\nMAIL FROM:<a@x.example>\r\nRCPT TO:<victim@evil.example>\r\nDATA\r\n',
   '\n.\n',
   '\r.\r',
-  // More recipients than one.
+  // More than one recipient.
   `a@x.example, ${victim}`,
   `a@x.example,${victim}`,
   `a@x.example; ${victim}`,
@@ -79,7 +79,7 @@ const attacks = [
   `a%evil.example@x.example`,
   `evil.example!victim@x.example`,
   `-oQ/tmp -X/tmp/x@x.example`,
-  // Letters that are not what they look like, and signs that become others.
+  // Letters that look like others, and characters that normalization changes.
   'аnn@x.example',
   'a@еxample.example',
   'grüße@x.example',
@@ -98,7 +98,7 @@ const attacks = [
   'a@x\udc00.example',
   'a@ﷺ.example',
   'a@ͺ.example',
-  // Much, and nothing.
+  // Long texts, and empty ones.
   `${long}@x.example`,
   `a@${'x.'.repeat(200)}example`,
   `a@${long}.example`,
@@ -123,52 +123,49 @@ const ownHeaders = [
 ]
 const to = 'ada@example.com'
 
-/** The domain in the form of the domain name system: in which of its forms it is sent is of no matter. */
+/** An address with its domain in ASCII form, since a mail may be sent to either form. */
 function normalise(address: string): string {
   const at = address.lastIndexOf('@')
   return `${address.slice(0, at)}@${domainToASCII(address.slice(at + 1))}`
 }
 
-t.test(
-  'whatever data holds where an address is, one mail goes to exactly who is named, or none',
-  async (t) => {
-    const server = await openMailServer(t)
-    const post = await openPost(t, server.url)
-    const headerOf = { to: 'to', cc: 'cc', bcc: undefined, replyTo: 'reply-to' }
-    let sent = 0
-    for (const [field, header] of Object.entries(headerOf)) {
-      for (const attack of attacks) {
-        server.deliveries.length = 0
-        const result = await post.send({ config: { [field]: '{{attack}}' }, data: { attack, other: victim } })
-        const name = `${field}: ${inAscii(attack)}`
-        const [delivery, ...others] = server.deliveries
-        t.same(others, [], name)
-        if (result.status === 'failed') {
-          t.equal(delivery, undefined, name)
-          continue
-        }
-        sent += 1
-        const isRecipient = field !== 'replyTo'
-        const recipients =
-          field === 'to' ? [normalise(attack)] : [to, ...(isRecipient ? [normalise(attack)] : [])]
-        t.same(delivery?.recipients.map(normalise), recipients, name)
-        const headers = readHeaders(delivery?.content ?? '')
-        t.same(headers.to?.map(normalise), [field === 'to' ? normalise(attack) : to], name)
-        if (header) t.same(headers[header]?.map(normalise), [normalise(attack)], name)
-        const allowed = ['to', ...ownHeaders, ...(header ? [header] : [])]
-        t.same(
-          Object.keys(headers).filter((key) => !allowed.includes(key)),
-          [],
-          name,
-        )
-        t.notMatch(delivery?.content, victim, name)
+t.test('with any value for an address, one mail goes to exactly that address, or none is sent', async (t) => {
+  const server = await openMailServer(t)
+  const post = await openPost(t, server.url)
+  const headerOf = { to: 'to', cc: 'cc', bcc: undefined, replyTo: 'reply-to' }
+  let sent = 0
+  for (const [field, header] of Object.entries(headerOf)) {
+    for (const attack of attacks) {
+      server.deliveries.length = 0
+      const result = await post.send({ config: { [field]: '{{attack}}' }, data: { attack, other: victim } })
+      const name = `${field}: ${inAscii(attack)}`
+      const [delivery, ...others] = server.deliveries
+      t.same(others, [], name)
+      if (result.status === 'failed') {
+        t.equal(delivery, undefined, name)
+        continue
       }
+      sent += 1
+      const isRecipient = field !== 'replyTo'
+      const recipients =
+        field === 'to' ? [normalise(attack)] : [to, ...(isRecipient ? [normalise(attack)] : [])]
+      t.same(delivery?.recipients.map(normalise), recipients, name)
+      const headers = readHeaders(delivery?.content ?? '')
+      t.same(headers.to?.map(normalise), [field === 'to' ? normalise(attack) : to], name)
+      if (header) t.same(headers[header]?.map(normalise), [normalise(attack)], name)
+      const allowed = ['to', ...ownHeaders, ...(header ? [header] : [])]
+      t.same(
+        Object.keys(headers).filter((key) => !allowed.includes(key)),
+        [],
+        name,
+      )
+      t.notMatch(delivery?.content, victim, name)
     }
-    t.ok(sent > 20, 'some are mere addresses')
-  },
-)
+  }
+  t.ok(sent > 20, 'some of the values are valid addresses')
+})
 
-t.test('a part of an address cannot make it another', async (t) => {
+t.test('a value within an address cannot make it another address', async (t) => {
   let sent = 0
   const server = await openMailServer(t)
   const post = await openPost(t, server.url)
@@ -190,34 +187,31 @@ t.test('a part of an address cannot make it another', async (t) => {
   t.ok(sent > 0, `${sent} were sent`)
 })
 
-t.test(
-  'an address that the engine should have refused becomes no second recipient and no header',
-  async (t) => {
-    let sent = 0
-    const server = await openMailServer(t)
-    const post = await openPost(t, server.url)
-    for (const attack of attacks) {
-      server.deliveries.length = 0
-      const { status } = await post.send({ unchecked: { to: attack } })
-      const name = inAscii(attack)
-      t.equal(server.deliveries.length, status === 'success' ? 1 : 0, name)
-      sent += server.deliveries.length
-      for (const { recipients, content } of server.deliveries) {
-        t.equal(recipients.length, 1, name)
-        const headers = readHeaders(content)
-        t.equal(headers.to?.length, 1, name)
-        t.same(
-          Object.keys(headers).filter((key) => !['to', ...ownHeaders].includes(key)),
-          [],
-          name,
-        )
-      }
+t.test('an address that passed the engine unchecked adds no recipient and no header', async (t) => {
+  let sent = 0
+  const server = await openMailServer(t)
+  const post = await openPost(t, server.url)
+  for (const attack of attacks) {
+    server.deliveries.length = 0
+    const { status } = await post.send({ unchecked: { to: attack } })
+    const name = inAscii(attack)
+    t.equal(server.deliveries.length, status === 'success' ? 1 : 0, name)
+    sent += server.deliveries.length
+    for (const { recipients, content } of server.deliveries) {
+      t.equal(recipients.length, 1, name)
+      const headers = readHeaders(content)
+      t.equal(headers.to?.length, 1, name)
+      t.same(
+        Object.keys(headers).filter((key) => !['to', ...ownHeaders].includes(key)),
+        [],
+        name,
+      )
     }
-    t.ok(sent > 0, `${sent} were sent`)
-  },
-)
+  }
+  t.ok(sent > 0, `${sent} were sent`)
+})
 
-t.test('a subject is one line, shown as it was written, and no other header', async (t) => {
+t.test('a subject is one line with the original text, and adds no header', async (t) => {
   const server = await openMailServer(t)
   const post = await openPost(t, server.url)
   for (const attack of attacks) {
@@ -241,7 +235,7 @@ t.test('a subject is one line, shown as it was written, and no other header', as
   }
 })
 
-t.test('names and values of rules, templates and variables stay in the body', async (t) => {
+t.test('names and values of rules, templates and variables add no header', async (t) => {
   const server = await openMailServer(t)
   const post = await openPost(t, server.url)
   for (const attack of attacks) {
@@ -274,7 +268,7 @@ function inOneLine(text: string): string {
     .trim()
 }
 
-/** For the titles: a line separator would end them. */
+/** Escapes a value for a title, which a line separator would end. */
 function inAscii(text: string): string {
   return JSON.stringify(text).replaceAll(/[^\x20-\x7e]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16)}`)
 }

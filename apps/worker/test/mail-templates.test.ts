@@ -12,7 +12,7 @@ import { openMailServer, openPost, type Post, readHeaders } from './fixtures/mai
 const store = (post: Post, text: string | null, html: string | null = null, name = 'welcome') =>
   createEmailTemplate(post.administrator, { name, text, html })
 
-t.test("a stored template is filled from the event's data and the action's variables", async (t) => {
+t.test("a stored template renders with the event's data and the action's variables", async (t) => {
   const post = await openPost(t)
   await store(
     post,
@@ -35,7 +35,7 @@ t.test("a stored template is filled from the event's data and the action's varia
   matchLists(t, readHeaders(mail), { 'content-type': [/^multipart\/alternative/] })
 })
 
-t.test('a template with one part makes a mail with one part', async (t) => {
+t.test('a template with one part gives a mail with one part', async (t) => {
   const post = await openPost(t)
   await store(post, 'Only text', null, 'text')
   await store(post, null, '<b>Only HTML</b>', 'html')
@@ -47,7 +47,7 @@ t.test('a template with one part makes a mail with one part', async (t) => {
   t.match(mail, /\n\n?<b>Only HTML<\/b>|\r\n\r\n<b>Only HTML<\/b>/)
 })
 
-t.test('the built-in mail is sent where no template has the name, with a warning', async (t) => {
+t.test('without a template of the name, the built-in mail is sent with a warning', async (t) => {
   const post = await openPost(t)
   await store(post, 'Hi', null, 'Welcome')
   const result = await post.send({
@@ -59,7 +59,7 @@ t.test('the built-in mail is sent where no template has the name, with a warning
   matchLists(t, await post.send({ config: { template: 'nul\0' } }), { warnings: [/No template/] })
 })
 
-t.test("another workspace's template is not this one's", async (t) => {
+t.test('a template of another workspace is not used', async (t) => {
   const post = await openPost(t)
   await store(await openPost(t), 'Not for you')
   matchLists(t, await post.send(), { warnings: [/^No template named "welcome"/] })
@@ -91,7 +91,7 @@ t.test('each mail uses the current version of its template', async (t) => {
   matchLists(t, (await post.send({ config: { template: 'other' } })).warnings, [/No template named "other"/])
 })
 
-t.test('many mails at once each get their own template', async (t) => {
+t.test('each of many concurrent mails uses its own template', async (t) => {
   const server = await openMailServer(t)
   const post = await openPost(t, server.url)
   for (let index = 0; index < 5; index += 1) await store(post, `text ${index} for {{to}}`, null, `t${index}`)
@@ -114,7 +114,7 @@ t.test('many mails at once each get their own template', async (t) => {
   }
 })
 
-t.test('a mail that would be too long fails for good', async (t) => {
+t.test('a mail that would be too long fails, and is not retried', async (t) => {
   const post = await openPost(t)
   await store(post, null, '{{a}}')
   t.match((await post.send({ data: { a: '"'.repeat(300_000) } })).effect, {
@@ -125,7 +125,7 @@ t.test('a mail that would be too long fails for good', async (t) => {
   t.same(await post.files(), [])
 })
 
-t.test('a template that does not compile any more fails for good, without effect on others', async (t) => {
+t.test('a template that no longer compiles fails without a retry, and affects no other', async (t) => {
   const post = await openPost(t)
   const { id } = await store(post, 'fine')
   const { database, workspaceId } = post.administrator

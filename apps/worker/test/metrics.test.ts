@@ -2,12 +2,12 @@ import { openMetrics } from '@automation/telemetry'
 import t, { type Test } from 'tap'
 import { createIsolation } from '../src/running/run-isolated.js'
 import { createWorkerMetrics } from '../src/worker-metrics.js'
-import { openHouse } from './fixtures/house.js'
+import { createHarness } from './fixtures/harness.js'
 import { openTarget } from './fixtures/target.js'
 
-/** A house, the metrics of its worker and sweeper, and a reader of their values. */
+/** A harness, and a function that reads the metrics of its worker and sweeper. */
 async function openCounted(t: Test) {
-  const house = await openHouse(t)
+  const harness = await createHarness(t)
   const metrics = openMetrics()
   t.teardown(() => metrics.close())
   const port = await metrics.listen(0, '127.0.0.1')
@@ -20,18 +20,18 @@ async function openCounted(t: Test) {
   const until = async (series: string, least: number) => {
     while (((await read(series)) ?? 0) < least);
   }
-  return { house, counted, read, until }
+  return { harness, counted, read, until }
 }
 
 t.test('events, executions, tasks, emitted events and commits are counted', async (t) => {
-  const { house, counted, read, until } = await openCounted(t)
-  await house.createRule([
+  const { harness, counted, read, until } = await openCounted(t)
+  await harness.createRule([
     { type: 'CREATE_TASK', config: { title: 'Call' } },
     { type: 'EMIT_EVENT', config: { eventType: 'DEAL_WON' } },
   ])
-  await house.createRule([{ type: 'CREATE_TASK', config: { title: '{{nothing}}' } }], 'DEAL_WON')
-  house.startWorker(counted)
-  for (let count = 0; count < 3; count++) await house.inbox.accept(house.newEvent())
+  await harness.createRule([{ type: 'CREATE_TASK', config: { title: '{{nothing}}' } }], 'DEAL_WON')
+  harness.startWorker(counted)
+  for (let count = 0; count < 3; count++) await harness.inbox.accept(harness.newEvent())
   await until('automation_events_done_total', 6)
 
   t.equal(await read('automation_executions_total{status="succeeded"}'), 3)
@@ -40,17 +40,17 @@ t.test('events, executions, tasks, emitted events and commits are counted', asyn
   t.equal(await read('automation_events_emitted_total'), 3)
   t.equal(await read('automation_ledger_batch_size_sum{statement="outcomes"}'), 6)
   t.equal(await read('automation_event_done_seconds_count'), 6)
-  t.ok(((await read('automation_event_done_seconds_sum')) ?? 0) < 60, 'in seconds, since their acceptance')
+  t.ok(((await read('automation_event_done_seconds_sum')) ?? 0) < 60, 'in seconds since acceptance')
   t.equal(await read('automation_jobs_failed_total'), 0)
 })
 
 t.test('each call is counted by its type and result, and each opening of a breaker is counted', async (t) => {
-  const { house, counted, read, until } = await openCounted(t)
+  const { harness, counted, read, until } = await openCounted(t)
   const target = await openTarget(t, (_request, response) => void response.writeHead(503).end())
   const call = { type: 'SEND_WEBHOOK', config: { url: target.url } }
-  await house.createRule([{ ...call, retry: { attempts: 5, backoff: 'constant', delayMs: 50 } }])
-  house.startWorker(counted)
-  await house.inbox.accept(house.newEvent())
+  await harness.createRule([{ ...call, retry: { attempts: 5, backoff: 'constant', delayMs: 50 } }])
+  harness.startWorker(counted)
+  await harness.inbox.accept(harness.newEvent())
   await until('automation_executions_total{status="failed"}', 1)
   const attempts = (result: string) =>
     read(`automation_action_attempt_seconds_count{type="SEND_WEBHOOK",result="${result}"}`)

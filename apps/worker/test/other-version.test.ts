@@ -2,17 +2,17 @@ import { firstIdOf } from '@automation/database'
 import { queueName } from '@automation/queue'
 import { Queue } from 'bullmq'
 import t from 'tap'
-import { openHouse, testConfig } from './fixtures/house.js'
+import { createHarness, testConfig } from './fixtures/harness.js'
 
 t.test('an event whose job was added by a process of another version is run', async (t) => {
   const { redisUrl, queuePrefix } = testConfig()
-  const house = await openHouse(t, { QUEUE_PREFIX: queuePrefix })
+  const harness = await createHarness(t, { QUEUE_PREFIX: queuePrefix })
   const { hostname, port } = new URL(redisUrl)
-  const belt = new Queue(queueName, {
+  const bullQueue = new Queue(queueName, {
     prefix: queuePrefix,
     connection: { host: hostname, port: Number(port) },
   })
-  t.teardown(() => belt.close())
+  t.teardown(() => bullQueue.close())
   const longAgo = new Date(Date.now() - 10_000)
   const event = { ...house.newRow(), id: firstIdOf(longAgo.getTime()), acceptedAt: longAgo }
   await house.own.event.create({ data: event })

@@ -29,28 +29,25 @@ async function createWorkspace() {
   }
 }
 
-t.test(
-  'a call is signed with the active outgoing secrets of its counterparty, the newest first',
-  async (t) => {
-    const { workspaceId, createSecret } = await createWorkspace()
-    const other = await createWorkspace()
-    const [first, second] = [await createSecret('hooks.example'), await createSecret('hooks.example')]
-    const retiring = await createSecret('hooks.example', { retiresAt: new Date(Date.now() + 60_000) })
-    await createSecret('hooks.example', { retiresAt: new Date(Date.now() - 1_000) })
-    await createSecret('hooks.example', { revokedAt: new Date() })
-    await createSecret('hooks.example', { direction: 'incoming' })
-    await createSecret('other.example')
-    await other.createSecret('hooks.example')
-    const findKeys = createOutgoingKeys(database, encryptionKey)
-    t.same(await findKeys({ workspaceId, counterparty: 'hooks.example' }), {
-      keys: [retiring.key, second.key, first.key],
-    })
-    t.same(await findKeys({ workspaceId, counterparty: 'nobody.example' }), { keys: [] })
-    t.same(await findKeys({ workspaceId: newId(), counterparty: 'hooks.example' }), { keys: [] })
-  },
-)
+t.test('a call is signed with the active secrets of its counterparty, newest first', async (t) => {
+  const { workspaceId, createSecret } = await createWorkspace()
+  const other = await createWorkspace()
+  const [first, second] = [await createSecret('hooks.example'), await createSecret('hooks.example')]
+  const retiring = await createSecret('hooks.example', { retiresAt: new Date(Date.now() + 60_000) })
+  await createSecret('hooks.example', { retiresAt: new Date(Date.now() - 1_000) })
+  await createSecret('hooks.example', { revokedAt: new Date() })
+  await createSecret('hooks.example', { direction: 'incoming' })
+  await createSecret('other.example')
+  await other.createSecret('hooks.example')
+  const findKeys = createOutgoingKeys(database, encryptionKey)
+  t.same(await findKeys({ workspaceId, counterparty: 'hooks.example' }), {
+    keys: [retiring.key, second.key, first.key],
+  })
+  t.same(await findKeys({ workspaceId, counterparty: 'nobody.example' }), { keys: [] })
+  t.same(await findKeys({ workspaceId: newId(), counterparty: 'hooks.example' }), { keys: [] })
+})
 
-t.test('concurrent look-ups share a statement, and each caller gets its own keys', async (t) => {
+t.test('concurrent look-ups share a statement, and each gets its own keys', async (t) => {
   const workspaces = await Promise.all(Array.from({ length: 20 }, createWorkspace))
   const made = await Promise.all(workspaces.map(({ createSecret }) => createSecret('hooks.example')))
   let statements = 0
@@ -68,10 +65,10 @@ t.test('concurrent look-ups share a statement, and each caller gets its own keys
     [...made, ...made].map(({ key }) => ({ keys: [key] })),
   )
   await Promise.all(recipients.map(findKeys))
-  t.equal(statements, 1, 'and none again within a second')
+  t.equal(statements, 1, 'and no other within a second')
 })
 
-t.test('a secret that does not open is a fault that names it, even where another one opens', async (t) => {
+t.test('a secret that does not open is an error with its id, even if another one opens', async (t) => {
   const { workspaceId, createSecret } = await createWorkspace()
   await createSecret('hooks.example')
   const { id } = await createSecret('hooks.example', {}, randomBytes(32).toString('base64'))

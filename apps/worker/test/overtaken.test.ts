@@ -3,18 +3,18 @@ import { newId } from '@automation/database'
 import { replyChannel } from '@automation/queue'
 import { Redis } from 'ioredis'
 import t from 'tap'
-import { openHouse } from './fixtures/house.js'
+import { createHarness } from './fixtures/harness.js'
 
 t.test('of two deliveries of an event, the slower one publishes nothing', async (t) => {
   const prefix = `{test-${newId()}}`
-  const house = await openHouse(t, { QUEUE_PREFIX: prefix })
-  const { database, queue, own } = house
-  await house.createRule([{ type: 'EMIT_EVENT', config: { eventType: 'DEAL_WON' } }])
+  const harness = await createHarness(t, { QUEUE_PREFIX: prefix })
+  const { database, queue, own } = harness
+  await harness.createRule([{ type: 'EMIT_EVENT', config: { eventType: 'DEAL_WON' } }])
   const subscriber = new Redis(process.env.REDIS_URL ?? '')
   t.teardown(() => subscriber.disconnect())
-  const told: string[] = []
+  const replied: string[] = []
   subscriber.on('message', (_channel, message) => {
-    for (const { events } of JSON.parse(message)) for (const { id } of events) told.push(id)
+    for (const { events } of JSON.parse(message)) for (const { id } of events) replied.push(id)
   })
   await subscriber.subscribe(replyChannel(prefix, 'api'))
   const added: string[] = []
@@ -24,7 +24,7 @@ t.test('of two deliveries of an event, the slower one publishes nothing', async 
     return addAlone(event)
   }
 
-  const event = house.newEvent()
+  const event = harness.newEvent()
   const { run } = database
   database.run = async (name, text, values) => {
     // The faster delivery used other rules, and none of them matched.
@@ -32,14 +32,14 @@ t.test('of two deliveries of an event, the slower one publishes nothing', async 
       await own.event.updateMany({ where: { id: event.id, doneAt: null }, data: { doneAt: new Date() } })
     return run(name, text, values)
   }
-  house.startWorker()
-  await house.inbox.accept(event, 'api')
+  harness.startWorker()
+  await harness.inbox.accept(event, 'api')
   // The event is restored after its job has ended.
   while (!(await queue.restore(event.id, [event]))) await setTimeout(20)
-  const later = house.newEvent('LEAD_DELETED')
-  await house.inbox.accept(later, 'api')
-  while (!told.includes(later.id)) await setTimeout(20)
-  t.strictSame(told, [later.id], 'its caller is answered by the faster one, or from what that one stored')
+  const later = harness.newEvent('LEAD_DELETED')
+  await harness.inbox.accept(later, 'api')
+  while (!replied.includes(later.id)) await setTimeout(20)
+  t.strictSame(replied, [later.id], 'the slower delivery sends no reply')
   t.strictSame(added, [], 'no job is added for an event that is not stored')
   t.equal(await own.execution.count(), 0)
 })

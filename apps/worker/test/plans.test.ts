@@ -20,7 +20,7 @@ interface PlanNode {
   Plans?: PlanNode[]
 }
 
-/** The statement of a module, without running it. */
+/** Captures the statement of a module without running it. */
 async function statementOf(ask: (database: Database) => Promise<unknown>): Promise<string> {
   let asked = ''
   const run = async (_name: string, text: string) => {
@@ -32,8 +32,7 @@ async function statementOf(ask: (database: Database) => Promise<unknown>): Promi
 }
 
 /**
- * How many rows of a table the statement reads, and by which indexes, in the plan that is kept for all parameters. What it does
- * is undone.
+ * How many rows of a table the statement reads, and by which indexes, in its generic plan. Its changes are rolled back.
  */
 async function explainReads(statement: string, parameters: unknown[], table: string) {
   let scans: PlanNode[] = []
@@ -66,7 +65,7 @@ function findScans(node: PlanNode | undefined, table: string): PlanNode[] {
   return [...(isScan ? [node] : []), ...(node.Plans ?? []).flatMap((child) => findScans(child, table))]
 }
 
-t.test('a backlog that is missing in the statistics of Postgres is not read for each commit', async (t) => {
+t.test('a backlog that the statistics of Postgres lack is not read for each commit', async (t) => {
   const own = database.forWorkspace(workspaceId)
   const storeEvents = (doneAt: Date | null) => database.system.$executeRaw`
     INSERT INTO events (id, workspace_id, type, data, done_at)
@@ -82,7 +81,7 @@ t.test('a backlog that is missing in the statistics of Postgres is not read for 
   t.equal(await own.event.count({ where: { doneAt: null } }), backlog, 'the test has changed nothing')
 })
 
-t.test('nor is all that is due, for each run that is taken up or goes on', async (t) => {
+t.test('claiming or continuing an execution does not read all due ones', async (t) => {
   const own = database.forWorkspace(workspaceId)
   const storeExecutions = (dueAt: Date | null) => database.system.$executeRaw`
     INSERT INTO executions

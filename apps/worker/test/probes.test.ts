@@ -5,12 +5,12 @@ import { createOldestDue } from '@automation/ledger'
 import { Redis } from 'ioredis'
 import t, { type Test } from 'tap'
 import { openProbes } from '../src/probes.js'
-import { openHouse } from './fixtures/house.js'
+import { createHarness } from './fixtures/harness.js'
 
-/** The probes of a worker in a house of its own, and the state it is in. */
+/** The probes of a worker with its own harness, and the worker's state. */
 async function openProbed(t: Test, urls: { database?: string; redis?: string } = {}) {
-  const house = await openHouse(t)
-  const database = urls.database === undefined ? house.database : openDatabase(urls.database, 1)
+  const harness = await createHarness(t)
+  const database = urls.database === undefined ? harness.database : openDatabase(urls.database, 1)
   const redis = new Redis(urls.redis ?? process.env.REDIS_URL ?? '', {
     enableOfflineQueue: urls.redis === undefined,
     maxRetriesPerRequest: 1,
@@ -22,11 +22,11 @@ async function openProbed(t: Test, urls: { database?: string; redis?: string } =
   t.teardown(async () => {
     server.close()
     redis.disconnect()
-    if (database !== house.database) await database.close()
+    if (database !== harness.database) await database.close()
   })
   const { port } = server.address() as AddressInfo
   return {
-    house,
+    harness,
     state,
     ask: async (path: string) => {
       const response = await fetch(`http://127.0.0.1:${port}${path}`)
@@ -63,13 +63,16 @@ t.test(
   },
 )
 
-t.test('so is one before an execution that is long due', async (t) => {
-  const { ask, house } = await openProbed(t)
+t.test('an idle worker with an overdue execution is stuck', async (t) => {
+  const { ask, harness } = await openProbed(t)
   const run = { eventType: 'LEAD_CREATED', ruleVersion: 1, status: 'waiting', results: [] } as const
-  const ids = { id: newId(), workspaceId: house.workspaceId, eventId: newId(), ruleId: newId() }
-  await house.own.execution.create({ data: { ...ids, ...run, startedAt: longAgo, dueAt: longAgo } })
+  const ids = { id: newId(), workspaceId: harness.workspaceId, eventId: newId(), ruleId: newId() }
+  await harness.own.execution.create({ data: { ...ids, ...run, startedAt: longAgo, dueAt: longAgo } })
   t.match(await ask('/readyz'), { status: 503, body: { progress: 'stuck' } })
-  await house.own.execution.update({ where: { id: ids.id }, data: { dueAt: new Date(Date.now() + 60_000) } })
+  await harness.own.execution.update({
+    where: { id: ids.id },
+    data: { dueAt: new Date(Date.now() + 60_000) },
+  })
   t.match(await ask('/readyz'), { status: 200 })
 })
 

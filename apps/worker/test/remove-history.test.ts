@@ -12,31 +12,28 @@ function removeHistory(days = 30, at = now): Promise<{ history: number }> {
   return removeGently(database, { history: createHistoryRemoval(at, days) }, new AbortController().signal)
 }
 
-t.test(
-  'events that are done go with their executions when they are older than their workspace keeps them',
-  async (t) => {
-    const usual = await createWorkspace()
-    const short = await createWorkspace(1)
-    const long = await createWorkspace(90)
-    for (const { store } of [usual, short, long]) {
-      await store(91, ['succeeded', 'failed', 'cancelled'])
-      await store(31, ['succeeded', 'succeeded'])
-      await store(30.05)
-    }
-    // Idempotency keys stand for a day by another clock, so an hour more is kept.
-    const kept = {
-      usual: [await usual.store(30.04, ['succeeded']), await usual.store(0)],
-      short: [await short.store(1.04, ['succeeded']), await short.store(0)],
-      long: (await long.left()).events.slice(1),
-    }
-    t.match(await removeHistory(), { history: 4 + 8 + 8 })
-    t.same(await usual.left(), { events: kept.usual, executions: 1 })
-    t.same(await short.left(), { events: kept.short, executions: 1 })
-    t.same(await long.left(), { events: kept.long, executions: 2 })
-  },
-)
+t.test("finished events and their executions are removed after the workspace's retention", async (t) => {
+  const usual = await createWorkspace()
+  const short = await createWorkspace(1)
+  const long = await createWorkspace(90)
+  for (const { store } of [usual, short, long]) {
+    await store(91, ['succeeded', 'failed', 'cancelled'])
+    await store(31, ['succeeded', 'succeeded'])
+    await store(30.05)
+  }
+  // Idempotency keys are kept for a day by another clock, so an hour is added.
+  const kept = {
+    usual: [await usual.store(30.04, ['succeeded']), await usual.store(0)],
+    short: [await short.store(1.04, ['succeeded']), await short.store(0)],
+    long: (await long.left()).events.slice(1),
+  }
+  t.match(await removeHistory(), { history: 4 + 8 + 8 })
+  t.same(await usual.left(), { events: kept.usual, executions: 1 })
+  t.same(await short.left(), { events: kept.short, executions: 1 })
+  t.same(await long.left(), { events: kept.long, executions: 2 })
+})
 
-t.test('where the service keeps for ever, only what a workspace says goes', async (t) => {
+t.test('if the service keeps history for ever, only the retention of a workspace removes it', async (t) => {
   const usual = await createWorkspace()
   const short = await createWorkspace(7)
   await usual.store(3_000, ['succeeded'])
@@ -47,25 +44,22 @@ t.test('where the service keeps for ever, only what a workspace says goes', asyn
   t.match(await removeHistory(), { history: 2 })
 })
 
-t.test(
-  'what is not done stays, and so does an event with all its executions while one of them is under way',
-  async (t) => {
-    const { store, left } = await createWorkspace()
-    await store(300, ['succeeded', 'failed'])
-    const kept = [
-      await store(200, [], { doneAt: null }),
-      await store(199, ['succeeded', 'waiting', 'failed']),
-      await store(198, ['retrying']),
-      await store(197, ['running', 'cancelled']),
-    ]
-    await store(196, ['cancelled'])
-    t.match(await removeHistory(), { history: 3 + 2 })
-    t.same(await left(), { events: kept, executions: 6 })
-    t.match(await removeHistory(), { history: 0 })
-  },
-)
+t.test('an event stays with all its executions until each of them is finished', async (t) => {
+  const { store, left } = await createWorkspace()
+  await store(300, ['succeeded', 'failed'])
+  const kept = [
+    await store(200, [], { doneAt: null }),
+    await store(199, ['succeeded', 'waiting', 'failed']),
+    await store(198, ['retrying']),
+    await store(197, ['running', 'cancelled']),
+  ]
+  await store(196, ['cancelled'])
+  t.match(await removeHistory(), { history: 3 + 2 })
+  t.same(await left(), { events: kept, executions: 6 })
+  t.match(await removeHistory(), { history: 0 })
+})
 
-t.test('what ended later than it began is kept from its end on', async (t) => {
+t.test('retention counts from the end of an execution', async (t) => {
   const { own, store, left } = await createWorkspace()
   const matchedNone = await store(61, [], {}, 29)
   const doneLate = await store(60, ['succeeded'], {}, 29)
@@ -83,7 +77,7 @@ t.test('what ended later than it began is kept from its end on', async (t) => {
   t.same(await left(), { events: [], executions: 0 })
 })
 
-t.test('however many there are at a time, they go, and the neighbours stay', async (t) => {
+t.test('any number of events of one time are removed, and their neighbours stay', async (t) => {
   const { store, left } = await createWorkspace()
   const other = await createWorkspace(90)
   const wide = Array<ExecutionStatus>(1_500).fill('succeeded')
@@ -101,11 +95,11 @@ t.test('however many there are at a time, they go, and the neighbours stay', asy
   t.notOk((await left()).events.includes(byHand))
 })
 
-t.test('an execution that is just being retried keeps its event', async (t) => {
+t.test('a concurrent retry of an execution keeps its event', async (t) => {
   const { id, store, left, own } = await createWorkspace()
   const event = await store(60, ['failed', 'succeeded'])
   let removing: Promise<unknown> | undefined
-  // As a retry does (changeWorkspace): under the lock of the workspace.
+  // Under the lock of the workspace, as a retry (changeWorkspace).
   await own.$transaction(async (transaction) => {
     await transaction.$queryRaw`SELECT 1 FROM workspaces WHERE id = ${id}::uuid FOR NO KEY UPDATE`
     removing = removeHistory()
@@ -119,7 +113,7 @@ t.test('an execution that is just being retried keeps its event', async (t) => {
   t.same(await left(), { events: [event], executions: 2 })
 })
 
-t.test('one worker removes at a time, the others leave it to it', async (t) => {
+t.test('only one worker removes history at a time', async (t) => {
   const { store, left } = await createWorkspace()
   for (let days = 100; days > 40; days--) await store(days, ['succeeded', 'succeeded'])
   const rounds = await Promise.all([1, 2, 3].map(() => removeHistory()))
@@ -179,7 +173,7 @@ t.test('tasks, counters and the audit log stay', async (t) => {
   matchLists(t, await own.ruleCounters.findMany(), [{ successCount: 2, failureCount: 1 }])
 })
 
-/** Until a transaction of this database waits for a lock. */
+/** Waits until a transaction of this database waits for a lock. */
 async function untilOneWaits(): Promise<void> {
   for (;;) {
     const waiting = await database.system.$queryRaw<object[]>`

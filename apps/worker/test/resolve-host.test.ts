@@ -6,7 +6,7 @@ import { serveDns } from './fixtures/dns.js'
 const noHostsFile = '/nonexistent'
 const ipv6 = [0x26, 0x06, 0x47, 0, ...Array(11).fill(0), 1]
 
-t.test('all addresses of a name are found, those of IPv4 first', async (t) => {
+t.test('all addresses of a name are found, IPv4 first', async (t) => {
   const { server } = await serveDns(t, {
     'both.example A': [
       [192, 0, 2, 1],
@@ -20,7 +20,7 @@ t.test('all addresses of a name are found, those of IPv4 first', async (t) => {
   t.same(await resolve('new.example'), ['2606:4700::1'])
 })
 
-t.test('a name that nobody knows is an error that names it', async (t) => {
+t.test('an unknown name is an error that contains it', async (t) => {
   const { server } = await serveDns(t, { 'empty.example A': [], 'empty.example AAAA': [] })
   const resolve = createResolver([server], noHostsFile)
   await t.rejects(resolve('unknown.example'), { message: 'No address of unknown.example: ENOTFOUND' })
@@ -28,7 +28,7 @@ t.test('a name that nobody knows is an error that names it', async (t) => {
   await t.rejects(resolve('a..b'), { message: /No address of a\.\.b/ })
 })
 
-t.test('names whose servers never answer hold up nobody else', async (t) => {
+t.test('names whose servers never respond delay no other look-up', async (t) => {
   const silent = Array.from({ length: 100 }, (_, index) => `n${index}.tarpit.example`)
   const { server, asked, release } = await serveDns(t, {
     ...Object.fromEntries(
@@ -44,12 +44,12 @@ t.test('names whose servers never answer hold up nobody else', async (t) => {
   const hanging = silent.map((name) => resolve(name).finally(() => ended++))
   t.same(await resolve('good.example'), ['192.0.2.1'])
   t.equal(ended, 0)
-  t.ok(asked.length > 200, 'all were asked for')
+  t.ok(asked.length > 200, 'all were queried')
   release()
   for (const result of await Promise.allSettled(hanging)) t.equal(result.status, 'rejected')
 })
 
-t.test('localhost and what is below it is this machine, and no server is asked', async (t) => {
+t.test('localhost and its subdomains are this machine, without a query', async (t) => {
   const { server, asked } = await serveDns(t, {})
   const resolve = createResolver([server], noHostsFile)
   for (const name of ['localhost', 'LOCALHOST', 'localhost.', 'a.localhost', 'a.b.localhost.'])
@@ -57,7 +57,7 @@ t.test('localhost and what is below it is this machine, and no server is asked',
   t.same(asked, [])
 })
 
-t.test('the hosts file goes before the servers', async (t) => {
+t.test('the hosts file has precedence over the servers', async (t) => {
   const { server, asked } = await serveDns(t, { 'other.example A': [[192, 0, 2, 1]] })
   const file = `${t.testdir({})}/hosts`
   await writeFile(
@@ -74,7 +74,7 @@ t.test('the hosts file goes before the servers', async (t) => {
   await t.rejects(resolve('commented.example'))
 })
 
-t.test('a hosts file that has changed is read again after five seconds, not before', async (t) => {
+t.test('a changed hosts file is read again after five seconds, not before', async (t) => {
   const { server } = await serveDns(t, {})
   const file = `${t.testdir({})}/hosts`
   let now = 1_000_000

@@ -13,7 +13,7 @@ const hourMs = 60 * 60 * 1_000
 const dayMs = 24 * hourMs
 t.teardown(() => database.close())
 
-t.test('receipts go after 30 days, rejections after 7, however many there are', async (t) => {
+t.test('receipts are removed after 30 days, and rejections after 7, in any number', async (t) => {
   const workspaceId = newId()
   const receipts = [...Array<number>(2_500).fill(30.01), 29.99, 1, 0].map((days, index) => ({
     id: aged(days),
@@ -47,11 +47,11 @@ t.test('receipts go after 30 days, rejections after 7, however many there are', 
   t.same(
     await removeOld(database, now, 30),
     { receipts: 0, rejections: 0, keys: 0, tallies: 0, history: 0, versions: 0, ruleSets: 0 },
-    'and nothing is left to do',
+    'nothing is left to do',
   )
 })
 
-t.test('what was counted of webhooks goes when the ledger asks for it no more', async (t) => {
+t.test('tallies of webhooks are removed when the ledger no longer needs them', async (t) => {
   const days = (count: number) => new Date(now - count * 24 * 60 * 60 * 1_000)
   const workspaceId = newId()
   const hours = [33, 31.9, 0].map((count) => ({ workspaceId, hour: days(count), rejected: 1 }))
@@ -60,7 +60,7 @@ t.test('what was counted of webhooks goes when the ledger asks for it no more', 
   t.equal(await database.system.webhookTally.count({ where: { workspaceId } }), 2)
 })
 
-t.test('the key of a request goes after 24 hours, whatever it stands for', async (t) => {
+t.test('the key of any request is removed after 24 hours', async (t) => {
   const [first, second] = [newId(), newId()]
   const key = (key: string, hours: number, rest: object = {}) => ({
     key,
@@ -89,33 +89,30 @@ t.test('the key of a request goes after 24 hours, whatever it stands for', async
   ])
 })
 
-t.test(
-  'after each batch it pauses four times as long as that took, and stops when it is told to',
-  async (t) => {
-    let batches = 0
-    const sleeping = (seconds: number, until: number) => ({
-      naps: async (transaction: Transaction) => {
-        await transaction.$queryRaw`SELECT 1 AS slept FROM pg_sleep(${seconds})`
-        return { removed: 1, isOver: ++batches === until }
-      },
-    })
-    const { signal } = new AbortController()
-    let startedAt = performance.now()
-    t.same(await removeGently(database, sleeping(0.05, 3), signal), { naps: 3 })
-    const tookMs = performance.now() - startedAt
-    t.ok(tookMs >= 3 * 50 + 2 * 200, `3 batches and 2 pauses: ${Math.round(tookMs)} ms`)
+t.test('after each batch it pauses four times as long as the batch took, until it is closed', async (t) => {
+  let batches = 0
+  const sleeping = (seconds: number, until: number) => ({
+    naps: async (transaction: Transaction) => {
+      await transaction.$queryRaw`SELECT 1 AS slept FROM pg_sleep(${seconds})`
+      return { removed: 1, isOver: ++batches === until }
+    },
+  })
+  const { signal } = new AbortController()
+  let startedAt = performance.now()
+  t.same(await removeGently(database, sleeping(0.05, 3), signal), { naps: 3 })
+  const tookMs = performance.now() - startedAt
+  t.ok(tookMs >= 3 * 50 + 2 * 200, `3 batches and 2 pauses: ${Math.round(tookMs)} ms`)
 
-    const stopping = new AbortController()
-    startedAt = performance.now()
-    const napping = removeGently(database, sleeping(1, Number.POSITIVE_INFINITY), stopping.signal)
-    while (batches === 3) await setTimeout(5)
-    stopping.abort()
-    t.same(await napping, { naps: 1 }, 'the pause of 4 s is cut short')
-    t.ok(performance.now() - startedAt < 4_000)
-  },
-)
+  const stopping = new AbortController()
+  startedAt = performance.now()
+  const napping = removeGently(database, sleeping(1, Number.POSITIVE_INFINITY), stopping.signal)
+  while (batches === 3) await setTimeout(5)
+  stopping.abort()
+  t.same(await napping, { naps: 1 }, 'the pause of 4 s is cut short')
+  t.ok(performance.now() - startedAt < 4_000)
+})
 
-t.test('a worker that closes removes nothing any more', async (t) => {
+t.test('a closing worker removes nothing more', async (t) => {
   const { store, left } = await createWorkspace()
   await store(60, ['succeeded'])
   t.match(await removeOld(database, now, 30, AbortSignal.abort()), { history: 0 })
@@ -124,7 +121,7 @@ t.test('a worker that closes removes nothing any more', async (t) => {
   t.match(await removeOld(database, now, 30), { history: 2 })
 })
 
-t.test('a definition goes when it is old, not among the last 20, and no execution needs it', async (t) => {
+t.test('an old definition is removed if it is not among the last 20 and no execution needs it', async (t) => {
   const { id: workspaceId, own } = await createWorkspace()
   const definition = { name: 'Rule', description: '', trigger: 'LEAD_CREATED', conditions: [], actions: [] }
   const createRule = async (version: number, daysOf: (version: number) => number) => {
@@ -171,7 +168,7 @@ t.test('a definition goes when it is old, not among the last 20, and no executio
   t.same(await versionsOf(many), [7, 8, ...upTo(41, 60)])
   t.same(await versionsOf(young), upTo(10, 60), 'superseded ten days ago')
   await own.execution.updateMany({ where: { ruleVersion: 7 }, data: { ruleVersion: 60 } })
-  t.match(await removeOld(database, now, 30), { versions: 1 }, 'a gap before it does not keep it')
+  t.match(await removeOld(database, now, 30), { versions: 1 }, 'a missing version before it does not keep it')
   t.match(await removeOld(database, now, 0), { versions: 0 })
 })
 
@@ -189,51 +186,44 @@ t.test('a set of rules is removed once no stored event refers to it', async (t) 
   const left = await own.ruleSet.findMany({ select: { id: true } })
   t.same(new Set(left.map(({ id }) => id)), new Set([needed, recent]))
   t.match(await removeOld(database, now + dayMs, 0), { ruleSets: 0 })
-  t.match(await removeOld(database, now + dayMs, 30), { ruleSets: 1 }, 'in use for the last time a month ago')
+  t.match(await removeOld(database, now + dayMs, 30), { ruleSets: 1 }, 'last used a month ago')
 })
 
-t.test(
-  'a worker whose clock differs from that of Postgres removes nothing, and logs the difference',
-  async (t) => {
-    const workspaceId = newId()
-    const keyOf = (key: string, hours: number) => ({
-      workspaceId,
-      key,
-      requestHash: Buffer.alloc(32),
-      createdAt: new Date(Date.now() - hours * hourMs),
+t.test('a worker whose clock differs from that of Postgres removes nothing, and logs it', async (t) => {
+  const workspaceId = newId()
+  const keyOf = (key: string, hours: number) => ({
+    workspaceId,
+    key,
+    requestHash: Buffer.alloc(32),
+    createdAt: new Date(Date.now() - hours * hourMs),
+  })
+  await database.system.idempotencyKey.createMany({ data: [keyOf('old', 25), keyOf('young', 23)] })
+  const lines: object[] = []
+  const metrics = createWorkerMetrics(openMetrics())
+  let refusals = 0
+  metrics.retentionRefused.inc = () => void refusals++
+  const round = {
+    database,
+    defaultDays: 30,
+    log: pino({ base: null, timestamp: false }, { write: (line) => void lines.push(JSON.parse(line)) }),
+    metrics,
+    signal: new AbortController().signal,
+  }
+  const left = async () => {
+    const keys = await database.system.idempotencyKey.findMany({
+      where: { workspaceId },
+      orderBy: { key: 'asc' },
     })
-    await database.system.idempotencyKey.createMany({ data: [keyOf('old', 25), keyOf('young', 23)] })
-    const lines: object[] = []
-    const metrics = createWorkerMetrics(openMetrics())
-    let refusals = 0
-    metrics.retentionRefused.inc = () => void refusals++
-    const round = {
-      database,
-      defaultDays: 30,
-      log: pino({ base: null, timestamp: false }, { write: (line) => void lines.push(JSON.parse(line)) }),
-      metrics,
-      signal: new AbortController().signal,
-    }
-    const left = async () => {
-      const keys = await database.system.idempotencyKey.findMany({
-        where: { workspaceId },
-        orderBy: { key: 'asc' },
-      })
-      return keys.map(({ key }) => key)
-    }
+    return keys.map(({ key }) => key)
+  }
 
-    for (const aheadMs of [dayMs, -dayMs, 70_000])
-      await removeRound({ ...round, clock: () => Date.now() + aheadMs })
-    t.strictSame(await left(), ['old', 'young'])
-    t.equal(refusals, 3)
-    const msg = 'removed nothing: the clocks of this worker and of Postgres differ'
-    t.match(lines, [
-      { level: 50, aheadSeconds: 86_400, msg },
-      { aheadSeconds: -86_400 },
-      { aheadSeconds: 70 },
-    ])
+  for (const aheadMs of [dayMs, -dayMs, 70_000])
+    await removeRound({ ...round, clock: () => Date.now() + aheadMs })
+  t.strictSame(await left(), ['old', 'young'])
+  t.equal(refusals, 3)
+  const msg = 'removed nothing: the clocks of this worker and of Postgres differ'
+  t.match(lines, [{ level: 50, aheadSeconds: 86_400, msg }, { aheadSeconds: -86_400 }, { aheadSeconds: 70 }])
 
-    await removeRound({ ...round, clock: () => Date.now() + 50_000 })
-    t.strictSame(await left(), ['young'], 'so far clocks may differ, and the age is by Postgres’')
-  },
-)
+  await removeRound({ ...round, clock: () => Date.now() + 50_000 })
+  t.strictSame(await left(), ['young'], 'a small difference is fine, and the clock of Postgres decides')
+})

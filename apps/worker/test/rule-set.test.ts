@@ -2,54 +2,51 @@ import { matchLists } from '@automation/assertions'
 import { newId, ruleSetIdOf } from '@automation/database'
 import t from 'tap'
 import { noRules, readRuleSet, writeRuleSet } from '../src/running/rule-set.js'
-import { type House, openHouse } from './fixtures/house.js'
+import { createHarness, type Harness } from './fixtures/harness.js'
 
 const task = { type: 'CREATE_TASK', config: { title: 'Task' } }
 
-t.test(
-  'events that meet the same rules name one set of them, also when a definition has changed',
-  async (t) => {
-    const house = await openHouse(t)
-    const first = await house.createRule([task])
-    house.startWorker()
-    house.startWorker()
-    const sets = new Set<string | null>()
-    for (let event = 0; event < 6; event++) sets.add(await runEvent(house))
-    await changeRules(house, () => house.own.rule.update({ where: { id: first }, data: { version: 2 } }))
-    sets.add(await runEvent(house))
-    t.same([...sets], [ruleSetIdOf([first])])
+t.test('events that consider the same rules share a set, also after a change of a definition', async (t) => {
+  const harness = await createHarness(t)
+  const first = await harness.createRule([task])
+  harness.startWorker()
+  harness.startWorker()
+  const sets = new Set<string | null>()
+  for (let event = 0; event < 6; event++) sets.add(await runEvent(harness))
+  await changeRules(harness, () => harness.own.rule.update({ where: { id: first }, data: { version: 2 } }))
+  sets.add(await runEvent(harness))
+  t.same([...sets], [ruleSetIdOf([first])])
 
-    let second = ''
-    await changeRules(house, async () => {
-      second = await house.createRule([task])
-    })
-    t.equal(await runEvent(house), ruleSetIdOf([first, second]))
-    await changeRules(house, () => house.own.rule.deleteMany())
-    t.equal(await runEvent(house), null)
-    matchLists(t, await house.own.ruleSet.findMany({ orderBy: { usedAt: 'asc' } }), [
-      { ruleIds: [first] },
-      { ruleIds: [first, second] },
-    ])
-  },
-)
+  let second = ''
+  await changeRules(harness, async () => {
+    second = await harness.createRule([task])
+  })
+  t.equal(await runEvent(harness), ruleSetIdOf([first, second]))
+  await changeRules(harness, () => harness.own.rule.deleteMany())
+  t.equal(await runEvent(harness), null)
+  matchLists(t, await harness.own.ruleSet.findMany({ orderBy: { usedAt: 'asc' } }), [
+    { ruleIds: [first] },
+    { ruleIds: [first, second] },
+  ])
+})
 
 t.test('of many rules the matching ones run, in creation order, with or without the index', async (t) => {
-  const house = await openHouse(t)
+  const harness = await createHarness(t)
   const rome = { field: 'city', operator: 'equals', value: 'Rome' }
   const three = { field: 'size', operator: 'equals', value: '3.0' }
   const large = { field: 'size', operator: 'greater_than', value: 10 }
   const oslo = { ...rome, value: 'Oslo' }
   const rules: string[] = []
   for (const conditions of [[rome], [], [oslo], [rome, three], [rome, large], [three], [oslo, three]]) {
-    const id = await house.createRule([task])
-    await house.own.rule.update({ where: { id }, data: { conditions } })
+    const id = await harness.createRule([task])
+    await harness.own.rule.update({ where: { id }, data: { conditions } })
     rules.push(id)
   }
-  house.startWorker()
-  const event = { ...house.newEvent(), data: { city: 'Rome', size: 3 } }
-  await house.inbox.accept(event)
-  t.same(await house.readConsidered(event.id), rules)
-  const executions = await house.own.execution.findMany({ select: { ruleId: true } })
+  harness.startWorker()
+  const event = { ...harness.newEvent(), data: { city: 'Rome', size: 3 } }
+  await harness.inbox.accept(event)
+  t.same(await harness.readConsidered(event.id), rules)
+  const executions = await harness.own.execution.findMany({ select: { ruleId: true } })
   t.same(executions.map(({ ruleId }) => rules.indexOf(ruleId)).sort(), [0, 1, 3, 5])
 })
 
@@ -63,14 +60,14 @@ t.test('an event that is addressed to one rule names it, and needs no set', asyn
   t.same(await house.own.ruleSet.findMany(), [])
 })
 
-t.test('a set that is written again is the same one, used again', async (t) => {
-  const { database, own, workspaceId } = await openHouse(t)
+t.test('writing the same set again updates its time of use', async (t) => {
+  const { database, own, workspaceId } = await createHarness(t)
   const ruleIds = [newId(), newId()]
   const id = await writeRuleSet(database, workspaceId, ruleIds)
   const readUsedAt = async () => (await own.ruleSet.findFirstOrThrow({ where: { id } })).usedAt.getTime()
   const usedAt = await readUsedAt()
   await writeRuleSet(database, workspaceId, ruleIds)
-  t.equal(await readUsedAt(), usedAt, 'not each time')
+  t.equal(await readUsedAt(), usedAt, 'but not each time')
   await own.ruleSet.updateMany({ data: { usedAt: new Date(0) } })
   t.equal(await writeRuleSet(database, workspaceId, ruleIds), id)
   t.ok((await readUsedAt()) >= usedAt)
@@ -83,16 +80,20 @@ t.test('a set that is written again is the same one, used again', async (t) => {
     await writeRuleSet(database, workspaceId, ruleIds)
     t.equal((await readUsedAt()) > before.getTime(), isAnew, `last used ${minutes} minutes ago`)
   }
-  t.not(await writeRuleSet(database, workspaceId, ruleIds.toReversed()), id, 'order is part of it')
+  t.not(
+    await writeRuleSet(database, workspaceId, ruleIds.toReversed()),
+    id,
+    'the order of the rules is part of a set',
+  )
   t.equal(await own.ruleSet.count(), 2)
 })
 
 t.test('unchanged rules are not compiled again', async (t) => {
-  const house = await openHouse(t)
+  const harness = await createHarness(t)
   const rules = [
-    await house.createRule([task]),
-    await house.createRule([task]),
-    await house.createRule([task]),
+    await harness.createRule([task]),
+    await harness.createRule([task]),
+    await harness.createRule([task]),
   ]
   await house.createRule([task], 'DEAL_WON')
   const event = {
@@ -111,7 +112,7 @@ t.test('unchanged rules are not compiled again', async (t) => {
   )
   t.equal(await read(first), first)
 
-  await house.own.rule.update({ where: { id: rules[1] ?? '' }, data: { version: 2, name: 'Renamed' } })
+  await harness.own.rule.update({ where: { id: rules[1] ?? '' }, data: { version: 2, name: 'Renamed' } })
   const second = await read(first)
   matchLists(t, second, {
     id: first.id,
@@ -120,23 +121,23 @@ t.test('unchanged rules are not compiled again', async (t) => {
   t.equal(second.rules[0], first.rules[0])
   t.equal(second.rules[2], first.rules[2])
 
-  await house.own.rule.update({ where: { id: rules[0] ?? '' }, data: { isActive: false } })
+  await harness.own.rule.update({ where: { id: rules[0] ?? '' }, data: { isActive: false } })
   const third = await read(second)
   t.same(third.rules, second.rules.slice(1))
   t.same(third.findCandidates({}), [0, 1])
-  await house.own.rule.deleteMany()
+  await harness.own.rule.deleteMany()
   t.equal(await read(third), noRules)
 })
 
-/** @returns the set that it names */
-async function runEvent(house: House): Promise<string | null> {
-  const event = house.newEvent()
-  await house.inbox.accept(event)
-  return (await house.untilDone(event.id)).ruleSetId
+/** Runs an event. @returns its rule set */
+async function runEvent(harness: Harness): Promise<string | null> {
+  const event = harness.newEvent()
+  await harness.inbox.accept(event)
+  return (await harness.untilDone(event.id)).ruleSetId
 }
 
-/** Changes a rule as everywhere: its version is incremented. */
-async function changeRules({ own }: House, change: () => Promise<unknown>): Promise<void> {
+/** Changes rules as the product does, and increments the version of the workspace's rules. */
+async function changeRules({ own }: Harness, change: () => Promise<unknown>): Promise<void> {
   await change()
   await own.workspace.updateMany({ data: { rulesVersion: { increment: 1 } } })
 }

@@ -34,7 +34,7 @@ async function serveSecurely(t: Test) {
   return seen
 }
 
-t.test('TLS uses the host of the URL over the checked connection, which is kept', async (t) => {
+t.test('TLS uses the host of the URL on the checked connection, which is kept alive', async (t) => {
   const server = await serveSecurely(t)
   const trusted = `${t.testdir({ 'ca.pem': certificate.cert })}/ca.pem`
   const urls = [`hooks.example`, `hooks.example`, '127.0.0.1', 'other.example'].map(

@@ -37,7 +37,7 @@ t.test('without a mail server a mail is an .eml file, and a repeated delivery re
   t.match(mail, 'Ada &lt;b&gt;', 'and escaped in HTML')
 })
 
-t.test('the built-in mail shows values of every kind, as text and escaped as HTML', async (t) => {
+t.test('the built-in mail shows values of every type, as text and as escaped HTML', async (t) => {
   const post = await openPost(t)
   const variables = { Name: '<i>Ada</i>', Lead: { score: 7 }, Tags: ['a&b'], Hot: true, None: null }
   await post.send({ config: { variables }, ruleName: '<b>Hot</b> leads' })
@@ -55,7 +55,7 @@ t.test('the built-in mail shows values of every kind, as text and escaped as HTM
   t.notMatch((await post.files())[0], /<table>/, 'without variables there is no table')
 })
 
-t.test('a subject is one line, whichever line breaks its data contains', async (t) => {
+t.test('a subject is one line, whatever line breaks its data contains', async (t) => {
   const post = await openPost(t)
   for (const it of [
     '\t',
@@ -97,14 +97,14 @@ t.test('to, cc, bcc and replyTo have their headers; a bcc is in no header', asyn
   t.notMatch(content, /cy@example/)
 })
 
-t.test('mails share connections, and closing ends them', async (t) => {
+t.test('mails share connections, and closing the mailer ends them', async (t) => {
   const server = await openScriptedServer(t, agree)
   const post = await openPost(t, server.url)
   for (let round = 0; round < 5; round += 1) t.match(await post.send(), { status: 'success' })
   t.equal(server.sockets.length, 1)
   await Promise.all(Array.from({ length: 50 }, () => post.send()))
   t.equal(server.mails.length, 55)
-  t.ok(server.sockets.length <= 10, 'few of them')
+  t.ok(server.sockets.length <= 10, 'few connections')
   post.close()
   await Promise.all(server.sockets.map(closed))
   t.match(await post.send(), { status: 'failed', error: /closed/ })
@@ -152,7 +152,7 @@ t.test('the server’s reply decides whether a failure is final, and is part of 
   }
 })
 
-t.test('replies decide likewise where the server supports pipelining', async (t) => {
+t.test('the same holds for a server with pipelining', async (t) => {
   const server = await openMailServer(t, {
     onRcptTo: ({ address }, _session, done) => {
       const responseCode = { no: 550, later: 451 }[address.split('@')[0] ?? '']
@@ -173,7 +173,7 @@ t.test('replies decide likewise where the server supports pipelining', async (t)
   t.match(
     (await post.send({ config: { to: 'no@example.com', cc: 'later@example.com' } })).effect,
     { error: /451 not here/, isFinal: undefined },
-    'one who may get it later is reason to try again',
+    'a recipient with a temporary failure allows a retry',
   )
   t.same(server.deliveries, [])
   matchLists(t, await post.send({ config: { bcc: 'no@example.com', cc: 'later@example.com' } }), {
@@ -183,7 +183,7 @@ t.test('replies decide likewise where the server supports pipelining', async (t)
   matchLists(t, server.deliveries, [{ recipients: ['ada@example.com'] }])
 })
 
-t.test('a refused login is a fault of the settings, and not final', async (t) => {
+t.test('a refused login is a fault of the settings, so it is not final', async (t) => {
   const server = await openMailServer(t, {
     authOptional: false,
     allowInsecureAuth: true,
@@ -215,7 +215,7 @@ const cut: [string, Answer][] = [
   ['by talking nonsense', () => 'hello'],
 ]
 for (const [when, answer] of cut) {
-  t.test(`a server that breaks off ${when} is tried again under the same Message-ID`, async (t) => {
+  t.test(`a mail is retried with the same Message-ID if the server disconnects ${when}`, async (t) => {
     let isBroken = true
     const server = await openScriptedServer(t, (command, socket) =>
       isBroken ? answer(command, socket) : agree(command),
@@ -236,23 +236,20 @@ for (const [when, answer] of cut) {
 }
 
 for (const stage of ['CONNECT', 'EHLO', 'MAIL', 'RCPT', 'DATA', '.']) {
-  t.test(
-    `a server that falls silent at ${stage} is given up in time, and its connection closed`,
-    async (t) => {
-      const server = await openScriptedServer(t, (command) =>
-        command.startsWith(stage) ? undefined : agree(command),
-      )
-      const post = await openPost(t, server.url)
-      const { effect } = await post.send({ timeoutMs: 150 })
-      t.match(effect, { status: 'failed', error: 'Not taken by the mail server within 150 ms' })
-      t.notMatch(effect, { isFinal: true })
-      t.equal(server.sockets.length, 1)
-      await Promise.all(server.sockets.map(closed))
-    },
-  )
+  t.test(`a server without a response at ${stage} causes a timeout and a closed connection`, async (t) => {
+    const server = await openScriptedServer(t, (command) =>
+      command.startsWith(stage) ? undefined : agree(command),
+    )
+    const post = await openPost(t, server.url)
+    const { effect } = await post.send({ timeoutMs: 150 })
+    t.match(effect, { status: 'failed', error: 'Not taken by the mail server within 150 ms' })
+    t.notMatch(effect, { isFinal: true })
+    t.equal(server.sockets.length, 1)
+    await Promise.all(server.sockets.map(closed))
+  })
 }
 
-t.test('a mail that is cancelled during its transfer is never completed', async (t) => {
+t.test('a mail that is cancelled during its transfer is not completed', async (t) => {
   let stopped: Socket | undefined
   const server = await openScriptedServer(t, (command, socket) => {
     if (command === 'DATA') {
@@ -262,9 +259,9 @@ t.test('a mail that is cancelled during its transfer is never completed', async 
     return agree(command)
   })
   const post = await openPost(t, server.url)
-  // More than the systems at both ends take in: as HTML six times as many characters.
+  // More than the buffers of both sockets: as HTML it has six times as many characters.
   const data = { much: '"'.repeat(1_000_000) }
-  // On a busy machine it may take longer until there is a middle.
+  // On a busy machine it may take longer until the transfer has begun.
   for (let timeoutMs = 300; stopped === undefined && timeoutMs < 20_000; timeoutMs *= 2) {
     const result = await post.send({ config: { variables: { much: '{{much}}' } }, data, timeoutMs })
     t.match(result, { status: 'failed', error: `within ${timeoutMs} ms` })
@@ -274,13 +271,13 @@ t.test('a mail that is cancelled during its transfer is never completed', async 
     heard += chunk
   })
   stopped?.resume()
-  t.ok(stopped, 'it was in the middle')
+  t.ok(stopped, 'the transfer had begun')
   if (stopped) await closed(stopped)
   t.notMatch(heard, /\r\n\.\r\n/)
   t.same(server.mails, [])
 })
 
-t.test('a mail that is cancelled while it waits for a connection is never sent', async (t) => {
+t.test('a mail that is cancelled while it waits for a connection is not sent', async (t) => {
   const waiting: (() => void)[] = []
   const server = await openScriptedServer(t, (command, socket) => {
     if (command !== 'CONNECT') return agree(command)

@@ -25,52 +25,46 @@ function answerWith(
   return (_request, response) => response.writeHead(statusCode, headers).end(body)
 }
 
-t.test(
-  'a call tells the event where its rule names no body, under a key that every attempt shares',
-  async (t) => {
-    const server = await serve(t)
-    const sender = openSender(t)
-    const action = webhook({ url: `${server.url}/hook?a=b#c`, headers: { 'X-Team': 'blue' } })
-    t.same(await sender.sendWebhook(action, context), { status: 'success', output: { statusCode: 200 } })
-    await sender.sendWebhook(action, context)
-    const [first, second] = server.calls
-    t.match(first, {
-      method: 'POST',
-      url: '/hook?a=b',
-      headers: { 'content-type': 'application/json', 'x-team': 'blue', 'user-agent': 'automation-rules' },
-    })
-    t.same(JSON.parse(first?.body ?? ''), {
-      type: 'LEAD_CREATED',
-      timestamp: '2026-01-01T00:00:00.000Z',
-      data: { team: 'blue' },
-    })
-    t.equal(first?.headers['idempotency-key'], key)
-    t.equal(second?.headers['idempotency-key'], key)
-  },
-)
+t.test('without a body in the rule, a call contains the event; all attempts have the same key', async (t) => {
+  const server = await serve(t)
+  const sender = openSender(t)
+  const action = webhook({ url: `${server.url}/hook?a=b#c`, headers: { 'X-Team': 'blue' } })
+  t.same(await sender.sendWebhook(action, context), { status: 'success', output: { statusCode: 200 } })
+  await sender.sendWebhook(action, context)
+  const [first, second] = server.calls
+  t.match(first, {
+    method: 'POST',
+    url: '/hook?a=b',
+    headers: { 'content-type': 'application/json', 'x-team': 'blue', 'user-agent': 'automation-rules' },
+  })
+  t.same(JSON.parse(first?.body ?? ''), {
+    type: 'LEAD_CREATED',
+    timestamp: '2026-01-01T00:00:00.000Z',
+    data: { team: 'blue' },
+  })
+  t.equal(first?.headers['idempotency-key'], key)
+  t.equal(second?.headers['idempotency-key'], key)
+})
 
-t.test(
-  'a body of the rule is sent as it is, by the method it names; GET and DELETE have none unless it does',
-  async (t) => {
-    const server = await serve(t)
-    const sender = openSender(t)
-    for (const method of ['PUT', 'PATCH', 'DELETE'] as const)
-      await sender.sendWebhook(webhook({ url: server.url, method, body: { score: 7, tags: ['é'] } }), context)
-    for (const method of ['GET', 'DELETE'] as const)
-      await sender.sendWebhook(webhook({ url: server.url, method }), context)
-    matchLists(
-      t,
-      server.calls.map(({ method, body, headers }) => [method, body, headers['content-type']]),
-      [
-        ['PUT', '{"score":7,"tags":["é"]}', 'application/json'],
-        ['PATCH', '{"score":7,"tags":["é"]}', 'application/json'],
-        ['DELETE', '{"score":7,"tags":["é"]}', 'application/json'],
-        ['GET', '', undefined],
-        ['DELETE', '', undefined],
-      ],
-    )
-  },
-)
+t.test("the rule's body is sent unchanged; GET and DELETE have no body by default", async (t) => {
+  const server = await serve(t)
+  const sender = openSender(t)
+  for (const method of ['PUT', 'PATCH', 'DELETE'] as const)
+    await sender.sendWebhook(webhook({ url: server.url, method, body: { score: 7, tags: ['é'] } }), context)
+  for (const method of ['GET', 'DELETE'] as const)
+    await sender.sendWebhook(webhook({ url: server.url, method }), context)
+  matchLists(
+    t,
+    server.calls.map(({ method, body, headers }) => [method, body, headers['content-type']]),
+    [
+      ['PUT', '{"score":7,"tags":["é"]}', 'application/json'],
+      ['PATCH', '{"score":7,"tags":["é"]}', 'application/json'],
+      ['DELETE', '{"score":7,"tags":["é"]}', 'application/json'],
+      ['GET', '', undefined],
+      ['DELETE', '', undefined],
+    ],
+  )
+})
 
 t.test('a notification has the form of Slack-compatible webhooks', async (t) => {
   const server = await serve(t)
@@ -85,7 +79,7 @@ t.test('a notification has the form of Slack-compatible webhooks', async (t) => 
   ])
 })
 
-t.test("headers that frame, route or sign the request are no rule's to set", async (t) => {
+t.test('a rule cannot set headers that frame, route or sign the request', async (t) => {
   const server = await serve(t)
   const config = actionDefinitions.find(({ type }) => type === 'SEND_WEBHOOK')?.config ?? t.fail()
   const reserved = [
@@ -118,7 +112,7 @@ t.test("headers that frame, route or sign the request are no rule's to set", asy
       t,
       planRule(compileRule(rule), {}, 0).actions,
       [{ fault: /^config\.headers/ }],
-      'and never comes to a call',
+      'without a call',
     )
   }
   for (const name of [
@@ -133,36 +127,33 @@ t.test("headers that frame, route or sign the request are no rule's to set", asy
     t.ok(Check(config as never, { url: server.url, headers: { [name]: 'x' } }), name)
 })
 
-t.test(
-  'a rule may change the usual headers, however it writes their names, but not what tells a repeat or a forgery',
-  async (t) => {
-    const server = await serve(t)
-    const sender = openSender(t, loopback, { findKeys: async () => ({ keys: [Buffer.alloc(32)] }) })
-    const usual = {
-      'USER-AGENT': 'mine',
-      'Content-type': 'application/cloudevents+json',
-      Authorization: 'Bearer x',
-    }
-    const forged = {
-      'Idempotency-Key': 'x',
-      'Webhook-Id': 'x',
-      'webhook-timestamp': 'x',
-      'WEBHOOK-SIGNATURE': 'x',
-    }
-    await sender.sendWebhook(webhook({ url: server.url, headers: { ...usual, ...forged } }), context)
-    t.match(server.calls[0]?.headers, {
-      'user-agent': 'mine',
-      'content-type': 'application/cloudevents+json',
-      authorization: 'Bearer x',
-      'idempotency-key': key,
-      'webhook-id': key,
-      'webhook-timestamp': /^\d{10}$/,
-      'webhook-signature': /^v1,[^ ]{44}$/,
-    })
-  },
-)
+t.test('a rule may change the usual headers in any spelling, except key and signature', async (t) => {
+  const server = await serve(t)
+  const sender = openSender(t, loopback, { findKeys: async () => ({ keys: [Buffer.alloc(32)] }) })
+  const usual = {
+    'USER-AGENT': 'mine',
+    'Content-type': 'application/cloudevents+json',
+    Authorization: 'Bearer x',
+  }
+  const forged = {
+    'Idempotency-Key': 'x',
+    'Webhook-Id': 'x',
+    'webhook-timestamp': 'x',
+    'WEBHOOK-SIGNATURE': 'x',
+  }
+  await sender.sendWebhook(webhook({ url: server.url, headers: { ...usual, ...forged } }), context)
+  t.match(server.calls[0]?.headers, {
+    'user-agent': 'mine',
+    'content-type': 'application/cloudevents+json',
+    authorization: 'Bearer x',
+    'idempotency-key': key,
+    'webhook-id': key,
+    'webhook-timestamp': /^\d{10}$/,
+    'webhook-signature': /^v1,[^ ]{44}$/,
+  })
+})
 
-t.test('2xx is a success; temporary failures may be repeated, and all others are final', async (t) => {
+t.test('2xx is a success, temporary failures may be retried, and all others are final', async (t) => {
   let statusCode = 0
   const server = await serve(t, (_request, response) => response.writeHead(statusCode).end())
   const sender = openSender(t)
@@ -180,7 +171,7 @@ t.test('2xx is a success; temporary failures may be repeated, and all others are
     })
 })
 
-t.test('Retry-After is read where the call may be repeated', async (t) => {
+t.test('Retry-After is read if the call may be retried', async (t) => {
   let statusCode = 503
   const server = await serve(t, (_request, response) =>
     answerWith(statusCode, { 'retry-after': '7' })(_request, response),
@@ -223,7 +214,7 @@ t.test('Retry-After is seconds or an HTTP date; any other text is ignored', asyn
   )
 })
 
-t.test('a failed response keeps the start of its text, a successful one keeps nothing', async (t) => {
+t.test('the start of a failed response is kept, and nothing of a successful one', async (t) => {
   let answer: RequestListener = answerWith(200, {}, 'fine')
   const server = await serve(t, (request, response) => answer(request, response))
   const sender = openSender(t)
@@ -266,22 +257,19 @@ t.test('a body of more than 1 MiB is not sent', async (t) => {
   t.equal(server.calls[0]?.body.length, mebibyte)
 })
 
-t.test(
-  'of an answer 64 KiB are read; one that goes on is hung up on, and counts by its status',
-  async (t) => {
-    for (const statusCode of [200, 500]) {
-      const closed: Promise<void>[] = []
-      const server = await serve(t, (_request, response) => {
-        closed.push(untilClosed(response))
-        response.writeHead(statusCode, { 'content-type': 'text/plain' })
-        void flood(response)
-      })
-      const effect = await openSender(t).sendWebhook(webhook({ url: server.url }), context)
-      t.match(effect, { status: statusCode === 200 ? 'success' : 'failed', output: { statusCode } })
-      await Promise.all(closed)
-    }
-  },
-)
+t.test('at most 64 KiB of a response are read, and a longer one counts by its status', async (t) => {
+  for (const statusCode of [200, 500]) {
+    const closed: Promise<void>[] = []
+    const server = await serve(t, (_request, response) => {
+      closed.push(untilClosed(response))
+      response.writeHead(statusCode, { 'content-type': 'text/plain' })
+      void flood(response)
+    })
+    const effect = await openSender(t).sendWebhook(webhook({ url: server.url }), context)
+    t.match(effect, { status: statusCode === 200 ? 'success' : 'failed', output: { statusCode } })
+    await Promise.all(closed)
+  }
+})
 
 async function flood(response: ServerResponse): Promise<void> {
   while (!response.destroyed) {
@@ -290,7 +278,7 @@ async function flood(response: ServerResponse): Promise<void> {
   }
 }
 
-t.test('in whichever phase a server is slow, the call and its connection end in time', async (t) => {
+t.test('the timeout ends a call and its connection in every phase', async (t) => {
   const ways: Record<string, (socket: Socket) => void> = {
     'says nothing': () => {},
     'has half a status': (socket) => socket.write('HTTP/1.1 20'),
@@ -339,10 +327,10 @@ t.test('the timeout includes the DNS look-up and the TLS handshake', async (t) =
   t.same(await sender.sendWebhook(named, context), { status: 'failed', error: 'No answer within 100 ms' })
   answer(['127.0.0.1'])
   for (let turn = 0; turn < 20; turn++) await setImmediate()
-  t.equal(server.connections, 1, 'and nothing is connected afterwards')
+  t.equal(server.connections, 1, 'no connection is opened afterwards')
 })
 
-t.test("the config's time goes before the action's", async (t) => {
+t.test("the timeout of the config has precedence over the action's", async (t) => {
   const server = await serveRaw(t, () => {})
   const sender = openSender(t)
   t.match(await sender.sendWebhook(webhook({ url: server.url, timeoutMs: 110 }, 120), context), {
@@ -351,7 +339,7 @@ t.test("the config's time goes before the action's", async (t) => {
   t.match(await sender.sendWebhook(webhook({ url: server.url }, 120), context), { error: /within 120 ms/ })
 })
 
-t.test('a broken connection is a failure that is not final', async (t) => {
+t.test('a broken connection is not a final failure', async (t) => {
   const ways: Record<string, (socket: Socket) => void> = {
     'hangs up': (socket) => socket.end(),
     resets: (socket) => socket.resetAndDestroy(),
@@ -402,7 +390,7 @@ t.test('a broken connection is a failure that is not final', async (t) => {
   })
 })
 
-t.test('no bytes that a server sends make a call throw', async (t) => {
+t.test('a call does not throw, whatever bytes the server sends', async (t) => {
   let bytes = Buffer.alloc(0)
   const server = await serveRaw(t, (socket) => socket.once('data', () => socket.end(bytes)))
   const sender = openSender(t)
@@ -444,29 +432,26 @@ t.test('no bytes that a server sends make a call throw', async (t) => {
   )
 })
 
-t.test(
-  'calls to one origin share a connection one after the other, and never at the same time',
-  async (t) => {
-    const open: ServerResponse[] = []
-    const server = await serve(t, (request, response) => {
-      if (request.url === '/wait') open.push(response)
-      else response.end('ok')
-    })
-    const sender = openSender(t)
-    const call = (path: string) => sender.sendWebhook(webhook({ url: server.url + path }), context)
-    for (let index = 0; index < 5; index++) await call('/')
-    t.equal(server.connections, 1)
-    const waiting = [call('/wait'), call('/wait'), call('/wait')]
-    await until(() => open.length === 3)
-    t.equal(server.connections, 3)
-    for (const response of open) response.end()
-    for (const effect of await Promise.all(waiting)) t.equal(effect.status, 'success')
-    await Promise.all([call('/'), call('/'), call('/')])
-    t.equal(server.connections, 3)
-  },
-)
+t.test('calls to one origin share a connection in sequence, and never at the same time', async (t) => {
+  const open: ServerResponse[] = []
+  const server = await serve(t, (request, response) => {
+    if (request.url === '/wait') open.push(response)
+    else response.end('ok')
+  })
+  const sender = openSender(t)
+  const call = (path: string) => sender.sendWebhook(webhook({ url: server.url + path }), context)
+  for (let index = 0; index < 5; index++) await call('/')
+  t.equal(server.connections, 1)
+  const waiting = [call('/wait'), call('/wait'), call('/wait')]
+  await until(() => open.length === 3)
+  t.equal(server.connections, 3)
+  for (const response of open) response.end()
+  for (const effect of await Promise.all(waiting)) t.equal(effect.status, 'success')
+  await Promise.all([call('/'), call('/'), call('/')])
+  t.equal(server.connections, 3)
+})
 
-t.test('a connection that the server closed meanwhile is not used again', async (t) => {
+t.test('a connection that the server has closed is not used again', async (t) => {
   const server = await serve(t, (_request, response) => response.setHeader('connection', 'close').end('ok'))
   const sender = openSender(t)
   for (let index = 0; index < 3; index++)
@@ -474,7 +459,7 @@ t.test('a connection that the server closed meanwhile is not used again', async 
   t.equal(server.connections, 3)
 })
 
-t.test('at most 200 idle connections are kept, and closed ones do not count', async (t) => {
+t.test('at most 200 idle connections are kept, without counting closed ones', async (t) => {
   const server = await serve(t)
   const sender = openSender(t, loopback, { resolveHost: async () => ['127.0.0.1'] })
   const call = (host: string) =>
@@ -484,17 +469,17 @@ t.test('at most 200 idle connections are kept, and closed ones do not count', as
     for (const host of hosts) await call(host)
     return server.connections - before
   }
-  // At once: one after the other, on a busy machine, the first would be closed before the last is made.
+  // Concurrently: on a busy machine, the first would otherwise be closed before the last is opened.
   await Promise.all(Array.from({ length: 200 }, (_, index) => call(`x${index}`)))
   t.equal(await countNew('x0', 'x199'), 0)
   t.equal(await countNew('y', 'y'), 2)
   server.hangUp()
-  // It takes the sender a moment to hear of it.
+  // The sender notices it a moment later.
   while ((await countNew('y', 'y')) === 2);
   t.equal(await countNew('y', 'y'), 0)
 })
 
-t.test('when the sender is closed no connection is left', async (t) => {
+t.test('closing the sender closes all connections', async (t) => {
   const closed: Promise<void>[] = []
   const server = await serveRaw(t, (socket) => {
     closed.push(untilClosed(socket))
@@ -507,35 +492,31 @@ t.test('when the sender is closed no connection is left', async (t) => {
   t.equal(closed.length, 1)
 })
 
-t.test(
-  'where there is a secret for the receiver, a call is signed over id, time and the bytes it sends',
-  async (t) => {
-    const server = await serve(t)
-    const keys = [Buffer.alloc(32, 1), Buffer.alloc(32, 2)]
-    const recipients: Recipient[] = []
-    const findKeys = async (recipient: Recipient) => {
-      recipients.push(recipient)
-      return { keys }
-    }
-    const sender = openSender(t, loopback, { findKeys, resolveHost: async () => ['127.0.0.1'] })
-    const url = `http://Hooks.Example.:${server.port}/`
-    const before = Math.floor(Date.now() / 1_000)
-    await sender.sendWebhook(webhook({ url, body: { é: 1 } }), context)
-    await sender.sendWebhook(webhook({ url, method: 'GET' }), context)
-    t.same(recipients[0], { workspaceId: 'w', counterparty: 'hooks.example' })
-    t.equal(server.calls.length, 2)
-    for (const { headers, body } of server.calls) {
-      const timestamp = String(headers['webhook-timestamp'])
-      t.equal(headers['webhook-id'], key)
-      t.ok(Number(timestamp) >= before && Number(timestamp) <= Date.now() / 1_000, 'the time of the attempt')
-      const expected = keys.map(
-        (secret) =>
-          `v1,${createHmac('sha256', secret).update(`${key}.${timestamp}.${body}`).digest('base64')}`,
-      )
-      t.equal(headers['webhook-signature'], expected.join(' '))
-    }
-  },
-)
+t.test('with a secret for the receiver, a call has a signature over id, time and sent bytes', async (t) => {
+  const server = await serve(t)
+  const keys = [Buffer.alloc(32, 1), Buffer.alloc(32, 2)]
+  const recipients: Recipient[] = []
+  const findKeys = async (recipient: Recipient) => {
+    recipients.push(recipient)
+    return { keys }
+  }
+  const sender = openSender(t, loopback, { findKeys, resolveHost: async () => ['127.0.0.1'] })
+  const url = `http://Hooks.Example.:${server.port}/`
+  const before = Math.floor(Date.now() / 1_000)
+  await sender.sendWebhook(webhook({ url, body: { é: 1 } }), context)
+  await sender.sendWebhook(webhook({ url, method: 'GET' }), context)
+  t.same(recipients[0], { workspaceId: 'w', counterparty: 'hooks.example' })
+  t.equal(server.calls.length, 2)
+  for (const { headers, body } of server.calls) {
+    const timestamp = String(headers['webhook-timestamp'])
+    t.equal(headers['webhook-id'], key)
+    t.ok(Number(timestamp) >= before && Number(timestamp) <= Date.now() / 1_000, 'the time of the attempt')
+    const expected = keys.map(
+      (secret) => `v1,${createHmac('sha256', secret).update(`${key}.${timestamp}.${body}`).digest('base64')}`,
+    )
+    t.equal(headers['webhook-signature'], expected.join(' '))
+  }
+})
 
 t.test('an event of the service is signed with the secret of its subscription', async (t) => {
   const server = await serve(t)
@@ -559,7 +540,7 @@ t.test('an event of the service is signed with the secret of its subscription', 
   t.match(JSON.parse(server.calls[0]?.body ?? ''), { type: 'rule.updated', data: { team: 'blue' } })
 })
 
-t.test('without a secret a call has none of the headers of a signature', async (t) => {
+t.test('without a secret, a call has no headers of a signature', async (t) => {
   const server = await serve(t)
   await openSender(t).sendWebhook(webhook({ url: server.url }), context)
   t.same(
@@ -579,7 +560,7 @@ t.test('an event of the service is never sent unsigned', async (t) => {
   t.equal(server.connections, 0)
 })
 
-t.test('a secret that does not open fails the call, and nothing is sent unsigned', async (t) => {
+t.test('a call fails if its secret does not open, and nothing is sent unsigned', async (t) => {
   const server = await serve(t)
   const faulty = openSender(t, loopback, { findKeys: async () => ({ fault: 'It does not open' }) })
   t.same(await faulty.sendWebhook(webhook({ url: server.url }), context), {
@@ -595,7 +576,7 @@ async function until(holds: () => boolean): Promise<void> {
   while (!holds()) await setImmediate()
 }
 
-/** Whether the connection was ended properly or torn down. */
+/** Whether the connection was closed regularly or reset. */
 function untilClosed(connection: EventEmitter): Promise<void> {
   return new Promise((resolve) => connection.once('close', () => resolve()))
 }
@@ -642,7 +623,7 @@ t.test(
   },
 )
 
-t.test('a closed sender ends the calls under way', async (t) => {
+t.test('closing the sender aborts the calls under way', async (t) => {
   const server = await serve(t, () => {})
   const sender = openSender(t)
   const call = sender.sendWebhook(webhook({ url: server.url }, 60_000), context)
@@ -651,7 +632,7 @@ t.test('a closed sender ends the calls under way', async (t) => {
   t.match(await call, { status: 'failed', error: /^(?!No answer)./ })
 })
 
-t.test('where the first address of a name refuses the connection, the next one is tried', async (t) => {
+t.test('if the first address of a name refuses the connection, the next one is tried', async (t) => {
   const server = await serve(t)
   const resolveHost = async () => ['127.0.0.2', '127.0.0.3', '127.0.0.1']
   const sender = openSender(t, loopback, { resolveHost })
@@ -660,10 +641,10 @@ t.test('where the first address of a name refuses the connection, the next one i
   t.equal(server.calls.length, 1)
 })
 
-t.test('a URL without a port is called at 80, one of https at 443', async (t) => {
+t.test('a URL without a port uses port 80, or 443 for https', async (t) => {
   const sender = openSender(t)
   for (const [scheme, port] of Object.entries({ http: 80, https: 443 })) {
-    // Where a server listens there, any response is accepted.
+    // If a server listens on that port, any response is accepted.
     const effect = await sender.sendWebhook(webhook({ url: `${scheme}://127.0.0.1/` }), context)
     if (effect.status === 'failed' && effect.error.startsWith('connect'))
       t.equal(effect.error, `connect ECONNREFUSED 127.0.0.1:${port}`)

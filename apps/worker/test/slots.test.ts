@@ -10,12 +10,12 @@ import { EffectBudget } from '../src/running/effect-budget.js'
 import type { Execution } from '../src/running/execution.js'
 import { makeReady } from '../src/running/ready-rule.js'
 import { createWorkerMetrics } from '../src/worker-metrics.js'
-import { log } from './fixtures/house.js'
+import { log } from './fixtures/harness.js'
 
 const origin = 'https://hooks.example.com'
 const call = { type: 'SEND_WEBHOOK', config: { url: `${origin}/a` } }
 
-/** An executor whose ledger refuses a number of records, and whose calls fail a number of times, as the test says. */
+/** An executor whose ledger refuses, and whose calls fail, a given number of times. */
 function openExecutor(places: number) {
   const clock = { now: 0 }
   const ledger = { refusals: 0 }
@@ -88,7 +88,7 @@ async function continueWith({ executor }: Opened, actions: object[]): Promise<vo
   for (const held of executor.begin([newExecution(actions)])) await executor.continue(held)
 }
 
-t.test('a slot that was waited for is free again when the intent cannot be recorded', async (t) => {
+t.test('a slot after a wait is free again when the intent cannot be recorded', async (t) => {
   const opened = openExecutor(1)
   const { gate, ledger, executor } = opened
   const other = gate.tryEnter('w', origin)
@@ -103,17 +103,14 @@ t.test('a slot that was waited for is free again when the intent cannot be recor
   t.equal(opened.calls.made, 1, 'and the destination is called')
 })
 
-t.test(
-  'the slot of the next call is free again when the result of this one cannot be recorded',
-  async (t) => {
-    const opened = openExecutor(1)
-    opened.ledger.refusals = 1
-    await continueWith(opened, [call, call])
-    t.equal(opened.gate.inFlight, 0)
-    await continueWith(opened, [call])
-    t.equal(opened.calls.made, 2, 'and the destination is called')
-  },
-)
+t.test('the slot of the next call is free again when this result cannot be recorded', async (t) => {
+  const opened = openExecutor(1)
+  opened.ledger.refusals = 1
+  await continueWith(opened, [call, call])
+  t.equal(opened.gate.inFlight, 0)
+  await continueWith(opened, [call])
+  t.equal(opened.calls.made, 2, 'and the destination is called')
+})
 
 t.test('the slot of a claimed execution is free again, too', async (t) => {
   const opened = openExecutor(1)
@@ -124,7 +121,7 @@ t.test('the slot of a claimed execution is free again, too', async (t) => {
   t.equal(opened.calls.made, 1, 'and the destination is called')
 })
 
-t.test('a probe that was never sent does not keep its destination closed', async (t) => {
+t.test('a probe that was never sent does not keep the breaker open', async (t) => {
   const opened = openExecutor(1)
   for (let failure = 0; failure < 5; failure++) {
     const entry = opened.gate.tryEnter('w', origin)
@@ -145,7 +142,7 @@ t.test('a call that was never made does not count for its destination', async (t
   t.equal(opened.calls.made, 1)
 })
 
-t.test('an execution that cannot begin does not keep the slots of those before it', async (t) => {
+t.test('an execution that cannot begin does not keep the slots of earlier ones', async (t) => {
   const { gate, executor } = openExecutor(10)
   const fault = newExecution([call])
   Object.defineProperty(fault.rule, 'compiled', {

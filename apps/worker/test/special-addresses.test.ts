@@ -24,21 +24,21 @@ function openGuard(variables: Record<string, string> = {}) {
   }
 }
 
-t.test('of each special range neither the first address nor the last may be reached', async (t) => {
+t.test('neither the first nor the last address of any special range may be called', async (t) => {
   const mayReach = openGuard()
   t.equal(special.length, 46)
   for (const [first, last, name] of special)
     t.strictSame([mayReach(first), mayReach(last)], [false, false], `${first} to ${last}, ${name}`)
 })
 
-t.test('addresses next to a special range may be reached', async (t) => {
+t.test('addresses next to a special range may be called', async (t) => {
   const mayReach = openGuard()
   const neighbours = [...neighboursIpv4, ...neighboursIpv6]
   t.equal(neighbours.length, 38)
   for (const address of neighbours) t.ok(mayReach(address), address)
 })
 
-t.test('a special IPv4 address may not be reached in its IPv6 forms either', async (t) => {
+t.test('a special IPv4 address may not be called in its IPv6 forms either', async (t) => {
   const mayReach = openGuard()
   for (const [first, last, name] of specialIpv4) {
     const spellings = [first, last].flatMap(embedInIpv6)
@@ -46,7 +46,7 @@ t.test('a special IPv4 address may not be reached in its IPv6 forms either', asy
   }
 })
 
-t.test('where a translator of an IPv6 network is allowed, the addresses behind it are checked', async (t) => {
+t.test('if an IPv6 translator is allowed, the IPv4 addresses behind it are checked', async (t) => {
   const mayReach = openGuard({ OUTBOUND_ALLOW: '64:ff9b::/96' })
   for (const [first, last, name] of specialIpv4)
     t.strictSame([first, last].map((address) => `64:ff9b::${address}`).filter(mayReach), [], name)
@@ -62,7 +62,7 @@ t.test('where a translator of an IPv6 network is allowed, the addresses behind i
   t.ok(mayReach('64:ff9b::808:808'))
 })
 
-t.test('an allowed range may be reached, and no address beside it', async (t) => {
+t.test('an allowed range may be called, and no address outside it', async (t) => {
   const mayReach = openGuard({ OUTBOUND_ALLOW: '10.1.0.0/16,fd00:1::/32' })
   for (const address of ['10.1.0.0', '10.1.255.255', '::ffff:10.1.2.3', 'fd00:1::', 'fd00:1:ffff::1'])
     t.ok(mayReach(address), address)
@@ -70,7 +70,7 @@ t.test('an allowed range may be reached, and no address beside it', async (t) =>
     t.notOk(mayReach(address), address)
 })
 
-t.test('a text that is no address, or an address of a link, may not be reached', async (t) => {
+t.test('a text that is not an address, or has a zone, may not be called', async (t) => {
   const mayReach = openGuard()
   const texts = [
     'x',
@@ -86,7 +86,7 @@ t.test('a text that is no address, or an address of a link, may not be reached',
   for (const text of texts) t.notOk(mayReach(text), text)
 })
 
-t.test('well-known public addresses may be reached', async (t) => {
+t.test('well-known public addresses may be called', async (t) => {
   const mayReach = openGuard()
   for (const address of ['1.1.1.1', '8.8.8.8', '2606:4700::1111', '2a00:1450::1', '2620:0:2d0:200::8'])
     t.ok(mayReach(address), address)

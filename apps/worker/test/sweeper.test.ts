@@ -4,39 +4,39 @@ import { pino } from 'pino'
 import t, { type Test } from 'tap'
 import type { RestoringQueue } from '../src/repair/restore-jobs.js'
 import { startSweeper } from '../src/repair/sweeper.js'
-import { type House, openHouse } from './fixtures/house.js'
+import { createHarness, type Harness } from './fixtures/harness.js'
 
 const maxPage = 500
 
-/** A house on a database in which nothing else is left to do: a sweeper looks after all workspaces. */
-async function openQuietHouse(t: Test): Promise<House> {
-  const house = await openHouse(t)
-  const { event, execution } = house.database.system
+/** A harness on a database without other unfinished work, since a sweeper handles all workspaces. */
+async function createQuietHarness(t: Test): Promise<Harness> {
+  const harness = await createHarness(t)
+  const { event, execution } = harness.database.system
   await event.updateMany({ where: { doneAt: null }, data: { doneAt: new Date() } })
   await execution.updateMany({ where: { dueAt: { not: null } }, data: { dueAt: null } })
-  return house
+  return harness
 }
 
-/** A sweeper over the real queue, which refuses some jobs, and what it has restored and logged. */
-function startWatchedSweeper(t: Test, house: House, refuses: (id: string) => boolean = () => false) {
+/** A sweeper on a queue that refuses some jobs, with the restored jobs and the log. */
+function startWatchedSweeper(t: Test, harness: Harness, refuses: (id: string) => boolean = () => false) {
   const restored = new Set<string>()
   const lines: { msg: string; failed?: number; ended?: number; jobId?: string }[] = []
   const watched: RestoringQueue = {
     async restore(id, events) {
       if (refuses(id)) throw new Error('Redis refused the job')
-      const isRestored = await house.queue.restore(id, events)
+      const isRestored = await harness.queue.restore(id, events)
       if (isRestored) restored.add(id)
       return isRestored
     },
     async restoreDue(run) {
       if (refuses(run.executionId)) throw new Error('Redis refused the job')
-      const isRestored = await house.queue.restoreDue(run)
+      const isRestored = await harness.queue.restoreDue(run)
       if (isRestored) restored.add(run.executionId)
       return isRestored
     },
   }
   const log = pino({}, { write: (line) => void lines.push(JSON.parse(line)) })
-  const sweeper = startSweeper(house.database, watched, log)
+  const sweeper = startSweeper(harness.database, watched, log)
   t.teardown(() => sweeper.stop())
   return { restored, lines }
 }
@@ -50,10 +50,10 @@ async function storeEvents(house: House, count: number): Promise<string[]> {
   return events.map(({ id }) => id)
 }
 
-async function storeExecutions(house: House, count: number, fields: object = {}): Promise<string[]> {
+async function storeExecutions(harness: Harness, count: number, fields: object = {}): Promise<string[]> {
   const executions = Array.from({ length: count }, (_, index) => ({
     id: newId(),
-    workspaceId: house.workspaceId,
+    workspaceId: harness.workspaceId,
     eventId: newId(),
     eventType: 'LEAD_CREATED',
     ruleId: newId(),
@@ -64,7 +64,7 @@ async function storeExecutions(house: House, count: number, fields: object = {})
     dueAt: new Date(longAgo.getTime() + index),
     ...fields,
   }))
-  await house.own.execution.createMany({ data: executions })
+  await harness.own.execution.createMany({ data: executions })
   return executions.map(({ id }) => id)
 }
 
@@ -72,10 +72,10 @@ async function untilRestored(restored: Set<string>, count: number): Promise<void
   while (restored.size < count) await setTimeout(20)
 }
 
-t.test('an event whose job cannot be restored hides no other, on its page or behind it', async (t) => {
-  const house = await openQuietHouse(t)
-  const ids = await storeEvents(house, 2 * maxPage + 100)
-  const { restored, lines } = startWatchedSweeper(t, house, (id) => id === ids[3])
+t.test('an event whose job cannot be restored hides no other, on its page or on later ones', async (t) => {
+  const harness = await createQuietHarness(t)
+  const ids = await storeEvents(harness, 2 * maxPage + 100)
+  const { restored, lines } = startWatchedSweeper(t, harness, (id) => id === ids[3])
   await untilRestored(restored, ids.length - 1)
   t.notOk(restored.has(ids[3] ?? ''))
   while (!lines.some(({ failed }) => failed)) await setTimeout(20)
@@ -84,46 +84,46 @@ t.test('an event whose job cannot be restored hides no other, on its page or beh
 })
 
 t.test('an execution whose job cannot be restored hides no other', async (t) => {
-  const house = await openQuietHouse(t)
-  const ids = await storeExecutions(house, maxPage + 100)
-  const { restored, lines } = startWatchedSweeper(t, house, (id) => id === ids[0] || id === ids[1])
+  const harness = await createQuietHarness(t)
+  const ids = await storeExecutions(harness, maxPage + 100)
+  const { restored, lines } = startWatchedSweeper(t, harness, (id) => id === ids[0] || id === ids[1])
   await untilRestored(restored, ids.length - 2)
   while (!lines.some(({ failed }) => failed)) await setTimeout(20)
   t.match(lines.filter(({ failed }) => failed)[0], { failed: 2, jobId: ids[0] })
 })
 
-t.test('a page of events whose jobs are queued does not hide the lost one behind them', async (t) => {
-  const house = await openQuietHouse(t)
-  const waiting = await storeEvents(house, maxPage + 10)
-  for (const id of waiting) await house.queue.restore(id, [{ ...house.newEvent(), id }])
-  const [lost = ''] = await storeEvents(house, 1)
-  const { restored } = startWatchedSweeper(t, house)
+t.test('a page of events with jobs does not hide an event without a job on the next page', async (t) => {
+  const harness = await createQuietHarness(t)
+  const waiting = await storeEvents(harness, maxPage + 10)
+  for (const id of waiting) await harness.queue.restore(id, [{ ...harness.newEvent(), id }])
+  const [lost = ''] = await storeEvents(harness, 1)
+  const { restored } = startWatchedSweeper(t, harness)
   await untilRestored(restored, 1)
   t.strictSame([...restored], [lost])
 })
 
-t.test('a page of executions whose jobs are queued does not hide the lost one behind them', async (t) => {
-  const house = await openQuietHouse(t)
-  const waiting = await storeExecutions(house, maxPage + 10)
-  const rows = await house.own.execution.findMany({ where: { id: { in: waiting } } })
+t.test('a page of executions with jobs does not hide one without a job on the next page', async (t) => {
+  const harness = await createQuietHarness(t)
+  const waiting = await storeExecutions(harness, maxPage + 10)
+  const rows = await harness.own.execution.findMany({ where: { id: { in: waiting } } })
   for (const { id: executionId, eventId, workspaceId, dueAt } of rows)
-    await house.queue.restoreDue({ executionId, eventId, workspaceId, dueAt: dueAt ?? longAgo })
-  const [lost = ''] = await storeExecutions(house, 1, { dueAt: new Date(longAgo.getTime() + 30_000) })
-  const { restored } = startWatchedSweeper(t, house)
+    await harness.queue.restoreDue({ executionId, eventId, workspaceId, dueAt: dueAt ?? longAgo })
+  const [lost = ''] = await storeExecutions(harness, 1, { dueAt: new Date(longAgo.getTime() + 30_000) })
+  const { restored } = startWatchedSweeper(t, harness)
   await untilRestored(restored, 1)
   t.strictSame([...restored], [lost])
 })
 
-t.test('work of a removed workspace is ended once, and not restored for ever', async (t) => {
-  const house = await openQuietHouse(t)
+t.test('work of a removed workspace is ended once, and not restored again and again', async (t) => {
+  const harness = await createQuietHarness(t)
   const workspaceId = newId()
-  const [event = ''] = await storeEvents(house, 1)
-  await house.database.system.event.update({ where: { id: event }, data: { workspaceId } })
-  const [execution = ''] = await storeExecutions(house, 1)
-  await house.database.system.execution.update({ where: { id: execution }, data: { workspaceId } })
-  const [own = ''] = await storeEvents(house, 1)
-  const { restored, lines } = startWatchedSweeper(t, house)
-  const gone = house.database.forWorkspace(workspaceId)
+  const [event = ''] = await storeEvents(harness, 1)
+  await harness.database.system.event.update({ where: { id: event }, data: { workspaceId } })
+  const [execution = ''] = await storeExecutions(harness, 1)
+  await harness.database.system.execution.update({ where: { id: execution }, data: { workspaceId } })
+  const [own = ''] = await storeEvents(harness, 1)
+  const { restored, lines } = startWatchedSweeper(t, harness)
+  const gone = harness.database.forWorkspace(workspaceId)
   while ((await gone.event.findUniqueOrThrow({ where: { id: event } })).doneAt === null) await setTimeout(20)
   while ((await gone.execution.findUniqueOrThrow({ where: { id: execution } })).dueAt !== null)
     await setTimeout(20)
@@ -142,17 +142,17 @@ t.test('work of a removed workspace is ended once, and not restored for ever', a
 })
 
 t.test('an event that was accepted with an old id is found', async (t) => {
-  const house = await openQuietHouse(t)
-  const { restored } = startWatchedSweeper(t, house)
-  const [first = ''] = await storeEvents(house, 1)
+  const harness = await createQuietHarness(t)
+  const { restored } = startWatchedSweeper(t, harness)
+  const [first = ''] = await storeEvents(harness, 1)
   await untilRestored(restored, 1)
-  await house.own.event.update({ where: { id: first }, data: { doneAt: new Date() } })
-  // Emitted while Postgres was away, or by a process whose clock is behind.
+  await harness.own.event.update({ where: { id: first }, data: { doneAt: new Date() } })
+  // Emitted while Postgres was away, or by a process whose clock is slow.
   const late = firstIdOf(Date.now() - 3 * 60 * 60 * 1_000)
   await house.own.event.create({ data: { ...house.newRow(), id: late, acceptedAt: longAgo } })
   await untilRestored(restored, 2)
   t.ok(restored.has(late))
-  const [overdue = ''] = await storeExecutions(house, 1, { dueAt: new Date(0) })
+  const [overdue = ''] = await storeExecutions(harness, 1, { dueAt: new Date(0) })
   await untilRestored(restored, 3)
   t.ok(restored.has(overdue))
 })

@@ -5,35 +5,35 @@ import { BatchingInbox, openQueue } from '@automation/queue'
 import { Redis } from 'ioredis'
 import t from 'tap'
 import { startWorker } from '../src/worker.js'
-import { databaseUrl, log, openHouse, testConfig } from './fixtures/house.js'
+import { createHarness, databaseUrl, log, testConfig } from './fixtures/harness.js'
 
 const task = { type: 'CREATE_TASK', config: { title: 'Task' } }
 
-t.test('an event is run by all active rules of its type, in creation order, and by no other', async (t) => {
-  const house = await openHouse(t)
-  const first = await house.createRule([task])
-  const inactive = await house.createRule([task])
-  await house.own.rule.update({ where: { id: inactive }, data: { isActive: false } })
-  await house.createRule([task], 'LEAD_DELETED')
-  const second = await house.createRule([task])
-  house.startWorker()
-  const event = house.newEvent()
-  await house.inbox.accept(event)
-  t.same(await house.readConsidered(event.id), [first, second])
-  t.equal(await house.own.task.count(), 2)
+t.test('all active rules of its type run for an event, in creation order, and no others', async (t) => {
+  const harness = await createHarness(t)
+  const first = await harness.createRule([task])
+  const inactive = await harness.createRule([task])
+  await harness.own.rule.update({ where: { id: inactive }, data: { isActive: false } })
+  await harness.createRule([task], 'LEAD_DELETED')
+  const second = await harness.createRule([task])
+  harness.startWorker()
+  const event = harness.newEvent()
+  await harness.inbox.accept(event)
+  t.same(await harness.readConsidered(event.id), [first, second])
+  t.equal(await harness.own.task.count(), 2)
 })
 
-t.test('a rule that no longer compiles fails by itself', async (t) => {
-  const house = await openHouse(t)
-  const broken = await house.createRule([task])
+t.test('a rule that no longer compiles fails alone', async (t) => {
+  const harness = await createHarness(t)
+  const broken = await harness.createRule([task])
   const conditions = [{ field: 'score', operator: 'from_a_later_version', value: 1 }]
-  await house.own.rule.update({ where: { id: broken }, data: { conditions } })
-  const sound = await house.createRule([task])
-  house.startWorker()
-  const event = house.newEvent()
-  await house.inbox.accept(event)
-  await house.untilDone(event.id)
-  matchLists(t, await house.own.execution.findMany({ orderBy: { ruleId: 'asc' } }), [
+  await harness.own.rule.update({ where: { id: broken }, data: { conditions } })
+  const sound = await harness.createRule([task])
+  harness.startWorker()
+  const event = harness.newEvent()
+  await harness.inbox.accept(event)
+  await harness.untilDone(event.id)
+  matchLists(t, await harness.own.execution.findMany({ orderBy: { ruleId: 'asc' } }), [
     { ruleId: broken, status: 'failed', error: /does not compile/ },
     { ruleId: sound, status: 'succeeded' },
   ])
@@ -58,19 +58,19 @@ t.test(
 )
 
 t.test('a job that is delivered after its event is done has no effect', async (t) => {
-  const house = await openHouse(t)
-  await house.createRule([task])
-  house.startWorker()
-  const event = house.newEvent()
-  await house.inbox.accept(event)
-  const { doneAt } = await house.untilDone(event.id)
+  const harness = await createHarness(t)
+  await harness.createRule([task])
+  harness.startWorker()
+  const event = harness.newEvent()
+  await harness.inbox.accept(event)
+  const { doneAt } = await harness.untilDone(event.id)
   // The event is restored as soon as BullMQ has finished the job, too.
-  while (!(await house.queue.restore(event.id, [event]))) await setTimeout(20)
-  const later = house.newEvent()
-  await house.inbox.accept(later)
-  await house.untilDone(later.id)
-  t.same((await house.own.event.findUniqueOrThrow({ where: { id: event.id } })).doneAt, doneAt)
-  t.equal(await house.own.task.count(), 2, 'one for each event')
+  while (!(await harness.queue.restore(event.id, [event]))) await setTimeout(20)
+  const later = harness.newEvent()
+  await harness.inbox.accept(later)
+  await harness.untilDone(later.id)
+  t.same((await harness.own.event.findUniqueOrThrow({ where: { id: event.id } })).doneAt, doneAt)
+  t.equal(await harness.own.task.count(), 2, 'one for each event')
 })
 
 t.test('the sweeper restores an event whose job was never added, or was lost', async (t) => {
@@ -82,35 +82,32 @@ t.test('the sweeper restores an event whose job was never added, or was lost', a
   t.ok((await house.untilDone(forgotten.id)).doneAt)
 })
 
-t.test(
-  'events that are accepted together travel in one job, and those it lost are put back with it',
-  async (t) => {
-    const house = await openHouse(t)
-    await house.createRule([task])
-    const events = Array.from({ length: 60 }, () => house.newEvent())
-    await Promise.all(events.map((event) => house.inbox.accept(event)))
-    await house.inbox.close()
-    const rows = await house.own.event.findMany({ orderBy: { id: 'asc' } })
-    const jobs = rows.map(({ id, jobId }) => jobId ?? id)
-    t.same(new Set(jobs), new Set([events[0]?.id, events[50]?.id]), 'no more than 50 a job')
-    t.notOk(await house.queue.restore(jobs[0] ?? '', events.slice(0, 50)), 'it is on its way')
+t.test('events that are accepted together share a job, and are restored together', async (t) => {
+  const harness = await createHarness(t)
+  await harness.createRule([task])
+  const events = Array.from({ length: 60 }, () => harness.newEvent())
+  await Promise.all(events.map((event) => harness.inbox.accept(event)))
+  await harness.inbox.close()
+  const rows = await harness.own.event.findMany({ orderBy: { id: 'asc' } })
+  const jobs = rows.map(({ id, jobId }) => jobId ?? id)
+  t.same(new Set(jobs), new Set([events[0]?.id, events[50]?.id]), 'at most 50 in a job')
+  t.notOk(await harness.queue.restore(jobs[0] ?? '', events.slice(0, 50)), 'its job exists')
 
-    await house.forget()
-    house.startWorker()
-    house.startSweeper()
-    for (const { id } of events) await house.untilDone(id)
-    t.equal(await house.own.task.count(), 60)
-  },
-)
+  await harness.forget()
+  harness.startWorker()
+  harness.startSweeper()
+  for (const { id } of events) await harness.untilDone(id)
+  t.equal(await harness.own.task.count(), 60)
+})
 
 t.test('a queued job is not restored a second time', async (t) => {
-  const house = await openHouse(t)
-  const event = house.newEvent()
-  await house.inbox.accept(event)
-  await house.inbox.close()
-  t.notOk(await house.queue.restore(event.id, [event]), 'it waits')
-  house.startWorker()
-  await house.untilDone(event.id)
+  const harness = await createHarness(t)
+  const event = harness.newEvent()
+  await harness.inbox.accept(event)
+  await harness.inbox.close()
+  t.notOk(await harness.queue.restore(event.id, [event]), 'its job waits')
+  harness.startWorker()
+  await harness.untilDone(event.id)
 })
 
 t.test(
@@ -133,15 +130,15 @@ t.test(
 )
 
 t.test('events are accepted while the queue is away', async (t) => {
-  const house = await openHouse(t)
+  const harness = await createHarness(t)
   const nowhere = openQueue('redis://127.0.0.1:1', '{nowhere}')
   t.teardown(() => nowhere.close())
   t.notOk(await nowhere.isReady(50))
   const database = openDatabase(databaseUrl, 1)
   t.teardown(() => database.close())
-  const event = house.newEvent()
+  const event = harness.newEvent()
   await new BatchingInbox(database, nowhere).accept(event)
-  t.match(await house.own.event.findUnique({ where: { id: event.id } }), { doneAt: null, data: {} })
+  t.match(await harness.own.event.findUnique({ where: { id: event.id } }), { doneAt: null, data: {} })
 })
 
 t.test('a worker that never reached Redis ends on request', async (t) => {

@@ -6,17 +6,17 @@ import { untilPostgresIsBack } from '../calls/until-postgres-is-back.js'
  * Isolates poison events. When a worker ends, any of a hundred events that it ran may have ended it. Each of them runs alone from
  * then on, after its crash was counted in advance: an innocent event gets done, and a poison event takes down no other work.
  *
- *   crash ─▶ suspected ─(runs alone)─▶ done
+ *   crash ─▶ isolated ─(runs alone)─▶ done
  *                └─ third crash ─▶ quarantined: done, without executions, and presented as such
  *
  * @param onQuarantine is called for each event that is quarantined
- * @returns a function that runs a suspected event when those before it are through, and not at all where it is quarantined or done
+ * @returns a function that runs an isolated event after those before it, unless the event is quarantined or done
  */
 export function createIsolation(database: Database, onQuarantine = () => {}) {
   const serialize = createKeyedMutex()
 
   return (eventId: string, run: () => Promise<void>): Promise<void> =>
-    serialize('suspected', async () => {
+    serialize('isolated', async () => {
       const verdict = await noteCrash(database, eventId)
       if (verdict === 'quarantined') onQuarantine()
       if (verdict !== 'run') return

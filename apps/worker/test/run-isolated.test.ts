@@ -1,10 +1,15 @@
 import t from 'tap'
 import { createIsolation } from '../src/running/run-isolated.js'
-import { openHouse } from './fixtures/house.js'
+import { createHarness } from './fixtures/harness.js'
 
 t.test('a failure without a crash does not count towards the quarantine of an event', async (t) => {
+<<<<<<< HEAD:apps/worker/test/suspects.test.ts
   const { database, own, newRow } = await openHouse(t)
   const event = newRow()
+=======
+  const { database, own, newEvent } = await createHarness(t)
+  const event = newEvent()
+>>>>>>> ba29a02 (test: name the worker's fixture a harness, with plain titles):apps/worker/test/run-isolated.test.ts
   await own.event.create({ data: { ...event, crashes: 1 } })
   const runIsolated = createIsolation(database)
   let runs = 0
@@ -18,8 +23,13 @@ t.test('a failure without a crash does not count towards the quarantine of an ev
 })
 
 t.test('a crash is counted before the event runs', async (t) => {
+<<<<<<< HEAD:apps/worker/test/suspects.test.ts
   const { database, own, newRow } = await openHouse(t)
   const event = newRow()
+=======
+  const { database, own, newEvent } = await createHarness(t)
+  const event = newEvent()
+>>>>>>> ba29a02 (test: name the worker's fixture a harness, with plain titles):apps/worker/test/run-isolated.test.ts
   await own.event.create({ data: { ...event, crashes: 1 } })
   await new Promise<void>((begun) => {
     void createIsolation(database)(event.id, () => {
@@ -31,27 +41,33 @@ t.test('a crash is counted before the event runs', async (t) => {
 })
 
 t.test('the third crash quarantines an event: it is done, published once, and not run', async (t) => {
+<<<<<<< HEAD:apps/worker/test/suspects.test.ts
   const { database, own, newRow } = await openHouse(t)
   const event = newRow()
+=======
+  const { database, own, newEvent } = await createHarness(t)
+  const event = newEvent()
+>>>>>>> ba29a02 (test: name the worker's fixture a harness, with plain titles):apps/worker/test/run-isolated.test.ts
   await own.event.create({ data: { ...event, crashes: 1 } })
-  let told = 0
+  let quarantines = 0
   let runs = 0
-  const runIsolated = createIsolation(database, () => told++)
+  const runIsolated = createIsolation(database, () => quarantines++)
   const readState = async () => {
     const { crashes, quarantined, doneAt } = await own.event.findUniqueOrThrow({ where: { id: event.id } })
     return { crashes, quarantined, isDone: doneAt !== null }
   }
   await runIsolated(event.id, async () => void runs++)
   t.strictSame(await readState(), { crashes: 2, quarantined: false, isDone: false })
-  t.strictSame([runs, told], [1, 0])
+  t.strictSame([runs, quarantines], [1, 0])
   await runIsolated(event.id, async () => void runs++)
   t.strictSame(await readState(), { crashes: 3, quarantined: true, isDone: true })
   await runIsolated(event.id, async () => void runs++)
   t.strictSame(await readState(), { crashes: 3, quarantined: true, isDone: true })
-  t.strictSame([runs, told], [1, 1])
+  t.strictSame([runs, quarantines], [1, 1])
 })
 
 t.test('an event that is done or was removed is not isolated any more', async (t) => {
+<<<<<<< HEAD:apps/worker/test/suspects.test.ts
   const { database, own, newRow } = await openHouse(t)
   const event = newRow()
   await own.event.create({ data: { ...event, crashes: 2, doneAt: new Date() } })
@@ -62,6 +78,18 @@ t.test('an event that is done or was removed is not isolated any more', async (t
 
 t.test('a failure takes back its own crash, of an event that is not done, and no more', async (t) => {
   const { database, own, newRow } = await openHouse(t)
+=======
+  const { database, own, newEvent } = await createHarness(t)
+  const event = newEvent()
+  await own.event.create({ data: { ...event, crashes: 2, doneAt: new Date() } })
+  const runIsolated = createIsolation(database, () => t.fail('It was published'))
+  for (const id of [event.id, newEvent().id]) await runIsolated(id, async () => void t.fail('It was run'))
+  t.match(await own.event.findUnique({ where: { id: event.id } }), { crashes: 2, quarantined: false })
+})
+
+t.test('a failure takes back its own crash only, and only of an unfinished event', async (t) => {
+  const { database, own, newEvent } = await createHarness(t)
+>>>>>>> ba29a02 (test: name the worker's fixture a harness, with plain titles):apps/worker/test/run-isolated.test.ts
   const runIsolated = createIsolation(database)
   for (const meanwhile of [{ doneAt: new Date() }, { crashes: 0 }]) {
     const event = newRow()
@@ -77,15 +105,20 @@ t.test('a failure takes back its own crash, of an event that is not done, and no
 })
 
 t.test('isolated events run one at a time, and are counted when they begin', async (t) => {
+<<<<<<< HEAD:apps/worker/test/suspects.test.ts
   const { database, own, newRow } = await openHouse(t)
   const [first, second] = [newRow(), newRow()]
+=======
+  const { database, own, newEvent } = await createHarness(t)
+  const [first, second] = [newEvent(), newEvent()]
+>>>>>>> ba29a02 (test: name the worker's fixture a harness, with plain titles):apps/worker/test/run-isolated.test.ts
   for (const event of [first, second]) await own.event.create({ data: { ...event, crashes: 1 } })
   const runIsolated = createIsolation(database)
   const order: string[] = []
   const runs = [
     runIsolated(first.id, async () => {
       order.push('first begins')
-      // Long enough for the second one, if it did not wait.
+      // Long enough for the second one to begin if it did not wait.
       for (const _ of Array(10))
         t.match(await own.event.findUnique({ where: { id: second.id } }), { crashes: 1 })
       order.push('first ends')
