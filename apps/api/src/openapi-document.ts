@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url'
 import { buildApp } from './app.js'
 import { readConfig } from './config.js'
 
-// npm run openapi: writes docs/openapi.json from the routes' schemas; with --check it only tells whether that is true.
+// npm run openapi: writes docs/openapi.json from the routes' schemas; with --check it only checks that the file is current.
 const path = fileURLToPath(new URL('../../../../docs/openapi.json', import.meta.url))
 
 // The document needs neither server: the addresses only have to look like some.

@@ -37,7 +37,7 @@ export function addLogin(app: FastifyInstance, { user, password }: { user: strin
   })
 }
 
-/** Returns `<user>:<password>`, or whatever else the client sent. */
+/** Decodes `<user>:<password>`. The text of a client may have any other form, too. */
 function readCredentials(authorization: string): string {
   const encoded = /^Basic +(\S+)$/i.exec(authorization)?.[1] ?? ''
   return Buffer.from(encoded, 'base64').toString()

@@ -1,7 +1,7 @@
 import type { QueueReader } from '@automation/queue'
 import type { FastifyPluginAsync } from 'fastify'
 
-/** Alive: the process responds. Ready: Redis responds, too. Both need no login and lie at the root, whatever the base path. */
+/** Alive: the process responds. Ready: Redis responds, too. Both need no login, and their paths do not contain the base path. */
 export const probeRoutes: FastifyPluginAsync<{ queueReader: QueueReader }> = async (app, { queueReader }) => {
   app.get('/healthz', { config: { isOpen: true } }, async () => ({ status: 'ok' }))
 

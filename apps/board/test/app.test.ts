@@ -29,7 +29,7 @@ t.test('each response forbids frames, sniffing and content from other sites', as
   t.equal((await ask('/')).headers['cache-control'], 'no-store')
 })
 
-t.test('the page loads from the board alone, whatever its base path', async (t) => {
+t.test('the page loads everything from the board, with any base path', async (t) => {
   for (const [path, base] of [
     ['/', '/'],
     ['/ops/board', '/ops/board/'],

@@ -2,7 +2,7 @@ import type { WorkspaceTransaction } from '@automation/database'
 import { acceptDeliveries, type Delivery } from '@automation/ledger'
 import { Type } from 'typebox'
 
-/** What the service tells of itself to those who have subscribed. A new one is one line here. */
+/** The types of events that the service sends to subscriptions. A new one needs one line here. */
 export const ServiceEventType = Type.Enum(
   [
     'rule.created',

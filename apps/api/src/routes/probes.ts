@@ -56,7 +56,7 @@ export const probeRoutes: FastifyPluginAsyncTypebox<{ redisUrl: string }> = asyn
       response: { 200: Readiness, 503: { ...Readiness, 'x-response-description': 'Not ready' } },
     },
     handler: async (request, reply) => {
-      // What it asks has limits of its own, and its 503 tells more.
+      // The queries have their own timeouts, and this 503 has more details than that of the deadline.
       app.liftDeadline(request)
       const [database, redisState] = await Promise.all([askPostgres(), askRedis()])
       const canServe = database.migrations === 'ok' && redisState !== 'evicting'

@@ -13,7 +13,7 @@ const dayMs = 24 * 60 * 60 * 1_000
 const hourMs = dayMs / 24
 const longestMs = 31 * dayMs
 const budgetMs = 3_000
-/** Whoever waits for longer would be refused before the audit ends. */
+/** A request that has waited for longer would reach its deadline before its audit ends. */
 const patienceMs = 6_000
 
 /** The conservation ledger: what was accepted is finished, waiting or leased, and nothing is lost, double or left behind. */

@@ -12,11 +12,11 @@ export interface Delivery {
   timestamp: string
   signature: string
   signatureId: string
-  /** The bytes as they came: they are what was signed. */
+  /** The received bytes, which the sender has signed. */
   body: Buffer
 }
 
-/** Why a delivery was refused, as its receipt tells it; in the order in which it is looked at. */
+/** Why a delivery was refused, as in its receipt, in the order of the checks. */
 export type RejectionReason =
   | 'size'
   | 'content_type'

@@ -58,7 +58,7 @@ export const incomingWebhookRoutes: FastifyPluginAsyncTypebox<{
     done(null, body),
   )
 
-  /** Whoever is refused without having proved who it is pays from its IP's bucket. */
+  /** A refused request without a verified sender consumes a token of its IP's bucket. */
   app.setErrorHandler(async (error: FastifyError, request, reply) => {
     const isPaid = request.bucketOwner !== undefined
     if (!isPaid) await app.consumeToken(request, reply)

@@ -13,17 +13,17 @@ import type { Delivery, RejectionReason } from './delivery.js'
 
 type SigningSecretRow = Prisma.SigningSecretGetPayload<object>
 
-/** Of one workspace and process. Whoever can reach the door can be refused, and must not be able to fill the disk. */
+/** Limits a workspace in one process: senders without a secret must not be able to fill the disk with rejections. */
 const recorded = { perMinute: 30, burst: 30 }
-/** How many secrets the doctor tries: all that sign, and the newest of the others. */
+/** How many secrets the diagnosis tries: all active ones, and the newest of the others. */
 const maxSecrets = 50
 const diagnosable: ReadonlySet<RejectionReason> = new Set(['signature', 'timestamp'])
-/** What is found only behind the signature. */
+/** Reasons that are found only after the signature was verified. */
 const verified: ReadonlySet<RejectionReason> = new Set(['timestamp', 'body', 'reused_id'])
 
 /**
- * Writes refused deliveries down for the workspace that they name, if the provider is known to it, together with what
- * the signature doctor says, and tells the subscribers. The caller does not wait: neither the answer nor its time depend on it.
+ * Stores refused deliveries with their diagnosis for the workspace that they name, if the workspace knows the provider, and
+ * publishes them to subscriptions. The caller does not wait: neither the response nor its time depends on this.
  *
  * @param addJobs adds the jobs of deliveries to subscriptions (inbox.ts)
  */
@@ -62,7 +62,7 @@ export function openRejectionLog(
     })
     if (!secrets.some((secret) => secret.provider === provider)) return
     const findings: Finding[] = diagnosable.has(reason)
-      ? diagnose(delivery, secrets.flatMap(openForDoctor))
+      ? diagnose(delivery, secrets.flatMap(openKnownSecret))
       : []
     const rejectionId = newId()
     const key = id === '' ? null : id.slice(0, 255)
@@ -85,13 +85,13 @@ export function openRejectionLog(
     addJobs(deliveries)
   }
 
-  function openForDoctor(secret: SigningSecretRow): KnownSecret[] {
+  function openKnownSecret(secret: SigningSecretRow): KnownSecret[] {
     const { id, provider, sealed } = secret
     try {
       const key = sealer.open(sealed, sealingContext(secret))
       return [{ id, provider, key, state: signingSecretState(secret, Date.now()) }]
     } catch {
-      // Sealed with an ENCRYPTION_KEY of an earlier time: the others still tell something.
+      // Sealed with an earlier ENCRYPTION_KEY. The diagnosis uses the other secrets.
       return []
     }
   }

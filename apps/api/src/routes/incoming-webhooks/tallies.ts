@@ -7,13 +7,13 @@ interface Tally {
 }
 
 const pauseMs = 5_000
-/** Whoever can reach the door can name any workspace: those beyond are not counted until the next writing. */
+/** A sender can name any number of workspaces. Workspaces beyond this number are not counted until the next write. */
 const maxWorkspaces = 10_000
 
 /**
- * Counts the deliveries that leave no row, by workspace and hour: a replay is answered without Postgres, and not each refusal
- * is written down. They are added up for some seconds, and then to Postgres with one statement for all workspaces; a process
- * that is killed takes those of its last seconds with it.
+ * Counts the deliveries without a row, by workspace and hour: the response to a replay needs no Postgres, and not every
+ * refusal is stored. The counts of some seconds are added to Postgres with one statement for all workspaces. A killed
+ * process loses the counts of its last seconds.
  */
 export function openTallies(database: Database, log: FastifyBaseLogger) {
   let tallies = new Map<string, Tally>()
@@ -24,7 +24,7 @@ export function openTallies(database: Database, log: FastifyBaseLogger) {
     count(workspaceId: string, what: keyof Tally, by = 1): void {
       if (isUuid(workspaceId)) count(workspaceId, what, by)
     },
-    /** Writes what is left. */
+    /** Writes the remaining counts. */
     async close(): Promise<void> {
       clearTimeout(timer)
       await writing

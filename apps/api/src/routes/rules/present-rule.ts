@@ -6,7 +6,7 @@ import type { Rule, RuleVersion } from './rule-schemas.js'
 
 export type RuleRow = Prisma.RuleGetPayload<{ include: { counters: true } }>
 
-/** A row as the full rule that every answer tells. */
+/** Presents a row as the full rule of all responses. */
 export function presentRule({ counters, ...rule }: RuleRow): Rule {
   const { successCount, failureCount } = countsOf(counters)
   return {
@@ -30,7 +30,7 @@ export function presentRule({ counters, ...rule }: RuleRow): Rule {
   }
 }
 
-/** A row as the version that every answer tells. */
+/** Presents a row as the version of all responses. */
 export function presentVersion({
   version,
   createdAt,
