@@ -80,7 +80,7 @@ t.test('a key is shown once, is kept as its SHA-256, and works at once', async (
   t.notMatch(stored?.text, Buffer.from(secret, 'base64url').toString('hex'))
 })
 
-t.test('what a key is created from is checked, and every fault told', async (t) => {
+t.test('the fields of a new key are validated, and all faults are reported', async (t) => {
   const { call } = await api.makeWorkspace()
   const good = { name: 'x', scopes: ['admin'] }
   const past = new Date(Date.now() - 1_000).toISOString()
@@ -294,7 +294,7 @@ t.test('every other text is a 401: cut, altered, put together or made up', async
   t.equal((await askWith(other.key)).status, 200)
 })
 
-t.test('many keys that are asked with at once are told apart', async (t) => {
+t.test('concurrent requests with many keys each use their own key', async (t) => {
   const workspaces = await Promise.all(Array.from({ length: 4 }, () => api.makeWorkspace()))
   const made = await Promise.all(
     workspaces.map(async (workspace) => ({ workspace, ...(await makeKey(workspace)) })),
@@ -341,7 +341,7 @@ t.test('a key has a bucket of its own, of its workspace’s plan', async (t) => 
   t.equal(await countLet(`${first.key.slice(0, -1)}!`), 2, 'a text that is no key is of the IP')
 })
 
-t.test('the time of the last use is told, and no refused text counts', async (t) => {
+t.test('a key has the time of its last use, and refused keys do not count', async (t) => {
   const workspace = await api.makeWorkspace()
   const { key } = await makeKey(workspace, ['rules:read'])
   const list = async () => (await workspace.call<{ data: Key[] }>('GET', keys)).body.data[0]?.lastUsedAt

@@ -175,7 +175,7 @@ t.test('a rule is paused when it has failed as often in a row as its workspace a
   )
   t.strictSame(asked.filter(Boolean), [true], 'once, however many workers ask for it')
   t.match((await workspace.call('GET', `${rules}/${rule.id}`)).body, { isActive: false, version: 1 })
-  t.equal(await rulesVersionOf(workspace), (counted ?? 0) + 1, 'workers are told, once')
+  t.equal(await rulesVersionOf(workspace), (counted ?? 0) + 1, 'the rules version changes once')
   const cancelled = (await readEvaluations(workspace, rule.id)).filter(
     ({ error }) => error === 'The rule was paused',
   )
@@ -281,7 +281,7 @@ t.test('a changed definition has had its attention; other changes and the same a
   }
 })
 
-t.test('attention tells the reason and since when, the latest first, and health counts it', async (t) => {
+t.test('attention lists reason and time, latest first, and health counts the rules', async (t) => {
   const workspace = await api.makeWorkspace()
   const make = async (name: string, counters: object) => {
     const { id } = await create(workspace, { name })
@@ -327,7 +327,7 @@ t.test('attention tells the reason and since when, the latest first, and health 
       since: since?.toISOString(),
     })
     if (counters?.lastError) t.equal(item.lastError, 'No')
-    else t.match(item.lastError, /^[A-Z].{20,}/, `${item.name}: a sentence tells why`)
+    else t.match(item.lastError, /^[A-Z].{20,}/, `${item.name}: the error is a sentence`)
   }
   t.strictSame(await attention(await api.makeWorkspace()), [], 'another workspace’s rules are not listed')
   const last = items.at(-1)

@@ -28,7 +28,7 @@ const single = `${rules}/trigger/LEAD_CREATED`
 const batch = `${single}/batch`
 
 /** A workspace, and short words for what is done in it. */
-async function openHouse() {
+async function makeOwnWorkspace() {
   const workspace = await api.makeWorkspace()
   const { call, database, id, tokens } = workspace
   const question = { token: tokens.admin, workspace: id }
@@ -44,7 +44,7 @@ const statusesOf = ({ body }: Answer<BatchAnswer>) => body.results.map(({ status
 const nest = (levels: number): unknown => (levels === 0 ? 1 : [nest(levels - 1)])
 
 t.test('500 events are accepted in their order, by one commit', async (t) => {
-  const { post, listData, id } = await openHouse()
+  const { post, listData, id } = await makeOwnWorkspace()
   const events = Array.from({ length: 500 }, (_, number) => ({ data: { number } }))
   const answer = await post(events)
   t.equal(answer.status, 202)
@@ -66,7 +66,7 @@ t.test('500 events are accepted in their order, by one commit', async (t) => {
 })
 
 t.test('each event runs once, whatever else is in its batch', async (t) => {
-  const { post, call, database } = await openHouse()
+  const { post, call, database } = await makeOwnWorkspace()
   const action = { type: 'CREATE_TASK', config: { title: 'Task {{number}}' } }
   await call('POST', rules, { body: ruleBody({ actions: [action] }) })
   const worker = await startWorker(t, api.config, directory)
@@ -81,13 +81,13 @@ t.test('each event runs once, whatever else is in its batch', async (t) => {
     titles.toSorted((left, right) => left - right),
     Array.from({ length: 40 }, (_, number) => number).filter((number) => number % 10 > 0),
   )
-  const told = await call('GET', `/api/events/${body.results[1]?.id}`)
-  t.match(told, { status: 200, body: { status: 'done', data: { number: 1 } } })
+  const stored = await call('GET', `/api/events/${body.results[1]?.id}`)
+  t.match(stored, { status: 200, body: { status: 'done', data: { number: 1 } } })
   await worker.stop()
 })
 
 t.test('a faulty event refuses itself and no other', async (t) => {
-  const { post, listData } = await openHouse()
+  const { post, listData } = await makeOwnWorkspace()
   const good = { data: { name: 'Ada' } }
   const faulty: [event: unknown, field: string, message: RegExp][] = [
     [{}, '.data', /^Required$/],
@@ -120,7 +120,7 @@ t.test('a faulty event refuses itself and no other', async (t) => {
 })
 
 t.test('an event may be as deep as in a request of its own', async (t) => {
-  const { post, call } = await openHouse()
+  const { post, call } = await makeOwnWorkspace()
   for (const [levels, isTaken] of [
     [29, true],
     [30, true],
@@ -134,10 +134,10 @@ t.test('an event may be as deep as in a request of its own', async (t) => {
 })
 
 t.test('a body that is wrong as a whole is refused as a whole', async (t) => {
-  const { post, call, callAs, listData } = await openHouse()
+  const { post, call, callAs, listData } = await makeOwnWorkspace()
   const good = { data: {} }
   const few = Array.from({ length: 6_000 }, () => 1)
-  const wholes: [body: unknown, status: number, told: object][] = [
+  const wholes: [body: unknown, status: number, expected: object][] = [
     [{}, 422, { errors: [{ field: 'events', message: 'Required' }] }],
     [{ events: [] }, 422, { errors: [{ field: 'events' }] }],
     [{ events: Array(501).fill(good) }, 422, { errors: [{ field: 'events' }] }],
@@ -152,9 +152,9 @@ t.test('a body that is wrong as a whole is refused as a whole', async (t) => {
     [undefined, 400, { error: 'Body must be a JSON object' }],
     ['{', 400, { error: 'Body is not valid JSON' }],
   ]
-  for (const [body, status, told] of wholes) {
+  for (const [body, status, expected] of wholes) {
     const answer = await call('POST', batch, { body })
-    t.match(answer, { status, body: told }, JSON.stringify(body)?.slice(0, 60))
+    t.match(answer, { status, body: expected }, JSON.stringify(body)?.slice(0, 60))
   }
   const unknown = `${rules}/trigger/NOPE/batch`
   t.match(await post([good], unknown), { status: 400, body: { error: 'Invalid trigger type' } })
@@ -169,7 +169,7 @@ t.test('a body that is wrong as a whole is refused as a whole', async (t) => {
 })
 
 t.test('an event with a key is accepted once, in whichever batch or request it comes', async (t) => {
-  const { post, postOther, call, listData } = await openHouse()
+  const { post, postOther, call, listData } = await makeOwnWorkspace()
   const one = { data: { n: 1 }, idempotencyKey: 'one' }
   const two = { data: { n: 2 }, idempotencyKey: 'two' }
   const first = await post([one, { data: { n: 0 } }, one])
@@ -198,7 +198,7 @@ t.test('an event with a key is accepted once, in whichever batch or request it c
 })
 
 t.test('the same batch many times at once adds its events once', async (t) => {
-  const { post, postOther, listData } = await openHouse()
+  const { post, postOther, listData } = await makeOwnWorkspace()
   const events = Array.from({ length: 20 }, (_, n) => ({ data: { n }, idempotencyKey: `key ${n}` }))
   const answers = await Promise.all(
     Array.from({ length: 10 }, (_, turn) =>
@@ -212,7 +212,7 @@ t.test('the same batch many times at once adds its events once', async (t) => {
   t.equal((await listData()).length, 20)
 })
 
-t.test('what Postgres refuses is told of its event alone, and of none where it was all', async (t) => {
+t.test('data that Postgres refuses fails its own event only', async (t) => {
   const own = await startApi(t, {
     ...env,
     DATABASE_URL: await createPrivateDatabase(process.env.DATABASE_URL ?? ''),

@@ -276,7 +276,7 @@ t.test('of two admins who take each other’s place at the same moment one stays
     t.equal(won.length, 1, `round ${round}: ${answers.map(({ status }) => status)}`)
     t.ok(
       answers.every((answer) => won.includes(answer) || answer.status === 409 || answer.status === 403),
-      'the other is told',
+      'the other one is reported',
     )
     t.equal(await workspace.database.member.count({ where: { role: 'admin' } }), 1)
   }
@@ -654,21 +654,21 @@ t.test('every route stands in the OpenAPI document, under its tag, with its refu
   const workspace = await api.makeWorkspace()
   const document = JSON.parse(JSON.stringify(api.app.swagger())) as Document
   const names = new Map(Object.keys(document.paths).map((path) => [path.replace(/\/$/, ''), path]))
-  const told = ({ method, path }: Route) => {
+  const operationOf = ({ method, path }: Route) => {
     const template = path
       .replace(/[0-9a-f]{8}-[0-9a-f-]{27}/, '{id}')
       .replace(/(members)\/\w+/, '$1/{userId}')
     return document.paths[names.get(developer + template) ?? '']?.[method.toLowerCase()]
   }
   for (const route of await listRoutes(workspace)) {
-    const operation = told(route)
+    const operation = operationOf(route)
     const title = `${route.method} ${route.path}`
     t.ok(operation?.summary, title)
     t.strictSame(operation?.tags, [
       route.path.startsWith('/webhook-receipts') ? 'Webhooks' : 'Administration',
     ])
     for (const status of [route.status, 400, 401, 403, 429, 500, 503])
-      t.ok(operation?.responses[status], `${title} tells ${status}`)
+      t.ok(operation?.responses[status], `${title} documents ${status}`)
   }
   t.match(document.components.securitySchemes, { token: {}, workspace: {}, apiKey: { scheme: 'bearer' } })
   t.strictSame(document.security, [{ token: [], workspace: [] }, { apiKey: [] }])

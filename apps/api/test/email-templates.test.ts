@@ -35,7 +35,7 @@ async function create({ call }: Workspace, fields: Record<string, unknown> = {})
   return body as Template
 }
 
-t.test('a template is created, read, changed and deleted; the audit log tells of it', async (t) => {
+t.test('a template is created, read, changed and deleted, with entries in the audit log', async (t) => {
   const { call, users } = await api.makeWorkspace()
   const created = await call('POST', path, { body: { name: 'welcome', text: 'Hi {{name}}' } })
   t.match(created, {
@@ -69,7 +69,7 @@ t.test('a template is created, read, changed and deleted; the audit log tells of
     { ...entry, action: 'email_template.updated', details: { name: 'welcome', changed: ['text', 'html'] } },
     { ...entry, action: 'email_template.created', details: { name: 'welcome' } },
   ])
-  t.equal(body.data.length, 3, 'what changed nothing is not told')
+  t.equal(body.data.length, 3, 'a change without an effect has no entry')
 })
 
 t.test('each change has a later time than the one before, whatever the clock says', async (t) => {
@@ -168,7 +168,7 @@ t.test('a template of another workspace is unknown, as is an id that is none', a
   t.equal((await other.call<Template>('GET', `${path}/${id}`)).body.text, 'Hi {{name}}')
 })
 
-t.test('all faults are told at once, and nothing is stored', async (t) => {
+t.test('all faults are reported at once, and nothing is stored', async (t) => {
   const workspace = await api.makeWorkspace()
   const { call } = workspace
   const many = 'x'.repeat(100_001)
@@ -285,7 +285,7 @@ t.test('a preview shows the mail, and sends and stores nothing', async (t) => {
   )
 })
 
-t.test('a preview tells what is wrong with its question', async (t) => {
+t.test('a preview reports the faults of its request', async (t) => {
   const workspace = await api.makeWorkspace()
   const { id } = await create(workspace, { text: '{{a}}{{a}}' })
   const cases: [unknown, (number | string)[]][] = [

@@ -61,7 +61,7 @@ const failedCall = {
 }
 const success = { action: 'CREATE_TASK', status: 'success' }
 
-t.test('executions are listed newest first, and told as they are read, but for their results', async (t) => {
+t.test('executions are listed newest first, with all fields except results', async (t) => {
   const workspace = await api.makeWorkspace()
   const rule = await storeRule(workspace)
   const event = await storeEvent(workspace, {
@@ -333,7 +333,7 @@ t.test('a query value that makes no sense is a 400', async (t) => {
     t.equal((await call('GET', `${path}?${query}`)).status, 200, query)
 })
 
-t.test('explain tells each clause as the run judged it, though nothing of it is stored', async (t) => {
+t.test('explain shows each clause as the execution judged it, though no trace is stored', async (t) => {
   const workspace = await api.makeWorkspace()
   const conditions = [
     { field: 'score', operator: 'greater_than', value: 80 },
@@ -377,7 +377,7 @@ t.test('explain tells each clause as the run judged it, though nothing of it is 
   t.strictSame((await ask('explain=true')).trace, null, 'it is gone')
 })
 
-t.test('what was executed by hand is told before, and without, a row of its own', async (t) => {
+t.test('an execution by hand can be read before, and without, a row of its own', async (t) => {
   const workspace = await api.makeWorkspace()
   const ruleId = newId()
   const pending = await storeEvent(workspace, { ruleId, doneAt: null })
@@ -531,8 +531,8 @@ t.test('a retry is refused where there is nothing to go on with', async (t) => {
   const rule = await storeRule(workspace)
   const failedOf = async (ruleId: string, fields: object = {}) =>
     (await storeExecution(workspace, await storeEvent(workspace, fields), ruleId, { status: 'failed' })).id
-  const retry = async (id: string, house = workspace) =>
-    statusAndBody(await house.call('POST', `${path}/${id}/retry`))
+  const retry = async (id: string, own = workspace) =>
+    statusAndBody(await own.call('POST', `${path}/${id}/retry`))
 
   for (const status of ['succeeded', 'running', 'waiting', 'retrying'] as const) {
     const { id } = await storeExecution(workspace, await storeEvent(workspace), rule.id, { status })
@@ -640,7 +640,7 @@ t.test(
   },
 )
 
-t.test('many are retried by a filter, after a dry run has told how many', async (t) => {
+t.test('executions are retried by a filter, after a dry run has counted them', async (t) => {
   const workspace = await api.makeWorkspace()
   const [rule, second] = [await storeRule(workspace), await storeRule(workspace)]
   const off = await storeRule(workspace, { isActive: false })
@@ -747,7 +747,7 @@ t.test('a thousand are retried in a call, over a minute; the next call goes on',
   t.match(await database.ruleCounters.findFirst(), { failureCount: 0, consecutiveFailures: 0 })
 })
 
-t.test('a filter to retry by is told all of its faults', async (t) => {
+t.test('all faults of a filter are reported', async (t) => {
   const { call } = await api.makeWorkspace()
   const cases: [body: unknown, fields: string[]][] = [
     [{}, ['filter']],

@@ -29,7 +29,7 @@ interface Execution {
 const fallible = { type: 'CREATE_TASK', config: { title: '{{title}}' } }
 
 /** A workspace, and short words for what is done in it. */
-async function openHouse() {
+async function makeOwnWorkspace() {
   const workspace = await api.makeWorkspace()
   const { call, database } = workspace
   return {
@@ -46,11 +46,11 @@ async function openHouse() {
     counters: (ruleId: string) => database.ruleCounters.findUnique({ where: { ruleId } }),
   }
 }
-type House = Awaited<ReturnType<typeof openHouse>>
+type OwnWorkspace = Awaited<ReturnType<typeof makeOwnWorkspace>>
 
-async function untilFinished(house: House, id: unknown): Promise<Execution> {
+async function untilFinished(workspace: OwnWorkspace, id: unknown): Promise<Execution> {
   for (;;) {
-    const execution = await house.read('executions', id)
+    const execution = await workspace.read('executions', id)
     if (!['running', 'waiting', 'retrying', 'pending'].includes(execution.status)) return execution
     await delay(20)
   }
@@ -59,15 +59,15 @@ async function untilFinished(house: House, id: unknown): Promise<Execution> {
 const idIn = (location: unknown) => String(location).split('/').at(-1) ?? ''
 
 t.test('a replay is answered like the trigger, and runs the rules as they are now', async (t) => {
-  const house = await openHouse()
-  const old = await house.create({ actions: [{ ...task, config: { title: 'Old {{name}}' } }] })
-  const first = await house.trigger({ name: 'Ada' })
+  const workspace = await makeOwnWorkspace()
+  const old = await workspace.create({ actions: [{ ...task, config: { title: 'Old {{name}}' } }] })
+  const first = await workspace.trigger({ name: 'Ada' })
   const eventId = idIn(first.headers['content-location'])
-  await house.call('PUT', `${rules}/${old.id}`, {
+  await workspace.call('PUT', `${rules}/${old.id}`, {
     body: { actions: [{ ...task, config: { title: 'New {{name}}' } }] },
   })
-  const added = await house.create({ conditions: [{ field: 'name', operator: 'equals', value: 'Bob' }] })
-  const answer = await house.replay(eventId)
+  const added = await workspace.create({ conditions: [{ field: 'name', operator: 'equals', value: 'Bob' }] })
+  const answer = await workspace.replay(eventId)
   t.equal(answer.status, 200)
   matchLists(t, answer.body, {
     triggered: 2,
@@ -77,69 +77,71 @@ t.test('a replay is answered like the trigger, and runs the rules as they are no
     ],
   })
   const replayId = idIn(answer.headers['content-location'])
-  t.match(await house.read('events', replayId), {
+  t.match(await workspace.read('events', replayId), {
     status: 'done',
     replayOf: eventId,
     data: { name: 'Ada' },
     ...answer.body,
   })
-  t.match(await house.read('events', eventId), { replayOf: null, triggered: 1 })
-  t.strictSame(await house.titles(), ['Old Ada', 'New Ada'])
-  t.match(await house.counters(old.id), { successCount: 2 })
+  t.match(await workspace.read('events', eventId), { replayOf: null, triggered: 1 })
+  t.strictSame(await workspace.titles(), ['Old Ada', 'New Ada'])
+  t.match(await workspace.counters(old.id), { successCount: 2 })
 })
 
 t.test('what was executed by hand is replayed by the same rule alone, active or not', async (t) => {
-  const house = await openHouse()
-  const rule = await house.create({ isActive: false })
-  await house.create()
-  const first = await house.call('POST', `${rules}/${rule.id}/execute`, { body: { data: { name: 'Ada' } } })
-  const answer = await house.replay(idIn(first.headers['content-location']))
+  const workspace = await makeOwnWorkspace()
+  const rule = await workspace.create({ isActive: false })
+  await workspace.create()
+  const first = await workspace.call('POST', `${rules}/${rule.id}/execute`, {
+    body: { data: { name: 'Ada' } },
+  })
+  const answer = await workspace.replay(idIn(first.headers['content-location']))
   t.equal(answer.status, 200)
   matchLists(t, answer.body, { triggered: 1, results: [{ ruleId: rule.id, success: true }] })
   t.equal(answer.body.results[0]?.executionId, idIn(answer.headers['content-location']), 'the two are one')
-  t.strictSame(await house.titles(), ['Call Ada', 'Call Ada'])
+  t.strictSame(await workspace.titles(), ['Call Ada', 'Call Ada'])
 })
 
 t.test('a retry by the mended rule does what was not done, and nothing twice', async (t) => {
-  const house = await openHouse()
-  const rule = await house.create({ actions: [task, fallible, task] })
-  const failed = await house.trigger({ name: 'Ada' })
+  const workspace = await makeOwnWorkspace()
+  const rule = await workspace.create({ actions: [task, fallible, task] })
+  const failed = await workspace.trigger({ name: 'Ada' })
   matchLists(t, failed.body.results, [{ success: false, status: 'failed' }])
   const id = failed.body.results[0]?.executionId
-  t.match(await house.counters(rule.id), { successCount: 0, failureCount: 1, consecutiveFailures: 1 })
+  t.match(await workspace.counters(rule.id), { successCount: 0, failureCount: 1, consecutiveFailures: 1 })
 
-  t.equal((await house.retry(id)).status, 202)
+  t.equal((await workspace.retry(id)).status, 202)
   t.match(
-    await untilFinished(house, id),
+    await untilFinished(workspace, id),
     { status: 'failed', ruleVersion: 1 },
     'the same definition fails again',
   )
-  t.match(await house.counters(rule.id), { successCount: 0, failureCount: 1, consecutiveFailures: 1 })
+  t.match(await workspace.counters(rule.id), { successCount: 0, failureCount: 1, consecutiveFailures: 1 })
 
   const mended = { ...task, config: { title: '{{title | default: "Untitled"}}' } }
-  await house.call('PUT', `${rules}/${rule.id}`, { body: { actions: [task, mended, task] } })
-  t.equal((await house.retry(id, { version: 'latest' })).status, 202)
-  t.match(await untilFinished(house, id), {
+  await workspace.call('PUT', `${rules}/${rule.id}`, { body: { actions: [task, mended, task] } })
+  t.equal((await workspace.retry(id, { version: 'latest' })).status, 202)
+  t.match(await untilFinished(workspace, id), {
     status: 'succeeded',
     ruleVersion: 2,
     error: null,
     actionsExecuted: 3,
     dueAt: null,
   })
-  t.strictSame((await house.titles()).sort(), ['Call Ada', 'Call Ada', 'Untitled'])
-  t.match(await house.counters(rule.id), { successCount: 1, failureCount: 0, consecutiveFailures: 0 })
+  t.strictSame((await workspace.titles()).sort(), ['Call Ada', 'Call Ada', 'Untitled'])
+  t.match(await workspace.counters(rule.id), { successCount: 1, failureCount: 0, consecutiveFailures: 0 })
 })
 
 t.test('a retried call keeps its earlier attempts', async (t) => {
-  const house = await openHouse()
+  const workspace = await makeOwnWorkspace()
   // Nothing may be called there.
   const call = { type: 'SEND_WEBHOOK', config: { url: 'http://127.0.0.1:9/' } }
-  await house.create({ actions: [call] })
-  const { body } = await house.trigger()
+  await workspace.create({ actions: [call] })
+  const { body } = await workspace.trigger()
   const id = body.results[0]?.executionId
-  t.equal((await house.read('executions', id)).results[0]?.attempts?.length, 1)
-  await house.retry(id)
-  const { status, results } = await untilFinished(house, id)
+  t.equal((await workspace.read('executions', id)).results[0]?.attempts?.length, 1)
+  await workspace.retry(id)
+  const { status, results } = await untilFinished(workspace, id)
   t.equal(status, 'failed')
   t.equal(results[0]?.attempts?.length, 2)
 })
@@ -147,46 +149,51 @@ t.test('a retried call keeps its earlier attempts', async (t) => {
 t.test(
   'a run that was cut short by its rule being switched off is retried when it is on again',
   async (t) => {
-    const house = await openHouse()
-    const rule = await house.create({ actions: [task, { type: 'WAIT', config: { duration: '1h' } }, task] })
-    const { body, headers } = await house.trigger({ name: 'Ada' })
+    const workspace = await makeOwnWorkspace()
+    const rule = await workspace.create({
+      actions: [task, { type: 'WAIT', config: { duration: '1h' } }, task],
+    })
+    const { body, headers } = await workspace.trigger({ name: 'Ada' })
     matchLists(t, body.results, [{ success: true, status: 'waiting' }])
     const event = idIn(headers['content-location'])
-    t.match(await house.read('events', event), { status: 'running' })
+    t.match(await workspace.read('events', event), { status: 'running' })
     const id = body.results[0]?.executionId
-    const toggle = () => house.call('PATCH', `${rules}/${rule.id}/toggle`)
+    const toggle = () => workspace.call('PATCH', `${rules}/${rule.id}/toggle`)
     await toggle()
-    t.match(await house.read('executions', id), { status: 'cancelled', success: false })
-    matchLists(t, await house.read('events', event), { status: 'done', results: [{ status: 'cancelled' }] })
-    t.match(await house.retry(id), { status: 409 })
+    t.match(await workspace.read('executions', id), { status: 'cancelled', success: false })
+    matchLists(t, await workspace.read('events', event), {
+      status: 'done',
+      results: [{ status: 'cancelled' }],
+    })
+    t.match(await workspace.retry(id), { status: 409 })
     await toggle()
-    t.match(await house.retry(id), { status: 202 })
+    t.match(await workspace.retry(id), { status: 202 })
     for (let status = ''; status !== 'waiting'; await delay(20))
-      status = (await house.read('executions', id)).status
-    matchLists(t, await house.read('executions', id), {
+      status = (await workspace.read('executions', id)).status
+    matchLists(t, await workspace.read('executions', id), {
       results: [{ status: 'success' }, { status: 'scheduled' }],
     })
-    t.match(await house.read('events', event), { status: 'running' })
-    t.strictSame(await house.titles(), ['Call Ada'])
-    t.match(await house.counters(rule.id), { successCount: 0, failureCount: 0 })
+    t.match(await workspace.read('events', event), { status: 'running' })
+    t.strictSame(await workspace.titles(), ['Call Ada'])
+    t.match(await workspace.counters(rule.id), { successCount: 0, failureCount: 0 })
   },
 )
 
 t.test('many are retried and replayed at once, and counters stay the rows', async (t) => {
-  const house = await openHouse()
-  const rule = await house.create({ actions: [task, fallible] })
+  const workspace = await makeOwnWorkspace()
+  const rule = await workspace.create({ actions: [task, fallible] })
   for (let index = 0; index < 20; index++)
-    await house.trigger(index % 2 === 0 ? {} : { title: `Title ${index}` })
-  t.match(await house.counters(rule.id), { successCount: 10, failureCount: 10 })
-  const bulk = (path: string) => house.call('POST', path, { body: { filter: {}, dryRun: false } })
+    await workspace.trigger(index % 2 === 0 ? {} : { title: `Title ${index}` })
+  t.match(await workspace.counters(rule.id), { successCount: 10, failureCount: 10 })
+  const bulk = (path: string) => workspace.call('POST', path, { body: { filter: {}, dryRun: false } })
   t.match((await bulk('/api/executions/retry')).body, { matched: 10, retried: 10 })
   t.match((await bulk('/api/events/replay')).body, { matched: 20, replayed: 20, nextCursor: null })
-  const count = (status: 'succeeded' | 'failed') => house.database.execution.count({ where: { status } })
+  const count = (status: 'succeeded' | 'failed') => workspace.database.execution.count({ where: { status } })
   while ((await count('succeeded')) + (await count('failed')) < 40) await delay(50)
   t.strictSame([await count('succeeded'), await count('failed')], [20, 20])
-  t.match(await house.counters(rule.id), { successCount: 20, failureCount: 20 })
-  t.equal((await house.titles()).length, 60, 'the first task of a run that is retried is not made twice')
-  const { body } = await house.call<{ executions: object[] }>(
+  t.match(await workspace.counters(rule.id), { successCount: 20, failureCount: 20 })
+  t.equal((await workspace.titles()).length, 60, 'the first task of a run that is retried is not made twice')
+  const { body } = await workspace.call<{ executions: object[] }>(
     'GET',
     '/api/executions?status=failed&error=title',
   )
@@ -194,14 +201,14 @@ t.test('many are retried and replayed at once, and counters stay the rows', asyn
 })
 
 t.test('the runs of an event are found when it is done and no worker has one of them', async (t) => {
-  const house = await openHouse()
+  const workspace = await makeOwnWorkspace()
   const ruleIds = [newId(), newId()]
   const [first = '', second = ''] = ruleIds
-  const find = ({ id }: { id: string }) => api.app.findOutcome({ id, workspaceId: house.id })
-  t.equal(await find(await storeEvent(house, { ruleId: newId(), doneAt: null })), undefined)
-  const event = await storeEvent(house, { ruleIds })
+  const find = ({ id }: { id: string }) => api.app.findOutcome({ id, workspaceId: workspace.id })
+  t.equal(await find(await storeEvent(workspace, { ruleId: newId(), doneAt: null })), undefined)
+  const event = await storeEvent(workspace, { ruleIds })
   const dueAt = new Date(Date.now() + 3_600_000)
-  const { id } = await storeExecution(house, event, second, { status: 'running', dueAt })
+  const { id } = await storeExecution(workspace, event, second, { status: 'running', dueAt })
   t.strictSame(await find(event), { evaluations: undefined, isQuarantined: false })
   const evaluations = (status: string, error: string | null) => [
     { ruleId: first, executionId: null, status: 'not_matched', error: null, results: [] },
@@ -214,7 +221,7 @@ t.test('the runs of an event are found when it is done and no worker has one of 
     ['failed', 'HTTP 503'],
     ['succeeded', null],
   ] as const) {
-    await house.database.execution.update({ where: { id }, data: { status, error } })
+    await workspace.database.execution.update({ where: { id }, data: { status, error } })
     t.strictSame(await find(event), { evaluations: evaluations(status, error), isQuarantined: false })
   }
 })

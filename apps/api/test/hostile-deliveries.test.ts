@@ -141,7 +141,7 @@ function administrator({ id }: Workspace) {
   return { database: api.app.database, workspaceId: id, actor: 'cli:tests' }
 }
 
-/** All that an answer tells, apart from what every answer of every kind has of its own. */
+/** The parts of a response that could reveal something, without the fields that differ in every response. */
 function describeAnswer({ status, headers, body }: RawAnswer): string {
   const own = /^(date|x-request-id|x-ratelimit-remaining|x-ratelimit-reset)$/
   const lines = headers.map(([name, value]) => `${name}: ${own.test(name.toLowerCase()) ? '*' : value}`)

@@ -18,7 +18,7 @@ interface AcceptedEvent {
 }
 
 /** A workspace, asked under a key through the one API or the other. */
-async function openHouse() {
+async function makeOwnWorkspace() {
   const workspace = await api.makeWorkspace()
   const callOther: Call = (method, path, question) =>
     twin.call(method, path, { token: workspace.tokens.admin, workspace: workspace.id, ...question })
@@ -57,14 +57,14 @@ const isReplay = ({ headers }: Answer) => headers['idempotent-replayed'] === 'tr
 
 function sameOutcome(t: Test, replay: Answer, first: Answer, message = 'the same outcome'): void {
   t.strictSame(outcomeOf(replay), outcomeOf(first), message)
-  t.ok(isReplay(replay), 'and says that it is told again')
+  t.ok(isReplay(replay), 'it is marked as replayed')
   t.notOk(isReplay(first))
 }
 
 t.test(
   'a rule that is created again under its key is made once, and answered alike by every process',
   async (t) => {
-    const { post, postOther, countRules, id, database } = await openHouse()
+    const { post, postOther, countRules, id, database } = await makeOwnWorkspace()
     const first = await post<Rule>(rules, 'k', { body: ruleBody({ name: 'Once' }) })
     t.match(first, { status: 201, body: { name: 'Once', version: 1 }, headers: { etag: '"1"' } })
     t.equal(first.headers.location, `${rules}/${first.body.id}`)
@@ -77,8 +77,8 @@ t.test(
   },
 )
 
-t.test('the first answer is told again, whatever has become of the rule', async (t) => {
-  const { post, call, create, countRules } = await openHouse()
+t.test('the first response is repeated, whatever happened to the rule since', async (t) => {
+  const { post, call, create, countRules } = await makeOwnWorkspace()
   const source = await create({ name: 'Source' })
   const clone = await post<Rule>(`${rules}/${source.id}/clone`, 'c', { headers: { 'if-match': '"1"' } })
   t.match(clone, { status: 201, body: { name: 'Copy of Source', isActive: false } })
@@ -91,7 +91,7 @@ t.test('the first answer is told again, whatever has become of the rule', async 
 })
 
 t.test('fifty twins over two processes make one rule', async (t) => {
-  const { post, postOther, create, countRules } = await openHouse()
+  const { post, postOther, create, countRules } = await makeOwnWorkspace()
   const source = await create()
   for (const [path, body] of [
     [rules, ruleBody()],
@@ -116,7 +116,7 @@ t.test('fifty twins over two processes make one rule', async (t) => {
 })
 
 t.test('without a key nothing is the same', async (t) => {
-  const { post, countRules, events, database } = await openHouse()
+  const { post, countRules, events, database } = await makeOwnWorkspace()
   const body = ruleBody()
   const answers = [await post(rules, undefined, { body }), await post(rules, undefined, { body })]
   t.notOk(answers.some(isReplay))
@@ -128,7 +128,7 @@ t.test('without a key nothing is the same', async (t) => {
 })
 
 t.test('the same key with another request is refused', async (t) => {
-  const { post, postOther, create, countRules, events } = await openHouse()
+  const { post, postOther, create, countRules, events } = await makeOwnWorkspace()
   const [rule, other] = [await create(), await create()]
   const used = {
     status: 422,
@@ -162,7 +162,7 @@ t.test('the same key with another request is refused', async (t) => {
 })
 
 t.test('blanks in the body and the preference are no part of the request', async (t) => {
-  const { post, events } = await openHouse()
+  const { post, events } = await makeOwnWorkspace()
   const first = await post(trigger, 'k', { body: '{"data":{"a":[1,2]}}', headers: later })
   t.match(first, { status: 202, headers: { 'preference-applied': 'respond-async' } })
   const spaced = '{ "data" : { "a" : [ 1,\n2 ] } }'
@@ -171,7 +171,7 @@ t.test('blanks in the body and the preference are no part of the request', async
 })
 
 t.test('a key is 1 to 255 printable ASCII characters', async (t) => {
-  const { post, countRules } = await openHouse()
+  const { post, countRules } = await makeOwnWorkspace()
   const body = ruleBody()
   const error = 'Header Idempotency-Key must be 1 to 255 printable ASCII characters'
   for (const key of ['', 'x'.repeat(256), 'schlüssel', 'a\tb', '\u007f'])
@@ -183,8 +183,8 @@ t.test('a key is 1 to 255 printable ASCII characters', async (t) => {
   t.equal(await countRules(), keys.length)
 })
 
-t.test('whatever else is wrong with a request is told before its key', async (t) => {
-  const { post, tokens, create } = await openHouse()
+t.test('all other faults of a request are reported before that of its key', async (t) => {
+  const { post, tokens, create } = await makeOwnWorkspace()
   const rule = await create()
   const body = ruleBody()
   const cases: [path: string, question: Question, answer: object][] = [
@@ -218,7 +218,7 @@ t.test('whatever else is wrong with a request is told before its key', async (t)
 })
 
 t.test('a request that was refused leaves its key free', async (t) => {
-  const { post, call, create, countRules, database } = await openHouse()
+  const { post, call, create, countRules, database } = await makeOwnWorkspace()
   t.equal((await post(rules, 'k', { body: {} })).status, 422)
   const missing = newId()
   for (const path of ['clone', 'execute'])
@@ -251,27 +251,31 @@ t.test('a request that was refused leaves its key free', async (t) => {
 })
 
 t.test('a key belongs to its workspace, and to all of its members', async (t) => {
-  const [house, neighbour] = [await openHouse(), await openHouse()]
-  const first = await house.post<Rule>(rules, 'k', { body: ruleBody() })
+  const [workspace, neighbour] = [await makeOwnWorkspace(), await makeOwnWorkspace()]
+  const first = await workspace.post<Rule>(rules, 'k', { body: ruleBody() })
   const next = await neighbour.post<Rule>(rules, 'k', { body: ruleBody() })
   t.notOk(isReplay(next))
   t.equal(next.body.workspaceId, neighbour.id)
-  sameOutcome(t, await house.post(rules, 'k', { body: ruleBody(), token: house.tokens.editor }), first)
-  const viewer = await house.post(rules, 'k', { body: ruleBody(), token: house.tokens.viewer })
+  sameOutcome(
+    t,
+    await workspace.post(rules, 'k', { body: ruleBody(), token: workspace.tokens.editor }),
+    first,
+  )
+  const viewer = await workspace.post(rules, 'k', { body: ruleBody(), token: workspace.tokens.viewer })
   t.equal(viewer.status, 403, 'but to those alone who might have asked first')
 
   const posted = { body: { data: {} }, headers: later }
   const [one, other] = await Promise.all([
-    house.post<AcceptedEvent>(trigger, 'event', posted),
+    workspace.post<AcceptedEvent>(trigger, 'event', posted),
     neighbour.post<AcceptedEvent>(trigger, 'event', posted),
   ])
   t.not(one.body.id, other.body.id)
-  t.equal((await house.events()).length, 1)
+  t.equal((await workspace.events()).length, 1)
   t.equal((await neighbour.events()).length, 1)
 })
 
 t.test('after 24 hours a key is new, also where nobody has removed it', async (t) => {
-  const { post, postOther, countRules, events, ageKey } = await openHouse()
+  const { post, postOther, countRules, events, ageKey } = await makeOwnWorkspace()
   const body = ruleBody()
   const first = await post(rules, 'rule', { body })
   await ageKey('rule', 23.99)
@@ -302,7 +306,7 @@ t.test('after 24 hours a key is new, also where nobody has removed it', async (t
 })
 
 t.test('fifty twins over two processes are one event', async (t) => {
-  const { post, postOther, create, events } = await openHouse()
+  const { post, postOther, create, events } = await makeOwnWorkspace()
   const { id } = await create()
   for (const [path, location] of [
     [trigger, '/api/events/'],
@@ -328,7 +332,7 @@ t.test('fifty twins over two processes are one event', async (t) => {
 })
 
 t.test('many keys that two processes take in many orders hold up nobody', async (t) => {
-  const { post, postOther, events } = await openHouse()
+  const { post, postOther, events } = await makeOwnWorkspace()
   const keys = Array.from({ length: 40 }, (_, index) => `key-${index}`)
   const ask = (keys: string[], through: typeof postOther) =>
     keys.map((key) => through<AcceptedEvent>(trigger, key, { body: { data: { key } }, headers: later }))
@@ -347,7 +351,7 @@ t.test('many keys that two processes take in many orders hold up nobody', async 
 })
 
 t.test('of different requests that come at once under one key, one is accepted', async (t) => {
-  const { post, postOther, events } = await openHouse()
+  const { post, postOther, events } = await makeOwnWorkspace()
   const answers = await Promise.all(
     Array.from({ length: 20 }, (_, n) =>
       (n % 2 ? post : postOther)<AcceptedEvent>(trigger, 'k', { body: { data: { n } }, headers: later }),
@@ -363,8 +367,8 @@ t.test('of different requests that come at once under one key, one is accepted',
   )
 })
 
-t.test('an execution is told again though its rule is gone', async (t) => {
-  const { post, postOther, call, create } = await openHouse()
+t.test('the response of an execution is repeated after its rule was deleted', async (t) => {
+  const { post, postOther, call, create } = await makeOwnWorkspace()
   const { id } = await create()
   const question = { body: { data: {} }, headers: later }
   const first = await post<AcceptedEvent>(`${rules}/${id}/execute`, 'k', question)
@@ -376,7 +380,7 @@ t.test('an execution is told again though its rule is gone', async (t) => {
 })
 
 t.test('a dry run does nothing, and so does its key', async (t) => {
-  const { post, create, database } = await openHouse()
+  const { post, create, database } = await makeOwnWorkspace()
   const { id } = await create()
   for (const key of ['k', 'k', 'ü', '']) {
     const answer = await post(`${rules}/${id}/execute`, key, { body: { data: {}, dryRun: true } })
@@ -388,8 +392,8 @@ t.test('a dry run does nothing, and so does its key', async (t) => {
   t.equal(await database.idempotencyKey.count(), 0)
 })
 
-t.test('while the first is waiting for the outcome, its twin is told to come again', async (t) => {
-  const { post, postOther, events } = await openHouse()
+t.test('a repeated request gets a 409 while the first one waits for the outcome', async (t) => {
+  const { post, postOther, events } = await makeOwnWorkspace()
   const question = { body: { data: {} }, headers: { prefer: 'wait=1' } }
   const waiting = post(trigger, 'k', question)
   await until(async () => (await events()).length === 1)
@@ -406,8 +410,8 @@ t.test('while the first is waiting for the outcome, its twin is told to come aga
   t.equal((await events()).length, 1)
 })
 
-t.test('whose API died before it could answer is told the outcome, once there is one', async (t) => {
-  const { post, postOther, create, database, id: workspaceId } = await openHouse()
+t.test('a caller whose API died gets the outcome by a repeated request', async (t) => {
+  const { post, postOther, create, database, id: workspaceId } = await makeOwnWorkspace()
   const rule = await create()
   const path = `${rules}/${rule.id}/execute`
   const { body } = await post<AcceptedEvent>(path, 'k', { body: { data: {} }, headers: later })
@@ -432,19 +436,19 @@ t.test('whose API died before it could answer is told the outcome, once there is
   t.equal((await again()).status, 409, 'an action of it is under way')
 
   await database.execution.update({ where: { id: body.id }, data: { status: 'succeeded' } })
-  const told = await again()
-  t.strictSame(outcomeOf(told), {
+  const repeated = await again()
+  t.strictSame(outcomeOf(repeated), {
     status: 200,
     headers: [undefined, `/api/executions/${body.id}`, undefined, undefined],
     body: { success: true, conditionsPassed: true, actionsExecuted: 1, dryRun: false, results },
   })
-  t.ok(isReplay(told))
+  t.ok(isReplay(repeated))
   await database.execution.update({ where: { id: body.id }, data: { status: 'failed', error: 'x' } })
-  t.strictSame(outcomeOf(await again()), outcomeOf(told), 'and is told the same from then on')
+  t.strictSame(outcomeOf(await again()), outcomeOf(repeated), 'and later repetitions get the same')
 })
 
-t.test('a repeat whose event is quarantined is answered 202 and told where that is to be seen', async (t) => {
-  const { post, postOther, create, call, database } = await openHouse()
+t.test('a repetition for a quarantined event gets 202 with the location of the event', async (t) => {
+  const { post, postOther, create, call, database } = await makeOwnWorkspace()
   const rule = await create()
   const source = (await post<AcceptedEvent>(trigger, undefined, { body: { data: {} }, headers: later })).body
   await database.event.update({ where: { id: source.id }, data: { doneAt: new Date() } })
@@ -482,7 +486,7 @@ t.test('a repeat whose event is quarantined is answered 202 and told where that 
 })
 
 t.test('an execution whose rule was deleted first is not found, however often it is asked for', async (t) => {
-  const { post, postOther, create, call, database } = await openHouse()
+  const { post, postOther, create, call, database } = await makeOwnWorkspace()
   const rule = await create()
   const path = `${rules}/${rule.id}/execute`
   const { body } = await post<AcceptedEvent>(path, 'k', { body: { data: {} }, headers: later })
@@ -497,7 +501,7 @@ t.test('an execution whose rule was deleted first is not found, however often it
 })
 
 t.test('the first answer that is kept stands, and one of another event is none', async (t) => {
-  const { id: workspaceId, database } = await openHouse()
+  const { id: workspaceId, database } = await makeOwnWorkspace()
   const { keptResponses } = api.app
   const request = { workspaceId, key: 'k', requestHash: '00'.repeat(32) }
   const eventId = newId()
@@ -515,18 +519,18 @@ t.test('the first answer that is kept stands, and one of another event is none',
   t.strictSame((await keptResponses.find(request))?.answer, kept)
 })
 
-t.test('the document tells of the header where it counts, and that it may be left out', async (t) => {
+t.test('the document has the header as an optional parameter of the keyed operations', async (t) => {
   const { paths } = JSON.parse(JSON.stringify(api.app.swagger())) as {
     paths: Record<string, { post?: { parameters?: { name: string; in: string; required?: boolean }[] } }>
   }
-  const told = Object.entries(paths).flatMap(([path, { post }]) =>
+  const documented = Object.entries(paths).flatMap(([path, { post }]) =>
     (post?.parameters ?? [])
       .filter((parameter) => parameter.in === 'header' && parameter.name === 'Idempotency-Key')
       .map(({ required }) => [path.replace(/\/$/, ''), required ?? false]),
   )
   for (const path of [rules, `${rules}/{id}/clone`, `${rules}/{id}/execute`, `${rules}/trigger/{eventType}`])
     t.ok(
-      told.some(([name, required]) => name === path && required === false),
+      documented.some(([name, required]) => name === path && required === false),
       path,
     )
 })

@@ -19,7 +19,7 @@ const trigger = `${rules}/trigger/LEAD_CREATED`
 const isReplay = ({ headers }: Answer) => headers['idempotent-replayed'] === 'true'
 
 /** A workspace with one rule, asked under a key through the one API or the other. */
-async function openHouse(fields: Record<string, unknown> = {}) {
+async function makeOwnWorkspace(fields: Record<string, unknown> = {}) {
   const workspace = await api.makeWorkspace()
   const { body: rule } = await workspace.call<Rule>('POST', rules, { body: ruleBody(fields) })
   const callOther: Call = (method, path, question) =>
@@ -43,7 +43,7 @@ function outcomeOf({ status, headers, body }: Answer) {
 }
 
 t.test('a run is answered again as it was, and does nothing again', async (t) => {
-  const { post, postOther, execute, rule, countTasks, database } = await openHouse()
+  const { post, postOther, execute, rule, countTasks, database } = await makeOwnWorkspace()
   for (const path of [trigger, execute]) {
     const before = await countTasks()
     const first = await post(path, path, { name: 'Ada' })
@@ -62,8 +62,8 @@ t.test('a run is answered again as it was, and does nothing again', async (t) =>
   t.equal(counters.successCount, 2n)
 })
 
-t.test('a run that failed is told again, and not tried again', async (t) => {
-  const { post, postOther, execute, rule, database } = await openHouse({
+t.test('a failed run is repeated as a response, and not executed again', async (t) => {
+  const { post, postOther, execute, rule, database } = await makeOwnWorkspace({
     actions: [{ ...task, config: { title: '{{title}}' } }],
   })
   for (const path of [trigger, execute]) {
@@ -75,8 +75,8 @@ t.test('a run that failed is told again, and not tried again', async (t) => {
   t.equal(counters.failureCount, 2n)
 })
 
-t.test('whoever asks while it runs is told to come again, and then gets the one outcome', async (t) => {
-  const { post, postOther, countTasks, database } = await openHouse()
+t.test('a repeated request gets a 409 during the run, and its outcome afterwards', async (t) => {
+  const { post, postOther, countTasks, database } = await makeOwnWorkspace()
   const answers = await Promise.all(
     Array.from({ length: 30 }, async (_, index) => {
       for (;;) {
@@ -93,8 +93,8 @@ t.test('whoever asks while it runs is told to come again, and then gets the one 
   t.equal(await database.event.count(), 1)
 })
 
-t.test('of a run that waits the first answer is told again, however far it has come', async (t) => {
-  const { post, postOther, execute, countTasks } = await openHouse({
+t.test('the first response of a waiting run is repeated, whatever its progress', async (t) => {
+  const { post, postOther, execute, countTasks } = await makeOwnWorkspace({
     actions: [{ type: 'WAIT', config: { duration: '1s' } }, task],
   })
   const first = await post(execute, 'k')

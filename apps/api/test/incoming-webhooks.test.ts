@@ -12,7 +12,7 @@ const workspace = await api.makeWorkspace()
 const sender = await makeSender(api, workspace)
 const path = (name: string, id: string) => `/api/incoming-webhooks/${name}/${id}`
 
-t.test('a signed webhook is accepted once, and a replay tells the first receipt', async (t) => {
+t.test('a signed webhook is accepted once, and a replay returns the first receipt', async (t) => {
   const id = newId()
   const first = await sender.deliver({ id })
   t.equal(first.status, 202)

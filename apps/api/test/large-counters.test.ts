@@ -10,7 +10,7 @@ await startWorker(t, api.config, t.testdir({ mail: {} }))
 /** The most that 32 bits hold. */
 const most = 2_147_483_647
 
-t.test('a rule that has run two billion times goes on counting, and every route tells it', async (t) => {
+t.test('a rule counts beyond two billion executions, and every route returns the number', async (t) => {
   const { call, database } = await api.makeWorkspace()
   const make = async (title: string) => {
     const actions = [{ type: 'CREATE_TASK', config: { title } }]

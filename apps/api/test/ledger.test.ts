@@ -91,7 +91,7 @@ t.test('where all is as it should be the books are in balance', async (t) => {
   t.strictSame(ledger.faults, [])
 })
 
-/** What may be amiss, how it comes about, and whose id is told. */
+/** The faults, how to cause them, and the id that is reported. */
 const faults: Record<string, [kind: string, spoil: (story: Story) => Promise<string>]> = {
   'an event of a webhook is gone': [
     'receipt_without_event',
@@ -215,7 +215,7 @@ const faults: Record<string, [kind: string, spoil: (story: Story) => Promise<str
 }
 
 for (const [title, [kind, spoil]] of Object.entries(faults)) {
-  t.test(`the ledger tells: ${title}`, async (t) => {
+  t.test(`the ledger reports: ${title}`, async (t) => {
     const story = await storeStory(await api.makeWorkspace())
     const id = await spoil(story)
     const { imbalance, faults } = await read(story.workspace)
@@ -223,7 +223,7 @@ for (const [title, [kind, spoil]] of Object.entries(faults)) {
   })
 }
 
-t.test('what waits, or is under way, is in balance, and told when it is overdue', async (t) => {
+t.test('waiting and running work is in balance, and reported when it is overdue', async (t) => {
   const workspace = await api.makeWorkspace()
   const acceptedAt = new Date(Date.now() - 60_000)
   await storeEvent(workspace, { acceptedAt, doneAt: null })
@@ -269,7 +269,7 @@ t.test('what was removed for its age is missed by nobody', async (t) => {
   t.ok(Date.parse(ledger.from) > Date.now() - 2 * dayMs - 60_000, 'it begins where nothing was removed')
 })
 
-t.test('only what came in between from and to is told', async (t) => {
+t.test('only work that was accepted between from and to is counted', async (t) => {
   const workspace = await api.makeWorkspace()
   for (const days of [1, 3, 5])
     await storeEvent(workspace, { acceptedAt: new Date(Date.now() - days * dayMs) })
@@ -298,7 +298,7 @@ t.test('the ledger is for admins', async (t) => {
     t.equal((await callAs(role)('GET', path)).status, 403, role)
 })
 
-t.test('more than fits into a slice is added up, and each fault is told once', async (t) => {
+t.test('the slices of a long range are added up, and each fault is reported once', async (t) => {
   const workspace = await api.makeWorkspace()
   const { id: workspaceId, database } = workspace
   const count = 2_400
@@ -381,7 +381,7 @@ t.test('replays and refusals are counted for their workspace, by any number of p
     // What it has counted is written when it closes, at the latest.
     await owner.close()
   }
-  // Of hours that have begun before the window nothing is told.
+  // Hours that begin before the range are not counted.
   const hour = new Date(Math.floor(Date.now() / 3_600_000 - 1) * 3_600_000).toISOString()
   const { receipts } = await read(workspace, `from=${hour}`)
   t.strictSame(receipts, { received: 8, accepted: 2, duplicate: 4, rejected: 2 })

@@ -147,11 +147,11 @@ t.test('the document names every route, each with a summary and one of its tags'
     }
 })
 
-t.test('each route tells how it succeeds and every refusal that it may give', async (t) => {
+t.test('each route documents its success and all of its refusals', async (t) => {
   for (const { method, path, success, refusals } of routes) {
     const { responses = {} } = operationOf({ method, path }) ?? {}
-    const told = Object.keys(responses).map(Number)
-    t.strictSame(told.sort(), [...success, ...always, ...refusals].sort(), `${method} ${path}`)
+    const documented = Object.keys(responses).map(Number)
+    t.strictSame(documented.sort(), [...success, ...always, ...refusals].sort(), `${method} ${path}`)
     for (const [status, response] of Object.entries(responses)) {
       const { description, content } = resolve(response)
       t.equal(typeof description, 'string')
@@ -160,7 +160,7 @@ t.test('each route tells how it succeeds and every refusal that it may give', as
   }
 })
 
-t.test('parameters, bodies and security are told', async (t) => {
+t.test('parameters, bodies and security are documented', async (t) => {
   for (const { method, path, body } of routes) {
     const operation = operationOf({ method, path })
     const inPath = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name)

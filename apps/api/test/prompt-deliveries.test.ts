@@ -37,13 +37,13 @@ async function receive(type: string) {
   }
 }
 
-t.test('subscriptions are told of changes, pings and refused webhooks while no sweeper runs', async (t) => {
+t.test('subscriptions get changes, pings and refused webhooks without a sweeper', async (t) => {
   const workspace = await api.makeWorkspace()
   const { call } = workspace
   const { deliver } = await makeSender(api, workspace)
   await api.app.database.system.$transaction(
     async (transaction) => {
-      // The lock of the sweeper: whoever has not got it leaves the work to whoever has.
+      // The lock of the sweeper, so that no worker sweeps.
       await transaction.$queryRaw`SELECT 1 AS locked FROM pg_advisory_xact_lock(7701202611)`
       const eventTypes = ['rule.created', 'rule.deleted', 'receipt.rejected']
       const body = { url: `http://127.0.0.1:${port}/`, eventTypes }

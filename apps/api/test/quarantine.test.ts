@@ -9,20 +9,20 @@ const given = { crashes: 3, quarantined: true }
 const later = { prefer: 'respond-async' }
 const reason = 'Quarantined: three workers ended while they ran this event'
 
-t.test('a quarantined event is told and listed as such, and as nothing else', async (t) => {
+t.test('a quarantined event is presented and listed with that status only', async (t) => {
   const workspace = await api.makeWorkspace()
   const event = await storeEvent(workspace, given)
-  const suspect = await storeEvent(workspace, { crashes: 2 })
+  const repeated = await storeEvent(workspace, { crashes: 2 })
   matchLists(t, (await workspace.call('GET', `/api/events/${event.id}`)).body, {
     status: 'quarantined',
     crashes: 3,
     triggered: 0,
     results: [],
   })
-  t.match((await workspace.call('GET', `/api/events/${suspect.id}`)).body, { status: 'done', crashes: 2 })
+  t.match((await workspace.call('GET', `/api/events/${repeated.id}`)).body, { status: 'done', crashes: 2 })
   for (const [status, found] of [
     ['quarantined', { ...event, ...given }],
-    ['done', suspect],
+    ['done', repeated],
   ] as const) {
     const { body } = await workspace.call<{ events: object[] }>('GET', `/api/events?status=${status}`)
     matchLists(t, body.events, [{ id: found.id, status, crashes: found.crashes }], status)
@@ -35,13 +35,13 @@ t.test('a quarantined event is told and listed as such, and as nothing else', as
     })
 })
 
-t.test('that it ran no rule is no answer to whoever waits for its runs', async (t) => {
+t.test('a caller that waits learns that its event is quarantined', async (t) => {
   const workspace = await api.makeWorkspace()
   const event = await storeEvent(workspace, given)
-  const suspect = await storeEvent(workspace, { crashes: 2 })
+  const repeated = await storeEvent(workspace, { crashes: 2 })
   const find = ({ id }: { id: string }) => api.app.findOutcome({ id, workspaceId: workspace.id })
   t.strictSame(await find(event), { evaluations: undefined, isQuarantined: true })
-  t.strictSame(await find(suspect), { evaluations: [], isQuarantined: false })
+  t.strictSame(await find(repeated), { evaluations: [], isQuarantined: false })
 })
 
 t.test('a rule executed by hand whose event is quarantined has failed, and says why', async (t) => {

@@ -12,7 +12,7 @@ t.teardown(() => redis.stop())
 const DATABASE_URL = await createPrivateDatabase(process.env.DATABASE_URL ?? '')
 const api = await startApi(t, { DATABASE_URL, REDIS_URL: redis.url, DATABASE_POOL: '3' })
 
-/** Stores events that are done, each with one run that waits for nobody. Answers them with the run that is told of each. */
+/** Stores finished events with one execution each. @returns them with the execution of the reply */
 async function storeOutcomes({ id: workspaceId, database }: Workspace, count: number) {
   const ruleIds = [newId(), newId()]
   const [passed = '', other = ''] = ruleIds

@@ -25,7 +25,7 @@ async function storeHistory(workspace: Workspace, ruleId: string, count: number)
   return ids
 }
 
-t.test('an admin says for how many days history is kept, and sees it told', async (t) => {
+t.test('an admin sets the days of retention, and can read them', async (t) => {
   const workspace = await api.makeWorkspace()
   const path = `/api/developer/v1/workspaces/${workspace.id}`
   const patch = (retentionDays: unknown, role: 'admin' | 'editor' = 'admin') =>
@@ -89,7 +89,7 @@ t.test('what was removed is not found, whatever is asked of it', async (t) => {
   t.match(await workspace.call('POST', `/api/executions/${run.id}/retry`), execution)
 })
 
-t.test('a list goes on behind what was removed meanwhile, and tells nothing twice', async (t) => {
+t.test('a list continues after rows that were removed meanwhile, without repetitions', async (t) => {
   const workspace = await api.makeWorkspace()
   const { id: ruleId } = await storeRule(workspace)
   const ids = await storeHistory(workspace, ruleId, 9)
@@ -124,16 +124,16 @@ t.test('health and attention tell of all that ever ran, also of what was removed
   await countAll(workspace)
   const lastFailureAt = new Date()
   await workspace.database.ruleCounters.updateMany({ data: { lastFailureAt, lastError: 'It broke' } })
-  const told = async () => ({
+  const readAll = async () => ({
     health: (await workspace.call('GET', `${rules}/health`)).body,
     attention: (await workspace.call('GET', `${rules}/attention`)).body,
     rule: (await workspace.call('GET', `${rules}/${ruleId}`)).body,
   })
-  const before = await told()
+  const before = await readAll()
   t.match(before.health, { totalExecutions: 6, successfulExecutions: 3, failedExecutions: 3 })
   matchLists(t, before.attention, { rules: [{ id: ruleId }] })
   await removeEvents(workspace.database, ids)
-  t.same(await told(), before)
+  t.same(await readAll(), before)
 })
 
 t.test('a receipt outlives the events that it became', async (t) => {

@@ -63,7 +63,7 @@ t.test('a rule is created with the defaults, and answered in full with Location 
   t.equal(read.status, 200)
   t.equal(read.headers.etag, '"1"')
   t.strictSame(read.body, answer.body)
-  t.strictSame((await list(workspace)).rules, [answer.body], 'the list tells the same object')
+  t.strictSame((await list(workspace)).rules, [answer.body], 'the list contains the same object')
   t.strictSame((await workspace.call('GET', `${rules}/${id.toUpperCase()}`)).body, answer.body)
   const head = await workspace.call('HEAD', `${rules}/${id}`)
   t.equal(head.status, 200)

@@ -51,7 +51,7 @@ const fallible = { type: 'CREATE_TASK', config: { title: '{{title}}' } }
 const later = { prefer: 'respond-async' }
 
 /** A workspace, and short words for what is done in it. */
-async function openHouse() {
+async function makeOwnWorkspace() {
   const workspace = await api.makeWorkspace()
   const { call } = workspace
   return {
@@ -92,19 +92,19 @@ async function untilSettled<Body extends { status: string }>(
   }
 }
 
-t.test('a run whose conditions do not pass is told so, and is no execution', async (t) => {
-  const house = await openHouse()
-  const rule = await house.create({ conditions: hot })
+t.test('a rule whose conditions do not pass is in the response, without an execution', async (t) => {
+  const workspace = await makeOwnWorkspace()
+  const rule = await workspace.create({ conditions: hot })
   const notPassed = { success: true, conditionsPassed: false, actionsExecuted: 0, results: [] }
   for (const data of [{}, { score: 80 }, { score: '81x' }, { score: null }, { score: [90] }]) {
-    const real = await house.execute(rule.id, { data })
+    const real = await workspace.execute(rule.id, { data })
     t.strictSame([real.status, real.body], [200, { ...notPassed, dryRun: false }], JSON.stringify(data))
-    const dry = await house.execute(rule.id, { data, dryRun: true })
+    const dry = await workspace.execute(rule.id, { data, dryRun: true })
     t.strictSame([dry.status, dry.body], [200, { ...notPassed, dryRun: true }])
-    const said = await house.execute(rule.id, { data, dryRun: false })
+    const said = await workspace.execute(rule.id, { data, dryRun: false })
     t.strictSame(said.body, real.body)
   }
-  const { body } = await house.trigger({ score: 1 })
+  const { body } = await workspace.trigger({ score: 1 })
   t.strictSame(body, {
     triggered: 1,
     results: [
@@ -117,14 +117,14 @@ t.test('a run whose conditions do not pass is told so, and is no execution', asy
       },
     ],
   })
-  t.strictSame(await house.read(rule.id), rule, 'nothing was counted')
-  t.strictSame(await house.tasks(), { tasks: [], nextCursor: null })
+  t.strictSame(await workspace.read(rule.id), rule, 'nothing was counted')
+  t.strictSame(await workspace.tasks(), { tasks: [], nextCursor: null })
 })
 
 t.test('a rule is executed for real: each action with its result, and what it did', async (t) => {
-  const house = await openHouse()
+  const workspace = await makeOwnWorkspace()
   const mail = { to: '{{lead.email}}', subject: 'Hello {{name | upper}}', template: 'welcome' }
-  const rule = await house.create({
+  const rule = await workspace.create({
     conditions: hot,
     actions: [
       { type: 'CREATE_TASK', config: { title: 'Call {{name}}', dueIn: '24h', priority: 'high' } },
@@ -133,7 +133,7 @@ t.test('a rule is executed for real: each action with its result, and what it di
     ],
   })
   const before = Date.now()
-  const answer = await house.execute(rule.id, {
+  const answer = await workspace.execute(rule.id, {
     data: { score: 81, name: 'Ada', lead: { email: 'ada@example.org' } },
   })
   t.equal(answer.status, 200)
@@ -156,12 +156,12 @@ t.test('a rule is executed for real: each action with its result, and what it di
     'success',
   ])
 
-  const { tasks } = await house.tasks()
+  const { tasks } = await workspace.tasks()
   t.equal(tasks.length, 1)
   const [{ id, executionId, dueAt, createdAt, ...made } = noTask] = tasks
   t.match([id, executionId, dueAt, createdAt], [uuid, uuid, timestamp, timestamp])
   t.strictSame(made, {
-    workspaceId: house.id,
+    workspaceId: workspace.id,
     actionIndex: 0,
     ruleId: rule.id,
     title: 'Call Ada',
@@ -181,10 +181,10 @@ t.test('a rule is executed for real: each action with its result, and what it di
   )
 
   const { id: _, ...execution } = (
-    await house.call<Record<string, unknown>>('GET', `/api/executions/${executionId}`)
+    await workspace.call<Record<string, unknown>>('GET', `/api/executions/${executionId}`)
   ).body
   t.match(execution, {
-    workspaceId: house.id,
+    workspaceId: workspace.id,
     eventId: uuid,
     eventType: 'LEAD_CREATED',
     ruleId: rule.id,
@@ -198,9 +198,9 @@ t.test('a rule is executed for real: each action with its result, and what it di
   })
 })
 
-t.test('a dry run tells each action with its rendered config, and changes nothing', async (t) => {
-  const house = await openHouse()
-  const rule = await house.create({
+t.test('a dry run shows each action with its rendered config, and changes nothing', async (t) => {
+  const workspace = await makeOwnWorkspace()
+  const rule = await workspace.create({
     conditions: hot,
     actions: [
       {
@@ -221,7 +221,11 @@ t.test('a dry run tells each action with its rendered config, and changes nothin
     ],
   })
   const rows = () =>
-    Promise.all([house.database.event.count(), house.database.execution.count(), house.database.task.count()])
+    Promise.all([
+      workspace.database.event.count(),
+      workspace.database.execution.count(),
+      workspace.database.task.count(),
+    ])
   const mails = (await readdir(`${directory}/mail`)).length
   const data = {
     score: 99,
@@ -230,7 +234,7 @@ t.test('a dry run tells each action with its rendered config, and changes nothin
     lead: { email: 'ada@example.org', tags: ['a', 2] },
   }
   for (const role of ['viewer', 'operator', 'admin'] as const) {
-    const answer = await house.callAs(role)('POST', `${rules}/${rule.id}/execute`, {
+    const answer = await workspace.callAs(role)('POST', `${rules}/${rule.id}/execute`, {
       body: { data, dryRun: true },
     })
     t.equal(answer.status, 200)
@@ -255,18 +259,18 @@ t.test('a dry run tells each action with its rendered config, and changes nothin
       ],
     })
   }
-  const asked = await house.execute(rule.id, { data, dryRun: true }, { prefer: 'respond-async' })
+  const asked = await workspace.execute(rule.id, { data, dryRun: true }, { prefer: 'respond-async' })
   t.equal(asked.status, 200, 'there is nothing to wait for')
-  t.strictSame(await house.read(rule.id), rule)
+  t.strictSame(await workspace.read(rule.id), rule)
   t.strictSame(await rows(), [0, 0, 0])
   t.equal((await readdir(`${directory}/mail`)).length, mails)
-  t.match((await house.call('GET', `${rules}/health`)).body, { totalExecutions: 0 })
+  t.match((await workspace.call('GET', `${rules}/health`)).body, { totalExecutions: 0 })
 })
 
 t.test('explain=true adds to a dry run why each condition held or not', async (t) => {
-  const house = await openHouse()
+  const workspace = await makeOwnWorkspace()
   const when = { field: 'vip', operator: 'is_true' }
-  const rule = await house.create({
+  const rule = await workspace.create({
     conditions: [
       ...hot,
       {
@@ -280,7 +284,7 @@ t.test('explain=true adds to a dry run why each condition held or not', async (t
   })
   const body = { data: { score: 81, status: 'old' }, dryRun: true }
   const path = `${rules}/${rule.id}/execute`
-  const { body: explained } = await house.call<ExecuteResult>('POST', `${path}?explain=true`, { body })
+  const { body: explained } = await workspace.call<ExecuteResult>('POST', `${path}?explain=true`, { body })
   t.strictSame(explained.trace, {
     conditionsPassed: true,
     conditions: [
@@ -297,36 +301,36 @@ t.test('explain=true adds to a dry run why each condition held or not', async (t
     actions: [{ index: 0, type: 'CREATE_TASK', when: { ...when, verdict: false } }],
   })
   matchLists(t, explained.results, [{ action: 'CREATE_TASK', status: 'skipped' }])
-  const failing = await house.call<ExecuteResult>('POST', `${path}?explain=true`, {
+  const failing = await workspace.call<ExecuteResult>('POST', `${path}?explain=true`, {
     body: { data: {}, dryRun: true },
   })
   t.match(failing.body, { conditionsPassed: false, trace: { conditionsPassed: false } })
   for (const query of ['', '?explain=false'])
-    t.notOk('trace' in (await house.call<ExecuteResult>('POST', path + query, { body })).body)
-  const real = await house.call<ExecuteResult>('POST', `${path}?explain=true`, { body: { data: {} } })
+    t.notOk('trace' in (await workspace.call<ExecuteResult>('POST', path + query, { body })).body)
+  const real = await workspace.call<ExecuteResult>('POST', `${path}?explain=true`, { body: { data: {} } })
   t.notOk('trace' in real.body)
 })
 
 t.test('an inactive rule is executed by hand, and by no event', async (t) => {
-  const house = await openHouse()
-  const rule = await house.create({ isActive: false })
-  t.match((await house.execute(rule.id, { data: {} })).body, {
+  const workspace = await makeOwnWorkspace()
+  const rule = await workspace.create({ isActive: false })
+  t.match((await workspace.execute(rule.id, { data: {} })).body, {
     success: true,
     conditionsPassed: true,
     actionsExecuted: 1,
   })
-  t.strictSame((await house.trigger({})).body, { triggered: 0, results: [] })
-  await house.call('PATCH', `${rules}/${rule.id}/toggle`)
-  t.equal((await house.trigger({})).body.triggered, 1)
-  await house.call('PATCH', `${rules}/${rule.id}/toggle`)
-  t.equal((await house.trigger({})).body.triggered, 0)
+  t.strictSame((await workspace.trigger({})).body, { triggered: 0, results: [] })
+  await workspace.call('PATCH', `${rules}/${rule.id}/toggle`)
+  t.equal((await workspace.trigger({})).body.triggered, 1)
+  await workspace.call('PATCH', `${rules}/${rule.id}/toggle`)
+  t.equal((await workspace.trigger({})).body.triggered, 0)
 })
 
 t.test('an action that fails is a result: 200, success false, the error, and the rest skipped', async (t) => {
-  const house = await openHouse()
+  const workspace = await makeOwnWorkspace()
   const call = { type: 'SEND_WEBHOOK', config: { url: 'http://127.0.0.1:1/' } }
-  const stopped = await house.create({ actions: [task, call, task] })
-  const answer = await house.execute(stopped.id, { data: { name: 'Ada' } })
+  const stopped = await workspace.create({ actions: [task, call, task] })
+  const answer = await workspace.execute(stopped.id, { data: { name: 'Ada' } })
   t.equal(answer.status, 200)
   matchLists(t, answer.body, {
     success: false,
@@ -339,15 +343,15 @@ t.test('an action that fails is a result: 200, success false, the error, and the
       { action: 'CREATE_TASK', status: 'skipped' },
     ],
   })
-  await house.call('PUT', `${rules}/${stopped.id}`, {
+  await workspace.call('PUT', `${rules}/${stopped.id}`, {
     body: { actions: [{ ...call, continueOnError: true }, task] },
   })
-  matchLists(t, (await house.execute(stopped.id, { data: {} })).body, {
+  matchLists(t, (await workspace.execute(stopped.id, { data: {} })).body, {
     success: false,
     actionsExecuted: 1,
     results: [{ status: 'failed' }, { status: 'success' }],
   })
-  const rule = await house.read(stopped.id)
+  const rule = await workspace.read(stopped.id)
   t.match(rule, {
     executionCount: 2,
     successCount: 0,
@@ -357,8 +361,8 @@ t.test('an action that fails is a result: 200, success false, the error, and the
   })
   t.equal(rule.lastError, answer.body.results[1]?.error)
 
-  const fine = await house.create()
-  const trigger = await house.trigger({ name: 'Ada' })
+  const fine = await workspace.create()
+  const trigger = await workspace.trigger({ name: 'Ada' })
   t.equal(trigger.status, 200)
   const [bad, good] = trigger.body.results
   t.strictSame(Object.keys(bad ?? {}).sort(), [
@@ -384,7 +388,7 @@ t.test('an action that fails is a result: 200, success false, the error, and the
     conditionsPassed: true,
     executionId: good?.executionId,
   })
-  const execution = await house.call('GET', `/api/executions/${bad?.executionId}`)
+  const execution = await workspace.call('GET', `/api/executions/${bad?.executionId}`)
   t.match(execution.body, {
     status: 'failed',
     success: false,
@@ -395,15 +399,15 @@ t.test('an action that fails is a result: 200, success false, the error, and the
 })
 
 t.test('an event runs every active rule of its type, one entry each, in creation order', async (t) => {
-  const house = await openHouse()
+  const workspace = await makeOwnWorkspace()
   const created: Rule[] = []
   for (let index = 0; index < 12; index++)
-    created.push(await house.create({ name: `Rule ${index}`, conditions: index % 3 === 0 ? hot : [] }))
-  await house.create({ isActive: false })
-  await house.create({ trigger: 'LEAD_UPDATED' })
-  const stranger = await openHouse()
+    created.push(await workspace.create({ name: `Rule ${index}`, conditions: index % 3 === 0 ? hot : [] }))
+  await workspace.create({ isActive: false })
+  await workspace.create({ trigger: 'LEAD_UPDATED' })
+  const stranger = await makeOwnWorkspace()
   await stranger.create()
-  const answer = await house.trigger({ score: 5, name: 'Ada' })
+  const answer = await workspace.trigger({ score: 5, name: 'Ada' })
   t.equal(answer.status, 200)
   t.strictSame(Object.keys(answer.body).sort(), ['results', 'triggered'])
   t.equal(answer.body.triggered, 12)
@@ -422,16 +426,16 @@ t.test('an event runs every active rule of its type, one entry each, in creation
   )
   const executionIds = answer.body.results.flatMap(({ executionId }) => executionId ?? [])
   t.equal(new Set(executionIds).size, 8)
-  for (const id of executionIds) t.equal((await house.call('GET', `/api/executions/${id}`)).status, 200)
+  for (const id of executionIds) t.equal((await workspace.call('GET', `/api/executions/${id}`)).status, 200)
   t.equal((await stranger.call('GET', `/api/executions/${executionIds[0]}`)).status, 404)
-  t.strictSame((await house.trigger({}, 'DEAL_WON')).body, { triggered: 0, results: [] })
+  t.strictSame((await workspace.trigger({}, 'DEAL_WON')).body, { triggered: 0, results: [] })
 
   const location = String(answer.headers['content-location'])
-  const event = await house.call<Record<string, unknown>>('GET', location)
+  const event = await workspace.call<Record<string, unknown>>('GET', location)
   t.equal(location, `/api/events/${event.body.id}`)
   t.strictSame(event.body, {
     id: event.body.id,
-    workspaceId: house.id,
+    workspaceId: workspace.id,
     type: 'LEAD_CREATED',
     data: { score: 5, name: 'Ada' },
     ruleId: null,
@@ -449,12 +453,12 @@ t.test('an event runs every active rule of its type, one entry each, in creation
 })
 
 t.test('Prefer decides how long a caller waits; what is not understood is ignored', async (t) => {
-  const house = await openHouse()
-  const rule = await house.create()
+  const workspace = await makeOwnWorkspace()
+  const rule = await workspace.create()
   const async_ = ['respond-async', 'Respond-Async', 'handling=lenient, respond-async', 'wait=0', 'wait="0"']
   for (const prefer of async_) {
-    const trigger = await house.trigger({}, 'LEAD_CREATED', { prefer })
-    const execute = await house.execute(rule.id, { data: {} }, { prefer })
+    const trigger = await workspace.trigger({}, 'LEAD_CREATED', { prefer })
+    const execute = await workspace.execute(rule.id, { data: {} }, { prefer })
     for (const [kind, answer] of [
       ['events', trigger],
       ['executions', execute],
@@ -463,7 +467,7 @@ t.test('Prefer decides how long a caller waits; what is not understood is ignore
       t.match(answer.headers.location, new RegExp(`^/api/${kind}/[0-9a-f-]{36}$`))
       t.equal(answer.headers['preference-applied'], prefer.startsWith('wait') ? 'wait=0' : 'respond-async')
       t.strictSame(answer.body, { id: String(answer.headers.location).split('/').at(-1), status: 'accepted' })
-      const settled = await untilSettled(house.call, String(answer.headers.location))
+      const settled = await untilSettled(workspace.call, String(answer.headers.location))
       t.match(settled.body, { status: kind === 'events' ? 'done' : 'succeeded' }, 'the work goes on')
     }
   }
@@ -475,7 +479,7 @@ t.test('Prefer decides how long a caller waits; what is not understood is ignore
     'wait=999999999': 'wait=30',
   }
   for (const [prefer, applied] of Object.entries(waiting)) {
-    const answer = await house.trigger({}, 'LEAD_CREATED', { prefer })
+    const answer = await workspace.trigger({}, 'LEAD_CREATED', { prefer })
     t.equal(answer.status, 200, prefer)
     t.equal(answer.headers['preference-applied'], applied)
   }
@@ -491,27 +495,27 @@ t.test('Prefer decides how long a caller waits; what is not understood is ignore
     ',,;',
     'x'.repeat(5_000),
   ]) {
-    const answer = await house.execute(rule.id, { data: {} }, { prefer })
+    const answer = await workspace.execute(rule.id, { data: {} }, { prefer })
     t.equal(answer.status, 200, prefer.slice(0, 20))
     t.equal(answer.headers['preference-applied'], undefined)
   }
 })
 
 t.test('when the time runs out the answer is 202, and the work goes on', async (t) => {
-  const house = await openHouse()
-  const rule = await house.create()
+  const workspace = await makeOwnWorkspace()
+  const rule = await workspace.create()
   const wait = { prefer: 'wait=1' }
   const [trigger, execute] = await whilePaused(async () => {
     const answers = await Promise.all([
-      house.trigger({ name: 'A' }, 'LEAD_CREATED', wait),
-      house.execute(rule.id, { data: { name: 'B' } }, wait),
+      workspace.trigger({ name: 'A' }, 'LEAD_CREATED', wait),
+      workspace.execute(rule.id, { data: { name: 'B' } }, wait),
     ])
     for (const answer of answers) {
       t.equal(answer.status, 202)
       t.equal(answer.headers['preference-applied'], 'wait=1')
     }
     const [event, execution] = await Promise.all(
-      answers.map(({ headers }) => house.call<Record<string, unknown>>('GET', String(headers.location))),
+      answers.map(({ headers }) => workspace.call<Record<string, unknown>>('GET', String(headers.location))),
     )
     matchLists(t, event?.body, {
       status: 'accepted',
@@ -522,7 +526,7 @@ t.test('when the time runs out the answer is 202, and the work goes on', async (
     })
     t.strictSame(execution?.body, {
       id: execution?.body.id,
-      workspaceId: house.id,
+      workspaceId: workspace.id,
       eventId: execution?.body.eventId,
       eventType: 'LEAD_CREATED',
       ruleId: rule.id,
@@ -541,7 +545,7 @@ t.test('when the time runs out the answer is 202, and the work goes on', async (
     return answers
   })
   const event = await untilSettled<TriggerResult & { status: string }>(
-    house.call,
+    workspace.call,
     String(trigger?.headers.location),
   )
   matchLists(t, event.body, {
@@ -549,82 +553,82 @@ t.test('when the time runs out the answer is 202, and the work goes on', async (
     triggered: 1,
     results: [{ ruleId: rule.id, success: true, status: 'succeeded' }],
   })
-  const execution = await untilSettled(house.call, String(execute?.headers.location))
+  const execution = await untilSettled(workspace.call, String(execute?.headers.location))
   t.match(execution.body, { status: 'succeeded', success: true, actionsExecuted: 1, ruleVersion: 1 })
-  t.strictSame((await house.tasks()).tasks.map(({ title }) => title).sort(), ['Call A', 'Call B'])
+  t.strictSame((await workspace.tasks()).tasks.map(({ title }) => title).sort(), ['Call A', 'Call B'])
 })
 
 t.test('an execution can be read in each of its states, and in no other workspace', async (t) => {
-  const house = await openHouse()
-  const stranger = await openHouse()
-  const rule = await house.create({ conditions: hot, actions: [fallible] })
+  const workspace = await makeOwnWorkspace()
+  const stranger = await makeOwnWorkspace()
+  const rule = await workspace.create({ conditions: hot, actions: [fallible] })
   const cases = [
     [{ score: 90, title: 'x' }, 'succeeded', true],
     [{ score: 90 }, 'failed', false],
     [{ score: 1 }, 'not_matched', true],
   ] as const
   for (const [data, status, success] of cases) {
-    const { headers } = await house.execute(rule.id, { data }, later)
+    const { headers } = await workspace.execute(rule.id, { data }, later)
     const path = String(headers.location)
-    const settled = await untilSettled<Record<string, unknown> & { status: string }>(house.call, path)
+    const settled = await untilSettled<Record<string, unknown> & { status: string }>(workspace.call, path)
     t.match(settled.body, { status, success, ruleId: rule.id, eventId: settled.body.id, dryRun: false })
     t.match(settled.body.error, success ? null : String)
     const upper = `/api/executions/${path.slice(-36).toUpperCase()}`
-    t.strictSame((await house.callAs('viewer')('GET', upper)).body, settled.body)
+    t.strictSame((await workspace.callAs('viewer')('GET', upper)).body, settled.body)
     const asked = [path, `/api/executions/${newId()}`].map((url) => stranger.call('GET', url))
     const [foreign, unknown] = await Promise.all(asked)
     t.equal(foreign?.status, 404)
     t.strictSame(foreign?.body, unknown?.body)
   }
-  t.match(await house.read(rule.id), { executionCount: 2, successCount: 1, failureCount: 1 })
+  t.match(await workspace.read(rule.id), { executionCount: 2, successCount: 1, failureCount: 1 })
 })
 
 t.test(
   'a run that is asked about while it is being recorded is pending or done, and nothing in between',
   async (t) => {
-    const house = await openHouse()
-    const rule = await house.create()
-    const told = new Set<string>()
+    const workspace = await makeOwnWorkspace()
+    const rule = await workspace.create()
+    const statuses = new Set<string>()
     const follow = async () => {
-      const { headers } = await house.execute(rule.id, { data: {} }, later)
-      for (let status = 'pending'; status === 'pending'; told.add(status)) {
-        const { body } = await house.call<{ status?: string }>('GET', String(headers.location))
+      const { headers } = await workspace.execute(rule.id, { data: {} }, later)
+      for (let status = 'pending'; status === 'pending'; statuses.add(status)) {
+        const { body } = await workspace.call<{ status?: string }>('GET', String(headers.location))
         status = body.status ?? JSON.stringify(body)
       }
     }
     for (let round = 0; round < 15; round++) await Promise.all(Array.from({ length: 8 }, follow))
-    told.delete('pending')
-    t.strictSame([...told], ['succeeded'])
+    statuses.delete('pending')
+    t.strictSame([...statuses], ['succeeded'])
   },
 )
 
 t.test('a rule that is deleted first is run no more, and what it did before stays', async (t) => {
-  const house = await openHouse()
-  const rule = await house.create()
-  const past = await house.trigger({ name: 'Ada' })
+  const workspace = await makeOwnWorkspace()
+  const rule = await workspace.create()
+  const past = await workspace.trigger({ name: 'Ada' })
   const path = await whilePaused(async () => {
-    const { headers } = await house.execute(rule.id, { data: {} }, later)
-    const waiting = house.execute(rule.id, { data: {} })
+    const { headers } = await workspace.execute(rule.id, { data: {} }, later)
+    const waiting = workspace.execute(rule.id, { data: {} })
     await delay(50)
-    t.equal((await house.call('DELETE', `${rules}/${rule.id}`)).status, 204)
+    t.equal((await workspace.call('DELETE', `${rules}/${rule.id}`)).status, 204)
     return { location: String(headers.location), waiting }
   })
   const late = await path.waiting
   t.strictSame([late.status, late.body], [404, { error: 'Automation rule not found' }])
-  t.match((await untilSettled(house.call, path.location)).body, { status: 'cancelled', success: false })
-  t.strictSame((await house.trigger({})).body, { triggered: 0, results: [] })
-  t.equal((await house.tasks()).tasks.length, 1)
-  t.match((await house.call('GET', `/api/executions/${past.body.results[0]?.executionId}`)).body, {
+  t.match((await untilSettled(workspace.call, path.location)).body, { status: 'cancelled', success: false })
+  t.strictSame((await workspace.trigger({})).body, { triggered: 0, results: [] })
+  t.equal((await workspace.tasks()).tasks.length, 1)
+  t.match((await workspace.call('GET', `/api/executions/${past.body.results[0]?.executionId}`)).body, {
     status: 'succeeded',
   })
-  t.match((await house.call('GET', `${rules}/health`)).body, { totalRules: 0, totalExecutions: 0 })
+  t.match((await workspace.call('GET', `${rules}/health`)).body, { totalRules: 0, totalExecutions: 0 })
 })
 
 t.test('a change is seen by the next event, whichever process made it and whichever runs it', async (t) => {
-  const house = await openHouse()
+  const workspace = await makeOwnWorkspace()
   const second = await startApi(t, { DATABASE_URL, QUEUE_PREFIX })
-  const { id } = await house.create({ trigger: 'DEAL_WON' })
-  const asked = { token: house.tokens.admin, workspace: house.id }
+  const { id } = await workspace.create({ trigger: 'DEAL_WON' })
+  const asked = { token: workspace.tokens.admin, workspace: workspace.id }
   const stale: number[] = []
   for (let index = 0; index < 50; index++) {
     const [writer, reader] = index % 2 === 0 ? [api, second] : [second, api]
@@ -637,22 +641,22 @@ t.test('a change is seen by the next event, whichever process made it and whiche
     if (put.status !== 200 || event.body.results[0]?.conditionsPassed !== true) stale.push(index)
   }
   t.strictSame(stale, [])
-  t.match(await house.read(id), { version: 51, successCount: 50 })
+  t.match(await workspace.read(id), { version: 51, successCount: 50 })
 
   for (let index = 0; index < 10; index++) {
     await second.call('PATCH', `${rules}/${id}/toggle`, asked)
-    const { body } = await house.trigger({}, 'DEAL_WON')
+    const { body } = await workspace.trigger({}, 'DEAL_WON')
     if (body.triggered !== index % 2) t.fail(`toggle ${index} was not seen`)
     const clone = await second.call<Rule>('POST', `${rules}/${id}/clone`, asked)
     await second.call('PATCH', `${rules}/${clone.body.id}/toggle`, asked)
-    t.equal((await house.trigger({}, 'DEAL_WON')).body.results.at(-1)?.ruleId, clone.body.id)
+    t.equal((await workspace.trigger({}, 'DEAL_WON')).body.results.at(-1)?.ruleId, clone.body.id)
     await second.call('DELETE', `${rules}/${clone.body.id}`, asked)
   }
 })
 
 t.test('counters count each execution once, however many come at once', async (t) => {
-  const house = await openHouse()
-  const rule = await house.create({
+  const workspace = await makeOwnWorkspace()
+  const rule = await workspace.create({
     conditions: [{ field: 'run', operator: 'is_true' }],
     actions: [fallible],
   })
@@ -660,12 +664,12 @@ t.test('counters count each execution once, however many come at once', async (t
     run: index % 4 !== 3,
     ...(index % 4 === 0 ? {} : { title: `Task ${index}` }),
   })
-  const answers = await Promise.all(Array.from({ length: 80 }, (_, index) => house.trigger(data(index))))
+  const answers = await Promise.all(Array.from({ length: 80 }, (_, index) => workspace.trigger(data(index))))
   t.ok(answers.every(({ status, body }) => status === 200 && body.triggered === 1))
-  const after = await house.read(rule.id)
+  const after = await workspace.read(rule.id)
   t.match(after, { executionCount: 60, successCount: 40, failureCount: 20, version: 1 })
   t.match(after, { lastSuccessAt: timestamp, lastFailureAt: timestamp, lastError: /./ })
-  t.strictSame((await house.call('GET', `${rules}/health`)).body, {
+  t.strictSame((await workspace.call('GET', `${rules}/health`)).body, {
     totalRules: 1,
     activeRules: 1,
     inactiveRules: 0,
@@ -673,15 +677,15 @@ t.test('counters count each execution once, however many come at once', async (t
     successfulExecutions: 40,
     failedExecutions: 20,
     averageSuccessRate: 66.67,
-    rulesNeedingAttention: (await house.call<{ rules: unknown[] }>('GET', `${rules}/attention`)).body.rules
-      .length,
+    rulesNeedingAttention: (await workspace.call<{ rules: unknown[] }>('GET', `${rules}/attention`)).body
+      .rules.length,
   })
-  t.equal((await house.tasks('?limit=250')).tasks.length, 40)
+  t.equal((await workspace.tasks('?limit=250')).tasks.length, 40)
 })
 
 t.test('health sums up all rules of the workspace, its rate with two decimals', async (t) => {
-  const house = await openHouse()
-  const health = async () => (await house.callAs('viewer')('GET', `${rules}/health`)).body
+  const workspace = await makeOwnWorkspace()
+  const health = async () => (await workspace.callAs('viewer')('GET', `${rules}/health`)).body
   const nothing = {
     totalExecutions: 0,
     successfulExecutions: 0,
@@ -690,7 +694,7 @@ t.test('health sums up all rules of the workspace, its rate with two decimals', 
     rulesNeedingAttention: 0,
   }
   t.strictSame(await health(), { totalRules: 0, activeRules: 0, inactiveRules: 0, ...nothing })
-  const [first, second] = [await house.create(), await house.create({ isActive: false })]
+  const [first, second] = [await workspace.create(), await workspace.create({ isActive: false })]
   t.strictSame(await health(), { totalRules: 2, activeRules: 1, inactiveRules: 1, ...nothing })
   const rates: [success: number, failure: number, rate: number][] = [
     [1, 2, 33.33],
@@ -705,8 +709,8 @@ t.test('health sums up all rules of the workspace, its rate with two decimals', 
     [2_000_000_000, 1_000_000_000, 66.67],
   ]
   for (const [successCount, failureCount, averageSuccessRate] of rates) {
-    await house.database.ruleCounters.update({ where: { ruleId: first.id }, data: { successCount } })
-    await house.database.ruleCounters.update({ where: { ruleId: second.id }, data: { failureCount } })
+    await workspace.database.ruleCounters.update({ where: { ruleId: first.id }, data: { successCount } })
+    await workspace.database.ruleCounters.update({ where: { ruleId: second.id }, data: { failureCount } })
     t.match(await health(), {
       totalExecutions: successCount + failureCount,
       successfulExecutions: successCount,
@@ -719,15 +723,15 @@ t.test('health sums up all rules of the workspace, its rate with two decimals', 
 t.test(
   'attention lists what fails in a row or half of the time, if it was active in the last 7 days',
   async (t) => {
-    const house = await openHouse()
-    const { id } = await house.create({ name: 'Weak', actions: [fallible] })
+    const workspace = await makeOwnWorkspace()
+    const { id } = await workspace.create({ name: 'Weak', actions: [fallible] })
     const attention = async () =>
-      (await house.callAs('viewer')<{ rules: object[] }>('GET', `${rules}/attention`)).body
+      (await workspace.callAs('viewer')<{ rules: object[] }>('GET', `${rules}/attention`)).body
     for (let failures = 1; failures <= 3; failures++) {
       t.strictSame(await attention(), { rules: [] }, `${failures - 1} failures in a row are few`)
-      await house.trigger({})
+      await workspace.trigger({})
     }
-    const { lastError, lastFailureAt } = await house.read(id)
+    const { lastError, lastFailureAt } = await workspace.read(id)
     const item = {
       id,
       name: 'Weak',
@@ -738,17 +742,17 @@ t.test(
       since: lastFailureAt,
     }
     t.strictSame(await attention(), { rules: [item] })
-    t.match((await house.call('GET', `${rules}/health`)).body, {
+    t.match((await workspace.call('GET', `${rules}/health`)).body, {
       rulesNeedingAttention: 1,
       averageSuccessRate: 0,
     })
-    await house.trigger({ title: 'x' })
+    await workspace.trigger({ title: 'x' })
     t.strictSame(await attention(), { rules: [] }, 'one success ends the row')
-    await house.trigger({ title: 'x' })
+    await workspace.trigger({ title: 'x' })
     t.strictSame(await attention(), { rules: [item] }, '3 of 5 failed')
-    await house.trigger({ title: 'x' })
+    await workspace.trigger({ title: 'x' })
     t.strictSame(await attention(), { rules: [item] }, '3 of 6 are half')
-    await house.trigger({ title: 'x' })
+    await workspace.trigger({ title: 'x' })
     t.strictSame(await attention(), { rules: [] }, '3 of 7 are less')
 
     const ago = (days: number) => new Date(Date.now() - days * 86_400_000)
@@ -779,27 +783,29 @@ t.test(
       [{ consecutiveFailures: 2, failureCount: 3, successCount: 2, lastFailureAt: ago(1) }, true],
     ]
     for (const [counters, isListed] of cases) {
-      await house.database.ruleCounters.update({
+      await workspace.database.ruleCounters.update({
         where: { ruleId: id },
         data: { lastSuccessAt: null, ...counters },
       })
       t.equal((await attention()).rules.length, isListed ? 1 : 0, JSON.stringify(counters))
-      t.match((await house.call('GET', `${rules}/health`)).body, { rulesNeedingAttention: isListed ? 1 : 0 })
+      t.match((await workspace.call('GET', `${rules}/health`)).body, {
+        rulesNeedingAttention: isListed ? 1 : 0,
+      })
     }
   },
 )
 
 t.test('tasks are listed newest first, page by page, of one rule or one execution', async (t) => {
-  const house = await openHouse()
+  const workspace = await makeOwnWorkspace()
   const [first, second] = [
-    await house.create({ actions: [task, task] }),
-    await house.create({ trigger: 'TAG_ADDED' }),
+    await workspace.create({ actions: [task, task] }),
+    await workspace.create({ trigger: 'TAG_ADDED' }),
   ]
   const executionIds: string[] = []
   for (const name of ['A', 'B', 'C']) {
-    executionIds.push((await house.trigger({ name })).body.results[0]?.executionId ?? '')
+    executionIds.push((await workspace.trigger({ name })).body.results[0]?.executionId ?? '')
     executionIds.push(
-      (await house.trigger({ name: `tag ${name}` }, 'TAG_ADDED')).body.results[0]?.executionId ?? '',
+      (await workspace.trigger({ name: `tag ${name}` }, 'TAG_ADDED')).body.results[0]?.executionId ?? '',
     )
   }
   const titles = (list: TaskList) => list.tasks.map(({ title }) => title)
@@ -814,34 +820,41 @@ t.test('tasks are listed newest first, page by page, of one rule or one executio
     'Call A',
     'Call A',
   ]
-  const whole = await house.tasks()
+  const whole = await workspace.tasks()
   t.strictSame(titles(whole), all)
   t.equal(whole.nextCursor, null)
   for (const limit of [1, 2, 4, 9, 250]) {
     const pages: string[] = []
     let cursor: string | null = ''
     while (cursor !== null) {
-      const page: TaskList = await house.tasks(`?limit=${limit}${cursor && `&cursor=${cursor}`}`)
+      const page: TaskList = await workspace.tasks(`?limit=${limit}${cursor && `&cursor=${cursor}`}`)
       t.ok(page.tasks.length <= limit)
       pages.push(...titles(page))
       cursor = page.nextCursor
     }
     t.strictSame(pages, all, `pages of ${limit}`)
   }
-  t.strictSame(titles(await house.tasks(`?ruleId=${second.id}`)), ['Call tag C', 'Call tag B', 'Call tag A'])
-  t.strictSame(titles(await house.tasks(`?ruleId=${first.id.toUpperCase()}&limit=2`)), ['Call C', 'Call C'])
-  t.strictSame(titles(await house.tasks(`?executionId=${executionIds[0]}`)), ['Call A', 'Call A'])
-  t.strictSame(titles(await house.tasks(`?executionId=${executionIds[0]}&ruleId=${second.id}`)), [])
-  t.strictSame(titles(await house.tasks(`?ruleId=${newId()}`)), [])
-  const ofOne = (await house.tasks(`?executionId=${executionIds[0]}`)).tasks
+  t.strictSame(titles(await workspace.tasks(`?ruleId=${second.id}`)), [
+    'Call tag C',
+    'Call tag B',
+    'Call tag A',
+  ])
+  t.strictSame(titles(await workspace.tasks(`?ruleId=${first.id.toUpperCase()}&limit=2`)), [
+    'Call C',
+    'Call C',
+  ])
+  t.strictSame(titles(await workspace.tasks(`?executionId=${executionIds[0]}`)), ['Call A', 'Call A'])
+  t.strictSame(titles(await workspace.tasks(`?executionId=${executionIds[0]}&ruleId=${second.id}`)), [])
+  t.strictSame(titles(await workspace.tasks(`?ruleId=${newId()}`)), [])
+  const ofOne = (await workspace.tasks(`?executionId=${executionIds[0]}`)).tasks
   t.strictSame(ofOne.map(({ actionIndex }) => actionIndex).sort(), [0, 1])
-  const stranger = await openHouse()
+  const stranger = await makeOwnWorkspace()
   t.strictSame(await stranger.tasks(`?executionId=${executionIds[0]}`), { tasks: [], nextCursor: null })
 })
 
 t.test('the data of an event is kept and used just as it came', async (t) => {
-  const house = await openHouse()
-  await house.create({
+  const workspace = await makeOwnWorkspace()
+  await workspace.create({
     conditions: [{ field: 'constructor', operator: 'not_exists' }],
     actions: [{ type: 'CREATE_TASK', config: { title: '<{{ text }}>' } }],
   })
@@ -856,9 +869,9 @@ t.test('the data of an event is kept and used just as it came', async (t) => {
     valueOf: { prototype: 1 },
     length: -1,
   }
-  const answer = await house.trigger(data)
+  const answer = await workspace.trigger(data)
   matchLists(t, answer.body, { results: [{ conditionsPassed: true, success: true }] })
-  const event = await house.call<{ data: unknown }>('GET', String(answer.headers['content-location']))
+  const event = await workspace.call<{ data: unknown }>('GET', String(answer.headers['content-location']))
   t.strictSame(event.body.data, data)
-  t.strictSame((await house.tasks()).tasks[0]?.title, `<${data.text}>`)
+  t.strictSame((await workspace.tasks()).tasks[0]?.title, `<${data.text}>`)
 })

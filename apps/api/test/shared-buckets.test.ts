@@ -3,7 +3,7 @@ import { Redis } from 'ioredis'
 import t from 'tap'
 import { createSharedBuckets } from '../src/rate-limit/shared-buckets.js'
 
-// One token a minute: no test lasts long enough to get one back, however slow the machine. Time goes by as it is told to.
+// One token a minute: no test lasts long enough to get one back, however slow the machine. The test sets the time.
 const bucket = { perMinute: 1, burst: 5 }
 const minute = 60_000_000
 

@@ -27,7 +27,7 @@ const clause = { field: 'a', operator: 'equals', value: 1 }
 const mail = { to: 'a@b.org', subject: 's', template: 't' }
 const nest = (depth: number, open = '[', close = ']') => open.repeat(depth) + close.repeat(depth)
 
-/** The shape that every 422 has; answers the fields, sorted, so that a fault told twice shows. */
+/** Checks the shape of a 422. @returns the fields, sorted, so that repeated faults show */
 function fieldsOf({ status, body }: Answer): string[] | string {
   const { errors, ...rest } = (body ?? {}) as { errors?: Fault[] }
   if (status !== 422 || !Array.isArray(errors) || Object.keys(rest).length > 0)
@@ -236,7 +236,7 @@ t.test('another content type than JSON is a 415', async (t) => {
     t.equal((await call('POST', rules, { body, headers: { 'content-type': type } })).status, 201, type)
 })
 
-t.test('a missing field says Required, and all faults are told at once', async (t) => {
+t.test('a missing field is Required, and all faults are reported at once', async (t) => {
   const required = (...fields: string[]) => fields.map((field) => ({ field, message: 'Required' }))
   const cases: [body: object, expected: Fault[]][] = [
     [{}, required('name', 'trigger', 'actions')],
@@ -464,7 +464,7 @@ const faultyFields: [fields: Record<string, unknown>, paths: string[]][] = [
   ],
 ]
 
-t.test('each fault of a rule is told once, at its path, by create and update alike', async (t) => {
+t.test('create and update report each fault of a rule once, with its path', async (t) => {
   for (const [fields, paths] of faultyFields) {
     const title = JSON.stringify(fields).slice(0, 120)
     const post = await call('POST', rules, { body: ruleBody(fields) })
@@ -519,7 +519,7 @@ t.test(
   },
 )
 
-t.test('an unknown field is told also beside an unknown operator or action type', async (t) => {
+t.test('an unknown field is reported also beside an unknown operator or action type', async (t) => {
   const answer = await call('POST', rules, {
     body: ruleBody({
       conditions: [{ ...clause, operator: 'roughly', extra: 1 }],
@@ -653,7 +653,7 @@ t.test('NUL and half characters are a 422 at their path, in values and in keys',
   t.equal(whole.status, 200, 'every other character is taken')
 })
 
-t.test('what cannot be stored is told together with the other faults', async (t) => {
+t.test('text that cannot be stored is reported together with the other faults', async (t) => {
   const answer = await call('POST', rules, { body: { name: 'a\0', description: 5, extra: 1 } })
   t.strictSame(fieldsOf(answer), ['actions', 'description', 'extra', 'name', 'trigger'])
 })
@@ -936,7 +936,7 @@ t.test('a URL that cannot be decoded is a 400 with our error body', async (t) =>
   }
 })
 
-t.test('of two faults, the one earlier in the order of checks is told', async (t) => {
+t.test('of two faults, the earlier one in the order of checks is reported', async (t) => {
   const big = `{"name":"${'x'.repeat(1_048_600)}"}`
   const id = newId()
   const { viewer, admin } = workspace.tokens
@@ -1109,7 +1109,7 @@ t.test('Postgres away is a 503 with Retry-After, once there is nothing else to s
   t.match(await away.call('GET', '/healthz'), { status: 200, body: { status: 'ok' } })
 })
 
-t.test('a fault of ours is a 500 that tells the request’s id and nothing else', async (t) => {
+t.test('an internal error is a 500 with only the id of the request', async (t) => {
   const broken = await startApi(t)
   broken.app.database.readsOf = () => {
     throw new Error('the secret is in here')

@@ -158,7 +158,7 @@ t.test('a version is restored as a new one, and the rule stays on or off', async
     const log = (await readLog(workspace, 'rule.restored')).filter(({ subject }) => subject === rule.id)
     matchLists(t, log, [{ actor: `user:${workspace.users.editor}`, details: { from: 1, version: 3 } }])
     t.equal(log.length, 1)
-    t.equal(await rulesVersionOf(workspace), (counted ?? 0) + 1, 'workers are told')
+    t.equal(await rulesVersionOf(workspace), (counted ?? 0) + 1, 'the rules version changes')
   }
 })
 
@@ -245,7 +245,7 @@ t.test('what could be saved once and not any more is not restored', async (t) =>
   t.strictSame((await workspace.call('GET', `${rules}/${rule.id}`)).body, rule)
 })
 
-t.test('an unknown rule is told before an unknown version, and another workspace’s is unknown', async (t) => {
+t.test('an unknown rule is reported before an unknown version, also one of another workspace', async (t) => {
   const [workspace, other] = [await api.makeWorkspace(), await api.makeWorkspace()]
   const [rule, foreign] = [await create(workspace), await create(other)]
   for (const id of [newId(), foreign.id, 'x', '%00'])

@@ -1,8 +1,8 @@
 import { matchLists } from '@automation/assertions'
 import t from 'tap'
 import { rules, startApi } from '../fixtures/api.js'
-import { beforeSql, openUnrecorded } from '../fixtures/doors/sql-recorder.js'
 import { storeRule } from '../fixtures/history.js'
+import { beforeSql, openUnrecorded } from '../fixtures/security/sql-recorder.js'
 
 const api = await startApi(t)
 

@@ -4,8 +4,8 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import t, { type Test } from 'tap'
 import { type Api, mint, rules, startApi } from '../fixtures/api.js'
-import { type Forgery, makeForgeries } from '../fixtures/doors/forgeries.js'
 import { asymmetric, claims } from '../fixtures/forge.js'
+import { type Forgery, makeForgeries } from '../fixtures/security/forgeries.js'
 
 const api = await startApi(t)
 const { id, users } = await api.makeWorkspace()

@@ -5,11 +5,11 @@ import { signWebhook } from '@automation/webhooks'
 import t from 'tap'
 import { permissionsOfScopes, permits } from '../../src/access/permissions.js'
 import { type Answer, mint, type Question, roles, startApi } from '../fixtures/api.js'
-import { createResolver, type Operation, readOperations } from '../fixtures/doors/operations.js'
-import { type Field, type Noun, nounOfWord, plantWorkspace } from '../fixtures/doors/plants.js'
-import { sampleBody } from '../fixtures/doors/sample-body.js'
-import { openUnrecorded, recordSql } from '../fixtures/doors/sql-recorder.js'
-import { type Exception, findUnscoped } from '../fixtures/doors/workspace-scope.js'
+import { createResolver, type Operation, readOperations } from '../fixtures/security/operations.js'
+import { type Field, type Noun, nounOfWord, plantWorkspace } from '../fixtures/security/plants.js'
+import { sampleBody } from '../fixtures/security/sample-body.js'
+import { openUnrecorded, recordSql } from '../fixtures/security/sql-recorder.js'
+import { type Exception, findUnscoped } from '../fixtures/security/workspace-scope.js'
 import { nowText } from '../fixtures/sender.js'
 
 // Ten thousand requests, so many at a time.
@@ -93,10 +93,10 @@ t.test('every operation of the document has declared who may do it', async (t) =
   )
 })
 
-/** Whoever adds one has to say why. */
+/** Each exception needs a reason. */
 const exceptions: Exception[] = [
   {
-    reason: 'A key tells which workspace it is of; it is compared with the one that is named (caller.ts).',
+    reason: 'The key determines the workspace, which is compared with the named one (caller.ts).',
     sql: /^SELECT k\.id, k\.workspace_id AS "workspaceId", .* FROM api_keys k .* WHERE k\.id = ANY/,
   },
   {
@@ -124,7 +124,7 @@ const exceptions: Exception[] = [
 
 const texts = recordSql()
 
-t.test('whoever asks for whatever: as the contract orders, and nothing of others', async (t) => {
+t.test('each role and scope gets exactly its operations, and no tenant sees another', async (t) => {
   const before = await foreign.read()
   const wrong: string[] = []
   let checks = 0
@@ -207,7 +207,7 @@ function expectStatus({ operation, caller, header, place, body }: Check): number
   if (nounOf(operation) === undefined) return found === 'malformed' ? 400 : 'success'
   if (nounOf(operation) === 'member') {
     if (found === 'malformed') return 422
-    // Whoever has tokens may become a member, be it of elsewhere too.
+    // A user with a token may become a member, also if it is a member elsewhere.
     if (operation.method === 'PUT') return 'success'
   }
   return found === 'own' ? 'success' : 404
