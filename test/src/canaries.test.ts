@@ -56,18 +56,18 @@ await database.system.workspace.create({
 })
 await database.close()
 
-/** All that Redis is told: keys, values, jobs and messages, also those that are gone by the end. */
-let toldRedis = ''
+/** All that Redis gets: keys, values, jobs and messages, including those that are removed later. */
+let redisTraffic = ''
 const { hostname, port } = new URL(product.redisUrl)
 // By hand: the monitor of ioredis stumbles over what scripts do.
 const monitor = connect(Number(port), hostname).setEncoding('latin1')
 monitor.on('data', (text: string) => {
-  toldRedis += text
+  redisTraffic += text
 })
 monitor.write('MONITOR\r\n')
 t.teardown(() => monitor.destroy())
 
-/** Answers that are refusals: whoever asked may be told why, and nothing else. */
+/** Refusals, which may contain the reason and nothing else. */
 const refusals: string[] = []
 
 async function call(method: string, path: string, body?: unknown, headers: Record<string, string> = {}) {
@@ -221,7 +221,7 @@ t.test('all goes wrong that can', async (t) => {
   await product.restartPostgres()
 })
 
-t.test('and nothing tells a secret: no answer, no log, no metric, no trace, nothing in Redis', async (t) => {
+t.test('no secret is in a response, a log, a metric, a trace or in Redis', async (t) => {
   const watched = [...product.apis, ...product.workers]
   const scrapes = await Promise.all(
     watched.map(async ({ metricsPort }) => (await fetch(`http://127.0.0.1:${metricsPort}/metrics`)).text()),
@@ -244,36 +244,36 @@ t.test('and nothing tells a secret: no answer, no log, no metric, no trace, noth
     texts.some(([, text]) => text.includes('request failed')),
     'the logs report failures',
   )
-  t.match(toldRedis, /publish/i, 'Redis was listened to')
+  t.match(redisTraffic, /publish/i, 'Redis was listened to')
   for (const [name, text] of texts) findNone(t, name, text)
-  findNone(t, 'Redis', toldRedis)
+  findNone(t, 'Redis', redisTraffic)
   findNone(t, 'refusals', refusals.join('\n'))
 })
 
-t.test('each line of a log is JSON, and tells which request, event and execution it is about', async (t) => {
+t.test('each line of a log is JSON with the ids of its request, event and execution', async (t) => {
   const logs = `${directory.path}/logs`
   const lines = (
     await Promise.all(['api-1', 'worker-1'].map((name) => readFile(`${logs}/${name}.log`, 'utf8')))
   )
     .flatMap((text) => text.trim().split('\n'))
     .map((line) => JSON.parse(line) as Record<string, unknown>)
-  const told = (msg: string) => lines.filter((line) => line.msg === msg)
-  const accepted = told('request finished').filter(
+  const linesWith = (msg: string) => lines.filter((line) => line.msg === msg)
+  const accepted = linesWith('request finished').filter(
     ({ route, statusCode }) => route === `${rules}/trigger/:eventType` && String(statusCode).startsWith('20'),
   )
-  const ids = new Set(told('event done').map(({ eventId }) => eventId))
+  const ids = new Set(linesWith('event done').map(({ eventId }) => eventId))
   t.ok(accepted.length >= 2)
   for (const { name, requestId, eventId } of accepted)
     t.ok(name === 'api' && requestId && ids.has(eventId), 'from the request over its event to the worker')
-  const recorded = told('execution recorded').filter(({ status }) => status === 'failed')
+  const recorded = linesWith('execution recorded').filter(({ status }) => status === 'failed')
   t.ok(recorded.length >= 2)
   for (const { name, eventId, executionId, ruleId } of recorded)
     t.ok(name === 'worker' && ids.has(eventId) && executionId && ruleId)
-  const calls = told('outbound call finished').filter(
+  const calls = linesWith('outbound call finished').filter(
     ({ executionId, action, result }) => executionId && action && result,
   )
   t.ok(calls.length >= 4)
-  const failed = told('request failed')
+  const failed = linesWith('request failed')
   t.ok(failed.length >= 4, 'three for a refused event, one for a refused key')
   for (const { requestId } of failed) t.ok(requestId)
 })

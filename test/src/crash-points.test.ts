@@ -8,11 +8,11 @@ import {
   apiPlaces,
   armPoints,
   type Encounter,
+  isolationStatements,
   lookUps,
   type Mode,
   type Point,
   pointsOf,
-  suspectStatements,
   workerPlaces,
 } from './fixtures/crash-points.js'
 import { findCounterFaults, findFaults, findStrayCalls, readEffects } from './fixtures/effects.js'
@@ -23,17 +23,17 @@ import { startProductWithTargets } from './fixtures/product-with-targets.js'
 const patienceMs = 120_000
 const slowMs = 3_000
 
-const house = await startProductWithTargets({
+const running = await startProductWithTargets({
   workers: 2,
   isFine: async ({ name }) => {
     if (name.startsWith('slow')) await delay(slowMs)
     return true
   },
 })
-const { product, targets, call } = house
+const { product, targets, call } = running
 const reports = await makeTemporaryDirectory()
 t.teardown(async () => {
-  await house.stop()
+  await running.stop()
   await reports.remove()
 })
 
@@ -52,7 +52,7 @@ const slowRule = await addRule(slow, [{ field: 'kind', operator: 'equals', value
 
 const [steady] = product.apis
 if (!steady) throw new Error('There is no API')
-const traffic = await startTraffic(house, steady)
+const traffic = await startTraffic(running, steady)
 const met: string[] = []
 const wanted: string[] = []
 const statements = new Set<string>()
@@ -63,7 +63,7 @@ traffic.sendTo(steady)
 await meetAll()
 await traffic.stop()
 const metAllAt = performance.now()
-const effects = await readEffects(house)
+const effects = await readEffects(running)
 const seconds = [metAllAt - startedAt, performance.now() - metAllAt].map((ms) => Math.round(ms / 1_000))
 t.comment(
   `${met.length} points in ${seconds[0]} s, the rest in ${seconds[1]} s, ${traffic.offers.length} events`,
@@ -74,7 +74,7 @@ t.test('every point was met, in every mode', async (t) => {
 })
 
 t.test('there is no statement by a name that has no point', async (t) => {
-  const known = new Set<string>([...apiPlaces, ...workerPlaces, ...suspectStatements, ...lookUps])
+  const known = new Set<string>([...apiPlaces, ...workerPlaces, ...isolationStatements, ...lookUps])
   t.strictSame(
     [...statements].filter((name) => !known.has(name)),
     [],

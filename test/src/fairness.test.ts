@@ -6,16 +6,16 @@ const floodSize = 5_000
 const quietCount = 20
 const path = '/api/automation-rules/trigger/LEAD_CREATED'
 
-const house = await startRunningProduct()
-const { product, database } = house
-t.teardown(() => house.stop())
+const running = await startRunningProduct()
+const { product, database } = running
+t.teardown(() => running.stop())
 const quiet: Tenant[] = []
 while (quiet.length < quietCount) quiet.push(await openTenant())
 
 t.test('while a flood of one workspace waits, what others post is done before half of it', async (t) => {
   const flooding = await flood()
   const answers = postQuiet()
-  // All of it waits, so what comes first is the belt's choice.
+  // All jobs wait, so the queue decides which one is first.
   await until(async () => (await countUndone(quiet)) === quietCount)
   product.workers[0]?.kill('SIGCONT')
   await checkOrder(t, flooding, await Promise.all(answers))
@@ -32,7 +32,7 @@ t.test('so it is when Redis was wiped, and the sweeper puts the flood back', asy
 })
 
 async function openTenant(): Promise<Tenant> {
-  const tenant = await house.addWorkspace()
+  const tenant = await running.addWorkspace()
   await tenant.call('POST', '/api/automation-rules', {
     name: 'Task',
     trigger: 'LEAD_CREATED',

@@ -4,17 +4,17 @@ import type { Moment } from './fixtures/kill-at-query.js'
 import { settle } from './fixtures/outcomes.js'
 import { startRunningProduct, until } from './fixtures/product.js'
 
-const house = await startRunningProduct()
-const { product } = house
-t.teardown(() => house.stop())
-const own = house.database.forWorkspace(house.workspaceId)
-const post = await makeKeyedCaller(house)
+const running = await startRunningProduct()
+const { product } = running
+t.teardown(() => running.stop())
+const own = running.database.forWorkspace(running.workspaceId)
+const post = await makeKeyedCaller(running)
 /** It lives on, and has never heard of what the others were asked. */
 const survivor = product.apis[0]?.baseUrl ?? ''
 
 const rules = '/api/automation-rules'
 const action = { type: 'CREATE_TASK', config: { title: '{{name}}' } }
-const { body: rule } = await house.call('POST', rules, {
+const { body: rule } = await running.call('POST', rules, {
   name: 'Source',
   trigger: 'LEAD_CREATED',
   actions: [action],
@@ -33,8 +33,7 @@ const runs: { moment: Moment; path: string; title: string; stored: number; isAsy
   {
     moment: 'after accept_once',
     path: trigger,
-    title:
-      'killed after the commit, it has accepted: the retry is told to wait for the outcome, and then told it',
+    title: 'killed after the commit, it has accepted: the retry waits for the outcome, and gets it',
     stored: 1,
   },
   {
@@ -46,20 +45,20 @@ const runs: { moment: Moment; path: string; title: string; stored: number; isAsy
   {
     moment: 'after accept_once',
     path: execute,
-    title: 'killed after the commit of what does not wait, the retry is told the same place',
+    title: 'killed after the commit of an asynchronous request, the retry gets the same location',
     stored: 1,
     isAsync: true,
   },
   {
     moment: 'before keep_responses',
     path: execute,
-    title: 'killed when the outcome was there, before it was kept, the retry is told the outcome',
+    title: 'killed between outcome and stored response, the retry gets the outcome',
     stored: 1,
   },
   {
     moment: 'after keep_responses',
     path: trigger,
-    title: 'killed when the answer was kept, before it was sent, the retry is told it',
+    title: 'killed between stored and sent response, the retry gets the response',
     stored: 1,
   },
 ]
@@ -81,7 +80,7 @@ for (const { moment, path, title, stored, isAsync = false } of runs) {
 
     const answer = await askUntilAnswered(ask)
     t.match(answer, { status: isAsync ? 202 : 200, isReplay: stored > 0 })
-    await settle(house)
+    await settle(running)
     const events = await findEvents(title)
     t.strictSame(events, stored > 0 ? left : events.slice(0, 1))
     t.equal(answer.location, `/api/${path === trigger ? 'events' : 'executions'}/${events[0]}`)
@@ -129,7 +128,7 @@ async function dieAnswering(
   moment: Moment,
   ask: (baseUrl: string) => Promise<KeyedAnswer | undefined>,
 ): Promise<void> {
-  const api = await startDoomedApi(house, moment)
+  const api = await startDoomedApi(running, moment)
   t.equal(await ask(api.baseUrl), undefined, 'the caller gets no answer')
   t.match(await api.exited, { signal: 'SIGKILL' })
 }

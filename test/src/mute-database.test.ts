@@ -11,14 +11,14 @@ const latencyMs = 150
 /** Each way: two statements take longer than a request may. */
 const lateMs = 3_500
 
-const house = await startRunningProduct({ apis: 0, workers: 0 })
-const { product } = house
+const running = await startRunningProduct({ apis: 0, workers: 0 })
+const { product } = running
 const line = await openTcpProxy(() => product.postgres?.port ?? 0)
 const url = new URL(product.databaseUrl)
 url.port = String(line.port)
 const api = await product.startApi({ DATABASE_URL: url.href, DATABASE_POOL: '60' })
 t.teardown(async () => {
-  await house.stop()
+  await running.stop()
   await line.close()
 })
 
@@ -77,7 +77,7 @@ async function findLost(samples: Sample[]): Promise<Sample[]> {
 }
 
 async function assertServed(t: Test): Promise<void> {
-  const samples = await Promise.all((await prepareWrites(house)).map(send))
+  const samples = await Promise.all((await prepareWrites(running)).map(send))
   t.strictSame(samples.filter((one) => !isServed(one)).map(describe), [], 'all is served again')
   t.strictSame((await findLost(samples)).map(describe), [], 'and committed')
   t.notOk(api.hasExited(), 'by the same process')
@@ -91,7 +91,7 @@ async function warmUp(requests: WriteRequest[]): Promise<void> {
 
 for (const mutedAfterMs of [0, 1_000, 2_000])
   t.test(`changes over a line that falls silent ${mutedAfterMs} ms after they were asked for`, async (t) => {
-    const requests = await prepareWrites(house)
+    const requests = await prepareWrites(running)
     await warmUp(requests)
     const muted = delay(mutedAfterMs).then(() => line.setBlackHole(true))
     const samples = await Promise.all(requests.map(send))
@@ -105,7 +105,7 @@ for (const mutedAfterMs of [0, 1_000, 2_000])
   })
 
 t.test('those who come while others wait over a mute line do not wait for them as well', async (t) => {
-  const requests = await prepareWrites(house)
+  const requests = await prepareWrites(running)
   await warmUp(requests)
   line.setBlackHole(true)
   const rounds = await Promise.all(
@@ -121,7 +121,7 @@ t.test('those who come while others wait over a mute line do not wait for them a
 })
 
 t.test('where each statement is answered late, requests are answered in time', async (t) => {
-  const requests = await prepareWrites(house)
+  const requests = await prepareWrites(running)
   await warmUp(requests)
   line.setLatency(lateMs)
   const samples = await Promise.all(requests.map(send))

@@ -3,17 +3,17 @@ import t from 'tap'
 import { type Answer, startRunningProduct, type Tenant, until } from './fixtures/product.js'
 import { openTcpProxy } from './storm/tcp-proxy.js'
 
-const house = await startRunningProduct({ apis: 0, workers: 0 })
-const { product, database } = house
-t.teardown(() => house.stop())
+const running = await startRunningProduct({ apis: 0, workers: 0 })
+const { product, database } = running
+t.teardown(() => running.stop())
 const line = await openTcpProxy(() => product.postgres?.port ?? 0)
 t.teardown(() => line.close())
 const url = new URL(product.databaseUrl)
 url.port = String(line.port)
 const api = await product.startApi({ DATABASE_URL: url.href })
 
-const tenants: Tenant[] = [house]
-while (tenants.length < 20) tenants.push(await house.addWorkspace())
+const tenants: Tenant[] = [running]
+while (tenants.length < 20) tenants.push(await running.addWorkspace())
 const lanes = 24
 const triggerPath = '/api/automation-rules/trigger/LEAD_CREATED'
 

@@ -9,10 +9,10 @@ const innocents = 20
 /** Of steady traffic (ms). */
 const pauseMs = 50
 
-const house = await startRunningProduct({ workers: 0 })
-const { product, client } = house
-const own = house.database.forWorkspace(house.workspaceId)
-t.teardown(() => house.stop())
+const running = await startRunningProduct({ workers: 0 })
+const { product, client } = running
+const own = running.database.forWorkspace(running.workspaceId)
+t.teardown(() => running.stop())
 
 const poisoning = {
   POISON: 'poison',
@@ -24,7 +24,7 @@ await addRule('LEAD_CREATED', [task])
 const slowRule = await addRule('LEAD_UPDATED', [{ type: 'WAIT', config: { duration: '1s' } }, task])
 
 t.test(
-  'two events that kill whoever runs them are quarantined after three crashes each, and no other is',
+  'two events that kill their workers are quarantined after three crashes each, no others',
   async (t) => {
     const names = Array.from({ length: innocents }, (_, index) => `together ${index}`)
     const poisons = ['poison 1', 'poison 2']
@@ -63,7 +63,7 @@ t.test(
   },
 )
 
-t.test('an execution that kills whoever goes on with it has failed after five', async (t) => {
+t.test('an execution that kills its worker fails after five workers', async (t) => {
   const names = ['poison', ...Array.from({ length: innocents }, (_, index) => `patient ${index}`)]
   const ids = new Map<string, string>()
   await inParallel(names.length, 8, async (index) => {

@@ -9,9 +9,9 @@ const events = 200
 const jobsAtATime = 12
 const rounds = process.argv.includes('--long') ? 10 : 1
 
-const house = await startRunningProduct({ workers: 2 })
-const { product, client } = house
-const own = house.database.forWorkspace(house.workspaceId)
+const running = await startRunningProduct({ workers: 2 })
+const { product, client } = running
+const own = running.database.forWorkspace(running.workspaceId)
 const { hostname, port } = new URL(product.redisUrl)
 const queue = new Queue('automation', {
   prefix: '{automation}',
@@ -21,7 +21,7 @@ const holder = new pg.Client(product.databaseUrl)
 t.teardown(async () => {
   await queue.close()
   await holder.end()
-  await house.stop()
+  await running.stop()
 })
 await holder.connect()
 

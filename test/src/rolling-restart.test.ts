@@ -20,17 +20,17 @@ const released = new Promise<boolean>((resolve) => {
   release = () => resolve(true)
 })
 const targets = await openTargets(({ name }) => (name === 'slow' ? released : true))
-const house = await startRunningProduct({
+const running = await startRunningProduct({
   apis: 2,
   workers: 2,
   env: { OUTBOUND_ALLOW: '127.0.0.0/8', OUTBOUND_PORTS: '1-65535' },
 })
-const { product } = house
-const own = house.database.forWorkspace(house.workspaceId)
-const balancer = await openRoundRobin(house)
+const { product } = running
+const own = running.database.forWorkspace(running.workspaceId)
+const balancer = await openRoundRobin(running)
 t.teardown(async () => {
   balancer.close()
-  await house.stop()
+  await running.stop()
   targets.close()
 })
 
@@ -81,7 +81,7 @@ t.test('APIs and workers are restarted one after another, and nobody notices', a
   t.ok(Math.max(...times) < patienceMs, 'none of them waited for a stalled job')
   t.ok(
     events.every(({ crashes }) => crashes === 0),
-    'and none was in the hands of a worker that ended',
+    'and none was running in a worker that ended',
   )
   const keys = targets.calls.map(({ key }) => key)
   t.equal(new Set(keys).size, keys.length, 'no call was made twice')

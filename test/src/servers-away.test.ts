@@ -17,15 +17,15 @@ const awayMs = isLong
   : { postgres: 15_000, redisDead: 5_000, redisPaused: 10_000 }
 const everyMs = 40
 
-const house = await startRunningProduct()
-const { product, call, database, workspaceId } = house
-t.teardown(() => house.stop())
+const running = await startRunningProduct()
+const { product, call, database, workspaceId } = running
+t.teardown(() => running.stop())
 
 const own = database.forWorkspace(workspaceId)
 const baseUrl = product.apis[0]?.baseUrl ?? ''
 const triggerPath = '/api/automation-rules/trigger/LEAD_CREATED'
 const probe = async (path: string) => (await fetch(`${baseUrl}${path}`)).status
-const sender = await makeWebhookSender(house, 'provider')
+const sender = await makeWebhookSender(running, 'provider')
 
 const rule = {
   name: 'Task',
@@ -107,14 +107,14 @@ async function checkPromises(t: Test, { accepted, receipts }: Requests): Promise
     [],
     'and has made its task, once',
   )
-  const told = new Set(
+  const acknowledged = new Set(
     events
       .filter(({ type }) => type === 'WEBHOOK_RECEIVED')
       .map(({ data }) => (data as { receiptId: string }).receiptId),
   )
   const kept = new Set(stored.map(({ id }) => id))
   t.strictSame(
-    receipts.filter((id) => !kept.has(id) || !told.has(id)),
+    receipts.filter((id) => !kept.has(id) || !acknowledged.has(id)),
     [],
     `each of ${receipts.length} webhooks is there, and was run`,
   )

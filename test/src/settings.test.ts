@@ -3,7 +3,7 @@ import { parseEnv } from 'node:util'
 import t from 'tap'
 import { parse } from 'yaml'
 
-// What an app can be told stands in its config.ts; .env.example and docker-compose.yml have to say the same.
+// The settings of an app are in its config.ts. .env.example and docker-compose.yml must contain the same ones.
 const root = new URL('../../../', import.meta.url)
 
 type Settings = Record<string, { default?: unknown; type?: string; description?: string }>

@@ -11,40 +11,37 @@ const timeoutMs = 10_000
 const samples = 120
 const everyMs = 50
 
-const house = await startProductWithTargets()
+const running = await startProductWithTargets()
 const tarpit = await openTarpit()
 t.teardown(async () => {
   tarpit.close()
-  await house.stop()
+  await running.stop()
 })
 
 t.test(
   'a target that never answers holds back nobody but the runs that call it, and loses none',
   async (t) => {
-    const [worker] = house.product.workers
-    const other = await house.addWorkspace()
+    const [worker] = running.product.workers
+    const other = await running.addWorkspace()
     await addRule(other, [
-      { type: 'SEND_WEBHOOK', config: { url: `${house.targets.url}/fast` } },
+      { type: 'SEND_WEBHOOK', config: { url: `${running.targets.url}/fast` } },
       { type: 'CREATE_TASK', config: { title: 'Task' } },
     ])
-    await addRule(house, [{ type: 'SEND_WEBHOOK', config: { url: tarpit.url, timeoutMs } }])
+    await addRule(running, [{ type: 'SEND_WEBHOOK', config: { url: tarpit.url, timeoutMs } }])
 
     await measure(other, 20)
     const alone = await measure(other, samples)
     // So that all of them are there at once.
     worker?.kill('SIGSTOP')
-    await inParallel(stuck, 16, async () => void (await post(house, 'respond-async')))
+    await inParallel(stuck, 16, async () => void (await post(running, 'respond-async')))
     worker?.kill('SIGCONT')
     await until(async () => tarpit.connections() > 0)
     const beside = await measure(other, samples)
     t.ok(tarpit.connections() > 0, 'the calls were still under way')
     t.comment(`p95 ${beside} ms beside the tarpit, ${alone} ms without`)
-    t.ok(
-      beside < timeoutMs / 2,
-      'whoever waited for the tarpit would have waited until its calls are given up',
-    )
+    t.ok(beside < timeoutMs / 2, 'a call behind the tarpit would have waited until the timeout')
 
-    const effects = await readEffects(house)
+    const effects = await readEffects(running)
     t.equal(effects.executions.length, stuck, 'no run was lost')
     const reasons = new Set(effects.executions.map(({ error }) => error))
     t.strictSame(

@@ -126,7 +126,7 @@ t.test('no step is without the one above it', async (t) => {
     t.ok(span.parentSpanId === callersSpan || parentOf(span), `${span.service} ${span.name}`)
 })
 
-t.test('a trace tells nothing of what is in an event or a rule', async (t) => {
+t.test('a trace contains no content of events and rules', async (t) => {
   t.ok(collector.bodies.length > 0)
   t.notMatch(collector.bodies.join('\n'), canary)
 })

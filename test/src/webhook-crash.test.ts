@@ -5,9 +5,9 @@ import { makeTaskRule, readOutcomes, settle } from './fixtures/outcomes.js'
 import { startRunningProduct, until } from './fixtures/product.js'
 import { makeWebhookSender, type WebhookSender } from './fixtures/webhook-sender.js'
 
-const house = await startRunningProduct()
-const { product } = house
-t.teardown(() => house.stop())
+const running = await startRunningProduct()
+const { product } = running
+t.teardown(() => running.stop())
 const redis = new Redis(product.redisUrl)
 t.teardown(() => redis.disconnect())
 
@@ -21,7 +21,7 @@ const crashes: { step: Step; title: string; stored: number; queued: number; retr
   },
   {
     step: 'after-commit',
-    title: 'killed after the commit, it has accepted, though nobody was told: the retry is known',
+    title: 'killed after the commit and before the response, it has accepted: the retry is a duplicate',
     stored: 1,
     queued: 0,
     retry: { status: 200, body: { deduplicated: true } },
@@ -40,7 +40,7 @@ for (const { step, title, stored, queued, retry } of crashes) {
     const sender = await openProvider(step)
     await pauseWorker(async () => {
       await deliverInto(t, step, sender)
-      const { receipts, events } = await readOutcomes(house, step)
+      const { receipts, events } = await readOutcomes(running, step)
       t.equal(receipts.length, stored, 'receipts')
       t.equal(events.length, stored, 'events')
       t.equal(await countJobs(), queued, 'jobs')
@@ -48,8 +48,8 @@ for (const { step, title, stored, queued, retry } of crashes) {
     const api = await product.startApi()
     const answer = await sender.deliver(api.baseUrl, webhookOf(step), 1)
     t.match(answer, retry)
-    await settle(house)
-    const { receipts, events, tasks } = await readOutcomes(house, step)
+    await settle(running)
+    const { receipts, events, tasks } = await readOutcomes(running, step)
     t.strictSame(receipts, [{ key: step, id: answer?.body.id }])
     t.strictSame(events, [answer?.body.id])
     t.strictSame(tasks, [step])
@@ -61,16 +61,16 @@ t.test('killed after the commit, its event runs though nobody tries again', asyn
   const provider = 'nobody-retries'
   const sender = await openProvider(provider)
   await deliverInto(t, 'after-commit', sender, provider)
-  await settle(house)
-  const { receipts, events, tasks } = await readOutcomes(house, provider)
+  await settle(running)
+  const { receipts, events, tasks } = await readOutcomes(running, provider)
   t.strictSame(receipts, [{ key: provider, id: events[0] }])
   t.equal(events.length, 1)
   t.strictSame(tasks, [provider])
 })
 
 async function openProvider(provider: string): Promise<WebhookSender> {
-  await makeTaskRule(house, provider)
-  return makeWebhookSender(house, provider)
+  await makeTaskRule(running, provider)
+  return makeWebhookSender(running, provider)
 }
 
 /** Delivers a webhook to an API that is killed at a step of it. */

@@ -4,15 +4,15 @@ import { makeTaskRule, readOutcomes, settle } from './fixtures/outcomes.js'
 import { inParallel, startRunningProduct } from './fixtures/product.js'
 import { makeWebhookSender, type WebhookAnswer } from './fixtures/webhook-sender.js'
 
-const house = await startRunningProduct({ apis: 2 })
-t.teardown(() => house.stop())
+const running = await startRunningProduct({ apis: 2 })
+t.teardown(() => running.stop())
 
 t.test('1,000 webhooks that come 50 times each, over two APIs at once, are 1,000 events', async (t) => {
   await runStorm(t, { webhooks: 1_000, copies: 50 })
 })
 
 t.test('FLUSHALL in the middle of a storm brings no second event, and loses none', async (t) => {
-  const redis = new Redis(house.product.redisUrl)
+  const redis = new Redis(running.product.redisUrl)
   t.teardown(() => redis.disconnect())
   await runStorm(t, { webhooks: 200, copies: 20, midway: () => redis.flushall() })
 })
@@ -25,11 +25,11 @@ interface Storm {
 
 async function runStorm(t: Test, { webhooks, copies, midway }: Storm) {
   const provider = `storm-of-${webhooks}`
-  const sender = await makeWebhookSender(house, provider)
-  await makeTaskRule(house, provider)
+  const sender = await makeWebhookSender(running, provider)
+  await makeTaskRule(running, provider)
   const keys = Array.from({ length: webhooks }, (_, number) => `${provider}:${number}`)
   const deliveries = interleave(keys, copies)
-  const { apis } = house.product
+  const { apis } = running.product
 
   const answers: { key: string; answer: WebhookAnswer | undefined }[] = []
   let fault: Promise<unknown> | undefined
@@ -47,12 +47,16 @@ async function runStorm(t: Test, { webhooks, copies, midway }: Storm) {
       .length
   t.equal(count(202, false), webhooks, 'as many are accepted as there are webhooks')
   t.equal(count(200, true), webhooks * (copies - 1), 'and every other copy is known')
-  const told = new Set(answers.map(({ key, answer }) => `${key} ${answer?.body.id}`))
-  t.equal(told.size, webhooks, 'all copies of one are told the same receipt')
+  const acknowledged = new Set(answers.map(({ key, answer }) => `${key} ${answer?.body.id}`))
+  t.equal(acknowledged.size, webhooks, 'all copies of one webhook get the same receipt')
 
-  await settle(house)
-  const { receipts, events, tasks } = await readOutcomes(house, provider)
-  t.strictSame(receipts.map(({ key, id }) => `${key} ${id}`).sort(), [...told].sort(), 'each has its receipt')
+  await settle(running)
+  const { receipts, events, tasks } = await readOutcomes(running, provider)
+  t.strictSame(
+    receipts.map(({ key, id }) => `${key} ${id}`).sort(),
+    [...acknowledged].sort(),
+    'each has its receipt',
+  )
   t.strictSame(events.sort(), receipts.map(({ id }) => id).sort(), 'each receipt has its event')
   t.strictSame(tasks.sort(), keys.sort(), 'each event made its task')
 }

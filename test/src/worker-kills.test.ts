@@ -9,9 +9,9 @@ import { startProductWithTargets } from './fixtures/product-with-targets.js'
 const events = 300
 const kills = 10
 
-const house = await startProductWithTargets({ workers: 2 })
-const { product, targets, call } = house
-t.teardown(() => house.stop())
+const running = await startProductWithTargets({ workers: 2 })
+const { product, targets, call } = running
+t.teardown(() => running.stop())
 
 t.test(
   'workers killed ten times, at random moments of 300 events: every run ends as if none was',
@@ -37,7 +37,7 @@ t.test(
       await killed
     }
 
-    const effects = await readEffects(house)
+    const effects = await readEffects(running)
     t.strictSame(
       effects.executions.map(({ id }) => id).sort(),
       accepted.sort(),

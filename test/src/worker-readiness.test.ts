@@ -3,10 +3,10 @@ import { Queue } from 'bullmq'
 import t from 'tap'
 import { startRunningProduct, until } from './fixtures/product.js'
 
-const house = await startRunningProduct()
-const { product, database, workspaceId } = house
+const running = await startRunningProduct()
+const { product, database, workspaceId } = running
 const own = database.forWorkspace(workspaceId)
-t.teardown(() => house.stop())
+t.teardown(() => running.stop())
 
 async function ask(path: string): Promise<{ status: number; body: object }> {
   const response = await fetch(`http://127.0.0.1:${product.workers[0]?.port}${path}`)

@@ -17,13 +17,13 @@ let release = () => {}
 const released = new Promise<void>((resolve) => {
   release = resolve
 })
-const house = await startProductWithTargets({
-  // The repeat of a call is refused, so that it can be told whose result was recorded.
+const running = await startProductWithTargets({
+  // The repeat of a call is refused, which shows whose result was recorded.
   isFine: ({ time }) => (time === 1 ? released.then(() => true) : false),
 })
-const { product, targets, call } = house
-const own = house.database.forWorkspace(house.workspaceId)
-t.teardown(() => house.stop())
+const { product, targets, call } = running
+const own = running.database.forWorkspace(running.workspaceId)
+t.teardown(() => running.stop())
 
 t.test(
   'a worker that sleeps for longer than its lease has lost its run, and records nothing of it',
@@ -39,7 +39,7 @@ t.test(
     release()
     // It finishes what it has in hand.
     await sleeper?.stop()
-    const effects = await readEffects(house)
+    const effects = await readEffects(running)
 
     const { executionId } = overtaken
     t.strictSame(namesOfCalls(effects, { name: 'overtaken' }), ['call', 'call'], 'its call was repeated')

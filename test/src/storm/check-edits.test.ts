@@ -1,10 +1,10 @@
 import t from 'tap'
 import { checkEdits, type EditedTables } from './check-edits.js'
-import type { RoleChange, Told } from './edits.js'
+import type { AcknowledgedEdit, RoleChange } from './edits.js'
 
 /** A rule that was changed once, a key, a replay and a member, all as they should be. */
 function tellStory() {
-  const told: Told[] = [
+  const acknowledged: AcknowledgedEdit[] = [
     { kind: 'rule', id: 'r1', version: 1, description: 'first' },
     { kind: 'rule', id: 'r1', version: 2, description: 'second' },
     { kind: 'key', id: 'k1' },
@@ -27,13 +27,13 @@ function tellStory() {
       { id: 'e2', replayOf: 'e1' },
     ],
   }
-  return { told, changes, tables }
+  return { acknowledged, changes, tables }
 }
 
 type Story = ReturnType<typeof tellStory>
 
-function check({ told, changes, tables }: Story): string[] {
-  return checkEdits({ told, roles: new Map([['w1 u1', changes]]) }, tables)
+function check({ acknowledged, changes, tables }: Story): string[] {
+  return checkEdits({ acknowledged, roles: new Map([['w1 u1', changes]]) }, tables)
 }
 
 t.test('where all is as it should be, the checker finds nothing', async (t) => {
@@ -66,7 +66,7 @@ const faults: Record<string, [(story: Story) => void, RegExp]> = {
 }
 
 for (const [title, [spoil, violation]] of Object.entries(faults)) {
-  t.test(`the checker tells: ${title}`, async (t) => {
+  t.test(`the checker reports: ${title}`, async (t) => {
     const story = tellStory()
     spoil(story)
     const violations = check(story)

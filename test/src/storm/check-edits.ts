@@ -1,8 +1,8 @@
-import type { Edits, RoleChange, Told } from './edits.js'
+import type { AcknowledgedEdit, Edits, RoleChange } from './edits.js'
 import type { Site } from './site.js'
 import type { EventRow } from './tables.js'
 
-/** What is left of the editors' work. */
+/** The rows that the editors' work left. */
 export interface EditedTables {
   versions: { ruleId: string; version: number; description: string }[]
   keys: string[]
@@ -23,8 +23,11 @@ export async function readEditedTables(
   }
 }
 
-/** Holds what editors were told against what is stored: whatever was answered with success is there. One sentence a violation. */
-export function checkEdits({ told, roles }: Pick<Edits, 'told' | 'roles'>, tables: EditedTables): string[] {
+/** Compares acknowledged edits with the tables: every edit with a successful response is stored. One sentence for each violation. */
+export function checkEdits(
+  { acknowledged, roles }: Pick<Edits, 'acknowledged' | 'roles'>,
+  tables: EditedTables,
+): string[] {
   const versions = new Map(
     tables.versions.map(({ ruleId, version, description }) => [`${ruleId} ${version}`, description]),
   )
@@ -34,11 +37,13 @@ export function checkEdits({ told, roles }: Pick<Edits, 'told' | 'roles'>, table
     tables.members.map(({ workspaceId, userId, role }) => [`${workspaceId} ${userId}`, role]),
   )
   return [
-    ...told.flatMap((one) => (isThere(one) ? [] : [`${JSON.stringify(one)} was told, and is not there`])),
+    ...acknowledged.flatMap((one) =>
+      isThere(one) ? [] : [`${JSON.stringify(one)} was acknowledged, and is not there`],
+    ),
     ...[...roles].flatMap(([key, changes]) => checkRole(key, changes, members.get(key))),
   ]
 
-  function isThere(one: Told): boolean {
+  function isThere(one: AcknowledgedEdit): boolean {
     switch (one.kind) {
       case 'rule':
         return versions.get(`${one.id} ${one.version}`) === one.description
@@ -50,7 +55,7 @@ export function checkEdits({ told, roles }: Pick<Edits, 'told' | 'roles'>, table
   }
 }
 
-/** The last change that was accepted stands, or one of those after it of which nobody knows. */
+/** The role is that of the last accepted change, or of a later one with an unknown outcome. */
 function checkRole(key: string, changes: RoleChange[], stored: string | undefined): string[] {
   const last = changes.findLastIndex(({ isAccepted }) => isAccepted)
   if (last < 0) return []

@@ -7,8 +7,8 @@ interface Ledger {
 }
 
 /** Whether the product itself finds its books in balance: the whole of each workspace, piece by piece. */
-export async function checkLedger({ house, workspaces, token }: Site): Promise<string[]> {
-  const api = await house.product.startApi()
+export async function checkLedger({ running, workspaces, token }: Site): Promise<string[]> {
+  const api = await running.product.startApi()
   const violations: string[] = []
   for (const { id } of workspaces) {
     const from = new Date(Date.now() - 86_400_000).toISOString()

@@ -3,8 +3,8 @@ import type { SentEvent } from './load.js'
 import type { EventRow, ReceiptRow, Tables } from './tables.js'
 
 /**
- * Holds what the client was told against what is stored. Acknowledged means there, once, under the id that was told;
- * without an answer means at most once; refused means not at all. One sentence for each violation.
+ * Compares the responses that the client got with the tables. An acknowledged event is stored once, with the id of its
+ * response. Without a response it is stored at most once, and a refused one is not stored. One sentence for each violation.
  */
 export function checkRecord(
   sent: SentEvent[],
@@ -42,12 +42,12 @@ function findFaults(
   })
   if (rows.some(({ type }) => !event.becomes.includes(type))) faults.push('it became what it should not')
   if (rows.length % event.becomes.length !== 0) faults.push('it was accepted by halves')
-  const told = new Set(outcomes.flatMap(({ id }) => (id === undefined ? [] : [id])))
-  if (told.size > 1) faults.push(`its caller was told the ids ${[...told].join(' and ')}`)
-  const stored = event.door === 'webhook' ? receipts : rows
-  for (const id of told)
-    if (!stored.some((row) => row.id === id)) faults.push(`${id} was told, and is not there`)
-  if (event.door === 'webhook') {
+  const acknowledged = new Set(outcomes.flatMap(({ id }) => (id === undefined ? [] : [id])))
+  if (acknowledged.size > 1) faults.push(`its caller got the ids ${[...acknowledged].join(' and ')}`)
+  const stored = event.route === 'webhook' ? receipts : rows
+  for (const id of acknowledged)
+    if (!stored.some((row) => row.id === id)) faults.push(`${id} was acknowledged, and is not there`)
+  if (event.route === 'webhook') {
     const [receipt, ...others] = receipts
     if (others.length > 0) faults.push(`there are ${receipts.length} receipts`)
     const named = rows.filter(({ id }) => receipt?.eventIds.includes(id))

@@ -12,7 +12,7 @@ function tellStory() {
     event: {
       name: 'event-1',
       workspace: 0,
-      door: 'trigger',
+      route: 'trigger',
       type: 'DEAL_WON',
       becomes: ['DEAL_WON'],
       isKeyed: true,
@@ -61,7 +61,7 @@ t.test('where all is as it should be, the checker finds nothing', async (t) => {
   t.strictSame(check(tellStory()), [])
 })
 
-/** What may go wrong, and what is then told. */
+/** Faults, and the violations that the checker reports. */
 const faults: Record<string, [(story: Story) => void, RegExp]> = {
   'an acknowledged event is gone': [
     ({ tables }) => tables.events.splice(0, 1),
@@ -75,9 +75,9 @@ const faults: Record<string, [(story: Story) => void, RegExp]> = {
     ({ sent }) => sent.outcomes.splice(0, 1, { kind: 'failed', status: undefined, id: undefined }),
     /there are 1 events DEAL_WON/,
   ],
-  'two callers were told two ids': [
+  'two callers got two ids': [
     ({ sent }) => sent.outcomes.push({ kind: 'ok', status: 202, id: 'e9' }),
-    /told the ids e1 and e9/,
+    /got the ids e1 and e9/,
   ],
   'it was refused for no reason': [
     ({ sent }) => sent.outcomes.push({ kind: 'failed', status: 422, id: undefined }),
@@ -142,13 +142,13 @@ const faults: Record<string, [(story: Story) => void, RegExp]> = {
   ],
 }
 
-for (const [title, [spoil, told]] of Object.entries(faults)) {
-  t.test(`the checker tells: ${title}`, async (t) => {
+for (const [title, [spoil, violation]] of Object.entries(faults)) {
+  t.test(`the checker reports: ${title}`, async (t) => {
     const story = tellStory()
     spoil(story)
     t.ok(
-      check(story).some((violation) => told.test(violation)),
-      check(story).join('\n') || 'nothing was told',
+      check(story).some((text) => violation.test(text)),
+      check(story).join('\n') || 'no violation',
     )
   })
 }

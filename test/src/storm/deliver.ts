@@ -11,7 +11,7 @@ import { provider, type Site } from './site.js'
 export interface Outcome {
   kind: 'ok' | 'failed' | 'unknown'
   status: number | undefined
-  /** Of the event, or of the webhook's receipt, as it was told. */
+  /** The id of the event or receipt, from the response. */
   id: string | undefined
 }
 
@@ -33,8 +33,8 @@ export function deliver(site: Site, baseUrl: string, event: PlannedEvent): Promi
 }
 
 function callOf(site: Site, event: PlannedEvent): Call {
-  if (event.door === 'webhook') return signedCall(site, event)
-  return event.door === 'batch' ? batchCall(site, event) : triggerCall(site, event)
+  if (event.route === 'webhook') return signedCall(site, event)
+  return event.route === 'batch' ? batchCall(site, event) : triggerCall(site, event)
 }
 
 function triggerCall({ token, workspaces }: Site, event: PlannedEvent): Call {

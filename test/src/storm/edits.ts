@@ -3,8 +3,8 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { createRandom, type Random } from './random.js'
 import { editorCount, type Site } from './site.js'
 
-/** What an editor was told of one of its changes. */
-export type Told =
+/** An edit with a successful response. */
+export type AcknowledgedEdit =
   | { kind: 'rule'; id: string; version: number; description: string }
   | { kind: 'key'; id: string }
   | { kind: 'replay'; id: string; replayOf: string }
@@ -16,7 +16,7 @@ export interface RoleChange {
 }
 
 export interface Edits {
-  told: Told[]
+  acknowledged: AcknowledgedEdit[]
   /** By workspace and user. */
   roles: Map<string, RoleChange[]>
   /** Waits for the calls under way. */
@@ -45,7 +45,7 @@ export function startEdits(
   seed: number,
   findReplayable: (random: Random) => { id: string; workspaceId: string } | undefined,
 ): Edits {
-  const told: Told[] = []
+  const acknowledged: AcknowledgedEdit[] = []
   const roles = new Map<string, RoleChange[]>()
   const stopping = new AbortController()
   setMaxListeners(0, stopping.signal)
@@ -53,7 +53,7 @@ export function startEdits(
     Array.from({ length: editors }, (_, editor) => edit(api, api * editors + editor)),
   )
   return {
-    told,
+    acknowledged,
     roles,
     async stop() {
       stopping.abort()
@@ -87,7 +87,7 @@ export function startEdits(
       const answer = await call('POST', path, rule)
       if (answer?.status !== 201) return answer !== undefined
       rules.push(answer.body.id)
-      told.push({ kind: 'rule', id: answer.body.id, version: answer.body.version, description })
+      acknowledged.push({ kind: 'rule', id: answer.body.id, version: answer.body.version, description })
       return true
     }
 
@@ -95,7 +95,8 @@ export function startEdits(
       const id = rules.length === 0 ? undefined : random.pick(rules)
       if (id === undefined) return true
       const answer = await call('PUT', `${path}/${id}`, { description })
-      if (answer?.status === 200) told.push({ kind: 'rule', id, version: answer.body.version, description })
+      if (answer?.status === 200)
+        acknowledged.push({ kind: 'rule', id, version: answer.body.version, description })
       return answer !== undefined
     }
 
@@ -103,7 +104,7 @@ export function startEdits(
       keys += 1
       const key = { name: `Editor ${editor}`, scopes: ['rules:read'] }
       const answer = await call('POST', '/api/developer/v1/api-keys', key)
-      if (answer?.status === 201) told.push({ kind: 'key', id: answer.body.id })
+      if (answer?.status === 201) acknowledged.push({ kind: 'key', id: answer.body.id })
       return answer !== undefined
     }
 
@@ -124,7 +125,8 @@ export function startEdits(
       if (event === undefined) return true
       const headers = { prefer: 'respond-async', 'x-workspace-id': event.workspaceId }
       const answer = await call('POST', `/api/events/${event.id}/replay`, undefined, headers)
-      if (answer?.status === 202) told.push({ kind: 'replay', id: answer.body.id, replayOf: event.id })
+      if (answer?.status === 202)
+        acknowledged.push({ kind: 'replay', id: answer.body.id, replayOf: event.id })
       return answer !== undefined
     }
 

@@ -56,14 +56,14 @@ async function putToSleep(site: Site, name: string, random: Random): Promise<voi
   process.kill('SIGCONT')
 }
 
-async function flushRedis({ house }: Site): Promise<void> {
-  const redis = new Redis(house.product.redisUrl)
+async function flushRedis({ running }: Site): Promise<void> {
+  const redis = new Redis(running.product.redisUrl)
   redis.on('error', () => {})
   await redis.flushall()
   redis.disconnect()
 }
 
-async function killRedis({ house: { product } }: Site, _target: string, random: Random): Promise<void> {
+async function killRedis({ running: { product } }: Site, _target: string, random: Random): Promise<void> {
   product.redis?.kill('SIGKILL')
   await product.redis?.exited
   await delay(random.between(0, 1_000))
@@ -71,7 +71,7 @@ async function killRedis({ house: { product } }: Site, _target: string, random: 
 }
 
 /** At once, without its last words (SIGKILL), or after telling its sessions (SIGQUIT). */
-async function killPostgres({ house: { product } }: Site, _target: string, random: Random): Promise<void> {
+async function killPostgres({ running: { product } }: Site, _target: string, random: Random): Promise<void> {
   product.postgres?.kill(random.pick(['SIGKILL', 'SIGQUIT']))
   await product.postgres?.exited
   await delay(random.between(0, 1_000))

@@ -9,7 +9,7 @@ export interface Options {
   faults: number
   /** The kinds of faults, by their names; all where it is empty. */
   only: string[]
-  /** Tells each fault when it comes. */
+  /** Prints each fault when it occurs. */
   verbose: boolean
   /** Directory that takes the logs of all processes. */
   logs: string | undefined
@@ -24,7 +24,7 @@ export const usage = `npm run storm -- [--seed N] [--long] [--events N] [--fault
   --seed     the same faults in the same order, and the same events; any other one where it is not named
   --long     ${long.events} events and ${long.faults} faults instead of ${short.events} and ${short.faults}
   --only     faults of this kind alone, such as "mute line"; may come more than once
-  --verbose  tells each fault when it comes
+  --verbose  prints each fault when it occurs
   --logs     keeps there what all the processes have said`
 
 /** @throws Error that says which argument does not fit */

@@ -5,8 +5,8 @@ export interface PlannedEvent {
   /** Its own among all of the storm; in the data of the event, and of all that comes of it. */
   name: string
   workspace: number
-  /** How it comes in: posted to the trigger of its type, alone or as a batch of one, or as a signed webhook. */
-  door: 'trigger' | 'batch' | 'webhook'
+  /** The route that accepts it: the trigger of its type, the batch route with one event, or the route of signed webhooks. */
+  route: 'trigger' | 'batch' | 'webhook'
   type: string
   /** The types of the events that it becomes. */
   becomes: string[]
@@ -44,7 +44,7 @@ export function planEvent(seed: number, index: number): PlannedEvent {
   return {
     name: `event-${index}`,
     workspace: random.between(0, workspaceCount - 1),
-    door: isWebhook ? 'webhook' : isBatch ? 'batch' : 'trigger',
+    route: isWebhook ? 'webhook' : isBatch ? 'batch' : 'trigger',
     type,
     becomes: isWebhook ? ['WEBHOOK_RECEIVED', type] : [type],
     isKeyed,

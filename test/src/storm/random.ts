@@ -9,7 +9,7 @@ export interface Random {
   pick<Item>(items: readonly Item[]): Item
 }
 
-/** @param stream tells apart what must not depend on one another's order, such as each event of a load */
+/** @param stream separates values that must not depend on each other's order, such as the events of a load */
 export function createRandom(seed: number, stream = 0): Random {
   let state = mix(Math.imul(seed, 0x9e3779b1) ^ mix(stream + 1))
 

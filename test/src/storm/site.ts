@@ -17,7 +17,7 @@ export interface Slot {
   process: NodeProcess
   /** Of an API: changes with each start. */
   baseUrl: string
-  /** Kills it with -9 and starts the next one; whoever asks meanwhile waits for the same. */
+  /** Kills it with -9 and starts the next one. Concurrent calls wait for the same restart. */
   replace(): Promise<void>
 }
 
@@ -30,7 +30,7 @@ export interface StormWorkspace {
 
 /** Two APIs and two workers, each of which reaches Postgres and Redis over lines of its own that can be made bad. */
 export interface Site {
-  house: RunningProduct
+  running: RunningProduct
   apis: Slot[]
   workers: Slot[]
   workspaces: StormWorkspace[]
@@ -52,12 +52,12 @@ export const provider = 'storm'
 export const editorCount = 24
 
 export async function openSite(target: Target): Promise<Site> {
-  const house = await startRunningProduct({
+  const running = await startRunningProduct({
     apis: 0,
     workers: 0,
     env: { OUTBOUND_ALLOW: '127.0.0.0/8', OUTBOUND_PORTS: '1-65535' },
   })
-  const { product } = house
+  const { product } = running
   const failedStarts: string[] = []
   const [api0, api1, worker0, worker1] = await Promise.all([
     openSlot('API 1', product, (env) => product.startApi(env), failedStarts),
@@ -66,19 +66,19 @@ export async function openSite(target: Target): Promise<Site> {
     openSlot('worker 2', product, (env) => product.startWorker(env), failedStarts),
   ])
   const slots = [api0, api1, worker0, worker1]
-  const tenants = [house as Tenant]
-  while (tenants.length < workspaceCount) tenants.push(await house.addWorkspace())
+  const tenants = [running as Tenant]
+  while (tenants.length < workspaceCount) tenants.push(await running.addWorkspace())
   const rules = []
   const workspaces = []
   for (const tenant of tenants) {
     rules.push(...(await makeRules(tenant, target.url)))
-    workspaces.push(await openDoor(house, tenant))
+    workspaces.push(await prepareWorkspace(running, tenant))
   }
   const desks = []
-  while (desks.length < editorCount) desks.push((await house.addWorkspace()).workspaceId)
+  while (desks.length < editorCount) desks.push((await running.addWorkspace()).workspaceId)
 
   return {
-    house,
+    running,
     apis: [api0, api1],
     workers: [worker0, worker1],
     workspaces,
@@ -98,7 +98,7 @@ export async function openSite(target: Target): Promise<Site> {
       }
     },
     async stop() {
-      await house.stop()
+      await running.stop()
       for (const { lines } of slots) await Promise.all([lines.Postgres.close(), lines.Redis.close()])
     },
   }
@@ -149,7 +149,7 @@ async function openSlot(
     slot.baseUrl = next.baseUrl ?? ''
   }
 
-  /** As whoever looks after processes does: one that does not come up, since a server is away just then, is tried again. */
+  /** Like a process manager: starts a process again if it cannot start because a server is away. */
   async function startAgain(): Promise<NodeProcess & { baseUrl?: string }> {
     for (;;) {
       try {
@@ -162,7 +162,10 @@ async function openSlot(
   }
 }
 
-async function openDoor({ product, database }: RunningProduct, tenant: Tenant): Promise<StormWorkspace> {
+async function prepareWorkspace(
+  { product, database }: RunningProduct,
+  tenant: Tenant,
+): Promise<StormWorkspace> {
   const administrator = { database, workspaceId: tenant.workspaceId, actor: 'cli:tests' }
   const sealer = createSealer(product.encryptionKey)
   const { id, secret } = await createSigningSecret(administrator, sealer, { provider })

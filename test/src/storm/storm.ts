@@ -25,7 +25,7 @@ export interface StormReport {
   /** How many of the calls were repeats. */
   repeats: number
   acknowledged: number
-  /** Changes that editors were told to be done: rules, keys, members and replays. */
+  /** The number of acknowledged edits: rules, keys and replays. */
   edits: number
   /** Calls that the rules have made, and how many of them were not the first under their key. */
   target: { calls: number; repeats: number }
@@ -42,8 +42,8 @@ export interface StormReport {
 const drainLimitMs = 120_000
 
 /**
- * A product in a storm: a client posts events and webhooks and notes what it is told, while processes are killed and put to
- * sleep, servers die and lines break. When all is well again, and nothing is left to do, what the client was told is held
+ * A product in a storm: a client posts events and webhooks and records the responses, while processes are killed and put to
+ * sleep, servers die and lines break. When all is well again, and nothing is left to do, what the client got is held
  * against what is there.
  */
 export async function runStorm(options: StormOptions): Promise<StormReport> {
@@ -71,7 +71,7 @@ export async function runStorm(options: StormOptions): Promise<StormReport> {
       faults,
       ...countCalls(load.sent),
       acknowledged: load.acknowledged(),
-      edits: edits.told.length,
+      edits: edits.acknowledged.length,
       target: countTargetCalls(target),
       events: tables.events.length,
       drainMs,

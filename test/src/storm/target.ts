@@ -15,7 +15,7 @@ export interface KeyedCalls {
 
 /**
  * Whom the rules call. It notes every call, refuses the first one under some of the keys, and takes its time with some: so that
- * whoever is killed or put to sleep has calls on its hands.
+ * a worker that is killed or put to sleep has calls under way.
  */
 export interface Target {
   url: string
