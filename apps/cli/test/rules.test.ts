@@ -188,8 +188,8 @@ Not in the file, and kept (--prune deletes them): "Goodbye".
 t.test('an export uses the format of its file name, and can be imported', async (t) => {
   const [id, other] = [await makeWorkspace(), await makeWorkspace()]
   await admin('import rules.yaml --yes', id)
-  const told = await admin('export --output out.json', id)
-  t.same(told, { code: 0, errors: '', output: 'Wrote 2 rules and 1 email templates to out.json.\n' })
+  const result = await admin('export --output out.json', id)
+  t.same(result, { code: 0, errors: '', output: 'Wrote 2 rules and 1 email templates to out.json.\n' })
   const written = await readFile(`${directory}/out.json`, 'utf8')
   t.equal((await admin('export --json', id)).output, written)
   t.equal((await admin('import out.json --yes', other)).code, 0)

@@ -36,8 +36,8 @@ t.test('an invalid value is reported with the valid ones, and nothing is done', 
     [`keys list ${workspace} --verbose`, /^Unknown option '--verbose'$/],
   ]
   for (const [line, errors] of wrong) {
-    const { code, output, errors: told } = await admin(line)
-    t.match({ code, output, told: told.trimEnd() }, { code: 2, output: '', told: errors }, line)
+    const { code, output, errors: stderr } = await admin(line)
+    t.match({ code, output, stderr: stderr.trimEnd() }, { code: 2, output: '', stderr: errors }, line)
   }
   t.match(
     await runProcess('admin', 'workspace list', directory, env),

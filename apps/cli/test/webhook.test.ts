@@ -132,8 +132,8 @@ t.test('errors are reported in one sentence', async (t) => {
   ]
   await Promise.all(
     faults.map(async ([options, code, errors]) => {
-      const told = await send(options)
-      t.match({ ...told, errors: told.errors.trimEnd() }, { code, output: '', errors }, options)
+      const result = await send(options)
+      t.match({ ...result, errors: result.errors.trimEnd() }, { code, output: '', errors }, options)
     }),
   )
 })

@@ -37,7 +37,7 @@ async function makeAdministrator(): Promise<Administrator> {
 const own = ({ workspaceId }: Administrator) => database.forWorkspace(workspaceId)
 const subscribe = (administrator: Administrator, ...eventTypes: ServiceEventType[]) =>
   createSubscription(administrator, sealer, { url, eventTypes })
-const told = (administrator: Administrator, ruleId?: string) =>
+const listPublished = (administrator: Administrator, ruleId?: string) =>
   own(administrator).event.findMany({ where: ruleId ? { ruleId } : {}, orderBy: { id: 'asc' } })
 const readLog = (administrator: Administrator) =>
   own(administrator).auditEntry.findMany({
@@ -126,7 +126,7 @@ t.test('another workspace cannot find, change, test or delete a subscription', a
     field: 'provider',
   })
   matchLists(t, await listSubscriptions(database, administrator.workspaceId), [{ id, isActive: true }])
-  t.strictSame(await told(administrator), [])
+  t.strictSame(await listPublished(administrator), [])
 })
 
 t.test('the URL of a subscription is http or https, without credentials and placeholders', async (t) => {
@@ -249,7 +249,7 @@ t.test('a ping goes to the tested subscription only, whatever its event types', 
   const { id } = await subscribe(administrator, 'rule.updated')
   await subscribe(administrator, 'rule.updated')
   const delivery = await pingSubscription(administrator, id)
-  matchLists(t, await told(administrator), [
+  matchLists(t, await listPublished(administrator), [
     { id: delivery, type: 'subscription.ping', ruleId: id, doneAt: null, data: { subscriptionId: id } },
   ])
   await updateSubscription(administrator, id, { isActive: false })
@@ -257,7 +257,7 @@ t.test('a ping goes to the tested subscription only, whatever its event types', 
     kind: 'conflict',
     message: 'The subscription is switched off',
   })
-  t.equal((await told(administrator)).length, 1)
+  t.equal((await listPublished(administrator)).length, 1)
 })
 
 t.test('a change is published to the active subscriptions to its type, and to no others', async (t) => {
@@ -273,16 +273,19 @@ t.test('a change is published to the active subscriptions to its type, and to no
   const deleted = await change(administrator, 'rule.deleted')
   await change(administrator, 'member.added')
   const read = async (id: string) =>
-    (await told(administrator, id)).map(({ type, data }) => [type, (data as { ruleId: string }).ruleId])
+    (await listPublished(administrator, id)).map(({ type, data }) => [
+      type,
+      (data as { ruleId: string }).ruleId,
+    ])
   t.strictSame(await read(both.id), [
     ['rule.updated', updated],
     ['rule.deleted', deleted],
   ])
   t.strictSame(await read(one.id), [['rule.updated', updated]])
   for (const { id } of [silent, off]) t.strictSame(await read(id), [])
-  t.strictSame(await told(elsewhere, foreign.id), [])
+  t.strictSame(await listPublished(elsewhere, foreign.id), [])
 
-  const [event] = await told(administrator, one.id)
+  const [event] = await listPublished(administrator, one.id)
   const entry = await own(administrator).auditEntry.findFirst({ where: { subject: updated } })
   t.match(event, { workspaceId: administrator.workspaceId, doneAt: null, ruleSetId: null, depth: 0 })
   t.match(event, { subscriptionId: one.id, ruleId: one.id }, 'the version before reads the rule’s column')
@@ -311,7 +314,7 @@ t.test('a change that fails, or whose entry cannot be written, publishes nothing
   await t.rejects(change(administrator, 'rule.updated', 'no\0text'))
   const unchanged = await changeWorkspace(administrator, async () => ({ result: 'same', entry: undefined }))
   t.equal(unchanged, 'same')
-  t.strictSame(await told(administrator), [])
+  t.strictSame(await listPublished(administrator), [])
 })
 
 t.test('an event outside of a change is published to its own workspace only', async (t) => {
@@ -324,10 +327,10 @@ t.test('an event outside of a change is published to its own workspace only', as
     data: { key: 'k' },
   } as const
   await publish(own(administrator), event)
-  const [row, ...others] = await told(administrator)
+  const [row, ...others] = await listPublished(administrator)
   t.match(row, { ruleId: id, type: 'receipt.rejected', data: { key: 'k' } })
   t.strictSame(others, [])
-  t.strictSame(await told(other), [])
+  t.strictSame(await listPublished(other), [])
 })
 
 t.test('secrets of each direction are counted and listed separately', async (t) => {

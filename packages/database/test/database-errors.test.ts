@@ -76,12 +76,12 @@ const kinds: Record<string, { is: (error: unknown) => boolean; errors: unknown[]
 }
 
 for (const [kind, { errors }] of Object.entries(kinds)) {
-  t.test(`each error is told as ${kind}, and as nothing else`, async (t) => {
+  t.test(`each error is classified as ${kind}, and as nothing else`, async (t) => {
     for (const error of errors) {
-      const told = Object.entries(kinds).filter(([, { is }]) => is(error))
+      const matching = Object.entries(kinds).filter(([, { is }]) => is(error))
       const { code, message } = Object(error) as Error & { code?: string }
       t.strictSame(
-        told.map(([name]) => name),
+        matching.map(([name]) => name),
         kind === 'none of these' ? [] : [kind],
         `${code} ${message}`,
       )

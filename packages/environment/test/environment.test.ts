@@ -32,13 +32,13 @@ t.test('all faults are reported at once', async (t) => {
 })
 
 t.test('a process with an invalid environment prints the faults and exits, without a stack', async (t) => {
-  const told = {
+  const expected = {
     'api/dist/src/server.js': /DATABASE_URL is required[\s\S]*REDIS_URL must match/,
     'worker/dist/src/main.js': /DATABASE_URL is required[\s\S]*REDIS_URL must match/,
     'board/dist/src/server.js':
       /BOARD_USER is required[\s\S]*BOARD_PASSWORD is required[\s\S]*REDIS_URL must match/,
   }
-  for (const [entry, faults] of Object.entries(told)) {
+  for (const [entry, faults] of Object.entries(expected)) {
     const path = new URL(`../../../../apps/${entry}`, import.meta.url).pathname
     const env = { PATH: process.env.PATH, REDIS_URL: 'nonsense' }
     const { status, stderr } = spawnSync(process.execPath, [path], { env, encoding: 'utf8' })

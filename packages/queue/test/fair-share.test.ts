@@ -68,9 +68,9 @@ t.test('a flood is forgotten: the longest after 204 seconds, a short one sooner'
 
 t.test('a second flood takes turns with the first, though it came later', async (t) => {
   const findPlace = createFairShare(() => 0)
-  const belt = [...fill(findPlace, 'first', 3_000), ...fill(findPlace, 'second', 3_000)]
+  const jobs = [...fill(findPlace, 'first', 3_000), ...fill(findPlace, 'second', 3_000)]
   // As BullMQ takes jobs: by priority, and in the order of arrival within one.
-  const taken = belt.toSorted((left, right) => left.place - right.place).slice(2 * burst)
+  const taken = jobs.toSorted((left, right) => left.place - right.place).slice(2 * burst)
   for (let index = 0; index < taken.length; index += 2) {
     const pair = taken.slice(index, index + 2).map(({ workspace }) => workspace)
     if (new Set(pair).size < 2) return t.fail(`both of ${pair.join(' and ')} at ${index}`)

@@ -214,7 +214,7 @@ t.test(
 )
 
 t.test('an import whose plan has changed names the changed items and applies nothing', async (t) => {
-  const changes: [what: string, told: RegExp, change: (one: Administrator) => Promise<unknown>][] = [
+  const changes: [what: string, message: RegExp, change: (one: Administrator) => Promise<unknown>][] = [
     ['a definition', /: rule "A"\. Nothing was applied$/, (one) => save(one, { description: 'Mine' })],
     ['a switch', /: rule "A"\./, (one) => save(one, { isActive: false })],
     ['a rule that is new', /: rule "New"\./, (one) => make(one, 'New')],
@@ -286,10 +286,10 @@ t.test('each change of an import is published to its subscribers', async (t) => 
   const one = await subscribe('rule.created', 'rule.deleted')
   const other = await subscribe('rule.updated', 'rule.created')
   await apply(administrator, fileOf([rule('A', { description: 'x' }), rule('C')]), true)
-  const told = await own(administrator).event.findMany({ orderBy: { id: 'asc' } })
+  const published = await own(administrator).event.findMany({ orderBy: { id: 'asc' } })
   matchLists(
     t,
-    told.map(({ ruleId, type, data }) => [ruleId, type, (data as { name: string }).name]),
+    published.map(({ ruleId, type, data }) => [ruleId, type, (data as { name: string }).name]),
     [
       [one.id, 'rule.deleted', 'B'],
       [other.id, 'rule.updated', 'A'],
@@ -297,7 +297,7 @@ t.test('each change of an import is published to its subscribers', async (t) => 
       [other.id, 'rule.created', 'C'],
     ],
   )
-  t.equal(told.length, 4)
+  t.equal(published.length, 4)
 })
 
 t.test('all faults of all rules are reported at once, each with its path', async (t) => {
@@ -318,7 +318,7 @@ t.test('all faults of all rules are reported at once, each with its path', async
     emailTemplates: [{ name: 'm' }, { name: 'n', html: '{{a' }, { name: 'n', text: 'x', subject: 'x' }],
   }
   const checked = checkRuleFile(file)
-  const told = 'faults' in checked ? checked.faults.map(({ field, message }) => `${field}: ${message}`) : []
+  const lines = 'faults' in checked ? checked.faults.map(({ field, message }) => `${field}: ${message}`) : []
   const expected = [
     /^rules\[0\]\.id: Unknown field$/,
     /^rules\[0\]\.name: Must NOT have fewer than 1 characters$/,
@@ -336,8 +336,8 @@ t.test('all faults of all rules are reported at once, each with its path', async
     /^emailTemplates\[2\]\.subject: Unknown field$/,
     /^emailTemplates\[2\]\.name: emailTemplates\[1\] has the same name$/,
   ]
-  for (const fault of expected) t.equal(told.filter((line) => fault.test(line)).length, 1, String(fault))
-  t.equal(told.length, expected.length, told.join('\n'))
+  for (const fault of expected) t.equal(lines.filter((line) => fault.test(line)).length, 1, String(fault))
+  t.equal(lines.length, expected.length, lines.join('\n'))
 })
 
 t.test('a file that is no file of rules is refused with its fault', async (t) => {

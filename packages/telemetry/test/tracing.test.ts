@@ -62,13 +62,13 @@ t.test('a value that is no traceparent begins a new trace', async (t) => {
 })
 
 t.test('a collector that is away is logged once, and delays nothing', async (t) => {
-  const told: string[] = []
-  const tracing = await openTracing('test', (message) => told.push(message))
+  const messages: string[] = []
+  const tracing = await openTracing('test', (message) => messages.push(message))
   for (let count = 0; count < 20; count++) {
     tracing.begin('one', 'internal', {}).end()
     await setTimeout(20)
   }
-  while (told.length === 0) await setTimeout(20)
+  while (messages.length === 0) await setTimeout(20)
   await tracing.close()
-  t.equal(told.length, 1, told.join('\n'))
+  t.equal(messages.length, 1, messages.join('\n'))
 })

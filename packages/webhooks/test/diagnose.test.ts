@@ -47,12 +47,12 @@ t.test('the signing secret is found among all secrets of the workspace', async (
   t.strictSame(more, [])
 
   const foreign = otherSecret({ provider: 'bank' })
-  const told = diagnose(sent(hash(content, foreign.key)), [secret, foreign])
-  t.match(told, [
+  const findings = diagnose(sent(hash(content, foreign.key)), [secret, foreign])
+  t.match(findings, [
     { code: 'other_secret', secretId: foreign.id },
     { code: 'other_provider', secretId: foreign.id, message: 'provider bank;' },
   ])
-  t.equal(told.length, 2)
+  t.equal(findings.length, 2)
   t.same(codesOf(sent(digest, { provider: 'bank' })), ['other_provider'], 'the named one, at the wrong path')
 
   const twin = otherSecret({ key: secret.key })
@@ -123,9 +123,9 @@ t.test('no finding contains a key, a right signature, or any part of the deliver
   const strange = { signatureId: evil, timestamp: evil, id: evil, provider: evil }
   for (const signature of [...signatures, randomBytes(32).toString('hex'), evil]) {
     for (const fields of [{}, strange]) {
-      const told = JSON.stringify(diagnose(sent(digest, { signature, ...fields }), [secret, other]))
-      const held = [...forbidden, evil, 'Ada'].filter((word) => told.includes(word))
-      t.same(held, [], told)
+      const findings = JSON.stringify(diagnose(sent(digest, { signature, ...fields }), [secret, other]))
+      const held = [...forbidden, evil, 'Ada'].filter((word) => findings.includes(word))
+      t.same(held, [], findings)
     }
   }
 })
