@@ -42,7 +42,7 @@ async function makeKey({ call }: Workspace, scopes = ['admin']): Promise<NewKey>
 const askWith = (token: string, question: Question = {}, { call }: Api = api) =>
   call('GET', rules, { token, ...question })
 
-t.test('a key is shown once, is kept as its SHA-256, and works at once', async (t) => {
+t.test('a key is shown once, is stored as its SHA-256, and works at once', async (t) => {
   const workspace = await api.makeWorkspace()
   const answer = await workspace.call<NewKey>('POST', keys, {
     body: { name: 'CI', scopes: ['rules:read', 'receipts:read'], expiresAt: '2999-12-31T00:00:00+02:00' },
@@ -123,7 +123,7 @@ t.test('the fields of a new key are validated, and all faults are reported', asy
   }
 })
 
-t.test('a revoked key is none from the next request on, on every process', async (t) => {
+t.test('a revoked key is refused from the next request on, by every process', async (t) => {
   const workspace = await api.makeWorkspace()
   const second = await startApi(t)
   const { id, key } = await makeKey(workspace)
@@ -146,7 +146,7 @@ t.test('a key may revoke itself', async (t) => {
   t.strictSame(statusAndBody(await askWith(key)), refused)
 })
 
-t.test('an expired key is none', async (t) => {
+t.test('an expired key is refused', async (t) => {
   const workspace = await api.makeWorkspace()
   const { id, key } = await makeKey(workspace)
   const expire = (expiresAt: Date) => workspace.database.apiKey.update({ where: { id }, data: { expiresAt } })
@@ -159,7 +159,7 @@ t.test('an expired key is none', async (t) => {
   matchLists(t, (await workspace.call('GET', keys)).body, { data: [{ state: 'revoked' }] })
 })
 
-t.test('each scope opens what it says and nothing else', async (t) => {
+t.test('each scope allows its operations and no others', async (t) => {
   const workspace = await api.makeWorkspace()
   const { body: rule } = await workspace.call<Rule>('POST', rules, { body: ruleBody() })
   const later = { prefer: 'respond-async' }
@@ -219,31 +219,34 @@ t.test('each scope opens what it says and nothing else', async (t) => {
   }
 })
 
-t.test('a key knows its workspace: naming it is optional, naming another one is refused', async (t) => {
-  const [workspace, other] = [await api.makeWorkspace(), await api.makeWorkspace()]
-  const { key } = await makeKey(workspace)
-  const { body: rule } = await api.call<Rule>('POST', rules, { token: key, body: ruleBody() })
-  t.equal(rule.workspaceId, workspace.id)
-  matchLists(t, (await askWith(key)).body, { rules: [{ id: rule.id }] })
-  for (const named of [workspace.id, workspace.id.toUpperCase()])
-    matchLists(t, (await askWith(key, { workspace: named })).body, { rules: [{ id: rule.id }] })
-  for (const named of [other.id, newId()])
-    t.strictSame(statusAndBody(await askWith(key, { workspace: named })), denied)
-  for (const named of ['', 'x', `${workspace.id},${workspace.id}`, 'null'])
-    t.equal((await askWith(key, { headers: { 'x-workspace-id': named } })).status, 400, named)
+t.test(
+  'a key determines its workspace: the header is optional, and another workspace is refused',
+  async (t) => {
+    const [workspace, other] = [await api.makeWorkspace(), await api.makeWorkspace()]
+    const { key } = await makeKey(workspace)
+    const { body: rule } = await api.call<Rule>('POST', rules, { token: key, body: ruleBody() })
+    t.equal(rule.workspaceId, workspace.id)
+    matchLists(t, (await askWith(key)).body, { rules: [{ id: rule.id }] })
+    for (const named of [workspace.id, workspace.id.toUpperCase()])
+      matchLists(t, (await askWith(key, { workspace: named })).body, { rules: [{ id: rule.id }] })
+    for (const named of [other.id, newId()])
+      t.strictSame(statusAndBody(await askWith(key, { workspace: named })), denied)
+    for (const named of ['', 'x', `${workspace.id},${workspace.id}`, 'null'])
+      t.equal((await askWith(key, { headers: { 'x-workspace-id': named } })).status, 400, named)
 
-  const theirs = await makeKey(other)
-  const { body: theirRule } = await api.call<Rule>('POST', rules, { token: theirs.key, body: ruleBody() })
-  for (const [method, path] of [
-    ['GET', `${rules}/${theirRule.id}`],
-    ['DELETE', `${rules}/${theirRule.id}`],
-    ['DELETE', `${keys}/${theirs.id}`],
-  ] as const)
-    t.equal((await api.call(method, path, { token: key })).status, 404)
-  t.equal((await askWith(theirs.key)).status, 200)
-})
+    const theirs = await makeKey(other)
+    const { body: theirRule } = await api.call<Rule>('POST', rules, { token: theirs.key, body: ruleBody() })
+    for (const [method, path] of [
+      ['GET', `${rules}/${theirRule.id}`],
+      ['DELETE', `${rules}/${theirRule.id}`],
+      ['DELETE', `${keys}/${theirs.id}`],
+    ] as const)
+      t.equal((await api.call(method, path, { token: key })).status, 404)
+    t.equal((await askWith(theirs.key)).status, 200)
+  },
+)
 
-t.test('every other text is a 401: cut, altered, put together or made up', async (t) => {
+t.test('any other text is a 401: a cut, altered, combined or invented one', async (t) => {
   const workspace = await api.makeWorkspace()
   const { id, key } = await makeKey(workspace)
   const other = await makeKey(workspace)
@@ -314,7 +317,7 @@ t.test('concurrent requests with many keys each use their own key', async (t) =>
   }
 })
 
-t.test('a key has a bucket of its own, of its workspace’s plan', async (t) => {
+t.test('a key has its own bucket, by the plan of its workspace', async (t) => {
   // One token a minute: no test lasts long enough to get one back.
   const limited = await startApi(t, {
     RATE_LIMIT_ANONYMOUS: '1/2',
@@ -353,7 +356,7 @@ t.test('a key has the time of its last use, and refused keys do not count', asyn
   t.ok(Date.parse(lastUsedAt) >= startedAt - 1 && Date.parse(lastUsedAt) <= Date.now())
 })
 
-t.test('a workspace has 100 keys in use at most, also where many come at once', async (t) => {
+t.test('a workspace has at most 100 active keys, even with concurrent requests', async (t) => {
   const workspace = await api.makeWorkspace()
   const row = (fields: object = {}) => ({
     id: newId(),

@@ -75,7 +75,7 @@ const namesOf = (items: Item[]) => items.map(({ name }) => name)
 const rulesVersionOf = async ({ database }: Workspace) =>
   (await database.workspace.findFirst({ select: { rulesVersion: true } }))?.rulesVersion
 
-t.test('what waits is cancelled when its rule is switched off or deleted, and nothing else is', async (t) => {
+t.test('waiting work is cancelled when its rule is switched off or deleted, and no other work', async (t) => {
   const workspace = await api.makeWorkspace()
   const other = await api.makeWorkspace()
   const ways: [
@@ -141,7 +141,7 @@ t.test('a change that does not switch a rule off cancels nothing', async (t) => 
   t.strictSame(await readEvaluations(workspace, rule.id), before)
 })
 
-t.test('a run that a worker is just taking up is left to it, and not waited for', async (t) => {
+t.test('an execution that a worker is claiming is left to the worker, without a wait', async (t) => {
   const workspace = await api.makeWorkspace()
   const rule = await create(workspace)
   const { waiting, retrying } = await makeRuns(workspace, rule.id)
@@ -155,7 +155,7 @@ t.test('a run that a worker is just taking up is left to it, and not waited for'
   matchLists(t, await readLog(workspace, 'rule.deactivated'), [{ details: { cancelled: 1 } }])
 })
 
-t.test('a rule is paused when it has failed as often in a row as its workspace allows', async (t) => {
+t.test('a rule is paused after as many failures in a row as its workspace allows', async (t) => {
   const workspace = await api.makeWorkspace()
   await setBound(workspace, 5)
   const rule = await create(workspace)
@@ -205,34 +205,37 @@ t.test('a rule is paused when it has failed as often in a row as its workspace a
   ])
 })
 
-t.test('a rule is not paused below the bound, without one, or where there is none to pause', async (t) => {
-  const [workspace, other] = [await api.makeWorkspace(), await api.makeWorkspace()]
-  const rule = await create(workspace)
-  const inactive = await create(workspace, { isActive: false })
-  await setCounters(workspace, rule.id, { consecutiveFailures: 4, lastFailureAt: ago(0) })
-  await setCounters(workspace, inactive.id, { consecutiveFailures: 99 })
-  await setBound(other, 3)
-  const before = await rulesVersionOf(workspace)
-  const cases: [bound: number | null, workspace: Workspace, ruleId: string][] = [
-    [null, workspace, rule.id],
-    [5, workspace, rule.id],
-    [3, workspace, inactive.id],
-    [3, workspace, newId()],
-    [3, other, rule.id],
-  ]
-  for (const [bound, where, ruleId] of cases) {
-    await setBound(workspace, bound)
-    t.equal(await pause(where, ruleId), false)
-  }
-  t.match((await workspace.call('GET', `${rules}/${rule.id}`)).body, { isActive: true })
-  t.equal(await rulesVersionOf(workspace), before)
-  t.strictSame([...(await readLog(workspace, 'rule.paused')), ...(await readLog(other, 'rule.paused'))], [])
-  t.match(await readCounters(workspace, rule.id), { attentionReason: null, attentionAt: null })
-  await setBound(workspace, 4)
-  t.equal(await pause(workspace, rule.id), true, 'the bound is that of the moment')
-})
+t.test(
+  'a rule is not paused below the limit, without a limit, or if it is inactive or unknown',
+  async (t) => {
+    const [workspace, other] = [await api.makeWorkspace(), await api.makeWorkspace()]
+    const rule = await create(workspace)
+    const inactive = await create(workspace, { isActive: false })
+    await setCounters(workspace, rule.id, { consecutiveFailures: 4, lastFailureAt: ago(0) })
+    await setCounters(workspace, inactive.id, { consecutiveFailures: 99 })
+    await setBound(other, 3)
+    const before = await rulesVersionOf(workspace)
+    const cases: [bound: number | null, workspace: Workspace, ruleId: string][] = [
+      [null, workspace, rule.id],
+      [5, workspace, rule.id],
+      [3, workspace, inactive.id],
+      [3, workspace, newId()],
+      [3, other, rule.id],
+    ]
+    for (const [bound, where, ruleId] of cases) {
+      await setBound(workspace, bound)
+      t.equal(await pause(where, ruleId), false)
+    }
+    t.match((await workspace.call('GET', `${rules}/${rule.id}`)).body, { isActive: true })
+    t.equal(await rulesVersionOf(workspace), before)
+    t.strictSame([...(await readLog(workspace, 'rule.paused')), ...(await readLog(other, 'rule.paused'))], [])
+    t.match(await readCounters(workspace, rule.id), { attentionReason: null, attentionAt: null })
+    await setBound(workspace, 4)
+    t.equal(await pause(workspace, rule.id), true, 'the bound is that of the moment')
+  },
+)
 
-t.test('a paused rule that is switched on again begins anew', async (t) => {
+t.test('a paused rule that is switched on again starts to count from zero', async (t) => {
   const workspace = await api.makeWorkspace()
   await setBound(workspace, 3)
   const ways = [
@@ -257,7 +260,7 @@ t.test('a paused rule that is switched on again begins anew', async (t) => {
   }
 })
 
-t.test('a changed definition has had its attention; other changes and the same again leave it', async (t) => {
+t.test('a changed definition ends the need for attention, and other changes do not', async (t) => {
   const workspace = await api.makeWorkspace()
   const rule = await create(workspace)
   await workspace.call('PUT', `${rules}/${rule.id}`, { body: { name: 'Second' } })
@@ -335,7 +338,7 @@ t.test('attention lists reason and time, latest first, and health counts the rul
   t.notOk(namesOf(await attention(workspace)).includes(last?.name ?? ''))
 })
 
-t.test('an admin says after how many failures a rule is paused, or that none ever is', async (t) => {
+t.test('an admin sets the number of failures after which a rule is paused, or none', async (t) => {
   const workspace = await api.makeWorkspace()
   const path = `/api/developer/v1/workspaces/${workspace.id}`
   const patch = (autoPauseAfter: unknown, role: 'admin' | 'editor' = 'admin') =>

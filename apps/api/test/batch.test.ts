@@ -119,7 +119,7 @@ t.test('a faulty event refuses itself and no other', async (t) => {
   )
 })
 
-t.test('an event may be as deep as in a request of its own', async (t) => {
+t.test('an event may be as deep as in a single request', async (t) => {
   const { post, call } = await makeOwnWorkspace()
   for (const [levels, isTaken] of [
     [29, true],
@@ -168,7 +168,7 @@ t.test('a body that is wrong as a whole is refused as a whole', async (t) => {
   t.strictSame(await listData(), [])
 })
 
-t.test('an event with a key is accepted once, in whichever batch or request it comes', async (t) => {
+t.test('an event with a key is accepted once, in any batch or request', async (t) => {
   const { post, postOther, call, listData } = await makeOwnWorkspace()
   const one = { data: { n: 1 }, idempotencyKey: 'one' }
   const two = { data: { n: 2 }, idempotencyKey: 'two' }
@@ -197,7 +197,7 @@ t.test('an event with a key is accepted once, in whichever batch or request it c
   t.strictSame(await listData(), [{ n: 1 }, { n: 0 }, { n: 2 }, { n: 3 }])
 })
 
-t.test('the same batch many times at once adds its events once', async (t) => {
+t.test('concurrent repetitions of a batch add its events once', async (t) => {
   const { post, postOther, listData } = await makeOwnWorkspace()
   const events = Array.from({ length: 20 }, (_, n) => ({ data: { n }, idempotencyKey: `key ${n}` }))
   const answers = await Promise.all(
@@ -267,7 +267,7 @@ t.test('no batch costs more than a full bucket has', async (t) => {
   t.equal(Number(answer.headers['x-ratelimit-remaining']), 0)
 })
 
-t.test('without Redis, too, tokens are had all at once or not at all', (t) => {
+t.test('without Redis, too, a batch gets all of its tokens or none', (t) => {
   const draw = createLocalBuckets()
   const take = (tokens: number) => draw('a key', { perMinute: 1, burst: 5 }, 0, tokens)
   t.strictSame(take(4), { isRefused: false, remaining: 1, waitMs: 0 })

@@ -54,7 +54,7 @@ function assertRefused(t: Test, { status, headers, body }: Answer): void {
   )
 }
 
-t.test('a change whose statement Postgres gives up is refused with 503', async (t) => {
+t.test('a change is refused with 503 if Postgres cancels its statement', async (t) => {
   const { id, call, database } = await api.makeWorkspace()
   const { pid } = await lock(
     t,
@@ -66,7 +66,7 @@ t.test('a change whose statement Postgres gives up is refused with 503', async (
   t.equal(await database.rule.count(), 0)
 })
 
-t.test('an event whose statement Postgres gives up is refused with 503', async (t) => {
+t.test('an event is refused with 503 if Postgres cancels its statement', async (t) => {
   const { id: workspaceId, call, database } = await api.makeWorkspace()
   const key = 'k'
   const { pid } = await lock(t, (transaction) =>
@@ -109,7 +109,7 @@ t.test('events that lose a deadlock are refused with 503', async (t) => {
   t.equal(await database.event.count(), 0)
 })
 
-t.test('a bulk replay that takes long is answered in between, and goes on from its cursor', async (t) => {
+t.test('a long bulk replay responds with a cursor, and continues from it', async (t) => {
   const workspace = await api.makeWorkspace()
   const known: { id: string }[] = []
   while (known.length < 150) known.push(await storeEvent(workspace))

@@ -4,7 +4,7 @@ import { configOf, rules, startApi } from './fixtures/api.js'
 
 const trigger = `${rules}/trigger/LEAD_CREATED`
 
-t.test('a request that is not answered within 12 s is refused with 503', async (t) => {
+t.test('a request without a response within 12 s is refused with 503', async (t) => {
   const app = await buildApp(configOf())
   t.teardown(() => app.close())
   let finish = () => {}
@@ -30,7 +30,7 @@ t.test('a request that is not answered within 12 s is refused with 503', async (
   t.equal((await app.inject('/slow')).statusCode, 200, 'and what comes of it later harms nobody')
 })
 
-t.test('an event that is accepted is waited for as long as its caller has asked for', async (t) => {
+t.test('the API waits for an accepted event as long as its caller requests', async (t) => {
   const api = await startApi(t)
   const { call } = await api.makeWorkspace()
   const ask = (headers: Record<string, string>) =>

@@ -136,7 +136,7 @@ async function listRoutes(workspace: Workspace): Promise<Route[]> {
   ]
 }
 
-t.test('each route is for its role and the ones above it, and for no stranger', async (t) => {
+t.test('each route is for its role and higher ones, and for members only', async (t) => {
   const workspace = await api.makeWorkspace()
   const other = await api.makeWorkspace()
   for (const { method, path, role, status, body } of await listRoutes(workspace)) {
@@ -160,7 +160,7 @@ t.test('each route is for its role and the ones above it, and for no stranger', 
   }
 })
 
-t.test('another workspace’s ids answer what unknown ids answer, and nothing happens to them', async (t) => {
+t.test('ids of another workspace get the same response as unknown ids, without an effect', async (t) => {
   const [workspace, other] = [await api.makeWorkspace(), await api.makeWorkspace()]
   const theirs = await listRoutes(workspace)
   const before = await readLog(workspace)
@@ -179,7 +179,7 @@ t.test('another workspace’s ids answer what unknown ids answer, and nothing ha
     matchLists(t, (await other.call('GET', `${developer}/${list}`)).body, { data: [] }, list)
 })
 
-t.test('members are added, changed, listed and removed, and each is seen at once', async (t) => {
+t.test('members are added, changed, listed and removed, with immediate effect', async (t) => {
   const workspace = await api.makeWorkspace()
   const userId = `auth0|${newId()}/Ünï cödé 🦜%`
   const token = await mint(userId)
@@ -214,7 +214,7 @@ t.test('members are added, changed, listed and removed, and each is seen at once
   t.strictSame(statusAndBody(again), { status: 404, body: { error: 'Member not found' } })
 })
 
-t.test('a user id is what the sub of a token may be, and a role one of the four', async (t) => {
+t.test('a user id is a valid sub of a token, and a role is one of four', async (t) => {
   const workspace = await api.makeWorkspace()
   for (const userId of ['x'.repeat(255), ' ', 'é', '\u0001', 'null', newId()])
     t.equal((await putMember(workspace, userId, 'viewer')).status, 201, JSON.stringify(userId.slice(0, 20)))
@@ -244,7 +244,7 @@ t.test('a user id is what the sub of a token may be, and a role one of the four'
   t.strictSame(missing.body, { errors: [{ field: 'role', message: 'Required' }] })
 })
 
-t.test('the last admin can be neither removed nor demoted, by whomever', async (t) => {
+t.test('nobody can remove or demote the last admin', async (t) => {
   const workspace = await api.makeWorkspace()
   const conflict = { status: 409, body: { error: 'A workspace needs an admin, and this is the last one' } }
   const { admin } = workspace.users
@@ -257,7 +257,7 @@ t.test('the last admin can be neither removed nor demoted, by whomever', async (
   t.strictSame(statusAndBody(await putMember(workspace, 'second', 'viewer')), denied, 'and it is seen')
 })
 
-t.test('of two admins who take each other’s place at the same moment one stays', async (t) => {
+t.test('of two admins who demote each other concurrently, one stays', async (t) => {
   for (let round = 0; round < 10; round++) {
     const workspace = await api.makeWorkspace()
     const second = `second-${newId()}`
@@ -282,7 +282,7 @@ t.test('of two admins who take each other’s place at the same moment one stays
   }
 })
 
-t.test('no request suffers from changes of members at the same moment', async (t) => {
+t.test('concurrent changes of members fail no request', async (t) => {
   const workspace = await api.makeWorkspace()
   const users = Array.from({ length: 30 }, (_, index) => `user-${index}-${newId()}`)
   const tokens = await Promise.all(users.map(mint))
@@ -305,7 +305,7 @@ t.test('no request suffers from changes of members at the same moment', async (t
   t.strictSame([...new Set((await Promise.all(reads)).map(({ status }) => status))], [200])
 })
 
-t.test('workspaces are listed for their members, and for a key its own', async (t) => {
+t.test('a user lists the workspaces of its memberships, and a key its own', async (t) => {
   const [first, second] = [await api.makeWorkspace('enterprise'), await api.makeWorkspace()]
   await putMember(second, first.users.viewer, 'admin')
   const { status, body } = await first.callAs('viewer')('GET', `${developer}/workspaces`)
@@ -324,7 +324,7 @@ t.test('workspaces are listed for their members, and for a key its own', async (
   t.equal((byKey.body as { data: unknown[] }).data.length, 1)
 })
 
-t.test('a workspace is read and changed under its own id alone', async (t) => {
+t.test('a workspace is read and changed by its own id only', async (t) => {
   const [workspace, other] = [await api.makeWorkspace('enterprise'), await api.makeWorkspace()]
   await putMember(other, workspace.users.admin, 'admin')
   const path = `${developer}/workspaces/${workspace.id}`
@@ -377,7 +377,7 @@ t.test('a plan may be lowered over HTTP, and never raised', async (t) => {
   matchLists(t, await standard.database.workspace.findMany(), [{ plan: 'standard' }])
 })
 
-t.test('an admin makes workspaces, and is their admin or names one', async (t) => {
+t.test('an admin creates workspaces, and becomes their admin or names one', async (t) => {
   const workspace = await api.makeWorkspace()
   const path = `${developer}/workspaces`
   const made = await workspace.call<{ id: string }>('POST', path, { body: { name: 'Second' } })
@@ -421,7 +421,7 @@ function callAs(token: string, workspace: string): Workspace['call'] {
   return (method, path, question) => api.call(method, path, { token, workspace, ...question })
 }
 
-t.test('a signing secret is shown once and kept sealed', async (t) => {
+t.test('a signing secret is shown once and stored sealed', async (t) => {
   const workspace = await api.makeWorkspace()
   const answer = await workspace.call<Secret>('POST', `${developer}/signing-secrets`, {
     body: { provider: 'developer-fixture' },
@@ -515,7 +515,7 @@ t.test('signing secrets are listed by provider, retired with an overlap, and rev
     t.strictSame(fieldsOf(await workspace.call('POST', path, { body })), expected, JSON.stringify(body))
 })
 
-t.test('a workspace has 50 signing secrets in use at most, also where many come at once', async (t) => {
+t.test('a workspace has at most 50 active secrets, even with concurrent requests', async (t) => {
   const workspace = await api.makeWorkspace()
   const rows = Array.from({ length: 48 }, () => ({
     id: newId(),
@@ -531,7 +531,7 @@ t.test('a workspace has 50 signing secrets in use at most, also where many come 
   t.equal((await post()).status, 201)
 })
 
-t.test('every change leaves one entry, with who made it; what changes nothing leaves none', async (t) => {
+t.test('every change has one entry with its actor, and a change without an effect has none', async (t) => {
   const workspace = await api.makeWorkspace()
   const { call, callAs, users } = workspace
   const created = await call<{ id: string; key: string }>('POST', `${developer}/api-keys`, {
@@ -650,7 +650,7 @@ t.test('the audit log is paged and narrowed', async (t) => {
     t.equal((await workspace.call('GET', `${developer}/audit-log?${query}`)).status, 200, query)
 })
 
-t.test('every route stands in the OpenAPI document, under its tag, with its refusals', async (t) => {
+t.test('the OpenAPI document has every route, with its tag and refusals', async (t) => {
   const workspace = await api.makeWorkspace()
   const document = JSON.parse(JSON.stringify(api.app.swagger())) as Document
   const names = new Map(Object.keys(document.paths).map((path) => [path.replace(/\/$/, ''), path]))

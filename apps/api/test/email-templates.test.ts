@@ -72,7 +72,7 @@ t.test('a template is created, read, changed and deleted, with entries in the au
   t.equal(body.data.length, 3, 'a change without an effect has no entry')
 })
 
-t.test('each change has a later time than the one before, whatever the clock says', async (t) => {
+t.test('each change has a later time than the one before, whatever the clock shows', async (t) => {
   const workspace = await api.makeWorkspace()
   const { call, database } = workspace
   const { id } = await create(workspace)
@@ -108,7 +108,7 @@ t.test('the list is newest first, in pages, by name, and without the texts', asy
     t.equal((await workspace.call('GET', `${path}?${query}`)).status, 400, query)
 })
 
-t.test('a viewer reads and previews, an editor writes; an API key does by its scopes', async (t) => {
+t.test('a viewer reads and previews, an editor writes, and an API key has its scopes', async (t) => {
   const workspace = await api.makeWorkspace()
   const { id } = await create(workspace)
   for (const role of roles) {
@@ -150,7 +150,7 @@ t.test('a viewer reads and previews, an editor writes; an API key does by its sc
   t.match(await api.call('GET', path), { status: 401, body: { error: 'Authentication required' } })
 })
 
-t.test('a template of another workspace is unknown, as is an id that is none', async (t) => {
+t.test('a template of another workspace is unknown, as is an invalid id', async (t) => {
   const [own, other] = [await api.makeWorkspace(), await api.makeWorkspace()]
   const { id } = await create(other, { name: 'theirs' })
   const calls: ['GET' | 'PUT' | 'DELETE' | 'POST', string, Question?][] = [
@@ -208,14 +208,14 @@ t.test('all faults are reported at once, and nothing is stored', async (t) => {
   t.equal(listOf(await call('GET', path)).length, 1)
 })
 
-t.test('what is as long as may be is kept to the letter', async (t) => {
+t.test('a template of the maximum length is stored unchanged', async (t) => {
   const workspace = await api.makeWorkspace()
   const fields = { name: '😀'.repeat(200), text: '{{a}}'.repeat(200), html: 'ß'.repeat(100_000) }
   const { id } = await create(workspace, fields)
   t.match((await workspace.call('GET', `${path}/${id}`)).body, fields)
 })
 
-t.test('a name is taken once in a workspace, also when many ask for it at once', async (t) => {
+t.test('a name is unique in a workspace, even with concurrent requests', async (t) => {
   const workspace = await api.makeWorkspace()
   const body = { name: 'welcome', text: 'x' }
   const answers = await Promise.all(Array.from({ length: 5 }, () => workspace.call('POST', path, { body })))

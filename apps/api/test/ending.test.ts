@@ -40,7 +40,7 @@ function promise<Value>() {
   return { promise, resolve }
 }
 
-t.test('an API that is to end says so, and serves until it does', async (t) => {
+t.test('a closing API reports that it ends, and serves until then', async (t) => {
   const { app, port } = await openSlow(t)
   const url = `http://127.0.0.1:${port}`
   t.match(await (await fetch(`${url}/readyz`)).json(), { status: 'ready' })
@@ -56,7 +56,7 @@ t.test('an API that is to end says so, and serves until it does', async (t) => {
   await t.rejects(fetch(`${url}/healthz`))
 })
 
-t.test('what its caller has hung up on is finished before Postgres is let go', async (t) => {
+t.test('a request whose caller hung up is finished before Postgres is disconnected', async (t) => {
   const { app, port, begun, release, outcome } = await openSlow(t)
   const caller = connect(port, '127.0.0.1')
   ask(caller, '/slow')
@@ -71,23 +71,20 @@ t.test('what its caller has hung up on is finished before Postgres is let go', a
   await closed
 })
 
-t.test(
-  'what still comes in, on a connection that was made before, is answered like all the rest',
-  async (t) => {
-    const { app, port, begun, release } = await openSlow(t)
-    const [busy, fresh] = [connect(port, '127.0.0.1'), connect(port, '127.0.0.1')]
-    ask(busy, '/slow')
-    await begun
-    while ((await countConnections(app.server)) < 2) await setImmediate()
-    const closed = app.close()
-    while (!app.isEnding()) await setImmediate()
-    ask(fresh, '/healthz')
-    t.match(await text(fresh), /200 OK.*connection: close.*"status":"ok"/is)
-    release()
-    t.match(await text(busy), /200 OK.*connection: close.*"asked":"answered"/is)
-    await closed
-  },
-)
+t.test('a request on an existing connection gets its normal response', async (t) => {
+  const { app, port, begun, release } = await openSlow(t)
+  const [busy, fresh] = [connect(port, '127.0.0.1'), connect(port, '127.0.0.1')]
+  ask(busy, '/slow')
+  await begun
+  while ((await countConnections(app.server)) < 2) await setImmediate()
+  const closed = app.close()
+  while (!app.isEnding()) await setImmediate()
+  ask(fresh, '/healthz')
+  t.match(await text(fresh), /200 OK.*connection: close.*"status":"ok"/is)
+  release()
+  t.match(await text(busy), /200 OK.*connection: close.*"asked":"answered"/is)
+  await closed
+})
 
 function ask(socket: Socket, path: string): void {
   socket.write(`GET ${path} HTTP/1.1\r\nhost: localhost\r\n\r\n`)

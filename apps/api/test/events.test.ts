@@ -90,7 +90,7 @@ t.test('events are listed newest first, with all fields except data and results'
   })
 })
 
-t.test('an event is running as long as one of its runs is not finished', async (t) => {
+t.test('an event is running until all of its executions are finished', async (t) => {
   const workspace = await api.makeWorkspace()
   const expected: Record<string, string> = {}
   const acceptedAt = new Date()
@@ -118,7 +118,7 @@ t.test('an event is running as long as one of its runs is not finished', async (
   }
 })
 
-t.test('events are narrowed by type, rule and time, from inclusive, to exclusive', async (t) => {
+t.test('events are filtered by type, rule and time: from is inclusive, to is exclusive', async (t) => {
   const workspace = await api.makeWorkspace()
   const rule = newId()
   const rows = [
@@ -184,7 +184,7 @@ t.test('the time of an event is that of Postgres, though the clock of an API dif
     t.strictSame(idsOf(await list(workspace, query)), [], query)
 })
 
-t.test('pages of events have neither gaps nor duplicates, whatever comes in meanwhile', async (t) => {
+t.test('pages of events have neither gaps nor duplicates, even with new events', async (t) => {
   const workspace = await api.makeWorkspace()
   for (let index = 0; index < 30; index++) await storeEvent(workspace)
   const all = await list(workspace, 'limit=250')
@@ -204,7 +204,7 @@ t.test('pages of events have neither gaps nor duplicates, whatever comes in mean
   t.strictSame(idsOf(second), idsOf(all).slice(10, 20))
 })
 
-t.test('a replay is a new event with the same type and data, for the rules as they are now', async (t) => {
+t.test('a replay is a new event with the same type and data, for the current rules', async (t) => {
   const workspace = await api.makeWorkspace()
   const data = { name: 'Ada', tags: ['a', { b: null }], score: 1.5 }
   const event = await storeEvent(workspace, { data, ruleIds: [newId()], depth: 2, causedBy: newId() })
@@ -235,7 +235,7 @@ t.test('a replay is a new event with the same type and data, for the rules as th
   ])
 })
 
-t.test('what was addressed to one goes to that one again, as long as it is there', async (t) => {
+t.test('a replay has the same addressee, as long as it exists', async (t) => {
   const workspace = await api.makeWorkspace()
   const other = await api.makeWorkspace()
   const { id: workspaceId, database } = workspace
@@ -374,7 +374,7 @@ t.test('events are replayed by a filter, after a dry run has counted them', asyn
 })
 
 t.test(
-  'a thousand are replayed in a call; its cursor leads to the others, and none comes twice',
+  'a call replays a thousand events, and its cursor leads to the others, without repetitions',
   async (t) => {
     const workspace = await api.makeWorkspace()
     await api.app.database.system.$executeRaw(Prisma.sql`
@@ -448,7 +448,7 @@ t.test('all faults of a filter are reported', async (t) => {
   t.equal((await call('GET', `${path}/replay`)).status, 405)
 })
 
-t.test('viewers read, operators replay, and a workspace sees its own events alone', async (t) => {
+t.test('viewers read, operators replay, and a workspace sees its own events only', async (t) => {
   const [workspace, other] = [await api.makeWorkspace(), await api.makeWorkspace()]
   const event = await storeEvent(workspace)
   for (const role of roles) {

@@ -58,7 +58,7 @@ async function untilFinished(workspace: OwnWorkspace, id: unknown): Promise<Exec
 
 const idIn = (location: unknown) => String(location).split('/').at(-1) ?? ''
 
-t.test('a replay is answered like the trigger, and runs the rules as they are now', async (t) => {
+t.test('a replay has the same response as a trigger, and runs the current rules', async (t) => {
   const workspace = await makeOwnWorkspace()
   const old = await workspace.create({ actions: [{ ...task, config: { title: 'Old {{name}}' } }] })
   const first = await workspace.trigger({ name: 'Ada' })
@@ -88,7 +88,7 @@ t.test('a replay is answered like the trigger, and runs the rules as they are no
   t.match(await workspace.counters(old.id), { successCount: 2 })
 })
 
-t.test('what was executed by hand is replayed by the same rule alone, active or not', async (t) => {
+t.test('a replay of an execution by hand runs the same rule only, active or not', async (t) => {
   const workspace = await makeOwnWorkspace()
   const rule = await workspace.create({ isActive: false })
   await workspace.create()
@@ -102,7 +102,7 @@ t.test('what was executed by hand is replayed by the same rule alone, active or 
   t.strictSame(await workspace.titles(), ['Call Ada', 'Call Ada'])
 })
 
-t.test('a retry by the mended rule does what was not done, and nothing twice', async (t) => {
+t.test('a retry with the repaired rule performs the unfinished actions only', async (t) => {
   const workspace = await makeOwnWorkspace()
   const rule = await workspace.create({ actions: [task, fallible, task] })
   const failed = await workspace.trigger({ name: 'Ada' })
@@ -147,7 +147,7 @@ t.test('a retried call keeps its earlier attempts', async (t) => {
 })
 
 t.test(
-  'a run that was cut short by its rule being switched off is retried when it is on again',
+  'an execution that was cancelled with its rule is retried when the rule is active again',
   async (t) => {
     const workspace = await makeOwnWorkspace()
     const rule = await workspace.create({
@@ -179,7 +179,7 @@ t.test(
   },
 )
 
-t.test('many are retried and replayed at once, and counters stay the rows', async (t) => {
+t.test('bulk retries and replays keep the counters equal to the rows', async (t) => {
   const workspace = await makeOwnWorkspace()
   const rule = await workspace.create({ actions: [task, fallible] })
   for (let index = 0; index < 20; index++)
@@ -200,7 +200,7 @@ t.test('many are retried and replayed at once, and counters stay the rows', asyn
   t.equal(body.executions.length, 20)
 })
 
-t.test('the runs of an event are found when it is done and no worker has one of them', async (t) => {
+t.test('the executions of an event are found when it is done and no worker has one of them', async (t) => {
   const workspace = await makeOwnWorkspace()
   const ruleIds = [newId(), newId()]
   const [first = '', second = ''] = ruleIds

@@ -23,7 +23,7 @@ const send = (request: RawRequest) => sendRaw(port, request)
 const neighbour = await api.makeWorkspace()
 const foreign = await makePlace(neighbour)
 
-t.test('each mutant is refused, and its untouched original accepted right after', async (t) => {
+t.test('each mutant is refused, and its original is accepted right afterwards', async (t) => {
   const workspace = await api.makeWorkspace()
   const place = await makePlace(workspace)
   const mutants = await listMutants(workspace, place)
@@ -46,11 +46,7 @@ t.test('each mutant is refused, and its untouched original accepted right after'
   t.equal(unauthenticated.size, 2, 'a 401 says no more than whether the timestamp was right')
 
   const receipts = await workspace.database.webhookReceipt.findMany()
-  t.strictSame(
-    receipts.map(({ key }) => key).sort(),
-    originals.sort(),
-    'the originals are all that is stored',
-  )
+  t.strictSame(receipts.map(({ key }) => key).sort(), originals.sort(), 'only the originals are stored')
   const events = await workspace.database.event.findMany({ select: { id: true } })
   t.strictSame(events.map(({ id }) => id).sort(), receipts.flatMap(({ eventIds }) => eventIds).sort())
   t.equal(events.length, 2 * mutants.length, 'each became its two events')
@@ -58,7 +54,7 @@ t.test('each mutant is refused, and its untouched original accepted right after'
   t.equal(await neighbour.database.event.count(), 0)
 })
 
-t.test('another writing of the same delivery is accepted', async (t) => {
+t.test('other valid forms of the same delivery are accepted', async (t) => {
   const workspace = await api.makeWorkspace()
   const place = await makePlace(workspace)
   for (const { title, status, mutate } of listEquivalents()) {
@@ -68,7 +64,7 @@ t.test('another writing of the same delivery is accepted', async (t) => {
   }
 })
 
-t.test('whatever a sender does not know, its 401 is the same to the byte', async (t) => {
+t.test('a 401 has the same bytes, whatever the sender does not know', async (t) => {
   const workspace = await api.makeWorkspace()
   const place = await makePlace(workspace)
   const delivery = newDelivery(place)

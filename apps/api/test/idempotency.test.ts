@@ -61,21 +61,18 @@ function sameOutcome(t: Test, replay: Answer, first: Answer, message = 'the same
   t.notOk(isReplay(first))
 }
 
-t.test(
-  'a rule that is created again under its key is made once, and answered alike by every process',
-  async (t) => {
-    const { post, postOther, countRules, id, database } = await makeOwnWorkspace()
-    const first = await post<Rule>(rules, 'k', { body: ruleBody({ name: 'Once' }) })
-    t.match(first, { status: 201, body: { name: 'Once', version: 1 }, headers: { etag: '"1"' } })
-    t.equal(first.headers.location, `${rules}/${first.body.id}`)
-    sameOutcome(t, await post(rules, 'k', { body: ruleBody({ name: 'Once' }) }), first)
-    sameOutcome(t, await postOther(rules, 'k', { body: ruleBody({ name: 'Once' }) }), first)
-    t.equal(await countRules(), 1)
-    t.equal(await database.auditEntry.count({ where: { action: 'rule.created' } }), 1)
-    const { rulesVersion } = await database.workspace.findUniqueOrThrow({ where: { id } })
-    t.equal(rulesVersion, 1)
-  },
-)
+t.test('a rule is created once with its key, and every process gives the same response', async (t) => {
+  const { post, postOther, countRules, id, database } = await makeOwnWorkspace()
+  const first = await post<Rule>(rules, 'k', { body: ruleBody({ name: 'Once' }) })
+  t.match(first, { status: 201, body: { name: 'Once', version: 1 }, headers: { etag: '"1"' } })
+  t.equal(first.headers.location, `${rules}/${first.body.id}`)
+  sameOutcome(t, await post(rules, 'k', { body: ruleBody({ name: 'Once' }) }), first)
+  sameOutcome(t, await postOther(rules, 'k', { body: ruleBody({ name: 'Once' }) }), first)
+  t.equal(await countRules(), 1)
+  t.equal(await database.auditEntry.count({ where: { action: 'rule.created' } }), 1)
+  const { rulesVersion } = await database.workspace.findUniqueOrThrow({ where: { id } })
+  t.equal(rulesVersion, 1)
+})
 
 t.test('the first response is repeated, whatever happened to the rule since', async (t) => {
   const { post, call, create, countRules } = await makeOwnWorkspace()
@@ -90,7 +87,7 @@ t.test('the first response is repeated, whatever happened to the rule since', as
   t.equal(await countRules(), 0)
 })
 
-t.test('fifty twins over two processes make one rule', async (t) => {
+t.test('fifty equal requests to two processes create one rule', async (t) => {
   const { post, postOther, create, countRules } = await makeOwnWorkspace()
   const source = await create()
   for (const [path, body] of [
@@ -115,7 +112,7 @@ t.test('fifty twins over two processes make one rule', async (t) => {
   }
 })
 
-t.test('without a key nothing is the same', async (t) => {
+t.test('without a key, each request counts as a new one', async (t) => {
   const { post, countRules, events, database } = await makeOwnWorkspace()
   const body = ruleBody()
   const answers = [await post(rules, undefined, { body }), await post(rules, undefined, { body })]
@@ -161,7 +158,7 @@ t.test('the same key with another request is refused', async (t) => {
   t.equal((await events()).length, eventCount)
 })
 
-t.test('blanks in the body and the preference are no part of the request', async (t) => {
+t.test('blanks in the body and the Prefer header do not distinguish requests', async (t) => {
   const { post, events } = await makeOwnWorkspace()
   const first = await post(trigger, 'k', { body: '{"data":{"a":[1,2]}}', headers: later })
   t.match(first, { status: 202, headers: { 'preference-applied': 'respond-async' } })
@@ -274,7 +271,7 @@ t.test('a key belongs to its workspace, and to all of its members', async (t) =>
   t.equal((await neighbour.events()).length, 1)
 })
 
-t.test('after 24 hours a key is new, also where nobody has removed it', async (t) => {
+t.test('after 24 hours a key is new, even if it was not removed', async (t) => {
   const { post, postOther, countRules, events, ageKey } = await makeOwnWorkspace()
   const body = ruleBody()
   const first = await post(rules, 'rule', { body })
@@ -305,7 +302,7 @@ t.test('after 24 hours a key is new, also where nobody has removed it', async (t
   t.strictSame(known, [event.body.id, copies[0]?.body.id].sort(), 'the old event, and one new')
 })
 
-t.test('fifty twins over two processes are one event', async (t) => {
+t.test('fifty equal requests to two processes create one event', async (t) => {
   const { post, postOther, create, events } = await makeOwnWorkspace()
   const { id } = await create()
   for (const [path, location] of [
@@ -331,7 +328,7 @@ t.test('fifty twins over two processes are one event', async (t) => {
   }
 })
 
-t.test('many keys that two processes take in many orders hold up nobody', async (t) => {
+t.test('many keys in different orders in two processes cause no deadlock', async (t) => {
   const { post, postOther, events } = await makeOwnWorkspace()
   const keys = Array.from({ length: 40 }, (_, index) => `key-${index}`)
   const ask = (keys: string[], through: typeof postOther) =>
@@ -350,7 +347,7 @@ t.test('many keys that two processes take in many orders hold up nobody', async 
   t.strictSame((await events()).map(({ data }) => (data as { key: string }).key).sort(), [...keys].sort())
 })
 
-t.test('of different requests that come at once under one key, one is accepted', async (t) => {
+t.test('of different concurrent requests with one key, one is accepted', async (t) => {
   const { post, postOther, events } = await makeOwnWorkspace()
   const answers = await Promise.all(
     Array.from({ length: 20 }, (_, n) =>
@@ -379,7 +376,7 @@ t.test('the response of an execution is repeated after its rule was deleted', as
   t.equal((await post(`${rules}/${id}/execute`, 'k', changed)).status, 422)
 })
 
-t.test('a dry run does nothing, and so does its key', async (t) => {
+t.test('a dry run has no effect, and does not use its key', async (t) => {
   const { post, create, database } = await makeOwnWorkspace()
   const { id } = await create()
   for (const key of ['k', 'k', 'ü', '']) {
@@ -485,7 +482,7 @@ t.test('a repetition for a quarantined event gets 202 with the location of the e
   t.equal((await post(trigger, trigger, changed)).status, 422, 'another request under its key is refused')
 })
 
-t.test('an execution whose rule was deleted first is not found, however often it is asked for', async (t) => {
+t.test('each repetition for a rule that was deleted first is a 404', async (t) => {
   const { post, postOther, create, call, database } = await makeOwnWorkspace()
   const rule = await create()
   const path = `${rules}/${rule.id}/execute`
@@ -500,7 +497,7 @@ t.test('an execution whose rule was deleted first is not found, however often it
     })
 })
 
-t.test('the first answer that is kept stands, and one of another event is none', async (t) => {
+t.test('the first stored response stays, and one of another event is ignored', async (t) => {
   const { id: workspaceId, database } = await makeOwnWorkspace()
   const { keptResponses } = api.app
   const request = { workspaceId, key: 'k', requestHash: '00'.repeat(32) }

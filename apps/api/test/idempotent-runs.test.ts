@@ -42,7 +42,7 @@ function outcomeOf({ status, headers, body }: Answer) {
   return { status, location: headers['content-location'], body }
 }
 
-t.test('a run is answered again as it was, and does nothing again', async (t) => {
+t.test('a repeated run gets the same response, without effects', async (t) => {
   const { post, postOther, execute, rule, countTasks, database } = await makeOwnWorkspace()
   for (const path of [trigger, execute]) {
     const before = await countTasks()

@@ -23,7 +23,7 @@ t.test('a signed webhook is accepted once, and a replay returns the first receip
   t.equal(await workspace.database.webhookReceipt.count({ where: { key: id } }), 1)
 })
 
-t.test('a replay is known by Postgres alone, too', async (t) => {
+t.test('a replay is recognized without Redis, too', async (t) => {
   const id = newId()
   const first = await sender.deliver({ id })
   t.equal((await sender.deliver({ id })).status, 200, 'and what it said is kept in Redis')
@@ -35,7 +35,7 @@ t.test('a replay is known by Postgres alone, too', async (t) => {
   t.equal((await sender.deliver({ id, body: '{"hello":"moon"}' })).status, 422, 'and so is another body')
 })
 
-t.test('a webhook that is known adds no event, however it is delivered again', async (t) => {
+t.test('a repeated webhook adds no event, in whatever form it is delivered', async (t) => {
   const own = await api.makeWorkspace()
   const { deliver } = await makeSender(api, own)
   const body = JSON.stringify({ type: 'lead.created', data: {} })
@@ -70,14 +70,14 @@ t.test('the same id with another body is refused', async (t) => {
   t.strictSame(body, { errors: [{ field: 'X-Idempotency-Key', message: 'Was used with another body' }] })
 })
 
-t.test('an id is one within its workspace and provider', async (t) => {
+t.test('an id is unique within its workspace and provider', async (t) => {
   const id = newId()
   const neighbour = await api.makeWorkspace()
   const senders = [sender, await makeSender(api, workspace, 'another'), await makeSender(api, neighbour)]
   for (const one of senders) t.equal((await one.deliver({ id })).status, 202)
 })
 
-t.test('a webhook becomes an event, and a second one where its body names a known type', async (t) => {
+t.test('a webhook becomes an event, and a second one if its body has a known type', async (t) => {
   const cases: [body: unknown, types: string[]][] = [
     [{ hello: 'world' }, ['WEBHOOK_RECEIVED']],
     [{ type: 'LEAD_CREATED', data: { score: 1 } }, ['WEBHOOK_RECEIVED', 'LEAD_CREATED']],
@@ -104,7 +104,7 @@ t.test('a webhook becomes an event, and a second one where its body names a know
   }
 })
 
-t.test('one and the same 401, whatever of it is wrong', async (t) => {
+t.test('every wrong credential gets the same 401', async (t) => {
   const revoked = await makeSender(api, workspace)
   await revokeSigningSecret(administrator(workspace), revoked.secretId)
   const other = await makeSender(api, workspace, 'another')
@@ -153,7 +153,7 @@ t.test('missing and impossible headers are 400', async (t) => {
     t.equal((await sender.deliver({ timestamp })).status, 400, timestamp)
 })
 
-t.test('bodies that are no JSON, cannot be stored, or are no JSON by their type', async (t) => {
+t.test('a body that is not JSON, or cannot be stored, is refused', async (t) => {
   t.equal((await sender.deliver({ body: '{"a":' })).status, 400)
   t.equal((await sender.deliver({ body: '' })).status, 400)
   t.equal((await sender.deliver({ body: Buffer.from([0x22, 0xff, 0x22]) })).status, 400)
@@ -170,7 +170,7 @@ t.test('bodies that are no JSON, cannot be stored, or are no JSON by their type'
   t.equal((await api.call('GET', path(provider, workspace.id))).status, 405)
 })
 
-t.test('several signatures while a secret is exchanged, bare hex, and large letters', async (t) => {
+t.test('several signatures, bare hex and upper case are accepted', async (t) => {
   const id = newId()
   const timestamp = nowText()
   const body = '{}'
@@ -186,7 +186,7 @@ t.test('several signatures while a secret is exchanged, bare hex, and large lett
   }
 })
 
-t.test('a retired secret signs until its overlap is over, a revoked one no longer', async (t) => {
+t.test('a retired secret is valid until the end of its overlap, and a revoked one is not', async (t) => {
   const retiring = await makeSender(api, workspace)
   await retireSigningSecret(administrator(workspace), retiring.secretId, 60_000)
   t.equal((await retiring.deliver()).status, 202)
@@ -202,7 +202,7 @@ t.test('a retired secret signs until its overlap is over, a revoked one no longe
   t.equal((await here.deliver()).status, 401, 'at once, where the same process has revoked it')
 })
 
-t.test('what was refused is written down with its reason where workspace and provider exist', async (t) => {
+t.test('a refusal is stored with its reason if workspace and provider exist', async (t) => {
   const own = await api.makeWorkspace()
   const one = await makeSender(api, own)
   const id = newId()
@@ -246,59 +246,59 @@ t.test('what was refused is written down with its reason where workspace and pro
   t.notMatch(JSON.stringify(signature?.findings), hex, 'never the signature that was expected')
 })
 
+t.test('the signature doctor finds the active secret among many revoked ones', async (t) => {
+  const own = await api.makeWorkspace()
+  const one = await makeSender(api, own)
+  await own.database.signingSecret.createMany({
+    data: Array.from({ length: 60 }, () => ({
+      id: newId(),
+      workspaceId: own.id,
+      provider,
+      sealed: Buffer.alloc(60),
+      revokedAt: new Date(),
+    })),
+  })
+  const id = newId()
+  const timestamp = nowText()
+  const base64 = Buffer.from(signWebhook(one.key, { id, timestamp, body: '{}' }).slice(3), 'hex')
+  await one.deliver({
+    id,
+    timestamp,
+    body: '{}',
+    headers: { 'x-signature': base64.toString('base64') },
+  })
+  const read = () => own.database.webhookRejection.findFirst()
+  while ((await read()) === null) await new Promise((resolve) => setTimeout(resolve, 10))
+  matchLists(t, (await read())?.findings, [{ code: 'signature_base64' }])
+})
+
 t.test(
-  'the doctor finds the secret that signs among many revoked ones, of which some cannot be opened',
+  'failed signatures consume from the bucket of the IP, accepted ones from the workspace’s',
   async (t) => {
-    const own = await api.makeWorkspace()
-    const one = await makeSender(api, own)
-    await own.database.signingSecret.createMany({
-      data: Array.from({ length: 60 }, () => ({
-        id: newId(),
-        workspaceId: own.id,
-        provider,
-        sealed: Buffer.alloc(60),
-        revokedAt: new Date(),
-      })),
-    })
-    const id = newId()
-    const timestamp = nowText()
-    const base64 = Buffer.from(signWebhook(one.key, { id, timestamp, body: '{}' }).slice(3), 'hex')
-    await one.deliver({
-      id,
-      timestamp,
-      body: '{}',
-      headers: { 'x-signature': base64.toString('base64') },
-    })
-    const read = () => own.database.webhookRejection.findFirst()
-    while ((await read()) === null) await new Promise((resolve) => setTimeout(resolve, 10))
-    matchLists(t, (await read())?.findings, [{ code: 'signature_base64' }])
+    const limited = await startApi(t, { RATE_LIMIT_ANONYMOUS: '1/3', RATE_LIMIT_ENTERPRISE: '1/5' })
+    const own = await limited.makeWorkspace()
+    const one = await makeSender(limited, own)
+    const bad = { headers: { 'x-signature': 'v1=00' }, remoteAddress: '203.0.113.7' }
+    const refused: number[] = []
+    for (let count = 0; count < 5; count++) refused.push((await one.deliver(bad)).status)
+    t.strictSame(refused, [401, 401, 401, 429, 429])
+    const statuses: number[] = []
+    const good = { remoteAddress: '203.0.113.7' }
+    for (let count = 0; count < 6; count++) {
+      const answer = await one.deliver(good)
+      statuses.push(answer.status)
+      t.equal(answer.headers['x-ratelimit-limit'], '5')
+    }
+    t.strictSame(statuses, [202, 202, 202, 202, 202, 429], 'the empty bucket of the IP does not matter')
+    t.equal(
+      (await own.call('GET', '/api/automation-rules')).status,
+      200,
+      'webhooks do not consume from the members’ buckets',
+    )
   },
 )
 
-t.test('failed signatures draw from the IP, accepted ones from a bucket of the workspace', async (t) => {
-  const limited = await startApi(t, { RATE_LIMIT_ANONYMOUS: '1/3', RATE_LIMIT_ENTERPRISE: '1/5' })
-  const own = await limited.makeWorkspace()
-  const one = await makeSender(limited, own)
-  const bad = { headers: { 'x-signature': 'v1=00' }, remoteAddress: '203.0.113.7' }
-  const refused: number[] = []
-  for (let count = 0; count < 5; count++) refused.push((await one.deliver(bad)).status)
-  t.strictSame(refused, [401, 401, 401, 429, 429])
-  const statuses: number[] = []
-  const good = { remoteAddress: '203.0.113.7' }
-  for (let count = 0; count < 6; count++) {
-    const answer = await one.deliver(good)
-    statuses.push(answer.status)
-    t.equal(answer.headers['x-ratelimit-limit'], '5')
-  }
-  t.strictSame(statuses, [202, 202, 202, 202, 202, 429], 'the empty bucket of the IP does not matter')
-  t.equal(
-    (await own.call('GET', '/api/automation-rules')).status,
-    200,
-    'nor do webhooks use up the members’ one',
-  )
-})
-
-t.test('Redis away: webhooks are accepted and de-duplicated all the same', async (t) => {
+t.test('without Redis, webhooks are accepted and deduplicated, too', async (t) => {
   const away = await startApi(t, { REDIS_URL: 'redis://127.0.0.1:1' })
   const own = await away.makeWorkspace()
   const one = await makeSender(away, own)
@@ -308,7 +308,7 @@ t.test('Redis away: webhooks are accepted and de-duplicated all the same', async
   t.equal((await one.deliver({ id, body: '[]' })).status, 422)
 })
 
-t.test('the secret’s use is noted', async (t) => {
+t.test('the last use of a secret is recorded', async (t) => {
   const own = await api.makeWorkspace()
   const one = await makeSender(api, own)
   await one.deliver()
@@ -317,7 +317,7 @@ t.test('the secret’s use is noted', async (t) => {
   t.ok((await read())?.lastUsedAt)
 })
 
-t.test('another encryption key opens nothing, and says so to nobody outside', async (t) => {
+t.test('another encryption key opens no secret, and the response does not reveal it', async (t) => {
   const wrong = await startApi(t, { ENCRYPTION_KEY: Buffer.alloc(32, 'other').toString('base64') })
   const { status, body } = await wrong.call('POST', path(provider, workspace.id), {
     body: '{}',

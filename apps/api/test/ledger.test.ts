@@ -76,7 +76,7 @@ async function storeStory(workspace: Workspace) {
 }
 type Story = Awaited<ReturnType<typeof storeStory>>
 
-t.test('where all is as it should be the books are in balance', async (t) => {
+t.test('the ledger of consistent rows is in balance', async (t) => {
   const { workspace } = await storeStory(await api.makeWorkspace())
   const ledger = await read(workspace)
   matchLists(t, ledger, {
@@ -279,7 +279,7 @@ t.test('only work that was accepted between from and to is counted', async (t) =
   t.equal((await read(workspace)).events.accepted, 0, 'the last hour')
 })
 
-t.test('a window that is none, or too long, is refused', async (t) => {
+t.test('an invalid or too long range is refused', async (t) => {
   const { call } = await api.makeWorkspace()
   for (const query of [
     'from=2026-02-01&to=2026-01-01',
@@ -333,7 +333,7 @@ t.test('the slices of a long range are added up, and each fault is reported once
   t.equal(ledger.faults[0]?.ids.length, 10)
 })
 
-t.test('what a worker does of events, webhooks and their rules leaves the books in balance', async (t) => {
+t.test('the work of a worker leaves the ledger in balance', async (t) => {
   const worker = await startWorker(t, api.config, directory)
   const workspace = await api.makeWorkspace()
   const { deliver } = await makeSender(api, workspace)

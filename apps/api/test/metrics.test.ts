@@ -22,7 +22,7 @@ t.test('without METRICS_PORT nothing listens, and the API itself has no /metrics
   t.equal((await api.call('GET', '/metrics')).status, 404)
 })
 
-t.test('requests are counted by the pattern of their path, and by nothing that callers choose', async (t) => {
+t.test('requests are counted by the pattern of their path, without values of callers', async (t) => {
   const api = await startApi(t, watched)
   const workspace = await api.makeWorkspace()
   for (const id of [newId(), newId()]) await workspace.call('GET', `${rules}/${id}`)

@@ -197,13 +197,13 @@ t.test('parameters, bodies and security are documented', async (t) => {
       `${rules}/trigger/{eventType}`,
       '/api/events/{id}/replay',
     ],
-    'what may be sent again under a key',
+    'the operations with an Idempotency-Key',
   )
   t.ok(document.components.securitySchemes)
   t.notMatch(JSON.stringify(document), /x-optional/, 'nor does a mark of ours come through')
 })
 
-t.test('every operation has an id of its own, and every noun is a component', async (t) => {
+t.test('every operation has its own id, and every noun is a component', async (t) => {
   const operations = Object.values(document.paths).flatMap((path) => Object.values(path))
   const ids = operations.map(({ operationId }) => operationId ?? '')
   for (const id of ids) t.match(id, /^[a-z]+([A-Z][a-z]+)+$/)
@@ -229,7 +229,7 @@ t.test('an error response has one definition for all operations', async (t) => {
       )
 })
 
-t.test('conditions and actions are plain unions, which any generator understands', async (t) => {
+t.test('conditions and actions are plain unions, which every generator supports', async (t) => {
   const { Condition, Action } = document.components.schemas as Record<string, Record<string, object[]>>
   t.notMatch(JSON.stringify(document.components.schemas), /"(if|then|else)":/)
   t.ok(Condition?.anyOf?.every((branch) => 'additionalProperties' in branch))
@@ -249,7 +249,7 @@ t.test('every reference resolves', async (t) => {
   t.notMatch(JSON.stringify(document), /"\$id"/, 'nor is anything named in two ways')
 })
 
-t.test('the document and its pages are served without a token, and from here alone', async (t) => {
+t.test('the document and its pages need no token, and load nothing from elsewhere', async (t) => {
   const page = await api.app.inject('/docs/')
   t.equal(page.statusCode, 200)
   t.match(page.headers['content-type'], /^text\/html/)

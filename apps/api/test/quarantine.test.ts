@@ -44,7 +44,7 @@ t.test('a caller that waits learns that its event is quarantined', async (t) => 
   t.strictSame(await find(repeated), { evaluations: [], isQuarantined: false })
 })
 
-t.test('a rule executed by hand whose event is quarantined has failed, and says why', async (t) => {
+t.test('an execution by hand with a quarantined event has failed, with the reason', async (t) => {
   const workspace = await api.makeWorkspace()
   const rule = await storeRule(workspace)
   const event = await storeEvent(workspace, { ...given, ruleId: rule.id })
@@ -65,7 +65,7 @@ t.test('a rule executed by hand whose event is quarantined has failed, and says 
   })
 })
 
-t.test('it can be replayed, by itself and among others, as an event without a past', async (t) => {
+t.test('a quarantined event can be replayed, alone and in bulk, without its crashes', async (t) => {
   const workspace = await api.makeWorkspace()
   const rule = await storeRule(workspace)
   for (const ruleId of [null, rule.id]) {

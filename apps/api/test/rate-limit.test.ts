@@ -45,7 +45,7 @@ function headersOf({ headers }: Answer) {
 const from = ({ call }: Api, remoteAddress: string, question: Question = {}) =>
   call('GET', rules, { remoteAddress, ...question })
 
-t.test('the figures are the interface’s unless the environment says otherwise', async (t) => {
+t.test('the default limits are those of the interface', async (t) => {
   const unset = { RATE_LIMIT_ANONYMOUS: '', RATE_LIMIT_AUTHENTICATED: '', RATE_LIMIT_ENTERPRISE: undefined }
   t.strictSame(configOf(unset).rateLimits, {
     anonymous: { perMinute: 10, burst: 15 },
@@ -57,7 +57,7 @@ t.test('the figures are the interface’s unless the environment says otherwise'
     t.throws(() => configOf({ RATE_LIMIT_ANONYMOUS: figure }), /RATE_LIMIT_ANONYMOUS/, figure)
 })
 
-t.test('a burst of 15, 100 or 500 is let through to the last one, and not one more', async (t) => {
+t.test('a burst of exactly 15, 100 or 500 requests is accepted', async (t) => {
   const api = await startApi(t, {
     RATE_LIMIT_ANONYMOUS: '1/15',
     RATE_LIMIT_AUTHENTICATED: '1/100',
@@ -95,7 +95,7 @@ t.test('a burst of 15, 100 or 500 is let through to the last one, and not one mo
   }
 })
 
-t.test('a refused call is not made, and the others go on', async (t) => {
+t.test('a refused request has no effect, and the others continue', async (t) => {
   const api = await startApi(t, { RATE_LIMIT_AUTHENTICATED: '1/2' })
   const { callAs, call, database } = await api.makeWorkspace()
   const create = () => callAs('editor')<Rule>('POST', rules, { body: ruleBody() })
@@ -167,7 +167,7 @@ t.test(
   },
 )
 
-t.test('who shows no token is known by the address: IPv6 by its /64', async (t) => {
+t.test('a caller without a token is identified by its address: IPv6 by its /64', async (t) => {
   const api = await startApi(t, small)
   t.equal(await countLet(5, () => from(api, '192.0.2.1')), 3)
   t.ok(isLet(await from(api, '192.0.2.2')), 'another address')
@@ -186,7 +186,7 @@ t.test('who shows no token is known by the address: IPv6 by its /64', async (t) 
   t.ok(!isLet(await from(api, 'fe80::9%eth0')), 'with a zone too')
 })
 
-t.test('X-Forwarded-For counts for nothing unless it comes from a proxy that is named', async (t) => {
+t.test('X-Forwarded-For is ignored unless it comes from a trusted proxy', async (t) => {
   const forwarded = (value: string) => ({
     headers: { 'x-forwarded-for': value, 'x-real-ip': value, forwarded: `for=${value}` },
   })
@@ -229,7 +229,7 @@ t.test('X-Forwarded-For counts for nothing unless it comes from a proxy that is 
     t.match(String((await through(value)).status), /^4(01|29)$/, `${value.slice(0, 30)} is no fault of ours`)
 })
 
-t.test('a token that fails is paid for by the address, a good one by its user', async (t) => {
+t.test('an invalid token consumes from the bucket of its address, a valid one from its user’s', async (t) => {
   const api = await startApi(t, small)
   const { users, id } = await api.makeWorkspace()
   const token = await mint(users.viewer)
@@ -246,7 +246,7 @@ t.test('a token that fails is paid for by the address, a good one by its user', 
   t.equal((await from(api, '192.0.2.2', { token: 'x' })).status, 401, 'others are not held up either')
 })
 
-t.test('the plan of the workspace decides on the bucket, for its members alone', async (t) => {
+t.test('the plan of the workspace determines the bucket, for its members only', async (t) => {
   const api = await startApi(t, small)
   const standard = await api.makeWorkspace()
   const another = await api.makeWorkspace()
@@ -288,7 +288,7 @@ t.test('all processes share the buckets, from their first request on', async (t)
   t.equal(rush.filter(isLet).length, 3)
 })
 
-t.test('without Redis each process limits by itself: no open door and no 5xx', async (t) => {
+t.test('without Redis each process limits by itself, without a 5xx', async (t) => {
   const api = await startApi(t, { ...small, REDIS_URL: 'redis://127.0.0.1:1' })
   const { call, callAs } = await api.makeWorkspace()
   const enterprise = await api.makeWorkspace('enterprise')
@@ -317,7 +317,7 @@ t.test('without Redis each process limits by itself: no open door and no 5xx', a
   t.match(await api.call('GET', '/readyz'), { status: 200, body: { redis: 'away', postgres: 'ok' } })
 })
 
-t.test('Redis may say nothing from the start, or fall silent and come back', async (t) => {
+t.test('Redis may be unresponsive from the start, or for a while', async (t) => {
   const silent = createServer(() => {}).listen(0, '127.0.0.1')
   await once(silent, 'listening')
   t.teardown(async () => silent.close())
@@ -347,7 +347,7 @@ t.test('Redis may say nothing from the start, or fall silent and come back', asy
   t.equal(lets.at(-1), 3, 'one for both again')
 })
 
-t.test('a token comes back after its interval, and not sooner', async (t) => {
+t.test('a token returns after its interval, and not earlier', async (t) => {
   const draw = createLocalBuckets()
   const bucket = { perMinute: 10, burst: 15 }
   let now = 1_795_259_345_180

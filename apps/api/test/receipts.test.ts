@@ -72,7 +72,7 @@ async function storeRejected({ id: workspaceId, database }: Workspace, rows: Sto
   })
 }
 
-t.test('an accepted webhook is listed and read as the interface has it', async (t) => {
+t.test('an accepted webhook is listed and read as documented', async (t) => {
   const workspace = await api.makeWorkspace()
   const { id: workspaceId, database } = workspace
   const row = {
@@ -104,7 +104,7 @@ t.test('an accepted webhook is listed and read as the interface has it', async (
     })
 })
 
-t.test('a delivered webhook has its receipt, and a refused one its own', async (t) => {
+t.test('an accepted webhook has a receipt, and a refused one has its own', async (t) => {
   const workspace = await api.makeWorkspace()
   const sender = await makeSender(api, workspace)
   const body = JSON.stringify({ type: 'lead.created', data: { name: 'Ada' } })
@@ -133,7 +133,7 @@ t.test('a delivered webhook has its receipt, and a refused one its own', async (
 })
 
 t.test(
-  'a rejected delivery is listed under state=rejected alone, its findings for admins alone',
+  'a rejected delivery is listed with state=rejected only, and its findings for admins only',
   async (t) => {
     const workspace = await api.makeWorkspace()
     await storeAccepted(workspace, [{}])
@@ -178,7 +178,7 @@ t.test(
   },
 )
 
-t.test('pages of either state have neither gaps nor duplicates, whatever comes in meanwhile', async (t) => {
+t.test('pages of either state have neither gaps nor duplicates, even with new receipts', async (t) => {
   const workspace = await api.makeWorkspace()
   const stores = { accepted: storeAccepted, rejected: storeRejected }
   for (const [state, store] of Object.entries(stores)) {
@@ -212,7 +212,7 @@ t.test('pages of either state have neither gaps nor duplicates, whatever comes i
   }
 })
 
-t.test('receipts are narrowed by provider and by time, from inclusive, to exclusive', async (t) => {
+t.test('receipts are filtered by provider and time: from is inclusive, to is exclusive', async (t) => {
   const workspace = await api.makeWorkspace()
   const at = (text: string) => new Date(text)
   const rows = [
@@ -265,7 +265,7 @@ t.test('the time is that of Postgres, though the clock of an API differs', async
     t.strictSame(keysOf(await list(workspace, other)), [], other)
 })
 
-t.test('a query value that makes no sense is a 400', async (t) => {
+t.test('an invalid query value is a 400', async (t) => {
   const { call } = await api.makeWorkspace()
   const bad = [
     'state=Accepted',
@@ -309,7 +309,7 @@ t.test('a query value that makes no sense is a 400', async (t) => {
     t.equal((await call('GET', `${receipts}?${query}`)).status, 200)
 })
 
-t.test('a workspace sees its own receipts alone', async (t) => {
+t.test('a workspace sees its own receipts only', async (t) => {
   const [workspace, other] = [await api.makeWorkspace(), await api.makeWorkspace()]
   await storeAccepted(workspace, [{}, {}])
   await storeRejected(workspace, [{}, {}])

@@ -69,7 +69,7 @@ async function peakOfWaiting(until: Promise<unknown>): Promise<number> {
   return peak
 }
 
-t.test('thousands who missed a reply get their outcome by few statements at a time', async (t) => {
+t.test('thousands of callers that missed a reply get their outcomes with few statements', async (t) => {
   const workspace = await api.makeWorkspace()
   const neighbour = await api.makeWorkspace()
   const outcomes = await storeOutcomes(workspace, 2_000)
@@ -95,7 +95,7 @@ t.test('thousands who missed a reply get their outcome by few statements at a ti
   }
 })
 
-t.test('a malformed message on the channel of replies is logged once and ends nothing', async (t) => {
+t.test('a malformed message on the channel of replies is logged once, without further effect', async (t) => {
   const workspace = await api.makeWorkspace()
   const { replies, redis, log } = api.app
   const logged: unknown[] = []
@@ -119,12 +119,12 @@ t.test('a malformed message on the channel of replies is logged once and ends no
   t.strictSame(
     await pending.evaluations,
     [{ ruleId: id, executionId: matched[0]?.executionId, status: 'succeeded', error: null, results: [] }],
-    'the next reply is heard',
+    'the next reply is received',
   )
   t.strictSame(logged, ['a malformed reply was ignored; later ones are ignored without a log line'])
 })
 
-t.test('a caller whose time is up does not wait for a Postgres that says nothing', async (t) => {
+t.test('a caller whose time is up does not wait for an unresponsive Postgres', async (t) => {
   const workspace = await api.makeWorkspace()
   const [outcome] = await storeOutcomes(workspace, 1)
   const blocker = openDatabase(api.config.databaseUrl, 1)

@@ -29,7 +29,7 @@ async function list(workspace: Workspace, query = ''): Promise<RuleList> {
 
 const namesOf = ({ rules }: RuleList) => rules.map(({ name }) => name)
 
-t.test('a rule is created with the defaults, and answered in full with Location and ETag', async (t) => {
+t.test('a rule is created with the defaults, and returned in full with Location and ETag', async (t) => {
   const workspace = await api.makeWorkspace()
   const answer = await workspace.call<Rule>('POST', rules, {
     body: { name: 'Hot', trigger: 'LEAD_CREATED', actions: [task] },
@@ -70,7 +70,7 @@ t.test('a rule is created with the defaults, and answered in full with Location 
   t.equal(head.body, undefined)
 })
 
-t.test('a rule is kept just as it was given', async (t) => {
+t.test('a rule is stored unchanged', async (t) => {
   const workspace = await api.makeWorkspace()
   const fields = {
     name: 'Ünïcödé 🦜 <b>"\'\\ {{x}} %_',
@@ -96,7 +96,7 @@ t.test('a rule is kept just as it was given', async (t) => {
   t.strictSame((await workspace.call('GET', `${rules}/${created.id}`)).body, created)
 })
 
-t.test('aliases are stored under the full names, in groups and in when too', async (t) => {
+t.test('aliases are stored as full names, also in groups and in when', async (t) => {
   const workspace = await api.makeWorkspace()
   const full = {
     eq: 'equals',
@@ -151,7 +151,7 @@ t.test('version and ETag count the changes of the definition and nothing else', 
   t.ok(body.updatedAt > rule.updatedAt)
 })
 
-t.test('If-Match is honoured: a change of another version is refused and changes nothing', async (t) => {
+t.test('with If-Match, a change of another version is refused and changes nothing', async (t) => {
   const workspace = await api.makeWorkspace()
   const refused = ['"2"', 'W/"1"', '1', '', '"01"', '""', '"1', '"2", W/"1"', "'1'", '"*"', '"0","2","3"']
   const taken = ['"1"', '*', ' * ', '"2", "1"', '"1","9"', 'W/"1", "1"']
@@ -180,7 +180,7 @@ t.test('If-Match is honoured: a change of another version is refused and changes
   t.equal(unknown.status, 404, 'what is not there has no version')
 })
 
-t.test('of many changes that all name the same version, one is made', async (t) => {
+t.test('of many changes for the same version, one is made', async (t) => {
   const workspace = await api.makeWorkspace()
   const { id } = await create(workspace)
   const answers = await Promise.all(
@@ -255,7 +255,7 @@ async function holdsSomebodyUp(transaction: WorkspaceTransaction): Promise<boole
   return waiting.length > 0
 }
 
-t.test('toggle answers id and isActive, there and back', async (t) => {
+t.test('toggle returns id and isActive, in both directions', async (t) => {
   const workspace = await api.makeWorkspace()
   const { id } = await create(workspace)
   for (const isActive of [false, true, false]) {
@@ -295,7 +295,7 @@ t.test('of many deletes of one rule, one succeeds', async (t) => {
   t.strictSame(statuses, [204, ...Array(9).fill(404)])
 })
 
-t.test('a clone is a new inactive rule with the same definition and a history of its own', async (t) => {
+t.test('a clone is a new inactive rule with the same definition and its own history', async (t) => {
   const workspace = await api.makeWorkspace()
   const source = await create(workspace, {
     description: 'About it',
@@ -343,7 +343,7 @@ t.test('the name of a clone stays within 200 characters and is never cut inside 
   }
 })
 
-t.test('the list answers all rules, newest first, and pages of them on request', async (t) => {
+t.test('the list returns all rules, newest first, or pages on request', async (t) => {
   const workspace = await api.makeWorkspace()
   t.strictSame(await list(workspace), { rules: [] })
   await workspace.database.rule.createMany({ data: manyRules(workspace.id, 120) })
@@ -379,13 +379,13 @@ t.test('the list answers all rules, newest first, and pages of them on request',
   t.strictSame(third.rules, all.rules.slice(20, 30), 'and also when the rule at its edge is deleted')
 })
 
-t.test('a query that names nothing to narrow by answers all rules', async (t) => {
+t.test('a query without filters returns all rules', async (t) => {
   const workspace = await api.makeWorkspace()
   await workspace.database.rule.createMany({ data: manyRules(workspace.id, 60) })
   for (const query of ['?', '?_=1']) t.equal((await list(workspace, query)).rules.length, 60, query)
 })
 
-t.test('the list narrows by trigger, isActive and q, alone and together', async (t) => {
+t.test('the list is filtered by trigger, isActive and q, alone and together', async (t) => {
   const workspace = await api.makeWorkspace()
   for (const fields of [
     { name: 'alpha', trigger: 'LEAD_CREATED' },
@@ -423,7 +423,7 @@ t.test('the list narrows by trigger, isActive and q, alone and together', async 
   }
 })
 
-t.test('a workspace holds 1,000 rules: the next create or clone is a conflict', async (t) => {
+t.test('a workspace has at most 1,000 rules: the next create or clone is a conflict', async (t) => {
   const workspace = await api.makeWorkspace()
   await workspace.database.rule.createMany({ data: manyRules(workspace.id, 995) })
   const attempts = await Promise.all(

@@ -121,7 +121,7 @@ t.test('a rule whose conditions do not pass is in the response, without an execu
   t.strictSame(await workspace.tasks(), { tasks: [], nextCursor: null })
 })
 
-t.test('a rule is executed for real: each action with its result, and what it did', async (t) => {
+t.test('an execution by hand returns each action with its result, and has effects', async (t) => {
   const workspace = await makeOwnWorkspace()
   const mail = { to: '{{lead.email}}', subject: 'Hello {{name | upper}}', template: 'welcome' }
   const rule = await workspace.create({
@@ -267,7 +267,7 @@ t.test('a dry run shows each action with its rendered config, and changes nothin
   t.match((await workspace.call('GET', `${rules}/health`)).body, { totalExecutions: 0 })
 })
 
-t.test('explain=true adds to a dry run why each condition held or not', async (t) => {
+t.test('explain=true adds the verdict of each condition to a dry run', async (t) => {
   const workspace = await makeOwnWorkspace()
   const when = { field: 'vip', operator: 'is_true' }
   const rule = await workspace.create({
@@ -452,7 +452,7 @@ t.test('an event runs every active rule of its type, one entry each, in creation
   t.equal((await stranger.call('GET', location)).status, 404)
 })
 
-t.test('Prefer decides how long a caller waits; what is not understood is ignored', async (t) => {
+t.test('Prefer determines how long a caller waits, and unknown preferences are ignored', async (t) => {
   const workspace = await makeOwnWorkspace()
   const rule = await workspace.create()
   const async_ = ['respond-async', 'Respond-Async', 'handling=lenient, respond-async', 'wait=0', 'wait="0"']
@@ -501,7 +501,7 @@ t.test('Prefer decides how long a caller waits; what is not understood is ignore
   }
 })
 
-t.test('when the time runs out the answer is 202, and the work goes on', async (t) => {
+t.test('after the timeout the response is 202, and the work continues', async (t) => {
   const workspace = await makeOwnWorkspace()
   const rule = await workspace.create()
   const wait = { prefer: 'wait=1' }
@@ -583,26 +583,23 @@ t.test('an execution can be read in each of its states, and in no other workspac
   t.match(await workspace.read(rule.id), { executionCount: 2, successCount: 1, failureCount: 1 })
 })
 
-t.test(
-  'a run that is asked about while it is being recorded is pending or done, and nothing in between',
-  async (t) => {
-    const workspace = await makeOwnWorkspace()
-    const rule = await workspace.create()
-    const statuses = new Set<string>()
-    const follow = async () => {
-      const { headers } = await workspace.execute(rule.id, { data: {} }, later)
-      for (let status = 'pending'; status === 'pending'; statuses.add(status)) {
-        const { body } = await workspace.call<{ status?: string }>('GET', String(headers.location))
-        status = body.status ?? JSON.stringify(body)
-      }
+t.test('an execution that is read while it is recorded is either pending or done', async (t) => {
+  const workspace = await makeOwnWorkspace()
+  const rule = await workspace.create()
+  const statuses = new Set<string>()
+  const follow = async () => {
+    const { headers } = await workspace.execute(rule.id, { data: {} }, later)
+    for (let status = 'pending'; status === 'pending'; statuses.add(status)) {
+      const { body } = await workspace.call<{ status?: string }>('GET', String(headers.location))
+      status = body.status ?? JSON.stringify(body)
     }
-    for (let round = 0; round < 15; round++) await Promise.all(Array.from({ length: 8 }, follow))
-    statuses.delete('pending')
-    t.strictSame([...statuses], ['succeeded'])
-  },
-)
+  }
+  for (let round = 0; round < 15; round++) await Promise.all(Array.from({ length: 8 }, follow))
+  statuses.delete('pending')
+  t.strictSame([...statuses], ['succeeded'])
+})
 
-t.test('a rule that is deleted first is run no more, and what it did before stays', async (t) => {
+t.test('a deleted rule does not run any more, and its history stays', async (t) => {
   const workspace = await makeOwnWorkspace()
   const rule = await workspace.create()
   const past = await workspace.trigger({ name: 'Ada' })
@@ -624,7 +621,7 @@ t.test('a rule that is deleted first is run no more, and what it did before stay
   t.match((await workspace.call('GET', `${rules}/health`)).body, { totalRules: 0, totalExecutions: 0 })
 })
 
-t.test('a change is seen by the next event, whichever process made it and whichever runs it', async (t) => {
+t.test('the next event uses a changed rule, whichever processes change and run it', async (t) => {
   const workspace = await makeOwnWorkspace()
   const second = await startApi(t, { DATABASE_URL, QUEUE_PREFIX })
   const { id } = await workspace.create({ trigger: 'DEAL_WON' })
@@ -654,7 +651,7 @@ t.test('a change is seen by the next event, whichever process made it and whiche
   }
 })
 
-t.test('counters count each execution once, however many come at once', async (t) => {
+t.test('counters count each of many concurrent executions once', async (t) => {
   const workspace = await makeOwnWorkspace()
   const rule = await workspace.create({
     conditions: [{ field: 'run', operator: 'is_true' }],
@@ -683,7 +680,7 @@ t.test('counters count each execution once, however many come at once', async (t
   t.equal((await workspace.tasks('?limit=250')).tasks.length, 40)
 })
 
-t.test('health sums up all rules of the workspace, its rate with two decimals', async (t) => {
+t.test('health summarizes all rules of the workspace, with two decimals in the rate', async (t) => {
   const workspace = await makeOwnWorkspace()
   const health = async () => (await workspace.callAs('viewer')('GET', `${rules}/health`)).body
   const nothing = {
@@ -720,80 +717,77 @@ t.test('health sums up all rules of the workspace, its rate with two decimals', 
   }
 })
 
-t.test(
-  'attention lists what fails in a row or half of the time, if it was active in the last 7 days',
-  async (t) => {
-    const workspace = await makeOwnWorkspace()
-    const { id } = await workspace.create({ name: 'Weak', actions: [fallible] })
-    const attention = async () =>
-      (await workspace.callAs('viewer')<{ rules: object[] }>('GET', `${rules}/attention`)).body
-    for (let failures = 1; failures <= 3; failures++) {
-      t.strictSame(await attention(), { rules: [] }, `${failures - 1} failures in a row are few`)
-      await workspace.trigger({})
-    }
-    const { lastError, lastFailureAt } = await workspace.read(id)
-    const item = {
-      id,
-      name: 'Weak',
-      failureCount: 3,
-      lastError,
-      lastFailureAt,
-      reason: 'failures',
-      since: lastFailureAt,
-    }
-    t.strictSame(await attention(), { rules: [item] })
-    t.match((await workspace.call('GET', `${rules}/health`)).body, {
-      rulesNeedingAttention: 1,
-      averageSuccessRate: 0,
-    })
-    await workspace.trigger({ title: 'x' })
-    t.strictSame(await attention(), { rules: [] }, 'one success ends the row')
-    await workspace.trigger({ title: 'x' })
-    t.strictSame(await attention(), { rules: [item] }, '3 of 5 failed')
-    await workspace.trigger({ title: 'x' })
-    t.strictSame(await attention(), { rules: [item] }, '3 of 6 are half')
-    await workspace.trigger({ title: 'x' })
-    t.strictSame(await attention(), { rules: [] }, '3 of 7 are less')
+t.test('attention lists rules of the last 7 days that fail in a row or half of the time', async (t) => {
+  const workspace = await makeOwnWorkspace()
+  const { id } = await workspace.create({ name: 'Weak', actions: [fallible] })
+  const attention = async () =>
+    (await workspace.callAs('viewer')<{ rules: object[] }>('GET', `${rules}/attention`)).body
+  for (let failures = 1; failures <= 3; failures++) {
+    t.strictSame(await attention(), { rules: [] }, `${failures - 1} failures in a row are few`)
+    await workspace.trigger({})
+  }
+  const { lastError, lastFailureAt } = await workspace.read(id)
+  const item = {
+    id,
+    name: 'Weak',
+    failureCount: 3,
+    lastError,
+    lastFailureAt,
+    reason: 'failures',
+    since: lastFailureAt,
+  }
+  t.strictSame(await attention(), { rules: [item] })
+  t.match((await workspace.call('GET', `${rules}/health`)).body, {
+    rulesNeedingAttention: 1,
+    averageSuccessRate: 0,
+  })
+  await workspace.trigger({ title: 'x' })
+  t.strictSame(await attention(), { rules: [] }, 'one success ends the row')
+  await workspace.trigger({ title: 'x' })
+  t.strictSame(await attention(), { rules: [item] }, '3 of 5 failed')
+  await workspace.trigger({ title: 'x' })
+  t.strictSame(await attention(), { rules: [item] }, '3 of 6 are half')
+  await workspace.trigger({ title: 'x' })
+  t.strictSame(await attention(), { rules: [] }, '3 of 7 are less')
 
-    const ago = (days: number) => new Date(Date.now() - days * 86_400_000)
-    const cases: [counters: Record<string, unknown>, isListed: boolean][] = [
-      [{ consecutiveFailures: 3, failureCount: 3, successCount: 97, lastFailureAt: ago(6.9) }, true],
-      [
-        {
-          consecutiveFailures: 3,
-          failureCount: 3,
-          successCount: 97,
-          lastFailureAt: ago(7.1),
-          lastSuccessAt: ago(9),
-        },
-        false,
-      ],
-      [
-        {
-          consecutiveFailures: 0,
-          failureCount: 4,
-          successCount: 4,
-          lastFailureAt: ago(30),
-          lastSuccessAt: ago(1),
-        },
-        true,
-      ],
-      [{ consecutiveFailures: 2, failureCount: 2, successCount: 3, lastFailureAt: ago(1) }, false],
-      [{ consecutiveFailures: 2, failureCount: 2, successCount: 2, lastFailureAt: ago(1) }, false],
-      [{ consecutiveFailures: 2, failureCount: 3, successCount: 2, lastFailureAt: ago(1) }, true],
-    ]
-    for (const [counters, isListed] of cases) {
-      await workspace.database.ruleCounters.update({
-        where: { ruleId: id },
-        data: { lastSuccessAt: null, ...counters },
-      })
-      t.equal((await attention()).rules.length, isListed ? 1 : 0, JSON.stringify(counters))
-      t.match((await workspace.call('GET', `${rules}/health`)).body, {
-        rulesNeedingAttention: isListed ? 1 : 0,
-      })
-    }
-  },
-)
+  const ago = (days: number) => new Date(Date.now() - days * 86_400_000)
+  const cases: [counters: Record<string, unknown>, isListed: boolean][] = [
+    [{ consecutiveFailures: 3, failureCount: 3, successCount: 97, lastFailureAt: ago(6.9) }, true],
+    [
+      {
+        consecutiveFailures: 3,
+        failureCount: 3,
+        successCount: 97,
+        lastFailureAt: ago(7.1),
+        lastSuccessAt: ago(9),
+      },
+      false,
+    ],
+    [
+      {
+        consecutiveFailures: 0,
+        failureCount: 4,
+        successCount: 4,
+        lastFailureAt: ago(30),
+        lastSuccessAt: ago(1),
+      },
+      true,
+    ],
+    [{ consecutiveFailures: 2, failureCount: 2, successCount: 3, lastFailureAt: ago(1) }, false],
+    [{ consecutiveFailures: 2, failureCount: 2, successCount: 2, lastFailureAt: ago(1) }, false],
+    [{ consecutiveFailures: 2, failureCount: 3, successCount: 2, lastFailureAt: ago(1) }, true],
+  ]
+  for (const [counters, isListed] of cases) {
+    await workspace.database.ruleCounters.update({
+      where: { ruleId: id },
+      data: { lastSuccessAt: null, ...counters },
+    })
+    t.equal((await attention()).rules.length, isListed ? 1 : 0, JSON.stringify(counters))
+    t.match((await workspace.call('GET', `${rules}/health`)).body, {
+      rulesNeedingAttention: isListed ? 1 : 0,
+    })
+  }
+})
 
 t.test('tasks are listed newest first, page by page, of one rule or one execution', async (t) => {
   const workspace = await makeOwnWorkspace()
@@ -852,7 +846,7 @@ t.test('tasks are listed newest first, page by page, of one rule or one executio
   t.strictSame(await stranger.tasks(`?executionId=${executionIds[0]}`), { tasks: [], nextCursor: null })
 })
 
-t.test('the data of an event is kept and used just as it came', async (t) => {
+t.test('the data of an event is stored and used unchanged', async (t) => {
   const workspace = await makeOwnWorkspace()
   await workspace.create({
     conditions: [{ field: 'constructor', operator: 'not_exists' }],

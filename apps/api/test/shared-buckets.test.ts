@@ -37,7 +37,7 @@ async function drawAll(key: string): Promise<number> {
   return count
 }
 
-t.test('each token puts off the time at which the bucket is full by its interval', async (t) => {
+t.test('each consumed token delays the time of the full bucket by its interval', async (t) => {
   for (const [key, tokens] of [
     ['one', 1],
     ['three', 3],
@@ -64,7 +64,7 @@ t.test('a bucket is kept until it is full, and then forgotten', async (t) => {
   }
 })
 
-t.test('a token comes back after its interval, and not sooner', async (t) => {
+t.test('a token returns after its interval, and not earlier', async (t) => {
   t.equal(await drawAll('x'), 5)
   t.equal(await drawAll('x'), 0)
   await age('x', minute / 2)
@@ -79,7 +79,7 @@ t.test('a token comes back after its interval, and not sooner', async (t) => {
   t.equal(await drawAll('x'), 5, 'it never holds more than the burst')
 })
 
-t.test('a refused draw takes nothing', async (t) => {
+t.test('a refused request consumes no tokens', async (t) => {
   await draw({ key: 'refused', bucket, tokens: 4 })
   const before = await readBucket('refused')
   const { isRefused, waitMs } = await draw({ key: 'refused', bucket, tokens: 2 })

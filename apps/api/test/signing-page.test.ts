@@ -26,7 +26,7 @@ const languages = {
 }
 
 for (const [language, { command, file, needs }] of Object.entries(languages)) {
-  t.test(`the page’s first ${language} sender is accepted as it stands`, async (t) => {
+  t.test(`the API accepts the page’s first ${language} sender unchanged`, async (t) => {
     for (const program of needs) {
       const isThere = await run('sh', ['-c', `command -v ${program}`]).then(
         () => true,
@@ -66,7 +66,7 @@ interface Vector {
   valid: boolean
 }
 
-t.test('the published vectors pass the signature here, and are refused for their age alone', async (t) => {
+t.test('the published vectors have valid signatures, and are refused only for their age', async (t) => {
   const vectors = JSON.parse(await readFile(new URL('docs/signing-vectors.json', root), 'utf8')) as Vector[]
   const administrator = { database: api.app.database, workspaceId: workspace.id, actor: 'cli:tests' }
   const sealer = createSealer(encryptionKey)
@@ -90,7 +90,7 @@ t.test('the published vectors pass the signature here, and are refused for their
   }
 })
 
-t.test('the page’s receiver takes its own vector, and nothing that differs from it', async (t) => {
+t.test('the page’s receiver accepts its own vector, and no variation of it', async (t) => {
   const { isFromThem, vector } = await loadPageReceiver(t.testdir())
   const { secret, headers, body } = vector
   const now = Number(headers['webhook-timestamp'])

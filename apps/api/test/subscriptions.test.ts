@@ -40,7 +40,7 @@ async function subscribe({ call }: Workspace, ...eventTypes: string[]): Promise<
 const listPublished = ({ database }: Workspace, ruleId: string) =>
   database.event.findMany({ where: { ruleId }, orderBy: { id: 'asc' } })
 
-t.test('a subscription is made, read, changed and deleted', async (t) => {
+t.test('a subscription is created, read, changed and deleted', async (t) => {
   const workspace = await api.makeWorkspace()
   const { call } = workspace
   const made = await call<Subscription>('POST', subscriptions, {
@@ -125,7 +125,7 @@ t.test('all faults are reported at once', async (t) => {
   t.equal(await workspace.database.subscription.count(), 1)
 })
 
-t.test('of subscriptions that are made at once 20 stay', async (t) => {
+t.test('of many concurrent new subscriptions, 20 are created', async (t) => {
   const workspace = await api.makeWorkspace()
   const body = { url, eventTypes: ['rule.updated'] }
   const answers = await Promise.all(
@@ -158,7 +158,7 @@ t.test(
   },
 )
 
-t.test('deliveries are listed as they stand, newest first', async (t) => {
+t.test('deliveries are listed with their state, newest first', async (t) => {
   const workspace = await api.makeWorkspace()
   const { id } = await subscribe(workspace, 'rule.updated')
   const other = await subscribe(workspace, 'rule.updated')
@@ -330,7 +330,7 @@ t.test('refused webhooks are published, up to the limit of stored rejections', a
   t.strictSame(apart, [], 'both are written, or none')
 })
 
-t.test('what we sign with signs nothing that comes in', async (t) => {
+t.test('an outgoing secret verifies no incoming webhook', async (t) => {
   const own = await startApi(t)
   const workspace = await own.makeWorkspace()
   const sender = await makeSender(own, workspace)

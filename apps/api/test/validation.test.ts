@@ -85,7 +85,7 @@ t.test('a body over the limit is a 413: 256 KiB for a rule, BODY_LIMIT elsewhere
   t.equal((await place.call('POST', rules, { body: spaces(2_049, rule) })).status, 413)
 })
 
-t.test('what is no JSON is a 400', async (t) => {
+t.test('a body that is not JSON is a 400', async (t) => {
   const bodies = [
     '{',
     '{"name":}',
@@ -132,7 +132,7 @@ t.test('what is no JSON is a 400', async (t) => {
   for (const path of [one, letter]) t.equal((await call('GET', path)).status, 200, 'and nothing was done')
 })
 
-t.test('a body that is no object is a 400', async (t) => {
+t.test('a body that is not an object is a 400', async (t) => {
   const bodies = ['[]', '"x"', '5', 'null', 'true', '[{"name":"x"}]', '"\\ud800"', '"\\u0000"', '[1,2]', '']
   for (const body of bodies)
     for (const [method, path] of [
@@ -160,32 +160,29 @@ t.test('a body that is no object is a 400', async (t) => {
     t.equal((await call(method, path)).status, 400, 'nor is no body at all')
 })
 
-t.test(
-  'an empty body under a JSON content type is fine where none is expected, or it may be left out',
-  async (t) => {
-    const { body: rule } = await call<Rule>('POST', rules, { body: ruleBody() })
-    const path = `${rules}/${rule.id}`
-    t.equal((await call('PATCH', `${path}/toggle`, { body: '' })).status, 200)
-    t.equal((await call('PATCH', `${path}/toggle`)).status, 200)
-    t.equal((await call('POST', `${path}/clone`, { body: '' })).status, 201)
-    t.equal((await call('POST', `${path}/clone`, { body: {} })).status, 201)
-    t.equal((await call('GET', path, { body: '' })).status, 200)
-    const restored = [undefined, '', {}].map((body) => call('POST', `${path}/versions/1/restore`, { body }))
-    t.strictSame(
-      (await Promise.all(restored)).map(({ status }) => status),
-      [200, 200, 200],
-    )
-    for (const body of [undefined, '', {}]) {
-      t.equal((await call('POST', `${letter}/preview`, { body })).status, 200)
-      const nobodys = `/api/executions/${newId()}/retry`
-      t.equal((await call('POST', nobodys, { body })).status, 404, 'which comes after the body')
-      t.equal((await call('POST', `/api/events/${newId()}/replay`, { body })).status, 404)
-    }
-    t.equal((await call('DELETE', path, { body: '' })).status, 204)
-  },
-)
+t.test('an empty body with a JSON content type is accepted if the body is optional or unused', async (t) => {
+  const { body: rule } = await call<Rule>('POST', rules, { body: ruleBody() })
+  const path = `${rules}/${rule.id}`
+  t.equal((await call('PATCH', `${path}/toggle`, { body: '' })).status, 200)
+  t.equal((await call('PATCH', `${path}/toggle`)).status, 200)
+  t.equal((await call('POST', `${path}/clone`, { body: '' })).status, 201)
+  t.equal((await call('POST', `${path}/clone`, { body: {} })).status, 201)
+  t.equal((await call('GET', path, { body: '' })).status, 200)
+  const restored = [undefined, '', {}].map((body) => call('POST', `${path}/versions/1/restore`, { body }))
+  t.strictSame(
+    (await Promise.all(restored)).map(({ status }) => status),
+    [200, 200, 200],
+  )
+  for (const body of [undefined, '', {}]) {
+    t.equal((await call('POST', `${letter}/preview`, { body })).status, 200)
+    const nobodys = `/api/executions/${newId()}/retry`
+    t.equal((await call('POST', nobodys, { body })).status, 404, 'which comes after the body')
+    t.equal((await call('POST', `/api/events/${newId()}/replay`, { body })).status, 404)
+  }
+  t.equal((await call('DELETE', path, { body: '' })).status, 204)
+})
 
-t.test('another content type than JSON is a 415', async (t) => {
+t.test('a content type other than JSON is a 415', async (t) => {
   const refused = [
     'text/plain',
     'text/json',
@@ -475,49 +472,46 @@ t.test('create and update report each fault of a rule once, with its path', asyn
   t.strictSame((await call('GET', one)).headers.etag, '"2"', 'and nothing was changed')
 })
 
-t.test(
-  'every action may wait, be retried, or stop where its outcome is unknown, and is kept as it was sent',
-  async (t) => {
-    const emit = (config: object = {}) => ({
-      type: 'EMIT_EVENT',
-      config: { eventType: 'DEAL_WON', ...config },
-    })
-    const actions = [
-      ...['1s', '366d', '52w', '{{days}}d'].map((duration) => ({ type: 'WAIT', config: { duration } })),
-      emit(),
-      emit({ data: {} }),
-      emit({ data: { lead: '{{lead}}', list: ['{{a}}', 1, null] } }),
-      emit({ data: '{{lead}}' }),
-      ...[1, 20].map((attempts) => ({ ...task, retry: { attempts } })),
-      ...['constant', 'linear', 'exponential'].map((backoff) => ({
-        ...task,
-        retry: { attempts: 3, backoff },
-      })),
-      { ...task, retry: { attempts: 3, delayMs: 0, maxDelayMs: 0 } },
-      { ...task, retry: { attempts: 3, backoff: 'linear', delayMs: 86_400_000, maxDelayMs: 86_400_000 } },
-      ...['retry', 'stop'].map((onUncertain) => ({ ...task, onUncertain })),
-      ...[100, 30_000].map((timeoutMs) => ({ ...task, timeoutMs })),
-      {
-        ...emit(),
-        retry: { attempts: 2 },
-        onUncertain: 'stop',
-        timeoutMs: 100,
-        continueOnError: true,
-        when: clause,
-      },
-    ]
-    const { status, body } = await call<Rule>('POST', rules, { body: ruleBody({ actions }) })
-    t.equal(status, 201, JSON.stringify(body))
-    t.strictSame(body.actions, actions)
-    const path = `${rules}/${body.id}`
-    t.strictSame(
-      (await call<Rule>('PUT', path, { body: { actions: actions.toReversed() } })).body.actions,
-      actions.toReversed(),
-    )
-    const version = await call<Rule>('GET', `${path}/versions/1`)
-    t.strictSame(version.body.actions, actions)
-  },
-)
+t.test('all valid forms of an action are stored unchanged', async (t) => {
+  const emit = (config: object = {}) => ({
+    type: 'EMIT_EVENT',
+    config: { eventType: 'DEAL_WON', ...config },
+  })
+  const actions = [
+    ...['1s', '366d', '52w', '{{days}}d'].map((duration) => ({ type: 'WAIT', config: { duration } })),
+    emit(),
+    emit({ data: {} }),
+    emit({ data: { lead: '{{lead}}', list: ['{{a}}', 1, null] } }),
+    emit({ data: '{{lead}}' }),
+    ...[1, 20].map((attempts) => ({ ...task, retry: { attempts } })),
+    ...['constant', 'linear', 'exponential'].map((backoff) => ({
+      ...task,
+      retry: { attempts: 3, backoff },
+    })),
+    { ...task, retry: { attempts: 3, delayMs: 0, maxDelayMs: 0 } },
+    { ...task, retry: { attempts: 3, backoff: 'linear', delayMs: 86_400_000, maxDelayMs: 86_400_000 } },
+    ...['retry', 'stop'].map((onUncertain) => ({ ...task, onUncertain })),
+    ...[100, 30_000].map((timeoutMs) => ({ ...task, timeoutMs })),
+    {
+      ...emit(),
+      retry: { attempts: 2 },
+      onUncertain: 'stop',
+      timeoutMs: 100,
+      continueOnError: true,
+      when: clause,
+    },
+  ]
+  const { status, body } = await call<Rule>('POST', rules, { body: ruleBody({ actions }) })
+  t.equal(status, 201, JSON.stringify(body))
+  t.strictSame(body.actions, actions)
+  const path = `${rules}/${body.id}`
+  t.strictSame(
+    (await call<Rule>('PUT', path, { body: { actions: actions.toReversed() } })).body.actions,
+    actions.toReversed(),
+  )
+  const version = await call<Rule>('GET', `${path}/versions/1`)
+  t.strictSame(version.body.actions, actions)
+})
 
 t.test('an unknown field is reported also beside an unknown operator or action type', async (t) => {
   const answer = await call('POST', rules, {
@@ -534,7 +528,7 @@ t.test('an unknown field is reported also beside an unknown operator or action t
   ])
 })
 
-t.test('the limits of a rule hold at their edge', async (t) => {
+t.test('each limit of a rule is exact', async (t) => {
   const nested = (depth: number) => {
     let condition: object = clause
     for (let level = 0; level < depth; level++) condition = { not: condition }
@@ -574,7 +568,7 @@ t.test('the limit of clauses holds for the whole rule also when only a part of i
   )
 })
 
-t.test('a trigger that is in no catalogue is a 400, once the shape is right', async (t) => {
+t.test('an unknown trigger is a 400 if the shape is valid', async (t) => {
   const invalid = { error: 'Invalid trigger type' }
   for (const trigger of [
     'NOPE',
@@ -600,7 +594,7 @@ t.test('a trigger that is in no catalogue is a 400, once the shape is right', as
   t.strictSame([posted.status, posted.body], [400, invalid])
 })
 
-t.test('the bodies of execute and trigger take data and what is theirs, and nothing else', async (t) => {
+t.test('the bodies of execute and trigger have data and their own fields, and no others', async (t) => {
   const both: [body: object, paths: string[]][] = [
     [{ data: [] }, ['data']],
     [{ data: null }, ['data']],
@@ -658,7 +652,7 @@ t.test('text that cannot be stored is reported together with the other faults', 
   t.strictSame(fieldsOf(answer), ['actions', 'description', 'extra', 'name', 'trigger'])
 })
 
-t.test('32 levels and 20,000 nodes are taken, one more is a 422', async (t) => {
+t.test('32 levels and 20,000 nodes are accepted, and one more is a 422', async (t) => {
   const execute = (data: string) => call('POST', `${one}/execute`, { body: `{"data":${data},"dryRun":true}` })
   // The body and its data are two levels; the body, data, dryRun and the list four nodes.
   t.equal((await execute(`{"a":${nest(30)}}`)).status, 200)
@@ -682,31 +676,28 @@ t.test('32 levels and 20,000 nodes are taken, one more is a 422', async (t) => {
   }
 })
 
-t.test(
-  'keys that name what every object inherits are mere keys, or refused, and never a fault of ours',
-  async (t) => {
-    const bodies = [
-      '{"data":{"__proto__":{"admin":true}},"dryRun":true}',
-      '{"__proto__":{"data":{}},"data":{},"dryRun":true}',
-      '{"data":{"constructor":{"prototype":{"x":1}}},"dryRun":true}',
-      '{"data":{"constructor":"x","toString":1,"hasOwnProperty":null,"then":{}},"dryRun":true}',
-      '{"data":{"":{"":0}},"dryRun":true}',
-      '{"data":{"a":1e400,"b":-1e400,"c":123456789012345678901234567890,"d":-0},"dryRun":true}',
-      '{"data":{"length":-1,"0":"x"},"dryRun":true}',
-    ]
-    for (const body of bodies) {
-      const answer = await call('POST', `${one}/execute`, { body })
-      t.match(String(answer.status), /^(200|400|422)$/, body)
-      for (const path of [rules, `${rules}/trigger/LEAD_CREATED`])
-        t.match(String((await call('POST', path, { body })).status), /^4/)
-    }
-    const own = await call('POST', `${one}/execute`, { body: bodies[3] })
-    t.equal(own.status, 200)
-    t.equal(({} as { admin?: unknown }).admin, undefined)
-  },
-)
+t.test('keys with names of inherited properties are ordinary keys or refused, never a 500', async (t) => {
+  const bodies = [
+    '{"data":{"__proto__":{"admin":true}},"dryRun":true}',
+    '{"__proto__":{"data":{}},"data":{},"dryRun":true}',
+    '{"data":{"constructor":{"prototype":{"x":1}}},"dryRun":true}',
+    '{"data":{"constructor":"x","toString":1,"hasOwnProperty":null,"then":{}},"dryRun":true}',
+    '{"data":{"":{"":0}},"dryRun":true}',
+    '{"data":{"a":1e400,"b":-1e400,"c":123456789012345678901234567890,"d":-0},"dryRun":true}',
+    '{"data":{"length":-1,"0":"x"},"dryRun":true}',
+  ]
+  for (const body of bodies) {
+    const answer = await call('POST', `${one}/execute`, { body })
+    t.match(String(answer.status), /^(200|400|422)$/, body)
+    for (const path of [rules, `${rules}/trigger/LEAD_CREATED`])
+      t.match(String((await call('POST', path, { body })).status), /^4/)
+  }
+  const own = await call('POST', `${one}/execute`, { body: bodies[3] })
+  t.equal(own.status, 200)
+  t.equal(({} as { admin?: unknown }).admin, undefined)
+})
 
-t.test('a bad query value or cursor is a 400', async (t) => {
+t.test('an invalid query value or cursor is a 400', async (t) => {
   const page = [
     'limit=0',
     'limit=251',
@@ -776,7 +767,7 @@ t.test('a bad query value or cursor is a 400', async (t) => {
       t.ok((await call('GET', `${path}?${query}`)).status < 500, `${path}?${query}`)
 })
 
-t.test('an id that is none answers just like one that nobody has', async (t) => {
+t.test('an invalid id gets the same response as an unknown one', async (t) => {
   const notFound = { error: 'Automation rule not found' }
   const fresh = `${rules}/${(await call<Rule>('POST', rules, { body: ruleBody() })).body.id}`
   const ids = [
@@ -1072,7 +1063,7 @@ t.test('of two faults, the earlier one in the order of checks is reported', asyn
   )
 })
 
-t.test('Postgres away is a 503 with Retry-After, once there is nothing else to say', async (t) => {
+t.test('without Postgres, a valid request is a 503 with Retry-After', async (t) => {
   const away = await startApi(t, { DATABASE_URL: 'postgresql://nobody@127.0.0.1:1/none' })
   const question = { token: workspace.tokens.admin, workspace: workspace.id }
   for (const [method, path, body] of [
@@ -1123,7 +1114,7 @@ t.test('an internal error is a 500 with only the id of the request', async (t) =
   t.notMatch(JSON.stringify(answer.headers), 'secret')
 })
 
-t.test('over a real connection, what no client library would send is refused and never a 5xx', async (t) => {
+t.test('malformed HTTP over a real connection is refused, and never a 5xx', async (t) => {
   const { port } = new URL(await api.app.listen({ host: '127.0.0.1', port: 0 }))
   const { admin } = workspace.tokens
   const send = (...lines: string[]) => {

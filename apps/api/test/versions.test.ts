@@ -45,7 +45,7 @@ const readLog = ({ database, id }: Workspace, action: string) =>
     select: { actor: true, subject: true, details: true },
   })
 
-t.test('each definition that a rule ever had is a version, and nothing else makes one', async (t) => {
+t.test('each definition of a rule is a version, and no other change creates one', async (t) => {
   const workspace = await api.makeWorkspace()
   const rule = await create(workspace, { conditions: [{ field: 'a', operator: 'eq', value: 1 }] })
   const steps: object[] = [
@@ -88,7 +88,7 @@ t.test('each definition that a rule ever had is a version, and nothing else make
   }
 })
 
-t.test('a clone begins a history of its own, under the name of who made it', async (t) => {
+t.test('a clone begins its own history, with its creator as actor', async (t) => {
   const workspace = await api.makeWorkspace()
   const rule = await create(workspace)
   await put(workspace, rule, { name: 'Second' })
@@ -100,7 +100,7 @@ t.test('a clone begins a history of its own, under the name of who made it', asy
   t.equal(body.versions.length, 1)
 })
 
-t.test('versions come page by page, and a page does not shift under the next version', async (t) => {
+t.test('versions are listed in pages, which a new version does not shift', async (t) => {
   const workspace = await api.makeWorkspace()
   const rule = await create(workspace, { name: 'Name 1' })
   for (let version = 2; version <= 12; version++) await put(workspace, rule, { name: `Name ${version}` })
@@ -125,7 +125,7 @@ t.test('versions come page by page, and a page does not shift under the next ver
   }
 })
 
-t.test('a version is restored as a new one, and the rule stays on or off', async (t) => {
+t.test('a version is restored as a new one, and the rule stays active or inactive', async (t) => {
   const workspace = await api.makeWorkspace()
   for (const isActive of [true, false]) {
     const rule = await create(workspace, { name: 'First', description: 'Old', isActive })
@@ -162,7 +162,7 @@ t.test('a version is restored as a new one, and the rule stays on or off', async
   }
 })
 
-t.test('restoring what is current changes nothing', async (t) => {
+t.test('restoring the current version changes nothing', async (t) => {
   const workspace = await api.makeWorkspace()
   const rule = await create(workspace)
   await put(workspace, rule, { name: 'Second' })
@@ -179,7 +179,7 @@ t.test('restoring what is current changes nothing', async (t) => {
   t.equal(await rulesVersionOf(workspace), counted)
 })
 
-t.test('If-Match is honoured, and of many who restore at once each makes its own version', async (t) => {
+t.test('a restore respects If-Match, and each of many concurrent ones creates a version', async (t) => {
   const workspace = await api.makeWorkspace()
   const rule = await create(workspace, { name: 'First' })
   await put(workspace, rule, { name: 'Second' })
@@ -201,14 +201,10 @@ t.test('If-Match is honoured, and of many who restore at once each makes its own
     'without a gap',
   )
   for (const [index, { name }] of versions.entries())
-    t.equal(
-      name,
-      index % 2 === versions.length % 2 ? 'Second' : 'First',
-      'and each differs from the one before',
-    )
+    t.equal(name, index % 2 === versions.length % 2 ? 'Second' : 'First', 'each differs from the one before')
 })
 
-t.test('what could be saved once and not any more is not restored', async (t) => {
+t.test('a version that is no longer valid is not restored', async (t) => {
   const workspace = await api.makeWorkspace()
   const rule = await create(workspace)
   const old: [fields: Record<string, unknown>, fields: string[]][] = [
@@ -268,7 +264,7 @@ t.test('an unknown rule is reported before an unknown version, also one of anoth
   t.strictSame(statusAndBody(await list(other, foreign)), noRule, 'a deleted rule takes its versions along')
 })
 
-t.test('viewers read versions, editors restore them, strangers do neither', async (t) => {
+t.test('viewers read versions, editors restore them, and others do neither', async (t) => {
   const workspace = await api.makeWorkspace()
   const rule = await create(workspace)
   const stranger = { token: await mint(`stranger-${newId()}`) }

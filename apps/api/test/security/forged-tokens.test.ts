@@ -11,12 +11,12 @@ const api = await startApi(t)
 const { id, users } = await api.makeWorkspace()
 const user = users.admin
 
-t.test('no forged token is let in where a secret is shared', async (t) => {
+t.test('no forged token is accepted with a shared secret', async (t) => {
   const good = await mint(user)
   await refuseAll(t, api, good, makeForgeries(good, user, []))
 })
 
-t.test('nor where keys are published', async (t) => {
+t.test('no forged token is accepted with published keys', async (t) => {
   const rsa = generateKeyPairSync('rsa', { modulusLength: 2048 })
   const ed = generateKeyPairSync('ed25519')
   const keys = [
@@ -40,7 +40,7 @@ t.test('nor where keys are published', async (t) => {
 
 async function refuseAll(t: Test, { call }: Api, good: string, forgeries: Forgery[]): Promise<void> {
   const ask = (token: string) => call('GET', rules, { token, workspace: id })
-  t.equal((await ask(good)).status, 200, 'the one that they are made of is good')
+  t.equal((await ask(good)).status, 200, 'the original token is accepted')
   const wrong: unknown[] = []
   for (const [title, token] of forgeries) {
     const { status, body } = await ask(token)

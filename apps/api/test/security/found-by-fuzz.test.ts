@@ -16,7 +16,7 @@ t.test('a mail previewed with null for a body is a 400', async (t) => {
   t.strictSame(preview.body, { error: 'Body must be a JSON object' })
 })
 
-t.test('a rule that is deleted while attention is asked for is left out', async (t) => {
+t.test('attention leaves out a rule that is deleted during the request', async (t) => {
   const workspace = await api.makeWorkspace()
   const { database } = workspace
   const [kept, gone] = await Promise.all([storeRule(workspace), storeRule(workspace)])
@@ -37,7 +37,7 @@ t.test('a rule that is deleted while attention is asked for is left out', async 
   )
 })
 
-t.test('what no list may hold twice is a 422, whatever its items call themselves', async (t) => {
+t.test('a list of odd objects is a 422, though each item must be unique', async (t) => {
   const { call } = await api.makeWorkspace()
   const odd: unknown[] = [{ toString: 1 }, { toString: 1 }, { valueOf: 1 }, { constructor: 1 }, 'admin']
   for (const [path, fields] of [
@@ -48,12 +48,12 @@ t.test('what no list may hold twice is a 422, whatever its items call themselves
       body: fields,
     })
     t.equal(answer.status, 422)
-    const told = answer.body.errors.map(({ field }) => field.replace(/^(scopes|eventTypes)/, 'list'))
-    for (const index of [0, 1, 2, 3]) t.ok(told.includes(`list[${index}]`), `${path}: ${told}`)
+    const reported = answer.body.errors.map(({ field }) => field.replace(/^(scopes|eventTypes)/, 'list'))
+    for (const index of [0, 1, 2, 3]) t.ok(reported.includes(`list[${index}]`), `${path}: ${reported}`)
   }
 })
 
-t.test('what a secret is to be retired with may call itself anything', async (t) => {
+t.test('an odd object as overlap of a secret is a 422', async (t) => {
   const { call } = await api.makeWorkspace()
   const path = '/api/developer/v1/signing-secrets'
   const { body } = await call<{ id: string }>('POST', path, {
@@ -64,7 +64,7 @@ t.test('what a secret is to be retired with may call itself anything', async (t)
   matchLists(t, retired.body, { errors: [{ field: 'overlap' }] })
 })
 
-t.test('a time that its zone takes beyond the year 9999 is told as the end of that year', async (t) => {
+t.test('a time beyond the year 9999 in UTC is presented as the end of that year', async (t) => {
   const { call } = await api.makeWorkspace()
   const to = encodeURIComponent('9999-12-31T23:59:59.999-23:59')
   const { status, body } = await call<{ to: string }>('GET', `/api/developer/v1/ledger?to=${to}`)

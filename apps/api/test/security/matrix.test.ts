@@ -12,7 +12,7 @@ import { openUnrecorded, recordSql } from '../fixtures/security/sql-recorder.js'
 import { type Exception, findUnscoped } from '../fixtures/security/workspace-scope.js'
 import { nowText } from '../fixtures/sender.js'
 
-// Ten thousand requests, so many at a time.
+// The number of concurrent requests, of ten thousand.
 const width = 8
 t.setTimeout(170_000)
 
@@ -26,7 +26,7 @@ const third = await plantWorkspace(database)
 interface Caller {
   name: string
   token: string | undefined
-  /** Who it is at home; undefined for nobody. */
+  /** Its role in its own workspace; undefined without one. */
   permissions: ReturnType<typeof permissionsOfScopes> | undefined
   home: Field
   isKey: boolean
@@ -83,13 +83,13 @@ interface Check {
 
 const closed = operations.filter(({ isOpen }) => !isOpen)
 
-t.test('every operation of the document has declared who may do it', async (t) => {
+t.test('every documented operation declares its roles and scopes', async (t) => {
   t.ok(closed.length > 40)
   for (const { title, role } of closed) t.ok(role, title)
   t.strictSame(
     operations.filter(({ isOpen }) => isOpen).map(({ title }) => title),
     ['GET /healthz', 'GET /readyz', 'POST /api/incoming-webhooks/{provider}/{workspaceId}'],
-    'and those that ask for no token are these',
+    'only these operations need no token',
   )
 })
 
@@ -108,8 +108,7 @@ const exceptions: Exception[] = [
     sql: /^UPDATE "public"\."(api_keys|signing_secrets)" SET "last_used_at" = \$1 WHERE \S+"id" = \$2$/,
   },
   {
-    reason:
-      'Prisma’s way to counters and rules of rows that were read, or just written, within the workspace.',
+    reason: 'Prisma reads counters and rules of rows that it has just read or written in the workspace.',
     sql: /^SELECT .* FROM "public"\."(rule_counters|rules)" WHERE \S+"(rule_id|id)" (= \$1|IN \([$\d,]+\))( LIMIT \$\d+)? OFFSET \$\d+$/,
   },
   {
@@ -133,7 +132,7 @@ t.test('each role and scope gets exactly its operations, and no tenant sees anot
   t.comment(`${checks} checks of ${closed.length} operations, ${callers.length} callers`)
   t.ok(checks >= 2_000)
   t.strictSame(wrong.slice(0, 20), [], `${wrong.length} wrong`)
-  t.equal(await foreign.read(), before, 'nor has anything happened to the rows of others')
+  t.equal(await foreign.read(), before, 'the rows of the other workspace are unchanged')
 
   async function askOn(): Promise<void> {
     for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
@@ -154,17 +153,17 @@ function checksOf({ operation, body }: Pick<Check, 'operation' | 'body'>): Check
   )
 }
 
-/** Bulk calls and executions are something else as a dry run. */
+/** Bulk calls and executions behave differently as a dry run. */
 function bodiesOf({ body }: Operation): Check['body'][] {
   if (body === undefined) return [undefined]
   const sample = sampleBody(body, createResolver(document))
   const known = (body.properties as object | undefined) ?? {}
-  // What is done to many must leave alone the rows that other checks are just about.
+  // A bulk call must not change the rows of concurrent checks.
   const whole = 'filter' in known ? { ...sample, filter: { to: '2020-01-01T00:00:00.000Z' } } : sample
   return 'dryRun' in known ? [true, false].map((dryRun) => ({ ...whole, dryRun })) : [whole]
 }
 
-/** @param unknown what an id that nobody has is answered, by who is asking */
+/** @param unknown the responses to an unknown id, by caller */
 async function findFault(check: Check, unknown: Map<string, string>): Promise<string | undefined> {
   const { operation, caller, header, place } = check
   const title = `${operation.title} as ${caller.name}, workspace ${header}, id ${place}`
@@ -192,7 +191,7 @@ function isError({ body }: Answer, error: string): boolean {
   return JSON.stringify(body) === JSON.stringify({ error })
 }
 
-/** What the contract says, in its order: token, workspace header, membership and role, what is there. */
+/** The expected status by the contract's order of checks: token, workspace header, membership and role, existence. */
 function expectStatus({ operation, caller, header, place, body }: Check): number | 'success' {
   const { permissions, home, isKey } = caller
   if (permissions === undefined) return 401
@@ -201,7 +200,7 @@ function expectStatus({ operation, caller, header, place, body }: Check): number
   const role =
     typeof operation.role === 'function' ? operation.role({ body } as never) : (operation.role ?? 'admin')
   if (!isHome || !permits(permissions, role, operation.scope)) return 403
-  // A key that names no workspace is at home in its own; what is ours is foreign there.
+  // A key without the workspace header uses its own workspace, in which our rows are foreign.
   const found = home === own ? place : place === 'own' ? 'foreign' : place
   if (!operation.path.includes('{')) return 'success'
   if (nounOf(operation) === undefined) return found === 'malformed' ? 400 : 'success'
@@ -213,7 +212,7 @@ function expectStatus({ operation, caller, header, place, body }: Check): number
   return found === 'own' ? 'success' : 404
 }
 
-/** The request, with something new to act upon where it will succeed. */
+/** The request, with a new row if it will succeed. */
 async function prepare({ operation, caller, header, place, body }: Check, succeeds: boolean) {
   const noun = nounOf(operation)
   const id =
@@ -224,7 +223,7 @@ async function prepare({ operation, caller, header, place, body }: Check, succee
       : place === 'random' || noun === undefined
         ? randomUUID()
         : place === 'foreign'
-          ? // Whom a PUT makes a member is told of from then on.
+          ? // A member that a PUT adds is in responses from then on.
             operation.method === 'PUT' && noun === 'member'
             ? await third.plant(noun)
             : foreign.planted[noun]
@@ -256,13 +255,15 @@ function nounOf({ path }: Operation): Noun | undefined {
   return noun
 }
 
-/** Any byte of the foreign workspace that was not in the question already. */
+/** Finds any secret of the foreign workspace in a response that was not in the request. */
 function findLeak({ headers, body }: Answer, asked: string): string | undefined {
-  const told = JSON.stringify([headers, body ?? null])
-  return [foreign.canary, ...foreign.ids].find((text) => told.includes(text) && !asked.includes(text))
+  const response = JSON.stringify([headers, body ?? null])
+  return [foreign.canary, ...foreign.ids].find(
+    (secret) => response.includes(secret) && !asked.includes(secret),
+  )
 }
 
-t.test('a webhook comes in for the workspace of its secret alone', async (t) => {
+t.test('a webhook is accepted for the workspace of its secret only', async (t) => {
   const body = '{}'
   const { id: secretId, key, provider } = own.signing
   for (const [name, workspaceId, status] of [
@@ -287,7 +288,7 @@ t.test('a webhook comes in for the workspace of its secret alone', async (t) => 
     }
 })
 
-t.test('every statement on the rows of tenants says of which workspace', async (t) => {
+t.test('every statement on rows of tenants names the workspace', async (t) => {
   const tables = await database.run<{ name: string }>(
     'tenant_tables',
     `SELECT table_name AS name FROM information_schema.columns
@@ -296,7 +297,7 @@ t.test('every statement on the rows of tenants says of which workspace', async (
   )
   const names = tables.map(({ name }) => name)
   t.ok(names.length >= 15)
-  t.ok(texts.size > 50, 'there is something to look at')
+  t.ok(texts.size > 50, 'there are statements to check')
   t.strictSame(findUnscoped(texts, names, exceptions), [])
   t.comment(`${texts.size} statements, ${names.length} tables`)
 
@@ -311,6 +312,6 @@ t.test('every statement on the rows of tenants says of which workspace', async (
   for (const ask of unscoped) {
     const free = recordSql()
     await ask()
-    t.ok(findUnscoped(free, names, exceptions).length > 0, `it would be found: ${ask}`)
+    t.ok(findUnscoped(free, names, exceptions).length > 0, `the check finds it: ${ask}`)
   }
 })
