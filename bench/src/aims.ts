@@ -1,6 +1,6 @@
 import { alignColumns, median } from './report.js'
 
-/** A target, and the measured result. */
+/** An aim, and the measured result. */
 export interface Aim {
   title: string
   reached: number
@@ -14,7 +14,7 @@ export function isMet({ reached, atLeast, atMost }: Aim): boolean {
   return reached >= (atLeast ?? Number.NEGATIVE_INFINITY) && reached <= (atMost ?? Number.POSITIVE_INFINITY)
 }
 
-/** One line for each target; empty without targets. */
+/** One line for each aim; empty without aims. */
 export function formatAims(aims: Aim[]): string {
   if (aims.length === 0) return ''
   const rows = aims.map((aim) => [aim.title, tellReached(aim), tellWanted(aim), isMet(aim) ? 'yes' : 'NO'])

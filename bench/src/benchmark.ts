@@ -16,7 +16,7 @@ export interface ProductPlan {
 export interface Report {
   /** The results as `--json` writes them. */
   results: object[]
-  /** The targets and the measured results. */
+  /** The aims and the measured results. */
   aims?: Aim[]
   /** The report as text. */
   text: string

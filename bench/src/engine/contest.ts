@@ -2,7 +2,7 @@
 export interface Contest {
   name: string
   sides: Side[]
-  /** The target: the time of the second side, divided by ours. */
+  /** The aim: the time of the second side, divided by ours. */
   aim?: { atLeast: number }
 }
 

@@ -2,7 +2,7 @@ import { type Aim, medianRatio } from '../aims.js'
 import type { Figures } from '../measure.js'
 import { type Result, sumCpu } from '../report.js'
 
-/** The targets for synchronous, asynchronous and batched events, as far as they were measured. */
+/** The aims for synchronous, asynchronous and batched events, as far as they were measured. */
 export function listAims(results: Result[]): Aim[] {
   const find = (label: string) =>
     results.find(({ scenario, connections }) => `${scenario} @${connections}` === label)

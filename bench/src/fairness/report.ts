@@ -29,7 +29,7 @@ export function quantilesOf(waitsMs: number[]): Quantiles {
   return { count: sorted.length, p50Ms: quantile(0.5), p95Ms: quantile(0.95), maxMs: quantile(1) }
 }
 
-/** A line for each flood, and the targets, by the medians of the rounds. */
+/** A line for each flood, and the aims, by the medians of the rounds. */
 export function formatFairness(results: FairnessFigures[]): string {
   const head = [
     'flood',

@@ -32,7 +32,7 @@ const style = `
   text { font: 12.5px system-ui, sans-serif } .title { font-size: 15px; font-weight: 600 }
   .number { font-variant-numeric: tabular-nums }`
 
-/** Draws the results: the cost of an event in each process, and how far each target is reached. */
+/** Draws the results: the cost of an event in each process, and how far each aim is reached. */
 export function drawPerformance(performance: Performance): string {
   // With one connection no batches form: its bars would be ten times as long as all others.
   const costs = (['events', 'growth', 'scale'] as const)
@@ -74,7 +74,7 @@ function drawCosts(results: Result[], top: number): string {
   return [text(left, top, 'CPU an event', 'ink title'), ...legend, ...rows].join('\n')
 }
 
-/** The ratio of result and target on a logarithmic scale from a quarter to 16. Right of the line, the target is met. */
+/** The ratio of result and aim on a logarithmic scale from a quarter to 16. Right of the line, the aim is met. */
 function drawAims(aims: Aim[], top: number): string {
   const lowest = -2
   const highest = 4

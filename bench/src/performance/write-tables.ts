@@ -14,7 +14,7 @@ const titles: [name: BenchmarkName, title: string][] = [
   ['engine', 'The engine by itself'],
 ]
 
-/** The results in Markdown: the targets, and then the lines of each benchmark. */
+/** The results in Markdown: the aims, and then the lines of each benchmark. */
 export function writeTables(performance: Performance): string {
   const { node, machine, at, seconds, rounds } = performance
   const run = `${at.slice(0, 10)}, Node ${node}, ${machine}, ${rounds} rounds of ${seconds} s.`
