@@ -1,7 +1,7 @@
 import { setTimeout } from 'node:timers/promises'
 import type { ActionResult } from '@automation/engine'
 import t from 'tap'
-import { type House, openHouse } from './fixtures/house.js'
+import { createHarness, type Harness } from './fixtures/harness.js'
 
 const emitItself = {
   type: 'EMIT_EVENT',
@@ -9,52 +9,52 @@ const emitItself = {
   continueOnError: true,
 }
 
-async function untilQuiet(house: House): Promise<void> {
-  while ((await house.own.event.count({ where: { doneAt: null } })) > 0) await setTimeout(50)
+async function untilQuiet(harness: Harness): Promise<void> {
+  while ((await harness.own.event.count({ where: { doneAt: null } })) > 0) await setTimeout(50)
 }
 
-async function readErrors(house: House): Promise<string[]> {
-  const executions = await house.own.execution.findMany({ select: { results: true } })
+async function readErrors(harness: Harness): Promise<string[]> {
+  const executions = await harness.own.execution.findMany({ select: { results: true } })
   const results = executions.flatMap((execution) => execution.results as unknown as ActionResult[])
   return [...new Set(results.flatMap(({ error }) => error ?? []))]
 }
 
 t.test('a rule that emits its own type twenty times causes no more events than one event may', async (t) => {
-  const house = await openHouse(t, { EVENT_DESCENDANTS: '100' })
-  const ruleId = await house.createRule(Array(20).fill(emitItself))
-  house.startWorker()
-  const event = house.newEvent()
-  await house.inbox.accept(event)
-  await house.untilDone(event.id)
-  await untilQuiet(house)
-  const emitted = await house.own.event.findMany({ where: { causedBy: { not: null } } })
+  const harness = await createHarness(t, { EVENT_DESCENDANTS: '100' })
+  const ruleId = await harness.createRule(Array(20).fill(emitItself))
+  harness.startWorker()
+  const event = harness.newEvent()
+  await harness.inbox.accept(event)
+  await harness.untilDone(event.id)
+  await untilQuiet(harness)
+  const emitted = await harness.own.event.findMany({ where: { causedBy: { not: null } } })
   t.equal(emitted.length, 100)
   t.ok(emitted.every(({ rootId }) => rootId === event.id))
-  t.match(await readErrors(house), [/EVENT_DESCENDANTS/])
-  const counters = await house.own.ruleCounters.findUniqueOrThrow({ where: { ruleId } })
+  t.match(await readErrors(harness), [/EVENT_DESCENDANTS/])
+  const counters = await harness.own.ruleCounters.findUniqueOrThrow({ where: { ruleId } })
   t.equal(counters.attentionReason, 'event_budget')
 
-  const other = house.newEvent()
-  await house.inbox.accept(other)
-  await house.untilDone(other.id)
-  await untilQuiet(house)
+  const other = harness.newEvent()
+  await harness.inbox.accept(other)
+  await harness.untilDone(other.id)
+  await untilQuiet(harness)
   t.equal(
-    await house.own.event.count({ where: { rootId: other.id } }),
+    await harness.own.event.count({ where: { rootId: other.id } }),
     100,
     'another event has its own share',
   )
 })
 
 t.test('another worker counts what is stored', async (t) => {
-  const house = await openHouse(t, { EVENT_DESCENDANTS: '10' })
-  await house.createRule([emitItself])
-  const root = house.newRow()
-  await house.own.event.create({ data: { ...root, doneAt: new Date() } })
-  const [cause] = await Promise.all([house.createRule([])])
-  const rows = Array.from({ length: 10 }, () => ({ ...house.newRow(), rootId: root.id, depth: 1 }))
+  const harness = await createHarness(t, { EVENT_DESCENDANTS: '10' })
+  await harness.createRule([emitItself])
+  const root = harness.newRow()
+  await harness.own.event.create({ data: { ...root, doneAt: new Date() } })
+  const [cause] = await Promise.all([harness.createRule([])])
+  const rows = Array.from({ length: 10 }, () => ({ ...harness.newRow(), rootId: root.id, depth: 1 }))
   const execution = {
     id: rows[0]?.id ?? '',
-    workspaceId: house.workspaceId,
+    workspaceId: harness.workspaceId,
     eventId: root.id,
     eventType: 'LEAD_CREATED',
     ruleId: cause ?? '',
@@ -64,41 +64,41 @@ t.test('another worker counts what is stored', async (t) => {
     startedAt: new Date(),
     lostLeases: [],
   }
-  await house.own.execution.create({ data: execution })
-  for (const row of rows) await house.own.event.create({ data: { ...row, causedBy: execution.id } })
-  house.startWorker()
-  house.startSweeper()
-  await untilQuiet(house)
-  t.equal(await house.own.event.count({ where: { rootId: root.id } }), 10)
-  t.match(await readErrors(house), [/EVENT_DESCENDANTS/])
+  await harness.own.execution.create({ data: execution })
+  for (const row of rows) await harness.own.event.create({ data: { ...row, causedBy: execution.id } })
+  harness.startWorker()
+  harness.startSweeper()
+  await untilQuiet(harness)
+  t.equal(await harness.own.event.count({ where: { rootId: root.id } }), 10)
+  t.match(await readErrors(harness), [/EVENT_DESCENDANTS/])
 })
 
 t.test('the rules of a workspace emit so many events a minute, whatever the number of events', async (t) => {
-  const house = await openHouse(t, { EMITTED_PER_MINUTE: '30' })
-  await house.createRule(Array(10).fill({ ...emitItself, config: { eventType: 'DEAL_WON', data: {} } }))
-  house.startWorker()
-  const events = Array.from({ length: 5 }, () => house.newEvent())
-  await Promise.all(events.map((event) => house.inbox.accept(event)))
-  await untilQuiet(house)
-  t.equal(await house.own.event.count({ where: { type: 'DEAL_WON' } }), 30)
-  t.match(await readErrors(house), [/EMITTED_PER_MINUTE/])
+  const harness = await createHarness(t, { EMITTED_PER_MINUTE: '30' })
+  await harness.createRule(Array(10).fill({ ...emitItself, config: { eventType: 'DEAL_WON', data: {} } }))
+  harness.startWorker()
+  const events = Array.from({ length: 5 }, () => harness.newEvent())
+  await Promise.all(events.map((event) => harness.inbox.accept(event)))
+  await untilQuiet(harness)
+  t.equal(await harness.own.event.count({ where: { type: 'DEAL_WON' } }), 30)
+  t.match(await readErrors(harness), [/EMITTED_PER_MINUTE/])
 })
 
 t.test('what a rule emitted ends with it, and an emission by hand does not', async (t) => {
-  const house = await openHouse(t)
-  const follower = await house.createRule([{ type: 'CREATE_TASK', config: { title: 'Task' } }], 'DEAL_WON')
-  const emitter = await house.createRule([{ ...emitItself, config: { eventType: 'DEAL_WON', data: {} } }])
-  await house.own.rule.update({ where: { id: emitter }, data: { isActive: false } })
+  const harness = await createHarness(t)
+  const follower = await harness.createRule([{ type: 'CREATE_TASK', config: { title: 'Task' } }], 'DEAL_WON')
+  const emitter = await harness.createRule([{ ...emitItself, config: { eventType: 'DEAL_WON', data: {} } }])
+  await harness.own.rule.update({ where: { id: emitter }, data: { isActive: false } })
   const causes = ['by its event', 'by hand'].map((how) => {
-    const event = house.newRow()
-    return { how, event, executionId: how === 'by hand' ? event.id : house.newRow().id }
+    const event = harness.newRow()
+    return { how, event, executionId: how === 'by hand' ? event.id : harness.newRow().id }
   })
   for (const { event, executionId } of causes) {
-    await house.own.event.create({ data: { ...event, doneAt: new Date() } })
-    await house.own.execution.create({
+    await harness.own.event.create({ data: { ...event, doneAt: new Date() } })
+    await harness.own.execution.create({
       data: {
         id: executionId,
-        workspaceId: house.workspaceId,
+        workspaceId: harness.workspaceId,
         eventId: event.id,
         eventType: 'LEAD_CREATED',
         ruleId: emitter,
@@ -109,15 +109,21 @@ t.test('what a rule emitted ends with it, and an emission by hand does not', asy
         lostLeases: [],
       },
     })
-    const emitted = { ...house.newRow(), type: 'DEAL_WON', rootId: event.id, causedBy: executionId, depth: 1 }
-    await house.own.event.create({ data: emitted })
+    const emitted = {
+      ...harness.newRow(),
+      type: 'DEAL_WON',
+      rootId: event.id,
+      causedBy: executionId,
+      depth: 1,
+    }
+    await harness.own.event.create({ data: emitted })
   }
-  house.startWorker()
-  house.startSweeper()
-  await untilQuiet(house)
-  const executions = await house.own.execution.findMany({ where: { ruleId: follower } })
+  harness.startWorker()
+  harness.startSweeper()
+  await untilQuiet(harness)
+  const executions = await harness.own.execution.findMany({ where: { ruleId: follower } })
   t.equal(executions.length, 1)
-  const considered = await house.own.event.findMany({ where: { type: 'DEAL_WON' }, orderBy: { id: 'asc' } })
+  const considered = await harness.own.event.findMany({ where: { type: 'DEAL_WON' }, orderBy: { id: 'asc' } })
   t.same(
     considered.map(({ ruleSetId }) => ruleSetId === null),
     [true, false],

@@ -6,8 +6,8 @@ import { createHarness, type Harness } from './fixtures/harness.js'
 const task = { type: 'CREATE_TASK', config: { title: 'Task' } }
 
 /** An event as it was loaded. */
-function eventOf(house: House, rulesVersion: number, type = 'LEAD_CREATED') {
-  return { ...house.newEvent(type), depth: 0, rootId: null, rulesVersion, autoPauseAfter: null, crashes: 0 }
+function eventOf(harness: Harness, rulesVersion: number, type = 'LEAD_CREATED') {
+  return { ...harness.newEvent(type), depth: 0, rootId: null, rulesVersion, autoPauseAfter: null, crashes: 0 }
 }
 
 /** A database that counts reads, and fails on request. */

@@ -1,7 +1,7 @@
 import { createSubscription } from '@automation/access'
 import { newId } from '@automation/database'
 import t, { type Test } from 'tap'
-import { type House, openHouse } from './fixtures/house.js'
+import { createHarness, type Harness } from './fixtures/harness.js'
 import { openTarget } from './fixtures/target.js'
 
 const task = { type: 'CREATE_TASK', config: { title: 'Task' } }
@@ -15,30 +15,30 @@ const versions = {
 type Address = ReturnType<(typeof versions)[keyof typeof versions]>
 
 /** A subscription to failures, and a rule that no delivery may run. */
-async function openSubscription(t: Test, house: House, statusCode = 200) {
+async function openSubscription(t: Test, harness: Harness, statusCode = 200) {
   const target = await openTarget(t, (_request, response) => {
     response.statusCode = statusCode
     response.end()
   })
-  const administrator = { database: house.database, workspaceId: house.workspaceId, actor: 'test' }
+  const administrator = { database: harness.database, workspaceId: harness.workspaceId, actor: 'test' }
   const subscription = { url: target.url, eventTypes: ['execution.failed' as const] }
-  const { id } = await createSubscription(administrator, house.sealer, subscription)
-  await house.createRule([task])
+  const { id } = await createSubscription(administrator, harness.sealer, subscription)
+  await harness.createRule([task])
   return { target, id }
 }
 
 /** The row of an event that lacks a job. */
-async function storeEvent({ own, newRow }: House, address: Address, doneAt: Date | null = null) {
+async function storeEvent({ own, newRow }: Harness, address: Address, doneAt: Date | null = null) {
   const row = { ...newRow(), ...address, acceptedAt: longAgo, doneAt }
   await own.event.create({ data: row })
   return row
 }
 
 /** A delivery that waits for its next attempt. */
-async function storeDelivery(house: House, address: Address): Promise<string> {
-  const { id, workspaceId, type, ...addressee } = await storeEvent(house, address, longAgo)
+async function storeDelivery(harness: Harness, address: Address): Promise<string> {
+  const { id, workspaceId, type, ...addressee } = await storeEvent(harness, address, longAgo)
   const { ruleId, subscriptionId } = { subscriptionId: null, ...addressee }
-  await house.own.execution.create({
+  await harness.own.execution.create({
     data: {
       id,
       workspaceId,
@@ -58,34 +58,34 @@ async function storeDelivery(house: House, address: Address): Promise<string> {
 
 for (const [version, address] of Object.entries(versions)) {
   t.test(`an event that ${version} addressed to a subscription is delivered to it alone`, async (t) => {
-    const house = await openHouse(t)
-    const { target, id } = await openSubscription(t, house)
-    const event = await storeEvent(house, address(id))
-    house.startWorker()
-    house.startSweeper()
-    const execution = await house.untilStatus(event.id, 'succeeded')
+    const harness = await createHarness(t)
+    const { target, id } = await openSubscription(t, harness)
+    const event = await storeEvent(harness, address(id))
+    harness.startWorker()
+    harness.startSweeper()
+    const execution = await harness.untilStatus(event.id, 'succeeded')
     t.match(execution, { ruleId: id, subscriptionId: id, eventType: event.type })
-    t.match(await house.untilDone(event.id), { ruleSetId: id })
-    t.equal(await house.own.execution.count(), 1)
+    t.match(await harness.untilDone(event.id), { ruleSetId: id })
+    t.equal(await harness.own.execution.count(), 1)
     t.match(target.calls[0]?.headers, { 'webhook-id': `${event.id}:0`, 'webhook-signature': /^v1,/ })
   })
 
   t.test(`a delivery that ${version} began goes on, and its failure is told to nobody`, async (t) => {
-    const house = await openHouse(t)
-    const { target, id } = await openSubscription(t, house, 400)
-    const deliveryId = await storeDelivery(house, address(id))
-    house.startWorker()
-    house.startSweeper()
-    await house.untilStatus(deliveryId, 'failed')
+    const harness = await createHarness(t)
+    const { target, id } = await openSubscription(t, harness, 400)
+    const deliveryId = await storeDelivery(harness, address(id))
+    harness.startWorker()
+    harness.startSweeper()
+    await harness.untilStatus(deliveryId, 'failed')
     t.equal(target.calls.length, 1)
-    t.equal(await house.own.event.count({ where: { type: 'execution.failed' } }), 0)
+    t.equal(await harness.own.event.count({ where: { type: 'execution.failed' } }), 0)
   })
 
   t.test(`a delivery that ${version} began is cancelled where its subscription is gone`, async (t) => {
-    const house = await openHouse(t)
-    const deliveryId = await storeDelivery(house, address(newId()))
-    house.startWorker()
-    house.startSweeper()
-    t.match(await house.untilStatus(deliveryId, 'cancelled'), { error: 'The subscription is gone' })
+    const harness = await createHarness(t)
+    const deliveryId = await storeDelivery(harness, address(newId()))
+    harness.startWorker()
+    harness.startSweeper()
+    t.match(await harness.untilStatus(deliveryId, 'cancelled'), { error: 'The subscription is gone' })
   })
 }

@@ -186,19 +186,19 @@ t.test('a waiting execution continues with the definition that it began with', a
 t.test(
   'a run that comes back to a rule that is off, or gone, is cancelled and counts as nothing',
   async (t) => {
-    const house = await openHouse(t)
+    const harness = await createHarness(t)
     const wait = [{ type: 'WAIT', config: { duration: '1s' } }, task]
-    const [off, gone] = [await house.createRule(wait), await house.createRule(wait)]
-    house.startWorker()
-    const byHand = house.newEvent('LEAD_CREATED', { kind: 'rule', id: off })
-    await house.inbox.accept(byHand)
-    const event = house.newEvent()
-    await house.inbox.accept(event)
-    while ((await house.own.execution.count({ where: { status: 'waiting' } })) < 3) await setTimeout(20)
-    await house.own.rule.update({ where: { id: off }, data: { isActive: false } })
-    await house.own.rule.delete({ where: { id: gone } })
-    while ((await house.own.execution.count({ where: { dueAt: null } })) < 3) await setTimeout(20)
-    const executions = await house.own.execution.findMany({
+    const [off, gone] = [await harness.createRule(wait), await harness.createRule(wait)]
+    harness.startWorker()
+    const byHand = harness.newEvent('LEAD_CREATED', { kind: 'rule', id: off })
+    await harness.inbox.accept(byHand)
+    const event = harness.newEvent()
+    await harness.inbox.accept(event)
+    while ((await harness.own.execution.count({ where: { status: 'waiting' } })) < 3) await setTimeout(20)
+    await harness.own.rule.update({ where: { id: off }, data: { isActive: false } })
+    await harness.own.rule.delete({ where: { id: gone } })
+    while ((await harness.own.execution.count({ where: { dueAt: null } })) < 3) await setTimeout(20)
+    const executions = await harness.own.execution.findMany({
       where: { eventId: event.id },
       orderBy: { ruleId: 'asc' },
     })
@@ -207,11 +207,11 @@ t.test(
       { ruleId: gone, status: 'cancelled', error: 'The rule was deleted', finishedAt: Date },
     ])
     t.match(
-      await house.own.execution.findUnique({ where: { id: byHand.id } }),
+      await harness.own.execution.findUnique({ where: { id: byHand.id } }),
       { status: 'succeeded' },
       'by hand it runs',
     )
-    t.match(await countersOf(house, off), { successCount: 1, failureCount: 0 })
+    t.match(await countersOf(harness, off), { successCount: 1, failureCount: 0 })
   },
 )
 
@@ -365,19 +365,19 @@ t.test('an event for a subscription is delivered to its URL', async (t) => {
   const target = await openTarget(t)
   const administrator = { database: harness.database, workspaceId: harness.workspaceId, actor: 'test' }
   const subscription = { url: target.url, eventTypes: ['rule.updated' as const] }
-  const { id } = await createSubscription(administrator, house.sealer, subscription)
-  house.startWorker()
-  const event = { ...house.newEvent('rule.updated', { kind: 'subscription', id }), data: { ruleId: 'r' } }
-  await house.inbox.accept(event)
-  await house.untilStatus(event.id, 'succeeded')
+  const { id } = await createSubscription(administrator, harness.sealer, subscription)
+  harness.startWorker()
+  const event = { ...harness.newEvent('rule.updated', { kind: 'subscription', id }), data: { ruleId: 'r' } }
+  await harness.inbox.accept(event)
+  await harness.untilStatus(event.id, 'succeeded')
   t.match(JSON.parse(target.calls[0]?.body ?? ''), {
     type: 'rule.updated',
     timestamp: String,
     data: { ruleId: 'r' },
   })
   t.match(target.calls[0]?.headers, { 'webhook-id': `${event.id}:0`, 'webhook-signature': /^v1,/ })
-  const unheard = house.newEvent('rule.updated', { kind: 'subscription', id: newId() })
-  await house.inbox.accept(unheard)
-  await house.untilDone(unheard.id)
+  const unheard = harness.newEvent('rule.updated', { kind: 'subscription', id: newId() })
+  await harness.inbox.accept(unheard)
+  await harness.untilDone(unheard.id)
   t.equal(target.calls.length, 1, 'one that is gone is told nothing')
 })

@@ -16,10 +16,10 @@ import { openTarget } from './fixtures/target.js'
 const task = { type: 'CREATE_TASK', config: { title: 'Task' } }
 const call = (url: string) => ({ type: 'SEND_WEBHOOK', config: { url } })
 
-/** A house whose executions the test claims, as any number of workers would. */
-async function openLeasedHouse(t: Test) {
-  const house = await openHouse(t)
-  const { database, own } = house
+/** A harness whose executions the test claims, as any number of workers would. */
+async function createLeasedHarness(t: Test) {
+  const harness = await createHarness(t)
+  const { database, own } = harness
   const claims = new Claims(database, new Causation(database))
   return {
     ...harness,

@@ -325,8 +325,8 @@ t.test('a subscription to execution.failed gets an event for each failure', asyn
   t.equal(events.length, 1)
   matchLists(t, events, [
     {
-      subscriptionId: told.id,
-      ruleId: told.id,
+      subscriptionId: subscription.id,
+      ruleId: subscription.id,
       doneAt: null,
       data: {
         ruleId: bad,
@@ -338,14 +338,22 @@ t.test('a subscription to execution.failed gets an event for each failure', asyn
     },
   ])
   const [{ id, type }] = events as [(typeof events)[0]]
-  const failed = describeExecution(outcome.event, { ruleId: told.id, error: 'gone' })
-  const event = { ...outcome.event, id, type, addressee: { kind: 'subscription' as const, id: told.id } }
+  const failed = describeExecution(outcome.event, { ruleId: subscription.id, error: 'gone' })
+  const event = {
+    ...outcome.event,
+    id,
+    type,
+    addressee: { kind: 'subscription' as const, id: subscription.id },
+  }
   await record({
     event,
     ruleSetId: null,
     executions: [{ ...failed, event, record: { ...failed.record, id } }],
   })
-  t.match(await own.execution.findUnique({ where: { id } }), { subscriptionId: told.id, ruleId: told.id })
+  t.match(await own.execution.findUnique({ where: { id } }), {
+    subscriptionId: subscription.id,
+    ruleId: subscription.id,
+  })
   t.equal(
     await own.event.count({ where: { type: 'execution.failed' } }),
     1,

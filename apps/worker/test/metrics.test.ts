@@ -62,18 +62,18 @@ t.test('each call is counted by its type and result, and each opening of a break
 })
 
 t.test('jobs that the sweeper restores are counted', async (t) => {
-  const { house, counted, until } = await openCounted(t)
-  const event = house.newRow()
-  await house.own.event.create({ data: { ...event, acceptedAt: new Date(Date.now() - 10_000) } })
-  house.startSweeper(counted)
+  const { harness, counted, until } = await openCounted(t)
+  const event = harness.newRow()
+  await harness.own.event.create({ data: { ...event, acceptedAt: new Date(Date.now() - 10_000) } })
+  harness.startSweeper(counted)
   await until('automation_sweeper_rescues_total{what="events"}', 1)
 })
 
 t.test('a quarantined event is counted', async (t) => {
-  const { house, counted, read } = await openCounted(t)
-  const event = house.newRow()
-  await house.own.event.create({ data: { ...event, crashes: 2 } })
-  const runIsolated = createIsolation(house.database, () => counted.quarantined.inc())
+  const { harness, counted, read } = await openCounted(t)
+  const event = harness.newRow()
+  await harness.own.event.create({ data: { ...event, crashes: 2 } })
+  const runIsolated = createIsolation(harness.database, () => counted.quarantined.inc())
   await runIsolated(event.id, async () => void t.fail('it is not run'))
   t.equal(await read('automation_events_quarantined_total'), 1)
 })

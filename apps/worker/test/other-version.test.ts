@@ -14,14 +14,14 @@ t.test('an event whose job was added by a process of another version is run', as
   })
   t.teardown(() => bullQueue.close())
   const longAgo = new Date(Date.now() - 10_000)
-  const event = { ...house.newRow(), id: firstIdOf(longAgo.getTime()), acceptedAt: longAgo }
-  await house.own.event.create({ data: event })
-  const foreign = { eventId: event.id, workspaceId: house.workspaceId, version: 'as it once was' }
-  await belt.add('trigger', foreign, { jobId: event.id, attempts: 2 })
-  house.startWorker()
-  while ((await belt.getJobState(event.id)) !== 'failed') await new Promise(setImmediate)
-  t.match(await belt.getJob(event.id), { failedReason: 'Not a job of this service' }, 'it is refused')
-  t.match(await house.own.event.findUniqueOrThrow({ where: { id: event.id } }), { doneAt: null })
-  house.startSweeper()
-  t.match(await house.untilDone(event.id), { doneAt: Date })
+  const event = { ...harness.newRow(), id: firstIdOf(longAgo.getTime()), acceptedAt: longAgo }
+  await harness.own.event.create({ data: event })
+  const foreign = { eventId: event.id, workspaceId: harness.workspaceId, version: 'as it once was' }
+  await bullQueue.add('trigger', foreign, { jobId: event.id, attempts: 2 })
+  harness.startWorker()
+  while ((await bullQueue.getJobState(event.id)) !== 'failed') await new Promise(setImmediate)
+  t.match(await bullQueue.getJob(event.id), { failedReason: 'Not a job of this service' }, 'it is refused')
+  t.match(await harness.own.event.findUniqueOrThrow({ where: { id: event.id } }), { doneAt: null })
+  harness.startSweeper()
+  t.match(await harness.untilDone(event.id), { doneAt: Date })
 })

@@ -38,8 +38,8 @@ async function openProbed(t: Test, urls: { database?: string; redis?: string } =
 const longAgo = new Date(Date.now() - 60_000)
 
 t.test('a worker is ready when its servers are there and nothing is left lying', async (t) => {
-  const { ask, house } = await openProbed(t)
-  await house.own.event.create({ data: house.newRow() })
+  const { ask, harness } = await openProbed(t)
+  await harness.own.event.create({ data: harness.newRow() })
   t.match(await ask('/healthz'), { status: 200, body: { status: 'ok' } })
   t.strictSame(await ask('/readyz'), {
     status: 200,
@@ -51,14 +51,14 @@ t.test('a worker is ready when its servers are there and nothing is left lying',
 t.test(
   'a worker that is idle before an event that is long due is stuck, and one that works is not',
   async (t) => {
-    const { ask, house, state } = await openProbed(t)
-    const event = { ...house.newRow(), id: firstIdOf(longAgo.getTime()), acceptedAt: longAgo }
-    await house.own.event.create({ data: event })
+    const { ask, harness, state } = await openProbed(t)
+    const event = { ...harness.newRow(), id: firstIdOf(longAgo.getTime()), acceptedAt: longAgo }
+    await harness.own.event.create({ data: event })
     t.match(await ask('/readyz'), { status: 503, body: { status: 'unready', progress: 'stuck' } })
     state.isIdle = false
     t.match(await ask('/readyz'), { status: 200 })
     state.isIdle = true
-    await house.own.event.update({ where: { id: event.id }, data: { doneAt: new Date() } })
+    await harness.own.event.update({ where: { id: event.id }, data: { doneAt: new Date() } })
     t.match(await ask('/readyz'), { status: 200 })
   },
 )

@@ -51,13 +51,13 @@ t.test('of many rules the matching ones run, in creation order, with or without 
 })
 
 t.test('an event that is addressed to one rule names it, and needs no set', async (t) => {
-  const house = await openHouse(t)
-  const rule = await house.createRule([task])
-  house.startWorker()
-  const event = house.newEvent('LEAD_CREATED', { kind: 'rule', id: rule })
-  await house.inbox.accept(event)
-  t.equal((await house.untilDone(event.id)).ruleSetId, rule)
-  t.same(await house.own.ruleSet.findMany(), [])
+  const harness = await createHarness(t)
+  const rule = await harness.createRule([task])
+  harness.startWorker()
+  const event = harness.newEvent('LEAD_CREATED', { kind: 'rule', id: rule })
+  await harness.inbox.accept(event)
+  t.equal((await harness.untilDone(event.id)).ruleSetId, rule)
+  t.same(await harness.own.ruleSet.findMany(), [])
 })
 
 t.test('writing the same set again updates its time of use', async (t) => {
@@ -95,16 +95,16 @@ t.test('unchanged rules are not compiled again', async (t) => {
     await harness.createRule([task]),
     await harness.createRule([task]),
   ]
-  await house.createRule([task], 'DEAL_WON')
+  await harness.createRule([task], 'DEAL_WON')
   const event = {
-    ...house.newEvent(),
+    ...harness.newEvent(),
     depth: 0,
     rootId: null,
     rulesVersion: 0,
     autoPauseAfter: null,
     crashes: 0,
   }
-  const read = (known = noRules) => readRuleSet(house.database, event, known)
+  const read = (known = noRules) => readRuleSet(harness.database, event, known)
   const first = await read()
   t.same(
     first.rules.map(({ id }) => id),

@@ -3,13 +3,8 @@ import { createIsolation } from '../src/running/run-isolated.js'
 import { createHarness } from './fixtures/harness.js'
 
 t.test('a failure without a crash does not count towards the quarantine of an event', async (t) => {
-<<<<<<< HEAD:apps/worker/test/suspects.test.ts
-  const { database, own, newRow } = await openHouse(t)
+  const { database, own, newRow } = await createHarness(t)
   const event = newRow()
-=======
-  const { database, own, newEvent } = await createHarness(t)
-  const event = newEvent()
->>>>>>> ba29a02 (test: name the worker's fixture a harness, with plain titles):apps/worker/test/run-isolated.test.ts
   await own.event.create({ data: { ...event, crashes: 1 } })
   const runIsolated = createIsolation(database)
   let runs = 0
@@ -23,13 +18,8 @@ t.test('a failure without a crash does not count towards the quarantine of an ev
 })
 
 t.test('a crash is counted before the event runs', async (t) => {
-<<<<<<< HEAD:apps/worker/test/suspects.test.ts
-  const { database, own, newRow } = await openHouse(t)
+  const { database, own, newRow } = await createHarness(t)
   const event = newRow()
-=======
-  const { database, own, newEvent } = await createHarness(t)
-  const event = newEvent()
->>>>>>> ba29a02 (test: name the worker's fixture a harness, with plain titles):apps/worker/test/run-isolated.test.ts
   await own.event.create({ data: { ...event, crashes: 1 } })
   await new Promise<void>((begun) => {
     void createIsolation(database)(event.id, () => {
@@ -41,13 +31,8 @@ t.test('a crash is counted before the event runs', async (t) => {
 })
 
 t.test('the third crash quarantines an event: it is done, published once, and not run', async (t) => {
-<<<<<<< HEAD:apps/worker/test/suspects.test.ts
-  const { database, own, newRow } = await openHouse(t)
+  const { database, own, newRow } = await createHarness(t)
   const event = newRow()
-=======
-  const { database, own, newEvent } = await createHarness(t)
-  const event = newEvent()
->>>>>>> ba29a02 (test: name the worker's fixture a harness, with plain titles):apps/worker/test/run-isolated.test.ts
   await own.event.create({ data: { ...event, crashes: 1 } })
   let quarantines = 0
   let runs = 0
@@ -67,29 +52,16 @@ t.test('the third crash quarantines an event: it is done, published once, and no
 })
 
 t.test('an event that is done or was removed is not isolated any more', async (t) => {
-<<<<<<< HEAD:apps/worker/test/suspects.test.ts
-  const { database, own, newRow } = await openHouse(t)
+  const { database, own, newRow } = await createHarness(t)
   const event = newRow()
   await own.event.create({ data: { ...event, crashes: 2, doneAt: new Date() } })
-  const runIsolated = createIsolation(database, () => t.fail('It was told'))
+  const runIsolated = createIsolation(database, () => t.fail('It was published'))
   for (const id of [event.id, newRow().id]) await runIsolated(id, async () => void t.fail('It was run'))
   t.match(await own.event.findUnique({ where: { id: event.id } }), { crashes: 2, quarantined: false })
 })
 
-t.test('a failure takes back its own crash, of an event that is not done, and no more', async (t) => {
-  const { database, own, newRow } = await openHouse(t)
-=======
-  const { database, own, newEvent } = await createHarness(t)
-  const event = newEvent()
-  await own.event.create({ data: { ...event, crashes: 2, doneAt: new Date() } })
-  const runIsolated = createIsolation(database, () => t.fail('It was published'))
-  for (const id of [event.id, newEvent().id]) await runIsolated(id, async () => void t.fail('It was run'))
-  t.match(await own.event.findUnique({ where: { id: event.id } }), { crashes: 2, quarantined: false })
-})
-
 t.test('a failure takes back its own crash only, and only of an unfinished event', async (t) => {
-  const { database, own, newEvent } = await createHarness(t)
->>>>>>> ba29a02 (test: name the worker's fixture a harness, with plain titles):apps/worker/test/run-isolated.test.ts
+  const { database, own, newRow } = await createHarness(t)
   const runIsolated = createIsolation(database)
   for (const meanwhile of [{ doneAt: new Date() }, { crashes: 0 }]) {
     const event = newRow()
@@ -105,13 +77,8 @@ t.test('a failure takes back its own crash only, and only of an unfinished event
 })
 
 t.test('isolated events run one at a time, and are counted when they begin', async (t) => {
-<<<<<<< HEAD:apps/worker/test/suspects.test.ts
-  const { database, own, newRow } = await openHouse(t)
+  const { database, own, newRow } = await createHarness(t)
   const [first, second] = [newRow(), newRow()]
-=======
-  const { database, own, newEvent } = await createHarness(t)
-  const [first, second] = [newEvent(), newEvent()]
->>>>>>> ba29a02 (test: name the worker's fixture a harness, with plain titles):apps/worker/test/run-isolated.test.ts
   for (const event of [first, second]) await own.event.create({ data: { ...event, crashes: 1 } })
   const runIsolated = createIsolation(database)
   const order: string[] = []

@@ -44,9 +44,9 @@ function startWatchedSweeper(t: Test, harness: Harness, refuses: (id: string) =>
 const longAgo = new Date(Date.now() - 60_000)
 
 /** Events that are not done and have no job. Returns their ids, the oldest first. */
-async function storeEvents(house: House, count: number): Promise<string[]> {
-  const events = Array.from({ length: count }, () => ({ ...house.newRow(), acceptedAt: longAgo }))
-  await house.own.event.createMany({ data: events })
+async function storeEvents(harness: Harness, count: number): Promise<string[]> {
+  const events = Array.from({ length: count }, () => ({ ...harness.newRow(), acceptedAt: longAgo }))
+  await harness.own.event.createMany({ data: events })
   return events.map(({ id }) => id)
 }
 
@@ -149,7 +149,7 @@ t.test('an event that was accepted with an old id is found', async (t) => {
   await harness.own.event.update({ where: { id: first }, data: { doneAt: new Date() } })
   // Emitted while Postgres was away, or by a process whose clock is slow.
   const late = firstIdOf(Date.now() - 3 * 60 * 60 * 1_000)
-  await house.own.event.create({ data: { ...house.newRow(), id: late, acceptedAt: longAgo } })
+  await harness.own.event.create({ data: { ...harness.newRow(), id: late, acceptedAt: longAgo } })
   await untilRestored(restored, 2)
   t.ok(restored.has(late))
   const [overdue = ''] = await storeExecutions(harness, 1, { dueAt: new Date(0) })

@@ -1,44 +1,45 @@
 import { setTimeout } from 'node:timers/promises'
+import { matchLists } from '@automation/assertions'
 import { executionIdOf } from '@automation/database'
 import { narrowToExecution, reopenExecutions } from '@automation/ledger'
 import t from 'tap'
-import { type House, openHouse } from './fixtures/house.js'
-import { matchLists } from './fixtures/match-lists.js'
+import { createHarness, type Harness } from './fixtures/harness.js'
 
 const task = { type: 'CREATE_TASK', config: { title: 'Task' } }
 const expensive = { field: 'text', operator: 'not_matches', value: '(?i)a[ab]{240}[cd]' }
 const data = { text: 'ab'.repeat(20_000) }
 
 /** A rule with one condition, on which no other event has run. */
-async function createRule(house: House, condition: object): Promise<string> {
-  const ruleId = await house.createRule([task])
-  await house.own.rule.update({ where: { id: ruleId }, data: { conditions: [condition] } })
-  await house.own.ruleVersion.updateMany({ where: { ruleId }, data: { conditions: [condition] } })
+async function createRule(harness: Harness, condition: object): Promise<string> {
+  const ruleId = await harness.createRule([task])
+  await harness.own.rule.update({ where: { id: ruleId }, data: { conditions: [condition] } })
+  await harness.own.ruleVersion.updateMany({ where: { ruleId }, data: { conditions: [condition] } })
   return ruleId
 }
 
-async function run(house: House): Promise<string> {
-  const event = { ...house.newEvent(), data }
-  await house.inbox.accept(event)
-  await house.untilDone(event.id)
+async function run(harness: Harness): Promise<string> {
+  const event = { ...harness.newEvent(), data }
+  await harness.inbox.accept(event)
+  await harness.untilDone(event.id)
   return event.id
 }
 
 t.test('a rule that needs too much work fails by itself, and is paused after three events', async (t) => {
-  const house = await openHouse(t)
-  const costly = await createRule(house, expensive)
-  const sound = await house.createRule([task])
-  house.startWorker()
+  const harness = await createHarness(t)
+  const costly = await createRule(harness, expensive)
+  const sound = await harness.createRule([task])
+  harness.startWorker()
   for (let n = 0; n < 3; n++) {
-    const eventId = await run(house)
-    matchLists(t, await house.own.execution.findMany({ where: { eventId }, orderBy: { ruleId: 'asc' } }), [
+    const eventId = await run(harness)
+    matchLists(t, await harness.own.execution.findMany({ where: { eventId }, orderBy: { ruleId: 'asc' } }), [
       { ruleId: costly, status: 'failed', error: /RULE_WORK/, results: [] },
       { ruleId: sound, status: 'succeeded' },
     ])
   }
-  const isActive = async (id: string) => (await house.own.rule.findUniqueOrThrow({ where: { id } })).isActive
+  const isActive = async (id: string) =>
+    (await harness.own.rule.findUniqueOrThrow({ where: { id } })).isActive
   while (await isActive(costly)) await setTimeout(20)
-  const counters = await house.own.ruleCounters.findUniqueOrThrow({ where: { ruleId: costly } })
+  const counters = await harness.own.ruleCounters.findUniqueOrThrow({ where: { ruleId: costly } })
   t.match(counters, { attentionReason: 'work_budget', lastError: /RULE_WORK/, consecutiveFailures: 3n })
   t.equal(await isActive(sound), true)
 })
@@ -46,35 +47,36 @@ t.test('a rule that needs too much work fails by itself, and is paused after thr
 t.test(
   'an execution that failed before its conditions were judged is judged when it is retried',
   async (t) => {
-    const house = await openHouse(t)
-    const ruleId = await createRule(house, expensive)
-    house.startWorker()
-    const eventId = await run(house)
+    const harness = await createHarness(t)
+    const ruleId = await createRule(harness, expensive)
+    harness.startWorker()
+    const eventId = await run(harness)
     const id = executionIdOf({ id: eventId, addressee: null }, ruleId)
     const retry = async (version: 'same' | 'latest') => {
-      const [reopened] = await house.own.$transaction((transaction) =>
-        reopenExecutions(transaction, narrowToExecution(house.workspaceId, id), version, 1),
+      const [reopened] = await harness.own.$transaction((transaction) =>
+        reopenExecutions(transaction, narrowToExecution(harness.workspaceId, id), version, 1),
       )
-      if (reopened) await house.queue.addDue({ executionId: id, workspaceId: house.workspaceId, ...reopened })
+      if (reopened)
+        await harness.queue.addDue({ executionId: id, workspaceId: harness.workspaceId, ...reopened })
     }
-    t.match(await house.untilStatus(id, 'failed'), { error: /RULE_WORK/, results: [] })
+    t.match(await harness.untilStatus(id, 'failed'), { error: /RULE_WORK/, results: [] })
     await retry('same')
-    t.match(await house.untilStatus(id, 'failed'), { error: /RULE_WORK/, results: [] })
+    t.match(await harness.untilStatus(id, 'failed'), { error: /RULE_WORK/, results: [] })
 
     const definition = { name: 'Rule', description: '', trigger: 'LEAD_CREATED', actions: [task] }
     const conditions = [{ field: 'text', operator: 'equals', value: 'another' }]
-    await house.own.rule.update({ where: { id: ruleId }, data: { version: 2, conditions } })
+    await harness.own.rule.update({ where: { id: ruleId }, data: { version: 2, conditions } })
     const version = {
       ...definition,
       conditions,
       ruleId,
       version: 2,
-      workspaceId: house.workspaceId,
+      workspaceId: harness.workspaceId,
       createdBy: 'test',
     }
-    await house.own.ruleVersion.create({ data: version })
+    await harness.own.ruleVersion.create({ data: version })
     await retry('latest')
-    t.match(await house.untilStatus(id, 'cancelled'), { error: 'The conditions do not hold' })
-    t.equal(await house.own.task.count(), 0)
+    t.match(await harness.untilStatus(id, 'cancelled'), { error: 'The conditions do not hold' })
+    t.equal(await harness.own.task.count(), 0)
   },
 )

@@ -42,18 +42,18 @@ t.test('a rule that no longer compiles fails alone', async (t) => {
 t.test(
   'executed by hand, the one rule runs, active or not; a rule that was deleted runs nothing',
   async (t) => {
-    const house = await openHouse(t)
-    await house.createRule([task])
-    const asked = await house.createRule([task])
-    await house.own.rule.update({ where: { id: asked }, data: { isActive: false } })
-    house.startWorker()
-    const event = house.newEvent('LEAD_CREATED', { kind: 'rule', id: asked })
-    await house.inbox.accept(event)
-    await house.untilDone(event.id)
-    matchLists(t, await house.own.execution.findMany(), [{ id: event.id, ruleId: asked }])
-    const orphan = house.newEvent('LEAD_CREATED', { kind: 'rule', id: newId() })
-    await house.inbox.accept(orphan)
-    t.same(await house.readConsidered(orphan.id), [])
+    const harness = await createHarness(t)
+    await harness.createRule([task])
+    const asked = await harness.createRule([task])
+    await harness.own.rule.update({ where: { id: asked }, data: { isActive: false } })
+    harness.startWorker()
+    const event = harness.newEvent('LEAD_CREATED', { kind: 'rule', id: asked })
+    await harness.inbox.accept(event)
+    await harness.untilDone(event.id)
+    matchLists(t, await harness.own.execution.findMany(), [{ id: event.id, ruleId: asked }])
+    const orphan = harness.newEvent('LEAD_CREATED', { kind: 'rule', id: newId() })
+    await harness.inbox.accept(orphan)
+    t.same(await harness.readConsidered(orphan.id), [])
   },
 )
 
@@ -74,12 +74,12 @@ t.test('a job that is delivered after its event is done has no effect', async (t
 })
 
 t.test('the sweeper restores an event whose job was never added, or was lost', async (t) => {
-  const house = await openHouse(t)
-  const forgotten = house.newRow()
-  await house.own.event.create({ data: forgotten })
-  house.startWorker()
-  house.startSweeper()
-  t.ok((await house.untilDone(forgotten.id)).doneAt)
+  const harness = await createHarness(t)
+  const forgotten = harness.newRow()
+  await harness.own.event.create({ data: forgotten })
+  harness.startWorker()
+  harness.startSweeper()
+  t.ok((await harness.untilDone(forgotten.id)).doneAt)
 })
 
 t.test('events that are accepted together share a job, and are restored together', async (t) => {
@@ -113,19 +113,19 @@ t.test('a queued job is not restored a second time', async (t) => {
 t.test(
   'an event that two workers are known to have ended with is run once more, alone, and then never',
   async (t) => {
-    const house = await openHouse(t)
-    await house.createRule([task])
+    const harness = await createHarness(t)
+    await harness.createRule([task])
     const leave = async (crashes: number) => {
-      const event = house.newRow()
-      await house.own.event.create({ data: { ...event, crashes } })
+      const event = harness.newRow()
+      await harness.own.event.create({ data: { ...event, crashes } })
       return event.id
     }
     const [suspect, poison] = [await leave(1), await leave(2)]
-    house.startWorker()
-    house.startSweeper()
-    t.match(await house.untilDone(suspect), { crashes: 2, quarantined: false })
-    t.match(await house.untilDone(poison), { crashes: 3, quarantined: true, ruleSetId: null })
-    t.match(await house.own.task.count(), 1, 'what is quarantined does nothing')
+    harness.startWorker()
+    harness.startSweeper()
+    t.match(await harness.untilDone(suspect), { crashes: 2, quarantined: false })
+    t.match(await harness.untilDone(poison), { crashes: 3, quarantined: true, ruleSetId: null })
+    t.match(await harness.own.task.count(), 1, 'what is quarantined does nothing')
   },
 )
 
