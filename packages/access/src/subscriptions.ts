@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import { type Database, isUuid, newId, type Prisma, type WorkspaceTransaction } from '@automation/database'
 import { httpUrl, type Retry } from '@automation/engine'
-import { cancelWaiting } from '@automation/ledger'
+import { cancelWaiting, isBeingCancelled } from '@automation/ledger'
 import { newSigningSecret } from '@automation/webhooks'
 import type { Type } from 'typebox'
 import { type Administrator, changeWorkspace } from './change-workspace.js'
@@ -95,6 +95,8 @@ export function updateSubscription(
       ([name, value]) => !isDeepStrictEqual(before[name as keyof Row], value),
     )
     if (changed.length === 0) return { result: present(before), entry: undefined }
+    if (changes.isActive && (await isBeingCancelled(transaction, [before.id])))
+      throw new Refused('conflict', 'Deliveries are still being cancelled: try again in a moment')
     const row = await transaction.subscription.update({ where: { id }, data: changes })
     const isSwitchedOff = before.isActive && !row.isActive
     const cancelled = isSwitchedOff

@@ -142,6 +142,7 @@ const workspaceColumn: Record<Prisma.ModelName, 'id' | 'workspaceId'> = {
   Event: 'workspaceId',
   RuleSet: 'workspaceId',
   Execution: 'workspaceId',
+  Cancellation: 'workspaceId',
   Task: 'workspaceId',
 }
 

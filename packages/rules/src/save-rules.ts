@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
-import type { Administrator } from '@automation/access'
+import { type Administrator, Refused } from '@automation/access'
 import { Prisma, type WorkspaceTransaction } from '@automation/database'
-import { cancelWaiting, clearAttention } from '@automation/ledger'
+import { cancelWaiting, clearAttention, isBeingCancelled } from '@automation/ledger'
 import { refuseExcessBytes } from './create-rules.js'
 import { type RuleFields, type StoredRule, versionRowOf } from './rule-fields.js'
 
@@ -36,6 +36,8 @@ export async function saveRules<Rule extends StoredRule>(
   const switched = differing.filter(({ changed }) => changed.includes('isActive')).map(({ rule }) => rule)
   const activated = switched.filter(({ isActive }) => isActive)
   const deactivated = switched.filter(({ isActive }) => !isActive)
+  if (await isBeingCancelled(transaction, idsOf(activated)))
+    throw new Refused('conflict', 'Executions of the rule are still being cancelled: try again in a moment')
   await updateRows(
     transaction,
     workspaceId,

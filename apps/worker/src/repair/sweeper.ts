@@ -1,6 +1,7 @@
 import { type Database, readClock } from '@automation/database'
 import type { BacklogWalk } from '@automation/ledger'
 import {
+  continueCancellations,
   endOrphanEvents,
   endOrphanExecutions,
   type Unfinished,
@@ -50,12 +51,17 @@ export function startSweeper(
   async function sweep(isStopped: () => boolean): Promise<void> {
     const endAt = performance.now() + lastPageMs
     const isOver = () => isStopped() || performance.now() > endAt
-    const { restored, failed, example } = await database.system.$transaction(
+    const {
+      restored,
+      failed,
+      cancelled = 0,
+      example,
+    } = await database.system.$transaction(
       async (transaction) => {
         const [lock] = await transaction.$queryRaw<{ taken: boolean }[]>`
           SELECT pg_try_advisory_xact_lock(${sweeperLock}) AS taken,
                  set_config('idle_in_transaction_session_timeout', ${`${maxSweepMs}`}, true)`
-        if (!lock?.taken) return { restored: 0, failed: 0 }
+        if (!lock?.taken) return { restored: 0, failed: 0, cancelled: 0 }
         const now = await readClock(database)
         const restoredEvents = await restorePages(events, now, isOver, {
           jobsOf: (page) => eventJobs(queue, page),
@@ -67,11 +73,13 @@ export function startSweeper(
           end: (ids) => endOrphanExecutions(database, ids),
         })
         metrics.rescued.executions.inc(restoredExecutions.restored)
-        return addUp(restoredEvents, restoredExecutions)
+        const cancelled = await continueCancellations(database, isOver)
+        return { ...addUp(restoredEvents, restoredExecutions), cancelled }
       },
       { timeout: maxSweepMs },
     )
     if (restored > 0) log.info({ restored }, 'restored jobs')
+    if (cancelled > 0) log.info({ cancelled }, 'cancelled executions that waited for rules that are off')
     if (failed > 0) log.warn({ failed, ...example }, 'jobs could not be restored; the next sweep tries again')
   }
 

@@ -1,0 +1,68 @@
+import { setTimeout } from 'node:timers/promises'
+import { newId } from '@automation/database'
+import { changeRules, saveRules } from '@automation/rules'
+import t from 'tap'
+import { createHarness, type Harness } from './fixtures/harness.js'
+
+const waiting = 7_000
+
+/** Stores executions that wait for a day, those of one event each. */
+async function storeWaiting({ own, workspaceId }: Harness, ruleId: string, count: number): Promise<void> {
+  await own.$executeRaw`
+    INSERT INTO executions (id, workspace_id, event_id, event_type, rule_id, rule_version, status, results, started_at, due_at)
+    SELECT (${newId().slice(0, 24)} || lpad(to_hex(n), 12, '0'))::uuid, ${workspaceId}::uuid, ${newId()}::uuid, 'LEAD_CREATED',
+           ${ruleId}::uuid, 1, 'waiting', '[]', now(), now() + interval '1 day'
+    FROM generate_series(1, ${count}) AS n`
+}
+
+function switchRule({ database, own, workspaceId }: Harness, ruleId: string, isActive: boolean) {
+  const administrator = { database, workspaceId, actor: 'test' }
+  return changeRules(administrator, async (transaction) => {
+    const found = await own.rule.findUniqueOrThrow({ where: { id: ruleId } })
+    const [saved] = await saveRules(transaction, administrator, [{ found, fields: { isActive } }])
+    const action = isActive ? ('rule.activated' as const) : ('rule.deactivated' as const)
+    return { result: saved?.cancelled, entry: { action, subject: ruleId } }
+  })
+}
+
+t.test(
+  'a rule is switched off at once, however many executions wait, and those are cancelled behind it',
+  async (t) => {
+    const harness = await createHarness(t)
+    const ruleId = await harness.createRule([])
+    const other = await harness.createRule([])
+    await storeWaiting(harness, ruleId, waiting)
+    await setTimeout(5)
+    await storeWaiting(harness, other, 10)
+    await setTimeout(5)
+    t.equal(await switchRule(harness, ruleId, false), 1_000, 'the change cancels the first thousand')
+    await t.rejects(switchRule(harness, ruleId, true), { message: /still being cancelled/ })
+    harness.startSweeper()
+    const count = (id: string) => harness.own.execution.count({ where: { ruleId: id, status: 'waiting' } })
+    while ((await count(ruleId)) > 0) await setTimeout(50)
+    while ((await harness.own.cancellation.count()) > 0) await setTimeout(20)
+    const cancelled = {
+      ruleId,
+      status: 'cancelled' as const,
+      error: 'The rule was switched off',
+      dueAt: null,
+    }
+    t.equal(await harness.own.execution.count({ where: cancelled }), waiting)
+    t.equal(await count(other), 10)
+    await switchRule(harness, ruleId, true)
+    t.equal((await harness.own.rule.findUniqueOrThrow({ where: { id: ruleId } })).isActive, true)
+  },
+)
+
+t.test('what is executed by hand after the change is not cancelled by it', async (t) => {
+  const harness = await createHarness(t)
+  const ruleId = await harness.createRule([])
+  await storeWaiting(harness, ruleId, 2_000)
+  await setTimeout(5)
+  await switchRule(harness, ruleId, false)
+  await setTimeout(5)
+  await storeWaiting(harness, ruleId, 1)
+  harness.startSweeper()
+  while ((await harness.own.cancellation.count()) > 0) await setTimeout(20)
+  t.equal(await harness.own.execution.count({ where: { ruleId, status: 'waiting' } }), 1)
+})
