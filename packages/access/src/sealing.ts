@@ -1,39 +1,89 @@
-import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto'
+import { createCipheriv, createDecipheriv, hash, randomBytes } from 'node:crypto'
+import { readKeyList } from './key-list.js'
 
 /** Encrypts values that the service has to read again, so that a copy of the database alone reveals none of them. */
 export interface Sealer {
   /** @param context the owner of the value; it cannot be opened under another context */
   seal(plain: Buffer, context: string): Buffer<ArrayBuffer>
-  /** @throws Error where the key or the context differs, or a byte was changed */
+  /** @throws Error where no key fits or the context differs, or a byte was changed */
   open(sealed: Uint8Array, context: string): Buffer
+  /** @returns the value sealed with the first key; undefined where it is already. @throws Error like open */
+  reseal(sealed: Uint8Array, context: string): Buffer<ArrayBuffer> | undefined
 }
 
 const algorithm = 'aes-256-gcm'
+/** The first byte of a value that carries the id of its key. */
+const version = Buffer.from([1])
+const idBytes = 4
+const headBytes = version.length + idBytes
 const nonceBytes = 12
 const tagBytes = 16
 
+interface Key {
+  bytes: Buffer
+  /** The first bytes of a value that this key has sealed: the version, and the first four bytes of the key's SHA-256. */
+  head: Buffer
+}
+
 /**
- * Creates a sealer with AES-256-GCM. A sealed value is a random nonce (12 bytes), the tag (16 bytes), then the encrypted bytes.
+ * Creates a sealer with AES-256-GCM. A sealed value is a version byte (1), the id of its key (4 bytes), a random nonce (12 bytes),
+ * the tag (16 bytes), then the encrypted bytes. Earlier values begin with the nonce.
  *
- * @param encryptionKey 32 bytes in base64
+ * @param encryptionKey the value of ENCRYPTION_KEY: keys of 32 bytes in base64, separated by commas
  */
 export function createSealer(encryptionKey: string): Sealer {
-  const key = Buffer.from(encryptionKey, 'base64')
+  const keys = readKeyList(encryptionKey).map(readKey)
+  const [first] = keys as [Key]
   return {
-    seal(plain, context) {
-      const nonce = randomBytes(nonceBytes)
-      const cipher = createCipheriv(algorithm, key, nonce).setAAD(Buffer.from(context))
-      const encrypted = Buffer.concat([cipher.update(plain), cipher.final()])
-      return Buffer.concat([nonce, cipher.getAuthTag(), encrypted])
+    seal: (plain, context) => seal(first, plain, context),
+    open: (sealed, context) => open(keys, Buffer.from(sealed), context).plain,
+    reseal(sealed, context) {
+      const { plain, sealedBy } = open(keys, Buffer.from(sealed), context)
+      return sealedBy === first ? undefined : seal(first, plain, context)
     },
-    open(sealed, context) {
-      const bytes = Buffer.from(sealed)
-      const decipher = createDecipheriv(algorithm, key, bytes.subarray(0, nonceBytes), {
-        authTagLength: tagBytes,
-      })
-        .setAAD(Buffer.from(context))
-        .setAuthTag(bytes.subarray(nonceBytes, nonceBytes + tagBytes))
-      return Buffer.concat([decipher.update(bytes.subarray(nonceBytes + tagBytes)), decipher.final()])
-    },
+  }
+}
+
+function readKey(text: string): Key {
+  const bytes = Buffer.from(text, 'base64')
+  return { bytes, head: Buffer.concat([version, hash('sha256', bytes, 'buffer').subarray(0, idBytes)]) }
+}
+
+function seal({ bytes, head }: Key, plain: Buffer, context: string): Buffer<ArrayBuffer> {
+  const nonce = randomBytes(nonceBytes)
+  const cipher = createCipheriv(algorithm, bytes, nonce).setAAD(Buffer.from(context))
+  const encrypted = Buffer.concat([cipher.update(plain), cipher.final()])
+  return Buffer.concat([head, nonce, cipher.getAuthTag(), encrypted])
+}
+
+/**
+ * Opens a value with the key that it names, otherwise with any key: the nonce of an earlier value may look like the head of a
+ * present one. Only a right key opens, so a wrong guess costs time and nothing else.
+ *
+ * @returns the key that the value names; undefined for an earlier value
+ */
+function open(keys: Key[], sealed: Buffer, context: string): { plain: Buffer; sealedBy: Key | undefined } {
+  for (const key of keys) {
+    if (!sealed.subarray(0, headBytes).equals(key.head)) continue
+    const plain = decrypt(key, sealed.subarray(headBytes), context)
+    if (plain) return { plain, sealedBy: key }
+  }
+  for (const key of keys) {
+    const plain = decrypt(key, sealed, context)
+    if (plain) return { plain, sealedBy: undefined }
+  }
+  throw new Error('No key opens this value')
+}
+
+function decrypt({ bytes }: Key, sealed: Buffer, context: string): Buffer | undefined {
+  try {
+    const decipher = createDecipheriv(algorithm, bytes, sealed.subarray(0, nonceBytes), {
+      authTagLength: tagBytes,
+    })
+      .setAAD(Buffer.from(context))
+      .setAuthTag(sealed.subarray(nonceBytes, nonceBytes + tagBytes))
+    return Buffer.concat([decipher.update(sealed.subarray(nonceBytes + tagBytes)), decipher.final()])
+  } catch {
+    return undefined
   }
 }
