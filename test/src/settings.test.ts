@@ -54,7 +54,7 @@ t.test('whatever is no longer commented out is read as it stands', async (t) => 
   const secrets = {
     ENCRYPTION_KEY: Buffer.alloc(32).toString('base64'),
     JWKS_URL: '',
-    JWT_SECRET: 'a secret of tests, of more than 32 characters',
+    JWT_SECRET: 'a secret of tests with more than 32 characters',
     BOARD_PASSWORD: 'a password of tests',
   }
   for (const app of Object.keys(apps)) {

@@ -5,7 +5,7 @@ import t from 'tap'
 import { startOwnProcess } from './fixtures/own-process.js'
 import { until } from './fixtures/product.js'
 
-const jwtSecret = 'a secret of tests, of more than 32 characters'
+const jwtSecret = 'a secret of tests with more than 32 characters'
 const directory = await makeTemporaryDirectory()
 const ports = { postgres: await findFreePort(), redis: await findFreePort() }
 const databaseUrl = `postgresql://postgres@127.0.0.1:${ports.postgres}/postgres`

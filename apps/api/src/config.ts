@@ -1,3 +1,4 @@
+import { readKeyList } from '@automation/access'
 import {
   connections,
   connectionsOf,
@@ -114,7 +115,7 @@ export function readConfig(variables: Record<string, string | undefined> = proce
 
 /** Exactly one family of signatures is accepted. */
 function readKey({ JWT_SECRET, JWKS_URL }: Type.Static<typeof Environment>) {
-  if (JWT_SECRET && !JWKS_URL) return { family: 'secret' as const, secret: JWT_SECRET }
+  if (JWT_SECRET && !JWKS_URL) return { family: 'secret' as const, secrets: readKeyList(JWT_SECRET) }
   if (JWKS_URL && !JWT_SECRET) return { family: 'jwks' as const, url: new URL(JWKS_URL) }
   throw new EnvironmentError([
     'Set either JWT_SECRET (HS256) or JWKS_URL (RS256, EdDSA), and only one of them',

@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { createServer, type RequestListener } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
+import { mintToken } from '@automation/access'
 import { newId, type Role } from '@automation/database'
 import t, { type Test } from 'tap'
 import type { Rule } from '../src/routes/rules/rule-schemas.js'
@@ -19,7 +20,16 @@ import {
   startApi,
   type Workspace,
 } from './fixtures/api.js'
-import { asymmetric, claims, encode, forgeGood, hmac, nowSeconds, oddClaims } from './fixtures/forge.js'
+import {
+  asymmetric,
+  claims,
+  encode,
+  type Forge,
+  forgeGood,
+  hmac,
+  nowSeconds,
+  oddClaims,
+} from './fixtures/forge.js'
 
 const api = await startApi(t)
 const workspace = await api.makeWorkspace()
@@ -113,6 +123,35 @@ t.test('any invalid token is a 401', async (t) => {
   for (const attempt of ['at first', 'again'])
     for (const [title, token] of forged)
       t.strictSame(statusAndBody(await askWith(token)), refused, `${title}, ${attempt}`)
+})
+
+t.test('each secret of JWT_SECRET verifies tokens, and a removed one does not any more', async (t) => {
+  const nextSecret = 'the next secret of tests with more than 32 characters'
+  const [old, next] = [hmac(jwtSecret), hmac(nextSecret)]
+  const steps: [title: string, value: string, accepted: Forge[]][] = [
+    ['before', jwtSecret, [old]],
+    ['the next one is added', `${jwtSecret},${nextSecret}`, [old, next]],
+    ['the next one comes first', `${nextSecret}, ${jwtSecret}`, [next, old]],
+    ['the old one is removed', nextSecret, [next]],
+  ]
+  const tokens = new Map([old, next].map((forge) => [forge, forge({}, claims(user))]))
+  for (const [title, JWT_SECRET, accepted] of steps) {
+    const own = await startApi(t, { JWT_SECRET })
+    for (const [forge, token] of tokens)
+      for (const attempt of ['at first', 'again']) {
+        const { status } = await askWith(token, own)
+        t.equal(status, accepted.includes(forge) ? 200 : 401, `${title}, ${attempt}`)
+      }
+    for (const [oddTitle, head, body] of oddClaims(user))
+      for (const forge of accepted)
+        t.strictSame(statusAndBody(await askWith(forge(head, body), own)), refused, `${title}: ${oddTitle}`)
+    for (const secret of [jwtSecret, nextSecret, JWT_SECRET]) {
+      const other = hmac(secret, 'sha512', 'HS512')({}, claims(user))
+      t.strictSame(statusAndBody(await askWith(other, own)), refused, `${title}: another algorithm`)
+    }
+    const minted = await mintToken({ secret: JWT_SECRET, userId: user, expiresInSeconds: 60 })
+    t.equal((await askWith(minted, own)).status, 200, `${title}: a minted token`)
+  }
 })
 
 t.test('the Authorization header is one Bearer token, or a 401', async (t) => {

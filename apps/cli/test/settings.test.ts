@@ -9,7 +9,7 @@ import { run, runJson } from './fixtures/run.js'
 
 const databaseUrl = process.env.DATABASE_URL ?? ''
 const encryptionKey = randomBytes(32).toString('base64')
-const secret = 'a secret of tests, of more than # 32 characters'
+const secret = 'a secret of tests with more than # 32 characters'
 const none = {
   DATABASE_URL: '',
   JWT_SECRET: '',
@@ -53,6 +53,12 @@ t.test('a token is created with the secret, issuer and audience of the API', asy
   t.match(readToken(t, foreign.output, secret), { iss: 'us', aud: 'them' })
 })
 
+t.test('of several secrets, the first signs tokens', async (t) => {
+  const env = { ...none, JWT_SECRET: `${secret.toUpperCase()}, ${secret}` }
+  const { output } = await run('admin', 'tokens mint --user ada', t.testdir(), env)
+  t.match(readToken(t, output, secret.toUpperCase()), { sub: 'ada' })
+})
+
 t.test('no token is created that the API would not accept', async (t) => {
   const directory = t.testdir()
   const mint = (env: Record<string, string>) =>
@@ -67,7 +73,7 @@ t.test('no token is created that the API would not accept', async (t) => {
     code: 1,
     errors: 'Set JWT_SECRET to the value that the API uses, or run npm start first.\n',
   })
-  t.match(short, { code: 1, errors: /JWT_SECRET must not have fewer than 32 characters/ })
+  t.match(short, { code: 1, errors: /JWT_SECRET must match .*HS256 secret of 32 characters or more/ })
 })
 
 t.test('settings that the environment lacks come from the product that npm start runs', async (t) => {

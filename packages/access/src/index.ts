@@ -19,6 +19,7 @@ export {
   listEntries,
 } from './change-workspace.js'
 export { Timestamp } from './credential.js'
+export { readKeyList } from './key-list.js'
 export { isUserId, listMembers, Member, putMember, Role, removeMember, UserId } from './members.js'
 export { Refused } from './refused.js'
 export { createSealer, type Sealer } from './sealing.js'

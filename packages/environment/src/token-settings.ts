@@ -3,7 +3,11 @@ import { Type } from 'typebox'
 /** The settings that verify tokens. Exactly one of the first two must be set. */
 export const tokenSettings = {
   JWT_SECRET: Type.Optional(
-    Type.String({ minLength: 32, description: 'HS256 secret of 32 characters or more' }),
+    Type.String({
+      pattern: '^[^,]{32,}(, *[^, ][^,]{31,})*$',
+      description:
+        'HS256 secret of 32 characters or more, without a comma; of several, separated by commas, all verify and the first signs',
+    }),
   ),
   JWKS_URL: Type.Optional(
     Type.String({ pattern: '^https?://', description: 'URL of the key set for RS256 and EdDSA' }),

@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process'
-import { EnvironmentError, readEnvironment } from '@automation/environment'
+import { EnvironmentError, readEnvironment, sealing, tokenSettings } from '@automation/environment'
 import t from 'tap'
 import { Type } from 'typebox'
 
@@ -29,6 +29,28 @@ t.test('all faults are reported at once', async (t) => {
   t.match((error as Error).message, /NAME is required/)
   t.match((error as Error).message, /TIMES must be >= 1/)
   t.match((error as Error).message, /LOUD must be boolean/)
+})
+
+t.test('ENCRYPTION_KEY and JWT_SECRET are lists, and each entry is long enough', async (t) => {
+  const key = Buffer.alloc(32, '?').toString('base64')
+  const secret = 'x'.repeat(32)
+  const schema = Type.Object({ ...sealing, ...tokenSettings })
+  const read = (ENCRYPTION_KEY: string, JWT_SECRET: string) =>
+    readEnvironment(schema, { ENCRYPTION_KEY, JWT_SECRET })
+  for (const separator of [',', ', ', ',  ']) {
+    const lists = [[key, key, key].join(separator), [secret, secret].join(separator)] as const
+    t.match(read(...lists), { ENCRYPTION_KEY: lists[0], JWT_SECRET: lists[1] })
+  }
+  for (const keys of [`${key},`, `,${key}`, `${key},,${key}`, `${key};${key}`, `${key},AAAA`, ` ${key}`])
+    t.throws(() => read(keys, secret), /ENCRYPTION_KEY must match/, keys)
+  for (const secrets of [
+    `${secret},`,
+    `,${secret}`,
+    `${secret},short`,
+    `short,${secret}`,
+    `${secret},${' '.repeat(40)}x`,
+  ])
+    t.throws(() => read(key, secrets), /JWT_SECRET must match .* 32 characters or more/, secrets)
 })
 
 t.test('a process with an invalid environment prints the faults and exits, without a stack', async (t) => {

@@ -1,10 +1,17 @@
 import { isUserId } from '@automation/access'
-import fastifyJwt from '@fastify/jwt'
+import fastifyJwt, { type JWT } from '@fastify/jwt'
 import type { FastifyInstance } from 'fastify'
 import { createRemoteJWKSet, errors, jwtVerify } from 'jose'
 import { LRUCache } from 'lru-cache'
 import type { Config } from '../config.js'
 import { Refusal, refusals } from '../errors.js'
+
+declare module '@fastify/jwt' {
+  interface FastifyJWT {
+    /** One for each secret, in the order of JWT_SECRET. */
+    namespaces: `secret${number}`
+  }
+}
 
 /**
  * Verifies a token.
@@ -32,12 +39,15 @@ type ReadToken = (token: string) => Promise<ValidToken | undefined>
 export async function createVerifier(app: FastifyInstance, tokens: Config['tokens']): Promise<VerifyToken> {
   return cacheValid(
     tokens.key.family === 'secret'
-      ? await createSecretReader(app, tokens.key.secret, tokens)
+      ? await createSecretReader(app, tokens.key.secrets, tokens)
       : createKeySetReader(tokens.key.url, tokens),
   )
 }
 
-/** Caches valid tokens only, each by its whole text, and none after it expired. */
+/**
+ * Caches valid tokens only, each by its whole text, and none after it expired. The cache does not outlive a secret: settings are read
+ * at the start of a process, so a removed secret means another process and an empty cache.
+ */
 function cacheValid(read: ReadToken): VerifyToken {
   const cache = new LRUCache<string, ValidToken>({ max: maxCached, ttl: cacheMs })
   return async (token) => {
@@ -49,31 +59,45 @@ function cacheValid(read: ReadToken): VerifyToken {
   }
 }
 
-/** Accepts HS256 only: a token with another algorithm is refused unread. */
+/**
+ * Accepts HS256 only: a token with another algorithm is refused unread. Each secret has a verifier of its own, since a token does
+ * not name its secret. They try in turn, the first secret first, so one secret costs what it would cost alone.
+ */
 async function createSecretReader(
   app: FastifyInstance,
-  secret: string,
+  secrets: string[],
   { issuer, audience }: Config['tokens'],
 ): Promise<ReadToken> {
-  await app.register(fastifyJwt, {
-    secret,
-    verify: {
-      algorithms: ['HS256'],
-      allowedIss: issuer,
-      allowedAud: audience,
-      requiredClaims,
-      clockTolerance: leewaySeconds * 1_000,
-      complete: true,
-    },
-  })
+  for (const [index, secret] of secrets.entries())
+    await app.register(fastifyJwt, {
+      secret,
+      namespace: `secret${index}`,
+      verify: {
+        algorithms: ['HS256'],
+        allowedIss: issuer,
+        allowedAud: audience,
+        requiredClaims,
+        clockTolerance: leewaySeconds * 1_000,
+        complete: true,
+      },
+    })
+  const verifiers = Object.values(app.jwt)
   return async (token) => {
-    try {
-      const { header, payload } = app.jwt.verify<{ header: object; payload: object }>(token)
-      // RFC 7515: an unknown critical extension makes a token invalid, and this service knows none.
-      return 'crit' in header ? undefined : readClaims(payload)
-    } catch {
-      return undefined
+    for (const verifier of verifiers) {
+      const found = readSigned(verifier, token)
+      if (found) return found
     }
+    return undefined
+  }
+}
+
+function readSigned(verifier: JWT, token: string): ValidToken | undefined {
+  try {
+    const { header, payload } = verifier.verify<{ header: object; payload: object }>(token)
+    // RFC 7515: an unknown critical extension makes a token invalid, and this service knows none.
+    return 'crit' in header ? undefined : readClaims(payload)
+  } catch {
+    return undefined
   }
 }
 
