@@ -72,6 +72,11 @@ export function createApiMetrics(metrics: Metrics) {
       'reason',
       rejectionReasons,
     ),
+    unopenedSecrets: new Counter({
+      name: 'automation_webhook_unopened_secrets_total',
+      help: 'Rejected incoming webhook deliveries whose signing secret opens with no key of ENCRYPTION_KEY',
+      registers,
+    }),
     idempotentReplays: new Counter({
       name: 'automation_idempotent_replays_total',
       help: 'Requests that received the stored response of an earlier request with the same Idempotency-Key',

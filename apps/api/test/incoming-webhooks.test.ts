@@ -1,15 +1,22 @@
-import { retireSigningSecret, revokeSigningSecret } from '@automation/access'
+import {
+  createSealer,
+  type NewSigningSecret,
+  retireSigningSecret,
+  revokeSigningSecret,
+  sealingContext,
+} from '@automation/access'
 import { matchLists } from '@automation/assertions'
 import { newId } from '@automation/database'
-import { signWebhook } from '@automation/webhooks'
+import { readSigningKey, signWebhook } from '@automation/webhooks'
 import { Redis } from 'ioredis'
 import t from 'tap'
-import { startApi, type Workspace } from './fixtures/api.js'
+import { encryptionKey, startApi, type Workspace } from './fixtures/api.js'
 import { makeSender, nowText, provider, type Sender } from './fixtures/sender.js'
 
 const api = await startApi(t)
 const workspace = await api.makeWorkspace()
 const sender = await makeSender(api, workspace)
+const nextKey = Buffer.alloc(32, 'next').toString('base64')
 const path = (name: string, id: string) => `/api/incoming-webhooks/${name}/${id}`
 
 t.test('a signed webhook is accepted once, and a replay returns the first receipt', async (t) => {
@@ -317,19 +324,88 @@ t.test('the last use of a secret is recorded', async (t) => {
   t.ok((await read())?.lastUsedAt)
 })
 
-t.test('another encryption key opens no secret, and the response does not reveal it', async (t) => {
-  const wrong = await startApi(t, { ENCRYPTION_KEY: Buffer.alloc(32, 'other').toString('base64') })
-  const { status, body } = await wrong.call('POST', path(provider, workspace.id), {
+t.test('a secret that does not open is refused like an unknown one, and one log line names it', async (t) => {
+  const wrong = await startApi(t, { ENCRYPTION_KEY: nextKey, METRICS_PORT: '0' })
+  const errors = t.capture(wrong.app.log, 'error')
+  const bare = (signatureId: string) => ({
     body: '{}',
     headers: {
       'x-idempotency-key': newId(),
       'x-timestamp': nowText(),
-      'x-signature-id': sender.secretId,
+      'x-signature-id': signatureId,
       'x-signature': 'v1=00',
     },
   })
-  t.equal(status, 500)
-  t.strictSame(body, { error: 'Internal server error' })
+  const at = path(provider, workspace.id)
+  const unknown = await wrong.call('POST', at, bare(newId()))
+  t.equal(unknown.status, 401)
+  const other = await makeSender(api, workspace)
+  for (const id of [sender.secretId, sender.secretId, other.secretId]) {
+    const { status, body, headers } = await wrong.call('POST', at, bare(id))
+    t.strictSame({ status, body }, { status: 401, body: unknown.body })
+    t.strictSame(Object.keys(headers), Object.keys(unknown.headers))
+  }
+  const elsewhere = await makeSender({ ...api, call: wrong.call }, workspace)
+  t.equal((await elsewhere.deliver()).status, 401, 'also where it is rightly signed')
+  const lines = errors.args()
+  t.equal(lines.length, 1)
+  t.match(lines, [[{ secretId: sender.secretId }, /opens with no key of ENCRYPTION_KEY/]])
+  const scraped = await fetch(`http://127.0.0.1:${wrong.app.metricsPort}/metrics`)
+  t.match(await scraped.text(), /^automation_webhook_unopened_secrets_total 4$/m)
+})
+
+t.test('a secret that did not open is accepted as soon as it is sealed with a key that opens', async (t) => {
+  const wrong = await startApi(t, { ENCRYPTION_KEY: nextKey })
+  const one = await makeSender({ ...api, call: wrong.call }, workspace)
+  t.equal((await one.deliver()).status, 401)
+  const stored = await workspace.database.signingSecret.findUniqueOrThrow({ where: { id: one.secretId } })
+  const sealed = createSealer(`${nextKey},${encryptionKey}`).reseal(stored.sealed, sealingContext(stored))
+  await workspace.database.signingSecret.update({
+    where: { id: one.secretId },
+    data: { sealed: sealed ?? stored.sealed },
+  })
+  t.equal((await one.deliver()).status, 202)
+})
+
+t.test('webhooks are accepted at each step of a change of ENCRYPTION_KEY', async (t) => {
+  const own = await api.makeWorkspace()
+  const steps = [encryptionKey, `${encryptionKey},${nextKey}`, `${nextKey},${encryptionKey}`]
+  const apis = await Promise.all(steps.map((ENCRYPTION_KEY) => startApi(t, { ENCRYPTION_KEY })))
+  const secrets = '/api/developer/v1/signing-secrets'
+  const made = await Promise.all(
+    apis.map(({ call }) =>
+      call<NewSigningSecret>('POST', secrets, {
+        token: own.tokens.admin,
+        workspace: own.id,
+        body: { provider },
+      }),
+    ),
+  )
+  const isOpened = await Promise.all(
+    made.map(({ body: { id, secret } }) =>
+      Promise.all(
+        apis.map(async ({ call }) => {
+          const parcel = { id: newId(), timestamp: nowText(), body: '{}' }
+          const { status } = await call('POST', path(provider, own.id), {
+            body: parcel.body,
+            headers: {
+              'x-idempotency-key': parcel.id,
+              'x-timestamp': parcel.timestamp,
+              'x-signature-id': id,
+              'x-signature': signWebhook(readSigningKey(secret), parcel),
+            },
+          })
+          return status === 202
+        }),
+      ),
+    ),
+  )
+  // Each row is a step whose process made the secret. Neighbouring steps run side by side, and open each other's secrets.
+  t.strictSame(isOpened, [
+    [true, true, true],
+    [true, true, true],
+    [false, true, true],
+  ])
 })
 
 function administrator({ id }: Workspace) {

@@ -91,7 +91,7 @@ export function openRejectionLog(
       const key = sealer.open(sealed, sealingContext(secret))
       return [{ id, provider, key, state: signingSecretState(secret, Date.now()) }]
     } catch {
-      // Sealed with an earlier ENCRYPTION_KEY. The diagnosis uses the other secrets.
+      // Sealed with a key that ENCRYPTION_KEY does not have. The diagnosis uses the other secrets.
       return []
     }
   }

@@ -6,6 +6,7 @@ import type { FastifyInstance } from 'fastify'
 import { LRUCache } from 'lru-cache'
 import { createUseNotes } from '../../access/last-used.js'
 import type { Delivery } from './delivery.js'
+import { UnopenedSecrets } from './unopened-secrets.js'
 
 interface StoredSecret {
   id: string
@@ -25,9 +26,9 @@ const secretTtlMs = 50
 export type VerifyDelivery = (delivery: Delivery) => Promise<string | undefined>
 
 /**
- * An unknown workspace, provider or id, a revoked or retired secret and a wrong signature cost the same work, so that
- * nobody learns from the answer's time which it was: a look-up by the id, and two digests over the whole body, each
- * compared, with a decoy where there is no secret. Only what is rightly signed with a secret that was just looked up
+ * An unknown workspace, provider or id, a revoked or retired secret, one that does not open and a wrong signature cost the same
+ * work, so that nobody learns from the answer's time which it was: a look-up by the id, and two digests over the whole body, each
+ * compared, with a decoy where there is no secret that opens. Only what is rightly signed with a secret that was just looked up
  * is done after the first.
  */
 export function createDeliveryVerifier(app: FastifyInstance, sealer: Sealer): VerifyDelivery {
@@ -37,21 +38,34 @@ export function createDeliveryVerifier(app: FastifyInstance, sealer: Sealer): Ve
   const noteUse = createUseNotes((id, lastUsedAt) =>
     app.database.system.signingSecret.updateMany({ where: { id }, data: { lastUsedAt } }),
   )
+  const unopened = new UnopenedSecrets(app.log, () => app.metrics.unopenedSecrets.inc())
   const nobody = { id: noId, workspaceId: noId, provider: '' }
   const decoy = { ...nobody, sealed: sealer.seal(randomBytes(32), sealingContext(nobody)) }
-  const openedDecoy = open(decoy)
+  const openedDecoy = openStored(decoy)
 
   return async (delivery) => {
     const { signatureId } = delivery
     if (isSignedWith(recent.get(signatureId) ?? openedDecoy, delivery)) return signatureId
-    const secret = open((await load(isUuid(signatureId) ? signatureId : noId)) ?? decoy)
+    const secret = open(await load(isUuid(signatureId) ? signatureId : noId))
     if (!isSignedWith(secret, delivery)) return undefined
     recent.set(secret.id, secret)
     noteUse(secret.id)
     return secret.id
   }
 
-  function open(secret: StoredSecret): OpenedSecret {
+  function open(secret: StoredSecret | undefined): OpenedSecret {
+    if (secret === undefined) return openStored(decoy)
+    try {
+      if (!unopened.has(secret)) return openStored(secret)
+    } catch {
+      // Its delivery is refused like one with an unknown id.
+    }
+    unopened.note(secret)
+    return openStored(decoy)
+  }
+
+  /** @throws Error where no key opens it */
+  function openStored(secret: StoredSecret): OpenedSecret {
     return { ...secret, key: sealer.open(secret.sealed, sealingContext(secret)) }
   }
 }
