@@ -5,6 +5,9 @@ import { CommandError } from './command-error.js'
 /** An id for examples. */
 export const exampleId = '01984f6e-5d3c-7a10-9c0e-2b6f4d1a8e77'
 
+/** The exit code of `--plan` if there are changes, so that scripts can detect them, as with `diff`. */
+export const changesExitCode = 2
+
 interface Description {
   name: string
   description: string

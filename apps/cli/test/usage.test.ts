@@ -52,7 +52,7 @@ t.test('the help of every command has an example', async (t) => {
     members: ['list', 'set', 'remove'],
     rules: ['export', 'import'],
     keys: ['create', 'list', 'revoke'],
-    secrets: ['create', 'list', 'retire', 'revoke'],
+    secrets: ['create', 'list', 'retire', 'revoke', 'reseal'],
     subscriptions: ['create', 'list', 'test', 'delete'],
     tokens: ['mint'],
     audit: ['list'],

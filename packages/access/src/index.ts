@@ -22,6 +22,7 @@ export { Timestamp } from './credential.js'
 export { readKeyList } from './key-list.js'
 export { isUserId, listMembers, Member, putMember, Role, removeMember, UserId } from './members.js'
 export { Refused } from './refused.js'
+export { type Resealing, resealSecrets } from './reseal-secrets.js'
 export { createSealer, type Sealer } from './sealing.js'
 export { pingType, publish, type ServiceEvent, ServiceEventType } from './service-events.js'
 export {

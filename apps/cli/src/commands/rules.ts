@@ -8,7 +8,7 @@ import { Type } from 'typebox'
 import { CommandError } from '../command-error.js'
 import { formatPlan, hasChanges, presentPlan } from '../format-plan.js'
 import { readAs, readId } from '../option-readers.js'
-import { addCommand, exampleId, print } from '../program.js'
+import { addCommand, changesExitCode, exampleId, print } from '../program.js'
 import { createRuleFileError } from '../rule-file-error.js'
 import {
   guessFormat,
@@ -26,9 +26,6 @@ const format = [
   `${ruleFormats.join(' or ')} (default: by the file name, otherwise yaml)`,
   readAs(Type.Enum([...ruleFormats])),
 ] as const
-
-/** The exit code of `--plan` if there are changes, so that scripts can detect them, as with `diff`. */
-const changesExitCode = 2
 
 export function addRules(program: Command): void {
   const rules = addCommand(program, {

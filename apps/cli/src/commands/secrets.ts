@@ -14,13 +14,15 @@ import { formatFields, formatTable } from '../format.js'
 import { listChoices, readAs, readDuration, readId } from '../option-readers.js'
 import { addCommand, exampleId, print } from '../program.js'
 import { useWorkspace, useWorkspaceOf } from '../use-database.js'
+import { addReseal } from './reseal.js'
 
 const dayMs = 86_400_000
 
 export function addSecrets(program: Command): void {
   const secrets = addCommand(program, {
     name: 'secrets',
-    description: 'Create, list, retire and revoke the signing secrets of incoming and outgoing webhooks.',
+    description:
+      'Create, list, retire, revoke and reseal the signing secrets of incoming and outgoing webhooks.',
     example: `list --workspace ${exampleId}`,
   })
   addCommand(secrets, {
@@ -71,6 +73,7 @@ export function addSecrets(program: Command): void {
     .argument('<id>', 'id of the secret', readId)
     .option('--workspace <id>', 'refuse if the secret belongs to another workspace', readId)
     .action(revoke)
+  addReseal(secrets)
 }
 
 async function create(

@@ -1,0 +1,39 @@
+import { createSealer, type Resealing, resealSecrets } from '@automation/access'
+import type { Command } from 'commander'
+import { readEncryptionKey } from '../config.js'
+import { addCommand, changesExitCode, print } from '../program.js'
+import { useDatabase } from '../use-database.js'
+
+export function addReseal(secrets: Command): void {
+  addCommand(secrets, {
+    name: 'reseal',
+    description:
+      'Seal all secrets of all workspaces with the first key of ENCRYPTION_KEY, while everything serves. The secrets themselves stay the same. The exit code is 1 if some do not open with any of the keys.',
+    example: '--plan',
+  })
+    .option(
+      '--plan',
+      `only count them; the exit code is 0 if there is nothing to seal, ${changesExitCode} if there is, 1 after an error`,
+    )
+    .action(reseal)
+}
+
+async function reseal({ plan: isPlan = false }: { plan?: boolean }, command: Command): Promise<void> {
+  const sealer = createSealer(readEncryptionKey())
+  const resealing = await useDatabase(({ database }) => resealSecrets(database, sealer, isPlan))
+  if (resealing.unopened.length > 0 || resealing.changed > 0) process.exitCode = 1
+  else if (isPlan && resealing.resealed > 0) process.exitCode = changesExitCode
+  print(command, { applied: !isPlan, ...resealing }, formatResealing(resealing, isPlan))
+}
+
+function formatResealing({ secrets, resealed, changed, unopened }: Resealing, isPlan: boolean): string {
+  const lines = [
+    isPlan
+      ? `${resealed} of ${secrets} signing secrets are not sealed with the first key of ENCRYPTION_KEY, and would be.`
+      : `Sealed ${resealed} of ${secrets} signing secrets with the first key of ENCRYPTION_KEY.`,
+  ]
+  if (changed > 0) lines.push(`${changed} were changed by somebody else meanwhile. Run the command again.`)
+  if (unopened.length > 0)
+    lines.push(`${unopened.length} do not open with any key of ENCRYPTION_KEY:`, ...unopened)
+  return lines.join('\n')
+}
