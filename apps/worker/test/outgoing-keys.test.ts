@@ -77,6 +77,20 @@ t.test('a secret that does not open is an error with its id, even if another one
   })
 })
 
+t.test('each key of ENCRYPTION_KEY opens secrets, also for one call', async (t) => {
+  const { workspaceId, createSecret } = await createWorkspace()
+  const nextKey = randomBytes(32).toString('base64')
+  const first = await createSecret('hooks.example')
+  const second = await createSecret('hooks.example', {}, `${nextKey},${encryptionKey}`)
+  for (const keys of [`${encryptionKey},${nextKey}`, `${nextKey}, ${encryptionKey}`])
+    t.same(await createOutgoingKeys(database, keys)({ workspaceId, counterparty: 'hooks.example' }), {
+      keys: [second.key, first.key],
+    })
+  t.same(await createOutgoingKeys(database, nextKey)({ workspaceId, counterparty: 'hooks.example' }), {
+    fault: `The signing secret ${first.id} does not open with this ENCRYPTION_KEY`,
+  })
+})
+
 t.test('a secret that was copied to another workspace does not open there', async (t) => {
   const { workspaceId, createSecret } = await createWorkspace()
   const { id } = await createSecret('hooks.example')

@@ -22,8 +22,8 @@ const maxRecipients = 10_000
 /**
  * Creates a function that finds the outgoing secrets of a recipient. Lookups of the same moment share a statement.
  *
- * @param encryptionKey opens the sealed secrets. A secret that it does not open is a fault: a receiver would take a call without
- * the expected signature for a forgery.
+ * @param encryptionKey the value of ENCRYPTION_KEY, whose keys open the sealed secrets. A secret that none of them opens is a fault: a
+ * receiver would take a call without the expected signature for a forgery.
  */
 export function createOutgoingKeys(database: Database, encryptionKey: string): FindKeys {
   const sealer = createSealer(encryptionKey)

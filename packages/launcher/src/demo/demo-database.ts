@@ -92,7 +92,7 @@ async function keepSigningSecret(
   return { provider, secretId: id, secret }
 }
 
-/** Also false for a secret that is sealed with an earlier ENCRYPTION_KEY. */
+/** Also false for a secret that is sealed with a key that ENCRYPTION_KEY does not have. */
 async function isUsable(administrator: Administrator, sealer: Sealer, id: string): Promise<boolean> {
   const row = await databaseOf(administrator).signingSecret.findUnique({ where: { id } })
   if (row === null || signingSecretState(row, Date.now()) !== 'active') return false

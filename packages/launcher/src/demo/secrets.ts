@@ -3,7 +3,7 @@ import { readFile, writeFile } from 'node:fs/promises'
 
 export interface Secrets {
   jwtSecret: string
-  /** ENCRYPTION_KEY of the API and the command line. */
+  /** ENCRYPTION_KEY of API, worker and command line. */
   encryptionKey: string
   boardPassword: string
 }

@@ -45,9 +45,9 @@ export interface BoardProcess extends NodeProcess {
 export interface Product {
   databaseUrl: string
   redisUrl: string
-  /** Signs the tokens that the APIs accept. */
+  /** JWT_SECRET: the first of its secrets signs the tokens that the APIs accept. */
   jwtSecret: string
-  /** Seals the signing secrets: 32 bytes in base64. */
+  /** ENCRYPTION_KEY: the first of its keys seals the signing secrets. */
   encryptionKey: string
   env: Record<string, string>
   /** All processes that were started, including those that have ended. */

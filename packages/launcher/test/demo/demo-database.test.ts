@@ -97,9 +97,12 @@ t.test('a key or secret that is no longer usable is replaced', async (t) => {
   t.not(third.apiKey, second.apiKey, 'a text that only looks like the key')
   t.same(third.webhook, second.webhook)
 
-  const fourth = await seed(third, randomBytes(32).toString('base64'))
+  const otherKey = randomBytes(32).toString('base64')
+  const fourth = await seed(third, otherKey)
   t.equal(fourth.apiKey, third.apiKey)
   t.not(fourth.webhook.secretId, third.webhook.secretId, 'sealed with another key')
+  const fifth = await seed(fourth, `${encryptionKey},${otherKey}`)
+  t.equal(fifth.webhook.secretId, fourth.webhook.secretId, 'sealed with one of the keys')
   t.equal((await listApiKeys(workspace)).length, 3)
   t.equal((await listSigningSecrets(workspace)).length, 3)
 })
