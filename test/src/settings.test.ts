@@ -57,9 +57,14 @@ t.test('whatever is no longer commented out is read as it stands', async (t) => 
     JWT_SECRET: 'a secret of tests with more than 32 characters',
     BOARD_PASSWORD: 'a password of tests',
   }
+  const lists = {
+    ENCRYPTION_KEY: `${Buffer.alloc(32, 'next').toString('base64')},${secrets.ENCRYPTION_KEY}`,
+    JWT_SECRET: `the next ${secrets.JWT_SECRET},${secrets.JWT_SECRET}`,
+  }
   for (const app of Object.keys(apps)) {
     const { readConfig } = await import(new URL(`apps/${app}/dist/src/config.js`, root).href)
     t.ok(readConfig({ ...everything, ...secrets }), app)
+    t.ok(readConfig({ ...everything, ...secrets, ...lists }), `${app}, while keys are rotated`)
     t.throws(() => readConfig(parseEnv(example)), { name: 'EnvironmentError' }, 'secrets have no default')
   }
 })

@@ -52,7 +52,7 @@ t.test('all secrets are sealed with the first key, and a second run has nothing 
   t.same(await reseal(' --plan', rotating), {
     code: 2,
     errors: '',
-    output: '2 of 3 signing secrets are not sealed with the first key of ENCRYPTION_KEY, and would be.\n',
+    output: '2 of 3 signing secrets would be sealed with the first key of ENCRYPTION_KEY.\n',
   })
   t.equal(await open(secrets[0]?.id ?? '', old), secrets[0]?.secret, 'a plan changes nothing')
 

@@ -29,7 +29,7 @@ async function reseal({ plan: isPlan = false }: { plan?: boolean }, command: Com
 function formatResealing({ secrets, resealed, changed, unopened }: Resealing, isPlan: boolean): string {
   const lines = [
     isPlan
-      ? `${resealed} of ${secrets} signing secrets are not sealed with the first key of ENCRYPTION_KEY, and would be.`
+      ? `${resealed} of ${secrets} signing secrets would be sealed with the first key of ENCRYPTION_KEY.`
       : `Sealed ${resealed} of ${secrets} signing secrets with the first key of ENCRYPTION_KEY.`,
   ]
   if (changed > 0) lines.push(`${changed} were changed by somebody else meanwhile. Run the command again.`)
