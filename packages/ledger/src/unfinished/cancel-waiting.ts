@@ -1,4 +1,4 @@
-import { type Database, highestId, newId, Prisma, type WorkspaceTransaction } from '@automation/database'
+import { type Database, newId, Prisma, type WorkspaceTransaction } from '@automation/database'
 
 /** How many executions a change cancels itself, in some 50 ms. Switching off must work also where a million wait. */
 const cancelledAtOnce = 1_000
@@ -13,8 +13,8 @@ const cancelledPerStatement = 5_000
  * A change cancels the first thousand. Where there are more, it leaves a cancellation behind, and the sweeper does the rest
  * (continueCancellations). Until then claims cancel what falls due, and the rule cannot be activated (isBeingCancelled).
  *
- * `due_at IS NOT NULL` holds for every waiting execution. It lets Postgres read the index of unfinished executions instead of all
- * that the rules ever ran.
+ * `due_at IS NOT NULL` holds for every waiting execution. With the order it leads Postgres to the index of unfinished executions,
+ * where it stops at the limit (planInOrder).
  *
  * @param reason becomes the error of each execution
  * @returns the number of executions by rule; rules without any are left out
@@ -26,12 +26,13 @@ export async function cancelWaiting(
   reason: string,
 ): Promise<Map<string, number>> {
   if (ruleIds.length === 0) return new Map()
+  await planInOrder(transaction, true)
   const rows = await transaction.$queryRaw<{ ruleId: string; count: number }[]>(Prisma.sql`
     WITH waiting_executions AS (
       SELECT id FROM executions
       WHERE rule_id = ANY (${ruleIds}::uuid[]) AND workspace_id = ${workspaceId}::uuid
         AND due_at IS NOT NULL AND status IN ('waiting', 'retrying')
-      ORDER BY id DESC
+      ORDER BY due_at
       LIMIT ${cancelledAtOnce}
       FOR UPDATE SKIP LOCKED
     ),
@@ -41,11 +42,26 @@ export async function cancelWaiting(
       RETURNING executions.rule_id
     )
     SELECT rule_id AS "ruleId", count(*)::int AS count FROM cancelled_executions GROUP BY rule_id`)
+  await planInOrder(transaction, false)
   if (rows.reduce((sum, { count }) => sum + count, 0) === cancelledAtOnce)
     await transaction.cancellation.createMany({
       data: ruleIds.map((ruleId) => ({ id: newId(), workspaceId, ruleId, reason })),
     })
   return new Map(rows.map(({ ruleId, count }) => [ruleId, count]))
+}
+
+/**
+ * Makes Postgres follow an index in its order, or lets it plan freely again, within a transaction. It does not know of a fresh
+ * backlog, and would rather read and sort all of what it takes for a few rows.
+ */
+async function planInOrder(
+  transaction: Pick<WorkspaceTransaction, '$queryRaw'>,
+  isOrdered: boolean,
+): Promise<void> {
+  const mode = isOrdered ? 'off' : 'on'
+  await transaction.$queryRaw(
+    Prisma.sql`SELECT set_config('enable_sort', ${mode}, true), set_config('enable_bitmapscan', ${mode}, true)`,
+  )
 }
 
 /** True while executions of one of these rules, or deliveries to one of these subscriptions, are still to be cancelled. */
@@ -58,12 +74,9 @@ export async function isBeingCancelled(
 
 /**
  * Cancels executions for the oldest cancellation, and removes it where none is left. An execution that began after the change was
- * requested by hand: its id is higher, because ids begin with their time. The newest come first: what waits is behind the history of
- * the rule, and each statement continues below the one before.
- *
- * $1 executions per statement · $2 the lowest id of the statement before
+ * requested by hand: its id is higher, because ids begin with their time.
  */
-const continueCancellationSql = `
+const continueCancellation = Prisma.sql`
   WITH oldest_cancellation AS (
     SELECT * FROM cancellations ORDER BY id LIMIT 1
   ),
@@ -72,10 +85,10 @@ const continueCancellationSql = `
     FROM oldest_cancellation JOIN executions
       ON executions.rule_id = oldest_cancellation.rule_id
       AND executions.workspace_id = oldest_cancellation.workspace_id
-      AND executions.id < least(oldest_cancellation.id, $2::uuid)
+      AND executions.id < oldest_cancellation.id
     WHERE executions.due_at IS NOT NULL AND executions.status IN ('waiting', 'retrying')
-    ORDER BY executions.id DESC
-    LIMIT $1
+    ORDER BY executions.due_at
+    LIMIT ${cancelledPerStatement}
     FOR UPDATE OF executions SKIP LOCKED
   ),
   cancelled_executions AS (
@@ -86,10 +99,9 @@ const continueCancellationSql = `
   ),
   removed_cancellations AS (
     DELETE FROM cancellations USING oldest_cancellation
-    WHERE cancellations.id = oldest_cancellation.id AND (SELECT count(*) FROM cancelled_executions) < $1
+    WHERE cancellations.id = oldest_cancellation.id AND (SELECT count(*) FROM cancelled_executions) < ${cancelledPerStatement}
   )
-  SELECT count(*)::int AS cancelled, EXISTS (SELECT FROM oldest_cancellation) AS "isPending",
-         (array_agg(id ORDER BY id))[1] AS lowest
+  SELECT count(*)::int AS cancelled, EXISTS (SELECT FROM oldest_cancellation) AS "isPending"
   FROM cancelled_executions`
 
 /**
@@ -99,17 +111,13 @@ const continueCancellationSql = `
  */
 export async function continueCancellations(database: Database, isOver: () => boolean): Promise<number> {
   let sum = 0
-  let below = highestId
   while (!isOver()) {
-    const [row] = await database.run<{ cancelled: number; isPending: boolean; lowest: string | null }>(
-      'continue_cancellation',
-      continueCancellationSql,
-      [cancelledPerStatement, below],
-    )
+    const [row] = await database.system.$transaction(async (transaction) => {
+      await planInOrder(transaction, true)
+      return transaction.$queryRaw<{ cancelled: number; isPending: boolean }[]>(continueCancellation)
+    })
     if (!row?.isPending) break
     sum += row.cancelled
-    // A full statement is continued below it. Otherwise the next cancellation begins.
-    below = row.cancelled === cancelledPerStatement && row.lowest !== null ? row.lowest : highestId
   }
   return sum
 }
