@@ -49,7 +49,7 @@ export function startWorker(
   const followUp = new FollowUp(database, queue, log)
   const recorder = new Recorder(database, metrics, (followUps) => followUp.begin(followUps))
   const leases = new Leases(database, log)
-  const effects = createEffects(config, database)
+  const effects = createEffects(config, database, log)
   const gate = new Gate(config.outbound.concurrency, undefined, () => metrics.breakersOpened.inc())
   const executor = new Executor({ queue, recorder, leases, gate, perform: effects.perform, metrics, log })
   const replies = new Replies(publisher, config.queuePrefix)

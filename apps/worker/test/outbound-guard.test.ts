@@ -2,6 +2,7 @@ import { setImmediate } from 'node:timers/promises'
 import type { Effect } from '@automation/engine'
 import t, { type Test } from 'tap'
 import { createAddressGuard, Refusal } from '../src/effects/address-guard.js'
+import type { LogCause } from '../src/effects/log-cause.js'
 import type { ResolveHost } from '../src/effects/resolve-host.js'
 import { spellIndirectly, spellLoopback, spellWithCredentials } from './fixtures/loopback-spellings.js'
 import { context, loopback, openSender, readOutbound, serve, serveRaw, webhook } from './fixtures/outbound.js'
@@ -76,7 +77,7 @@ t.test('notifications have the same guard as webhooks', async (t) => {
   const config = { url: `http://127.1:${listener.port}/`, text: 'x' }
   const action = { ...webhook({ url: '' }), type: 'SEND_NOTIFICATION', config } as never
   t.match(await openSender(t, nothingAllowed).sendNotification(action, context), {
-    error: 'Outbound calls may not reach the address 127.0.0.1',
+    error: 'Outbound calls may not reach the host 127.0.0.1: its address is private or reserved',
     isFinal: true,
   })
   t.equal(listener.countConnections(), 0)
@@ -148,6 +149,30 @@ t.test('a second DNS look-up cannot change the address: the checked one is conne
   )
 })
 
+t.test('what a name is resolved to is in the log, and in no error that a tenant reads', async (t) => {
+  const causes: unknown[] = []
+  const log: LogCause = (cause, { executionId }) => causes.push({ executionId, ...(cause as object) })
+  const at = (addresses: string[], port: number) => {
+    const options = { resolveHost: async () => addresses, logCause: log }
+    const sender = openSender(t, { OUTBOUND_ALLOW: '127.0.0.2,127.0.0.3' }, options)
+    return sender.sendWebhook(webhook({ url: `http://wiki.example:${port}/` }), context)
+  }
+  for (const address of ['10.1.2.3', 'fd00::1234', '::ffff:10.1.2.3', '169.254.169.254'])
+    t.same(await at([address], 443), {
+      status: 'failed',
+      error: 'Outbound calls may not reach the host wiki.example: its address is private or reserved',
+      isFinal: true,
+    })
+  for (const addresses of [['127.0.0.2'], ['127.0.0.2', '127.0.0.3']])
+    t.same(await at(addresses, 1), { status: 'failed', error: 'connect ECONNREFUSED wiki.example:1' })
+  const { executionId } = context
+  const logged = ['10.1.2.3', 'fd00::1234', '::ffff:10.1.2.3', '169.254.169.254', '127.0.0.2', '127.0.0.2']
+  t.match(
+    causes,
+    logged.map((address) => ({ executionId, address })),
+  )
+})
+
 t.test('a reused connection keeps its peer, and a new one is checked again', async (t) => {
   const first = await serve(t, (_request, response) => {
     if (first.calls.length === 2) response.setHeader('connection', 'close')
@@ -161,7 +186,10 @@ t.test('a reused connection keeps its peer, and a new one is checked again', asy
   address = '127.0.0.2'
   t.match(await call(), { status: 'success' })
   t.equal(first.connections, 1)
-  t.match(await call(), { error: 'Outbound calls may not reach the address 127.0.0.2', isFinal: true })
+  t.match(await call(), {
+    error: 'Outbound calls may not reach the host rebind.example: its address is private or reserved',
+    isFinal: true,
+  })
   t.equal(first.calls.length, 2)
   t.equal(forbidden?.connections ?? 0, 0)
 })
@@ -176,7 +204,10 @@ t.test('a peer with another address gets nothing, not even a TLS handshake', asy
       webhook({ url: `${scheme}://0.0.0.0:${listener.port}/` }),
       context,
     )
-    t.match(effect, { error: 'Outbound calls may not reach the address 127.0.0.1', isFinal: true })
+    t.match(effect, {
+      error: 'Outbound calls may not reach the host 0.0.0.0: its address is private or reserved',
+      isFinal: true,
+    })
   }
   t.equal(listener.bytes, 0)
   while (closed < 2) await setImmediate()
@@ -313,7 +344,10 @@ t.test('a listed host cannot reach this machine', async (t) => {
   const sender = openSender(t, { OUTBOUND_HOSTS: 'hooks.example,localhost,127.0.0.1' }, { resolveHost })
   for (const host of ['hooks.example', 'localhost', '127.0.0.1']) {
     const effect = await sender.sendWebhook(webhook({ url: `http://${host}:${listener.port}/` }), context)
-    t.match(effect, { error: 'Outbound calls may not reach the address 127.0.0.1', isFinal: true })
+    t.match(effect, {
+      error: `Outbound calls may not reach the host ${host}: its address is private or reserved`,
+      isFinal: true,
+    })
   }
   t.equal(listener.countConnections(), 0)
 })

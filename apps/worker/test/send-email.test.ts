@@ -197,10 +197,30 @@ t.test('a refused login is a fault of the settings, so it is not final', async (
 })
 
 t.test('a refused connection to the mail server is not final', async (t) => {
-  const post = await openPost(t, 'smtp://127.0.0.1:1')
+  const causes: unknown[] = []
+  const post = await openPost(t, 'smtp://127.0.0.1:1', (cause) => causes.push(cause))
   const { effect } = await post.send()
-  t.match(effect, { status: 'failed', error: /ECONNREFUSED/ })
+  t.match(effect, { status: 'failed', error: 'The mail server cannot be reached' })
   t.notMatch(effect, { isFinal: true })
+  t.notMatch(JSON.stringify(effect), /127\.0/, 'the address of our mail server is not for tenants')
+  t.match(causes, [{ message: 'connect ECONNREFUSED 127.0.0.1:1' }], 'but for the log')
+})
+
+t.test('nor does a mail server without an address tell its name', async (t) => {
+  const causes: unknown[] = []
+  const post = await openPost(t, 'smtp://mail.internal.invalid', (cause) => causes.push(cause))
+  const { effect } = await post.send()
+  t.match(effect, { status: 'failed', error: 'The mail server cannot be reached' })
+  t.match(causes, [{ message: /mail\.internal/ }])
+})
+
+t.test('a directory that cannot be written is named in the log alone', async (t) => {
+  const causes: unknown[] = []
+  const post = await openPost(t, undefined, (cause) => causes.push(cause))
+  await post.blockDirectory()
+  const { effect } = await post.send()
+  t.match(effect, { status: 'failed', error: 'The mail could not be written' })
+  t.match(causes, [{ message: /mail-/ }])
 })
 
 const cut: [string, Answer][] = [
@@ -296,7 +316,10 @@ t.test('a mail that is cancelled while it waits for a connection is not sent', a
 t.test('a setting without exactly one sender fails at the start', async (t) => {
   const { createMailer } = await import('../src/effects/send-email.js')
   for (const from of ['', 'nobody', 'a@x.io, b@x.io', 'group: a@x.io;'])
-    t.throws(() => createMailer({ smtpUrl: undefined, from, directory: '' }, {} as never), /MAIL_FROM/)
+    t.throws(
+      () => createMailer({ smtpUrl: undefined, from, directory: '' }, {} as never, () => {}),
+      /MAIL_FROM/,
+    )
 })
 
 function drop(socket: Socket): undefined {

@@ -15,7 +15,7 @@ function openGuard(variables: Record<string, string> = {}) {
   const guard = createAddressGuard(readOutbound(variables))
   return (address: string): boolean => {
     try {
-      guard.checkAddress(address)
+      guard.checkAddress(address, 'x.example')
       return true
     } catch (error) {
       if (!(error instanceof Refusal)) throw error

@@ -2,8 +2,16 @@ import { BlockList, isIP } from 'node:net'
 import type { Config } from '../config.js'
 import { specialIpv4, specialIpv6, translatedIpv4 } from './special-addresses.js'
 
-/** A call that must not be made. Another attempt cannot help. */
-export class Refusal extends Error {}
+/** A call that must not be made. Another attempt cannot help. Tenants read the message, so no address is in it. */
+export class Refusal extends Error {
+  /** What a host was resolved to: for the log alone. */
+  readonly address: string | undefined
+
+  constructor(message: string, address?: string) {
+    super(message)
+    this.address = address
+  }
+}
 
 export interface AddressGuard {
   /**
@@ -12,8 +20,8 @@ export interface AddressGuard {
    * @returns a Refusal where the scheme, the port or the host is not allowed, or the URL carries credentials
    */
   readUrl(text: string): URL | Refusal
-  /** @throws Refusal where outbound calls may not reach the address */
-  checkAddress(address: string): void
+  /** @throws Refusal where outbound calls may not reach the address, which the host was resolved to */
+  checkAddress(address: string, host: string): void
 }
 
 /** Decides what outbound calls may reach. It checks texts only; guarded-connector.ts applies it before each connection. */
@@ -46,8 +54,12 @@ export function createAddressGuard({ allow, ports, hosts }: Config['outbound']):
         return new Refusal(`Outbound calls may not reach the port ${port}`)
       return url
     },
-    checkAddress(address) {
-      if (!mayReach(address)) throw new Refusal(`Outbound calls may not reach the address ${address}`)
+    checkAddress(address, host) {
+      if (mayReach(address)) return
+      throw new Refusal(
+        `Outbound calls may not reach the host ${host}: its address is private or reserved`,
+        address,
+      )
     },
   }
 }

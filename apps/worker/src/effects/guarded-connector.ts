@@ -40,7 +40,7 @@ export function createGuardedConnector(guard: AddressGuard, resolveHost: Resolve
     // Each waiter has its own listener. Without this one, an error between two waiters would end the process.
     socket.on('error', () => {})
     await once(socket, 'connect')
-    checkPeer(socket)
+    checkPeer(socket, target.hostname)
     if (isHttp) return socket
     return new Promise((resolve, reject) => {
       secure({ ...target, httpSocket: socket }, (error, secured) =>
@@ -51,18 +51,18 @@ export function createGuardedConnector(guard: AddressGuard, resolveHost: Resolve
 
   async function findAddresses(hostname: string): Promise<string[]> {
     if (isIP(hostname) !== 0) {
-      guard.checkAddress(hostname)
+      guard.checkAddress(hostname, hostname)
       return [hostname]
     }
     const addresses = await resolveHost(hostname)
-    for (const address of addresses) guard.checkAddress(address)
+    for (const address of addresses) guard.checkAddress(address, hostname)
     return addresses
   }
 
-  function checkPeer(socket: Socket): void {
+  function checkPeer(socket: Socket, hostname: string): void {
     try {
       if (socket.remoteAddress === undefined) throw new Error('The connection was closed at once')
-      guard.checkAddress(socket.remoteAddress)
+      guard.checkAddress(socket.remoteAddress, hostname)
     } catch (error) {
       socket.destroy()
       throw error

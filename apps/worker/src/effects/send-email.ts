@@ -5,6 +5,7 @@ import addressParser from 'nodemailer/lib/addressparser'
 import { encodeWord } from 'nodemailer/lib/mime-funcs'
 import type { Config } from '../config.js'
 import { type ActionOf, type CallContext, defaultTimeoutMs, failed, idempotencyKey } from './effect.js'
+import type { LogCause } from './log-cause.js'
 import { type MailBody, writeMail } from './mail-body.js'
 import { createMailTemplates } from './mail-templates.js'
 import { type Message, openDirectory, openSmtp } from './mail-transports.js'
@@ -13,7 +14,11 @@ import { type Message, openDirectory, openSmtp } from './mail-transports.js'
  * Sends mails by SMTP where SMTP_URL is set, and otherwise writes each as an .eml file. Every delivery of an action carries the same
  * Message-ID, and file name, so that a repeated delivery is recognizable as such.
  */
-export function createMailer({ smtpUrl, from, directory }: Config['mail'], database: Database) {
+export function createMailer(
+  { smtpUrl, from, directory }: Config['mail'],
+  database: Database,
+  logCause: LogCause,
+) {
   const sender = readSender(from)
   const findTemplate = createMailTemplates(database)
   const { deliver, close } = smtpUrl ? openSmtp(smtpUrl) : openDirectory(directory)
@@ -30,6 +35,7 @@ export function createMailer({ smtpUrl, from, directory }: Config['mail'], datab
         const refused = await deliver(message, action.of.timeoutMs ?? defaultTimeoutMs)
         return { status: 'success', output, warnings: [...body.warnings, ...refused] }
       } catch (error) {
+        if (isOurOwn(error)) logCause(error, context)
         return { ...describeFailure(error), output }
       }
     },
@@ -85,9 +91,25 @@ function readSender(from: string): Address {
 function describeFailure(error: unknown): Effect & { status: 'failed' } {
   const { code, command, response, permanent } = error as NodemailerError
   if (code === 'ECONNECTION' && !response) return failed('The connection to the mail server was closed')
+  if (isUnreachable(error)) return failed('The mail server cannot be reached')
+  if (isOurOwn(error)) return failed('The mail could not be written')
   if (!response) return failed(error)
   const refused = command === 'CONN' ? 'the connection' : command
   const failure = failed(`The mail server refused ${refused}: ${response}`)
   if (permanent && code !== 'EAUTH') failure.isFinal = true
   return failure
+}
+
+/** Between the mail server and us. Its message names addresses of our network, which are not the tenants' business. */
+function isUnreachable(error: unknown): boolean {
+  const { code, response } = error as NodemailerError
+  return !response && unreachableCodes.has(code ?? '')
+}
+
+const unreachableCodes = new Set(['ESOCKET', 'EDNS', 'ETIMEDOUT', 'ETLS'])
+
+/** The message names what is ours: the mail server's address, or a path of this machine. */
+function isOurOwn(error: unknown): boolean {
+  const { response } = error as NodemailerError
+  return isUnreachable(error) || (!response && (error as NodeJS.ErrnoException).syscall !== undefined)
 }

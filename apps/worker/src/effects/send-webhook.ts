@@ -5,6 +5,7 @@ import { createAddressGuard, hostOf, Refusal } from './address-guard.js'
 import { type ActionOf, type CallContext, defaultTimeoutMs, failed, idempotencyKey } from './effect.js'
 import { GuardedAgent } from './guarded-agent.js'
 import { createGuardedConnector } from './guarded-connector.js'
+import type { LogCause } from './log-cause.js'
 import type { FindKeys, Recipient } from './outgoing-keys.js'
 import { readResponse } from './read-response.js'
 import { createResolver } from './resolve-host.js'
@@ -20,6 +21,7 @@ const maxBodyBytes = 1_048_576
 export function createSender(
   outbound: Config['outbound'],
   findKeys: FindKeys,
+  logCause: LogCause,
   resolveHost = createResolver(),
 ) {
   const guard = createAddressGuard(outbound)
@@ -52,7 +54,16 @@ export function createSender(
     const headers = composeHeaders(call, body, found.keys, idempotencyKey(action, context))
     // The receiver may continue the trace. A header that the rule sets itself takes precedence.
     if (context.traceparent !== undefined) headers.traceparent ??= context.traceparent
-    return within(timeoutMs, (signal) => agent.call(url, { method, headers, body }, signal, readResponse))
+    try {
+      return await within(timeoutMs, (signal) =>
+        agent.call(url, { method, headers, body }, signal, readResponse),
+      )
+    } catch (error) {
+      // Several addresses were tried: the fault of the first one stands for all.
+      const cause: unknown = error instanceof AggregateError ? error.errors[0] : error
+      if (namesAddress(cause)) logCause(cause, context)
+      return cause instanceof Refusal ? refuse(cause) : failed(describeFault(cause, hostOf(url)))
+    }
   }
 }
 
@@ -91,13 +102,23 @@ async function within(timeoutMs: number, call: (signal: AbortSignal) => Promise<
   const timer = setTimeout(cancel, timeoutMs)
   try {
     return await call(controller.signal)
-  } catch (error) {
-    if (error instanceof Refusal) return refuse(error)
-    // Several addresses were tried: the fault of the first one stands for all.
-    return failed(error instanceof AggregateError ? error.errors[0] : error)
   } finally {
     clearTimeout(timer)
   }
+}
+
+/** An error of the network, about one address. */
+type AddressFault = Error & { address: string; port?: number; syscall?: string; code?: string }
+
+function namesAddress(error: unknown): error is AddressFault {
+  return error instanceof Error && typeof (error as Partial<AddressFault>).address === 'string'
+}
+
+/** The tenant knows the host, but not what this network resolves it to, nor the address of this machine, which Node names as well. */
+function describeFault(error: unknown, host: string): unknown {
+  if (!namesAddress(error)) return error
+  const { syscall = 'connect', code = 'failed', port } = error
+  return `${syscall} ${code} ${host}${port === undefined ? '' : `:${port}`}`
 }
 
 function refuse(refusal: Refusal): Effect {
