@@ -1,5 +1,6 @@
 import { createServer, type Server } from 'node:http'
 import { isTableMissing } from '@automation/database'
+import { createSharedReading } from '@automation/telemetry'
 import type { Redis } from 'ioredis'
 
 /** The response of /readyz. */
@@ -13,6 +14,9 @@ export interface Readiness {
 
 /** After this time (seconds), an idle worker should have claimed an event or execution that is due. */
 const overdueSeconds = 30
+
+/** How long (ms) a readiness is kept, however many ask for it. */
+const keepMs = 1_000
 
 interface Working {
   redis: Redis
@@ -31,15 +35,19 @@ export function openProbes(
   findOldestDueSeconds: () => Promise<number>,
   findWorker: () => Working | undefined,
 ): Server {
+  const readReadiness = createSharedReading(async () => {
+    const worker = findWorker()
+    return worker && findReadiness(findOldestDueSeconds, worker)
+  }, keepMs)
+
   return createServer(async ({ url, method }, response) => {
     const respond = (status: number, body: object) =>
       response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body))
     if (method !== 'GET' && method !== 'HEAD') return respond(405, { error: 'Method not allowed' })
     if (url === '/healthz') return respond(200, { status: 'ok' })
     if (url !== '/readyz') return respond(404, { error: 'Not found' })
-    const worker = findWorker()
-    if (worker === undefined) return respond(503, { status: 'starting' })
-    const readiness = await findReadiness(findOldestDueSeconds, worker)
+    const readiness = await readReadiness()
+    if (readiness === undefined) return respond(503, { status: 'starting' })
     return respond(readiness.status === 'ready' ? 200 : 503, readiness)
   })
 }

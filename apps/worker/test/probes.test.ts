@@ -1,5 +1,6 @@
 import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
+import { setTimeout } from 'node:timers/promises'
 import { firstIdOf, newId, openDatabase } from '@automation/database'
 import { createOldestDue } from '@automation/ledger'
 import { Redis } from 'ioredis'
@@ -25,12 +26,16 @@ async function openProbed(t: Test, urls: { database?: string; redis?: string } =
     if (database !== harness.database) await database.close()
   })
   const { port } = server.address() as AddressInfo
+  const ask = async (path: string) => {
+    const response = await fetch(`http://127.0.0.1:${port}${path}`)
+    return { status: response.status, body: await response.json() }
+  }
   return {
     harness,
     state,
-    ask: async (path: string) => {
-      const response = await fetch(`http://127.0.0.1:${port}${path}`)
-      return { status: response.status, body: await response.json() }
+    ask,
+    untilReady: async () => {
+      while ((await ask('/readyz')).status !== 200) await setTimeout(50)
     },
   }
 }
@@ -56,7 +61,7 @@ t.test(
     await harness.own.event.create({ data: event })
     t.match(await ask('/readyz'), { status: 503, body: { status: 'unready', progress: 'stuck' } })
     state.isIdle = false
-    t.match(await ask('/readyz'), { status: 200 })
+    await untilReady()
     state.isIdle = true
     await harness.own.event.update({ where: { id: event.id }, data: { doneAt: new Date() } })
     t.match(await ask('/readyz'), { status: 200 })
@@ -86,4 +91,26 @@ t.test('a worker without Postgres or Redis is not ready, but alive', async (t) =
     status: 503,
     body: { status: 'unready', postgres: 'away', redis: 'away', progress: 'unknown' },
   })
+})
+
+t.test('however many ask for it, readiness is looked up once at a time and kept for a second', async (t) => {
+  let [lookups, underWay, most] = [0, 0, 0]
+  const findOldestDueSeconds = async () => {
+    lookups += 1
+    underWay += 1
+    most = Math.max(most, underWay)
+    await setTimeout(20)
+    underWay -= 1
+    return 0
+  }
+  const redis = { ping: async () => 'PONG' } as unknown as Redis
+  const server = openProbes(findOldestDueSeconds, () => ({ redis, isIdle: () => true }))
+  await once(server.listen(0, '127.0.0.1'), 'listening')
+  t.teardown(() => server.close())
+  const { port } = server.address() as AddressInfo
+  const since = performance.now()
+  for (let round = 0; round < 5; round++)
+    await Promise.all(Array.from({ length: 20 }, () => fetch(`http://127.0.0.1:${port}/readyz`)))
+  t.equal(most, 1)
+  t.ok(lookups <= 1 + (performance.now() - since) / 1_000, `${lookups} lookups for 100 requests`)
 })

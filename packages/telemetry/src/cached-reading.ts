@@ -1,4 +1,5 @@
 import { setTimeout } from 'node:timers/promises'
+import { createSharedReading } from './shared-reading.js'
 
 /**
  * Caches a value for a while, so that scrapes by several Prometheus servers cost one query. If the query fails or does
@@ -8,17 +9,9 @@ import { setTimeout } from 'node:timers/promises'
 export function createCachedReading<Value>(
   query: () => Promise<Value>,
   { keepMs, timeoutMs, unknown }: { keepMs: number; timeoutMs: number; unknown: Value },
-  now: () => number = () => performance.now(),
+  now?: () => number,
 ): () => Promise<Value> {
-  let readAt = Number.NEGATIVE_INFINITY
-  let reading: Promise<Value> = Promise.resolve(unknown)
-
-  return () => {
-    if (now() - readAt < keepMs) return reading
-    readAt = now()
-    reading = readWithTimeout()
-    return reading
-  }
+  return createSharedReading(readWithTimeout, keepMs, now)
 
   async function readWithTimeout(): Promise<Value> {
     const timer = new AbortController()

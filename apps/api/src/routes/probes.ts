@@ -1,4 +1,5 @@
 import { readSchemaState } from '@automation/database'
+import { createSharedReading } from '@automation/telemetry'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Redis } from 'ioredis'
 import { Type } from 'typebox'
@@ -18,6 +19,9 @@ const Readiness = Type.Object(
   },
   { title: 'Readiness' },
 )
+
+/** How long (ms) the state of Postgres and Redis is kept. Everybody may ask for it, and nobody may busy them by asking. */
+const keepMs = 1_000
 
 /**
  * Alive: the process answers. Ready: it can serve, for which Postgres has to be there with the tables that it was built for.
@@ -51,19 +55,21 @@ export const probeRoutes: FastifyPluginAsyncTypebox<{ redisUrl: string }> = asyn
       operationId: 'getReadiness',
       summary: 'Check whether the process can serve requests',
       description:
-        'The process can serve when Postgres is reachable and migrated. The response contains the state of Redis, too.',
+        'The process can serve when Postgres is reachable and migrated. The response contains the state of Redis, too. The state is at most one second old.',
       security: [],
       response: { 200: Readiness, 503: { ...Readiness, 'x-response-description': 'Not ready' } },
     },
     handler: async (request, reply) => {
       // The queries have their own timeouts, and this 503 has more details than that of the deadline.
       app.liftDeadline(request)
-      const [database, redisState] = await Promise.all([askPostgres(), askRedis()])
+      const [database, redisState] = await askBoth()
       const canServe = database.migrations === 'ok' && redisState !== 'evicting'
       const status = app.isEnding() ? 'ending' : canServe ? 'ready' : 'unready'
       return reply.status(status === 'ready' ? 200 : 503).send({ status, ...database, redis: redisState })
     },
   })
+
+  const askBoth = createSharedReading(() => Promise.all([askPostgres(), askRedis()]), keepMs)
 
   async function askPostgres() {
     try {

@@ -1,0 +1,38 @@
+import { Redis } from 'ioredis'
+import t from 'tap'
+import { startApi } from './fixtures/api.js'
+
+t.test('however many ask for readiness, Postgres and Redis are asked once a second', async (t) => {
+  const { app, call } = await startApi(t)
+  const redis = new Redis(process.env.REDIS_URL ?? '')
+  t.teardown(() => redis.disconnect())
+  const countInfos = async () =>
+    Number(/cmdstat_info:calls=(\d+)/.exec(await redis.info('commandstats'))?.[1] ?? 0)
+  const run = app.database.run.bind(app.database)
+  let statements = 0
+  t.intercept(app.database, 'run', {
+    value: ((name: string, ...rest: [string, unknown[]]) => {
+      if (name === 'read_migrations') statements += 1
+      return run(name, ...rest)
+    }) as typeof run,
+  })
+  const ready = { status: 200, body: { status: 'ready', postgres: 'ok', redis: 'ok', migrations: 'ok' } }
+  const before = await countInfos()
+  const since = performance.now()
+  for (let round = 0; round < 5; round++) {
+    const answers = await Promise.all(Array.from({ length: 40 }, () => call('GET', '/readyz')))
+    for (const answer of answers) t.match(answer, ready)
+  }
+  const most = 1 + (performance.now() - since) / 1_000
+  t.ok(statements >= 1 && statements <= most, `${statements} statements for 200 requests`)
+  // One of them is the test's own.
+  const infos = (await countInfos()) - before - 1
+  t.ok(infos <= most, `${infos} commands for 200 requests`)
+})
+
+t.test('that a process is ending is told at once', async (t) => {
+  const { app, call } = await startApi(t)
+  t.match(await call('GET', '/readyz'), { status: 200, body: { status: 'ready' } })
+  await app.drain(0)
+  t.match(await call('GET', '/readyz'), { status: 503, body: { status: 'ending', postgres: 'ok' } })
+})
