@@ -85,6 +85,8 @@ export function openDatabase(url: string, poolSize: number, readLimits = default
     /** The same over the urgent connection: for the renewal of leases, which must not wait for a free connection. */
     runUrgent: <Row extends object>(name: string, text: string, values: unknown[]): Promise<Row[]> =>
       runOn<Row>(urgent, name, text, values),
+    /** How many interactive transactions there are at a time. */
+    transactionLimit: transactionCount,
     /** The present number of connections for statements and transactions, and of callers that wait for one. */
     poolUse: () => ({
       busy: sumOf(pools, ({ totalCount, idleCount }) => totalCount - idleCount),

@@ -791,7 +791,7 @@ export interface paths {
         };
         /**
          * Reconcile receipts, events, executions, effects and counters
-         * @description The default range is the last hour, and the longest range is 31 days. The reconciliation leaves out rows that retention has removed. All figures come from one snapshot.
+         * @description The default range is the last hour, and the longest range is 31 days. The reconciliation leaves out rows that retention has removed. All figures come from one snapshot. A workspace has one reconciliation at a time: a request that waits for more than six seconds gets 503.
          */
         get: operations["getLedger"];
         put?: never;

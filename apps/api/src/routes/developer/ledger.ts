@@ -1,10 +1,10 @@
-import { createKeyedMutex } from '@automation/database'
 import { auditLedger } from '@automation/ledger'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
 import { refusals } from '../../errors.js'
 import { checkQuery, readTime, TimeRange } from '../../lists/history-filter.js'
 import { refusalResponses } from '../responses.js'
+import { AuditSlots } from './audit-slots.js'
 import { Ledger, presentLedger } from './present-ledger.js'
 
 const LedgerQuery = Type.Object(TimeRange)
@@ -21,8 +21,9 @@ export const ledgerRoutes: FastifyPluginAsyncTypebox<{ retentionDays: number }> 
   app,
   { retentionDays },
 ) => {
-  /** One after another: an audit is work for Postgres, and holds a connection for some seconds at worst. */
-  const serialize = createKeyedMutex(patienceMs)
+  /** An audit is work for Postgres, and holds a transaction for some seconds at worst. One is left for changes, if there are two. */
+  const slots = Math.max(1, Math.min(maxAudits, app.database.transactionLimit - 1))
+  const audits = new AuditSlots(slots, patienceMs)
 
   app.get('/', {
     config: { role: 'admin' },
@@ -31,11 +32,13 @@ export const ledgerRoutes: FastifyPluginAsyncTypebox<{ retentionDays: number }> 
       operationId: 'getLedger',
       summary: 'Reconcile receipts, events, executions, effects and counters',
       description:
-        'The default range is the last hour, and the longest range is 31 days. The reconciliation leaves out rows that retention has removed. All figures come from one snapshot.',
+        'The default range is the last hour, and the longest range is 31 days. The reconciliation leaves out rows that retention has removed. All figures come from one snapshot. A workspace has one reconciliation at a time: a request that waits for more than six seconds gets 503.',
       querystring: LedgerQuery,
       response: { 200: Ledger, ...refusalResponses() },
     },
-    handler: async ({ query, workspace: { id: workspaceId, database } }) => {
+    handler: async (request, reply) => {
+      const { query, raw } = request
+      const { id: workspaceId, database } = request.workspace
       checkQuery(LedgerQuery, query)
       const { retentionDays: ownDays } = await database.workspace.findUniqueOrThrow({
         where: { id: workspaceId },
@@ -48,7 +51,8 @@ export const ledgerRoutes: FastifyPluginAsyncTypebox<{ retentionDays: number }> 
       const from = Math.max(asked.from, Math.min(keptSince, asked.to))
       // Ids of this moment may carry the time of a clock that goes before this one.
       const to = query.to === undefined ? now + hourMs : asked.to
-      const audit = await serialize('audit', () =>
+      const isGone = () => raw.socket.destroyed || reply.sent
+      const audit = await audits.run(workspaceId, isGone, () =>
         auditLedger(app.database, { workspaceId, from, to, keptSince, budgetMs }),
       )
       const within = { gte: new Date(audit.from), lt: new Date(to) }
