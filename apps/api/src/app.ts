@@ -11,6 +11,7 @@ import type { Config } from './config.js'
 import { refusals } from './errors.js'
 import bodies from './plugins/bodies.js'
 import deadline from './plugins/deadline.js'
+import docs from './plugins/docs.js'
 import errors from './plugins/errors.js'
 import metrics from './plugins/metrics.js'
 import notFound from './plugins/not-found.js'
@@ -76,6 +77,7 @@ export async function buildApp(config: Config) {
   await app.register(notFound)
   await app.register(shutdown)
   await app.register(openapi)
+  if (config.servesDocs) await app.register(docs)
 
   await app.register(probeRoutes, config)
   await app.register(ruleRoutes, { ...config, prefix: '/api/automation-rules' })

@@ -20,7 +20,7 @@ declare module 'fastify' {
     role?: Role | ((request: FastifyRequest) => Role)
     /** The scope that an API key needs, where the route is not about rules. */
     scope?: Scope
-    /** No caller is identified and no token consumed on arrival: for probes, documents, and webhooks, which do it themselves. */
+    /** No caller is identified and no token consumed on arrival: for probes, and for documents and webhooks, which consume it themselves. */
     isOpen?: boolean
   }
 }

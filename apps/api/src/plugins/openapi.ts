@@ -1,21 +1,11 @@
 import { sharedSchemas } from '@automation/engine'
 import swagger from '@fastify/swagger'
-import reference from '@scalar/fastify-api-reference'
 import fp from 'fastify-plugin'
 import { type Document, listOperations, type Operation } from '../openapi/document.js'
 import { nameResponses } from '../openapi/name-responses.js'
 import { nameSchemas } from '../openapi/name-schemas.js'
 import { writeUnions } from '../openapi/write-unions.js'
 import { fillMissingBody } from './bodies.js'
-
-/** No part of the page contacts another host. */
-const fromHereAlone = {
-  withDefaultFonts: false,
-  telemetry: false,
-  hideClientButton: true,
-  showDeveloperTools: 'never',
-  agent: { disabled: true },
-} as const
 
 const tags = [
   { name: 'Rules', description: 'Rules, their definitions and their versions' },
@@ -35,8 +25,7 @@ const tags = [
 const optionalBody = 'x-optional-body'
 
 /**
- * The document follows from the schemas of the routes. `/docs` serves it, from this process alone. A schema with a `title` is a
- * component of that name. Validation and serialization ignore the title and use the same schema inline.
+ * The document follows from the schemas of the routes (plugins/docs.ts serves it). A schema with a `title` is a component of that name. Validation and serialization ignore the title and use the same schema inline.
  */
 export default fp(
   async (app) => {
@@ -82,15 +71,6 @@ export default fp(
       refResolver: {
         buildLocalReference: (json, _baseUri, _fragment, index) => String(json.$id ?? `schema-${index}`),
       },
-    })
-    await app.register(async (docs) => {
-      docs.addHook('onRoute', (route) => {
-        route.config = { ...route.config, isOpen: true }
-      })
-      await docs.register(reference, {
-        routePrefix: '/docs',
-        configuration: { content: () => app.swagger(), ...fromHereAlone },
-      })
     })
   },
   { name: 'openapi' },

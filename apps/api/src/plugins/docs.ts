@@ -1,0 +1,55 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import fp from 'fastify-plugin'
+import { cachingHeaders, type DocsPath, docsPaths, type Page, renderDocs } from '../openapi/render-docs.js'
+import { limitationOf } from '../rate-limit/rate-limit.js'
+
+/**
+ * Serves the OpenAPI document, and the page that shows it, to everybody. All of it is rendered at the first request; after that, a
+ * request costs what its bytes cost. It consumes a token of its address: the page takes four (with the redirect), of 15 by default.
+ */
+export default fp(
+  async (app) => {
+    let pages: Promise<Record<DocsPath, Page>> | undefined
+
+    function findPages(): Promise<Record<DocsPath, Page>> {
+      pages ??= renderDocs(app.swagger()).catch((error) => {
+        pages = undefined
+        throw error
+      })
+      return pages
+    }
+
+    async function consumeToken(request: FastifyRequest, reply: FastifyReply): Promise<void> {
+      await app.consumeToken(request, reply)
+      const limitation = limitationOf(request)
+      if (limitation) throw limitation
+    }
+
+    for (const path of docsPaths) {
+      app.route({
+        method: 'GET',
+        url: path,
+        config: { isOpen: true },
+        schema: { hide: true },
+        onRequest: consumeToken,
+        handler: async (request, reply) => {
+          // The page names its script and its document relative to itself.
+          if (path === '/docs/' && !/^[^?]*\/(\?|$)/.test(request.url))
+            return reply.headers(cachingHeaders).redirect(path, 301)
+          const { body, headers } = (await findPages())[path]
+          reply.headers(headers)
+          return isKnown(request.headers['if-none-match'], headers.etag)
+            ? reply.status(304).send()
+            : reply.send(body)
+        },
+      })
+    }
+  },
+  { name: 'docs', dependencies: ['openapi', 'rate-limit', 'not-found'] },
+)
+
+/** RFC 9110: a weak comparison with each entity tag of the list; `*` fits every page. */
+function isKnown(header: string | undefined, etag: string | undefined): boolean {
+  if (header === undefined) return false
+  return header.trim() === '*' || header.split(',').some((tag) => tag.trim().replace(/^W\//, '') === etag)
+}

@@ -1,0 +1,103 @@
+import { once } from 'node:events'
+import { connect } from 'node:net'
+import t from 'tap'
+import { startApi } from './fixtures/api.js'
+
+const paths = ['/docs/', '/docs/openapi.json', '/docs/openapi.yaml', '/docs/js/scalar.js']
+const api = await startApi(t)
+
+t.test('each page is rendered once, may be cached, and is not sent to whoever has it', async (t) => {
+  for (const path of paths) {
+    const first = await api.app.inject(path)
+    t.equal(first.statusCode, 200, path)
+    const { etag } = first.headers
+    t.match(etag, /^"[\w-]{43}"$/)
+    t.match(first.headers, { 'cache-control': 'public, max-age=300' })
+    for (const header of [etag, `W/${etag}`, `"other", ${etag}`, '*']) {
+      const again = await api.app.inject({ url: path, headers: { 'if-none-match': header } })
+      t.strictSame(
+        [again.statusCode, again.payload, again.headers.etag],
+        [304, '', etag],
+        `${path} ${header}`,
+      )
+      t.match(again.headers, { 'cache-control': 'public, max-age=300' })
+    }
+    const other = await api.app.inject({ url: path, headers: { 'if-none-match': '"other"' } })
+    t.strictSame([other.statusCode, other.rawPayload.equals(first.rawPayload)], [200, true])
+    const head = await api.app.inject({ method: 'HEAD', url: path })
+    t.strictSame([head.statusCode, head.payload, head.headers.etag], [200, '', etag])
+  }
+})
+
+t.test('a request costs what its bytes cost', async (t) => {
+  await api.app.inject('/docs/')
+  const document = t.intercept(api.app, 'swagger', {
+    value: () => t.fail('The document was made again'),
+  })
+  const before = process.cpuUsage()
+  for (let count = 0; count < 50; count++)
+    t.equal((await api.app.inject('/docs/openapi.yaml')).statusCode, 200)
+  const { user, system } = process.cpuUsage(before)
+  // To write the YAML anew took a tenth of a second each time.
+  t.ok((user + system) / 1_000 / 50 < 40, `${(user + system) / 1_000 / 50} ms each`)
+  t.strictSame(document(), [])
+})
+
+t.test('a person who opens the page is not refused, and whoever asks for more is', async (t) => {
+  const limited = await startApi(t, { RATE_LIMIT_ANONYMOUS: undefined })
+  const get = (url: string, remoteAddress: string) => limited.app.inject({ url, remoteAddress })
+  const opened = await get('/docs', '203.0.113.1')
+  t.match(opened, { statusCode: 301, headers: { location: '/docs/', 'x-ratelimit-limit': '15' } })
+  const page = await get('/docs/', '203.0.113.1')
+  t.equal(page.statusCode, 200)
+  const script = /<script src="([^"]+)"/.exec(page.payload)?.[1]
+  const document = /"url": "([^"]+)"/.exec(page.payload)?.[1]
+  for (const name of [script, document]) {
+    const { pathname } = new URL(String(name), 'http://localhost/docs/')
+    t.equal((await get(pathname, '203.0.113.1')).statusCode, 200, pathname)
+  }
+  t.equal((await get('/favicon.ico', '203.0.113.1')).statusCode, 404, 'which a browser asks for')
+  t.match((await get('/docs/', '203.0.113.1')).headers, { 'x-ratelimit-remaining': '9' })
+
+  const path = ['/docs', ...paths]
+  for (let count = 0; count < 15; count++)
+    t.ok((await get(path[count % path.length] ?? '', '203.0.113.2')).statusCode < 400)
+  for (const one of path) {
+    const { statusCode, headers, payload } = await get(one, '203.0.113.2')
+    t.strictSame([statusCode, JSON.parse(payload)], [429, { error: 'Rate limit exceeded' }], one)
+    t.match(headers, { 'retry-after': /^\d+$/, 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': /^\d+$/ })
+    t.equal(headers['cache-control'], undefined, 'a refusal is not cached')
+  }
+  t.equal((await get('/docs/', '203.0.113.3')).statusCode, 200, 'others have buckets of their own')
+})
+
+t.test('DOCS=false switches all of it off', async (t) => {
+  const closed = await startApi(t, { DOCS: 'false' })
+  for (const path of ['/docs', ...paths]) {
+    const { status, body } = await closed.call('GET', path)
+    t.strictSame([status, body], [404, { error: 'Not found' }], path)
+  }
+  t.ok(closed.app.swagger().paths?.['/healthz'], 'the document is there for whoever writes it into a file')
+})
+
+t.test('no Host makes it fail', async (t) => {
+  const { app } = await startApi(t)
+  const { port } = new URL(await app.listen({ host: '127.0.0.1', port: 0 }))
+  async function ask(request: string): Promise<string> {
+    const socket = connect(Number(port), '127.0.0.1')
+    let head = ''
+    socket.setEncoding('latin1').on('data', (text) => (head = (head + text).slice(0, 200)))
+    socket.write(request)
+    await once(socket, 'close')
+    return head.split('\r\n', 1)[0] ?? ''
+  }
+  const hosts = ['[', ']', '[::1', 'a b', 'a:b:c', ':', '%00', '@', '//', '\u00ff', ' ', 'x'.repeat(4_000)]
+  for (const path of ['/docs', '/docs?a', '/docs/', ...paths.slice(1)]) {
+    const expected = path.startsWith('/docs/') ? ' 200 ' : ' 301 '
+    t.match(await ask(`GET ${path} HTTP/1.0\r\n\r\n`), expected, `${path} by HTTP/1.0 without Host`)
+    for (const host of hosts) {
+      const line = await ask(`GET ${path} HTTP/1.1\r\nhost: ${host}\r\nconnection: close\r\n\r\n`)
+      t.match(line, / (200|301|400) /, `${path}, Host ${host.slice(0, 9)}`)
+    }
+  }
+})
