@@ -21,6 +21,7 @@ import requestLog from './plugins/request-log.js'
 import resources from './plugins/resources.js'
 import serialization from './plugins/serialization.js'
 import shutdown from './plugins/shutdown.js'
+import slowReaders from './plugins/slow-readers.js'
 import tracing from './plugins/tracing.js'
 import validation from './plugins/validation.js'
 import rateLimit, { limitationOf } from './rate-limit/rate-limit.js'
@@ -78,6 +79,7 @@ export async function buildApp(config: Config) {
   await app.register(shutdown)
   await app.register(openapi)
   if (config.servesDocs) await app.register(docs)
+  await app.register(slowReaders)
 
   await app.register(probeRoutes, config)
   await app.register(ruleRoutes, { ...config, prefix: '/api/automation-rules' })
