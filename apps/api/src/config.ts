@@ -52,6 +52,10 @@ export const Environment = Type.Object({
     maximum: 200,
     description: 'connections to Postgres, a third of them for transactions, at least one of each kind',
   }),
+  DOCS: Type.Boolean({
+    default: true,
+    description: 'whether /docs serves the OpenAPI document and a page that shows it, to everybody',
+  }),
   READ_POOL: Type.Integer({
     default: 4,
     minimum: 1,
@@ -89,6 +93,7 @@ export function readConfig(variables: Record<string, string | undefined> = proce
     retentionDays: environment.RETENTION_DAYS,
     workLimits: workLimitsOf(environment),
     databasePool: environment.DATABASE_POOL,
+    servesDocs: environment.DOCS,
     reads: {
       pool: environment.READ_POOL,
       perWorkspace: environment.READS_PER_WORKSPACE,

@@ -11,6 +11,7 @@ export {
   TooMuchAtOnce,
 } from './database-errors.js'
 export { escapeLike } from './escape-like.js'
+export { FairSlots } from './fair-slots.js'
 export { Prisma } from './generated/client.js'
 export type { ExecutionStatus, Plan, Role } from './generated/enums.js'
 export {

@@ -1,10 +1,10 @@
+import { FairSlots, TooMuchAtOnce } from '@automation/database'
 import { auditLedger } from '@automation/ledger'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
 import { refusals } from '../../errors.js'
 import { checkQuery, readTime, TimeRange } from '../../lists/history-filter.js'
 import { refusalResponses } from '../responses.js'
-import { AuditSlots } from './audit-slots.js'
 import { Ledger, presentLedger } from './present-ledger.js'
 
 const LedgerQuery = Type.Object(TimeRange)
@@ -13,7 +13,11 @@ const dayMs = 24 * 60 * 60 * 1_000
 const hourMs = dayMs / 24
 const longestMs = 31 * dayMs
 const budgetMs = 3_000
-/** A request that has waited for longer would reach its deadline before its audit ends. */
+/** At a time, over all workspaces. */
+const maxAudits = 2
+/** Of one workspace. */
+const maxWaiting = 10
+/** A request that has waited for longer (ms) would reach its deadline before its audit ends. */
 const patienceMs = 6_000
 
 /** The conservation ledger: what was accepted is finished, waiting or leased, and nothing is lost, double or left behind. */
@@ -22,8 +26,8 @@ export const ledgerRoutes: FastifyPluginAsyncTypebox<{ retentionDays: number }> 
   { retentionDays },
 ) => {
   /** An audit is work for Postgres, and holds a transaction for some seconds at worst. One is left for changes, if there are two. */
-  const slots = Math.max(1, Math.min(maxAudits, app.database.transactionLimit - 1))
-  const audits = new AuditSlots(slots, patienceMs)
+  const total = Math.max(1, Math.min(maxAudits, app.database.transactionLimit - 1))
+  const audits = new FairSlots({ total, perOwner: 1, waitingPerOwner: maxWaiting, timeoutMs: patienceMs })
 
   app.get('/', {
     config: { role: 'admin' },
@@ -51,10 +55,13 @@ export const ledgerRoutes: FastifyPluginAsyncTypebox<{ retentionDays: number }> 
       const from = Math.max(asked.from, Math.min(keptSince, asked.to))
       // Ids of this moment may carry the time of a clock that goes before this one.
       const to = query.to === undefined ? now + hourMs : asked.to
-      const isGone = () => raw.socket.destroyed || reply.sent
-      const audit = await audits.run(workspaceId, isGone, () =>
-        auditLedger(app.database, { workspaceId, from, to, keptSince, budgetMs }),
-      )
+      const run = async () => {
+        if (raw.socket.destroyed || reply.sent) throw refusals.unavailable()
+        return auditLedger(app.database, { workspaceId, from, to, keptSince, budgetMs })
+      }
+      const audit = await audits.run(workspaceId, run).catch((error) => {
+        throw error instanceof TooMuchAtOnce ? refusals.unavailable() : error
+      })
       const within = { gte: new Date(audit.from), lt: new Date(to) }
       const { _sum } = await database.webhookTally.aggregate({
         where: { workspaceId, hour: within },
