@@ -200,7 +200,7 @@ t.test('a refused connection to the mail server is not final', async (t) => {
   const causes: unknown[] = []
   const post = await openPost(t, 'smtp://127.0.0.1:1', (cause) => causes.push(cause))
   const { effect } = await post.send()
-  t.match(effect, { status: 'failed', error: 'The mail server cannot be reached' })
+  t.match(effect, { status: 'failed', error: 'The mail server cannot be reached', isUnanswered: true })
   t.notMatch(effect, { isFinal: true })
   t.notMatch(JSON.stringify(effect), /127\.0/, 'the address of our mail server is not for tenants')
   t.match(causes, [{ message: 'connect ECONNREFUSED 127.0.0.1:1' }], 'but for the log')
@@ -264,6 +264,7 @@ for (const stage of ['CONNECT', 'EHLO', 'MAIL', 'RCPT', 'DATA', '.']) {
     const { effect } = await post.send({ timeoutMs: 150 })
     t.match(effect, { status: 'failed', error: 'Not taken by the mail server within 150 ms' })
     t.notMatch(effect, { isFinal: true })
+    t.notMatch(effect, { isUnanswered: true }, 'a short timeout of a rule stops no mail of others')
     t.equal(server.sockets.length, 1)
     await Promise.all(server.sockets.map(closed))
   })

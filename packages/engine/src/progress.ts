@@ -13,6 +13,8 @@ export type Effect =
       warnings?: string[]
       /** True if another attempt cannot help, whatever `retry` allows. */
       isFinal?: boolean
+      /** True if the destination did not respond. */
+      isUnanswered?: boolean
       /** The pause (ms) that the destination requests. */
       retryAfterMs?: number
     }

@@ -174,6 +174,7 @@ function resultOf(effect: Effect): 'success' | 'failed' | 'final' {
  * another.
  */
 function wasAnswered(action: OutsideAction, effect: Effect): boolean {
+  if (effect.status === 'failed' && effect.isUnanswered) return false
   if (action.type === 'SEND_EMAIL' || effect.status === 'success' || effect.isFinal) return true
   const { statusCode } = (effect.output ?? {}) as { statusCode?: number }
   return statusCode !== undefined && statusCode < 500

@@ -37,7 +37,9 @@ export function openSmtp(url: string): MailTransport {
       const sending = smtp.sendMail({ ...message, signal: AbortSignal.timeout(timeoutMs) })
       const { accepted, rejected, rejectedErrors } = await sending.catch((error: NodemailerError) => {
         throw error.code === 'EABORT'
-          ? new Error(`Not taken by the mail server within ${timeoutMs} ms`)
+          ? Object.assign(new Error(`Not taken by the mail server within ${timeoutMs} ms`), {
+              code: 'EABORT',
+            })
           : error
       })
       if (rejected.length === 0) return []

@@ -30,13 +30,15 @@ export function createMailer(
       if ('fault' in body) return { status: 'failed', error: body.fault, isFinal: true }
       const messageId = `<${idempotencyKey(action, context).replace(':', '.')}@automation-rules>`
       const output = { messageId }
+      const timeoutMs = action.of.timeoutMs ?? defaultTimeoutMs
       try {
         const message = composeMessage(config, body, sender, messageId)
-        const refused = await deliver(message, action.of.timeoutMs ?? defaultTimeoutMs)
+        const refused = await deliver(message, timeoutMs)
         return { status: 'success', output, warnings: [...body.warnings, ...refused] }
       } catch (error) {
         if (isOurOwn(error)) logCause(error, context)
-        return { ...describeFailure(error), output }
+        const failure = { ...describeFailure(error), output }
+        return isUnanswered(error, timeoutMs) ? { ...failure, isUnanswered: true } : failure
       }
     },
     close,
@@ -107,6 +109,14 @@ function isUnreachable(error: unknown): boolean {
 }
 
 const unreachableCodes = new Set(['ESOCKET', 'EDNS', 'ETIMEDOUT', 'ETLS'])
+
+/** Five of these in a row stop all mail for a while, so a rule with a short timeout of its own must not cause them. */
+function isUnanswered(error: unknown, timeoutMs: number): boolean {
+  const { code, response } = error as NodemailerError
+  if (response) return false
+  if (code === 'EABORT') return timeoutMs >= defaultTimeoutMs
+  return code === 'ECONNECTION' || unreachableCodes.has(code ?? '')
+}
 
 /** The message names what is ours: the mail server's address, or a path of this machine. */
 function isOurOwn(error: unknown): boolean {
