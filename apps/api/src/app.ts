@@ -10,6 +10,7 @@ import caller from './access/caller.js'
 import type { Config } from './config.js'
 import { refusals } from './errors.js'
 import bodies from './plugins/bodies.js'
+import bodyBudget from './plugins/body-budget.js'
 import deadline from './plugins/deadline.js'
 import docs from './plugins/docs.js'
 import errors from './plugins/errors.js'
@@ -72,6 +73,7 @@ export async function buildApp(config: Config) {
   await app.register(rateLimit, { ...config, limits: config.rateLimits })
   await app.register(accessCaches)
   await app.register(caller, config)
+  await app.register(bodyBudget, config)
   await app.register(bodies)
   await app.register(validation)
   await app.register(serialization)

@@ -38,6 +38,12 @@ export const Environment = Type.Object({
     minimum: 1_024,
     description: 'maximum size of a request body in bytes',
   }),
+  BODIES_IN_FLIGHT: Type.Integer({
+    default: 33_554_432,
+    minimum: 1_048_576,
+    description:
+      'bytes of request bodies above 64 KiB that are worked on at a time; a workspace has a quarter',
+  }),
   TRUST_PROXY: Type.Optional(
     Type.String({ description: 'comma-separated CIDRs of the proxies whose X-Forwarded-For is trusted' }),
   ),
@@ -103,6 +109,7 @@ export function readConfig(variables: Record<string, string | undefined> = proce
     host: environment.HOST,
     port: environment.PORT,
     bodyLimitBytes: environment.BODY_LIMIT,
+    bodiesInFlightBytes: environment.BODIES_IN_FLIGHT,
     trustProxy: environment.TRUST_PROXY?.split(',').map((cidr) => cidr.trim()) ?? false,
     tokens: {
       key: readKey(environment),

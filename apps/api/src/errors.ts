@@ -65,6 +65,8 @@ export const refusals = {
     refusals.invalid([{ field: 'Idempotency-Key', message: 'Was used with another request' }]),
   rateLimited: (retryAfterSeconds: number) =>
     new Refusal(429, 'Rate limit exceeded', { 'retry-after': String(retryAfterSeconds) }),
+  tooManyBodies: () =>
+    new Refusal(429, 'Too many large request bodies at a time (BODIES_IN_FLIGHT)', { 'retry-after': '1' }),
   tooManyReads: () =>
     new Refusal(429, 'Too many queries of this workspace at a time (READS_PER_WORKSPACE)', {
       'retry-after': '1',

@@ -134,45 +134,48 @@ const eventStatement = `
   INSERT INTO events (id, workspace_id, type, data)
   SELECT * FROM json_to_recordset($1::json) AS new (id uuid, workspace_id uuid, type text, data json)`
 
-const recordOutcome = createBatcher(async (outcomes: { event: Event; runs: Run[] }[]) => {
-  const executions: object[] = []
-  const tasks: object[] = []
-  for (const { event, runs } of outcomes) {
-    for (const { rule, executionId, startedAt, results, error, tasks: ofRun } of runs) {
-      if (executionId === null) continue
-      executions.push({
-        id: executionId,
-        workspace_id: event.workspaceId,
-        event_id: event.id,
-        event_type: event.type,
-        rule_id: rule.id,
-        rule_version: rule.version,
-        status: error === null ? 'succeeded' : 'failed',
-        results,
-        error,
-        started_ms: startedAt,
-        finished_ms: Date.now(),
-      })
-      for (const { index, title } of ofRun)
-        tasks.push({
-          id: newId(),
+const recordOutcome = createBatcher(
+  async (outcomes: { event: Event; runs: Run[] }[]) => {
+    const executions: object[] = []
+    const tasks: object[] = []
+    for (const { event, runs } of outcomes) {
+      for (const { rule, executionId, startedAt, results, error, tasks: ofRun } of runs) {
+        if (executionId === null) continue
+        executions.push({
+          id: executionId,
           workspace_id: event.workspaceId,
-          execution_id: executionId,
-          action_index: index,
+          event_id: event.id,
+          event_type: event.type,
           rule_id: rule.id,
-          title,
+          rule_version: rule.version,
+          status: error === null ? 'succeeded' : 'failed',
+          results,
+          error,
+          started_ms: startedAt,
+          finished_ms: Date.now(),
         })
+        for (const { index, title } of ofRun)
+          tasks.push({
+            id: newId(),
+            workspace_id: event.workspaceId,
+            execution_id: executionId,
+            action_index: index,
+            rule_id: rule.id,
+            title,
+          })
+      }
     }
-  }
-  // The product stores with each event which rules were considered, as the id of a set. This id has the same length.
-  const events = outcomes.map(({ event, runs }) => ({ id: event.id, rule_set_id: runs[0]?.rule.id }))
-  await database.run('inline_outcome', outcomeStatement, [
-    JSON.stringify(events),
-    JSON.stringify(executions),
-    JSON.stringify(tasks),
-  ])
-  return outcomes.map(() => true)
-}, 200)
+    // The product stores with each event which rules were considered, as the id of a set. This id has the same length.
+    const events = outcomes.map(({ event, runs }) => ({ id: event.id, rule_set_id: runs[0]?.rule.id }))
+    await database.run('inline_outcome', outcomeStatement, [
+      JSON.stringify(events),
+      JSON.stringify(executions),
+      JSON.stringify(tasks),
+    ])
+    return outcomes.map(() => true)
+  },
+  { maxItems: 200 },
+)
 
 const outcomeStatement = `
   WITH done AS (

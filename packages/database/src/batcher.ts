@@ -1,4 +1,4 @@
-import { DatabaseBusy, isRowFault } from './database-errors.js'
+import { DatabaseBusy, isRowFault, isTooLarge } from './database-errors.js'
 
 interface Waiter<Item, Result> {
   item: Item
@@ -8,39 +8,53 @@ interface Waiter<Item, Result> {
   reject: (error: unknown) => void
 }
 
+export interface BatchLimits<Item> {
+  maxItems: number
+  /** Of all items of a batch together. An item that has more forms a batch of its own. */
+  maxWeight: number
+  weigh: (item: Item) => number
+  /**
+   * An item that has waited for longer (ms) is not begun: its caller has been refused by then and must not find it done later. It
+   * fails with DatabaseBusy.
+   */
+  timeoutMs: number
+}
+
+const defaultLimits = {
+  maxItems: 500,
+  maxWeight: Number.POSITIVE_INFINITY,
+  weigh: () => 0,
+  timeoutMs: Number.POSITIVE_INFINITY,
+}
+
 /**
  * Turns a function of many items into a function of one: items that arrive while a batch is under way form the next batch. An
  * idle batcher delays nobody; under load, batches form by themselves.
  *
  *   idle ──item──▶ running ──items meanwhile──▶ waiting ──batch ends──▶ running …
  *
- * Each promise settles with the result of its own item. A row that Postgres refuses (for its data, not its connection) fails alone:
- * the batch is halved until the row stands by itself.
+ * Each promise settles with the result of its own item. A row that Postgres refuses (for its data, not its connection), or an item
+ * that is too large for a statement, fails alone: the batch is halved until the item stands by itself.
  *
  * @param run gets 1 to `maxItems` items and returns a result for each, in their order
- * @param timeoutMs an item that has waited for longer is not begun: its caller has been refused by then and must not find it done
- * later. It fails with DatabaseBusy.
  */
 export function createBatcher<Item, Result>(
   run: (items: Item[]) => Promise<Result[]>,
-  maxItems = 500,
-  timeoutMs = Number.POSITIVE_INFINITY,
+  limits: Partial<BatchLimits<Item>> = {},
 ): (item: Item) => Promise<Result> {
-  const batcher = new Batcher(run, maxItems, timeoutMs)
+  const batcher = new Batcher(run, { ...defaultLimits, ...limits })
   return (item) => batcher.add(item)
 }
 
 class Batcher<Item, Result> {
   readonly #run: (items: Item[]) => Promise<Result[]>
-  readonly #maxItems: number
-  readonly #timeoutMs: number
+  readonly #limits: BatchLimits<Item>
   #waiting: Waiter<Item, Result>[] = []
   #isRunning = false
 
-  constructor(run: (items: Item[]) => Promise<Result[]>, maxItems: number, timeoutMs: number) {
+  constructor(run: (items: Item[]) => Promise<Result[]>, limits: BatchLimits<Item>) {
     this.#run = run
-    this.#maxItems = maxItems
-    this.#timeoutMs = timeoutMs
+    this.#limits = limits
   }
 
   add(item: Item): Promise<Result> {
@@ -56,16 +70,30 @@ class Batcher<Item, Result> {
     await new Promise(setImmediate)
     while (this.#waiting.length > 0) {
       this.#refuseLate()
-      const batch = this.#waiting.slice(0, this.#maxItems)
-      this.#waiting = this.#waiting.slice(this.#maxItems)
+      const batch = this.#waiting.splice(0, this.#countNext())
       if (batch.length > 0) await this.#settle(batch)
     }
     this.#isRunning = false
   }
 
+  /** How many of the waiting items the next batch takes. */
+  #countNext(): number {
+    const { maxItems, maxWeight, weigh } = this.#limits
+    const most = Math.min(maxItems, this.#waiting.length)
+    if (maxWeight === Number.POSITIVE_INFINITY) return most
+    let count = 0
+    let weight = 0
+    while (count < most) {
+      weight += weigh((this.#waiting[count] as Waiter<Item, Result>).item)
+      if (weight > maxWeight && count > 0) break
+      count++
+    }
+    return count
+  }
+
   /** Items wait in the order in which they arrived. */
   #refuseLate(): void {
-    const earliest = performance.now() - this.#timeoutMs
+    const earliest = performance.now() - this.#limits.timeoutMs
     const inTime = this.#waiting.findIndex(({ askedAt }) => askedAt >= earliest)
     if (inTime === 0) return
     const late = this.#waiting.splice(0, inTime < 0 ? this.#waiting.length : inTime)
@@ -79,7 +107,7 @@ class Batcher<Item, Result> {
         resolve(results[index] as Result)
       })
     } catch (error) {
-      if (batch.length > 1 && isRowFault(error)) {
+      if (batch.length > 1 && (isRowFault(error) || isTooLarge(error))) {
         const half = batch.length >> 1
         await this.#settle(batch.slice(0, half))
         await this.#settle(batch.slice(half))

@@ -15,11 +15,16 @@ export function isRowFault(error: unknown): boolean {
   return /^2[23]/.test(causeOf(error).sqlState)
 }
 
+/** True where a statement was too large to be written or run: a string of V8, the memory or a limit of Postgres has an end. */
+export function isTooLarge(error: unknown): boolean {
+  return error instanceof RangeError || /^(53200|54...)$/.test(causeOf(error).sqlState)
+}
+
 /** True where Postgres was away, too busy to respond, or shutting down. The same call may succeed in a moment. */
 export function isDatabaseAway(error: unknown): boolean {
   if (error instanceof DatabaseBusy) return true
   const { kind, sqlState } = causeOf(error)
-  if (awayKinds.has(kind) || /^(08|25P03|28|3D|53|57P0)/.test(sqlState)) return true
+  if (awayKinds.has(kind) || /^(08|25P03|28|3D|53(?!200)|57P0)/.test(sqlState)) return true
   if (error instanceof Prisma.PrismaClientKnownRequestError && awayCodes.has(error.code)) return true
   return sqlState === '' && error instanceof Error && awayMessages.test(error.message)
 }

@@ -35,10 +35,13 @@ t.test('items that arrive during a commit form the next batch, in order', async 
 
 t.test('a batch has no more than its limit', async (t) => {
   const sizes: number[] = []
-  const echo = createBatcher(async (items: number[]) => {
-    sizes.push(items.length)
-    return items
-  }, 3)
+  const echo = createBatcher(
+    async (items: number[]) => {
+      sizes.push(items.length)
+      return items
+    },
+    { maxItems: 3 },
+  )
   await Promise.all([1, 2, 3, 4, 5, 6, 7].map(echo))
   t.same(sizes, [3, 3, 1])
 })
@@ -112,8 +115,7 @@ t.test('an item that has waited too long is refused and never begun; a later one
       if (begun.length === 1) await first.promise
       return items
     },
-    undefined,
-    50,
+    { timeoutMs: 50 },
   )
   const inFlight = commit(1)
   await new Promise(setImmediate)
@@ -127,4 +129,29 @@ t.test('an item that has waited too long is refused and never begun; a later one
   await t.rejects(late, new DatabaseBusy('Earlier requests took too long'))
   t.equal(await inTime, 3)
   t.strictSame(begun, [[1], [3]])
+})
+
+t.test('a batch has a weight, and an item beyond it has a batch of its own', async (t) => {
+  const batches: number[][] = []
+  const echo = createBatcher(
+    async (items: number[]) => {
+      batches.push(items)
+      return items
+    },
+    { maxWeight: 10, weigh: (item) => item },
+  )
+  await Promise.all([4, 4, 4, 50, 1, 2].map(echo))
+  t.same(batches, [[4, 4], [4], [50], [1, 2]])
+})
+
+t.test('an item that is too large for a statement fails alone', async (t) => {
+  const write = createBatcher(async (items: number[]) => {
+    if (items.includes(3)) throw new RangeError('Invalid string length')
+    return items
+  })
+  const settled = await Promise.allSettled([1, 2, 3, 4].map(write))
+  t.same(
+    settled.map(({ status }) => status),
+    ['fulfilled', 'fulfilled', 'rejected', 'fulfilled'],
+  )
 })

@@ -14,8 +14,17 @@ import type { QueuedEvent } from './share-jobs.js'
 
 /** How many jobs are added after one change: it may publish to 20 subscriptions for 1,000 rules, and a job takes 0.1 ms. */
 const maxPublished = 500
-/** How long (ms) an event may wait for the commits before it. */
-const timeoutMs = 5_000
+/** What one commit takes. Its events are one JSON text, which is in memory here and in Postgres. */
+const limits = {
+  maxWeight: 8_388_608,
+  weigh: ({ events }: Input) => {
+    let bytes = 0
+    for (const event of events) bytes += event.bytes ?? 0
+    return bytes
+  },
+  /** How long (ms) an event may wait for the commits before it. */
+  timeoutMs: 5_000,
+}
 
 /** What routes see of the inbox; tracing puts another one in front of it. */
 export type Inbox = Pick<
@@ -53,7 +62,7 @@ export class BatchingInbox {
   ) {
     this.#queue = queue
     this.#onCommit = onCommit
-    this.#commit = createBatcher(
+    this.#commit = createBatcher<Input & { receipt: NewReceipt | undefined }, boolean>(
       (inputs) =>
         this.#carry(inputs, (carried) =>
           acceptEvents(
@@ -61,10 +70,9 @@ export class BatchingInbox {
             inputs.map(({ receipt }, index) => ({ receipt, carried: carried[index] ?? [] })),
           ),
         ),
-      undefined,
-      timeoutMs,
+      limits,
     )
-    this.#commitOnce = createBatcher(
+    this.#commitOnce = createBatcher<Input & OnceOnly, boolean>(
       (inputs) =>
         this.#carry(inputs, (carried) =>
           acceptOnce(
@@ -75,8 +83,7 @@ export class BatchingInbox {
             }),
           ),
         ),
-      undefined,
-      timeoutMs,
+      limits,
     )
     this.#findReceipt = createBatcher((receipts) => findReceipts(database, receipts))
   }

@@ -21,23 +21,32 @@ export interface EventsJob {
   events: QueuedEvent[]
 }
 
+/** A worker loads the events of a job together, those of a dozen jobs at a time. */
+const maxBytesPerJob = 1_048_576
+
 /**
  * Distributes events of one commit, of any workspaces, over jobs: adding and consuming a job costs as much as running an event.
  * Events beyond the fair share of their workspace share jobs with each other alone, at a lower priority.
  */
 export function shareJobs(arrivals: Arrival[], findPriority: (workspaceId: string) => number): EventsJob[] {
   const jobs: EventsJob[] = []
-  const open = new Map<string, EventsJob>()
+  const open = new Map<string, { job: EventsJob; bytes: number }>()
   for (const { event, replyTo } of arrivals) {
     const priority = findPriority(event.workspaceId)
     const batchKey = `${event.addressee === null} ${replyTo} ${priority > 0 ? event.workspaceId : ''}`
-    let job = open.get(batchKey)
-    if (job === undefined || job.events.length === maxEventsPerJob) {
-      job = { id: event.id, priority, replyTo, events: [] }
-      open.set(batchKey, job)
-      jobs.push(job)
+    const bytes = event.bytes ?? 0
+    let known = open.get(batchKey)
+    if (
+      known === undefined ||
+      known.job.events.length === maxEventsPerJob ||
+      known.bytes + bytes > maxBytesPerJob
+    ) {
+      known = { job: { id: event.id, priority, replyTo, events: [] }, bytes: 0 }
+      open.set(batchKey, known)
+      jobs.push(known.job)
     }
-    job.events.push(event)
+    known.job.events.push(event)
+    known.bytes += bytes
   }
   return jobs
 }

@@ -18,10 +18,9 @@ const eventsAtOnce = 100
  */
 export default fp(
   async (app) => {
-    const find = createBatcher(
-      (events: EventInWorkspace[]) => findOutcomes(app.database, events),
-      eventsAtOnce,
-    )
+    const find = createBatcher((events: EventInWorkspace[]) => findOutcomes(app.database, events), {
+      maxItems: eventsAtOnce,
+    })
     app.decorate('findOutcome', find)
   },
   { name: 'stored-outcomes', dependencies: ['resources'] },

@@ -31,11 +31,16 @@ export default fp(
     app.removeAllContentTypeParsers()
     const parseJson = app.getDefaultJsonParser('error', 'error')
     app.addContentTypeParser('application/json', { parseAs: 'string' }, (request, body, done) => {
+      try {
+        app.noteBody(request, body.length)
+      } catch (error) {
+        return done(error as Error)
+      }
       if (body.length === 0) done(null, undefined)
       else parseJson(request, body as string, done)
     })
   },
-  { name: 'bodies' },
+  { name: 'bodies', dependencies: ['body-budget'] },
 )
 
 /** For a route whose body is optional: an omitted body is checked like an empty object. */

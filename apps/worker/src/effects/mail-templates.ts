@@ -56,12 +56,15 @@ const findTemplatesSql = `
  */
 export function createMailTemplates(database: Database) {
   const cache = new LRUCache<string, Compiled>({ maxSize: maxCharacters })
-  const findRow = createBatcher(async (requests: Request[]) => {
-    const table = JSON.stringify(requests.map((request, index) => ({ index, ...request })))
-    const rows = await database.run<Row>('find_email_templates', findTemplatesSql, [table])
-    const byIndex = new Map(rows.map((row) => [row.index, row]))
-    return requests.map((_, index) => byIndex.get(index))
-  }, maxBatch)
+  const findRow = createBatcher(
+    async (requests: Request[]) => {
+      const table = JSON.stringify(requests.map((request, index) => ({ index, ...request })))
+      const rows = await database.run<Row>('find_email_templates', findTemplatesSql, [table])
+      const byIndex = new Map(rows.map((row) => [row.index, row]))
+      return requests.map((_, index) => byIndex.get(index))
+    },
+    { maxItems: maxBatch },
+  )
 
   return async (workspaceId: string, name: string): Promise<StoredTemplate | undefined> => {
     // Postgres cannot store such a text, so no template has this name; as a parameter it would fail the statement.

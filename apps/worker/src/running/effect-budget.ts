@@ -16,6 +16,11 @@ export class EffectBudget {
     this.#causation = causation
   }
 
+  /** Of all tasks and emitted events so far. */
+  get bytes(): number {
+    return this.#taskBytes + this.#emittedBytes
+  }
+
   /** @returns why a task of this size cannot be created, undefined where it can */
   countTask(bytes: number): string | undefined {
     if (this.#taskBytes + bytes > maxBytes)

@@ -4,7 +4,10 @@ import { openMetrics } from '@automation/telemetry'
 import { createWorkerMetrics, type WorkerMetrics } from '../worker-metrics.js'
 import type { Execution } from './execution.js'
 
-const maxItemsPerCommit = 200
+/** What one commit takes: 200 events whose rules create 20 tasks each would be millions of rows. */
+const limits = { maxItems: 200, maxWeight: 20_000 }
+/** How many bytes of tasks and emitted events count as a row. */
+const bytesPerRow = 1_000
 const maxAttempts = 5
 
 /**
@@ -15,11 +18,14 @@ export class Recorder {
   readonly #database: Database
   readonly #metrics: WorkerMetrics
   readonly #followUp: (followUps: FollowUps) => void
-  readonly #outcomes = createBatcher(
-    (outcomes: Outcome<Execution>[]) => this.#finishEvents(outcomes),
-    maxItemsPerCommit,
-  )
-  readonly #steps = createBatcher((steps: Step<Execution>[]) => this.#recordSteps(steps), maxItemsPerCommit)
+  readonly #outcomes = createBatcher((outcomes: Outcome<Execution>[]) => this.#finishEvents(outcomes), {
+    ...limits,
+    weigh: ({ executions }) => weigh(executions),
+  })
+  readonly #steps = createBatcher((steps: Step<Execution>[]) => this.#recordSteps(steps), {
+    ...limits,
+    weigh: ({ execution }) => weigh([execution]),
+  })
 
   /** @param followUp is called after a commit that something has to follow */
   constructor(
@@ -72,6 +78,14 @@ export class Recorder {
     if (followUps) this.#followUp(followUps)
     return recorded
   }
+}
+
+/** About how many rows executions write. */
+function weigh(executions: Execution[]): number {
+  let rows = 0
+  for (const { tasks, emitted } of executions) rows += 1 + tasks.length + emitted.length
+  const [first] = executions
+  return rows + (first === undefined ? 0 : first.budget.bytes / bytesPerRow)
 }
 
 /** Two workers met in the same rows. The statement changed nothing, so it can be repeated. */

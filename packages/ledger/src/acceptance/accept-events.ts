@@ -9,6 +9,8 @@ export interface NewEvent {
   /** From the catalogue of event types. */
   type: string
   data: object
+  /** About the size of its data, as JSON; undefined for a small one. */
+  bytes?: number
   /** null: all active rules of its type. */
   addressee: Addressee | null
   /** The event that it replays. */

@@ -7,6 +7,8 @@ export interface ReplayableEvent {
   id: string
   type: string
   data: object
+  /** Of its data. */
+  bytes: number
   addressee: Addressee | null
 }
 
@@ -19,6 +21,9 @@ export function countReplayable(
   return countMatches(database, Prisma.sql`events WHERE ${replayable(narrowing, after)}`)
 }
 
+/** Of the data of one page: beyond it the page is shorter than its limit, though it has one event at least. */
+const maxBytesOfPage = 4_194_304
+
 /** Reads events that may be replayed, the oldest first. */
 export async function findReplayable(
   database: UnscopedSql,
@@ -27,10 +32,20 @@ export async function findReplayable(
   limit: number,
 ): Promise<ReplayableEvent[]> {
   const rows = await database.$queryRaw<(Omit<ReplayableEvent, 'addressee'> & AddressColumns)[]>(Prisma.sql`
-    SELECT id, type, data, rule_id AS "ruleId", subscription_id AS "subscriptionId"
-    FROM events WHERE ${replayable(narrowing, after)}
-    ORDER BY id LIMIT ${limit}`)
-  return rows.map((row) => ({ id: row.id, type: row.type, data: row.data, addressee: addresseeOf(row) }))
+    SELECT id, type, data, bytes, "ruleId", "subscriptionId"
+    FROM (
+      SELECT *, sum(bytes) OVER (ORDER BY id) - bytes AS bytes_before
+      FROM (
+        SELECT id, type, data, octet_length(data::text)::float8 AS bytes, rule_id AS "ruleId",
+               subscription_id AS "subscriptionId"
+        FROM events WHERE ${replayable(narrowing, after)}
+        ORDER BY id LIMIT ${limit}
+      ) AS page
+    ) AS measured
+    WHERE bytes_before < ${maxBytesOfPage} ORDER BY id`)
+  return rows.map(({ id, type, data, bytes, ...row }) => {
+    return { id, type, data, bytes, addressee: addresseeOf({ type, ...row }) }
+  })
 }
 
 /** An event that is not done will run anyway. A replay, and an event that an execution emitted, comes again with its origin. */

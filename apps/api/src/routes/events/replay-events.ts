@@ -2,7 +2,7 @@ import { newId } from '@automation/database'
 import { findReplayable, type Narrowing } from '@automation/ledger'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 
-/** Events that are read, and accepted in one commit: each may have a megabyte of data. */
+/** Events that are read, and accepted in one commit: at most, because they may have a megabyte of data each. */
 const batchSize = 100
 /** After this time (ms) no further batch begins: the caller gets a response in time and continues from there. */
 const budgetMs = 5_000
@@ -15,7 +15,7 @@ const budgetMs = 5_000
  */
 export async function replayEvents(
   { inbox }: Pick<FastifyInstance, 'inbox'>,
-  { id: workspaceId, database }: FastifyRequest['workspace'],
+  { id: workspaceId, reads }: FastifyRequest['workspace'],
   narrowing: Narrowing,
   after: string | undefined,
   limit: number,
@@ -25,15 +25,15 @@ export async function replayEvents(
   let last = after
   for (;;) {
     const size = Math.min(batchSize, limit - replayed)
-    const events = await findReplayable(database, narrowing, last, size)
+    const events = await findReplayable(reads, narrowing, last, size)
     await Promise.all(
-      events.map(({ id: replayOf, type, data, addressee }) =>
-        inbox.accept({ id: newId(), workspaceId, type, data, addressee, replayOf }),
+      events.map(({ id: replayOf, ...event }) =>
+        inbox.accept({ ...event, id: newId(), workspaceId, replayOf }),
       ),
     )
     replayed += events.length
     last = events.at(-1)?.id ?? last
-    const isOver = events.length < size
+    const isOver = events.length === 0
     if (isOver || replayed === limit || performance.now() > endAt) return { replayed, last, isOver }
   }
 }

@@ -46,9 +46,8 @@ export const replayRoutes: FastifyPluginAsyncTypebox = async (app) => {
       const known = await findEventResponse(request, replayed)
       if (known !== undefined) return sendStored(reply, known)
       const { params, workspace } = request
-      const event = await findEventToReplay(workspace.database, params.id)
-      const { id: replayOf, type, data, addressee } = event
-      const replay = { id: newId(), workspaceId: workspace.id, type, data, addressee, replayOf }
+      const { id: replayOf, ...event } = await findEventToReplay(workspace.database, params.id)
+      const replay = { ...event, id: newId(), workspaceId: workspace.id, replayOf }
       await noteReplay(request, replayOf, { eventId: replay.id })
       return sendStored(reply, await runEvent(replay, request, replayed))
     },
@@ -107,7 +106,8 @@ async function findEventToReplay(database: WorkspaceDatabase, id: string): Promi
   const row = isUuid(id) ? await database.event.findUnique({ where: { id }, select: fieldsToReplay }) : null
   if (row === null) throw refusals.eventNotFound()
   const addressee = addresseeOf(row)
-  const event = { id: row.id, type: row.type, data: row.data as object, addressee }
+  const data = row.data as object
+  const event = { id: row.id, type: row.type, data, bytes: JSON.stringify(data).length, addressee }
   if (addressee === null) return event
   const one = { where: { id: addressee.id }, select: { id: true } } as const
   if (addressee.kind === 'subscription') {

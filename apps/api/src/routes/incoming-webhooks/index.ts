@@ -54,9 +54,14 @@ export const incomingWebhookRoutes: FastifyPluginAsyncTypebox<{
     await tallies.close()
   })
   app.removeAllContentTypeParsers()
-  app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (_request, body, done) =>
-    done(null, body),
-  )
+  app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (request, body, done) => {
+    try {
+      app.noteBody(request, body.length)
+      done(null, body)
+    } catch (error) {
+      done(error as Error)
+    }
+  })
 
   /** A refused request without a verified sender consumes a token of its IP's bucket. */
   app.setErrorHandler(async (error: FastifyError, request, reply) => {
@@ -154,7 +159,7 @@ export const incomingWebhookRoutes: FastifyPluginAsyncTypebox<{
   ) {
     const { workspaceId, provider, id: key } = delivery
     const id = newId()
-    const events = eventsOf(delivery, id, payload)
+    const events = eventsOf(delivery, id, payload, request.bodyLength)
     request.eventId = events[0]?.id
     const receipt = { id, workspaceId, provider, key, bodyHash, secretId }
     const stored = await app.inbox.acceptWebhook(receipt, events)

@@ -37,8 +37,16 @@ export function eventsOf(
   { workspaceId, provider }: Delivery,
   receiptId: string,
   payload: unknown,
+  bytes: number,
 ): NewEvent[] {
-  const event = (type: string, data: object) => ({ id: newId(), workspaceId, type, data, addressee: null })
+  const event = (type: string, data: object) => ({
+    id: newId(),
+    workspaceId,
+    type,
+    data,
+    bytes,
+    addressee: null,
+  })
   const received = event('WEBHOOK_RECEIVED', { provider, receiptId, payload })
   const { type, data } = (payload ?? {}) as { type?: unknown; data?: unknown }
   const named = typeof type === 'string' ? type.toUpperCase().replaceAll('.', '_') : ''

@@ -136,12 +136,13 @@ function findUnstorableEvent(event: unknown, field: string): Fault[] {
 
 /** @throws what Postgres throws: whether the event is accepted is then not known */
 async function acceptEvent(
-  { server, workspace, params, routeOptions }: FastifyRequest,
+  { server, workspace, params, routeOptions, body, bodyLength }: FastifyRequest,
   { data, idempotencyKey: key }: BatchEvent,
   index: number,
 ): Promise<BatchResult> {
   const { eventType: type } = params as { eventType: string }
-  const event = { id: newId(), workspaceId: workspace.id, type, data, addressee: null }
+  const bytes = bodyLength / (body as { events: unknown[] }).events.length
+  const event = { id: newId(), workspaceId: workspace.id, type, data, bytes, addressee: null }
   if (key === undefined) {
     await server.inbox.accept(event)
     return { status: 'accepted', id: event.id }

@@ -76,6 +76,7 @@ export const runRoutes: FastifyPluginAsyncTypebox<{ workLimits: WorkLimits }> = 
         workspaceId: workspace.id,
         type: rule.trigger,
         data: body.data,
+        bytes: request.bodyLength,
         addressee: { kind: 'rule' as const, id: rule.id },
       }
       return sendStored(reply, await runEvent(event, request, executed))
@@ -101,6 +102,7 @@ export const runRoutes: FastifyPluginAsyncTypebox<{ workLimits: WorkLimits }> = 
         workspaceId: workspace.id,
         type: params.eventType,
         data: body.data,
+        bytes: request.bodyLength,
         addressee: null,
       }
       return sendStored(reply, await runEvent(event, request, triggered))
