@@ -9,6 +9,7 @@ import { planEvents } from './events/benchmark.js'
 import { planFairness } from './fairness/benchmark.js'
 import { planGrowth } from './growth/benchmark.js'
 import { planIngest } from './ingest/benchmark.js'
+import { planNeighbours } from './neighbours/benchmark.js'
 import { type BenchmarkName, type Options, readOptions, usage } from './options.js'
 import type { Performance } from './performance/performance.js'
 import { writePerformance } from './performance/write-performance.js'
@@ -20,6 +21,7 @@ const plans: Record<BenchmarkName, (options: Options) => Plan> = {
   events: planEvents,
   ingest: planIngest,
   fairness: planFairness,
+  neighbours: planNeighbours,
   engine: planEngine,
   growth: planGrowth,
   scale: planScale,

@@ -5,6 +5,7 @@ const benchmarks = [
   'events',
   'ingest',
   'fairness',
+  'neighbours',
   'engine',
   'growth',
   'scale',
@@ -32,18 +33,19 @@ export interface Options {
   isLarge: boolean
 }
 
-export const usage = `npm run bench -- [events|ingest|fairness|engine|growth|scale|retention|compare|all|render] [--seconds 4] [--rounds 5]
+export const usage = `npm run bench -- [events|ingest|fairness|neighbours|engine|growth|scale|retention|compare|all|render] [--seconds 4] [--rounds 5]
   [--only TEXT] [--json FILE] [--svg FILE] [--markdown FILE] [--profile DIR] [--large]
 
   events     from a caller's request until the rules have run; this is what runs when none is named
   ingest     from a provider's webhook until it is accepted, beside a plain service that does the same
   fairness   what a flood of one workspace does to the waits of 50 others, with fair shares and without
+  neighbours what one tenant can do to others within the default limits, also with a heap of 256 MB
   engine     the engine by itself, beside json-rules-engine and handlebars, and with many rules; needs no servers
   growth     with up to 100,000 rules in a workspace, and a history of a million executions (--large: ten)
   scale      with 1, 2 and 4 workers and 1 and 2 APIs
   retention  what the removal of a day of a million executions costs, and how long others wait meanwhile
   compare    beside n8n in queue mode, where it is on the PATH or installed by npm in the directory N8N_DIR
-  all        what docs/performance.md shows: all but fairness, retention and compare
+  all        what docs/performance.md shows: all but fairness, neighbours, retention and compare
   render     measures nothing: makes picture and tables of an earlier run's --json
   --only     measures what has TEXT in its label, as in "async" or "10 matching rules @128"
   --svg, --markdown

@@ -1,4 +1,5 @@
-import { createBatcher, type Database } from '@automation/database'
+import { setImmediate } from 'node:timers/promises'
+import { createBatcher, createKeyedMutex, type Database } from '@automation/database'
 import type { WorkLimits } from '@automation/engine'
 import { type LoadedEvent, loadEvents } from '@automation/ledger'
 import type { EventPointer, EventsJobData } from '@automation/queue'
@@ -15,6 +16,9 @@ import type { Replies } from './replies.js'
 import { makeSetOfOne, noRules, type RuleSet } from './rule-set.js'
 import { createIsolation } from './run-isolated.js'
 import { traceEvent, traceExecutions } from './trace-executions.js'
+
+/** To judge and begin so many takes some milliseconds. */
+const manyRules = 100
 
 export interface EventParts {
   database: Database
@@ -40,6 +44,7 @@ export class EventRunner {
   readonly #parts: EventParts
   readonly #load: (eventId: string) => Promise<LoadedEvent | undefined>
   readonly #findRules: (event: LoadedEvent) => Promise<RuleSet>
+  readonly #takeTurn = createKeyedMutex()
   readonly #runIsolated: (eventId: string, run: () => Promise<void>) => Promise<void>
 
   constructor(parts: EventParts) {
@@ -82,6 +87,8 @@ export class EventRunner {
   async #execute(event: LoadedEvent, replyTo: string | undefined, span?: Span): Promise<void> {
     const { recorder, executor, replies, causation, workLimits, log } = this.#parts
     const set = await this.#findSet(event)
+    // The events of a job begin together. Where they have many rules, each has a turn of the event loop.
+    if (set.rules.length > manyRules) await this.#takeTurn('many rules', () => setImmediate())
     const executions = beginExecutions(set, event, new EffectBudget(event, causation), workLimits)
     traceExecutions(span, executions)
     const calls = executor.begin(executions)

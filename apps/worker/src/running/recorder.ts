@@ -5,7 +5,9 @@ import { createWorkerMetrics, type WorkerMetrics } from '../worker-metrics.js'
 import type { Execution } from './execution.js'
 
 /** What one commit takes: 200 events whose rules create 20 tasks each would be millions of rows. */
-const limits = { maxItems: 200, maxWeight: 20_000 }
+const limits = { maxItems: 200, maxWeight: 5_000 }
+/** An outcome of more rows has commits apart: no light one waits behind it. */
+const heavyRows = 1_000
 /** How many bytes of tasks and emitted events count as a row. */
 const bytesPerRow = 1_000
 const maxAttempts = 5
@@ -18,10 +20,8 @@ export class Recorder {
   readonly #database: Database
   readonly #metrics: WorkerMetrics
   readonly #followUp: (followUps: FollowUps) => void
-  readonly #outcomes = createBatcher((outcomes: Outcome<Execution>[]) => this.#finishEvents(outcomes), {
-    ...limits,
-    weigh: ({ executions }) => weigh(executions),
-  })
+  readonly #outcomes = this.#batchOutcomes()
+  readonly #heavyOutcomes = this.#batchOutcomes()
   readonly #steps = createBatcher((steps: Step<Execution>[]) => this.#recordSteps(steps), {
     ...limits,
     weigh: ({ execution }) => weigh([execution]),
@@ -45,7 +45,7 @@ export class Recorder {
    * outcome is stored, and nothing of it may be published
    */
   finishEvent(outcome: Outcome<Execution>): Promise<Execution[] | undefined> {
-    return this.#outcomes(outcome)
+    return weigh(outcome.executions) > heavyRows ? this.#heavyOutcomes(outcome) : this.#outcomes(outcome)
   }
 
   /**
@@ -55,6 +55,13 @@ export class Recorder {
    */
   recordStep(step: Step<Execution>): Promise<boolean> {
     return this.#steps(step)
+  }
+
+  #batchOutcomes() {
+    return createBatcher((outcomes: Outcome<Execution>[]) => this.#finishEvents(outcomes), {
+      ...limits,
+      weigh: ({ executions }) => weigh(executions),
+    })
   }
 
   async #finishEvents(outcomes: Outcome<Execution>[]): Promise<(Execution[] | undefined)[]> {

@@ -1,0 +1,150 @@
+import { readFile } from 'node:fs/promises'
+import { setTimeout as delay } from 'node:timers/promises'
+import { openDatabase } from '@automation/database'
+import type { Product } from '@automation/launcher'
+import { changeRules, createRules } from '@automation/rules'
+import type { Plan } from '../benchmark.js'
+import { startQuietCallers } from '../fairness/quiet-callers.js'
+import { type Quantiles, quantilesOf } from '../fairness/report.js'
+import type { Options } from '../options.js'
+import { runOnProduct } from '../private-product.js'
+import { alignColumns } from '../report.js'
+import { actor, createWorkspace, oneTask, type Workspace } from '../workspace.js'
+import { type Attack, attacks } from './attacks.js'
+
+interface NeighbourFigures {
+  attack: string
+  /** MB of V8's old generation; undefined for its default. */
+  heap: number | undefined
+  /** The waits of the quiet workspaces before, during and after the attack. */
+  alone: Quantiles
+  attacked: Quantiles
+  after: Quantiles
+  /** Resident memory (MiB) of API and worker at the end of the attack. */
+  apiMebibytes: number
+  workerMebibytes: number
+}
+
+const quietCount = 5
+/** No attack has rules for this type. */
+const path = '/api/automation-rules/trigger/LEAD_CREATED'
+/** What a process has in a container of 512 MiB. */
+const smallHeap = 256
+const defaultLimits = {
+  RATE_LIMIT_ANONYMOUS: '10/15',
+  RATE_LIMIT_AUTHENTICATED: '60/100',
+  RATE_LIMIT_ENTERPRISE: '300/500',
+}
+
+/** What one tenant can do to others within the default limits. Each attack has a product of its own. */
+export function planNeighbours(options: Options): Plan {
+  const chosen = attacks.filter(({ name }) => name.includes(options.only))
+  return {
+    workers: null,
+    async run() {
+      const results: NeighbourFigures[] = []
+      for (const attack of chosen)
+        for (const heap of [undefined, smallHeap]) {
+          const env = heap ? { NODE_OPTIONS: `--max-old-space-size=${heap}` } : {}
+          console.error(`${attack.name}${heap ? `, with a heap of ${heap} MB` : ''}`)
+          results.push(
+            await runOnProduct(options, { workers: 1, env: { ...defaultLimits, ...env } }, (product) =>
+              measureAttack(product, attack, heap, options.seconds),
+            ),
+          )
+        }
+      return { results, text: format(results) }
+    },
+  }
+}
+
+async function measureAttack(
+  product: Product,
+  attack: Attack,
+  heap: number | undefined,
+  seconds: number,
+): Promise<NeighbourFigures> {
+  const database = openDatabase(product.databaseUrl, 2)
+  const quiet = []
+  for (let n = 0; n < quietCount; n++)
+    quiet.push(await createWorkspace(database, product, { name: `Quiet ${n}`, rules: oneTask }))
+  const hostile = await createHostile(product, attack)
+  const callers = startQuietCallers(quiet[0]?.baseUrl ?? '', quiet, path)
+  const stop = new AbortController()
+  try {
+    await delay(3_000)
+    callers.take()
+    await delay(seconds * 1_000)
+    const alone = quantilesOf(callers.take())
+    const attacking = attack.run(hostile, stop.signal)
+    await delay(seconds * 2_000)
+    const attacked = quantilesOf(callers.take())
+    const [api, worker] = await Promise.all(
+      [product.apis[0], product.workers[0]].map((part) => readMebibytes(part?.pid ?? 0)),
+    )
+    stop.abort()
+    await delay(5_000)
+    callers.take()
+    await delay(seconds * 1_000)
+    const after = quantilesOf(callers.take())
+    await attacking
+    const isAlive = product.apis.length === 1 && product.workers.length === 1 && api && worker
+    if (!isAlive) throw new Error('A process has ended')
+    return { attack: attack.name, heap, alone, attacked, after, apiMebibytes: api, workerMebibytes: worker }
+  } finally {
+    stop.abort()
+    await callers.stop()
+    await database.close()
+  }
+}
+
+/** Its rules are written to the database: at the default rate their creation would take minutes. */
+async function createHostile(product: Product, { rules }: Attack): Promise<Workspace> {
+  const database = openDatabase(product.databaseUrl, 2)
+  try {
+    const workspace = await createWorkspace(database, product, { name: 'Hostile', rules: [] })
+    const administrator = { database, workspaceId: workspace.id, actor }
+    const fields = rules.map((rule) => ({ ...rule, description: '', isActive: true }))
+    await changeRules(administrator, async (transaction) => {
+      const created = await createRules(transaction, administrator, fields)
+      const entry = created.map(({ id }) => ({ action: 'rule.created' as const, subject: id }))
+      return { result: undefined, entry }
+    })
+    return workspace
+  } finally {
+    await database.close()
+  }
+}
+
+/** Resident memory of a process; 0 where it has ended. */
+async function readMebibytes(pid: number): Promise<number> {
+  const status = await readFile(`/proc/${pid}/status`, 'utf8').catch(() => '')
+  return Math.round(Number(/VmRSS:\s+(\d+)/.exec(status)?.[1] ?? 0) / 1_024)
+}
+
+function format(results: NeighbourFigures[]): string {
+  const head = [
+    'attack',
+    'heap MB',
+    'alone p50',
+    'p95',
+    'max',
+    'attacked p50',
+    'p95',
+    'max',
+    'after max',
+    'API MiB',
+    'worker MiB',
+  ]
+  const lines = results.map(({ attack, heap, alone, attacked, after, apiMebibytes, workerMebibytes }) => [
+    attack,
+    `${heap ?? 'default'}`,
+    ...[alone, attacked].flatMap(({ p50Ms, p95Ms, maxMs }) =>
+      [p50Ms, p95Ms, maxMs].map((ms) => ms.toFixed(0)),
+    ),
+    after.maxMs.toFixed(0),
+    `${apiMebibytes}`,
+    `${workerMebibytes}`,
+  ])
+  return alignColumns([head, ...lines])
+}
