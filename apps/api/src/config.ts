@@ -72,7 +72,7 @@ export const Environment = Type.Object({
     default: 2,
     minimum: 1,
     maximum: 100,
-    description: 'queries of one workspace at a time; 32 more wait for up to 10 s',
+    description: 'queries of one workspace at a time; 256 more wait for up to 10 s',
   }),
   READ_TIMEOUT: Type.Integer({
     default: 2_000,

@@ -1,7 +1,7 @@
 import { newId } from '@automation/database'
 import { createPrivateDatabase } from '@automation/launcher'
 import t from 'tap'
-import { type Answer, ruleBody, rules, startApi } from './fixtures/api.js'
+import { ruleBody, rules, startApi } from './fixtures/api.js'
 
 const DATABASE_URL = await createPrivateDatabase(process.env.DATABASE_URL ?? '')
 const api = await startApi(t, { DATABASE_URL, READ_TIMEOUT: '300' })
@@ -19,21 +19,14 @@ t.test('a query that takes too long is refused, and nobody else waits for it', a
     async (transaction) => {
       // Whoever reads tasks waits, as if the table were large.
       await transaction.$executeRaw`LOCK TABLE tasks IN ACCESS EXCLUSIVE MODE`
-      const asked = Array.from({ length: 60 }, () => busy.call('GET', '/api/tasks?limit=10'))
+      const asked = Array.from({ length: 40 }, () => busy.call('GET', '/api/tasks?limit=10'))
       const event = { body: { data: {} }, headers: later }
       t.equal((await quiet.call('POST', `${rules}/trigger/LEAD_CREATED`, event)).status, 202)
       t.equal((await quiet.call('GET', rules)).status, 200)
       const answers = await Promise.all(asked)
       const countOf = (status: number) => answers.filter((answer) => answer.status === status).length
-      t.ok(countOf(400) >= 34, `${countOf(400)} took too long`)
-      t.ok(countOf(429) >= 1, `${countOf(429)} were too many`)
-      t.equal(countOf(400) + countOf(429), 60)
-      const [late, many] = [400, 429].map(
-        (status) => answers.find((answer) => answer.status === status) as Answer,
-      )
-      t.match(late?.body, { error: /READ_TIMEOUT/ })
-      t.match(many?.body, { error: /READS_PER_WORKSPACE/ })
-      t.match(many?.headers, { 'retry-after': '1' })
+      t.equal(countOf(400), 40, 'each in its turn, two at a time')
+      t.match(answers[0]?.body, { error: /READ_TIMEOUT/ })
     },
     { timeout: 60_000 },
   )

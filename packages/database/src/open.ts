@@ -29,8 +29,8 @@ export interface ReadLimits {
 }
 
 const defaultReads: ReadLimits = { pool: 4, perWorkspace: 2, timeoutMs: 2_000 }
-/** A page of a user interface asks for a handful of lists at a time. */
-const waitingReads = 32
+/** A program may ask for some hundred rows one by one, all at a time, within its rate. */
+const waitingReads = 256
 const waitingReadMs = 10_000
 
 /**

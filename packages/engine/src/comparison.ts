@@ -5,6 +5,9 @@ export const Scalar = Type.Unsafe<string | number | boolean | null>({
 })
 export type Scalar = Static<typeof Scalar>
 
+/** Longer texts are no numbers: many clauses would otherwise read the same megabyte of digits. */
+const maxNumberLength = 1_000
+
 const decimal = /^-?(?:0|[1-9]\d*)(?:\.\d+)?$/
 
 /**
@@ -14,7 +17,7 @@ const decimal = /^-?(?:0|[1-9]\d*)(?:\.\d+)?$/
  */
 export function toNumber(value: unknown): number {
   if (typeof value === 'number') return value
-  if (typeof value !== 'string' || !decimal.test(value)) return Number.NaN
+  if (typeof value !== 'string' || value.length > maxNumberLength || !decimal.test(value)) return Number.NaN
   const number = Number(value)
   return Number.isFinite(number) ? number : Number.NaN
 }

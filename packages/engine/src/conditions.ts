@@ -110,6 +110,17 @@ function compileClause(clause: Clause): CompiledCondition {
 /** How much of a value a trace shows, in characters and items: 50 clauses may name the same megabyte. */
 const maxActualLength = 1_000
 
+const excerpts = new WeakMap<object, unknown>()
+
+function excerptOf(actual: unknown): unknown {
+  if (typeof actual !== 'object' || actual === null) return clip(actual, { left: maxActualLength })
+  const known = excerpts.get(actual)
+  if (known !== undefined) return known
+  const excerpt = clip(actual, { left: maxActualLength })
+  excerpts.set(actual, excerpt)
+  return excerpt
+}
+
 /** Copies the beginning of a value. Where something is left out, the copy has an ellipsis. */
 function clip(value: unknown, room: { left: number }): unknown {
   if (typeof value === 'string') {
@@ -142,7 +153,7 @@ function clip(value: unknown, room: { left: number }): unknown {
 function readForTrace(read: () => unknown): { actual?: unknown } {
   try {
     const actual = read()
-    return actual === undefined ? {} : { actual: clip(actual, { left: maxActualLength }) }
+    return actual === undefined ? {} : { actual: excerptOf(actual) }
   } catch {
     return {}
   }

@@ -44,6 +44,11 @@ export class Judging {
     this.overrun = null
   }
 
+  /** Whether so much work is left. */
+  has(units: number): boolean {
+    return units <= this.#ruleLeft && units <= this.#eventLeft
+  }
+
   /** @returns false, and notes the overrun, where less work than this is left */
   affords(units: number): boolean {
     if (units > this.#ruleLeft) this.overrun = 'rule'
@@ -68,7 +73,7 @@ export class Judging {
     if (this.overrun === null) return null
     const limit = this.#limits[this.overrun]
     return this.overrun === 'rule'
-      ? `The conditions need more work than one rule may cost (RULE_WORK: ${limit} units)`
-      : `The rules of this event need more work than one event may cost (EVENT_WORK: ${limit} units)`
+      ? `The rule needs more work than it may cost per event (RULE_WORK: ${limit} units)`
+      : `The rules of this event need more work than they may cost together (EVENT_WORK: ${limit} units)`
   }
 }

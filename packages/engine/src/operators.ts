@@ -175,8 +175,17 @@ function includesText(text: string, sought: string, judging: Judging): boolean {
   return judging.spend(text.length * (0.1 + sought.length / 50)) && text.includes(sought)
 }
 
+/** JavaScript lists all keys of an object before it says that there is one: of a large object that takes some milliseconds. */
+const emptyObjects = new WeakMap<object, boolean>()
+
 function hasNothing(actual: unknown): boolean {
   if (actual === undefined || actual === null || actual === '') return true
   if (typeof actual !== 'object') return false
-  return Array.isArray(actual) ? actual.length === 0 : Object.keys(actual).length === 0
+  if (Array.isArray(actual)) return actual.length === 0
+  let isEmpty = emptyObjects.get(actual)
+  if (isEmpty === undefined) {
+    isEmpty = Object.keys(actual).length === 0
+    emptyObjects.set(actual, isEmpty)
+  }
+  return isEmpty
 }

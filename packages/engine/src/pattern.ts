@@ -31,9 +31,7 @@ interface Automaton {
 /** Patterns by their text. One that is discarded compiles again when it is needed. */
 const patterns = new LRUCache<string, Pattern>({
   maxSize: maxBytes,
-  dispose: (pattern, _, reason) => {
-    if (reason === 'evict') pattern.discard()
-  },
+  dispose: (pattern) => pattern.discard(),
 })
 
 /** An RE2 pattern: an unanchored search in linear time, whose work is charged to whoever judges. */
@@ -56,30 +54,43 @@ class Pattern {
   }
 
   test(subject: string, judging: Judging): boolean {
-    const compiled = this.#compiled ?? this.#compile(judging)
-    const { steps } = this
-    const worst = steps * subject.length
-    if (!judging.affords(worst)) return false
-    const automaton = automatonOf(compiled)
-    const { stateCount } = automaton
+    const compiled = this.#compiled ?? this.#compileAgain(judging)
+    if (compiled === undefined) return false
+    const worst = this.steps * subject.length
+    if (!judging.has(worst)) return this.#testInParts(compiled, subject, judging)
+    const meter = new Meter(compiled, this.steps)
     const found = compiled.test(subject)
-    const built = automaton.stateCount - stateCount
-    // Without a new state, each character was one look into a table.
-    if (built === 0 && (stateCount === 0 || automaton.startStates.size > 0)) judging.charge(subject.length)
-    else {
-      const isRebuilt = built < 0 || automaton.startStates.size === 0
-      judging.charge(isRebuilt ? worst : Math.min(worst, subject.length + built * steps * stepsPerState))
-      this.#keep(compiled)
-    }
+    judging.charge(Math.min(worst, meter.read(subject.length)))
+    if (meter.hasBuilt) this.#keep(compiled)
     return found
   }
 
-  #compile(judging?: Judging): RE2JS {
+  /** A text that could cost more than is left: it is charged while it is read, and given up where the work is used up. */
+  #testInParts(compiled: RE2JS, subject: string, judging: Judging): boolean {
+    const meter = new Meter(compiled, this.steps)
+    const text = new MeteredText(subject, (characters) => {
+      if (!judging.spend(meter.read(characters))) throw new OutOfWork()
+    })
+    try {
+      return inputOf(compiled).match(text)
+    } catch (error) {
+      if (error instanceof OutOfWork) return false
+      throw error
+    } finally {
+      this.#keep(compiled)
+    }
+  }
+
+  /** @returns undefined where the work that is left does not reach */
+  #compileAgain(judging: Judging): RE2JS | undefined {
+    return judging.spend(this.size * stepsPerCompilation) ? this.#compile() : undefined
+  }
+
+  #compile(): RE2JS {
     const compiled = RE2JS.compile(this.#text)
     const automaton = automatonOf(compiled)
     automaton.stateBudget = maxStateBytes
     automaton.memBudget = maxStateBytes
-    judging?.charge(compiled.programSize() * stepsPerCompilation)
     this.#compiled = compiled
     this.#keep(compiled)
     return compiled
@@ -92,8 +103,71 @@ class Pattern {
   }
 }
 
+/** Reads from the automaton of a pattern what a search has cost. */
+class Meter {
+  readonly #automaton: Automaton
+  readonly #steps: number
+  /** A pattern that is anchored and deterministic is run step by step, without an automaton. */
+  readonly #isStepwise: boolean
+  #stateCount: number
+  hasBuilt = false
+
+  constructor(compiled: RE2JS, steps: number) {
+    this.#automaton = automatonOf(compiled)
+    this.#steps = steps
+    this.#isStepwise = inputOf(compiled).onepass !== null
+    this.#stateCount = this.#automaton.stateCount
+  }
+
+  /** @returns the work since the last reading, in which so many characters were read */
+  read(characters: number): number {
+    const { stateCount, startStates } = this.#automaton
+    const built = stateCount - this.#stateCount
+    this.#stateCount = stateCount
+    if (built !== 0) this.hasBuilt = true
+    // The states were discarded: whether there are states again, or the search goes on without, nothing says.
+    const isDiscarded = built < 0 || (stateCount > 0 && startStates.size === 0)
+    if (this.#isStepwise || isDiscarded) return characters * this.#steps
+    // A character without a new state was one look into a table.
+    return characters + built * this.#steps * stepsPerState
+  }
+}
+
+class OutOfWork extends Error {}
+
+const charactersPerReading = 256
+
+/** A text that reports how often its characters are read. */
+class MeteredText extends String {
+  readonly #onRead: (characters: number) => void
+  #unreported = 0
+
+  constructor(text: string, onRead: (characters: number) => void) {
+    super(text)
+    this.#onRead = onRead
+  }
+
+  override charCodeAt(index: number): number {
+    if (++this.#unreported === charactersPerReading) {
+      this.#unreported = 0
+      this.#onRead(charactersPerReading)
+    }
+    return super.charCodeAt(index)
+  }
+}
+
+interface Input {
+  dfa: Automaton
+  onepass: object | null
+  match(text: MeteredText): boolean
+}
+
+function inputOf(compiled: RE2JS): Input {
+  return (compiled as unknown as { re2Input: Input }).re2Input
+}
+
 function automatonOf(compiled: RE2JS): Automaton {
-  return (compiled as unknown as { re2Input: { dfa: Automaton } }).re2Input.dfa
+  return inputOf(compiled).dfa
 }
 
 function loadPattern(text: string): Pattern {

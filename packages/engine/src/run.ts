@@ -137,7 +137,7 @@ export function planAction(
   at: number,
   judging: Judging,
 ): PlannedAction {
-  const rendering: Rendering = { warnings: [], size: 0 }
+  const rendering: Rendering = { warnings: [], size: 0, judging }
   const { warnings } = rendering
   if (action.when) {
     judging.now = at
@@ -147,6 +147,7 @@ export function planAction(
     if (!holds) return { of: action, at, warnings, skipped: 'when did not hold' }
   }
   const config = action.config.render(data, rendering)
+  if (judging.fault !== null) return { of: action, at, warnings, config: undefined, fault: judging.fault }
   const fault =
     rendering.size > maxRenderedLength
       ? `config renders to more than ${maxRenderedLength} characters`

@@ -1,4 +1,5 @@
 import { toText } from './filters.js'
+import type { Judging } from './judging.js'
 import { readPath } from './path.js'
 import { type Placeholder, parsePlaceholder } from './placeholder.js'
 
@@ -6,6 +7,8 @@ import { type Placeholder, parsePlaceholder } from './placeholder.js'
 export interface Rendering {
   warnings: string[]
   size: number
+  /** To it the work of filters and of writing values is charged. */
+  judging?: Judging
 }
 
 /** Renders a template with event data. Never throws, and never renders its own output again. */
@@ -70,19 +73,34 @@ function joinParts({ literals, placeholders }: SplitText, write: Write): TextTem
 }
 
 function resolveText(placeholder: Placeholder, data: unknown, rendering: Rendering, write: Write): string {
+  if (isOver(rendering)) return ''
   const value = resolve(placeholder, data, rendering)
   if (value === undefined) return ''
   const text = write(value)
   rendering.size += text.length
+  if (typeof value === 'object') rendering.judging?.charge(text.length * workPerCharacter)
   return rendering.size > maxRenderedLength ? '' : text
 }
 
 function resolveValue(placeholder: Placeholder, data: unknown, rendering: Rendering): unknown {
+  if (isOver(rendering)) return ''
   const value = resolve(placeholder, data, rendering)
   if (value === undefined) return ''
   if (typeof value === 'string') rendering.size += value.length
-  else if (typeof value === 'object' && value !== null) rendering.size += writeText(value).length
+  else if (typeof value === 'object' && value !== null) {
+    const { length } = writeText(value)
+    rendering.size += length
+    rendering.judging?.charge(length * workPerCharacter)
+  }
   return rendering.size > maxRenderedLength ? '' : value
+}
+
+/** Units of work for a character that a filter or JSON writes. */
+const workPerCharacter = 0.5
+
+/** True where nothing more is rendered: the action fails whatever comes. */
+function isOver({ size, judging }: Rendering): boolean {
+  return size > maxRenderedLength || (judging !== undefined && !judging.affords(0))
 }
 
 function resolve(placeholder: Placeholder, data: unknown, rendering: Rendering): unknown {
@@ -108,6 +126,8 @@ function applyFilters({ name, filters }: Placeholder, value: unknown, rendering:
   for (const filter of filters) {
     if (typeof filtered === 'string' && filtered.length > maxRenderedLength) break
     filtered = filter(filtered, warn)
+    if (typeof filtered === 'string') rendering.judging?.charge(filtered.length * workPerCharacter)
+    if (isOver(rendering)) break
   }
   return filtered
 }

@@ -26,19 +26,16 @@ function holds(condition: Condition, data: object, judging: Judging): boolean {
   return compileCondition(condition).holds(data, judging)
 }
 
-t.test(
-  'a pattern that could cost more than the work left is not tested: the rule is not judged',
-  async (t) => {
-    const judging = new Judging(0)
-    const conditions = [{ not: { field: 'text', operator: 'matches', value: wide } }]
-    const rule = compileRule({ conditions, actions: [task] })
-    t.equal(ruleHolds(rule, { text: letters }, judging), false, 'not even by a negation')
-    t.equal(judging.overrun, 'rule')
-    t.match(judging.fault, /RULE_WORK: 2000000 units/)
-    t.equal(ruleHolds(rule, { text: 'short' }, judging), true, 'the next judging begins with all of it')
-    t.equal(judging.fault, null)
-  },
-)
+t.test('a pattern whose work is used up is given up, and the rule is not judged', async (t) => {
+  const judging = new Judging(0)
+  const conditions = [{ not: { field: 'text', operator: 'matches', value: wide } }]
+  const rule = compileRule({ conditions, actions: [task] })
+  t.equal(ruleHolds(rule, { text: letters }, judging), false, 'not even by a negation')
+  t.equal(judging.overrun, 'rule')
+  t.match(judging.fault, /RULE_WORK: 2000000 units/)
+  t.equal(ruleHolds(rule, { text: 'short' }, judging), true, 'the next judging begins with all of it')
+  t.equal(judging.fault, null)
+})
 
 t.test('patterns that build their automaton anew for each text are charged for every step', async (t) => {
   const judging = new Judging(0, { rule: 1e12, event: 1e12 })
@@ -143,7 +140,7 @@ t.test('an action whose `when` needs too much work fails', async (t) => {
   const rule = compileRule({ conditions: [], actions: [{ ...task, when }] })
   const results: Parameters<typeof findNextAction>[3] = []
   t.equal(findNextAction(rule, { text: letters }, 0, results), undefined)
-  t.match(results, [{ status: 'failed', error: /^when: The conditions need more work/ }])
+  t.match(results, [{ status: 'failed', error: /^when: The rule needs more work/ }])
 })
 
 t.test('the patterns of one rule have a limit together, and what is beyond it costs nothing', async (t) => {
@@ -158,4 +155,61 @@ t.test('the patterns of one rule have a limit together, and what is beyond it co
     { message: /5000 instructions/ },
   ])
   t.ok(process.cpuUsage(startedAt).user < 2_000_000, 'they would take 14 s to compile')
+})
+
+t.test('a long text is tested as far as the work really reaches', async (t) => {
+  const words = Array.from({ length: 47 }, (_, n) => `keyword${n}x`).join('|')
+  const { holds } = compileCondition({ field: 'text', operator: 'matches', value: `(?i)\\b(${words})\\b` })
+  const text = 'an ordinary sentence of a message that somebody has written. '.repeat(1_600)
+  const judge = (text: string) => {
+    const judging = new Judging(0)
+    return [holds({ text }, judging), judging.overrun]
+  }
+  t.same(judge(text), [false, null], '97,600 characters for some 400 instructions')
+  t.same(judge(`${text} Keyword46X`), [true, null])
+})
+
+t.test('a pattern that runs step by step is charged for its steps', async (t) => {
+  const value = `^(?:${'()'.repeat(150)}a)*[bc]$`
+  const condition = { any: Array.from({ length: 10 }, () => ({ field: 'text', operator: 'matches', value })) }
+  const judging = new Judging(0)
+  t.equal(holds(condition, { text: 'a'.repeat(4_000) }, judging), false)
+  t.equal(judging.overrun, 'rule')
+})
+
+t.test('a pattern is not compiled again where the work is used up', async (t) => {
+  const values = Array.from({ length: 2_400 }, (_, n) => `(?i)[a-z]{${300 + (n % 190)}}x${n}`)
+  const compiled = values.map((value) => compileCondition({ field: 'text', operator: 'matches', value }))
+  const startedAt = process.cpuUsage()
+  for (let n = 0; n < 5; n++) {
+    const judging = new Judging(0, { rule: 1_000_000, event: 1_000_000 })
+    for (const { holds } of compiled) holds({ text: 'zz' }, judging)
+    t.equal(judging.overrun, 'rule')
+  }
+  t.ok(process.cpuUsage(startedAt).user < 3_000_000, 'to compile all of them five times takes some 10 s')
+})
+
+t.test('what an operator looks at in full is looked at once', async (t) => {
+  const large = Object.fromEntries(Array.from({ length: 100_000 }, (_, n) => [`key${n}`, n]))
+  const data = { large, digits: '9'.repeat(1_000_000) }
+  const clauses = ['is_empty', 'is_not_empty', 'exists'].flatMap((operator) =>
+    Array.from({ length: 16 }, () => ({ field: 'large', operator })),
+  )
+  const numbers = Array.from({ length: 50 }, () => ({ field: 'digits', operator: 'equals', value: 7 }))
+  const rule = compileRule({ conditions: [{ any: clauses }, { any: numbers }], actions: [task] })
+  const startedAt = process.cpuUsage()
+  for (let n = 0; n < 20; n++) explainRule(rule, data, 0)
+  t.ok(process.cpuUsage(startedAt).user < 1_500_000)
+})
+
+t.test('rendering is charged, and stops where the work is used up', async (t) => {
+  const large = Object.fromEntries(Array.from({ length: 50_000 }, (_, n) => [`key${n}`, 'value']))
+  const render = (title: string, data: object) =>
+    planRule(compileRule({ conditions: [], actions: [{ type: 'CREATE_TASK', config: { title } }] }), data, 0)
+  const fault = /RULE_WORK|renders to more than/
+  const startedAt = process.cpuUsage()
+  t.match(render('{{o}}'.repeat(200), { o: large }).actions, [{ fault }])
+  const encoded = `{{text${'|urlencode'.repeat(8)}}}`.repeat(100)
+  t.match(render(encoded, { text: 'ä'.repeat(150_000) }).actions, [{ fault }])
+  t.ok(process.cpuUsage(startedAt).user < 2_000_000)
 })

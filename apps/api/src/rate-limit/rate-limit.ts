@@ -11,11 +11,12 @@ declare module 'fastify' {
     /** Consumes one token for a request, sets the X-RateLimit headers, and notes in the request whether it was refused. */
     consumeToken(request: FastifyRequest, reply: FastifyReply): Promise<void>
     /**
-     * Consumes more tokens for a request that costs several: all or none, and at most those that a full bucket has beside the first.
+     * Consumes the tokens of a request that does many things at once, beside its first: 50 items cost one. It consumes all or none, and
+     * at most those that a full bucket has.
      *
      * @throws a 429 refusal where the bucket has fewer tokens
      */
-    consumeMoreTokens(request: FastifyRequest, reply: FastifyReply, tokens: number): Promise<void>
+    payForMany(request: FastifyRequest, reply: FastifyReply, items: number): Promise<void>
   }
   interface FastifyRequest {
     /** The owner of the bucket; undefined: the IP. */
@@ -24,6 +25,9 @@ declare module 'fastify' {
     retryAfterSeconds: number
   }
 }
+/** So many items cost about as much as a single request: doing many at once is cheap, and no way around the limit. */
+const itemsPerToken = 50
+
 interface Options {
   queuePrefix: string
   limits: Config['rateLimits']
@@ -83,9 +87,9 @@ export default fp<Options>(
         'x-ratelimit-reset': Math.ceil(msUntilFull / 1_000),
       })
     })
-    app.decorate('consumeMoreTokens', async (request, reply, requested) => {
+    app.decorate('payForMany', async (request, reply, items) => {
       const bucket = bucketOf(request)
-      const tokens = Math.min(requested, bucket.burst - 1)
+      const tokens = Math.min(Math.ceil(items / itemsPerToken) - 1, bucket.burst - 1)
       if (tokens <= 0) return
       const { isRefused, remaining, waitMs } = await consume(keyOf(request), bucket, tokens)
       const msPerToken = tokenInterval(bucket.perMinute) / 1_000

@@ -1,7 +1,7 @@
 import type { Effect } from '@automation/engine'
 import type { EventQueue } from '@automation/queue'
 import type { Logger } from 'pino'
-import { destinationOf, type OutsideAction, type Perform } from '../effects/effect.js'
+import { destinationOf, mailServer, type OutsideAction, type Perform } from '../effects/effect.js'
 import { advance } from '../running/advance.js'
 import { type Execution, idsOf, suspend } from '../running/execution.js'
 import type { Recorder } from '../running/recorder.js'
@@ -61,6 +61,11 @@ export class CallRunner {
     }
     record.lease = held.lease
     held.entry = gate.tryEnter(event.workspaceId, destinationOf(held.action))
+    if (held.entry && this.#putOff(record, held.action, held.entry)) {
+      held.action = undefined
+      held.entry = undefined
+      return false
+    }
     if (held.entry) openAttempt(record, held.action)
     else record.awaitsSlot = true
     return true
@@ -100,9 +105,20 @@ export class CallRunner {
       await this.#record(held)
       return undefined
     }
+    if (this.#putOff(record, action, entry)) {
+      await this.#record(held)
+      return undefined
+    }
     held.entry = entry
     openAttempt(record, action)
     return (await this.#record(held)) ? entry : undefined
+  }
+
+  /** Our own mail server rests: that is no attempt of the rule, and must not fail it. @returns whether it was suspended */
+  #putOff(record: Execution['record'], action: OutsideAction, entry: Entry): boolean {
+    if (entry.kind !== 'broken' || destinationOf(action) !== mailServer) return false
+    suspend(record, 'running', new Date(Date.now() + entry.retryAfterMs * (1 + Math.random() / 10)))
+    return true
   }
 
   async #perform(execution: Execution, action: OutsideAction, entry: Entry): Promise<Effect> {

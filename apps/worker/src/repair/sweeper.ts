@@ -45,23 +45,30 @@ export function startSweeper(
 ) {
   const events = walkEvents(database)
   const executions = walkExecutions(database)
-  return repeat(sweep, pauseMs, (error) => log.warn({ err: error }, 'sweep failed; the next sweep continues'))
+  const sweeping = repeat(sweep, pauseMs, (error) =>
+    log.warn({ err: error }, 'sweep failed; the next sweep continues'),
+  )
+  const cancelling = repeat(cancel, pauseMs, (error) =>
+    log.warn({ err: error }, 'executions could not be cancelled; the next attempt continues'),
+  )
+  return { stop: () => Promise.all([sweeping.stop(), cancelling.stop()]) }
+
+  /** Several workers may cancel at a time: each skips what another one has locked. */
+  async function cancel(isStopped: () => boolean): Promise<void> {
+    const cancelled = await continueCancellations(database, isStopped)
+    if (cancelled > 0) log.info({ cancelled }, 'cancelled executions that waited for rules that are off')
+  }
 
   /** The lock ends with its transaction, and so also where the worker is killed or suspended. */
   async function sweep(isStopped: () => boolean): Promise<void> {
     const endAt = performance.now() + lastPageMs
     const isOver = () => isStopped() || performance.now() > endAt
-    const {
-      restored,
-      failed,
-      cancelled = 0,
-      example,
-    } = await database.system.$transaction(
+    const { restored, failed, example } = await database.system.$transaction(
       async (transaction) => {
         const [lock] = await transaction.$queryRaw<{ taken: boolean }[]>`
           SELECT pg_try_advisory_xact_lock(${sweeperLock}) AS taken,
                  set_config('idle_in_transaction_session_timeout', ${`${maxSweepMs}`}, true)`
-        if (!lock?.taken) return { restored: 0, failed: 0, cancelled: 0 }
+        if (!lock?.taken) return { restored: 0, failed: 0 }
         const now = await readClock(database)
         const restoredEvents = await restorePages(events, now, isOver, {
           jobsOf: (page) => eventJobs(queue, page),
@@ -73,13 +80,11 @@ export function startSweeper(
           end: (ids) => endOrphanExecutions(database, ids),
         })
         metrics.rescued.executions.inc(restoredExecutions.restored)
-        const cancelled = await continueCancellations(database, isOver)
-        return { ...addUp(restoredEvents, restoredExecutions), cancelled }
+        return addUp(restoredEvents, restoredExecutions)
       },
       { timeout: maxSweepMs },
     )
     if (restored > 0) log.info({ restored }, 'restored jobs')
-    if (cancelled > 0) log.info({ cancelled }, 'cancelled executions that waited for rules that are off')
     if (failed > 0) log.warn({ failed, ...example }, 'jobs could not be restored; the next sweep tries again')
   }
 

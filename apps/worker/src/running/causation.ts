@@ -63,6 +63,13 @@ export class Causation {
     return undefined
   }
 
+  /** Takes back emissions that were not stored. */
+  refund(event: LoadedEvent, emissions: number): void {
+    if (emissions === 0) return
+    this.#treeOf(event).descendants -= emissions
+    this.#minuteOf(event.workspaceId).emitted -= emissions
+  }
+
   #treeOf({ id, rootId }: LoadedEvent): { descendants: number } {
     const root = rootId ?? id
     const tree = this.#trees.get(root) ?? { descendants: 0 }

@@ -10,6 +10,7 @@ export class EffectBudget {
   readonly #causation: Causation
   #taskBytes = 0
   #emittedBytes = 0
+  #emissions = 0
 
   constructor(event: LoadedEvent, causation: Causation) {
     this.#event = event
@@ -29,6 +30,12 @@ export class EffectBudget {
     return undefined
   }
 
+  /** Takes back what was counted, where nothing of it was stored. */
+  refund(): void {
+    this.#causation.refund(this.#event, this.#emissions)
+    this.#emissions = 0
+  }
+
   /** @returns why an event of this size cannot be emitted, undefined where it can */
   countEvent(bytes: number): { error: string; attention?: 'event_budget' } | undefined {
     if (this.#emittedBytes + bytes > maxBytes)
@@ -36,6 +43,7 @@ export class EffectBudget {
     const error = this.#causation.countEmission(this.#event)
     if (error !== undefined) return { error, attention: 'event_budget' }
     this.#emittedBytes += bytes
+    this.#emissions++
     return undefined
   }
 }

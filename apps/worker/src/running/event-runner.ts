@@ -1,5 +1,4 @@
-import { setImmediate } from 'node:timers/promises'
-import { createBatcher, createKeyedMutex, type Database } from '@automation/database'
+import { createBatcher, type Database } from '@automation/database'
 import type { WorkLimits } from '@automation/engine'
 import { type LoadedEvent, loadEvents } from '@automation/ledger'
 import type { EventPointer, EventsJobData } from '@automation/queue'
@@ -15,10 +14,8 @@ import type { Recorder } from './recorder.js'
 import type { Replies } from './replies.js'
 import { makeSetOfOne, noRules, type RuleSet } from './rule-set.js'
 import { createIsolation } from './run-isolated.js'
+import { TimeSlices } from './time-slices.js'
 import { traceEvent, traceExecutions } from './trace-executions.js'
-
-/** To judge and begin so many takes some milliseconds. */
-const manyRules = 100
 
 export interface EventParts {
   database: Database
@@ -44,7 +41,7 @@ export class EventRunner {
   readonly #parts: EventParts
   readonly #load: (eventId: string) => Promise<LoadedEvent | undefined>
   readonly #findRules: (event: LoadedEvent) => Promise<RuleSet>
-  readonly #takeTurn = createKeyedMutex()
+  readonly #slices = new TimeSlices()
   readonly #runIsolated: (eventId: string, run: () => Promise<void>) => Promise<void>
 
   constructor(parts: EventParts) {
@@ -87,16 +84,18 @@ export class EventRunner {
   async #execute(event: LoadedEvent, replyTo: string | undefined, span?: Span): Promise<void> {
     const { recorder, executor, replies, causation, workLimits, log } = this.#parts
     const set = await this.#findSet(event)
-    // The events of a job begin together. Where they have many rules, each has a turn of the event loop.
-    if (set.rules.length > manyRules) await this.#takeTurn('many rules', () => setImmediate())
-    const executions = beginExecutions(set, event, new EffectBudget(event, causation), workLimits)
+    await this.#slices.begin()
+    const budget = new EffectBudget(event, causation)
+    const executions = beginExecutions(set, event, budget, workLimits)
     traceExecutions(span, executions)
     const calls = executor.begin(executions)
     const left = new Set(calls)
     const ends: Promise<void>[] = []
     const recording = span?.begin('record')
+    let isStored = false
     try {
       const held = await recorder.finishEvent({ event, ruleSetId: set.id, executions })
+      isStored = held !== undefined
       recording?.end()
       // The faster delivery replies to the caller, or the caller reads what it stored.
       if (held === undefined) {
@@ -112,6 +111,7 @@ export class EventRunner {
       }
     } finally {
       for (const call of left) executor.abandon(call)
+      if (!isStored) budget.refund()
     }
     log.debug({ eventId: event.id, executions: executions.length, calls: calls.length }, 'event done')
     if (replyTo === undefined) return

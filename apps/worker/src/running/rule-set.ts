@@ -2,6 +2,7 @@ import { type Database, ruleSetIdOf } from '@automation/database'
 import { indexRules, type RuleIndex } from '@automation/engine'
 import type { LoadedEvent } from '@automation/ledger'
 import { definitionColumns, makeReady, type ReadyRule } from './ready-rule.js'
+import { TimeSlices } from './time-slices.js'
 
 /** The rules that are evaluated for an event, in creation order. */
 export interface RuleSet {
@@ -18,6 +19,8 @@ export const noRules: RuleSet = { id: null, rules: [], findCandidates: () => [] 
 const maxChanged = 1_000
 const always = { conditions: [] }
 const onlyIndex = [0]
+/** To compile a thousand rules may take seconds. */
+const slices = new TimeSlices()
 
 /**
  * Reads the active rules of an event's workspace and type, compiles and indexes them, and stores the set for the events that
@@ -38,7 +41,10 @@ export async function readRuleSet(
   if (changed.length > 0) {
     const among = changed.length > maxChanged ? where : { ...where, id: { in: changed } }
     for (const row of await rule.findMany({ where: among, select: definitionColumns }))
-      if (!compiled.has(stampOf(row))) fresh.set(row.id, makeReady(row))
+      if (!compiled.has(stampOf(row))) {
+        await slices.begin()
+        fresh.set(row.id, makeReady(row))
+      }
   }
   // Where a rule changed between the two queries, the second one has the newer definition.
   const rules = current.flatMap((row) => fresh.get(row.id) ?? compiled.get(stampOf(row)) ?? [])

@@ -322,7 +322,7 @@ export interface paths {
         put?: never;
         /**
          * Replay the events that match a filter, oldest first, at most 1000 per call
-         * @description The call replays only finished events from outside. It skips replays, and events from EMIT_EVENT because the replay emits them again. The next call continues from nextCursor. A slow call returns before it reaches 1000 events.
+         * @description The call replays only finished events from outside. It skips replays, and events from EMIT_EVENT because the replay emits them again. The next call continues from nextCursor. A slow call returns before it reaches 1000 events. 50 events cost one token of the rate limit.
          */
         post: operations["replayEvents"];
         delete?: never;
@@ -394,7 +394,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Retry the executions that match a filter, oldest first, at most 1000 per call */
+        /**
+         * Retry the executions that match a filter, oldest first, at most 1000 per call
+         * @description 50 executions cost one token of the rate limit.
+         */
         post: operations["retryExecutions"];
         delete?: never;
         options?: never;

@@ -13,8 +13,7 @@ const cancelledPerStatement = 5_000
  * A change cancels the first thousand. Where there are more, it leaves a cancellation behind, and the sweeper does the rest
  * (continueCancellations). Until then claims cancel what falls due, and the rule cannot be activated (isBeingCancelled).
  *
- * `due_at IS NOT NULL` holds for every waiting execution. With the order it leads Postgres to the index of unfinished executions,
- * where it stops at the limit (planInOrder).
+ * An index holds the waiting executions of each rule (planByIndex).
  *
  * @param reason becomes the error of each execution
  * @returns the number of executions by rule; rules without any are left out
@@ -26,13 +25,12 @@ export async function cancelWaiting(
   reason: string,
 ): Promise<Map<string, number>> {
   if (ruleIds.length === 0) return new Map()
-  await planInOrder(transaction, true)
+  await planByIndex(transaction, true)
   const rows = await transaction.$queryRaw<{ ruleId: string; count: number }[]>(Prisma.sql`
     WITH waiting_executions AS (
       SELECT id FROM executions
       WHERE rule_id = ANY (${ruleIds}::uuid[]) AND workspace_id = ${workspaceId}::uuid
-        AND due_at IS NOT NULL AND status IN ('waiting', 'retrying')
-      ORDER BY due_at
+        AND status IN ('waiting', 'retrying')
       LIMIT ${cancelledAtOnce}
       FOR UPDATE SKIP LOCKED
     ),
@@ -42,7 +40,7 @@ export async function cancelWaiting(
       RETURNING executions.rule_id
     )
     SELECT rule_id AS "ruleId", count(*)::int AS count FROM cancelled_executions GROUP BY rule_id`)
-  await planInOrder(transaction, false)
+  await planByIndex(transaction, false)
   if (rows.reduce((sum, { count }) => sum + count, 0) === cancelledAtOnce)
     await transaction.cancellation.createMany({
       data: ruleIds.map((ruleId) => ({ id: newId(), workspaceId, ruleId, reason })),
@@ -51,17 +49,15 @@ export async function cancelWaiting(
 }
 
 /**
- * Makes Postgres follow an index in its order, or lets it plan freely again, within a transaction. It does not know of a fresh
- * backlog, and would rather read and sort all of what it takes for a few rows.
+ * Makes Postgres walk along an index until it has enough, or lets it plan freely again, within a transaction. Before it knows of a
+ * fresh backlog, it would rather collect all of it first.
  */
-async function planInOrder(
+async function planByIndex(
   transaction: Pick<WorkspaceTransaction, '$queryRaw'>,
-  isOrdered: boolean,
+  isByIndex: boolean,
 ): Promise<void> {
-  const mode = isOrdered ? 'off' : 'on'
-  await transaction.$queryRaw(
-    Prisma.sql`SELECT set_config('enable_sort', ${mode}, true), set_config('enable_bitmapscan', ${mode}, true)`,
-  )
+  const mode = isByIndex ? 'off' : 'on'
+  await transaction.$queryRaw(Prisma.sql`SELECT set_config('enable_bitmapscan', ${mode}, true)`)
 }
 
 /** True while executions of one of these rules, or deliveries to one of these subscriptions, are still to be cancelled. */
@@ -73,21 +69,22 @@ export async function isBeingCancelled(
 }
 
 /**
- * Cancels executions for the oldest cancellation, and removes it where none is left. An execution that began after the change was
- * requested by hand: its id is higher, because ids begin with their time.
+ * Cancels executions for one of the cancellations, and removes it where none is left. An execution that began after the change was
+ * requested by hand: its id is higher, because ids begin with their time. One that was requested by hand before is left to itself
+ * here: it may have been retried since.
  */
 const continueCancellation = Prisma.sql`
-  WITH oldest_cancellation AS (
-    SELECT * FROM cancellations ORDER BY id LIMIT 1
+  WITH any_cancellation AS (
+    SELECT * FROM cancellations ORDER BY random() LIMIT 1
   ),
   waiting_executions AS (
-    SELECT executions.id, oldest_cancellation.reason
-    FROM oldest_cancellation JOIN executions
-      ON executions.rule_id = oldest_cancellation.rule_id
-      AND executions.workspace_id = oldest_cancellation.workspace_id
-      AND executions.id < oldest_cancellation.id
-    WHERE executions.due_at IS NOT NULL AND executions.status IN ('waiting', 'retrying')
-    ORDER BY executions.due_at
+    SELECT executions.id, any_cancellation.reason
+    FROM any_cancellation JOIN executions
+      ON executions.rule_id = any_cancellation.rule_id
+      AND executions.workspace_id = any_cancellation.workspace_id
+      AND executions.id < any_cancellation.id
+    WHERE executions.status IN ('waiting', 'retrying')
+      AND (executions.id <> executions.event_id OR executions.subscription_id IS NOT NULL)
     LIMIT ${cancelledPerStatement}
     FOR UPDATE OF executions SKIP LOCKED
   ),
@@ -98,10 +95,10 @@ const continueCancellation = Prisma.sql`
     RETURNING executions.id
   ),
   removed_cancellations AS (
-    DELETE FROM cancellations USING oldest_cancellation
-    WHERE cancellations.id = oldest_cancellation.id AND (SELECT count(*) FROM cancelled_executions) < ${cancelledPerStatement}
+    DELETE FROM cancellations USING any_cancellation
+    WHERE cancellations.id = any_cancellation.id AND (SELECT count(*) FROM cancelled_executions) < ${cancelledPerStatement}
   )
-  SELECT count(*)::int AS cancelled, EXISTS (SELECT FROM oldest_cancellation) AS "isPending"
+  SELECT count(*)::int AS cancelled, EXISTS (SELECT FROM any_cancellation) AS "isPending"
   FROM cancelled_executions`
 
 /**
@@ -113,7 +110,7 @@ export async function continueCancellations(database: Database, isOver: () => bo
   let sum = 0
   while (!isOver()) {
     const [row] = await database.system.$transaction(async (transaction) => {
-      await planInOrder(transaction, true)
+      await planByIndex(transaction, true)
       return transaction.$queryRaw<{ cancelled: number; isPending: boolean }[]>(continueCancellation)
     })
     if (!row?.isPending) break

@@ -21,7 +21,8 @@ const findOriginsSql = `
     FROM (SELECT DISTINCT root_id FROM input_events) AS roots
   )
   SELECT i.id, trees.descendants,
-         NOT coalesce(causes.id = causes.event_id OR rules.is_active, false) AS "isCauseOff"
+         -- Retention may have removed the cause, which says nothing of its rule.
+         coalesce(causes.id <> causes.event_id AND rules.is_active IS NOT TRUE, false) AS "isCauseOff"
   FROM input_events i
   JOIN trees USING (root_id)
   JOIN events ON events.id = i.id

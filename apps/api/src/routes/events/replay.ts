@@ -59,7 +59,7 @@ export const replayRoutes: FastifyPluginAsyncTypebox = async (app) => {
       tags: ['Outcomes'],
       operationId: 'replayEvents',
       summary: `Replay the events that match a filter, oldest first, at most ${maxReplayed} per call`,
-      description: `The call replays only finished events from outside. It skips replays, and events from EMIT_EVENT because the replay emits them again. The next call continues from nextCursor. A slow call returns before it reaches ${maxReplayed} events.`,
+      description: `The call replays only finished events from outside. It skips replays, and events from EMIT_EVENT because the replay emits them again. The next call continues from nextCursor. A slow call returns before it reaches ${maxReplayed} events. 50 events cost one token of the rate limit.`,
       body: BulkReplayBody,
       response: {
         200: { ...Matches, 'x-response-description': 'A dry run. Nothing was replayed.' },
@@ -86,6 +86,7 @@ export const replayRoutes: FastifyPluginAsyncTypebox = async (app) => {
       const after = cursor === undefined ? undefined : readCursor(cursor)
       const counted = await countReplayable(workspace.reads, narrowing, after)
       if (dryRun) return counted
+      await app.payForMany(request, reply, Math.min(counted.matched, maxReplayed))
       if (counted.matched > 0) await noteReplay(request, workspace.id, { filter, ...counted })
       const { replayed, last, isOver } = await replayEvents(server, workspace, narrowing, after, maxReplayed)
       const nextCursor = isOver || last === undefined ? null : writeCursor(last)

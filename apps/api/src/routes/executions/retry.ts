@@ -92,6 +92,7 @@ export const retryRoutes: FastifyPluginAsyncTypebox = async (app) => {
       tags: ['Outcomes'],
       operationId: 'retryExecutions',
       summary: `Retry the executions that match a filter, oldest first, at most ${maxRetried} per call`,
+      description: '50 executions cost one token of the rate limit.',
       body: BulkRetryBody,
       response: {
         200: { ...Matches, 'x-response-description': 'A dry run. Nothing was retried.' },
@@ -113,6 +114,7 @@ export const retryRoutes: FastifyPluginAsyncTypebox = async (app) => {
       const narrowing = narrowExecutions(workspace.id, { ...others, ...readRange(filter), statuses })
       const counted = await countRetryable(workspace.reads, narrowing, version)
       if (dryRun) return counted
+      await app.payForMany(request, reply, Math.min(counted.matched, maxRetried))
       const retried = await changeWorkspace(administratorOf(request), async (transaction) => {
         const { length } = await reopenExecutions(transaction, narrowing, version, maxRetried)
         const details = { filter, version, ...counted, retried: length }

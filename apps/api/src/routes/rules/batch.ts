@@ -12,8 +12,6 @@ import { FieldError, Id, refusalResponses } from '../responses.js'
 import { refuseFaults } from './check-rule.js'
 
 const maxEvents = 500
-/** A request's token is worth so many, which cost about as much as a single one: so a batch is cheap, and no way around the limit. */
-const eventsPerToken = 50
 
 const BatchEvent = Type.Object(
   {
@@ -83,7 +81,7 @@ export const batchRoutes: FastifyPluginAsyncTypebox = async (app) => {
       // It would stand for all of them, and says nothing of which of them came before.
       if (request.headers['idempotency-key'] !== undefined) throw refusals.keyOfBatch()
       const { events } = request.body
-      await app.consumeMoreTokens(request, reply, Math.ceil(events.length / eventsPerToken) - 1)
+      await app.payForMany(request, reply, events.length)
       // Asked in one turn, they share a commit.
       const settled = await Promise.allSettled(
         events.map(async (event, index): Promise<BatchResult> => {
