@@ -10,7 +10,7 @@ const cancelledPerStatement = 5_000
  * Executions that a worker holds are left to it. A locked row is being claimed at this moment, so it is left as well, and nobody
  * waits for a lock.
  *
- * A change cancels the first thousand. Where there are more, it leaves a cancellation behind, and the sweeper does the rest
+ * A change cancels the first thousand. Where there are more, it leaves a cancellation behind, and workers do the rest
  * (continueCancellations). Until then claims cancel what falls due, and the rule cannot be activated (isBeingCancelled).
  *
  * An index holds the waiting executions of each rule (planByIndex).
