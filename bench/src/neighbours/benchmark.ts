@@ -46,12 +46,12 @@ export function planNeighbours(options: Options): Plan {
       for (const attack of chosen)
         for (const heap of [undefined, smallHeap]) {
           const env = heap ? { NODE_OPTIONS: `--max-old-space-size=${heap}` } : {}
-          console.error(`${attack.name}${heap ? `, with a heap of ${heap} MB` : ''}`)
-          results.push(
-            await runOnProduct(options, { workers: 1, env: { ...defaultLimits, ...env } }, (product) =>
-              measureAttack(product, attack, heap, options.seconds),
-            ),
+          const parts = { workers: 1, env: { ...defaultLimits, ...env } }
+          const result = await runOnProduct(options, parts, (product) =>
+            measureAttack(product, attack, heap, options.seconds),
           )
+          console.error(format([result]))
+          results.push(result)
         }
       return { results, text: format(results) }
     },
