@@ -6,7 +6,7 @@ const root = new URL('../../../', import.meta.url).pathname
 const tables = 'events|executions|tasks|rule_counters'
 const sql = new RegExp(`\\b(FROM|JOIN|INTO|UPDATE|USING|TABLE)\\s+(${tables})\\b`)
 const write = /\.(event|execution|task|ruleCounters)\.(create|update|upsert|delete)\w*\(/
-/** How the version before told the type of a delivery from that of a rule's event. */
+/** How the version before distinguished the type of a delivery from that of a rule's event. */
 const olderWay = /'%\.%'|position\('\.'|includes\('\.'\)|isServiceEvent\b/
 
 async function listSources(): Promise<string[]> {

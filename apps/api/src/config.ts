@@ -1,4 +1,6 @@
 import { readKeyList } from '@automation/access'
+import { defaultReadLimits } from '@automation/database'
+import { workLimitsOf, workSettings } from '@automation/engine'
 import {
   connections,
   connectionsOf,
@@ -9,8 +11,6 @@ import {
   retention,
   sealing,
   tokenSettings,
-  workLimits,
-  workLimitsOf,
 } from '@automation/environment'
 import { Type } from 'typebox'
 
@@ -25,7 +25,7 @@ export const Environment = Type.Object({
   ...connections,
   ...observability,
   ...retention,
-  ...workLimits,
+  ...workSettings,
   HOST: Type.String({ default: '127.0.0.1', description: 'address to listen on' }),
   PORT: Type.Integer({
     default: 3000,
@@ -63,19 +63,19 @@ export const Environment = Type.Object({
     description: 'whether /docs serves the OpenAPI document and a page that shows it, to everybody',
   }),
   READ_POOL: Type.Integer({
-    default: 4,
+    default: defaultReadLimits.pool,
     minimum: 1,
     maximum: 100,
     description: 'connections to Postgres for the queries of callers, such as lists; opened when needed',
   }),
   READS_PER_WORKSPACE: Type.Integer({
-    default: 2,
+    default: defaultReadLimits.perWorkspace,
     minimum: 1,
     maximum: 100,
     description: 'queries of one workspace at a time; 256 more wait for up to 10 s',
   }),
   READ_TIMEOUT: Type.Integer({
-    default: 2_000,
+    default: defaultReadLimits.timeoutMs,
     minimum: 100,
     maximum: 60_000,
     description: 'milliseconds that a query of a caller may take',

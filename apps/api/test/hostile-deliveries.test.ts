@@ -64,7 +64,7 @@ t.test('other valid forms of the same delivery are accepted', async (t) => {
   }
 })
 
-t.test('a 401 has the same bytes, whatever the sender does not know', async (t) => {
+t.test('every 401 has the same bytes', async (t) => {
   const workspace = await api.makeWorkspace()
   const place = await makePlace(workspace)
   const delivery = newDelivery(place)

@@ -74,7 +74,7 @@ t.test('a rule is created once with its key, and every process gives the same re
   t.equal(rulesVersion, 1)
 })
 
-t.test('the first response is repeated, whatever happened to the rule since', async (t) => {
+t.test('the first response is repeated, even if the rule has changed since', async (t) => {
   const { post, call, create, countRules } = await makeOwnWorkspace()
   const source = await create({ name: 'Source' })
   const clone = await post<Rule>(`${rules}/${source.id}/clone`, 'c', { headers: { 'if-match': '"1"' } })

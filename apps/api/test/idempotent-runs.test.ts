@@ -93,7 +93,7 @@ t.test('a repeated request gets a 409 during the run, and its outcome afterwards
   t.equal(await database.event.count(), 1)
 })
 
-t.test('the first response of a waiting run is repeated, whatever its progress', async (t) => {
+t.test('the first response of a waiting execution is repeated at each stage of its progress', async (t) => {
   const { post, postOther, execute, countTasks } = await makeOwnWorkspace({
     actions: [{ type: 'WAIT', config: { duration: '1s' } }, task],
   })

@@ -42,7 +42,7 @@ t.test('a replay is recognized without Redis, too', async (t) => {
   t.equal((await sender.deliver({ id, body: '{"hello":"moon"}' })).status, 422, 'and so is another body')
 })
 
-t.test('a repeated webhook adds no event, in whatever form it is delivered', async (t) => {
+t.test('a repeated webhook adds no event in any form of delivery', async (t) => {
   const own = await api.makeWorkspace()
   const { deliver } = await makeSender(api, own)
   const body = JSON.stringify({ type: 'lead.created', data: {} })

@@ -30,7 +30,7 @@ t.test('however many ask for readiness, Postgres and Redis are asked once a seco
   t.ok(infos <= most, `${infos} commands for 200 requests`)
 })
 
-t.test('that a process is ending is told at once', async (t) => {
+t.test('a process that is ending reports it at once', async (t) => {
   const { app, call } = await startApi(t)
   t.match(await call('GET', '/readyz'), { status: 200, body: { status: 'ready' } })
   await app.drain(0)

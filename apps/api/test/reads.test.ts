@@ -17,7 +17,7 @@ t.test('a query that takes too long is refused, and nobody else waits for it', a
   const quiet = await api.makeWorkspace()
   await api.app.database.system.$transaction(
     async (transaction) => {
-      // Whoever reads tasks waits, as if the table were large.
+      // A query of tasks waits, as if the table were large.
       await transaction.$executeRaw`LOCK TABLE tasks IN ACCESS EXCLUSIVE MODE`
       const asked = Array.from({ length: 40 }, () => busy.call('GET', '/api/tasks?limit=10'))
       const event = { body: { data: {} }, headers: later }

@@ -1,3 +1,4 @@
+import { workLimitsOf, workSettings } from '@automation/engine'
 import {
   connections,
   connectionsOf,
@@ -6,11 +7,10 @@ import {
   readEnvironment,
   retention,
   sealing,
-  workLimits,
-  workLimitsOf,
 } from '@automation/environment'
 import { Type } from 'typebox'
 import { readCidr, readHost, readList, readPortRange } from './effects/outbound-settings.js'
+import { defaultEmissionLimits } from './running/causation.js'
 
 export const Environment = Type.Object({
   ...connections,
@@ -23,15 +23,15 @@ export const Environment = Type.Object({
     description: 'number of jobs that run at a time, each with up to 50 events',
   }),
   ...retention,
-  ...workLimits,
+  ...workSettings,
   EVENT_DESCENDANTS: Type.Integer({
-    default: 1_000,
+    default: defaultEmissionLimits.descendants,
     minimum: 1,
     maximum: 1_000_000,
     description: 'events that one event may cause by EMIT_EVENT, directly or not',
   }),
   EMITTED_PER_MINUTE: Type.Integer({
-    default: 10_000,
+    default: defaultEmissionLimits.perMinute,
     minimum: 1,
     maximum: 10_000_000,
     description: 'events per minute that the rules of one workspace may emit in this worker',

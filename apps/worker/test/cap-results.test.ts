@@ -44,7 +44,7 @@ t.test('results that fit are stored as they are', async (t) => {
   t.equal(capResults([manyAttempts])[0], manyAttempts, 'one action with all its attempts fits whole')
 })
 
-t.test('megabytes are cut to 64 KiB, whatever the texts contain, and unfinished results stay', async (t) => {
+t.test('megabytes of any text are cut to 64 KiB, and unfinished results stay', async (t) => {
   for (const text of ['x', '漢', '\uD800']) {
     const results = worstResults(text)
     t.ok(bytesOf(results) > 2_000_000, `${text}: ${bytesOf(results)} bytes without the cap`)

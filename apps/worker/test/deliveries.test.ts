@@ -70,7 +70,7 @@ for (const [version, address] of Object.entries(versions)) {
     t.match(target.calls[0]?.headers, { 'webhook-id': `${event.id}:0`, 'webhook-signature': /^v1,/ })
   })
 
-  t.test(`a delivery that ${version} began goes on, and its failure is told to nobody`, async (t) => {
+  t.test(`a delivery that ${version} began goes on, and its failure is not published`, async (t) => {
     const harness = await createHarness(t)
     const { target, id } = await openSubscription(t, harness, 400)
     const deliveryId = await storeDelivery(harness, address(id))

@@ -55,7 +55,7 @@ t.test('the built-in mail shows values of every type, as text and as escaped HTM
   t.notMatch((await post.files())[0], /<table>/, 'without variables there is no table')
 })
 
-t.test('a subject is one line, whatever line breaks its data contains', async (t) => {
+t.test('a subject is one line, even if its data contains line breaks', async (t) => {
   const post = await openPost(t)
   for (const it of [
     '\t',

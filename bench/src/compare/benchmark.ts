@@ -103,7 +103,7 @@ function sideOf({ baseUrl, pids, drain }: N8n, product: Product): Side {
   }
 }
 
-/** Nested, so that all of them are stopped whatever happens. */
+/** Nested, so that all of them are stopped in every case. */
 async function withN8ns<Outcome>(
   command: Command,
   [setup, ...others]: N8nSetup[],

@@ -34,7 +34,7 @@ export function measureHistories(
   })
 }
 
-/** Nested, so that all of them are stopped whatever happens. */
+/** Nested, so that all of them are stopped in every case. */
 async function openPasts<Outcome>(
   servers: Product,
   [size, ...others]: number[],

@@ -7,7 +7,7 @@ export class DatabaseBusy extends Error {}
 /** A workspace's own reads take all that it may have. */
 export class TooMuchAtOnce extends Error {}
 
-/** A read took longer than it may. Another attempt cannot help, unless it asks for less. */
+/** A read took longer than it may. Another attempt helps only if it requests less. */
 export class ReadTooLong extends Error {}
 
 /** True where Postgres refused the data itself (SQLSTATE classes 22 and 23). Another attempt with the same row cannot help. */

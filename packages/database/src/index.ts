@@ -32,6 +32,7 @@ export { findMembership, type Membership } from './memberships.js'
 export { diffSchemas, listMigrations, migrate } from './migrate.js'
 export {
   type Database,
+  defaultReadLimits,
   openDatabase,
   type ReadLimits,
   type UnscopedSql,

@@ -28,7 +28,7 @@ export interface ReadLimits {
   timeoutMs: number
 }
 
-const defaultReads: ReadLimits = { pool: 4, perWorkspace: 2, timeoutMs: 2_000 }
+export const defaultReadLimits: ReadLimits = { pool: 4, perWorkspace: 2, timeoutMs: 2_000 }
 /** A program may ask for some hundred rows one by one, all at a time, within its rate. */
 const waitingReads = 256
 const waitingReadMs = 10_000
@@ -44,7 +44,7 @@ const waitingReadMs = 10_000
  * @param url `postgresql://…`
  * @param poolSize concurrent statements and transactions; a third of them, at least one, is for transactions
  */
-export function openDatabase(url: string, poolSize: number, readLimits = defaultReads) {
+export function openDatabase(url: string, poolSize: number, readLimits = defaultReadLimits) {
   const transactionCount = Math.ceil(poolSize / 3)
   const statements = openConnections(url, Math.max(1, poolSize - transactionCount))
   const transactions = openTransactions(url, transactionCount, statements)

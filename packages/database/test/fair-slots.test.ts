@@ -5,7 +5,7 @@ import { FairSlots } from '../src/fair-slots.js'
 
 const limits = { total: 2, perOwner: 1, waitingPerOwner: 100, timeoutMs: 10_000 }
 
-/** Work that ends when it is told to, and what has begun so far. */
+/** Work that a test ends, and a list of what has begun. */
 function openWork(slots: FairSlots) {
   const begun: string[] = []
   const ends: (() => void)[] = []

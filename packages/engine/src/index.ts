@@ -47,6 +47,7 @@ export {
 } from './run.js'
 export { compileTemplate, type Template } from './template.js'
 export { parseTimestamp } from './timestamp.js'
+export { workLimitsOf, workSettings } from './work-settings.js'
 
 /** The schemas that others reference by `$id`: add each with Fastify's addSchema before any route. */
 export const sharedSchemas = [Condition, ConditionTrace]

@@ -1,11 +1,7 @@
 /**
- * The work of judging one rule, in units: a unit is one step of one instruction of a pattern, some 25 ns in the worst case. It counts
- * what is done, not how long it takes, so a busy machine decides as an idle one does.
+ * What judging may cost, in units: a unit is one step of one instruction of a pattern, some 25 ns in the worst case. Units count what is
+ * done, not how long it takes, so a busy machine decides as an idle one does.
  */
-export const defaultRuleWork = 2_000_000
-/** The work of judging all rules for one event, in the same units. */
-export const defaultEventWork = 6_000_000
-
 export interface WorkLimits {
   /** Units for each rule. */
   rule: number
@@ -13,14 +9,14 @@ export interface WorkLimits {
   event: number
 }
 
-export const defaultWorkLimits: WorkLimits = { rule: defaultRuleWork, event: defaultEventWork }
+export const defaultWorkLimits: WorkLimits = { rule: 2_000_000, event: 6_000_000 }
 
 /**
  * One judging of event data: its moment, and the work that it may still cost. An operator whose work grows with the data charges it
  * before or after it is done. When the work is used up, clauses are false and `overrun` says which limit it was: a verdict that
  * was reached then is void.
  *
- * The limits keep one rule, whatever its patterns and data, from holding a process that serves others.
+ * The limits keep one rule from holding a process that serves others, with any patterns and data.
  */
 export class Judging {
   /** Epoch ms. The conditions of an action are judged later than those of its rule. */

@@ -34,7 +34,7 @@ const patterns = new LRUCache<string, Pattern>({
   dispose: (pattern) => pattern.discard(),
 })
 
-/** An RE2 pattern: an unanchored search in linear time, whose work is charged to whoever judges. */
+/** An RE2 pattern: an unanchored search in linear time, whose work is charged to the judging. */
 class Pattern {
   readonly #text: string
   #compiled: RE2JS | undefined

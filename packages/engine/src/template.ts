@@ -98,7 +98,7 @@ function resolveValue(placeholder: Placeholder, data: unknown, rendering: Render
 /** Units of work for a character that a filter or JSON writes. */
 const workPerCharacter = 0.5
 
-/** True where nothing more is rendered: the action fails whatever comes. */
+/** True where nothing more is rendered: the action fails in any case. */
 function isOver({ size, judging }: Rendering): boolean {
   return size > maxRenderedLength || (judging !== undefined && !judging.affords(0))
 }

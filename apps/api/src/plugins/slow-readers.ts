@@ -12,8 +12,8 @@ export const stallMs = 15_000
  *                                       └── 15 s without a byte sent ──▶ closed
  *
  * A socket that waits for its response, or for the next request, has nothing to send, and keeps the timeouts that it has. A timeout
- * of the whole server would have to be longer than the longest wait for an outcome. Node's own timer of the socket tells whether bytes
- * were sent, and it may look twice before it knows: such a connection is closed after 15 to 35 s.
+ * of the whole server would have to be longer than the longest wait for an outcome. Node's own timer of the socket notices sent bytes,
+ * and may check twice: such a connection is closed after 15 to 35 s.
  */
 export default fp(
   async (app) => {

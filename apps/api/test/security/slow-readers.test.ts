@@ -52,7 +52,7 @@ t.test(`${sockets} connections that do not read the script are closed, and hold 
 })
 
 t.test(
-  'whoever reads slowly, waits for an outcome, or keeps a connection for later is not cut off',
+  'a caller who reads slowly, waits for an outcome, or keeps a connection open is not cut off',
   async (t) => {
     const api = await startApi(t)
     const port = await listen(api)

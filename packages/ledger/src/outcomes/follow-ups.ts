@@ -37,7 +37,7 @@ export function pickIds(rows: ReturnedRow[], wanted: ReturnedRow['what']): Set<s
   return new Set(rows.flatMap(({ what, id }) => (what === wanted ? id : [])))
 }
 
-/** A rule that needs too much work costs every other tenant, so it is paused, whatever its workspace allows. */
+/** A rule that needs too much work costs every other tenant, so it is paused even if its workspace never pauses rules. */
 const overrunsBeforePause = 3
 
 /**

@@ -2,7 +2,7 @@ import { type Database, newId, Prisma, type WorkspaceTransaction } from '@automa
 
 /** How many executions a change cancels itself, in some 50 ms. Switching off must work also where a million wait. */
 const cancelledAtOnce = 1_000
-/** How many executions one statement of a sweep cancels. */
+/** How many executions one statement of a worker cancels. */
 const cancelledPerStatement = 5_000
 
 /**

@@ -30,7 +30,7 @@ export class UnopenedSecrets {
     return known !== undefined && Buffer.compare(known, sealed) === 0
   }
 
-  /** Remembers a secret after a delivery with it. The operator is told, the sender is not. */
+  /** Remembers a secret after a delivery with it, and logs it. The sender learns nothing. */
   note({ id, sealed }: SealedSecret): void {
     this.#sealed.set(id, sealed)
     this.#count()
