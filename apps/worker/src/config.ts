@@ -11,6 +11,7 @@ import {
 import { Type } from 'typebox'
 import { readCidr, readHost, readList, readPortRange } from './effects/outbound-settings.js'
 import { defaultEmissionLimits } from './running/causation.js'
+import { defaultWorkspaceWork } from './running/heavy-work.js'
 
 export const Environment = Type.Object({
   ...connections,
@@ -24,6 +25,13 @@ export const Environment = Type.Object({
   }),
   ...retention,
   ...workSettings,
+  WORKSPACE_WORK: Type.Integer({
+    default: defaultWorkspaceWork,
+    minimum: 100_000,
+    maximum: 10_000_000_000,
+    description:
+      'units of work per second that the heavy events of a workspace may cost this worker before they run one at a time; a row of an outcome counts as 2,000',
+  }),
   EVENT_DESCENDANTS: Type.Integer({
     default: defaultEmissionLimits.descendants,
     minimum: 1,
@@ -98,6 +106,7 @@ export function readConfig(variables: Record<string, string | undefined> = proce
     concurrency: environment.WORKER_CONCURRENCY,
     retentionDays: environment.RETENTION_DAYS,
     workLimits: workLimitsOf(environment),
+    workspaceWork: environment.WORKSPACE_WORK,
     emissionLimits: {
       descendants: environment.EVENT_DESCENDANTS,
       perMinute: environment.EMITTED_PER_MINUTE,

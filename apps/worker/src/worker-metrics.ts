@@ -22,6 +22,7 @@ export class WorkerMetrics {
   readonly retentionRefused: Counter
   readonly breakersOpened: Counter
   readonly jobsFailed: Counter
+  readonly jobsPostponed: Counter
   readonly #metrics: Metrics
   readonly #records: RecordMetrics
   readonly #attempts: Map<string, Histogram.Internal<'type' | 'result'>>
@@ -60,6 +61,11 @@ export class WorkerMetrics {
     this.jobsFailed = new Counter({
       name: 'automation_jobs_failed_total',
       help: 'Jobs that failed with an error; the sweeper adds them again',
+      registers,
+    })
+    this.jobsPostponed = new Counter({
+      name: 'automation_jobs_postponed_total',
+      help: 'Jobs that came back later because their workspace had more heavy work than WORKSPACE_WORK',
       registers,
     })
   }

@@ -1,11 +1,17 @@
 import { hostname } from 'node:os'
 import { type Database, isDatabaseAway } from '@automation/database'
-import { type EventQueue, JobData, type JobName, openRedis, queueName, stallOptions } from '@automation/queue'
+import {
+  type EventQueue,
+  type JobData,
+  type JobName,
+  openRedis,
+  queueName,
+  stallOptions,
+} from '@automation/queue'
 import { openMetrics, type Tracing } from '@automation/telemetry'
-import { type Job, Worker as QueueWorker } from 'bullmq'
+import { Worker as QueueWorker } from 'bullmq'
 import type { Redis } from 'ioredis'
 import type { Logger } from 'pino'
-import { Compile } from 'typebox/compile'
 import { Executor } from './calls/executor.js'
 import { Gate } from './calls/gate.js'
 import { Leases } from './calls/leases.js'
@@ -15,16 +21,15 @@ import { Causation } from './running/causation.js'
 import { Claims } from './running/claims.js'
 import { EventRunner } from './running/event-runner.js'
 import { FollowUp } from './running/follow-up.js'
+import { HeavyWork } from './running/heavy-work.js'
+import { JobRunner } from './running/job-runner.js'
 import { Recorder } from './running/recorder.js'
 import { Replies } from './running/replies.js'
-import { traceResumption } from './running/trace-executions.js'
 import { createWorkerMetrics } from './worker-metrics.js'
 
 /** Less than the 25 s after which the process is ended (main.ts). */
 const closeWithinMs = 20_000
 const cutOffMs = 1_000
-
-const jobData = Compile(JobData)
 
 export type Worker = ReturnType<typeof startWorker>
 
@@ -34,7 +39,8 @@ export type Worker = ReturnType<typeof startWorker>
  *   trigger, execute ─▶ events run and committed (event-runner.ts) ─▶ job completed ┄▶ calls (executor.ts)
  *   resume ─▶ execution claimed, or not due any more (claims.ts) ─▶ job completed ┄▶ calls
  *
- * A job that a worker did not complete is delivered again, and an execution that it held is due again.
+ * A job that a worker did not complete is delivered again, and an execution that it held is due again. A job with heavy events of a
+ * workspace that has had more than its share comes back later (heavy-work.ts).
  */
 export function startWorker(
   config: Config,
@@ -56,12 +62,13 @@ export function startWorker(
   const onQuarantine = () => metrics.quarantined.inc()
   const { workLimits } = config
   const causation = new Causation(database, config.emissionLimits)
-  const eventParts = { database, recorder, executor, replies, causation, workLimits, log, tracing }
+  const heavyWork = new HeavyWork(config.workspaceWork)
+  const eventParts = { database, recorder, executor, replies, causation, heavyWork, workLimits, log, tracing }
   const events = new EventRunner({ ...eventParts, onQuarantine })
   const claims = new Claims(database, causation, workLimits)
-  let jobs = 0
+  const jobs = new JobRunner({ events, claims, executor, heavyWork, metrics, tracing })
 
-  const worker = new QueueWorker<JobData, void, JobName>(queueName, countJob, {
+  const worker = new QueueWorker<JobData, void, JobName>(queueName, (job, token) => jobs.run(job, token), {
     // The board presents it as the holder of a job.
     name: `${hostname()}-${process.pid}`,
     connection,
@@ -80,7 +87,7 @@ export function startWorker(
     log[isDatabaseAway(error) ? 'debug' : 'error']({ err: error, ...(job && idsOf(job.data)) }, 'job failed')
   })
   metrics.registerGauges({
-    jobs: () => jobs,
+    jobs: () => jobs.active,
     calls: () => gate.inFlight,
     slots: config.outbound.concurrency,
     waiting: () => gate.waiting,
@@ -90,11 +97,12 @@ export function startWorker(
     ready: () => worker.waitUntilReady(),
     /** For probes: fails fast where Redis is away. */
     redis: publisher,
-    isIdle: () => jobs === 0 && executor.isIdle,
+    isIdle: () => jobs.active === 0 && executor.isIdle,
     /** Finishes what is under way. What still waits, and calls that take longer than this (ms), are left to other workers. */
     async close(withinMs = closeWithinMs): Promise<void> {
       const deadline = performance.now() + withinMs
       executor.stop()
+      heavyWork.stop()
       // Without Redis there is nothing to hand back, and asking it would hold the process.
       await worker.close(connection.status !== 'ready')
       await executor.close(deadline - performance.now())
@@ -106,24 +114,6 @@ export function startWorker(
       publisher.disconnect()
       connection.disconnect()
     },
-  }
-
-  async function countJob(job: Job<JobData, void, JobName>): Promise<void> {
-    jobs++
-    try {
-      await runJob(job)
-    } finally {
-      jobs--
-    }
-  }
-
-  async function runJob({ data, stalledCounter }: Job<JobData, void, JobName>): Promise<void> {
-    if (!jobData.Check(data)) throw new Error('Not a job of this service')
-    if ('events' in data) return events.runAll(data, stalledCounter > 0)
-    const claimed = await claims.claim(data.executionId)
-    if (claimed === undefined) return
-    traceResumption(tracing, claimed.execution, data.traceparent)
-    void executor.resume(claimed)
   }
 }
 

@@ -34,6 +34,11 @@ export class Judging {
     this.#ruleLeft = limits.rule
   }
 
+  /** The units that were charged so far. */
+  get spent(): number {
+    return this.#limits.event - this.#eventLeft
+  }
+
   /** Begins to judge the next rule for the same event. */
   beginRule(): void {
     this.#ruleLeft = this.#limits.rule

@@ -54,6 +54,7 @@ class Pattern {
   }
 
   test(subject: string, judging: Judging): boolean {
+    if (!judging.affords(0)) return false
     const compiled = this.#compiled ?? this.#compileAgain(judging)
     if (compiled === undefined) return false
     const worst = this.steps * subject.length
@@ -69,7 +70,9 @@ class Pattern {
   #testInParts(compiled: RE2JS, subject: string, judging: Judging): boolean {
     const meter = new Meter(compiled, this.steps)
     const text = new MeteredText(subject, (characters) => {
-      if (!judging.spend(meter.read(characters))) throw new OutOfWork()
+      // What was read has been work, whether or not there was as much left.
+      judging.charge(meter.read(characters))
+      if (!judging.affords(0)) throw new OutOfWork()
     })
     try {
       return inputOf(compiled).match(text)

@@ -213,3 +213,23 @@ t.test('rendering is charged, and stops where the work is used up', async (t) =>
   t.match(render(encoded, { text: 'ä'.repeat(150_000) }).actions, [{ fault }])
   t.ok(process.cpuUsage(startedAt).user < 2_000_000)
 })
+
+t.test('when the work of an event is used up, its other rules are not judged', async (t) => {
+  const clauses = Array.from({ length: 11 }, (_, n) => ({
+    field: 'text',
+    operator: 'matches',
+    value: `(?i)a[ab]{${400 + n}}[cd]`,
+  }))
+  const rule = compileRule({ conditions: [{ any: clauses }], actions: [task] })
+  const text = Array.from({ length: 4_000 }, (_, n) => 'ab'[((n * n * 31 + (n >> 3) * 17) % 7) % 2]).join('')
+  const judging = new Judging(0, { rule: 2_000_000, event: 2_000_000 })
+  ruleHolds(rule, { text }, judging)
+  const startedAt = process.cpuUsage()
+  const overruns = new Set<unknown>()
+  for (let n = 0; n < 2_000; n++) {
+    ruleHolds(rule, { text }, judging)
+    overruns.add(judging.overrun)
+  }
+  t.same([...overruns], ['event'])
+  t.ok(process.cpuUsage(startedAt).user < 1_000_000, 'to begin with each of them takes some 6 s')
+})

@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { createBatcher, type Database } from '@automation/database'
 import type { WorkLimits } from '@automation/engine'
 import { type LoadedEvent, loadEvents } from '@automation/ledger'
@@ -5,17 +6,22 @@ import type { EventPointer, EventsJobData } from '@automation/queue'
 import type { Span, Tracing } from '@automation/telemetry'
 import type { Logger } from 'pino'
 import type { Executor } from '../calls/executor.js'
+import type { HeldExecution } from '../calls/held-execution.js'
 import { findAddressee } from './addressee.js'
 import type { Causation } from './causation.js'
 import { createCompiledRules } from './compiled-rules.js'
 import { EffectBudget } from './effect-budget.js'
-import { beginExecutions } from './execution.js'
-import type { Recorder } from './recorder.js'
+import { type Execution, Judgement } from './execution.js'
+import { type HeavyWork, Postponed } from './heavy-work.js'
+import { countRows, type Recorder } from './recorder.js'
 import type { Replies } from './replies.js'
 import { makeSetOfOne, noRules, type RuleSet } from './rule-set.js'
 import { createIsolation } from './run-isolated.js'
 import { TimeSlices } from './time-slices.js'
 import { traceEvent, traceExecutions } from './trace-executions.js'
+
+/** How many executions begin in one turn of the event loop, each with up to 20 actions. */
+const beginAtOnce = 25
 
 export interface EventParts {
   database: Database
@@ -23,6 +29,7 @@ export interface EventParts {
   executor: Executor
   replies: Replies
   causation: Causation
+  heavyWork: HeavyWork
   workLimits: WorkLimits
   log: Logger
   tracing: Tracing | undefined
@@ -56,39 +63,45 @@ export class EventRunner {
    * Runs the events of a job, each by itself. An event that fails brings the job back, where the others are done already.
    *
    * @param hasStalled whether the worker that had the job before stopped giving signs of life
+   * @throws Postponed where some of its events have to wait for others of their workspace
    */
-  async runAll({ events, replyTo }: EventsJobData, hasStalled: boolean): Promise<void> {
-    const runs = await Promise.allSettled(events.map((event) => this.#run(event, replyTo, hasStalled)))
-    const failure = runs.find(({ status }) => status === 'rejected')
-    if (failure?.status === 'rejected') throw failure.reason
+  async runAll(job: EventsJobData, hasStalled: boolean): Promise<void> {
+    const runs = await Promise.allSettled(job.events.map((event) => this.#run(event, job, hasStalled)))
+    const failures = runs.flatMap((run) => (run.status === 'rejected' ? [run.reason] : []))
+    if (failures.length === 0) return
+    throw failures.find((reason) => !(reason instanceof Postponed)) ?? findLongest(failures)
   }
 
-  async #run(
-    { id, traceparent }: EventPointer,
-    replyTo: string | undefined,
-    hasStalled: boolean,
-  ): Promise<void> {
+  async #run({ id, workspaceId, traceparent }: EventPointer, job: EventsJobData, hasStalled: boolean) {
+    this.#parts.heavyWork.check(workspaceId, job)
     const event = await this.#load(id)
     if (event === undefined) return
     const span = traceEvent(this.#parts.tracing, event, traceparent)
     try {
-      if (hasStalled || event.crashes > 0)
-        await this.#runIsolated(id, () => this.#execute(event, replyTo, span))
-      else await this.#execute(event, replyTo, span)
+      if (hasStalled || event.crashes > 0) await this.#runIsolated(id, () => this.#execute(event, job, span))
+      else await this.#execute(event, job, span)
       span?.end()
     } finally {
       span?.end(true)
     }
   }
 
-  async #execute(event: LoadedEvent, replyTo: string | undefined, span?: Span): Promise<void> {
-    const { recorder, executor, replies, causation, workLimits, log } = this.#parts
+  async #execute(event: LoadedEvent, job: EventsJobData, span?: Span): Promise<void> {
     const set = await this.#findSet(event)
     await this.#slices.begin()
+    await this.#parts.heavyWork.run(event.workspaceId, job, () => this.#finish(event, set, job.replyTo, span))
+  }
+
+  async #finish(event: LoadedEvent, set: RuleSet, replyTo: string | undefined, span?: Span): Promise<void> {
+    const { recorder, executor, replies, causation, heavyWork, workLimits, log } = this.#parts
     const budget = new EffectBudget(event, causation)
-    const executions = beginExecutions(set, event, budget, workLimits)
+    const judgement = new Judgement(set, event, budget, workLimits)
+    while (!judgement.advance()) await nextTurn()
+    const { executions, judging } = judgement
     traceExecutions(span, executions)
-    const calls = executor.begin(executions)
+    const calls =
+      executions.length > beginAtOnce ? await this.#beginMany(executions) : executor.begin(executions)
+    heavyWork.charge(event.workspaceId, judging.spent, countRows(executions))
     const left = new Set(calls)
     const ends: Promise<void>[] = []
     const recording = span?.begin('record')
@@ -120,6 +133,22 @@ export class EventRunner {
     else reply()
   }
 
+  /** Begins some executions in each turn of the event loop. */
+  async #beginMany(executions: Execution[]): Promise<HeldExecution[]> {
+    const { executor } = this.#parts
+    const calls: HeldExecution[] = []
+    try {
+      for (let n = 0; n < executions.length; n += beginAtOnce) {
+        calls.push(...executor.begin(executions.slice(n, n + beginAtOnce)))
+        await nextTurn()
+      }
+      return calls
+    } catch (error) {
+      for (const call of calls) executor.abandon(call)
+      throw error
+    }
+  }
+
   async #findSet(event: LoadedEvent): Promise<RuleSet> {
     const { workspaceId, addressee } = event
     // What a rule emitted and left waiting ends with it: a flood stops when its rule is switched off.
@@ -127,4 +156,8 @@ export class EventRunner {
     if (addressee === null) return this.#findRules(event)
     return makeSetOfOne(await findAddressee(this.#parts.database, workspaceId, addressee))
   }
+}
+
+function findLongest(postponements: Postponed[]): Postponed {
+  return new Postponed(Math.max(...postponements.map(({ delayMs }) => delayMs)))
 }

@@ -27,28 +27,52 @@ interface Beginning {
   budget: EffectBudget
 }
 
+/** So much work (about 10 ms) is done before others have a turn. */
+const sliceUnits = 400_000
+
 /**
- * Judges the conditions and begins the executions of the rules that match, in their order. A rule that does not compile, and one
- * whose conditions need too much work, fails by itself: its execution says why.
+ * Judges the conditions of an event's rules, in their order, and begins the executions of those that match. A rule that does not
+ * compile, and one whose conditions need too much work, fails by itself: its execution says why.
  */
-export function beginExecutions(
-  { rules, findCandidates }: RuleSet,
-  event: LoadedEvent,
-  budget: EffectBudget,
-  limits?: WorkLimits,
-): Execution[] {
-  const startedAt = new Date()
-  const judging = new Judging(startedAt.getTime(), limits)
-  const beginning = { event, startedAt, judging, budget }
-  const executions: Execution[] = []
-  for (const index of findCandidates(event.data)) {
-    const rule = rules[index]
-    if (rule === undefined) continue
-    if ('fault' in rule.compiled || ruleHolds(rule.compiled, event.data, judging))
-      executions.push(beginExecution(rule, beginning))
-    else if (judging.fault !== null) executions.push(beginUnjudged(rule, beginning))
+export class Judgement {
+  readonly executions: Execution[] = []
+  readonly judging: Judging
+  readonly #rules: RuleSet['rules']
+  readonly #candidates: readonly number[]
+  readonly #beginning: Beginning
+  #next = 0
+
+  constructor(
+    { rules, findCandidates }: RuleSet,
+    event: LoadedEvent,
+    budget: EffectBudget,
+    limits?: WorkLimits,
+  ) {
+    const startedAt = new Date()
+    this.judging = new Judging(startedAt.getTime(), limits)
+    this.#rules = rules
+    this.#candidates = findCandidates(event.data)
+    this.#beginning = { event, startedAt, judging: this.judging, budget }
   }
-  return executions
+
+  /** Judges rules for as long as a slice of time has room. @returns whether all are judged */
+  advance(): boolean {
+    const end = this.judging.spent + sliceUnits
+    while (this.#next < this.#candidates.length) {
+      if (this.judging.spent > end) return false
+      const rule = this.#rules[this.#candidates[this.#next++] as number]
+      if (rule !== undefined) this.#judge(rule)
+    }
+    return true
+  }
+
+  #judge(rule: ReadyRule): void {
+    const { judging, executions } = this
+    const { event } = this.#beginning
+    if ('fault' in rule.compiled || ruleHolds(rule.compiled, event.data, judging))
+      executions.push(beginExecution(rule, this.#beginning))
+    else if (judging.fault !== null) executions.push(beginUnjudged(rule, this.#beginning))
+  }
 }
 
 /** An execution that fails without any action. Retried, it is judged again. */

@@ -24,7 +24,7 @@ export class Recorder {
   readonly #heavyOutcomes = this.#batchOutcomes()
   readonly #steps = createBatcher((steps: Step<Execution>[]) => this.#recordSteps(steps), {
     ...limits,
-    weigh: ({ execution }) => weigh([execution]),
+    weigh: ({ execution }) => countRows([execution]),
   })
 
   /** @param followUp is called after a commit that something has to follow */
@@ -45,7 +45,7 @@ export class Recorder {
    * outcome is stored, and nothing of it may be published
    */
   finishEvent(outcome: Outcome<Execution>): Promise<Execution[] | undefined> {
-    return weigh(outcome.executions) > heavyRows ? this.#heavyOutcomes(outcome) : this.#outcomes(outcome)
+    return countRows(outcome.executions) > heavyRows ? this.#heavyOutcomes(outcome) : this.#outcomes(outcome)
   }
 
   /**
@@ -60,7 +60,7 @@ export class Recorder {
   #batchOutcomes() {
     return createBatcher((outcomes: Outcome<Execution>[]) => this.#finishEvents(outcomes), {
       ...limits,
-      weigh: ({ executions }) => weigh(executions),
+      weigh: ({ executions }) => countRows(executions),
     })
   }
 
@@ -88,7 +88,7 @@ export class Recorder {
 }
 
 /** About how many rows executions write. */
-function weigh(executions: Execution[]): number {
+export function countRows(executions: Execution[]): number {
   let rows = 0
   for (const { tasks, emitted } of executions) rows += 1 + tasks.length + emitted.length
   const [first] = executions

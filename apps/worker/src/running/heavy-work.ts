@@ -1,0 +1,169 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { FairSlots } from '@automation/database'
+import { LRUCache } from 'lru-cache'
+
+/** The job has to come back later. Its events that are done by then are not run again. */
+export class Postponed extends Error {
+  readonly delayMs: number
+
+  constructor(delayMs: number) {
+    super('Heavy events of this workspace take turns')
+    this.delayMs = delayMs
+  }
+}
+
+/** What a workspace has cost lately. */
+interface Level {
+  /** Units of work, less those that have leaked since. */
+  units: number
+  /** ms, by the clock. */
+  at: number
+  /** What its last heavy event cost. */
+  typicalUnits: number
+  /** The job whose events are in the line, and how many they are. */
+  job: object | undefined
+  inLine: number
+  /** When the events that were postponed so far may have ended (ms). */
+  freeAt: number
+}
+
+/** An event that costs less (about 5 ms) is not counted: a flood of light events has its share of the queue (fair-share.ts). */
+const lightUnits = 200_000
+/** A row of an outcome costs about as much, in this worker and in Postgres. */
+const unitsPerRow = 2_000
+const msPerUnit = 25e-6
+const maxRestMs = 500
+const minDelayMs = 500
+const maxDelayMs = 600_000
+/** How long ago (ms) another workspace may have had an event, for a heavy one to leave it room. */
+const recentMs = 2_000
+const maxWorkspaces = 10_000
+
+export const defaultWorkspaceWork = 4_000_000
+
+/**
+ * Keeps the heavy events of one workspace from delaying the events of others. A workspace has an allowance per second. Beyond it, its
+ * events run one at a time, in turns with those of other such workspaces:
+ *
+ *   within the allowance ──▶ begins at once ──▶ charged
+ *   beyond it ──▶ the only job of its workspace? ─yes─▶ line ──▶ runs alone ──▶ rest, where others have events
+ *                               └─no─▶ Postponed: the job comes back when the events before it may have ended
+ *
+ * So a heavy workspace holds one job of this worker, and has at most half of its event loop.
+ */
+export class HeavyWork {
+  readonly #unitsPerSecond: number
+  readonly #now: () => number
+  readonly #levels = new LRUCache<string, Level>({ max: maxWorkspaces })
+  readonly #line = new FairSlots({
+    total: 1,
+    perOwner: 1,
+    waitingPerOwner: Number.POSITIVE_INFINITY,
+    timeoutMs: maxDelayMs,
+  })
+  #lastWorkspaceId = ''
+  /** When the worker last went from the events of one workspace to those of another. */
+  #changedAt = Number.NEGATIVE_INFINITY
+  #isStopped = false
+
+  /**
+   * @param unitsPerSecond the allowance of a workspace
+   * @param now ms, by a monotonic clock
+   */
+  constructor(unitsPerSecond = defaultWorkspaceWork, now: () => number = () => performance.now()) {
+    this.#unitsPerSecond = unitsPerSecond
+    this.#now = now
+  }
+
+  /** Call before the work of a workspace begins. @throws Postponed where another of its jobs is in the line */
+  check(workspaceId: string, job: object): void {
+    if (workspaceId !== this.#lastWorkspaceId) {
+      this.#lastWorkspaceId = workspaceId
+      this.#changedAt = this.#now()
+    }
+    const level = this.#findExceeded(workspaceId)
+    if (level?.job !== undefined && level.job !== job) throw this.#postpone(level)
+  }
+
+  /** Runs work at once, or, for a workspace beyond its allowance, when it is its turn. @throws Postponed */
+  run<Result>(workspaceId: string, job: object, work: () => Promise<Result>): Promise<Result> {
+    const level = this.#findExceeded(workspaceId)
+    return level === undefined ? work() : this.#runInTurn(workspaceId, level, job, work)
+  }
+
+  /** Charges an event, after it was judged and before it is recorded. */
+  charge(workspaceId: string, judgedUnits: number, rows: number): void {
+    const units = judgedUnits + rows * unitsPerRow
+    if (units < lightUnits) return
+    const level = this.#find(workspaceId)
+    level.units += units
+    level.typicalUnits = units
+  }
+
+  /** From now on the events in the line are postponed: another worker runs them. */
+  stop(): void {
+    this.#isStopped = true
+  }
+
+  async #runInTurn<Result>(
+    workspaceId: string,
+    level: Level,
+    job: object,
+    work: () => Promise<Result>,
+  ): Promise<Result> {
+    if (level.job !== undefined && level.job !== job) throw this.#postpone(level)
+    level.job = job
+    level.inLine++
+    try {
+      return await this.#line.run(workspaceId, async () => {
+        if (this.#isStopped) throw new Postponed(0)
+        const result = await work()
+        await this.#rest(level)
+        return result
+      })
+    } finally {
+      if (--level.inLine === 0) level.job = undefined
+    }
+  }
+
+  /** Leaves the event loop, and Postgres, to others for as long as the work took. */
+  async #rest(level: Level): Promise<void> {
+    if (this.#now() - this.#changedAt > recentMs) return
+    await delay(Math.min(level.typicalUnits * msPerUnit, maxRestMs))
+  }
+
+  #postpone(level: Level): Postponed {
+    const now = this.#now()
+    const runMs = level.typicalUnits * msPerUnit
+    level.freeAt = Math.min(Math.max(level.freeAt, now + minDelayMs) + runMs, now + maxDelayMs)
+    return new Postponed(level.freeAt - now)
+  }
+
+  /** @returns the level of a workspace beyond its allowance */
+  #findExceeded(workspaceId: string): Level | undefined {
+    if (this.#levels.size === 0) return undefined
+    const level = this.#levels.get(workspaceId)
+    if (level === undefined) return undefined
+    this.#leak(level)
+    if (level.units === 0 && level.inLine === 0) this.#levels.delete(workspaceId)
+    return level.units > this.#unitsPerSecond ? level : undefined
+  }
+
+  #find(workspaceId: string): Level {
+    const at = this.#now()
+    const known = this.#levels.get(workspaceId)
+    if (known !== undefined) {
+      this.#leak(known)
+      return known
+    }
+    const level = { units: 0, at, typicalUnits: 0, job: undefined, inLine: 0, freeAt: 0 }
+    this.#levels.set(workspaceId, level)
+    return level
+  }
+
+  #leak(level: Level): void {
+    const now = this.#now()
+    level.units = Math.max(0, level.units - ((now - level.at) / 1_000) * this.#unitsPerSecond)
+    level.at = now
+  }
+}

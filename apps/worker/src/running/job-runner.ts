@@ -1,0 +1,69 @@
+import { JobData, type JobName, type ResumeJobData } from '@automation/queue'
+import type { Tracing } from '@automation/telemetry'
+import { DelayedError, type Job } from 'bullmq'
+import { Compile } from 'typebox/compile'
+import type { Executor } from '../calls/executor.js'
+import type { WorkerMetrics } from '../worker-metrics.js'
+import type { Claims } from './claims.js'
+import type { EventRunner } from './event-runner.js'
+import { type HeavyWork, Postponed } from './heavy-work.js'
+import { traceResumption } from './trace-executions.js'
+
+interface JobParts {
+  events: EventRunner
+  claims: Claims
+  executor: Executor
+  heavyWork: HeavyWork
+  metrics: WorkerMetrics
+  tracing: Tracing | undefined
+}
+
+const jobData = Compile(JobData)
+
+/** Runs the jobs that this worker receives. */
+export class JobRunner {
+  readonly #parts: JobParts
+  #active = 0
+
+  constructor(parts: JobParts) {
+    this.#parts = parts
+  }
+
+  /** How many jobs run at the moment. */
+  get active(): number {
+    return this.#active
+  }
+
+  /** @param token proves to the queue that this worker holds the job */
+  async run(job: Job<JobData, void, JobName>, token: string | undefined): Promise<void> {
+    this.#active++
+    try {
+      await this.#runData(job)
+    } catch (error) {
+      if (!(error instanceof Postponed)) throw error
+      this.#parts.metrics.jobsPostponed.inc()
+      await job.moveToDelayed(Date.now() + error.delayMs, token)
+      throw new DelayedError()
+    } finally {
+      this.#active--
+    }
+  }
+
+  async #runData({ data, stalledCounter }: Job<JobData, void, JobName>): Promise<void> {
+    if (!jobData.Check(data)) throw new Error('Not a job of this service')
+    const { events, heavyWork } = this.#parts
+    if ('events' in data) return events.runAll(data, stalledCounter > 0)
+    heavyWork.check(data.workspaceId, data)
+    await heavyWork.run(data.workspaceId, data, () => this.#resume(data))
+  }
+
+  async #resume({ executionId, traceparent }: ResumeJobData): Promise<void> {
+    const { claims, executor, heavyWork, tracing } = this.#parts
+    const claimed = await claims.claim(executionId)
+    if (claimed === undefined) return
+    const { event, judging } = claimed.execution
+    heavyWork.charge(event.workspaceId, judging.spent, 0)
+    traceResumption(tracing, claimed.execution, traceparent)
+    void executor.resume(claimed)
+  }
+}

@@ -1,0 +1,150 @@
+import { setTimeout } from 'node:timers/promises'
+import { newId } from '@automation/database'
+import { openMetrics } from '@automation/telemetry'
+import t from 'tap'
+import { HeavyWork, Postponed } from '../src/running/heavy-work.js'
+import { createWorkerMetrics } from '../src/worker-metrics.js'
+import { createHarness, type Harness } from './fixtures/harness.js'
+
+const heavyUnits = 5_000_000
+const work = async () => 'done'
+
+/** Begins work that runs until `end` is called. */
+async function holdLine(heavy: HeavyWork, job: object) {
+  let end = () => {}
+  const ended = new Promise<void>((resolve) => {
+    end = resolve
+  })
+  let running = Promise.resolve()
+  await new Promise<void>((begin) => {
+    running = heavy.run('a', job, () => {
+      begin()
+      return ended
+    })
+  })
+  return {
+    async end() {
+      end()
+      await running
+    },
+  }
+}
+
+function createWork(unitsPerSecond?: number) {
+  const clock = { now: 1_000_000 }
+  return { clock, heavy: new HeavyWork(unitsPerSecond, () => clock.now) }
+}
+
+t.test('light events are not counted, however many there are', async (t) => {
+  const { heavy } = createWork()
+  for (let n = 0; n < 10_000; n++) {
+    heavy.check('flood', {})
+    heavy.charge('flood', 1_000, 20)
+  }
+  t.equal(await heavy.run('flood', {}, work), 'done')
+})
+
+t.test(
+  'beyond its allowance one job of a workspace waits in the line, and others are postponed',
+  async (t) => {
+    const { clock, heavy } = createWork()
+    const [first, second] = [{}, {}]
+    heavy.check('a', first)
+    heavy.charge('a', heavyUnits, 0)
+    const line = await holdLine(heavy, first)
+    const inLine = heavy.run('a', first, work)
+    await t.rejects(heavy.run('a', second, work), { message: /take turns/ })
+    t.throws(() => heavy.check('a', second), { message: /take turns/ })
+    t.doesNotThrow(() => heavy.check('a', first))
+    t.equal(await heavy.run('b', second, work), 'done', 'another workspace is not delayed')
+    clock.now += 10_000
+    t.equal(await heavy.run('a', second, work), 'done', 'the allowance comes back with time')
+    await line.end()
+    t.equal(await inLine, 'done')
+  },
+)
+
+t.test('postponed jobs come back one after another', async (t) => {
+  const { heavy } = createWork()
+  const first = {}
+  heavy.charge('a', heavyUnits, 0)
+  const line = await holdLine(heavy, first)
+  const delays: number[] = []
+  for (let n = 0; n < 100_000; n++)
+    try {
+      heavy.check('a', {})
+    } catch (error) {
+      delays.push((error as Postponed).delayMs)
+    }
+  t.equal(delays[0], 625)
+  t.equal(delays[1], 750)
+  t.equal(Math.max(...delays), 600_000)
+  await line.end()
+})
+
+t.test('a worker that closes postpones what is in the line', async (t) => {
+  const { heavy } = createWork()
+  heavy.charge('a', heavyUnits, 0)
+  const job = {}
+  const line = await holdLine(heavy, job)
+  const refused = t.rejects(heavy.run('a', job, work), new Postponed(0))
+  heavy.stop()
+  await line.end()
+  await refused
+})
+
+const task = { type: 'CREATE_TASK', config: { title: 'Task' } }
+/** An automaton builds a new state of this pattern at each of these letters. */
+const pattern = '(?i)a[ab]{400}[cd]'
+const text = Array.from({ length: 4_000 }, (_, n) => 'ab'[((n * n * 31 + (n >> 3) * 17) % 7) % 2]).join('')
+
+async function createHeavyRule(harness: Harness): Promise<void> {
+  const id = await harness.createRule([task])
+  const conditions = [{ field: 'text', operator: 'not_matches', value: pattern }]
+  await harness.own.rule.update({ where: { id }, data: { conditions } })
+}
+
+/** Another workspace, with a rule that matches all events. */
+async function createQuiet({ database }: Harness): Promise<string> {
+  const id = newId()
+  await database.system.workspace.create({ data: { id, name: 'Quiet' } })
+  const definition = {
+    name: 'Rule',
+    description: '',
+    trigger: 'LEAD_CREATED',
+    conditions: [],
+    actions: [task],
+  }
+  await database.forWorkspace(id).rule.create({
+    data: {
+      ...definition,
+      workspaceId: id,
+      id: newId(),
+      isActive: true,
+      counters: { create: { workspaceId: id } },
+    },
+  })
+  return id
+}
+
+t.test('heavy events of one workspace do not hold the events of another', async (t) => {
+  const harness = await createHarness(t, { WORKSPACE_WORK: '1000000' })
+  await createHeavyRule(harness)
+  const quietId = await createQuiet(harness)
+  const metrics = createWorkerMetrics(openMetrics())
+  harness.startWorker(metrics)
+  const heavy = Array.from({ length: 110 }, () => ({ ...harness.newEvent(), data: { text } }))
+  await Promise.all(heavy.map((event) => harness.inbox.accept(event)))
+  const countUndone = () => harness.own.event.count({ where: { doneAt: null } })
+  while ((await countUndone()) > 105) await setTimeout(20)
+  const quiet = { ...harness.newEvent(), workspaceId: quietId }
+  await harness.inbox.accept(quiet)
+  const { event } = harness.database.forWorkspace(quietId)
+  while ((await event.findUniqueOrThrow({ where: { id: quiet.id } })).doneAt === null) await setTimeout(5)
+  t.ok((await countUndone()) > 55, 'it is done before most of them')
+  await harness.own.event.updateMany({ where: { doneAt: null }, data: { data: {} } })
+  while ((await countUndone()) > 0) await setTimeout(50)
+  t.equal(await harness.own.execution.count(), 110, 'each is done once')
+  const [postponed] = (await metrics.jobsPostponed.get()).values
+  t.ok((postponed?.value ?? 0) > 0)
+})
