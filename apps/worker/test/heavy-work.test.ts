@@ -39,7 +39,7 @@ t.test('light events are not counted, however many there are', async (t) => {
   const { heavy } = createWork()
   for (let n = 0; n < 10_000; n++) {
     heavy.check('flood', {})
-    heavy.charge('flood', 1_000, 20)
+    heavy.charge({ workspaceId: 'flood' }, 1_000, 20)
   }
   t.equal(await heavy.run('flood', {}, work), 'done')
 })
@@ -50,7 +50,7 @@ t.test(
     const { clock, heavy } = createWork()
     const [first, second] = [{}, {}]
     heavy.check('a', first)
-    heavy.charge('a', heavyUnits, 0)
+    heavy.charge({ workspaceId: 'a' }, heavyUnits, 0)
     const line = await holdLine(heavy, first)
     const inLine = heavy.run('a', first, work)
     await t.rejects(heavy.run('a', second, work), { message: /take turns/ })
@@ -64,10 +64,27 @@ t.test(
   },
 )
 
+t.test('an event that turns out to be heavy is charged before its cost is known', async (t) => {
+  const { heavy } = createWork()
+  const [first, second, third] = [{ workspaceId: 'a' }, { workspaceId: 'a' }, { workspaceId: 'a' }]
+  heavy.deposit(first)
+  heavy.deposit(first)
+  heavy.deposit(second)
+  t.equal(await heavy.run('a', {}, work), 'done')
+  heavy.deposit(third)
+  const line = await holdLine(heavy, {})
+  t.throws(() => heavy.check('a', {}), { message: /take turns/ })
+  await line.end()
+  for (const event of [first, second, third]) heavy.charge(event, 300_000, 0)
+  const job = {}
+  const [one, other] = [heavy.run('a', job, work), heavy.run('a', {}, work)]
+  t.same(await Promise.all([one, other]), ['done', 'done'], 'what it did not cost is given back')
+})
+
 t.test('postponed jobs come back one after another', async (t) => {
   const { heavy } = createWork()
   const first = {}
-  heavy.charge('a', heavyUnits, 0)
+  heavy.charge({ workspaceId: 'a' }, heavyUnits, 0)
   const line = await holdLine(heavy, first)
   const delays: number[] = []
   for (let n = 0; n < 100_000; n++)
@@ -84,7 +101,7 @@ t.test('postponed jobs come back one after another', async (t) => {
 
 t.test('a worker that closes postpones what is in the line', async (t) => {
   const { heavy } = createWork()
-  heavy.charge('a', heavyUnits, 0)
+  heavy.charge({ workspaceId: 'a' }, heavyUnits, 0)
   const job = {}
   const line = await holdLine(heavy, job)
   const refused = t.rejects(heavy.run('a', job, work), new Postponed(0))

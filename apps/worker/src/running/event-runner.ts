@@ -96,12 +96,15 @@ export class EventRunner {
     const { recorder, executor, replies, causation, heavyWork, workLimits, log } = this.#parts
     const budget = new EffectBudget(event, causation)
     const judgement = new Judgement(set, event, budget, workLimits)
-    while (!judgement.advance()) await nextTurn()
+    while (!judgement.advance()) {
+      heavyWork.deposit(event)
+      await nextTurn()
+    }
     const { executions, judging } = judgement
     traceExecutions(span, executions)
     const calls =
-      executions.length > beginAtOnce ? await this.#beginMany(executions) : executor.begin(executions)
-    heavyWork.charge(event.workspaceId, judging.spent, countRows(executions))
+      executions.length > beginAtOnce ? await this.#beginMany(event, executions) : executor.begin(executions)
+    heavyWork.charge(event, judging.spent, countRows(executions))
     const left = new Set(calls)
     const ends: Promise<void>[] = []
     const recording = span?.begin('record')
@@ -134,9 +137,10 @@ export class EventRunner {
   }
 
   /** Begins some executions in each turn of the event loop. */
-  async #beginMany(executions: Execution[]): Promise<HeldExecution[]> {
-    const { executor } = this.#parts
+  async #beginMany(event: LoadedEvent, executions: Execution[]): Promise<HeldExecution[]> {
+    const { executor, heavyWork } = this.#parts
     const calls: HeldExecution[] = []
+    heavyWork.deposit(event)
     try {
       for (let n = 0; n < executions.length; n += beginAtOnce) {
         calls.push(...executor.begin(executions.slice(n, n + beginAtOnce)))

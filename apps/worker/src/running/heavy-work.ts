@@ -12,6 +12,11 @@ export class Postponed extends Error {
   }
 }
 
+/** An event. */
+interface Charged {
+  readonly workspaceId: string
+}
+
 /** What a workspace has cost lately. */
 interface Level {
   /** Units of work, less those that have leaked since. */
@@ -29,6 +34,8 @@ interface Level {
 
 /** An event that costs less (about 5 ms) is not counted: a flood of light events has its share of the queue (fair-share.ts). */
 const lightUnits = 200_000
+/** What an event that takes more than a turn of the event loop costs, until it is known. */
+const depositUnits = 2_000_000
 /** A row of an outcome costs about as much, in this worker and in Postgres. */
 const unitsPerRow = 2_000
 const msPerUnit = 25e-6
@@ -61,6 +68,8 @@ export class HeavyWork {
     waitingPerOwner: Number.POSITIVE_INFINITY,
     timeoutMs: maxDelayMs,
   })
+  /** What was charged in advance, by event. */
+  readonly #deposits = new WeakMap<Charged, number>()
   #lastWorkspaceId = ''
   /** When the worker last went from the events of one workspace to those of another. */
   #changedAt = Number.NEGATIVE_INFINITY
@@ -91,13 +100,17 @@ export class HeavyWork {
     return level === undefined ? work() : this.#runInTurn(workspaceId, level, job, work)
   }
 
-  /** Charges an event, after it was judged and before it is recorded. */
-  charge(workspaceId: string, judgedUnits: number, rows: number): void {
+  /** Charges an event that turns out to be heavy while it begins, in advance: the next ones must not begin beside it. */
+  deposit(event: Charged): void {
+    this.#charge(event, depositUnits)
+  }
+
+  /** Charges an event for what it has cost, after it was judged and before it is recorded. */
+  charge(event: Charged, judgedUnits: number, rows: number): void {
     const units = judgedUnits + rows * unitsPerRow
-    if (units < lightUnits) return
-    const level = this.#find(workspaceId)
-    level.units += units
-    level.typicalUnits = units
+    if (units < lightUnits && !this.#deposits.has(event)) return
+    this.#charge(event, units).typicalUnits = units
+    this.#deposits.delete(event)
   }
 
   /** From now on the events in the line are postponed: another worker runs them. */
@@ -158,6 +171,13 @@ export class HeavyWork {
     }
     const level = { units: 0, at, typicalUnits: 0, job: undefined, inLine: 0, freeAt: 0 }
     this.#levels.set(workspaceId, level)
+    return level
+  }
+
+  #charge(event: Charged, units: number): Level {
+    const level = this.#find(event.workspaceId)
+    level.units = Math.max(0, level.units + units - (this.#deposits.get(event) ?? 0))
+    this.#deposits.set(event, units)
     return level
   }
 

@@ -62,7 +62,7 @@ export class JobRunner {
     const claimed = await claims.claim(executionId)
     if (claimed === undefined) return
     const { event, judging } = claimed.execution
-    heavyWork.charge(event.workspaceId, judging.spent, 0)
+    heavyWork.charge(event, judging.spent, 0)
     traceResumption(tracing, claimed.execution, traceparent)
     void executor.resume(claimed)
   }
