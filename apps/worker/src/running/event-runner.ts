@@ -1,6 +1,6 @@
 import { createBatcher, type Database } from '@automation/database'
 import type { WorkLimits } from '@automation/engine'
-import { type LoadedEvent, loadEvents } from '@automation/ledger'
+import { type LoadedEvent, loadEvents, loadIsolated } from '@automation/ledger'
 import type { EventPointer, EventsJobData } from '@automation/queue'
 import type { Span, Tracing } from '@automation/telemetry'
 import type { Logger } from 'pino'
@@ -11,6 +11,7 @@ import { createCompiledRules } from './compiled-rules.js'
 import { EffectBudget } from './effect-budget.js'
 import { beginExecutions } from './execution.js'
 import type { Recorder } from './recorder.js'
+import { rehearse } from './rehearse.js'
 import type { Replies } from './replies.js'
 import { makeSetOfOne, noRules, type RuleSet } from './rule-set.js'
 import { createIsolation } from './run-isolated.js'
@@ -39,17 +40,17 @@ export interface EventParts {
  */
 export class EventRunner {
   readonly #parts: EventParts
-  readonly #load: (eventId: string) => Promise<LoadedEvent | undefined>
+  readonly #load: (eventId: string) => Promise<LoadedEvent | 'isolate' | undefined>
   readonly #findRules: (event: LoadedEvent) => Promise<RuleSet>
   readonly #slices = new TimeSlices()
-  readonly #runIsolated: (eventId: string, run: () => Promise<void>) => Promise<void>
+  readonly #isolate: ReturnType<typeof createIsolation>
 
   constructor(parts: EventParts) {
     const { database, onQuarantine } = parts
     this.#parts = parts
     this.#load = createBatcher((ids) => loadEvents(database, ids))
     this.#findRules = createCompiledRules(database)
-    this.#runIsolated = createIsolation(database, onQuarantine)
+    this.#isolate = createIsolation(database, onQuarantine)
   }
 
   /**
@@ -63,22 +64,33 @@ export class EventRunner {
     if (failure?.status === 'rejected') throw failure.reason
   }
 
+  /** @param loaded an event that was loaded alone, because it is isolated */
   async #run(
-    { id, traceparent }: EventPointer,
+    pointer: EventPointer,
     replyTo: string | undefined,
     hasStalled: boolean,
+    loaded?: LoadedEvent,
   ): Promise<void> {
-    const event = await this.#load(id)
+    const event = loaded ?? (hasStalled ? 'isolate' : await this.#load(pointer.id))
     if (event === undefined) return
-    const span = traceEvent(this.#parts.tracing, event, traceparent)
+    if (event === 'isolate') return this.#runIsolated(pointer, replyTo)
+    const span = traceEvent(this.#parts.tracing, event, pointer.traceparent)
     try {
-      if (hasStalled || event.crashes > 0)
-        await this.#runIsolated(id, () => this.#execute(event, replyTo, span))
-      else await this.#execute(event, replyTo, span)
+      await this.#execute(event, replyTo, span)
       span?.end()
     } finally {
       span?.end(true)
     }
+  }
+
+  /** Nothing of the event is read before its crash is counted: its data may be what ends workers. */
+  #runIsolated(pointer: EventPointer, replyTo: string | undefined): Promise<void> {
+    return this.#isolate(pointer.id, async (isToBeRehearsed) => {
+      const event = await loadIsolated(this.#parts.database, pointer.id)
+      if (event === undefined) return
+      if (isToBeRehearsed) await rehearse(event, this.#parts)
+      await this.#run(pointer, replyTo, false, event)
+    })
   }
 
   async #execute(event: LoadedEvent, replyTo: string | undefined, span?: Span): Promise<void> {
