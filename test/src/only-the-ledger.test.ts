@@ -3,9 +3,9 @@ import { join, relative } from 'node:path'
 import t from 'tap'
 
 const root = new URL('../../../', import.meta.url).pathname
-const tables = 'events|executions|tasks|rule_counters'
+const tables = 'events|executions|tasks|rule_counters|rule_crashes'
 const sql = new RegExp(`\\b(FROM|JOIN|INTO|UPDATE|USING|TABLE)\\s+(${tables})\\b`)
-const write = /\.(event|execution|task|ruleCounters)\.(create|update|upsert|delete)\w*\(/
+const write = /\.(event|execution|task|ruleCounters|ruleCrash)\.(create|update|upsert|delete)\w*\(/
 /** How the version before distinguished the type of a delivery from that of a rule's event. */
 const olderWay = /'%\.%'|position\('\.'|includes\('\.'\)|isServiceEvent\b/
 

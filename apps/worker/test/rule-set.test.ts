@@ -102,7 +102,6 @@ t.test('unchanged rules are not compiled again', async (t) => {
     rootId: null,
     rulesVersion: 0,
     autoPauseAfter: null,
-    crashes: 0,
   }
   const read = (known = noRules) => readRuleSet(harness.database, event, known)
   const first = await read()

@@ -46,7 +46,7 @@ function openExecutor(places: number) {
 
 function newExecution(actions: object[]): Execution {
   const rule = makeReady({ id: newId(), name: 'Rule', version: 1, conditions: [], actions })
-  const loaded = { rulesVersion: 0, autoPauseAfter: null, crashes: 0 }
+  const loaded = { rulesVersion: 0, autoPauseAfter: null }
   const event = {
     ...loaded,
     id: newId(),

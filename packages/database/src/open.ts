@@ -132,6 +132,7 @@ const workspaceColumn: Record<Prisma.ModelName, 'id' | 'workspaceId'> = {
   Rule: 'workspaceId',
   RuleVersion: 'workspaceId',
   RuleCounters: 'workspaceId',
+  RuleCrash: 'workspaceId',
   ApiKey: 'workspaceId',
   SigningSecret: 'workspaceId',
   WebhookReceipt: 'workspaceId',

@@ -64,10 +64,11 @@ export {
   renewLeases,
   withdrawInterruptions,
 } from './unfinished/leases.js'
-export { type LoadedEvent, loadEvents } from './unfinished/load-events.js'
+export { type LoadedEvent, loadEvents, loadIsolated } from './unfinished/load-events.js'
 export { endOfTime, firstSliceMs, fitSlice, LowWaterMark } from './unfinished/low-water-mark.js'
 export { createOldestDue, markEvents, markExecutions } from './unfinished/oldest-due.js'
 export { noteCrash, withdrawCrash } from './unfinished/poison-events.js'
+export { blameRules, noteRule, passRules } from './unfinished/poison-rules.js'
 export {
   type UnclaimedExecution,
   type UndoneEvent,

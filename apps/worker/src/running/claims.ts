@@ -114,6 +114,5 @@ function eventOf(claimed: ClaimedExecution): LoadedEvent {
     rootId: claimed.rootId,
     rulesVersion: claimed.rulesVersion,
     autoPauseAfter: claimed.autoPauseAfter,
-    crashes: 0,
   }
 }

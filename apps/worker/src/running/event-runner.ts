@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { createBatcher, type Database } from '@automation/database'
 import type { WorkLimits } from '@automation/engine'
-import { type LoadedEvent, loadEvents } from '@automation/ledger'
+import { type LoadedEvent, loadEvents, loadIsolated } from '@automation/ledger'
 import type { EventPointer, EventsJobData } from '@automation/queue'
 import type { Span, Tracing } from '@automation/telemetry'
 import type { Logger } from 'pino'
@@ -14,6 +14,7 @@ import { EffectBudget } from './effect-budget.js'
 import { type Execution, Judgement } from './execution.js'
 import { type HeavyWork, Postponed } from './heavy-work.js'
 import { countRows, type Recorder } from './recorder.js'
+import { rehearse } from './rehearse.js'
 import type { Replies } from './replies.js'
 import { makeSetOfOne, noRules, type RuleSet } from './rule-set.js'
 import { createIsolation } from './run-isolated.js'
@@ -46,17 +47,17 @@ export interface EventParts {
  */
 export class EventRunner {
   readonly #parts: EventParts
-  readonly #load: (eventId: string) => Promise<LoadedEvent | undefined>
+  readonly #load: (eventId: string) => Promise<LoadedEvent | 'isolate' | undefined>
   readonly #findRules: (event: LoadedEvent) => Promise<RuleSet>
   readonly #slices = new TimeSlices()
-  readonly #runIsolated: (eventId: string, run: () => Promise<void>) => Promise<void>
+  readonly #isolate: ReturnType<typeof createIsolation>
 
   constructor(parts: EventParts) {
     const { database, onQuarantine } = parts
     this.#parts = parts
     this.#load = createBatcher((ids) => loadEvents(database, ids))
     this.#findRules = createCompiledRules(database)
-    this.#runIsolated = createIsolation(database, onQuarantine)
+    this.#isolate = createIsolation(database, onQuarantine)
   }
 
   /**
@@ -72,18 +73,34 @@ export class EventRunner {
     throw failures.find((reason) => !(reason instanceof Postponed)) ?? findLongest(failures)
   }
 
-  async #run({ id, workspaceId, traceparent }: EventPointer, job: EventsJobData, hasStalled: boolean) {
-    this.#parts.heavyWork.check(workspaceId, job)
-    const event = await this.#load(id)
+  /** @param loaded an event that was loaded alone, because it is isolated */
+  async #run(
+    pointer: EventPointer,
+    job: EventsJobData,
+    hasStalled: boolean,
+    loaded?: LoadedEvent,
+  ): Promise<void> {
+    this.#parts.heavyWork.check(pointer.workspaceId, job)
+    const event = loaded ?? (hasStalled ? 'isolate' : await this.#load(pointer.id))
     if (event === undefined) return
-    const span = traceEvent(this.#parts.tracing, event, traceparent)
+    if (event === 'isolate') return this.#runIsolated(pointer, job)
+    const span = traceEvent(this.#parts.tracing, event, pointer.traceparent)
     try {
-      if (hasStalled || event.crashes > 0) await this.#runIsolated(id, () => this.#execute(event, job, span))
-      else await this.#execute(event, job, span)
+      await this.#execute(event, job, span)
       span?.end()
     } finally {
       span?.end(true)
     }
+  }
+
+  /** Nothing of the event is read before its crash is counted: its data may be what ends workers. */
+  #runIsolated(pointer: EventPointer, job: EventsJobData): Promise<void> {
+    return this.#isolate(pointer.id, async (isToBeRehearsed) => {
+      const event = await loadIsolated(this.#parts.database, pointer.id)
+      if (event === undefined) return
+      if (isToBeRehearsed) await rehearse(event, this.#parts)
+      await this.#run(pointer, job, false, event)
+    })
   }
 
   async #execute(event: LoadedEvent, job: EventsJobData, span?: Span): Promise<void> {

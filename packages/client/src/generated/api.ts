@@ -888,10 +888,10 @@ export interface components {
              */
             lastFailureAt: string;
             /**
-             * @description failures: the rule fails often, or its latest executions failed. unknown_outcome: it is unknown whether a call was made. event_loop: a chain of emitted events reached its limit. work_budget: the conditions need more work than one rule may cost; after three such events in a row the service switches the rule off. event_budget: the rule emitted more events than one event may cause, or than a workspace may emit in a minute. auto_paused: the service switched the rule off because of its failures.
+             * @description failures: the rule fails often, or its latest executions failed. unknown_outcome: it is unknown whether a call was made. event_loop: a chain of emitted events reached its limit. work_budget: the conditions need more work than one rule may cost; after three such events in a row the service switches the rule off. event_budget: the rule emitted more events than one event may cause, or than a workspace may emit in a minute. worker_crashes: two workers ended while they ran this rule alone, so the service switched it off. auto_paused: the service switched the rule off because of its failures.
              * @enum {unknown}
              */
-            reason: "failures" | "unknown_outcome" | "event_loop" | "work_budget" | "event_budget" | "auto_paused";
+            reason: "failures" | "unknown_outcome" | "event_loop" | "work_budget" | "event_budget" | "worker_crashes" | "auto_paused";
             /**
              * Format: date-time
              * @description ISO 8601 with milliseconds

@@ -32,14 +32,14 @@ export async function markAutoPaused(
   await transaction.ruleCounters.updateMany({
     where: {
       ruleId: { in: ruleIds },
-      OR: [{ attentionReason: null }, { attentionReason: { not: 'work_budget' } }],
+      OR: [{ attentionReason: null }, { attentionReason: { notIn: ['work_budget', 'worker_crashes'] } }],
     },
     data,
   })
 }
 
 /**
- * Clears the attention of rules that somebody has changed or switched on.
+ * Clears the attention of rules that somebody has changed or switched on, and the crashes that they were charged with.
  *
  * @param switchedOn those of them whose failures in a row are counted from 0 again
  */
@@ -55,6 +55,9 @@ export async function clearAttention(
       SELECT rule_id FROM rule_counters
       WHERE rule_id = ANY (${ruleIds}::uuid[]) AND workspace_id = ${workspaceId}::uuid
       ORDER BY rule_id FOR UPDATE
+    ),
+    forgotten_crashes AS (
+      DELETE FROM rule_crashes WHERE rule_id = ANY (${ruleIds}::uuid[]) AND workspace_id = ${workspaceId}::uuid
     )
     UPDATE rule_counters AS counters SET
       attention_reason = NULL,

@@ -43,13 +43,14 @@ const overrunsBeforePause = 3
 /**
  * @param failures of the rule, in a row
  * @param autoPauseAfter of its workspace; null: never
- * @param attention of its last execution that needed some
+ * @param attention of its last execution that needed some, or because it ended workers (blameRules)
  */
 export function isToBePaused(
   failures: number,
   autoPauseAfter: number | null,
   attention: string | null,
 ): boolean {
+  if (attention === 'worker_crashes') return true
   const limit = autoPauseAfter ?? Number.POSITIVE_INFINITY
   return failures >= (attention === 'work_budget' ? Math.min(limit, overrunsBeforePause) : limit)
 }

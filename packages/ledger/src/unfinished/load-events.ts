@@ -17,15 +17,15 @@ export interface LoadedEvent {
   rulesVersion: number
   /** A rule that fails this many times in a row is switched off; null: never. */
   autoPauseAfter: number | null
-  /** How many workers are known to have ended while they ran it. */
-  crashes: number
 }
 
-type EventRow = Omit<LoadedEvent, 'addressee'> & AddressColumns
+/** `data` is null where the event has to be isolated. */
+type EventRow = Omit<LoadedEvent, 'addressee' | 'data'> & AddressColumns & { data: object | null }
 
+/** $1 events · $2 whether their data is returned even where a worker may have ended because of it */
 const loadEventsSql = `
-  SELECT e.id, e.workspace_id AS "workspaceId", e.type, e.data, e.rule_id AS "ruleId",
-         e.subscription_id AS "subscriptionId", e.depth, e.root_id AS "rootId", e.crashes, w.rules_version AS "rulesVersion",
+  SELECT e.id, e.workspace_id AS "workspaceId", e.type, CASE WHEN e.crashes = 0 OR $2::boolean THEN e.data END AS data, e.rule_id AS "ruleId",
+         e.subscription_id AS "subscriptionId", e.depth, e.root_id AS "rootId", w.rules_version AS "rulesVersion",
          w.auto_pause_after AS "autoPauseAfter"
   FROM events e
   JOIN workspaces w ON w.id = e.workspace_id
@@ -34,14 +34,25 @@ const loadEventsSql = `
 /**
  * Reads the events of jobs.
  *
- * @returns an entry for each id, undefined where the event is done already, as on a second delivery of its job
+ * @returns an entry for each id: `isolate` where a worker has ended that ran the event, which is loaded alone (loadIsolated); undefined
+ * where the event is done already, as on a second delivery of its job
  */
-export async function loadEvents(database: Database, ids: string[]): Promise<(LoadedEvent | undefined)[]> {
-  const rows = await database.run<EventRow>('load_events', loadEventsSql, [ids])
-  const byId = new Map(rows.map((row) => [row.id, eventOf(row)]))
+export async function loadEvents(
+  database: Database,
+  ids: string[],
+): Promise<(LoadedEvent | 'isolate' | undefined)[]> {
+  const rows = await database.run<EventRow>('load_events', loadEventsSql, [ids, false])
+  const byId = new Map(rows.map((row) => [row.id, eventOf(row) ?? ('isolate' as const)]))
   return ids.map((id) => byId.get(id))
 }
 
-function eventOf({ ruleId, subscriptionId, ...event }: EventRow): LoadedEvent {
-  return { ...event, addressee: addresseeOf({ type: event.type, ruleId, subscriptionId }) }
+/** Reads one event that is isolated. @returns undefined where it is done already */
+export async function loadIsolated(database: Database, id: string): Promise<LoadedEvent | undefined> {
+  const [row] = await database.run<EventRow>('load_events', loadEventsSql, [[id], true])
+  return row && eventOf(row)
+}
+
+function eventOf({ ruleId, subscriptionId, data, ...event }: EventRow): LoadedEvent | undefined {
+  if (data === null) return undefined
+  return { ...event, data, addressee: addresseeOf({ type: event.type, ruleId, subscriptionId }) }
 }

@@ -3,31 +3,51 @@ import type { Database } from '@automation/database'
 /** An event is quarantined when this many workers have ended while they ran it. */
 const maxCrashes = 3
 
-// The crash that brought the event here is counted with the first run.
+/**
+ * The crash that brought the event here is counted with the first run. One that happened while a rule was noted (poison-rules.ts) is
+ * charged to the rule instead.
+ */
 const noteCrashSql = `
+  WITH charged_rules AS (
+    UPDATE rule_crashes SET crashes = crashes + 1, is_under_way = false
+    WHERE event_id = $1::uuid AND is_under_way
+    RETURNING rule_id
+  ),
+  new_crashes AS (
+    SELECT CASE WHEN EXISTS (SELECT FROM charged_rules) THEN 0 ELSE 1 END AS count
+  )
   UPDATE events SET
-    crashes = crashes + 1,
-    quarantined = crashes + 1 >= $2::int,
-    done_at = CASE WHEN crashes + 1 >= $2::int THEN now() END
+    crashes = crashes + new_crashes.count,
+    quarantined = crashes + new_crashes.count >= $2::int,
+    done_at = CASE WHEN crashes + new_crashes.count >= $2::int THEN now() END
+  FROM new_crashes
   WHERE id = $1::uuid AND done_at IS NULL
-  RETURNING quarantined`
+  RETURNING quarantined, crashes > 1 OR EXISTS (
+    SELECT FROM events AS others
+    WHERE others.workspace_id = events.workspace_id AND others.done_at IS NULL AND others.crashes > 0 AND others.id <> events.id
+  ) OR EXISTS (
+    SELECT FROM rule_crashes WHERE rule_crashes.workspace_id = events.workspace_id
+  ) AS "isSuspicious"`
 
 /**
  * Counts a crash in advance, before an event is run that may be what ended its last worker. At the third one the event is
  * quarantined: marked done, without executions.
  *
- * @returns what to do with the event; `done` where another delivery has finished it
+ * @returns what to do with the event; `rehearse` before it is run where a worker has ended that ran it, or another event of its workspace,
+ * alone; `done` where another delivery has finished it
  */
 export async function noteCrash(
   database: Database,
   eventId: string,
-): Promise<'run' | 'quarantined' | 'done'> {
-  const [noted] = await database.run<{ quarantined: boolean }>('note_crash', noteCrashSql, [
-    eventId,
-    maxCrashes,
-  ])
+): Promise<'run' | 'rehearse' | 'quarantined' | 'done'> {
+  const [noted] = await database.run<{ quarantined: boolean; isSuspicious: boolean }>(
+    'note_crash',
+    noteCrashSql,
+    [eventId, maxCrashes],
+  )
   if (noted === undefined) return 'done'
-  return noted.quarantined ? 'quarantined' : 'run'
+  if (noted.quarantined) return 'quarantined'
+  return noted.isSuspicious ? 'rehearse' : 'run'
 }
 
 const withdrawCrashSql = `

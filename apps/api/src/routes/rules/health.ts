@@ -26,10 +26,18 @@ const AttentionItem = Type.Object(
     lastError: Type.String(),
     lastFailureAt: Timestamp,
     reason: Type.Enum(
-      ['failures', 'unknown_outcome', 'event_loop', 'work_budget', 'event_budget', 'auto_paused'],
+      [
+        'failures',
+        'unknown_outcome',
+        'event_loop',
+        'work_budget',
+        'event_budget',
+        'worker_crashes',
+        'auto_paused',
+      ],
       {
         description:
-          'failures: the rule fails often, or its latest executions failed. unknown_outcome: it is unknown whether a call was made. event_loop: a chain of emitted events reached its limit. work_budget: the conditions need more work than one rule may cost; after three such events in a row the service switches the rule off. event_budget: the rule emitted more events than one event may cause, or than a workspace may emit in a minute. auto_paused: the service switched the rule off because of its failures.',
+          'failures: the rule fails often, or its latest executions failed. unknown_outcome: it is unknown whether a call was made. event_loop: a chain of emitted events reached its limit. work_budget: the conditions need more work than one rule may cost; after three such events in a row the service switches the rule off. event_budget: the rule emitted more events than one event may cause, or than a workspace may emit in a minute. worker_crashes: two workers ended while they ran this rule alone, so the service switched it off. auto_paused: the service switched the rule off because of its failures.',
       },
     ),
     since: Timestamp,
@@ -40,6 +48,8 @@ type AttentionItem = Type.Static<typeof AttentionItem>
 const AttentionList = Type.Object({ rules: Type.Array(AttentionItem) }, { title: 'AttentionList' })
 
 const recentDays = 7
+/** The reasons for which rules are paused. */
+const lasting: ReadonlySet<string> = new Set(['auto_paused', 'work_budget', 'worker_crashes'])
 const failuresInARow = 3
 const fewestExecutions = 5
 
@@ -94,7 +104,7 @@ async function findRulesNeedingAttention(database: WorkspaceDatabase): Promise<A
   const candidates = await database.ruleCounters.findMany({
     where: {
       OR: [
-        { attentionReason: 'auto_paused' },
+        { attentionReason: { in: [...lasting] } },
         { attentionReason: { not: null }, attentionAt: isRecent },
         { failureCount: { gt: 0 }, OR: [{ lastFailureAt: isRecent }, { lastSuccessAt: isRecent }] },
       ],
@@ -124,7 +134,7 @@ function judge(counters: Candidate, recently: Date): Judged | undefined {
   const { attentionReason, attentionAt } = counters
   if (attentionReason !== null && attentionAt !== null) {
     const reason = attentionReason as Exclude<AttentionItem['reason'], 'failures'>
-    if (reason === 'auto_paused' || reason === 'work_budget' || attentionAt >= recently)
+    if (lasting.has(reason) || attentionAt >= recently)
       return tell(counters, reason, attentionAt, sentences[reason])
   }
   return failsOften(counters) ? tell(counters, 'failures', counters.lastFailureAt ?? recently, '') : undefined
@@ -136,6 +146,7 @@ const sentences = {
   event_loop: 'An event was not emitted: events that cause events came to their limit',
   work_budget: 'The conditions need more work than one rule may cost',
   event_budget: 'Events were not emitted: there were too many of them',
+  worker_crashes: 'Two workers ended while they ran this rule alone',
   auto_paused: 'The rule was paused: it failed too many times in a row',
 }
 
