@@ -114,6 +114,7 @@ function eventOf(claimed: ClaimedExecution): LoadedEvent {
     rootId: claimed.rootId,
     rulesVersion: claimed.rulesVersion,
     autoPauseAfter: claimed.autoPauseAfter,
+    createdBy: claimed.createdBy,
     crashes: 0,
   }
 }
