@@ -35,7 +35,7 @@ interface Options {
 }
 
 /** The buckets of a request, and what came of consuming their tokens. */
-interface Draw extends TokenRequest {
+interface LabelledRequest extends TokenRequest {
   buckets: [LabelledBucket, ...LabelledBucket[]]
   result?: Consumption
 }
@@ -56,9 +56,9 @@ export default fp<Options>(
     /** The plugin counts up to `max` in a window. Here `current` is the number of consumed tokens, and max + 1 where refused. */
     class TokenBuckets implements FastifyRateLimitStore {
       incr: FastifyRateLimitStore['incr'] = (key, callback, _windowMs, burst) => {
-        const draw = key as unknown as Draw
-        void consume(draw).then((result) => {
-          draw.result = result
+        const asked = key as unknown as LabelledRequest
+        void consume(asked).then((result) => {
+          asked.result = result
           const { isRefused, remaining, waitMs } = result
           callback(null, { current: isRefused ? burst + 1 : burst - remaining, ttl: waitMs })
         })
@@ -71,17 +71,17 @@ export default fp<Options>(
     await app.register(rateLimit, {
       global: false,
       store: TokenBuckets,
-      // The plugin knows one bucket of a request. It hands the key on to the store, and back, as it is: so the key can be a draw.
+      // The plugin knows one bucket of a request. It hands the key on to the store, and back, as it is: so the key can be an object.
       keyGenerator: (request) =>
-        ({ buckets: findBuckets(request, limits), tokens: 1 }) satisfies Draw as unknown as string,
-      max: (_request, key) => (key as unknown as Draw).buckets[0].burst,
+        ({ buckets: findBuckets(request, limits), tokens: 1 }) satisfies LabelledRequest as unknown as string,
+      max: (_request, key) => (key as unknown as LabelledRequest).buckets[0].burst,
     })
 
     const consumeOne = app.createRateLimit()
     app.decorateRequest('bucketOwner', undefined)
     app.decorateRequest('retryAfterSeconds', 0)
     app.decorate('consumeToken', async (request, reply) => {
-      const { buckets, result } = (await consumeOne(request)).key as unknown as Required<Draw>
+      const { buckets, result } = (await consumeOne(request)).key as unknown as Required<LabelledRequest>
       const described = buckets[result.index] ?? buckets[0]
       reply.headers(headersOf(described, result, 1))
       request.retryAfterSeconds = result.isRefused ? Math.max(1, Math.ceil(result.waitMs / 1_000)) : 0

@@ -104,6 +104,10 @@ const exceptions: Exception[] = [
     sql: /^SELECT s\.id, s\.workspace_id AS "workspaceId", .* FROM signing_secrets s .* WHERE s\.id = ANY/,
   },
   {
+    reason: 'How many workspaces the caller, or the creator of its workspace, has created (workspaces.ts).',
+    sql: /^SELECT count\(\*\) FROM workspaces WHERE created_by = \$1$/,
+  },
+  {
     reason: 'When a key or secret was last used: of one that has just been found (last-used.ts).',
     sql: /^UPDATE "public"\."(api_keys|signing_secrets)" SET "last_used_at" = \$1 WHERE \S+"id" = \$2$/,
   },
