@@ -4,9 +4,9 @@ import { type Consumption, type TokenRequest, tokenInterval } from './token-buck
 
 /**
  * Consumes tokens from buckets in Redis, by its own clock, so that all API processes agree. KEYS are the buckets of one group of
- * equal requests after another, the same bucket possibly in several groups. ARGV for each group: the number of its buckets, the
- * tokens that one request consumes from each of them (from all or none), the number of requests; then for each bucket the interval
- * of one token in microseconds, and the burst. Returns for each group:
+ * equal requests after another. A bucket may be in several groups, and is read and written once. ARGV for each group: the number of
+ * its buckets, the tokens that one request consumes from each of them (from all or none), the number of requests; then for each
+ * bucket the interval of one token in microseconds, and the burst. Returns for each group:
  *
  *   1     the number of granted requests
  *   2, 3  the bucket with the fewest whole tokens left after them, from 0, and that number
@@ -17,24 +17,28 @@ const consumeTokensScript = `
 local time = redis.call('TIME')
 local now = time[1] * 1000000 + time[2]
 local results, key, argument = {}, 0, 0
+local fullAts, changed = {}, {}
 while argument < #ARGV do
   local count, tokens, granted =
     tonumber(ARGV[argument + 1]), tonumber(ARGV[argument + 2]), tonumber(ARGV[argument + 3])
   argument = argument + 3
-  local fullAts, intervals, rooms = {}, {}, {}
+  local intervals, rooms = {}, {}
   for i = 1, count do
     local interval, burst = tonumber(ARGV[argument + 2 * i - 1]), tonumber(ARGV[argument + 2 * i])
-    local fullAt = math.max(tonumber(redis.call('GET', KEYS[key + i]) or now), now)
-    fullAts[i], intervals[i], rooms[i] = fullAt, interval, now + interval * burst - fullAt
+    local name = KEYS[key + i]
+    local fullAt = fullAts[name] or math.max(tonumber(redis.call('GET', name) or now), now)
+    fullAts[name], intervals[i], rooms[i] = fullAt, interval, now + interval * burst - fullAt
     granted = math.max(0, math.min(granted, math.floor(rooms[i] / (interval * tokens))))
   end
   local fewest, fewestLeft, slowest, slowestLeft, wait
   for i = 1, count do
     local interval = intervals[i]
     local each = interval * tokens
-    local fullAt, room = fullAts[i] + each * granted, rooms[i] - each * granted
+    local room = rooms[i] - each * granted
     if granted > 0 then
-      redis.call('SET', KEYS[key + i], string.format('%.0f', fullAt), 'PX', math.ceil((fullAt - now) / 1000) + 1)
+      local name = KEYS[key + i]
+      fullAts[name] = fullAts[name] + each * granted
+      changed[name] = true
     end
     local left = math.max(0, math.floor(room / interval))
     if i == 1 or left < fewestLeft then fewest, fewestLeft = i - 1, left end
@@ -44,6 +48,10 @@ while argument < #ARGV do
   results[result + 1], results[result + 2], results[result + 3] = granted, fewest, fewestLeft
   results[result + 4], results[result + 5], results[result + 6] = slowest, slowestLeft, math.ceil(wait / 1000)
   key, argument = key + count, argument + 2 * count
+end
+for name in pairs(changed) do
+  local fullAt = fullAts[name]
+  redis.call('SET', name, string.format('%.0f', fullAt), 'PX', math.ceil((fullAt - now) / 1000) + 1)
 end
 return results
 `
