@@ -1,5 +1,6 @@
 import { batchBuckets, type Metrics, waitBuckets } from '@automation/telemetry'
 import { Counter, Histogram } from 'prom-client'
+import { bucketLabels } from './rate-limit/find-buckets.js'
 import type { RejectionReason } from './routes/incoming-webhooks/delivery.js'
 
 export type ApiMetrics = ReturnType<typeof createApiMetrics>
@@ -52,7 +53,7 @@ export function createApiMetrics(metrics: Metrics) {
       'automation_rate_limited_total',
       'Requests refused by the rate limit, by bucket',
       'bucket',
-      ['anonymous', 'authenticated', 'enterprise', 'webhooks'],
+      bucketLabels,
     ),
     readsRefused: metrics.counters(
       'automation_reads_refused_total',

@@ -1,5 +1,5 @@
 import { readKeyList } from '@automation/access'
-import { defaultReadLimits } from '@automation/database'
+import { defaultReadLimits, type Plan } from '@automation/database'
 import { workLimitsOf, workSettings } from '@automation/engine'
 import {
   connections,
@@ -14,11 +14,12 @@ import {
 } from '@automation/environment'
 import { Type } from 'typebox'
 
-const bucket = (fallback: string) =>
+const figures = '<requests per minute>/<burst>'
+const bucket = (fallback: string | undefined, description = figures) =>
   Type.String({
-    default: fallback,
+    ...(fallback !== undefined && { default: fallback }),
     pattern: '^[1-9]\\d{0,9}/[1-9]\\d{0,9}$',
-    description: '<requests per minute>/<burst>',
+    description,
   })
 
 export const Environment = Type.Object({
@@ -52,6 +53,24 @@ export const Environment = Type.Object({
   RATE_LIMIT_ANONYMOUS: bucket('10/15'),
   RATE_LIMIT_AUTHENTICATED: bucket('60/100'),
   RATE_LIMIT_ENTERPRISE: bucket('300/500'),
+  RATE_LIMIT_WORKSPACE: Type.Optional(
+    bucket(
+      undefined,
+      `${figures} of all keys and users within a standard workspace together, five times that in an enterprise one; by default ten times what one of them has`,
+    ),
+  ),
+  RATE_LIMIT_CREATOR: Type.Optional(
+    bucket(
+      undefined,
+      `${figures} of all standard workspaces that one user created, five times that of enterprise ones; by default thirty times what one key or user has`,
+    ),
+  ),
+  WORKSPACES_PER_CREATOR: Type.Integer({
+    default: 100,
+    minimum: 1,
+    maximum: 1_000_000,
+    description: 'workspaces that one user may create through the API',
+  }),
   DATABASE_POOL: Type.Integer({
     default: 10,
     minimum: 1,
@@ -121,7 +140,10 @@ export function readConfig(variables: Record<string, string | undefined> = proce
       anonymous: readBucket(environment.RATE_LIMIT_ANONYMOUS),
       authenticated: readBucket(environment.RATE_LIMIT_AUTHENTICATED),
       enterprise: readBucket(environment.RATE_LIMIT_ENTERPRISE),
+      workspace: readUpperBuckets(environment, environment.RATE_LIMIT_WORKSPACE, 10),
+      creator: readUpperBuckets(environment, environment.RATE_LIMIT_CREATOR, 30),
     },
+    workspacesPerCreator: environment.WORKSPACES_PER_CREATOR,
   }
 }
 
@@ -138,6 +160,31 @@ function readKey({ JWT_SECRET, JWKS_URL }: Type.Static<typeof Environment>) {
 export interface Bucket {
   perMinute: number
   burst: number
+}
+
+/** RATE_LIMIT_ENTERPRISE is five times RATE_LIMIT_AUTHENTICATED by default. */
+const enterpriseTimes = 5
+
+/**
+ * Reads the buckets above those of callers, by plan. By default they are a multiple of a caller's, so that higher limits of callers
+ * raise them, too. A set figure is that of standard workspaces, and enterprise ones have five times as much.
+ */
+function readUpperBuckets(
+  { RATE_LIMIT_AUTHENTICATED, RATE_LIMIT_ENTERPRISE }: Type.Static<typeof Environment>,
+  text: string | undefined,
+  times: number,
+): Record<Plan, Bucket> {
+  const standard =
+    text === undefined ? multiply(readBucket(RATE_LIMIT_AUTHENTICATED), times) : readBucket(text)
+  const enterprise =
+    text === undefined
+      ? multiply(readBucket(RATE_LIMIT_ENTERPRISE), times)
+      : multiply(standard, enterpriseTimes)
+  return { standard, enterprise }
+}
+
+function multiply({ perMinute, burst }: Bucket, times: number): Bucket {
+  return { perMinute: perMinute * times, burst: burst * times }
 }
 
 function readBucket(text: string): Bucket {

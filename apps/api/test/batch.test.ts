@@ -269,9 +269,9 @@ t.test('no batch costs more than a full bucket has', async (t) => {
 
 t.test('without Redis, too, a batch gets all of its tokens or none', (t) => {
   const draw = createLocalBuckets()
-  const take = (tokens: number) => draw('a key', { perMinute: 1, burst: 5 }, 0, tokens)
-  t.strictSame(take(4), { isRefused: false, remaining: 1, waitMs: 0 })
-  t.strictSame(take(2), { isRefused: true, remaining: 0, waitMs: 60_000 })
-  t.strictSame(take(1), { isRefused: false, remaining: 0, waitMs: 0 })
+  const take = (tokens: number) => draw({ buckets: [{ key: 'a key', perMinute: 1, burst: 5 }], tokens }, 0)
+  t.strictSame(take(4), { isRefused: false, index: 0, remaining: 1, waitMs: 0 })
+  t.strictSame(take(2), { isRefused: true, index: 0, remaining: 1, waitMs: 60_000 })
+  t.strictSame(take(1), { isRefused: false, index: 0, remaining: 0, waitMs: 0 })
   t.end()
 })

@@ -95,7 +95,7 @@ const routes: Route[] = [
   route('put', `${developer}/members/{userId}`, [200, 201], [409, 413, 415, 422], 'required'),
   route('delete', `${developer}/members/{userId}`, [204], [404, 409, 413, 415, 422]),
   route('get', `${developer}/workspaces`, [200]),
-  route('post', `${developer}/workspaces`, [201], [413, 415, 422], 'required'),
+  route('post', `${developer}/workspaces`, [201], [409, 413, 415, 422], 'required'),
   route('get', `${developer}/workspaces/{id}`, [200], [404]),
   route('patch', `${developer}/workspaces/{id}`, [200], [404, 413, 415, 422], 'required'),
   route('get', `${developer}/audit-log`, [200]),

@@ -51,10 +51,41 @@ t.test('the default limits are those of the interface', async (t) => {
     anonymous: { perMinute: 10, burst: 15 },
     authenticated: { perMinute: 60, burst: 100 },
     enterprise: { perMinute: 300, burst: 500 },
+    workspace: {
+      standard: { perMinute: 600, burst: 1_000 },
+      enterprise: { perMinute: 3_000, burst: 5_000 },
+    },
+    creator: {
+      standard: { perMinute: 1_800, burst: 3_000 },
+      enterprise: { perMinute: 9_000, burst: 15_000 },
+    },
   })
+  t.match(
+    configOf({ RATE_LIMIT_AUTHENTICATED: '100/200', RATE_LIMIT_ENTERPRISE: '100/300' }).rateLimits,
+    {
+      workspace: {
+        standard: { perMinute: 1_000, burst: 2_000 },
+        enterprise: { perMinute: 1_000, burst: 3_000 },
+      },
+      creator: {
+        standard: { perMinute: 3_000, burst: 6_000 },
+        enterprise: { perMinute: 3_000, burst: 9_000 },
+      },
+    },
+    'higher limits of callers raise those above them',
+  )
+  t.match(
+    configOf({ RATE_LIMIT_WORKSPACE: '7/9', RATE_LIMIT_CREATOR: '8/10' }).rateLimits,
+    {
+      workspace: { standard: { perMinute: 7, burst: 9 }, enterprise: { perMinute: 35, burst: 45 } },
+      creator: { standard: { perMinute: 8, burst: 10 }, enterprise: { perMinute: 40, burst: 50 } },
+    },
+    'enterprise workspaces have five times a set figure',
+  )
   t.strictSame(configOf({ RATE_LIMIT_ANONYMOUS: '7/9' }).rateLimits.anonymous, { perMinute: 7, burst: 9 })
   for (const figure of ['0/5', '5/0', '5', '/', '5/', 'a/b', '-1/5', '1.5/5', '1e3/5', '5/5/5', ' 5/5'])
-    t.throws(() => configOf({ RATE_LIMIT_ANONYMOUS: figure }), /RATE_LIMIT_ANONYMOUS/, figure)
+    for (const name of ['RATE_LIMIT_ANONYMOUS', 'RATE_LIMIT_WORKSPACE', 'RATE_LIMIT_CREATOR'])
+      t.throws(() => configOf({ [name]: figure }), new RegExp(name), `${name}=${figure}`)
 })
 
 t.test('a burst of exactly 15, 100 or 500 requests is accepted', async (t) => {
@@ -348,16 +379,17 @@ t.test('Redis may be unresponsive from the start, or for a while', async (t) => 
 })
 
 t.test('a token returns after its interval, and not earlier', async (t) => {
-  const draw = createLocalBuckets()
-  const bucket = { perMinute: 10, burst: 15 }
+  const consume = createLocalBuckets()
+  const buckets = [{ key: 'x', perMinute: 10, burst: 15 }]
+  const draw = (time: number) => consume({ buckets, tokens: 1 }, time)
   let now = 1_795_259_345_180
   const countAt = (time: number) => {
     let count = 0
-    while (!draw('x', bucket, time).isRefused) count++
+    while (!draw(time).isRefused) count++
     return count
   }
   t.equal(countAt(now), 15)
-  t.equal(draw('x', bucket, now).waitMs, 6_000)
+  t.equal(draw(now).waitMs, 6_000)
   t.equal(countAt(now + 5_999), 0)
   t.equal(countAt(now + 6_000), 1)
   t.equal(countAt(now + 18_000), 2)
@@ -379,7 +411,8 @@ t.test('with any limits, a full bucket holds exactly its burst, as the first res
   for (let perMinute = 1; perMinute <= 400; perMinute += 3)
     for (const burst of [1, 2, 3, 7, 15, 100, 499]) {
       const draw = createLocalBuckets()
-      const next = () => draw('x', { perMinute, burst }, 1_795_259_345_183)
+      const buckets = [{ key: 'x', perMinute, burst }]
+      const next = () => draw({ buckets, tokens: 1 }, 1_795_259_345_183)
       const { remaining } = next()
       if (remaining !== burst - 1) wrong.push(`${perMinute}/${burst} left ${remaining}`)
       let count = 1

@@ -7,7 +7,14 @@ const task = { type: 'CREATE_TASK', config: { title: 'Task' } }
 
 /** An event as it was loaded. */
 function eventOf(harness: Harness, rulesVersion: number, type = 'LEAD_CREATED') {
-  return { ...harness.newEvent(type), depth: 0, rootId: null, rulesVersion, autoPauseAfter: null }
+  return {
+    ...harness.newEvent(type),
+    depth: 0,
+    rootId: null,
+    rulesVersion,
+    autoPauseAfter: null,
+    createdBy: null,
+  }
 }
 
 /** A database that counts reads, and fails on request. */

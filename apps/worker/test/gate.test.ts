@@ -4,14 +4,19 @@ import fc from 'fast-check'
 import t from 'tap'
 import { createBreaker } from '../src/calls/breaker.js'
 import { type Entry, Gate } from '../src/calls/gate.js'
-import { createLanes } from '../src/calls/lanes.js'
+import { type Caller, Lanes } from '../src/calls/lanes.js'
 import type { OutsideAction } from '../src/effects/effect.js'
 import { destinationOf } from '../src/effects/effect.js'
 
 type Entered = Extract<Entry, { kind: 'entered' }>
 
+/** A workspace without a creator, where none is named. */
+function of(workspaceId: string, createdBy: string | null = null): Caller {
+  return { workspaceId, createdBy }
+}
+
 function mustEnter(gate: Gate, workspaceId: string, destination: string): Entered {
-  const entry = gate.tryEnter(workspaceId, destination)
+  const entry = gate.tryEnter(of(workspaceId), destination)
   if (entry?.kind !== 'entered') throw new Error(`${workspaceId} found no place: ${entry?.kind}`)
   return entry
 }
@@ -23,14 +28,14 @@ function holdPlaces(
   count: number,
   destination = (index: number) => `d${index}`,
 ) {
-  return Array.from({ length: count }, (_, index) => gate.enter(workspaceId, destination(index)))
+  return Array.from({ length: count }, (_, index) => gate.enter(of(workspaceId), destination(index)))
 }
 
 t.test('a workspace has a quarter of the slots, each destination a tenth, and at least one', async (t) => {
   const countFree = (places: number, destination: (index: number) => string) => {
     const gate = new Gate(places)
     let entered = 0
-    while (gate.tryEnter('a', destination(entered))?.kind === 'entered') entered += 1
+    while (gate.tryEnter(of('a'), destination(entered))?.kind === 'entered') entered += 1
     return entered
   }
   const same = () => 'x'
@@ -49,9 +54,9 @@ t.test('200 hanging calls of one workspace do not delay others', async (t) => {
   const gate = new Gate(100)
   void holdPlaces(gate, 'tarpit', 200)
   t.equal(gate.waiting, 175)
-  const entries = Array.from({ length: 25 }, (_, index) => gate.tryEnter('other', `d${index % 3}`))
+  const entries = Array.from({ length: 25 }, (_, index) => gate.tryEnter(of('other'), `d${index % 3}`))
   t.ok(entries.every((entry) => entry?.kind === 'entered'))
-  t.equal((await gate.enter('third', 'd0')).kind, 'entered')
+  t.equal((await gate.enter(of('third'), 'd0')).kind, 'entered')
 })
 
 t.test('free slots go round the workspaces, and within each workspace round its destinations', async (t) => {
@@ -66,7 +71,7 @@ t.test('free slots go round the workspaces, and within each workspace round its 
     ['g', '1'],
     ['g', '2'],
   ] as const)
-    void gate.enter(id, destination).then(() => order.push(`${id}${destination}`))
+    void gate.enter(of(id), destination).then(() => order.push(`${id}${destination}`))
   for (const entry of held) {
     entry.leave(true)
     await setImmediate()
@@ -81,25 +86,25 @@ t.test('the number of waiting calls is limited, and a workspace may have a quart
   for (const id of holders) for (let index = 0; index < 25; index++) mustEnter(gate, id, `d${index}`)
   for (const id of holders) {
     void holdPlaces(gate, id, 250)
-    t.equal((await gate.enter(id, 'd0')).kind, 'full')
+    t.equal((await gate.enter(of(id), 'd0')).kind, 'full')
   }
   t.equal(gate.waiting, 1_000)
-  t.equal((await gate.enter('e', 'd0')).kind, 'full', 'the limit of all workspaces')
-  t.equal(gate.tryEnter('e', 'd0'), undefined, 'without a slot, and without waiting for one')
+  t.equal((await gate.enter(of('e'), 'd0')).kind, 'full', 'the limit of all workspaces')
+  t.equal(gate.tryEnter(of('e'), 'd0'), undefined, 'without a slot, and without waiting for one')
 })
 
 t.test('a cancelled call stops waiting, and takes no slot', async (t) => {
   const gate = new Gate(1)
   const first = mustEnter(gate, 'a', 'x')
   const giveUp = new AbortController()
-  const impatient = gate.enter('a', 'x', giveUp.signal)
-  const patient = gate.enter('b', 'x')
+  const impatient = gate.enter(of('a'), 'x', giveUp.signal)
+  const patient = gate.enter(of('b'), 'x')
   giveUp.abort(new Error('enough'))
   await t.rejects(impatient, { message: 'enough' })
   t.equal(gate.waiting, 1)
   first.leave(true)
   t.equal((await patient).kind, 'entered')
-  await t.rejects(gate.enter('a', 'x', giveUp.signal), { message: 'enough' }, 'cancelled before it waits')
+  await t.rejects(gate.enter(of('a'), 'x', giveUp.signal), { message: 'enough' }, 'cancelled before it waits')
 })
 
 t.test('a call that leaves twice frees one slot', async (t) => {
@@ -108,10 +113,86 @@ t.test('a call that leaves twice frees one slot', async (t) => {
   entry.leave(true)
   entry.leave(true)
   mustEnter(gate, 'a', 'x')
-  t.equal(gate.tryEnter('b', 'x'), undefined)
+  t.equal(gate.tryEnter(of('b'), 'x'), undefined)
 })
 
-const ids = fc.constantFrom('a', 'b', 'c', 'd')
+t.test('ten workspaces of one creator delay a quiet workspace’s calls no more than one would', async (t) => {
+  const findDelays = async (
+    createdBy: string | null,
+    workspaces: number,
+    destination: (n: number) => string,
+  ) => {
+    let now = 0
+    const gate = new Gate(100, () => now)
+    const underWay: { until: number; entry: Entered }[] = []
+    const begin = (entry: Entry) => {
+      if (entry.kind === 'entered') underWay.push({ until: now + 10_000, entry })
+    }
+    for (let n = 0; n < workspaces; n++)
+      for (let call = 0; call < 300; call++)
+        void gate.enter(of(`busy-${n}`, createdBy), destination(call)).then(begin)
+    const delays: number[] = []
+    for (now = 0; now < 100_000; now += 1_000) {
+      for (const ended of underWay.filter(({ until }) => until <= now)) {
+        underWay.splice(underWay.indexOf(ended), 1)
+        ended.entry.leave(true)
+      }
+      const askedAt = now
+      void gate.enter(of('quiet'), destination(0)).then((entry) => {
+        delays.push(now - askedAt)
+        if (entry.kind === 'entered') entry.leave(true)
+      })
+      await setImmediate()
+    }
+    return { most: Math.max(...delays), count: delays.length }
+  }
+  for (const [kind, destination] of [
+    ['webhooks', (n: number) => `https://${n % 30}.example`],
+    ['mails', () => 'smtp'],
+  ] as const) {
+    const one = await findDelays('user:ada', 1, destination)
+    t.strictSame(one, { most: 0, count: 100 }, kind)
+    t.strictSame(await findDelays('user:ada', 10, destination), one, kind)
+    t.ok((await findDelays(null, 10, destination)).most > 0, `${kind} of ten owners do delay it`)
+  }
+})
+
+t.test('all workspaces of one creator have half of the slots and of the waiting calls', async (t) => {
+  const gate = new Gate(100)
+  const entries = Array.from({ length: 8 }, (_, n) =>
+    Array.from({ length: 300 }, (_, call) => gate.enter(of(`w${n}`, 'user:ada'), `d${call % 30}`)),
+  ).flat()
+  t.equal(gate.inFlight, 50)
+  t.equal(gate.waiting, 500)
+  void Promise.allSettled(entries)
+  t.strictSame(await gate.enter(of('w9', 'user:ada'), 'd'), { kind: 'full' })
+  mustEnter(gate, 'other', 'd')
+})
+
+t.test('free slots go round the owners, and within each owner round its workspaces', async (t) => {
+  const gate = new Gate(8)
+  const held = ['a', 'b', 'c', 'd'].flatMap((id) => [mustEnter(gate, id, 'x'), mustEnter(gate, id, 'y')])
+  const order: string[] = []
+  let calls = 0
+  for (const [id, createdBy] of [
+    ['e', 'user:ada'],
+    ['f', 'user:ada'],
+    ['g', 'user:ada'],
+    ['h', null],
+    ['h', null],
+    ['i', null],
+  ] as const)
+    void gate.enter(of(id, createdBy), `${id} ${++calls}`).then(() => order.push(id))
+  for (const entry of held.slice(0, 6)) {
+    entry.leave(true)
+    await setImmediate()
+  }
+  t.same(order, ['e', 'h', 'i', 'f', 'h', 'g'])
+})
+
+const ids = fc.constantFrom('a', 'b', 'c', 'd', 'e')
+const ownerOf = (id: string) => ('abc'.includes(id) ? 'user:ada' : null)
+const ownedBy = (id: string) => of(id, ownerOf(id))
 const step = fc.oneof(
   {
     weight: 5,
@@ -146,7 +227,7 @@ t.test('in any sequence, limits hold, no call waits beside a free slot, and no s
           const waiter = { id, to, controller: new AbortController() }
           line.push(waiter)
           gate
-            .enter(id, to, waiter.controller.signal)
+            .enter(ownedBy(id), to, waiter.controller.signal)
             .then((entry) => note(id, to, entry))
             .catch(() => {})
             .finally(() => line.splice(line.indexOf(waiter), 1))
@@ -155,21 +236,32 @@ t.test('in any sequence, limits hold, no call waits beside a free slot, and no s
           inFlight.splice(at % inFlight.length, 1)[0]?.entry.leave(wasAnswered)
         const count = (id: string, to?: string) =>
           inFlight.filter((one) => one.id === id && (to === undefined || one.to === to)).length
+        const countOwner = (id: string) =>
+          ownerOf(id) === null ? count(id) : inFlight.filter((one) => ownerOf(one.id) === ownerOf(id)).length
         const [ofWorkspace, ofLane] = [Math.max(1, places >> 2), Math.max(1, Math.floor(places / 10))]
+        const ofOwner = Math.max(1, places >> 1)
 
         for (const step of steps) {
           if (step.do === 'enter') wait(step.id, step.to)
-          else if (step.do === 'try') note(step.id, step.to, gate.tryEnter(step.id, step.to))
+          else if (step.do === 'try') note(step.id, step.to, gate.tryEnter(ownedBy(step.id), step.to))
           else if (step.do === 'leave') leave(step.at, step.wasAnswered)
           else if (step.do === 'give up') line[step.at % line.length]?.controller.abort(new Error('enough'))
           else now += step.ms
           await setImmediate()
           const isHeld = [...inFlight, ...line].every(
-            ({ id, to }) => inFlight.length <= places && count(id) <= ofWorkspace && count(id, to) <= ofLane,
+            ({ id, to }) =>
+              inFlight.length <= places &&
+              countOwner(id) <= ofOwner &&
+              count(id) <= ofWorkspace &&
+              count(id, to) <= ofLane,
           )
           if (!isHeld) throw new Error('a limit was passed')
           const waitsInVain = line.some(
-            ({ id, to }) => inFlight.length < places && count(id) < ofWorkspace && count(id, to) < ofLane,
+            ({ id, to }) =>
+              inFlight.length < places &&
+              countOwner(id) < ofOwner &&
+              count(id) < ofWorkspace &&
+              count(id, to) < ofLane,
           )
           if (waitsInVain) throw new Error('somebody waits where there is a place')
           if (gate.waiting !== line.length) throw new Error('the line is counted wrongly')
@@ -188,14 +280,14 @@ t.test('in any sequence, limits hold, no call waits beside a free slot, and no s
 })
 
 t.test('an empty lane is removed', async (t) => {
-  const lanes = createLanes({ workspace: 2, lane: 1, shared: 1 }, () => false)
-  const lane = lanes.open('a', 'x')
+  const lanes = new Lanes({ owner: 2, workspace: 2, lane: 1, shared: 1 }, () => false)
+  const lane = lanes.open(of('a'), 'x')
   lane.inFlight = 1
   lanes.settle(lane)
-  t.equal(lanes.open('a', 'x'), lane)
+  t.equal(lanes.open(of('a'), 'x'), lane)
   lane.inFlight = 0
   lanes.settle(lane)
-  t.not(lanes.open('a', 'x'), lane)
+  t.not(lanes.open(of('a'), 'x'), lane)
 })
 
 /** A gate with a clock of the test, and a destination with an open breaker. */
@@ -208,11 +300,11 @@ function breakDestination() {
 
 t.test('after five failures in a row, a breaker opens for 30 seconds, for one workspace only', async (t) => {
   const { clock, gate } = breakDestination()
-  t.same(gate.tryEnter('a', 'x'), { kind: 'broken', retryAfterMs: 30_000 })
+  t.same(gate.tryEnter(of('a'), 'x'), { kind: 'broken', retryAfterMs: 30_000 })
   clock.now = 10_000
-  t.same(await gate.enter('a', 'x'), { kind: 'broken', retryAfterMs: 20_000 })
-  t.equal(gate.tryEnter('a', 'y')?.kind, 'entered')
-  t.equal(gate.tryEnter('b', 'x')?.kind, 'entered')
+  t.same(await gate.enter(of('a'), 'x'), { kind: 'broken', retryAfterMs: 20_000 })
+  t.equal(gate.tryEnter(of('a'), 'y')?.kind, 'entered')
+  t.equal(gate.tryEnter(of('b'), 'x')?.kind, 'entered')
 })
 
 t.test('a system clock that is set back does not keep a breaker open for longer', async (t) => {
@@ -221,21 +313,21 @@ t.test('a system clock that is set back does not keep a breaker open for longer'
   const [time, sinceStart] = [Date.now(), performance.now()]
   t.intercept(Date, 'now', { value: () => time - 3_600_000 })
   t.intercept(performance, 'now', { value: () => sinceStart + 31_000 })
-  t.equal(gate.tryEnter('a', 'x')?.kind, 'entered')
+  t.equal(gate.tryEnter(of('a'), 'x')?.kind, 'entered')
 })
 
 t.test('a response between two failures resets the count', async (t) => {
   const gate = new Gate(100)
   for (const wasAnswered of [false, false, false, false, true, false, false, false, false])
     mustEnter(gate, 'a', 'x').leave(wasAnswered)
-  t.equal(gate.tryEnter('a', 'x')?.kind, 'entered')
+  t.equal(gate.tryEnter(of('a'), 'x')?.kind, 'entered')
 })
 
 t.test('after the pause one call is the probe; its response closes the breaker', async (t) => {
   const { clock, gate } = breakDestination()
   clock.now = 30_000
   const probe = mustEnter(gate, 'a', 'x')
-  t.same(gate.tryEnter('a', 'x'), { kind: 'broken', retryAfterMs: 1_000 }, 'only one call is the probe')
+  t.same(gate.tryEnter(of('a'), 'x'), { kind: 'broken', retryAfterMs: 1_000 }, 'only one call is the probe')
   probe.leave(true)
   for (let call = 0; call < 10; call++) mustEnter(gate, 'a', 'x')
 })
@@ -243,7 +335,7 @@ t.test('after the pause one call is the probe; its response closes the breaker',
 t.test('the pause doubles with each failed probe, up to five minutes', async (t) => {
   const { clock, gate } = breakDestination()
   for (const restMs of [30_000, 60_000, 120_000, 240_000, 300_000, 300_000]) {
-    t.same(gate.tryEnter('a', 'x'), { kind: 'broken', retryAfterMs: restMs })
+    t.same(gate.tryEnter(of('a'), 'x'), { kind: 'broken', retryAfterMs: restMs })
     clock.now += restMs
     mustEnter(gate, 'a', 'x').leave(false)
   }
@@ -254,14 +346,14 @@ t.test('calls that began before the breaker opened neither count nor prolong its
   const gate = new Gate(100, () => clock.now)
   const calls = Array.from({ length: 10 }, () => mustEnter(gate, 'a', 'x'))
   for (const call of calls) call.leave(false)
-  t.same(gate.tryEnter('a', 'x'), { kind: 'broken', retryAfterMs: 30_000 })
+  t.same(gate.tryEnter(of('a'), 'x'), { kind: 'broken', retryAfterMs: 30_000 })
 })
 
 t.test('calls that wait for a destination whose breaker opens are refused', async (t) => {
   const gate = new Gate(20)
   for (let failure = 0; failure < 4; failure++) mustEnter(gate, 'a', 'x').leave(false)
   const [call] = [mustEnter(gate, 'a', 'x'), mustEnter(gate, 'a', 'x')]
-  const waiting = Promise.all([gate.enter('a', 'x'), gate.enter('a', 'x')])
+  const waiting = Promise.all([gate.enter(of('a'), 'x'), gate.enter(of('a'), 'x')])
   t.equal(gate.waiting, 2)
   call?.leave(false)
   for (const entry of await waiting) t.equal(entry.kind, 'broken')
@@ -274,7 +366,7 @@ t.test('of the calls that wait at the end of the pause, one is the probe, others
   for (let failure = 0; failure < 5; failure++) mustEnter(gate, 'a', 'x').leave(false)
   const others = Array.from({ length: 5 }, (_, index) => mustEnter(gate, 'a', `y${index}`))
   clock.now = 30_000
-  const waiting = Promise.all([gate.enter('a', 'x'), gate.enter('a', 'x'), gate.enter('a', 'x')])
+  const waiting = Promise.all([gate.enter(of('a'), 'x'), gate.enter(of('a'), 'x'), gate.enter(of('a'), 'x')])
   t.equal(gate.waiting, 3, 'since the workspace has no free slot')
   for (const call of others) call.leave(true)
   const late = { kind: 'broken', retryAfterMs: 1_000 }
@@ -290,11 +382,11 @@ t.test('the number of remembered destinations is limited: the oldest failure is 
 })
 
 t.test('a destination is the origin of a URL in lower case, and for mails the mail server', async (t) => {
-  const of = (type: string, config: object) => destinationOf({ type, config } as OutsideAction)
-  t.equal(of('SEND_WEBHOOK', { url: 'HTTPS://Hooks.Example.COM:443/a?b' }), 'https://hooks.example.com')
-  t.equal(of('SEND_NOTIFICATION', { url: 'http://x.example:8080' }), 'http://x.example:8080')
-  t.equal(of('SEND_EMAIL', { to: 'a@x.example' }), 'smtp')
-  t.equal(of('SEND_WEBHOOK', { url: 'http://' }), 'nowhere')
+  const find = (type: string, config: object) => destinationOf({ type, config } as OutsideAction)
+  t.equal(find('SEND_WEBHOOK', { url: 'HTTPS://Hooks.Example.COM:443/a?b' }), 'https://hooks.example.com')
+  t.equal(find('SEND_NOTIFICATION', { url: 'http://x.example:8080' }), 'http://x.example:8080')
+  t.equal(find('SEND_EMAIL', { to: 'a@x.example' }), 'smtp')
+  t.equal(find('SEND_WEBHOOK', { url: 'http://' }), 'nowhere')
 })
 
 t.test('a mute mail server takes a tenth of the slots, and workspaces take turns at it', async (t) => {
@@ -303,7 +395,7 @@ t.test('a mute mail server takes a tenth of the slots, and workspaces take turns
   const begun: string[] = []
   for (let n = 0; n < 10; n++)
     for (let mail = 0; mail < 50; mail++)
-      void gate.enter(`mailing-${n}`, 'smtp').then((entry) => {
+      void gate.enter(of(`mailing-${n}`), 'smtp').then((entry) => {
         mails.push(entry)
         begun.push(`mailing-${n}`)
       })
@@ -315,7 +407,7 @@ t.test('a mute mail server takes a tenth of the slots, and workspaces take turns
     'one workspace has half of them at most',
   )
   for (let n = 0; n < 20; n++) mustEnter(gate, 'other', `https://${n % 3}.example`)
-  void gate.enter('late', 'smtp').then(() => begun.push('late'))
+  void gate.enter(of('late'), 'smtp').then(() => begun.push('late'))
   for (let n = 0; n < 11; n++) {
     const mail = mails.shift()
     if (mail?.kind === 'entered') mail.leave(true)
@@ -329,8 +421,8 @@ t.test('our mail server rests for all workspaces; a destination of a rule for it
   const gate = new Gate(100, () => 0)
   for (const destination of ['smtp', 'https://down.example'])
     for (let n = 0; n < 5; n++) mustEnter(gate, 'a', destination).leave(false)
-  t.match(gate.tryEnter('a', 'https://down.example'), { kind: 'broken' })
-  t.match(gate.tryEnter('b', 'https://down.example'), { kind: 'entered' })
-  t.match(gate.tryEnter('a', 'smtp'), { kind: 'broken' })
-  t.match(gate.tryEnter('b', 'smtp'), { kind: 'broken' })
+  t.match(gate.tryEnter(of('a'), 'https://down.example'), { kind: 'broken' })
+  t.match(gate.tryEnter(of('b'), 'https://down.example'), { kind: 'entered' })
+  t.match(gate.tryEnter(of('a'), 'smtp'), { kind: 'broken' })
+  t.match(gate.tryEnter(of('b'), 'smtp'), { kind: 'broken' })
 })

@@ -98,7 +98,7 @@ t.test('a lease is renewed for its holder only', async (t) => {
 /** A worker that claims executions and finds no slot for them. */
 function openFullWorker({ database, queue }: Harness) {
   const gate = new Gate(1)
-  gate.tryEnter('another', 'destination')
+  gate.tryEnter({ workspaceId: 'another', createdBy: null }, 'destination')
   const executor = new Executor({
     queue,
     recorder: new Recorder(database),

@@ -40,7 +40,13 @@ async function createWorkspace() {
     async createOutcome(rules: { ruleId: string; error?: string; tasks?: number }[]): Promise<Outcome> {
       const row = { id: newId(), workspaceId, type: 'LEAD_CREATED', data: {}, depth: 0, rootId: null }
       await own.event.create({ data: row })
-      const event = { ...row, addressee: null, rulesVersion: 0, autoPauseAfter: null }
+      const event = {
+        ...row,
+        addressee: null,
+        rulesVersion: 0,
+        autoPauseAfter: null,
+        createdBy: null,
+      }
       return { event, ruleSetId: newId(), executions: rules.map((rule) => describeExecution(event, rule)) }
     },
   }

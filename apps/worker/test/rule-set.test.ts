@@ -102,6 +102,7 @@ t.test('unchanged rules are not compiled again', async (t) => {
     rootId: null,
     rulesVersion: 0,
     autoPauseAfter: null,
+    createdBy: null,
   }
   const read = (known = noRules) => readRuleSet(harness.database, event, known)
   const first = await read()

@@ -46,7 +46,7 @@ function openExecutor(places: number) {
 
 function newExecution(actions: object[]): Execution {
   const rule = makeReady({ id: newId(), name: 'Rule', version: 1, conditions: [], actions })
-  const loaded = { rulesVersion: 0, autoPauseAfter: null }
+  const loaded = { rulesVersion: 0, autoPauseAfter: null, createdBy: null }
   const event = {
     ...loaded,
     id: newId(),
@@ -91,7 +91,7 @@ async function continueWith({ executor }: Opened, actions: object[]): Promise<vo
 t.test('a slot after a wait is free again when the intent cannot be recorded', async (t) => {
   const opened = openExecutor(1)
   const { gate, ledger, executor } = opened
-  const other = gate.tryEnter('w', origin)
+  const other = gate.tryEnter({ workspaceId: 'w', createdBy: null }, origin)
   const [held] = executor.begin([newExecution([call])])
   ledger.refusals = 1
   const ended = held && executor.continue(held)
@@ -124,7 +124,7 @@ t.test('the slot of a claimed execution is free again, too', async (t) => {
 t.test('a probe that was never sent does not keep the breaker open', async (t) => {
   const opened = openExecutor(1)
   for (let failure = 0; failure < 5; failure++) {
-    const entry = opened.gate.tryEnter('w', origin)
+    const entry = opened.gate.tryEnter({ workspaceId: 'w', createdBy: null }, origin)
     if (entry?.kind === 'entered') entry.leave(false)
   }
   opened.clock.now = 30_000
@@ -156,7 +156,7 @@ t.test('an execution that cannot begin does not keep the slots of earlier ones',
 
 t.test('many executions that wait for a slot cause no leak warning of Node', async (t) => {
   const { gate, executor } = openExecutor(8)
-  gate.tryEnter('w', origin)
+  gate.tryEnter({ workspaceId: 'w', createdBy: null }, origin)
   const warnings: string[] = []
   const note = ({ name }: Error) => warnings.push(name)
   process.on('warning', note)

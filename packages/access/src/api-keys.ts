@@ -3,7 +3,7 @@ import { isUuid, newId, type WorkspaceDatabase } from '@automation/database'
 import { parseTimestamp } from '@automation/engine'
 import { Type } from 'typebox'
 import { type Administrator, changeWorkspace } from './change-workspace.js'
-import { credentialTimes, orNull, presentTimes, Timestamp } from './credential.js'
+import { credentialTimes, listNewest, orNull, presentTimes, Timestamp } from './credential.js'
 import { Refused } from './refused.js'
 
 /** What a key may do. Those on rules are like the roles: each holds the ones before it. `admin` holds all. */
@@ -59,10 +59,7 @@ export function createApiKey(
   const key = `ark_${id}_${randomBytes(32).toString('base64url')}`
   return changeWorkspace(administrator, async (transaction) => {
     const expiry = expiresAt === undefined ? null : readExpiry(expiresAt)
-    const inUse = await transaction.apiKey.count({
-      where: { revokedAt: null, OR: [{ expiresAt: null }, { expiresAt: { gt: new Date() } }] },
-    })
-    if (inUse >= maxUsableKeys)
+    if ((await transaction.apiKey.count({ where: isInUse() })) >= maxUsableKeys)
       throw new Refused('conflict', `A workspace may have ${maxUsableKeys} API keys in use`)
     const row = await transaction.apiKey.create({
       data: {
@@ -85,10 +82,16 @@ export function createApiKey(
   })
 }
 
-/** Lists all keys, the newest first, with the revoked and expired ones. */
+/** Lists all keys in use and the newest revoked and expired ones, at most 1,000, the newest first. */
 export async function listApiKeys(database: WorkspaceDatabase): Promise<ApiKey[]> {
-  const rows = await database.apiKey.findMany({ orderBy: { id: 'desc' } })
+  const rows = await listNewest(isInUse(), (where, take) =>
+    database.apiKey.findMany({ where, take, orderBy: { id: 'desc' } }),
+  )
   return rows.map(present)
+}
+
+function isInUse() {
+  return { revokedAt: null, OR: [{ expiresAt: null }, { expiresAt: { gt: new Date() } }] }
 }
 
 /** Revokes a key from the next request on. To revoke it again changes nothing. @throws Refused where there is no such key */

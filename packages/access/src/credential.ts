@@ -16,6 +16,24 @@ export const credentialTimes = {
   ),
 }
 
+/** Revoked keys and secrets stay, so that the audit log can name them. Their number has no limit, but a list has. */
+const maxListed = 1_000
+
+/**
+ * Lists those in use, whose number has a limit, and the newest of the others.
+ *
+ * @param find finds the newest rows that meet, or do not meet, the condition of being in use
+ * @returns at most 1,000 rows, the newest first
+ */
+export async function listNewest<Row extends { id: string }, Condition extends object>(
+  inUse: Condition,
+  find: (condition: Condition | { NOT: Condition }, take: number) => Promise<Row[]>,
+): Promise<Row[]> {
+  const usable = await find(inUse, maxListed)
+  const others = await find({ NOT: inUse }, maxListed - usable.length)
+  return [...usable, ...others].sort((left, right) => (left.id < right.id ? 1 : -1))
+}
+
 interface CredentialRow {
   createdAt: Date
   revokedAt: Date | null

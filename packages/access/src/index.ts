@@ -61,6 +61,7 @@ export { mintToken, tokenParty } from './tokens.js'
 export {
   AutoPauseAfter,
   createWorkspace,
+  findCreator,
   findWorkspace,
   listWorkspaces,
   Plan,

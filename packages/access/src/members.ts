@@ -26,11 +26,15 @@ export type Member = Type.Static<typeof Member>
 
 const fields = { userId: true, role: true, createdAt: true } as const
 
-/** Lists all members, the oldest first. */
+/** Also the length of the list, which has no pages. */
+const maxMembers = 1_000
+
+/** Lists the members, at most 1,000, the oldest first. */
 export async function listMembers(database: WorkspaceDatabase): Promise<Member[]> {
   const members = await database.member.findMany({
     select: fields,
     orderBy: [{ createdAt: 'asc' }, { userId: 'asc' }],
+    take: maxMembers,
   })
   return members.map(present)
 }
@@ -38,7 +42,7 @@ export async function listMembers(database: WorkspaceDatabase): Promise<Member[]
 /**
  * Adds a member, or changes its role.
  *
- * @throws Refused where the workspace would lose its last admin
+ * @throws Refused where the workspace would lose its last admin, or has 1,000 members
  */
 export function putMember(
   administrator: Administrator,
@@ -50,6 +54,8 @@ export function putMember(
     const before = await transaction.member.findUnique({ where, select: fields })
     if (before?.role === role) return { result: { member: present(before), isNew: false }, entry: undefined }
     if (role !== 'admin') await refuseToLoseLastAdmin(transaction, userId)
+    if (before === null && (await transaction.member.count()) >= maxMembers)
+      throw new Refused('conflict', `A workspace may have ${maxMembers} members`)
     const member = await transaction.member.upsert({
       where,
       create: { workspaceId: administrator.workspaceId, userId, role },

@@ -2,7 +2,7 @@ import { isUuid, newId, type WorkspaceDatabase, type WorkspaceTransaction } from
 import { newSigningSecret, readSigningKey } from '@automation/webhooks'
 import type { Type } from 'typebox'
 import { type Administrator, changeWorkspace } from './change-workspace.js'
-import { presentTimes } from './credential.js'
+import { listNewest, presentTimes } from './credential.js'
 import { Refused } from './refused.js'
 import type { Sealer } from './sealing.js'
 import type {
@@ -46,7 +46,7 @@ export async function addSigningSecret(
 ): Promise<SigningSecret> {
   const { workspaceId, direction } = fields
   const inUse = await transaction.signingSecret.count({
-    where: { direction, revokedAt: null, OR: [{ retiresAt: null }, { retiresAt: { gt: new Date() } }] },
+    where: { direction, ...isInUse() },
   })
   if (inUse >= maxUsableSecrets)
     throw new Refused(
@@ -58,20 +58,24 @@ export async function addSigningSecret(
   return present(await transaction.signingSecret.create({ data: { ...fields, id, sealed } }))
 }
 
-/** Lists secrets, the newest first, with the retired and revoked ones. */
+/** Lists all secrets in use and the newest retired and revoked ones, at most 1,000, the newest first. */
 export async function listSigningSecrets(
   database: WorkspaceDatabase,
   filter: { direction?: SecretDirection; provider?: string } = {},
 ): Promise<SigningSecret[]> {
   const { direction, provider } = filter
-  const rows = await database.signingSecret.findMany({
-    where: {
-      ...(direction === undefined ? {} : { direction }),
-      ...(provider === undefined ? {} : { provider }),
-    },
-    orderBy: { id: 'desc' },
-  })
+  const filters = {
+    ...(direction === undefined ? {} : { direction }),
+    ...(provider === undefined ? {} : { provider }),
+  }
+  const rows = await listNewest(isInUse(), (condition, take) =>
+    database.signingSecret.findMany({ where: { ...filters, ...condition }, take, orderBy: { id: 'desc' } }),
+  )
   return rows.map(present)
+}
+
+function isInUse() {
+  return { revokedAt: null, OR: [{ retiresAt: null }, { retiresAt: { gt: new Date() } }] }
 }
 
 /**

@@ -1,5 +1,12 @@
 import { isDeepStrictEqual } from 'node:util'
-import { type Database, newId, type WorkspaceDatabase } from '@automation/database'
+import {
+  createKeyedMutex,
+  type Database,
+  newId,
+  Prisma,
+  type WorkspaceDatabase,
+  type WorkspaceTransaction,
+} from '@automation/database'
 import { Type } from 'typebox'
 import { type Administrator, changeWorkspace, writeAudit } from './change-workspace.js'
 import { refuseBadUserId, UserId } from './members.js'
@@ -68,7 +75,23 @@ const fields = {
   createdAt: true,
 } as const
 
-/** Creates a workspace with its first admin. */
+/** Whose limits apply to a new workspace besides its own, however many admins it gets. */
+export interface Creator {
+  /** `user:<sub>`, or `workspace:<id>` for a key of a workspace without a creator. */
+  createdBy: string
+  /** How many workspaces it may have created. */
+  limit: number
+}
+
+/** Workspaces of one creator wait here instead of for its lock: a waiting transaction would hold one of the pool's few connections. */
+const serialize = createKeyedMutex(5_000)
+
+/**
+ * Creates a workspace with its first admin.
+ *
+ * @param options.creator none on the command line, which no limit applies to
+ * @throws Refused where the creator has as many workspaces as it may have, those included that were handed to another admin
+ */
 export function createWorkspace(
   { database, actor }: Pick<Administrator, 'database' | 'actor'>,
   {
@@ -77,23 +100,52 @@ export function createWorkspace(
     retentionDays = null,
     adminUserId,
   }: Type.Static<typeof WorkspaceToCreate> & { adminUserId: string },
-  id = newId(),
+  { id = newId(), creator }: { id?: string; creator?: Creator } = {},
 ): Promise<Workspace> {
-  return database.forWorkspace(id).$transaction(async (transaction) => {
-    refuseBadUserId(adminUserId, 'adminUserId')
-    const workspace = await transaction.workspace.create({
-      data: { id, name, plan, retentionDays, members: { create: { userId: adminUserId, role: 'admin' } } },
-      select: fields,
+  const create = () =>
+    database.forWorkspace(id).$transaction(async (transaction) => {
+      refuseBadUserId(adminUserId, 'adminUserId')
+      if (creator !== undefined) await refuseTooMany(transaction, creator)
+      const members = { create: { userId: adminUserId, role: 'admin' } } as const
+      const createdBy = creator?.createdBy ?? null
+      const workspace = await transaction.workspace.create({
+        data: { id, name, plan, retentionDays, createdBy, members },
+        select: fields,
+      })
+      await writeAudit(transaction, {
+        workspaceId: id,
+        actor,
+        action: 'workspace.created',
+        subject: id,
+        details: { name, plan, ...(retentionDays !== null && { retentionDays }), adminUserId },
+      })
+      return present(workspace)
     })
-    await writeAudit(transaction, {
-      workspaceId: id,
-      actor,
-      action: 'workspace.created',
-      subject: id,
-      details: { name, plan, ...(retentionDays !== null && { retentionDays }), adminUserId },
-    })
-    return present(workspace)
+  return creator === undefined ? create() : serialize(creator.createdBy, create)
+}
+
+async function refuseTooMany(
+  transaction: WorkspaceTransaction,
+  { createdBy, limit }: Creator,
+): Promise<void> {
+  // Other processes create workspaces, too. The lock ends with the transaction.
+  await transaction.$executeRaw(
+    Prisma.sql`SELECT pg_advisory_xact_lock(hashtextextended(${`workspaces of ${createdBy}`}, 0))`,
+  )
+  const [{ count } = { count: 0n }] = await transaction.$queryRaw<{ count: bigint }[]>(
+    Prisma.sql`SELECT count(*) FROM workspaces WHERE created_by = ${createdBy}`,
+  )
+  if (count >= limit)
+    throw new Refused('conflict', `A user may create ${limit} workspaces (WORKSPACES_PER_CREATOR)`)
+}
+
+/** The creator of what a key of this workspace creates: a key is nobody's, and must not be a way around a limit. */
+export async function findCreator(database: WorkspaceDatabase, workspaceId: string): Promise<string> {
+  const workspace = await database.workspace.findUnique({
+    where: { id: workspaceId },
+    select: { createdBy: true },
   })
+  return workspace?.createdBy ?? `workspace:${workspaceId}`
 }
 
 /**
@@ -134,12 +186,16 @@ export async function findWorkspace(
   return present(workspace)
 }
 
-/** Lists all workspaces, or those of which a user is a member, the oldest first. */
+/** Nobody is asked before becoming a member, so the number of a user's workspaces has no limit, but the list has. */
+const maxListed = 1_000
+
+/** Lists all workspaces, or the first 1,000 of which a user is a member, the oldest first. */
 export async function listWorkspaces(database: Database, userId?: string): Promise<Workspace[]> {
   const workspaces = await database.system.workspace.findMany({
     where: userId === undefined ? {} : { members: { some: { userId } } },
     select: fields,
     orderBy: { id: 'asc' },
+    ...(userId !== undefined && { take: maxListed }),
   })
   return workspaces.map(present)
 }

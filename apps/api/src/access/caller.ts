@@ -63,16 +63,18 @@ export default fp<{ tokens: Config['tokens'] }>(
       request.workspace = openWorkspace(app.database, workspaceId, actor)
     })
 
-    /** Notes the caller and the owner of the rate-limit bucket; neither where the token is not valid. */
+    /** Notes the caller and the owners of the rate-limit buckets; neither where the token is not valid. */
     async function identify(request: FastifyRequest): Promise<void> {
       const token = /^Bearer +(\S+)$/i.exec(request.headers.authorization ?? '')?.[1]
       if (token === undefined) return
       const identity = await identification.identify(token, request.headers['x-workspace-id'])
       if (identity === undefined) return
       request.caller = identity.caller
+      const { caller, tenant } = identity
       request.bucketOwner = {
-        owner: identity.caller.actor,
-        rateClass: identity.plan === 'enterprise' ? 'enterprise' : 'authenticated',
+        owner: caller.actor,
+        rateClass: tenant?.plan === 'enterprise' ? 'enterprise' : 'authenticated',
+        tenant,
       }
     }
   },

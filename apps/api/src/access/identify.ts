@@ -3,6 +3,7 @@ import {
   findMembership,
   isUuid,
   type Membership,
+  type Tenant,
   type WorkspaceDatabase,
 } from '@automation/database'
 import { LRUCache } from 'lru-cache'
@@ -21,10 +22,10 @@ export interface Caller {
   permissions: Permissions | 'away' | undefined
 }
 
-/** A caller, and the plan of the workspace, which decides the rate. */
+/** A caller, and the workspace that it belongs to, which decides the rate; without one where it is no member of the named one. */
 export interface Identity {
   caller: Caller
-  plan?: Membership['plan']
+  tenant?: Tenant & { workspaceId: string }
 }
 
 /** How long (ms) this process may use a role or a plan that another process has changed. */
@@ -68,12 +69,14 @@ export class Identification {
     const workspaceId = isUuid(named) ? named.toLowerCase() : undefined
     const membership = workspaceId === undefined ? undefined : await this.#findCached(workspaceId, userId)
     const caller = { actor: `user:${userId}`, userId, workspaceId }
-    return membership === undefined || membership === 'away'
-      ? { caller: { ...caller, permissions: membership } }
-      : {
-          caller: { ...caller, permissions: { role: membership.role, scopes: undefined } },
-          plan: membership.plan,
-        }
+    if (membership === 'away') return { caller: { ...caller, permissions: 'away' } }
+    if (workspaceId === undefined || membership === undefined)
+      return { caller: { ...caller, permissions: undefined } }
+    const { role, plan, createdBy } = membership
+    return {
+      caller: { ...caller, permissions: { role, scopes: undefined } },
+      tenant: { workspaceId, plan, createdBy },
+    }
   }
 
   /** A key belongs to one workspace. Where a header names another one, or is no UUID, the key has no permissions. */
@@ -87,7 +90,7 @@ export class Identification {
     const permissions = workspaceId === key.workspaceId ? permissionsOfScopes(key.scopes) : undefined
     return {
       caller: { actor: `api_key:${key.id}`, userId: undefined, workspaceId, permissions },
-      plan: key.plan,
+      tenant: key,
     }
   }
 

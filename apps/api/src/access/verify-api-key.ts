@@ -1,13 +1,12 @@
 import { timingSafeEqual } from 'node:crypto'
 import { hashApiKey, readApiKeyId, type Scope } from '@automation/access'
-import { createBatcher, type Database, type Plan } from '@automation/database'
+import { createBatcher, type Database, type Tenant } from '@automation/database'
 import { createUseNotes } from './last-used.js'
 
-interface StoredKey {
+interface StoredKey extends Tenant {
   id: string
   workspaceId: string
   scopes: Scope[]
-  plan: Plan
   hash: Uint8Array
 }
 
@@ -21,7 +20,8 @@ export type VerifyApiKey = (key: string) => Promise<StoredKey | undefined>
 
 /** $1 ids */
 const loadKeysSql = `
-  SELECT k.id, k.workspace_id AS "workspaceId", k.scopes, k.hash, w.plan::text AS plan
+  SELECT k.id, k.workspace_id AS "workspaceId", k.scopes, k.hash, w.plan::text AS plan,
+         w.created_by AS "createdBy"
   FROM api_keys k
   JOIN workspaces w ON w.id = k.workspace_id
   WHERE k.id = ANY($1::uuid[]) AND k.revoked_at IS NULL AND (k.expires_at IS NULL OR k.expires_at > now())`

@@ -1,10 +1,11 @@
-import rateLimit, { type FastifyRateLimitStore, normalizeIP } from '@fastify/rate-limit'
+import rateLimit, { type FastifyRateLimitStore } from '@fastify/rate-limit'
 import type { FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
-import type { Bucket, Config } from '../config.js'
+import type { Config } from '../config.js'
 import { type Refusal, refusals } from '../errors.js'
+import { type BucketOwner, findBuckets, type LabelledBucket } from './find-buckets.js'
 import { createSharedBuckets } from './shared-buckets.js'
-import { type Consumption, createLocalBuckets, tokenInterval } from './token-bucket.js'
+import { type Consumption, createLocalBuckets, type TokenRequest, tokenInterval } from './token-bucket.js'
 
 declare module 'fastify' {
   interface FastifyInstance {
@@ -12,16 +13,16 @@ declare module 'fastify' {
     consumeToken(request: FastifyRequest, reply: FastifyReply): Promise<void>
     /**
      * Consumes the tokens of a request that does many things at once, beside its first: 50 items cost one. It consumes all or none, and
-     * at most those that a full bucket has.
+     * at most those that full buckets have.
      *
-     * @throws a 429 refusal where the bucket has fewer tokens
+     * @throws a 429 refusal where a bucket has fewer tokens
      */
     payForMany(request: FastifyRequest, reply: FastifyReply, items: number): Promise<void>
   }
   interface FastifyRequest {
-    /** The owner of the bucket; undefined: the IP. */
-    bucketOwner: { owner: string; rateClass: 'authenticated' | 'enterprise' } | undefined
-    /** Retry-After in seconds; 0 where the bucket had a token. */
+    /** The owner of the buckets; undefined: the IP. */
+    bucketOwner: BucketOwner | undefined
+    /** Retry-After in seconds; 0 where each bucket had a token. */
     retryAfterSeconds: number
   }
 }
@@ -33,87 +34,89 @@ interface Options {
   limits: Config['rateLimits']
 }
 
+/** The buckets of a request, and what came of consuming their tokens. */
+interface LabelledRequest extends TokenRequest {
+  buckets: [LabelledBucket, ...LabelledBucket[]]
+  result?: Consumption
+}
+
 /**
- * Limits rates with token buckets by API key, user or (for webhooks) workspace, and otherwise by IP (IPv6 by /64). The buckets are
- * shared through Redis. While Redis is away, each process has its own: requests are neither unlimited nor refused with an error.
+ * Limits rates with token buckets by API key, user or (for webhooks) workspace, and otherwise by IP (IPv6 by /64). Above those of keys
+ * and users is one of their workspace, and one of its creator. A request consumes from all of its buckets or from none: a caller that
+ * is refused takes nothing from the others of its workspace. The buckets are shared through Redis. While Redis is away, each process
+ * has its own: requests are neither unlimited nor refused with an error.
  */
 export default fp<Options>(
   async (app, { queuePrefix, limits }) => {
     const consumeShared = createSharedBuckets(app.redis, `${queuePrefix}:rate:`)
     const consumeLocally = createLocalBuckets()
-    const consume = (key: string, bucket: Bucket, tokens: number): Promise<Consumption> =>
-      consumeShared({ key, bucket, tokens }).catch(() => consumeLocally(key, bucket, Date.now(), tokens))
+    const consume = (request: TokenRequest): Promise<Consumption> =>
+      consumeShared(request).catch(() => consumeLocally(request, Date.now()))
 
     /** The plugin counts up to `max` in a window. Here `current` is the number of consumed tokens, and max + 1 where refused. */
     class TokenBuckets implements FastifyRateLimitStore {
-      incr: FastifyRateLimitStore['incr'] = (key, callback, windowMs, burst) => {
-        const bucket = { perMinute: (burst * 60_000) / windowMs, burst }
-        void consume(key, bucket, 1).then(({ isRefused, remaining, waitMs }) =>
-          callback(null, { current: isRefused ? burst + 1 : burst - remaining, ttl: waitMs }),
-        )
+      incr: FastifyRateLimitStore['incr'] = (key, callback, _windowMs, burst) => {
+        const asked = key as unknown as LabelledRequest
+        void consume(asked).then((result) => {
+          asked.result = result
+          const { isRefused, remaining, waitMs } = result
+          callback(null, { current: isRefused ? burst + 1 : burst - remaining, ttl: waitMs })
+        })
       }
       child(): this {
         return this
       }
     }
 
-    const bucketOf = ({ bucketOwner }: FastifyRequest) => limits[bucketOwner?.rateClass ?? 'anonymous']
-    const keyOf = ({ bucketOwner, ip }: FastifyRequest) =>
-      // Despite its type, `ip` is undefined once the caller has disconnected.
-      bucketOwner
-        ? `${bucketOwner.rateClass}:${bucketOwner.owner}`
-        : `anonymous:${ip ? normalizeIP(ip, 64) : 'gone'}`
     await app.register(rateLimit, {
       global: false,
       store: TokenBuckets,
-      keyGenerator: keyOf,
-      max: (request) => bucketOf(request).burst,
-      timeWindow: (request) => (bucketOf(request).burst / bucketOf(request).perMinute) * 60_000,
+      // The plugin knows one bucket of a request. It hands the key on to the store, and back, as it is: so the key can be an object.
+      keyGenerator: (request) =>
+        ({ buckets: findBuckets(request, limits), tokens: 1 }) satisfies LabelledRequest as unknown as string,
+      max: (_request, key) => (key as unknown as LabelledRequest).buckets[0].burst,
     })
 
     const consumeOne = app.createRateLimit()
     app.decorateRequest('bucketOwner', undefined)
     app.decorateRequest('retryAfterSeconds', 0)
     app.decorate('consumeToken', async (request, reply) => {
-      const consumption = await consumeOne(request)
-      if (consumption.isAllowed) return
-      const { max, remaining, timeWindow, ttl, ttlInSeconds, isExceeded } = consumption
-      const msUntilFull = ttl + (timeWindow / max) * (isExceeded ? max - 1 : max - remaining)
-      request.retryAfterSeconds = isExceeded ? Math.max(1, ttlInSeconds) : 0
-      if (isExceeded) app.metrics.rateLimited[bucketNameOf(request)].inc()
-      reply.headers({
-        'x-ratelimit-limit': max,
-        'x-ratelimit-remaining': remaining,
-        'x-ratelimit-reset': Math.ceil(msUntilFull / 1_000),
-      })
+      const { buckets, result } = (await consumeOne(request)).key as unknown as Required<LabelledRequest>
+      const described = buckets[result.index] ?? buckets[0]
+      reply.headers(headersOf(described, result, 1))
+      request.retryAfterSeconds = result.isRefused ? Math.max(1, Math.ceil(result.waitMs / 1_000)) : 0
+      if (result.isRefused) app.metrics.rateLimited[described.label].inc()
     })
     app.decorate('payForMany', async (request, reply, items) => {
-      const bucket = bucketOf(request)
-      const tokens = Math.min(Math.ceil(items / itemsPerToken) - 1, bucket.burst - 1)
+      const buckets = findBuckets(request, limits)
+      const tokens = Math.min(Math.ceil(items / itemsPerToken), ...buckets.map(({ burst }) => burst)) - 1
       if (tokens <= 0) return
-      const { isRefused, remaining, waitMs } = await consume(keyOf(request), bucket, tokens)
-      const msPerToken = tokenInterval(bucket.perMinute) / 1_000
-      if (isRefused) {
-        app.metrics.rateLimited[bucketNameOf(request)].inc()
-        // The next attempt also consumes its first token on arrival.
-        throw refusals.rateLimited(Math.ceil((waitMs + msPerToken) / 1_000))
-      }
-      reply.headers({
-        'x-ratelimit-remaining': remaining,
-        'x-ratelimit-reset': Math.ceil(((bucket.burst - remaining) * msPerToken) / 1_000),
-      })
+      const result = await consume({ buckets, tokens })
+      const described = buckets[result.index] ?? buckets[0]
+      reply.headers(headersOf(described, result, tokens))
+      if (!result.isRefused) return
+      app.metrics.rateLimited[described.label].inc()
+      // The next attempt also consumes its first token on arrival.
+      throw refusals.rateLimited(Math.ceil((result.waitMs + msPerToken(described)) / 1_000))
     })
   },
   { name: 'rate-limit', dependencies: ['redis', 'metrics'] },
 )
 
-/** The bucket's label in metrics. */
-function bucketNameOf({ bucketOwner }: FastifyRequest) {
-  if (bucketOwner === undefined) return 'anonymous'
-  return bucketOwner.owner.startsWith('webhooks:') ? 'webhooks' : bucketOwner.rateClass
+function headersOf(bucket: LabelledBucket, { isRefused, remaining, waitMs }: Consumption, tokens: number) {
+  const missing = isRefused ? bucket.burst - tokens : bucket.burst - remaining
+  return {
+    'x-ratelimit-limit': bucket.burst,
+    'x-ratelimit-remaining': remaining,
+    'x-ratelimit-reset': Math.ceil((waitMs + missing * msPerToken(bucket)) / 1_000),
+  }
 }
 
-/** The refusal of a request whose bucket was empty; undefined where it was not. It takes precedence over all other refusals. */
+function msPerToken({ perMinute }: LabelledBucket): number {
+  return tokenInterval(perMinute) / 1_000
+}
+
+/** The refusal of a request that found an empty bucket; undefined where it did not. It takes precedence over all other refusals. */
 export function limitationOf({ retryAfterSeconds }: FastifyRequest): Refusal | undefined {
   return retryAfterSeconds > 0 ? refusals.rateLimited(retryAfterSeconds) : undefined
 }

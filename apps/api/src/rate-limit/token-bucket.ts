@@ -1,12 +1,26 @@
 import { LRUCache } from 'lru-cache'
 import type { Bucket } from '../config.js'
 
-/** The result of consuming tokens, all of them or none. */
+/** A bucket, and its key among all buckets. */
+export interface KeyedBucket extends Bucket {
+  key: string
+}
+
+/** Consumes as many tokens of each of its buckets, from all of them or none. */
+export interface TokenRequest {
+  /** The caller's own first, then those above it. */
+  buckets: KeyedBucket[]
+  tokens: number
+}
+
+/** The result of consuming tokens, from all buckets or none. */
 export interface Consumption {
   isRefused: boolean
-  /** Whole tokens left. */
+  /** The index of the bucket that is described: the one with the fewest tokens left, or the one that refused for longest. */
+  index: number
+  /** Whole tokens left in it. */
   remaining: number
-  /** Milliseconds until there are enough tokens; 0 where it was not refused. */
+  /** Milliseconds until all buckets have enough tokens; 0 where it was not refused. */
   waitMs: number
 }
 
@@ -19,30 +33,29 @@ export function tokenInterval(perMinute: number): number {
 }
 
 /**
+ * Creates the buckets of this process, for use while Redis is away. The least recently used bucket is removed first.
+ *
  * A token bucket is stored as one number: the time at which it will be full again (the "theoretical arrival time" of the generic cell
- * rate algorithm). A request adds one token's interval to that time. It is refused where the time would be further ahead than an
- * empty bucket needs to fill.
+ * rate algorithm). A request adds the intervals of its tokens to that time. It is refused where the time would be further ahead than
+ * an empty bucket needs to fill.
  */
-function consume(
-  fullAt: number,
-  now: number,
-  interval: number,
-  burst: number,
-  tokens: number,
-): { fullAt: number; consumption: Consumption } {
-  const next = Math.max(fullAt, now) + interval * tokens
-  const room = now + interval * burst - next
-  return room < 0
-    ? { fullAt, consumption: { isRefused: true, remaining: 0, waitMs: Math.ceil(-room / 1_000) } }
-    : { fullAt: next, consumption: { isRefused: false, remaining: Math.floor(room / interval), waitMs: 0 } }
-}
-
-/** Creates the buckets of this process, for use while Redis is away. The least recently used bucket is removed first. */
 export function createLocalBuckets() {
   const fullAts = new LRUCache<string, number>({ max: 10_000 })
-  return (key: string, { perMinute, burst }: Bucket, now: number, tokens = 1): Consumption => {
-    const result = consume(fullAts.get(key) ?? 0, now * 1_000, tokenInterval(perMinute), burst, tokens)
-    fullAts.set(key, result.fullAt)
-    return result.consumption
+  return ({ buckets, tokens }: TokenRequest, nowMs: number): Consumption => {
+    const now = nowMs * 1_000
+    const looks = buckets.map(({ key, perMinute, burst }) => {
+      const interval = tokenInterval(perMinute)
+      const fullAt = Math.max(fullAts.get(key) ?? 0, now)
+      return { key, interval, each: interval * tokens, fullAt, room: now + interval * burst - fullAt }
+    })
+    const isRefused = looks.some(({ room, each }) => room < each)
+    const left = looks.map(({ room, each, interval }) =>
+      Math.floor((room - (isRefused ? 0 : each)) / interval),
+    )
+    const waits = looks.map(({ room, each }) => Math.ceil(Math.max(0, each - room) / 1_000))
+    if (!isRefused) for (const { key, fullAt, each } of looks) fullAts.set(key, fullAt + each)
+    const waitMs = isRefused ? Math.max(...waits) : 0
+    const index = isRefused ? waits.indexOf(waitMs) : left.indexOf(Math.min(...left))
+    return { isRefused, index, remaining: Math.max(0, left[index] as number), waitMs }
   }
 }

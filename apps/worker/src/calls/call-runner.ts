@@ -60,7 +60,7 @@ export class CallRunner {
       return false
     }
     record.lease = held.lease
-    held.entry = gate.tryEnter(event.workspaceId, destinationOf(held.action))
+    held.entry = gate.tryEnter(event, destinationOf(held.action))
     if (held.entry && this.#putOff(record, held.action, held.entry)) {
       held.action = undefined
       held.entry = undefined
@@ -97,7 +97,7 @@ export class CallRunner {
     const { gate, closing } = this.#parts
     const { record, event } = held.execution
     const entry = await gate
-      .enter(event.workspaceId, destinationOf(action), closing)
+      .enter(event, destinationOf(action), closing)
       .catch(() => ({ kind: 'closing' as const }))
     record.awaitsSlot = false
     if (entry.kind === 'closing' || entry.kind === 'full') {

@@ -1,7 +1,7 @@
 import { mailServer } from '../effects/effect.js'
 import { mailConnections } from '../effects/mail-transports.js'
 import { createBreaker } from './breaker.js'
-import { createLanes, type Lane } from './lanes.js'
+import { type Caller, type Lane, Lanes } from './lanes.js'
 
 /** The gate's decision about a call. */
 export type Entry =
@@ -26,18 +26,20 @@ type Admit = (entry: Entry) => void
 const waitersPerSlot = 10
 
 /**
- * A bulkhead and a breaker in front of calls: no slow destination and no busy workspace takes all the slots. A workspace has a quarter
- * of them at most, and one of its destinations a tenth. Our mail server has a tenth over all workspaces, so that a mute one leaves
- * the slots to webhooks. A call without a slot waits, and a free slot goes round the workspaces. Ten
- * times as many calls may wait as there are slots; of these, too, a workspace has a quarter.
+ * A bulkhead and a breaker in front of calls: no slow destination, no busy workspace and no creator of many workspaces takes all the
+ * slots. A workspace has a quarter of them at most, one of its destinations a tenth, and all workspaces of one creator together a
+ * half. Our mail server has a tenth over all workspaces, so that a mute one leaves the slots to webhooks; one creator has half of
+ * that. A call without a slot waits, and a free slot goes round the owners: creators, and workspaces without one. Ten times as many
+ * calls may wait as there are slots; of these, too, a workspace has a quarter and a creator a half.
  *
- * No call waits while it could have a slot: between two calls of the gate, each waiting call has a full lane, a full workspace or a
- * full gate before it. So a newcomer that finds a slot has overtaken nobody.
+ * No call waits while it could have a slot: between two calls of the gate, each waiting call has a full lane, workspace, owner or
+ * gate before it. So a newcomer that finds a slot has overtaken nobody.
  */
 export class Gate {
   readonly #slots: number
   readonly #slotsOfWorkspace: number
-  readonly #lanes: ReturnType<typeof createLanes<Admit>>
+  readonly #slotsOfOwner: number
+  readonly #lanes: Lanes<Admit>
   readonly #breaker: ReturnType<typeof createBreaker>
   #inFlight = 0
   #waiting = 0
@@ -50,9 +52,11 @@ export class Gate {
   constructor(slots: number, now = () => performance.now(), onBroken = () => {}) {
     this.#slots = slots
     this.#slotsOfWorkspace = Math.max(1, Math.floor(slots / 4))
+    this.#slotsOfOwner = Math.max(1, Math.floor(slots / 2))
     const lane = Math.max(1, Math.floor(slots / 10))
-    this.#lanes = createLanes(
-      { workspace: this.#slotsOfWorkspace, lane, shared: Math.min(lane, mailConnections) },
+    const shared = Math.min(lane, mailConnections)
+    this.#lanes = new Lanes(
+      { owner: this.#slotsOfOwner, workspace: this.#slotsOfWorkspace, lane, shared },
       isShared,
     )
     this.#breaker = createBreaker(now, onBroken)
@@ -69,8 +73,8 @@ export class Gate {
   }
 
   /** @returns undefined where no slot is free */
-  tryEnter(workspaceId: string, destination: string): Entry | undefined {
-    const lane = this.#lanes.open(workspaceId, destination)
+  tryEnter(caller: Caller, destination: string): Entry | undefined {
+    const lane = this.#lanes.open(caller, destination)
     const entry = this.#tryLane(lane)
     this.#lanes.settle(lane)
     return entry
@@ -81,12 +85,13 @@ export class Gate {
    *
    * @throws the signal's reason, by its promise; the call does not wait any longer then
    */
-  async enter(workspaceId: string, destination: string, signal?: AbortSignal): Promise<Entry> {
+  async enter(caller: Caller, destination: string, signal?: AbortSignal): Promise<Entry> {
     signal?.throwIfAborted()
-    const lane = this.#lanes.open(workspaceId, destination)
+    const lane = this.#lanes.open(caller, destination)
     const isFull =
       this.#waiting >= this.#slots * waitersPerSlot ||
-      lane.workspace.waiting >= this.#slotsOfWorkspace * waitersPerSlot
+      lane.workspace.waiting >= this.#slotsOfWorkspace * waitersPerSlot ||
+      lane.workspace.owner.waiting >= this.#slotsOfOwner * waitersPerSlot
     const entry = this.#tryLane(lane) ?? (isFull ? ({ kind: 'full' } as const) : this.#wait(lane, signal))
     this.#lanes.settle(lane)
     return entry
@@ -132,8 +137,7 @@ export class Gate {
         reject(signal?.reason)
       }
       signal?.addEventListener('abort', cancel)
-      lane.waiters.add(admit)
-      lane.workspace.waiting += 1
+      this.#lanes.addWaiter(lane, admit)
       this.#waiting += 1
     })
   }
@@ -163,14 +167,13 @@ export class Gate {
   }
 
   #removeWaiter(lane: Lane<Admit>, waiter: Admit): void {
-    lane.waiters.delete(waiter)
-    lane.workspace.waiting -= 1
+    this.#lanes.removeWaiter(lane, waiter)
     this.#waiting -= 1
   }
 
   #countInFlight(lane: Lane<Admit>, change: 1 | -1): void {
     this.#inFlight += change
-    this.#lanes.count(lane, change)
+    this.#lanes.countInFlight(lane, change)
   }
 }
 

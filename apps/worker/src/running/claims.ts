@@ -114,5 +114,6 @@ function eventOf(claimed: ClaimedExecution): LoadedEvent {
     rootId: claimed.rootId,
     rulesVersion: claimed.rulesVersion,
     autoPauseAfter: claimed.autoPauseAfter,
+    createdBy: claimed.createdBy,
   }
 }

@@ -534,7 +534,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** List the API keys, including expired and revoked keys, newest first */
+        /**
+         * List the API keys, including expired and revoked keys, newest first
+         * @description The list has all keys in use, and the newest of the others, at most 1,000 together.
+         */
         get: operations["listApiKeys"];
         put?: never;
         /** Create an API key. Only this response contains its text */
@@ -569,7 +572,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** List the signing secrets, including retired and revoked secrets, newest first */
+        /**
+         * List the signing secrets, including retired and revoked secrets, newest first
+         * @description The list has all secrets in use, and the newest of the others, at most 1,000 together.
+         */
         get: operations["listSigningSecrets"];
         put?: never;
         /**
@@ -698,7 +704,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** List the members of the workspace, oldest first */
+        /** List the members of the workspace, at most 1,000, oldest first */
         get: operations["listMembers"];
         put?: never;
         post?: never;
@@ -733,12 +739,15 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** List the workspaces of the user, oldest first. An API key lists its own workspace */
+        /**
+         * List the workspaces of the user, oldest first. An API key lists its own workspace
+         * @description The list has at most 1,000 workspaces.
+         */
         get: operations["listWorkspaces"];
         put?: never;
         /**
          * Create a workspace with its first admin
-         * @description The first admin is the caller unless the body names another user.
+         * @description The first admin is the caller unless the body names another user. The workspace counts for the caller, or for a key for the creator of its workspace. The number of workspaces per creator is limited (WORKSPACES_PER_CREATOR).
          */
         post: operations["createWorkspace"];
         delete?: never;
@@ -4065,6 +4074,7 @@ export interface operations {
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
+            409: components["responses"]["Conflict"];
             413: components["responses"]["ContentTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             422: components["responses"]["UnprocessableContent"];

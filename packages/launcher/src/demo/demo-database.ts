@@ -60,7 +60,8 @@ async function seedWorkspace(
     where: { id: workspaceId },
     select: { members: { select: { userId: true } } },
   })
-  if (found === null) await createWorkspace(administrator, { ...fields, adminUserId: admin }, workspaceId)
+  if (found === null)
+    await createWorkspace(administrator, { ...fields, adminUserId: admin }, { id: workspaceId })
   const members = new Set(found?.members.map(({ userId }) => userId) ?? [admin])
   if (!members.has(admin)) await putMember(administrator, { userId: admin, role: 'admin' })
   if (viewer && !members.has(viewer)) await putMember(administrator, { userId: viewer, role: 'viewer' })

@@ -26,6 +26,8 @@ export interface ClaimedExecution {
   rootId: string | null
   rulesVersion: number
   autoPauseAfter: number | null
+  /** The creator of the workspace, whose calls share slots; null where it has none. */
+  createdBy: string | null
   interruptions: number
 }
 
@@ -69,7 +71,7 @@ const claimExecutionsSql = `
          v.name, v.conditions, v.actions,
          e.id AS "eventId", e.workspace_id AS "workspaceId", e.type, e.data, e.rule_id AS "eventRuleId",
          e.subscription_id AS "subscriptionId", e.depth, e.root_id AS "rootId", w.rules_version AS "rulesVersion",
-         w.auto_pause_after AS "autoPauseAfter"
+         w.auto_pause_after AS "autoPauseAfter", w.created_by AS "createdBy"
   FROM claimed_executions c
   JOIN events e ON e.id = c.event_id
   JOIN workspaces w ON w.id = c.workspace_id

@@ -17,6 +17,8 @@ export interface LoadedEvent {
   rulesVersion: number
   /** A rule that fails this many times in a row is switched off; null: never. */
   autoPauseAfter: number | null
+  /** The creator of the workspace, whose calls share slots; null where it has none. */
+  createdBy: string | null
 }
 
 /** `data` is null where the event has to be isolated. */
@@ -26,7 +28,7 @@ type EventRow = Omit<LoadedEvent, 'addressee' | 'data'> & AddressColumns & { dat
 const loadEventsSql = `
   SELECT e.id, e.workspace_id AS "workspaceId", e.type, CASE WHEN e.crashes = 0 OR $2::boolean THEN e.data END AS data, e.rule_id AS "ruleId",
          e.subscription_id AS "subscriptionId", e.depth, e.root_id AS "rootId", w.rules_version AS "rulesVersion",
-         w.auto_pause_after AS "autoPauseAfter"
+         w.auto_pause_after AS "autoPauseAfter", w.created_by AS "createdBy"
   FROM events e
   JOIN workspaces w ON w.id = e.workspace_id
   WHERE e.id = ANY($1::uuid[]) AND e.done_at IS NULL`

@@ -11,10 +11,11 @@ import { subscriptionRoutes } from './subscriptions.js'
 import { workspaceRoutes } from './workspaces.js'
 
 /** What developers and admins need beside the rules: for API keys as well as for members. */
-export const developerRoutes: FastifyPluginAsyncTypebox<{ sealer: Sealer; retentionDays: number }> = async (
-  app,
-  { sealer, retentionDays },
-) => {
+export const developerRoutes: FastifyPluginAsyncTypebox<{
+  sealer: Sealer
+  retentionDays: number
+  workspacesPerCreator: number
+}> = async (app, { sealer, retentionDays, workspacesPerCreator }) => {
   // Before the response is sent: a caller who has read it must find the change in force.
   app.addHook('onSend', async ({ method }) => {
     if (method !== 'GET') for (const cache of app.accessCaches) cache.clear()
@@ -25,7 +26,7 @@ export const developerRoutes: FastifyPluginAsyncTypebox<{ sealer: Sealer; retent
   await app.register(subscriptionRoutes, { prefix: '/subscriptions', sealer })
   await app.register(deliveryRoutes, { prefix: '/subscriptions' })
   await app.register(memberRoutes, { prefix: '/members' })
-  await app.register(workspaceRoutes, { prefix: '/workspaces' })
+  await app.register(workspaceRoutes, { prefix: '/workspaces', perCreator: workspacesPerCreator })
   await app.register(auditLogRoutes, { prefix: '/audit-log' })
   await app.register(ledgerRoutes, { prefix: '/ledger', retentionDays })
 }

@@ -13,7 +13,7 @@ export const memberRoutes: FastifyPluginAsyncTypebox = async (app) => {
     schema: {
       tags: ['Administration'],
       operationId: 'listMembers',
-      summary: 'List the members of the workspace, oldest first',
+      summary: 'List the members of the workspace, at most 1,000, oldest first',
       response: {
         200: Type.Object({ data: Type.Array(Member) }, { title: 'MemberList' }),
         ...refusalResponses(),

@@ -39,6 +39,7 @@ export const signingSecretRoutes: FastifyPluginAsyncTypebox<{ sealer: Sealer }> 
       tags: ['Administration'],
       operationId: 'listSigningSecrets',
       summary: 'List the signing secrets, including retired and revoked secrets, newest first',
+      description: 'The list has all secrets in use, and the newest of the others, at most 1,000 together.',
       querystring: Type.Object({
         direction: Type.Optional(SecretDirection),
         provider: Type.Optional(Provider),

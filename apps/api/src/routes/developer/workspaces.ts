@@ -1,5 +1,6 @@
 import {
   createWorkspace,
+  findCreator,
   findWorkspace,
   listWorkspaces,
   updateWorkspace,
@@ -18,13 +19,17 @@ import { Id, refusalResponses } from '../responses.js'
 
 const WorkspaceParams = Type.Object({ id: Id })
 
-export const workspaceRoutes: FastifyPluginAsyncTypebox = async (app) => {
+export const workspaceRoutes: FastifyPluginAsyncTypebox<{ perCreator: number }> = async (
+  app,
+  { perCreator: limit },
+) => {
   app.get('/', {
     config: { role: 'viewer' },
     schema: {
       tags: ['Administration'],
       operationId: 'listWorkspaces',
       summary: 'List the workspaces of the user, oldest first. An API key lists its own workspace',
+      description: 'The list has at most 1,000 workspaces.',
       response: {
         200: Type.Object({ data: Type.Array(Workspace) }, { title: 'WorkspaceList' }),
         ...refusalResponses(),
@@ -85,9 +90,10 @@ export const workspaceRoutes: FastifyPluginAsyncTypebox = async (app) => {
       tags: ['Administration'],
       operationId: 'createWorkspace',
       summary: 'Create a workspace with its first admin',
-      description: 'The first admin is the caller unless the body names another user.',
+      description:
+        'The first admin is the caller unless the body names another user. The workspace counts for the caller, or for a key for the creator of its workspace. The number of workspaces per creator is limited (WORKSPACES_PER_CREATOR).',
       body: WorkspaceToCreate,
-      response: { 201: Workspace, ...refusalResponses(413, 415, 422) },
+      response: { 201: Workspace, ...refusalResponses(409, 413, 415, 422) },
     },
     handler: async (request, reply) => {
       const faults = bodyFaults(request.validationError ?? {})
@@ -95,9 +101,15 @@ export const workspaceRoutes: FastifyPluginAsyncTypebox = async (app) => {
       // A key is nobody's: somebody has to be named.
       if (adminUserId === undefined) faults.push({ field: 'adminUserId', message: 'Required' })
       if (adminUserId === undefined || faults.length > 0) throw refusals.invalid(faults)
-      const own = await findWorkspace(request.workspace.database, request.workspace.id)
+      const { id, database, actor } = request.workspace
+      const own = await findWorkspace(database, id)
       refuseHigherPlan(own.plan, fields.plan)
-      const workspace = await createWorkspace(administratorOf(request), { ...fields, adminUserId })
+      const createdBy = request.caller?.userId === undefined ? await findCreator(database, id) : actor
+      const workspace = await createWorkspace(
+        administratorOf(request),
+        { ...fields, adminUserId },
+        { creator: { createdBy, limit } },
+      )
       return reply.status(201).header('location', `${app.prefix}/${workspace.id}`).send(workspace)
     },
   })

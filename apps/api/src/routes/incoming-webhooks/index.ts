@@ -6,6 +6,7 @@ import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import type { ApiMetrics } from '../../api-metrics.js'
 import { isPassing, refusals } from '../../errors.js'
+import type { BucketOwner } from '../../rate-limit/find-buckets.js'
 import { limitationOf } from '../../rate-limit/rate-limit.js'
 import { Id, refusalResponses } from '../responses.js'
 import {
@@ -113,16 +114,16 @@ export const incomingWebhookRoutes: FastifyPluginAsyncTypebox<{
     handler: async (request, reply) => {
       const delivery = readDelivery(request)
       checkHeaders(delivery)
-      const secretId = await verify(delivery)
-      if (secretId === undefined) throw new DeliveryRefusal('signature', refusals.authenticationRequired())
+      const secret = await verify(delivery)
+      if (secret === undefined) throw new DeliveryRefusal('signature', refusals.authenticationRequired())
       if (isOutsideWindow(delivery, Date.now()))
         throw new DeliveryRefusal('timestamp', refusals.staleTimestamp())
-      const [found] = await Promise.all([known.find(delivery), drawWorkspaceToken(request, reply, delivery)])
+      const [found] = await Promise.all([known.find(delivery), drawWorkspaceToken(request, reply, secret)])
       const payload = readPayload(request, delivery.body)
       const bodyHash = hashBody(delivery)
       const stored = found
         ? { ...found, isFirst: false }
-        : await accept(request, delivery, secretId, bodyHash, payload)
+        : await accept(request, delivery, secret.id, bodyHash, payload)
       if (stored.bodyHash !== bodyHash) throw new DeliveryRefusal('reused_id', refusals.eventIdReused())
       app.metrics.deliveries[stored.isFirst ? 'accepted' : 'duplicate'].inc()
       if (!stored.isFirst) tallies.count(delivery.workspaceId, 'duplicates')
@@ -138,13 +139,13 @@ export const incomingWebhookRoutes: FastifyPluginAsyncTypebox<{
     app.metrics.rejections[reason].inc()
   }
 
-  /** A provider is nobody's user: its deliveries have a bucket of their workspace's own. */
+  /** A provider is nobody's user: its deliveries have a bucket of their workspace's own, below that of the creator. */
   async function drawWorkspaceToken(
     request: FastifyRequest,
     reply: FastifyReply,
-    { workspaceId }: Delivery,
+    tenant: NonNullable<BucketOwner['tenant']>,
   ): Promise<void> {
-    request.bucketOwner = { owner: `webhooks:${workspaceId}`, rateClass: 'enterprise' }
+    request.bucketOwner = { owner: `webhooks:${tenant.workspaceId}`, rateClass: 'enterprise', tenant }
     await app.consumeToken(request, reply)
     const limitation = limitationOf(request)
     if (limitation) throw limitation

@@ -39,7 +39,8 @@ export function openRejectionLog(
   return {
     record(delivery: Delivery, reason: RejectionReason): void {
       if (!isUuid(delivery.workspaceId)) return
-      if (room(delivery.workspaceId, recorded, Date.now()).isRefused) return
+      const bucket = { key: delivery.workspaceId, ...recorded }
+      if (room({ buckets: [bucket], tokens: 1 }, Date.now()).isRefused) return
       const written = write(delivery, reason).catch((error) =>
         log.warn({ err: error }, 'a refused webhook could not be written down'),
       )

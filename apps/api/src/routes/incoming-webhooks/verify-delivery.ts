@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { type Sealer, sealingContext } from '@automation/access'
-import { createBatcher, type Database, isUuid } from '@automation/database'
+import { createBatcher, type Database, isUuid, type Tenant } from '@automation/database'
 import { verifySignature } from '@automation/webhooks'
 import type { FastifyInstance } from 'fastify'
 import { LRUCache } from 'lru-cache'
@@ -8,7 +8,7 @@ import { createUseNotes } from '../../access/last-used.js'
 import type { Delivery } from './delivery.js'
 import { UnopenedSecrets } from './unopened-secrets.js'
 
-interface StoredSecret {
+interface StoredSecret extends Tenant {
   id: string
   workspaceId: string
   provider: string
@@ -22,8 +22,8 @@ interface OpenedSecret extends StoredSecret {
 /** For how long (ms) a secret that another process has revoked may still sign. It saves a busy provider a query each. */
 const secretTtlMs = 50
 
-/** Answers the id of the secret that signed a delivery; undefined where none did. @throws what Postgres throws when it is away */
-export type VerifyDelivery = (delivery: Delivery) => Promise<string | undefined>
+/** Answers the secret that signed a delivery; undefined where none did. @throws what Postgres throws when it is away */
+export type VerifyDelivery = (delivery: Delivery) => Promise<StoredSecret | undefined>
 
 /**
  * An unknown workspace, provider or id, a revoked or retired secret, one that does not open and a wrong signature cost the same
@@ -39,18 +39,19 @@ export function createDeliveryVerifier(app: FastifyInstance, sealer: Sealer): Ve
     app.database.system.signingSecret.updateMany({ where: { id }, data: { lastUsedAt } }),
   )
   const unopened = new UnopenedSecrets(app.log, () => app.metrics.unopenedSecrets.inc())
-  const nobody = { id: noId, workspaceId: noId, provider: '' }
+  const nobody = { id: noId, workspaceId: noId, provider: '', plan: 'standard', createdBy: null } as const
   const decoy = { ...nobody, sealed: sealer.seal(randomBytes(32), sealingContext(nobody)) }
   const openedDecoy = openStored(decoy)
 
   return async (delivery) => {
     const { signatureId } = delivery
-    if (isSignedWith(recent.get(signatureId) ?? openedDecoy, delivery)) return signatureId
+    const known = recent.get(signatureId) ?? openedDecoy
+    if (isSignedWith(known, delivery)) return known
     const secret = open(await load(isUuid(signatureId) ? signatureId : noId))
     if (!isSignedWith(secret, delivery)) return undefined
     recent.set(secret.id, secret)
     noteUse(secret.id)
-    return secret.id
+    return secret
   }
 
   function open(secret: StoredSecret | undefined): OpenedSecret {
@@ -86,7 +87,9 @@ async function loadSecrets(database: Database, ids: string[]): Promise<(StoredSe
 }
 
 const statement = `
-  SELECT id, workspace_id AS "workspaceId", provider, sealed
-  FROM signing_secrets
-  WHERE id = ANY($1::uuid[]) AND direction = 'incoming'
-    AND revoked_at IS NULL AND (retires_at IS NULL OR retires_at > now())`
+  SELECT s.id, s.workspace_id AS "workspaceId", s.provider, s.sealed, w.plan::text AS plan,
+         w.created_by AS "createdBy"
+  FROM signing_secrets s
+  JOIN workspaces w ON w.id = s.workspace_id
+  WHERE s.id = ANY($1::uuid[]) AND s.direction = 'incoming'
+    AND s.revoked_at IS NULL AND (s.retires_at IS NULL OR s.retires_at > now())`

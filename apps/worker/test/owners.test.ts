@@ -1,0 +1,22 @@
+import { loadEvents } from '@automation/ledger'
+import t from 'tap'
+import { Causation } from '../src/running/causation.js'
+import { Claims } from '../src/running/claims.js'
+import { createHarness } from './fixtures/harness.js'
+import { leaveExecution } from './fixtures/leave-execution.js'
+
+t.test('a worker learns the creator of a workspace with an event and with a claim', async (t) => {
+  const harness = await createHarness(t)
+  const { database, own, workspaceId } = harness
+  const ruleId = await harness.createRule([{ type: 'CREATE_TASK', config: { title: 'Task' } }])
+  for (const createdBy of [null, 'user:ada']) {
+    await database.system.workspace.update({ where: { id: workspaceId }, data: { createdBy } })
+    const event = harness.newRow()
+    await own.event.create({ data: event })
+    const [loaded] = await loadEvents(database, [event.id])
+    t.equal(loaded === 'isolate' ? undefined : loaded?.createdBy, createdBy)
+    const id = await leaveExecution(harness, ruleId, { dueAt: new Date(0) })
+    const step = await new Claims(database, new Causation(database)).claim(id)
+    t.equal(step?.execution.event.createdBy, createdBy)
+  }
+})
