@@ -1,14 +1,16 @@
-// Bundles the entry of an app, after tsc: one file starts in half the time that a thousand modules take.
+// Bundles the entries of an app, after tsc: one file starts in half the time that a thousand modules take.
 //
-//   node ../../scripts/bundle.mjs server     dist/src/server.js becomes dist/bundle/server.js; run in the app's directory
+//   node ../../scripts/bundle.mjs server judging/judge-thread
+//     dist/src/server.js becomes dist/bundle/server.js, and the module of a thread stands beside it; run in the app's directory
 //
 // A stack trace names lines of the bundle; NODE_OPTIONS=--enable-source-maps names those of the sources.
+import { basename } from 'node:path'
 import { build } from 'esbuild'
 
-const [entry] = process.argv.slice(2)
+const entries = process.argv.slice(2)
 
 await build({
-  entryPoints: [`dist/src/${entry}.js`],
+  entryPoints: entries.map((entry) => ({ in: `dist/src/${entry}.js`, out: basename(entry) })),
   outdir: 'dist/bundle',
   bundle: true,
   platform: 'node',
@@ -21,7 +23,7 @@ await build({
     // They stay modules of their own: tests preload them, and make them fail at chosen points.
     ...['pg', 'bullmq', 'ioredis', 'nodemailer', 'undici'],
     // They are loaded on demand, or read files beside themselves.
-    ...['@opentelemetry/*', '@prisma/client', '@prisma/schema-engine-wasm', '@scalar/*'],
+    ...['piscina', '@opentelemetry/*', '@prisma/client', '@prisma/schema-engine-wasm', '@scalar/*'],
   ],
   // CommonJS modules require Node's own modules.
   banner: {

@@ -49,18 +49,7 @@ export function createApiMetrics(metrics: Metrics) {
     /** @param count returns how many requests wait at the moment */
     registerWaiting: (count: () => number) =>
       metrics.gauge('automation_callers_waiting', 'Requests that wait for the outcome of an event', count),
-    rateLimited: metrics.counters(
-      'automation_rate_limited_total',
-      'Requests refused by the rate limit, by bucket',
-      'bucket',
-      bucketLabels,
-    ),
-    readsRefused: metrics.counters(
-      'automation_reads_refused_total',
-      'Queries refused by their limits: too_long (READ_TIMEOUT) or too_many (READS_PER_WORKSPACE)',
-      'reason',
-      ['too_long', 'too_many'],
-    ),
+    ...createRefusalCounters(metrics),
     deliveries: metrics.counters(
       'automation_webhook_deliveries_total',
       'Incoming webhook deliveries, each with one outcome',
@@ -85,3 +74,27 @@ export function createApiMetrics(metrics: Metrics) {
     }),
   }
 }
+
+/** What was refused to callers by a limit. */
+function createRefusalCounters(metrics: Metrics) {
+  return {
+    rateLimited: metrics.counters(
+      'automation_rate_limited_total',
+      'Requests refused by the rate limit, by bucket',
+      'bucket',
+      ['anonymous', 'authenticated', 'enterprise', 'webhooks'],
+    ),
+    readsRefused: metrics.counters(
+      'automation_reads_refused_total',
+      'Queries refused by their limits: too_long (READ_TIMEOUT) or too_many (READS_PER_WORKSPACE)',
+      'reason',
+      ['too_long', 'too_many'],
+    ),
+    judgingsRefused: metrics.counters(
+      'automation_judgings_refused_total',
+      'Dry runs, explanations, previews and checks of rules refused by their limits: too_many, too_long (JUDGING_TIMEOUT) or too_large (JUDGING_MEMORY)',
+      'reason',
+      ['too_many', 'too_long', 'too_large'],
+    ),
+  }
+      bucketLabels,

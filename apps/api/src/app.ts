@@ -14,6 +14,7 @@ import bodyBudget from './plugins/body-budget.js'
 import deadline from './plugins/deadline.js'
 import docs from './plugins/docs.js'
 import errors from './plugins/errors.js'
+import judge from './plugins/judge.js'
 import metrics from './plugins/metrics.js'
 import notFound from './plugins/not-found.js'
 import openapi from './plugins/openapi.js'
@@ -73,6 +74,7 @@ export async function buildApp(config: Config) {
   await app.register(rateLimit, { ...config, limits: config.rateLimits })
   await app.register(accessCaches)
   await app.register(caller, config)
+  await app.register(judge, config)
   await app.register(bodyBudget, config)
   await app.register(bodies)
   await app.register(validation)

@@ -99,6 +99,20 @@ export const Environment = Type.Object({
     maximum: 60_000,
     description: 'milliseconds that a query of a caller may take',
   }),
+  JUDGING_TIMEOUT: Type.Integer({
+    default: 2_000,
+    minimum: 100,
+    maximum: 10_000,
+    description:
+      'milliseconds that a dry run, an explanation, a preview or the check of a rule may take; raise it with RULE_WORK',
+  }),
+  JUDGING_MEMORY: Type.Integer({
+    default: 192,
+    minimum: 32,
+    maximum: 4_096,
+    description:
+      'MB of the heap of the thread that judges on behalf of callers; --max-old-space-size has precedence',
+  }),
   DRAIN_SECONDS: Type.Integer({
     default: 0,
     minimum: 0,
@@ -124,6 +138,7 @@ export function readConfig(variables: Record<string, string | undefined> = proce
       perWorkspace: environment.READS_PER_WORKSPACE,
       timeoutMs: environment.READ_TIMEOUT,
     },
+    judging: { timeoutMs: environment.JUDGING_TIMEOUT, memoryMb: environment.JUDGING_MEMORY },
     drainSeconds: environment.DRAIN_SECONDS,
     host: environment.HOST,
     port: environment.PORT,

@@ -36,6 +36,16 @@ export const refusals = {
       400,
       'The query took longer than READ_TIMEOUT allows: narrow it, for example by a time range or a smaller limit',
     ),
+  judgingTooLong: (ms: number) =>
+    new Refusal(
+      400,
+      `It took longer than one request may (JUDGING_TIMEOUT: ${ms} ms): use fewer or smaller patterns and placeholders, or less data`,
+    ),
+  judgingTooLarge: (mb: number) =>
+    new Refusal(
+      400,
+      `It took more memory than one request may (JUDGING_MEMORY: ${mb} MB): use fewer or smaller patterns and placeholders, or less data`,
+    ),
   workspaceRequired: () => new Refusal(400, 'Header x-workspace-id must be a workspace UUID'),
   staleTimestamp: () => new Refusal(401, 'Timestamp is outside the accepted window'),
   authenticationRequired: () => new Refusal(401, 'Authentication required'),
@@ -69,6 +79,10 @@ export const refusals = {
     new Refusal(429, 'Too many large request bodies at a time (BODIES_IN_FLIGHT)', { 'retry-after': '1' }),
   tooManyReads: () =>
     new Refusal(429, 'Too many queries of this workspace at a time (READS_PER_WORKSPACE)', {
+      'retry-after': '1',
+    }),
+  tooManyJudgings: () =>
+    new Refusal(429, 'Too many dry runs, explanations, previews and checks of this workspace at a time', {
       'retry-after': '1',
     }),
   unavailable: () => new Refusal(503, 'Service temporarily unavailable', { 'retry-after': '1' }),

@@ -15,7 +15,7 @@ export {
   type MailTemplate,
   type RenderedMail,
 } from './mail-template.js'
-export { ActionResult, Attempt, Trace } from './outcome.js'
+export { ActionResult, Attempt, type ConditionTrace, Trace } from './outcome.js'
 export {
   type Effect,
   findError,
@@ -47,6 +47,7 @@ export {
 } from './run.js'
 export { compileTemplate, type Template } from './template.js'
 export { parseTimestamp } from './timestamp.js'
+export { usesPatterns } from './uses-patterns.js'
 export { workLimitsOf, workSettings } from './work-settings.js'
 
 /** The schemas that others reference by `$id`: add each with Fastify's addSchema before any route. */

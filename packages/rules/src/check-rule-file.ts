@@ -1,4 +1,4 @@
-import { type Fault, normaliseRule, type RuleDefinition } from '@automation/engine'
+import { type Fault, findRuleFaults, normaliseRule, type RuleDefinition } from '@automation/engine'
 import { Type } from 'typebox'
 import { createBodyCompiler, formatShapeFaults } from './body-shape.js'
 import { maxRules } from './create-rules.js'
@@ -35,7 +35,8 @@ export function checkRuleFile(json: unknown): { file: RuleFile } | { faults: Fau
   const faults = [
     ...checkItems('rules', rules, (rule) => {
       const shapeFaults = findShapeFaults(rule, hasRuleShape)
-      const { faults, unknownTrigger } = findRuleBodyFaults(asObject(rule), shapeFaults)
+      const body = asObject(rule)
+      const { faults, unknownTrigger } = findRuleBodyFaults(body, shapeFaults, findRuleFaults(body))
       return unknownTrigger ? [...faults, unknownTrigger] : faults
     }),
     ...checkItems('emailTemplates', emailTemplates ?? [], (template) => [

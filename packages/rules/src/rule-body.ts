@@ -1,4 +1,4 @@
-import { type Fault, findRuleFaults, isEventType } from '@automation/engine'
+import { type Fault, isEventType } from '@automation/engine'
 
 interface RuleBodyFaults {
   /** Of the shape, and of patterns, placeholders and limits. */
@@ -8,17 +8,19 @@ interface RuleBodyFaults {
 }
 
 /**
- * Finds all faults of a rule's body, of a request or of an item in a file.
+ * Collects all faults of a rule's body, of a request or of an item in a file.
  *
  * @param shapeFaults by the schema of the body
+ * @param ruleFaults of its definition (findRuleFaults of the engine)
  */
 export function findRuleBodyFaults(
-  body: { trigger?: unknown; conditions?: unknown; actions?: unknown },
+  body: { trigger?: unknown },
   shapeFaults: Fault[],
+  ruleFaults: Fault[],
 ): RuleBodyFaults {
   const isUnknown = typeof body.trigger === 'string' && !isEventType(body.trigger)
   return {
-    faults: [...shapeFaults, ...findRuleFaults(body)],
+    faults: [...shapeFaults, ...ruleFaults],
     unknownTrigger: isUnknown ? { field: 'trigger', message: 'Invalid trigger type' } : undefined,
   }
 }

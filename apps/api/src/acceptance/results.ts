@@ -1,6 +1,6 @@
-import { ActionResult } from '@automation/engine'
 import { type Evaluation, executionStatuses } from '@automation/ledger'
 import { Type } from 'typebox'
+import type { ExecutionResult } from './execution-result.js'
 
 export const EvaluationStatus = Type.Enum([...executionStatuses, 'not_matched'], {
   description:
@@ -33,16 +33,6 @@ export const TriggerResult = Type.Object(
   { title: 'TriggerResult' },
 )
 export type TriggerResult = Type.Static<typeof TriggerResult>
-
-export const ExecutionResult = Type.Object({
-  success: Type.Boolean({ description: 'false if any action failed' }),
-  conditionsPassed: Type.Boolean(),
-  actionsExecuted: Type.Integer({ minimum: 0 }),
-  dryRun: Type.Boolean(),
-  results: Type.Array(ActionResult),
-  error: Type.Optional(Type.String({ description: 'Why the conditions of the rule could not be judged' })),
-})
-export type ExecutionResult = Type.Static<typeof ExecutionResult>
 
 export function triggerResultOf(evaluations: Evaluation[]): TriggerResult {
   return {

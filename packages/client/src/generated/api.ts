@@ -211,7 +211,7 @@ export interface paths {
         put?: never;
         /**
          * Execute a rule, active or inactive
-         * @description A dry run evaluates the rule and simulates its actions. It has no effects.
+         * @description A dry run evaluates the rule and simulates its actions. It has no effects. A workspace has one dry run, explanation, preview or check of patterns at a time: too many that wait are 429, and one that takes too much time or memory is 400.
          */
         post: operations["executeRule"];
         delete?: never;

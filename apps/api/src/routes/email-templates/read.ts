@@ -1,5 +1,5 @@
 import { escapeLike } from '@automation/database'
-import { compileMailTemplate, findMailTemplateFaults } from '@automation/engine'
+import { findMailTemplateFaults } from '@automation/engine'
 import { EmailTemplate, findEmailTemplate } from '@automation/rules'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
@@ -112,7 +112,8 @@ export const readRoutes: FastifyPluginAsyncTypebox = async (app) => {
       body: MailToPreview,
       response: { 200: MailPreview, ...refusalResponses(404, 413, 415, 422) },
     },
-    handler: async ({ body, params, validationError, workspace }) => {
+    handler: async (request) => {
+      const { body, params, validationError, workspace } = request
       // First of all: a body that is no object has no fields.
       const faults = bodyFaults(validationError ?? {})
       const { data = {}, variables = {}, subject = null } = body
@@ -120,7 +121,7 @@ export const readRoutes: FastifyPluginAsyncTypebox = async (app) => {
       const { text, html } = await findEmailTemplate(workspace.database, params.id)
       // A template that another version has stored may not be one here.
       refuseFaults(findMailTemplateFaults({ text, html }))
-      const mail = compileMailTemplate({ subject, text, html }).render(data, variables)
+      const mail = await request.judge('renderMail', { texts: { subject, text, html }, data, variables })
       if ('fault' in mail) throw refusals.invalid([{ field: 'data', message: mail.fault }])
       return mail
     },

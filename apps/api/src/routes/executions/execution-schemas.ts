@@ -1,6 +1,7 @@
 import type { ListedExecutionRow } from '@automation/ledger'
 import { Type } from 'typebox'
-import { EvaluationStatus, ExecutionResult } from '../../acceptance/results.js'
+import { ExecutionResult } from '../../acceptance/execution-result.js'
+import { EvaluationStatus } from '../../acceptance/results.js'
 import { Id, orNull, Timestamp } from '../responses.js'
 
 const { results, ...outcome } = ExecutionResult.properties

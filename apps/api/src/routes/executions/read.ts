@@ -1,15 +1,8 @@
-import { setImmediate } from 'node:timers/promises'
 import { isUuid, type Prisma, type WorkspaceDatabase } from '@automation/database'
-import {
-  type ActionResult,
-  compileRule,
-  explainRule,
-  type RuleDefinition,
-  Trace,
-  type WorkLimits,
-} from '@automation/engine'
+import { type ActionResult, type RuleDefinition, Trace, type WorkLimits } from '@automation/engine'
 import { type Addressee, addresseeOf } from '@automation/ledger'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import type { FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import { executionResultOf } from '../../acceptance/results.js'
 import { refusals } from '../../errors.js'
@@ -42,7 +35,9 @@ export const readRoutes: FastifyPluginAsyncTypebox<{ workLimits: WorkLimits }> =
       }),
       response: { 200: ExplainedExecution, ...refusalResponses(404) },
     },
-    handler: async ({ params, query, workspace: { reads: database } }) => {
+    handler: async (request) => {
+      const { params, query } = request
+      const { reads: database } = request.workspace
       if (!isUuid(params.id)) throw refusals.executionNotFound()
       // The event first: where it is done, its execution was committed with it and is seen by the question after.
       const event = await findEvent(database, params.id)
@@ -53,7 +48,7 @@ export const readRoutes: FastifyPluginAsyncTypebox<{ workLimits: WorkLimits }> =
       return {
         ...presentRow(row),
         ...executionResultOf({ ruleId, executionId, status, error, results }),
-        ...(query.explain === true ? { trace: await explainExecution(database, row, workLimits) } : {}),
+        ...(query.explain === true ? { trace: await explainExecution(request, row, workLimits) } : {}),
       }
     },
   })
@@ -104,21 +99,22 @@ function errorOfUnstarted({ kind }: Addressee, status: Execution['status']): str
 
 /** Nothing of it is stored: the version, the data and the time are there, and the engine judges them as it did then. */
 async function explainExecution(
-  database: WorkspaceDatabase,
+  request: FastifyRequest,
   { ruleId, ruleVersion: version, eventId, startedAt }: ExecutionRow,
   limits: WorkLimits,
 ): Promise<Trace | null> {
+  const { reads: database } = request.workspace
   const [definition, event] = await Promise.all([
     database.ruleVersion.findUnique({ where: { ruleId_version: { ruleId, version } } }),
     database.event.findUnique({ where: { id: eventId }, select: { data: true } }),
   ])
   if (definition === null || event === null) return null
-  try {
-    const rule = compileRule(definition as unknown as RuleDefinition)
-    await setImmediate()
-    return explainRule(rule, event.data, startedAt.getTime(), limits)
-  } catch {
-    // It did not compile then either: the run's own error says so.
-    return null
-  }
+  const { conditions, actions } = definition as unknown as RuleDefinition
+  // null where it does not compile: it did not then either, and the execution's own error says so.
+  return request.judge('explain', {
+    definition: { conditions, actions },
+    data: event.data,
+    now: startedAt.getTime(),
+    limits,
+  })
 }

@@ -1,9 +1,18 @@
+import { isDeepStrictEqual } from 'node:util'
 import type { Change } from '@automation/access'
 import type { WorkspaceTransaction } from '@automation/database'
-import { changeRules as changeRulesAs, type RuleFields, type Saved, saveRules } from '@automation/rules'
+import { type Fault, findRuleFaults } from '@automation/engine'
+import {
+  changeRules as changeRulesAs,
+  type RuleFields,
+  type Saved,
+  saveRules,
+  updatedEntry,
+} from '@automation/rules'
 import type { FastifyRequest } from 'fastify'
 import { administratorOf } from '../../access/administrator.js'
 import { refusals } from '../../errors.js'
+import { type Definition, findFaults, isCheapToCheck, refuseFaults } from './check-rule.js'
 import type { RuleRow } from './present-rule.js'
 
 /** Every change of rules that a request asks for (packages/administration/src/rules.ts). */
@@ -12,6 +21,35 @@ export function changeRules<Result>(
   change: (transaction: WorkspaceTransaction) => Promise<Change<Result>>,
 ): Promise<Result> {
   return changeRulesAs(administratorOf(request), change)
+}
+
+/**
+ * Updates fields that were checked by themselves. Some limits hold for the whole rule, whichever part of it was sent. A transaction
+ * must not wait for the judge: where the check needs it, the transaction ends without a change, and begins again with the faults.
+ */
+export async function updateRule(
+  request: FastifyRequest,
+  id: string,
+  fields: Partial<RuleFields>,
+): Promise<RuleRow> {
+  let checked: { definition: Definition; faults: Fault[] } | undefined
+  for (;;) {
+    const outcome = await changeRules<{ rule: RuleRow } | { unchecked: Definition }>(
+      request,
+      async (transaction) => {
+        const found = await findRuleToChange(transaction, request, id)
+        const { conditions, actions } = { ...found, ...fields }
+        const definition = { conditions, actions }
+        if (isCheapToCheck(request, definition)) refuseFaults(findRuleFaults(definition))
+        else if (checked && isDeepStrictEqual(checked.definition, definition)) refuseFaults(checked.faults)
+        else return { result: { unchecked: definition }, entry: undefined }
+        const saved = await saveRule(transaction, request, found, fields)
+        return { result: { rule: saved.rule }, entry: updatedEntry(saved) }
+      },
+    )
+    if ('rule' in outcome) return outcome.rule
+    checked = { definition: outcome.unchecked, faults: await findFaults(request, outcome.unchecked) }
+  }
 }
 
 /** The rule to change. @throws refusals: 404 where it is not there, 412 where `If-Match` names another version */

@@ -1,25 +1,11 @@
-import { setImmediate } from 'node:timers/promises'
 import { newId } from '@automation/database'
-import {
-  compileRule,
-  explainRule,
-  isEventType,
-  planRule,
-  type RuleDefinition,
-  simulatePlan,
-  Trace,
-  type WorkLimits,
-} from '@automation/engine'
+import { isEventType, type RuleDefinition, type WorkLimits } from '@automation/engine'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
+import { ExplainedResult } from '../../acceptance/execution-result.js'
 import { IdempotencyHeader } from '../../acceptance/idempotency/request-key.js'
 import { sendStored } from '../../acceptance/idempotency/stored-response.js'
-import {
-  ExecutionResult,
-  executionResultOf,
-  TriggerResult,
-  triggerResultOf,
-} from '../../acceptance/results.js'
+import { executionResultOf, TriggerResult, triggerResultOf } from '../../acceptance/results.js'
 import { Accepted, findEventResponse, type Presentation, runEvent } from '../../acceptance/run-event.js'
 import { refusals } from '../../errors.js'
 import { refusalResponses } from '../responses.js'
@@ -27,10 +13,6 @@ import { ruleId } from './check-rule.js'
 import { RuleParams } from './rule-schemas.js'
 
 const EventData = Type.Object({}, { description: 'Data of the event: any JSON object' })
-const ExplainedResult = Type.Object(
-  { ...ExecutionResult.properties, trace: Type.Optional(Trace) },
-  { title: 'ExecutionResult' },
-)
 
 export const runRoutes: FastifyPluginAsyncTypebox<{ workLimits: WorkLimits }> = async (
   app,
@@ -42,7 +24,8 @@ export const runRoutes: FastifyPluginAsyncTypebox<{ workLimits: WorkLimits }> = 
       tags: ['Running'],
       operationId: 'executeRule',
       summary: 'Execute a rule, active or inactive',
-      description: 'A dry run evaluates the rule and simulates its actions. It has no effects.',
+      description:
+        'A dry run evaluates the rule and simulates its actions. It has no effects. A workspace has one dry run, explanation, preview or check of patterns at a time: too many that wait are 429, and one that takes too much time or memory is 400.',
       params: RuleParams,
       headers: IdempotencyHeader,
       querystring: Type.Object({
@@ -68,8 +51,17 @@ export const runRoutes: FastifyPluginAsyncTypebox<{ workLimits: WorkLimits }> = 
         return sendStored(reply, response)
       }
       if (isDryRun(body)) {
-        const definition = rule as unknown as RuleDefinition
-        return dryRun(definition, body.data, workLimits, query.explain === true)
+        const { conditions, actions } = rule as unknown as RuleDefinition
+        // A dry run changes nothing, so it needs neither queue nor worker: there is nothing that could be lost.
+        const result = await request.judge('dryRun', {
+          definition: { conditions, actions },
+          data: body.data,
+          now: Date.now(),
+          limits: workLimits,
+          explains: query.explain === true,
+        })
+        // It is JSON already.
+        return reply.type('application/json; charset=utf-8').send(result as never)
       }
       const event = {
         id: newId(),
@@ -123,20 +115,6 @@ const executed: Presentation = {
 const triggered: Presentation = {
   locationOf: (eventId) => `/api/events/${eventId}`,
   present: triggerResultOf,
-}
-
-/**
- * The engine is pure, so a dry run needs neither queue nor worker: there is nothing that could be lost. Each of its steps is limited
- * to some 50 ms, and other requests are served between them.
- */
-async function dryRun(definition: RuleDefinition, data: object, limits: WorkLimits, isExplained: boolean) {
-  const rule = compileRule(definition)
-  const now = Date.now()
-  await setImmediate()
-  const outcome = { ...simulatePlan(planRule(rule, data, now, limits)), dryRun: true }
-  if (!isExplained) return outcome
-  await setImmediate()
-  return { ...outcome, trace: explainRule(rule, data, now, limits) }
 }
 
 function isDryRun(body: unknown): boolean {

@@ -1,5 +1,5 @@
 import type { WorkspaceDatabase } from '@automation/database'
-import { findRuleFaults } from '@automation/engine'
+import type { Fault } from '@automation/engine'
 import { type DefinitionFields, definitionOf, FullDefinition } from '@automation/rules'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyRequest } from 'fastify'
@@ -8,7 +8,7 @@ import { refusals } from '../../errors.js'
 import { bodyFaults } from '../../plugins/validation.js'
 import { PageQuery, refusalResponses } from '../responses.js'
 import { changeRules, findRuleToChange, saveRule } from './change-rules.js'
-import { refuseFaults, ruleId } from './check-rule.js'
+import { findFaults, refuseFaults, ruleId } from './check-rule.js'
 import { findPageOfVersions } from './list-by-bytes.js'
 import { presentVersion, sendRule } from './present-rule.js'
 import { Rule, RuleParams, RuleVersion, VersionList } from './rule-schemas.js'
@@ -77,11 +77,14 @@ export const versionRoutes: FastifyPluginAsyncTypebox = async (app) => {
     handler: async (request, reply) => {
       const { params } = request
       const id = ruleId(params)
+      // A version never changes, so its check need not hold the transaction up.
+      const checked = await findStoredVersion(request.workspace.database, id, params.version)
+      const faults = checked === null ? [] : await findOutdated(request, definitionOf(checked))
       const rule = await changeRules(request, async (transaction) => {
         const found = await findRuleToChange(transaction, request, id)
         const source = await findVersion(transaction, id, params.version)
         const definition = definitionOf(source)
-        refuseOutdated(request, definition)
+        refuseFaults(faults)
         const { rule: restored, changed } = await saveRule(transaction, request, found, definition)
         const details = { from: source.version, changed, version: restored.version }
         return {
@@ -96,14 +99,16 @@ export const versionRoutes: FastifyPluginAsyncTypebox = async (app) => {
 
 /** @throws refusals: 404 for the rule or for the version, whichever is not there */
 async function findVersion(database: Versions, id: string, text: string) {
-  // No version has the number 0.
-  const version = /^[1-9]\d{0,8}$/.test(text) ? Number(text) : 0
-  const row = await database.ruleVersion.findUnique({
-    where: { ruleId_version: { ruleId: id, version } },
-  })
+  const row = await findStoredVersion(database, id, text)
   if (row !== null) return row
   await refuseUnknownRule(database, id)
   throw refusals.versionNotFound()
+}
+
+function findStoredVersion(database: Versions, id: string, text: string) {
+  // No version has the number 0.
+  const version = /^[1-9]\d{0,8}$/.test(text) ? Number(text) : 0
+  return database.ruleVersion.findUnique({ where: { ruleId_version: { ruleId: id, version } } })
 }
 
 type Versions = Pick<WorkspaceDatabase, 'rule' | 'ruleVersion'>
@@ -113,10 +118,10 @@ async function refuseUnknownRule(database: Versions, id: string): Promise<void> 
 }
 
 /** What could be saved once may be none today: operators, actions and event types come and go. */
-function refuseOutdated(request: FastifyRequest, definition: DefinitionFields): void {
+async function findOutdated(request: FastifyRequest, definition: DefinitionFields): Promise<Fault[]> {
   const hasShape = request.compileValidationSchema(FullDefinition, 'body')
   const validation = hasShape({ ...definition }) ? [] : (hasShape.errors ?? [])
-  refuseFaults([...bodyFaults({ validation }), ...findRuleFaults(definition)])
+  return [...bodyFaults({ validation }), ...(await findFaults(request, definition))]
 }
 
 function writeCursor(version: number): string {

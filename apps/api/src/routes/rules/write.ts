@@ -1,5 +1,4 @@
 import type { WorkspaceTransaction } from '@automation/database'
-import { findRuleFaults } from '@automation/engine'
 import {
   createdEntry,
   createRules,
@@ -8,7 +7,6 @@ import {
   type RuleFields,
   RuleToCreate,
   RuleToUpdate,
-  updatedEntry,
 } from '@automation/rules'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyRequest } from 'fastify'
@@ -17,8 +15,8 @@ import { IdempotencyHeader } from '../../acceptance/idempotency/request-key.js'
 import { sendStored } from '../../acceptance/idempotency/stored-response.js'
 import { administratorOf } from '../../access/administrator.js'
 import { Id, refusalResponses } from '../responses.js'
-import { changeRules, findRuleToChange, saveRule } from './change-rules.js'
-import { checkRule, refuseFaults, ruleId } from './check-rule.js'
+import { changeRules, findRuleToChange, saveRule, updateRule } from './change-rules.js'
+import { checkRule, ruleId } from './check-rule.js'
 import { createOnce } from './create-once.js'
 import { type RuleRow, sendRule } from './present-rule.js'
 import { Rule, RuleParams } from './rule-schemas.js'
@@ -42,7 +40,7 @@ export const writeRoutes: FastifyPluginAsyncTypebox<{ bodyLimitBytes: number }> 
       response: { 201: Rule, ...refusalResponses(409, 413, 415, 422) },
     },
     handler: async (request, reply) => {
-      const body = checkRule(request.body, request.validationError)
+      const body = await checkRule(request, request.body)
       const answer = await createOnce(request, async (transaction) => {
         const fields = { description: '', conditions: [], isActive: true, ...body }
         const created = await createRule(transaction, request, fields)
@@ -65,16 +63,8 @@ export const writeRoutes: FastifyPluginAsyncTypebox<{ bodyLimitBytes: number }> 
       response: { 200: Rule, ...refusalResponses(404, 412, 413, 415, 422) },
     },
     handler: async (request, reply) => {
-      const body = checkRule(request.body, request.validationError)
-      const id = ruleId(request.params)
-      const rule = await changeRules(request, async (transaction) => {
-        const found = await findRuleToChange(transaction, request, id)
-        // Some limits hold for the whole rule, whichever part of it was sent.
-        refuseFaults(findRuleFaults({ ...found, ...body }))
-        const saved = await saveRule(transaction, request, found, body)
-        return { result: saved.rule, entry: updatedEntry(saved) }
-      })
-      return sendRule(reply, rule)
+      const body = await checkRule(request, request.body)
+      return sendRule(reply, await updateRule(request, ruleId(request.params), body))
     },
   })
 

@@ -1,0 +1,18 @@
+import { ActionResult, Trace } from '@automation/engine'
+import { Type } from 'typebox'
+
+export const ExecutionResult = Type.Object({
+  success: Type.Boolean({ description: 'false if any action failed' }),
+  conditionsPassed: Type.Boolean(),
+  actionsExecuted: Type.Integer({ minimum: 0 }),
+  dryRun: Type.Boolean(),
+  results: Type.Array(ActionResult),
+  error: Type.Optional(Type.String({ description: 'Why the conditions of the rule could not be judged' })),
+})
+export type ExecutionResult = Type.Static<typeof ExecutionResult>
+
+/** The response to a dry run. */
+export const ExplainedResult = Type.Object(
+  { ...ExecutionResult.properties, trace: Type.Optional(Trace) },
+  { title: 'ExecutionResult' },
+)

@@ -1,0 +1,123 @@
+import { fileURLToPath } from 'node:url'
+import { FairSlots, TooMuchAtOnce } from '@automation/database'
+import type { Piscina } from 'piscina'
+import { refusals } from '../errors.js'
+
+type Thread = typeof import('./judge-thread.js')
+export type Task = Exclude<keyof Thread, 'start'>
+export type InputOf<Name extends Task> = Parameters<Thread[Name]>[0]
+export type ResultOf<Name extends Task> = ReturnType<Thread[Name]>
+
+export interface JudgeLimits {
+  /** Of one request. */
+  timeoutMs: number
+  /** MB of the thread's heap. */
+  memoryMb: number
+}
+
+export interface Caller {
+  workspaceId: string
+  /** Whether nobody waits for the response any more. */
+  isGone(): boolean
+}
+
+interface Reports {
+  noteRefusal(reason: 'too_many' | 'too_long' | 'too_large'): void
+  /** The thread ended while it had nothing to do. */
+  noteFault(error: Error): void
+}
+
+/** A burst of the default rate limit. */
+const maxWaiting = 100
+/** One that has waited for longer (ms) would reach its deadline before it ends. */
+const longestWaitMs = 5_000
+/** A thread without requests ends after this time (ms): it takes some 30 MB. */
+const idleMs = 60_000
+
+/**
+ * Judges on behalf of callers in a thread of its own: what one request may cost holds neither triggers nor the requests of other
+ * workspaces. It has one thread at most, which it starts when it is needed, and workspaces take turns on it.
+ *
+ *   run ─▶ waits for the workspace's turn ─▶ runs in the thread ─▶ result
+ *    │      └─▶ too many, too long: 429       ├─▶ JUDGING_TIMEOUT is over: 400, and the thread is ended
+ *    │                                        └─▶ JUDGING_MEMORY is used up: 400, and the thread has ended
+ *    └─▶ the caller is gone when its turn comes: not run
+ */
+export class Judge {
+  readonly #limits: JudgeLimits
+  readonly #reports: Reports
+  readonly #slots = new FairSlots({
+    total: 1,
+    perOwner: 1,
+    waitingPerOwner: maxWaiting,
+    timeoutMs: longestWaitMs,
+  })
+  #opening: Promise<Piscina> | undefined
+  #pool: Piscina | undefined
+
+  constructor(limits: JudgeLimits, reports: Reports) {
+    this.#limits = limits
+    this.#reports = reports
+  }
+
+  /** How many threads it has: one or none. */
+  get threadCount(): number {
+    return this.#pool?.threads.length ?? 0
+  }
+
+  /** @throws refusals: 429 where too many of the workspace wait, 400 for what takes too long or too much memory */
+  async run<Name extends Task>(caller: Caller, name: Name, input: InputOf<Name>): Promise<ResultOf<Name>> {
+    try {
+      return await this.#slots.run(caller.workspaceId, () => {
+        if (caller.isGone()) throw refusals.unavailable()
+        return this.#runInThread(name, input)
+      })
+    } catch (error) {
+      if (!(error instanceof TooMuchAtOnce)) throw error
+      this.#reports.noteRefusal('too_many')
+      throw refusals.tooManyJudgings()
+    }
+  }
+
+  async #runInThread<Name extends Task>(name: Name, input: InputOf<Name>): Promise<ResultOf<Name>> {
+    const { timeoutMs, memoryMb } = this.#limits
+    let signal: AbortSignal | undefined
+    try {
+      this.#opening ??= this.#open()
+      const pool = await this.#opening
+      if (pool.threads.length === 0) await pool.run(undefined, { name: 'start' })
+      signal = AbortSignal.timeout(timeoutMs)
+      return await pool.run(input, { name, signal })
+    } catch (error) {
+      if (signal?.aborted) {
+        this.#reports.noteRefusal('too_long')
+        throw refusals.judgingTooLong(timeoutMs)
+      }
+      if ((error as NodeJS.ErrnoException).code === 'ERR_WORKER_OUT_OF_MEMORY') {
+        this.#reports.noteRefusal('too_large')
+        throw refusals.judgingTooLarge(memoryMb)
+      }
+      throw error
+    }
+  }
+
+  async #open(): Promise<Piscina> {
+    const { Piscina } = await import('piscina')
+    this.#pool = new Piscina({
+      // Beside this module among those of tsc, and beside the bundle (scripts/bundle.mjs).
+      filename: fileURLToPath(new URL('./judge-thread.js', import.meta.url)),
+      minThreads: 0,
+      maxThreads: 1,
+      idleTimeout: idleMs,
+      resourceLimits: { maxOldGenerationSizeMb: this.#limits.memoryMb },
+      recordTiming: false,
+    })
+    this.#pool.on('error', this.#reports.noteFault)
+    return this.#pool
+  }
+
+  /** Call it when no request is left. */
+  async close(): Promise<void> {
+    await (await this.#opening)?.destroy()
+  }
+}

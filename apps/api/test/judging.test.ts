@@ -1,0 +1,188 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { createPrivateDatabase } from '@automation/launcher'
+import t from 'tap'
+import { ruleBody, rules, startApi, type Workspace } from './fixtures/api.js'
+
+const DATABASE_URL = await createPrivateDatabase(process.env.DATABASE_URL ?? '')
+const api = await startApi(t, { DATABASE_URL })
+
+const later = { prefer: 'respond-async' }
+/** Letters for which an automaton builds a new state at each step. */
+const letters = Array.from({ length: 8_000 }, (_, n) => 'ab'[((n * n * 31 + (n >> 3) * 17) % 7) % 2]).join('')
+const widePatterns = Array.from({ length: 11 }, (_, n) => ({
+  field: 'text',
+  operator: 'matches',
+  value: `(?i)a[ab]{${400 + n}}[cd]`,
+}))
+const hostileRule = ruleBody({ conditions: [{ any: widePatterns }] })
+
+async function createRule({ call }: Workspace, body: object = ruleBody()): Promise<string> {
+  const created = await call<{ id: string }>('POST', rules, { body })
+  if (created.status !== 201) throw new Error(JSON.stringify(created.body))
+  return `${rules}/${created.body.id}`
+}
+
+function dryRun({ call }: Workspace, rule: string, data: object = {}) {
+  return call('POST', `${rule}/execute?explain=true`, { body: { data, dryRun: true } })
+}
+
+/** Measures the longest time (ms) for which this process, which is the API's, could do nothing else. */
+async function measureHold<Result>(work: () => Promise<Result>) {
+  const startedAt = performance.now()
+  let heldMs = 0
+  let seenAt = startedAt
+  const look = () => {
+    const now = performance.now()
+    heldMs = Math.max(heldMs, now - seenAt)
+    seenAt = now
+  }
+  const timer = setInterval(look, 1)
+  try {
+    const result = await work()
+    look()
+    return { result, heldMs, tookMs: performance.now() - startedAt }
+  } finally {
+    clearInterval(timer)
+  }
+}
+
+t.test('a burst of hostile dry runs delays neither triggers nor dry runs of others', async (t) => {
+  const [hostile, quiet] = [await api.makeWorkspace(), await api.makeWorkspace()]
+  const rule = await createRule(hostile, hostileRule)
+  const ordinary = await createRule(quiet)
+  const ended: string[] = []
+  const note = (name: string) => () => void ended.push(name)
+  const { heldMs, tookMs } = await measureHold(async () => {
+    const burst = Array.from({ length: 40 }, (_, n) =>
+      dryRun(hostile, rule, { text: letters.slice(n, 4_000 + n) }).then(({ status }) => {
+        t.ok(status === 200 || status === 429, `${status}`)
+        ended.push('hostile')
+      }),
+    )
+    await Promise.all([
+      ...burst,
+      quiet
+        .call('POST', `${rules}/trigger/LEAD_CREATED`, { body: { data: {} }, headers: later })
+        .then(note('trigger')),
+      dryRun(quiet, ordinary).then(note('dry run')),
+    ])
+  })
+  const hostileBefore = (name: string) =>
+    ended.slice(0, ended.indexOf(name)).filter((other) => other === 'hostile').length
+  t.ok(hostileBefore('trigger') < 10, `${hostileBefore('trigger')} dry runs ended before the trigger`)
+  t.ok(
+    hostileBefore('dry run') < 10,
+    `${hostileBefore('dry run')} dry runs ended before that of another workspace`,
+  )
+  t.ok(heldMs < tookMs / 4, `the event loop was held for ${heldMs} ms of ${tookMs} ms`)
+})
+
+t.test('to check patterns that take seconds to compile holds nobody', async (t) => {
+  const { call } = await api.makeWorkspace()
+  const clauses = Array.from({ length: 50 }, (_, n) => ({
+    field: 'text',
+    operator: 'matches',
+    value: `(?i)[${'\\p{L}\\p{N}\\p{P}'.repeat(50)}]${n}`,
+  }))
+  const { result, heldMs, tookMs } = await measureHold(() =>
+    call('POST', rules, { body: ruleBody({ conditions: [{ any: clauses }] }) }),
+  )
+  t.ok(result.status === 201 || result.status === 400, `${result.status}`)
+  t.ok(heldMs < tookMs / 4, `the event loop was held for ${heldMs} ms of ${tookMs} ms`)
+})
+
+t.test('a rule of patterns that are too large is refused before the next is compiled', async (t) => {
+  const { call } = await api.makeWorkspace()
+  const clauses = Array.from({ length: 50 }, (_, n) => ({
+    field: 'text',
+    operator: 'matches',
+    value: `${'a{1000}'.repeat(120)}${n}`,
+  }))
+  const { body, status } = await call<{ errors: object[] }>('POST', rules, {
+    body: ruleBody({ conditions: [{ any: clauses }] }),
+  })
+  t.equal(status, 422)
+  t.match(body.errors, [
+    { field: 'conditions[0].any[0].value', message: 'must be a smaller pattern' },
+    { field: 'conditions', message: /fewer or smaller patterns/ },
+  ])
+  t.equal(body.errors.length, 2)
+})
+
+t.test('to preview an email that takes long to render holds nobody', async (t) => {
+  const { call } = await api.makeWorkspace()
+  const text = '{{a | upper | lower | upper | lower | upper | lower | upper | lower | truncate:1}}'.repeat(
+    200,
+  )
+  const template = await call<{ id: string }>('POST', '/api/email-templates', {
+    body: { name: 'Long', text },
+  })
+  t.equal(template.status, 201)
+  const { result, heldMs, tookMs } = await measureHold(() =>
+    call('POST', `/api/email-templates/${template.body.id}/preview`, {
+      body: { data: { a: 'ä'.repeat(400_000) } },
+    }),
+  )
+  t.ok(result.status === 200 || result.status === 400, `${result.status}`)
+  t.ok(heldMs < tookMs / 4, `the event loop was held for ${heldMs} ms of ${tookMs} ms`)
+})
+
+t.test('a dry run that takes too long, or too much memory, is refused, and the next one runs', async (t) => {
+  const limits = {
+    RULE_WORK: '1000000000',
+    EVENT_WORK: '1000000000',
+    JUDGING_TIMEOUT: '400',
+    JUDGING_MEMORY: '32',
+  }
+  const { app, makeWorkspace } = await startApi(t, { DATABASE_URL, ...limits })
+  const workspace = await makeWorkspace()
+  const rule = await createRule(workspace)
+  const slow = await createRule(workspace, hostileRule)
+  const long = letters.repeat(12)
+  t.match(await dryRun(workspace, slow, { text: long }), {
+    status: 400,
+    body: { error: /JUDGING_TIMEOUT: 400 ms/ },
+  })
+  t.match(await dryRun(workspace, rule), { status: 200, body: { success: true } })
+
+  const notification = { type: 'CREATE_TASK', config: { title: 'x', description: '{{list | json}}' } }
+  const large = await createRule(workspace, ruleBody({ actions: Array(20).fill(notification) }))
+  const list = Array.from({ length: 400 }, (_, n) => `${n}`.padEnd(1_000, '"'))
+  t.match(await dryRun(workspace, large, { list }), { status: 400, body: { error: /JUDGING_MEMORY: 32 MB/ } })
+  t.match(await dryRun(workspace, rule), { status: 200, body: { success: true } })
+  t.equal(app.judge.threadCount, 1)
+})
+
+t.test('a workspace with too many dry runs gets 429, and others do not', async (t) => {
+  const [busy, other] = [await api.makeWorkspace(), await api.makeWorkspace()]
+  const [rule, ordinary] = [await createRule(busy, hostileRule), await createRule(other)]
+  const asked = Array.from({ length: 103 }, (_, n) =>
+    dryRun(busy, rule, { text: letters.slice(n, 1_000 + n) }),
+  )
+  t.match(await dryRun(other, ordinary), { status: 200 })
+  const refused = (await Promise.all(asked)).filter(({ status }) => status === 429)
+  t.match(refused[0], { headers: { 'retry-after': '1' }, body: { error: /Too many dry runs/ } })
+})
+
+const isLinux = process.platform === 'linux'
+t.test('the thread has a lower priority than all others', { skip: !isLinux }, async (t) => {
+  const workspace = await api.makeWorkspace()
+  await dryRun(workspace, await createRule(workspace))
+  const niceness = readdirSync('/proc/self/task').map((id) => {
+    const fields = readFileSync(`/proc/self/task/${id}/stat`, 'utf8').split(') ').at(-1)?.split(' ')
+    return Number(fields?.[16])
+  })
+  const own = Math.min(...niceness)
+  t.equal(niceness.filter((nice) => nice > own).length, 1)
+})
+
+t.test('an API has no thread for judging before it needs one, and ends it with itself', async (t) => {
+  const { app, makeWorkspace } = await startApi(t, { DATABASE_URL })
+  const workspace = await makeWorkspace()
+  const rule = await createRule(workspace)
+  t.equal(app.judge.threadCount, 0)
+  await dryRun(workspace, rule)
+  t.equal(app.judge.threadCount, 1)
+  await app.close()
+  t.equal(app.judge.threadCount, 0)
+})
