@@ -24,6 +24,8 @@ export const Member = Type.Object(
 )
 export type Member = Type.Static<typeof Member>
 
+const maxMembers = 1_000
+
 const fields = { userId: true, role: true, createdAt: true } as const
 
 /** Lists all members, the oldest first. */
@@ -38,7 +40,7 @@ export async function listMembers(database: WorkspaceDatabase): Promise<Member[]
 /**
  * Adds a member, or changes its role.
  *
- * @throws Refused where the workspace would lose its last admin
+ * @throws Refused where the workspace would lose its last admin, or have more than 1,000 members
  */
 export function putMember(
   administrator: Administrator,
@@ -49,6 +51,8 @@ export function putMember(
     refuseBadUserId(userId)
     const before = await transaction.member.findUnique({ where, select: fields })
     if (before?.role === role) return { result: { member: present(before), isNew: false }, entry: undefined }
+    if (before === null && (await transaction.member.count()) >= maxMembers)
+      throw new Refused('conflict', `A workspace may have ${maxMembers} members`)
     if (role !== 'admin') await refuseToLoseLastAdmin(transaction, userId)
     const member = await transaction.member.upsert({
       where,

@@ -1490,7 +1490,7 @@ export interface components {
              */
             id: string;
             direction: components["schemas"]["SecretDirection"];
-            /** @description a name of lowercase letters, digits, dots, dashes and underscores: of the provider (incoming), of the host that SEND_WEBHOOK calls, or the id of a subscription (outgoing) */
+            /** @description incoming: name of the provider, at most 64 lowercase letters, digits, dots, dashes and underscores. outgoing: the host that SEND_WEBHOOK calls (an IPv6 address in brackets), or the id of a subscription. */
             provider: string;
             /**
              * @description Signatures of active and retiring secrets are valid.
@@ -1808,7 +1808,7 @@ export interface components {
              */
             id: string;
             direction: components["schemas"]["SecretDirection"];
-            /** @description a name of lowercase letters, digits, dots, dashes and underscores: of the provider (incoming), of the host that SEND_WEBHOOK calls, or the id of a subscription (outgoing) */
+            /** @description incoming: name of the provider, at most 64 lowercase letters, digits, dots, dashes and underscores. outgoing: the host that SEND_WEBHOOK calls (an IPv6 address in brackets), or the id of a subscription. */
             provider: string;
             /**
              * @description Signatures of active and retiring secrets are valid.
@@ -1825,7 +1825,7 @@ export interface components {
             data: components["schemas"]["SigningSecret"][];
         };
         SigningSecretToCreate: {
-            /** @description a name of lowercase letters, digits, dots, dashes and underscores: of the provider (incoming), of the host that SEND_WEBHOOK calls, or the id of a subscription (outgoing) */
+            /** @description incoming: name of the provider, at most 64 lowercase letters, digits, dots, dashes and underscores. outgoing: the host that SEND_WEBHOOK calls (an IPv6 address in brackets), or the id of a subscription. */
             provider: string;
             direction?: components["schemas"]["SecretDirection"];
         };
@@ -2417,6 +2417,7 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
             412: components["responses"]["PreconditionFailed"];
             413: components["responses"]["ContentTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
@@ -2480,6 +2481,7 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
             412: components["responses"]["PreconditionFailed"];
             413: components["responses"]["ContentTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
@@ -2616,6 +2618,7 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
             412: components["responses"]["PreconditionFailed"];
             413: components["responses"]["ContentTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
@@ -2960,6 +2963,7 @@ export interface operations {
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
+            409: components["responses"]["Conflict"];
             413: components["responses"]["ContentTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             422: components["responses"]["UnprocessableContent"];
@@ -3114,6 +3118,7 @@ export interface operations {
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
+            409: components["responses"]["Conflict"];
             413: components["responses"]["ContentTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             422: components["responses"]["UnprocessableContent"];
@@ -3564,7 +3569,7 @@ export interface operations {
             query?: {
                 /** @description incoming: a provider signs the webhooks that it sends. outgoing: the service signs the webhooks that it sends. */
                 direction?: components["schemas"]["SecretDirection"];
-                /** @description Name of the provider in the path of its webhooks: lowercase letters, digits, dots, dashes and underscores */
+                /** @description incoming: name of the provider, at most 64 lowercase letters, digits, dots, dashes and underscores. outgoing: the host that SEND_WEBHOOK calls (an IPv6 address in brackets), or the id of a subscription. */
                 provider?: string;
             };
             header?: never;
@@ -3836,6 +3841,7 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
             413: components["responses"]["ContentTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             422: components["responses"]["UnprocessableContent"];
@@ -4130,6 +4136,7 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
             413: components["responses"]["ContentTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             422: components["responses"]["UnprocessableContent"];

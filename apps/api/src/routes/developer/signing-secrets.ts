@@ -1,8 +1,8 @@
 import {
+  Counterparty,
   createSigningSecret,
   listSigningSecrets,
   NewSigningSecret,
-  Provider,
   retireSigningSecret,
   revokeSigningSecret,
   type Sealer,
@@ -41,7 +41,7 @@ export const signingSecretRoutes: FastifyPluginAsyncTypebox<{ sealer: Sealer }> 
       summary: 'List the signing secrets, including retired and revoked secrets, newest first',
       querystring: Type.Object({
         direction: Type.Optional(SecretDirection),
-        provider: Type.Optional(Provider),
+        provider: Type.Optional(Counterparty),
       }),
       response: {
         200: Type.Object({ data: Type.Array(SigningSecret) }, { title: 'SigningSecretList' }),
