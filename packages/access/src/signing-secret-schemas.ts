@@ -13,7 +13,7 @@ export const Provider = Type.String({
 export const Counterparty = Type.String({
   pattern: '^([a-z0-9][a-z0-9._-]{0,252}|\\[[0-9a-f:.]{2,45}\\])$',
   description:
-    'incoming: name of the provider, at most 64 lowercase letters, digits, dots, dashes and underscores. outgoing: the host that SEND_WEBHOOK calls (an IPv6 address in brackets), or the id of a subscription.',
+    'a name of lowercase letters, digits, dots, dashes and underscores: of the provider (incoming, at most 64 characters), of the host that SEND_WEBHOOK calls (outgoing; an IPv6 address in brackets), or the id of a subscription (outgoing)',
 })
 
 export function isProvider(counterparty: string): boolean {

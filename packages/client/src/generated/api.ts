@@ -1490,7 +1490,7 @@ export interface components {
              */
             id: string;
             direction: components["schemas"]["SecretDirection"];
-            /** @description incoming: name of the provider, at most 64 lowercase letters, digits, dots, dashes and underscores. outgoing: the host that SEND_WEBHOOK calls (an IPv6 address in brackets), or the id of a subscription. */
+            /** @description a name of lowercase letters, digits, dots, dashes and underscores: of the provider (incoming, at most 64 characters), of the host that SEND_WEBHOOK calls (outgoing; an IPv6 address in brackets), or the id of a subscription (outgoing) */
             provider: string;
             /**
              * @description Signatures of active and retiring secrets are valid.
@@ -1808,7 +1808,7 @@ export interface components {
              */
             id: string;
             direction: components["schemas"]["SecretDirection"];
-            /** @description incoming: name of the provider, at most 64 lowercase letters, digits, dots, dashes and underscores. outgoing: the host that SEND_WEBHOOK calls (an IPv6 address in brackets), or the id of a subscription. */
+            /** @description a name of lowercase letters, digits, dots, dashes and underscores: of the provider (incoming, at most 64 characters), of the host that SEND_WEBHOOK calls (outgoing; an IPv6 address in brackets), or the id of a subscription (outgoing) */
             provider: string;
             /**
              * @description Signatures of active and retiring secrets are valid.
@@ -1825,7 +1825,7 @@ export interface components {
             data: components["schemas"]["SigningSecret"][];
         };
         SigningSecretToCreate: {
-            /** @description incoming: name of the provider, at most 64 lowercase letters, digits, dots, dashes and underscores. outgoing: the host that SEND_WEBHOOK calls (an IPv6 address in brackets), or the id of a subscription. */
+            /** @description a name of lowercase letters, digits, dots, dashes and underscores: of the provider (incoming, at most 64 characters), of the host that SEND_WEBHOOK calls (outgoing; an IPv6 address in brackets), or the id of a subscription (outgoing) */
             provider: string;
             direction?: components["schemas"]["SecretDirection"];
         };
@@ -3569,7 +3569,7 @@ export interface operations {
             query?: {
                 /** @description incoming: a provider signs the webhooks that it sends. outgoing: the service signs the webhooks that it sends. */
                 direction?: components["schemas"]["SecretDirection"];
-                /** @description incoming: name of the provider, at most 64 lowercase letters, digits, dots, dashes and underscores. outgoing: the host that SEND_WEBHOOK calls (an IPv6 address in brackets), or the id of a subscription. */
+                /** @description a name of lowercase letters, digits, dots, dashes and underscores: of the provider (incoming, at most 64 characters), of the host that SEND_WEBHOOK calls (outgoing; an IPv6 address in brackets), or the id of a subscription (outgoing) */
                 provider?: string;
             };
             header?: never;
