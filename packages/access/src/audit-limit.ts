@@ -1,4 +1,4 @@
-import { firstIdOf, highestId, Prisma, type WorkspaceTransaction } from '@automation/database'
+import { firstIdOf, Prisma, type WorkspaceTransaction } from '@automation/database'
 import type { AuditAction } from './audit.js'
 import { Refused } from './refused.js'
 
@@ -36,8 +36,8 @@ export async function refuseExcessEntries(
   const [{ entries } = { entries: 0 }] = await transaction.$queryRaw<{ entries: number }[]>(Prisma.sql`
     SELECT count(*)::int AS entries FROM (
       SELECT FROM audit_entries
-      WHERE (workspace_id, id) >= (${workspaceId}::uuid, ${firstIdOf(Date.now() - dayMs)}::uuid)
-        AND (workspace_id, id) <= (${workspaceId}::uuid, ${highestId}::uuid)
+      WHERE workspace_id = ${workspaceId}::uuid
+        AND (workspace_id, id) >= (${workspaceId}::uuid, ${firstIdOf(Date.now() - dayMs)}::uuid)
       LIMIT ${maxEntriesPerDay}) AS recent_entries`)
   if (entries + actions.length > maxEntriesPerDay)
     throw new Refused(
