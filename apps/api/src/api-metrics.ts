@@ -82,7 +82,7 @@ function createRefusalCounters(metrics: Metrics) {
       'automation_rate_limited_total',
       'Requests refused by the rate limit, by bucket',
       'bucket',
-      ['anonymous', 'authenticated', 'enterprise', 'webhooks'],
+      bucketLabels,
     ),
     readsRefused: metrics.counters(
       'automation_reads_refused_total',
@@ -97,4 +97,4 @@ function createRefusalCounters(metrics: Metrics) {
       ['too_many', 'too_long', 'too_large'],
     ),
   }
-      bucketLabels,
+}

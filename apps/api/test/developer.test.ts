@@ -465,7 +465,7 @@ t.test('signing secrets are listed by provider, retired with an overlap, and rev
   t.strictSame(await listed(), [third.id, second.id, first.id])
   t.strictSame(await listed('?provider=a'), [third.id, first.id])
   t.strictSame(await listed('?provider=c'), [])
-  for (const provider of ['', 'A', '%00', 'a%20b', '-a', 'x'.repeat(65)])
+  for (const provider of ['', 'A', '%00', 'a%20b', '-a', 'x'.repeat(254)])
     t.equal((await workspace.call('GET', `${path}?provider=${provider}`)).status, 400, provider)
 
   const retire = (id: string, body?: unknown) =>
@@ -673,3 +673,41 @@ t.test('the OpenAPI document has every route, with its tag and refusals', async 
   t.match(document.components.securitySchemes, { token: {}, workspace: {}, apiKey: { scheme: 'bearer' } })
   t.strictSame(document.security, [{ token: [], workspace: [] }, { apiKey: [] }])
 })
+
+t.test('a change clears the caches of permissions, and a refused one does not', async (t) => {
+  const { call, users } = await api.makeWorkspace()
+  let clears = 0
+  const counting = { clear: () => void clears++ }
+  api.app.accessCaches.push(counting)
+  t.teardown(() => api.app.accessCaches.splice(api.app.accessCaches.indexOf(counting), 1))
+  const path = `${developer}/members/${users.viewer}`
+  const body = { role: 'operator' }
+  t.equal((await call('PUT', path, { body, token: 'nobody' })).status, 401)
+  t.equal((await call('PUT', path, { body: { role: 'king' } })).status, 422)
+  t.equal(clears, 0)
+  t.equal((await call('PUT', path, { body })).status, 200)
+  t.equal(clears, 1)
+})
+
+t.test(
+  'an outgoing secret may name any host that a rule can call, and an incoming one a provider in a path',
+  async (t) => {
+    const { call } = await api.makeWorkspace()
+    const path = `${developer}/signing-secrets`
+    const longest = `${'a'.repeat(63)}.${'b'.repeat(63)}.${'c'.repeat(63)}.${'d'.repeat(61)}`
+    for (const provider of [longest, '[2001:db8::1]', 'hooks.example.com']) {
+      const body = { provider, direction: 'outgoing' }
+      t.equal((await call('POST', path, { body })).status, 201, provider)
+      t.match((await call('GET', `${path}?provider=${encodeURIComponent(provider)}`)).body, {
+        data: [{ provider, direction: 'outgoing' }],
+      })
+    }
+    for (const provider of [longest, '[2001:db8::1]'])
+      t.match(await call('POST', path, { body: { provider } }), {
+        status: 422,
+        body: { errors: [{ field: 'provider' }] },
+      })
+    for (const provider of [`${longest}e`, '[x]', '[]', '::1'])
+      t.equal((await call('POST', path, { body: { provider, direction: 'outgoing' } })).status, 422, provider)
+  },
+)

@@ -1,5 +1,6 @@
 import { Redis } from 'ioredis'
 import t from 'tap'
+import { mayEvict } from '../src/routes/probes.js'
 import { startApi } from './fixtures/api.js'
 
 t.test('however many ask for readiness, Postgres and Redis are asked once a second', async (t) => {
@@ -36,3 +37,16 @@ t.test('a process that is ending reports it at once', async (t) => {
   await app.drain(0)
   t.match(await call('GET', '/readyz'), { status: 503, body: { status: 'ending', postgres: 'ok' } })
 })
+
+t.test(
+  'a Redis that does not report its policy counts as usable, and one that evicts does not',
+  async (t) => {
+    const redis = new Redis(process.env.REDIS_URL ?? '')
+    t.teardown(() => redis.disconnect())
+    const info = await redis.info('memory')
+    t.match(info, 'maxmemory_policy:noeviction')
+    t.notOk(mayEvict(info))
+    t.ok(mayEvict(info.replace('maxmemory_policy:noeviction', 'maxmemory_policy:allkeys-lru')))
+    t.notOk(mayEvict(info.replace(/^maxmemory_policy:.*$/m, '')))
+  },
+)

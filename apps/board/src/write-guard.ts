@@ -1,3 +1,4 @@
+import type { IncomingHttpHeaders } from 'node:http'
 import type { FastifyInstance } from 'fastify'
 
 /**
@@ -12,10 +13,18 @@ export function addWriteGuard(
     const { method, url, ip, headers } = request
     if (method === 'GET' || method === 'HEAD') return
     if (!allowsWrites) return reply.status(403).send({ error: 'The board is read-only' })
-    // Browsers send the origin of a request. Other clients send none, but they cannot use a login that a browser stores.
-    if ((headers['sec-fetch-site'] ?? 'same-origin') !== 'same-origin') {
+    if (!isSameOrigin(headers)) {
       return reply.status(403).send({ error: 'Requests from other sites are refused' })
     }
     request.log.info({ user, ip, method, url }, 'write request')
   })
+}
+
+/**
+ * Browsers send Sec-Fetch-Site, except over plain HTTP to another machine: there they send the Origin of each write. Other clients
+ * send neither, but they cannot use a login that a browser stores.
+ */
+function isSameOrigin({ host, origin, 'sec-fetch-site': site }: IncomingHttpHeaders): boolean {
+  if (site !== undefined) return site === 'same-origin'
+  return origin === undefined || (URL.canParse(origin) && new URL(origin).host === host)
 }

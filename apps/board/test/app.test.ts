@@ -135,6 +135,11 @@ t.test('allowed writes are performed, but not for a page of another site', async
   for (const site of ['cross-site', 'same-site', 'none']) {
     t.equal((await ask(retry.url, { ...retry, headers: from(site) })).statusCode, 403, site)
   }
+  for (const origin of ['http://evil.example', 'http://board.example:81', 'null']) {
+    const headers = { ...authorize(), host: 'board.example', origin }
+    const { statusCode } = await ask(retry.url, { ...retry, headers })
+    t.equal(statusCode, 403, `over plain HTTP, without Sec-Fetch-Site, from ${origin}`)
+  }
   const form = await ask('/api/queues/automation/add', {
     method: 'POST',
     headers: { ...from('same-origin'), 'content-type': 'text/plain' },
@@ -144,6 +149,12 @@ t.test('allowed writes are performed, but not for a page of another site', async
   t.ok(await failed.isFailed())
   const { job } = (await ask(`/api/queues/automation/${failed.id}`)).json()
   t.strictSame(job.data, failed.data, 'what can be edited is shown as it is')
+  const plain = { ...authorize(), host: 'board.example', origin: 'http://board.example' }
+  t.equal(
+    (await ask(`${retry.url}?`, { ...retry, url: '/api/queues/automation/none/retry', headers: plain }))
+      .statusCode,
+    404,
+  )
   t.equal((await ask(retry.url, { ...retry, headers: from('same-origin') })).statusCode, 204)
   t.ok(await failed.isWaiting())
   t.equal(await testQueue.queue.count(), 1)

@@ -24,6 +24,18 @@ export const Environment = Type.Object({
     description: 'number of jobs that run at a time, each with up to 50 events',
   }),
   ...retention,
+  TASK_RETENTION_DAYS: Type.Integer({
+    default: 400,
+    minimum: 0,
+    maximum: 3_650,
+    description: 'days that tasks are kept, at least as long as their executions; 0 keeps them for ever',
+  }),
+  AUDIT_RETENTION_DAYS: Type.Integer({
+    default: 400,
+    minimum: 0,
+    maximum: 3_650,
+    description: 'days that entries of the audit log are kept; 0 keeps them for ever',
+  }),
   ...workSettings,
   WORKSPACE_WORK: Type.Integer({
     default: defaultWorkspaceWork,
@@ -104,7 +116,11 @@ export function readConfig(variables: Record<string, string | undefined> = proce
     probes: { host: environment.HOST, port: environment.PROBE_PORT },
     databasePool: environment.DATABASE_POOL,
     concurrency: environment.WORKER_CONCURRENCY,
-    retentionDays: environment.RETENTION_DAYS,
+    keptDays: {
+      history: environment.RETENTION_DAYS,
+      tasks: environment.TASK_RETENTION_DAYS,
+      audit: environment.AUDIT_RETENTION_DAYS,
+    },
     workLimits: workLimitsOf(environment),
     workspaceWork: environment.WORKSPACE_WORK,
     emissionLimits: {

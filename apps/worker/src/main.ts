@@ -69,7 +69,7 @@ function startWork() {
   const workerMetrics = createWorkerMetrics(metrics)
   const worker = startWorker(config, database, queue, log, workerMetrics, tracing)
   const sweeper = startSweeper(database, queue, log, workerMetrics)
-  const retention = startRetention(database, config.retentionDays, log, workerMetrics)
+  const retention = startRetention(database, config.keptDays, log, workerMetrics)
   return {
     worker,
     stop: () => Promise.all([sweeper.stop(), retention.stop(), worker.close()]),

@@ -11,6 +11,7 @@ import { aged, createWorkspace, database, now } from './fixtures/old-rows.js'
 
 const hourMs = 60 * 60 * 1_000
 const dayMs = 24 * hourMs
+const keep = (history: number, tasks = 0, audit = 0) => ({ history, tasks, audit })
 t.teardown(() => database.close())
 
 t.test('receipts are removed after 30 days, and rejections after 7, in any number', async (t) => {
@@ -34,7 +35,7 @@ t.test('receipts are removed after 30 days, and rejections after 7, in any numbe
   await database.system.webhookReceipt.createMany({ data: receipts })
   await database.system.webhookRejection.createMany({ data: rejections })
 
-  t.match(await removeOld(database, now, 30), { receipts: 2_500, rejections: 2 })
+  t.match(await removeOld(database, now, keep(30)), { receipts: 2_500, rejections: 2 })
   const left = await database.system.webhookReceipt.findMany({
     orderBy: { id: 'asc' },
     select: { key: true },
@@ -45,8 +46,20 @@ t.test('receipts are removed after 30 days, and rejections after 7, in any numbe
   )
   t.equal(await database.system.webhookRejection.count(), 2)
   t.same(
-    await removeOld(database, now, 30),
-    { receipts: 0, rejections: 0, keys: 0, tallies: 0, history: 0, versions: 0, ruleSets: 0 },
+    await removeOld(database, now, keep(30)),
+    {
+      receipts: 0,
+      rejections: 0,
+      keys: 0,
+      tallies: 0,
+      audit: 0,
+      apiKeys: 0,
+      secrets: 0,
+      history: 0,
+      tasks: 0,
+      versions: 0,
+      ruleSets: 0,
+    },
     'nothing is left to do',
   )
 })
@@ -56,7 +69,7 @@ t.test('tallies of webhooks are removed when the ledger no longer needs them', a
   const workspaceId = newId()
   const hours = [33, 31.9, 0].map((count) => ({ workspaceId, hour: days(count), rejected: 1 }))
   await database.system.webhookTally.createMany({ data: hours })
-  t.match(await removeOld(database, now, 30), { tallies: 1 })
+  t.match(await removeOld(database, now, keep(30)), { tallies: 1 })
   t.equal(await database.system.webhookTally.count({ where: { workspaceId } }), 2)
 })
 
@@ -78,7 +91,7 @@ t.test('the key of any request is removed after 24 hours', async (t) => {
     ],
   })
 
-  t.match(await removeOld(database, now, 30), { keys: 1_502 })
+  t.match(await removeOld(database, now, keep(30)), { keys: 1_502 })
   const left = await database.system.idempotencyKey.findMany({
     orderBy: { key: 'asc' },
     select: { workspaceId: true, key: true },
@@ -115,10 +128,10 @@ t.test('after each batch it pauses four times as long as the batch took, until i
 t.test('a closing worker removes nothing more', async (t) => {
   const { store, left } = await createWorkspace()
   await store(60, ['succeeded'])
-  t.match(await removeOld(database, now, 30, AbortSignal.abort()), { history: 0 })
-  await startRetention(database, 30, pino({ level: 'silent' })).stop()
+  t.match(await removeOld(database, now, keep(30), AbortSignal.abort()), { history: 0 })
+  await startRetention(database, keep(30), pino({ level: 'silent' })).stop()
   t.match(await left(), { executions: 1 })
-  t.match(await removeOld(database, now, 30), { history: 2 })
+  t.match(await removeOld(database, now, keep(30)), { history: 2 })
 })
 
 t.test('an old definition is removed if it is not among the last 20 and no execution needs it', async (t) => {
@@ -158,7 +171,7 @@ t.test('an old definition is removed if it is not among the last 20 and no execu
   await own.execution.createMany({
     data: [run(many, 7, 94, null), run(many, 8, 92.99, new Date(now)), run(many, 60, 1, new Date(now))],
   })
-  t.match(await removeOld(database, now, 30), { versions: 38 + 9 })
+  t.match(await removeOld(database, now, keep(30)), { versions: 38 + 9 })
   const versionsOf = async (ruleId: string) => {
     const rows = await own.ruleVersion.findMany({ where: { ruleId }, orderBy: { version: 'asc' } })
     return rows.map(({ version }) => version)
@@ -168,8 +181,103 @@ t.test('an old definition is removed if it is not among the last 20 and no execu
   t.same(await versionsOf(many), [7, 8, ...upTo(41, 60)])
   t.same(await versionsOf(young), upTo(10, 60), 'superseded ten days ago')
   await own.execution.updateMany({ where: { ruleVersion: 7 }, data: { ruleVersion: 60 } })
-  t.match(await removeOld(database, now, 30), { versions: 1 }, 'a missing version before it does not keep it')
-  t.match(await removeOld(database, now, 0), { versions: 0 })
+  t.match(
+    await removeOld(database, now, keep(30)),
+    { versions: 1 },
+    'a missing version before it does not keep it',
+  )
+  t.match(await removeOld(database, now, keep(0)), { versions: 0 })
+})
+
+t.test('tasks are removed after TASK_RETENTION_DAYS, once their execution is gone', async (t) => {
+  const { id: workspaceId, own, store } = await createWorkspace()
+  const taskOf = (days: number, executionId: string = newId()) => ({
+    id: aged(days),
+    workspaceId,
+    executionId,
+    actionIndex: 0,
+    ruleId: newId(),
+    title: `${days}`,
+    priority: 'normal',
+    createdAt: new Date(now - days * dayMs),
+  })
+  const eventId = await store(60, ['waiting'], { ruleId: newId() })
+  await own.task.createMany({
+    data: [...Array<number>(1_200).fill(91), 89.9, 0].map((days) => taskOf(days)).concat(taskOf(91, eventId)),
+  })
+  t.match(await removeOld(database, now, keep(30, 0)), { tasks: 0 })
+  t.match(await removeOld(database, now, keep(30, 90)), { tasks: 1_200 })
+  const left = await own.task.findMany({ orderBy: { id: 'asc' }, select: { title: true } })
+  t.strictSame(
+    left.map(({ title }) => title),
+    ['91', '89.9', '0'],
+    'the reconciliation finds the task of every execution that is kept',
+  )
+  await own.execution.updateMany({ data: { status: 'succeeded', finishedAt: new Date(now - 60 * dayMs) } })
+  t.match(await removeOld(database, now, keep(30, 90)), { history: 2, tasks: 1 }, 'gone in the same round')
+})
+
+t.test(
+  'entries of the audit log are removed after AUDIT_RETENTION_DAYS; 0 keeps them for ever',
+  async (t) => {
+    const workspaceId = newId()
+    const entryOf = (days: number) => ({
+      id: aged(days),
+      workspaceId,
+      actor: 'user:test',
+      action: 'rule.updated',
+      subject: `${days}`,
+      details: {},
+    })
+    await database.system.auditEntry.createMany({
+      data: [...Array<number>(1_200).fill(401), 399.9, 0].map(entryOf),
+    })
+    t.match(await removeOld(database, now, keep(30)), { audit: 0 })
+    t.match(await removeOld(database, now, keep(30, 0, 400)), { audit: 1_200 })
+    const left = await database.system.auditEntry.findMany({ where: { workspaceId }, orderBy: { id: 'asc' } })
+    t.strictSame(
+      left.map(({ subject }) => subject),
+      ['399.9', '0'],
+    )
+  },
+)
+
+t.test('API keys and secrets that ended are removed with the audit log, and no others', async (t) => {
+  const { id: workspaceId, own } = await createWorkspace()
+  const at = (days: number | null) => (days === null ? null : new Date(now - days * dayMs))
+  const keyOf = (name: string, days: number, revoked: number | null, expires: number | null) => ({
+    id: aged(days),
+    workspaceId,
+    name,
+    scopes: [],
+    hash: Buffer.alloc(32),
+    revokedAt: at(revoked),
+    expiresAt: at(expires),
+  })
+  await own.apiKey.createMany({
+    data: [
+      keyOf('revoked', 900, 401, null),
+      keyOf('expired', 900, 5, 401),
+      keyOf('living', 900, null, null),
+      keyOf('expires', 900, null, -1),
+      keyOf('young', 900, 399, null),
+    ],
+  })
+  const secret = { workspaceId, provider: 'p', sealed: Buffer.alloc(1) }
+  await own.signingSecret.createMany({
+    data: [
+      { ...secret, id: aged(900), retiresAt: at(401) },
+      { ...secret, id: aged(900), provider: 'living' },
+    ],
+  })
+  t.match(await removeOld(database, now, keep(30)), { apiKeys: 0, secrets: 0 })
+  t.match(await removeOld(database, now, keep(30, 0, 400)), { apiKeys: 2, secrets: 1 })
+  const left = await own.apiKey.findMany({ orderBy: { name: 'asc' } })
+  t.strictSame(
+    left.map(({ name }) => name),
+    ['expires', 'living', 'young'],
+  )
+  t.match(await own.signingSecret.findMany(), [{ provider: 'living' }])
 })
 
 t.test('a set of rules is removed once no stored event refers to it', async (t) => {
@@ -182,11 +290,11 @@ t.test('a set of rules is removed once no stored event refers to it', async (t) 
   })
   await store(60.01, ['succeeded'], { ruleSetId: unused ?? '' })
   await store(60.01, ['succeeded', 'waiting'], { ruleSetId: needed ?? '' })
-  t.match(await removeOld(database, now, 30), { history: 2, ruleSets: 1 })
+  t.match(await removeOld(database, now, keep(30)), { history: 2, ruleSets: 1 })
   const left = await own.ruleSet.findMany({ select: { id: true } })
   t.same(new Set(left.map(({ id }) => id)), new Set([needed, recent]))
-  t.match(await removeOld(database, now + dayMs, 0), { ruleSets: 0 })
-  t.match(await removeOld(database, now + dayMs, 30), { ruleSets: 1 }, 'last used a month ago')
+  t.match(await removeOld(database, now + dayMs, keep(0)), { ruleSets: 0 })
+  t.match(await removeOld(database, now + dayMs, keep(30)), { ruleSets: 1 }, 'last used a month ago')
 })
 
 t.test('a worker whose clock differs from that of Postgres removes nothing, and logs it', async (t) => {
@@ -204,7 +312,7 @@ t.test('a worker whose clock differs from that of Postgres removes nothing, and 
   metrics.retentionRefused.inc = () => void refusals++
   const round = {
     database,
-    defaultDays: 30,
+    keptDays: keep(30),
     log: pino({ base: null, timestamp: false }, { write: (line) => void lines.push(JSON.parse(line)) }),
     metrics,
     signal: new AbortController().signal,

@@ -196,6 +196,13 @@ t.test('a refused login is a fault of the settings, so it is not final', async (
   t.notMatch(JSON.stringify(effect), /secret/)
 })
 
+t.test('with requireTLS in SMTP_URL, a server without STARTTLS gets no mail', async (t) => {
+  const server = await openMailServer(t)
+  const post = await openPost(t, `${server.url}?requireTLS=true`)
+  t.match((await post.send()).effect, { status: 'failed' })
+  t.same(server.deliveries, [])
+})
+
 t.test('a refused connection to the mail server is not final', async (t) => {
   const causes: unknown[] = []
   const post = await openPost(t, 'smtp://127.0.0.1:1', (cause) => causes.push(cause))

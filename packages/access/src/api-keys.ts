@@ -49,8 +49,10 @@ export const ApiKeyToCreate = Type.Object(
 )
 
 const maxUsableKeys = 100
+/** With those that were revoked or have expired: they stay as long as the audit log that names them. */
+const maxKeys = 5_000
 
-/** @throws Refused where the expiry is no time in the future, or the workspace has 100 keys in use */
+/** @throws Refused where the expiry is no time in the future, or the workspace has 100 keys in use, or 5,000 in all */
 export function createApiKey(
   administrator: Administrator,
   { name, scopes, expiresAt }: Type.Static<typeof ApiKeyToCreate>,
@@ -61,6 +63,11 @@ export function createApiKey(
     const expiry = expiresAt === undefined ? null : readExpiry(expiresAt)
     if ((await transaction.apiKey.count({ where: isInUse() })) >= maxUsableKeys)
       throw new Refused('conflict', `A workspace may have ${maxUsableKeys} API keys in use`)
+    if ((await transaction.apiKey.count()) >= maxKeys)
+      throw new Refused(
+        'conflict',
+        `A workspace may have ${maxKeys} API keys, with those that were revoked or have expired`,
+      )
     const row = await transaction.apiKey.create({
       data: {
         id,

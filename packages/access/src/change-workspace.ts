@@ -1,6 +1,7 @@
 import type { Database, WorkspaceTransaction } from '@automation/database'
 import { createKeyedMutex, newId, Prisma } from '@automation/database'
 import type { AuditAction } from './audit.js'
+import { refuseExcessEntries } from './audit-limit.js'
 import { Refused } from './refused.js'
 import { publishChanges, type ServiceEvent } from './service-events.js'
 
@@ -37,7 +38,7 @@ export interface Change<Result> {
  * after another, so a check over all of its members, keys or secrets holds despite concurrent requests.
  *
  * @param timeoutMs of the transaction; a change of many things needs more than the usual 5 s
- * @throws Refused where the workspace does not exist, DatabaseBusy where earlier changes took too long, and what `change` throws
+ * @throws Refused where the workspace does not exist or has changed too often today, DatabaseBusy where earlier changes took too long, and what `change` throws
  */
 export async function changeWorkspace<Result>(
   { database, workspaceId, actor, publish }: Administrator,
@@ -53,6 +54,11 @@ export async function changeWorkspace<Result>(
     const { result, published = [] } = changed
     const entries = listEntries(changed)
     if (entries.length === 0) return { result, published }
+    await refuseExcessEntries(
+      transaction,
+      workspaceId,
+      entries.map(({ action }) => action),
+    )
     const at = await writeAudits(transaction, { workspaceId, actor }, entries)
     const fromEntries = await publishChanges(transaction, { workspaceId, actor, at }, entries)
     return { result, published: [...published, ...fromEntries] }

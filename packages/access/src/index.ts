@@ -26,6 +26,7 @@ export { type Resealing, resealSecrets } from './reseal-secrets.js'
 export { createSealer, type Sealer } from './sealing.js'
 export { pingType, publish, type ServiceEvent, ServiceEventType } from './service-events.js'
 export {
+  Counterparty,
   NewSigningSecret,
   Provider,
   SecretDirection,

@@ -1,20 +1,24 @@
 import { Type } from 'typebox'
 import { credentialTimes, orNull, Timestamp } from './credential.js'
 
-const pattern = '^[a-z0-9][a-z0-9._-]{0,63}$'
+const providerPattern = '^[a-z0-9][a-z0-9._-]{0,63}$'
 
 export const Provider = Type.String({
-  pattern,
+  pattern: providerPattern,
   description:
     'Name of the provider in the path of its webhooks: lowercase letters, digits, dots, dashes and underscores',
 })
 
 /** The API calls it `provider`; outgoing secrets came later. */
-const Counterparty = Type.String({
-  pattern,
+export const Counterparty = Type.String({
+  pattern: '^([a-z0-9][a-z0-9._-]{0,252}|\\[[0-9a-f:.]{2,45}\\])$',
   description:
-    'a name of lowercase letters, digits, dots, dashes and underscores: of the provider (incoming), of the host that SEND_WEBHOOK calls, or the id of a subscription (outgoing)',
+    'a name of lowercase letters, digits, dots, dashes and underscores: of the provider (incoming, at most 64 characters), of the host that SEND_WEBHOOK calls (outgoing; an IPv6 address in brackets), or the id of a subscription (outgoing)',
 })
+
+export function isProvider(counterparty: string): boolean {
+  return new RegExp(providerPattern).test(counterparty)
+}
 
 export const SecretDirection = Type.Enum(['incoming', 'outgoing'], {
   title: 'SecretDirection',

@@ -5,17 +5,20 @@ import { type Administrator, changeWorkspace } from './change-workspace.js'
 import { listNewest, presentTimes } from './credential.js'
 import { Refused } from './refused.js'
 import type { Sealer } from './sealing.js'
-import type {
-  NewSigningSecret,
-  SecretDirection,
-  SigningSecret,
-  SigningSecretToCreate,
+import {
+  isProvider,
+  type NewSigningSecret,
+  type SecretDirection,
+  type SigningSecret,
+  type SigningSecretToCreate,
 } from './signing-secret-schemas.js'
 
 /** Of each direction. */
 const maxUsableSecrets = 50
+/** With those that were revoked or retired: they stay as long as the audit log that names them. */
+const maxSecrets = 5_000
 
-/** @throws Refused where the workspace has 50 such secrets in use, or no such subscription */
+/** @throws Refused where the workspace has 50 such secrets in use or 5,000 in all, or no such subscription */
 export function createSigningSecret(
   administrator: Administrator,
   sealer: Sealer,
@@ -24,6 +27,12 @@ export function createSigningSecret(
 ): Promise<NewSigningSecret> {
   const { workspaceId } = administrator
   return changeWorkspace(administrator, async (transaction) => {
+    if (direction === 'incoming' && !isProvider(provider))
+      throw new Refused(
+        'invalid',
+        'Must be the name of a provider, as in the path of its webhooks',
+        'provider',
+      )
     if (direction === 'outgoing' && isUuid(provider)) await refuseUnknownSubscription(transaction, provider)
     const created = await addSigningSecret(transaction, sealer, { workspaceId, direction, provider }, secret)
     return {
@@ -37,7 +46,7 @@ export function createSigningSecret(
   })
 }
 
-/** Adds a secret as part of a larger change. @throws Refused where the workspace has 50 such secrets in use */
+/** Adds a secret as part of a larger change. @throws Refused where the workspace has 50 such secrets in use, or 5,000 in all */
 export async function addSigningSecret(
   transaction: WorkspaceTransaction,
   sealer: Sealer,
@@ -52,6 +61,11 @@ export async function addSigningSecret(
     throw new Refused(
       'conflict',
       `A workspace may have ${maxUsableSecrets} ${direction} signing secrets in use`,
+    )
+  if ((await transaction.signingSecret.count()) >= maxSecrets)
+    throw new Refused(
+      'conflict',
+      `A workspace may have ${maxSecrets} signing secrets, with those that were revoked or retired`,
     )
   const id = newId()
   const sealed = sealer.seal(readSigningKey(secret), sealingContext({ id, workspaceId }))

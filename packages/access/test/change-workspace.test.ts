@@ -1,5 +1,5 @@
 import { matchLists } from '@automation/assertions'
-import { type Database, newId, openDatabase } from '@automation/database'
+import { type Database, firstIdOf, newId, openDatabase } from '@automation/database'
 import t from 'tap'
 import { createApiKey, revokeApiKey } from '../src/api-keys.js'
 import { changeWorkspace } from '../src/change-workspace.js'
@@ -128,4 +128,62 @@ t.test('a user’s workspaces are those of which it is a member', async (t) => {
   matchLists(t, await listWorkspaces(database, userId), [{ id: first.workspaceId }])
   const all = (await listWorkspaces(database)).map(({ id }) => id)
   t.ok([first, other].every(({ workspaceId }) => all.includes(workspaceId)))
+})
+
+t.test(
+  'a workspace with 20,000 changes in 24 hours may only take away, and its log keeps every entry',
+  async (t) => {
+    const administrator = await makeAdministrator()
+    const { workspaceId } = administrator
+    await putMember(administrator, { userId: 'flood', role: 'editor' })
+    const entriesOf = (count: number, hoursAgo: number) =>
+      Array.from({ length: count }, () => ({
+        id: firstIdOf(Date.now() - hoursAgo * 3_600_000).slice(0, 13) + newId().slice(13),
+        workspaceId,
+        actor: 'user:flood',
+        action: 'rule.updated',
+        subject: 'rule',
+        details: {},
+      }))
+    const own = database.forWorkspace(workspaceId)
+    await own.auditEntry.createMany({ data: entriesOf(5_000, 24.1) })
+    for (let part = 0; part < 4; part++)
+      await own.auditEntry.createMany({ data: entriesOf(part < 3 ? 5_000 : 4_997, 1 + part) })
+
+    await updateWorkspace(administrator, { name: 'The last change' })
+    const refused = { kind: 'conflict', message: /20000 changes in 24 hours/ }
+    await t.rejects(updateWorkspace(administrator, { name: 'One too many' }), refused)
+    t.equal((await findWorkspace(own, workspaceId)).name, 'The last change')
+    await removeMember(administrator, 'flood')
+    t.equal(await own.auditEntry.count(), 25_001, 'nothing is removed to make room')
+  },
+)
+
+t.test('a workspace has 1,000 members, and 5,000 API keys with those that ended, at most', async (t) => {
+  const administrator = await makeAdministrator()
+  const { workspaceId } = administrator
+  const own = database.forWorkspace(workspaceId)
+  await own.member.createMany({
+    data: Array.from({ length: 998 }, (_, index) => ({ workspaceId, userId: `${index}`, role: 'viewer' })),
+  })
+  await putMember(administrator, { userId: 'last', role: 'viewer' })
+  const full = { kind: 'conflict', message: 'A workspace may have 1000 members' }
+  await t.rejects(putMember(administrator, { userId: 'one more', role: 'viewer' }), full)
+  await putMember(administrator, { userId: 'last', role: 'admin' })
+
+  await own.apiKey.createMany({
+    data: Array.from({ length: 4_999 }, () => {
+      return {
+        id: newId(),
+        workspaceId,
+        name: 'Old',
+        scopes: [],
+        hash: new Uint8Array(32),
+        revokedAt: new Date(),
+      }
+    }),
+  })
+  await createApiKey(administrator, { name: 'Key', scopes: ['rules:read'] })
+  const another = createApiKey(administrator, { name: 'Key', scopes: ['rules:read'] })
+  await t.rejects(another, { kind: 'conflict', message: /5000 API keys, with those that were revoked/ })
 })

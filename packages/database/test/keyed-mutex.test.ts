@@ -33,6 +33,17 @@ t.test('work that has waited too long is refused, and later work runs', async (t
   t.equal(await serialize('a', async () => 'served'), 'served')
 })
 
+t.test('work is refused at its deadline, while the work before it is still running', async (t) => {
+  const serialize = createKeyedMutex(20)
+  let finish = () => {}
+  const slow = serialize('a', () => new Promise<void>((resolve) => (finish = resolve)))
+  const late = await serialize('a', async () => t.fail('It was served')).catch((error) => error)
+  t.ok(isDatabaseAway(late))
+  finish()
+  await slow
+  t.equal(await serialize('a', async () => 'served'), 'served')
+})
+
 t.test('work that arrives while the second one runs waits for it, too', async (t) => {
   const serialize = createKeyedMutex()
   const done: string[] = []

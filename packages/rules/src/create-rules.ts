@@ -1,18 +1,17 @@
 import type { Administrator } from '@automation/access'
 import { Refused } from '@automation/access'
-import { newId, Prisma, type WorkspaceTransaction } from '@automation/database'
+import { newId, type Prisma, type WorkspaceTransaction } from '@automation/database'
 import { createCounters } from '@automation/ledger'
+import { refuseExcessBytes, refuseExcessVersions } from './refuse-excess.js'
 import { type RuleFields, versionRowOf } from './rule-fields.js'
 
 export const maxRules = 1_000
-/** Of all rules of a workspace: workers hold them in memory, and a list shows them all. */
-export const maxDefinitionBytes = 16_777_216
 
 /**
  * Creates rules, in their order, each with its counters and its first version. It works in the transaction of changeRules, like
  * saveRules and deleteRules. These three are the only writers of definitions; a single rule is a list of one.
  *
- * @throws Refused where the workspace would have more than 1,000 rules, or more than 16 MiB of them
+ * @throws Refused where the workspace would have more than 1,000 rules, or more than 16 MiB of them, or 64 MiB of versions
  */
 export async function createRules(
   transaction: WorkspaceTransaction,
@@ -44,18 +43,6 @@ export async function createRules(
   )
   await transaction.ruleVersion.createMany({ data: rules.map((rule) => versionRowOf(rule, actor, now)) })
   await refuseExcessBytes(transaction, workspaceId)
+  await refuseExcessVersions(transaction, workspaceId)
   return rules
-}
-
-/** @throws Refused where the definitions of the workspace take more than 16 MiB together */
-export async function refuseExcessBytes(
-  transaction: WorkspaceTransaction,
-  workspaceId: string,
-): Promise<void> {
-  const [{ bytes } = { bytes: 0 }] = await transaction.$queryRaw<{ bytes: number }[]>(Prisma.sql`
-    SELECT coalesce(sum(octet_length(conditions::text) + octet_length(actions::text) + octet_length(description)), 0)::float8
-      AS bytes
-    FROM rules WHERE workspace_id = ${workspaceId}::uuid`)
-  if (bytes > maxDefinitionBytes)
-    throw new Refused('conflict', 'The rules of a workspace may take 16 MiB together, as JSON')
 }

@@ -32,6 +32,14 @@ export function definitionOf({
   return { name, description, trigger, conditions, actions }
 }
 
+/** A row without its texts: many small versions have a limit, too. */
+const rowBytes = 1_024
+
+/** About as many bytes as the texts of a definition take in Postgres, uncompressed. */
+export function bytesOf({ description, conditions, actions }: DefinitionFields): number {
+  return Buffer.byteLength(description + JSON.stringify(conditions) + JSON.stringify(actions))
+}
+
 /** The row of rule_versions for the present definition of a rule. */
 export function versionRowOf(rule: StoredRule, createdBy: string, createdAt: Date) {
   return {
@@ -41,6 +49,7 @@ export function versionRowOf(rule: StoredRule, createdBy: string, createdAt: Dat
     ...(definitionOf(rule) as DefinitionFields & Json),
     createdAt,
     createdBy,
+    bytes: bytesOf(rule) + rowBytes,
   }
 }
 

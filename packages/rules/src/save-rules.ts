@@ -2,8 +2,8 @@ import { isDeepStrictEqual } from 'node:util'
 import { type Administrator, Refused } from '@automation/access'
 import { Prisma, type WorkspaceTransaction } from '@automation/database'
 import { cancelWaiting, clearAttention, isBeingCancelled } from '@automation/ledger'
-import { refuseExcessBytes } from './create-rules.js'
-import { type RuleFields, type StoredRule, versionRowOf } from './rule-fields.js'
+import { refuseExcessBytes, refuseExcessVersions } from './refuse-excess.js'
+import { bytesOf, type RuleFields, type StoredRule, versionRowOf } from './rule-fields.js'
 
 /** A rule after saveRules. */
 export interface Saved<Rule extends StoredRule = StoredRule> {
@@ -20,7 +20,7 @@ export interface Saved<Rule extends StoredRule = StoredRule> {
  * from 0.
  *
  * @param changes stored rules, each with the fields to set
- * @throws Refused where the rules of the workspace would take more than 16 MiB
+ * @throws Refused where the rules of the workspace would take more than 16 MiB, or their versions more than 64 MiB
  */
 export async function saveRules<Rule extends StoredRule>(
   transaction: WorkspaceTransaction,
@@ -44,10 +44,12 @@ export async function saveRules<Rule extends StoredRule>(
     differing.map(({ rule }) => rule),
     now,
   )
-  if (rewritten.length > 0)
+  if (rewritten.length > 0) {
     await transaction.ruleVersion.createMany({
       data: rewritten.map((rule) => versionRowOf(rule, actor, now)),
     })
+    await refuseExcessVersions(transaction, workspaceId)
+  }
   if (differing.some(({ hasGrown }) => hasGrown)) await refuseExcessBytes(transaction, workspaceId)
   await clearAttention(transaction, workspaceId, idsOf([...rewritten, ...activated]), idsOf(activated))
   const cancelled = await cancelWaiting(
@@ -75,13 +77,9 @@ function applyFields<Rule extends StoredRule>(found: Rule, fields: Partial<RuleF
   const isNewVersion = changed.some((name) => name !== 'isActive')
   if (changed.length === 0) return { rule: found, changed, isNewVersion, hasGrown: false }
   const version = found.version + (isNewVersion ? 1 : 0)
+  // A rule may always become smaller.
   const hasGrown = bytesOf({ ...found, ...fields }) > bytesOf(found)
   return { rule: { ...found, ...fields, version, updatedAt }, changed, isNewVersion, hasGrown }
-}
-
-/** About as many as refuseExcessBytes counts. A rule may always become smaller. */
-function bytesOf({ description, conditions, actions }: RuleFields): number {
-  return Buffer.byteLength(description + JSON.stringify(conditions) + JSON.stringify(actions))
 }
 
 /** Definitions are `json`, stored as they were sent: a recordset passes them on as the same text. */

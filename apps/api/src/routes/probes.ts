@@ -85,10 +85,15 @@ export const probeRoutes: FastifyPluginAsyncTypebox<{ redisUrl: string }> = asyn
 
   async function askRedis() {
     try {
-      const policy = /^maxmemory_policy:(\S+)/m.exec(await redis.info('memory'))?.[1]
-      return policy === 'noeviction' ? ('ok' as const) : ('evicting' as const)
+      return mayEvict(await redis.info('memory')) ? ('evicting' as const) : ('ok' as const)
     } catch {
       return 'away' as const
     }
   }
+}
+
+/** Some hosted servers do not report their policy. An API that were never ready there would be of no use. */
+export function mayEvict(memoryInfo: string): boolean {
+  const policy = /^maxmemory_policy:(\S+)/m.exec(memoryInfo)?.[1]
+  return policy !== undefined && policy !== 'noeviction'
 }

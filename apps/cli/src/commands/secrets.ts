@@ -1,8 +1,8 @@
 import {
+  Counterparty,
   createSealer,
   createSigningSecret,
   listSigningSecrets,
-  Provider,
   retireSigningSecret,
   revokeSigningSecret,
   SecretDirection,
@@ -49,7 +49,7 @@ export function addSecrets(program: Command): void {
     example: `--workspace ${exampleId} --provider billing`,
   })
     .requiredOption('--workspace <id>', 'id of the workspace', readId)
-    .option('--provider <provider>', 'list only the secrets of this provider', readAs(Provider))
+    .option('--provider <provider>', 'list only the secrets of this provider', readAs(Counterparty))
     .option(
       '--direction <direction>',
       `list only the secrets of this direction: ${listChoices(SecretDirection)}`,

@@ -16,35 +16,25 @@ interface OldRows {
   age: Prisma.Sql
   /** The first value of `age` that is kept. */
   before: Prisma.Sql
+  /** Which of these are removed; without it, all. */
+  condition?: Prisma.Sql
 }
 
 /**
- * Creates the removals of expired receipts, rejections, idempotency keys and tallies, for all workspaces. After its removal, a
- * repeated webhook or request counts as a new one.
+ * Creates the removals of expired receipts, rejections, idempotency keys, tallies and audit entries, for all workspaces, and of
+ * credentials that ended. After the removal of its receipt or key, a repeated webhook or request counts as a new one.
  *
  * @param now epoch ms
+ * @param auditDays how many days the audit log is kept; 0: for ever
  */
-export function createExpiredRemovals(now: number): {
-  receipts: Removal
-  rejections: Removal
-  keys: Removal
-  tallies: Removal
-} {
+export function createExpiredRemovals(now: number, auditDays: number) {
   const id = Prisma.sql`id`
-  const idBefore = (days: number) => Prisma.sql`${firstIdOf(now - days * dayMs)}::uuid`
+  const byId = (table: Prisma.Sql, days: number) => {
+    return { table, key: id, age: id, before: Prisma.sql`${firstIdOf(now - days * dayMs)}::uuid` }
+  }
   return {
-    receipts: removalOf({
-      table: Prisma.sql`webhook_receipts`,
-      key: id,
-      age: id,
-      before: idBefore(receiptDays),
-    }),
-    rejections: removalOf({
-      table: Prisma.sql`webhook_rejections`,
-      key: id,
-      age: id,
-      before: idBefore(rejectionDays),
-    }),
+    receipts: removalOf(byId(Prisma.sql`webhook_receipts`, receiptDays)),
+    rejections: removalOf(byId(Prisma.sql`webhook_rejections`, rejectionDays)),
     keys: removalOf({
       table: Prisma.sql`idempotency_keys`,
       key: Prisma.sql`workspace_id, key`,
@@ -57,15 +47,39 @@ export function createExpiredRemovals(now: number): {
       age: Prisma.sql`hour`,
       before: Prisma.sql`${new Date(now - tallyDays * dayMs)}`,
     }),
+    ...createAuditRemovals(now, auditDays, byId),
   }
 }
 
+/** API keys and signing secrets that ended are kept as long as the audit log, which names them. */
+function createAuditRemovals(
+  now: number,
+  days: number,
+  byId: (table: Prisma.Sql, days: number) => OldRows,
+): Record<'audit' | 'apiKeys' | 'secrets', Removal> {
+  if (days === 0) return { audit: removeNothing, apiKeys: removeNothing, secrets: removeNothing }
+  const border = Prisma.sql`${new Date(now - days * dayMs)}`
+  return {
+    audit: removalOf(byId(Prisma.sql`audit_entries`, days)),
+    apiKeys: removalOf({
+      ...byId(Prisma.sql`api_keys`, days),
+      condition: Prisma.sql`least(revoked_at, expires_at) < ${border}`,
+    }),
+    secrets: removalOf({
+      ...byId(Prisma.sql`signing_secrets`, days),
+      condition: Prisma.sql`least(revoked_at, retires_at) < ${border}`,
+    }),
+  }
+}
+
+const removeNothing: Removal = async () => ({ removed: 0, isOver: true })
+
 /** Skips locked rows, such as a key that a request claims again at present: the next round removes them. */
-function removalOf({ table, key, age, before }: OldRows): Removal {
+function removalOf({ table, key, age, before, condition = Prisma.sql`true` }: OldRows): Removal {
   return async (transaction, size) => {
     const removed = await transaction.$executeRaw(Prisma.sql`
       DELETE FROM ${table} WHERE (${key}) IN (
-        SELECT ${key} FROM ${table} WHERE ${age} < ${before} ORDER BY ${age} LIMIT ${size} FOR UPDATE SKIP LOCKED)`)
+        SELECT ${key} FROM ${table} WHERE ${age} < ${before} AND ${condition} ORDER BY ${age} LIMIT ${size} FOR UPDATE SKIP LOCKED)`)
     return { removed, isOver: removed < size }
   }
 }

@@ -1,5 +1,5 @@
 import { type Database, readClock } from '@automation/database'
-import { createHistoryRemoval, createUnusedRemovals } from '@automation/ledger'
+import { createHistoryRemoval, createTaskRemoval, createUnusedRemovals } from '@automation/ledger'
 import { openMetrics } from '@automation/telemetry'
 import type { Logger } from 'pino'
 import { repeat } from '../repeat.js'
@@ -11,9 +11,17 @@ const pauseMs = 10 * 60 * 1_000
 /** Synchronized clocks differ by far less. */
 const maxSkewMs = 60_000
 
+/** How many days each kind of row is kept; 0: for ever. */
+export interface KeptDays {
+  /** Events and their executions, where their workspace has no setting. */
+  history: number
+  tasks: number
+  audit: number
+}
+
 interface Round {
   database: Database
-  defaultDays: number
+  keptDays: KeptDays
   log: Logger
   metrics: WorkerMetrics
   signal: AbortSignal
@@ -21,21 +29,17 @@ interface Round {
   clock?: () => number
 }
 
-/**
- * Removes old rows every ten minutes. Each worker tries, and one at a time removes.
- *
- * @param defaultDays how many days events and their executions are kept where their workspace has no setting; 0: for ever
- */
+/** Removes old rows every ten minutes. Each worker tries, and one at a time removes. */
 export function startRetention(
   database: Database,
-  defaultDays: number,
+  keptDays: KeptDays,
   log: Logger,
   metrics = createWorkerMetrics(openMetrics()),
 ) {
   const stopping = new AbortController()
   const { signal } = stopping
   const rounds = repeat(
-    () => removeRound({ database, defaultDays, log, metrics, signal }),
+    () => removeRound({ database, keptDays, log, metrics, signal }),
     pauseMs,
     (error) => log.warn({ err: error }, 'some expired rows could not be removed; the next round continues'),
   )
@@ -53,7 +57,7 @@ export function startRetention(
  */
 export async function removeRound({
   database,
-  defaultDays,
+  keptDays,
   log,
   metrics,
   signal,
@@ -70,7 +74,7 @@ export async function removeRound({
       'retention removed nothing: the clocks of this worker and of Postgres differ',
     )
   }
-  const removed = await removeOld(database, now, defaultDays, signal)
+  const removed = await removeOld(database, now, keptDays, signal)
   const seconds = Math.round((performance.now() - startedAt) / 1_000)
   if (Object.values(removed).some((count) => count > 0))
     log.info({ removed, seconds }, 'removed expired rows')
@@ -85,14 +89,15 @@ export async function removeRound({
 export function removeOld(
   database: Database,
   now: number,
-  defaultDays: number,
+  keptDays: KeptDays,
   signal: AbortSignal = new AbortController().signal,
 ) {
   const removals = {
-    ...createExpiredRemovals(now),
-    history: createHistoryRemoval(now, defaultDays),
+    ...createExpiredRemovals(now, keptDays.audit),
+    history: createHistoryRemoval(now, keptDays.history),
     // Last: the remaining history decides what is still in use.
-    ...createUnusedRemovals(now, defaultDays),
+    tasks: createTaskRemoval(now, keptDays.tasks),
+    ...createUnusedRemovals(now, keptDays.history),
   }
   return removeGently(database, removals, signal)
 }

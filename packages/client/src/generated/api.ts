@@ -1499,7 +1499,7 @@ export interface components {
              */
             id: string;
             direction: components["schemas"]["SecretDirection"];
-            /** @description a name of lowercase letters, digits, dots, dashes and underscores: of the provider (incoming), of the host that SEND_WEBHOOK calls, or the id of a subscription (outgoing) */
+            /** @description a name of lowercase letters, digits, dots, dashes and underscores: of the provider (incoming, at most 64 characters), of the host that SEND_WEBHOOK calls (outgoing; an IPv6 address in brackets), or the id of a subscription (outgoing) */
             provider: string;
             /**
              * @description Signatures of active and retiring secrets are valid.
@@ -1817,7 +1817,7 @@ export interface components {
              */
             id: string;
             direction: components["schemas"]["SecretDirection"];
-            /** @description a name of lowercase letters, digits, dots, dashes and underscores: of the provider (incoming), of the host that SEND_WEBHOOK calls, or the id of a subscription (outgoing) */
+            /** @description a name of lowercase letters, digits, dots, dashes and underscores: of the provider (incoming, at most 64 characters), of the host that SEND_WEBHOOK calls (outgoing; an IPv6 address in brackets), or the id of a subscription (outgoing) */
             provider: string;
             /**
              * @description Signatures of active and retiring secrets are valid.
@@ -1834,7 +1834,7 @@ export interface components {
             data: components["schemas"]["SigningSecret"][];
         };
         SigningSecretToCreate: {
-            /** @description a name of lowercase letters, digits, dots, dashes and underscores: of the provider (incoming), of the host that SEND_WEBHOOK calls, or the id of a subscription (outgoing) */
+            /** @description a name of lowercase letters, digits, dots, dashes and underscores: of the provider (incoming, at most 64 characters), of the host that SEND_WEBHOOK calls (outgoing; an IPv6 address in brackets), or the id of a subscription (outgoing) */
             provider: string;
             direction?: components["schemas"]["SecretDirection"];
         };
@@ -2426,6 +2426,7 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
             412: components["responses"]["PreconditionFailed"];
             413: components["responses"]["ContentTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
@@ -2489,6 +2490,7 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
             412: components["responses"]["PreconditionFailed"];
             413: components["responses"]["ContentTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
@@ -2625,6 +2627,7 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
             412: components["responses"]["PreconditionFailed"];
             413: components["responses"]["ContentTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
@@ -2969,6 +2972,7 @@ export interface operations {
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
+            409: components["responses"]["Conflict"];
             413: components["responses"]["ContentTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             422: components["responses"]["UnprocessableContent"];
@@ -3123,6 +3127,7 @@ export interface operations {
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
+            409: components["responses"]["Conflict"];
             413: components["responses"]["ContentTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             422: components["responses"]["UnprocessableContent"];
@@ -3573,7 +3578,7 @@ export interface operations {
             query?: {
                 /** @description incoming: a provider signs the webhooks that it sends. outgoing: the service signs the webhooks that it sends. */
                 direction?: components["schemas"]["SecretDirection"];
-                /** @description Name of the provider in the path of its webhooks: lowercase letters, digits, dots, dashes and underscores */
+                /** @description a name of lowercase letters, digits, dots, dashes and underscores: of the provider (incoming, at most 64 characters), of the host that SEND_WEBHOOK calls (outgoing; an IPv6 address in brackets), or the id of a subscription (outgoing) */
                 provider?: string;
             };
             header?: never;
@@ -3845,6 +3850,7 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
             413: components["responses"]["ContentTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             422: components["responses"]["UnprocessableContent"];
@@ -4140,6 +4146,7 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
             413: components["responses"]["ContentTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             422: components["responses"]["UnprocessableContent"];

@@ -24,7 +24,7 @@ interface Cursor {
  *
  * - An event is removed with all of its executions or stays with all of them, so its history is always complete. It stays, whatever
  *   its age, while one of its executions is unfinished or has ended recently.
- * - Tasks, counters and the audit log stay: they are the results.
+ * - Tasks have their own time (remove-tasks.ts), and counters stay: they are the results.
  * - Workspace and id are compared as one row, so that Postgres uses their common index. By the id alone, it would search the rows of
  *   all workspaces for the few rows of one.
  *

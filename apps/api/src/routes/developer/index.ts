@@ -16,9 +16,11 @@ export const developerRoutes: FastifyPluginAsyncTypebox<{
   retentionDays: number
   workspacesPerCreator: number
 }> = async (app, { sealer, retentionDays, workspacesPerCreator }) => {
-  // Before the response is sent: a caller who has read it must find the change in force.
-  app.addHook('onSend', async ({ method }) => {
-    if (method !== 'GET') for (const cache of app.accessCaches) cache.clear()
+  // Before the response is sent: a caller who has read it must find the change in force. A refusal has changed nothing. A failure may
+  // hide a commit.
+  app.addHook('onSend', async ({ method }, { statusCode }) => {
+    const isRefused = statusCode >= 400 && statusCode < 500
+    if (method !== 'GET' && !isRefused) for (const cache of app.accessCaches) cache.clear()
   })
   await app.register(receiptRoutes, { prefix: '/webhook-receipts' })
   await app.register(apiKeyRoutes, { prefix: '/api-keys' })

@@ -1,8 +1,8 @@
 import {
+  Counterparty,
   createSigningSecret,
   listSigningSecrets,
   NewSigningSecret,
-  Provider,
   retireSigningSecret,
   revokeSigningSecret,
   type Sealer,
@@ -42,7 +42,7 @@ export const signingSecretRoutes: FastifyPluginAsyncTypebox<{ sealer: Sealer }> 
       description: 'The list has all secrets in use, and the newest of the others, at most 1,000 together.',
       querystring: Type.Object({
         direction: Type.Optional(SecretDirection),
-        provider: Type.Optional(Provider),
+        provider: Type.Optional(Counterparty),
       }),
       response: {
         200: Type.Object({ data: Type.Array(SigningSecret) }, { title: 'SigningSecretList' }),

@@ -80,7 +80,7 @@ export const subscriptionRoutes: FastifyPluginAsyncTypebox<{ sealer: Sealer }> =
       summary: 'Update any subset of the fields of a subscription',
       params: SubscriptionParams,
       body: SubscriptionToUpdate,
-      response: { 200: Subscription, ...refusalResponses(404, 413, 415, 422) },
+      response: { 200: Subscription, ...refusalResponses(404, 409, 413, 415, 422) },
     },
     handler: async (request) => {
       refuseFaults(request)

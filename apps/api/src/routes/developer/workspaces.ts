@@ -71,7 +71,7 @@ export const workspaceRoutes: FastifyPluginAsyncTypebox<{ perCreator: number }> 
         'Rename the workspace, lower its plan, set when failing rules are switched off, or set how long history is kept.',
       params: WorkspaceParams,
       body: WorkspaceToUpdate,
-      response: { 200: Workspace, ...refusalResponses(404, 413, 415, 422) },
+      response: { 200: Workspace, ...refusalResponses(404, 409, 413, 415, 422) },
     },
     handler: async (request) => {
       refuseOtherWorkspace(request, request.params)

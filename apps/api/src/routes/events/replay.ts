@@ -70,7 +70,7 @@ export const replayRoutes: FastifyPluginAsyncTypebox = async (app) => {
             'x-response-description': 'Accepted. The events run in the background.',
           },
         ),
-        ...refusalResponses(413, 415, 422),
+        ...refusalResponses(409, 413, 415, 422),
       },
     },
     handler: async (request, reply) => {

@@ -103,7 +103,7 @@ export const retryRoutes: FastifyPluginAsyncTypebox = async (app) => {
             'x-response-description': 'Reopened. The executions continue in the background within a minute.',
           },
         ),
-        ...refusalResponses(413, 415, 422),
+        ...refusalResponses(409, 413, 415, 422),
       },
     },
     handler: async (request, reply) => {

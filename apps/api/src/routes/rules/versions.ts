@@ -72,7 +72,7 @@ export const versionRoutes: FastifyPluginAsyncTypebox = async (app) => {
       operationId: 'restoreRuleVersion',
       summary: 'Restore a previous version of a rule as a new version',
       params: VersionParams,
-      response: { 200: Rule, ...refusalResponses(404, 412, 413, 415, 422) },
+      response: { 200: Rule, ...refusalResponses(404, 409, 412, 413, 415, 422) },
     },
     handler: async (request, reply) => {
       const { params } = request

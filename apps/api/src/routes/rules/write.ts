@@ -60,7 +60,7 @@ export const writeRoutes: FastifyPluginAsyncTypebox<{ bodyLimitBytes: number }> 
       summary: 'Update any subset of the fields of a rule',
       params: RuleParams,
       body: RuleToUpdate,
-      response: { 200: Rule, ...refusalResponses(404, 412, 413, 415, 422) },
+      response: { 200: Rule, ...refusalResponses(404, 409, 412, 413, 415, 422) },
     },
     handler: async (request, reply) => {
       const body = await checkRule(request, request.body)
@@ -97,7 +97,7 @@ export const writeRoutes: FastifyPluginAsyncTypebox<{ bodyLimitBytes: number }> 
       params: RuleParams,
       response: {
         200: Type.Object({ id: Id, isActive: Type.Boolean() }, { title: 'RuleActivity' }),
-        ...refusalResponses(404, 412, 413, 415),
+        ...refusalResponses(404, 409, 412, 413, 415),
       },
     },
     handler: async (request) => {

@@ -1,0 +1,47 @@
+import { firstIdOf, Prisma, type WorkspaceTransaction } from '@automation/database'
+import type { AuditAction } from './audit.js'
+import { Refused } from './refused.js'
+
+const dayMs = 24 * 60 * 60 * 1_000
+/** Of one workspace in 24 hours. */
+export const maxEntriesPerDay = 20_000
+/**
+ * What takes something away is always allowed: it must stay possible to stop a rule, or whoever makes all these changes. Each of
+ * these needs a change before it that counts, so a loop of them ends.
+ */
+const alwaysAllowed: ReadonlySet<AuditAction> = new Set<AuditAction>([
+  'member.removed',
+  'api_key.revoked',
+  'signing_secret.revoked',
+  'rule.deactivated',
+  'rule.paused',
+  'rule.deleted',
+  'email_template.deleted',
+  'subscription.deleted',
+])
+
+/**
+ * Refuses changes that the audit log has no room for, so that a loop of changes does not fill the disk. Older entries are never
+ * removed to make room: a flood would erase what came before it.
+ *
+ * @param actions of the entries that are about to be written
+ * @throws Refused where the workspace would have more than 20,000 entries of the last 24 hours
+ */
+export async function refuseExcessEntries(
+  transaction: WorkspaceTransaction,
+  workspaceId: string,
+  actions: AuditAction[],
+): Promise<void> {
+  if (actions.every((action) => alwaysAllowed.has(action))) return
+  const [{ entries } = { entries: 0 }] = await transaction.$queryRaw<{ entries: number }[]>(Prisma.sql`
+    SELECT count(*)::int AS entries FROM (
+      SELECT FROM audit_entries
+      WHERE workspace_id = ${workspaceId}::uuid
+        AND (workspace_id, id) >= (${workspaceId}::uuid, ${firstIdOf(Date.now() - dayMs)}::uuid)
+      LIMIT ${maxEntriesPerDay}) AS recent_entries`)
+  if (entries + actions.length > maxEntriesPerDay)
+    throw new Refused(
+      'conflict',
+      `A workspace may have ${maxEntriesPerDay} changes in 24 hours. Rules can still be switched off, and members, keys and secrets removed`,
+    )
+}

@@ -1,0 +1,44 @@
+import { Refused } from '@automation/access'
+import { Prisma, type WorkspaceTransaction } from '@automation/database'
+import { removeExcessVersions } from '@automation/ledger'
+
+/** Of all rules of a workspace: workers hold them in memory, and a list shows them all. */
+const maxDefinitionBytes = 16_777_216
+/** Of all versions of a workspace, those of its present rules included. */
+const maxVersionBytes = 67_108_864
+/** Removed beyond what is needed, so that the next saves need not remove again. */
+const spareBytes = maxVersionBytes / 8
+
+/** @throws Refused where the definitions of the workspace take more than 16 MiB together */
+export async function refuseExcessBytes(
+  transaction: WorkspaceTransaction,
+  workspaceId: string,
+): Promise<void> {
+  const [{ bytes } = { bytes: 0 }] = await transaction.$queryRaw<{ bytes: number }[]>(Prisma.sql`
+    SELECT coalesce(sum(octet_length(conditions::text) + octet_length(actions::text) + octet_length(description)), 0)::float8
+      AS bytes
+    FROM rules WHERE workspace_id = ${workspaceId}::uuid`)
+  if (bytes > maxDefinitionBytes)
+    throw new Refused('conflict', 'The rules of a workspace may take 16 MiB together, as JSON')
+}
+
+/**
+ * Removes the oldest versions that nothing needs where all together take more than 64 MiB.
+ *
+ * @throws Refused where what is needed takes more
+ */
+export async function refuseExcessVersions(
+  transaction: WorkspaceTransaction,
+  workspaceId: string,
+): Promise<void> {
+  const [{ bytes } = { bytes: 0 }] = await transaction.$queryRaw<{ bytes: number }[]>(Prisma.sql`
+    SELECT coalesce(sum(bytes), 0)::float8 AS bytes FROM rule_versions WHERE workspace_id = ${workspaceId}::uuid`)
+  const excess = bytes - maxVersionBytes
+  if (excess <= 0) return
+  const removed = await removeExcessVersions(transaction, workspaceId, excess + spareBytes)
+  if (removed < excess)
+    throw new Refused(
+      'conflict',
+      'The versions of the rules of a workspace may take 64 MiB together, as JSON. The oldest are removed first, but not those of the last hour, and not those of stored executions',
+    )
+}
