@@ -147,7 +147,7 @@ t.test('a dry run that takes too long is refused, and the next one runs', async 
 })
 
 t.test('a dry run that takes too much memory is refused, and the next one runs', async (t) => {
-  const { app, workspace } = await startLimited(t, { JUDGING_TIMEOUT: '60000', JUDGING_MEMORY: '32' })
+  const { app, workspace } = await startLimited(t, { JUDGING_TIMEOUT: '10000', JUDGING_MEMORY: '32' })
   const rule = await createRule(workspace)
   const notification = { type: 'CREATE_TASK', config: { title: 'x', description: '{{list | json}}' } }
   const large = await createRule(workspace, ruleBody({ actions: Array(20).fill(notification) }))
