@@ -100,7 +100,7 @@ export const Environment = Type.Object({
     description: 'milliseconds that a query of a caller may take',
   }),
   JUDGING_TIMEOUT: Type.Integer({
-    default: 2_000,
+    default: 5_000,
     minimum: 100,
     maximum: 10_000,
     description:

@@ -4,7 +4,7 @@ import t, { type Test } from 'tap'
 import { ruleBody, rules, startApi, type Workspace } from './fixtures/api.js'
 
 const DATABASE_URL = await createPrivateDatabase(process.env.DATABASE_URL ?? '')
-const api = await startApi(t, { DATABASE_URL })
+const api = await startApi(t, { DATABASE_URL, JUDGING_TIMEOUT: '10000' })
 
 const later = { prefer: 'respond-async' }
 /** Letters for which an automaton builds a new state at each step. */

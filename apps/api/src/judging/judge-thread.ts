@@ -29,7 +29,7 @@ export interface ToJudge {
 }
 
 /** Lower than that of all other threads: on busy cores, triggers come first. */
-const niceness = 10
+const niceness = 5
 
 /** Called once before a thread's first request, so that the time to start it counts for none. */
 export function start(): void {
