@@ -822,7 +822,7 @@ export interface components {
             action: string;
             /**
              * @description scheduled: a WAIT has not ended. running: a call is in progress. retrying: the next attempt is due at `until`. pending: not started. unknown: a worker died during the call, and `onUncertain` is stop.
-             * @enum {unknown}
+             * @enum {string}
              */
             status: "success" | "failed" | "skipped" | "simulated" | "scheduled" | "running" | "retrying" | "pending" | "unknown";
             /** @description Why the action failed */
@@ -843,12 +843,20 @@ export interface components {
              */
             until?: string;
         };
+        /** @description All of the conditions hold */
+        AllGroup: {
+            all: components["schemas"]["Condition"][];
+        };
+        /** @description At least one of the conditions holds */
+        AnyGroup: {
+            any: components["schemas"]["Condition"][];
+        };
         ApiKey: {
             /** Format: uuid */
             id: string;
             name: string;
             scopes: components["schemas"]["Scope"][];
-            /** @enum {unknown} */
+            /** @enum {string} */
             state: "active" | "expired" | "revoked";
             /** Format: date-time */
             createdAt: string;
@@ -889,7 +897,7 @@ export interface components {
             lastFailureAt: string;
             /**
              * @description failures: the rule fails often, or its latest executions failed. unknown_outcome: it is unknown whether a call was made. event_loop: a chain of emitted events reached its limit. work_budget: the conditions need more work than one rule may cost; after three such events in a row the service switches the rule off. event_budget: the rule emitted more events than one event may cause, or than a workspace may emit in a minute. auto_paused: the service switched the rule off because of its failures.
-             * @enum {unknown}
+             * @enum {string}
              */
             reason: "failures" | "unknown_outcome" | "event_loop" | "work_budget" | "event_budget" | "auto_paused";
             /**
@@ -901,7 +909,7 @@ export interface components {
         AttentionList: {
             rules: components["schemas"]["AttentionItem"][];
         };
-        /** @enum {unknown} */
+        /** @enum {string} */
         AuditAction: "workspace.created" | "workspace.updated" | "member.added" | "member.changed" | "member.removed" | "api_key.created" | "api_key.revoked" | "signing_secret.created" | "signing_secret.retired" | "signing_secret.revoked" | "rule.created" | "rule.updated" | "rule.deleted" | "rule.activated" | "rule.deactivated" | "rule.cloned" | "rule.restored" | "rule.paused" | "email_template.created" | "email_template.updated" | "email_template.deleted" | "subscription.created" | "subscription.updated" | "subscription.deleted" | "execution.retried" | "event.replayed";
         AuditEntry: {
             /** Format: uuid */
@@ -931,15 +939,14 @@ export interface components {
             results: components["schemas"]["BatchResult"][];
         };
         BatchEvent: {
-            /** @description Data of the event: any JSON object */
-            data: Record<string, unknown>;
+            data: components["schemas"]["EventData"];
             /** @description Like the Idempotency-Key header of a single event. The service accepts the event once, however often it is sent. */
             idempotencyKey?: string;
         };
         BatchResult: {
             /**
              * @description accepted: the event will run. refused: the event has the faults in `errors`. failed: it is unknown whether the event was accepted, so send it again.
-             * @enum {unknown}
+             * @enum {string}
              */
             status: "accepted" | "refused" | "failed";
             /** Format: uuid */
@@ -949,72 +956,39 @@ export interface components {
             errors?: components["schemas"]["FieldError"][];
             error?: string;
         };
-        Condition: {
-            all: components["schemas"]["Condition"][];
-        } | {
-            any: components["schemas"]["Condition"][];
-        } | {
-            not: components["schemas"]["Condition"];
-        } | {
-            field: string;
-            /** @enum {unknown} */
-            operator: "equals" | "eq" | "not_equals" | "neq" | "contains" | "not_contains";
-            value: string | number | boolean | null;
-        } | {
-            field: string;
-            /** @enum {unknown} */
-            operator: "greater_than" | "gt" | "greater_than_or_equal" | "gte" | "less_than" | "lt" | "less_than_or_equal" | "lte";
-            value: number;
-        } | {
-            field: string;
-            /** @enum {unknown} */
-            operator: "between" | "not_between";
-            /** @description [low, high], both inclusive */
-            value: number[];
-        } | {
-            field: string;
-            /** @enum {unknown} */
-            operator: "in" | "not_in";
-            value: (string | number | boolean | null)[];
-        } | {
-            field: string;
-            /** @enum {unknown} */
-            operator: "contains_any" | "contains_all";
-            value: (string | number | boolean | null)[];
-        } | {
-            field: string;
-            /** @enum {unknown} */
-            operator: "starts_with" | "ends_with";
-            value: string;
-        } | {
-            field: string;
-            /** @enum {unknown} */
-            operator: "matches" | "not_matches";
-            /** @description Regular expression in RE2 syntax */
-            value: string;
-        } | {
-            field: string;
-            /** @enum {unknown} */
-            operator: "exists" | "not_exists" | "is_empty" | "is_not_empty" | "is_true" | "is_false";
-        } | {
-            field: string;
-            /** @enum {unknown} */
-            operator: "before" | "after";
-            /** @description ISO 8601 time with a zone */
-            value: string;
-        } | {
-            field: string;
-            /** @enum {unknown} */
-            operator: "within_last" | "within_next";
-            /** @description Duration: an integer with s, m, h, d or w */
-            value: string;
-        };
+        /** @description Compares one field of the event data. GET /api/vocabulary describes each operator. */
+        Clause: components["schemas"]["ScalarClause"] | components["schemas"]["NumberClause"] | components["schemas"]["RangeClause"] | components["schemas"]["ListClause"] | components["schemas"]["ShortListClause"] | components["schemas"]["TextClause"] | components["schemas"]["PatternClause"] | components["schemas"]["UnaryClause"] | components["schemas"]["TimeClause"] | components["schemas"]["DurationClause"];
+        /**
+         * @description A clause, or a group of conditions
+         * @example {
+         *       "field": "score",
+         *       "operator": "greater_than",
+         *       "value": 80
+         *     }
+         * @example {
+         *       "any": [
+         *         {
+         *           "field": "country",
+         *           "operator": "in",
+         *           "value": [
+         *             "DE",
+         *             "AT"
+         *           ]
+         *         },
+         *         {
+         *           "field": "vip",
+         *           "operator": "is_true"
+         *         }
+         *       ]
+         *     }
+         */
+        Condition: components["schemas"]["AllGroup"] | components["schemas"]["AnyGroup"] | components["schemas"]["NotGroup"] | components["schemas"]["Clause"];
         ConditionTrace: {
             field?: string;
             operator?: string;
             expected?: unknown;
             actual?: unknown;
-            /** @enum {unknown} */
+            /** @enum {string} */
             group?: "all" | "any" | "not";
             children?: components["schemas"]["ConditionTrace"][];
             verdict: boolean;
@@ -1028,21 +1002,29 @@ export interface components {
              */
             type: "CREATE_TASK";
             config: {
+                /** @description What is to do */
                 title: string;
                 /** @description Time until the task is due, from the execution: an integer with s, m, h, d or w */
                 dueIn?: string;
+                /** @description Details */
                 description?: string;
+                /** @description Id of a person in your system */
                 assigneeId?: string;
-                /** @enum {unknown} */
+                /**
+                 * @description Absent: the task has none
+                 * @enum {string}
+                 */
                 priority?: "low" | "normal" | "high" | "urgent";
             };
             when?: components["schemas"]["Condition"];
+            /** @description true: the next actions run also if this one fails. The execution still fails. Default: false. */
             continueOnError?: boolean;
+            /** @description Timeout of one attempt of a call or an email. Default: 10000. */
             timeoutMs?: number;
             retry?: components["schemas"]["RetryPolicy"];
             /**
              * @description What to do if a worker dies during the call, so that its outcome is unknown. retry: repeat the call with the same idempotency key. stop: mark the action as `unknown`. Default: retry.
-             * @enum {unknown}
+             * @enum {string}
              */
             onUncertain?: "retry" | "stop";
         };
@@ -1055,6 +1037,14 @@ export interface components {
             /** @enum {string} */
             receiptState: "accepted";
             deduplicated: boolean;
+        };
+        DurationClause: {
+            /** @description Path into the event data, such as score or lead.tags[0] */
+            field: string;
+            /** @enum {string} */
+            operator: "within_last" | "within_next";
+            /** @description Duration: an integer with s, m, h, d or w */
+            value: string;
         };
         EmailTemplate: {
             /** Format: uuid */
@@ -1109,15 +1099,19 @@ export interface components {
             config: {
                 eventType: components["schemas"]["EventType"];
                 /** @description Data of the emitted event. Default: the data of the triggering event. */
-                data?: Record<string, unknown> | string;
+                data?: {
+                    [key: string]: unknown;
+                } | string;
             };
             when?: components["schemas"]["Condition"];
+            /** @description true: the next actions run also if this one fails. The execution still fails. Default: false. */
             continueOnError?: boolean;
+            /** @description Timeout of one attempt of a call or an email. Default: 10000. */
             timeoutMs?: number;
             retry?: components["schemas"]["RetryPolicy"];
             /**
              * @description What to do if a worker dies during the call, so that its outcome is unknown. retry: repeat the call with the same idempotency key. stop: mark the action as `unknown`. Default: retry.
-             * @enum {unknown}
+             * @enum {string}
              */
             onUncertain?: "retry" | "stop";
         };
@@ -1146,13 +1140,23 @@ export interface components {
             doneAt: string | null;
             /** @description Number of rules considered, which is the number of results. */
             triggered: number;
-            data: {
-                [key: string]: unknown;
-            };
+            data: components["schemas"]["EventData"];
             results: components["schemas"]["RuleResult"][];
         };
         EventBatch: {
             events: components["schemas"]["BatchEvent"][];
+        };
+        /**
+         * @description Data of the event: any JSON object. GET /api/vocabulary has an example for each event type.
+         * @example {
+         *       "name": "Ada",
+         *       "email": "ada@example.com",
+         *       "score": 95,
+         *       "status": "new"
+         *     }
+         */
+        EventData: {
+            [key: string]: unknown;
         };
         EventFilter: {
             type?: string;
@@ -1169,7 +1173,7 @@ export interface components {
         };
         /**
          * @description accepted: no worker has claimed the event. running: an execution of it is not finished. done: all of its executions are finished. quarantined: three workers crashed while they processed the event, so the service gave it up. A quarantined event can be replayed.
-         * @enum {unknown}
+         * @enum {string}
          */
         EventStatus: "accepted" | "running" | "done" | "quarantined";
         EventSummary: {
@@ -1196,10 +1200,12 @@ export interface components {
             triggered: number;
         };
         EventToTrigger: {
-            /** @description Data of the event: any JSON object */
-            data: Record<string, unknown>;
+            data: components["schemas"]["EventData"];
         };
-        /** @enum {unknown} */
+        /**
+         * @description Type of the event
+         * @enum {string}
+         */
         EventType: "LEAD_CREATED" | "LEAD_UPDATED" | "LEAD_DELETED" | "LEAD_ASSIGNED" | "LEAD_STATUS_CHANGED" | "LEAD_SCORE_CHANGED" | "LEAD_SCORE_THRESHOLD" | "LEAD_CONVERTED" | "CONTACT_CREATED" | "CONTACT_UPDATED" | "DEAL_CREATED" | "DEAL_STAGE_CHANGED" | "DEAL_WON" | "DEAL_LOST" | "TASK_CREATED" | "TASK_COMPLETED" | "TASK_OVERDUE" | "FORM_SUBMITTED" | "EMAIL_OPENED" | "EMAIL_CLICKED" | "EMAIL_BOUNCED" | "EMAIL_REPLIED" | "APPOINTMENT_BOOKED" | "APPOINTMENT_CANCELLED" | "TAG_ADDED" | "TAG_REMOVED" | "WEBHOOK_RECEIVED";
         EventsReplayed: {
             /** @description Number of matches, including those beyond the limit of one call. The count stops at 100000. */
@@ -1229,7 +1235,7 @@ export interface components {
             ruleVersion: number | null;
             /**
              * @description pending: accepted and not started. running: a worker holds the lease. waiting: a WAIT has not ended. retrying: the next attempt of an action is due later, or the execution was retried. not_matched: the rule was executed by hand, and its conditions did not match. cancelled: the rule was switched off or deleted in the meantime.
-             * @enum {unknown}
+             * @enum {string}
              */
             status: "pending" | "running" | "waiting" | "retrying" | "succeeded" | "failed" | "cancelled" | "not_matched";
             /** @description false if any action failed */
@@ -1285,7 +1291,7 @@ export interface components {
             ruleVersion: number | null;
             /**
              * @description pending: accepted and not started. running: a worker holds the lease. waiting: a WAIT has not ended. retrying: the next attempt of an action is due later, or the execution was retried. not_matched: the rule was executed by hand, and its conditions did not match. cancelled: the rule was switched off or deleted in the meantime.
-             * @enum {unknown}
+             * @enum {string}
              */
             status: "pending" | "running" | "waiting" | "retrying" | "succeeded" | "failed" | "cancelled" | "not_matched";
             /** @description false if any action failed */
@@ -1301,7 +1307,7 @@ export interface components {
         ExecutionToRetry: {
             /**
              * @description same: the definition that the execution started with. latest: the current rule. Default: same.
-             * @enum {unknown}
+             * @enum {string}
              */
             version?: "same" | "latest";
         };
@@ -1316,7 +1322,7 @@ export interface components {
             filter: components["schemas"]["ExecutionFilter"];
             /**
              * @description same: the definition that the execution started with. latest: the current rule. Default: same.
-             * @enum {unknown}
+             * @enum {string}
              */
             version?: "same" | "latest";
             /** @description Only count the matches. Default: true. */
@@ -1425,13 +1431,20 @@ export interface components {
         LedgerFault: {
             /**
              * @description receipt_without_event: an event of an accepted webhook is missing. quarantined_not_done: an event is quarantined, but not done. event_without_cause: the execution that emitted an event is missing. execution_without_event: the event of an execution is missing. execution_too_early: an execution exists, but its event is not done, or is quarantined. execution_twice: a rule has two executions for one event. execution_adrift: an execution is neither finished, nor waiting, nor leased: no worker would claim it. action_left_open: an execution has succeeded, but one of its actions has not ended. task_missing: the task that an action created is missing. task_without_execution: the execution of a task is missing. emitted_event_missing: the event that an action emitted is missing. counter_behind: a rule counts fewer successes or failures than it has executions.
-             * @enum {unknown}
+             * @enum {string}
              */
             kind: "receipt_without_event" | "quarantined_not_done" | "event_without_cause" | "execution_without_event" | "execution_too_early" | "execution_twice" | "execution_adrift" | "action_left_open" | "task_missing" | "task_without_execution" | "emitted_event_missing" | "counter_behind";
             /** @description Number of inconsistencies of this kind */
             count: number;
             /** @description Ids of up to ten affected rows */
             ids: string[];
+        };
+        ListClause: {
+            /** @description Path into the event data, such as score or lead.tags[0] */
+            field: string;
+            /** @enum {string} */
+            operator: "in" | "not_in";
+            value: components["schemas"]["Scalar"][];
         };
         Liveness: {
             /** @enum {string} */
@@ -1473,7 +1486,7 @@ export interface components {
             id: string;
             name: string;
             scopes: components["schemas"]["Scope"][];
-            /** @enum {unknown} */
+            /** @enum {string} */
             state: "active" | "expired" | "revoked";
             /** Format: date-time */
             createdAt: string;
@@ -1494,7 +1507,7 @@ export interface components {
             provider: string;
             /**
              * @description Signatures of active and retiring secrets are valid.
-             * @enum {unknown}
+             * @enum {string}
              */
             state: "active" | "retiring" | "retired" | "revoked";
             /** Format: date-time */
@@ -1519,9 +1532,28 @@ export interface components {
             /** @description `whsec_…`. It signs the deliveries. Only this response contains it. */
             secret: string;
         };
+        /** @description The condition does not hold */
+        NotGroup: {
+            not: components["schemas"]["Condition"];
+        };
+        NumberClause: {
+            /** @description Path into the event data, such as score or lead.tags[0] */
+            field: string;
+            /** @enum {string} */
+            operator: "greater_than" | "gt" | "greater_than_or_equal" | "gte" | "less_than" | "lt" | "less_than_or_equal" | "lte";
+            value: number;
+        };
+        PatternClause: {
+            /** @description Path into the event data, such as score or lead.tags[0] */
+            field: string;
+            /** @enum {string} */
+            operator: "matches" | "not_matches";
+            /** @description Regular expression in RE2 syntax */
+            value: string;
+        };
         /**
          * @description The plan sets the rate limit of the workspace’s members and keys.
-         * @enum {unknown}
+         * @enum {string}
          */
         Plan: "standard" | "enterprise";
         PreviewedMail: {
@@ -1530,20 +1562,28 @@ export interface components {
             html: string | null;
             warnings: string[];
         };
+        RangeClause: {
+            /** @description Path into the event data, such as score or lead.tags[0] */
+            field: string;
+            /** @enum {string} */
+            operator: "between" | "not_between";
+            /** @description [low, high], both inclusive */
+            value: number[];
+        };
         Readiness: {
             /**
              * @description ending: the process still serves requests but is about to stop. Send it no new requests.
-             * @enum {unknown}
+             * @enum {string}
              */
             status: "ready" | "unready" | "ending";
-            /** @enum {unknown} */
+            /** @enum {string} */
             postgres: "ok" | "away";
             /**
              * @description away: the process continues to serve, and events wait in Postgres. evicting: maxmemory-policy is not noeviction, so Redis can drop jobs.
-             * @enum {unknown}
+             * @enum {string}
              */
             redis: "ok" | "away" | "evicting";
-            /** @enum {unknown} */
+            /** @enum {string} */
             migrations: "ok" | "pending" | "unknown";
         };
         Receipt: {
@@ -1552,7 +1592,7 @@ export interface components {
             provider: string;
             /** @description true if the signature was correct */
             verified: boolean;
-            /** @enum {unknown} */
+            /** @enum {string} */
             receiptState: "accepted" | "rejected";
             /** @description Event types that the webhook became: `webhook_received`, and the type that its body names. Empty if it was rejected. */
             eventTypes: string[];
@@ -1578,12 +1618,13 @@ export interface components {
             data: components["schemas"]["Receipt"][];
             nextCursor?: string | null;
         };
+        /** @description How a failed call is repeated. The delay is random, up to the delay that the backoff gives. */
         RetryPolicy: {
             /** @description Total number of attempts, including the first */
             attempts: number;
             /**
              * @description Default: exponential
-             * @enum {unknown}
+             * @enum {string}
              */
             backoff?: "constant" | "linear" | "exponential";
             /** @description Delay before the second attempt. Default: 1000. */
@@ -1593,7 +1634,7 @@ export interface components {
         };
         /**
          * @description Each role has the permissions of the roles before it.
-         * @enum {unknown}
+         * @enum {string}
          */
         Role: "viewer" | "operator" | "editor" | "admin";
         Rule: {
@@ -1654,7 +1695,7 @@ export interface components {
             success: boolean;
             /**
              * @description running: a worker executes the actions. waiting: a WAIT has not ended. retrying: the next attempt of an action is due later. cancelled: the rule was switched off or deleted in the meantime. not_matched: the conditions did not match, so there is no execution.
-             * @enum {unknown}
+             * @enum {string}
              */
             status: "running" | "waiting" | "retrying" | "succeeded" | "failed" | "cancelled" | "not_matched";
             conditionsPassed: boolean;
@@ -1673,8 +1714,7 @@ export interface components {
             isActive?: boolean;
         };
         RuleToExecute: {
-            /** @description Data of the event: any JSON object */
-            data: Record<string, unknown>;
+            data: components["schemas"]["EventData"];
             dryRun?: boolean;
         };
         RuleToUpdate: {
@@ -1706,11 +1746,19 @@ export interface components {
             versions: components["schemas"]["RuleVersion"][];
             nextCursor?: string | null;
         };
-        /** @enum {unknown} */
+        Scalar: string | number | boolean | null;
+        ScalarClause: {
+            /** @description Path into the event data, such as score or lead.tags[0] */
+            field: string;
+            /** @enum {string} */
+            operator: "equals" | "eq" | "not_equals" | "neq" | "contains" | "not_contains";
+            value: string | number | boolean | null;
+        };
+        /** @enum {string} */
         Scope: "receipts:read" | "rules:read" | "rules:run" | "rules:write" | "admin";
         /**
          * @description incoming: a provider signs the webhooks that it sends. outgoing: the service signs the webhooks that it sends.
-         * @enum {unknown}
+         * @enum {string}
          */
         SecretDirection: "incoming" | "outgoing";
         SendEmailAction: {
@@ -1722,6 +1770,7 @@ export interface components {
             config: {
                 /** @description One email address */
                 to: string;
+                /** @description Subject line */
                 subject: string;
                 /** @description Name of the email template */
                 template: string;
@@ -1737,12 +1786,14 @@ export interface components {
                 };
             };
             when?: components["schemas"]["Condition"];
+            /** @description true: the next actions run also if this one fails. The execution still fails. Default: false. */
             continueOnError?: boolean;
+            /** @description Timeout of one attempt of a call or an email. Default: 10000. */
             timeoutMs?: number;
             retry?: components["schemas"]["RetryPolicy"];
             /**
              * @description What to do if a worker dies during the call, so that its outcome is unknown. retry: repeat the call with the same idempotency key. stop: mark the action as `unknown`. Default: retry.
-             * @enum {unknown}
+             * @enum {string}
              */
             onUncertain?: "retry" | "stop";
         };
@@ -1755,15 +1806,18 @@ export interface components {
             config: {
                 /** @description URL of the incoming webhook of a Slack-compatible chat */
                 url: string;
+                /** @description Text of the message */
                 text: string;
             };
             when?: components["schemas"]["Condition"];
+            /** @description true: the next actions run also if this one fails. The execution still fails. Default: false. */
             continueOnError?: boolean;
+            /** @description Timeout of one attempt of a call or an email. Default: 10000. */
             timeoutMs?: number;
             retry?: components["schemas"]["RetryPolicy"];
             /**
              * @description What to do if a worker dies during the call, so that its outcome is unknown. retry: repeat the call with the same idempotency key. stop: mark the action as `unknown`. Default: retry.
-             * @enum {unknown}
+             * @enum {string}
              */
             onUncertain?: "retry" | "stop";
         };
@@ -1778,7 +1832,7 @@ export interface components {
                 url: string;
                 /**
                  * @description Default: POST
-                 * @enum {unknown}
+                 * @enum {string}
                  */
                 method?: "POST" | "PUT" | "PATCH" | "GET" | "DELETE";
                 /** @description Headers of the request. Names that frame, route or sign the request are reserved. */
@@ -1787,20 +1841,30 @@ export interface components {
                 };
                 /** @description Any JSON value. Its strings may contain placeholders. */
                 body?: unknown;
+                /** @description Timeout of one attempt */
                 timeoutMs?: number;
             };
             when?: components["schemas"]["Condition"];
+            /** @description true: the next actions run also if this one fails. The execution still fails. Default: false. */
             continueOnError?: boolean;
+            /** @description Timeout of one attempt of a call or an email. Default: 10000. */
             timeoutMs?: number;
             retry?: components["schemas"]["RetryPolicy"];
             /**
              * @description What to do if a worker dies during the call, so that its outcome is unknown. retry: repeat the call with the same idempotency key. stop: mark the action as `unknown`. Default: retry.
-             * @enum {unknown}
+             * @enum {string}
              */
             onUncertain?: "retry" | "stop";
         };
-        /** @enum {unknown} */
+        /** @enum {string} */
         ServiceEventType: "rule.created" | "rule.updated" | "rule.deleted" | "rule.activated" | "rule.deactivated" | "rule.cloned" | "rule.restored" | "rule.paused" | "execution.failed" | "receipt.rejected";
+        ShortListClause: {
+            /** @description Path into the event data, such as score or lead.tags[0] */
+            field: string;
+            /** @enum {string} */
+            operator: "contains_any" | "contains_all";
+            value: components["schemas"]["Scalar"][];
+        };
         SigningSecret: {
             /**
              * Format: uuid
@@ -1812,7 +1876,7 @@ export interface components {
             provider: string;
             /**
              * @description Signatures of active and retiring secrets are valid.
-             * @enum {unknown}
+             * @enum {string}
              */
             state: "active" | "retiring" | "retired" | "revoked";
             /** Format: date-time */
@@ -1855,7 +1919,7 @@ export interface components {
             eventType: string;
             /**
              * @description running: a worker executes the actions. waiting: a WAIT has not ended. retrying: the next attempt of an action is due later. cancelled: the rule was switched off or deleted in the meantime. not_matched: the conditions did not match, so there is no execution.
-             * @enum {unknown}
+             * @enum {string}
              */
             status: "running" | "waiting" | "retrying" | "succeeded" | "failed" | "cancelled" | "not_matched";
             /** @description Number of calls that were started */
@@ -1918,6 +1982,21 @@ export interface components {
             tasks: components["schemas"]["Task"][];
             nextCursor?: string | null;
         };
+        TextClause: {
+            /** @description Path into the event data, such as score or lead.tags[0] */
+            field: string;
+            /** @enum {string} */
+            operator: "starts_with" | "ends_with";
+            value: string;
+        };
+        TimeClause: {
+            /** @description Path into the event data, such as score or lead.tags[0] */
+            field: string;
+            /** @enum {string} */
+            operator: "before" | "after";
+            /** @description ISO 8601 date (midnight UTC) or date-time with its zone */
+            value: string;
+        };
         Trace: {
             conditionsPassed: boolean;
             conditions: components["schemas"]["ConditionTrace"][];
@@ -1931,6 +2010,12 @@ export interface components {
             /** @description Number of rules considered, which is the number of results. */
             triggered: number;
             results: components["schemas"]["RuleResult"][];
+        };
+        UnaryClause: {
+            /** @description Path into the event data, such as score or lead.tags[0] */
+            field: string;
+            /** @enum {string} */
+            operator: "exists" | "not_exists" | "is_empty" | "is_not_empty" | "is_true" | "is_false";
         };
         ValidationError: {
             errors: components["schemas"]["FieldError"][];
@@ -1946,12 +2031,14 @@ export interface components {
                 duration: string;
             };
             when?: components["schemas"]["Condition"];
+            /** @description true: the next actions run also if this one fails. The execution still fails. Default: false. */
             continueOnError?: boolean;
+            /** @description Timeout of one attempt of a call or an email. Default: 10000. */
             timeoutMs?: number;
             retry?: components["schemas"]["RetryPolicy"];
             /**
              * @description What to do if a worker dies during the call, so that its outcome is unknown. retry: repeat the call with the same idempotency key. stop: mark the action as `unknown`. Default: retry.
-             * @enum {unknown}
+             * @enum {string}
              */
             onUncertain?: "retry" | "stop";
         };
@@ -2105,6 +2192,8 @@ export interface components {
 export type Accepted = components['schemas']['Accepted'];
 export type Action = components['schemas']['Action'];
 export type ActionResult = components['schemas']['ActionResult'];
+export type AllGroup = components['schemas']['AllGroup'];
+export type AnyGroup = components['schemas']['AnyGroup'];
 export type ApiKey = components['schemas']['ApiKey'];
 export type ApiKeyList = components['schemas']['ApiKeyList'];
 export type ApiKeyToCreate = components['schemas']['ApiKeyToCreate'];
@@ -2117,10 +2206,12 @@ export type AuditLogPage = components['schemas']['AuditLogPage'];
 export type BatchAnswer = components['schemas']['BatchAnswer'];
 export type BatchEvent = components['schemas']['BatchEvent'];
 export type BatchResult = components['schemas']['BatchResult'];
+export type Clause = components['schemas']['Clause'];
 export type Condition = components['schemas']['Condition'];
 export type ConditionTrace = components['schemas']['ConditionTrace'];
 export type CreateTaskAction = components['schemas']['CreateTaskAction'];
 export type Delivered = components['schemas']['Delivered'];
+export type DurationClause = components['schemas']['DurationClause'];
 export type EmailTemplate = components['schemas']['EmailTemplate'];
 export type EmailTemplatePage = components['schemas']['EmailTemplatePage'];
 export type EmailTemplateSummary = components['schemas']['EmailTemplateSummary'];
@@ -2130,6 +2221,7 @@ export type EmitEventAction = components['schemas']['EmitEventAction'];
 export type Error = components['schemas']['Error'];
 export type Event = components['schemas']['Event'];
 export type EventBatch = components['schemas']['EventBatch'];
+export type EventData = components['schemas']['EventData'];
 export type EventFilter = components['schemas']['EventFilter'];
 export type EventPage = components['schemas']['EventPage'];
 export type EventStatus = components['schemas']['EventStatus'];
@@ -2150,6 +2242,7 @@ export type FieldError = components['schemas']['FieldError'];
 export type Finding = components['schemas']['Finding'];
 export type Ledger = components['schemas']['Ledger'];
 export type LedgerFault = components['schemas']['LedgerFault'];
+export type ListClause = components['schemas']['ListClause'];
 export type Liveness = components['schemas']['Liveness'];
 export type MailToPreview = components['schemas']['MailToPreview'];
 export type Matched = components['schemas']['Matched'];
@@ -2159,8 +2252,12 @@ export type MemberToPut = components['schemas']['MemberToPut'];
 export type NewApiKey = components['schemas']['NewApiKey'];
 export type NewSigningSecret = components['schemas']['NewSigningSecret'];
 export type NewSubscription = components['schemas']['NewSubscription'];
+export type NotGroup = components['schemas']['NotGroup'];
+export type NumberClause = components['schemas']['NumberClause'];
+export type PatternClause = components['schemas']['PatternClause'];
 export type Plan = components['schemas']['Plan'];
 export type PreviewedMail = components['schemas']['PreviewedMail'];
+export type RangeClause = components['schemas']['RangeClause'];
 export type Readiness = components['schemas']['Readiness'];
 export type Receipt = components['schemas']['Receipt'];
 export type ReceiptPage = components['schemas']['ReceiptPage'];
@@ -2176,12 +2273,15 @@ export type RuleToExecute = components['schemas']['RuleToExecute'];
 export type RuleToUpdate = components['schemas']['RuleToUpdate'];
 export type RuleVersion = components['schemas']['RuleVersion'];
 export type RuleVersionPage = components['schemas']['RuleVersionPage'];
+export type Scalar = components['schemas']['Scalar'];
+export type ScalarClause = components['schemas']['ScalarClause'];
 export type Scope = components['schemas']['Scope'];
 export type SecretDirection = components['schemas']['SecretDirection'];
 export type SendEmailAction = components['schemas']['SendEmailAction'];
 export type SendNotificationAction = components['schemas']['SendNotificationAction'];
 export type SendWebhookAction = components['schemas']['SendWebhookAction'];
 export type ServiceEventType = components['schemas']['ServiceEventType'];
+export type ShortListClause = components['schemas']['ShortListClause'];
 export type SigningSecret = components['schemas']['SigningSecret'];
 export type SigningSecretList = components['schemas']['SigningSecretList'];
 export type SigningSecretToCreate = components['schemas']['SigningSecretToCreate'];
@@ -2194,8 +2294,11 @@ export type SubscriptionToCreate = components['schemas']['SubscriptionToCreate']
 export type SubscriptionToUpdate = components['schemas']['SubscriptionToUpdate'];
 export type Task = components['schemas']['Task'];
 export type TaskPage = components['schemas']['TaskPage'];
+export type TextClause = components['schemas']['TextClause'];
+export type TimeClause = components['schemas']['TimeClause'];
 export type Trace = components['schemas']['Trace'];
 export type TriggerResult = components['schemas']['TriggerResult'];
+export type UnaryClause = components['schemas']['UnaryClause'];
 export type ValidationError = components['schemas']['ValidationError'];
 export type WaitAction = components['schemas']['WaitAction'];
 export type Workspace = components['schemas']['Workspace'];

@@ -8,6 +8,7 @@ import { hashRequest, keyPattern } from '../../acceptance/idempotency/request-ke
 import { Refusal, refusals } from '../../errors.js'
 import { findUnstorable } from '../../plugins/bodies.js'
 import { bodyFaults } from '../../plugins/validation.js'
+import { EventData } from '../events/event-schemas.js'
 import { FieldError, Id, refusalResponses } from '../responses.js'
 import { refuseFaults } from './check-rule.js'
 
@@ -15,7 +16,7 @@ const maxEvents = 500
 
 const BatchEvent = Type.Object(
   {
-    data: Type.Object({}, { description: 'Data of the event: any JSON object' }),
+    data: EventData,
     idempotencyKey: Type.Optional(
       Type.String({
         pattern: keyPattern,

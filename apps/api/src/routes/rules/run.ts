@@ -22,11 +22,11 @@ import {
 } from '../../acceptance/results.js'
 import { Accepted, findEventResponse, type Presentation, runEvent } from '../../acceptance/run-event.js'
 import { refusals } from '../../errors.js'
+import { EventData } from '../events/event-schemas.js'
 import { refusalResponses } from '../responses.js'
 import { ruleId } from './check-rule.js'
 import { RuleParams } from './rule-schemas.js'
 
-const EventData = Type.Object({}, { description: 'Data of the event: any JSON object' })
 const ExplainedResult = Type.Object(
   { ...ExecutionResult.properties, trace: Type.Optional(Trace) },
   { title: 'ExecutionResult' },
