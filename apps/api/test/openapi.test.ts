@@ -69,6 +69,7 @@ const routes: Route[] = [
   route('post', '/api/executions/{id}/retry', [202], [404, 409, 413, 415, 422], 'optional'),
   route('post', '/api/executions/retry', [200, 202], [413, 415, 422], 'required'),
   route('get', '/api/tasks', [200]),
+  route('get', '/api/vocabulary', [200]),
   route('get', templates, [200]),
   route('post', templates, [201], [409, 413, 415, 422], 'required'),
   route('get', `${templates}/{id}`, [200], [404]),

@@ -1,6 +1,6 @@
-import { createHash } from 'node:crypto'
 import reference from '@scalar/fastify-api-reference'
 import Fastify from 'fastify'
+import { etagOf } from '../etag.js'
 
 /** A response of /docs: the same for everybody. */
 export interface Page {
@@ -46,11 +46,10 @@ export async function renderDocs(document: object): Promise<Record<DocsPath, Pag
 async function renderPage(renderer: ReturnType<typeof Fastify>, path: DocsPath): Promise<Page> {
   const { statusCode, headers, rawPayload: body } = await renderer.inject(path)
   if (statusCode !== 200) throw new Error(`${path} could not be rendered`)
-  const etag = `"${createHash('sha256').update(body).digest('base64url')}"`
   const own = headerNames.flatMap((name) =>
     headers[name] === undefined ? [] : [[name, String(headers[name])]],
   )
-  return { body, headers: { ...Object.fromEntries(own), ...cachingHeaders, etag } }
+  return { body, headers: { ...Object.fromEntries(own), ...cachingHeaders, etag: etagOf(body) } }
 }
 
 /** So short that a new version is seen soon, and long enough for a person who reads. */

@@ -1,5 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
+import { isKnown } from '../etag.js'
 import { cachingHeaders, type DocsPath, docsPaths, type Page, renderDocs } from '../openapi/render-docs.js'
 import { limitationOf } from '../rate-limit/rate-limit.js'
 
@@ -47,9 +48,3 @@ export default fp(
   },
   { name: 'docs', dependencies: ['openapi', 'rate-limit', 'not-found'] },
 )
-
-/** RFC 9110: a weak comparison with each entity tag of the list; `*` fits every page. */
-function isKnown(header: string | undefined, etag: string | undefined): boolean {
-  if (header === undefined) return false
-  return header.trim() === '*' || header.split(',').some((tag) => tag.trim().replace(/^W\//, '') === etag)
-}

@@ -439,6 +439,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/vocabulary": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get the vocabulary of rules
+         * @description Event types, operators, filters, actions and limits, each with a description and an example. /docs/rules is the same as a page to read.
+         */
+        get: operations["getVocabulary"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/email-templates": {
         parameters: {
             query?: never;
@@ -817,6 +837,27 @@ export interface components {
             status: "accepted";
         };
         Action: components["schemas"]["CreateTaskAction"] | components["schemas"]["SendEmailAction"] | components["schemas"]["SendWebhookAction"] | components["schemas"]["SendNotificationAction"] | components["schemas"]["WaitAction"] | components["schemas"]["EmitEventAction"];
+        ActionDescription: {
+            type: string;
+            description: string;
+            /** @description JSON schema */
+            config: {
+                [key: string]: unknown;
+            };
+            /** @description Fields of config that may contain placeholders, at any depth */
+            placeholders: string[];
+            /** @description A config */
+            example: {
+                [key: string]: unknown;
+            };
+        };
+        ActionFieldDescription: {
+            name: string;
+            /** @description JSON schema */
+            schema: {
+                [key: string]: unknown;
+            };
+        };
         ActionResult: {
             /** @description Type of the action */
             action: string;
@@ -1207,6 +1248,13 @@ export interface components {
          * @enum {string}
          */
         EventType: "LEAD_CREATED" | "LEAD_UPDATED" | "LEAD_DELETED" | "LEAD_ASSIGNED" | "LEAD_STATUS_CHANGED" | "LEAD_SCORE_CHANGED" | "LEAD_SCORE_THRESHOLD" | "LEAD_CONVERTED" | "CONTACT_CREATED" | "CONTACT_UPDATED" | "DEAL_CREATED" | "DEAL_STAGE_CHANGED" | "DEAL_WON" | "DEAL_LOST" | "TASK_CREATED" | "TASK_COMPLETED" | "TASK_OVERDUE" | "FORM_SUBMITTED" | "EMAIL_OPENED" | "EMAIL_CLICKED" | "EMAIL_BOUNCED" | "EMAIL_REPLIED" | "APPOINTMENT_BOOKED" | "APPOINTMENT_CANCELLED" | "TAG_ADDED" | "TAG_REMOVED" | "WEBHOOK_RECEIVED";
+        EventTypeDescription: {
+            type: components["schemas"]["EventType"];
+            description: string;
+            example: {
+                [key: string]: unknown;
+            };
+        };
         EventsReplayed: {
             /** @description Number of matches, including those beyond the limit of one call. The count stops at 100000. */
             matched: number;
@@ -1332,6 +1380,18 @@ export interface components {
             field: string;
             message: string;
         };
+        FilterDescription: {
+            name: string;
+            description: string;
+            example: components["schemas"]["FilterExample"];
+        };
+        FilterExample: {
+            template: string;
+            data: {
+                [key: string]: unknown;
+            };
+            output: unknown;
+        };
         Finding: {
             code: string;
             message: string;
@@ -1439,6 +1499,14 @@ export interface components {
             /** @description Ids of up to ten affected rows */
             ids: string[];
         };
+        Limit: {
+            name: string;
+            value: number;
+            unit: string;
+            description: string;
+            /** @description Setting of the service that changes it */
+            setting?: string;
+        };
         ListClause: {
             /** @description Path into the event data, such as score or lead.tags[0] */
             field: string;
@@ -1542,6 +1610,34 @@ export interface components {
             /** @enum {string} */
             operator: "greater_than" | "gt" | "greater_than_or_equal" | "gte" | "less_than" | "lt" | "less_than_or_equal" | "lte";
             value: number;
+        };
+        OperatorDescription: {
+            name: string;
+            /** @description Other spellings. A rule is stored with the name. */
+            aliases: string[];
+            description: string;
+            /** @description JSON schema of `value`. null: the operator takes no value. */
+            value: {
+                [key: string]: unknown;
+            } | null;
+            /** @description Kinds of data that it looks at. Data of another kind counts as missing. */
+            compares: ("string" | "number" | "boolean" | "null" | "array" | "object")[];
+            /** @description Verdict on missing data */
+            whenMissing: boolean;
+            example: components["schemas"]["OperatorExample"];
+        };
+        OperatorExample: {
+            /** @description `value` of the clause */
+            value?: unknown;
+            /**
+             * Format: date-time
+             * @description Moment of judging, where it matters
+             */
+            at?: string;
+            /** @description Data for which the clause holds */
+            holds: unknown[];
+            /** @description Data for which it does not hold */
+            fails: unknown[];
         };
         PatternClause: {
             /** @description Path into the event data, such as score or lead.tags[0] */
@@ -2020,6 +2116,15 @@ export interface components {
         ValidationError: {
             errors: components["schemas"]["FieldError"][];
         };
+        Vocabulary: {
+            eventTypes: components["schemas"]["EventTypeDescription"][];
+            operators: components["schemas"]["OperatorDescription"][];
+            filters: components["schemas"]["FilterDescription"][];
+            actions: components["schemas"]["ActionDescription"][];
+            /** @description Fields of every action beside type and config */
+            actionFields: components["schemas"]["ActionFieldDescription"][];
+            limits: components["schemas"]["Limit"][];
+        };
         WaitAction: {
             /**
              * @description discriminator enum property added by openapi-typescript
@@ -2191,6 +2296,8 @@ export interface components {
 }
 export type Accepted = components['schemas']['Accepted'];
 export type Action = components['schemas']['Action'];
+export type ActionDescription = components['schemas']['ActionDescription'];
+export type ActionFieldDescription = components['schemas']['ActionFieldDescription'];
 export type ActionResult = components['schemas']['ActionResult'];
 export type AllGroup = components['schemas']['AllGroup'];
 export type AnyGroup = components['schemas']['AnyGroup'];
@@ -2228,6 +2335,7 @@ export type EventStatus = components['schemas']['EventStatus'];
 export type EventSummary = components['schemas']['EventSummary'];
 export type EventToTrigger = components['schemas']['EventToTrigger'];
 export type EventType = components['schemas']['EventType'];
+export type EventTypeDescription = components['schemas']['EventTypeDescription'];
 export type EventsReplayed = components['schemas']['EventsReplayed'];
 export type EventsToReplay = components['schemas']['EventsToReplay'];
 export type Execution = components['schemas']['Execution'];
@@ -2239,9 +2347,12 @@ export type ExecutionToRetry = components['schemas']['ExecutionToRetry'];
 export type ExecutionsRetried = components['schemas']['ExecutionsRetried'];
 export type ExecutionsToRetry = components['schemas']['ExecutionsToRetry'];
 export type FieldError = components['schemas']['FieldError'];
+export type FilterDescription = components['schemas']['FilterDescription'];
+export type FilterExample = components['schemas']['FilterExample'];
 export type Finding = components['schemas']['Finding'];
 export type Ledger = components['schemas']['Ledger'];
 export type LedgerFault = components['schemas']['LedgerFault'];
+export type Limit = components['schemas']['Limit'];
 export type ListClause = components['schemas']['ListClause'];
 export type Liveness = components['schemas']['Liveness'];
 export type MailToPreview = components['schemas']['MailToPreview'];
@@ -2254,6 +2365,8 @@ export type NewSigningSecret = components['schemas']['NewSigningSecret'];
 export type NewSubscription = components['schemas']['NewSubscription'];
 export type NotGroup = components['schemas']['NotGroup'];
 export type NumberClause = components['schemas']['NumberClause'];
+export type OperatorDescription = components['schemas']['OperatorDescription'];
+export type OperatorExample = components['schemas']['OperatorExample'];
 export type PatternClause = components['schemas']['PatternClause'];
 export type Plan = components['schemas']['Plan'];
 export type PreviewedMail = components['schemas']['PreviewedMail'];
@@ -2300,6 +2413,7 @@ export type Trace = components['schemas']['Trace'];
 export type TriggerResult = components['schemas']['TriggerResult'];
 export type UnaryClause = components['schemas']['UnaryClause'];
 export type ValidationError = components['schemas']['ValidationError'];
+export type Vocabulary = components['schemas']['Vocabulary'];
 export type WaitAction = components['schemas']['WaitAction'];
 export type Workspace = components['schemas']['Workspace'];
 export type WorkspaceList = components['schemas']['WorkspaceList'];
@@ -3298,6 +3412,32 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["TaskPage"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    getVocabulary: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Vocabulary"];
                 };
             };
             400: components["responses"]["BadRequest"];

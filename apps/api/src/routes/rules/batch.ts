@@ -12,7 +12,7 @@ import { EventData } from '../events/event-schemas.js'
 import { FieldError, Id, refusalResponses } from '../responses.js'
 import { refuseFaults } from './check-rule.js'
 
-const maxEvents = 500
+export const maxEvents = 500
 
 const BatchEvent = Type.Object(
   {
