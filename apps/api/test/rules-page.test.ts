@@ -75,7 +75,8 @@ t.test('the commands of the page work', async (t) => {
   const { 0: rule } = examples.filter((example) => kinds.rules?.(example))
   const other = await api.makeWorkspace()
   t.equal((await other.call('POST', rules, { body: { ...rule, name: 'Own' } })).status, 201)
-  const shell = await openShell(api, other, directory)
+  const baseUrl = await api.app.listen({ host: '127.0.0.1', port: 0 })
+  const shell = openShell(baseUrl, other, directory)
   const commands = blocks.filter(({ language, text }) => language === 'sh' && !text.includes('api() {'))
   const printed = []
   for (const { text } of commands)

@@ -5,7 +5,7 @@ import { cachingHeaders, type DocsPath, docsPaths, type Page, renderDocs } from 
 import { limitationOf } from '../rate-limit/rate-limit.js'
 
 /**
- * Serves the OpenAPI document, and the page that shows it, to everybody. All of it is rendered at the first request; after that, a
+ * Serves the OpenAPI document, the page that shows it, and the pages for authors of rules, to everybody. All of it is rendered at the first request; after that, a
  * request costs what its bytes cost. It consumes a token of its address: the page takes four (with the redirect), of 15 by default.
  */
 export default fp(
