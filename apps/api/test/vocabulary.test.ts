@@ -1,6 +1,7 @@
 import { actionDefinitions, eventTypes } from '@automation/engine'
 import { Ajv } from 'ajv'
 import t from 'tap'
+import { eventsOf } from '../src/routes/incoming-webhooks/payload.js'
 import { rules, startApi } from './fixtures/api.js'
 
 const api = await startApi(t)
@@ -66,6 +67,14 @@ t.test('everything that the vocabulary lists can be saved in a rule', async (t) 
     const answer = await workspace.call('POST', rules, { body: { name: 'All', ...rule } })
     t.equal(answer.status, 201, JSON.stringify(answer.body))
   }
+})
+
+t.test('the example of WEBHOOK_RECEIVED has the fields of a real one', async (t) => {
+  const { body } = await workspace.call<Vocabulary>('GET', '/api/vocabulary')
+  const { example } = body.eventTypes.find(({ type }) => type === 'WEBHOOK_RECEIVED') ?? { example: {} }
+  const { payload } = example as { payload: unknown }
+  const [received] = eventsOf({ workspaceId: workspace.id, provider: 'billing' } as never, 'r', payload, 1)
+  t.strictSame(Object.keys(example), Object.keys(received?.data ?? {}))
 })
 
 t.test('its limits are those that the service enforces', async (t) => {

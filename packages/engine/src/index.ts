@@ -8,7 +8,7 @@ export { EventType, eventTypeDefinitions, eventTypes, isEventType } from './even
 export { type Fault, findRuleFaults } from './faults.js'
 export { httpUrl } from './formats.js'
 export { defaultWorkLimits, Judging, type WorkLimits } from './judging.js'
-export type { Limit } from './limits.js'
+export { type Limit, maxEmissionDepth } from './limits.js'
 export {
   compileMailTemplate,
   escapeHtml,

@@ -6,6 +6,9 @@ import { maxFilters } from './placeholder.js'
 import { maxActions, maxClauses, maxNesting, maxPatternSteps, maxPlaceholders } from './rule.js'
 import { maxRenderedLength } from './template.js'
 
+/** Rules that trigger one another would never end: an event that is this many EMIT_EVENT actions away from outside emits none. */
+export const maxEmissionDepth = 10
+
 /** A limit of the rule language, as the vocabulary lists it. */
 export interface Limit {
   readonly name: string
@@ -35,6 +38,7 @@ export function listLimits({ rule, event }: WorkLimits): Limit[] {
       'characters',
       'A string that matches looks at; a longer one does not match',
     ),
+    limit('chain', maxEmissionDepth, 'events', 'Emitted by EMIT_EVENT, each because of the one before'),
     limit('ruleWork', rule, 'units', 'Work of the conditions of one rule for one event', 'RULE_WORK'),
     limit('eventWork', event, 'units', 'Work of the conditions of all rules for one event', 'EVENT_WORK'),
   ]

@@ -118,7 +118,9 @@ function fieldRow(name: string, schema: Shown, isRequired = false): string[] {
 function showValue(schema: Shown): string {
   const { description, maxItems } = schema
   if (description !== undefined) return description
-  return maxItems === undefined ? showType(schema) : `list of 1 to ${maxItems} such values`
+  return maxItems === undefined
+    ? showType(schema)
+    : `list of 1 to ${maxItems} strings, numbers, booleans or nulls`
 }
 
 function showType(schema: Shown): string {
