@@ -54,7 +54,7 @@ export const withinLast = compareTime(
     description: 'The time is at most this long ago, and not in the future.',
     example: {
       value: '24h',
-      at: '2026-03-10T12:00:00Z',
+      at: '2026-03-10T12:00:00.000Z',
       holds: ['2026-03-10', '2026-03-09T13:00:00Z'],
       fails: ['2026-03-09', '2026-03-10T12:00:01Z', true],
     },
@@ -71,7 +71,7 @@ export const withinNext = compareTime(
     description: 'The time is at most this far ahead, and not in the past.',
     example: {
       value: '2d',
-      at: '2026-03-10T12:00:00Z',
+      at: '2026-03-10T12:00:00.000Z',
       holds: ['2026-03-11', '2026-03-10T12:00:00Z'],
       fails: ['2026-03-10', '2026-03-13', 'tomorrow'],
     },
