@@ -35,6 +35,7 @@ import { incomingWebhookRoutes } from './routes/incoming-webhooks/index.js'
 import { probeRoutes } from './routes/probes.js'
 import { ruleRoutes } from './routes/rules/index.js'
 import { taskRoutes } from './routes/tasks.js'
+import { vocabularyRoutes } from './routes/vocabulary.js'
 
 const requestTimeoutMs = 10_000
 
@@ -91,6 +92,7 @@ export async function buildApp(config: Config) {
   await app.register(executionRoutes, { ...config, prefix: '/api/executions' })
   await app.register(incomingWebhookRoutes, { ...config, sealer, prefix: '/api/incoming-webhooks' })
   await app.register(taskRoutes, { prefix: '/api/tasks' })
+  await app.register(vocabularyRoutes, { ...config, prefix: '/api/vocabulary' })
   await app.register(emailTemplateRoutes, { prefix: '/api/email-templates' })
   await app.register(developerRoutes, { ...config, prefix: '/api/developer/v1', sealer })
   app.refuseOtherMethods()

@@ -1,30 +1,33 @@
 import { readFile, writeFile } from 'node:fs/promises'
-import { fileURLToPath } from 'node:url'
 import { buildApp } from './app.js'
 import { readConfig } from './config.js'
+import { docsDirectory } from './docs-directory.js'
+import { listVocabulary } from './vocabulary/vocabulary.js'
+import { fillPage } from './vocabulary/write-tables.js'
 
-// npm run openapi: writes docs/openapi.json from the routes' schemas; with --check it only checks that the file is current.
-const path = fileURLToPath(new URL('../../../../docs/openapi.json', import.meta.url))
+// npm run openapi: writes docs/openapi.json from the routes' schemas, and the tables of docs/rules.md from the vocabulary; with
+// --check it only checks that the files are current.
 
 // The document needs neither server: the addresses only have to look like some.
-const app = await buildApp(
-  readConfig({
-    DATABASE_URL: 'postgresql://127.0.0.1:1/none',
-    REDIS_URL: 'redis://127.0.0.1:1',
-    JWT_SECRET: 'only-for-this-document-0123456789',
-    ENCRYPTION_KEY: Buffer.alloc(32).toString('base64'),
-    LOG_LEVEL: 'error',
-  }),
-)
+const config = readConfig({
+  DATABASE_URL: 'postgresql://127.0.0.1:1/none',
+  REDIS_URL: 'redis://127.0.0.1:1',
+  JWT_SECRET: 'only-for-this-document-0123456789',
+  ENCRYPTION_KEY: Buffer.alloc(32).toString('base64'),
+  LOG_LEVEL: 'error',
+})
+const app = await buildApp(config)
 await app.ready()
-const document = `${JSON.stringify(app.swagger(), null, 2)}\n`
+await put('openapi.json', () => `${JSON.stringify(app.swagger(), null, 2)}\n`)
 await app.close()
+await put('rules.md', (page) => fillPage(page, listVocabulary(config)))
 
-if (process.argv.includes('--check')) {
-  if ((await readFile(path, 'utf8').catch(() => '')) !== document) {
-    console.error('docs/openapi.json is out of date: run npm run openapi and commit it')
-    process.exitCode = 1
-  }
-} else {
-  await writeFile(path, document)
+async function put(name: string, write: (present: string) => string): Promise<void> {
+  const path = new URL(name, docsDirectory)
+  const present = await readFile(path, 'utf8').catch(() => '')
+  const document = write(present)
+  if (!process.argv.includes('--check')) return writeFile(path, document)
+  if (present === document) return
+  console.error(`docs/${name} is out of date: run npm run openapi and commit it`)
+  process.exitCode = 1
 }

@@ -3,7 +3,8 @@ import { connect } from 'node:net'
 import t from 'tap'
 import { startApi } from './fixtures/api.js'
 
-const paths = ['/docs/', '/docs/openapi.json', '/docs/openapi.yaml', '/docs/js/scalar.js']
+const textPaths = ['/docs/rules', '/docs/recipes']
+const paths = ['/docs/', '/docs/openapi.json', '/docs/openapi.yaml', '/docs/js/scalar.js', ...textPaths]
 const api = await startApi(t)
 
 t.test(
@@ -31,6 +32,23 @@ t.test(
     }
   },
 )
+
+t.test('the pages for authors of rules load nothing, and their links lead to something', async (t) => {
+  for (const path of textPaths) {
+    const { payload, headers } = await api.app.inject(path)
+    t.match(headers['content-type'], /^text\/html; charset=utf-8/)
+    t.match(payload, /<h1 id=/)
+    t.match(payload, '<table>')
+    t.notMatch(payload, /<(script|img|link|iframe)\b|generated:|url\(/)
+    for (const [, href = ''] of payload.matchAll(/ href="([^"]+)"/g)) {
+      if (href.startsWith('http')) continue
+      const { pathname, hash } = new URL(href, `http://localhost${path}`)
+      const target = await api.app.inject(pathname)
+      t.equal(target.statusCode, 200, href)
+      if (hash) t.match(target.payload, `id="${hash.slice(1)}"`, href)
+    }
+  }
+})
 
 t.test('a request costs what its bytes cost', async (t) => {
   await api.app.inject('/docs/')

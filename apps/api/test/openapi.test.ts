@@ -69,6 +69,7 @@ const routes: Route[] = [
   route('post', '/api/executions/{id}/retry', [202], [404, 409, 413, 415, 422], 'optional'),
   route('post', '/api/executions/retry', [200, 202], [409, 413, 415, 422], 'required'),
   route('get', '/api/tasks', [200]),
+  route('get', '/api/vocabulary', [200]),
   route('get', templates, [200]),
   route('post', templates, [201], [409, 413, 415, 422], 'required'),
   route('get', `${templates}/{id}`, [200], [404]),
@@ -230,10 +231,29 @@ t.test('an error response has one definition for all operations', async (t) => {
 })
 
 t.test('conditions and actions are plain unions, which every generator supports', async (t) => {
-  const { Condition, Action } = document.components.schemas as Record<string, Record<string, object[]>>
-  t.notMatch(JSON.stringify(document.components.schemas), /"(if|then|else)":/)
-  t.ok(Condition?.anyOf?.every((branch) => 'additionalProperties' in branch))
-  t.equal(Action?.oneOf?.length, 6)
+  const { schemas } = document.components as unknown as { schemas: Record<string, Record<string, object[]>> }
+  t.notMatch(JSON.stringify(schemas), /"(if|then|else)":/)
+  const branchesOf = (name: string) =>
+    (schemas[name]?.anyOf ?? []).map((branch) =>
+      '$ref' in branch ? String(branch.$ref).replace('#/components/schemas/', '') : 'inline',
+    )
+  t.strictSame(branchesOf('Condition'), ['AllGroup', 'AnyGroup', 'NotGroup', 'Clause'])
+  const clauses = branchesOf('Clause')
+  t.ok(clauses.length > 5 && clauses.every((name) => name.endsWith('Clause')), `${clauses}`)
+  for (const name of ['AllGroup', 'AnyGroup', 'NotGroup', ...clauses])
+    t.equal(schemas[name]?.additionalProperties, false, name)
+  t.equal(schemas.Action?.oneOf?.length, 6)
+})
+
+t.test('the data of an event is an open object, wherever it stands', async (t) => {
+  const { schemas } = document.components as { schemas: Record<string, { properties?: { data?: object } }> }
+  t.match(schemas.EventData, { type: 'object', additionalProperties: true })
+  for (const name of ['EventToTrigger', 'RuleToExecute', 'BatchEvent', 'Event'])
+    t.strictSame(schemas[name]?.properties?.data, { $ref: '#/components/schemas/EventData' }, name)
+})
+
+t.test('an enum of texts has a type', async (t) => {
+  t.notMatch(JSON.stringify(document), /\{"enum":\["[A-Za-z]/)
 })
 
 t.test('every reference resolves', async (t) => {

@@ -1,4 +1,4 @@
-import type { BatchAnswer, BatchEvent, EventType, TriggerResult } from './api.js'
+import type { BatchAnswer, BatchEvent, EventType, TriggerResult, Vocabulary } from './api.js'
 import { Developer } from './developer/index.js'
 import { EmailTemplates } from './email-templates.js'
 import { Events } from './events.js'
@@ -83,6 +83,11 @@ export class Client {
   /** Posts any number of events. Each has its own result, in the order of the events. The call does not wait for outcomes. */
   triggerBatch(eventType: EventType, events: BatchEvent[], options?: RequestOptions): Promise<BatchAnswer> {
     return triggerBatch(this.#sender, eventType, events, options)
+  }
+
+  /** What rules may contain: event types, operators, filters, actions and limits. */
+  vocabulary(options?: RequestOptions): Promise<Vocabulary> {
+    return this.#sender.ask('GET /api/vocabulary', {}, options)
   }
 
   /** The rate limit in the last response. undefined before the first response. */

@@ -1,6 +1,7 @@
 import { type Static, Type } from 'typebox'
 
 export const Scalar = Type.Unsafe<string | number | boolean | null>({
+  title: 'Scalar',
   type: ['string', 'number', 'boolean', 'null'],
 })
 export type Scalar = Static<typeof Scalar>

@@ -1,5 +1,5 @@
 import type { Judging } from './judging.js'
-import { findOperator } from './operators.js'
+import { findOperator } from './operators/index.js'
 import type { ConditionTrace } from './outcome.js'
 import { compilePath, readPath } from './path.js'
 import type { Clause, Condition, RuleDefinition } from './rule.js'

@@ -7,11 +7,12 @@ const millisecondsPer: Record<string, number> = {
 }
 
 // The contract allows a year at most: a typing error must not schedule a task in the next century.
-const maxMilliseconds = 366 * 86_400_000
+export const maxDays = 366
+const maxMilliseconds = maxDays * 86_400_000
 
 /**
  * Reads an integer with a unit (s, m, h, d, w), such as `90s`, `24h` or `2w`, as milliseconds.
- * Undefined for anything else, for zero and for more than 366 days.
+ * Undefined for anything else, for zero and for more than `maxDays`.
  */
 export function parseDuration(text: string): number | undefined {
   const match = /^([1-9]\d{0,8})([smhdw])$/.exec(text)

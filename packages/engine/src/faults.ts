@@ -1,7 +1,7 @@
 import { Check } from 'typebox/value'
 import type { ActionDefinition } from './actions/action-definition.js'
 import { actionDefinitions } from './actions/index.js'
-import { findOperator } from './operators.js'
+import { findOperator } from './operators/index.js'
 import { maxPathLength, parsePath } from './path.js'
 import { maxClauses, maxNesting, maxPatternSteps, maxPlaceholders } from './rule.js'
 import { compileTemplate } from './template.js'

@@ -13,22 +13,91 @@ export type Filter = (value: unknown, warn: (message: string) => void) => unknow
 /** Compiles a filter, or describes what is wrong with its argument. */
 type FilterCompiler = (argument: Argument | undefined) => Filter | string
 
+export interface FilterDefinition {
+  readonly name: string
+  /** What it makes of a value, for the author of a rule. */
+  readonly description: string
+  /** A template, data, and the value that it renders. A test checks it. */
+  readonly example: { readonly template: string; readonly data: object; readonly output: unknown }
+  readonly compile: FilterCompiler
+}
+
 const maxTruncatedLength = 10_000
 const maxDecimals = 20
 
-/** All filters of placeholders. A new one needs one entry here. */
-export const filters: ReadonlyMap<string, FilterCompiler> = new Map<string, FilterCompiler>([
-  ['default', compileDefault],
-  ['upper', onText((text) => text.toUpperCase())],
-  ['lower', onText((text) => text.toLowerCase())],
-  ['trim', onText((text) => text.trim())],
-  ['capitalize', onText((text) => text.replace(/^./u, (first) => first.toUpperCase()))],
-  ['truncate', compileTruncate],
-  ['date', compileDate],
-  ['number', compileNumber],
-  ['json', (argument) => (argument ? 'takes no argument' : toJson)],
-  ['urlencode', onText((text) => encodeURIComponent(text.replace(/\p{Surrogate}/gu, '\uFFFD')))],
-])
+/** All filters of placeholders. A new one needs one entry here: templates, vocabulary and docs/rules.md follow. */
+export const filterDefinitions: readonly FilterDefinition[] = [
+  {
+    name: 'default',
+    description:
+      'Replaces a missing value, null and "" by the argument. In quotes the argument is a string; without them a number, true, false and null are values.',
+    example: { template: '{{name | default:"friend"}}', data: {}, output: 'friend' },
+    compile: compileDefault,
+  },
+  {
+    name: 'upper',
+    description: 'Upper case.',
+    example: { template: '{{code | upper}}', data: { code: 'de-7' }, output: 'DE-7' },
+    compile: onText((text) => text.toUpperCase()),
+  },
+  {
+    name: 'lower',
+    description: 'Lower case.',
+    example: { template: '{{email | lower}}', data: { email: 'Ada@Acme.COM' }, output: 'ada@acme.com' },
+    compile: onText((text) => text.toLowerCase()),
+  },
+  {
+    name: 'trim',
+    description: 'Without white space at both ends.',
+    example: { template: '{{name | trim}}', data: { name: '  Ada ' }, output: 'Ada' },
+    compile: onText((text) => text.trim()),
+  },
+  {
+    name: 'capitalize',
+    description: 'The first letter in upper case.',
+    example: { template: '{{name | capitalize}}', data: { name: 'ada lovelace' }, output: 'Ada lovelace' },
+    compile: onText((text) => text.replace(/^./u, (first) => first.toUpperCase())),
+  },
+  {
+    name: 'truncate',
+    description: `At most so many characters, the last of them an ellipsis where something was cut. The argument is 1 to ${maxTruncatedLength}.`,
+    example: { template: '{{note | truncate:8}}', data: { note: 'Call back' }, output: 'Call ba…' },
+    compile: compileTruncate,
+  },
+  {
+    name: 'date',
+    description:
+      'A time (ISO 8601 or epoch milliseconds) as ISO 8601 in UTC, or in a format of YYYY, MM, DD, HH, mm, ss, SSS. Another value stays as it is, with a warning.',
+    example: {
+      template: '{{at | date:"DD.MM.YYYY HH:mm"}}',
+      data: { at: '2026-03-09T23:05:07+01:00' },
+      output: '09.03.2026 22:05',
+    },
+    compile: compileDate,
+  },
+  {
+    name: 'number',
+    description: `A number with so many decimals (0 to ${maxDecimals}), rounded, as text. Without an argument a number that was text. Another value stays as it is, with a warning.`,
+    example: { template: '{{amount | number:2}}', data: { amount: '1234.5' }, output: '1234.50' },
+    compile: compileNumber,
+  },
+  {
+    name: 'json',
+    description: 'The value as JSON.',
+    example: { template: 'tags={{tags | json}}', data: { tags: ['a', 'b'] }, output: 'tags=["a","b"]' },
+    compile: (argument) => (argument ? 'takes no argument' : toJson),
+  },
+  {
+    name: 'urlencode',
+    description: 'Percent-encoded, for a part of a URL.',
+    example: { template: '{{q | urlencode}}', data: { q: 'a&b c' }, output: 'a%26b%20c' },
+    compile: onText((text) => encodeURIComponent(text.replace(/\p{Surrogate}/gu, '\uFFFD'))),
+  },
+]
+
+export const filters: ReadonlyMap<string, FilterCompiler> = new Map(
+  filterDefinitions.map(({ name, compile }) => [name, compile]),
+)
 
 /** Writes a value as text: nothing for null and undefined, JSON for objects. Throws where JSON.stringify does. */
 export function toText(value: unknown): string {

@@ -4,10 +4,11 @@ import { Condition } from './rule.js'
 export { type ActionConfig, actionDefinitions } from './actions/index.js'
 export { normaliseConditions, normaliseRule } from './conditions.js'
 export { parseDuration } from './duration.js'
-export { EventType, eventTypes, isEventType } from './event-types.js'
+export { EventType, eventTypeDefinitions, eventTypes, isEventType } from './event-types.js'
 export { type Fault, findRuleFaults } from './faults.js'
 export { httpUrl } from './formats.js'
-export { Judging, type WorkLimits } from './judging.js'
+export { defaultWorkLimits, Judging, type WorkLimits } from './judging.js'
+export { type Limit, maxEmissionDepth } from './limits.js'
 export {
   compileMailTemplate,
   escapeHtml,
@@ -48,6 +49,7 @@ export {
 export { compileTemplate, type Template } from './template.js'
 export { parseTimestamp } from './timestamp.js'
 export { usesPatterns } from './uses-patterns.js'
+export { describeVocabulary, type Vocabulary } from './vocabulary.js'
 export { workLimitsOf, workSettings } from './work-settings.js'
 
 /** The schemas that others reference by `$id`: add each with Fastify's addSchema before any route. */

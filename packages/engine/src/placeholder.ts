@@ -2,7 +2,7 @@ import { type Argument, type Filter, filters } from './filters.js'
 import { compilePath, type Path, parsePath } from './path.js'
 
 /** A chain of filters that lengthen a text (`json | json`) makes it grow exponentially. */
-const maxFilters = 10
+export const maxFilters = 10
 
 /** A compiled `{{path | filter:argument | filter}}`. */
 export interface Placeholder {

@@ -28,7 +28,12 @@ export const Retry = Type.Object(
       }),
     ),
   },
-  { additionalProperties: false, title: 'RetryPolicy' },
+  {
+    additionalProperties: false,
+    title: 'RetryPolicy',
+    description:
+      'How a failed call is repeated. The delay is random, up to the delay that the backoff gives.',
+  },
 )
 export type Retry = Type.Static<typeof Retry>
 

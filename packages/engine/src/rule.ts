@@ -1,7 +1,7 @@
 import { type Static, type TSchema, Type } from 'typebox'
 import { actionDefinitions, type KnownAction } from './actions/index.js'
-import type { Operator } from './operator.js'
-import { operators } from './operators.js'
+import { operators } from './operators/index.js'
+import type { Operator } from './operators/operator.js'
 import { maxPathLength } from './path.js'
 import { Retry } from './retry.js'
 
@@ -34,20 +34,36 @@ const ConditionRef = Type.Unsafe<Condition>({ $ref: 'Condition#' })
  */
 export const Condition = Type.Unsafe<Condition>({
   $id: 'Condition',
+  description: 'A clause, or a group of conditions',
+  examples: [
+    { field: 'score', operator: 'greater_than', value: 80 },
+    {
+      any: [
+        { field: 'country', operator: 'in', value: ['DE', 'AT'] },
+        { field: 'vip', operator: 'is_true' },
+      ],
+    },
+  ],
   type: 'object',
   // biome-ignore-start lint/suspicious/noThenProperty: JSON schema's own keyword.
   if: { required: ['all'] },
-  then: groupSchema('all', conditionList(1)),
+  then: groupSchema('all', 'AllGroup', conditionList(1), 'All of the conditions hold'),
   else: {
     if: { required: ['any'] },
-    then: groupSchema('any', conditionList(1)),
+    then: groupSchema('any', 'AnyGroup', conditionList(1), 'At least one of the conditions holds'),
     else: {
       if: { required: ['not'] },
-      then: groupSchema('not', ConditionRef),
+      then: groupSchema('not', 'NotGroup', ConditionRef, 'The condition does not hold'),
       else: {
+        title: 'Clause',
+        description: 'Compares one field of the event data. GET /api/vocabulary describes each operator.',
         // Unknown fields are reported here, so that they are reported also if the operator selects no branch.
         properties: {
-          field: Type.String({ minLength: 1, maxLength: maxPathLength }),
+          field: Type.String({
+            minLength: 1,
+            maxLength: maxPathLength,
+            description: 'Path into the event data, such as score or lead.tags[0]',
+          }),
           operator: {},
           value: {},
         },
@@ -64,6 +80,37 @@ export const Condition = Type.Unsafe<Condition>({
 /** All of them must hold. An empty list holds. */
 export const Conditions = conditionList(0)
 export type Conditions = Static<typeof Conditions>
+
+/** The fields of an action beside its type and config. */
+export const actionFields = {
+  when: Type.Optional(
+    Type.Unsafe<Condition>({
+      $ref: 'Condition#',
+      description:
+        'The action is skipped unless this condition holds. It is judged when the turn of the action comes.',
+    }),
+  ),
+  continueOnError: Type.Optional(
+    Type.Boolean({
+      description:
+        'true: the next actions run also if this one fails. The execution still fails. Default: false.',
+    }),
+  ),
+  timeoutMs: Type.Optional(
+    Type.Integer({
+      minimum: 100,
+      maximum: 30_000,
+      description: 'Timeout of one attempt of a call or an email. Default: 10000.',
+    }),
+  ),
+  retry: Type.Optional(Retry),
+  onUncertain: Type.Optional(
+    Type.Enum(['retry', 'stop'], {
+      description:
+        'What to do if a worker dies during the call, so that its outcome is unknown. retry: repeat the call with the same idempotency key. stop: mark the action as `unknown`. Default: retry.',
+    }),
+  ),
+}
 
 // As for a clause: constraints of all types are here and not in the branches, so that their faults are always reported.
 export type Action = KnownAction extends infer Known ? ActionOf<Known> : never
@@ -99,13 +146,16 @@ function conditionList(minItems: number) {
   return Type.Array(ConditionRef, { minItems })
 }
 
-function groupSchema(keyword: string, schema: TSchema): TSchema {
-  return { properties: { [keyword]: schema }, additionalProperties: false }
+function groupSchema(keyword: string, title: string, schema: TSchema, description: string): TSchema {
+  return { title, description, properties: { [keyword]: schema }, additionalProperties: false }
 }
 
+/** Operators whose values have one schema share its title. */
 function clauseSchema(operator: Operator): TSchema {
-  const value = operator.value ?? false
+  const { title, ...schema } = (operator.value ?? {}) as TSchema & { title?: string }
+  const value = operator.value ? schema : false
   return {
+    title: `${title ?? 'Unary'}Clause`,
     properties: { operator: Type.Enum([operator.name, ...operator.aliases]), value },
     required: ['operator', ...(value ? ['value'] : [])],
   }
@@ -116,16 +166,7 @@ function actionSchema<Known extends KnownAction>(definition: Known) {
     {
       type: Type.Literal(definition.type as Known['type']),
       config: definition.config as Known['config'],
-      when: Type.Optional(ConditionRef),
-      continueOnError: Type.Optional(Type.Boolean()),
-      timeoutMs: Type.Optional(Type.Integer({ minimum: 100, maximum: 30_000 })),
-      retry: Type.Optional(Retry),
-      onUncertain: Type.Optional(
-        Type.Enum(['retry', 'stop'], {
-          description:
-            'What to do if a worker dies during the call, so that its outcome is unknown. retry: repeat the call with the same idempotency key. stop: mark the action as `unknown`. Default: retry.',
-        }),
-      ),
+      ...actionFields,
     },
     { required: ['type'] },
   )

@@ -1,4 +1,4 @@
-import { findOperator } from './operators.js'
+import { findOperator } from './operators/index.js'
 
 /** Whether a clause has a pattern: to compile those may take a second, all else of a rule milliseconds. Takes any shape. Never throws. */
 export function usesPatterns({ conditions, actions }: { conditions?: unknown; actions?: unknown }): boolean {

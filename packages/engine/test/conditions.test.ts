@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import t from 'tap'
 import { compileCondition, normaliseConditions, normaliseRule } from '../src/conditions.js'
 import { Judging } from '../src/judging.js'
-import { operators } from '../src/operators.js'
+import { operators } from '../src/operators/index.js'
 import { compilePath, parsePath, readPath } from '../src/path.js'
 import type { Condition } from '../src/rule.js'
 

@@ -4,7 +4,7 @@ import { Type } from 'typebox'
 import { Check } from 'typebox/value'
 import { compileCondition } from '../src/conditions.js'
 import { Judging } from '../src/judging.js'
-import { findOperator, operators } from '../src/operators.js'
+import { findOperator, operators } from '../src/operators/index.js'
 import { maxSubjectLength } from '../src/pattern.js'
 
 const now = Date.parse('2026-03-10T12:00:00Z')

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import t from 'tap'
 import { Judging } from '../src/judging.js'
-import { operators } from '../src/operators.js'
+import { operators } from '../src/operators/index.js'
 import type { Condition } from '../src/rule.js'
 import { indexRules } from '../src/rule-index.js'
 import { type CompiledRule, compileRule, ruleHolds } from '../src/run.js'

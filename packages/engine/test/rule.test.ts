@@ -4,7 +4,7 @@ import t from 'tap'
 import { Type } from 'typebox'
 import { actionDefinitions } from '../src/actions/index.js'
 import { eventTypes, isEventType } from '../src/event-types.js'
-import { operators } from '../src/operators.js'
+import { operators } from '../src/operators/index.js'
 import { Actions, Conditions, RuleDescription, RuleName } from '../src/rule.js'
 
 const Body = Type.Object(

@@ -1,7 +1,7 @@
 import type { Fault } from '@automation/engine'
 
 export const maxNodes = 20_000
-const maxDepth = 32
+export const maxDepth = 32
 const maxReported = 20
 
 /** The body is so deep or large that to check more of it could do harm. */

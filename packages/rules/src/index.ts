@@ -2,8 +2,8 @@ export { applyImport } from './apply-import.js'
 export { arrangeRule } from './arrange-rule.js'
 export { createBodyCompiler, formatShapeFaults } from './body-shape.js'
 export { changeRules, pauseRules } from './change-rules.js'
-export { checkRuleFile } from './check-rule-file.js'
-export { createRules } from './create-rules.js'
+export { checkRuleFile, maxRuleBytes } from './check-rule-file.js'
+export { createRules, maxRules } from './create-rules.js'
 export { deleteRules } from './delete-rules.js'
 export {
   createEmailTemplate,
@@ -15,8 +15,9 @@ export {
   findEmailTemplateFaults,
   updateEmailTemplate,
 } from './email-templates.js'
-export { findUnstorable, hasTooManyValues, maxNodes, TooLarge } from './find-unstorable.js'
+export { findUnstorable, hasTooManyValues, maxDepth, maxNodes, TooLarge } from './find-unstorable.js'
 export { type Changes, type ImportPlan, planImport } from './plan-import.js'
+export { maxDefinitionBytes } from './refuse-excess.js'
 export { findRuleBodyFaults } from './rule-body.js'
 export { createdEntry, deletedEntry, updatedEntry } from './rule-entries.js'
 export { type DefinitionFields, definitionOf, type RuleFields } from './rule-fields.js'

@@ -3,7 +3,7 @@ import { Prisma, type WorkspaceTransaction } from '@automation/database'
 import { removeExcessVersions } from '@automation/ledger'
 
 /** Of all rules of a workspace: workers hold them in memory, and a list shows them all. */
-const maxDefinitionBytes = 16_777_216
+export const maxDefinitionBytes = 16_777_216
 /** Of all versions of a workspace, those of its present rules included. */
 const maxVersionBytes = 67_108_864
 /** Removed beyond what is needed, so that the next saves need not remove again. */

@@ -17,13 +17,17 @@ export function nameSchemas(document: Document): void {
   document.components.schemas = Object.fromEntries(sorted)
 }
 
-function nameIn(node: unknown, schemas: Record<string, Schema>): unknown {
+function nameIn(node: unknown, schemas: Record<string, Schema>, isProperties = false): unknown {
   if (Array.isArray(node)) return node.map((item) => nameIn(item, schemas))
   if (typeof node !== 'object' || node === null) return node
   const named = Object.fromEntries(
-    // Examples are data: a title among them is no name.
-    Object.entries(node).map(([key, value]) => [key, examples.has(key) ? value : nameIn(value, schemas)]),
+    Object.entries(node).map(([key, value]) => {
+      // Examples are data: a title among them is no name. Properties may have any name.
+      const isData = examples.has(key) && !isProperties
+      return [key, isData ? value : nameIn(value, schemas, key === 'properties' && !isProperties)]
+    }),
   )
+  if (isProperties) return named
   return typeof named.title === 'string' ? refer(named.title, withoutTitle(named), schemas) : named
 }
 

@@ -1,6 +1,7 @@
-import { createHash } from 'node:crypto'
 import reference from '@scalar/fastify-api-reference'
 import Fastify from 'fastify'
+import { etagOf } from '../etag.js'
+import { renderTextPage, textPages } from './render-text-page.js'
 
 /** A response of /docs: the same for everybody. */
 export interface Page {
@@ -8,7 +9,8 @@ export interface Page {
   headers: Record<string, string>
 }
 
-export const docsPaths = ['/docs/', '/docs/openapi.json', '/docs/openapi.yaml', '/docs/js/scalar.js'] as const
+const referencePaths = ['/docs/', '/docs/openapi.json', '/docs/openapi.yaml', '/docs/js/scalar.js'] as const
+export const docsPaths = [...referencePaths, ...textPages.map((name) => `/docs/${name}` as const)] as const
 export type DocsPath = (typeof docsPaths)[number]
 
 /** No part of the page contacts another host. */
@@ -38,19 +40,29 @@ export async function renderDocs(document: object): Promise<Record<DocsPath, Pag
     configuration: { content: document, ...fromHereAlone },
   })
   const pages: Partial<Record<DocsPath, Page>> = {}
-  for (const path of docsPaths) pages[path] = await renderPage(renderer, path)
+  for (const path of referencePaths) pages[path] = await renderReference(renderer, path)
+  for (const name of textPages)
+    pages[`/docs/${name}`] = pageOf(Buffer.from(await renderTextPage(name)), {
+      'content-type': 'text/html; charset=utf-8',
+    })
   await renderer.close()
   return pages as Record<DocsPath, Page>
 }
 
-async function renderPage(renderer: ReturnType<typeof Fastify>, path: DocsPath): Promise<Page> {
+async function renderReference(
+  renderer: ReturnType<typeof Fastify>,
+  path: (typeof referencePaths)[number],
+): Promise<Page> {
   const { statusCode, headers, rawPayload: body } = await renderer.inject(path)
   if (statusCode !== 200) throw new Error(`${path} could not be rendered`)
-  const etag = `"${createHash('sha256').update(body).digest('base64url')}"`
   const own = headerNames.flatMap((name) =>
     headers[name] === undefined ? [] : [[name, String(headers[name])]],
   )
-  return { body, headers: { ...Object.fromEntries(own), ...cachingHeaders, etag } }
+  return pageOf(body, Object.fromEntries(own))
+}
+
+function pageOf(body: Buffer, headers: Record<string, string>): Page {
+  return { body, headers: { ...headers, ...cachingHeaders, etag: etagOf(body) } }
 }
 
 /** So short that a new version is seen soon, and long enough for a person who reads. */

@@ -6,6 +6,7 @@ import type { Schema } from './document.js'
  *
  * - `if` (a field is required), `then`, `else` become an `anyOf` of the branches
  * - a `oneOf` whose branches share fields outside of it becomes a `oneOf` of complete objects
+ * - an `enum` of texts gets its `type`, without which generators know nothing of the values
  */
 export function writeUnions(node: unknown): unknown {
   if (Array.isArray(node)) return node.map(writeUnions)
@@ -16,6 +17,7 @@ export function writeUnions(node: unknown): unknown {
     return { ...annotations, anyOf: listBranches(node).map(writeUnions) }
   }
   if (isTagged(node)) return writeTagged(node)
+  if (isUntypedEnum(node)) return { type: 'string', ...node }
   return Object.fromEntries(Object.entries(node).map(([key, value]) => [key, writeUnions(value)]))
 }
 
@@ -25,10 +27,24 @@ function isTagged(schema: Schema): schema is Tagged {
   return schema.oneOf !== undefined && schema.discriminator !== undefined && schema.properties !== undefined
 }
 
+function isUntypedEnum(schema: Schema): boolean {
+  const { type, enum: values } = schema
+  return type === undefined && Array.isArray(values) && values.every((value) => typeof value === 'string')
+}
+
 function listBranches(schema: Schema): Schema[] {
-  if (schema.if === undefined) return isTagged(schema) ? mergeBranches(schema) : [schema]
+  if (schema.if === undefined) return [isTagged(schema) ? joinBranches(schema) : schema]
   const { if: condition, then: yes = {}, else: no = {} } = schema
   return [{ type: 'object', required: condition?.required ?? [], ...yes }, ...listBranches(no)]
+}
+
+/** The last `else`: the branches of a tag that has many values. */
+function joinBranches({ title, description, ...tagged }: Tagged): Schema {
+  return {
+    ...(title === undefined ? {} : { title }),
+    ...(description === undefined ? {} : { description }),
+    anyOf: mergeBranches(tagged),
+  }
 }
 
 /** A union whose tag has one value in each branch refers to a component for each of them. */
@@ -71,6 +87,7 @@ function mergeBranches({
   for (const branch of oneOf) {
     const properties = mergeProperties(shared, branch.properties ?? {})
     const schema: Schema = {
+      ...(branch.title === undefined ? {} : { title: branch.title }),
       type: 'object',
       properties,
       required: [...new Set([...required, ...(branch.required ?? [])])],

@@ -1,10 +1,11 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
+import { isKnown } from '../etag.js'
 import { cachingHeaders, type DocsPath, docsPaths, type Page, renderDocs } from '../openapi/render-docs.js'
 import { limitationOf } from '../rate-limit/rate-limit.js'
 
 /**
- * Serves the OpenAPI document, and the page that shows it, to everybody. All of it is rendered at the first request; after that, a
+ * Serves the OpenAPI document, the page that shows it, and the pages for authors of rules, to everybody. All of it is rendered at the first request; after that, a
  * request costs what its bytes cost. It consumes a token of its address: the page takes four (with the redirect), of 15 by default.
  */
 export default fp(
@@ -47,9 +48,3 @@ export default fp(
   },
   { name: 'docs', dependencies: ['openapi', 'rate-limit', 'not-found'] },
 )
-
-/** RFC 9110: a weak comparison with each entity tag of the list; `*` fits every page. */
-function isKnown(header: string | undefined, etag: string | undefined): boolean {
-  if (header === undefined) return false
-  return header.trim() === '*' || header.split(',').some((tag) => tag.trim().replace(/^W\//, '') === etag)
-}

@@ -8,8 +8,15 @@ import { writeUnions } from '../openapi/write-unions.js'
 import { fillMissingBody } from './bodies.js'
 
 const tags = [
-  { name: 'Rules', description: 'Rules, their definitions and their versions' },
-  { name: 'Running', description: 'Post events and execute rules' },
+  {
+    name: 'Rules',
+    description:
+      'Rules, their definitions and their versions. [The language of rules](/docs/rules) has every operator, filter and action.',
+  },
+  {
+    name: 'Running',
+    description: 'Post events and execute rules. [Recipes](/docs/recipes) are complete examples.',
+  },
   { name: 'Outcomes', description: 'Events, executions and tasks: read, replay and retry' },
   { name: 'Health of the rules', description: 'Success rates, and rules that need attention' },
   { name: 'Email templates', description: 'Templates for the emails of SEND_EMAIL actions' },
@@ -37,7 +44,7 @@ export default fp(
           title: 'Automation rules',
           version: '0.1.0',
           description:
-            'Automation rules for workspaces. An event triggers rules. Workers evaluate their conditions and execute their actions.',
+            'Automation rules for workspaces. An event triggers rules. Workers evaluate their conditions and execute their actions. Two pages beside this one are for authors of rules: [the language of rules](/docs/rules) and [recipes](/docs/recipes).',
         },
         servers: [{ url: '/', description: 'The server of this document' }],
         tags,

@@ -44,3 +44,12 @@ t.test('a title in an example is data', async (t) => {
   t.strictSame(document.components.schemas, {})
   t.match(schemasIn(document), [{ examples }])
 })
+
+t.test('a property may be called example, properties or title', async (t) => {
+  const document = documentOf({ type: 'object', properties: { example: pet, properties: pet, title: pet } })
+  nameSchemas(document)
+  const reference = { $ref: '#/components/schemas/Pet' }
+  t.match(schemasIn(document), [
+    { properties: { example: reference, properties: reference, title: reference } },
+  ])
+})

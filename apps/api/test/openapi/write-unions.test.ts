@@ -80,3 +80,28 @@ t.test('a tagged union without a title, or with two values in one branch, is ref
   t.throws(() => writeUnions({ title: 'Thing', ...tagged }), /one value of type/)
   t.throws(() => writeUnions(tagged), /needs a title/)
 })
+
+t.test('a branch keeps its title, and an enum of texts gets a type', async (t) => {
+  const branch = (operator: string) => ({
+    title: 'NumberClause',
+    properties: { operator: { enum: [operator] }, value: { type: 'number' } },
+  })
+  const clause = {
+    title: 'Clause',
+    properties: { field: { type: 'string' }, operator: {}, value: {} },
+    discriminator: { propertyName: 'operator' },
+    oneOf: [branch('gt'), branch('lt')],
+  }
+  // biome-ignore lint/suspicious/noThenProperty: JSON schema's own keyword.
+  const schema = { if: { required: ['all'] }, then: { title: 'AllGroup' }, else: clause }
+  t.match(writeUnions(schema), {
+    anyOf: [
+      { title: 'AllGroup' },
+      {
+        title: 'Clause',
+        anyOf: [{ title: 'NumberClause', properties: { operator: { type: 'string', enum: ['gt', 'lt'] } } }],
+      },
+    ],
+  })
+  t.strictSame(writeUnions({ enum: [1, 'a'] }), { enum: [1, 'a'] })
+})

@@ -1,10 +1,8 @@
 import { newId } from '@automation/database'
-import type { Effect } from '@automation/engine'
+import { type Effect, maxEmissionDepth } from '@automation/engine'
 import type { ActionOf } from '../effects/effect.js'
 import type { Execution } from './execution.js'
 
-/** Rules that trigger one another would never end: an event that is this many EMIT_EVENT actions away from outside emits none. */
-const maxDepth = 10
 /** Of one event's data, as JSON: as much as a request may have (BODY_LIMIT). Otherwise each event could hold the last one twice. */
 const maxDataBytes = 1_048_576
 
@@ -17,10 +15,10 @@ export function emitEvent(
   { config }: ActionOf<'EMIT_EVENT'>,
 ): Effect {
   const { workspaceId, depth } = event
-  if (depth >= maxDepth) {
+  if (depth >= maxEmissionDepth) {
     record.attention = 'event_loop'
     return refuse(
-      `The chain of emitted events is ${maxDepth} long, so this one was not emitted: check the rules for a loop`,
+      `The chain of emitted events is ${maxEmissionDepth} long, so this one was not emitted: check the rules for a loop`,
     )
   }
   // The schema accepts a text only where a placeholder makes it an object.

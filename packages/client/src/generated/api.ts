@@ -439,6 +439,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/vocabulary": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get the vocabulary of rules
+         * @description Event types, operators, filters, actions and limits, each with a description and an example. /docs/rules is the same as a page to read.
+         */
+        get: operations["getVocabulary"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/email-templates": {
         parameters: {
             query?: never;
@@ -826,12 +846,33 @@ export interface components {
             status: "accepted";
         };
         Action: components["schemas"]["CreateTaskAction"] | components["schemas"]["SendEmailAction"] | components["schemas"]["SendWebhookAction"] | components["schemas"]["SendNotificationAction"] | components["schemas"]["WaitAction"] | components["schemas"]["EmitEventAction"];
+        ActionDescription: {
+            type: string;
+            description: string;
+            /** @description JSON schema */
+            config: {
+                [key: string]: unknown;
+            };
+            /** @description Fields of config that may contain placeholders, at any depth */
+            placeholders: string[];
+            /** @description A config */
+            example: {
+                [key: string]: unknown;
+            };
+        };
+        ActionFieldDescription: {
+            name: string;
+            /** @description JSON schema */
+            schema: {
+                [key: string]: unknown;
+            };
+        };
         ActionResult: {
             /** @description Type of the action */
             action: string;
             /**
              * @description scheduled: a WAIT has not ended. running: a call is in progress. retrying: the next attempt is due at `until`. pending: not started. unknown: a worker died during the call, and `onUncertain` is stop.
-             * @enum {unknown}
+             * @enum {string}
              */
             status: "success" | "failed" | "skipped" | "simulated" | "scheduled" | "running" | "retrying" | "pending" | "unknown";
             /** @description Why the action failed */
@@ -852,12 +893,20 @@ export interface components {
              */
             until?: string;
         };
+        /** @description All of the conditions hold */
+        AllGroup: {
+            all: components["schemas"]["Condition"][];
+        };
+        /** @description At least one of the conditions holds */
+        AnyGroup: {
+            any: components["schemas"]["Condition"][];
+        };
         ApiKey: {
             /** Format: uuid */
             id: string;
             name: string;
             scopes: components["schemas"]["Scope"][];
-            /** @enum {unknown} */
+            /** @enum {string} */
             state: "active" | "expired" | "revoked";
             /** Format: date-time */
             createdAt: string;
@@ -898,7 +947,7 @@ export interface components {
             lastFailureAt: string;
             /**
              * @description failures: the rule fails often, or its latest executions failed. unknown_outcome: it is unknown whether a call was made. event_loop: a chain of emitted events reached its limit. work_budget: the conditions need more work than one rule may cost; after three such events in a row the service switches the rule off. event_budget: the rule emitted more events than one event may cause, or than a workspace may emit in a minute. worker_crashes: two workers ended while they ran this rule alone, so the service switched it off. auto_paused: the service switched the rule off because of its failures.
-             * @enum {unknown}
+             * @enum {string}
              */
             reason: "failures" | "unknown_outcome" | "event_loop" | "work_budget" | "event_budget" | "worker_crashes" | "auto_paused";
             /**
@@ -910,7 +959,7 @@ export interface components {
         AttentionList: {
             rules: components["schemas"]["AttentionItem"][];
         };
-        /** @enum {unknown} */
+        /** @enum {string} */
         AuditAction: "workspace.created" | "workspace.updated" | "member.added" | "member.changed" | "member.removed" | "api_key.created" | "api_key.revoked" | "signing_secret.created" | "signing_secret.retired" | "signing_secret.revoked" | "rule.created" | "rule.updated" | "rule.deleted" | "rule.activated" | "rule.deactivated" | "rule.cloned" | "rule.restored" | "rule.paused" | "email_template.created" | "email_template.updated" | "email_template.deleted" | "subscription.created" | "subscription.updated" | "subscription.deleted" | "execution.retried" | "event.replayed";
         AuditEntry: {
             /** Format: uuid */
@@ -940,15 +989,14 @@ export interface components {
             results: components["schemas"]["BatchResult"][];
         };
         BatchEvent: {
-            /** @description Data of the event: any JSON object */
-            data: Record<string, unknown>;
+            data: components["schemas"]["EventData"];
             /** @description Like the Idempotency-Key header of a single event. The service accepts the event once, however often it is sent. */
             idempotencyKey?: string;
         };
         BatchResult: {
             /**
              * @description accepted: the event will run. refused: the event has the faults in `errors`. failed: it is unknown whether the event was accepted, so send it again.
-             * @enum {unknown}
+             * @enum {string}
              */
             status: "accepted" | "refused" | "failed";
             /** Format: uuid */
@@ -958,72 +1006,39 @@ export interface components {
             errors?: components["schemas"]["FieldError"][];
             error?: string;
         };
-        Condition: {
-            all: components["schemas"]["Condition"][];
-        } | {
-            any: components["schemas"]["Condition"][];
-        } | {
-            not: components["schemas"]["Condition"];
-        } | {
-            field: string;
-            /** @enum {unknown} */
-            operator: "equals" | "eq" | "not_equals" | "neq" | "contains" | "not_contains";
-            value: string | number | boolean | null;
-        } | {
-            field: string;
-            /** @enum {unknown} */
-            operator: "greater_than" | "gt" | "greater_than_or_equal" | "gte" | "less_than" | "lt" | "less_than_or_equal" | "lte";
-            value: number;
-        } | {
-            field: string;
-            /** @enum {unknown} */
-            operator: "between" | "not_between";
-            /** @description [low, high], both inclusive */
-            value: number[];
-        } | {
-            field: string;
-            /** @enum {unknown} */
-            operator: "in" | "not_in";
-            value: (string | number | boolean | null)[];
-        } | {
-            field: string;
-            /** @enum {unknown} */
-            operator: "contains_any" | "contains_all";
-            value: (string | number | boolean | null)[];
-        } | {
-            field: string;
-            /** @enum {unknown} */
-            operator: "starts_with" | "ends_with";
-            value: string;
-        } | {
-            field: string;
-            /** @enum {unknown} */
-            operator: "matches" | "not_matches";
-            /** @description Regular expression in RE2 syntax */
-            value: string;
-        } | {
-            field: string;
-            /** @enum {unknown} */
-            operator: "exists" | "not_exists" | "is_empty" | "is_not_empty" | "is_true" | "is_false";
-        } | {
-            field: string;
-            /** @enum {unknown} */
-            operator: "before" | "after";
-            /** @description ISO 8601 time with a zone */
-            value: string;
-        } | {
-            field: string;
-            /** @enum {unknown} */
-            operator: "within_last" | "within_next";
-            /** @description Duration: an integer with s, m, h, d or w */
-            value: string;
-        };
+        /** @description Compares one field of the event data. GET /api/vocabulary describes each operator. */
+        Clause: components["schemas"]["ScalarClause"] | components["schemas"]["NumberClause"] | components["schemas"]["RangeClause"] | components["schemas"]["ListClause"] | components["schemas"]["ShortListClause"] | components["schemas"]["TextClause"] | components["schemas"]["PatternClause"] | components["schemas"]["UnaryClause"] | components["schemas"]["TimeClause"] | components["schemas"]["DurationClause"];
+        /**
+         * @description A clause, or a group of conditions
+         * @example {
+         *       "field": "score",
+         *       "operator": "greater_than",
+         *       "value": 80
+         *     }
+         * @example {
+         *       "any": [
+         *         {
+         *           "field": "country",
+         *           "operator": "in",
+         *           "value": [
+         *             "DE",
+         *             "AT"
+         *           ]
+         *         },
+         *         {
+         *           "field": "vip",
+         *           "operator": "is_true"
+         *         }
+         *       ]
+         *     }
+         */
+        Condition: components["schemas"]["AllGroup"] | components["schemas"]["AnyGroup"] | components["schemas"]["NotGroup"] | components["schemas"]["Clause"];
         ConditionTrace: {
             field?: string;
             operator?: string;
             expected?: unknown;
             actual?: unknown;
-            /** @enum {unknown} */
+            /** @enum {string} */
             group?: "all" | "any" | "not";
             children?: components["schemas"]["ConditionTrace"][];
             verdict: boolean;
@@ -1037,21 +1052,29 @@ export interface components {
              */
             type: "CREATE_TASK";
             config: {
+                /** @description What is to do */
                 title: string;
                 /** @description Time until the task is due, from the execution: an integer with s, m, h, d or w */
                 dueIn?: string;
+                /** @description Details */
                 description?: string;
+                /** @description Id of a person in your system */
                 assigneeId?: string;
-                /** @enum {unknown} */
+                /**
+                 * @description Absent: the task has none
+                 * @enum {string}
+                 */
                 priority?: "low" | "normal" | "high" | "urgent";
             };
             when?: components["schemas"]["Condition"];
+            /** @description true: the next actions run also if this one fails. The execution still fails. Default: false. */
             continueOnError?: boolean;
+            /** @description Timeout of one attempt of a call or an email. Default: 10000. */
             timeoutMs?: number;
             retry?: components["schemas"]["RetryPolicy"];
             /**
              * @description What to do if a worker dies during the call, so that its outcome is unknown. retry: repeat the call with the same idempotency key. stop: mark the action as `unknown`. Default: retry.
-             * @enum {unknown}
+             * @enum {string}
              */
             onUncertain?: "retry" | "stop";
         };
@@ -1064,6 +1087,14 @@ export interface components {
             /** @enum {string} */
             receiptState: "accepted";
             deduplicated: boolean;
+        };
+        DurationClause: {
+            /** @description Path into the event data, such as score or lead.tags[0] */
+            field: string;
+            /** @enum {string} */
+            operator: "within_last" | "within_next";
+            /** @description Duration: an integer with s, m, h, d or w */
+            value: string;
         };
         EmailTemplate: {
             /** Format: uuid */
@@ -1118,15 +1149,19 @@ export interface components {
             config: {
                 eventType: components["schemas"]["EventType"];
                 /** @description Data of the emitted event. Default: the data of the triggering event. */
-                data?: Record<string, unknown> | string;
+                data?: {
+                    [key: string]: unknown;
+                } | string;
             };
             when?: components["schemas"]["Condition"];
+            /** @description true: the next actions run also if this one fails. The execution still fails. Default: false. */
             continueOnError?: boolean;
+            /** @description Timeout of one attempt of a call or an email. Default: 10000. */
             timeoutMs?: number;
             retry?: components["schemas"]["RetryPolicy"];
             /**
              * @description What to do if a worker dies during the call, so that its outcome is unknown. retry: repeat the call with the same idempotency key. stop: mark the action as `unknown`. Default: retry.
-             * @enum {unknown}
+             * @enum {string}
              */
             onUncertain?: "retry" | "stop";
         };
@@ -1155,13 +1190,23 @@ export interface components {
             doneAt: string | null;
             /** @description Number of rules considered, which is the number of results. */
             triggered: number;
-            data: {
-                [key: string]: unknown;
-            };
+            data: components["schemas"]["EventData"];
             results: components["schemas"]["RuleResult"][];
         };
         EventBatch: {
             events: components["schemas"]["BatchEvent"][];
+        };
+        /**
+         * @description Data of the event: any JSON object. GET /api/vocabulary has an example for each event type.
+         * @example {
+         *       "name": "Ada",
+         *       "email": "ada@example.com",
+         *       "score": 95,
+         *       "status": "new"
+         *     }
+         */
+        EventData: {
+            [key: string]: unknown;
         };
         EventFilter: {
             type?: string;
@@ -1178,7 +1223,7 @@ export interface components {
         };
         /**
          * @description accepted: no worker has claimed the event. running: an execution of it is not finished. done: all of its executions are finished. quarantined: three workers crashed while they processed the event, so the service gave it up. A quarantined event can be replayed.
-         * @enum {unknown}
+         * @enum {string}
          */
         EventStatus: "accepted" | "running" | "done" | "quarantined";
         EventSummary: {
@@ -1205,11 +1250,20 @@ export interface components {
             triggered: number;
         };
         EventToTrigger: {
-            /** @description Data of the event: any JSON object */
-            data: Record<string, unknown>;
+            data: components["schemas"]["EventData"];
         };
-        /** @enum {unknown} */
+        /**
+         * @description Type of the event
+         * @enum {string}
+         */
         EventType: "LEAD_CREATED" | "LEAD_UPDATED" | "LEAD_DELETED" | "LEAD_ASSIGNED" | "LEAD_STATUS_CHANGED" | "LEAD_SCORE_CHANGED" | "LEAD_SCORE_THRESHOLD" | "LEAD_CONVERTED" | "CONTACT_CREATED" | "CONTACT_UPDATED" | "DEAL_CREATED" | "DEAL_STAGE_CHANGED" | "DEAL_WON" | "DEAL_LOST" | "TASK_CREATED" | "TASK_COMPLETED" | "TASK_OVERDUE" | "FORM_SUBMITTED" | "EMAIL_OPENED" | "EMAIL_CLICKED" | "EMAIL_BOUNCED" | "EMAIL_REPLIED" | "APPOINTMENT_BOOKED" | "APPOINTMENT_CANCELLED" | "TAG_ADDED" | "TAG_REMOVED" | "WEBHOOK_RECEIVED";
+        EventTypeDescription: {
+            type: components["schemas"]["EventType"];
+            description: string;
+            example: {
+                [key: string]: unknown;
+            };
+        };
         EventsReplayed: {
             /** @description Number of matches, including those beyond the limit of one call. The count stops at 100000. */
             matched: number;
@@ -1238,7 +1292,7 @@ export interface components {
             ruleVersion: number | null;
             /**
              * @description pending: accepted and not started. running: a worker holds the lease. waiting: a WAIT has not ended. retrying: the next attempt of an action is due later, or the execution was retried. not_matched: the rule was executed by hand, and its conditions did not match. cancelled: the rule was switched off or deleted in the meantime.
-             * @enum {unknown}
+             * @enum {string}
              */
             status: "pending" | "running" | "waiting" | "retrying" | "succeeded" | "failed" | "cancelled" | "not_matched";
             /** @description false if any action failed */
@@ -1294,7 +1348,7 @@ export interface components {
             ruleVersion: number | null;
             /**
              * @description pending: accepted and not started. running: a worker holds the lease. waiting: a WAIT has not ended. retrying: the next attempt of an action is due later, or the execution was retried. not_matched: the rule was executed by hand, and its conditions did not match. cancelled: the rule was switched off or deleted in the meantime.
-             * @enum {unknown}
+             * @enum {string}
              */
             status: "pending" | "running" | "waiting" | "retrying" | "succeeded" | "failed" | "cancelled" | "not_matched";
             /** @description false if any action failed */
@@ -1310,7 +1364,7 @@ export interface components {
         ExecutionToRetry: {
             /**
              * @description same: the definition that the execution started with. latest: the current rule. Default: same.
-             * @enum {unknown}
+             * @enum {string}
              */
             version?: "same" | "latest";
         };
@@ -1325,7 +1379,7 @@ export interface components {
             filter: components["schemas"]["ExecutionFilter"];
             /**
              * @description same: the definition that the execution started with. latest: the current rule. Default: same.
-             * @enum {unknown}
+             * @enum {string}
              */
             version?: "same" | "latest";
             /** @description Only count the matches. Default: true. */
@@ -1334,6 +1388,18 @@ export interface components {
         FieldError: {
             field: string;
             message: string;
+        };
+        FilterDescription: {
+            name: string;
+            description: string;
+            example: components["schemas"]["FilterExample"];
+        };
+        FilterExample: {
+            template: string;
+            data: {
+                [key: string]: unknown;
+            };
+            output: unknown;
         };
         Finding: {
             code: string;
@@ -1434,13 +1500,28 @@ export interface components {
         LedgerFault: {
             /**
              * @description receipt_without_event: an event of an accepted webhook is missing. quarantined_not_done: an event is quarantined, but not done. event_without_cause: the execution that emitted an event is missing. execution_without_event: the event of an execution is missing. execution_too_early: an execution exists, but its event is not done, or is quarantined. execution_twice: a rule has two executions for one event. execution_adrift: an execution is neither finished, nor waiting, nor leased: no worker would claim it. action_left_open: an execution has succeeded, but one of its actions has not ended. task_missing: the task that an action created is missing. task_without_execution: the execution of a task is missing. emitted_event_missing: the event that an action emitted is missing. counter_behind: a rule counts fewer successes or failures than it has executions.
-             * @enum {unknown}
+             * @enum {string}
              */
             kind: "receipt_without_event" | "quarantined_not_done" | "event_without_cause" | "execution_without_event" | "execution_too_early" | "execution_twice" | "execution_adrift" | "action_left_open" | "task_missing" | "task_without_execution" | "emitted_event_missing" | "counter_behind";
             /** @description Number of inconsistencies of this kind */
             count: number;
             /** @description Ids of up to ten affected rows */
             ids: string[];
+        };
+        Limit: {
+            name: string;
+            value: number;
+            unit: string;
+            description: string;
+            /** @description Setting of the service that changes it */
+            setting?: string;
+        };
+        ListClause: {
+            /** @description Path into the event data, such as score or lead.tags[0] */
+            field: string;
+            /** @enum {string} */
+            operator: "in" | "not_in";
+            value: components["schemas"]["Scalar"][];
         };
         Liveness: {
             /** @enum {string} */
@@ -1482,7 +1563,7 @@ export interface components {
             id: string;
             name: string;
             scopes: components["schemas"]["Scope"][];
-            /** @enum {unknown} */
+            /** @enum {string} */
             state: "active" | "expired" | "revoked";
             /** Format: date-time */
             createdAt: string;
@@ -1503,7 +1584,7 @@ export interface components {
             provider: string;
             /**
              * @description Signatures of active and retiring secrets are valid.
-             * @enum {unknown}
+             * @enum {string}
              */
             state: "active" | "retiring" | "retired" | "revoked";
             /** Format: date-time */
@@ -1528,9 +1609,56 @@ export interface components {
             /** @description `whsec_…`. It signs the deliveries. Only this response contains it. */
             secret: string;
         };
+        /** @description The condition does not hold */
+        NotGroup: {
+            not: components["schemas"]["Condition"];
+        };
+        NumberClause: {
+            /** @description Path into the event data, such as score or lead.tags[0] */
+            field: string;
+            /** @enum {string} */
+            operator: "greater_than" | "gt" | "greater_than_or_equal" | "gte" | "less_than" | "lt" | "less_than_or_equal" | "lte";
+            value: number;
+        };
+        OperatorDescription: {
+            name: string;
+            /** @description Other spellings. A rule is stored with the name. */
+            aliases: string[];
+            description: string;
+            /** @description JSON schema of `value`. null: the operator takes no value. */
+            value: {
+                [key: string]: unknown;
+            } | null;
+            /** @description Kinds of data that it looks at. Data of another kind counts as missing. */
+            compares: ("string" | "number" | "boolean" | "null" | "array" | "object")[];
+            /** @description Verdict on missing data */
+            whenMissing: boolean;
+            example: components["schemas"]["OperatorExample"];
+        };
+        OperatorExample: {
+            /** @description `value` of the clause */
+            value?: unknown;
+            /**
+             * Format: date-time
+             * @description Moment of judging, where it matters
+             */
+            at?: string;
+            /** @description Data for which the clause holds */
+            holds: unknown[];
+            /** @description Data for which it does not hold */
+            fails: unknown[];
+        };
+        PatternClause: {
+            /** @description Path into the event data, such as score or lead.tags[0] */
+            field: string;
+            /** @enum {string} */
+            operator: "matches" | "not_matches";
+            /** @description Regular expression in RE2 syntax */
+            value: string;
+        };
         /**
          * @description The plan sets the rate limit of the workspace’s members and keys.
-         * @enum {unknown}
+         * @enum {string}
          */
         Plan: "standard" | "enterprise";
         PreviewedMail: {
@@ -1539,20 +1667,28 @@ export interface components {
             html: string | null;
             warnings: string[];
         };
+        RangeClause: {
+            /** @description Path into the event data, such as score or lead.tags[0] */
+            field: string;
+            /** @enum {string} */
+            operator: "between" | "not_between";
+            /** @description [low, high], both inclusive */
+            value: number[];
+        };
         Readiness: {
             /**
              * @description ending: the process still serves requests but is about to stop. Send it no new requests.
-             * @enum {unknown}
+             * @enum {string}
              */
             status: "ready" | "unready" | "ending";
-            /** @enum {unknown} */
+            /** @enum {string} */
             postgres: "ok" | "away";
             /**
              * @description away: the process continues to serve, and events wait in Postgres. evicting: maxmemory-policy is not noeviction, so Redis can drop jobs.
-             * @enum {unknown}
+             * @enum {string}
              */
             redis: "ok" | "away" | "evicting";
-            /** @enum {unknown} */
+            /** @enum {string} */
             migrations: "ok" | "pending" | "unknown";
         };
         Receipt: {
@@ -1561,7 +1697,7 @@ export interface components {
             provider: string;
             /** @description true if the signature was correct */
             verified: boolean;
-            /** @enum {unknown} */
+            /** @enum {string} */
             receiptState: "accepted" | "rejected";
             /** @description Event types that the webhook became: `webhook_received`, and the type that its body names. Empty if it was rejected. */
             eventTypes: string[];
@@ -1587,12 +1723,13 @@ export interface components {
             data: components["schemas"]["Receipt"][];
             nextCursor?: string | null;
         };
+        /** @description How a failed call is repeated. The delay is random, up to the delay that the backoff gives. */
         RetryPolicy: {
             /** @description Total number of attempts, including the first */
             attempts: number;
             /**
              * @description Default: exponential
-             * @enum {unknown}
+             * @enum {string}
              */
             backoff?: "constant" | "linear" | "exponential";
             /** @description Delay before the second attempt. Default: 1000. */
@@ -1602,7 +1739,7 @@ export interface components {
         };
         /**
          * @description Each role has the permissions of the roles before it.
-         * @enum {unknown}
+         * @enum {string}
          */
         Role: "viewer" | "operator" | "editor" | "admin";
         Rule: {
@@ -1663,7 +1800,7 @@ export interface components {
             success: boolean;
             /**
              * @description running: a worker executes the actions. waiting: a WAIT has not ended. retrying: the next attempt of an action is due later. cancelled: the rule was switched off or deleted in the meantime. not_matched: the conditions did not match, so there is no execution.
-             * @enum {unknown}
+             * @enum {string}
              */
             status: "running" | "waiting" | "retrying" | "succeeded" | "failed" | "cancelled" | "not_matched";
             conditionsPassed: boolean;
@@ -1682,8 +1819,7 @@ export interface components {
             isActive?: boolean;
         };
         RuleToExecute: {
-            /** @description Data of the event: any JSON object */
-            data: Record<string, unknown>;
+            data: components["schemas"]["EventData"];
             dryRun?: boolean;
         };
         RuleToUpdate: {
@@ -1715,11 +1851,19 @@ export interface components {
             versions: components["schemas"]["RuleVersion"][];
             nextCursor?: string | null;
         };
-        /** @enum {unknown} */
+        Scalar: string | number | boolean | null;
+        ScalarClause: {
+            /** @description Path into the event data, such as score or lead.tags[0] */
+            field: string;
+            /** @enum {string} */
+            operator: "equals" | "eq" | "not_equals" | "neq" | "contains" | "not_contains";
+            value: string | number | boolean | null;
+        };
+        /** @enum {string} */
         Scope: "receipts:read" | "rules:read" | "rules:run" | "rules:write" | "admin";
         /**
          * @description incoming: a provider signs the webhooks that it sends. outgoing: the service signs the webhooks that it sends.
-         * @enum {unknown}
+         * @enum {string}
          */
         SecretDirection: "incoming" | "outgoing";
         SendEmailAction: {
@@ -1731,6 +1875,7 @@ export interface components {
             config: {
                 /** @description One email address */
                 to: string;
+                /** @description Subject line */
                 subject: string;
                 /** @description Name of the email template */
                 template: string;
@@ -1746,12 +1891,14 @@ export interface components {
                 };
             };
             when?: components["schemas"]["Condition"];
+            /** @description true: the next actions run also if this one fails. The execution still fails. Default: false. */
             continueOnError?: boolean;
+            /** @description Timeout of one attempt of a call or an email. Default: 10000. */
             timeoutMs?: number;
             retry?: components["schemas"]["RetryPolicy"];
             /**
              * @description What to do if a worker dies during the call, so that its outcome is unknown. retry: repeat the call with the same idempotency key. stop: mark the action as `unknown`. Default: retry.
-             * @enum {unknown}
+             * @enum {string}
              */
             onUncertain?: "retry" | "stop";
         };
@@ -1764,15 +1911,18 @@ export interface components {
             config: {
                 /** @description URL of the incoming webhook of a Slack-compatible chat */
                 url: string;
+                /** @description Text of the message */
                 text: string;
             };
             when?: components["schemas"]["Condition"];
+            /** @description true: the next actions run also if this one fails. The execution still fails. Default: false. */
             continueOnError?: boolean;
+            /** @description Timeout of one attempt of a call or an email. Default: 10000. */
             timeoutMs?: number;
             retry?: components["schemas"]["RetryPolicy"];
             /**
              * @description What to do if a worker dies during the call, so that its outcome is unknown. retry: repeat the call with the same idempotency key. stop: mark the action as `unknown`. Default: retry.
-             * @enum {unknown}
+             * @enum {string}
              */
             onUncertain?: "retry" | "stop";
         };
@@ -1787,7 +1937,7 @@ export interface components {
                 url: string;
                 /**
                  * @description Default: POST
-                 * @enum {unknown}
+                 * @enum {string}
                  */
                 method?: "POST" | "PUT" | "PATCH" | "GET" | "DELETE";
                 /** @description Headers of the request. Names that frame, route or sign the request are reserved. */
@@ -1796,20 +1946,30 @@ export interface components {
                 };
                 /** @description Any JSON value. Its strings may contain placeholders. */
                 body?: unknown;
+                /** @description Timeout of one attempt */
                 timeoutMs?: number;
             };
             when?: components["schemas"]["Condition"];
+            /** @description true: the next actions run also if this one fails. The execution still fails. Default: false. */
             continueOnError?: boolean;
+            /** @description Timeout of one attempt of a call or an email. Default: 10000. */
             timeoutMs?: number;
             retry?: components["schemas"]["RetryPolicy"];
             /**
              * @description What to do if a worker dies during the call, so that its outcome is unknown. retry: repeat the call with the same idempotency key. stop: mark the action as `unknown`. Default: retry.
-             * @enum {unknown}
+             * @enum {string}
              */
             onUncertain?: "retry" | "stop";
         };
-        /** @enum {unknown} */
+        /** @enum {string} */
         ServiceEventType: "rule.created" | "rule.updated" | "rule.deleted" | "rule.activated" | "rule.deactivated" | "rule.cloned" | "rule.restored" | "rule.paused" | "execution.failed" | "receipt.rejected";
+        ShortListClause: {
+            /** @description Path into the event data, such as score or lead.tags[0] */
+            field: string;
+            /** @enum {string} */
+            operator: "contains_any" | "contains_all";
+            value: components["schemas"]["Scalar"][];
+        };
         SigningSecret: {
             /**
              * Format: uuid
@@ -1821,7 +1981,7 @@ export interface components {
             provider: string;
             /**
              * @description Signatures of active and retiring secrets are valid.
-             * @enum {unknown}
+             * @enum {string}
              */
             state: "active" | "retiring" | "retired" | "revoked";
             /** Format: date-time */
@@ -1864,7 +2024,7 @@ export interface components {
             eventType: string;
             /**
              * @description running: a worker executes the actions. waiting: a WAIT has not ended. retrying: the next attempt of an action is due later. cancelled: the rule was switched off or deleted in the meantime. not_matched: the conditions did not match, so there is no execution.
-             * @enum {unknown}
+             * @enum {string}
              */
             status: "running" | "waiting" | "retrying" | "succeeded" | "failed" | "cancelled" | "not_matched";
             /** @description Number of calls that were started */
@@ -1927,6 +2087,21 @@ export interface components {
             tasks: components["schemas"]["Task"][];
             nextCursor?: string | null;
         };
+        TextClause: {
+            /** @description Path into the event data, such as score or lead.tags[0] */
+            field: string;
+            /** @enum {string} */
+            operator: "starts_with" | "ends_with";
+            value: string;
+        };
+        TimeClause: {
+            /** @description Path into the event data, such as score or lead.tags[0] */
+            field: string;
+            /** @enum {string} */
+            operator: "before" | "after";
+            /** @description ISO 8601 date (midnight UTC) or date-time with its zone */
+            value: string;
+        };
         Trace: {
             conditionsPassed: boolean;
             conditions: components["schemas"]["ConditionTrace"][];
@@ -1941,8 +2116,23 @@ export interface components {
             triggered: number;
             results: components["schemas"]["RuleResult"][];
         };
+        UnaryClause: {
+            /** @description Path into the event data, such as score or lead.tags[0] */
+            field: string;
+            /** @enum {string} */
+            operator: "exists" | "not_exists" | "is_empty" | "is_not_empty" | "is_true" | "is_false";
+        };
         ValidationError: {
             errors: components["schemas"]["FieldError"][];
+        };
+        Vocabulary: {
+            eventTypes: components["schemas"]["EventTypeDescription"][];
+            operators: components["schemas"]["OperatorDescription"][];
+            filters: components["schemas"]["FilterDescription"][];
+            actions: components["schemas"]["ActionDescription"][];
+            /** @description Fields of every action beside type and config */
+            actionFields: components["schemas"]["ActionFieldDescription"][];
+            limits: components["schemas"]["Limit"][];
         };
         WaitAction: {
             /**
@@ -1955,12 +2145,14 @@ export interface components {
                 duration: string;
             };
             when?: components["schemas"]["Condition"];
+            /** @description true: the next actions run also if this one fails. The execution still fails. Default: false. */
             continueOnError?: boolean;
+            /** @description Timeout of one attempt of a call or an email. Default: 10000. */
             timeoutMs?: number;
             retry?: components["schemas"]["RetryPolicy"];
             /**
              * @description What to do if a worker dies during the call, so that its outcome is unknown. retry: repeat the call with the same idempotency key. stop: mark the action as `unknown`. Default: retry.
-             * @enum {unknown}
+             * @enum {string}
              */
             onUncertain?: "retry" | "stop";
         };
@@ -2113,7 +2305,11 @@ export interface components {
 }
 export type Accepted = components['schemas']['Accepted'];
 export type Action = components['schemas']['Action'];
+export type ActionDescription = components['schemas']['ActionDescription'];
+export type ActionFieldDescription = components['schemas']['ActionFieldDescription'];
 export type ActionResult = components['schemas']['ActionResult'];
+export type AllGroup = components['schemas']['AllGroup'];
+export type AnyGroup = components['schemas']['AnyGroup'];
 export type ApiKey = components['schemas']['ApiKey'];
 export type ApiKeyList = components['schemas']['ApiKeyList'];
 export type ApiKeyToCreate = components['schemas']['ApiKeyToCreate'];
@@ -2126,10 +2322,12 @@ export type AuditLogPage = components['schemas']['AuditLogPage'];
 export type BatchAnswer = components['schemas']['BatchAnswer'];
 export type BatchEvent = components['schemas']['BatchEvent'];
 export type BatchResult = components['schemas']['BatchResult'];
+export type Clause = components['schemas']['Clause'];
 export type Condition = components['schemas']['Condition'];
 export type ConditionTrace = components['schemas']['ConditionTrace'];
 export type CreateTaskAction = components['schemas']['CreateTaskAction'];
 export type Delivered = components['schemas']['Delivered'];
+export type DurationClause = components['schemas']['DurationClause'];
 export type EmailTemplate = components['schemas']['EmailTemplate'];
 export type EmailTemplatePage = components['schemas']['EmailTemplatePage'];
 export type EmailTemplateSummary = components['schemas']['EmailTemplateSummary'];
@@ -2139,12 +2337,14 @@ export type EmitEventAction = components['schemas']['EmitEventAction'];
 export type Error = components['schemas']['Error'];
 export type Event = components['schemas']['Event'];
 export type EventBatch = components['schemas']['EventBatch'];
+export type EventData = components['schemas']['EventData'];
 export type EventFilter = components['schemas']['EventFilter'];
 export type EventPage = components['schemas']['EventPage'];
 export type EventStatus = components['schemas']['EventStatus'];
 export type EventSummary = components['schemas']['EventSummary'];
 export type EventToTrigger = components['schemas']['EventToTrigger'];
 export type EventType = components['schemas']['EventType'];
+export type EventTypeDescription = components['schemas']['EventTypeDescription'];
 export type EventsReplayed = components['schemas']['EventsReplayed'];
 export type EventsToReplay = components['schemas']['EventsToReplay'];
 export type Execution = components['schemas']['Execution'];
@@ -2156,9 +2356,13 @@ export type ExecutionToRetry = components['schemas']['ExecutionToRetry'];
 export type ExecutionsRetried = components['schemas']['ExecutionsRetried'];
 export type ExecutionsToRetry = components['schemas']['ExecutionsToRetry'];
 export type FieldError = components['schemas']['FieldError'];
+export type FilterDescription = components['schemas']['FilterDescription'];
+export type FilterExample = components['schemas']['FilterExample'];
 export type Finding = components['schemas']['Finding'];
 export type Ledger = components['schemas']['Ledger'];
 export type LedgerFault = components['schemas']['LedgerFault'];
+export type Limit = components['schemas']['Limit'];
+export type ListClause = components['schemas']['ListClause'];
 export type Liveness = components['schemas']['Liveness'];
 export type MailToPreview = components['schemas']['MailToPreview'];
 export type Matched = components['schemas']['Matched'];
@@ -2168,8 +2372,14 @@ export type MemberToPut = components['schemas']['MemberToPut'];
 export type NewApiKey = components['schemas']['NewApiKey'];
 export type NewSigningSecret = components['schemas']['NewSigningSecret'];
 export type NewSubscription = components['schemas']['NewSubscription'];
+export type NotGroup = components['schemas']['NotGroup'];
+export type NumberClause = components['schemas']['NumberClause'];
+export type OperatorDescription = components['schemas']['OperatorDescription'];
+export type OperatorExample = components['schemas']['OperatorExample'];
+export type PatternClause = components['schemas']['PatternClause'];
 export type Plan = components['schemas']['Plan'];
 export type PreviewedMail = components['schemas']['PreviewedMail'];
+export type RangeClause = components['schemas']['RangeClause'];
 export type Readiness = components['schemas']['Readiness'];
 export type Receipt = components['schemas']['Receipt'];
 export type ReceiptPage = components['schemas']['ReceiptPage'];
@@ -2185,12 +2395,15 @@ export type RuleToExecute = components['schemas']['RuleToExecute'];
 export type RuleToUpdate = components['schemas']['RuleToUpdate'];
 export type RuleVersion = components['schemas']['RuleVersion'];
 export type RuleVersionPage = components['schemas']['RuleVersionPage'];
+export type Scalar = components['schemas']['Scalar'];
+export type ScalarClause = components['schemas']['ScalarClause'];
 export type Scope = components['schemas']['Scope'];
 export type SecretDirection = components['schemas']['SecretDirection'];
 export type SendEmailAction = components['schemas']['SendEmailAction'];
 export type SendNotificationAction = components['schemas']['SendNotificationAction'];
 export type SendWebhookAction = components['schemas']['SendWebhookAction'];
 export type ServiceEventType = components['schemas']['ServiceEventType'];
+export type ShortListClause = components['schemas']['ShortListClause'];
 export type SigningSecret = components['schemas']['SigningSecret'];
 export type SigningSecretList = components['schemas']['SigningSecretList'];
 export type SigningSecretToCreate = components['schemas']['SigningSecretToCreate'];
@@ -2203,9 +2416,13 @@ export type SubscriptionToCreate = components['schemas']['SubscriptionToCreate']
 export type SubscriptionToUpdate = components['schemas']['SubscriptionToUpdate'];
 export type Task = components['schemas']['Task'];
 export type TaskPage = components['schemas']['TaskPage'];
+export type TextClause = components['schemas']['TextClause'];
+export type TimeClause = components['schemas']['TimeClause'];
 export type Trace = components['schemas']['Trace'];
 export type TriggerResult = components['schemas']['TriggerResult'];
+export type UnaryClause = components['schemas']['UnaryClause'];
 export type ValidationError = components['schemas']['ValidationError'];
+export type Vocabulary = components['schemas']['Vocabulary'];
 export type WaitAction = components['schemas']['WaitAction'];
 export type Workspace = components['schemas']['Workspace'];
 export type WorkspaceList = components['schemas']['WorkspaceList'];
@@ -3209,6 +3426,32 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["TaskPage"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    getVocabulary: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Vocabulary"];
                 };
             };
             400: components["responses"]["BadRequest"];

@@ -4,9 +4,16 @@ import type { ActionDefinition } from './action-definition.js'
 
 export const createTask = {
   type: 'CREATE_TASK',
+  description: 'Creates a task of the workspace, exactly once. GET /api/tasks lists them.',
+  example: {
+    title: 'Call {{name | default:"the lead"}}',
+    dueIn: '24h',
+    assigneeId: '{{owner}}',
+    priority: 'high',
+  },
   config: Type.Object(
     {
-      title: Type.String({ minLength: 1, maxLength: 500 }),
+      title: Type.String({ minLength: 1, maxLength: 500, description: 'What is to do' }),
       dueIn: Type.Optional(
         Type.String({
           minLength: 1,
@@ -14,9 +21,13 @@ export const createTask = {
           description: 'Time until the task is due, from the execution: an integer with s, m, h, d or w',
         }),
       ),
-      description: Type.Optional(Type.String({ maxLength: 10_000 })),
-      assigneeId: Type.Optional(Type.String({ minLength: 1, maxLength: 200 })),
-      priority: Type.Optional(Type.Enum(['low', 'normal', 'high', 'urgent'])),
+      description: Type.Optional(Type.String({ maxLength: 10_000, description: 'Details' })),
+      assigneeId: Type.Optional(
+        Type.String({ minLength: 1, maxLength: 200, description: 'Id of a person in your system' }),
+      ),
+      priority: Type.Optional(
+        Type.Enum(['low', 'normal', 'high', 'urgent'], { description: 'Absent: the task has none' }),
+      ),
     },
     { additionalProperties: false },
   ),

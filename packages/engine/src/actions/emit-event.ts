@@ -4,13 +4,17 @@ import type { ActionDefinition } from './action-definition.js'
 
 export const emitEvent = {
   type: 'EMIT_EVENT',
+  description:
+    'Emits an event of the workspace, exactly once. The active rules for its type run on their own; this execution does not wait for them.',
+  example: { eventType: 'DEAL_CREATED', data: { lead: '{{id}}', amount: '{{amount | default:0}}' } },
   config: Type.Object(
     {
-      eventType: EventType,
+      eventType: Type.Enum(EventType.enum, { title: 'EventType', description: 'Type of the event' }),
       data: Type.Optional(
         // A text must be a single placeholder. It renders as the object at its path.
         Type.Unsafe<Record<string, unknown> | string>({
           type: ['object', 'string'],
+          additionalProperties: true,
           pattern: '^\\{\\{[^{}]*\\}\\}$',
           description: 'Data of the emitted event. Default: the data of the triggering event.',
         }),

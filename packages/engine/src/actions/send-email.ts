@@ -6,10 +6,18 @@ const Address = Type.String({ minLength: 1, maxLength: 500, description: 'One em
 
 export const sendEmail = {
   type: 'SEND_EMAIL',
+  description:
+    'Sends an email from a template of the workspace. A retry has the same Message-ID. Placeholders in the template are filled from variables, then from the event data.',
+  example: {
+    to: '{{email}}',
+    subject: 'Welcome, {{name}}',
+    template: 'welcome',
+    variables: { offer: 'spring' },
+  },
   config: Type.Object(
     {
       to: Address,
-      subject: Type.String({ minLength: 1, maxLength: 500 }),
+      subject: Type.String({ minLength: 1, maxLength: 500, description: 'Subject line' }),
       template: Type.String({ minLength: 1, maxLength: 200, description: 'Name of the email template' }),
       cc: Type.Optional(Address),
       bcc: Type.Optional(Address),

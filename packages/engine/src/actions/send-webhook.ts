@@ -27,6 +27,14 @@ const headerName = `^(?!(?:${reservedNames.map(inAnyCase).join('|')})$)[!#$%&'*+
 
 export const sendWebhook = {
   type: 'SEND_WEBHOOK',
+  description:
+    'Sends an HTTP request. Any 2xx is success. Every attempt has the same Idempotency-Key header. It reaches no private address.',
+  example: {
+    url: 'https://crm.example.com/leads/{{id | urlencode}}',
+    method: 'PUT',
+    headers: { authorization: 'Bearer abc' },
+    body: { name: '{{name}}', score: '{{score}}' },
+  },
   config: Type.Object(
     {
       url: Type.String({ minLength: 1, maxLength: 2000, description: 'http or https URL' }),
@@ -47,7 +55,9 @@ export const sendWebhook = {
       body: Type.Optional(
         Type.Unknown({ description: 'Any JSON value. Its strings may contain placeholders.' }),
       ),
-      timeoutMs: Type.Optional(Type.Integer({ minimum: 100, maximum: 30_000 })),
+      timeoutMs: Type.Optional(
+        Type.Integer({ minimum: 100, maximum: 30_000, description: 'Timeout of one attempt' }),
+      ),
     },
     { additionalProperties: false },
   ),

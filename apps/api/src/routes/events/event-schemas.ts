@@ -12,6 +12,15 @@ export const EventStatus = Type.Enum(['accepted', 'running', 'done', 'quarantine
 })
 export type EventStatus = Type.Static<typeof EventStatus>
 
+/** Any JSON object: which fields there are is the sender's choice. */
+export const EventData = Type.Unsafe<object>({
+  title: 'EventData',
+  description: 'Data of the event: any JSON object. GET /api/vocabulary has an example for each event type.',
+  examples: [{ name: 'Ada', email: 'ada@example.com', score: 95, status: 'new' }],
+  type: 'object',
+  additionalProperties: true,
+})
+
 /** An event in a list, without its data and results. */
 export const ListedEvent = Type.Object(
   {
@@ -44,7 +53,7 @@ export type ListedEvent = Type.Static<typeof ListedEvent>
 export const Event = Type.Object(
   {
     ...ListedEvent.properties,
-    data: Type.Object({}, { additionalProperties: true }),
+    data: EventData,
     results: TriggerResult.properties.results,
   },
   { title: 'Event' },

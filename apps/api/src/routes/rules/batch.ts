@@ -8,14 +8,15 @@ import { hashRequest, keyPattern } from '../../acceptance/idempotency/request-ke
 import { Refusal, refusals } from '../../errors.js'
 import { findUnstorable } from '../../plugins/bodies.js'
 import { bodyFaults } from '../../plugins/validation.js'
+import { EventData } from '../events/event-schemas.js'
 import { FieldError, Id, refusalResponses } from '../responses.js'
 import { refuseFaults } from './check-rule.js'
 
-const maxEvents = 500
+export const maxEvents = 500
 
 const BatchEvent = Type.Object(
   {
-    data: Type.Object({}, { description: 'Data of the event: any JSON object' }),
+    data: EventData,
     idempotencyKey: Type.Optional(
       Type.String({
         pattern: keyPattern,

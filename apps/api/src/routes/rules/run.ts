@@ -8,11 +8,10 @@ import { sendStored } from '../../acceptance/idempotency/stored-response.js'
 import { executionResultOf, TriggerResult, triggerResultOf } from '../../acceptance/results.js'
 import { Accepted, findEventResponse, type Presentation, runEvent } from '../../acceptance/run-event.js'
 import { refusals } from '../../errors.js'
+import { EventData } from '../events/event-schemas.js'
 import { refusalResponses } from '../responses.js'
 import { ruleId } from './check-rule.js'
 import { RuleParams } from './rule-schemas.js'
-
-const EventData = Type.Object({}, { description: 'Data of the event: any JSON object' })
 
 export const runRoutes: FastifyPluginAsyncTypebox<{ workLimits: WorkLimits }> = async (
   app,

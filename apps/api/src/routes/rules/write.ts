@@ -4,6 +4,7 @@ import {
   createRules,
   deletedEntry,
   deleteRules,
+  maxRuleBytes,
   type RuleFields,
   RuleToCreate,
   RuleToUpdate,
@@ -22,10 +23,9 @@ import { type RuleRow, sendRule } from './present-rule.js'
 import { Rule, RuleParams } from './rule-schemas.js'
 
 const maxNameLength = 200
-const ruleBodyLimitBytes = 262_144
 
 export const writeRoutes: FastifyPluginAsyncTypebox<{ bodyLimitBytes: number }> = async (app, options) => {
-  const bodyLimit = Math.min(ruleBodyLimitBytes, options.bodyLimitBytes)
+  const bodyLimit = Math.min(maxRuleBytes, options.bodyLimitBytes)
 
   app.post('/', {
     bodyLimit,

@@ -1,16 +1,32 @@
-import { type Static, type TSchema, Type } from 'typebox'
-import { toNumber } from './comparison.js'
-import type { Judging } from './judging.js'
-import { parseTimestamp } from './timestamp.js'
+import type { Static, TSchema } from 'typebox'
+import type { Judging } from '../judging.js'
 
 /** Judges one value of the event data, undefined when missing. One whose work grows with the value charges it to the judging. */
 export type Test = (actual: unknown, judging: Judging) => boolean
+
+/** The kinds of JSON values. */
+export const kinds = ['string', 'number', 'boolean', 'null', 'array', 'object'] as const
+export type Kind = (typeof kinds)[number]
+
+/** A value of a clause, values of the data for which it holds, and others for which it does not. A test checks them. */
+export interface OperatorExample {
+  readonly value?: unknown
+  /** The moment of judging, where it matters. */
+  readonly at?: string
+  readonly holds: readonly unknown[]
+  readonly fails: readonly unknown[]
+}
 
 export interface Operator {
   readonly name: string
   /** Other spellings that a rule may use. A rule is stored with the name. */
   readonly aliases: readonly string[]
-  /** The schema of the clause's `value`; an operator without one refuses a value. */
+  /** What has to be so for a clause to hold, for the author of a rule. */
+  readonly description: string
+  /** The kinds of data that it looks at. A value of another kind counts as missing. */
+  readonly compares: readonly Kind[]
+  readonly example: OperatorExample
+  /** The schema of the clause's `value`; an operator without one refuses a value. Its title names the clause in OpenAPI. */
   readonly value?: TSchema
   /** Finds a fault in a value that fits the schema. */
   findFault?(value: unknown): string | undefined
@@ -25,6 +41,9 @@ export interface Operator {
 interface Definition<Value extends TSchema> {
   name: string
   aliases?: string[]
+  description: string
+  compares: readonly Kind[]
+  example: OperatorExample
   value?: Value
   findFault?(value: Static<Value>): string | undefined
   patternSteps?(value: Static<Value>): number
@@ -40,49 +59,17 @@ export function define<Value extends TSchema>(definition: Definition<Value>): Op
 /** The exact opposite, so it is true for missing data and data of another type. */
 export function negate(
   { findWanted: _, ...positive }: Operator,
-  name: string,
-  ...aliases: string[]
+  opposite: { name: string; aliases?: string[]; description: string },
 ): Operator {
+  const { holds, fails } = positive.example
   return {
     ...positive,
-    name,
-    aliases,
+    aliases: [],
+    ...opposite,
+    example: { ...positive.example, holds: fails, fails: holds },
     compile(value) {
       const holds = positive.compile(value)
       return (actual, judging) => !holds(actual, judging)
     },
   }
-}
-
-/** Compares numbers, also those that are written as text. */
-export function compare(
-  name: string,
-  alias: string,
-  holds: (actual: number, limit: number) => boolean,
-): Operator {
-  return define({
-    name,
-    aliases: [alias],
-    value: Type.Number(),
-    compile: (limit) => (actual) => holds(toNumber(actual), limit),
-  })
-}
-
-/** Compares instants: ISO texts, or numbers as epoch milliseconds. */
-export function compareTime(
-  name: string,
-  value: Type.TString,
-  findFault: (text: string) => string | undefined,
-  parse: (text: string) => number | undefined,
-  holds: (actual: number, parsed: number, now: number) => boolean,
-): Operator {
-  return define({
-    name,
-    value,
-    findFault,
-    compile(text) {
-      const parsed = parse(text) ?? Number.NaN
-      return (actual, { now }) => holds(parseTimestamp(actual), parsed, now)
-    },
-  })
 }

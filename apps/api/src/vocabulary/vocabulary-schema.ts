@@ -1,0 +1,97 @@
+import { EventType } from '@automation/engine'
+import { Type } from 'typebox'
+
+const Name = Type.String()
+const Description = Type.String()
+const JsonSchema = Type.Unsafe<object>({
+  type: 'object',
+  additionalProperties: true,
+  description: 'JSON schema',
+})
+const OpenObject = Type.Unsafe<object>({ type: 'object', additionalProperties: true })
+
+const OperatorExample = Type.Object(
+  {
+    value: Type.Optional(Type.Unknown({ description: '`value` of the clause' })),
+    at: Type.Optional(
+      Type.String({ format: 'date-time', description: 'Moment of judging, where it matters' }),
+    ),
+    holds: Type.Array(Type.Unknown(), { description: 'Data for which the clause holds' }),
+    fails: Type.Array(Type.Unknown(), { description: 'Data for which it does not hold' }),
+  },
+  { title: 'OperatorExample' },
+)
+
+const Operator = Type.Object(
+  {
+    name: Name,
+    aliases: Type.Array(Type.String(), { description: 'Other spellings. A rule is stored with the name.' }),
+    description: Description,
+    value: Type.Union([JsonSchema, Type.Null()], {
+      description: 'JSON schema of `value`. null: the operator takes no value.',
+    }),
+    compares: Type.Array(Type.Enum(['string', 'number', 'boolean', 'null', 'array', 'object']), {
+      description: 'Kinds of data that it looks at. Data of another kind counts as missing.',
+    }),
+    whenMissing: Type.Boolean({ description: 'Verdict on missing data' }),
+    example: OperatorExample,
+  },
+  { title: 'OperatorDescription' },
+)
+
+const Filter = Type.Object(
+  {
+    name: Name,
+    description: Description,
+    example: Type.Object(
+      { template: Type.String(), data: OpenObject, output: Type.Unknown() },
+      { title: 'FilterExample' },
+    ),
+  },
+  { title: 'FilterDescription' },
+)
+
+const Action = Type.Object(
+  {
+    type: Name,
+    description: Description,
+    config: JsonSchema,
+    placeholders: Type.Array(Type.String(), {
+      description: 'Fields of config that may contain placeholders, at any depth',
+    }),
+    example: Type.Unsafe<object>({ ...OpenObject, description: 'A config' }),
+  },
+  { title: 'ActionDescription' },
+)
+
+const Limit = Type.Object(
+  {
+    name: Name,
+    value: Type.Number(),
+    unit: Type.String(),
+    description: Description,
+    setting: Type.Optional(Type.String({ description: 'Setting of the service that changes it' })),
+  },
+  { title: 'Limit' },
+)
+
+/** What rules may contain, for the OpenAPI document. */
+export const Vocabulary = Type.Object(
+  {
+    eventTypes: Type.Array(
+      Type.Object(
+        { type: EventType, description: Description, example: OpenObject },
+        { title: 'EventTypeDescription' },
+      ),
+    ),
+    operators: Type.Array(Operator),
+    filters: Type.Array(Filter),
+    actions: Type.Array(Action),
+    actionFields: Type.Array(
+      Type.Object({ name: Name, schema: JsonSchema }, { title: 'ActionFieldDescription' }),
+      { description: 'Fields of every action beside type and config' },
+    ),
+    limits: Type.Array(Limit),
+  },
+  { title: 'Vocabulary' },
+)

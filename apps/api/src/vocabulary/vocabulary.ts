@@ -1,0 +1,47 @@
+import { describeVocabulary, type Limit, type Vocabulary, type WorkLimits } from '@automation/engine'
+import { maxDefinitionBytes, maxDepth, maxNodes, maxRuleBytes, maxRules } from '@automation/rules'
+import { maxEvents } from '../routes/rules/batch.js'
+
+export interface VocabularyOptions {
+  workLimits: WorkLimits
+  bodyLimitBytes: number
+}
+
+/** The rule language, with the limits of the engine and those of the API. */
+export function listVocabulary({ workLimits, bodyLimitBytes }: VocabularyOptions): Vocabulary {
+  const vocabulary = describeVocabulary(workLimits)
+  return { ...vocabulary, limits: [...vocabulary.limits, ...limitsOfApi(bodyLimitBytes)] }
+}
+
+function limitsOfApi(bodyLimitBytes: number): Limit[] {
+  return [
+    { name: 'rule', value: maxRuleBytes, unit: 'bytes', description: 'The body of one rule' },
+    { name: 'rules', value: maxRules, unit: 'rules', description: 'In one workspace' },
+    {
+      name: 'definitions',
+      value: maxDefinitionBytes,
+      unit: 'bytes',
+      description: 'All rules of a workspace together',
+    },
+    {
+      name: 'event',
+      value: bodyLimitBytes,
+      unit: 'bytes',
+      description: 'The body of a request, such as an event or a batch',
+      setting: 'BODY_LIMIT',
+    },
+    {
+      name: 'values',
+      value: maxNodes,
+      unit: 'values',
+      description: 'In the body of a request, at any depth',
+    },
+    {
+      name: 'depth',
+      value: maxDepth,
+      unit: 'levels',
+      description: 'Objects and lists within each other, in a body',
+    },
+    { name: 'batch', value: maxEvents, unit: 'events', description: 'In one batch' },
+  ]
+}

@@ -1,0 +1,146 @@
+import { readdir, readFile } from 'node:fs/promises'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { text } from 'node:stream/consumers'
+import { setTimeout as delay } from 'node:timers/promises'
+import { newId } from '@automation/database'
+import { createPrivateDatabase } from '@automation/launcher'
+import t, { type Test } from 'tap'
+import { startApi, type Workspace } from './fixtures/api.js'
+import { hasShell, openShell, readBlocks } from './fixtures/page.js'
+import { startWorker } from './fixtures/worker.js'
+
+interface Received {
+  path: string
+  body: Record<string, unknown>
+}
+
+/** What the receiver answers at a path, one after the other; then 200. */
+const answers: Record<string, number[]> = { '/refunds': [503, 503], '/missing': [404] }
+const received: Received[] = []
+const receiver = createServer(async (request, response) => {
+  const path = request.url ?? ''
+  received.push({ path, body: JSON.parse((await text(request)) || '{}') })
+  response.writeHead(answers[path]?.shift() ?? 200).end()
+})
+await new Promise<void>((resolve) => receiver.listen(0, '127.0.0.1', resolve))
+t.teardown(() => receiver.close())
+const { port } = receiver.address() as AddressInfo
+
+const directory = t.testdir({ mail: {} })
+const api = await startApi(t, {
+  DATABASE_URL: await createPrivateDatabase(process.env.DATABASE_URL ?? ''),
+  QUEUE_PREFIX: `{${newId()}}`,
+})
+await startWorker(t, api.config, directory, 'worker', {
+  OUTBOUND_ALLOW: '127.0.0.0/8',
+  OUTBOUND_PORTS: String(port),
+})
+const baseUrl = await api.app.listen({ host: '127.0.0.1', port: 0 })
+const blocks = await readBlocks('recipes.md')
+const isShellThere = await hasShell()
+
+/** What holds after the commands of a recipe. `printed` is what they print, a line each. */
+type Check = (t: Test, workspace: Workspace, printed: string[]) => Promise<void>
+
+const checks: Record<string, Check> = {
+  async 'Lead routing'(t, workspace, printed) {
+    t.match(await findTasks(workspace, 2), [
+      { title: 'Call Bo', assigneeId: 'alan' },
+      { title: 'Call Ada', assigneeId: 'grace' },
+    ])
+    t.equal(JSON.parse(printed.at(-1) ?? '').tasks.length, 2)
+  },
+  async 'Webhook in, task out'(t, workspace, printed) {
+    t.match(JSON.parse(printed.at(-1) ?? ''), { receiptState: 'accepted', deduplicated: false })
+    t.match(await findTasks(workspace, 1), [{ title: 'Remind Acme of R-1001', description: '4800.00 EUR' }])
+  },
+  async 'Chat notification'(t) {
+    t.strictSame(await receive('/chat'), { text: ':tada: Acme: 12000 EUR' })
+  },
+  async 'Email with a template'(t) {
+    const mail = await receiveMail('Subject: Your trial, Ada')
+    t.match(mail, 'To: ada@example.com')
+    t.match(mail, 'your trial ends on 01.04.2026.')
+    t.match(mail, '<p>The Acme team</p>')
+  },
+  async Escalation(t, _, printed) {
+    t.strictSame(await receive('/owner'), { text: 'grace: Call Ada is overdue' })
+    t.match(JSON.parse(printed.at(-1) ?? ''), { executions: [{ eventType: 'TASK_OVERDUE' }] })
+    t.strictSame(await receive('/manager'), { text: 'Call Ada is still open' })
+  },
+  async 'Morning digest'(t) {
+    const mail = await receiveMail('Subject: 2 new leads')
+    t.match(mail, 'First: Ada')
+    t.match(mail, 'All: [{"name":"Ada"},{"name":"Bo"}]')
+  },
+  async 'Retries, and when to stop'(t, workspace) {
+    t.match(await findTasks(workspace, 1), [{ title: 'Confirm the refund of appointment-2' }])
+    const calls = received.filter(({ path }) => path === '/refunds')
+    t.strictSame(
+      calls.map(({ body }) => body),
+      Array(3).fill({ appointment: 'appointment-2' }),
+    )
+    const { body } = await workspace.call<{ executions: { status: string }[] }>('GET', '/api/executions')
+    t.match(body.executions, [{ status: 'succeeded' }])
+  },
+  async 'The same event twice'(t, workspace, printed) {
+    t.match(await findTasks(workspace, 1), [{ title: 'Thank Acme' }])
+    t.equal(printed.filter((line) => /^idempotent-replayed: true/i.test(line)).length, 1)
+    const outcomes = printed.filter((line) => line.includes('"triggered":1'))
+    t.strictSame([outcomes.length, new Set(outcomes).size], [2, 1])
+  },
+  async 'A chain of rules'(t, workspace) {
+    t.match(await findTasks(workspace, 1), [{ title: 'Call Ada, score 85' }])
+  },
+  async 'Alarm when a rule fails'(t) {
+    t.match(await receive('/alarm'), { type: 'execution.failed', data: { error: 'HTTP 404' } })
+  },
+}
+
+const recipes = blocks.filter(({ heading }) => heading !== 'Recipes')
+
+t.test('the page has ten recipes, and each is run', async (t) => {
+  t.strictSame(recipes.map(({ heading }) => heading).sort(), Object.keys(checks).sort())
+  t.equal(recipes.length, 10)
+})
+
+for (const { heading, text } of recipes)
+  t.test(`the recipe "${heading}" does what the page says`, async (t) => {
+    if (!isShellThere) return t.comment('bash, curl or openssl is not on this machine')
+    const workspace = await api.makeWorkspace()
+    const commands = text
+      .replaceAll('https://hooks.example.com', `http://127.0.0.1:${port}`)
+      .replaceAll(/"duration": "\w+"/g, '"duration": "1s"')
+      .replaceAll(/"delayMs": \d+/g, '"delayMs": 50')
+    const printed = (await openShell(baseUrl, workspace, directory)(commands)).trim().split(/\r?\n/)
+    for (const line of printed) t.notMatch(line, /^\{"errors?":/)
+    await checks[heading]?.(t, workspace, printed)
+  })
+
+/** The tasks of a workspace, newest first, once there are so many. */
+async function findTasks({ call }: Workspace, count: number): Promise<object[]> {
+  for (;;) {
+    const { body } = await call<{ tasks: object[] }>('GET', '/api/tasks')
+    if (body.tasks.length >= count) return body.tasks
+    await delay(50)
+  }
+}
+
+async function receive(path: string): Promise<object> {
+  for (;;) {
+    const found = received.find((one) => one.path === path)
+    if (found) return found.body
+    await delay(50)
+  }
+}
+
+async function receiveMail(line: string): Promise<string> {
+  for (;;) {
+    for (const name of await readdir(`${directory}/mail`)) {
+      const mail = name.endsWith('.eml') ? await readFile(`${directory}/mail/${name}`, 'utf8') : ''
+      if (mail.includes(line)) return mail
+    }
+    await delay(50)
+  }
+}

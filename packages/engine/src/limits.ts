@@ -1,0 +1,49 @@
+import { maxDays } from './duration.js'
+import type { WorkLimits } from './judging.js'
+import { maxPathLength } from './path.js'
+import { maxPatternLength, maxSubjectLength } from './pattern.js'
+import { maxFilters } from './placeholder.js'
+import { maxActions, maxClauses, maxNesting, maxPatternSteps, maxPlaceholders } from './rule.js'
+import { maxRenderedLength } from './template.js'
+
+/** Rules that trigger one another would never end: an event that is this many EMIT_EVENT actions away from outside emits none. */
+export const maxEmissionDepth = 10
+
+/** A limit of the rule language, as the vocabulary lists it. */
+export interface Limit {
+  readonly name: string
+  readonly value: number
+  readonly unit: string
+  readonly description: string
+  /** The setting that changes it. */
+  readonly setting?: string
+}
+
+/** The limits that the engine enforces. */
+export function listLimits({ rule, event }: WorkLimits): Limit[] {
+  return [
+    limit('actions', maxActions, 'actions', 'In one rule'),
+    limit('clauses', maxClauses, 'clauses', 'In one rule: its conditions and the `when` of its actions'),
+    limit('nesting', maxNesting, 'levels', 'Groups within groups'),
+    limit('path', maxPathLength, 'characters', 'A field path'),
+    limit('placeholders', maxPlaceholders, 'placeholders', 'In one rule'),
+    limit('filters', maxFilters, 'filters', 'In one placeholder'),
+    limit('rendered', maxRenderedLength, 'characters', 'A config after its placeholders are filled'),
+    limit('duration', maxDays, 'days', 'A duration'),
+    limit('pattern', maxPatternLength, 'characters', 'A pattern of matches'),
+    limit('patterns', maxPatternSteps, 'instructions', 'All patterns of one rule; \\p{…} counts three times'),
+    limit(
+      'subject',
+      maxSubjectLength,
+      'characters',
+      'A string that matches looks at; a longer one does not match',
+    ),
+    limit('chain', maxEmissionDepth, 'events', 'Emitted by EMIT_EVENT, each because of the one before'),
+    limit('ruleWork', rule, 'units', 'Work of the conditions of one rule for one event', 'RULE_WORK'),
+    limit('eventWork', event, 'units', 'Work of the conditions of all rules for one event', 'EVENT_WORK'),
+  ]
+}
+
+function limit(name: string, value: number, unit: string, description: string, setting?: string): Limit {
+  return { name, value, unit, description, ...(setting !== undefined && { setting }) }
+}

@@ -1,0 +1,52 @@
+import { Type } from 'typebox'
+import { equalTo, memberOf, Scalar } from '../comparison.js'
+import { define, type Kind, negate } from './operator.js'
+
+const scalars: readonly Kind[] = ['string', 'number', 'boolean', 'null']
+
+export const equals = define({
+  name: 'equals',
+  aliases: ['eq'],
+  description: 'The value is the same. A number equals a string that is the same number.',
+  compares: scalars,
+  example: { value: 10, holds: [10, '10', '10.0'], fails: [11, '10 apples', true, [10]] },
+  value: Scalar,
+  compile: equalTo,
+  findWanted: (value) => [value],
+})
+
+export const notEquals = negate(equals, {
+  name: 'not_equals',
+  aliases: ['neq'],
+  description: 'The opposite of equals.',
+})
+
+export const isIn = define({
+  name: 'in',
+  description: 'The value equals one of the list.',
+  compares: scalars,
+  example: { value: ['DE', 'AT', 7], holds: ['DE', 7, '7'], fails: ['de', 'CH', ['DE']] },
+  value: Type.Array(Scalar, { minItems: 1, maxItems: 1000, title: 'List' }),
+  compile: memberOf,
+  findWanted: (values) => values,
+})
+
+export const notIn = negate(isIn, { name: 'not_in', description: 'The opposite of in.' })
+
+export const isTrue = define({
+  name: 'is_true',
+  description: 'The value is true.',
+  compares: ['boolean'],
+  example: { holds: [true], fails: [false, 'true', 1] },
+  compile: () => (actual) => actual === true,
+  findWanted: () => [true],
+})
+
+export const isFalse = define({
+  name: 'is_false',
+  description: 'The value is false.',
+  compares: ['boolean'],
+  example: { holds: [false], fails: [true, 'false', 0, null] },
+  compile: () => (actual) => actual === false,
+  findWanted: () => [false],
+})

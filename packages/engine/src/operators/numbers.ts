@@ -1,0 +1,78 @@
+import { Type } from 'typebox'
+import { toNumber } from '../comparison.js'
+import { define, type Kind, negate, type Operator, type OperatorExample } from './operator.js'
+
+// Also numbers that are written as text.
+const numeric: readonly Kind[] = ['number', 'string']
+
+export const greaterThan = compare(
+  'greater_than',
+  'gt',
+  'The number is greater.',
+  { value: 80, holds: [81, '80.5'], fails: [80, '81 points', true] },
+  (actual, limit) => actual > limit,
+)
+
+export const greaterThanOrEqual = compare(
+  'greater_than_or_equal',
+  'gte',
+  'The number is greater or equal.',
+  { value: 80, holds: [80, '80'], fails: [79.9, '80 '] },
+  (actual, limit) => actual >= limit,
+)
+
+export const lessThan = compare(
+  'less_than',
+  'lt',
+  'The number is less.',
+  { value: 0, holds: [-1, '-0.5'], fails: [0, '', null] },
+  (actual, limit) => actual < limit,
+)
+
+export const lessThanOrEqual = compare(
+  'less_than_or_equal',
+  'lte',
+  'The number is less or equal.',
+  { value: 0, holds: [0, '-1'], fails: [0.1, '', null] },
+  (actual, limit) => actual <= limit,
+)
+
+export const between = define({
+  name: 'between',
+  description: 'The number is between the two, both inclusive.',
+  compares: numeric,
+  example: { value: [1, 5], holds: [1, 2.5, '5'], fails: [0.9, '5.1', [3]] },
+  value: Type.Array(Type.Number(), {
+    minItems: 2,
+    maxItems: 2,
+    title: 'Range',
+    description: '[low, high], both inclusive',
+  }),
+  findFault: ([low = 0, high = 0]) => (low <= high ? undefined : 'must be [low, high] with low at most high'),
+  compile([low = 0, high = 0]) {
+    return (actual) => {
+      const number = toNumber(actual)
+      return number >= low && number <= high
+    }
+  },
+})
+
+export const notBetween = negate(between, { name: 'not_between', description: 'The opposite of between.' })
+
+function compare(
+  name: string,
+  alias: string,
+  description: string,
+  example: OperatorExample,
+  holds: (actual: number, limit: number) => boolean,
+): Operator {
+  return define({
+    name,
+    aliases: [alias],
+    description,
+    compares: numeric,
+    example,
+    value: Type.Number({ title: 'Number' }),
+    compile: (limit) => (actual) => holds(toNumber(actual), limit),
+  })
+}

@@ -1,0 +1,109 @@
+import { Type } from 'typebox'
+import { findDurationFault, parseDuration } from '../duration.js'
+import { parseTimestamp } from '../timestamp.js'
+import { define, type Operator } from './operator.js'
+
+const Instant = Type.String({
+  minLength: 1,
+  maxLength: 40,
+  title: 'Time',
+  description: 'ISO 8601 date (midnight UTC) or date-time with its zone',
+})
+const Duration = Type.String({
+  minLength: 1,
+  maxLength: 20,
+  title: 'Duration',
+  description: 'Duration: an integer with s, m, h, d or w',
+})
+
+export const before = compareTime(
+  {
+    name: 'before',
+    description: 'The time is earlier.',
+    example: {
+      value: '2026-03-10',
+      holds: ['2026-03-09', '2026-03-10T00:30:00+01:00', 0],
+      fails: ['2026-03-10', '9 March 2026'],
+    },
+    value: Instant,
+    findFault: findInstantFault,
+  },
+  parseTimestamp,
+  (actual, limit) => actual < limit,
+)
+
+export const after = compareTime(
+  {
+    name: 'after',
+    description: 'The time is later.',
+    example: {
+      value: '2026-03-10T12:00:00Z',
+      holds: ['2026-03-11', '2026-03-10T14:00:00+01:00'],
+      fails: ['2026-03-10', '2026-03-10T13:00:00'],
+    },
+    value: Instant,
+    findFault: findInstantFault,
+  },
+  parseTimestamp,
+  (actual, limit) => actual > limit,
+)
+
+export const withinLast = compareTime(
+  {
+    name: 'within_last',
+    description: 'The time is at most this long ago, and not in the future.',
+    example: {
+      value: '24h',
+      at: '2026-03-10T12:00:00.000Z',
+      holds: ['2026-03-10', '2026-03-09T13:00:00Z'],
+      fails: ['2026-03-09', '2026-03-10T12:00:01Z', true],
+    },
+    value: Duration,
+    findFault: findDurationFault,
+  },
+  parseDuration,
+  (actual, span, now) => actual >= now - span && actual <= now,
+)
+
+export const withinNext = compareTime(
+  {
+    name: 'within_next',
+    description: 'The time is at most this far ahead, and not in the past.',
+    example: {
+      value: '2d',
+      at: '2026-03-10T12:00:00.000Z',
+      holds: ['2026-03-11', '2026-03-10T12:00:00Z'],
+      fails: ['2026-03-10', '2026-03-13', 'tomorrow'],
+    },
+    value: Duration,
+    findFault: findDurationFault,
+  },
+  parseDuration,
+  (actual, span, now) => actual >= now && actual <= now + span,
+)
+
+type TimeOperator = Pick<Operator, 'name' | 'description' | 'example'> & {
+  value: Type.TString
+  findFault(text: string): string | undefined
+}
+
+/** Compares instants: ISO texts, or numbers as epoch milliseconds. */
+function compareTime(
+  operator: TimeOperator,
+  parse: (text: string) => number | undefined,
+  holds: (actual: number, parsed: number, now: number) => boolean,
+): Operator {
+  return define({
+    ...operator,
+    compares: ['string', 'number'],
+    compile(text) {
+      const parsed = parse(text) ?? Number.NaN
+      return (actual, { now }) => holds(parseTimestamp(actual), parsed, now)
+    },
+  })
+}
+
+function findInstantFault(text: string): string | undefined {
+  if (!Number.isNaN(parseTimestamp(text))) return undefined
+  return 'must be an ISO 8601 date or a date-time with its zone, such as 2026-01-31T09:00:00Z'
+}

@@ -1,0 +1,71 @@
+import { Check } from 'typebox/value'
+import type { ActionDefinition } from './actions/action-definition.js'
+import { actionDefinitions } from './actions/index.js'
+import { type EventTypeDefinition, eventTypeDefinitions } from './event-types.js'
+import { filterDefinitions } from './filters.js'
+import { Judging, type WorkLimits } from './judging.js'
+import { type Limit, listLimits } from './limits.js'
+import { operators } from './operators/index.js'
+import type { Operator } from './operators/operator.js'
+import { actionFields } from './rule.js'
+
+/** The rule language as data: what a rule may contain, each with a description and an example. */
+export interface Vocabulary {
+  eventTypes: readonly EventTypeDefinition[]
+  operators: ReturnType<typeof describeOperator>[]
+  filters: ReturnType<typeof describeFilter>[]
+  actions: ReturnType<typeof describeAction>[]
+  /** The fields of every action beside `type` and `config`. */
+  actionFields: { name: string; schema: object }[]
+  limits: Limit[]
+}
+
+export function describeVocabulary(limits: WorkLimits): Vocabulary {
+  return {
+    eventTypes: eventTypeDefinitions,
+    operators: operators.map(describeOperator),
+    filters: filterDefinitions.map(describeFilter),
+    actions: actionDefinitions.map((definition) => describeAction(definition)),
+    actionFields: Object.entries(actionFields).map(([name, schema]) => ({
+      name,
+      schema: withoutReference(schema),
+    })),
+    limits: listLimits(limits),
+  }
+}
+
+function describeOperator({ name, aliases, description, compares, value, example, compile }: Operator) {
+  return {
+    name,
+    aliases,
+    description,
+    /** null: the operator takes no value. */
+    value: value ?? null,
+    compares,
+    whenMissing: compile(example.value)(undefined, new Judging(0)),
+    example,
+  }
+}
+
+function describeFilter({ name, description, example }: (typeof filterDefinitions)[number]) {
+  return { name, description, example }
+}
+
+function describeAction({ type, description, config, example }: ActionDefinition) {
+  const placeholders = Object.entries(config.properties)
+    .filter(([, schema]) => takesPlaceholders(schema))
+    .map(([name]) => name)
+  return { type, description, config, placeholders, example }
+}
+
+/** Whether the value may be, or contain, any text: then it may contain a placeholder. */
+function takesPlaceholders(schema: object): boolean {
+  const text = '{{field}}'
+  return Check(schema, text) || Check(schema, { name: text })
+}
+
+/** Outside of an OpenAPI document a reference leads nowhere. */
+function withoutReference(schema: object): object {
+  const { $ref, ...rest } = schema as { $ref?: string }
+  return $ref === undefined ? rest : { title: $ref.replace('#', ''), type: 'object', ...rest }
+}
