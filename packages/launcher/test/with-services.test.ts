@@ -47,6 +47,14 @@ t.test(
   },
 )
 
+t.test('the command inherits no setting of the shell', async (t) => {
+  const env = { ...process.env, SMTP_URL: 'smtp://mail.example.com', PORT: '3000', TEST_SEED: '7' }
+  const script = 'echo "$SMTP_URL:$PORT:$TEST_SEED"'
+  const child = spawn(process.execPath, [withServices, 'sh', '-c', script], { env })
+  const [output] = await Promise.all([text(child.stdout), once(child, 'exit')])
+  t.equal(output, '::7\n')
+})
+
 t.test('a command that does not exist is reported in one sentence', async (t) => {
   const child = spawn(process.execPath, [withServices, 'no-such-command'])
   const [errors, [code]] = await Promise.all([text(child.stderr), once(child, 'exit')])

@@ -4,6 +4,7 @@ import { tokenParty } from '@automation/access'
 import { migrate } from '@automation/database'
 import { entries } from '../entries.js'
 import { quietStep, type Step } from '../progress.js'
+import { hostOfUrl } from '../servers/ports.js'
 import { startPostgres } from '../servers/postgres.js'
 import { startRedis } from '../servers/redis.js'
 import type { Server } from '../servers/server.js'
@@ -21,7 +22,10 @@ export interface ProductOptions {
   redisUrl?: string | undefined
   /** Whether data must survive a crash of the machine (Postgres) and a restart of the server (Redis). */
   durable: boolean
-  /** Added to the variables that the product sets itself, for APIs, workers and boards. */
+  /**
+   * Added to the variables that the product sets itself, for APIs, workers and boards. The first process gets METRICS_PORT,
+   * each further one the next port; 0 is any free port.
+   */
   env?: Record<string, string>
   step?: Step
   /** Aborts the start between two steps; everything already started is stopped. */
@@ -115,6 +119,7 @@ class LocalProduct implements Product {
   #startedApis = 0
   #startedWorkers = 0
   #startedBoards = 0
+  #startedProcesses = 0
 
   constructor(options: ProductOptions) {
     this.#options = options
@@ -138,19 +143,26 @@ class LocalProduct implements Product {
     }
   }
 
+  /** The variables of the next process: two processes cannot share a port. */
+  #envOfNext(): Record<string, string> {
+    const first = Number(this.env.METRICS_PORT)
+    const METRICS_PORT = `${first + this.#startedProcesses++}`
+    return first > 0 ? { ...this.env, METRICS_PORT } : this.env
+  }
+
   async startApi(own: Record<string, string> = {}): Promise<ApiProcess> {
     const name = `api-${++this.#startedApis}`
     const PORT = `${this.#startedApis === 1 ? (this.#options.ports?.api ?? 0) : 0}`
-    const env = { ...this.env, PORT, ...own }
+    const env: Record<string, string> = { ...this.#envOfNext(), PORT, ...own }
     const started = await startNode({ name, entry: entries.api, env, log: this.#logOf(name) })
-    const api = { ...started, baseUrl: `http://127.0.0.1:${started.port}` }
+    const api = { ...started, baseUrl: baseUrlOf(env.HOST, started) }
     this.apis.push(api)
     return api
   }
 
   async startWorker(own: Record<string, string> = {}): Promise<NodeProcess> {
     const name = `worker-${++this.#startedWorkers}`
-    const env = { ...this.env, PROBE_PORT: '0', ...own }
+    const env = { ...this.#envOfNext(), PROBE_PORT: '0', ...own }
     const worker = await startNode({ name, entry: entries.worker, env, log: this.#logOf(name) })
     this.workers.push(worker)
     return worker
@@ -158,9 +170,9 @@ class LocalProduct implements Product {
 
   async startBoard(own: BoardSettings): Promise<BoardProcess> {
     const name = `board-${++this.#startedBoards}`
-    const env = { ...this.env, BOARD_PORT: '0', ...own }
+    const env: Record<string, string> = { ...this.#envOfNext(), BOARD_PORT: '0', ...own }
     const started = await startNode({ name, entry: entries.board, env, log: this.#logOf(name) })
-    const board = { ...started, baseUrl: `http://127.0.0.1:${started.port}` }
+    const board = { ...started, baseUrl: baseUrlOf(env.HOST, started) }
     this.boards.push(board)
     return board
   }
@@ -192,6 +204,10 @@ class LocalProduct implements Product {
   #logOf(name: string): string {
     return `${this.#options.directory}/logs/${name}.log`
   }
+}
+
+function baseUrlOf(host: string | undefined, { port }: NodeProcess): string {
+  return `http://${hostOfUrl(host ?? '127.0.0.1')}:${port}`
 }
 
 /** Like `Promise.all`, but it throws only after all promises are settled. */

@@ -1,44 +1,12 @@
-import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { readFile, stat } from 'node:fs/promises'
-import { fileURLToPath } from 'node:url'
+import { stat } from 'node:fs/promises'
 import { mintToken } from '@automation/access'
 import t from 'tap'
-import type { Demo } from '../../src/demo/demo.js'
 import { startProduct } from '../../src/product/product.js'
 import { makeTemporaryDirectory } from '../../src/product/temporary-directory.js'
 import { readCommand, readPid } from '../../src/servers/left-over.js'
 import { findFreePort, isPortFree } from '../../src/servers/ports.js'
-
-const start = fileURLToPath(new URL('../../src/start.js', import.meta.url))
-
-async function triggerLead({ baseUrl, workspaceId, token }: Demo) {
-  const response = await fetch(`${baseUrl}/api/automation-rules/trigger/LEAD_CREATED`, {
-    method: 'POST',
-    headers: {
-      authorization: `Bearer ${token}`,
-      'x-workspace-id': workspaceId,
-      'content-type': 'application/json',
-    },
-    body: JSON.stringify({ data: { name: 'Ada', score: 95 } }),
-  })
-  return (await response.json()) as { triggered: number; results: object[] }
-}
-
-/** Runs the program of `npm start` until it reports that everything is ready. */
-async function startDemo(directory: string, port: number) {
-  const launcher = spawn(process.execPath, [start, directory], {
-    env: { ...process.env, PORT: `${port}`, DATABASE_URL: '', REDIS_URL: '' },
-    stdio: ['ignore', 'pipe', 'inherit'],
-  })
-  let output = ''
-  for await (const chunk of launcher.stdout.iterator({ destroyOnReturn: false })) {
-    output += chunk
-    if (output.includes('Queue board:')) break
-  }
-  const demo = JSON.parse(await readFile(`${directory}/demo.json`, 'utf8')) as Demo
-  return { launcher, demo }
-}
+import { startDemo, triggerLead } from '../fixtures/start-demo.js'
 
 t.test(
   'the demo runs, survives the kill of its launcher, keeps its ids, and leaves nothing running',
