@@ -21,3 +21,10 @@ export function inheritEnvironment(variables: NodeJS.ProcessEnv = process.env): 
 export function forgetPostgresDefaults(): void {
   for (const name of Object.keys(process.env)) if (name.startsWith('PG')) delete process.env[name]
 }
+
+/** The variables of Postgres and Redis, which may run as another user: nothing of the launcher's that they do not need. */
+export function serverEnvironment(): NodeJS.ProcessEnv {
+  const { PATH, TZ, LD_LIBRARY_PATH, DYLD_LIBRARY_PATH } = process.env
+  const set = Object.entries({ PATH, TZ, LD_LIBRARY_PATH, DYLD_LIBRARY_PATH }).filter(([, value]) => value)
+  return { ...Object.fromEntries(set), LC_ALL: 'C' }
+}

@@ -1,4 +1,4 @@
-import { mkdir, rm } from 'node:fs/promises'
+import { chmod, mkdir, rm } from 'node:fs/promises'
 import { relative, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { CannotStart } from './cannot-start.js'
@@ -37,6 +37,8 @@ try {
 async function run(variables: NodeJS.ProcessEnv): Promise<void> {
   const { host, env, remarks } = readDemoSettings(variables)
   await mkdir(directory, { recursive: true })
+  // For root, Postgres and Redis run as another user, who must be able to enter.
+  await chmod(directory, process.getuid?.() === 0 ? 0o711 : 0o700)
   const { wasKilled, unlock } = await lockDirectory(`${directory}/launcher.pid`, 'launcher/dist/src/start.js')
   try {
     const ports = await choosePorts(variables, { host, wasKilled })

@@ -22,7 +22,7 @@ t.test(
     process.exit(7)`
     const child = run(process.execPath, '--input-type=module', '-e', script)
     const [output, [code]] = await Promise.all([text(child.stdout), once(child, 'exit')])
-    t.match(output, /^0 redis:\/\/127\.0\.0\.1:\d+$/m)
+    t.match(output, /^0 redis:\/\/:[\w-]{32}@127\.0\.0\.1:\d+$/m)
     t.equal(code, 7)
   },
 )

@@ -5,6 +5,7 @@ import { dirname, join, relative } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { promisify } from 'node:util'
 import { CannotStart } from '../cannot-start.js'
+import { serverEnvironment } from '../environment.js'
 import { printLine } from '../progress.js'
 import { findOnPath } from './find-on-path.js'
 import { canEnter, makeOpenDirectory, outsidePath, type ServerUser } from './server-user.js'
@@ -91,7 +92,9 @@ async function copyOutside(native: string): Promise<string> {
 async function doRun({ initdb, postgres }: PostgresBinaries, user: ServerUser | undefined): Promise<boolean> {
   const identity = user === undefined ? {} : { uid: user.uid, gid: user.gid }
   return Promise.all(
-    [initdb, postgres].map((file) => run(file, ['--version'], { cwd: '/', ...identity })),
+    [initdb, postgres].map((file) =>
+      run(file, ['--version'], { cwd: '/', env: serverEnvironment(), ...identity }),
+    ),
   ).then(
     () => true,
     () => false,

@@ -14,7 +14,7 @@ export async function lockDirectory(
 ): Promise<{ wasKilled: boolean; unlock: () => Promise<void> }> {
   for (let wasKilled = false; ; wasKilled = true) {
     try {
-      await writeFile(file, `${process.pid}\n`, { flag: 'wx' })
+      await writeFile(file, `${process.pid}\n`, { flag: 'wx', mode: 0o600 })
       return { wasKilled, unlock: () => rm(file, { force: true }) }
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error

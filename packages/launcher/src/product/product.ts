@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto'
-import { mkdir } from 'node:fs/promises'
 import { tokenParty } from '@automation/access'
 import { migrate } from '@automation/database'
 import { entries } from '../entries.js'
+import { makePrivateDirectory } from '../private-file.js'
 import { quietStep, type Step } from '../progress.js'
 import { hostOfUrl } from '../servers/ports.js'
 import { startPostgres } from '../servers/postgres.js'
@@ -80,8 +80,8 @@ export interface Product {
  */
 export async function startProduct(options: ProductOptions): Promise<Product> {
   const { directory, apis = 1, workers = 1, step = quietStep, signal } = options
-  await mkdir(`${directory}/logs`, { recursive: true })
-  await mkdir(`${directory}/mail`, { recursive: true })
+  await makePrivateDirectory(`${directory}/logs`)
+  await makePrivateDirectory(`${directory}/mail`)
   const product = new LocalProduct(options)
   try {
     if (options.databaseUrl === undefined) await step('Starting Postgres', () => product.restartPostgres())

@@ -11,7 +11,7 @@ export interface TemporaryDirectory {
 // Waits for the end of its input, which comes when the launcher ends, in whatever way.
 const guardScript = `
 cat > /dev/null
-for file in "$1/postgres/data/postmaster.pid" "$1/redis/redis.pid"; do
+for file in "$1/postgres/data/postmaster.pid" "$1/redis/data/redis.pid"; do
   [ -f "$file" ] && kill -INT "$(head -n 1 "$file")"
 done
 [ -d "$1" ] && sleep 1
@@ -24,8 +24,8 @@ rm -rf "$1"
  */
 export async function makeTemporaryDirectory(): Promise<TemporaryDirectory> {
   const path = await mkdtemp(join(await realpath(tmpdir()), 'automation-rules-'))
-  // For root, Postgres runs as another user, who must be able to enter.
-  await chmod(path, 0o755)
+  // For root, Postgres and Redis run as another user, who must be able to enter.
+  if (process.getuid?.() === 0) await chmod(path, 0o711)
   const guard = spawn('/bin/sh', ['-c', guardScript, 'guard', path], {
     detached: true,
     stdio: ['pipe', 'ignore', 'ignore'],

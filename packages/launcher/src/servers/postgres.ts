@@ -1,13 +1,13 @@
-import { execFile } from 'node:child_process'
-import { access, chmod, chown, mkdir, readFile, rename, rm } from 'node:fs/promises'
-import { promisify } from 'node:util'
+import { readFile, rm } from 'node:fs/promises'
 import { findPostgresBinaries } from '../binaries/postgres-binaries.js'
-import { findServerUser, type ServerUser } from '../binaries/server-user.js'
+import { findServerUser } from '../binaries/server-user.js'
 import { CannotStart } from '../cannot-start.js'
+import { serverEnvironment } from '../environment.js'
 import { stopLeftOver } from './left-over.js'
-import { makeHome } from './postgres-home.js'
+import { type Cluster, openCluster } from './postgres-cluster.js'
 import { runProcess, waitUntilReady } from './running-process.js'
 import { type Server, startOnPort } from './server.js'
+import { makeHome } from './server-home.js'
 
 export interface PostgresOptions {
   directory: string
@@ -18,86 +18,53 @@ export interface PostgresOptions {
 }
 
 /**
- * Starts a private Postgres and creates its data directory on the first run. If a killed launcher left a server running
+ * Starts a private Postgres, which serves nobody without its password, and creates its data directory on the first run. If a killed launcher left a server running
  * on this directory, that server is stopped first.
  *
  * @throws CannotStart if there is no Postgres for this machine or it does not start
  */
 export async function startPostgres({ directory, port, durable, log }: PostgresOptions): Promise<Server> {
   const user = await findServerUser()
+  if (user === undefined && process.getuid?.() === 0)
+    throw new CannotStart(
+      'Postgres cannot run as root, and there is neither a user postgres nor a user nobody',
+    )
   const binaries = await findPostgresBinaries(user)
-  const home = await makeHome(directory, user)
+  const home = await makeHome(directory, user, 'Postgres')
   const data = `${home}/data`
   const pidFile = `${data}/postmaster.pid`
   await stopLeftOver(pidFile, `-D ${data} `, 'SIGINT')
   // A stale pid file can block the start: Postgres trusts any live process with that number.
   await rm(pidFile, { force: true })
-  if (!(await hasData(data))) await initialise(binaries.initdb, home, user, durable)
+  const cluster = await openCluster({ binaries, home, user, durable })
 
   return startOnPort(home, port, async (chosen) => {
     const { running } = await runProcess({
       name: 'Postgres',
       command: binaries.postgres,
-      args: ['-D', data, '-p', `${chosen}`, ...settings(durable)],
+      args: ['-D', data, '-p', `${chosen}`, ...settings(cluster, durable)],
       cwd: home,
-      env: { ...process.env, LC_ALL: 'C' },
+      env: serverEnvironment(),
       user,
       log: log ?? `${home}/postgres.log`,
       // SIGINT ends the sessions and shuts down cleanly; SIGQUIT leaves the rest to recovery at the next start.
       signals: { stop: 'SIGINT', force: 'SIGQUIT' },
     })
     await waitUntilReady(running, () => saysReady(pidFile, running.pid))
-    const url = `postgresql://postgres@127.0.0.1:${chosen}/postgres`
+    const url = `postgresql://${cluster.user}:${cluster.password}@127.0.0.1:${chosen}/postgres`
     return { ...running, port: chosen, url, directory: home }
   })
 }
 
-function settings(durable: boolean): string[] {
+function settings({ hbaFile }: Cluster, durable: boolean): string[] {
   const values = [
     'listen_addresses=127.0.0.1',
     'unix_socket_directories=',
+    `hba_file=${hbaFile}`,
     'max_connections=200',
     ...(durable ? [] : ['fsync=off', 'full_page_writes=off']),
   ]
   return values.flatMap((value) => ['-c', value])
-}
-
-async function hasData(data: string): Promise<boolean> {
-  return access(data).then(
-    () => true,
-    () => false,
-  )
-}
-
-/** Works under another name and then renames: an interrupted first start leaves no half-made directory behind. */
-async function initialise(
-  initdb: string,
-  home: string,
-  user: ServerUser | undefined,
-  durable: boolean,
-): Promise<void> {
-  const unfinished = `${home}/data.new`
-  await rm(unfinished, { recursive: true, force: true })
-  await mkdir(unfinished)
-  await chmod(unfinished, 0o700)
-  if (user !== undefined) await chown(unfinished, user.uid, user.gid)
-  const locale = process.platform === 'darwin' ? 'C' : 'C.UTF-8'
-  const args = [
-    '-D',
-    unfinished,
-    '--username=postgres',
-    '--auth=trust',
-    '--encoding=UTF8',
-    `--locale=${locale}`,
-  ]
-  const identity = user === undefined ? {} : { uid: user.uid, gid: user.gid }
-  await promisify(execFile)(initdb, durable ? args : [...args, '--no-sync'], {
-    cwd: home,
-    ...identity,
-  }).catch((error: Error) => {
-    throw new CannotStart(`Postgres could not create its data directory: ${error.message}`, { cause: error })
-  })
-  await rename(unfinished, `${home}/data`)
 }
 
 /** Reads `postmaster.pid` as pg_ctl does: the first line is the pid, the eighth is the state. */

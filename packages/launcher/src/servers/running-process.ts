@@ -48,7 +48,7 @@ export async function runProcess(
   options: ProcessOptions,
 ): Promise<{ child: ChildProcess; running: RunningProcess }> {
   const { name, log, user, signals = { stop: 'SIGTERM', force: 'SIGKILL' } } = options
-  const output = openSync(log, 'w')
+  const output = openSync(log, 'w', 0o600)
   const child = spawn(options.command, options.args, {
     detached: true,
     stdio: ['ignore', output, output, ...(options.channel ? (['ipc'] as const) : [])],

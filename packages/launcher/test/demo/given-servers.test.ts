@@ -80,8 +80,7 @@ t.test(
     const { path, remove } = await makeTemporaryDirectory()
     t.teardown(remove)
     const url = await createEmptyDatabase()
-    const redisPort = Number(new URL(redisUrl).port)
-    await askRedis(redisPort, 'FLUSHALL')
+    await askRedis(redisUrl, 'FLUSHALL')
     const metricsPort = await findFreePort()
     const { launcher, demo, output } = await startDemo(path, await findFreePort(), {
       DATABASE_URL: url,
@@ -103,7 +102,7 @@ t.test(
       [0, 1, 2].map(async (index) => (await fetch(`http://127.0.0.1:${metricsPort + index}/metrics`)).status),
     )
     t.same(services, [200, 200, 200], 'API, worker and board have metrics')
-    const keys = (await askRedis(redisPort, 'KEYS *')).match(/^[^*$\r\n]\S*/gm) ?? []
+    const keys = (await askRedis(redisUrl, 'KEYS *')).match(/^[^*$\r\n]\S*/gm) ?? []
     t.ok(keys.length > 0)
     t.same(
       keys.filter((key) => !key.startsWith('{automation-demo-')),

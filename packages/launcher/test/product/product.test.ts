@@ -23,8 +23,8 @@ t.test(
     const authorization = `Basic ${btoa(`${user}:${password}`)}`
     t.equal((await fetch(url, { headers: { authorization } })).status, 200, 'the board shows the queue')
     t.equal((await fetch(url)).status, 401)
-    for (const file of ['demo.json', 'product.env']) {
-      t.equal((await stat(`${path}/${file}`)).mode & 0o777, 0o600, `${file} is nobody else’s business`)
+    for (const file of ['demo.json', 'product.env', 'secrets.json', 'launcher.pid', 'logs', 'mail']) {
+      t.equal((await stat(`${path}/${file}`)).mode & 0o077, 0, `${file} is nobody else’s business`)
     }
     first.launcher.kill('SIGKILL')
     await once(first.launcher, 'exit')
@@ -34,7 +34,7 @@ t.test(
     t.match(await triggerLead(second.demo), { triggered: 1 }, 'there is still one rule, and not two')
     const servers = await Promise.all([
       readPid(`${path}/postgres/data/postmaster.pid`),
-      readPid(`${path}/redis/redis.pid`),
+      readPid(`${path}/redis/data/redis.pid`),
     ])
     second.launcher.kill('SIGINT')
     const [code] = await once(second.launcher, 'exit')

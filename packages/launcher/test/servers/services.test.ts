@@ -85,15 +85,15 @@ t.test('only a persistent Redis keeps its data, even when it is killed', async (
   for (const persistent of [true, false]) {
     const directory = `${await temporaryPath(t)}/redis`
     const first = await startRedis({ directory, persistent })
-    t.match(await askRedis(first.port, 'SET city London'), '+OK')
+    t.match(await askRedis(first.url, 'SET city London'), '+OK')
     // Redis writes to the file before the reply: a crash of the machine can lose the last second, but a kill cannot.
     first.kill('SIGKILL')
     await first.exited
 
     const second = await startRedis({ directory, persistent })
     t.equal(second.port, first.port)
-    t.match(await askRedis(second.port, 'GET city'), persistent ? /London/ : /^\$-1|^_/)
-    t.match(await askRedis(second.port, 'CONFIG GET maxmemory-policy'), 'noeviction')
+    t.match(await askRedis(second.url, 'GET city'), persistent ? /London/ : /^\$-1|^_/)
+    t.match(await askRedis(second.url, 'CONFIG GET maxmemory-policy'), 'noeviction')
     await second.stop()
     t.equal(await readCommand(second.pid), undefined, 'the server is gone after stop')
   }
@@ -123,7 +123,7 @@ t.test('the next start replaces the servers that a killed launcher left behind',
   t.equal(await readCommand(postgresPid), undefined)
   t.equal(await readCommand(redisPid), undefined)
   t.same(await querySum(postgres), [{ sum: 2 }])
-  t.match(await askRedis(redis.port, 'PING'), '+PONG')
+  t.match(await askRedis(redis.url, 'PING'), '+PONG')
 })
 
 t.test('a server whose port is taken reports it', async (t) => {
