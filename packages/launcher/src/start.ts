@@ -1,7 +1,9 @@
+import { rmSync } from 'node:fs'
 import { chmod, mkdir, rm } from 'node:fs/promises'
 import { relative, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { CannotStart } from './cannot-start.js'
+import { describeProduct } from './demo/banner.js'
 import { choosePorts } from './demo/choose-ports.js'
 import { type Demo, seedDemo } from './demo/demo.js'
 import { readDemoSettings } from './demo/demo-settings.js'
@@ -39,7 +41,13 @@ async function run(variables: NodeJS.ProcessEnv): Promise<void> {
   await mkdir(directory, { recursive: true })
   // For root, Postgres and Redis run as another user, who must be able to enter.
   await chmod(directory, process.getuid?.() === 0 ? 0o711 : 0o700)
-  const { wasKilled, unlock } = await lockDirectory(`${directory}/launcher.pid`, 'launcher/dist/src/start.js')
+  const { wasKilled, unlock } = lockDirectory(`${directory}/launcher.pid`)
+  // However this process exits: a second Ctrl-C does not wait for what is below.
+  process.once('exit', () => {
+    rmSync(productFile, { force: true })
+    unlock()
+  })
+  await rm(productFile, { force: true })
   try {
     const ports = await choosePorts(variables, { host, wasKilled })
     const kept = await keepSecrets(`${directory}/secrets.json`)
@@ -68,7 +76,7 @@ async function run(variables: NodeJS.ProcessEnv): Promise<void> {
     })
     await serve(product, board)
   } finally {
-    await unlock()
+    unlock()
   }
 }
 
@@ -100,7 +108,9 @@ async function serveUntilInterrupted(product: Product, board: Demo['board']): Pr
   const baseUrl = product.apis[0]?.baseUrl ?? ''
   await seedDemo({ file: `${directory}/demo.json`, baseUrl, board, ...product })
   await writeProductFile(productFile, product)
-  console.log(banner(baseUrl))
+  const parts = [...product.apis, ...product.workers]
+  const metricsPorts = parts.flatMap(({ metricsPort }) => metricsPort ?? [])
+  console.log(describeProduct({ baseUrl, directory, shown: shorten(directory), metricsPorts }))
   await Promise.race([startBoard(product, board), whenAborted(interrupted)])
   await Promise.race([failWhenOneDies(product), whenAborted(interrupted)])
 }
@@ -133,22 +143,4 @@ function describeExit({ code, signal }: Exit): string {
 function shorten(path: string): string {
   const fromHere = relative('.', path)
   return fromHere.startsWith('..') ? path : fromHere
-}
-
-function banner(baseUrl: string): string {
-  const demo = (field: string) => `$(node -p "require('${directory}/demo.json').${field}")`
-  return `
-Automation rules: ${baseUrl}        docs: ${baseUrl}/docs
-
-Try it, in another terminal:
-
-  curl -s ${baseUrl}/api/automation-rules/trigger/LEAD_CREATED \\
-    -H "authorization: Bearer ${demo('token')}" \\
-    -H "x-workspace-id: ${demo('workspaceId')}" \\
-    -H 'content-type: application/json' \\
-    -d '{"data":{"name":"Ada","score":95}}'
-
-  npm run webhook -- send
-
-Mail is written to ${shorten(directory)}/mail, logs to ${shorten(directory)}/logs. Ctrl-C stops everything.`
 }

@@ -5,6 +5,7 @@ import { delimiter } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { migrate } from '@automation/database'
 import { CannotStart } from './cannot-start.js'
+import { holdClone } from './clone-lock.js'
 import { forgetPostgresDefaults, inheritEnvironment } from './environment.js'
 import { makeTemporaryDirectory } from './product/temporary-directory.js'
 import { startPostgres } from './servers/postgres.js'
@@ -27,6 +28,7 @@ process.exit(code)
 
 async function runWithServices(command: string, args: string[]): Promise<number> {
   const signals = listenToSignals()
+  await holdClone()
   const directory = await makeTemporaryDirectory()
   const starting = [
     startPostgres({ directory: `${directory.path}/postgres`, durable: false }),

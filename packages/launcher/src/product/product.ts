@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { tokenParty } from '@automation/access'
 import { migrate } from '@automation/database'
+import { holdClone } from '../clone-lock.js'
 import { entries } from '../entries.js'
 import { makePrivateDirectory } from '../private-file.js'
 import { quietStep, type Step } from '../progress.js'
@@ -80,6 +81,7 @@ export interface Product {
  */
 export async function startProduct(options: ProductOptions): Promise<Product> {
   const { directory, apis = 1, workers = 1, step = quietStep, signal } = options
+  await holdClone()
   await makePrivateDirectory(`${directory}/logs`)
   await makePrivateDirectory(`${directory}/mail`)
   const product = new LocalProduct(options)

@@ -54,6 +54,12 @@ export async function openCluster(place: Place): Promise<Cluster> {
   return { data, hbaFile, user: superuser, password }
 }
 
+/** The major version of Postgres that made the data directory, or undefined before the first run. */
+export async function readMajor(home: string): Promise<number | undefined> {
+  const text = await readIfPresent(`${home}/data/PG_VERSION`)
+  return text === undefined ? undefined : Number.parseInt(text, 10)
+}
+
 async function exists(path: string): Promise<boolean> {
   return access(path).then(
     () => true,

@@ -1,13 +1,16 @@
+import { closeSync } from 'node:fs'
 import { readFile, rm } from 'node:fs/promises'
-import { findPostgresBinaries } from '../binaries/postgres-binaries.js'
-import { findServerUser } from '../binaries/server-user.js'
+import { findPostgresBinaries, OtherMajor } from '../binaries/postgres-binaries.js'
+import { findServerUser, type ServerUser } from '../binaries/server-user.js'
 import { CannotStart } from '../cannot-start.js'
 import { serverEnvironment } from '../environment.js'
 import { stopLeftOver } from './left-over.js'
-import { type Cluster, openCluster } from './postgres-cluster.js'
+import { refuseOtherMajor } from './other-major.js'
+import { type Cluster, openCluster, readMajor } from './postgres-cluster.js'
 import { runProcess, waitUntilReady } from './running-process.js'
 import { type Server, startOnPort } from './server.js'
 import { makeHome } from './server-home.js'
+import { lockServer } from './server-lock.js'
 
 export interface PostgresOptions {
   directory: string
@@ -17,38 +20,59 @@ export interface PostgresOptions {
   log?: string | undefined
 }
 
+interface LockedOptions extends PostgresOptions {
+  home: string
+  user: ServerUser | undefined
+  lock: number
+}
+
 /**
  * Starts a private Postgres, which serves nobody without its password, and creates its data directory on the first run. If a killed launcher left a server running
  * on this directory, that server is stopped first.
  *
- * @throws CannotStart if there is no Postgres for this machine or it does not start
+ * @throws CannotStart if there is no Postgres for this machine or for this data, if another server works on the data, or if it
+ * does not start
  */
-export async function startPostgres({ directory, port, durable, log }: PostgresOptions): Promise<Server> {
+export async function startPostgres(options: PostgresOptions): Promise<Server> {
   const user = await findServerUser()
   if (user === undefined && process.getuid?.() === 0)
     throw new CannotStart(
       'Postgres cannot run as root, and there is neither a user postgres nor a user nobody',
     )
-  const binaries = await findPostgresBinaries(user)
-  const home = await makeHome(directory, user, 'Postgres')
-  const data = `${home}/data`
-  const pidFile = `${data}/postmaster.pid`
-  await stopLeftOver(pidFile, `-D ${data} `, 'SIGINT')
+  const home = await makeHome(options.directory, user, 'Postgres')
+  await stopLeftOver(`${home}/data/postmaster.pid`, `-D ${home}/data `, 'SIGINT')
+  const lock = await lockServer(home, 'Postgres')
+  try {
+    return await startLocked({ ...options, home, user, lock })
+  } finally {
+    // From here on the server holds the lock.
+    closeSync(lock)
+  }
+}
+
+async function startLocked({ home, user, lock, port, durable, log }: LockedOptions): Promise<Server> {
+  const binaries = await findPostgresBinaries(user, await readMajor(home)).catch((error: unknown) => {
+    throw error instanceof OtherMajor
+      ? refuseOtherMajor({ home, user, ofData: error.ofData, found: error.found })
+      : error
+  })
+  const cluster = await openCluster({ binaries, home, user, durable })
+  const pidFile = `${cluster.data}/postmaster.pid`
   // A stale pid file can block the start: Postgres trusts any live process with that number.
   await rm(pidFile, { force: true })
-  const cluster = await openCluster({ binaries, home, user, durable })
 
   return startOnPort(home, port, async (chosen) => {
     const { running } = await runProcess({
       name: 'Postgres',
       command: binaries.postgres,
-      args: ['-D', data, '-p', `${chosen}`, ...settings(cluster, durable)],
+      args: ['-D', cluster.data, '-p', `${chosen}`, ...settings(cluster, durable)],
       cwd: home,
       env: serverEnvironment(),
       user,
       log: log ?? `${home}/postgres.log`,
       // SIGINT ends the sessions and shuts down cleanly; SIGQUIT leaves the rest to recovery at the next start.
       signals: { stop: 'SIGINT', force: 'SIGQUIT' },
+      lock,
     })
     await waitUntilReady(running, () => saysReady(pidFile, running.pid))
     const url = `postgresql://${cluster.user}:${cluster.password}@127.0.0.1:${chosen}/postgres`

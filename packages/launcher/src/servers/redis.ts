@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto'
+import { closeSync } from 'node:fs'
 import { chown } from 'node:fs/promises'
 import { connect } from 'node:net'
 import { text } from 'node:stream/consumers'
@@ -10,6 +11,7 @@ import { stopLeftOver } from './left-over.js'
 import { runProcess, waitUntilReady } from './running-process.js'
 import { readPort, type Server, startOnPort } from './server.js'
 import { makeHome } from './server-home.js'
+import { lockServer } from './server-lock.js'
 
 export interface RedisOptions {
   directory: string
@@ -37,8 +39,9 @@ export async function startRedis({ directory, port, persistent, log }: RedisOpti
   if (lastPort !== undefined)
     await stopLeftOver(`${data}/redis.pid`, `-server 127.0.0.1:${lastPort}`, 'SIGTERM')
   const password = await keepPassword(`${home}/password`)
+  const lock = await lockServer(home, 'Redis')
 
-  return startOnPort(home, port, async (chosen) => {
+  const starting = startOnPort(home, port, async (chosen) => {
     // The settings are in a file, since everybody can read the arguments of a process.
     const file = `${home}/redis.conf`
     await writePrivateFile(file, settings({ data, port: chosen, password, persistent }), user)
@@ -50,10 +53,13 @@ export async function startRedis({ directory, port, persistent, log }: RedisOpti
       env: serverEnvironment(),
       user,
       log: log ?? `${home}/redis.log`,
+      lock,
     })
     await waitUntilReady(running, () => servesAs(running.pid, chosen, password))
     return { ...running, port: chosen, url: `redis://:${password}@127.0.0.1:${chosen}`, directory: home }
   })
+  // From here on the server holds the lock.
+  return starting.finally(() => closeSync(lock))
 }
 
 /** The password is the same at each start: APIs and workers reconnect with it. */

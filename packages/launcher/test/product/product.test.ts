@@ -1,5 +1,8 @@
+import { execFile } from 'node:child_process'
 import { once } from 'node:events'
-import { stat } from 'node:fs/promises'
+import { readFile, stat } from 'node:fs/promises'
+import { setTimeout as delay } from 'node:timers/promises'
+import { promisify } from 'node:util'
 import { mintToken } from '@automation/access'
 import t from 'tap'
 import { startProduct } from '../../src/product/product.js'
@@ -48,6 +51,48 @@ t.test(
     }
   },
 )
+
+t.test('the demo runs in any directory, and a second Ctrl-C leaves nothing behind', async (t) => {
+  const { path, remove } = await makeTemporaryDirectory()
+  t.teardown(remove)
+  const directory = `${path}/Zoë's $HOME "data" \\ 1`
+  const { launcher, demo, output } = await startDemo(directory, await findFreePort())
+  const curl = /(curl -s [\s\S]*?-d '.*')/.exec(output)?.[1] ?? ''
+  const { stdout } = await promisify(execFile)('sh', ['-c', curl])
+  t.match(JSON.parse(stdout), { triggered: 1 }, 'the printed command can be pasted')
+  const servers = await Promise.all(
+    ['postgres/data/postmaster.pid', 'redis/data/redis.pid'].map((file) => readPid(`${directory}/${file}`)),
+  )
+  // A worker that hangs holds up an orderly end: the launcher wakes it, and the test puts it to sleep again.
+  const worker = await findChild(launcher.pid, 'worker')
+  const pausing = setInterval(() => sendSignal(worker, 'SIGSTOP'), 2)
+  const interrupting = setInterval(() => launcher.kill('SIGINT'), 100)
+  const [code] = await once(launcher, 'exit')
+  clearInterval(interrupting)
+  clearInterval(pausing)
+  t.equal(code, 130)
+  await t.rejects(stat(`${directory}/product.env`), { code: 'ENOENT' })
+  t.equal(await readFile(`${directory}/launcher.pid`, 'utf8'), '')
+  for (const pid of [worker, ...servers]) while ((await readCommand(pid ?? 0)) !== undefined) await delay(20)
+  t.notOk(await fetch(demo.baseUrl).catch(() => undefined))
+})
+
+function sendSignal(pid: number, signal: NodeJS.Signals): void {
+  try {
+    process.kill(pid, signal)
+  } catch {
+    // It has ended.
+  }
+}
+
+/** The pid of a process that a process has started, by a part of its command line. */
+async function findChild(parent = 0, part: string): Promise<number> {
+  const { stdout } = await promisify(execFile)('ps', ['-eo', 'pid=,ppid=,args='], {
+    maxBuffer: 16 * 1024 * 1024,
+  })
+  const line = stdout.split('\n').find((line) => new RegExp(`^ *\\d+ +${parent} .*${part}`).test(line)) ?? ''
+  return Number.parseInt(line, 10)
+}
 
 t.test('the parts of a product can be killed and started again', async (t) => {
   const { path, remove } = await makeTemporaryDirectory()
