@@ -171,7 +171,6 @@ t.test('data of another major version is left alone, with the commands that take
   const version = `${first.directory}/data/PG_VERSION`
   const major = await readFile(version, 'utf8')
   await writeFile(version, '14\n')
-  const wanted = `'${first.directory}/data'`
   const { name, message } = await startPostgres({ directory, durable: false }).then(
     () => new Error('it has started'),
     (error: Error) => error,
@@ -179,9 +178,9 @@ t.test('data of another major version is left alone, with the commands that take
   t.equal(name, 'CannotStart')
   const refusal = `data is of PostgreSQL 14. PostgreSQL ${major.trim()} is here and cannot read it; nothing was changed.`
   t.match(message, refusal)
-  t.match(message, `pg_ctl -D ${wanted} -w -o`)
+  t.match(message, `cd '${first.directory}'`)
   t.match(message, 'pg_dump --host=127.0.0.1')
-  t.match(message, `mv ${wanted} '${first.directory}/data-14'`)
+  t.match(message, 'mv data data-14')
   t.match(message, 'pg_restore --host=127.0.0.1')
   await writeFile(version, major)
   const second = await startPostgres({ directory, durable: false })
