@@ -4,34 +4,13 @@ import { migrate } from '@automation/database'
 import { holdClone } from '../clone-lock.js'
 import { entries } from '../entries.js'
 import { makePrivateDirectory } from '../private-file.js'
-import { quietStep, type Step } from '../progress.js'
+import { quietStep } from '../progress.js'
 import { hostOfUrl } from '../servers/ports.js'
 import { startPostgres } from '../servers/postgres.js'
 import { startRedis } from '../servers/redis.js'
 import type { Server } from '../servers/server.js'
+import type { ProductOptions } from './product-options.js'
 import { type NodeProcess, startNode } from './start-node.js'
-
-export interface ProductOptions {
-  /** Holds the data of Postgres and Redis, `mail/` and `logs/`. */
-  directory: string
-  apis?: number
-  workers?: number
-  ports?: { api?: number; postgres?: number; redis?: number }
-  /** A running Postgres, instead of a private one. */
-  databaseUrl?: string | undefined
-  /** A running Redis, instead of a private one. */
-  redisUrl?: string | undefined
-  /** Whether data must survive a crash of the machine (Postgres) and a restart of the server (Redis). */
-  durable: boolean
-  /**
-   * Added to the variables that the product sets itself, for APIs, workers and boards. The first process gets METRICS_PORT,
-   * each further one the next port; 0 is any free port.
-   */
-  env?: Record<string, string>
-  step?: Step
-  /** Aborts the start between two steps; everything already started is stopped. */
-  signal?: AbortSignal
-}
 
 export interface ApiProcess extends NodeProcess {
   baseUrl: string
