@@ -84,10 +84,10 @@ t.test(
       t.notMatch(status, /^Gid:.*\t0\b/m)
       t.match(status, /^Groups:\s*(?!.*\b0\b)/m)
       const variables = (await readFile(`/proc/${pid}/environ`, 'utf8')).split('\0')
-      // Postgres adds some of its own.
+      // Postgres adds some of its own, and tap some to every process that a test starts.
       const names = variables
         .map((text) => text.split('=', 1)[0] ?? '')
-        .filter((name) => !/^(PG|LC_)/.test(name))
+        .filter((name) => !/^(PG|LC_|_TAPJS_|NODE_OPTIONS$)/.test(name))
       t.same(
         names.filter((name) => !['', 'PATH', 'TZ', 'LD_LIBRARY_PATH', 'XPC_FLAGS'].includes(name)),
         [],
