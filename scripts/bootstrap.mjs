@@ -4,19 +4,65 @@
 //   node scripts/bootstrap.mjs [--tap]     --tap: makes the test runner ready, too
 import { spawn } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { readFileSync, writeFileSync } from 'node:fs'
+import { closeSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { delimiter } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
+import { tryLock } from '../packages/launcher/lock-file.mjs'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const oldestNode = [20, 19]
 const installedList = 'node_modules/.package-lock.json'
+const builtMarker = '.turbo/automation-built'
+const tapMarker = 'node_modules/.automation-tap'
+/** The product has this lock as well, shared, as long as it runs (packages/launcher/src/clone-lock.ts). */
+const lockFile = '.bootstrap.lock'
+const wantsTap = process.argv.includes('--tap')
 
 process.chdir(root)
 checkNode()
-await installPackages()
-await runStep('Building', 'turbo', ['run', 'build', '--output-logs=errors-only'])
-if (process.argv.includes('--tap')) await prepareTap()
+const lock = await lockClone()
+if (lock !== 'not needed') {
+  await installPackages()
+  await build()
+  if (wantsTap) await prepareTap()
+  if (lock !== undefined) closeSync(lock)
+}
+
+/** Waits for another bootstrap. Beside a running product nothing is installed or built, which would change its files. */
+async function lockClone() {
+  let seenRunning = 0
+  for (let isFirst = true; ; isFirst = false) {
+    try {
+      const descriptor = tryLock(lockFile, 'exclusive')
+      if (descriptor !== undefined) return descriptor
+      const shared = tryLock(lockFile, 'shared')
+      if (shared === undefined) seenRunning = 0
+      else {
+        closeSync(shared)
+        if (isReady()) return 'not needed'
+        // Once may be a bootstrap that ended just now, or one that looks like this.
+        seenRunning++
+      }
+      if (seenRunning === 5) {
+        fail(
+          'npm start, npm test or a benchmark runs in this directory, and packages or programs have changed since: stop it first, ' +
+            'because an installation or a build would replace its files.',
+        )
+      }
+    } catch {
+      // No file can be made here.
+      return undefined
+    }
+    if (isFirst && seenRunning === 0)
+      console.log('Waiting for another installation or build in this directory …')
+    await delay(200)
+  }
+}
+
+function isReady() {
+  return isInstalled() && readText(builtMarker) === hashSources() && (!wantsTap || isTapReady())
+}
 
 function checkNode() {
   const [major, minor] = process.versions.node.split('.').map(Number)
@@ -46,13 +92,45 @@ function isInstalled() {
   })
 }
 
+/** turbo itself knows what has changed. */
+async function build() {
+  const sources = hashSources()
+  await runStep('Building', 'turbo', ['run', 'build', '--output-logs=errors-only'])
+  mkdirSync('.turbo', { recursive: true })
+  writeFileSync(builtMarker, sources)
+}
+
+function hashSources() {
+  const hash = createHash('sha256')
+  for (const file of ['apps', 'packages', 'bench', 'test', 'prisma', 'scripts'].flatMap(listSources))
+    hash.update(`${file}\n`).update(readFileSync(file))
+  return hash.digest('hex')
+}
+
+function listSources(directory) {
+  const made = ['node_modules', 'dist', 'generated', '.turbo', '.tap']
+  return readdirSync(directory, { withFileTypes: true })
+    .filter(({ name }) => !made.includes(name) && !name.endsWith('.tsbuildinfo'))
+    .flatMap((entry) => {
+      const path = `${directory}/${entry.name}`
+      return entry.isDirectory() ? listSources(path) : entry.isFile() ? [path] : []
+    })
+    .sort()
+}
+
 /** tap bakes its set of plugins into itself: once after each install, and when .taprc names others. */
 async function prepareTap() {
-  const marker = 'node_modules/.automation-tap'
-  const state = createHash('sha256').update(readText('.taprc')).update(readText(installedList)).digest('hex')
-  if (readText(marker) === state) return
+  if (isTapReady()) return
   await runStep('Preparing the test runner', 'tap', ['build'])
-  writeFileSync(marker, state)
+  writeFileSync(tapMarker, hashTap())
+}
+
+function isTapReady() {
+  return readText(tapMarker) === hashTap()
+}
+
+function hashTap() {
+  return createHash('sha256').update(readText('.taprc')).update(readText(installedList)).digest('hex')
 }
 
 /** One line with the seconds it took; what the command says is shown only when it fails. */

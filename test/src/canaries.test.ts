@@ -58,13 +58,13 @@ await database.close()
 
 /** All that Redis gets: keys, values, jobs and messages, including those that are removed later. */
 let redisTraffic = ''
-const { hostname, port } = new URL(product.redisUrl)
+const { hostname, port, password } = new URL(product.redisUrl)
 // By hand: the monitor of ioredis stumbles over what scripts do.
 const monitor = connect(Number(port), hostname).setEncoding('latin1')
 monitor.on('data', (text: string) => {
   redisTraffic += text
 })
-monitor.write('MONITOR\r\n')
+monitor.write(`AUTH ${password}\r\nMONITOR\r\n`)
 t.teardown(() => monitor.destroy())
 
 /** Refusals, which may contain the reason and nothing else. */

@@ -12,10 +12,9 @@ const rounds = process.argv.includes('--long') ? 10 : 1
 const running = await startRunningProduct({ workers: 2 })
 const { product, client } = running
 const own = running.database.forWorkspace(running.workspaceId)
-const { hostname, port } = new URL(product.redisUrl)
 const queue = new Queue('automation', {
   prefix: '{automation}',
-  connection: { host: hostname, port: Number(port) },
+  connection: { url: product.redisUrl },
 })
 const holder = new pg.Client(product.databaseUrl)
 t.teardown(async () => {

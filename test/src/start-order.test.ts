@@ -7,11 +7,22 @@ import { until } from './fixtures/product.js'
 
 const jwtSecret = 'a secret of tests with more than 32 characters'
 const directory = await makeTemporaryDirectory()
+const startOwnPostgres = () =>
+  startPostgres({ directory: `${directory.path}/postgres`, port: ports.postgres, durable: false })
+const startOwnRedis = () =>
+  startRedis({ directory: `${directory.path}/redis`, port: ports.redis, persistent: false })
 const ports = { postgres: await findFreePort(), redis: await findFreePort() }
-const databaseUrl = `postgresql://postgres@127.0.0.1:${ports.postgres}/postgres`
+// Both keep their passwords, so their URLs are known before they start again.
+const [databaseUrl = '', redisUrl = ''] = await Promise.all(
+  [startOwnPostgres, startOwnRedis].map(async (start) => {
+    const server = await start()
+    await server.stop()
+    return server.url
+  }),
+)
 const settings = {
   DATABASE_URL: databaseUrl,
-  REDIS_URL: `redis://127.0.0.1:${ports.redis}`,
+  REDIS_URL: redisUrl,
   JWT_SECRET: jwtSecret,
   ENCRYPTION_KEY: Buffer.alloc(32).toString('base64'),
 }
@@ -45,11 +56,7 @@ t.test('API and worker may be started before everything else, in any order', asy
   t.match(await worker.ask('/readyz'), { status: 503, body: { status: 'starting' } })
   t.equal((await post()).status, 503)
 
-  const postgres = await startPostgres({
-    directory: `${directory.path}/postgres`,
-    port: ports.postgres,
-    durable: false,
-  })
+  const postgres = await startOwnPostgres()
   t.teardown(() => postgres.stop())
   const lacking = new RegExp(`waiting: the database lacks ${(await listMigrations()).length} migrations`)
   await Promise.all([api.says(lacking), worker.says(lacking)])
@@ -69,11 +76,7 @@ t.test('API and worker may be started before everything else, in any order', asy
   t.equal((await api.ask('/readyz')).status, 200)
   t.equal((await post()).status, 202)
 
-  const redis = await startRedis({
-    directory: `${directory.path}/redis`,
-    port: ports.redis,
-    persistent: false,
-  })
+  const redis = await startOwnRedis()
   t.teardown(() => redis.stop())
   await worker.says(/worker ready/)
   await until(async () => (await database.system.event.count({ where: { doneAt: null } })) === 0)

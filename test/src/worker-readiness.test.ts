@@ -22,8 +22,7 @@ t.test(
   'a worker is not ready while nothing of what is due reaches it, and is again when it does',
   async (t) => {
     await untilReadyz(200)
-    const { hostname, port } = new URL(product.redisUrl)
-    const connection = { host: hostname, port: Number(port) }
+    const connection = { url: product.redisUrl }
     const queue = new Queue('automation', { prefix: '{automation}', connection })
     t.teardown(() => queue.close())
     await queue.pause()

@@ -7,10 +7,9 @@ import { createHarness, testConfig } from './fixtures/harness.js'
 t.test('an event whose job was added by a process of another version is run', async (t) => {
   const { redisUrl, queuePrefix } = testConfig()
   const harness = await createHarness(t, { QUEUE_PREFIX: queuePrefix })
-  const { hostname, port } = new URL(redisUrl)
   const bullQueue = new Queue(queueName, {
     prefix: queuePrefix,
-    connection: { host: hostname, port: Number(port) },
+    connection: { url: redisUrl },
   })
   t.teardown(() => bullQueue.close())
   const longAgo = new Date(Date.now() - 10_000)

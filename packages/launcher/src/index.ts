@@ -6,9 +6,9 @@ export {
   type ApiProcess,
   type BoardProcess,
   type Product,
-  type ProductOptions,
   startProduct,
 } from './product/product.js'
+export type { ProductOptions } from './product/product-options.js'
 export { type NodeProcess, startNode } from './product/start-node.js'
 export { makeTemporaryDirectory, type TemporaryDirectory } from './product/temporary-directory.js'
 export { findFreePort } from './servers/ports.js'

@@ -5,6 +5,8 @@ import { delimiter } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { migrate } from '@automation/database'
 import { CannotStart } from './cannot-start.js'
+import { holdClone } from './clone-lock.js'
+import { forgetPostgresDefaults, inheritEnvironment } from './environment.js'
 import { makeTemporaryDirectory } from './product/temporary-directory.js'
 import { startPostgres } from './servers/postgres.js'
 import { startRedis } from './servers/redis.js'
@@ -16,6 +18,7 @@ if (command === undefined) {
   )
   process.exit(2)
 }
+forgetPostgresDefaults()
 const code = await runWithServices(command, args).catch((error: Error) => {
   console.error(error instanceof CannotStart ? error.message : error)
   return 1
@@ -25,6 +28,7 @@ process.exit(code)
 
 async function runWithServices(command: string, args: string[]): Promise<number> {
   const signals = listenToSignals()
+  await holdClone()
   const directory = await makeTemporaryDirectory()
   const starting = [
     startPostgres({ directory: `${directory.path}/postgres`, durable: false }),
@@ -72,7 +76,11 @@ function runCommand(
   const programs = fileURLToPath(new URL('../../../../node_modules/.bin', import.meta.url))
   const child = spawn(command, args, {
     stdio: 'inherit',
-    env: { ...process.env, ...environment, PATH: `${programs}${delimiter}${process.env.PATH ?? ''}` },
+    env: {
+      ...inheritEnvironment(),
+      ...environment,
+      PATH: `${programs}${delimiter}${process.env.PATH ?? ''}`,
+    },
   })
   onStarted((signal) => child.kill(signal))
   return new Promise((resolve, reject) => {

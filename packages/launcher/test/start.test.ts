@@ -1,10 +1,11 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { readdir, writeFile } from 'node:fs/promises'
+import { readdir, readFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
 import t from 'tap'
+import { lockDirectory } from '../src/demo/launcher-lock.js'
 import { findFreePort } from '../src/servers/ports.js'
 
 const start = fileURLToPath(new URL('../src/start.js', import.meta.url))
@@ -24,7 +25,8 @@ t.test('a taken port is reported in one sentence, before anything is started', a
   const { code, errors } = await runStart(directory, { PORT: `${port}` })
   t.equal(code, 1)
   t.equal(errors, `Port ${port} is taken; set PORT to another one\n`)
-  t.same(await readdir(directory), [], 'nothing was made')
+  t.same(await readdir(directory), ['launcher.pid'], 'nothing was made')
+  t.equal(await readFile(`${directory}/launcher.pid`, 'utf8'), '', 'the directory is released')
 })
 
 t.test('an invalid port is reported in one sentence', async (t) => {
@@ -35,14 +37,13 @@ t.test('an invalid port is reported in one sentence', async (t) => {
 
 t.test('a second start beside a running product is refused in one sentence', async (t) => {
   const directory = t.testdir()
-  // A process with the launcher's name on its command line stands in for the running product.
-  const running = spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)', 'launcher/dist/src/start.js'])
-  t.teardown(() => running.kill())
-  await writeFile(`${directory}/launcher.pid`, `${running.pid}\n`)
+  const { unlock } = lockDirectory(`${directory}/launcher.pid`)
   const { code, errors } = await runStart(directory, { PORT: `${await findFreePort()}` })
+  unlock()
   t.equal(code, 1)
   t.equal(
     errors,
-    `The product is already running as process ${running.pid}: use that one, or stop it first\n`,
+    `The product is already running as process ${process.pid}: use that one, or stop it first\n`,
   )
+  t.notOk(lockDirectory(`${directory}/launcher.pid`).wasKilled)
 })

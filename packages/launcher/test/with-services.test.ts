@@ -22,7 +22,7 @@ t.test(
     process.exit(7)`
     const child = run(process.execPath, '--input-type=module', '-e', script)
     const [output, [code]] = await Promise.all([text(child.stdout), once(child, 'exit')])
-    t.match(output, /^0 redis:\/\/127\.0\.0\.1:\d+$/m)
+    t.match(output, /^0 redis:\/\/:[\w-]{32}@127\.0\.0\.1:\d+$/m)
     t.equal(code, 7)
   },
 )
@@ -46,6 +46,14 @@ t.test(
     }
   },
 )
+
+t.test('the command inherits no setting of the shell', async (t) => {
+  const env = { ...process.env, SMTP_URL: 'smtp://mail.example.com', PORT: '3000', TEST_SEED: '7' }
+  const script = 'echo "$SMTP_URL:$PORT:$TEST_SEED"'
+  const child = spawn(process.execPath, [withServices, 'sh', '-c', script], { env })
+  const [output] = await Promise.all([text(child.stdout), once(child, 'exit')])
+  t.equal(output, '::7\n')
+})
 
 t.test('a command that does not exist is reported in one sentence', async (t) => {
   const child = spawn(process.execPath, [withServices, 'no-such-command'])

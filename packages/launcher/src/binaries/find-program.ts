@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 import { CannotStart } from '../cannot-start.js'
-import { printStep } from '../progress.js'
+import { printLine, printStep } from '../progress.js'
 import { findOnPath } from './find-on-path.js'
 
 const run = promisify(execFile)
@@ -16,22 +16,34 @@ export interface Program {
   brewArguments: string[]
   /** One or two sentences for users who have neither apt as root nor Homebrew. */
   instructions: string
-  afterApt?: () => Promise<void>
+  /** Runs before apt, and returns what has to be done afterwards. */
+  aroundApt?: () => Promise<() => Promise<void>>
+}
+
+interface Installer {
+  /** The command line, for the user. */
+  command: string
+  install: () => Promise<void>
 }
 
 /**
  * Finds a program on the PATH. A missing program is installed if that needs no confirmation: by apt as root, or by
- * Homebrew on macOS.
+ * Homebrew on macOS. A line announces the command before it runs, and AUTO_INSTALL=0 forbids it.
  *
- * @throws CannotStart with the program's instructions if it cannot be installed
+ * @throws CannotStart with the program's instructions if it cannot or must not be installed
  */
 export async function findProgram(program: Program): Promise<string> {
   const { title, commands, instructions } = program
   const found = await findOnPath(...commands)
   if (found !== undefined) return found
-  const install = await findInstaller(program)
-  if (install === undefined) throw new CannotStart(`${title} is missing. ${instructions}`)
-  await printStep(`Installing ${title}`, install).catch((error: Error) => {
+  const installer = await findInstaller(program)
+  if (installer === undefined) throw new CannotStart(`${title} is missing. ${instructions}`)
+  if (process.env.AUTO_INSTALL === '0')
+    throw new CannotStart(`${title} is missing, and AUTO_INSTALL=0 forbids its installation. ${instructions}`)
+  printLine(
+    `${title} is missing and will be installed with \`${installer.command}\` (AUTO_INSTALL=0 forbids this)`,
+  )
+  await printStep(`Installing ${title}`, installer.install).catch((error: Error) => {
     throw new CannotStart(
       `${title} is missing and could not be installed: ${error.message.trim()}\n${instructions}`,
       { cause: error },
@@ -43,20 +55,32 @@ export async function findProgram(program: Program): Promise<string> {
   return installed
 }
 
-async function findInstaller(program: Program): Promise<(() => Promise<void>) | undefined> {
+async function findInstaller({
+  aptPackage,
+  brewArguments,
+  aroundApt,
+}: Program): Promise<Installer | undefined> {
   if (process.platform === 'darwin') {
     const brew = await findOnPath('brew')
-    return brew === undefined
-      ? undefined
-      : async () => void (await run(brew, ['install', ...program.brewArguments]))
+    const args = ['install', ...brewArguments]
+    const install = async () => void (await run(brew ?? '', args))
+    return brew === undefined ? undefined : { command: ['brew', ...args].join(' '), install }
   }
   const apt = await findOnPath('apt-get')
-  return apt === undefined || process.getuid?.() !== 0 ? undefined : () => installByApt(apt, program)
+  if (apt === undefined || process.getuid?.() !== 0) return undefined
+  const args = ['install', '-y', '--no-install-recommends', aptPackage]
+  return {
+    command: ['apt-get', ...args].join(' '),
+    install: async () => {
+      const tidyUp = await aroundApt?.()
+      await runApt(apt, ['update'])
+      await runApt(apt, args)
+      await tidyUp?.()
+    },
+  }
 }
 
-async function installByApt(apt: string, { aptPackage, afterApt }: Program): Promise<void> {
-  const options = { env: { ...process.env, DEBIAN_FRONTEND: 'noninteractive' }, maxBuffer: 64 * 1024 * 1024 }
-  await run(apt, ['update'], options)
-  await run(apt, ['install', '-y', '--no-install-recommends', aptPackage], options)
-  await afterApt?.()
+async function runApt(apt: string, args: string[]): Promise<void> {
+  const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' }
+  await run(apt, args, { env, maxBuffer: 64 * 1024 * 1024 })
 }

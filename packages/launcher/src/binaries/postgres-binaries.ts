@@ -5,6 +5,7 @@ import { dirname, join, relative } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { promisify } from 'node:util'
 import { CannotStart } from '../cannot-start.js'
+import { serverEnvironment } from '../environment.js'
 import { printLine } from '../progress.js'
 import { findOnPath } from './find-on-path.js'
 import { canEnter, makeOpenDirectory, outsidePath, type ServerUser } from './server-user.js'
@@ -16,17 +17,44 @@ export interface PostgresBinaries {
   postgres: string
 }
 
-/** The Postgres that npm installed if it runs on this machine, otherwise the one on the PATH. */
-export async function findPostgresBinaries(user: ServerUser | undefined): Promise<PostgresBinaries> {
-  for (const find of [findInstalled, findSystem]) {
+const oldestMajor = 15
+
+/**
+ * Finds the Postgres that npm installed, or else the one on the PATH, or else one where Debian puts several versions.
+ *
+ * @param major of the data directory: no other version can read it
+ * @throws CannotStart if none of them runs on this machine, is new enough and fits the data
+ */
+export async function findPostgresBinaries(
+  user: ServerUser | undefined,
+  major: number | undefined,
+): Promise<PostgresBinaries> {
+  let other: number | undefined
+  for (const find of [findInstalled, findSystem, () => findOfMajor(major)]) {
     const binaries = await find(user)
-    if (binaries !== undefined && (await doRun(binaries, user))) return binaries
+    const found = binaries && (await readVersion(binaries, user))
+    if (found === undefined || found < oldestMajor) continue
+    if (major === undefined || found === major) return binaries as PostgresBinaries
+    other ??= found
   }
+  if (other !== undefined && major !== undefined) throw new OtherMajor(major, other)
   throw new CannotStart(
     `No Postgres found that runs here: there is no prebuilt one for ${process.platform}-${process.arch}, and initdb and ` +
-      'postgres are not on the PATH. Install PostgreSQL 15 or newer and put its bin directory on the PATH, or set ' +
-      'DATABASE_URL to a running server, or use `docker compose up`.',
+      `postgres of version ${oldestMajor} or newer are not on the PATH. Install PostgreSQL ${major ?? `${oldestMajor} or newer`} ` +
+      'and put its bin directory on the PATH, or set DATABASE_URL to an empty database, or use `docker compose up`.',
   )
+}
+
+/** The data is of another version than the Postgres that is here. */
+export class OtherMajor extends CannotStart {
+  readonly ofData: number
+  readonly found: number
+
+  constructor(ofData: number, found: number) {
+    super(`The data is of PostgreSQL ${ofData}, and PostgreSQL ${found} cannot read it`)
+    this.ofData = ofData
+    this.found = found
+  }
 }
 
 async function findInstalled(user: ServerUser | undefined): Promise<PostgresBinaries | undefined> {
@@ -42,6 +70,11 @@ async function findInstalled(user: ServerUser | undefined): Promise<PostgresBina
 async function findSystem(): Promise<PostgresBinaries | undefined> {
   const [initdb, postgres] = await Promise.all([findOnPath('initdb'), findOnPath('postgres')])
   return initdb === undefined || postgres === undefined ? undefined : { initdb, postgres }
+}
+
+async function findOfMajor(major: number | undefined): Promise<PostgresBinaries | undefined> {
+  const bin = `/usr/lib/postgresql/${major}/bin`
+  return major === undefined ? undefined : { initdb: `${bin}/initdb`, postgres: `${bin}/postgres` }
 }
 
 async function importPlatformPackage(): Promise<PostgresBinaries | undefined> {
@@ -87,13 +120,15 @@ async function copyOutside(native: string): Promise<string> {
   return copy
 }
 
-/** Whether the binaries run here: false if they are built for another C library. */
-async function doRun({ initdb, postgres }: PostgresBinaries, user: ServerUser | undefined): Promise<boolean> {
+/** The major version of the binaries, or undefined if they do not run here: they may be built for another C library. */
+async function readVersion(
+  { initdb, postgres }: PostgresBinaries,
+  user: ServerUser | undefined,
+): Promise<number | undefined> {
   const identity = user === undefined ? {} : { uid: user.uid, gid: user.gid }
-  return Promise.all(
-    [initdb, postgres].map((file) => run(file, ['--version'], { cwd: '/', ...identity })),
-  ).then(
-    () => true,
-    () => false,
-  )
+  const options = { cwd: '/', env: serverEnvironment(), ...identity }
+  const versions = [initdb, postgres].map(async (file) => (await run(file, ['--version'], options)).stdout)
+  const [, text] = await Promise.all(versions).catch(() => [])
+  const major = Number(/\(PostgreSQL\) (\d+)/.exec(text ?? '')?.[1])
+  return major > 0 ? major : undefined
 }

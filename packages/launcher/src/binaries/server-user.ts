@@ -13,9 +13,10 @@ export interface ServerUser {
 }
 
 /**
- * The user that runs Postgres: Postgres refuses to run as root, so root runs it as `postgres`, or else as `nobody`.
+ * The user that runs Postgres and Redis if the launcher runs as root: `postgres`, or else `nobody`. Postgres refuses to run
+ * as root, and a fault in Redis would be root's.
  *
- * @returns undefined for every other user, who runs it as themselves
+ * @returns undefined for every other user, who runs them as themselves, and if there is no such user
  */
 export async function findServerUser(): Promise<ServerUser | undefined> {
   if (process.getuid?.() !== 0) return undefined
@@ -23,7 +24,7 @@ export async function findServerUser(): Promise<ServerUser | undefined> {
     const ids = await Promise.all(['-u', '-g'].map((flag) => run('id', [flag, name]))).catch(() => undefined)
     if (ids !== undefined) return { name, uid: Number(ids[0]?.stdout), gid: Number(ids[1]?.stdout) }
   }
-  throw new Error('Postgres cannot run as root, and there is neither a user postgres nor a user nobody')
+  return undefined
 }
 
 /** Whether the user may enter the directory and every directory above it. */

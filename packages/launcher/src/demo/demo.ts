@@ -1,6 +1,7 @@
-import { readFile, writeFile } from 'node:fs/promises'
+import { readFile } from 'node:fs/promises'
 import { mintToken } from '@automation/access'
 import { newId } from '@automation/database'
+import { writePrivateFile } from '../private-file.js'
 import { type DemoCredentials, seedDatabase } from './demo-database.js'
 
 /** The content of `.data/demo.json`, for the curl lines of the README and for `npm run webhook`. */
@@ -57,7 +58,7 @@ export async function seedDemo(options: {
     otherToken: await mint('other-admin'),
   }
   await createFirstRule(demo)
-  await writeFile(file, `${JSON.stringify(demo, null, 2)}\n`, { mode: 0o600 })
+  await writePrivateFile(file, `${JSON.stringify(demo, null, 2)}\n`)
   return demo
 }
 

@@ -1,30 +1,40 @@
-import { rm, writeFile } from 'node:fs/promises'
+import { closeSync, ftruncateSync, readFileSync, writeSync } from 'node:fs'
+import { hostname } from 'node:os'
+import { tryLock } from '#lock-file'
 import { CannotStart } from '../cannot-start.js'
-import { readCommand, readPid } from '../servers/left-over.js'
+
+export interface LauncherLock {
+  /** Whether the last launcher ended without releasing the directory. */
+  wasKilled: boolean
+  /** Releases the directory. Synchronous, so that it can run while the process exits. */
+  unlock(): void
+}
 
 /**
- * Lets one launcher at a time work on a directory. The lock file of a killed launcher is taken over.
+ * Lets one launcher at a time work on a directory. The lock of a killed launcher has ended with it.
  *
- * @param mark part of the launcher's command line, which distinguishes it from a program that reuses its old pid
- * @returns whether the last launcher was killed, and a function that releases the directory
+ * @param file names the process that has the lock; it is empty while nobody has it
+ * @throws CannotStart if another launcher has the lock
  */
-export async function lockDirectory(
-  file: string,
-  mark: string,
-): Promise<{ wasKilled: boolean; unlock: () => Promise<void> }> {
-  for (let wasKilled = false; ; wasKilled = true) {
-    try {
-      await writeFile(file, `${process.pid}\n`, { flag: 'wx' })
-      return { wasKilled, unlock: () => rm(file, { force: true }) }
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
-    }
-    const pid = await readPid(file)
-    if (pid !== undefined && pid !== process.pid && (await readCommand(pid))?.includes(mark)) {
-      throw new CannotStart(
-        `The product is already running as process ${pid}: use that one, or stop it first`,
-      )
-    }
-    await rm(file, { force: true })
+export function lockDirectory(file: string): LauncherLock {
+  const descriptor = tryLock(file, 'exclusive')
+  const [pid = '', host = ''] = readFileSync(file, 'utf8').trim().split(' ')
+  if (descriptor === undefined) {
+    const where = host === '' || host === hostname() ? '' : ` on ${host}`
+    throw new CannotStart(
+      `The product is already running as process ${pid}${where}: use that one, or stop it first`,
+    )
+  }
+  ftruncateSync(descriptor)
+  writeSync(descriptor, `${process.pid} ${hostname()}\n`)
+  let isLocked = true
+  return {
+    wasKilled: pid !== '',
+    unlock() {
+      if (!isLocked) return
+      isLocked = false
+      ftruncateSync(descriptor)
+      closeSync(descriptor)
+    },
   }
 }

@@ -1,14 +1,12 @@
-import { rm, writeFile } from 'node:fs/promises'
+import { writePrivateFile } from '../private-file.js'
 import type { Product } from '../product/product.js'
 
 const names = ['DATABASE_URL', 'REDIS_URL', 'JWT_SECRET', 'JWT_ISSUER', 'JWT_AUDIENCE', 'ENCRYPTION_KEY']
 
 /** Writes the settings that the command line needs to reach the product: `KEY=value` lines, readable by the owner only. */
 export async function writeProductFile(file: string, { env }: Product): Promise<void> {
-  // writeFile sets the mode only on a new file.
-  await rm(file, { force: true })
   const lines = names.map((name) => `${name}=${quote(env[name] ?? '')}\n`)
-  await writeFile(file, lines.join(''), { mode: 0o600 })
+  await writePrivateFile(file, lines.join(''))
 }
 
 /** Quotes only where needed: a user's own JWT_SECRET may contain anything, and # would begin a comment. */

@@ -1,32 +1,16 @@
 import { randomBytes } from 'node:crypto'
-import { mkdir } from 'node:fs/promises'
 import { tokenParty } from '@automation/access'
 import { migrate } from '@automation/database'
+import { holdClone } from '../clone-lock.js'
 import { entries } from '../entries.js'
-import { quietStep, type Step } from '../progress.js'
+import { makePrivateDirectory } from '../private-file.js'
+import { quietStep } from '../progress.js'
+import { hostOfUrl } from '../servers/ports.js'
 import { startPostgres } from '../servers/postgres.js'
 import { startRedis } from '../servers/redis.js'
 import type { Server } from '../servers/server.js'
+import type { ProductOptions } from './product-options.js'
 import { type NodeProcess, startNode } from './start-node.js'
-
-export interface ProductOptions {
-  /** Holds the data of Postgres and Redis, `mail/` and `logs/`. */
-  directory: string
-  apis?: number
-  workers?: number
-  ports?: { api?: number; postgres?: number; redis?: number }
-  /** A running Postgres, instead of a private one. */
-  databaseUrl?: string | undefined
-  /** A running Redis, instead of a private one. */
-  redisUrl?: string | undefined
-  /** Whether data must survive a crash of the machine (Postgres) and a restart of the server (Redis). */
-  durable: boolean
-  /** Added to the variables that the product sets itself, for APIs, workers and boards. */
-  env?: Record<string, string>
-  step?: Step
-  /** Aborts the start between two steps; everything already started is stopped. */
-  signal?: AbortSignal
-}
 
 export interface ApiProcess extends NodeProcess {
   baseUrl: string
@@ -76,8 +60,9 @@ export interface Product {
  */
 export async function startProduct(options: ProductOptions): Promise<Product> {
   const { directory, apis = 1, workers = 1, step = quietStep, signal } = options
-  await mkdir(`${directory}/logs`, { recursive: true })
-  await mkdir(`${directory}/mail`, { recursive: true })
+  await holdClone()
+  await makePrivateDirectory(`${directory}/logs`)
+  await makePrivateDirectory(`${directory}/mail`)
   const product = new LocalProduct(options)
   try {
     if (options.databaseUrl === undefined) await step('Starting Postgres', () => product.restartPostgres())
@@ -115,6 +100,7 @@ class LocalProduct implements Product {
   #startedApis = 0
   #startedWorkers = 0
   #startedBoards = 0
+  #startedProcesses = 0
 
   constructor(options: ProductOptions) {
     this.#options = options
@@ -138,19 +124,26 @@ class LocalProduct implements Product {
     }
   }
 
+  /** The variables of the next process: two processes cannot share a port. */
+  #envOfNext(): Record<string, string> {
+    const first = Number(this.env.METRICS_PORT)
+    const METRICS_PORT = `${first + this.#startedProcesses++}`
+    return first > 0 ? { ...this.env, METRICS_PORT } : this.env
+  }
+
   async startApi(own: Record<string, string> = {}): Promise<ApiProcess> {
     const name = `api-${++this.#startedApis}`
     const PORT = `${this.#startedApis === 1 ? (this.#options.ports?.api ?? 0) : 0}`
-    const env = { ...this.env, PORT, ...own }
+    const env: Record<string, string> = { ...this.#envOfNext(), PORT, ...own }
     const started = await startNode({ name, entry: entries.api, env, log: this.#logOf(name) })
-    const api = { ...started, baseUrl: `http://127.0.0.1:${started.port}` }
+    const api = { ...started, baseUrl: baseUrlOf(env.HOST, started) }
     this.apis.push(api)
     return api
   }
 
   async startWorker(own: Record<string, string> = {}): Promise<NodeProcess> {
     const name = `worker-${++this.#startedWorkers}`
-    const env = { ...this.env, PROBE_PORT: '0', ...own }
+    const env = { ...this.#envOfNext(), PROBE_PORT: '0', ...own }
     const worker = await startNode({ name, entry: entries.worker, env, log: this.#logOf(name) })
     this.workers.push(worker)
     return worker
@@ -158,9 +151,9 @@ class LocalProduct implements Product {
 
   async startBoard(own: BoardSettings): Promise<BoardProcess> {
     const name = `board-${++this.#startedBoards}`
-    const env = { ...this.env, BOARD_PORT: '0', ...own }
+    const env: Record<string, string> = { ...this.#envOfNext(), BOARD_PORT: '0', ...own }
     const started = await startNode({ name, entry: entries.board, env, log: this.#logOf(name) })
-    const board = { ...started, baseUrl: `http://127.0.0.1:${started.port}` }
+    const board = { ...started, baseUrl: baseUrlOf(env.HOST, started) }
     this.boards.push(board)
     return board
   }
@@ -192,6 +185,10 @@ class LocalProduct implements Product {
   #logOf(name: string): string {
     return `${this.#options.directory}/logs/${name}.log`
   }
+}
+
+function baseUrlOf(host: string | undefined, { port }: NodeProcess): string {
+  return `http://${hostOfUrl(host ?? '127.0.0.1')}:${port}`
 }
 
 /** Like `Promise.all`, but it throws only after all promises are settled. */

@@ -1,3 +1,4 @@
+import { inheritEnvironment } from '../environment.js'
 import { type RunningProcess, runProcess, waitUntilReady } from '../servers/running-process.js'
 
 export interface NodeProcess extends RunningProcess {
@@ -16,7 +17,8 @@ interface ReadyMessage {
 
 /**
  * Starts one of our own processes and waits for its `process.send({ ready: true, port })`. The process must shut down on
- * SIGTERM and when the channel closes, so that it does not outlive a killed launcher.
+ * SIGTERM and when the channel closes, so that it does not outlive a killed launcher. Of the caller's environment it inherits
+ * only what `inheritEnvironment` lists.
  *
  * @param entry path of a JavaScript file
  * @param env added to the environment of this process
@@ -32,7 +34,7 @@ export async function startNode(options: {
     name: options.name,
     command: process.execPath,
     args: [options.entry],
-    env: { ...process.env, ...options.env },
+    env: { ...inheritEnvironment(), ...options.env },
     log: options.log,
     channel: true,
   })

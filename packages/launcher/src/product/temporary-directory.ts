@@ -8,24 +8,25 @@ export interface TemporaryDirectory {
   remove(): Promise<void>
 }
 
-// Waits for the end of its input, which comes when the launcher ends, in whatever way.
+// Waits for the end of its input, which comes when the launcher ends, in whatever way. The servers' own guards stop the
+// servers then, and a server that is about to end may still write a file.
 const guardScript = `
 cat > /dev/null
-for file in "$1/postgres/data/postmaster.pid" "$1/redis/redis.pid"; do
-  [ -f "$file" ] && kill -INT "$(head -n 1 "$file")"
+for attempt in 1 2 3 4 5 6 7 8 9 10; do
+  [ -d "$1" ] || exit
+  sleep 1
+  rm -rf "$1" 2> /dev/null
 done
-[ -d "$1" ] && sleep 1
-rm -rf "$1"
 `
 
 /**
  * Creates a directory for private servers (its `postgres` and `redis`) that does not outlive this process: even if the
- * process is killed, a small guard process stops the servers and removes the directory.
+ * process is killed, a small guard process removes the directory.
  */
 export async function makeTemporaryDirectory(): Promise<TemporaryDirectory> {
   const path = await mkdtemp(join(await realpath(tmpdir()), 'automation-rules-'))
-  // For root, Postgres runs as another user, who must be able to enter.
-  await chmod(path, 0o755)
+  // For root, Postgres and Redis run as another user, who must be able to enter.
+  if (process.getuid?.() === 0) await chmod(path, 0o711)
   const guard = spawn('/bin/sh', ['-c', guardScript, 'guard', path], {
     detached: true,
     stdio: ['pipe', 'ignore', 'ignore'],

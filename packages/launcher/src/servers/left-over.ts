@@ -4,6 +4,8 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { promisify } from 'node:util'
 
 const stopTimeoutMs = 15_000
+// A process of another user cannot be killed: the server's lock will say so.
+const killTimeoutMs = 5_000
 
 /**
  * Stops the server that a killed launcher left behind. Another program may have reused the pid in its file, so the
@@ -20,6 +22,7 @@ export async function stopLeftOver(pidFile: string, mark: string, signal: NodeJS
   sendSignal(pid, 'SIGCONT')
   const deadline = performance.now() + stopTimeoutMs
   while (await hasMark(pid, mark)) {
+    if (performance.now() > deadline + killTimeoutMs) return
     if (performance.now() > deadline) sendSignal(pid, 'SIGKILL')
     await delay(20)
   }

@@ -1,6 +1,9 @@
 import { randomInt } from 'node:crypto'
 import { once } from 'node:events'
-import { createServer } from 'node:net'
+import { createServer, isIPv6 } from 'node:net'
+
+/** Stand for all addresses of the machine. */
+export const everywhere = ['0.0.0.0', '::']
 
 export async function isPortFree(port: number, host = '127.0.0.1'): Promise<boolean> {
   const server = createServer()
@@ -25,4 +28,10 @@ export async function findFreePort(): Promise<number> {
     const port = randomInt(20_000, 32_000)
     if (await isPortFree(port)) return port
   }
+}
+
+/** The host of a URL under which this machine reaches a process that listens on an address. */
+export function hostOfUrl(address: string): string {
+  if (everywhere.includes(address)) return '127.0.0.1'
+  return isIPv6(address) ? `[${address}]` : address
 }

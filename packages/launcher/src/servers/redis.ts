@@ -1,10 +1,17 @@
-import { mkdir } from 'node:fs/promises'
+import { randomBytes } from 'node:crypto'
+import { closeSync } from 'node:fs'
+import { chown } from 'node:fs/promises'
 import { connect } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { findRedisBinary } from '../binaries/redis-binary.js'
+import { findServerUser } from '../binaries/server-user.js'
+import { serverEnvironment } from '../environment.js'
+import { makePrivateDirectory, readIfPresent, writePrivateFile } from '../private-file.js'
 import { stopLeftOver } from './left-over.js'
 import { runProcess, waitUntilReady } from './running-process.js'
 import { readPort, type Server, startOnPort } from './server.js'
+import { makeHome } from './server-home.js'
+import { lockServer } from './server-lock.js'
 
 export interface RedisOptions {
   directory: string
@@ -15,53 +22,82 @@ export interface RedisOptions {
 }
 
 /**
- * Starts a private Redis. If a killed launcher left a server running on this directory, that server is stopped first.
+ * Starts a private Redis, which serves nobody without its password. If a killed launcher left a server running on this
+ * directory, that server is stopped first.
  *
  * @throws CannotStart if there is no Redis and none can be installed, or if it does not start
  */
 export async function startRedis({ directory, port, persistent, log }: RedisOptions): Promise<Server> {
   const command = await findRedisBinary()
-  await mkdir(directory, { recursive: true })
-  const pidFile = `${directory}/redis.pid`
-  const lastPort = await readPort(directory)
+  const user = await findServerUser()
+  const home = await makeHome(directory, user, 'Redis')
+  const data = `${home}/data`
+  await makePrivateDirectory(data)
+  if (user !== undefined) await chown(data, user.uid, user.gid)
+  const lastPort = await readPort(home)
   // The process title is the only mark of a Redis server: "redis-server 127.0.0.1:6379".
-  if (lastPort !== undefined) await stopLeftOver(pidFile, `-server 127.0.0.1:${lastPort}`, 'SIGTERM')
+  if (lastPort !== undefined)
+    await stopLeftOver(`${data}/redis.pid`, `-server 127.0.0.1:${lastPort}`, 'SIGTERM')
+  const password = await keepPassword(`${home}/password`)
+  const lock = await lockServer(home, 'Redis')
 
-  return startOnPort(directory, port, async (chosen) => {
+  const starting = startOnPort(home, port, async (chosen) => {
+    // The settings are in a file, since everybody can read the arguments of a process.
+    const file = `${home}/redis.conf`
+    await writePrivateFile(file, settings({ data, port: chosen, password, persistent }), user)
     const { running } = await runProcess({
       name: 'Redis',
       command,
-      args: settings(directory, pidFile, chosen, persistent),
-      cwd: directory,
-      log: log ?? `${directory}/redis.log`,
+      args: [file],
+      cwd: home,
+      env: serverEnvironment(),
+      user,
+      log: log ?? `${home}/redis.log`,
+      lock,
     })
-    await waitUntilReady(running, () => servesAs(running.pid, chosen))
-    return { ...running, port: chosen, url: `redis://127.0.0.1:${chosen}`, directory }
+    await waitUntilReady(running, () => servesAs(running.pid, chosen, password))
+    return { ...running, port: chosen, url: `redis://:${password}@127.0.0.1:${chosen}`, directory: home }
   })
+  // From here on the server holds the lock.
+  return starting.finally(() => closeSync(lock))
 }
 
-function settings(directory: string, pidFile: string, port: number, persistent: boolean): string[] {
-  return Object.entries({
+/** The password is the same at each start: APIs and workers reconnect with it. */
+async function keepPassword(file: string): Promise<string> {
+  const known = await readIfPresent(file)
+  if (known !== undefined) return known
+  const password = randomBytes(24).toString('base64url')
+  await writePrivateFile(file, password)
+  return password
+}
+
+function settings(options: { data: string; port: number; password: string; persistent: boolean }): string {
+  const { data, port, password, persistent } = options
+  const values = {
     port: `${port}`,
     bind: '127.0.0.1',
-    dir: directory,
-    pidfile: pidFile,
+    requirepass: password,
+    dir: data,
+    pidfile: `${data}/redis.pid`,
     save: '',
     appendonly: persistent ? 'yes' : 'no',
     appendfsync: 'everysec',
     // BullMQ's keys must never be evicted.
     'maxmemory-policy': 'noeviction',
-  }).flatMap(([name, value]) => [`--${name}`, value])
+  }
+  return Object.entries(values)
+    .map(([name, value]) => `${name} "${value.replaceAll(/["\\]/g, '\\$&')}"\n`)
+    .join('')
 }
 
 /**
  * Whether this very process serves the port: another Redis may hold it while ours is about to fail.
  * Also false while ours is still loading its file and responds with -LOADING.
  */
-async function servesAs(pid: number, port: number): Promise<boolean> {
+async function servesAs(pid: number, port: number, password: string): Promise<boolean> {
   const socket = connect(port, '127.0.0.1')
   socket.setTimeout(1_000, () => socket.destroy(new Error('no response')))
-  socket.end('PING\r\nINFO server\r\nQUIT\r\n')
+  socket.end(`AUTH ${password}\r\nPING\r\nINFO server\r\nQUIT\r\n`)
   const response = await text(socket).catch(() => '')
-  return response.startsWith('+PONG') && response.includes(`process_id:${pid}\r\n`)
+  return response.startsWith('+OK\r\n+PONG') && response.includes(`process_id:${pid}\r\n`)
 }

@@ -1,9 +1,10 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { closeSync, openSync } from 'node:fs'
-import { readFile } from 'node:fs/promises'
+import { readFile, rename } from 'node:fs/promises'
 import { setTimeout as delay } from 'node:timers/promises'
 import { CannotStart } from '../cannot-start.js'
+import { startGuard } from './guard.js'
 
 export interface Exit {
   code: number | null
@@ -26,7 +27,7 @@ export interface ProcessOptions {
   name: string
   command: string
   args: string[]
-  /** Path of the file for stdout and stderr; an older file is overwritten. */
+  /** Path of the file for stdout and stderr. An older file is kept as `….1`, to show how the last run ended. */
   log: string
   cwd?: string
   env?: NodeJS.ProcessEnv
@@ -34,6 +35,8 @@ export interface ProcessOptions {
   /** Opens a channel for `process.send`. */
   channel?: boolean
   signals?: { stop: NodeJS.Signals; force: NodeJS.Signals }
+  /** The lock on the data of a server (`lockServer`), which it inherits. A server also gets a guard. */
+  lock?: number
 }
 
 // Longer than API and worker take to finish their work in progress.
@@ -47,11 +50,18 @@ const readinessTimeoutMs = 60_000
 export async function runProcess(
   options: ProcessOptions,
 ): Promise<{ child: ChildProcess; running: RunningProcess }> {
-  const { name, log, user, signals = { stop: 'SIGTERM', force: 'SIGKILL' } } = options
-  const output = openSync(log, 'w')
+  const { name, log, lock, user, signals = { stop: 'SIGTERM', force: 'SIGKILL' } } = options
+  await rename(log, `${log}.1`).catch(() => {})
+  const output = openSync(log, 'w', 0o600)
   const child = spawn(options.command, options.args, {
     detached: true,
-    stdio: ['ignore', output, output, ...(options.channel ? (['ipc'] as const) : [])],
+    stdio: [
+      'ignore',
+      output,
+      output,
+      ...(options.channel ? (['ipc'] as const) : []),
+      ...(lock === undefined ? [] : [lock]),
+    ],
     ...(options.cwd === undefined ? {} : { cwd: options.cwd }),
     ...(options.env === undefined ? {} : { env: options.env }),
     ...(user === undefined ? {} : { uid: user.uid, gid: user.gid }),
@@ -64,7 +74,9 @@ export async function runProcess(
   const forceDown = () => child.kill(signals.force)
   process.setMaxListeners(process.getMaxListeners() + 1)
   process.once('exit', forceDown)
+  const endGuard = lock === undefined ? undefined : startGuard(child.pid as number, signals.stop)
   void exited.then(() => {
+    endGuard?.()
     process.removeListener('exit', forceDown)
     process.setMaxListeners(process.getMaxListeners() - 1)
   })

@@ -1,6 +1,7 @@
-import { readFile, writeFile } from 'node:fs/promises'
+import { readFile } from 'node:fs/promises'
 import { setTimeout as delay } from 'node:timers/promises'
 import { CannotStart } from '../cannot-start.js'
+import { writePrivateFile } from '../private-file.js'
 import { findFreePort, isPortFree } from './ports.js'
 import type { RunningProcess } from './running-process.js'
 
@@ -8,7 +9,7 @@ import type { RunningProcess } from './running-process.js'
 export interface Server extends RunningProcess {
   url: string
   port: number
-  /** The directory of its data, which may differ from the one asked for: see `postgres-home.ts`. */
+  /** The directory of its data, which may differ from the one asked for: see `server-home.ts`. */
   directory: string
 }
 
@@ -29,7 +30,7 @@ export async function startOnPort<Started>(
   for (let attempt = 1; ; attempt++) {
     const port = givenPort ?? (await choosePort(directory))
     try {
-      await writeFile(`${directory}/port`, `${port}\n`)
+      await writePrivateFile(`${directory}/port`, `${port}\n`)
       return await start(port)
     } catch (error) {
       const mayPass = error instanceof CannotStart && passingFault.test(error.message)

@@ -15,8 +15,14 @@ const search = `
   await findProgram(program).then((path) => console.log('found ' + path), (error) => console.log(error.name + ': ' + error.message))
 `
 
+/** A script that stands in for apt-get and brew. */
+function installing(program: string): string {
+  const path = `"$(dirname "$0")/${program}"`
+  return `PATH=/bin:/usr/bin; [ "$1" = update ] || { echo > ${path} && chmod +x ${path}; }`
+}
+
 /** Puts shell scripts on a separate PATH, and runs the search in a separate process with that PATH. */
-async function openPath(t: Test, scripts: Record<string, string>) {
+async function openPath(t: Test, scripts: Record<string, string>, variables: Record<string, string> = {}) {
   const directory = t.testdir()
   const bin = `${directory}/bin`
   await mkdir(bin)
@@ -25,9 +31,9 @@ async function openPath(t: Test, scripts: Record<string, string>) {
     await chmod(`${bin}/${name}`, 0o755)
   }
   const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '-e', search], {
-    env: { PATH: bin },
+    env: { ...variables, PATH: bin },
   })
-  return { bin, said: stdout.trim().split('\n').at(-1) }
+  return { bin, stdout, said: stdout.trim().split('\n').at(-1) }
 }
 
 t.test('the first name found on the PATH is used, and nothing is installed', async (t) => {
@@ -35,13 +41,26 @@ t.test('the first name found on the PATH is used, and nothing is installed', asy
   t.equal(said, `found ${bin}/finch`)
 })
 
-t.test('a missing program is installed', { skip: noInstaller }, async (t) => {
-  const bin = '$(dirname "$0")'
-  const install = `[ "$1" = install ] && echo > ${bin}/sparrow && /bin/chmod +x ${bin}/sparrow; [ "$1" = update ]`
-  const script = `PATH=/bin:/usr/bin; ${install} || [ -x ${bin}/sparrow ]`
-  const { bin: path, said } = await openPath(t, { [installer]: script })
-  t.equal(said, `found ${path}/sparrow`)
-})
+t.test(
+  'a missing program is installed, and the command is announced before',
+  { skip: noInstaller },
+  async (t) => {
+    const { bin, said, stdout } = await openPath(t, { [installer]: installing('sparrow') })
+    t.equal(said, `found ${bin}/sparrow`)
+    const announced =
+      /^Sparrow is missing and will be installed with `(apt-get|brew) install .*bird` \(AUTO_INSTALL=0 forbids this\)\nInstalling Sparrow …/
+    t.match(stdout, announced)
+  },
+)
+
+t.test(
+  'AUTO_INSTALL=0 forbids the installation, and the error says what else to do',
+  { skip: noInstaller },
+  async (t) => {
+    const { said } = await openPath(t, { [installer]: installing('sparrow') }, { AUTO_INSTALL: '0' })
+    t.equal(said, 'CannotStart: Sparrow is missing, and AUTO_INSTALL=0 forbids its installation. Catch one.')
+  },
+)
 
 t.test('if the installation fails or is not possible, the error contains the instructions', async (t) => {
   const missing = await openPath(t, {})

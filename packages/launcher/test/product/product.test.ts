@@ -1,44 +1,15 @@
-import { spawn } from 'node:child_process'
+import { execFile } from 'node:child_process'
 import { once } from 'node:events'
 import { readFile, stat } from 'node:fs/promises'
-import { fileURLToPath } from 'node:url'
+import { setTimeout as delay } from 'node:timers/promises'
+import { promisify } from 'node:util'
 import { mintToken } from '@automation/access'
 import t from 'tap'
-import type { Demo } from '../../src/demo/demo.js'
 import { startProduct } from '../../src/product/product.js'
 import { makeTemporaryDirectory } from '../../src/product/temporary-directory.js'
 import { readCommand, readPid } from '../../src/servers/left-over.js'
 import { findFreePort, isPortFree } from '../../src/servers/ports.js'
-
-const start = fileURLToPath(new URL('../../src/start.js', import.meta.url))
-
-async function triggerLead({ baseUrl, workspaceId, token }: Demo) {
-  const response = await fetch(`${baseUrl}/api/automation-rules/trigger/LEAD_CREATED`, {
-    method: 'POST',
-    headers: {
-      authorization: `Bearer ${token}`,
-      'x-workspace-id': workspaceId,
-      'content-type': 'application/json',
-    },
-    body: JSON.stringify({ data: { name: 'Ada', score: 95 } }),
-  })
-  return (await response.json()) as { triggered: number; results: object[] }
-}
-
-/** Runs the program of `npm start` until it reports that everything is ready. */
-async function startDemo(directory: string, port: number) {
-  const launcher = spawn(process.execPath, [start, directory], {
-    env: { ...process.env, PORT: `${port}`, DATABASE_URL: '', REDIS_URL: '' },
-    stdio: ['ignore', 'pipe', 'inherit'],
-  })
-  let output = ''
-  for await (const chunk of launcher.stdout.iterator({ destroyOnReturn: false })) {
-    output += chunk
-    if (output.includes('Queue board:')) break
-  }
-  const demo = JSON.parse(await readFile(`${directory}/demo.json`, 'utf8')) as Demo
-  return { launcher, demo }
-}
+import { startDemo, triggerLead } from '../fixtures/start-demo.js'
 
 t.test(
   'the demo runs, survives the kill of its launcher, keeps its ids, and leaves nothing running',
@@ -55,8 +26,8 @@ t.test(
     const authorization = `Basic ${btoa(`${user}:${password}`)}`
     t.equal((await fetch(url, { headers: { authorization } })).status, 200, 'the board shows the queue')
     t.equal((await fetch(url)).status, 401)
-    for (const file of ['demo.json', 'product.env']) {
-      t.equal((await stat(`${path}/${file}`)).mode & 0o777, 0o600, `${file} is nobody else’s business`)
+    for (const file of ['demo.json', 'product.env', 'secrets.json', 'launcher.pid', 'logs', 'mail']) {
+      t.equal((await stat(`${path}/${file}`)).mode & 0o077, 0, `${file} is nobody else’s business`)
     }
     first.launcher.kill('SIGKILL')
     await once(first.launcher, 'exit')
@@ -66,7 +37,7 @@ t.test(
     t.match(await triggerLead(second.demo), { triggered: 1 }, 'there is still one rule, and not two')
     const servers = await Promise.all([
       readPid(`${path}/postgres/data/postmaster.pid`),
-      readPid(`${path}/redis/redis.pid`),
+      readPid(`${path}/redis/data/redis.pid`),
     ])
     second.launcher.kill('SIGINT')
     const [code] = await once(second.launcher, 'exit')
@@ -80,6 +51,48 @@ t.test(
     }
   },
 )
+
+t.test('the demo runs in any directory, and a second Ctrl-C leaves nothing behind', async (t) => {
+  const { path, remove } = await makeTemporaryDirectory()
+  t.teardown(remove)
+  const directory = `${path}/Zoë's $HOME "data" \\ 1`
+  const { launcher, demo, output } = await startDemo(directory, await findFreePort())
+  const curl = /(curl -s [\s\S]*?-d '.*')/.exec(output)?.[1] ?? ''
+  const { stdout } = await promisify(execFile)('sh', ['-c', curl])
+  t.match(JSON.parse(stdout), { triggered: 1 }, 'the printed command can be pasted')
+  const servers = await Promise.all(
+    ['postgres/data/postmaster.pid', 'redis/data/redis.pid'].map((file) => readPid(`${directory}/${file}`)),
+  )
+  // A worker that hangs holds up an orderly end: the launcher wakes it, and the test puts it to sleep again.
+  const worker = await findChild(launcher.pid, 'worker')
+  const pausing = setInterval(() => sendSignal(worker, 'SIGSTOP'), 2)
+  const interrupting = setInterval(() => launcher.kill('SIGINT'), 100)
+  const [code] = await once(launcher, 'exit')
+  clearInterval(interrupting)
+  clearInterval(pausing)
+  t.equal(code, 130)
+  await t.rejects(stat(`${directory}/product.env`), { code: 'ENOENT' })
+  t.equal(await readFile(`${directory}/launcher.pid`, 'utf8'), '')
+  for (const pid of [worker, ...servers]) while ((await readCommand(pid ?? 0)) !== undefined) await delay(20)
+  t.notOk(await fetch(demo.baseUrl).catch(() => undefined))
+})
+
+function sendSignal(pid: number, signal: NodeJS.Signals): void {
+  try {
+    process.kill(pid, signal)
+  } catch {
+    // It has ended.
+  }
+}
+
+/** The pid of a process that a process has started, by a part of its command line. */
+async function findChild(parent = 0, part: string): Promise<number> {
+  const { stdout } = await promisify(execFile)('ps', ['-eo', 'pid=,ppid=,args='], {
+    maxBuffer: 16 * 1024 * 1024,
+  })
+  const line = stdout.split('\n').find((line) => new RegExp(`^ *\\d+ +${parent} .*${part}`).test(line)) ?? ''
+  return Number.parseInt(line, 10)
+}
 
 t.test('the parts of a product can be killed and started again', async (t) => {
   const { path, remove } = await makeTemporaryDirectory()

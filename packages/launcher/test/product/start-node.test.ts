@@ -39,3 +39,16 @@ t.test('a paused process can be stopped', async (t) => {
   await fake.stop()
   t.same(await fake.exited, { code: 0, signal: null })
 })
+
+t.test('a process inherits no setting of the shell', async (t) => {
+  process.env.SMTP_URL = 'smtp://mail.example.com'
+  t.teardown(() => {
+    delete process.env.SMTP_URL
+  })
+  const log = `${t.testdir()}/fake.log`
+  const fake = await startNode({ name: 'fake', entry, env: { FAKE_MODE: 'lists variables' }, log })
+  await fake.stop()
+  const names = (await readFile(log, 'utf8')).split('\n', 1)[0]?.split(' ') ?? []
+  t.match(names, /PATH/)
+  t.notOk(names.includes('SMTP_URL'))
+})

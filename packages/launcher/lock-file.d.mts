@@ -1,0 +1,1 @@
+export function tryLock(file: string, kind: 'exclusive' | 'shared'): number | undefined

@@ -1,0 +1,26 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+import { tryLock } from '#lock-file'
+
+const file = fileURLToPath(new URL('../../../../.bootstrap.lock', import.meta.url))
+let isHeld = false
+
+/**
+ * Keeps scripts/bootstrap.mjs from installing packages or building in this clone as long as this process lives: it would
+ * replace files that running processes have yet to load. Waits for the end of an installation or a build.
+ */
+export async function holdClone(): Promise<void> {
+  while (!isHeld) {
+    isHeld = canHold()
+    if (!isHeld) await delay(100)
+  }
+}
+
+/** The lock ends with this process. Also true in a clone where no file can be made: nobody can build there. */
+function canHold(): boolean {
+  try {
+    return tryLock(file, 'shared') !== undefined
+  } catch {
+    return true
+  }
+}

@@ -1,0 +1,33 @@
+import { quoteForShell } from '../quote-for-shell.js'
+
+/** What `npm start` prints when the product is ready. */
+export function describeProduct(options: {
+  baseUrl: string
+  /** Absolute path of the data. */
+  directory: string
+  /** The same, for the eye. */
+  shown: string
+  metricsPorts: number[]
+}): string {
+  const { baseUrl, directory, shown, metricsPorts } = options
+  const demo = (field: string) => {
+    const script = `require(process.argv[1]).${field}`
+    return `$(node -p ${quoteForShell(script)} ${quoteForShell(`${directory}/demo.json`)})`
+  }
+  const metrics =
+    metricsPorts.length === 0 ? '' : ` Metrics are at /metrics of the ports ${metricsPorts.join(', ')}.`
+  return `
+Automation rules: ${baseUrl}        docs: ${baseUrl}/docs
+
+Try it, in another terminal:
+
+  curl -s ${baseUrl}/api/automation-rules/trigger/LEAD_CREATED \\
+    -H "authorization: Bearer ${demo('token')}" \\
+    -H "x-workspace-id: ${demo('workspaceId')}" \\
+    -H 'content-type: application/json' \\
+    -d '{"data":{"name":"Ada","score":95}}'
+
+  npm run webhook -- send
+
+Mail is written to ${shown}/mail, logs to ${shown}/logs.${metrics} Ctrl-C stops everything.`
+}

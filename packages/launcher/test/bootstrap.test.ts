@@ -1,0 +1,73 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { closeSync } from 'node:fs'
+import { chmod, copyFile, mkdir, readFile, writeFile } from 'node:fs/promises'
+import { text } from 'node:stream/consumers'
+import t, { type Test } from 'tap'
+import { tryLock } from '#lock-file'
+
+const root = new URL('../../../../', import.meta.url)
+
+/** A clone with one source, whose build writes a line at its start and at its end. */
+async function makeClone(t: Test): Promise<string> {
+  const clone = t.testdir({
+    apps: {},
+    bench: {},
+    test: {},
+    prisma: {},
+    scripts: {},
+    packages: { launcher: {} },
+  })
+  await mkdir(`${clone}/node_modules/.bin`, { recursive: true })
+  for (const file of ['scripts/bootstrap.mjs', 'packages/launcher/lock-file.mjs'])
+    await copyFile(new URL(file, root), `${clone}/${file}`)
+  const empty = JSON.stringify({ packages: {} })
+  await writeFile(`${clone}/package-lock.json`, empty)
+  await writeFile(`${clone}/node_modules/.package-lock.json`, empty)
+  await writeFile(`${clone}/apps/source.ts`, 'one')
+  const turbo = `${clone}/node_modules/.bin/turbo`
+  await writeFile(turbo, '#!/bin/sh\necho start >> builds; sleep 0.5; echo end >> builds\n')
+  await chmod(turbo, 0o755)
+  return clone
+}
+
+async function bootstrap(clone: string) {
+  const child = spawn(process.execPath, [`${clone}/scripts/bootstrap.mjs`])
+  const [printed, errors, [code]] = await Promise.all([
+    text(child.stdout),
+    text(child.stderr),
+    once(child, 'exit'),
+  ])
+  return { code, printed, errors }
+}
+
+const builds = (clone: string) => readFile(`${clone}/builds`, 'utf8')
+
+t.test('two bootstraps of one clone run one after the other', async (t) => {
+  const clone = await makeClone(t)
+  const both = await Promise.all([bootstrap(clone), bootstrap(clone)])
+  t.same(
+    both.map(({ code }) => code),
+    [0, 0],
+  )
+  t.equal(await builds(clone), 'start\nend\nstart\nend\n')
+})
+
+t.test('beside a running product nothing is built: changes are refused in one sentence', async (t) => {
+  const clone = await makeClone(t)
+  t.match(await bootstrap(clone), { code: 0 })
+  const running = tryLock(`${clone}/.bootstrap.lock`, 'shared')
+  t.match(await bootstrap(clone), { code: 0, printed: '', errors: '' }, 'nothing has changed')
+  await writeFile(`${clone}/apps/source.ts`, 'two')
+  t.same(await bootstrap(clone), {
+    code: 1,
+    printed: '',
+    errors:
+      'npm start, npm test or a benchmark runs in this directory, and packages or programs have changed since: stop it ' +
+      'first, because an installation or a build would replace its files.\n',
+  })
+  t.equal(await builds(clone), 'start\nend\n')
+  if (running !== undefined) closeSync(running)
+  t.match(await bootstrap(clone), { code: 0 })
+  t.equal(await builds(clone), 'start\nend\nstart\nend\n')
+})
