@@ -60,6 +60,11 @@ export function createApiMetrics(metrics: Metrics) {
       'reason',
       ['too_long', 'too_many'],
     ),
+    bodiesRefused: new Counter({
+      name: 'automation_bodies_refused_total',
+      help: 'Requests refused because large bodies took all the memory that they may (BODIES_IN_FLIGHT)',
+      registers,
+    }),
     deliveries: metrics.counters(
       'automation_webhook_deliveries_total',
       'Incoming webhook deliveries, each with one outcome',
