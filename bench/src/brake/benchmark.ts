@@ -70,12 +70,9 @@ async function measureBrake(
 
 /** @returns milliseconds */
 async function switchOff({ baseUrl, headers }: Workspace, ruleId: string): Promise<number> {
+  const { 'content-type': _, ...others } = headers
   const startedAt = performance.now()
-  const response = await fetch(`${baseUrl}${path}/${ruleId}`, {
-    method: 'PUT',
-    headers,
-    body: JSON.stringify({ isActive: false }),
-  })
+  const response = await fetch(`${baseUrl}${path}/${ruleId}/toggle`, { method: 'PATCH', headers: others })
   const text = await response.text()
   if (!response.ok) throw new Error(`The rule was not switched off: ${response.status} ${text}`)
   return performance.now() - startedAt
