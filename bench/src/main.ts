@@ -3,6 +3,7 @@ import { cpus } from 'node:os'
 import { CannotStart } from '@automation/launcher'
 import { formatAims } from './aims.js'
 import type { Plan, Report } from './benchmark.js'
+import { planBrake } from './brake/benchmark.js'
 import { planCompare } from './compare/benchmark.js'
 import { planEngine } from './engine/benchmark.js'
 import { planEvents } from './events/benchmark.js'
@@ -26,6 +27,7 @@ const plans: Record<BenchmarkName, (options: Options) => Plan> = {
   growth: planGrowth,
   scale: planScale,
   retention: planRetention,
+  brake: planBrake,
   compare: planCompare,
 }
 /** The benchmarks of docs/performance.md, which take a quarter of an hour. */

@@ -10,6 +10,7 @@ const benchmarks = [
   'growth',
   'scale',
   'retention',
+  'brake',
   'compare',
 ] as const
 export type BenchmarkName = (typeof benchmarks)[number]
@@ -29,12 +30,15 @@ export interface Options {
   /** Files for the results as a picture, and as tables between two marks in a text. */
   svg: string | undefined
   markdown: string | undefined
+  /** The executions that wait for the rule of "brake". */
+  executions: number
   /** Includes histories of ten million events. */
   isLarge: boolean
 }
 
-export const usage = `npm run bench -- [events|ingest|fairness|neighbours|engine|growth|scale|retention|compare|all|render] [--seconds 4] [--rounds 5]
+export const usage = `npm run bench -- [events|ingest|fairness|neighbours|engine|growth|scale|retention|brake|compare|all|render] [--seconds 4] [--rounds 5]
   [--only TEXT] [--json FILE] [--svg FILE] [--markdown FILE] [--profile DIR] [--large]
+  [--executions 1000000]
 
   events     from a caller's request until the rules have run; this is what runs when none is named
   ingest     from a provider's webhook until it is accepted, beside a plain service that does the same
@@ -44,8 +48,9 @@ export const usage = `npm run bench -- [events|ingest|fairness|neighbours|engine
   growth     with up to 100,000 rules in a workspace, and a history of a million executions (--large: ten)
   scale      with 1, 2 and 4 workers and 1 and 2 APIs
   retention  what the removal of a day of a million executions costs, and how long others wait meanwhile
+  brake      how long it takes to switch a rule off that --executions wait for, and to cancel them
   compare    beside n8n in queue mode, where it is on the PATH or installed by npm in the directory N8N_DIR
-  all        what docs/performance.md shows: all but fairness, neighbours, retention and compare
+  all        what docs/performance.md shows: all but fairness, neighbours, retention, brake and compare
   render     measures nothing: makes picture and tables of an earlier run's --json
   --only     measures what has TEXT in its label, as in "async" or "10 matching rules @128"
   --svg, --markdown
@@ -65,6 +70,7 @@ export function readOptions(args: string[]): Options {
       profile: { type: 'string' },
       svg: { type: 'string' },
       markdown: { type: 'string' },
+      executions: { type: 'string', default: '1000000' },
       large: { type: 'boolean', default: false },
     },
   })
@@ -72,11 +78,14 @@ export function readOptions(args: string[]): Options {
   const benchmark = commands.find((known) => known === name)
   const seconds = Number(values.seconds)
   const rounds = Number(values.rounds)
+  const executions = Number(values.executions)
   if (benchmark === undefined || others.length > 0)
     throw new Error(`${positionals.join(' ')} is none of ${commands.join(', ')}`)
   if (!(seconds > 0)) throw new Error(`--seconds ${values.seconds} has to be a number above 0`)
   if (!(Number.isInteger(rounds) && rounds > 0))
     throw new Error(`--rounds ${values.rounds} has to be a whole number above 0`)
+  if (!(Number.isInteger(executions) && executions > 0))
+    throw new Error(`--executions ${values.executions} has to be a whole number above 0`)
   if (benchmark === 'render' && values.json === undefined) throw new Error('render needs --json FILE')
   return {
     benchmark,
@@ -87,6 +96,7 @@ export function readOptions(args: string[]): Options {
     profile: values.profile === undefined ? undefined : resolve(values.profile),
     svg: values.svg,
     markdown: values.markdown,
+    executions,
     isLarge: values.large,
   }
 }

@@ -90,6 +90,11 @@ function createRefusalCounters(metrics: Metrics) {
       'reason',
       ['too_long', 'too_many'],
     ),
+    bodiesRefused: new Counter({
+      name: 'automation_bodies_refused_total',
+      help: 'Requests refused because large bodies took all the memory that they may (BODIES_IN_FLIGHT)',
+      registers: metrics.registers,
+    }),
     judgingsRefused: metrics.counters(
       'automation_judgings_refused_total',
       'Dry runs, explanations, previews and checks of rules refused by their limits: too_many, too_long (JUDGING_TIMEOUT) or too_large (JUDGING_MEMORY)',

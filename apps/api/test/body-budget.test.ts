@@ -31,6 +31,7 @@ t.test(
           const statuses = (await Promise.all(asked)).map(({ status }) => status)
           t.equal(statuses.filter((status) => status === 202).length, 2, '2 of 400,000 bytes are in 1 MiB')
           t.equal(statuses.filter((status) => status === 429).length, 18)
+          t.equal((await api.app.metrics.bodiesRefused.get()).values[0]?.value, 18, 'and each is counted')
           t.equal((await small).status, 202)
           t.equal((await other).status, 202)
         },

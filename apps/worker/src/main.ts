@@ -2,9 +2,16 @@ import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
 import { findDatabaseFault, openDatabase } from '@automation/database'
 import { readOrExit, waitOrExit } from '@automation/environment'
-import { createOldestDue } from '@automation/ledger'
+import { countCancellations, createOldestDue } from '@automation/ledger'
 import { openQueue } from '@automation/queue'
-import { logOptions, openMetrics, openTracing, registerBacklog, registerPool } from '@automation/telemetry'
+import {
+  logOptions,
+  openMetrics,
+  openTracing,
+  registerBacklog,
+  registerCancellations,
+  registerPool,
+} from '@automation/telemetry'
 import closeWithGrace from 'close-with-grace'
 import { pino } from 'pino'
 import { readConfig } from './config.js'
@@ -62,6 +69,7 @@ async function listenForScrapes(): Promise<number | undefined> {
   if (metricsPort === undefined) return undefined
   registerPool(metrics, database.poolUse)
   registerBacklog(metrics, { findOldestDueSeconds, countJobs: () => queue.countJobs() })
+  registerCancellations(metrics, () => countCancellations(database))
   return metrics.listen(metricsPort, host)
 }
 

@@ -16,6 +16,7 @@ export class RecordMetrics {
   readonly #eventDelays: Histogram
   readonly #tasks: Counter
   readonly #emitted: Counter
+  readonly #overruns: Record<'work_budget' | 'event_budget', Counter.Internal>
   readonly #commits: Record<
     Statement,
     { size: Histogram.Internal<string>; seconds: Histogram.Internal<string> }
@@ -50,6 +51,12 @@ export class RecordMetrics {
       help: 'Events that EMIT_EVENT actions emitted and that were recorded',
       registers,
     })
+    this.#overruns = metrics.counters(
+      'automation_budget_overruns_total',
+      'Executions beyond a limit of their event: work_budget (RULE_WORK, EVENT_WORK) or event_budget (EVENT_DESCENDANTS, EMITTED_PER_MINUTE)',
+      'budget',
+      ['work_budget', 'event_budget'],
+    )
     this.#commits = createCommitHistograms(metrics)
   }
 
@@ -74,7 +81,8 @@ export class RecordMetrics {
   #count(executions: RecordableExecution[]): void {
     const sums = { succeeded: 0, failed: 0, cancelled: 0, tasks: 0, emitted: 0 }
     for (const { record, tasks, emitted } of executions) {
-      const { status } = record
+      const { status, attention } = record
+      if (attention === 'work_budget' || attention === 'event_budget') this.#overruns[attention].inc()
       if (status === 'succeeded' || status === 'failed' || status === 'cancelled') sums[status] += 1
       sums.tasks += tasks.length
       sums.emitted += emitted.length

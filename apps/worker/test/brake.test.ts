@@ -1,5 +1,6 @@
 import { setTimeout } from 'node:timers/promises'
 import { newId } from '@automation/database'
+import { countCancellations } from '@automation/ledger'
 import { changeRules, saveRules } from '@automation/rules'
 import t from 'tap'
 import { createHarness, type Harness } from './fixtures/harness.js'
@@ -37,6 +38,8 @@ t.test(
     await setTimeout(5)
     t.equal(await switchRule(harness, ruleId, false), 1_000, 'the change cancels the first thousand')
     await t.rejects(switchRule(harness, ruleId, true), { message: /still being cancelled/ })
+    const left = await countCancellations(harness.database)
+    t.ok(left >= 1, 'which the metrics show')
     harness.startSweeper()
     const count = (id: string) => harness.own.execution.count({ where: { ruleId: id, status: 'waiting' } })
     while ((await count(ruleId)) > 0) await setTimeout(50)

@@ -73,6 +73,35 @@ t.test('another worker counts what is stored', async (t) => {
   t.match(await readErrors(harness), [/EVENT_DESCENDANTS/])
 })
 
+t.test('an execution that is continued or retried counts what is stored', async (t) => {
+  const harness = await createHarness(t, { EVENT_DESCENDANTS: '10' })
+  const ruleId = await harness.createRule([emitItself])
+  const root = harness.newRow()
+  const done = { doneAt: new Date() }
+  await harness.own.event.create({ data: { ...root, ...done } })
+  for (let n = 0; n < 10; n++)
+    await harness.own.event.create({ data: { ...harness.newRow(), rootId: root.id, depth: 1, ...done } })
+  const execution = {
+    id: harness.newRow().id,
+    workspaceId: harness.workspaceId,
+    eventId: root.id,
+    eventType: 'LEAD_CREATED',
+    ruleId,
+    ruleVersion: 1,
+    status: 'waiting' as const,
+    results: [],
+    startedAt: new Date(),
+    dueAt: new Date(),
+    lostLeases: [],
+  }
+  await harness.own.execution.create({ data: execution })
+  harness.startWorker()
+  harness.startSweeper()
+  while ((await harness.own.execution.count({ where: { finishedAt: null } })) > 0) await setTimeout(50)
+  t.equal(await harness.own.event.count({ where: { rootId: root.id } }), 10)
+  t.match(await readErrors(harness), [/EVENT_DESCENDANTS/])
+})
+
 t.test(
   'the rules of a workspace emit a limited number of events a minute, over all of its events',
   async (t) => {

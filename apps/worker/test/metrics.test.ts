@@ -6,8 +6,8 @@ import { createHarness } from './fixtures/harness.js'
 import { openTarget } from './fixtures/target.js'
 
 /** A harness, and a function that reads the metrics of its worker and sweeper. */
-async function openCounted(t: Test) {
-  const harness = await createHarness(t)
+async function openCounted(t: Test, settings: Record<string, string> = {}) {
+  const harness = await createHarness(t, settings)
   const metrics = openMetrics()
   t.teardown(() => metrics.close())
   const port = await metrics.listen(0, '127.0.0.1')
@@ -59,6 +59,17 @@ t.test('each call is counted by its type and result, and each opening of a break
   t.equal(await read('automation_breaker_openings_total'), 1)
   t.equal(await read('automation_gate_places{state="taken"}'), 0)
   t.equal(await read('automation_gate_places{state="limit"}'), 100)
+})
+
+t.test('an execution beyond the budget of its event is counted', async (t) => {
+  const { harness, counted, read, until } = await openCounted(t, { EVENT_DESCENDANTS: '1' })
+  const emit = { type: 'EMIT_EVENT', config: { eventType: 'DEAL_WON' }, continueOnError: true }
+  await harness.createRule([emit, emit, emit])
+  harness.startWorker(counted)
+  await harness.inbox.accept(harness.newEvent())
+  await until('automation_events_done_total', 2)
+  t.equal(await read('automation_budget_overruns_total{budget="event_budget"}'), 1)
+  t.equal(await read('automation_budget_overruns_total{budget="work_budget"}'), 0)
 })
 
 t.test('jobs that the sweeper restores are counted', async (t) => {

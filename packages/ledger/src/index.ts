@@ -55,7 +55,12 @@ export { type Audit, auditLedger } from './reconciliation/reconcile.js'
 export { type FaultKind, faultKinds } from './reconciliation/slice.js'
 export { type ExecutionStatus, executionStatuses, isUnfinished, retryableStatuses } from './statuses.js'
 export { BacklogWalk, type FindPage } from './unfinished/backlog-walk.js'
-export { cancelWaiting, continueCancellations, isBeingCancelled } from './unfinished/cancel-waiting.js'
+export {
+  cancelWaiting,
+  continueCancellations,
+  countCancellations,
+  isBeingCancelled,
+} from './unfinished/cancel-waiting.js'
 export { type ClaimedExecution, claimExecutions } from './unfinished/claim-executions.js'
 export { endOrphanEvents, endOrphanExecutions } from './unfinished/end-orphans.js'
 export { findOrigins, type Origin } from './unfinished/find-origins.js'

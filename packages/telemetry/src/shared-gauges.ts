@@ -35,6 +35,15 @@ export function registerBacklog(
   registerQueue(metrics, backlog.countJobs)
 }
 
+/** Registers the gauge of cancellations, which is the same in all processes, too. @param count is queried at most every five seconds */
+export function registerCancellations(metrics: Metrics, count: () => Promise<number>): void {
+  metrics.gauge(
+    'automation_cancellations_left',
+    'Rules and subscriptions that are off and still have executions to be cancelled; NaN if Postgres does not respond',
+    createCachedReading(count, { keepMs: 5_000, timeoutMs: 3_000, unknown: Number.NaN }),
+  )
+}
+
 /** Registers the gauge of the queue, which is the same in all processes, too. @param countJobs counts jobs by state */
 export function registerQueue(metrics: Metrics, countJobs: () => Promise<Record<string, number>>): void {
   metrics.gauges(

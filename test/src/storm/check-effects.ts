@@ -100,7 +100,7 @@ function findSharedNames(calls: Map<string, KeyedCalls>): string[] {
   )
 }
 
-function checkCounters({ executions, counters }: Tables): string[] {
+export function checkCounters({ executions, counters }: Pick<Tables, 'executions' | 'counters'>): string[] {
   const byRule = groupBy(executions, ({ ruleId, status }) => `${ruleId} ${status}`)
   const counted = new Map(counters.map((row) => [row.ruleId, row]))
   const ruleIds = new Set([...counters, ...executions].map(({ ruleId }) => ruleId))

@@ -40,7 +40,15 @@ function tellStory() {
       { ...event, id: 'e2', type: 'TAG_ADDED', causedBy: 'x1' },
     ],
     executions: [
-      { id: 'x1', eventId: 'e1', ruleId: 'r1', status: 'succeeded', error: null, attempts: [2, null, null] },
+      {
+        id: 'x1',
+        eventId: 'e1',
+        ruleId: 'r1',
+        status: 'succeeded',
+        error: null,
+        attempts: [2, null, null],
+        effects: 2,
+      },
     ],
     tasks: [{ executionId: 'x1', actionIndex: 2, title: 'event-1' }],
     receipts: [],

@@ -1,5 +1,6 @@
 import { setMaxListeners } from 'node:events'
 import { setTimeout as delay } from 'node:timers/promises'
+import { ask } from './ask.js'
 import { createRandom, type Random } from './random.js'
 import { editorCount, type Site } from './site.js'
 
@@ -26,7 +27,6 @@ export interface Edits {
 /** For each API; each has a workspace of its own, so that none waits for another's transaction. */
 const editors = editorCount / 2
 const pauseMs = [20, 150] as const
-const patienceMs = 5_000
 /** Editors are people: who was refused does not ask again at once. What went wrong meanwhile is not covered up by the next change. */
 const afterFailureMs = [5_000, 30_000] as const
 /** A workspace may have 1,000 rules and 100 keys. */
@@ -130,23 +130,8 @@ export function startEdits(
       return answer !== undefined
     }
 
-    /** Undefined where nobody can tell what came of it. */
-    async function call(method: string, where: string, body?: object, headers: Record<string, string> = {}) {
-      const response = await fetch(`${site.apis[api]?.baseUrl}${where}`, {
-        method,
-        headers: {
-          authorization: `Bearer ${site.token}`,
-          'x-workspace-id': workspaceId,
-          ...(body !== undefined && { 'content-type': 'application/json' }),
-          ...headers,
-        },
-        ...(body !== undefined && { body: JSON.stringify(body) }),
-        signal: AbortSignal.timeout(patienceMs),
-      }).catch(() => undefined)
-      const text = await response?.text().catch(() => undefined)
-      if (response === undefined || text === undefined || response.status >= 500) return undefined
-      // biome-ignore lint/suspicious/noExplicitAny: answers of every shape
-      return { status: response.status, body: (text === '' ? undefined : JSON.parse(text)) as any }
+    function call(method: string, where: string, body?: object, headers?: Record<string, string>) {
+      return ask(site, { api, workspaceId }, method, where, body, headers)
     }
   }
 }

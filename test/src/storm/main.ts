@@ -26,13 +26,14 @@ async function run(options: Options): Promise<number> {
 }
 
 function describe(report: StormReport): string {
-  const { calls, faults, drainMs, failedStarts } = report
+  const { calls, faults, drainMs, failedStarts, hostile } = report
   const kinds = [...faults].map(([kind, count]) => `${kind} ${count}`)
   const count = [...faults.values()].reduce((sum, one) => sum + one, 0)
   return [
     `seed ${report.seed}`,
     `${report.acknowledged} events acknowledged, ${report.events} stored, ${report.edits} changes acknowledged`,
     `calls ok ${calls.ok}, failed ${calls.failed}, unknown ${calls.unknown}, of them repeats ${report.repeats}`,
+    `hostile requests ${hostile.requests}, events ${hostile.events}, of them quarantined ${hostile.quarantined}, most caused by one ${hostile.mostCaused}`,
     `target called ${report.target.calls} times, of them repeats ${report.target.repeats}`,
     `${count} faults (${kinds.join(', ')}), ${failedStarts} failed starts`,
     drainMs === undefined ? 'NOT DRAINED' : `drained in ${seconds(drainMs)} s`,

@@ -7,6 +7,8 @@ export interface Options {
   seed: number
   events: number
   faults: number
+  /** Requests a minute of the workspace that attacks; 0 for none. */
+  hostile: number
   /** The kinds of faults, by their names; all where it is empty. */
   only: string[]
   /** Prints each fault when it occurs. */
@@ -16,13 +18,16 @@ export interface Options {
 }
 
 const short = { events: 20_000, faults: 150 }
+/** The default rate limit of a caller, with its burst. */
+const hostilePerMinute = 60
 const long = { events: 200_000, faults: 1_000 }
 
-export const usage = `npm run storm -- [--seed N] [--long] [--events N] [--faults N] [--only KIND]
-                 [--verbose] [--logs DIR]
+export const usage = `npm run storm -- [--seed N] [--long] [--events N] [--faults N] [--hostile N]
+                 [--only KIND] [--verbose] [--logs DIR]
 
   --seed     the same faults in the same order, and the same events; any other one where it is not named
   --long     ${long.events} events and ${long.faults} faults instead of ${short.events} and ${short.faults}
+  --hostile  requests a minute of the workspace that attacks, ${hostilePerMinute} by default; 0 for none
   --only     faults of this kind alone, such as "mute line"; may come more than once
   --verbose  prints each fault when it occurs
   --logs     keeps there what all the processes have said`
@@ -36,6 +41,7 @@ export function readOptions(args: string[]): Options {
       long: { type: 'boolean', default: false },
       events: { type: 'string' },
       faults: { type: 'string' },
+      hostile: { type: 'string' },
       only: { type: 'string', multiple: true, default: [] },
       verbose: { type: 'boolean', default: false },
       logs: { type: 'string' },
@@ -49,15 +55,16 @@ export function readOptions(args: string[]): Options {
     seed: readCount('seed', values.seed, randomInt(1, 1_000_000)),
     events: readCount('events', values.events, form.events),
     faults: readCount('faults', values.faults, form.faults),
+    hostile: readCount('hostile', values.hostile, hostilePerMinute, 0),
     only: values.only,
     verbose: values.verbose,
     logs: values.logs === undefined ? undefined : resolve(values.logs),
   }
 }
 
-function readCount(name: string, text: string | undefined, fallback: number): number {
+function readCount(name: string, text: string | undefined, fallback: number, least = 1): number {
   const count = text === undefined ? fallback : Number(text)
-  if (!(Number.isInteger(count) && count > 0))
-    throw new Error(`--${name} ${text} has to be a whole number above 0`)
+  if (!(Number.isInteger(count) && count >= least))
+    throw new Error(`--${name} ${text} has to be a whole number, ${least} or more`)
   return count
 }

@@ -19,7 +19,7 @@ const someTask = (title = '{{name}}'): RuleAction => ({ type: 'CREATE_TASK', con
 const retry = { attempts: 20, backoff: 'constant', delayMs: 300 }
 
 /** What happens in each workspace: every kind of action, alone and in front of a task, and a rule that must not run. */
-function writeRules(targetUrl: string): RuleToMake[] {
+export function writeRules(targetUrl: string): RuleToMake[] {
   const call = { type: 'SEND_WEBHOOK', config: { url: `${targetUrl}/{{name}}`, body: { name: '{{name}}' } } }
   return [
     { name: 'Task', trigger: 'LEAD_CREATED', conditions: [], actions: [someTask()] },
@@ -58,9 +58,9 @@ function writeRules(targetUrl: string): RuleToMake[] {
   ]
 }
 
-export async function makeRules(tenant: Tenant, targetUrl: string): Promise<StoredRule[]> {
+export async function makeRules(tenant: Tenant, wanted: RuleToMake[]): Promise<StoredRule[]> {
   const rules: StoredRule[] = []
-  for (const rule of writeRules(targetUrl)) {
+  for (const rule of wanted) {
     const { status, body } = await tenant.call('POST', '/api/automation-rules', rule)
     if (status !== 201) throw new Error(`${rule.name} is no rule: ${JSON.stringify(body)}`)
     rules.push({ ...rule, id: body.id, workspaceId: tenant.workspaceId })

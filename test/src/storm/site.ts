@@ -4,8 +4,9 @@ import { CannotStart, type NodeProcess, type Product } from '@automation/launche
 import { readSigningKey } from '@automation/webhooks'
 import pg from 'pg'
 import { type RunningProduct, startRunningProduct, type Tenant } from '../fixtures/product.js'
+import { hostileRules } from './hostile-rules.js'
 import { workspaceCount } from './planned-event.js'
-import { makeRules, type StoredRule } from './rule-book.js'
+import { makeRules, type StoredRule, writeRules } from './rule-book.js'
 import type { Target } from './target.js'
 import { openTcpProxy, type TcpProxy } from './tcp-proxy.js'
 
@@ -37,6 +38,8 @@ export interface Site {
   /** Workspaces in which nothing happens, one for each editor. */
   desks: string[]
   rules: StoredRule[]
+  /** The workspace that attacks. */
+  hostile: { id: string; rules: StoredRule[] }
   /** Of a member of every workspace. */
   token: string
   /** Directory of what the processes print. */
@@ -71,11 +74,12 @@ export async function openSite(target: Target): Promise<Site> {
   const rules = []
   const workspaces = []
   for (const tenant of tenants) {
-    rules.push(...(await makeRules(tenant, target.url)))
+    rules.push(...(await makeRules(tenant, writeRules(target.url))))
     workspaces.push(await prepareWorkspace(running, tenant))
   }
   const desks = []
   while (desks.length < editorCount) desks.push((await running.addWorkspace()).workspaceId)
+  const attacker = await running.addWorkspace()
 
   return {
     running,
@@ -84,6 +88,7 @@ export async function openSite(target: Target): Promise<Site> {
     workspaces,
     desks,
     rules,
+    hostile: { id: attacker.workspaceId, rules: await makeRules(attacker, hostileRules) },
     token: await mintToken({ secret: product.jwtSecret, userId: 'tester', expiresInSeconds: 86_400 }),
     logs: dirname(worker0.process.log),
     failedStarts,

@@ -2,17 +2,21 @@ import { cp } from 'node:fs/promises'
 import { setTimeout as delay } from 'node:timers/promises'
 import { checkEdits, readEditedTables } from './check-edits.js'
 import { checkEffects } from './check-effects.js'
+import { checkHostile, countDescendants } from './check-hostile.js'
 import { checkLedger } from './check-ledger.js'
 import { checkRecord } from './check-record.js'
 import { startEdits } from './edits.js'
+import { type Hostile, startHostile } from './hostile.js'
 import { type SentEvent, startLoad } from './load.js'
 import type { Random } from './random.js'
 import { runFaults, type ScheduleOptions } from './schedule.js'
 import { openSite, type Site } from './site.js'
-import { countOpen, readTables } from './tables.js'
+import { countOpen, readTables, type Tables } from './tables.js'
 import { openTarget, type Target } from './target.js'
 
 export interface StormOptions extends ScheduleOptions {
+  /** Requests a minute of the workspace that attacks. */
+  hostile: number
   /** Takes the logs of all processes, for whoever looks into what went wrong. */
   logs?: string | undefined
 }
@@ -27,6 +31,8 @@ export interface StormReport {
   acknowledged: number
   /** The number of acknowledged edits: rules, keys and replays. */
   edits: number
+  /** What the workspace that attacks has done: requests, its events, and the most that one of them has caused. */
+  hostile: { requests: number; events: number; quarantined: number; mostCaused: number }
   /** Calls that the rules have made, and how many of them were not the first under their key. */
   target: { calls: number; repeats: number }
   /** All that are stored, those that rules have emitted included. */
@@ -43,7 +49,7 @@ const drainLimitMs = 120_000
 
 /**
  * A product in a storm: a client posts events and webhooks and records the responses, while processes are killed and put to
- * sleep, servers die and lines break. When all is well again, and nothing is left to do, what the client got is held
+ * sleep, servers die and lines break, and one workspace attacks. When all is well again, and nothing is left to do, what the client got is held
  * against what is there.
  */
 export async function runStorm(options: StormOptions): Promise<StormReport> {
@@ -52,18 +58,21 @@ export async function runStorm(options: StormOptions): Promise<StormReport> {
   try {
     const load = startLoad(site, options.seed)
     const edits = startEdits(site, options.seed, (random) => findReplayable(site, load.sent, random))
+    const hostile = startHostile(site, options.seed, options.hostile)
     const { counts: faults, healedAt } = await runFaults(site, load, options).finally(() =>
-      Promise.all([load.stop(), edits.stop()]),
+      Promise.all([load.stop(), edits.stop(), hostile.stop()]),
     )
     // One that slept still accepts what was posted to it meanwhile, long after its callers have given up.
     await Promise.all(site.apis.map(({ process }) => process.stop()))
     const drainMs = await drain(site, healedAt)
-    const tables = await readTables(site)
+    const tables = await readTables(site, 'others')
+    const ofHostile = await readTables(site, 'hostile')
     const workspaceIds = site.workspaces.map(({ id }) => id)
     const violations = [
       ...checkRecord(load.sent, tables, workspaceIds),
       ...checkEffects(tables, site.rules, target),
       ...checkEdits(edits, await readEditedTables(site, tables.events)),
+      ...checkHostile(hostile.sent, ofHostile, site.hostile.rules),
       ...(await checkLedger(site)),
     ]
     return {
@@ -72,6 +81,7 @@ export async function runStorm(options: StormOptions): Promise<StormReport> {
       ...countCalls(load.sent),
       acknowledged: load.acknowledged(),
       edits: edits.acknowledged.length,
+      hostile: describeHostile(hostile, ofHostile),
       target: countTargetCalls(target),
       events: tables.events.length,
       drainMs,
@@ -110,6 +120,15 @@ function countCalls(sent: SentEvent[]): Pick<StormReport, 'calls' | 'repeats'> {
     for (const { kind } of outcomes) calls[kind] += 1
   }
   return { calls, repeats }
+}
+
+function describeHostile({ requests }: Hostile, tables: Tables): StormReport['hostile'] {
+  return {
+    requests: requests(),
+    events: tables.events.length,
+    quarantined: tables.events.filter(({ quarantined }) => quarantined).length,
+    mostCaused: [...countDescendants(tables).values()].reduce((most, count) => Math.max(most, count), 0),
+  }
 }
 
 function countTargetCalls({ calls }: Target): StormReport['target'] {

@@ -20,6 +20,8 @@ export interface ExecutionRow {
   error: string | null
   /** Of each action so far, how many calls were noted before they were made. */
   attempts: (number | null)[]
+  /** The actions that have created a task or emitted an event, as their results say. */
+  effects: number
 }
 
 export interface TaskRow {
@@ -43,26 +45,33 @@ export interface CounterRow {
 
 export type Tables = Awaited<ReturnType<typeof readTables>>
 
-/** What is written in Postgres in the end, as the checker needs it. */
-export async function readTables({ query }: Site) {
+/**
+ * What is written in Postgres in the end, as the checker needs it.
+ *
+ * @param whose the rows of the workspace that attacks, or those of all others
+ */
+export async function readTables({ query, hostile }: Site, whose: 'hostile' | 'others') {
+  const where = `WHERE workspace_id ${whose === 'hostile' ? '=' : '<>'} '${hostile.id}'`
   const events = await query<EventRow>(`
     SELECT id, workspace_id AS "workspaceId", type, coalesce(data->>'name', data#>>'{payload,data,name}', '') AS name,
            caused_by AS "causedBy", replay_of AS "replayOf", done_at IS NOT NULL AS "isDone", quarantined
-    FROM events`)
+    FROM events ${where}`)
   const executions = await query<ExecutionRow>(`
     SELECT id, event_id AS "eventId", rule_id AS "ruleId", status, error,
            ARRAY(SELECT json_array_length(result->'attempts')
                  FROM json_array_elements(results) WITH ORDINALITY AS listed (result, place)
-                 ORDER BY place) AS attempts
-    FROM executions`)
+                 ORDER BY place) AS attempts,
+           (SELECT count(*)::int FROM json_array_elements(results) AS result
+            WHERE result->>'action' IN ('CREATE_TASK', 'EMIT_EVENT') AND result->>'status' = 'success') AS effects
+    FROM executions ${where}`)
   const tasks = await query<TaskRow>(
-    'SELECT execution_id AS "executionId", action_index AS "actionIndex", title FROM tasks',
+    `SELECT execution_id AS "executionId", action_index AS "actionIndex", title FROM tasks ${where}`,
   )
   const receipts = await query<ReceiptRow>(
-    'SELECT id, workspace_id AS "workspaceId", key, event_ids AS "eventIds" FROM webhook_receipts',
+    `SELECT id, workspace_id AS "workspaceId", key, event_ids AS "eventIds" FROM webhook_receipts ${where}`,
   )
   const counters = await query<CounterRow>(`
-    SELECT rule_id AS "ruleId", success_count::float8 AS "successCount", failure_count::float8 AS "failureCount" FROM rule_counters`)
+    SELECT rule_id AS "ruleId", success_count::float8 AS "successCount", failure_count::float8 AS "failureCount" FROM rule_counters ${where}`)
   return { events, executions, tasks, receipts, counters }
 }
 

@@ -36,7 +36,10 @@ export default fp<{ bodiesInFlightBytes: number }>(
       const owner = ownerOf(request)
       const ofOwner = taken.get(owner) ?? 0
       const isFull = ofOwner > 0 && ofOwner + length > limit / owners
-      if (isFull || (total > 0 && total + length > limit)) throw refusals.tooManyBodies()
+      if (isFull || (total > 0 && total + length > limit)) {
+        app.metrics.bodiesRefused.inc()
+        throw refusals.tooManyBodies()
+      }
       request.bodyOwner = owner
       taken.set(owner, ofOwner + length)
       total += length
@@ -51,7 +54,7 @@ export default fp<{ bodiesInFlightBytes: number }>(
       done()
     })
   },
-  { name: 'body-budget' },
+  { name: 'body-budget', dependencies: ['metrics'] },
 )
 
 function ownerOf({ caller, params, ip }: FastifyRequest): string {

@@ -22,8 +22,8 @@ const maxKnown = 10_000
 
 /**
  * Limits what rules that trigger each other can cause: 20 EMIT_EVENT of its own type would make a rule emit 20^10 events. Counts are
- * those of this worker, and of Postgres when an event that was emitted begins. So with n workers a tree has n times as many events
- * at most.
+ * those of this worker, and of Postgres when an event that was emitted begins, and when an execution that may emit is claimed. So
+ * with n workers a tree has n times as many events at most.
  */
 export class Causation {
   readonly #limits: EmissionLimits
@@ -43,10 +43,16 @@ export class Causation {
    * @returns whether the rule that emitted it has been switched off or deleted since
    */
   async isCauseOff(event: LoadedEvent): Promise<boolean> {
-    const { descendants, isCauseOff } = await this.#findOrigin(event)
-    const tree = this.#treeOf(event)
-    tree.descendants = Math.max(tree.descendants, descendants)
+    const { isCauseOff } = await this.countStored(event)
     return isCauseOff
+  }
+
+  /** Counts what the event from outside has caused already, as far as Postgres knows. */
+  async countStored(event: LoadedEvent): Promise<Origin> {
+    const origin = await this.#findOrigin(event)
+    const tree = this.#treeOf(event)
+    tree.descendants = Math.max(tree.descendants, origin.descendants)
+    return origin
   }
 
   /** Counts an event that is about to be emitted. @returns why it must not be, undefined where it may */

@@ -31,7 +31,11 @@ export class Claims {
     const claimed = await this.#claim(executionId)
     if (claimed === undefined) return undefined
     const judging = new Judging(claimed.startedAt.getTime(), this.#workLimits)
-    const execution = continueClaimed(claimed, await this.#findRule(claimed), judging, this.#causation)
+    const rule = await this.#findRule(claimed)
+    const event = eventOf(claimed)
+    // Another worker, or this one before it was restarted, may have emitted what this one has not counted.
+    if (mayEmit(rule, claimed)) await this.#causation.countStored(event)
+    const execution = continueClaimed(claimed, event, rule, judging, this.#causation)
     return { execution, lease: claimed.lease }
   }
 
@@ -48,15 +52,23 @@ export class Claims {
   }
 }
 
+/** A retry repeats any of the actions that have not succeeded. */
+function mayEmit(rule: ReadyRule | undefined, { results }: ClaimedExecution): boolean {
+  if (rule === undefined || 'fault' in rule.compiled) return false
+  return rule.compiled.actions.some(
+    ({ type, index }) => type === 'EMIT_EVENT' && results[index]?.status !== 'success',
+  )
+}
+
 /** @param rule undefined where it was deleted */
 function continueClaimed(
   claimed: ClaimedExecution,
+  event: LoadedEvent,
   rule: ReadyRule | undefined,
   judging: Judging,
   causation: Causation,
 ): Execution {
   const { executionId: id, ruleId, ruleVersion, results, startedAt, lease, interruptions } = claimed
-  const event = eventOf(claimed)
   const execution: Execution = {
     record: {
       id,

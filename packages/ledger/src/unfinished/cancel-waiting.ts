@@ -68,6 +68,11 @@ export async function isBeingCancelled(
   return ruleIds.length > 0 && (await cancellation.findFirst({ where: { ruleId: { in: ruleIds } } })) !== null
 }
 
+/** How many rules and subscriptions still have executions to be cancelled. */
+export function countCancellations({ system }: Database): Promise<number> {
+  return system.cancellation.count()
+}
+
 /**
  * Cancels executions for one of the cancellations, and removes it where none is left. An execution that began after the change was
  * requested by hand: its id is higher, because ids begin with their time. One that was requested by hand before is left to itself
