@@ -93,7 +93,7 @@ export async function buildApp(config: Config) {
   await app.register(incomingWebhookRoutes, { ...config, sealer, prefix: '/api/incoming-webhooks' })
   await app.register(taskRoutes, { prefix: '/api/tasks' })
   await app.register(vocabularyRoutes, { ...config, prefix: '/api/vocabulary' })
-  await app.register(emailTemplateRoutes, { prefix: '/api/email-templates' })
+  await app.register(emailTemplateRoutes, { ...config, prefix: '/api/email-templates' })
   await app.register(developerRoutes, { ...config, prefix: '/api/developer/v1', sealer })
   app.refuseOtherMethods()
   return app

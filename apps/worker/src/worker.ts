@@ -57,12 +57,21 @@ export function startWorker(
   const leases = new Leases(database, log)
   const effects = createEffects(config, database, log)
   const gate = new Gate(config.outbound.concurrency, undefined, () => metrics.breakersOpened.inc())
-  const executor = new Executor({ queue, recorder, leases, gate, perform: effects.perform, metrics, log })
+  const heavyWork = new HeavyWork(config.workspaceWork, config.concurrency)
+  const executor = new Executor({
+    queue,
+    recorder,
+    leases,
+    gate,
+    heavyWork,
+    perform: effects.perform,
+    metrics,
+    log,
+  })
   const replies = new Replies(publisher, config.queuePrefix)
   const onQuarantine = () => metrics.quarantined.inc()
   const { workLimits } = config
   const causation = new Causation(database, config.emissionLimits)
-  const heavyWork = new HeavyWork(config.workspaceWork)
   const eventParts = { database, recorder, executor, replies, causation, heavyWork, workLimits, log, tracing }
   const events = new EventRunner({ ...eventParts, onQuarantine })
   const claims = new Claims(database, causation, workLimits)

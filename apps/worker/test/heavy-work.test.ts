@@ -32,16 +32,32 @@ async function holdLine(heavy: HeavyWork, job: object) {
 
 function createWork(unitsPerSecond?: number) {
   const clock = { now: 1_000_000 }
-  return { clock, heavy: new HeavyWork(unitsPerSecond, () => clock.now) }
+  return { clock, heavy: new HeavyWork(unitsPerSecond, 12, () => clock.now) }
 }
 
 t.test('light events are not counted, however many there are', async (t) => {
   const { heavy } = createWork()
   for (let n = 0; n < 10_000; n++) {
     heavy.check('flood', {})
-    heavy.charge({ workspaceId: 'flood' }, 1_000, 20)
+    heavy.charge({ workspaceId: 'flood' }, 4_000, 90)
   }
-  t.equal(await heavy.run('flood', {}, work), 'done')
+  t.equal(heavy.isExceeded('flood'), false)
+})
+
+t.test('many events of moderate cost are as heavy as a few large ones', async (t) => {
+  const { heavy } = createWork()
+  for (let n = 0; n < 100; n++) heavy.charge({ workspaceId: 'a' }, 50_000, 1)
+  t.equal(heavy.isExceeded('a'), true)
+})
+
+t.test('the jobs of many heavy workspaces leave slots to others', async (t) => {
+  const { heavy } = createWork()
+  const line = []
+  for (const workspaceId of ['a', 'b', 'c', 'd']) heavy.charge({ workspaceId }, heavyUnits, 0)
+  for (const workspaceId of ['a', 'b', 'c']) line.push(heavy.run(workspaceId, {}, work))
+  t.throws(() => heavy.check('d', {}), { message: /take turns/ }, 'three of twelve jobs wait')
+  t.same(await Promise.all(line), ['done', 'done', 'done'])
+  t.equal(await heavy.run('d', {}, work), 'done')
 })
 
 t.test(
@@ -95,8 +111,12 @@ t.test('postponed jobs come back one after another', async (t) => {
     }
   t.equal(delays[0], 625)
   t.equal(delays[1], 750)
-  t.equal(Math.max(...delays), 600_000)
+  t.equal(Math.max(...delays), 10_000)
   await line.end()
+  heavy.charge({ workspaceId: 'a' }, heavyUnits, 0)
+  const next = await holdLine(heavy, first)
+  t.throws(() => heavy.check('a', {}), new Postponed(625), 'they do not wait for a line that is empty')
+  await next.end()
 })
 
 t.test('a worker that closes postpones what is in the line', async (t) => {
@@ -164,4 +184,32 @@ t.test('heavy events of one workspace do not hold the events of another', async 
   t.equal(await harness.own.execution.count(), 110, 'each is done once')
   const [postponed] = (await metrics.jobsPostponed.get()).values
   t.ok((postponed?.value ?? 0) > 0)
+})
+
+t.test('conditions behind a WAIT do not hold the events of another workspace', async (t) => {
+  const harness = await createHarness(t, { WORKSPACE_WORK: '1000000' })
+  const when = { field: 'text', operator: 'not_matches', value: pattern }
+  for (let n = 0; n < 60; n++)
+    await harness.createRule([
+      { type: 'WAIT', config: { duration: '1s' } },
+      { ...task, when },
+    ])
+  const quietId = await createQuiet(harness)
+  harness.startWorker()
+  harness.startSweeper()
+  await harness.inbox.accept({ ...harness.newEvent(), data: { text } })
+  const countOpen = () => harness.own.execution.count({ where: { finishedAt: null } })
+  while ((await countOpen()) === 0) await setTimeout(20)
+  while ((await countOpen()) > 58) await setTimeout(20)
+  const quiet = { ...harness.newEvent(), workspaceId: quietId }
+  await harness.inbox.accept(quiet)
+  const { event } = harness.database.forWorkspace(quietId)
+  while ((await event.findUniqueOrThrow({ where: { id: quiet.id } })).doneAt === null) await setTimeout(5)
+  t.ok((await countOpen()) > 30, 'it is done before most of them')
+  while ((await countOpen()) > 0) await setTimeout(50)
+  const ended = await harness.own.execution.groupBy({ by: ['status'], _count: true })
+  t.same(
+    ended.map(({ _count }) => _count),
+    [60],
+  )
 })

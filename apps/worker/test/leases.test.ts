@@ -7,6 +7,7 @@ import { Gate } from '../src/calls/gate.js'
 import { Leases } from '../src/calls/leases.js'
 import { Causation } from '../src/running/causation.js'
 import { Claims } from '../src/running/claims.js'
+import { HeavyWork } from '../src/running/heavy-work.js'
 import { Recorder } from '../src/running/recorder.js'
 import { createWorkerMetrics } from '../src/worker-metrics.js'
 import { createHarness, type Harness, log } from './fixtures/harness.js'
@@ -100,6 +101,7 @@ function openFullWorker({ database, queue }: Harness) {
   const gate = new Gate(1)
   gate.tryEnter({ workspaceId: 'another', createdBy: null }, 'destination')
   const executor = new Executor({
+    heavyWork: new HeavyWork(),
     queue,
     recorder: new Recorder(database),
     leases: { hold() {}, release() {}, noteLost() {} },

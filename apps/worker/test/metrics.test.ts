@@ -85,6 +85,6 @@ t.test('a quarantined event is counted', async (t) => {
   const event = harness.newRow()
   await harness.own.event.create({ data: { ...event, crashes: 2 } })
   const runIsolated = createIsolation(harness.database, () => counted.quarantined.inc())
-  await runIsolated(event.id, async () => void t.fail('it is not run'))
+  await runIsolated(event, async () => void t.fail('it is not run'))
   t.equal(await read('automation_events_quarantined_total'), 1)
 })

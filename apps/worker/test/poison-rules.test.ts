@@ -1,6 +1,7 @@
 import { blameRules, loadEvents, loadIsolated, noteCrash, noteRule, passRules } from '@automation/ledger'
 import t, { type Test } from 'tap'
 import { Causation } from '../src/running/causation.js'
+import { HeavyWork } from '../src/running/heavy-work.js'
 import { rehearse } from '../src/running/rehearse.js'
 import { createHarness, type Harness, log, testConfig } from './fixtures/harness.js'
 
@@ -35,6 +36,7 @@ async function rehearseEvent({ database }: Harness, eventId: string): Promise<vo
   await rehearse(event, {
     database,
     causation: new Causation(database),
+    heavyWork: new HeavyWork(),
     workLimits,
     log,
   })
@@ -144,7 +146,13 @@ t.test('a rehearsal stores nothing and takes back what it counted', async (t) =>
   const event = await loadIsolated(harness.database, eventId)
   if (event === undefined) throw new Error('The event is done')
   const causation = new Causation(harness.database, { descendants: 1, perMinute: 1 })
-  await rehearse(event, { database: harness.database, causation, workLimits, log })
+  await rehearse(event, {
+    database: harness.database,
+    causation,
+    heavyWork: new HeavyWork(),
+    workLimits,
+    log,
+  })
   t.equal(causation.countEmission(event), undefined)
   t.strictSame(
     await Promise.all([harness.own.task.count(), harness.own.execution.count(), harness.own.event.count()]),

@@ -12,7 +12,7 @@ t.test('a failure without a crash does not count towards the quarantine of an ev
     runs += 1
     throw new Error('Postgres went away')
   }
-  for (const _ of Array(5)) await t.rejects(runIsolated(event.id, fail), { message: 'Postgres went away' })
+  for (const _ of Array(5)) await t.rejects(runIsolated(event, fail), { message: 'Postgres went away' })
   t.equal(runs, 5)
   t.match(await own.event.findUnique({ where: { id: event.id } }), { crashes: 1, quarantined: false })
 })
@@ -22,7 +22,7 @@ t.test('a crash is counted before the event runs', async (t) => {
   const event = newRow()
   await own.event.create({ data: { ...event, crashes: 1 } })
   await new Promise<void>((begun) => {
-    void createIsolation(database)(event.id, () => {
+    void createIsolation(database)(event, () => {
       begun()
       return new Promise(() => {})
     })
@@ -41,12 +41,12 @@ t.test('the third crash quarantines an event: it is done, published once, and no
     const { crashes, quarantined, doneAt } = await own.event.findUniqueOrThrow({ where: { id: event.id } })
     return { crashes, quarantined, isDone: doneAt !== null }
   }
-  await runIsolated(event.id, async () => void runs++)
+  await runIsolated(event, async () => void runs++)
   t.strictSame(await readState(), { crashes: 2, quarantined: false, isDone: false })
   t.strictSame([runs, quarantines], [1, 0])
-  await runIsolated(event.id, async () => void runs++)
+  await runIsolated(event, async () => void runs++)
   t.strictSame(await readState(), { crashes: 3, quarantined: true, isDone: true })
-  await runIsolated(event.id, async () => void runs++)
+  await runIsolated(event, async () => void runs++)
   t.strictSame(await readState(), { crashes: 3, quarantined: true, isDone: true })
   t.strictSame([runs, quarantines], [1, 1])
 })
@@ -56,7 +56,7 @@ t.test('an event that is done or was removed is not isolated any more', async (t
   const event = newRow()
   await own.event.create({ data: { ...event, crashes: 2, doneAt: new Date() } })
   const runIsolated = createIsolation(database, () => t.fail('It was published'))
-  for (const id of [event.id, newRow().id]) await runIsolated(id, async () => void t.fail('It was run'))
+  for (const row of [event, newRow()]) await runIsolated(row, async () => void t.fail('It was run'))
   t.match(await own.event.findUnique({ where: { id: event.id } }), { crashes: 2, quarantined: false })
 })
 
@@ -67,7 +67,7 @@ t.test('a failure takes back its own crash only, and only of an unfinished event
     const event = newRow()
     const where = { id: event.id }
     await own.event.create({ data: { ...event, crashes: 1 } })
-    const run = runIsolated(event.id, async () => {
+    const run = runIsolated(event, async () => {
       await own.event.update({ where, data: meanwhile })
       throw new Error('It failed')
     })
@@ -83,14 +83,14 @@ t.test('isolated events run one at a time, and are counted when they begin', asy
   const runIsolated = createIsolation(database)
   const order: string[] = []
   const runs = [
-    runIsolated(first.id, async () => {
+    runIsolated(first, async () => {
       order.push('first begins')
       // Long enough for the second one to begin if it did not wait.
       for (const _ of Array(10))
         t.match(await own.event.findUnique({ where: { id: second.id } }), { crashes: 1 })
       order.push('first ends')
     }),
-    runIsolated(second.id, async () => void order.push('second')),
+    runIsolated(second, async () => void order.push('second')),
   ]
   await Promise.all(runs)
   t.strictSame(order, ['first begins', 'first ends', 'second'])

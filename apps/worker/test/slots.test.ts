@@ -8,6 +8,7 @@ import { Gate } from '../src/calls/gate.js'
 import { Causation } from '../src/running/causation.js'
 import { EffectBudget } from '../src/running/effect-budget.js'
 import type { Execution } from '../src/running/execution.js'
+import { HeavyWork } from '../src/running/heavy-work.js'
 import { makeReady } from '../src/running/ready-rule.js'
 import { createWorkerMetrics } from '../src/worker-metrics.js'
 import { log } from './fixtures/harness.js'
@@ -22,6 +23,7 @@ function openExecutor(places: number) {
   const gate = new Gate(places, () => clock.now)
   const calls = { made: 0, faults: 0 }
   const executor = new Executor({
+    heavyWork: new HeavyWork(),
     queue: {} as never,
     recorder: {
       async recordStep() {

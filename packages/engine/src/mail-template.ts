@@ -1,4 +1,5 @@
 import type { Fault } from './faults.js'
+import type { Judging } from './judging.js'
 import { maxPlaceholders } from './rule.js'
 import { compileText, maxRenderedLength, type Rendering, type TextTemplate } from './template.js'
 
@@ -21,8 +22,10 @@ export interface MailTemplate {
   /**
    * Renders the texts from the event's data and the action's variables, which have precedence. The subject, as in an
    * action, uses the data only. Never throws on JSON, and never renders its own output again.
+   *
+   * @param judging to it the work of filters is charged
    */
-  render(data: object, variables: object): RenderedMail | { fault: string }
+  render(data: object, variables: object, judging: Judging): RenderedMail | { fault: string }
 }
 
 type MailPart = keyof MailTexts
@@ -53,8 +56,8 @@ export function compileMailTemplate(texts: MailTexts): MailTemplate {
   const text = compilePart(texts, 'text')
   const html = compilePart(texts, 'html')
   return {
-    render(data, variables) {
-      const rendering: Rendering = { warnings: [], size: 0 }
+    render(data, variables, judging) {
+      const rendering: Rendering = { warnings: [], size: 0, judging }
       // A spread defines keys and never assigns them, so `__proto__` is an ordinary key.
       const known = Object.keys(variables).length === 0 ? data : { ...data, ...variables }
       const mail = {
@@ -63,6 +66,7 @@ export function compileMailTemplate(texts: MailTexts): MailTemplate {
         html: html?.render(known, rendering) ?? null,
         warnings: rendering.warnings,
       }
+      if (!judging.affords(0)) return { fault: `cannot be rendered: ${judging.fault}` }
       return rendering.size > maxRenderedLength
         ? { fault: `renders to more than ${maxRenderedLength} characters` }
         : mail

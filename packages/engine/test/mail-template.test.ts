@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import t from 'tap'
 import { emailAddress } from '../src/formats.js'
+import { Judging } from '../src/judging.js'
 import {
   compileMailTemplate,
   escapeHtml,
@@ -10,7 +11,7 @@ import {
 import { maxRenderedLength } from '../src/template.js'
 
 function render(texts: MailTexts, data: object = {}, variables: object = {}) {
-  return compileMailTemplate(texts).render(data, variables)
+  return compileMailTemplate(texts).render(data, variables, new Judging(0))
 }
 
 t.test('a part that a template lacks is null, and is not made from the other part', async (t) => {
@@ -212,4 +213,15 @@ t.test('an address is exactly one mailbox, and cannot become two', async (t) => 
     bad.filter((address) => !isRefused(address)),
     [],
   )
+})
+
+t.test('the work of filters is charged, and rendering ends where it is used up', async (t) => {
+  const text = '{{a | upper | lower | upper | lower | upper | lower | upper | lower | truncate:1}}'.repeat(
+    150,
+  )
+  const startedAt = process.cpuUsage()
+  t.match(render({ text, html: text }, { a: 'x'.repeat(900_000) }), {
+    fault: /cannot be rendered: .*RULE_WORK/,
+  })
+  t.ok(process.cpuUsage(startedAt).user < 1_000_000, 'all of it takes some 3 s')
 })

@@ -7,6 +7,7 @@ import {
   explainRule,
   type Fault,
   findRuleFaults,
+  Judging,
   planRule,
   type RenderedMail,
   type RuleDefinition,
@@ -66,14 +67,20 @@ export function explain({ definition, data, now, limits }: ToJudge): Trace | nul
   return rule && explainRule(rule, data, now, limits)
 }
 
-export function renderMail({ texts, data, variables }: MailToRender): RenderedMail | { fault: string } {
-  return compileMailTemplate(texts).render(data, variables)
+export function renderMail({
+  texts,
+  data,
+  variables,
+  limits,
+}: MailToRender): RenderedMail | { fault: string } {
+  return compileMailTemplate(texts).render(data, variables, new Judging(0, limits))
 }
 
 interface MailToRender {
   texts: Parameters<typeof compileMailTemplate>[0]
   data: object
   variables: object
+  limits: WorkLimits
 }
 
 /** @returns the faults of a rule, which compiles its patterns */

@@ -15,6 +15,9 @@ export const bucketLabels = [
 ] as const
 export type BucketLabel = (typeof bucketLabels)[number]
 
+/** The workspaces of a creator may receive so many webhooks for each call that they may make: providers must not suffer from callers. */
+const webhooksPerCall = 10
+
 /** To whom the buckets of a request belong. */
 export interface BucketOwner {
   /** Of the lowest bucket: `user:<sub>`, `api_key:<id>` or `webhooks:<workspace>`. */
@@ -33,7 +36,7 @@ export interface LabelledBucket extends KeyedBucket {
  *
  *   IP (anonymous)
  *   API key or user ──▶ workspace ──▶ creator of the workspace
- *   webhooks of a workspace ────────▶ creator of the workspace
+ *   webhooks of a workspace ────────▶ webhooks of the creator's workspaces
  *
  * So no number of keys multiplies the rate of a workspace, and no number of workspaces that of their creator. There is a bucket of
  * each kind for each plan.
@@ -57,7 +60,13 @@ export function findBuckets(
   const { workspaceId, plan, createdBy } = tenant
   if (!isWebhook)
     buckets.push({ label: 'workspace', key: `workspace:${plan}:${workspaceId}`, ...limits.workspace[plan] })
-  if (createdBy !== null)
-    buckets.push({ label: 'creator', key: `creator:${plan}:${createdBy}`, ...limits.creator[plan] })
+  if (createdBy === null) return buckets
+  const creator = { label: 'creator' as const, ...limits.creator[plan] }
+  if (!isWebhook) buckets.push({ ...creator, key: `creator:${plan}:${createdBy}` })
+  else {
+    const { perMinute, burst } = creator
+    const key = `creator-webhooks:${plan}:${createdBy}`
+    buckets.push({ ...creator, key, perMinute: perMinute * webhooksPerCall, burst: burst * webhooksPerCall })
+  }
   return buckets
 }

@@ -4,6 +4,7 @@ import type { Logger } from 'pino'
 import { destinationOf, mailServer, type OutsideAction, type Perform } from '../effects/effect.js'
 import { advance } from '../running/advance.js'
 import { type Execution, idsOf, suspend } from '../running/execution.js'
+import type { HeavyWork } from '../running/heavy-work.js'
 import type { Recorder } from '../running/recorder.js'
 import { endCallSpan, traceCall } from '../running/trace-executions.js'
 import type { WorkerMetrics } from '../worker-metrics.js'
@@ -22,6 +23,7 @@ export interface CallParts {
   recorder: Pick<Recorder, 'recordStep'>
   leases: Pick<Leases, 'hold' | 'release' | 'noteLost'>
   gate: Gate
+  heavyWork: Pick<HeavyWork, 'isExceeded' | 'charge'>
   perform: Perform
   metrics: WorkerMetrics
   log: Logger
@@ -126,13 +128,14 @@ export class CallRunner {
       const error = `${destinationOf(action)} has not answered lately, so it was not called`
       return { status: 'failed', error, retryAfterMs: entry.kind === 'broken' ? entry.retryAfterMs : 0 }
     }
-    const { perform, metrics } = this.#parts
+    const { perform, metrics, heavyWork } = this.#parts
     const span = traceCall(execution, action)
     const startedAt = performance.now()
+    const spent = execution.judging.spent
     let effect: Effect | undefined
     try {
-      const { record, rule, event } = execution
-      const context = { executionId: record.id, rule, event, startedAt: record.startedAt }
+      const { record, rule, event, judging } = execution
+      const context = { executionId: record.id, rule, event, startedAt: record.startedAt, judging }
       // Postgres is read before the call alone: where that fails, nothing was called yet.
       effect = await untilPostgresIsBack(() =>
         perform(action, { ...context, traceparent: span?.traceparent }),
@@ -141,6 +144,7 @@ export class CallRunner {
       this.#logCall(execution, action, effect)
       return effect
     } finally {
+      heavyWork.charge(execution.event, execution.judging.spent - spent, 0)
       endCallSpan(span, effect)
       entry.leave(effect && wasAnswered(action, effect))
     }
@@ -152,8 +156,20 @@ export class CallRunner {
     settleAttempt(record, action, effect)
     held.action = undefined
     held.entry = undefined
-    if (record.status === 'running') this.prepare(held)
+    if (record.status === 'running') this.#prepareNext(held)
     return this.#record(held)
+  }
+
+  /** What follows a call may have a condition. Where the workspace has to take turns, a job brings the execution back. */
+  #prepareNext(held: HeldExecution): void {
+    const { heavyWork } = this.#parts
+    const { record, event, judging } = held.execution
+    if (heavyWork.isExceeded(event.workspaceId)) suspend(record, 'running', new Date())
+    else {
+      const before = judging.spent
+      this.prepare(held)
+      heavyWork.charge(event, judging.spent - before, 0)
+    }
   }
 
   /** @returns false where another worker holds the execution by now */

@@ -1,4 +1,4 @@
-import type { Effect, ReadyAction } from '@automation/engine'
+import type { Effect, Judging, ReadyAction } from '@automation/engine'
 import type { LoadedEvent } from '@automation/ledger'
 
 /** The actions that call a destination outside of the service. */
@@ -17,6 +17,8 @@ export interface CallContext {
   event: LoadedEvent
   /** Of the execution. */
   startedAt: Date
+  /** To it the work of templates is charged. */
+  judging: Judging
   /** Of the call's own span. */
   traceparent?: string | undefined
 }

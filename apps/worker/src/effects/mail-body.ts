@@ -20,7 +20,9 @@ export function writeMail(
     const warnings = [`No template named ${name}: the built-in mail was sent`]
     return { ...writeBuiltIn(config, context), warnings }
   }
-  const mail = 'fault' in template ? template : template.render(context.event.data, config.variables ?? {})
+  const { event, judging } = context
+  judging.beginRule()
+  const mail = 'fault' in template ? template : template.render(event.data, config.variables ?? {}, judging)
   if ('fault' in mail) return { fault: `The template ${name} ${mail.fault}` }
   return { ...mail, warnings: mail.warnings.map((warning) => `Template ${name}: ${warning}`) }
 }

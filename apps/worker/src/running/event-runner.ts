@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { createBatcher, type Database } from '@automation/database'
-import type { WorkLimits } from '@automation/engine'
+import { Judging, type WorkLimits } from '@automation/engine'
 import { type LoadedEvent, loadEvents, loadIsolated } from '@automation/ledger'
 import type { EventPointer, EventsJobData } from '@automation/queue'
 import type { Span, Tracing } from '@automation/telemetry'
@@ -70,54 +70,62 @@ export class EventRunner {
     const runs = await Promise.allSettled(job.events.map((event) => this.#run(event, job, hasStalled)))
     const failures = runs.flatMap((run) => (run.status === 'rejected' ? [run.reason] : []))
     if (failures.length === 0) return
-    throw failures.find((reason) => !(reason instanceof Postponed)) ?? findLongest(failures)
+    throw failures.find((reason) => !(reason instanceof Postponed)) ?? findShortest(failures)
   }
 
-  /** @param loaded an event that was loaded alone, because it is isolated */
-  async #run(
-    pointer: EventPointer,
-    job: EventsJobData,
-    hasStalled: boolean,
-    loaded?: LoadedEvent,
-  ): Promise<void> {
-    this.#parts.heavyWork.check(pointer.workspaceId, job)
-    const event = loaded ?? (hasStalled ? 'isolate' : await this.#load(pointer.id))
+  async #run(pointer: EventPointer, job: EventsJobData, hasStalled: boolean): Promise<void> {
+    const { id, workspaceId, traceparent } = pointer
+    const { heavyWork } = this.#parts
+    heavyWork.check(workspaceId, job)
+    const event = hasStalled ? 'isolate' : await this.#load(id)
     if (event === undefined) return
-    if (event === 'isolate') return this.#runIsolated(pointer, job)
-    const span = traceEvent(this.#parts.tracing, event, pointer.traceparent)
+    if (event === 'isolate') return heavyWork.run(workspaceId, job, () => this.#runIsolated(pointer, job))
+    const set = await this.#findSet(event)
+    await this.#slices.begin()
+    if (!heavyWork.isExceeded(workspaceId)) return this.#trace(event, set, job, traceparent)
+    await heavyWork.runInTurn(workspaceId, job, async () => {
+      // Its rules may have been changed while it waited.
+      const current = await this.#load(id)
+      if (current === undefined || current === 'isolate') return
+      await this.#trace(current, await this.#findSet(current), job, traceparent)
+    })
+  }
+
+  /** Nothing of the event is read before its crash is counted: its data may be what ends workers. */
+  #runIsolated(pointer: EventPointer, job: EventsJobData): Promise<void> {
+    return this.#isolate(pointer, async (isToBeRehearsed) => {
+      const event = await loadIsolated(this.#parts.database, pointer.id)
+      if (event === undefined) return
+      if (isToBeRehearsed) await rehearse(event, this.#parts)
+      await this.#trace(event, await this.#findSet(event), job, pointer.traceparent)
+    })
+  }
+
+  async #trace(
+    event: LoadedEvent,
+    set: RuleSet,
+    { replyTo }: EventsJobData,
+    traceparent: string | undefined,
+  ): Promise<void> {
+    const span = traceEvent(this.#parts.tracing, event, traceparent)
     try {
-      await this.#execute(event, job, span)
+      await this.#finish(event, set, replyTo, span)
       span?.end()
     } finally {
       span?.end(true)
     }
   }
 
-  /** Nothing of the event is read before its crash is counted: its data may be what ends workers. */
-  #runIsolated(pointer: EventPointer, job: EventsJobData): Promise<void> {
-    return this.#isolate(pointer.id, async (isToBeRehearsed) => {
-      const event = await loadIsolated(this.#parts.database, pointer.id)
-      if (event === undefined) return
-      if (isToBeRehearsed) await rehearse(event, this.#parts)
-      await this.#run(pointer, job, false, event)
-    })
-  }
-
-  async #execute(event: LoadedEvent, job: EventsJobData, span?: Span): Promise<void> {
-    const set = await this.#findSet(event)
-    await this.#slices.begin()
-    await this.#parts.heavyWork.run(event.workspaceId, job, () => this.#finish(event, set, job.replyTo, span))
-  }
-
   async #finish(event: LoadedEvent, set: RuleSet, replyTo: string | undefined, span?: Span): Promise<void> {
     const { recorder, executor, replies, causation, heavyWork, workLimits, log } = this.#parts
     const budget = new EffectBudget(event, causation)
-    const judgement = new Judgement(set, event, budget, workLimits)
+    const judging = new Judging(Date.now(), workLimits)
+    const judgement = new Judgement(set, event, budget, judging)
     while (!judgement.advance()) {
       heavyWork.deposit(event)
       await nextTurn()
     }
-    const { executions, judging } = judgement
+    const { executions } = judgement
     traceExecutions(span, executions)
     const calls =
       executions.length > beginAtOnce ? await this.#beginMany(event, executions) : executor.begin(executions)
@@ -179,6 +187,7 @@ export class EventRunner {
   }
 }
 
-function findLongest(postponements: Postponed[]): Postponed {
-  return new Postponed(Math.max(...postponements.map(({ delayMs }) => delayMs)))
+/** The events of a job belong to several workspaces: none waits for the backlog of another. */
+function findShortest(postponements: Postponed[]): Postponed {
+  return new Postponed(Math.min(...postponements.map(({ delayMs }) => delayMs)))
 }

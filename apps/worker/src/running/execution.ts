@@ -1,5 +1,5 @@
 import { executionIdOf } from '@automation/database'
-import { findError, Judging, ruleHolds, type WorkLimits } from '@automation/engine'
+import { findError, type Judging, ruleHolds } from '@automation/engine'
 import type { ExecutionRecord, LoadedEvent, RecordableExecution } from '@automation/ledger'
 import type { Span } from '@automation/telemetry'
 import type { EffectBudget } from './effect-budget.js'
@@ -46,10 +46,10 @@ export class Judgement {
     { rules, findCandidates }: RuleSet,
     event: LoadedEvent,
     budget: EffectBudget,
-    limits?: WorkLimits,
+    judging: Judging,
   ) {
-    const startedAt = new Date()
-    this.judging = new Judging(startedAt.getTime(), limits)
+    const startedAt = new Date(judging.now)
+    this.judging = judging
     this.#rules = rules
     this.#candidates = findCandidates(event.data)
     this.#beginning = { event, startedAt, judging: this.judging, budget }

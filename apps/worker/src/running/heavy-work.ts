@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { FairSlots } from '@automation/database'
+import { FairSlots, TooMuchAtOnce } from '@automation/database'
 import { LRUCache } from 'lru-cache'
 
 /** The job has to come back later. Its events that are done by then are not run again. */
@@ -28,12 +28,13 @@ interface Level {
   /** The job whose events are in the line, and how many they are. */
   job: object | undefined
   inLine: number
-  /** When the events that were postponed so far may have ended (ms). */
-  freeAt: number
+  /** How many times a job was postponed since its line was empty. */
+  postponed: number
 }
 
-/** An event that costs less (about 5 ms) is not counted: a flood of light events has its share of the queue (fair-share.ts). */
-const lightUnits = 200_000
+/** Judging an event that costs less is not counted, nor are the rows of one that writes fewer: such events share the queue (fair-share.ts). */
+const lightUnits = 5_000
+const lightRows = 100
 /** What an event that takes more than a turn of the event loop costs, until it is known. */
 const depositUnits = 2_000_000
 /** A row of an outcome costs about as much, in this worker and in Postgres. */
@@ -41,7 +42,9 @@ const unitsPerRow = 2_000
 const msPerUnit = 25e-6
 const maxRestMs = 500
 const minDelayMs = 500
-const maxDelayMs = 600_000
+const maxDelayMs = 10_000
+/** How long (ms) an event may wait in the line. */
+const lineTimeoutMs = 600_000
 /** How long ago (ms) another workspace may have had an event, for a heavy one to leave it room. */
 const recentMs = 2_000
 const maxWorkspaces = 10_000
@@ -53,10 +56,11 @@ export const defaultWorkspaceWork = 4_000_000
  * events run one at a time, in turns with those of other such workspaces:
  *
  *   within the allowance ──▶ begins at once ──▶ charged
- *   beyond it ──▶ the only job of its workspace? ─yes─▶ line ──▶ runs alone ──▶ rest, where others have events
+ *   beyond it ──▶ the only job of its workspace, and one of few in the line? ─yes─▶ line ──▶ runs alone ──▶ rest, where others have events
  *                               └─no─▶ Postponed: the job comes back when the events before it may have ended
  *
- * So a heavy workspace holds one job of this worker, and has at most half of its event loop.
+ * So a heavy workspace holds one job of this worker, all of them hold a quarter of its jobs, and they have at most half of its event
+ * loop.
  */
 export class HeavyWork {
   readonly #unitsPerSecond: number
@@ -66,8 +70,11 @@ export class HeavyWork {
     total: 1,
     perOwner: 1,
     waitingPerOwner: Number.POSITIVE_INFINITY,
-    timeoutMs: maxDelayMs,
+    timeoutMs: lineTimeoutMs,
   })
+  readonly #maxJobs: number
+  /** How many jobs have events in the line. */
+  #jobs = 0
   /** What was charged in advance, by event. */
   readonly #deposits = new WeakMap<Charged, number>()
   #lastWorkspaceId = ''
@@ -77,10 +84,16 @@ export class HeavyWork {
 
   /**
    * @param unitsPerSecond the allowance of a workspace
+   * @param concurrency how many jobs this worker runs at a time
    * @param now ms, by a monotonic clock
    */
-  constructor(unitsPerSecond = defaultWorkspaceWork, now: () => number = () => performance.now()) {
+  constructor(
+    unitsPerSecond = defaultWorkspaceWork,
+    concurrency = 12,
+    now: () => number = () => performance.now(),
+  ) {
     this.#unitsPerSecond = unitsPerSecond
+    this.#maxJobs = Math.max(1, Math.floor(concurrency / 4))
     this.#now = now
   }
 
@@ -91,40 +104,24 @@ export class HeavyWork {
       this.#changedAt = this.#now()
     }
     const level = this.#findExceeded(workspaceId)
-    if (level?.job !== undefined && level.job !== job) throw this.#postpone(level)
+    if (level !== undefined) this.#refuseOtherJobs(level, job)
+  }
+
+  /** Whether the workspace is beyond its allowance: its work has to take turns. */
+  isExceeded(workspaceId: string): boolean {
+    return this.#findExceeded(workspaceId) !== undefined
   }
 
   /** Runs work at once, or, for a workspace beyond its allowance, when it is its turn. @throws Postponed */
   run<Result>(workspaceId: string, job: object, work: () => Promise<Result>): Promise<Result> {
-    const level = this.#findExceeded(workspaceId)
-    return level === undefined ? work() : this.#runInTurn(workspaceId, level, job, work)
+    return this.isExceeded(workspaceId) ? this.runInTurn(workspaceId, job, work) : work()
   }
 
-  /** Charges an event that turns out to be heavy while it begins, in advance: the next ones must not begin beside it. */
-  deposit(event: Charged): void {
-    this.#charge(event, depositUnits)
-  }
-
-  /** Charges an event for what it has cost, after it was judged and before it is recorded. */
-  charge(event: Charged, judgedUnits: number, rows: number): void {
-    const units = judgedUnits + rows * unitsPerRow
-    if (units < lightUnits && !this.#deposits.has(event)) return
-    this.#charge(event, units).typicalUnits = units
-    this.#deposits.delete(event)
-  }
-
-  /** From now on the events in the line are postponed: another worker runs them. */
-  stop(): void {
-    this.#isStopped = true
-  }
-
-  async #runInTurn<Result>(
-    workspaceId: string,
-    level: Level,
-    job: object,
-    work: () => Promise<Result>,
-  ): Promise<Result> {
-    if (level.job !== undefined && level.job !== job) throw this.#postpone(level)
+  /** Runs work of a workspace beyond its allowance when it is its turn. @throws Postponed */
+  async runInTurn<Result>(workspaceId: string, job: object, work: () => Promise<Result>): Promise<Result> {
+    const level = this.#find(workspaceId)
+    this.#refuseOtherJobs(level, job)
+    if (level.job === undefined) this.#jobs++
     level.job = job
     level.inLine++
     try {
@@ -134,9 +131,38 @@ export class HeavyWork {
         await this.#rest(level)
         return result
       })
+    } catch (error) {
+      throw error instanceof TooMuchAtOnce ? this.#postpone(level) : error
     } finally {
-      if (--level.inLine === 0) level.job = undefined
+      if (--level.inLine === 0) {
+        level.job = undefined
+        level.postponed = 0
+        this.#jobs--
+      }
     }
+  }
+
+  /** Charges an event that turns out to be heavy while it begins, in advance: the next ones must not begin beside it. */
+  deposit(event: Charged): void {
+    this.#charge(event, depositUnits)
+  }
+
+  /** Charges an event for what it has cost, after it was judged and before it is recorded. */
+  charge(event: Charged, judgedUnits: number, rows: number): void {
+    const units = (judgedUnits < lightUnits ? 0 : judgedUnits) + (rows < lightRows ? 0 : rows * unitsPerRow)
+    if (units === 0 && !this.#deposits.has(event)) return
+    this.#charge(event, units).typicalUnits = units
+    this.#deposits.delete(event)
+  }
+
+  /** From now on the events in the line are postponed: another worker runs them. */
+  stop(): void {
+    this.#isStopped = true
+  }
+
+  #refuseOtherJobs(level: Level, job: object): void {
+    if (level.job === job) return
+    if (level.job !== undefined || this.#jobs >= this.#maxJobs) throw this.#postpone(level)
   }
 
   /** Leaves the event loop, and Postgres, to others for as long as the work took. */
@@ -146,10 +172,9 @@ export class HeavyWork {
   }
 
   #postpone(level: Level): Postponed {
-    const now = this.#now()
-    const runMs = level.typicalUnits * msPerUnit
-    level.freeAt = Math.min(Math.max(level.freeAt, now + minDelayMs) + runMs, now + maxDelayMs)
-    return new Postponed(level.freeAt - now)
+    level.postponed++
+    const delayMs = minDelayMs + level.postponed * level.typicalUnits * msPerUnit
+    return new Postponed(Math.min(delayMs, maxDelayMs))
   }
 
   /** @returns the level of a workspace beyond its allowance */
@@ -169,7 +194,7 @@ export class HeavyWork {
       this.#leak(known)
       return known
     }
-    const level = { units: 0, at, typicalUnits: 0, job: undefined, inLine: 0, freeAt: 0 }
+    const level = { units: 0, at, typicalUnits: 0, job: undefined, inLine: 0, postponed: 0 }
     this.#levels.set(workspaceId, level)
     return level
   }

@@ -62,8 +62,9 @@ export class JobRunner {
     const claimed = await claims.claim(executionId)
     if (claimed === undefined) return
     const { event, judging } = claimed.execution
-    heavyWork.charge(event, judging.spent, 0)
     traceResumption(tracing, claimed.execution, traceparent)
+    // It has advanced to its next call when this returns.
     void executor.resume(claimed)
+    heavyWork.charge(event, judging.spent, 0)
   }
 }

@@ -1,5 +1,5 @@
 import type { Database } from '@automation/database'
-import type { WorkLimits } from '@automation/engine'
+import { Judging, type WorkLimits } from '@automation/engine'
 import { blameRules, type LoadedEvent, noteRule, passRules } from '@automation/ledger'
 import { pauseRules } from '@automation/rules'
 import type { Logger } from 'pino'
@@ -8,12 +8,14 @@ import { advance } from './advance.js'
 import type { Causation } from './causation.js'
 import { EffectBudget } from './effect-budget.js'
 import { Judgement } from './execution.js'
+import type { HeavyWork } from './heavy-work.js'
 import { definitionColumns, makeReady } from './ready-rule.js'
 import { makeSetOfOne } from './rule-set.js'
 
 interface Parts {
   database: Database
   causation: Causation
+  heavyWork: HeavyWork
   workLimits: WorkLimits
   log: Logger
 }
@@ -34,12 +36,14 @@ export async function rehearse(event: LoadedEvent, parts: Parts): Promise<void> 
     select: definitionColumns,
     orderBy: { id: 'asc' },
   })
+  const judging = new Judging(Date.now(), parts.workLimits)
   try {
     for (const rule of rules) {
       await noteRule(database, rule.id, id)
-      rehearseRule(rule, event, parts)
+      rehearseRule(rule, event, judging, parts)
     }
   } finally {
+    parts.heavyWork.charge(event, judging.spent, 0)
     await untilPostgresIsBack(() => passRules(database, id))
   }
 }
@@ -56,11 +60,12 @@ async function pauseBlamed(workspaceId: string, { database, log }: Parts): Promi
 function rehearseRule(
   rule: Parameters<typeof makeReady>[0],
   event: LoadedEvent,
-  { causation, workLimits }: Parts,
+  judging: Judging,
+  { causation }: Parts,
 ): void {
   const budget = new EffectBudget(event, causation)
   try {
-    const judgement = new Judgement(makeSetOfOne(makeReady(rule)), event, budget, workLimits)
+    const judgement = new Judgement(makeSetOfOne(makeReady(rule)), event, budget, judging)
     while (!judgement.advance());
     judgement.executions.forEach(advance)
   } finally {

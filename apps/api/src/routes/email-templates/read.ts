@@ -1,5 +1,5 @@
 import { escapeLike } from '@automation/database'
-import { findMailTemplateFaults } from '@automation/engine'
+import { findMailTemplateFaults, type WorkLimits } from '@automation/engine'
 import { EmailTemplate, findEmailTemplate } from '@automation/rules'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
@@ -51,7 +51,10 @@ const tags = ['Email templates']
 const TemplateParams = Type.Object({ id: Id })
 const defaultLimit = 50
 
-export const readRoutes: FastifyPluginAsyncTypebox = async (app) => {
+export const readRoutes: FastifyPluginAsyncTypebox<{ workLimits: WorkLimits }> = async (
+  app,
+  { workLimits },
+) => {
   app.get('/', {
     config: { role: 'viewer' },
     schema: {
@@ -121,7 +124,12 @@ export const readRoutes: FastifyPluginAsyncTypebox = async (app) => {
       const { text, html } = await findEmailTemplate(workspace.database, params.id)
       // A template that another version has stored may not be one here.
       refuseFaults(findMailTemplateFaults({ text, html }))
-      const mail = await request.judge('renderMail', { texts: { subject, text, html }, data, variables })
+      const mail = await request.judge('renderMail', {
+        texts: { subject, text, html },
+        data,
+        variables,
+        limits: workLimits,
+      })
       if ('fault' in mail) throw refusals.invalid([{ field: 'data', message: mail.fault }])
       return mail
     },
