@@ -356,6 +356,7 @@ const routes: Route[] = [
   { method: 'GET', path: () => `${rules}/health`, role: 'viewer', status: 200 },
   { method: 'GET', path: () => `${rules}/attention`, role: 'viewer', status: 200 },
   { method: 'GET', path: () => '/api/tasks', role: 'viewer', status: 200 },
+  { method: 'GET', path: () => '/api/vocabulary', role: 'viewer', status: 200 },
   { method: 'GET', path: ({ rule }) => `${rules}/${rule}/versions`, role: 'viewer', status: 200 },
   { method: 'GET', path: ({ rule }) => `${rules}/${rule}/versions/1`, role: 'viewer', status: 200 },
   { method: 'POST', path: ({ rule }) => `${rules}/${rule}/versions/1/restore`, role: 'editor', status: 200 },
