@@ -109,7 +109,7 @@ t.test('a rule of patterns that are too large is refused before the next is comp
   t.equal(body.errors.length, 2)
 })
 
-t.test('to preview an email that takes long to render holds nobody', async (t) => {
+t.test('to preview an email that takes too much work is refused', async (t) => {
   const { call } = await api.makeWorkspace()
   const text = '{{a | upper | lower | upper | lower | upper | lower | upper | lower | truncate:1}}'.repeat(
     200,
@@ -118,13 +118,11 @@ t.test('to preview an email that takes long to render holds nobody', async (t) =
     body: { name: 'Long', text },
   })
   t.equal(template.status, 201)
-  const { result, heldMs, tookMs } = await measureHold(() =>
-    call('POST', `/api/email-templates/${template.body.id}/preview`, {
-      body: { data: { a: 'ä'.repeat(400_000) } },
-    }),
-  )
-  t.ok(result.status === 200 || result.status === 400, `${result.status}`)
-  t.ok(heldMs < tookMs / 2, `the event loop was held for ${heldMs} ms of ${tookMs} ms`)
+  const { status, body } = await call('POST', `/api/email-templates/${template.body.id}/preview`, {
+    body: { data: { a: 'ä'.repeat(400_000) } },
+  })
+  t.equal(status, 422)
+  t.match(body, { errors: [{ field: 'data', message: /RULE_WORK/ }] })
 })
 
 /** An API whose conditions may take any work. */

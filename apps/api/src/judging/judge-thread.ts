@@ -1,5 +1,5 @@
 import { readlinkSync } from 'node:fs'
-import { setPriority } from 'node:os'
+import { getPriority, setPriority } from 'node:os'
 import { basename } from 'node:path'
 import {
   compileMailTemplate,
@@ -36,7 +36,7 @@ const niceness = 5
 export function start(): void {
   try {
     // Linux has a priority for each thread: "<process>/task/<thread>".
-    setPriority(Number(basename(readlinkSync('/proc/thread-self'))), niceness)
+    setPriority(Number(basename(readlinkSync('/proc/thread-self'))), Math.min(getPriority() + niceness, 19))
   } catch {
     // Elsewhere a priority is the process's, and stays as it is.
   }

@@ -1061,7 +1061,7 @@ export interface components {
                 /** @description Id of a person in your system */
                 assigneeId?: string;
                 /**
-                 * @description Absent: the task has none
+                 * @description Default: normal
                  * @enum {string}
                  */
                 priority?: "low" | "normal" | "high" | "urgent";

@@ -26,7 +26,7 @@ export const createTask = {
         Type.String({ minLength: 1, maxLength: 200, description: 'Id of a person in your system' }),
       ),
       priority: Type.Optional(
-        Type.Enum(['low', 'normal', 'high', 'urgent'], { description: 'Absent: the task has none' }),
+        Type.Enum(['low', 'normal', 'high', 'urgent'], { description: 'Default: normal' }),
       ),
     },
     { additionalProperties: false },
