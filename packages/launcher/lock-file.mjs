@@ -7,7 +7,7 @@ const busy = 1
 
 /**
  * Locks a file (flock), and creates it if it is missing. The kernel keeps the lock as long as any process has this descriptor:
- * it can be won only once, in whatever container, and ends with the process that holds it, however that ends.
+ * one process of one container can win it, and it ends with that process, even by kill -9.
  *
  * Node has no such call. A short-lived program takes the lock on a descriptor that it shares with this process: `flock`, which
  * every Linux has, or else Perl, which macOS has.

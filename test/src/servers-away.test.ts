@@ -200,7 +200,7 @@ t.test('without Postgres nothing is accepted: 503 and Retry-After; then everythi
   await untilSent(requests.traffic.triggers, 20)
   const all = (await stopAll(requests.traffic)).flat()
   const away = during(all, gone, back)
-  t.strictSame(countStatuses(away), { 503: away.length }, 'whatever was asked was told to come again')
+  t.strictSame(countStatuses(away), { 503: away.length }, 'each request was asked to come again')
   t.strictSame(requests.odd, [], 'in the words of the interface')
   const isFine = ({ status }: { status: number | undefined }) => status === 200 || status === 202
   t.ok(during(all, whole).every(isFine), 'and nothing is refused from then on')

@@ -48,7 +48,7 @@ t.test('.env.example says of each setting what it is, and its default to the let
   }
 })
 
-t.test('whatever is no longer commented out is read as it stands', async (t) => {
+t.test('a line that is no longer commented out is read as it stands', async (t) => {
   const everything = parseEnv(example.replaceAll(/^# (?=[A-Z][A-Z0-9_]+=)/gm, ''))
   t.same(everything, Object.fromEntries(lines.map(({ name, value }) => [name, value.replaceAll('"', '')])))
   const secrets = {

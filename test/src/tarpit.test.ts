@@ -77,7 +77,7 @@ async function addRule({ call }: Tenant, actions: object[]): Promise<void> {
   await call('POST', '/api/automation-rules', { name: 'Rule', trigger: 'LEAD_CREATED', actions })
 }
 
-/** A server that takes whatever it is sent, and says nothing. */
+/** A server that accepts all requests and never responds. */
 async function openTarpit() {
   const sockets = new Set<Socket>()
   const server = createServer((socket) => {

@@ -158,7 +158,7 @@ t.test('a body that is wrong as a whole is refused as a whole', async (t) => {
   }
   const unknown = `${rules}/trigger/NOPE/batch`
   t.match(await post([good], unknown), { status: 400, body: { error: 'Invalid trigger type' } })
-  t.match(await post([good, {}], unknown), { status: 400 }, 'whatever is wrong with single events')
+  t.match(await post([good, {}], unknown), { status: 400 }, 'even if single events are wrong')
   t.equal((await post([], unknown)).status, 422, 'shape before vocabulary')
   t.match(await call('POST', batch, { body: { events: [good] }, headers: { 'idempotency-key': 'k' } }), {
     status: 400,

@@ -5,7 +5,7 @@ import t, { type Test } from 'tap'
 import type { Rule } from '../src/routes/rules/rule-schemas.js'
 import { type Answer, type Call, type Question, ruleBody, rules, startApi, task } from './fixtures/api.js'
 
-/** Two processes' worth of API on one database: whichever is asked, a key is known. */
+/** Two APIs on one database: each knows the keys of the other. */
 const [api, twin] = await Promise.all([startApi(t), startApi(t)])
 
 const trigger = `${rules}/trigger/LEAD_CREATED`

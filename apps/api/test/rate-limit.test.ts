@@ -237,7 +237,7 @@ t.test('X-Forwarded-For is ignored unless it comes from a trusted proxy', async 
   )
   t.equal(await countLet(5, () => through('192.0.2.1')), 3, 'the client behind the proxy')
   t.ok(!isLet(await through('192.0.2.1', 'fd00::5')), 'behind any of its proxies')
-  t.ok(!isLet(await through('1.1.1.1, 192.0.2.1')), 'whatever it claims to have come through')
+  t.ok(!isLet(await through('1.1.1.1, 192.0.2.1')), 'even if it claims other addresses')
   t.ok(!isLet(await through('192.0.2.1, 10.9.9.9')), 'also behind two')
   t.ok(isLet(await through('192.0.2.2')), 'another client')
   t.equal(await countLet(5, () => through(`2001:db8:1:2::${++host}`)), 3, 'IPv6 by its /64')

@@ -25,8 +25,8 @@ interface Working {
 }
 
 /**
- * `/healthz`: the process responds. `/readyz`: the worker makes progress, too. To be connected is not enough: for whatever reason,
- * a worker that stays idle while work is due is of no use.
+ * `/healthz`: the process responds. `/readyz`: the worker makes progress, too. To be connected is not enough: a
+ * worker that stays idle while work is due is of no use.
  *
  * @param findOldestDueSeconds from createOldestDue
  * @param findWorker returns undefined while the process waits for Postgres and Redis

@@ -1,10 +1,11 @@
 import { setTimeout } from 'node:timers/promises'
-import { newId } from '@automation/database'
+import { executionIdOf, newId } from '@automation/database'
 import { openMetrics } from '@automation/telemetry'
-import t from 'tap'
+import t, { type Test } from 'tap'
 import { HeavyWork, Postponed } from '../src/running/heavy-work.js'
 import { createWorkerMetrics } from '../src/worker-metrics.js'
 import { createHarness, type Harness } from './fixtures/harness.js'
+import { openTarget } from './fixtures/target.js'
 
 const heavyUnits = 5_000_000
 const work = async () => 'done'
@@ -212,4 +213,42 @@ t.test('conditions behind a WAIT do not hold the events of another workspace', a
     ended.map(({ _count }) => _count),
     [60],
   )
+})
+
+/** Switches a rule off while its target is called, by a worker whose workspace has used up its allowance. */
+async function callHeavily(t: Test, actions: (url: string) => object[]) {
+  const harness = await createHarness(t, { WORKSPACE_WORK: '100000' })
+  const target = await openTarget(t, async (_request, response) => {
+    await harness.own.rule.updateMany({ data: { isActive: false } })
+    response.end()
+  })
+  const ruleId = await harness.createRule(actions(target.url))
+  const conditions = [{ field: 'text', operator: 'not_matches', value: pattern }]
+  await harness.own.rule.update({ where: { id: ruleId }, data: { conditions } })
+  const jobs: string[] = []
+  const addDue = harness.queue.addDue.bind(harness.queue)
+  harness.queue.addDue = (due) => {
+    jobs.push(due.executionId)
+    return addDue(due)
+  }
+  harness.startWorker()
+  const event = { ...harness.newEvent(), data: { text } }
+  await harness.inbox.accept(event)
+  const execution = await harness.untilStatus(executionIdOf(event, ruleId), 'succeeded', 'cancelled')
+  return { execution, jobs }
+}
+
+t.test('an execution ends with its last call, even if its workspace has to take turns', async (t) => {
+  const { execution, jobs } = await callHeavily(t, (url) => [{ type: 'SEND_WEBHOOK', config: { url } }])
+  t.match(execution, { status: 'succeeded' })
+  t.strictSame(jobs, [])
+})
+
+t.test('what follows a call waits for the turn of its workspace, and then for the rule', async (t) => {
+  const { execution, jobs } = await callHeavily(t, (url) => [
+    { type: 'SEND_WEBHOOK', config: { url } },
+    { ...task, when: { field: 'text', operator: 'not_matches', value: pattern } },
+  ])
+  t.match(execution, { status: 'cancelled', results: [{ status: 'success' }] })
+  t.strictSame(jobs, [execution.id])
 })

@@ -6,7 +6,7 @@ const dayMs = 24 * 60 * 60 * 1_000
 /** Of one workspace in 24 hours. */
 export const maxEntriesPerDay = 20_000
 /**
- * What takes something away is always allowed: it must stay possible to stop a rule, or whoever makes all these changes. Each of
+ * What takes something away is always allowed: an admin must be able to stop a rule, or the user behind all these changes. Each of
  * these needs a change before it that counts, so a loop of them ends.
  */
 const alwaysAllowed: ReadonlySet<AuditAction> = new Set<AuditAction>([

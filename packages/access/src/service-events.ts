@@ -20,7 +20,7 @@ export const ServiceEventType = Type.Enum(
 )
 export type ServiceEventType = Type.Static<typeof ServiceEventType>
 
-/** Sent to one subscription to test it, whichever types it has subscribed to. */
+/** Sent to one subscription to test it, even if it has subscribed to other types. */
 export const pingType = 'subscription.ping'
 
 /** An event that was accepted for one subscription. */

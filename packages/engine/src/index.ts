@@ -21,6 +21,7 @@ export {
   type Effect,
   findError,
   findNextAction,
+  hasActionsLeft,
   settleAction,
   simulatePlan,
   skippedAfterFailure,

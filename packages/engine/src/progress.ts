@@ -59,6 +59,16 @@ export function findNextAction(
   return undefined
 }
 
+/** Whether an action is left to be planned. After a failure that stops the rule, none is. */
+export function hasActionsLeft(rule: CompiledRule, results: ActionResult[]): boolean {
+  for (const action of rule.actions) {
+    const result = results[action.index]
+    if (result === undefined || isOpen(result)) return true
+    if (isFailure(result) && !action.continueOnError) return false
+  }
+  return false
+}
+
 /** The result of an action that was performed. */
 export function settleAction(action: ReadyAction, effect: Effect): ActionResult {
   const result: ActionResult = { action: action.type, status: effect.status }

@@ -15,7 +15,7 @@ export const observability = {
   }),
   OTEL_SDK_DISABLED: Type.Boolean({
     default: false,
-    description: 'true switches tracing off, whatever else is set',
+    description: 'true switches tracing off, with all other settings',
   }),
 }
 

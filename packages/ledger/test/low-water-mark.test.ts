@@ -112,7 +112,7 @@ t.test('a slice that takes too long is read again in smaller ones', async (t) =>
   t.equal(found, now - 5 * hourMs)
 })
 
-t.test('whichever rows are added and finished, the oldest row is found some looks later', async (t) => {
+t.test('the oldest row is found some looks later, after any rows were added and finished', async (t) => {
   let seed = 7
   const random = (below: number) => {
     seed = (seed * 48_271) % 2_147_483_647

@@ -50,7 +50,7 @@ export type JobData = Type.Static<typeof JobData>
 export const jobStates = ['waiting', 'prioritized', 'active', 'delayed', 'failed'] as const
 
 /**
- * BullMQ's retries are about transport only: the sweeper restores the job of whatever is not done in Postgres. So there are few
+ * BullMQ's retries are about transport only: the sweeper restores the job of each event that is not done in Postgres. So there are few
  * attempts. A completed job is removed, since its history is in Postgres; failed ones stay for a day (seconds) for people who
  * inspect the queue.
  */

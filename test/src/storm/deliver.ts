@@ -102,7 +102,7 @@ function post(baseUrl: string, { path, headers, body }: Call): Promise<Outcome> 
     const patience = setTimeout(() => sent.destroy(), patienceMs)
     sent.on('error', (error: NodeJS.ErrnoException) => {
       clearTimeout(patience)
-      // Nobody listened there; whatever else breaks off may have been heard.
+      // Nobody listened there. A request that breaks off in any other way may have arrived.
       const kind = error.code === 'ECONNREFUSED' ? 'failed' : 'unknown'
       resolve({ kind, status: undefined, id: undefined })
     })

@@ -17,7 +17,7 @@ import { openTarget, type Target } from './target.js'
 export interface StormOptions extends ScheduleOptions {
   /** Requests a minute of the workspace that attacks. */
   hostile: number
-  /** Takes the logs of all processes, for whoever looks into what went wrong. */
+  /** Takes the logs of all processes, for the search of a fault. */
   logs?: string | undefined
 }
 

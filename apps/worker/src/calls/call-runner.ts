@@ -1,4 +1,4 @@
-import type { Effect } from '@automation/engine'
+import { type Effect, hasActionsLeft } from '@automation/engine'
 import type { EventQueue } from '@automation/queue'
 import type { Logger } from 'pino'
 import { destinationOf, mailServer, type OutsideAction, type Perform } from '../effects/effect.js'
@@ -163,13 +163,15 @@ export class CallRunner {
   /** What follows a call may have a condition. Where the workspace has to take turns, a job brings the execution back. */
   #prepareNext(held: HeldExecution): void {
     const { heavyWork } = this.#parts
-    const { record, event, judging } = held.execution
-    if (heavyWork.isExceeded(event.workspaceId)) suspend(record, 'running', new Date())
-    else {
-      const before = judging.spent
-      this.prepare(held)
-      heavyWork.charge(event, judging.spent - before, 0)
+    const { record, event, judging, rule } = held.execution
+    const isWork = 'actions' in rule.compiled && hasActionsLeft(rule.compiled, record.results)
+    if (isWork && heavyWork.isExceeded(event.workspaceId)) {
+      suspend(record, 'running', new Date())
+      return
     }
+    const before = judging.spent
+    this.prepare(held)
+    heavyWork.charge(event, judging.spent - before, 0)
   }
 
   /** @returns false where another worker holds the execution by now */

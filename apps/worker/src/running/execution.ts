@@ -15,7 +15,7 @@ export interface Execution extends RecordableExecution {
   readonly budget: EffectBudget
   /** The span of what this worker does of it. */
   span?: Span
-  /** The traceparent of its first span, in whatever process that was. */
+  /** The traceparent of its first span, which another process may have started. */
   firstTraceparent?: string | undefined
 }
 

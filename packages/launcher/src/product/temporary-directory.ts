@@ -8,7 +8,7 @@ export interface TemporaryDirectory {
   remove(): Promise<void>
 }
 
-// Waits for the end of its input, which comes when the launcher ends, in whatever way. The servers' own guards stop the
+// Waits for the end of its input, which comes when the launcher ends, even by kill -9. The servers' own guards stop the
 // servers then, and a server that is about to end may still write a file.
 const guardScript = `
 cat > /dev/null

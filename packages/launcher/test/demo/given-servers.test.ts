@@ -75,7 +75,7 @@ t.test('npm start leaves a database alone that is not the demo’s', async (t) =
 })
 
 t.test(
-  'the demo runs on given servers with keys, ports and mails of its own, whatever the shell exports',
+  'the demo runs on given servers with keys, ports and mails of its own, even if the shell exports others',
   async (t) => {
     const { path, remove } = await makeTemporaryDirectory()
     t.teardown(remove)

@@ -19,7 +19,7 @@ async function writeAndRead(file: string, env: Record<string, string>) {
 }
 
 t.test(
-  'the command line reads its settings exactly as they were written, whatever characters a secret has',
+  'the command line reads its settings exactly as they were written, even if a secret has special characters',
   async (t) => {
     const file = `${t.testdir()}/product.env`
     for (const JWT_SECRET of ['plain', 'a # b', ' "double" # ', "it's # `all`", '$HOME \\n # ']) {

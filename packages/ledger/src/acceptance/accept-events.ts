@@ -72,7 +72,7 @@ const acceptEventsSql = `
 
 /**
  * Accepts events and webhooks of many callers, of any workspaces, in one statement. When it returns, they are committed:
- * whatever happens to Redis or to this process, each event will run.
+ * each event will run, even if Redis or this process dies.
  *
  * @returns for each acceptance whether it was made now; false for a webhook that was accepted before
  */

@@ -14,7 +14,7 @@ interface Measure {
   length: number
 }
 
-/** From the mildest to the strictest, which fits whatever the texts are. */
+/** From the mildest to the strictest, which fits for any texts. */
 const measures: Measure[] = [
   { attempts: 20, warnings: 20, length: 500 },
   { attempts: 20, warnings: 10, length: 100 },

@@ -60,7 +60,7 @@ const releaseLeasesSql = `
   FROM json_to_recordset($1::json) AS held (id uuid, lease uuid)
   WHERE executions.id = held.id AND executions.lease = held.lease`
 
-/** Releases executions: they are due at once, for another worker, and whatever this worker still records of them is refused. */
+/** Releases executions: they are due at once, for another worker, and Postgres refuses what this worker still records of them. */
 export async function releaseLeases(database: Database, held: HeldLease[]): Promise<void> {
   await database.run('release_leases', releaseLeasesSql, [JSON.stringify(held)])
 }

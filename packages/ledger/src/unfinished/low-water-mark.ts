@@ -57,7 +57,7 @@ export function fitSlice(sliceMs: number, read: number): number {
  *   that a rule emits, or that reports a failure, may wait for Postgres for hours before it is committed;
  * - an execution that is due in the past: a pause or a next attempt that a worker computed by its clock and recorded late, or a row
  *   that was changed by hand.
- * All other rows become due at Postgres' now() or later. The mark is never in the future, whichever clock created an id.
+ * All other rows become due at Postgres' now() or later. The mark is never in the future, even if the clock that created an id was wrong.
  */
 export class LowWaterMark {
   readonly #findFirst: FindFirst

@@ -36,7 +36,7 @@ export class DeliveryRefusal extends Refusal {
   }
 }
 
-/** Why a delivery was refused by whatever was thrown; undefined where it was not the delivery's fault. */
+/** The reason of a refusal, found from the error; undefined where the delivery was not at fault. */
 export function rejectionReason(error: { code?: string }): RejectionReason | undefined {
   if (error instanceof DeliveryRefusal) return error.reason
   if (error.code === 'FST_ERR_CTP_BODY_TOO_LARGE') return 'size'

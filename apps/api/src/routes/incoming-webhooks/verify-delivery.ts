@@ -71,7 +71,7 @@ export function createDeliveryVerifier(app: FastifyInstance, sealer: Sealer): Ve
   }
 }
 
-/** Whatever differs, the whole body is digested. */
+/** Digests the whole body before it compares the workspace, so that the time says nothing about which of them differs. */
 function isSignedWith({ key, workspaceId, provider }: OpenedSecret, delivery: Delivery): boolean {
   const isRight = verifySignature(key, delivery, delivery.signature)
   return isRight && workspaceId === delivery.workspaceId && provider === delivery.provider

@@ -97,7 +97,7 @@ export const versionRoutes: FastifyPluginAsyncTypebox = async (app) => {
   })
 }
 
-/** @throws refusals: 404 for the rule or for the version, whichever is not there */
+/** @throws refusals: 404 where the rule or the version does not exist */
 async function findVersion(database: Versions, id: string, text: string) {
   const row = await findStoredVersion(database, id, text)
   if (row !== null) return row
