@@ -15,7 +15,7 @@ const Demo = Type.Object({
 })
 
 /** Takes missing options from the demo. @throws CommandError if there is no demo */
-export function completeTarget(given: Partial<Target>): Target {
+export function completeTarget(given: { [Field in keyof Target]?: Target[Field] | undefined }): Target {
   const { url, workspace, provider, secretId, secret } = given
   if (url && workspace && provider && secretId && secret)
     return { url, workspace, provider, secretId, secret }
@@ -38,6 +38,6 @@ function readDemo(): Type.Static<typeof Demo> {
   }
   if (Check(Demo, demo)) return demo
   throw new CommandError(
-    `Run npm start first, which writes ${demoFile}, or set all of --url, --workspace, --provider, --secret-id and --secret.`,
+    `Run npm start first, which writes ${demoFile}, or set all of --url, --workspace, --provider, --secret-id and WEBHOOK_SECRET.`,
   )
 }
