@@ -9,7 +9,7 @@ import { isForPrograms } from './program.js'
 export const yesOption = ['--yes', 'do it without confirmation, as programs must'] as const
 
 /**
- * Prepares the confirmation of what cannot be undone. Call it before any work, so that a program that forgot --yes learns it at once.
+ * Prepares the confirmation of what cannot be undone. Call it before any work: a program without --yes fails at once.
  *
  * @param isInputRead standard input has something else than the user's answer
  * @returns asks a question such as `Revoke the API key?`, and throws a CommandError where the user does not say yes

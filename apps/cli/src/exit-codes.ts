@@ -1,4 +1,4 @@
-/** The exit codes of all commands. Each has one meaning everywhere, so that a script can tell them apart. */
+/** The exit codes of all commands. Each has one meaning everywhere, so that a script can rely on it. */
 export const exitCodes = {
   done: 0,
   failed: 1,

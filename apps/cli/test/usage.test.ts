@@ -59,6 +59,11 @@ t.test('an invalid value is reported with the valid ones, and nothing is done', 
   )
 })
 
+t.test('a group without a command shows its help, and is a wrong command line', async (t) => {
+  for (const line of ['rules', 'secrets'])
+    t.match(await admin(line), { code: 64, output: '', errors: `Usage: npm run admin -- ${line} ` })
+})
+
 t.test('the help of every command has an example', async (t) => {
   const nouns: Record<string, string[]> = {
     workspaces: ['create', 'list', 'update'],
