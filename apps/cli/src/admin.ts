@@ -1,4 +1,4 @@
 import { createAdmin } from './create-admin.js'
-import { runProgram } from './program.js'
+import { startProgram } from './start-program.js'
 
-await runProgram(createAdmin())
+await startProgram(createAdmin())

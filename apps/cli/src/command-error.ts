@@ -1,10 +1,16 @@
+import { type ExitCode, exitCodes } from './exit-codes.js'
+
 /** Ends a command with a sentence and without a stack, for errors that users can expect. */
 export class CommandError extends Error {
-  /** 2 if the command line itself is wrong. */
-  readonly exitCode: 1 | 2
+  readonly exitCode: ExitCode
 
-  constructor(message: string, options: ErrorOptions & { exitCode?: 1 | 2 } = {}) {
+  constructor(message: string, options: ErrorOptions & { exitCode?: ExitCode } = {}) {
     super(message, options)
-    this.exitCode = options.exitCode ?? 1
+    this.exitCode = options.exitCode ?? exitCodes.failed
   }
+}
+
+/** What somebody typed is wrong. */
+export function usageError(message: string, options: ErrorOptions = {}): CommandError {
+  return new CommandError(message, { ...options, exitCode: exitCodes.usage })
 }

@@ -10,13 +10,31 @@ const DatabaseEnvironment = Type.Object({ DATABASE_URL: connections.DATABASE_URL
 const SealingEnvironment = Type.Object(sealing)
 const TokenEnvironment = Type.Object(tokenSettings)
 
-/** @throws CommandError if no database is set; EnvironmentError, like the functions below, if a setting is invalid */
-export function readDatabaseUrl(): string {
+/**
+ * @returns the URL of the database, and who named it
+ * @throws CommandError if no database is set; EnvironmentError, like the functions below, if a setting is invalid
+ */
+export function readDatabaseUrl(): { databaseUrl: string; source: string } {
   const variables = readVariables()
   if (!variables.DATABASE_URL) throw new CommandError('Set DATABASE_URL, or run npm start first.')
   const { DATABASE_URL } = readEnvironment(DatabaseEnvironment, variables)
   if (!URL.canParse(DATABASE_URL)) throw new CommandError('DATABASE_URL is not a URL.')
-  return DATABASE_URL
+  return { databaseUrl: DATABASE_URL, source: process.env.DATABASE_URL ? 'DATABASE_URL' : productFile }
+}
+
+/** A secret is never an argument: those are in the list of processes and in the history of the shell. */
+export function readWebhookSecret(): string | undefined {
+  return process.env.WEBHOOK_SECRET || undefined
+}
+
+/** The API that `npm run client` calls, and the identity of its user. */
+export function readApiSettings(): { url?: string; token?: string; workspace?: string } {
+  const { RULES_URL, RULES_TOKEN, RULES_WORKSPACE } = process.env
+  return {
+    ...(RULES_URL && { url: RULES_URL }),
+    ...(RULES_TOKEN && { token: RULES_TOKEN }),
+    ...(RULES_WORKSPACE && { workspace: RULES_WORKSPACE }),
+  }
 }
 
 export function readEncryptionKey(): string {

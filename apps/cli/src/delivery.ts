@@ -1,5 +1,5 @@
 import { readSigningKey, signWebhook } from '@automation/webhooks'
-import { CommandError } from './command-error.js'
+import { CommandError, usageError } from './command-error.js'
 
 /** The destination of webhooks, and the secret that signs them. */
 export interface Target {
@@ -30,9 +30,7 @@ const timeoutMs = 30_000
 /** @throws CommandError if the target's URL or secret is invalid */
 export function signDelivery(target: Target, id: string, body: Buffer, sentAt: Date): Delivery {
   if (!/^https?:/.test(target.url) || !URL.canParse(target.url))
-    throw new CommandError(`--url must look like http://127.0.0.1:3000, but is ${target.url}.`, {
-      exitCode: 2,
-    })
+    throw usageError(`--url must look like http://127.0.0.1:3000, but is ${target.url}.`)
   const timestamp = `${Math.floor(sentAt.getTime() / 1_000)}`
   const path = [target.provider, target.workspace].map(encodeURIComponent).join('/')
   return {
@@ -75,7 +73,7 @@ function readKey(secret: string): Buffer {
   try {
     return readSigningKey(secret)
   } catch (error) {
-    throw new CommandError('--secret must be whsec_ followed by base64.', { cause: error, exitCode: 2 })
+    throw new CommandError('The signing secret must be whsec_ followed by base64.', { cause: error })
   }
 }
 

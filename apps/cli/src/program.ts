@@ -1,18 +1,23 @@
-import { EnvironmentError } from '@automation/environment'
-import { Command, CommanderError } from 'commander'
-import { CommandError } from './command-error.js'
+import { Command } from 'commander'
+import { type ExitName, exitCodes, exitMeanings } from './exit-codes.js'
+import { reportError } from './report-error.js'
+import { describeVariable, type Variable } from './variables.js'
 
 /** An id for examples. */
 export const exampleId = '01984f6e-5d3c-7a10-9c0e-2b6f4d1a8e77'
-
-/** The exit code of `--plan` if there are changes, so that scripts can detect them, as with `diff`. */
-export const changesExitCode = 2
 
 interface Description {
   name: string
   description: string
   /** Arguments and options of an example call. */
   example: string
+}
+
+interface CommandDescription extends Description {
+  /** The environment that the command reads. */
+  reads: Variable[]
+  /** Its exit codes beside those that every command has, or with a meaning of its own. */
+  exits?: Partial<Record<ExitName, string>> | ExitName[]
 }
 
 /** A program whose commands all take --json and report errors in the same way. */
@@ -25,26 +30,61 @@ export function createProgram(description: Description): Command {
     .configureHelp({ showGlobalOptions: true })
     .configureOutput({ outputError: (text, write) => write(capitalise(text.replace(/^error: /, ''))) })
     .exitOverride()
-  return describe(program, description)
+  return describeGroup(program, description)
 }
 
-/** Adds a command below another one. The caller adds its options and its action. */
-export function addCommand(parent: Command, description: Description): Command {
+/** Adds a command that only has commands below it, such as `rules`. */
+export function addGroup(parent: Command, description: Description): Command {
+  return describeGroup(parent.command(description.name), description)
+}
+
+/** Adds a command that does something. The caller adds its options and its action. */
+export function addCommand(parent: Command, description: CommandDescription): Command {
+  const { reads, exits = [] } = description
+  const own = Array.isArray(exits)
+    ? Object.fromEntries(exits.map((name) => [name, exitMeanings[name]]))
+    : exits
+  const { done, failed, usage } = exitMeanings
+  const meanings: Partial<Record<ExitName, string>> = { done, failed, usage, ...own }
+  const codes = Object.entries(exitCodes).flatMap(([name, code]): [string, string][] => {
+    const meaning = meanings[name as ExitName]
+    return meaning === undefined ? [] : [[`${code}`, meaning]]
+  })
   return describe(parent.command(description.name), description)
+    .addHelpText('after', ({ command }) => formatSection(command, 'Exit codes', codes))
+    .addHelpText('after', ({ command }) =>
+      formatSection(
+        command,
+        'Environment',
+        reads.map((name) => [name, describeVariable(name)]),
+      ),
+    )
 }
 
 /** Prints the result of a command: as text for people, or as JSON for programs. */
 export function print(command: Command, value: unknown, text: string): void {
-  console.log(command.optsWithGlobals().json ? JSON.stringify(value, null, 2) : text)
+  console.log(isForPrograms(command) ? JSON.stringify(value, null, 2) : text)
 }
 
-/** Runs the command line. An error is a sentence on stderr with exit code 2 if the command line is wrong, otherwise 1. */
+export function isForPrograms(command: Command): boolean {
+  return command.optsWithGlobals().json === true
+}
+
+/** Runs the command line. An error is a sentence on stderr, and its exit code. */
 export async function runProgram(program: Command, args = process.argv.slice(2)): Promise<void> {
   try {
     await program.parseAsync(args, { from: 'user' })
   } catch (error) {
-    process.exitCode = reportError(error)
+    process.exitCode = reportError(error, program, args)
   }
+}
+
+function describeGroup(group: Command, description: Description): Command {
+  return describe(group, description).addHelpText(
+    'after',
+    () =>
+      `\nThe help of each command has its options, exit codes and environment:\n  ${pathOf(group)} <command> --help`,
+  )
 }
 
 function describe(command: Command, { name, description, example }: Description): Command {
@@ -54,19 +94,19 @@ function describe(command: Command, { name, description, example }: Description)
     .addHelpText('after', () => `\nExample:\n  ${pathOf(command)} ${example}`)
 }
 
-function pathOf(command: Command): string {
+export function pathOf(command: Command): string {
   return command.parent ? `${pathOf(command.parent)} ${command.name()}` : command.name()
 }
 
-function reportError(error: unknown): number {
-  // Commander has printed the error, or the user asked for help.
-  if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2
-  if (error instanceof CommandError) {
-    console.error(error.message)
-    return error.exitCode
-  }
-  console.error(error instanceof EnvironmentError ? error.message : error)
-  return 1
+function formatSection(command: Command, title: string, items: [term: string, text: string][]): string {
+  if (items.length === 0) return ''
+  const help = command.createHelp()
+  const { getOutHelpWidth } = command.configureOutput()
+  help.prepareContext({ helpWidth: getOutHelpWidth?.() ?? 80 })
+  const width = Math.max(...items.map(([term]) => term.length))
+  return ['', `${title}:`, ...items.map(([term, text]) => help.formatItem(term, width, text, help))].join(
+    '\n',
+  )
 }
 
 function capitalise(text: string): string {

@@ -1,13 +1,23 @@
 import type { RuleFile } from '@automation/rules'
+import { Type } from 'typebox'
 import { type Document, isCollection, isMap, isNode, LineCounter, parseDocument, stringify } from 'yaml'
 import { CommandError } from './command-error.js'
+import { readAs } from './option-readers.js'
 
 export const ruleFormats = ['yaml', 'json'] as const
 export type RuleFormat = (typeof ruleFormats)[number]
 
+export const formatOption = [
+  '--format <format>',
+  `${ruleFormats.join(' or ')} (default: by the file name, otherwise yaml)`,
+  readAs(Type.Enum([...ruleFormats])),
+] as const
+
 /** The content of a rule file. */
 export interface RuleText {
   json: unknown
+  /** Nothing is missing at its end: JSON that is cut short cannot be read, and YAML has its end mark `...`. */
+  isWhole: boolean
   /** The line of a path such as `rules[3].conditions`, or of its nearest existing parent. */
   findLine(field: string): number
 }
@@ -17,9 +27,12 @@ export function guessFormat(path: string): RuleFormat {
   return /\.json$/i.test(path) ? 'json' : 'yaml'
 }
 
+/** YAML's own mark for the end of a document. Without it, the beginning of a file of rules is a file of fewer rules. */
+export const endMark = '...'
+
 /** The same rules always give the same text. No line is folded, so a diff shows each change where it was made. */
 export function writeRuleText(file: RuleFile, format: RuleFormat): string {
-  return format === 'json' ? `${JSON.stringify(file, null, 2)}\n` : writeYaml(file)
+  return format === 'json' ? `${JSON.stringify(file, null, 2)}\n` : `${writeYaml(file)}${endMark}\n`
 }
 
 /** Quotes texts so that parsers of YAML 1.1, for which `yes` is a boolean, read the same values. */
@@ -33,7 +46,11 @@ export function readRuleText(text: string, name: string, format: RuleFormat): Ru
   const parse = () => parseDocument(text, { lineCounter: lines, resolveKnownTags: false, logLevel: 'error' })
   if (format === 'json') {
     const json = parseJson(text, name)
-    return { json: checkJson(json, name), findLine: (field) => findLine(parse(), lines, field) }
+    return {
+      json: checkJson(json, name),
+      isWhole: true,
+      findLine: (field) => findLine(parse(), lines, field),
+    }
   }
   const document = parse()
   const [fault] = [...document.errors, ...document.warnings]
@@ -41,6 +58,7 @@ export function readRuleText(text: string, name: string, format: RuleFormat): Ru
     throw new CommandError(`${name}:${fault.linePos?.[0].line ?? 1}: ${fault.message.split(' at line')[0]}.`)
   return {
     json: checkJson(readYaml(document, name), name),
+    isWhole: document.directives.docEnd,
     findLine: (field) => findLine(document, lines, field),
   }
 }

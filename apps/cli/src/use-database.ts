@@ -5,29 +5,30 @@ import { CommandError } from './command-error.js'
 import { readDatabaseUrl } from './config.js'
 import { maskControls } from './format.js'
 
+/** A command that changes something shows first where it does that. */
+export type Purpose = 'read' | 'change'
+
 /** @throws CommandError if a change is refused, or if the database is unavailable or not migrated */
-export async function useDatabase<Result>(
+export function useDatabase<Result>(
+  purpose: Purpose,
   work: (administrator: Pick<Administrator, 'database' | 'actor'>) => Promise<Result>,
 ): Promise<Result> {
-  const databaseUrl = readDatabaseUrl()
-  const database = openDatabase(databaseUrl, 1)
-  try {
-    return await work({ database, actor: `cli:${readUserName()}` })
-  } catch (error) {
-    throw explainError(error, databaseUrl)
-  } finally {
-    await database.close()
-  }
+  return connect(({ target, ...administrator }) => {
+    if (purpose === 'change') showTarget(target)
+    return work(administrator)
+  })
 }
 
 /** The same within a workspace. @throws CommandError if the workspace does not exist, too */
 export function useWorkspace<Result>(
+  purpose: Purpose,
   workspaceId: string,
   work: (administrator: Administrator) => Promise<Result>,
 ): Promise<Result> {
-  return useDatabase(async ({ database, actor }) => {
-    await checkWorkspace(database, workspaceId)
-    return work({ database, actor, workspaceId })
+  return connect(async ({ target, ...administrator }) => {
+    const { name } = await findWorkspace(administrator.database, workspaceId)
+    if (purpose === 'change') showTarget(target, { id: workspaceId, name })
+    return work({ ...administrator, workspaceId })
   })
 }
 
@@ -43,31 +44,71 @@ export function useWorkspaceOf<Result>(
   workspaceId: string | undefined,
   work: (administrator: Administrator) => Promise<Result>,
 ): Promise<Result> {
-  return useDatabase(async ({ database, actor }) => {
-    const owner = await ownedNouns[noun](database, id)
-    if (owner === null || (workspaceId ?? owner.workspaceId) !== owner.workspaceId)
+  return connect(async ({ target, ...administrator }) => {
+    const { workspace } = (await ownedNouns[noun](administrator.database, id)) ?? {}
+    if (workspace === undefined || (workspaceId ?? workspace.id) !== workspace.id)
       throw new CommandError(`There is no ${noun} ${id}${workspaceId ? ` in workspace ${workspaceId}` : ''}.`)
-    return work({ database, actor, workspaceId: owner.workspaceId })
+    showTarget(target, workspace)
+    return work({ ...administrator, workspaceId: workspace.id })
   })
+}
+
+interface Connection extends Pick<Administrator, 'database' | 'actor'> {
+  /** The database, in words. */
+  target: string
+}
+
+async function connect<Result>(work: (connection: Connection) => Promise<Result>): Promise<Result> {
+  const { databaseUrl, source } = readDatabaseUrl()
+  const database = openDatabase(databaseUrl, 1)
+  try {
+    return await work({
+      database,
+      actor: `cli:${readUserName()}`,
+      target: describeDatabase(databaseUrl, source),
+    })
+  } catch (error) {
+    throw explainError(error, databaseUrl)
+  } finally {
+    await database.close()
+  }
+}
+
+/** On stderr, so that the output stays as it is. */
+function showTarget(database: string, workspace?: { id: string; name: string }): void {
+  const place = workspace && `, workspace ${JSON.stringify(workspace.name)} (${workspace.id})`
+  console.error(maskControls(`Target: ${database}${place ?? ''}`))
+}
+
+/** Without user and password. */
+function describeDatabase(databaseUrl: string, source: string): string {
+  return `database ${new URL(databaseUrl).pathname.slice(1)} on ${hostOf(databaseUrl)} (from ${source})`
+}
+
+function hostOf(databaseUrl: string): string {
+  const { host, searchParams } = new URL(databaseUrl)
+  return host || searchParams.get('host') || 'localhost'
 }
 
 const ownedNouns: Record<
   'API key' | 'signing secret',
-  (database: Database, id: string) => Promise<{ workspaceId: string } | null>
+  (database: Database, id: string) => Promise<{ workspace: { id: string; name: string } } | null>
 > = {
   'API key': ({ system }, id) => system.apiKey.findUnique(ownerOf(id)),
   'signing secret': ({ system }, id) => system.signingSecret.findUnique(ownerOf(id)),
 }
 
 function ownerOf(id: string) {
-  return { where: { id }, select: { workspaceId: true } } as const
+  return { where: { id }, select: { workspace: { select: { id: true, name: true } } } } as const
 }
 
-async function checkWorkspace(database: Database, id: string): Promise<void> {
-  if ((await database.system.workspace.count({ where: { id } })) === 0)
+async function findWorkspace(database: Database, id: string): Promise<{ name: string }> {
+  const workspace = await database.system.workspace.findUnique({ where: { id }, select: { name: true } })
+  if (workspace === null)
     throw new CommandError(
       `There is no workspace ${id}. To list all workspaces: npm run admin -- workspaces list`,
     )
+  return workspace
 }
 
 function readUserName(): string {
@@ -87,7 +128,7 @@ function explainError(error: unknown, databaseUrl: string): unknown {
     })
   if (isDatabaseAway(error))
     return new CommandError(
-      `Cannot connect to Postgres at ${new URL(databaseUrl).host || 'localhost'}. Check that it is running, and that user, password and database are right.`,
+      `Cannot connect to Postgres at ${hostOf(databaseUrl)}. Check that it is running, and that user, password and database are right.`,
       { cause: error },
     )
   return error

@@ -1,4 +1,4 @@
 import { createWebhook } from './create-webhook.js'
-import { runProgram } from './program.js'
+import { startProgram } from './start-program.js'
 
-await runProgram(createWebhook())
+await startProgram(createWebhook())

@@ -29,7 +29,8 @@ t.test('workspaces are created, listed and updated', async (t) => {
     ask<Workspace>(`workspaces update ${created.id} --auto-pause-after ${after}`)
   t.same(await pause('5'), { ...updated, autoPauseAfter: 5 })
   t.same(await pause('never'), { ...updated, autoPauseAfter: null })
-  const keep = (days: string) => ask<Workspace>(`workspaces update ${created.id} --retention-days ${days}`)
+  const keep = (days: string) =>
+    ask<Workspace>(`workspaces update ${created.id} --retention-days ${days} --yes`)
   t.same(await keep('90'), { ...updated, retentionDays: 90 })
   t.same(await keep('default'), { ...updated, retentionDays: null })
   const [listed, table, nothing] = await Promise.all([
@@ -48,7 +49,7 @@ t.test('workspaces are created, listed and updated', async (t) => {
   })
   t.match(table.output, /^id +name +plan +createdAt\n/)
   t.same(nothing, {
-    code: 2,
+    code: 64,
     output: '',
     errors: 'Give at least one change: --name, --plan, --auto-pause-after or --retention-days.\n',
   })
@@ -59,18 +60,18 @@ t.test('members are set, listed and removed, and the last admin stays', async (t
   const grace = `--workspace ${id} --user grace`
   t.match(await ask(`members set ${grace} --role editor`), { userId: 'grace', role: 'editor' })
   const viewer = await admin(`members set ${grace} --role viewer`)
-  t.same(viewer, { code: 0, errors: '', output: 'grace now has the role viewer.\n' })
+  t.match(viewer, { code: 0, errors: /^Target: [^\n]*\n$/, output: 'grace now has the role viewer.\n' })
   matchLists(t, await ask<Member[]>(`members list --workspace ${id}`), [
     { userId: 'ada', role: 'admin' },
     { userId: 'grace', role: 'viewer' },
   ])
-  t.same(await ask(`members remove ${grace}`), { userId: 'grace', removed: true })
+  t.same(await ask(`members remove ${grace} --yes`), { userId: 'grace', removed: true })
   const [again, last] = await Promise.all([
-    admin(`members remove ${grace}`),
-    admin(`members remove --workspace ${id} --user ada`),
+    admin(`members remove ${grace} --yes`),
+    admin(`members remove --workspace ${id} --user ada --yes`),
   ])
-  t.same(again, { code: 1, output: '', errors: 'Member not found.\n' })
-  t.match(last, { code: 1, errors: 'A workspace needs an admin, and this is the last one.\n' })
+  t.match(again, { code: 1, output: '', errors: /^Target: .*\nMember not found\.\n$/ })
+  t.match(last, { code: 1, errors: '\nA workspace needs an admin, and this is the last one.\n' })
 })
 
 t.test('the audit log lists who did what, newest first', async (t) => {

@@ -41,12 +41,12 @@ t.test('a key is shown once and works until it is revoked', async (t) => {
     code: 0,
     output: /^expiresAt +-\n[\s\S]*^key +ark_\S+$[\s\S]*Save the key now: it cannot be shown again/m,
   })
-  const revoked = await ask<ApiKey>(`keys revoke ${key.id}`)
+  const revoked = await ask<ApiKey>(`keys revoke ${key.id} --yes`)
   t.match(revoked, { ...expected, state: 'revoked' })
   const [list, elsewhere, unknown] = await Promise.all([
     admin(`keys list --workspace ${id}`),
-    admin(`keys revoke ${key.id} --workspace ${newId()}`),
-    admin(`keys revoke ${id}`),
+    admin(`keys revoke ${key.id} --workspace ${newId()} --yes`),
+    admin(`keys revoke ${id} --yes`),
   ])
   t.match(list.output, new RegExp(`${key.id} +CI +rules:write,receipts:read +revoked`))
   t.notMatch(list.output, 'ark_')
@@ -77,7 +77,7 @@ t.test('a signing secret is shown once, sealed, retired and revoked', async (t) 
   ])
   t.same(ofOne, [retired])
   t.equal(ofAll.length, 2)
-  t.match(await ask<SigningSecret>(`secrets revoke ${secret.id}`), { state: 'revoked' })
+  t.match(await ask<SigningSecret>(`secrets revoke ${secret.id} --yes`), { state: 'revoked' })
   const late = await admin(`secrets retire ${secret.id}`)
-  t.match(late, { code: 1, errors: 'The signing secret was revoked.\n' })
+  t.match(late, { code: 1, errors: '\nThe signing secret was revoked.\n' })
 })

@@ -26,8 +26,9 @@ t.test(
       runProcess('admin', 'tokens mint --user ada', path, product.env),
     ])
 
-    const target = `--url ${url} --workspace ${id} --provider billing --secret-id ${secret.id} --secret ${secret.secret}`
-    const send = (options: string) => runProcess('webhook', `send ${target} ${options}`.trim(), path)
+    const target = `--url ${url} --workspace ${id} --provider billing --secret-id ${secret.id}`
+    const send = (options: string) =>
+      runProcess('webhook', `send ${target} ${options}`.trim(), path, { WEBHOOK_SECRET: secret.secret })
     const replay = await send('--replay')
     t.match(replay, {
       code: 0,
@@ -51,7 +52,7 @@ t.test(
     })
     t.equal(rules.status, 200)
 
-    await ask(`secrets revoke ${secret.id}`)
+    await ask(`secrets revoke ${secret.id} --yes`)
     t.match(await send(''), { code: 1, errors: /got 401/ }, 'a revoked secret is refused')
   },
 )

@@ -21,6 +21,7 @@ const rotating = `${newestKey},${oldKey}`
 /** A database of its own with a workspace: the command seals all secrets of a database. */
 async function openSite(t: Test) {
   const url = await createPrivateDatabase(process.env.DATABASE_URL ?? '')
+  const { host, pathname } = new URL(url)
   const database = openDatabase(url, 2)
   t.teardown(() => database.close())
   const { id: workspaceId } = await createWorkspace(
@@ -31,6 +32,7 @@ async function openSite(t: Test) {
   const reseal = (line: string, ENCRYPTION_KEY: string) =>
     run('admin', `secrets reseal${line}`, t.testdir(), { DATABASE_URL: url, ENCRYPTION_KEY })
   return {
+    target: `Target: database ${pathname.slice(1)} on ${host} (from DATABASE_URL)\n`,
     database,
     reseal,
     makeSecret: async (sealer: Sealer, isRevoked = false) => {
@@ -47,18 +49,18 @@ async function openSite(t: Test) {
 }
 
 t.test('all secrets are sealed with the first key, and a second run has nothing to do', async (t) => {
-  const { makeSecret, open, reseal } = await openSite(t)
+  const { makeSecret, open, reseal, target } = await openSite(t)
   const secrets = [await makeSecret(old), await makeSecret(old, true), await makeSecret(newest)]
   t.same(await reseal(' --plan', rotating), {
     code: 2,
-    errors: '',
+    errors: target,
     output: '2 of 3 signing secrets would be sealed with the first key of ENCRYPTION_KEY.\n',
   })
   t.equal(await open(secrets[0]?.id ?? '', old), secrets[0]?.secret, 'a plan changes nothing')
 
   t.same(await reseal('', rotating), {
     code: 0,
-    errors: '',
+    errors: target,
     output: 'Sealed 2 of 3 signing secrets with the first key of ENCRYPTION_KEY.\n',
   })
   for (const { id, secret } of secrets) t.equal(await open(id, newest), secret)

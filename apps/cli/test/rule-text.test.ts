@@ -54,6 +54,33 @@ t.test('a written rule file reads the same in either format', (t) => {
   t.end()
 })
 
+t.test('no beginning of a written rule file passes for the whole file', (t) => {
+  const isWhole = (text: string, format: RuleFormat) => {
+    try {
+      return readRuleText(text, 'rules', format).isWhole
+    } catch {
+      return false
+    }
+  }
+  fc.assert(
+    fc.property(
+      anyRuleFile({ minLength: 1, maxLength: 4 }),
+      fc.constantFrom(...ruleFormats),
+      fc.double({ min: 0, max: 1, noNaN: true }),
+      (file, format, part) => {
+        const text = writeRuleText(file, format)
+        t.ok(isWhole(text, format))
+        // Only the last line break may be missing.
+        const end = Math.floor(part * (text.length - 2))
+        for (const cut of [end, text.length - 2, text.lastIndexOf('\n', end) + 1])
+          if (isWhole(text.slice(0, cut), format)) throw new Error(`${cut} of ${text.length} pass`)
+      },
+    ),
+    { numRuns: 300 },
+  )
+  t.end()
+})
+
 t.test('an export creates the same rules in another workspace, and changes nothing in its own', async (t) => {
   // Each file replaces the rules of the one before, so changes and deletions occur as well.
   const [one, other] = [await makeWorkspace(), await makeWorkspace()]

@@ -37,16 +37,19 @@ function readToken(t: Test, token: string, secret: string): Record<string, unkno
 
 t.test('a token is created with the secret, issuer and audience of the API', async (t) => {
   const directory = t.testdir()
-  const env = { ...none, JWT_SECRET: secret }
-  const mint = 'tokens mint --user ada'
+  const env = { ...none, DATABASE_URL: databaseUrl, JWT_SECRET: secret }
+  const user = `user-${newId()}`
+  const mint = `tokens mint --user ${user}`
   const [plain, long, foreign] = await Promise.all([
     run('admin', mint, directory, env),
     runJson<{ token: string }>('admin', `${mint} --expires-in 2d`, directory, env),
     run('admin', mint, directory, { ...env, JWT_ISSUER: 'us', JWT_AUDIENCE: 'them' }),
   ])
-  t.match(plain, { code: 0, errors: '', output: /^[\w.-]+\n$/ }, 'the token and nothing else')
+  t.match(plain, { code: 0, output: /^[\w.-]+\n$/ }, 'the token and nothing else')
+  const noEntry = `${user} is a member of no workspace, so no audit log has an entry of the token.`
+  t.match(plain.errors, new RegExp(`^Target: .*\n${noEntry}\n$`))
   const { iat, exp, ...claims } = readToken(t, plain.output, secret)
-  t.same(claims, { sub: 'ada', iss: 'automation-rules', aud: 'automation-rules' })
+  t.same(claims, { sub: user, iss: 'automation-rules', aud: 'automation-rules' })
   t.equal(Number(exp) - Number(iat), 3_600)
   const { iat: longFrom, exp: longTo } = readToken(t, long.token, secret)
   t.equal(Number(longTo) - Number(longFrom), 172_800)
@@ -54,25 +57,28 @@ t.test('a token is created with the secret, issuer and audience of the API', asy
 })
 
 t.test('of several secrets, the first signs tokens', async (t) => {
-  const env = { ...none, JWT_SECRET: `${secret.toUpperCase()}, ${secret}` }
-  const { output } = await run('admin', 'tokens mint --user ada', t.testdir(), env)
-  t.match(readToken(t, output, secret.toUpperCase()), { sub: 'ada' })
+  const keys = `${secret.toUpperCase()}, ${secret}`
+  const env = { ...none, DATABASE_URL: databaseUrl, JWT_SECRET: keys }
+  const { output } = await run('admin', 'tokens mint --user grace', t.testdir(), env)
+  t.match(readToken(t, output, secret.toUpperCase()), { sub: 'grace' })
 })
 
 t.test('no token is created that the API would not accept', async (t) => {
   const directory = t.testdir()
   const mint = (env: Record<string, string>) =>
-    run('admin', 'tokens mint --user ada', directory, { ...none, ...env })
-  const [jwks, nothing, short] = await Promise.all([
+    run('admin', 'tokens mint --user grace', directory, { ...none, ...env })
+  const [jwks, nothing, short, homeless] = await Promise.all([
     mint({ JWKS_URL: 'https://id.example.com/keys' }),
     mint({}),
     mint({ JWT_SECRET: 'short' }),
+    mint({ JWT_SECRET: secret }),
   ])
   t.match(jwks, { code: 1, output: '', errors: /^JWKS_URL is set: tokens come from its identity provider/ })
   t.match(nothing, {
     code: 1,
     errors: 'Set JWT_SECRET to the value that the API uses, or run npm start first.\n',
   })
+  t.match(homeless, { code: 1, output: '', errors: /^Set DATABASE_URL, / }, 'its entry would have no place')
   t.match(short, { code: 1, errors: /JWT_SECRET must match .*HS256 secret of 32 characters or more/ })
 })
 
@@ -82,17 +88,21 @@ t.test('settings that the environment lacks come from the product that npm start
   const { id } = await runJson<Workspace>('admin', create, directory, none)
   const [secretMade, token, ownToken, sameDatabase] = await Promise.all([
     runJson<NewSigningSecret>('admin', `secrets create --workspace ${id} --provider a`, directory, none),
-    run('admin', 'tokens mint --user ada', directory, none),
-    run('admin', 'tokens mint --user ada', directory, {
+    run('admin', 'tokens mint --user grace', directory, none),
+    run('admin', 'tokens mint --user grace', directory, {
       ...none,
       JWT_SECRET: secret.toUpperCase(),
     }),
-    run('admin', 'tokens mint --user ada', directory, { ...none, DATABASE_URL: databaseUrl }),
+    run('admin', 'tokens mint --user grace', directory, { ...none, DATABASE_URL: databaseUrl }),
   ])
   t.match(secretMade, { secret: /^whsec_/ })
-  t.match(readToken(t, token.output, secret), { sub: 'ada' })
-  t.match(readToken(t, ownToken.output, secret.toUpperCase()), { sub: 'ada' }, 'the environment comes first')
-  t.match(readToken(t, sameDatabase.output, secret), { sub: 'ada' })
+  t.match(readToken(t, token.output, secret), { sub: 'grace' })
+  t.match(
+    readToken(t, ownToken.output, secret.toUpperCase()),
+    { sub: 'grace' },
+    'the environment comes first',
+  )
+  t.match(readToken(t, sameDatabase.output, secret), { sub: 'grace' })
 })
 
 t.test('with another database, no setting comes from that product', async (t) => {

@@ -32,15 +32,15 @@ t.test('a URL is subscribed, tested and unsubscribed, and a host has its outgoin
   const [list, ping, elsewhere, host] = await Promise.all([
     ask<Subscription[]>(`subscriptions list ${own}`),
     ask<{ id: string }>(`subscriptions test ${subscription.id} ${own}`),
-    admin(`subscriptions delete ${subscription.id} --workspace ${(await makeWorkspace()).id}`),
+    admin(`subscriptions delete ${subscription.id} --workspace ${(await makeWorkspace()).id} --yes`),
     admin(`secrets create ${own} --direction outgoing --provider hooks.example.com`),
   ])
   t.same(list, [subscription])
   t.match(await database.system.event.findUnique({ where: { id: ping.id } }), { ruleId: subscription.id })
-  t.match(elsewhere, { code: 1, errors: 'Subscription not found.\n' })
+  t.match(elsewhere, { code: 1, errors: '\nSubscription not found.\n' })
   t.match(host.output, /^direction +outgoing$/m)
   t.notMatch(host.output, 'X-Signature-Id')
-  t.match(await admin(`subscriptions delete ${subscription.id} ${own}`), { code: 0 })
+  t.match(await admin(`subscriptions delete ${subscription.id} ${own} --yes`), { code: 0 })
   matchLists(t, await ask<SigningSecret[]>(`secrets list ${own} --direction outgoing`), [
     { provider: 'hooks.example.com', state: 'active' },
     { provider: subscription.id, state: 'revoked' },

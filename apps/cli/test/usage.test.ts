@@ -34,16 +34,34 @@ t.test('an invalid value is reported with the valid ones, and nothing is done', 
     [`audit list ${workspace} --limit many`, /must be integer\.$/],
     ['workspace list', /^Unknown command 'workspace'\n\(Did you mean workspaces\?\)$/],
     [`keys list ${workspace} --verbose`, /^Unknown option '--verbose'$/],
+    ['rules exprt', /^Unknown command 'exprt'\n\(Did you mean export\?\)$/],
+    ['export', /^Unknown command 'export'\n\(Did you mean rules export\?\)$/],
+    ['revoke', /^Unknown command 'revoke'\n\(Did you mean one of keys revoke, secrets revoke\?\)$/],
+    [`rules export ${workspace} --ouput a`, /^Unknown option '--ouput'\n\(Did you mean --output\?\)$/],
+    [
+      `rules export --worspace=${newId()}`,
+      /^Required option '--workspace <id>' not specified\nUnknown option '--worspace'\n\(Did you mean --workspace\?\)$/,
+    ],
+    [
+      `--json rules export --worspace ${newId()}`,
+      /^Required option '--workspace <id>' not specified\nUnknown option '--worspace'\n\(Did you mean --workspace\?\)$/,
+    ],
+    [`keys revoke ${newId()}`, /^Use --yes: there is no terminal to ask for confirmation\.$/],
   ]
   for (const [line, errors] of wrong) {
     const { code, output, errors: stderr } = await admin(line)
-    t.match({ code, output, stderr: stderr.trimEnd() }, { code: 2, output: '', stderr: errors }, line)
+    t.match({ code, output, stderr: stderr.trimEnd() }, { code: 64, output: '', stderr: errors }, line)
   }
   t.match(
     await runProcess('admin', 'workspace list', directory, env),
-    { code: 2, output: '' },
+    { code: 64, output: '' },
     'as a process, too',
   )
+})
+
+t.test('a group without a command shows its help, and is a wrong command line', async (t) => {
+  for (const line of ['rules', 'secrets'])
+    t.match(await admin(line), { code: 64, output: '', errors: `Usage: npm run admin -- ${line} ` })
 })
 
 t.test('the help of every command has an example', async (t) => {
@@ -80,7 +98,7 @@ t.test('every command that takes a workspace reports an unknown one in one sente
     `workspaces update ${id} --name A`,
     `members list --workspace ${id}`,
     `members set --workspace ${id} --user a --role admin`,
-    `members remove --workspace ${id} --user a`,
+    `members remove --workspace ${id} --user a --yes`,
     `rules export --workspace ${id}`,
     `keys create --workspace ${id} --name a --scopes admin`,
     `keys list --workspace ${id}`,

@@ -20,7 +20,7 @@ async function startDemo(t: Test) {
   return {
     ...receiver,
     directory,
-    send: (options = '') => run('webhook', `send ${options}`.trim(), directory),
+    send: (options = '', env = {}) => run('webhook', `send ${options}`.trim(), directory, env),
     sendJson: (options = '') => runJson<Sent>('webhook', `send ${options}`.trim(), directory),
   }
 }
@@ -55,13 +55,13 @@ t.test('a body comes from the command line, or byte for byte from a file', async
     [Buffer.from('{"a":"ä"}'), bytes],
   )
   const [both, none] = await Promise.all([send('--file body.json {}'), send('--file none.json')])
-  t.same(both, { code: 2, output: '', errors: 'Give either a body or --file, not both.\n' })
+  t.same(both, { code: 64, output: '', errors: 'Give either a body or --file, not both.\n' })
   t.match(none, { code: 1, errors: /^--file cannot be read: ENOENT/ })
 })
 
 t.test('a replay sends the same delivery, and gets the same receipt', async (t) => {
   const { received, sendJson } = await startDemo(t)
-  const { answers, headers } = await sendJson('--replay --id evt_1')
+  const { answers, headers } = await sendJson('--replay --id evt_1 --verbose')
   matchLists(t, answers, [
     { status: 202, body: { deduplicated: false } },
     { status: 200, body: { deduplicated: true, id: answers[0]?.body.id } },
@@ -93,16 +93,18 @@ t.test('a tampered or stale delivery is expected to be refused', async (t) => {
 t.test('an unexpected response ends with exit code 1', async (t) => {
   const { send } = await startDemo(t)
   const other = `whsec_${Buffer.alloc(32).toString('base64')}`
-  const refused = await send(`--secret ${other}`)
+  const refused = await send('', { WEBHOOK_SECRET: other })
   const body = '401 {"error":"Authentication required"}\n'
   t.same(refused, { code: 1, output: body, errors: `Expected 202 or 200, but got ${body}` })
 })
 
 t.test('with a target of its own a delivery needs no demo', async (t) => {
   const { url, secret, received } = await startDemo(t)
-  const target = `--url ${url}/ --workspace w --provider p/q --secret-id s --secret ${secret}`
+  const target = `--url ${url}/ --workspace w --provider p/q --secret-id s`
   const directory = t.testdir({ empty: {} })
-  const verbose = await run('webhook', `send ${target} --verbose`, `${directory}/empty`)
+  const verbose = await run('webhook', `send ${target} --verbose`, `${directory}/empty`, {
+    WEBHOOK_SECRET: secret,
+  })
   t.match(verbose, { code: 0, errors: '' })
   t.match(verbose.output, `POST ${url}/api/incoming-webhooks/p%2Fq/w\n`)
   for (const name of ['x-idempotency-key', 'x-timestamp', 'x-signature-id', 'x-signature'])
@@ -124,11 +126,11 @@ t.test('errors are reported in one sentence', async (t) => {
       1,
       /^No response from http:\/\/127\.0\.0\.1:9 \(.*\): run npm start first, or set --url\.$/,
     ],
-    ['--url 127.0.0.1', 2, /^--url must look like/],
-    ['--secret nonsense', 2, /^--secret must be whsec_ followed by base64\.$/],
-    ['--id a/b', 2, /must be 1 to 255 letters, digits,/],
-    ['--copies 0', 2, /must be >= 1\.$/],
-    ['--stale --replay', 2, /^Option '--(stale|replay)' cannot be used with option '--(stale|replay)'$/],
+    ['--url 127.0.0.1', 64, /^--url must look like/],
+    ['--secret-file none.txt', 1, /^--secret-file cannot be read: ENOENT/],
+    ['--id a/b', 64, /must be 1 to 255 letters, digits,/],
+    ['--copies 0', 64, /must be >= 1\.$/],
+    ['--stale --replay', 64, /^Option '--(stale|replay)' cannot be used with option '--(stale|replay)'$/],
   ]
   await Promise.all(
     faults.map(async ([options, code, errors]) => {
@@ -136,6 +138,29 @@ t.test('errors are reported in one sentence', async (t) => {
       t.match({ ...result, errors: result.errors.trimEnd() }, { code, output: '', errors }, options)
     }),
   )
+})
+
+t.test('a secret comes from the environment or a file, and never from the command line', async (t) => {
+  const { directory, received, send, secret } = await startDemo(t)
+  await writeFile(`${directory}/secret.txt`, `${secret}\n`)
+  const file = await send('--secret-file secret.txt', { WEBHOOK_SECRET: 'whsec_wrong' })
+  t.match(file, { code: 0, errors: '' })
+  const wrong = await send('', { WEBHOOK_SECRET: 'nonsense' })
+  t.same(wrong, { code: 1, output: '', errors: 'The signing secret must be whsec_ followed by base64.\n' })
+  const argument = await send(`--secret ${secret}`)
+  t.match(argument, {
+    code: 64,
+    output: '',
+    errors: /^A secret on the command line is visible .* WEBHOOK_SECRET,/,
+  })
+  t.notMatch(argument.errors, secret)
+  t.equal(received.length, 1)
+})
+
+t.test('programs get no signature unless they ask for it', async (t) => {
+  const { send } = await startDemo(t)
+  t.notMatch((await send('--json')).output, 'signature')
+  t.match((await send('--json --verbose')).output, '"x-signature": "v1=')
 })
 
 t.test('the help has an example', async (t) => {

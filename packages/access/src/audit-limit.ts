@@ -7,7 +7,7 @@ const dayMs = 24 * 60 * 60 * 1_000
 export const maxEntriesPerDay = 20_000
 /**
  * What takes something away is always allowed: an admin must be able to stop a rule, or the user behind all these changes. Each of
- * these needs a change before it that counts, so a loop of them ends.
+ * these but the last needs a change before it that counts, so a loop of them ends.
  */
 const alwaysAllowed: ReadonlySet<AuditAction> = new Set<AuditAction>([
   'member.removed',
@@ -18,6 +18,8 @@ const alwaysAllowed: ReadonlySet<AuditAction> = new Set<AuditAction>([
   'rule.deleted',
   'email_template.deleted',
   'subscription.deleted',
+  // Only an operator of the service can do this, and a workspace must not be able to prevent it.
+  'token.minted',
 ])
 
 /**

@@ -8,6 +8,7 @@ export const AuditAction = Type.Enum(
     'member.added',
     'member.changed',
     'member.removed',
+    'token.minted',
     'api_key.created',
     'api_key.revoked',
     'signing_secret.created',

@@ -58,7 +58,7 @@ export {
   subscriptionRetry,
   updateSubscription,
 } from './subscriptions.js'
-export { mintToken, tokenParty } from './tokens.js'
+export { mintToken, recordToken, tokenParty } from './tokens.js'
 export {
   AutoPauseAfter,
   createWorkspace,

@@ -102,12 +102,15 @@ function listDifferences<Fields extends { name: string }, Found extends { name: 
 
 function stepsByName<Fields extends { name: string }, Found extends { name: string }>(
   changes: Changes<Fields, Found>,
-): Map<string, unknown> {
+): Map<string, unknown[]> {
   const { toCreate, toChange, toDelete, unchanged } = changes
-  return new Map<string, unknown>([
-    ...toCreate.map((fields) => [fields.name, { fields }] as const),
-    ...toChange.map((change) => [change.fields.name, change] as const),
-    ...toDelete.map((found) => [found.name, { found }] as const),
-    ...unchanged.map((name) => [name, 'unchanged'] as const),
-  ])
+  const named: [name: string, step: unknown][] = [
+    ...toCreate.map((fields) => [fields.name, { fields }] satisfies [string, unknown]),
+    ...toChange.map((change) => [change.fields.name, change] satisfies [string, unknown]),
+    ...toDelete.map((found) => [found.name, { found }] satisfies [string, unknown]),
+    ...unchanged.map((name) => [name, 'unchanged'] satisfies [string, unknown]),
+  ]
+  const steps = new Map<string, unknown[]>()
+  for (const [name, step] of named) steps.set(name, [...(steps.get(name) ?? []), step])
+  return steps
 }

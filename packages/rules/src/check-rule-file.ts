@@ -43,6 +43,8 @@ export function checkRuleFile(json: unknown): { file: RuleFile } | { faults: Fau
       ...findShapeFaults(template, hasTemplateShape),
       ...findEmailTemplateFaults(asObject(template)),
     ]),
+    // Rules may share a name, email templates may not.
+    ...findNamesakes('emailTemplates', emailTemplates ?? []),
   ]
   if (faults.length > 0) return { faults }
   return { file: readFile(rules as RuleToCreate[], emailTemplates as EmailTemplateToCreate[] | undefined) }
@@ -74,12 +76,11 @@ function readFile(rules: RuleToCreate[], templates: EmailTemplateToCreate[] | un
 }
 
 function checkItems(list: string, items: unknown[], findFaults: (item: unknown) => Fault[]): Fault[] {
-  const faults = items.flatMap((item, index) =>
+  return items.flatMap((item, index) =>
     checkItem(item, findFaults).map(({ field, message }) => {
       return { field: field === '' ? `${list}[${index}]` : `${list}[${index}].${field}`, message }
     }),
   )
-  return [...faults, ...findNamesakes(list, items)]
 }
 
 function checkItem(item: unknown, findFaults: (item: unknown) => Fault[]): Fault[] {

@@ -18,6 +18,7 @@ export {
 export { findUnstorable, hasTooManyValues, maxDepth, maxNodes, TooLarge } from './find-unstorable.js'
 export { type Changes, type ImportPlan, planImport } from './plan-import.js'
 export { maxDefinitionBytes } from './refuse-excess.js'
+export { countDeletions, refuseExcessDeletions } from './refuse-excess-deletions.js'
 export { findRuleBodyFaults } from './rule-body.js'
 export { createdEntry, deletedEntry, updatedEntry } from './rule-entries.js'
 export { type DefinitionFields, definitionOf, type RuleFields } from './rule-fields.js'

@@ -1,8 +1,9 @@
 import type { WorkspaceDatabase } from '@automation/database'
 import type { Fault } from '@automation/engine'
 import { maxRules } from './create-rules.js'
+import { type Pair, pairByName, pairRules } from './pair-rules.js'
 import type { RuleFields, StoredRule } from './rule-fields.js'
-import type { FileRule, RuleFile } from './rule-file.js'
+import type { RuleFile } from './rule-file.js'
 import { listChanges } from './save-rules.js'
 import {
   listTemplateChanges,
@@ -43,59 +44,41 @@ export async function planImport(
     await database.rule.findMany({ orderBy: { id: 'asc' }, omit: { createdAt: true, updatedAt: true } }),
     await database.emailTemplate.findMany({ orderBy: { id: 'asc' } }),
   ]
-  const inputs = file.rules.map((rule) => ({ ...rule, isActive: rule.isActive ?? findActive(rule, rules) }))
   const plan = {
-    rules: compare(inputs, rules, prune, listChanges),
+    rules: compare(pairRules(file.rules, rules), rules, prune, listChanges),
     // A file without templates deletes none.
     emailTemplates: compare(
-      file.emailTemplates ?? [],
+      pairByName(file.emailTemplates ?? [], templates),
       templates,
       prune && file.emailTemplates !== undefined,
       listTemplateChanges,
     ),
   }
   const faults = [
-    ...findNamesakes(file.rules, rules),
     ...findExcess('rules', 'rules', rules.length, plan.rules, maxRules),
     ...findExcess('emailTemplates', 'email templates', templates.length, plan.emailTemplates, maxTemplates),
   ]
   return faults.length > 0 ? { faults } : { plan }
 }
 
-function findActive({ name }: FileRule, rules: StoredRule[]): boolean {
-  return rules.find((rule) => rule.name === name)?.isActive ?? true
-}
-
 function compare<Fields extends { name: string }, Found extends { name: string }>(
-  inputs: Fields[],
+  pairs: Pair<Fields, Found>[],
   found: Found[],
   prune: boolean,
   listChanges: (found: Found, fields: Fields) => string[],
 ): Changes<Fields, Found> {
-  const byName = new Map(found.map((row) => [row.name, row]))
-  const inputNames = new Set(inputs.map(({ name }) => name))
-  const pairs = inputs.flatMap((fields) => {
-    const row = byName.get(fields.name)
-    return row === undefined ? [] : [{ found: row, fields, changed: listChanges(row, fields) }]
-  })
-  const rest = found.filter(({ name }) => !inputNames.has(name))
+  const kept = pairs.flatMap(({ fields, row }) =>
+    row === undefined ? [] : [{ found: row, fields, changed: listChanges(row, fields) }],
+  )
+  const keptRows = new Set(kept.map(({ found }) => found))
+  const rest = found.filter((row) => !keptRows.has(row))
   return {
-    toCreate: inputs.filter(({ name }) => !byName.has(name)),
-    toChange: pairs.filter(({ changed }) => changed.length > 0),
+    toCreate: pairs.filter(({ row }) => row === undefined).map(({ fields }) => fields),
+    toChange: kept.filter(({ changed }) => changed.length > 0),
     toDelete: prune ? rest : [],
-    unchanged: pairs.filter(({ changed }) => changed.length === 0).map(({ fields }) => fields.name),
+    unchanged: kept.filter(({ changed }) => changed.length === 0).map(({ fields }) => fields.name),
     others: prune ? [] : rest.map(({ name }) => name),
   }
-}
-
-/** A name in the file has to identify one rule of the workspace. */
-function findNamesakes(inputs: FileRule[], rules: StoredRule[]): Fault[] {
-  return inputs.flatMap(({ name }, index) => {
-    const ids = rules.filter((rule) => rule.name === name).map(({ id }) => id)
-    if (ids.length < 2) return []
-    const message = `The workspace has ${ids.length} rules of this name (${ids.join(', ')}): rename all but one`
-    return [{ field: `rules[${index}].name`, message }]
-  })
 }
 
 function findExcess(

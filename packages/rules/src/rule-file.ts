@@ -1,4 +1,3 @@
-import { Refused } from '@automation/access'
 import type { WorkspaceDatabase } from '@automation/database'
 import { arrangeRule } from './arrange-rule.js'
 import type { RuleFields } from './rule-fields.js'
@@ -12,44 +11,43 @@ export interface RuleFile {
   emailTemplates?: TemplateFields[]
 }
 
-/** A rule is identified by its name. Without `isActive`, a new rule is active, and an existing one keeps its state. */
+/** Without `isActive`, a new rule is active, and an existing one keeps its state. Several rules may have one name. */
 export type FileRule = Omit<RuleFields, 'isActive'> & { isActive?: boolean }
 
 /**
- * Exports a workspace's rules and templates in the order of their names, so that the same rules give the same file.
- *
- * @throws Refused where two rules have one name
+ * Exports a workspace's rules and templates in the order of their names, and rules of one name in the order of their definitions,
+ * so that the same rules give the same file.
  */
 export async function exportRules(database: WorkspaceDatabase): Promise<RuleFile> {
   const [rules, templates] = await Promise.all([
-    database.rule.findMany({ orderBy: { id: 'asc' } }),
+    database.rule.findMany(),
     database.emailTemplate.findMany({ select: { name: true, text: true, html: true } }),
   ])
-  refuseNamesakes(rules)
   return {
     version: 1,
-    rules: rules.sort(byName).map(arrangeRule),
+    rules: sortRules(rules),
     emailTemplates: templates.sort(byName).map(presentTemplate),
   }
 }
 
-function refuseNamesakes(rules: { id: string; name: string }[]): void {
-  const known = new Map<string, string>()
-  for (const { id, name } of rules) {
-    const first = known.get(name)
-    if (first !== undefined)
-      throw new Refused(
-        'conflict',
-        `Two rules are named ${JSON.stringify(name)} (${first} and ${id}), and a file tells rules apart by their names: rename one`,
-      )
-    known.set(name, id)
-  }
+function sortRules(rules: RuleFields[]): FileRule[] {
+  const sortable = rules.map((rule) => {
+    const arranged = arrangeRule(rule)
+    return { arranged, name: rule.name, definition: JSON.stringify(arranged) }
+  })
+  return sortable
+    .sort((one, other) => byName(one, other) || compare(one.definition, other.definition))
+    .map(({ arranged }) => arranged)
+}
+
+function byName(one: { name: string }, other: { name: string }): number {
+  return compare(one.name, other.name)
 }
 
 /** By code units: the order of a database depends on its collation. */
-function byName(one: { name: string }, other: { name: string }): number {
-  if (one.name === other.name) return 0
-  return one.name < other.name ? -1 : 1
+function compare(one: string, other: string): number {
+  if (one === other) return 0
+  return one < other ? -1 : 1
 }
 
 /** Omits a part that the mail does not have. */

@@ -8,7 +8,8 @@ import { checkRuleFile } from '../src/check-rule-file.js'
 import { createRules } from '../src/create-rules.js'
 import { deleteRules } from '../src/delete-rules.js'
 import { updateEmailTemplate } from '../src/email-templates.js'
-import { planImport } from '../src/plan-import.js'
+import type { ImportPlan } from '../src/plan-import.js'
+import { refuseExcessDeletions } from '../src/refuse-excess-deletions.js'
 import { exportRules } from '../src/rule-file.js'
 import { saveRules } from '../src/save-rules.js'
 import {
@@ -218,7 +219,7 @@ t.test('an import whose plan has changed names the changed items and applies not
     ['a definition', /: rule "A"\. Nothing was applied$/, (one) => save(one, { description: 'Mine' })],
     ['a switch', /: rule "A"\./, (one) => save(one, { isActive: false })],
     ['a rule that is new', /: rule "New"\./, (one) => make(one, 'New')],
-    ['one of a name that is there', /have changed meanwhile/, (one) => make(one, 'A')],
+    ['one of a name that is there', /: rule "A"\./, (one) => make(one, 'A')],
     ['one that would be deleted', /: rule "Old2"\./, (one) => make(one, 'Old2')],
     ['one that is gone', /: rule "Old"\./, (one) => remove(one, 'Old')],
     ['a mail', /: email template "m"\./, (one) => changeTemplate(one)],
@@ -330,7 +331,6 @@ t.test('all faults of all rules are reported at once, each with its path', async
     /^rules\[5\]\.description: Contains a NUL character$/,
     /^rules\[6\]\.actions\[0\]\.config\.body(\.a)+: Nested deeper than 32 levels$/,
     /^rules\[7\]: Has more than 262144 bytes$/,
-    /^rules\[3\]\.name: rules\[2\] has the same name$/,
     /^emailTemplates\[0\]\.text: Required where there is no html$/,
     /^emailTemplates\[1\]\.html: /,
     /^emailTemplates\[2\]\.subject: Unknown field$/,
@@ -365,26 +365,89 @@ t.test('a file that is no file of rules is refused with its fault', async (t) =>
   for (const [file, fault] of files) t.strictSame(checkRuleFile(file), { faults: [fault] })
 })
 
-t.test('a name identifies one rule: export and import refuse two rules of one name', async (t) => {
-  const administrator = await makeAdministrator()
-  await apply(administrator, fileOf([rule('A'), rule('B')]))
-  const [a] = await listRules(administrator)
-  const [second] = await make(administrator, 'A')
-  await t.rejects(exportRules(own(administrator)), {
-    kind: 'conflict',
-    message: `Two rules are named "A" (${a?.id} and ${second?.id})`,
-  })
-  const planned = await planImport(own(administrator), fileOf([rule('B'), rule('A')]), { prune: true })
-  matchLists(t, planned, {
-    faults: [{ field: 'rules[1].name', message: `2 rules of this name (${a?.id}, ${second?.id})` }],
-  })
-  t.strictSame(tell((await plan(administrator, fileOf([rule('B')]), true)).rules), [
+t.test('an export with rules of one name creates the same rules elsewhere, and the same file', async (t) => {
+  const [one, other] = [await makeAdministrator(), await makeAdministrator()]
+  const alike = [
+    rule('A', { description: 'z' }),
+    rule('A', { description: 'a', isActive: false }),
+    rule('A', { description: 'a', isActive: true }),
+    rule('A', { description: 'a', isActive: true }),
+  ]
+  await apply(one, fileOf([...alike, rule('B')]))
+  const file = await exportRules(own(one))
+  t.strictSame(
+    file.rules.map(({ name, description, isActive }) => [name, description, isActive]),
+    [
+      ['A', 'a', false],
+      ['A', 'a', true],
+      ['A', 'a', true],
+      ['A', 'z', true],
+      ['B', '', true],
+    ],
+  )
+  t.strictSame(tell((await plan(one, fileOf(file.rules), true)).rules), [
     [],
     [],
-    ['A', 'A'],
-    ['B'],
+    [],
+    ['A', 'A', 'A', 'A', 'B'],
     [],
   ])
+  await apply(other, fileOf(file.rules))
+  t.strictSame(await exportRules(own(other)), file)
+})
+
+t.test('of rules of one name, the one that is removed from the file is deleted', async (t) => {
+  const administrator = await makeAdministrator()
+  const [x, y, z] = ['x', 'y', 'z'].map((description) => rule('A', { description }))
+  await apply(administrator, fileOf([x ?? {}, y ?? {}, z ?? {}]))
+  const [first, second, third] = await listRules(administrator)
+  const changed = fileOf([z ?? {}, rule('A', { description: 'y2' })])
+  const { rules } = await plan(administrator, changed, true)
+  t.strictSame(rules.unchanged, ['A'])
+  matchLists(t, rules.toChange, [{ found: { id: first?.id }, fields: { description: 'y2' } }])
+  matchLists(t, rules.toDelete, [{ id: second?.id }])
+  await apply(administrator, changed, true)
+  matchLists(t, await listRules(administrator), [
+    { id: first?.id, description: 'y2', version: 2 },
+    { id: third?.id, description: 'z', version: 1 },
+  ])
+})
+
+t.test('deletions of more than a third of the rules or of the templates need their number', async (t) => {
+  const administrator = await makeAdministrator()
+  const templates = ['m', 'n', 'o'].map((name) => ({ name, text: 'x' }))
+  await apply(
+    administrator,
+    fileOf(
+      ['A', 'B', 'C', 'D', 'E', 'F'].map((name) => rule(name)),
+      templates,
+    ),
+  )
+  const planOf = (names: string[], kept = templates) =>
+    plan(
+      administrator,
+      fileOf(
+        names.map((name) => rule(name)),
+        kept,
+      ),
+      true,
+    )
+  const refuses = (some: ImportPlan, max: number | undefined, message: RegExp | undefined) =>
+    message === undefined
+      ? t.doesNotThrow(() => refuseExcessDeletions(some, max))
+      : t.throws(() => refuseExcessDeletions(some, max), { kind: 'conflict', message })
+  const [two, three, all] = [
+    await planOf(['A', 'B', 'C', 'D']),
+    await planOf(['A', 'B', 'C', 'New', 'Newer', 'Newest']),
+    await planOf([], []),
+  ]
+  refuses(two, undefined, undefined)
+  refuses(three, undefined, /^The import would delete 3, more than a third of .* use --max-deletions 3$/)
+  refuses(three, 3, undefined)
+  refuses(three, 2, /^The import would delete 3, more than 2, /)
+  refuses(all, undefined, /would delete 9, more than a third/)
+  refuses(all, 9, undefined)
+  refuses(await planOf(['A', 'B', 'C', 'D', 'E', 'F'], templates.slice(0, 1)), undefined, /would delete 2, /)
 })
 
 /** Changes the rule A as a request would. */

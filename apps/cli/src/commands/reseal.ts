@@ -1,28 +1,31 @@
 import { createSealer, type Resealing, resealSecrets } from '@automation/access'
 import type { Command } from 'commander'
 import { readEncryptionKey } from '../config.js'
-import { addCommand, changesExitCode, print } from '../program.js'
+import { exitCodes } from '../exit-codes.js'
+import { addCommand, print } from '../program.js'
 import { useDatabase } from '../use-database.js'
 
 export function addReseal(secrets: Command): void {
   addCommand(secrets, {
     name: 'reseal',
     description:
-      'Seal all secrets of all workspaces with the first key of ENCRYPTION_KEY, while everything serves. The secrets themselves stay the same. The exit code is 1 if some do not open with any of the keys.',
+      'Seal all secrets of all workspaces with the first key of ENCRYPTION_KEY, while everything serves. The secrets themselves stay the same.',
     example: '--plan',
+    reads: ['DATABASE_URL', 'ENCRYPTION_KEY'],
+    exits: {
+      failed: 'failed, or some secrets do not open with any of the keys; the others are sealed',
+      changes: 'with --plan: there are secrets to seal',
+    },
   })
-    .option(
-      '--plan',
-      `only count them; the exit code is 0 if there is nothing to seal, ${changesExitCode} if there is, 1 after an error`,
-    )
+    .option('--plan', 'only count them')
     .action(reseal)
 }
 
 async function reseal({ plan: isPlan = false }: { plan?: boolean }, command: Command): Promise<void> {
   const sealer = createSealer(readEncryptionKey())
-  const resealing = await useDatabase(({ database }) => resealSecrets(database, sealer, isPlan))
-  if (resealing.unopened.length > 0 || resealing.changed > 0) process.exitCode = 1
-  else if (isPlan && resealing.resealed > 0) process.exitCode = changesExitCode
+  const resealing = await useDatabase('change', ({ database }) => resealSecrets(database, sealer, isPlan))
+  if (resealing.unopened.length > 0 || resealing.changed > 0) process.exitCode = exitCodes.failed
+  else if (isPlan && resealing.resealed > 0) process.exitCode = exitCodes.changes
   print(command, { applied: !isPlan, ...resealing }, formatResealing(resealing, isPlan))
 }
 

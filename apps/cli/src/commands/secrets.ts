@@ -10,16 +10,17 @@ import {
 } from '@automation/access'
 import type { Command } from 'commander'
 import { readEncryptionKey } from '../config.js'
+import { prepareConfirmation, yesOption } from '../confirm.js'
 import { formatFields, formatTable } from '../format.js'
 import { listChoices, readAs, readDuration, readId } from '../option-readers.js'
-import { addCommand, exampleId, print } from '../program.js'
+import { addCommand, addGroup, exampleId, print } from '../program.js'
 import { useWorkspace, useWorkspaceOf } from '../use-database.js'
 import { addReseal } from './reseal.js'
 
 const dayMs = 86_400_000
 
 export function addSecrets(program: Command): void {
-  const secrets = addCommand(program, {
+  const secrets = addGroup(program, {
     name: 'secrets',
     description:
       'Create, list, retire, revoke and reseal the signing secrets of incoming and outgoing webhooks.',
@@ -27,8 +28,9 @@ export function addSecrets(program: Command): void {
   })
   addCommand(secrets, {
     name: 'create',
-    description: 'Create a signing secret and show it. It cannot be shown again. Needs ENCRYPTION_KEY.',
+    description: 'Create a signing secret and show it. It cannot be shown again.',
     example: `--workspace ${exampleId} --provider billing`,
+    reads: ['DATABASE_URL', 'ENCRYPTION_KEY'],
   })
     .requiredOption('--workspace <id>', 'id of the workspace that receives or sends the webhooks', readId)
     .requiredOption(
@@ -47,6 +49,7 @@ export function addSecrets(program: Command): void {
     description:
       'List the secrets, newest first, including retired and revoked ones. The secret texts are not shown.',
     example: `--workspace ${exampleId} --provider billing`,
+    reads: ['DATABASE_URL'],
   })
     .requiredOption('--workspace <id>', 'id of the workspace', readId)
     .option('--provider <provider>', 'list only the secrets of this provider', readAs(Counterparty))
@@ -58,8 +61,10 @@ export function addSecrets(program: Command): void {
     .action(list)
   addCommand(secrets, {
     name: 'retire',
-    description: 'Retire a secret: it stays valid for a while, until its sender uses the next one.',
+    description:
+      'Retire a secret: it stays valid for a while, until its sender uses the next one. Until then, another call sets a new end.',
     example: `${exampleId} --overlap 24h`,
+    reads: ['DATABASE_URL'],
   })
     .argument('<id>', 'id of the secret', readId)
     .option('--workspace <id>', 'refuse if the secret belongs to another workspace', readId)
@@ -67,11 +72,14 @@ export function addSecrets(program: Command): void {
     .action(retire)
   addCommand(secrets, {
     name: 'revoke',
-    description: 'Revoke a secret. It is invalid from the next webhook on.',
+    description: 'Revoke a secret for good, after a confirmation. It is invalid from the next webhook on.',
     example: exampleId,
+    reads: ['DATABASE_URL'],
+    exits: ['declined'],
   })
     .argument('<id>', 'id of the secret', readId)
     .option('--workspace <id>', 'refuse if the secret belongs to another workspace', readId)
+    .option(...yesOption)
     .action(revoke)
   addReseal(secrets)
 }
@@ -81,7 +89,7 @@ async function create(
   command: Command,
 ): Promise<void> {
   const sealer = createSealer(readEncryptionKey())
-  const secret = await useWorkspace(workspace, (administrator) =>
+  const secret = await useWorkspace('change', workspace, (administrator) =>
     createSigningSecret(administrator, sealer, fields),
   )
   const use = secret.direction === 'incoming' ? ' Senders put its id into X-Signature-Id.' : ''
@@ -92,7 +100,7 @@ async function list(
   { workspace, ...filter }: { workspace: string; provider?: string; direction?: SecretDirection },
   command: Command,
 ): Promise<void> {
-  const secrets = await useWorkspace(workspace, ({ database, workspaceId }) =>
+  const secrets = await useWorkspace('read', workspace, ({ database, workspaceId }) =>
     listSigningSecrets(database.forWorkspace(workspaceId), filter),
   )
   print(
@@ -114,8 +122,10 @@ async function retire(
 }
 
 async function revoke(id: string, options: { workspace?: string }, command: Command): Promise<void> {
-  const secret = await useWorkspaceOf('signing secret', id, options.workspace, (administrator) =>
-    revokeSigningSecret(administrator, id),
-  )
+  const confirm = prepareConfirmation(command)
+  const secret = await useWorkspaceOf('signing secret', id, options.workspace, async (administrator) => {
+    await confirm(`Revoke the signing secret ${id} for good?`)
+    return revokeSigningSecret(administrator, id)
+  })
   print(command, secret, `The signing secret of ${secret.provider} is revoked.`)
 }

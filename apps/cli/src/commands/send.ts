@@ -2,8 +2,9 @@ import { randomBytes } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { type Command, Option } from 'commander'
 import { Type } from 'typebox'
-import { CommandError } from '../command-error.js'
+import { CommandError, usageError } from '../command-error.js'
 import { completeTarget } from '../complete-target.js'
+import { readWebhookSecret } from '../config.js'
 import {
   type Delivery,
   type DeliveryResponse,
@@ -16,7 +17,8 @@ import { readAs } from '../option-readers.js'
 import { addCommand, print } from '../program.js'
 import { checkResponses, formatResponse, formatStatusCounts } from '../responses.js'
 
-interface Options extends Partial<Target> {
+interface Options extends Partial<Omit<Target, 'secret'>> {
+  secretFile?: string
   id?: string
   file?: string
   tampered?: true
@@ -41,6 +43,8 @@ export function addSend(program: Command): void {
     description:
       'Sign a body, send it and show the response. Without options it is sent to the demo that npm start runs.',
     example: `--copies 50 '${defaultBody}'`,
+    reads: ['WEBHOOK_SECRET'],
+    exits: { failed: 'failed, or the response was another one than expected' },
   })
     .argument('[body]', `the body to send (default: ${defaultBody})`)
     .option('--file <path>', 'send the content of this file, byte for byte')
@@ -48,9 +52,10 @@ export function addSend(program: Command): void {
     .option('--workspace <id>', 'id of the workspace that receives the webhook')
     .option('--provider <provider>', 'name of the provider that sends the webhook')
     .option('--secret-id <id>', 'id of the signing secret')
-    .option('--secret <secret>', 'the signing secret, whsec_…')
+    .option('--secret-file <path>', 'file with the signing secret, whsec_… (default: WEBHOOK_SECRET)')
+    .addOption(new Option('--secret <secret>').hideHelp().argParser(refuseSecret))
     .option('--id <id>', 'id of the event (default: a random id)', readAs(EventId))
-    .option('--verbose', 'also show the headers that are sent')
+    .option('--verbose', 'also show the headers that are sent, with the signature')
   const modes = [
     new Option('--replay', 'send the same delivery twice'),
     new Option('--copies <number>', 'send this number of copies at once').argParser(readAs(Copies)),
@@ -71,20 +76,38 @@ async function sendWebhook(body: string | undefined, options: Options, command: 
     ? [`POST ${url}`, ...Object.entries(headers).map((header) => header.join(': ')), '']
     : []
   const received = options.copies ? [formatStatusCounts(responses)] : responses.map(formatResponse)
-  print(command, { url, headers, answers: responses }, [...sent, ...received].join('\n'))
+  const shown = options.verbose ? { url, headers } : { url }
+  print(command, { ...shown, answers: responses }, [...sent, ...received].join('\n'))
   checkResponses(responses, options.tampered || options.stale ? 'refused' : 'accepted')
 }
 
 function prepareDelivery(body: string | undefined, options: Options): Delivery {
   const id = options.id ?? `msg_${randomBytes(12).toString('hex')}`
   const sentAt = new Date(Date.now() - (options.stale ? staleMs : 0))
-  const delivery = signDelivery(completeTarget(options), id, readBody(body, options), sentAt)
+  const target = completeTarget({ ...options, secret: readSecret(options) })
+  const delivery = signDelivery(target, id, readBody(body, options), sentAt)
   return options.tampered ? tamperWith(delivery) : delivery
+}
+
+function readSecret({ secretFile }: Options): string | undefined {
+  if (secretFile === undefined) return readWebhookSecret()
+  try {
+    return readFileSync(secretFile, 'utf8').trim()
+  } catch (error) {
+    throw new CommandError(`--secret-file cannot be read: ${(error as Error).message}.`, { cause: error })
+  }
+}
+
+/** The option existed. Its error must not repeat the secret, as commander's own would. */
+function refuseSecret(): never {
+  throw usageError(
+    'A secret on the command line is visible in the list of processes and in the history of the shell. Put it into WEBHOOK_SECRET, or into a file for --secret-file.',
+  )
 }
 
 function readBody(body: string | undefined, { file }: Options): Buffer {
   if (file === undefined) return Buffer.from(body ?? defaultBody)
-  if (body !== undefined) throw new CommandError('Give either a body or --file, not both.', { exitCode: 2 })
+  if (body !== undefined) throw usageError('Give either a body or --file, not both.')
   try {
     return readFileSync(file)
   } catch (error) {

@@ -10,25 +10,26 @@ import {
 } from '@automation/access'
 import { type Command, InvalidArgumentError } from 'commander'
 import { readEncryptionKey } from '../config.js'
+import { prepareConfirmation, yesOption } from '../confirm.js'
 import { formatFields, formatTable } from '../format.js'
 import { listChoices, readAs, readId, readListOf } from '../option-readers.js'
-import { addCommand, exampleId, print } from '../program.js'
+import { addCommand, addGroup, exampleId, print } from '../program.js'
 import { useWorkspace } from '../use-database.js'
 
 const workspace = ['--workspace <id>', 'id of the workspace', readId] as const
 const { description, eventTypes } = SubscriptionToCreate.properties
 
 export function addSubscriptions(program: Command): void {
-  const subscriptions = addCommand(program, {
+  const subscriptions = addGroup(program, {
     name: 'subscriptions',
     description: 'Manage the URLs that receive the service events of a workspace.',
     example: `list --workspace ${exampleId}`,
   })
   addCommand(subscriptions, {
     name: 'create',
-    description:
-      'Subscribe a URL, and show the secret that signs its webhooks. It cannot be shown again. Needs ENCRYPTION_KEY.',
+    description: 'Subscribe a URL, and show the secret that signs its webhooks. It cannot be shown again.',
     example: `--workspace ${exampleId} --url https://example.com/hooks --events rule.paused,execution.failed`,
+    reads: ['DATABASE_URL', 'ENCRYPTION_KEY'],
   })
     .requiredOption(...workspace)
     .requiredOption('--url <url>', 'http or https URL to call', readUrl)
@@ -43,6 +44,7 @@ export function addSubscriptions(program: Command): void {
     name: 'list',
     description: 'List the subscriptions, newest first.',
     example: `--workspace ${exampleId}`,
+    reads: ['DATABASE_URL'],
   })
     .requiredOption(...workspace)
     .action(list)
@@ -50,23 +52,28 @@ export function addSubscriptions(program: Command): void {
     name: 'test',
     description: 'Send a ping to a subscription. This needs a running worker.',
     example: `${exampleId} --workspace ${exampleId}`,
+    reads: ['DATABASE_URL'],
   })
     .argument('<id>', 'id of the subscription', readId)
     .requiredOption(...workspace)
     .action(test)
   addCommand(subscriptions, {
     name: 'delete',
-    description: 'Delete a subscription, cancel its waiting deliveries and revoke its secrets.',
+    description:
+      'Delete a subscription for good, cancel its waiting deliveries and revoke its secrets, after a confirmation.',
     example: `${exampleId} --workspace ${exampleId}`,
+    reads: ['DATABASE_URL'],
+    exits: ['declined'],
   })
     .argument('<id>', 'id of the subscription', readId)
     .requiredOption(...workspace)
+    .option(...yesOption)
     .action(remove)
 }
 
 async function create({ workspace, events, ...fields }: CreateOptions, command: Command): Promise<void> {
   const sealer = createSealer(readEncryptionKey())
-  const subscription = await useWorkspace(workspace, (administrator) =>
+  const subscription = await useWorkspace('change', workspace, (administrator) =>
     createSubscription(administrator, sealer, { ...fields, eventTypes: events }),
   )
   print(
@@ -77,7 +84,7 @@ async function create({ workspace, events, ...fields }: CreateOptions, command: 
 }
 
 async function list({ workspace }: Options, command: Command): Promise<void> {
-  const subscriptions = await useWorkspace(workspace, ({ database, workspaceId }) =>
+  const subscriptions = await useWorkspace('read', workspace, ({ database, workspaceId }) =>
     listSubscriptions(database, workspaceId),
   )
   print(
@@ -88,12 +95,18 @@ async function list({ workspace }: Options, command: Command): Promise<void> {
 }
 
 async function test(id: string, { workspace }: Options, command: Command): Promise<void> {
-  const delivery = await useWorkspace(workspace, (administrator) => pingSubscription(administrator, id))
+  const delivery = await useWorkspace('change', workspace, (administrator) =>
+    pingSubscription(administrator, id),
+  )
   print(command, { id: delivery }, `The ping is queued. Execution ${delivery} shows its result.`)
 }
 
 async function remove(id: string, { workspace }: Options, command: Command): Promise<void> {
-  await useWorkspace(workspace, (administrator) => deleteSubscription(administrator, id))
+  const confirm = prepareConfirmation(command)
+  await useWorkspace('change', workspace, async (administrator) => {
+    await confirm(`Delete the subscription ${id} for good?`)
+    await deleteSubscription(administrator, id)
+  })
   print(command, { id, deleted: true }, 'The subscription is deleted.')
 }
 

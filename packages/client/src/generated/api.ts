@@ -960,7 +960,7 @@ export interface components {
             rules: components["schemas"]["AttentionItem"][];
         };
         /** @enum {string} */
-        AuditAction: "workspace.created" | "workspace.updated" | "member.added" | "member.changed" | "member.removed" | "api_key.created" | "api_key.revoked" | "signing_secret.created" | "signing_secret.retired" | "signing_secret.revoked" | "rule.created" | "rule.updated" | "rule.deleted" | "rule.activated" | "rule.deactivated" | "rule.cloned" | "rule.restored" | "rule.paused" | "email_template.created" | "email_template.updated" | "email_template.deleted" | "subscription.created" | "subscription.updated" | "subscription.deleted" | "execution.retried" | "event.replayed";
+        AuditAction: "workspace.created" | "workspace.updated" | "member.added" | "member.changed" | "member.removed" | "token.minted" | "api_key.created" | "api_key.revoked" | "signing_secret.created" | "signing_secret.retired" | "signing_secret.revoked" | "rule.created" | "rule.updated" | "rule.deleted" | "rule.activated" | "rule.deactivated" | "rule.cloned" | "rule.restored" | "rule.paused" | "email_template.created" | "email_template.updated" | "email_template.deleted" | "subscription.created" | "subscription.updated" | "subscription.deleted" | "execution.retried" | "event.replayed";
         AuditEntry: {
             /** Format: uuid */
             id: string;

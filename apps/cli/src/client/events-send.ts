@@ -1,0 +1,76 @@
+import { readFileSync } from 'node:fs'
+import type { EventType, RunOptions } from '@automation/client'
+import { type Command, Option } from 'commander'
+import { Type } from 'typebox'
+import { CommandError, usageError } from '../command-error.js'
+import { readAs } from '../option-readers.js'
+import { addCommand, print } from '../program.js'
+import { formatResults } from './format-event.js'
+import { apiVariables, useApi } from './use-api.js'
+
+const Seconds = Type.Integer({ minimum: 0, maximum: 30 })
+
+export function addEventsSend(events: Command): void {
+  addCommand(events, {
+    name: 'send',
+    description:
+      'Post an event, and show what became of each rule for its type. If the outcome takes longer than the wait, the event is accepted, and events wait shows the outcome.',
+    example: `LEAD_CREATED '{"name":"Ada","score":95}'`,
+    reads: apiVariables,
+  })
+    .argument('<type>', 'type of the event, such as LEAD_CREATED')
+    .argument('[data]', 'data of the event, a JSON object (default: {})')
+    .option('--file <path>', 'take the data from this file')
+    .option('--key <key>', 'idempotency key: the same event under the same key is accepted once in 24 hours')
+    .option('--wait <seconds>', 'how long to wait for the outcome, 0 to 30 (default: 10)', readAs(Seconds))
+    .addOption(new Option('--async', 'do not wait for the outcome').conflicts('wait'))
+    .action(send)
+}
+
+interface Options {
+  file?: string
+  key?: string
+  wait?: number
+  async?: true
+}
+
+async function send(
+  type: string,
+  text: string | undefined,
+  options: Options,
+  command: Command,
+): Promise<void> {
+  const data = readData(text, options)
+  const { key, wait, async: isAsync } = options
+  const running: RunOptions = { wait, async: isAsync, idempotencyKey: key }
+  const run = await useApi('change', (client) => client.trigger(type as EventType, data, running))
+  if (run.status === 'accepted')
+    return print(
+      command,
+      run,
+      `Accepted as event ${run.id}. Its outcome: npm run client -- events wait ${run.id}`,
+    )
+  print(command, run, `Event ${run.id} is done.\n${formatResults(run.results)}`)
+}
+
+function readData(text: string | undefined, { file }: Options): object {
+  if (file === undefined) return parseData(text ?? '{}', 'The data')
+  if (text !== undefined) throw usageError('Give either the data or --file, not both.')
+  try {
+    return parseData(readFileSync(file, 'utf8'), file)
+  } catch (error) {
+    if (error instanceof CommandError) throw error
+    throw new CommandError(`--file cannot be read: ${(error as Error).message}.`, { cause: error })
+  }
+}
+
+function parseData(text: string, name: string): object {
+  let data: unknown
+  try {
+    data = JSON.parse(text)
+  } catch (error) {
+    throw usageError(`${name} is not valid JSON: ${(error as Error).message}.`, { cause: error })
+  }
+  if (typeof data === 'object' && data !== null && !Array.isArray(data)) return data
+  throw usageError(`${name} must be a JSON object, such as {"score":95}.`)
+}

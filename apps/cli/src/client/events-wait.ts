@@ -1,0 +1,32 @@
+import type { Command } from 'commander'
+import { CommandError } from '../command-error.js'
+import { readDuration, readId } from '../option-readers.js'
+import { addCommand, exampleId, print } from '../program.js'
+import { formatEvent } from './events-get.js'
+import { apiVariables, useApi } from './use-api.js'
+
+const minuteMs = 60_000
+
+export function addEventsWait(events: Command): void {
+  addCommand(events, {
+    name: 'wait',
+    description: 'Wait until an event is done, and show what became of each rule for its type.',
+    example: `${exampleId} --timeout 5m`,
+    reads: apiVariables,
+    exits: { failed: 'failed, not done in time, or in quarantine' },
+  })
+    .argument('<id>', 'id of the event', readId)
+    .option('--timeout <duration>', 'how long to wait (default: 1m)', readDuration)
+    .action(wait)
+}
+
+async function wait(
+  id: string,
+  { timeout: timeoutMs = minuteMs }: { timeout?: number },
+  command: Command,
+): Promise<void> {
+  const event = await useApi('read', (client) => client.events.waitUntilDone(id, { timeoutMs }))
+  print(command, event, formatEvent(event))
+  if (event.status === 'quarantined')
+    throw new CommandError('The event is in quarantine: it ended three workers, and no rule ran.')
+}

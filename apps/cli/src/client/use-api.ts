@@ -1,0 +1,68 @@
+import { ApiError, type Client, createClient } from '@automation/client'
+import { CommandError } from '../command-error.js'
+import { readApiSettings } from '../config.js'
+import { maskControls } from '../format.js'
+import { demoFile, readDemo } from '../read-demo.js'
+import type { Purpose } from '../use-database.js'
+import type { Variable } from '../variables.js'
+
+/** The environment of every command that calls the API. */
+export const apiVariables: Variable[] = ['RULES_URL', 'RULES_TOKEN', 'RULES_WORKSPACE']
+
+/** Calls the API as the user whom the environment names. @throws CommandError if the API refuses or does not respond */
+export async function useApi<Result>(
+  purpose: Purpose,
+  work: (client: Client) => Promise<Result>,
+): Promise<Result> {
+  const { url, token, workspace } = completeIdentity(readApiSettings())
+  if (purpose === 'change')
+    console.error(maskControls(`Target: ${url}${workspace === undefined ? '' : `, workspace ${workspace}`}`))
+  const isApiKey = token.startsWith('ark_')
+  const client = createClient({
+    baseUrl: url,
+    ...(isApiKey ? { apiKey: token } : { token }),
+    workspaceId: workspace,
+  })
+  try {
+    return await work(client)
+  } catch (error) {
+    throw error instanceof ApiError ? explainError(error, url) : error
+  }
+}
+
+interface Identity {
+  url: string
+  token: string
+  workspace: string | undefined
+}
+
+/** Takes what is missing from the demo, but sends the demo's token to no other product. */
+function completeIdentity({ url, token, workspace }: Partial<Identity>): Identity {
+  const demo = url === undefined ? readDemo() : undefined
+  const [baseUrl, secret] = [url ?? demo?.baseUrl, token ?? demo?.token]
+  if (baseUrl === undefined)
+    throw new CommandError(`Set RULES_URL, or run npm start first, which writes ${demoFile}.`)
+  if (!/^https?:/.test(baseUrl) || !URL.canParse(baseUrl))
+    throw new CommandError('RULES_URL must look like http://127.0.0.1:3000.')
+  if (secret === undefined) throw new CommandError('Set RULES_TOKEN to the token of a user or to an API key.')
+  // fetch would repeat the token in its error.
+  if (!/^[\x21-\x7e]+$/.test(secret))
+    throw new CommandError('RULES_TOKEN must have no spaces, line breaks or characters beyond ASCII.')
+  // An API key belongs to one workspace.
+  const ofDemo = secret.startsWith('ark_') ? undefined : demo?.workspaceId
+  return { url: new URL(baseUrl).href.replace(/\/+$/, ''), token: secret, workspace: workspace ?? ofDemo }
+}
+
+/** One line for the refusal, and one for each fault. */
+function explainError(error: ApiError, url: string): CommandError {
+  const { status, message, errors = [], requestId } = error
+  if (status === 0)
+    return new CommandError(
+      `No response from ${new URL(url).origin}: ${message}. Run npm start first, or set RULES_URL.`,
+      { cause: error },
+    )
+  const faults = errors.map((fault) => `\n${fault.field}: ${fault.message}`).join('')
+  const request = requestId === undefined ? '' : ` (request ${requestId})`
+  const text = `The API responded ${status}: ${message}${request}${faults}`
+  return new CommandError(text.split('\n').map(maskControls).join('\n'), { cause: error })
+}

@@ -1,0 +1,119 @@
+import { readFile } from 'node:fs/promises'
+import { text } from 'node:stream/consumers'
+import {
+  applyImport,
+  checkRuleFile,
+  countDeletions,
+  type ImportPlan,
+  planImport,
+  type RuleFile,
+  refuseExcessDeletions,
+} from '@automation/rules'
+import type { Command } from 'commander'
+import { Type } from 'typebox'
+import { CommandError } from '../command-error.js'
+import { prepareConfirmation, yesOption } from '../confirm.js'
+import { exitCodes } from '../exit-codes.js'
+import { formatPlan, hasChanges, presentPlan } from '../format-plan.js'
+import { readAs, readId } from '../option-readers.js'
+import { addCommand, exampleId, isForPrograms, print } from '../program.js'
+import { createRuleFileError } from '../rule-file-error.js'
+import {
+  endMark,
+  formatOption,
+  guessFormat,
+  type RuleFormat,
+  type RuleText,
+  readRuleText,
+} from '../rule-text.js'
+import { useWorkspace } from '../use-database.js'
+
+const Count = Type.Integer({ minimum: 0 })
+
+export function addRulesImport(rules: Command): void {
+  addCommand(rules, {
+    name: 'import',
+    description:
+      'Change rules and email templates to match a file: all of it, or nothing. They are matched by name, and several rules of one name by their definitions. The command shows the changes and asks for confirmation.',
+    example: `rules.yaml --workspace ${exampleId} --plan`,
+    reads: ['DATABASE_URL'],
+    exits: ['changes', 'declined'],
+  })
+    .argument('<file>', 'file in the format of rules export; - reads standard input')
+    .requiredOption('--workspace <id>', 'id of the workspace', readId)
+    .option('--plan', 'only show the changes')
+    .option(
+      '--prune',
+      `delete rules and email templates that are not in the file, for good; a YAML file must end with the line ${endMark}`,
+    )
+    .option(
+      '--max-deletions <number>',
+      'number of deletions that --prune may make (default: a third of the rules, and a third of the email templates)',
+      readAs(Count),
+    )
+    .option(...yesOption)
+    .option(...formatOption)
+    .action(importFile)
+}
+
+interface ImportOptions {
+  workspace: string
+  plan?: true
+  prune?: true
+  maxDeletions?: number
+  yes?: true
+  format?: RuleFormat
+}
+
+async function importFile(path: string, options: ImportOptions, command: Command): Promise<void> {
+  const { workspace, plan: isPlan = false, prune = false, maxDeletions } = options
+  const isQuiet = isForPrograms(command)
+  const confirm = isPlan ? undefined : prepareConfirmation(command, path === '-')
+  const file = await readRules(path, options)
+
+  await useWorkspace('change', workspace, async (administrator) => {
+    const planned = await planImport(administrator.database.forWorkspace(workspace), file.rules, { prune })
+    if ('faults' in planned) throw createRuleFileError(path, file.source, planned.faults)
+    const { plan } = planned
+    const value = presentPlan(plan)
+    if (confirm === undefined || !hasChanges(plan)) {
+      if (isPlan && hasChanges(plan)) process.exitCode = exitCodes.changes
+      return print(command, { applied: false, ...value }, `${formatPlan(plan)}${warnOf(plan, maxDeletions)}`)
+    }
+    if (!isQuiet) console.log(formatPlan(plan))
+    refuseExcessDeletions(plan, maxDeletions)
+    await confirm('\nApply these changes?')
+    await applyImport(administrator, file.rules, { prune }, plan)
+    print(command, { applied: true, ...value }, '\nApplied.')
+  })
+}
+
+/** @throws CommandError if the file has errors, or if it may lack what --prune would delete */
+async function readRules(
+  path: string,
+  { prune, format }: ImportOptions,
+): Promise<{ source: RuleText; rules: RuleFile }> {
+  const source = await readSource(path, format)
+  const checked = checkRuleFile(source.json)
+  if ('faults' in checked) throw createRuleFileError(path, source, checked.faults)
+  if (prune && !source.isWhole)
+    throw new CommandError(
+      `${path} does not end with the line ${endMark}, so it may have been cut short, and --prune deletes what a file lacks. Export it again, or add the line if the file is complete. Nothing was applied.`,
+    )
+  return { source, rules: checked.file }
+}
+
+function warnOf(plan: ImportPlan, maxDeletions: number | undefined): string {
+  const { deletions, isMany } = countDeletions(plan)
+  return isMany && maxDeletions === undefined
+    ? `\nThese are many deletions: to apply them, add --max-deletions ${deletions}.`
+    : ''
+}
+
+async function readSource(path: string, format = guessFormat(path)): Promise<RuleText> {
+  const reading = path === '-' ? text(process.stdin) : readFile(path, 'utf8')
+  const content = await reading.catch((error: Error) => {
+    throw new CommandError(`${path} cannot be read: ${error.message}.`, { cause: error })
+  })
+  return readRuleText(content, path, format)
+}

@@ -1,0 +1,44 @@
+import { once } from 'node:events'
+import { createInterface } from 'node:readline/promises'
+import type { Command } from 'commander'
+import { CommandError, usageError } from './command-error.js'
+import { exitCodes } from './exit-codes.js'
+import { isForPrograms } from './program.js'
+
+/** Of every command that does what cannot be undone. */
+export const yesOption = ['--yes', 'do it without confirmation, as programs must'] as const
+
+/**
+ * Prepares the confirmation of what cannot be undone. Call it before any work: a program without --yes fails at once.
+ *
+ * @param isInputRead standard input has something else than the user's answer
+ * @returns asks a question such as `Revoke the API key?`, and throws a CommandError where the user does not say yes
+ * @throws CommandError if there is neither --yes nor a terminal
+ */
+export function prepareConfirmation(
+  command: Command,
+  isInputRead = false,
+): (question: string) => Promise<void> {
+  if (command.opts<{ yes?: true }>().yes) return async () => {}
+  if (isForPrograms(command) || isInputRead || !process.stdin.isTTY) {
+    const hasPlan = command.options.some(({ flags }) => flags === '--plan')
+    throw usageError(`Use ${hasPlan ? '--plan or ' : ''}--yes: there is no terminal to ask for confirmation.`)
+  }
+  return async (question) => {
+    if (await ask(`${question} [y/N] `)) return
+    throw new CommandError('Nothing was changed.', { exitCode: exitCodes.declined })
+  }
+}
+
+/** The question is not part of the output, which may go into a file. */
+async function ask(question: string): Promise<boolean> {
+  const terminal = createInterface({ input: process.stdin, output: process.stderr })
+  // Ctrl-C and Ctrl-D close the terminal without an answer. Newer versions of Node report that with an AbortError.
+  const closing = once(terminal, 'close').then(() => '')
+  const answer = terminal.question(question).catch(() => '')
+  try {
+    return /^y(es)?$/i.test((await Promise.race([answer, closing])).trim())
+  } finally {
+    terminal.close()
+  }
+}

@@ -1,0 +1,46 @@
+import type { Command } from 'commander'
+import { addEventsGet } from './client/events-get.js'
+import { addEventsSend } from './client/events-send.js'
+import { addEventsWait } from './client/events-wait.js'
+import { addExecutionsList } from './client/executions-list.js'
+import { addExecutionsRetry } from './client/executions-retry.js'
+import { addRulesGet } from './client/rules-get.js'
+import { addRulesList } from './client/rules-list.js'
+import { addGroup, createProgram, exampleId } from './program.js'
+
+/** A new command needs one file in `client/` and one entry here. */
+const groups = [
+  {
+    name: 'rules',
+    description: 'Read the rules of the workspace.',
+    example: 'list',
+    commands: [addRulesList, addRulesGet],
+  },
+  {
+    name: 'events',
+    description: 'Post events, and see what became of them.',
+    example: `send LEAD_CREATED '{"name":"Ada","score":95}'`,
+    commands: [addEventsSend, addEventsGet, addEventsWait],
+  },
+  {
+    name: 'executions',
+    description: 'See the work of the rules, and retry what failed.',
+    example: `retry ${exampleId}`,
+    commands: [addExecutionsList, addExecutionsRetry],
+  },
+]
+
+/** The program behind `npm run client`. */
+export function createClientProgram(): Command {
+  const program = createProgram({
+    name: 'npm run client --',
+    description: `Use the API as a user: read rules, post events, retry executions.
+RULES_URL, RULES_TOKEN and RULES_WORKSPACE name the API and the user. Without RULES_URL, the demo that npm start runs is used.`,
+    example: `events send LEAD_CREATED '{"name":"Ada","score":95}'`,
+  })
+  for (const { commands, ...description } of groups) {
+    const group = addGroup(program, description)
+    for (const add of commands) add(group)
+  }
+  return program
+}

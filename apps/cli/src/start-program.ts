@@ -1,0 +1,9 @@
+import type { Command } from 'commander'
+import { guardOutput } from './guard-output.js'
+import { runProgram } from './program.js'
+
+/** Runs a program as a process of its own. */
+export async function startProgram(program: Command): Promise<void> {
+  guardOutput()
+  await runProgram(program)
+}

@@ -1,0 +1,24 @@
+import { connections, sealing, tokenSettings } from '@automation/environment'
+
+/** What the commands read from the environment, for their help. */
+const variables = {
+  DATABASE_URL: `${describe(connections.DATABASE_URL)} (default: the database of the product that npm start runs)`,
+  ENCRYPTION_KEY: describe(sealing.ENCRYPTION_KEY),
+  JWT_SECRET: describe(tokenSettings.JWT_SECRET),
+  JWKS_URL: `${describe(tokenSettings.JWKS_URL)}; if it is set, no token can be created here`,
+  JWT_ISSUER: describe(tokenSettings.JWT_ISSUER),
+  JWT_AUDIENCE: describe(tokenSettings.JWT_AUDIENCE),
+  WEBHOOK_SECRET: 'the signing secret, whsec_… (default: that of the demo that npm start runs)',
+  RULES_URL: 'URL of the product, such as http://127.0.0.1:3000 (default: the demo that npm start runs)',
+  RULES_TOKEN: 'JSON Web Token of a user, or API key of a program (default: the token of the demo’s admin)',
+  RULES_WORKSPACE: 'id of the workspace; an API key needs none (default: the workspace of the demo)',
+}
+
+export type Variable = keyof typeof variables
+
+export const describeVariable = (name: Variable): string => variables[name]
+
+function describe(schema: object): string {
+  const { description = '', default: value } = schema as { description?: string; default?: unknown }
+  return value === undefined ? description : `${description} (default: ${value})`
+}

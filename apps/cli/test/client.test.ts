@@ -1,0 +1,151 @@
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { createApiKey, createWorkspace, mintToken } from '@automation/access'
+import { matchLists } from '@automation/assertions'
+import { createClient, type Event, type ExecutionSummary, type Rule } from '@automation/client'
+import { openDatabase } from '@automation/database'
+import { makeTemporaryDirectory, startProduct } from '@automation/launcher'
+import t, { type Test } from 'tap'
+import { run, runJson } from './fixtures/run.js'
+
+const none = { RULES_URL: '', RULES_TOKEN: '', RULES_WORKSPACE: '' }
+
+/** A product with a workspace, a rule, a token and a key. */
+async function startSite(t: Test) {
+  const { path, remove } = await makeTemporaryDirectory()
+  const product = await startProduct({ directory: path, durable: false })
+  const database = openDatabase(product.env.DATABASE_URL ?? '', 2)
+  t.teardown(async () => {
+    await database.close()
+    await product.stop()
+    await remove()
+  })
+  const url = product.apis[0]?.baseUrl ?? ''
+  const { id } = await createWorkspace({ database, actor: 'cli:test' }, { name: 'Acme', adminUserId: 'ada' })
+  const administrator = { database, actor: 'cli:test', workspaceId: id }
+  const { key } = await createApiKey(administrator, { name: 'CI', scopes: ['rules:read'] })
+  const token = await mintToken({
+    secret: product.env.JWT_SECRET ?? '',
+    userId: 'ada',
+    expiresInSeconds: 3_600,
+  })
+  const rule = await createClient({ baseUrl: url, token, workspaceId: id }).rules.create({
+    name: 'Hot leads',
+    trigger: 'LEAD_CREATED',
+    conditions: [{ field: 'score', operator: 'greater_than', value: 80 }],
+    actions: [{ type: 'CREATE_TASK', config: { title: 'Call {{name}}' } }],
+  })
+  const env = { ...none, RULES_URL: url, RULES_TOKEN: token, RULES_WORKSPACE: id }
+  const demo = {
+    baseUrl: url,
+    workspaceId: id,
+    token,
+    webhook: { provider: 'p', secretId: 's', secret: 'whsec_' },
+  }
+  return { url, id, key, token, rule, env, demo }
+}
+
+t.test('rules, events and executions are used with a token or a key from the environment', async (t) => {
+  const { url, id, key, token, rule, env, demo } = await startSite(t)
+  const directory = t.testdir({ '.data': { 'demo.json': JSON.stringify(demo) }, 'lead.json': '{"score":10}' })
+  const client = (line: string, own: Record<string, string> = env) => run('client', line, directory, own)
+  const ask = <Value>(line: string) => runJson<Value>('client', line, directory, env)
+
+  const list = await client('rules list --trigger LEAD_CREATED --state active')
+  t.match(list, {
+    code: 0,
+    errors: '',
+    output: new RegExp(`^${rule.id} +Hot leads +LEAD_CREATED +true +0 +0$`, 'm'),
+  })
+  t.match(await ask<Rule[]>('rules list --state inactive'), [])
+  t.match((await client(`rules get ${rule.id}`)).output, /\nactions:\n {2}- type: CREATE_TASK\n/)
+
+  const sent = await client('events send LEAD_CREATED {"name":"Ada","score":95} --wait 30')
+  t.match(sent, { code: 0, errors: `Target: ${url}, workspace ${id}\n` })
+  t.match(sent.output, new RegExp(`^Event \\S+ is done\\.\\nruleId .*\\n${rule.id} +succeeded `))
+  const [, first = ''] = /^Event (\S+)/.exec(sent.output) ?? []
+  const unmatched = await client('events send LEAD_CREATED --file lead.json --async --key k')
+  const [, accepted = ''] =
+    /^Accepted as event (\S+)\. Its outcome: .* events wait \1$/m.exec(unmatched.output) ?? []
+  t.match(await client('events send LEAD_CREATED --file lead.json --async --key k'), {
+    output: new RegExp(accepted),
+  })
+  const waited = await ask<Event>(`events wait ${accepted} --timeout 1m`)
+  t.match(waited, { id: accepted, status: 'done', results: [{ status: 'not_matched' }] })
+  t.match(await ask<Event>(`events get ${first}`), { id: first, data: { name: 'Ada' } })
+  t.match((await client(`events get ${first}`)).output, /^status +done$/m)
+
+  const executions = await ask<ExecutionSummary[]>(
+    `executions list --event ${first} --status succeeded,failed`,
+  )
+  matchLists(t, executions, [{ ruleId: rule.id, status: 'succeeded' }])
+  const again = await client(`executions retry ${executions[0]?.id}`)
+  t.match(again, { code: 1, output: '', errors: /^Target: .*\nThe API responded 409: .*\(request \S+\)\n$/ })
+
+  t.match(await client('rules list', none), { code: 0, output: /Hot leads/ }, 'the demo')
+  t.match(
+    await client('rules list', { ...none, RULES_URL: url, RULES_TOKEN: key }),
+    { code: 0, output: /Hot leads/ },
+    'a key',
+  )
+  t.match(await client('events send LEAD_CREATED', { ...env, RULES_TOKEN: key }), {
+    code: 1,
+    errors: /responded 403/,
+  })
+  t.match(await client('events send NOTHING'), { code: 1, errors: /The API responded 400: / })
+  const far = await client('events send LEAD_CREATED', { ...none, RULES_URL: url })
+  t.match(far, { code: 1, output: '', errors: /^Set RULES_TOKEN / })
+  t.notMatch(JSON.stringify([list, sent, again, far]), token)
+})
+
+t.test('the token of the demo goes to the demo only', async (t) => {
+  const received: unknown[] = []
+  const server = createServer((request, response) => {
+    received.push(request.headers.authorization)
+    response.writeHead(401, { 'content-type': 'application/json' }).end('{"error":"Authentication required"}')
+  }).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  t.teardown(() => server.close())
+  const RULES_URL = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  const webhook = { provider: 'p', secretId: 's', secret: 'whsec_' }
+  const demo = { baseUrl: 'http://127.0.0.1:9', workspaceId: 'w', token: 'demo-token', webhook }
+  const directory = t.testdir({ '.data': { 'demo.json': JSON.stringify(demo) } })
+  const list = (env: Record<string, string>) => run('client', 'rules list', directory, { ...none, ...env })
+  t.match(await list({ RULES_URL }), {
+    code: 1,
+    errors: 'Set RULES_TOKEN to the token of a user or to an API key.\n',
+  })
+  t.match(await list({ RULES_URL, RULES_TOKEN: 'other' }), {
+    code: 1,
+    errors: 'The API responded 401: Authentication required\n',
+  })
+  t.strictSame(received, ['Bearer other'])
+  t.match(await list({ RULES_URL: 'ftp://a' }), {
+    code: 1,
+    errors: 'RULES_URL must look like http://127.0.0.1:3000.\n',
+  })
+  const broken = await list({ RULES_URL, RULES_TOKEN: 'secret\ntoken' })
+  t.match(broken, { code: 1, errors: /^RULES_TOKEN must have no spaces/ })
+  t.notMatch(broken.errors, 'secret')
+  const nowhere = await run('client', 'rules list', t.testdir({ empty: {} }), none)
+  t.match(nowhere, { code: 1, errors: /^Set RULES_URL, or run npm start first/ })
+})
+
+t.test('data that is no JSON object is a wrong command line', async (t) => {
+  const directory = t.testdir({ 'list.json': '[]' })
+  const env = { ...none, RULES_URL: 'http://127.0.0.1:9', RULES_TOKEN: 'a' }
+  const faults: [line: string, errors: RegExp][] = [
+    ['{"a":', /^The data is not valid JSON: /],
+    ['5', /^The data must be a JSON object, such as /],
+    ['--file list.json', /^list\.json must be a JSON object/],
+    ['{} --file list.json', /^Give either the data or --file, not both\.$/],
+    ['--wait 31', /must be <= 30\.$/],
+    ['--wait 3 --async', /cannot be used with option/],
+  ]
+  for (const [line, errors] of faults) {
+    const result = await run('client', `events send LEAD_CREATED ${line}`, directory, env)
+    t.match({ ...result, errors: result.errors.trimEnd() }, { code: 64, output: '', errors }, line)
+  }
+  t.match(await run('client', 'rules get abc', directory, env), { code: 64, errors: /must be a UUID/ })
+})

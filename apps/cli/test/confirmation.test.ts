@@ -1,0 +1,139 @@
+import {
+  createApiKey,
+  createSealer,
+  createSigningSecret,
+  createSubscription,
+  createWorkspace,
+  putMember,
+} from '@automation/access'
+import { openDatabase } from '@automation/database'
+import t from 'tap'
+import { run, runAtTerminal } from './fixtures/run.js'
+
+const directory = t.testdir()
+const encryptionKey = Buffer.alloc(32).toString('base64')
+const env = { ENCRYPTION_KEY: encryptionKey }
+const database = openDatabase(process.env.DATABASE_URL ?? '', 2)
+t.teardown(() => database.close())
+
+const { host, pathname } = new URL(process.env.DATABASE_URL ?? '')
+const targetOf = (id: string) =>
+  `Target: database ${pathname.slice(1)} on ${host} (from DATABASE_URL), workspace "Acme" (${id})\n`
+
+/** A workspace with one thing of each kind that can be taken away for good. */
+async function makeSite() {
+  const actor = 'cli:test'
+  const { id } = await createWorkspace({ database, actor }, { name: 'Acme', adminUserId: 'ada' })
+  const administrator = { database, actor, workspaceId: id }
+  const sealer = createSealer(encryptionKey)
+  await putMember(administrator, { userId: 'grace', role: 'viewer' })
+  const key = await createApiKey(administrator, { name: 'CI', scopes: ['admin'] })
+  const secret = await createSigningSecret(administrator, sealer, { provider: 'billing' })
+  const subscription = await createSubscription(administrator, sealer, {
+    url: 'https://example.com/',
+    eventTypes: ['rule.paused'],
+  })
+  return {
+    id,
+    secretId: secret.id,
+    lines: {
+      'member.removed': `members remove --workspace ${id} --user grace`,
+      'api_key.revoked': `keys revoke ${key.id}`,
+      'signing_secret.revoked': `secrets revoke ${secret.id}`,
+      'subscription.deleted': `subscriptions delete ${subscription.id} --workspace ${id}`,
+      'workspace.updated': `workspaces update ${id} --retention-days 7`,
+    },
+    listActions: async () => {
+      const entries = await database.forWorkspace(id).auditEntry.findMany({ select: { action: true } })
+      return entries.map(({ action }) => action as string)
+    },
+  }
+}
+
+t.test('what cannot be undone is not done by a program without --yes', async (t) => {
+  const { lines, listActions } = await makeSite()
+  const before = await listActions()
+  const refused = {
+    code: 64,
+    output: '',
+    errors: 'Use --yes: there is no terminal to ask for confirmation.\n',
+  }
+  for (const line of Object.values(lines)) {
+    t.same(await run('admin', line, directory, env), refused, line)
+    t.same(await runAtTerminal('y\n', 'admin', `${line} --json`, directory, env), refused, `${line} --json`)
+  }
+  t.strictSame(await listActions(), before)
+})
+
+t.test('at a terminal it shows its target and asks, and anything but yes changes nothing', async (t) => {
+  const { id, lines, listActions } = await makeSite()
+  const before = await listActions()
+  const declined = { code: 3, output: '', errors: `${targetOf(id)}Nothing was changed.\n` }
+  for (const line of Object.values(lines)) {
+    t.same(await runAtTerminal('n\n', 'admin', line, directory, env), declined, line)
+    t.same(await runAtTerminal('', 'admin', line, directory, env), declined, `${line}, closed`)
+  }
+  t.strictSame(await listActions(), before)
+})
+
+t.test('after yes, or with --yes, it is done', async (t) => {
+  const [asked, given] = [await makeSite(), await makeSite()]
+  for (const [action, line] of Object.entries(asked.lines)) {
+    const done = await runAtTerminal('y\n', 'admin', line, directory, env)
+    t.match(done, { code: 0, errors: targetOf(asked.id) }, line)
+    t.ok((await asked.listActions()).includes(action), action)
+  }
+  for (const [action, line] of Object.entries(given.lines)) {
+    const done = await run('admin', `${line} --yes`, directory, env)
+    t.match(done, { code: 0, errors: targetOf(given.id) }, line)
+    t.ok((await given.listActions()).includes(action), action)
+  }
+})
+
+t.test('every other change shows its target as well, without user and password', async (t) => {
+  const { id, secretId } = await makeSite()
+  const own = `--workspace ${id}`
+  const lines = [
+    `members set ${own} --user bo --role viewer`,
+    `keys create ${own} --name a --scopes admin`,
+    `secrets create ${own} --provider a`,
+    `subscriptions create ${own} --url https://a.example --events rule.paused`,
+    `workspaces update ${id} --plan enterprise`,
+    `secrets retire ${secretId}`,
+  ]
+  for (const line of lines)
+    t.match(await run('admin', line, directory, env), { code: 0, errors: targetOf(id) }, line)
+  const created = await run('admin', 'workspaces create --name A --admin a', directory, env)
+  t.same(created.errors, `Target: database ${pathname.slice(1)} on ${host} (from DATABASE_URL)\n`)
+  const url = new URL(process.env.DATABASE_URL ?? '')
+  if (url.username === '') url.username = 'postgres'
+  url.password = 'hunter2'
+  const secretive = await run('admin', lines[0] ?? '', directory, { DATABASE_URL: url.href })
+  t.match(secretive.errors, /^Target: database \S+ on \S+ \(from DATABASE_URL\)|^Cannot connect/)
+  t.notMatch(secretive.errors, 'hunter2')
+})
+
+t.test('a created token is in the audit log of each workspace that it gives access to', async (t) => {
+  const [one, other, foreign] = [await makeSite(), await makeSite(), await makeSite()]
+  const user = `bo-${one.id}`
+  for (const { id } of [one, other])
+    await putMember({ database, actor: 'cli:test', workspaceId: id }, { userId: user, role: 'viewer' })
+  const minted = await run('admin', `tokens mint --user ${user} --expires-in 2h`, directory, {
+    JWT_SECRET: 'a secret of tests with more than 32 characters',
+  })
+  t.match(minted, {
+    code: 0,
+    output: /^\S+\n$/,
+    errors: /\nRecorded in the audit log of "Acme", "Acme"\.\n$/,
+  })
+  for (const { id } of [one, other]) {
+    const entry = await database
+      .forWorkspace(id)
+      .auditEntry.findFirstOrThrow({ where: { action: 'token.minted' } })
+    t.match(entry, { actor: /^cli:/, subject: user })
+    const { expiresAt } = entry.details as { expiresAt: string }
+    t.ok(Math.abs(Date.parse(expiresAt) - Date.now() - 7_200_000) < 60_000)
+    t.notMatch(JSON.stringify(entry), minted.output.trim())
+  }
+  t.notOk((await foreign.listActions()).includes('token.minted'))
+})
