@@ -12,6 +12,8 @@ import { Workspace } from './containers/workspace.mjs'
 const workers = 3
 const callers = 16
 const eventsBeforeDown = 300
+/** pino's `error`. */
+const errorLevel = 50
 
 const fault = await findEngineFault()
 if (fault !== undefined) {
@@ -19,7 +21,6 @@ if (fault !== undefined) {
   process.exit(0)
 }
 
-const plenty = '1000000/1000000'
 const project = new Project({
   COMPOSE_PROFILES: 'board',
   PORT: await findFreePort(),
@@ -29,7 +30,7 @@ const project = new Project({
   BOARD_PASSWORD: newSecret(),
   JWT_SECRET: newSecret(),
   ENCRYPTION_KEY: newSecret(),
-  RATE_LIMIT_AUTHENTICATED: plenty,
+  RATE_LIMIT_AUTHENTICATED: '1000000/1000000',
 })
 const origin = `http://127.0.0.1:${project.settings.PORT}`
 for (const signal of ['SIGINT', 'SIGTERM'])
@@ -90,15 +91,15 @@ async function checkSettings() {
   await tryWithout('BOARD_PASSWORD', ...run, 'board')
 }
 
-const start = () => project.compose('up', '--no-build', '--detach', '--wait', '--scale', `worker=${workers}`)
+function start() {
+  return project.compose('up', '--no-build', '--detach', '--wait', '--scale', `worker=${workers}`)
+}
 
 async function checkConfinement() {
-  const look =
-    'id -u; grep CapEff /proc/self/status; touch /app/x 2>/dev/null && echo writable; ' +
-    'ls -d /app/node_modules/typescript 2>/dev/null; true'
+  const look = 'id -u; grep CapEff /proc/self/status; touch /app/file 2>/dev/null && echo writable; true'
   for (const service of ['api', 'worker', 'board']) {
     const seen = await project.compose('exec', '-T', service, 'sh', '-c', look)
-    assert.match(seen, /^1000\nCapEff:\s0+\n$/, service)
+    assert.match(seen, /^1000\nCapEff:\s0+\n$/)
   }
   const listed = await project.compose('ps', '--quiet', 'worker')
   assert.equal(listed.trim().split('\n').length, workers)
@@ -134,7 +135,6 @@ function checkExits(exits) {
 }
 
 function checkLogs(logs) {
-  const errorLevel = 50
   assert.ok(logs.length > 0)
   for (const line of logs) {
     const { level } = readJson(line) ?? assert.fail(`not JSON: ${line}`)

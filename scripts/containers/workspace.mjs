@@ -12,12 +12,13 @@ export class Workspace {
     const { id } = await project.admin('workspaces', 'create', '--name', 'Check', '--admin', 'checker')
     const { token } = await project.admin('tokens', 'mint', '--user', 'checker')
     const workspace = new Workspace(origin, id, token)
+    await workspace.call('POST', '/api/email-templates', { name: 'welcome', text: 'Hello {{name}}' })
     await workspace.call('POST', '/api/automation-rules', {
       name: 'Welcome',
       trigger: 'LEAD_CREATED',
       conditions: [],
       actions: [
-        { type: 'SEND_EMAIL', config: { to: 'lead@example.com', subject: 'Welcome', body: 'Hello' } },
+        { type: 'SEND_EMAIL', config: { to: 'lead@example.com', subject: 'Welcome', template: 'welcome' } },
       ],
     })
     return workspace
