@@ -16,12 +16,9 @@ const environment = Object.fromEntries(Object.entries(process.env).filter(([name
 
 /** @returns why there is no engine to be used, or undefined */
 export async function findEngineFault() {
-  for (const args of [
-    ['version', '--format', '{{.Server.Version}}'],
-    ['compose', 'version'],
-  ]) {
+  for (const args of [['version'], ['compose', 'version']]) {
     const { code, error } = await run('docker', args)
-    if (code !== 0) return `docker ${args.slice(0, 2).join(' ')}: ${error.trim().split('\n').at(-1)}`
+    if (code !== 0) return `docker ${args.join(' ')}: ${error.trim().split('\n').at(-1)}`
   }
   return undefined
 }
