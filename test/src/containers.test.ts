@@ -32,9 +32,12 @@ t.test('without a container engine the check is skipped, and one line says so', 
   }
 })
 
-t.test('docker compose stops mailpit after the workers, which finish their mails, and starts without it', async (t) => {
-  t.strictSame(services.worker?.depends_on?.mailpit, { condition: 'service_started', required: false })
-})
+t.test(
+  'docker compose stops mailpit after the workers, which finish their mails, and starts without it',
+  async (t) => {
+    t.strictSame(services.worker?.depends_on?.mailpit, { condition: 'service_started', required: false })
+  },
+)
 
 t.test('a range of ports for several APIs does not get into the links of the board', async (t) => {
   t.match(services.api?.ports?.[0], 'API_PORTS')
