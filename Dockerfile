@@ -1,13 +1,15 @@
-# syntax=docker/dockerfile:1
 # One image for all processes, the migration and the command line; docker-compose.yml says which of them runs.
 
+# A registry of your own may have the base image under another name.
+ARG NODE_IMAGE=node:24-bookworm-slim
+
 # Only what decides which packages are installed: as long as that stays the same, so do the layers that install them.
-FROM node:20-bookworm-slim AS manifests
+FROM $NODE_IMAGE AS manifests
 WORKDIR /app
 COPY . .
 RUN find . -type f ! -name package.json ! -name package-lock.json ! -name .npmrc -delete
 
-FROM node:20-bookworm-slim AS sources
+FROM $NODE_IMAGE AS sources
 WORKDIR /app
 COPY --from=manifests /app ./
 
@@ -24,11 +26,10 @@ RUN mkdir built && cp -r --parents apps/*/dist/src apps/*/dist/bundle packages/*
 FROM sources AS dependencies
 RUN npm ci --ignore-scripts --omit=dev --omit=optional --omit=peer --workspace apps
 
-FROM node:20-bookworm-slim
+FROM $NODE_IMAGE
 ENV NODE_ENV=production HOST=0.0.0.0 MAIL_DIR=/tmp/mail
 WORKDIR /app
 COPY --from=dependencies /app ./
 COPY --from=build /app/built ./
 USER node
-EXPOSE 3000
 CMD ["node", "apps/api/dist/bundle/server.js"]

@@ -11,7 +11,6 @@ import { fileURLToPath } from 'node:url'
 import { tryLock } from '../packages/launcher/lock-file.mjs'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
-const oldestNode = [20, 19]
 const installedList = 'node_modules/.package-lock.json'
 const builtMarker = '.turbo/automation-built'
 const tapMarker = 'node_modules/.automation-tap'
@@ -64,10 +63,16 @@ function isReady() {
   return isInstalled() && readText(builtMarker) === hashSources() && (!wantsTap || isTapReady())
 }
 
+/** package.json names the versions in the form `^20.19 || >=24`. */
 function checkNode() {
+  const wanted = JSON.parse(readText('package.json')).engines.node
   const [major, minor] = process.versions.node.split('.').map(Number)
-  if (major > oldestNode[0] || (major === oldestNode[0] && minor >= oldestNode[1])) return
-  fail(`Node ${oldestNode.join('.')} or newer is needed, and this is ${process.versions.node}.`)
+  const isSupported = wanted.split(' || ').some((range) => {
+    const [, operator, from, least = 0] = /^(\^|>=)(\d+)(?:\.(\d+))?$/.exec(range)
+    return major === Number(from) ? minor >= Number(least) : operator === '>=' && major > Number(from)
+  })
+  if (!isSupported)
+    fail(`Node 24 is recommended, ${wanted} is supported, and this is ${process.versions.node}.`)
 }
 
 async function installPackages() {

@@ -130,6 +130,14 @@ t.test('a process waits for a missing dependency no longer than START_TIMEOUT', 
   )
 })
 
+t.test('a worker that finds everything in place does not report that something is away', async (t) => {
+  const [postgres, redis] = await Promise.all([startOwnPostgres(), startOwnRedis()])
+  t.teardown(() => Promise.all([postgres.stop(), redis.stop()]))
+  const worker = await startOwnProcess(t, 'worker', settings)
+  await worker.says(/worker ready/)
+  t.notMatch(worker.log(), /waiting:/)
+})
+
 t.test('a process that is still waiting ends on SIGTERM', async (t) => {
   const nowhere = { ...settings, DATABASE_URL: 'postgresql://postgres@127.0.0.1:1/postgres' }
   const started = await Promise.all([

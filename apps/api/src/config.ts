@@ -48,6 +48,11 @@ export const Environment = Type.Object({
   TRUST_PROXY: Type.Optional(
     Type.String({ description: 'comma-separated CIDRs of the proxies whose X-Forwarded-For is trusted' }),
   ),
+  TRUST_TRACEPARENT: Type.Boolean({
+    default: true,
+    description:
+      'true continues the traces of callers with permissions, false links to them; the traces of strangers and webhooks are always linked',
+  }),
   ...tokenSettings,
   ...sealing,
   RATE_LIMIT_ANONYMOUS: bucket('10/15'),
@@ -144,6 +149,7 @@ export function readConfig(variables: Record<string, string | undefined> = proce
     port: environment.PORT,
     bodyLimitBytes: environment.BODY_LIMIT,
     bodiesInFlightBytes: environment.BODIES_IN_FLIGHT,
+    trustsTraceparents: environment.TRUST_TRACEPARENT,
     trustProxy: environment.TRUST_PROXY?.split(',').map((cidr) => cidr.trim()) ?? false,
     tokens: {
       key: readKey(environment),

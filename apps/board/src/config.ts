@@ -1,4 +1,4 @@
-import { connections, observability, readEnvironment } from '@automation/environment'
+import { connections, EnvironmentError, observability, readEnvironment } from '@automation/environment'
 import { Type } from 'typebox'
 
 export const Environment = Type.Object({
@@ -61,7 +61,13 @@ export function readConfig(variables: Record<string, string | undefined> = proce
     port: environment.BOARD_PORT,
     /** Without a trailing slash: empty if the board is at the root. */
     basePath: environment.BOARD_BASE_PATH.replace(/\/+$/, ''),
-    apiUrl: environment.BOARD_API_URL?.replace(/\/+$/, ''),
+    apiUrl: readUrl(environment.BOARD_API_URL)?.replace(/\/+$/, ''),
     trustProxy: environment.TRUST_PROXY?.split(',').map((cidr) => cidr.trim()) ?? false,
   }
+}
+
+/** The pattern of the setting lets ranges of ports pass, as in http://localhost:3000-3001, and no link would work. */
+function readUrl(url: string | undefined): string | undefined {
+  if (url !== undefined && !URL.canParse(url)) throw new EnvironmentError(['BOARD_API_URL is no URL'])
+  return url
 }

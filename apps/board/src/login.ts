@@ -1,6 +1,6 @@
 import { createHash, timingSafeEqual } from 'node:crypto'
 import type { FastifyInstance } from 'fastify'
-import { limitFailures } from './limit-failures.js'
+import { delayMs, FailedLogins } from './failed-logins.js'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -9,26 +9,26 @@ declare module 'fastify' {
   }
 }
 
-/**
- * Basic authentication before everything, including files and unknown paths. After ten failures an address must wait, and
- * meanwhile even the right password is refused: otherwise the wait would not slow down guessing.
- */
+/** Basic authentication before everything, including files and unknown paths. */
 export function addLogin(app: FastifyInstance, { user, password }: { user: string; password: string }): void {
   const expected = digest(`${user}:${password}`)
-  const failures = limitFailures()
+  const failedLogins = new FailedLogins()
 
   app.addHook('onRequest', async (request, reply) => {
     if (request.routeOptions.config?.isOpen) return
-    const waitSeconds = failures.waitSeconds(request.ip)
-    if (waitSeconds > 0) {
-      return reply.status(429).header('retry-after', waitSeconds).send({ error: 'Too many failed logins' })
-    }
     const { authorization } = request.headers
     if (authorization !== undefined) {
+      // Despite its type, `ip` is undefined once the client has disconnected.
+      const address = request.ip ?? 'gone'
+      if (!(await failedLogins.admit(address)))
+        return reply
+          .status(429)
+          .header('retry-after', delayMs / 1_000)
+          .send({ error: 'Too many failed logins' })
       // Compares digests, because a comparison in constant time needs equal lengths.
       if (timingSafeEqual(digest(readCredentials(authorization)), expected)) return
-      failures.note(request.ip)
-      request.log.warn({ ip: request.ip }, 'login failed')
+      failedLogins.note(address)
+      request.log.warn({ ip: address }, 'login failed')
     }
     return reply
       .status(401)

@@ -48,4 +48,9 @@ t.test('an invalid path or URL is refused', async (t) => {
     t.throws(() => readConfig({ ...required, BOARD_BASE_PATH }), /BOARD_BASE_PATH must match/)
   for (const BOARD_API_URL of ['javascript:alert(1)', 'rules.example', 'https://rules.example/?x'])
     t.throws(() => readConfig({ ...required, BOARD_API_URL }), /BOARD_API_URL must match/)
+  // What PORT=3000-3001 once made of it in docker-compose.yml.
+  t.throws(
+    () => readConfig({ ...required, BOARD_API_URL: 'http://localhost:3000-3001' }),
+    /BOARD_API_URL is no URL/,
+  )
 })

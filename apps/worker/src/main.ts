@@ -21,6 +21,9 @@ import { startRetention } from './retention/retention.js'
 import { startWorker } from './worker.js'
 import { createWorkerMetrics } from './worker-metrics.js'
 
+/** A Redis that has not responded in no time is not away. */
+const connectMs = 500
+
 const config = readOrExit(readConfig)
 const { stream, ...logging } = logOptions('worker', config.logLevel)
 const log = pino(logging, stream)
@@ -85,5 +88,5 @@ function startWork() {
 }
 
 async function findRedisFault(): Promise<string | undefined> {
-  return (await queue.isReady(0)) ? undefined : `Redis is away (${new URL(config.redisUrl).host})`
+  return (await queue.isReady(connectMs)) ? undefined : `Redis is away (${new URL(config.redisUrl).host})`
 }

@@ -1,4 +1,5 @@
 import { findDurationFault } from './duration.js'
+import { isPunycode } from './punycode.js'
 
 /**
  * A check of a config's text that a schema cannot express. It runs when a rule is saved if the text has no placeholder,
@@ -14,9 +15,14 @@ export const duration: Format = findDurationFault
 const oneAddress = /^[^\s\p{C}@,;:<>()[\]\\"]+@[\p{L}\p{M}\p{Nd}-]+(?:\.[\p{L}\p{M}\p{Nd}-]+)*$/u
 
 export const emailAddress: Format = (text) =>
-  text.length <= 320 && oneAddress.test(text) && URL.canParse(`http://${text.slice(text.indexOf('@') + 1)}`)
+  text.length <= 320 && oneAddress.test(text) && isDomain(text.slice(text.indexOf('@') + 1))
     ? undefined
     : 'must be one e-mail address'
+
+function isDomain(text: string): boolean {
+  const encoded = text.split('.').filter((label) => /^xn--/i.test(label))
+  return URL.canParse(`http://${text}`) && encoded.every((label) => isPunycode(label.slice(4)))
+}
 
 export const httpUrl: Format = (text) =>
   /^https?:\/\//i.test(text) && URL.canParse(text) ? undefined : 'must be an http or https URL'

@@ -14,6 +14,8 @@ export interface WaitOptions {
 
 const pauseMs = 250
 const repeatMs = 10_000
+/** A dependency that takes longer does not respond: it is logged, and looked at further on. */
+const responseMs = 1_000
 
 /**
  * Processes may be started in any order: each waits until its dependencies are available. It logs what is missing at
@@ -33,13 +35,12 @@ export async function waitUntilAvailable(
   { timeoutSeconds, log }: WaitOptions,
 ): Promise<string | undefined> {
   const deadline = performance.now() + timeoutSeconds * 1_000
-  // A server that accepts the connection and never responds must not delay the timeout.
-  const timeout = setTimeout(timeoutSeconds * 1_000, undefined, { ref: false })
-  const faults = dependencies.map(({ name }): string | undefined => `${name} does not respond`)
+  const checks = dependencies.map(startChecks)
   let logged = ''
   let loggedAt = 0
   for (;;) {
-    await Promise.race([Promise.all(dependencies.map(check)), timeout])
+    const timeoutMs = Math.max(pauseMs, Math.min(responseMs, deadline - performance.now()))
+    const faults = await Promise.all(checks.map((check) => check(timeoutMs)))
     const missing = faults.filter((fault) => fault !== undefined).join('; ')
     if (missing === '') {
       if (logged !== '') log.info('all dependencies are available')
@@ -54,8 +55,24 @@ export async function waitUntilAvailable(
     }
     await setTimeout(pauseMs)
   }
+}
 
-  async function check({ findFault }: Dependency, index: number): Promise<void> {
-    faults[index] = await findFault()
+/**
+ * Returns a function that checks one dependency. A server that accepts the connection and never responds must delay neither the log nor
+ * the timeout: its check stays under way, and no other is begun beside it.
+ */
+function startChecks({ name, findFault }: Dependency): (timeoutMs: number) => Promise<string | undefined> {
+  const late = Symbol('late')
+  let underWay: Promise<string | undefined> | undefined
+  return async (timeoutMs) => {
+    underWay ??= findFault()
+    const timer = new AbortController()
+    const timeout = setTimeout<typeof late>(timeoutMs, late, { signal: timer.signal })
+    const fault = await Promise.race([underWay, timeout])
+    if (fault === late) return `${name} does not respond`
+    timer.abort()
+    timeout.catch(() => {})
+    underWay = undefined
+    return fault
   }
 }

@@ -1,5 +1,6 @@
 export { createCachedReading } from './cached-reading.js'
-export { hideSecrets, logOptions } from './log-options.js'
+export { hideSecrets } from './hide-secrets.js'
+export { logOptions } from './log-options.js'
 export { measureRequests } from './measure-requests.js'
 export { batchBuckets, type Metrics, openMetrics, waitBuckets } from './metrics.js'
 export { registerBacklog, registerCancellations, registerPool, registerQueue } from './shared-gauges.js'

@@ -15,6 +15,13 @@ export interface Span {
   end(hasFailed?: boolean): void
 }
 
+interface Beginning {
+  parent?: unknown
+  link?: unknown
+  attributes?: Attributes
+  elapsedMs?: number
+}
+
 /** `server` and `client` speak HTTP or SMTP; `producer` and `consumer` are the two ends of the queue. */
 export type Kind = 'internal' | 'server' | 'client' | 'producer' | 'consumer'
 
@@ -58,18 +65,16 @@ export async function openTracing(name: string, warn: (message: string) => void)
     /**
      * Begins a span that has no parent in this process.
      *
-     * @param parent the traceparent that another process sent; any other value counts as none
-     * @param link the traceparent of a related span
+     * @param parent the traceparent that another process sent; any other value counts as none. It decides about sampling, so it must
+     *   not come from a stranger
+     * @param link the traceparent of a related span; the span stays in a trace of its own
+     * @param elapsedMs how long ago it began
      */
-    begin(
-      name: string,
-      kind: Kind,
-      { parent, link, attributes = {} }: { parent?: unknown; link?: unknown; attributes?: Attributes },
-    ): Span {
+    begin(name: string, kind: Kind, { parent, link, attributes = {}, elapsedMs }: Beginning): Span {
       const remote = parseTraceparent(parent)
       const linked = parseTraceparent(link)
       const context = remote ? api.trace.setSpanContext(api.ROOT_CONTEXT, remote) : api.ROOT_CONTEXT
-      return begin(name, kind, attributes, context, linked ? [{ context: linked }] : [])
+      return begin(name, kind, attributes, context, linked ? [{ context: linked }] : [], elapsedMs)
     },
     /** Exports the remaining spans. A collector that is away delays the shutdown by two seconds at most. */
     async close(): Promise<void> {
@@ -85,8 +90,11 @@ export async function openTracing(name: string, warn: (message: string) => void)
     attributes: Attributes,
     context: Context,
     links: Link[] = [],
+    elapsedMs = 0,
   ): Span {
-    const span = tracer.startSpan(name, { kind: kinds[kind], attributes, links }, context)
+    const startTime = Date.now() - elapsedMs
+    const startedAt = performance.now() - elapsedMs
+    const span = tracer.startSpan(name, { kind: kinds[kind], attributes, links, startTime }, context)
     const { traceId, spanId, traceFlags } = span.spanContext()
     const own = api.trace.setSpan(context, span)
     let hasEnded = false
@@ -98,7 +106,7 @@ export async function openTracing(name: string, warn: (message: string) => void)
         if (hasEnded) return
         hasEnded = true
         if (hasFailed) span.setStatus({ code: api.SpanStatusCode.ERROR })
-        span.end()
+        span.end(startTime + performance.now() - startedAt)
       },
     }
   }

@@ -1,5 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { openTracing, type Span } from '@automation/telemetry'
+import type { FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import { traceInbox } from '../acceptance/trace-inbox.js'
 
@@ -16,9 +17,12 @@ const untraced = /^\/(healthz|readyz|docs)/
 /**
  * Traces requests. A trace begins with a request, or continues from its `traceparent`, and passes through the queue with the accepted
  * events. Where tracing is off, the plugin adds no hooks.
+ *
+ * Only a caller with permissions in a workspace continues a trace. A stranger's request, and a webhook, begins a trace that is linked
+ * to theirs: otherwise anybody could have every request sampled, or add spans to the trace of somebody else.
  */
-export default fp<{ observability: { isTraced: boolean } }>(
-  async (app, { observability }) => {
+export default fp<{ observability: { isTraced: boolean }; trustsTraceparents: boolean }>(
+  async (app, { observability, trustsTraceparents }) => {
     app.decorateRequest('span', undefined)
     if (!observability.isTraced) return
 
@@ -27,30 +31,36 @@ export default fp<{ observability: { isTraced: boolean } }>(
     app.inbox = traceInbox(app.inbox, () => current.getStore())
     app.addHook('onClose', () => tracing.close())
 
-    app.addHook('onRequest', (request, _reply, done) => {
-      const { method, routeOptions, headers, id } = request
+    // Not earlier: the caller is known now. And while the body is read, events of the socket run outside of this context.
+    app.addHook('preHandler', (request, { elapsedTime }, done) => {
+      const span = begin(request, elapsedTime)
+      if (span) current.run(span, done)
+      else done()
+    })
+    app.addHook('onResponse', (request, { statusCode, elapsedTime }, done) => {
+      // One that was refused before has no span yet.
+      const span = request.span ?? begin(request, elapsedTime)
+      span?.set({ 'http.response.status_code': statusCode })
+      span?.end(statusCode >= 500)
+      done()
+    })
+
+    function begin(request: FastifyRequest, elapsedMs: number): Span | undefined {
+      const { method, routeOptions, headers, id, caller } = request
       const route = routeOptions.url
-      if (untraced.test(route ?? '')) return done()
+      if (untraced.test(route ?? '')) return undefined
+      const isTrusted = trustsTraceparents && typeof caller?.permissions === 'object'
       request.span = tracing.begin(`${method} ${route ?? ''}`.trim(), 'server', {
-        parent: headers.traceparent,
+        [isTrusted ? 'parent' : 'link']: headers.traceparent,
+        elapsedMs,
         attributes: {
           'http.request.method': method,
           'automation.request_id': id,
           ...(route !== undefined && { 'http.route': route }),
         },
       })
-      done()
-    })
-    // Not earlier: while the body is read, events of the socket run outside of this context.
-    app.addHook('preHandler', ({ span }, _reply, done) => {
-      if (span) current.run(span, done)
-      else done()
-    })
-    app.addHook('onResponse', ({ span }, { statusCode }, done) => {
-      span?.set({ 'http.response.status_code': statusCode })
-      span?.end(statusCode >= 500)
-      done()
-    })
+      return request.span
+    }
   },
   { name: 'tracing', dependencies: ['resources'] },
 )

@@ -4,7 +4,15 @@ import { everywhere } from '../servers/ports.js'
 // The settings of .env.example that change the demo and reach nothing outside that its own rules do not call.
 const tuning = [
   ...['LOG_LEVEL', 'START_TIMEOUT', 'METRICS_PORT', 'RULE_WORK', 'EVENT_WORK'],
-  ...['BODY_LIMIT', 'BODIES_IN_FLIGHT', 'TRUST_PROXY', 'DATABASE_POOL', 'DOCS', 'DRAIN_SECONDS'],
+  ...[
+    'BODY_LIMIT',
+    'BODIES_IN_FLIGHT',
+    'TRUST_PROXY',
+    'TRUST_TRACEPARENT',
+    'DATABASE_POOL',
+    'DOCS',
+    'DRAIN_SECONDS',
+  ],
   ...['RATE_LIMIT_ANONYMOUS', 'RATE_LIMIT_AUTHENTICATED', 'RATE_LIMIT_ENTERPRISE'],
   ...['RATE_LIMIT_WORKSPACE', 'RATE_LIMIT_CREATOR', 'WORKSPACES_PER_CREATOR'],
   ...['READ_POOL', 'READS_PER_WORKSPACE', 'READ_TIMEOUT', 'JUDGING_TIMEOUT', 'JUDGING_MEMORY'],
