@@ -24,6 +24,18 @@ export class Domain {
     ]
   }
 
+  /** Every value, every text of two of them, and every list of two. */
+  listValues(): Json[] {
+    const texts = this.#values.filter((value) => typeof value === 'string')
+    const scalars = this.#values.filter((value) => typeof value !== 'object')
+    return [
+      undefined,
+      ...this.#values,
+      ...texts.flatMap((one) => texts.map((other) => one + other)),
+      ...scalars.flatMap((one) => scalars.map((other) => [one, other])),
+    ]
+  }
+
   /** Event data in which each path has any of the values, or none. */
   event(random: Random): Record<string, Json> {
     const data: Record<string, Json> = {}
