@@ -1,14 +1,14 @@
 export { type CheckOptions, checkRules } from './check-rules.js'
 export {
   type CheckedRule,
-  type CheckResult,
+  CheckResult,
   type Code,
   codes,
-  type Finding,
-  type NotKnown,
-  type RuleReference,
+  Finding,
+  NotKnown,
+  RuleReference,
   type Severity,
   severities,
-  type Witness,
+  Witness,
 } from './finding.js'
 export type { FindObserved, ObservedField, ObservedFields, ObservedKind } from './observed.js'

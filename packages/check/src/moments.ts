@@ -12,7 +12,7 @@ export interface Moments {
   readonly isCapped: boolean
 }
 
-const maxMoments = 200
+const maxMoments = 40
 const farMs = 400 * 86_400_000
 
 /**

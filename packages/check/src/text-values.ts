@@ -20,6 +20,8 @@ export function listPlainTexts(
 }
 
 const maxTexts = 2_000
+/** Of all texts together. */
+const maxCharacters = 4_000_000
 
 /**
  * Texts for each way in which the atoms on parts of texts can hold together: a beginning, an end, and for each atom one text that it
@@ -30,6 +32,8 @@ const maxTexts = 2_000
 export function listShapedTexts({ shapes, texts }: Constants): string[] | undefined {
   if (shapes.length === 0) return []
   const filler = findFiller(shapes, texts)
+  const length = shapes.flatMap(({ value }) => value as unknown[]).join('').length
+  const limit = Math.min(maxTexts, maxCharacters / (length + 1))
   const starts: string[] = ['']
   const ends: string[] = ['']
   let middles: string[][] = [[]]
@@ -41,7 +45,7 @@ export function listShapedTexts({ shapes, texts }: Constants): string[] | undefi
         middle,
         ...listParts(operator, value).map((parts) => [...middle, ...parts]),
       ])
-    if (starts.length * ends.length * middles.length > maxTexts) return undefined
+    if (starts.length * ends.length * middles.length > limit) return undefined
   }
   return starts.flatMap((start) =>
     ends.flatMap((end) =>
