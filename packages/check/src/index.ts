@@ -12,3 +12,20 @@ export {
   Witness,
 } from './finding.js'
 export type { FindObserved, ObservedField, ObservedFields, ObservedKind } from './observed.js'
+export {
+  type Coverage,
+  measureCoverage,
+  mutateClauses,
+  type Survivor,
+  type Uncovered,
+} from './tests/coverage.js'
+export { findTestFaults } from './tests/find-test-faults.js'
+export { writeJunit } from './tests/junit.js'
+export { maxTests, RuleTest } from './tests/rule-test.js'
+export { runTests, type TestResult } from './tests/run-tests.js'
+export {
+  prepareRules,
+  type SimulatedEvent,
+  type Simulation,
+  simulateEvents,
+} from './tests/simulate-events.js'

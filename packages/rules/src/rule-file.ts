@@ -1,4 +1,5 @@
 import { Refused } from '@automation/access'
+import type { RuleTest } from '@automation/check'
 import type { WorkspaceDatabase } from '@automation/database'
 import { arrangeRule } from './arrange-rule.js'
 import type { RuleFields } from './rule-fields.js'
@@ -10,6 +11,8 @@ export interface RuleFile {
   rules: FileRule[]
   /** Where they are omitted, an import does not change the workspace's templates. */
   emailTemplates?: TemplateFields[]
+  /** Tests of the rules. They are in the file only, and an import runs them first. */
+  tests?: RuleTest[]
 }
 
 /** A rule is identified by its name. Without `isActive`, a new rule is active, and an existing one keeps its state. */

@@ -1,24 +1,21 @@
 import { once } from 'node:events'
-import { readFile, writeFile } from 'node:fs/promises'
+import { writeFile } from 'node:fs/promises'
 import { createInterface } from 'node:readline/promises'
-import { text } from 'node:stream/consumers'
+import type { CheckedRule } from '@automation/check'
 import { applyImport, checkRuleFile, exportRules, planImport } from '@automation/rules'
 import type { Command } from 'commander'
 import { Type } from 'typebox'
 import { CommandError } from '../command-error.js'
+import { formatFindings } from '../format-findings.js'
 import { formatPlan, hasChanges, presentPlan } from '../format-plan.js'
 import { readAs, readId } from '../option-readers.js'
 import { addCommand, changesExitCode, exampleId, print } from '../program.js'
+import { readRuleFile } from '../read-rule-file.js'
 import { createRuleFileError } from '../rule-file-error.js'
-import {
-  guessFormat,
-  type RuleFormat,
-  type RuleText,
-  readRuleText,
-  ruleFormats,
-  writeRuleText,
-} from '../rule-text.js'
+import { guessFormat, type RuleFormat, ruleFormats, writeRuleText } from '../rule-text.js'
 import { useWorkspace } from '../use-database.js'
+import { addRulesCheck, checkFileRules, readOtherRules } from './rules-check.js'
+import { addRulesTest, refuseFailingTests } from './rules-test.js'
 
 const workspace = ['--workspace <id>', 'id of the workspace', readId] as const
 const format = [
@@ -56,8 +53,11 @@ export function addRules(program: Command): void {
     )
     .option('--prune', 'delete rules and email templates that are not in the file')
     .option('--yes', 'apply the changes without confirmation')
+    .option('--skip-tests', 'do not run the tests of the file first')
     .option(...format)
     .action(importFile)
+  addRulesCheck(rules)
+  addRulesTest(rules)
 }
 
 async function exportFile(
@@ -88,6 +88,7 @@ interface ImportOptions {
   plan?: true
   prune?: true
   yes?: true
+  skipTests?: true
   format?: RuleFormat
 }
 
@@ -98,9 +99,11 @@ async function importFile(path: string, given: ImportOptions, command: Command):
     throw new CommandError('Use --plan or --yes: there is no terminal to ask for confirmation.', {
       exitCode: 2,
     })
-  const source = await readSource(path, given.format)
+  const source = await readRuleFile(path, given.format)
   const checked = checkRuleFile(source.json)
   if ('faults' in checked) throw createRuleFileError(path, source, checked.faults)
+  const { rules, tests = [] } = checked.file
+  if (!given.skipTests) refuseFailingTests(rules as unknown as CheckedRule[], tests)
 
   await useWorkspace(workspace, async (administrator) => {
     const options = { prune }
@@ -109,8 +112,16 @@ async function importFile(path: string, given: ImportOptions, command: Command):
     if ('faults' in planned) throw createRuleFileError(path, source, planned.faults)
     const { plan } = planned
     const value = presentPlan(plan)
-    if (isPlan || !hasChanges(plan)) {
-      if (isPlan && hasChanges(plan)) process.exitCode = changesExitCode
+    if (isPlan) {
+      if (hasChanges(plan)) process.exitCode = changesExitCode
+      const check = checkFileRules([...rules, ...(await readOtherRules(tables, rules, prune))])
+      return print(
+        command,
+        { applied: false, ...value, check },
+        `${formatPlan(plan)}\n\n${formatFindings(check)}`,
+      )
+    }
+    if (!hasChanges(plan)) {
       return print(command, { applied: false, ...value }, formatPlan(plan))
     }
     if (!isQuiet) console.log(formatPlan(plan))
@@ -118,14 +129,6 @@ async function importFile(path: string, given: ImportOptions, command: Command):
     await applyImport(administrator, checked.file, options, plan)
     print(command, { applied: true, ...value }, '\nApplied.')
   })
-}
-
-async function readSource(path: string, format = guessFormat(path)): Promise<RuleText> {
-  const reading = path === '-' ? text(process.stdin) : readFile(path, 'utf8')
-  const content = await reading.catch((error: Error) => {
-    throw new CommandError(`${path} cannot be read: ${error.message}.`, { cause: error })
-  })
-  return readRuleText(content, path, format)
 }
 
 async function ask(question: string): Promise<boolean> {
