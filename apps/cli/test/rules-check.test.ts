@@ -49,7 +49,7 @@ t.test('rules test runs the tests of the file without a database', async (t) => 
   await writeFile(path, testsOf('1'))
   const junit = join(directory, 'report.xml')
   const passed = await admin(['rules', 'test', path, '--coverage', '--mutate', '--junit', junit], {
-    env: { DATABASE_URL: 'postgresql://127.0.0.1:1/none' },
+    DATABASE_URL: 'postgresql://127.0.0.1:1/none',
   })
   t.match(passed, {
     code: 0,
@@ -58,7 +58,7 @@ t.test('rules test runs the tests of the file without a database', async (t) => 
   })
   t.match(await readFile(junit, 'utf8'), '<testsuites tests="1" failures="0">')
   await writeFile(path, testsOf('no'))
-  t.match(await run('admin', ['rules', 'test', path]), {
+  t.match(await admin(['rules', 'test', path]), {
     code: 1,
     output: /^FAILED a hot lead\n {4}"Hot leads": expected no execution, actual 1 execution/,
   })
