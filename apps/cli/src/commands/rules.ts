@@ -111,20 +111,15 @@ async function importFile(path: string, given: ImportOptions, command: Command):
     const planned = await planImport(tables, checked.file, options)
     if ('faults' in planned) throw createRuleFileError(path, source, planned.faults)
     const { plan } = planned
-    const value = presentPlan(plan)
-    if (isPlan) {
-      if (hasChanges(plan)) process.exitCode = changesExitCode
-      const check = checkFileRules([...rules, ...(await readOtherRules(tables, rules, prune))])
-      return print(
-        command,
-        { applied: false, ...value, check },
-        `${formatPlan(plan)}\n\n${formatFindings(check)}`,
-      )
+    const check = checkFileRules([...rules, ...(await readOtherRules(tables, rules, prune))])
+    const value = { ...presentPlan(plan), check }
+    const shown =
+      check.findings.length > 0 ? `${formatPlan(plan)}\n\n${formatFindings(check)}` : formatPlan(plan)
+    if (isPlan || !hasChanges(plan)) {
+      if (isPlan && hasChanges(plan)) process.exitCode = changesExitCode
+      return print(command, { applied: false, ...value }, shown)
     }
-    if (!hasChanges(plan)) {
-      return print(command, { applied: false, ...value }, formatPlan(plan))
-    }
-    if (!isQuiet) console.log(formatPlan(plan))
+    if (!isQuiet) console.log(shown)
     if (!yes && !(await ask('\nApply these changes? [y/N] '))) return console.log('Nothing was applied.')
     await applyImport(administrator, checked.file, options, plan)
     print(command, { applied: true, ...value }, '\nApplied.')
