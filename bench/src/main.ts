@@ -4,6 +4,7 @@ import { CannotStart } from '@automation/launcher'
 import { formatAims } from './aims.js'
 import type { Plan, Report } from './benchmark.js'
 import { planBrake } from './brake/benchmark.js'
+import { planCheck } from './check/benchmark.js'
 import { planCompare } from './compare/benchmark.js'
 import { planEngine } from './engine/benchmark.js'
 import { planEvents } from './events/benchmark.js'
@@ -29,6 +30,7 @@ const plans: Record<BenchmarkName, (options: Options) => Plan> = {
   retention: planRetention,
   brake: planBrake,
   compare: planCompare,
+  check: planCheck,
 }
 /** The benchmarks of docs/performance.md, which take a quarter of an hour. */
 const shown: { name: BenchmarkName; own?: (options: Options) => Partial<Options> }[] = [

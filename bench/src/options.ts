@@ -12,6 +12,7 @@ const benchmarks = [
   'retention',
   'brake',
   'compare',
+  'check',
 ] as const
 export type BenchmarkName = (typeof benchmarks)[number]
 const commands = [...benchmarks, 'all', 'render'] as const
@@ -36,7 +37,7 @@ export interface Options {
   isLarge: boolean
 }
 
-export const usage = `npm run bench -- [events|ingest|fairness|neighbours|engine|growth|scale|retention|brake|compare|all|render] [--seconds 4] [--rounds 5]
+export const usage = `npm run bench -- [events|ingest|fairness|neighbours|engine|growth|scale|retention|brake|compare|check|all|render] [--seconds 4] [--rounds 5]
   [--only TEXT] [--json FILE] [--svg FILE] [--markdown FILE] [--profile DIR] [--large]
   [--executions 1000000]
 
@@ -50,7 +51,8 @@ export const usage = `npm run bench -- [events|ingest|fairness|neighbours|engine
   retention  what the removal of a day of a million executions costs, and how long others wait meanwhile
   brake      how long it takes to switch a rule off that --executions wait for, and to cancel them
   compare    beside n8n in queue mode, where it is on the PATH or installed by npm in the directory N8N_DIR
-  all        what docs/performance.md shows: all but fairness, neighbours, retention, brake and compare
+  check      what the check of rule sets finds of planted faults, and the CPU that it needs; needs no servers
+  all        what docs/performance.md shows: all but fairness, neighbours, retention, brake, compare and check
   render     measures nothing: makes picture and tables of an earlier run's --json
   --only     measures what has TEXT in its label, as in "async" or "10 matching rules @128"
   --svg, --markdown

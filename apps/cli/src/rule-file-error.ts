@@ -7,9 +7,9 @@ import type { RuleText } from './rule-text.js'
 export function createRuleFileError(path: string, source: RuleText, faults: Fault[]): CommandError {
   const lines = faults.map(({ field, message }) => {
     const [, list = '', index = '', inside = ''] =
-      /^(rules|emailTemplates)\[(\d+)\]\.?(.*)$/s.exec(field) ?? []
+      /^(rules|emailTemplates|tests)\[(\d+)\]\.?(.*)$/s.exec(field) ?? []
     const { name } = (source.json as Record<string, { name?: unknown }[]>)?.[list]?.[Number(index)] ?? {}
-    const noun = list === 'rules' ? 'rule' : 'email template'
+    const noun = nouns[list]
     const location =
       list === '' ? [field] : [`${noun} ${JSON.stringify(name) ?? `${list}[${index}]`}`, inside]
     const text = [...location, message].filter((part) => part !== '').join(': ')
@@ -18,3 +18,5 @@ export function createRuleFileError(path: string, source: RuleText, faults: Faul
   const count = faults.length === 1 ? '1 error' : `${faults.length} errors`
   return new CommandError(`${path} has ${count}, and nothing was applied:\n${lines.join('\n')}`)
 }
+
+const nouns: Record<string, string> = { rules: 'rule', emailTemplates: 'email template', tests: 'test' }

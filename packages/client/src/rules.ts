@@ -7,6 +7,7 @@ import type {
   RuleToCreate,
   RuleToUpdate,
 } from './api.js'
+import { checkRules } from './check-rules.js'
 import { type IfVersion, matching } from './if-version.js'
 import type { Inputs } from './operation.js'
 import { Pages } from './pages.js'
@@ -68,6 +69,11 @@ export class Rules {
   /** The clone is inactive. */
   clone(id: string, options: KeyedOptions & IfVersion = {}) {
     return this.#sender.ask('POST /api/automation-rules/{id}/clone', { path: { id } }, matching(options))
+  }
+
+  /** Checks these rules, or those of the workspace: what never runs, says nothing, does the same twice or goes round. */
+  check(rules?: RuleToCreate[], options?: RequestOptions) {
+    return checkRules(this.#sender, rules, options)
   }
 
   health(options?: RequestOptions) {

@@ -2,6 +2,7 @@ import { ConditionTrace } from './outcome.js'
 import { Condition } from './rule.js'
 
 export { type ActionConfig, actionDefinitions } from './actions/index.js'
+export { toNumber } from './comparison.js'
 export { normaliseConditions, normaliseRule } from './conditions.js'
 export { parseDuration } from './duration.js'
 export { EventType, eventTypeDefinitions, eventTypes, isEventType } from './event-types.js'
@@ -16,7 +17,10 @@ export {
   type MailTemplate,
   type RenderedMail,
 } from './mail-template.js'
+export { findOperator } from './operators/index.js'
+export type { Operator, Test } from './operators/operator.js'
 export { ActionResult, Attempt, type ConditionTrace, Trace } from './outcome.js'
+export { compilePath, parsePath, readPath } from './path.js'
 export {
   type Effect,
   findError,
@@ -30,6 +34,7 @@ export { findRetryDelay, Retry } from './retry.js'
 export {
   Action,
   Actions,
+  type Clause,
   Condition,
   Conditions,
   maxPlaceholders,
@@ -42,12 +47,14 @@ export {
   type CompiledRule,
   compileRule,
   explainRule,
+  isReady,
   type Plan,
+  type PlannedAction,
   planRule,
   type ReadyAction,
   ruleHolds,
 } from './run.js'
-export { compileTemplate, type Template } from './template.js'
+export { compileTemplate, listPlaceholders, type PlaceholderUse, type Template } from './template.js'
 export { parseTimestamp } from './timestamp.js'
 export { usesPatterns } from './uses-patterns.js'
 export { describeVocabulary, type Vocabulary } from './vocabulary.js'

@@ -58,6 +58,23 @@ export function compileText(text: string, quote: (text: string) => string): Text
   return typeof split === 'string' ? split : joinParts(split, (value) => quote(writeText(value)))
 }
 
+/** A placeholder of a text, for tools that read rules. */
+export interface PlaceholderUse {
+  /** The path as written. */
+  readonly path: string
+  readonly filters: number
+  /** Whether the text is this placeholder and nothing else, so that it renders as the value itself. */
+  readonly isWhole: boolean
+}
+
+/** Lists the placeholders of a text; none for a text with a fault. */
+export function listPlaceholders(text: string): PlaceholderUse[] {
+  const split = splitTemplate(text)
+  if (typeof split === 'string') return []
+  const isWhole = split.placeholders.length === 1 && split.literals.join('') === ''
+  return split.placeholders.map(({ name, filters }) => ({ path: name, filters: filters.length, isWhole }))
+}
+
 type Write = (value: unknown) => string
 
 function joinParts({ literals, placeholders }: SplitText, write: Write): TextTemplate {

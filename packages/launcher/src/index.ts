@@ -1,5 +1,6 @@
 export { findChromiumBinary } from './binaries/chromium-binary.js'
 export { CannotStart } from './cannot-start.js'
+export { welcomeRule } from './demo/welcome-rule.js'
 export { entries } from './entries.js'
 export { createPrivateDatabase } from './product/private-database.js'
 export {

@@ -1,3 +1,4 @@
+import { findTestFaults, maxTests, RuleTest } from '@automation/check'
 import { type Fault, findRuleFaults, normaliseRule, type RuleDefinition } from '@automation/engine'
 import { Type } from 'typebox'
 import { createBodyCompiler, formatShapeFaults } from './body-shape.js'
@@ -18,6 +19,7 @@ const Frame = Type.Object(
     version: Type.Enum([1]),
     rules: Type.Array(Type.Unknown(), { maxItems: maxRules }),
     emailTemplates: Type.Optional(Type.Array(Type.Unknown(), { maxItems: maxTemplates })),
+    tests: Type.Optional(Type.Array(Type.Unknown(), { maxItems: maxTests })),
   },
   { additionalProperties: false },
 )
@@ -28,10 +30,11 @@ const Frame = Type.Object(
  * @returns the file, or all of its faults, at paths such as `rules[3].conditions[0].operator`
  */
 export function checkRuleFile(json: unknown): { file: RuleFile } | { faults: Fault[] } {
-  const { hasFrame, hasRuleShape, hasTemplateShape } = compileShapes()
+  const { hasFrame, hasRuleShape, hasTemplateShape, hasTestShape } = compileShapes()
   const frame = findShapeFaults(json, hasFrame)
   if (frame.length > 0) return { faults: frame }
-  const { rules, emailTemplates } = json as { rules: unknown[]; emailTemplates?: unknown[] }
+  const { rules, emailTemplates, tests } = json as Record<'rules', unknown[]> &
+    Partial<Record<'emailTemplates' | 'tests', unknown[]>>
   const faults = [
     ...checkItems('rules', rules, (rule) => {
       const shapeFaults = findShapeFaults(rule, hasRuleShape)
@@ -45,13 +48,18 @@ export function checkRuleFile(json: unknown): { file: RuleFile } | { faults: Fau
     ]),
     // Rules may share a name, email templates may not.
     ...findNamesakes('emailTemplates', emailTemplates ?? []),
+    ...checkItems('tests', tests ?? [], (test) => [
+      ...findShapeFaults(test, hasTestShape),
+      ...findTestFaults(asObject(test)),
+    ]),
   ]
   if (faults.length > 0) return { faults }
-  return { file: readFile(rules as RuleToCreate[], emailTemplates as EmailTemplateToCreate[] | undefined) }
+  const file = readFile(rules as RuleToCreate[], emailTemplates as EmailTemplateToCreate[] | undefined)
+  return { file: tests === undefined ? file : { ...file, tests: tests as RuleTest[] } }
 }
 
 type Shape = ReturnType<ReturnType<typeof createBodyCompiler>>
-let shapes: Record<'hasFrame' | 'hasRuleShape' | 'hasTemplateShape', Shape> | undefined
+let shapes: Record<'hasFrame' | 'hasRuleShape' | 'hasTemplateShape' | 'hasTestShape', Shape> | undefined
 
 /** Compiles with the first file, since it takes 0.1 s: processes that read no file do not compile. */
 function compileShapes() {
@@ -61,6 +69,7 @@ function compileShapes() {
     hasFrame: compile(Frame),
     hasRuleShape: compile(RuleToCreate),
     hasTemplateShape: compile(EmailTemplateToCreate),
+    hasTestShape: compile(RuleTest),
   }
   return shapes
 }

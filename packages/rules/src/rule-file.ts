@@ -1,3 +1,4 @@
+import type { RuleTest } from '@automation/check'
 import type { WorkspaceDatabase } from '@automation/database'
 import { arrangeRule } from './arrange-rule.js'
 import type { RuleFields } from './rule-fields.js'
@@ -9,6 +10,8 @@ export interface RuleFile {
   rules: FileRule[]
   /** Where they are omitted, an import does not change the workspace's templates. */
   emailTemplates?: TemplateFields[]
+  /** Tests of the rules. They are in the file only, and an import runs them first. */
+  tests?: RuleTest[]
 }
 
 /** Without `isActive`, a new rule is active, and an existing one keeps its state. Several rules may have one name. */

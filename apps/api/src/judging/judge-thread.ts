@@ -1,6 +1,7 @@
 import { readlinkSync } from 'node:fs'
 import { getPriority, setPriority } from 'node:os'
 import { basename } from 'node:path'
+import { type CheckedRule, checkRules, type ObservedFields } from '@automation/check'
 import {
   compileMailTemplate,
   compileRule,
@@ -86,6 +87,32 @@ interface MailToRender {
 /** @returns the faults of a rule, which compiles its patterns */
 export function findFaults(definition: { conditions?: unknown; actions?: unknown }): Fault[] {
   return findRuleFaults(definition)
+}
+
+export interface SetToCheck {
+  rules: CheckedRule[]
+  /** Epoch ms. */
+  now: number
+  /** What was seen of events, by their type. */
+  observed?: Record<string, ObservedFields>
+}
+
+/**
+ * Checks a set of rules, each of which has the shape of a rule.
+ *
+ * @returns the JSON of the response, or the faults of the rules
+ */
+export function checkSet({
+  rules,
+  now,
+  observed = {},
+}: SetToCheck): { json: Uint8Array } | { faults: Fault[] } {
+  const faults = rules.flatMap((rule, index) =>
+    findRuleFaults(rule).map(({ field, message }) => ({ field: `rules[${index}].${field}`, message })),
+  )
+  if (faults.length > 0) return { faults }
+  const result = checkRules(rules, { now, findObserved: (type) => observed[type] })
+  return { json: new TextEncoder().encode(JSON.stringify(result)) }
 }
 
 let serialize: Serializer | undefined

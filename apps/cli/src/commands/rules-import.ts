@@ -1,5 +1,4 @@
-import { readFile } from 'node:fs/promises'
-import { text } from 'node:stream/consumers'
+import type { CheckedRule } from '@automation/check'
 import {
   applyImport,
   checkRuleFile,
@@ -14,19 +13,16 @@ import { Type } from 'typebox'
 import { CommandError } from '../command-error.js'
 import { prepareConfirmation, yesOption } from '../confirm.js'
 import { exitCodes } from '../exit-codes.js'
+import { formatFindings } from '../format-findings.js'
 import { formatPlan, hasChanges, presentPlan } from '../format-plan.js'
 import { readAs, readId } from '../option-readers.js'
 import { addCommand, exampleId, isForPrograms, print } from '../program.js'
+import { readRuleFile } from '../read-rule-file.js'
 import { createRuleFileError } from '../rule-file-error.js'
-import {
-  endMark,
-  formatOption,
-  guessFormat,
-  type RuleFormat,
-  type RuleText,
-  readRuleText,
-} from '../rule-text.js'
+import { endMark, formatOption, type RuleFormat, type RuleText } from '../rule-text.js'
 import { useWorkspace } from '../use-database.js'
+import { checkFileRules, readOtherRules } from './rules-check.js'
+import { refuseFailingTests } from './rules-test.js'
 
 const Count = Type.Integer({ minimum: 0 })
 
@@ -51,6 +47,7 @@ export function addRulesImport(rules: Command): void {
       'number of deletions that --prune may make (default: a third of the rules, and a third of the email templates)',
       readAs(Count),
     )
+    .option('--skip-tests', 'do not run the tests of the file first')
     .option(...yesOption)
     .option(...formatOption)
     .action(importFile)
@@ -61,6 +58,7 @@ interface ImportOptions {
   plan?: true
   prune?: true
   maxDeletions?: number
+  skipTests?: true
   yes?: true
   format?: RuleFormat
 }
@@ -70,17 +68,23 @@ async function importFile(path: string, options: ImportOptions, command: Command
   const isQuiet = isForPrograms(command)
   const confirm = isPlan ? undefined : prepareConfirmation(command, path === '-')
   const file = await readRules(path, options)
+  const { rules, tests = [] } = file.rules
+  if (!options.skipTests) refuseFailingTests(rules as unknown as CheckedRule[], tests)
 
   await useWorkspace('change', workspace, async (administrator) => {
-    const planned = await planImport(administrator.database.forWorkspace(workspace), file.rules, { prune })
+    const tables = administrator.database.forWorkspace(workspace)
+    const planned = await planImport(tables, file.rules, { prune })
     if ('faults' in planned) throw createRuleFileError(path, file.source, planned.faults)
     const { plan } = planned
-    const value = presentPlan(plan)
+    const check = checkFileRules([...rules, ...(await readOtherRules(tables, rules, prune))])
+    const value = { ...presentPlan(plan), check }
+    const shown =
+      check.findings.length > 0 ? `${formatPlan(plan)}\n\n${formatFindings(check)}` : formatPlan(plan)
     if (confirm === undefined || !hasChanges(plan)) {
       if (isPlan && hasChanges(plan)) process.exitCode = exitCodes.changes
-      return print(command, { applied: false, ...value }, `${formatPlan(plan)}${warnOf(plan, maxDeletions)}`)
+      return print(command, { applied: false, ...value }, `${shown}${warnOf(plan, maxDeletions)}`)
     }
-    if (!isQuiet) console.log(formatPlan(plan))
+    if (!isQuiet) console.log(shown)
     refuseExcessDeletions(plan, maxDeletions)
     await confirm('\nApply these changes?')
     await applyImport(administrator, file.rules, { prune }, plan)
@@ -93,7 +97,7 @@ async function readRules(
   path: string,
   { prune, format }: ImportOptions,
 ): Promise<{ source: RuleText; rules: RuleFile }> {
-  const source = await readSource(path, format)
+  const source = await readRuleFile(path, format)
   const checked = checkRuleFile(source.json)
   if ('faults' in checked) throw createRuleFileError(path, source, checked.faults)
   if (prune && !source.isWhole)
@@ -108,12 +112,4 @@ function warnOf(plan: ImportPlan, maxDeletions: number | undefined): string {
   return isMany && maxDeletions === undefined
     ? `\nThese are many deletions: to apply them, add --max-deletions ${deletions}.`
     : ''
-}
-
-async function readSource(path: string, format = guessFormat(path)): Promise<RuleText> {
-  const reading = path === '-' ? text(process.stdin) : readFile(path, 'utf8')
-  const content = await reading.catch((error: Error) => {
-    throw new CommandError(`${path} cannot be read: ${error.message}.`, { cause: error })
-  })
-  return readRuleText(content, path, format)
 }

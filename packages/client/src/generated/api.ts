@@ -200,6 +200,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/automation-rules/check": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Check a set of rules: what never runs, says nothing, does the same twice or goes round
+         * @description Checks the rules of the body, or those of the workspace, as they are now. It changes nothing, and nothing is refused because of a finding. A finding is proven, or has an event that the engine has confirmed; what could not be decided is in `notKnown`. It counts as a dry run: a workspace has one at a time.
+         */
+        post: operations["checkRules"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/automation-rules/{id}/execute": {
         parameters: {
             query?: never;
@@ -1006,6 +1026,53 @@ export interface components {
             errors?: components["schemas"]["FieldError"][];
             error?: string;
         };
+        CheckFinding: {
+            /**
+             * @description never_matches: no event fulfils the conditions. dead_since: none has since a moment, and none will. loop: rules that trigger one another in a circle. always_true: a condition holds for any data. implied: a condition says nothing new. duplicate: another rule does the same for the same events. contained: whenever this rule runs, another one does the same. overlap: for some events another rule does the same. unreachable_action: an action that is never done. unknown_field, unseen_value, unseen_placeholder, mixed_kinds: compared with stored events.
+             * @enum {string}
+             */
+            code: "never_matches" | "dead_since" | "loop" | "always_true" | "implied" | "duplicate" | "contained" | "unreachable_action" | "unknown_field" | "unseen_value" | "unseen_placeholder" | "overlap" | "mixed_kinds";
+            /** @enum {string} */
+            severity: "info" | "warning" | "error";
+            message: string;
+            rule: components["schemas"]["CheckedRule"];
+            /** @description Where in the rule, such as conditions[0].any[1] or actions[1].when */
+            path: string;
+            /** @description The other rules that the finding is about */
+            others: components["schemas"]["OtherCheckedRule"][];
+            witness: components["schemas"]["CheckWitness"] | null;
+        };
+        /** @description A question that the check could not decide, so that it reports no finding */
+        CheckNotKnown: {
+            rule: components["schemas"]["CheckedRule"];
+            /** @description Where in the rule, such as conditions[0].any[1] or actions[1].when */
+            path: string;
+            /**
+             * @description never_matches: no event fulfils the conditions. dead_since: none has since a moment, and none will. loop: rules that trigger one another in a circle. always_true: a condition holds for any data. implied: a condition says nothing new. duplicate: another rule does the same for the same events. contained: whenever this rule runs, another one does the same. overlap: for some events another rule does the same. unreachable_action: an action that is never done. unknown_field, unseen_value, unseen_placeholder, mixed_kinds: compared with stored events.
+             * @enum {string}
+             */
+            code: "never_matches" | "dead_since" | "loop" | "always_true" | "implied" | "duplicate" | "contained" | "unreachable_action" | "unknown_field" | "unseen_value" | "unseen_placeholder" | "overlap" | "mixed_kinds";
+            reason: string;
+        };
+        /** @description An event for which the finding is true. The engine has confirmed it. */
+        CheckWitness: {
+            type: string;
+            /**
+             * Format: date-time
+             * @description The moment at which it is judged
+             */
+            at: string;
+            data: {
+                [key: string]: unknown;
+            };
+        };
+        CheckedRule: {
+            /** @description Index of the rule in the set that was checked */
+            index: number;
+            /** @description null for a rule that is not stored */
+            id: string | null;
+            name: string;
+        };
         /** @description Compares one field of the event data. GET /api/vocabulary describes each operator. */
         Clause: components["schemas"]["ScalarClause"] | components["schemas"]["NumberClause"] | components["schemas"]["RangeClause"] | components["schemas"]["ListClause"] | components["schemas"]["ShortListClause"] | components["schemas"]["TextClause"] | components["schemas"]["PatternClause"] | components["schemas"]["UnaryClause"] | components["schemas"]["TimeClause"] | components["schemas"]["DurationClause"];
         /**
@@ -1648,6 +1715,15 @@ export interface components {
             /** @description Data for which it does not hold */
             fails: unknown[];
         };
+        OtherCheckedRule: {
+            /** @description Index of the rule in the set that was checked */
+            index: number;
+            /** @description null for a rule that is not stored */
+            id: string | null;
+            name: string;
+            /** @description Where in the rule, such as conditions[0].any[1] or actions[1].when */
+            path: string;
+        };
         PatternClause: {
             /** @description Path into the event data, such as score or lead.tags[0] */
             field: string;
@@ -1778,6 +1854,10 @@ export interface components {
             id: string;
             isActive: boolean;
         };
+        RuleCheck: {
+            findings: components["schemas"]["CheckFinding"][];
+            notKnown: components["schemas"]["CheckNotKnown"][];
+        };
         RuleHealth: {
             totalRules: number;
             activeRules: number;
@@ -1850,6 +1930,10 @@ export interface components {
         RuleVersionPage: {
             versions: components["schemas"]["RuleVersion"][];
             nextCursor?: string | null;
+        };
+        RulesToCheck: {
+            /** @description Default: the rules of the workspace */
+            rules?: components["schemas"]["RuleToCreate"][];
         };
         Scalar: string | number | boolean | null;
         ScalarClause: {
@@ -2322,6 +2406,10 @@ export type AuditLogPage = components['schemas']['AuditLogPage'];
 export type BatchAnswer = components['schemas']['BatchAnswer'];
 export type BatchEvent = components['schemas']['BatchEvent'];
 export type BatchResult = components['schemas']['BatchResult'];
+export type CheckFinding = components['schemas']['CheckFinding'];
+export type CheckNotKnown = components['schemas']['CheckNotKnown'];
+export type CheckWitness = components['schemas']['CheckWitness'];
+export type CheckedRule = components['schemas']['CheckedRule'];
 export type Clause = components['schemas']['Clause'];
 export type Condition = components['schemas']['Condition'];
 export type ConditionTrace = components['schemas']['ConditionTrace'];
@@ -2376,6 +2464,7 @@ export type NotGroup = components['schemas']['NotGroup'];
 export type NumberClause = components['schemas']['NumberClause'];
 export type OperatorDescription = components['schemas']['OperatorDescription'];
 export type OperatorExample = components['schemas']['OperatorExample'];
+export type OtherCheckedRule = components['schemas']['OtherCheckedRule'];
 export type PatternClause = components['schemas']['PatternClause'];
 export type Plan = components['schemas']['Plan'];
 export type PreviewedMail = components['schemas']['PreviewedMail'];
@@ -2387,6 +2476,7 @@ export type RetryPolicy = components['schemas']['RetryPolicy'];
 export type Role = components['schemas']['Role'];
 export type Rule = components['schemas']['Rule'];
 export type RuleActivity = components['schemas']['RuleActivity'];
+export type RuleCheck = components['schemas']['RuleCheck'];
 export type RuleHealth = components['schemas']['RuleHealth'];
 export type RulePage = components['schemas']['RulePage'];
 export type RuleResult = components['schemas']['RuleResult'];
@@ -2395,6 +2485,7 @@ export type RuleToExecute = components['schemas']['RuleToExecute'];
 export type RuleToUpdate = components['schemas']['RuleToUpdate'];
 export type RuleVersion = components['schemas']['RuleVersion'];
 export type RuleVersionPage = components['schemas']['RuleVersionPage'];
+export type RulesToCheck = components['schemas']['RulesToCheck'];
 export type Scalar = components['schemas']['Scalar'];
 export type ScalarClause = components['schemas']['ScalarClause'];
 export type Scope = components['schemas']['Scope'];
@@ -2901,6 +2992,39 @@ export interface operations {
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    checkRules: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["RulesToCheck"];
+            };
+        };
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RuleCheck"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            413: components["responses"]["ContentTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["UnprocessableContent"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalServerError"];
             503: components["responses"]["ServiceUnavailable"];

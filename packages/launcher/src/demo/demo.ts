@@ -3,6 +3,7 @@ import { mintToken } from '@automation/access'
 import { newId } from '@automation/database'
 import { writePrivateFile } from '../private-file.js'
 import { type DemoCredentials, seedDatabase } from './demo-database.js'
+import { welcomeRule } from './welcome-rule.js'
 
 /** The content of `.data/demo.json`, for the curl lines of the README and for `npm run webhook`. */
 export interface Demo extends DemoCredentials {
@@ -16,14 +17,6 @@ export interface Demo extends DemoCredentials {
 }
 
 const lifetimeSeconds = 30 * 24 * 60 * 60
-
-const welcomeRule = {
-  name: 'Welcome hot leads',
-  description: 'Created by the demo: a lead with a score above 80 becomes a task to call within a day.',
-  trigger: 'LEAD_CREATED',
-  conditions: [{ field: 'score', operator: 'greater_than', value: 80 }],
-  actions: [{ type: 'CREATE_TASK', config: { title: 'Call {{name}}', dueIn: '24h' } }],
-}
 
 /**
  * Creates two workspaces with their members, an API key, a signing secret, and a first rule if there is none. Ids stay

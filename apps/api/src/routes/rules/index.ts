@@ -1,6 +1,7 @@
 import type { WorkLimits } from '@automation/engine'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { batchRoutes } from './batch.js'
+import { checkRoutes } from './check-set.js'
 import { healthRoutes } from './health.js'
 import { readRoutes } from './read.js'
 import { runRoutes } from './run.js'
@@ -20,6 +21,7 @@ export const ruleRoutes: FastifyPluginAsyncTypebox<{
     await definitions.register(versionRoutes)
   })
   await app.register(healthRoutes)
+  await app.register(checkRoutes)
   await app.register(runRoutes, { workLimits })
   await app.register(batchRoutes)
 }

@@ -1,0 +1,69 @@
+import { type CheckedRule, CheckResult } from '@automation/check'
+import { type Fault, isEventType, type RuleDefinition } from '@automation/engine'
+import { maxRules, RuleToCreate } from '@automation/rules'
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import type { FastifyRequest } from 'fastify'
+import { Type } from 'typebox'
+import { refusals } from '../../errors.js'
+import { fillMissingBody } from '../../plugins/bodies.js'
+import { bodyFaults } from '../../plugins/validation.js'
+import { refusalResponses } from '../responses.js'
+import { refuseFaults } from './check-rule.js'
+import { readAllRules } from './list-by-bytes.js'
+
+// The example stands in the request of createRule, and one component has one shape.
+const { examples: _, ...RuleInSet } = RuleToCreate as typeof RuleToCreate & { examples?: unknown }
+
+const RulesToCheck = Type.Object(
+  {
+    rules: Type.Optional(
+      Type.Array(RuleInSet as typeof RuleToCreate, { maxItems: maxRules, description: 'Default: the rules of the workspace' }),
+    ),
+  },
+  { additionalProperties: false, title: 'RulesToCheck' },
+)
+
+export const checkRoutes: FastifyPluginAsyncTypebox = async (app) => {
+  app.post('/check', {
+    attachValidation: true,
+    preValidation: fillMissingBody,
+    config: { role: 'viewer' },
+    schema: {
+      tags: ['Rules'],
+      operationId: 'checkRules',
+      summary: 'Check a set of rules: what never runs, says nothing, does the same twice or goes round',
+      description:
+        'Checks the rules of the body, or those of the workspace, as they are now. It changes nothing, and nothing is refused because of a finding. A finding is proven, or has an event that the engine has confirmed; what could not be decided is in `notKnown`. It counts as a dry run: a workspace has one at a time.',
+      body: RulesToCheck,
+      response: { 200: CheckResult, ...refusalResponses(413, 415, 422) },
+    },
+    handler: async (request, reply) => {
+      const checked = await request.judge('checkSet', { rules: await readRules(request), now: Date.now() })
+      if ('faults' in checked) throw refusals.invalid(checked.faults)
+      // It is JSON already.
+      return reply.type('application/json; charset=utf-8').send(checked.json as never)
+    },
+  })
+}
+
+async function readRules({ body, validationError, workspace }: FastifyRequest): Promise<CheckedRule[]> {
+  refuseFaults(bodyFaults(validationError ?? {}))
+  const { rules } = body as Type.Static<typeof RulesToCheck>
+  if (rules !== undefined) {
+    refuseFaults(rules.flatMap(findUnknownTrigger))
+    return rules.map((rule) => ({
+      conditions: [],
+      ...(rule as Omit<RuleToCreate, 'conditions'> & Pick<RuleDefinition, 'actions'>),
+    }))
+  }
+  const found: CheckedRule[] = []
+  for await (const part of readAllRules(workspace.database, workspace.id)) {
+    for (const { id, name, trigger, conditions, actions, isActive } of part)
+      found.push({ id, name, trigger, isActive, ...({ conditions, actions } as unknown as RuleDefinition) })
+  }
+  return found.reverse()
+}
+
+function findUnknownTrigger({ trigger }: RuleToCreate, index: number): Fault[] {
+  return isEventType(trigger) ? [] : [{ field: `rules[${index}].trigger`, message: 'Invalid trigger type' }]
+}

@@ -1,0 +1,80 @@
+import { type CheckResult, checkRules, type Severity, severities } from '@automation/check'
+import type { WorkspaceDatabase } from '@automation/database'
+import { checkRuleFile, type RuleFile } from '@automation/rules'
+import type { Command } from 'commander'
+import { Type } from 'typebox'
+import { CommandError } from '../command-error.js'
+import { exitCodes } from '../exit-codes.js'
+import { formatFindings, reaches } from '../format-findings.js'
+import { readAs, readId } from '../option-readers.js'
+import { addCommand, print } from '../program.js'
+import { readRuleFile } from '../read-rule-file.js'
+import { createRuleFileError } from '../rule-file-error.js'
+import { useWorkspace } from '../use-database.js'
+
+export function addRulesCheck(rules: Command): void {
+  addCommand(rules, {
+    name: 'check',
+    description:
+      'Check rules: what never runs, says nothing, does the same twice or goes round. With --workspace the rules of the file are checked beside those of the workspace that it does not replace; without a file those of the workspace.',
+    example: 'rules.yaml --fail-on warning',
+    reads: ['DATABASE_URL'],
+    exits: { failed: 'failed, or there is a finding of the severity of --fail-on' },
+  })
+    .argument('[file]', 'file in the format of rules export; - reads standard input')
+    .option('--workspace <id>', 'id of the workspace', readId)
+    .option(
+      '--fail-on <severity>',
+      `fail from this severity on: ${severities.join(', ')} or never (default: error)`,
+      readAs(Type.Enum([...severities, 'never'])),
+    )
+    .action(checkFile)
+}
+
+interface CheckOptions {
+  workspace?: string
+  failOn?: Severity | 'never'
+}
+
+async function checkFile(
+  path: string | undefined,
+  { workspace, failOn = 'error' }: CheckOptions,
+  command: Command,
+): Promise<void> {
+  if (path === undefined && workspace === undefined)
+    throw new CommandError('Name a file, or a workspace with --workspace.', { exitCode: exitCodes.usage })
+  const inFile = path === undefined ? [] : await readRules(path)
+  const others =
+    workspace === undefined
+      ? []
+      : await useWorkspace('read', workspace, ({ database }) =>
+          readOtherRules(database.forWorkspace(workspace), inFile),
+        )
+  const result = checkFileRules([...inFile, ...others])
+  if (failOn !== 'never' && result.findings.some(({ severity }) => reaches(severity, failOn)))
+    process.exitCode = exitCodes.failed
+  print(command, result, formatFindings(result))
+}
+
+async function readRules(path: string): Promise<RuleFile['rules']> {
+  const source = await readRuleFile(path)
+  const checked = checkRuleFile(source.json)
+  if ('faults' in checked) throw createRuleFileError(path, source, checked.faults)
+  return checked.file.rules
+}
+
+/** The rules of a workspace that an import of the file leaves as they are. */
+export async function readOtherRules(
+  tables: Pick<WorkspaceDatabase, 'rule'>,
+  inFile: RuleFile['rules'],
+  prune = false,
+): Promise<RuleFile['rules']> {
+  if (prune) return []
+  const names = new Set(inFile.map(({ name }) => name))
+  const stored = await tables.rule.findMany({ orderBy: { id: 'asc' } })
+  return stored.filter(({ name }) => !names.has(name))
+}
+
+export function checkFileRules(rules: RuleFile['rules']): CheckResult {
+  return checkRules(rules as unknown as Parameters<typeof checkRules>[0], { now: Date.now() })
+}

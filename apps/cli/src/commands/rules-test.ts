@@ -1,0 +1,113 @@
+import { writeFile } from 'node:fs/promises'
+import {
+  type CheckedRule,
+  type Coverage,
+  measureCoverage,
+  mutateClauses,
+  type RuleTest,
+  runTests,
+  type TestResult,
+  writeJunit,
+} from '@automation/check'
+import { checkRuleFile } from '@automation/rules'
+import type { Command } from 'commander'
+import { CommandError } from '../command-error.js'
+import { exitCodes } from '../exit-codes.js'
+import { maskControls } from '../format.js'
+import { readId } from '../option-readers.js'
+import { addCommand, print } from '../program.js'
+import { readRuleFile } from '../read-rule-file.js'
+import { recordTest } from '../record-test.js'
+import { createRuleFileError } from '../rule-file-error.js'
+import { writeYaml } from '../rule-text.js'
+
+export function addRulesTest(rules: Command): void {
+  addCommand(rules, {
+    name: 'test',
+    description:
+      'Run the tests that stand beside the rules in a file, by simulation: without server and database. Clock, WAIT and EMIT_EVENT are simulated, and every call succeeds. With --record, print a test of what happened instead.',
+    example: 'rules.yaml --coverage',
+    reads: ['DATABASE_URL'],
+    exits: { failed: 'failed, or a test failed' },
+  })
+    .argument('[file]', 'file in the format of rules export; - reads standard input')
+    .option('--coverage', 'list the clauses that no test has seen true, or false')
+    .option('--mutate', 'change each clause once, and list the changes that no test notices')
+    .option('--junit <file>', 'write the results as JUnit XML')
+    .option('--record <event>', 'print a test of a stored event, and of what the rules did for it', readId)
+    .option('--workspace <id>', 'workspace of the recorded event', readId)
+    .action(testFile)
+}
+
+interface TestOptions {
+  coverage?: true
+  mutate?: true
+  junit?: string
+  record?: string
+  workspace?: string
+}
+
+async function testFile(path: string | undefined, options: TestOptions, command: Command): Promise<void> {
+  if (options.record !== undefined) return record(options.record, options.workspace, command)
+  if (path === undefined) throw new CommandError('Name a file.', { exitCode: exitCodes.usage })
+  const source = await readRuleFile(path)
+  const checked = checkRuleFile(source.json)
+  if ('faults' in checked) throw createRuleFileError(path, source, checked.faults)
+  const rules = checked.file.rules as unknown as CheckedRule[]
+  const { tests = [] } = checked.file
+  const results = runTests(rules, tests)
+  const coverage = options.coverage && measureCoverage(rules, tests)
+  const mutation = options.mutate && mutateClauses(rules, tests)
+  if (options.junit !== undefined) await writeFile(options.junit, writeJunit(path, results))
+  if (results.some(({ failures }) => failures.length > 0)) process.exitCode = exitCodes.failed
+  const text = [
+    formatResults(results),
+    ...(coverage ? [formatCoverage(coverage)] : []),
+    ...(mutation ? [formatMutation(mutation)] : []),
+  ].join('\n')
+  print(command, { results, ...(coverage && { coverage }), ...(mutation && { mutation }) }, text)
+}
+
+/** Failures first, each with the reasons below. */
+export function formatResults(results: readonly TestResult[]): string {
+  const failed = results.filter(({ failures }) => failures.length > 0)
+  const lines = failed.flatMap(({ name, failures }) => [
+    `FAILED ${name}`,
+    ...failures.map((failure) => `    ${failure}`),
+  ])
+  return [
+    ...lines.map(maskControls),
+    `Tests: ${results.length - failed.length} passed, ${failed.length} failed.`,
+  ].join('\n')
+}
+
+/** @throws CommandError if a test fails, so that nothing is imported */
+export function refuseFailingTests(rules: readonly CheckedRule[], tests: readonly RuleTest[]): void {
+  const results = runTests(rules, tests)
+  if (results.every(({ failures }) => failures.length === 0)) return
+  throw new CommandError(
+    `${formatResults(results)}\nNothing was applied (--skip-tests imports without them).`,
+  )
+}
+
+function formatCoverage({ verdicts, seen, uncovered }: Coverage): string {
+  const lines = uncovered.map(
+    ({ rule, path, clause, never }) => `    ${JSON.stringify(rule)} ${path}: ${clause}: never ${never}`,
+  )
+  return [`Coverage: ${seen} of ${verdicts} verdicts of clauses.`, ...lines.map(maskControls)].join('\n')
+}
+
+function formatMutation({ changes, survivors }: ReturnType<typeof mutateClauses>): string {
+  const lines = survivors.map(
+    ({ rule, path, before, after }) => `    ${JSON.stringify(rule)} ${path}: ${before} could be ${after}`,
+  )
+  return [
+    `Changes: ${changes - survivors.length} of ${changes} are noticed.`,
+    ...lines.map(maskControls),
+  ].join('\n')
+}
+
+async function record(eventId: string, workspace: string | undefined, command: Command): Promise<void> {
+  const test = await recordTest(eventId, workspace)
+  print(command, test, writeYaml({ tests: [test] }).trimEnd())
+}

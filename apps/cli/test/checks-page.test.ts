@@ -1,0 +1,74 @@
+import { mkdtemp, readFile, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { checkRules, codes, type ObservedFields } from '@automation/check'
+import { welcomeRule } from '@automation/launcher'
+import t from 'tap'
+import { parse } from 'yaml'
+import { formatFindings } from '../src/format-findings.js'
+import { run } from './fixtures/run.js'
+
+const page = await readFile(new URL('../../../../docs/checks.md', import.meta.url), 'utf8')
+const directory = await mkdtemp(join(tmpdir(), 'checks-page-'))
+const file = join(directory, 'rules.yaml')
+const [tested = ''] = blocksOf(sectionOf('## Tests'), 'yaml')
+
+t.test('each code has an example, and the command prints what the page shows', async (t) => {
+  const [observed = ''] = blocksOf(page, 'json')
+  for (const code of Object.keys(codes)) {
+    const section = sectionOf(`### ${code}`)
+    const [[rules = ''], [shown = '']] = [blocksOf(section, 'yaml'), blocksOf(section, 'text')]
+    t.match(shown, ` ${code}: rule `)
+    t.equal(await outputOf(rules, shown, JSON.parse(observed)), shown.trim(), code)
+  }
+})
+
+t.test('the rule of the demo has tests, which pass, see each verdict and notice each change', async (t) => {
+  t.match(parse(tested).rules, [welcomeRule])
+  await writeFile(file, tested)
+  const { code, output } = await run('admin', 'rules test rules.yaml --coverage --mutate', directory)
+  t.equal(code, 0)
+  t.equal(
+    output,
+    'Tests: 3 passed, 0 failed.\nCoverage: 2 of 2 verdicts of clauses.\nChanges: 1 of 1 are noticed.\n',
+  )
+})
+
+t.test('the steps of the workflow run', async (t) => {
+  const [workflow = ''] = blocksOf(sectionOf('## In CI'), 'yaml')
+  const steps: { run?: string }[] = parse(workflow).jobs.rules.steps
+  const lines = steps.flatMap(
+    ({ run }) => run?.match(/^node automation\/apps\/cli\/run.mjs admin (.*)$/)?.[1] ?? [],
+  )
+  t.equal(lines.length, 2)
+  await writeFile(file, tested)
+  for (const line of lines) t.match(await run('admin', line, directory), { code: 0, errors: '' }, line)
+  t.match(await readFile(join(directory, 'report.xml'), 'utf8'), '<testsuites tests="3" failures="0">')
+})
+
+/** Findings of stored events come from the events of the page. */
+async function outputOf(
+  rules: string,
+  shown: string,
+  observed: Record<string, ObservedFields>,
+): Promise<string> {
+  if (/unknown_field|unseen_|mixed_kinds/.test(shown))
+    return formatFindings(
+      checkRules(parse(rules).rules, { now: Date.now(), findObserved: (type) => observed[type] }),
+    )
+  await writeFile(file, rules)
+  return (await run('admin', 'rules check rules.yaml --fail-on never', directory)).output.trim()
+}
+
+/** From a heading to the next one of any level. */
+function sectionOf(heading: string): string {
+  const start = page.indexOf(`\n${heading}\n`)
+  const end = page.indexOf('\n#', start + heading.length)
+  return start < 0 ? '' : page.slice(start, end < 0 ? undefined : end)
+}
+
+function blocksOf(section: string, language: string): string[] {
+  return [...section.matchAll(new RegExp(`\`\`\`${language}\n([\\s\\S]*?)\`\`\``, 'g'))].map(
+    ([, block = '']) => block,
+  )
+}

@@ -1,0 +1,89 @@
+import { mkdtemp, readFile, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createWorkspace } from '@automation/access'
+import { openDatabase } from '@automation/database'
+import t from 'tap'
+import { run } from './fixtures/run.js'
+
+const directory = await mkdtemp(join(tmpdir(), 'rules-check-'))
+const path = join(directory, 'rules.yaml')
+const actions = "[{ type: CREATE_TASK, config: { title: 'Call {{name}}' } }]"
+const rules = `version: 1
+rules:
+  - name: Hot leads
+    trigger: LEAD_CREATED
+    conditions: [{ field: score, operator: gt, value: 80 }]
+    actions: ${actions}
+`
+const never = rules.replace('value: 80 }', 'value: 80 }, { field: score, operator: lt, value: 50 }')
+const testsOf = (count: string) => `${rules}tests:
+  - name: a hot lead
+    event: { type: LEAD_CREATED, data: { score: 95, name: Ada } }
+    expect: { Hot leads: ${count} }
+`
+
+const database = openDatabase(process.env.DATABASE_URL ?? '', 1)
+t.teardown(() => database.close())
+const workspace = await createWorkspace({ database, actor: 'test' }, { name: 'Checked', adminUserId: 'root' })
+
+t.test('rules check lists findings, and its exit code says whether one is severe enough', async (t) => {
+  await writeFile(path, never)
+  const found = await admin(['rules', 'check', path])
+  t.match(found, {
+    code: 1,
+    output:
+      /^error never_matches: rule "Hot leads", conditions\n {4}Never runs: score is above 80 and score is below 50/,
+  })
+  t.match(await admin(['rules', 'check', path, '--fail-on', 'never']), { code: 0 })
+  const json = await admin(['rules', 'check', path, '--json'])
+  t.match(JSON.parse(json.output), { findings: [{ code: 'never_matches', witness: null }], notKnown: [] })
+  await writeFile(path, rules)
+  t.match(await admin(['rules', 'check', path]), {
+    code: 0,
+    output: 'Check: 0 errors, 0 warnings, 0 info.',
+  })
+})
+
+t.test('rules test runs the tests of the file without a database', async (t) => {
+  await writeFile(path, testsOf('1'))
+  const junit = join(directory, 'report.xml')
+  const passed = await admin(['rules', 'test', path, '--coverage', '--mutate', '--junit', junit], {
+    DATABASE_URL: 'postgresql://127.0.0.1:1/none',
+  })
+  t.match(passed, {
+    code: 0,
+    output:
+      /^Tests: 1 passed, 0 failed.\nCoverage: 1 of 2 verdicts of clauses.\n {4}"Hot leads" conditions\[0\]: score is above 80: never false\nChanges: 0 of 1 are noticed./,
+  })
+  t.match(await readFile(junit, 'utf8'), '<testsuites tests="1" failures="0">')
+  await writeFile(path, testsOf('no'))
+  t.match(await admin(['rules', 'test', path]), {
+    code: 1,
+    output: /^FAILED a hot lead\n {4}"Hot leads": expected no execution, actual 1 execution/,
+  })
+  await writeFile(path, testsOf('maybe'))
+  t.match(await admin(['rules', 'test', path]), {
+    code: 1,
+    errors: /rules.yaml:10: test "a hot lead": expect.Hot leads/,
+  })
+})
+
+t.test(
+  'rules import runs the tests first, and its plan has the findings beside the rules that stay',
+  async (t) => {
+    await writeFile(path, testsOf('no'))
+    const target = ['--workspace', workspace.id]
+    const refused = await admin(['rules', 'import', path, ...target, '--yes'])
+    t.match(refused, { code: 1, errors: /^FAILED a hot lead\n[\s\S]*Nothing was applied/ })
+    t.match(await admin(['rules', 'import', path, ...target, '--yes', '--skip-tests']), { code: 0 })
+    await writeFile(path, rules.replace('Hot leads', 'Warm leads'))
+    const plan = await admin(['rules', 'import', path, ...target, '--plan'])
+    t.match(plan, { code: 2, output: /duplicate: rule "Hot leads"/ })
+    t.match(await admin(['rules', 'check', ...target]), { code: 0, output: 'Check: 0 errors' })
+  },
+)
+
+function admin(args: string[], env?: Record<string, string>) {
+  return run('admin', args.join(' '), directory, env)
+}

@@ -1,0 +1,63 @@
+import { type Clause, findOperator, type Operator, parsePath, type Test } from '@automation/engine'
+
+/** A positive clause: what an operator says about the value at one path. Clauses that say the same, or the opposite, share one. */
+export interface Atom {
+  readonly key: string
+  /** The keys of the path, joined: `tags[0]` and `tags.0` are one path. */
+  readonly path: string
+  readonly operator: Operator['name']
+  readonly value: unknown
+  /** Whether missing data was rendered as "" before, by a placeholder. */
+  readonly isFilled: boolean
+  readonly test: Test
+}
+
+/** The operators that are the exact opposite of another one. */
+const opposites: Record<string, string> = {
+  not_equals: 'equals',
+  not_between: 'between',
+  not_in: 'in',
+  not_contains: 'contains',
+  not_matches: 'matches',
+  not_exists: 'exists',
+  is_not_empty: 'is_empty',
+}
+
+/** Collects the atoms of many clauses, each once. */
+export class Atoms {
+  readonly #atoms = new Map<string, Atom>()
+
+  /** @returns the atom of a clause, and whether the clause says its opposite */
+  find(clause: Clause, path = pathKey(clause.field), isFilled = false): { atom: Atom; isNegated: boolean } {
+    const name = findOperator(clause.operator)?.name ?? clause.operator
+    const positive = opposites[name] ?? name
+    const key = JSON.stringify([path, positive, clause.value, isFilled])
+    let atom = this.#atoms.get(key)
+    if (atom === undefined) {
+      atom = {
+        key,
+        path,
+        operator: positive,
+        value: clause.value,
+        isFilled,
+        test: compileTest(positive, clause.value, isFilled),
+      }
+      this.#atoms.set(key, atom)
+    }
+    return { atom, isNegated: positive !== name }
+  }
+
+  list(): Atom[] {
+    return [...this.#atoms.values()]
+  }
+}
+
+export function pathKey(field: string): string {
+  return parsePath(field)?.join('.') ?? field
+}
+
+function compileTest(operator: string, value: unknown, isFilled: boolean): Test {
+  const test = findOperator(operator)?.compile(value)
+  if (test === undefined) throw new Error(`No operator: ${operator}`)
+  return isFilled ? (actual, judging) => test(actual === undefined ? '' : actual, judging) : test
+}

@@ -1,0 +1,87 @@
+import type { Judging } from '@automation/engine'
+import type { Atom } from './atoms.js'
+import { collectConstants } from './constants.js'
+import { listLists } from './list-values.js'
+import { listNumbers } from './number-values.js'
+import { listPlainTexts, listShapedTexts } from './text-values.js'
+
+/** Values of one path that stand for all values: any other value makes the same atoms hold as one of them. */
+export interface Candidates {
+  /** Undefined is a missing value. */
+  readonly values: unknown[]
+  /** Verdicts of the atoms that a value may have for all we know: no value with them was found. */
+  readonly possible: boolean[][]
+  /** Whether there may be values with any verdicts beyond. */
+  readonly isOpen: boolean
+}
+
+/** With more verdicts than these, all of them count as possible. */
+const maxPossible = 512
+
+/** Values for paths that placeholders read: a witness has them where the conditions allow it, so that its actions can be done. */
+export type Samples = ReadonlyMap<string, unknown>
+
+/** @param judging its moment is that of relative times */
+export function listCandidates(atoms: readonly Atom[], judging: Judging, samples: Samples): Candidates {
+  const constants = collectConstants(atoms, judging.now)
+  const numbers = listNumbers(constants)
+  const shaped = listShapedTexts(constants)
+  const lists = listLists(constants.lists)
+  const { times, others } = listPlainTexts(constants, numbers ?? [])
+  const sample = samples.get(atoms[0]?.path ?? '')
+  const values = [
+    ...(sample === undefined ? [] : [sample]),
+    ...constants.texts,
+    ...times,
+    ...(numbers ?? []),
+    ...(shaped ?? []),
+    ...(lists ?? []),
+    ...others,
+    ...['', true, false, [], { other: 1 }, {}, null, undefined],
+  ]
+  const isOpen = numbers === undefined || shaped === undefined || lists === undefined
+  const { shapes, patterns, hasNumeric, hasTime } = constants
+  // Texts of one part, or of numbers and times alone, are all there.
+  if (isOpen || (patterns.length === 0 && (shapes.length === 0 || !(hasNumeric || hasTime))))
+    return { values, possible: [], isOpen }
+  const possible = combineTexts(atoms, [...times, ...others], shaped ?? [], judging)
+  return { values, possible: possible ?? [], isOpen: possible === undefined }
+}
+
+/**
+ * The verdicts that a text may have: those of a number, a time or a word in the atoms that compare these, with those of any shape in
+ * the atoms on parts of texts, and with either verdict of each pattern.
+ */
+function combineTexts(
+  atoms: readonly Atom[],
+  plain: readonly string[],
+  shaped: readonly string[],
+  judging: Judging,
+): boolean[][] | undefined {
+  const isPart = atoms.map(({ operator }) =>
+    /^(?:starts_with|ends_with|contains|contains_any|contains_all)$/.test(operator),
+  )
+  const isPattern = atoms.map(({ operator }) => operator === 'matches')
+  const judge = (text: string) => atoms.map((atom) => atom.test(text, judging))
+  const wholes = distinct(plain.map(judge), (_, index) => !isPart[index] && !isPattern[index])
+  const parts = distinct([...plain, ...shaped].map(judge), (_, index) => isPart[index] === true)
+  let vectors = wholes.flatMap((whole) =>
+    parts.map((part) => whole.map((verdict, index) => (isPart[index] ? part[index] === true : verdict))),
+  )
+  for (const [index, isOne] of isPattern.entries()) {
+    if (!isOne) continue
+    if (vectors.length * 2 > maxPossible) return undefined
+    vectors = vectors.flatMap((vector) => [vector.with(index, false), vector.with(index, true)])
+  }
+  return vectors.length > maxPossible ? undefined : vectors
+}
+
+/** Vectors that differ in the elements that count. */
+function distinct(vectors: boolean[][], counts: (verdict: boolean, index: number) => boolean): boolean[][] {
+  const known = new Map<string, boolean[]>()
+  for (const vector of vectors) {
+    const key = vector.map((verdict, index) => (counts(verdict, index) && verdict ? '1' : '0')).join('')
+    if (!known.has(key)) known.set(key, vector)
+  }
+  return [...known.values()]
+}

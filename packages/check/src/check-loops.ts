@@ -1,0 +1,163 @@
+import { compileRule, findOperator, isReady, Judging, maxEmissionDepth, planRule } from '@automation/engine'
+import { Atoms } from './atoms.js'
+import { fillSamples } from './check-pairs.js'
+import { type FindSource, fromEvent, type Source, throughEmission } from './emission.js'
+import type { CheckedRule, Report, Witness } from './finding.js'
+import { type Formula, formulaOf, type Translate } from './formula.js'
+import { sampleValues } from './placeholders.js'
+import { solve } from './solve.js'
+import { Space } from './space.js'
+import { keysOf } from './write-value.js'
+
+/** A rule that emits an event, by one of its actions. */
+interface Step {
+  readonly index: number
+  readonly rule: CheckedRule
+  readonly action: number
+  readonly emits: string
+  readonly data: unknown
+}
+
+const maxCycles = 2_000
+const maxFindings = 100
+
+/** Finds rules that trigger one another in a circle, with an event that goes round until the limit `chain` ends it. */
+export function checkLoops(
+  rules: readonly CheckedRule[],
+  indexes: readonly number[],
+  now: number,
+  report: Report,
+): void {
+  const byTrigger = new Map<string, Step[]>()
+  for (const index of indexes) {
+    const rule = rules[index] as CheckedRule
+    rule.actions.forEach((action, n) => {
+      if (action.type !== 'EMIT_EVENT') return
+      const step = { index, rule, action: n, emits: action.config.eventType, data: action.config.data }
+      byTrigger.set(rule.trigger, [...(byTrigger.get(rule.trigger) ?? []), step])
+    })
+  }
+  const search = { budget: maxCycles, found: 0, links: new Map<string, boolean>() }
+  for (const steps of byTrigger.values()) {
+    for (const first of steps) walk([first])
+  }
+
+  function walk(cycle: readonly Step[]): void {
+    const [first, last] = [cycle[0] as Step, cycle.at(-1) as Step]
+    for (const next of byTrigger.get(last.emits) ?? []) {
+      if (search.found >= maxFindings) return
+      if (search.budget-- <= 0) {
+        if (search.budget === -1)
+          report.leaveOpen(
+            'loop',
+            first.index,
+            'actions',
+            `There are more than ${maxCycles} chains of EMIT_EVENT`,
+          )
+        return
+      }
+      if (!canFollow(last, next, search.links, now)) continue
+      // Each circle is looked at from its first rule only.
+      if (next === first) search.found += reportCycle(cycle, now, report)
+      else if (isAfter(next, first) && cycle.length < maxEmissionDepth && !cycle.includes(next))
+        walk([...cycle, next])
+    }
+  }
+}
+
+function isAfter(one: Step, other: Step): boolean {
+  return one.index > other.index || (one.index === other.index && one.action > other.action)
+}
+
+function canFollow(one: Step, next: Step, known: Map<string, boolean>, now: number): boolean {
+  const key = `${one.index} ${one.action} ${next.index} ${next.action}`
+  let can = known.get(key)
+  if (can === undefined) {
+    can = findEvent([one, next], now).is !== 'impossible'
+    known.set(key, can)
+  }
+  return can
+}
+
+function reportCycle(cycle: readonly Step[], now: number, report: Report): number {
+  const first = cycle[0] as Step
+  const found = findEvent([...cycle, first], now)
+  if (found.is === 'impossible') return 0
+  const path = `actions[${first.action}]`
+  const witness = found.is === 'possible' ? confirm(cycle, found.data, now) : undefined
+  if (witness === undefined) {
+    report.leaveOpen('loop', first.index, path, 'Whether an event goes round could not be decided')
+    return 0
+  }
+  const chain = [...cycle, first].map(({ rule }) => JSON.stringify(rule.name))
+  const message = `Triggers itself: ${chain.flatMap((name, n) => (n === 0 ? [name] : [cycle[n - 1]?.emits ?? '', name])).join(' → ')}. Such an event goes round until the limit of ${maxEmissionDepth} events.`
+  const others = cycle
+    .slice(1)
+    .map((step) => ({ ...report.refer(step.index), path: `actions[${step.action}]` }))
+  report.find('loop', first.index, path, message, { others, witness })
+  return 1
+}
+
+type Found = { is: 'possible'; data: Record<string, unknown> } | { is: 'impossible' } | { is: 'unknown' }
+
+/** Finds an event with which each of the steps follows on the one before. Texts that are made of several parts are taken to fit. */
+function findEvent(steps: readonly Step[], now: number): Found {
+  const atoms = new Atoms()
+  const judging = new Judging(now)
+  const build = (space: Space | undefined): Formula[] => {
+    let source: FindSource = fromEvent
+    return steps.flatMap((step) => {
+      const translate = translateFrom(source, atoms, space, judging)
+      const { when } = step.rule.actions[step.action] as CheckedRule['actions'][number]
+      const formulas = [...step.rule.conditions, ...(when ? [when] : [])].map((condition) =>
+        formulaOf(condition, translate),
+      )
+      source = throughEmission(step.data, source)
+      return formulas
+    })
+  }
+  build(undefined)
+  const samples = sampleValues(
+    steps.map(({ rule, action }) => rule.actions[action] as CheckedRule['actions'][number]),
+  )
+  const space = new Space(atoms.list(), now, samples)
+  const answer = solve(build(space), space)
+  if (answer.is !== 'possible') return answer
+  const data = space.buildData(answer.chosen)
+  fillSamples(data, samples, space, answer.chosen)
+  return { is: 'possible', data }
+}
+
+function translateFrom(
+  find: FindSource,
+  atoms: Atoms,
+  space: Space | undefined,
+  judging: Judging,
+): Translate {
+  return (clause, isNegated) => {
+    const source: Source = find(keysOf(clause.field))
+    if (source === 'made') return true
+    if ('constant' in source) {
+      const holds = findOperator(clause.operator)?.compile(clause.value)(source.constant, judging) ?? true
+      return holds !== isNegated
+    }
+    const { atom, isNegated: isOpposite } = atoms.find(clause, source.keys.join('.'), source.isFilled)
+    return space === undefined ? true : space.literal(atom, isOpposite !== isNegated)
+  }
+}
+
+/** Lets an event go round with the engine, as often as the service would. */
+function confirm(cycle: readonly Step[], data: Record<string, unknown>, now: number): Witness | undefined {
+  const compiled = cycle.map(({ rule }) => compileRule(rule))
+  let current: unknown = data
+  let at = now
+  for (let depth = 0; depth <= maxEmissionDepth; depth++) {
+    const step = cycle[depth % cycle.length] as Step
+    const rule = compiled[depth % cycle.length]
+    const planned = rule && planRule(rule, current, at).actions[step.action]
+    if (planned === undefined || !isReady(planned) || planned.type !== 'EMIT_EVENT') return undefined
+    current = planned.config.data ?? current
+    at = planned.at
+  }
+  return { type: (cycle[0] as Step).rule.trigger, at: new Date(now).toISOString(), data }
+}

@@ -1,0 +1,260 @@
+import { type CompiledRule, type Condition, compileRule, isReady, planRule } from '@automation/engine'
+import { Atoms } from './atoms.js'
+import { isRelative, isTimeless } from './constants.js'
+import { describeEffect, effectOf } from './effects.js'
+import type { CheckedRule, Report, Witness } from './finding.js'
+import { allOf, anyOf, type Formula, formulaOf, type Translate, translateWith } from './formula.js'
+import { compareFast } from './pair-relation.js'
+import { sampleValues } from './placeholders.js'
+import { collectAtoms, listClauses, listConditions } from './rule-view.js'
+import { solve } from './solve.js'
+import { Space } from './space.js'
+import { keysOf, writeValue } from './write-value.js'
+
+/** An action of a rule, with all that has to hold for it to be done. */
+interface Effect {
+  readonly index: number
+  readonly rule: CheckedRule
+  readonly action: number
+  readonly holds: Formula
+  readonly fails: Formula
+  readonly relative: ReadonlySet<number>
+  readonly absolute: ReadonlySet<number>
+}
+
+const maxFindingsOfRule = 20
+const maxFindings = 1_000
+
+/** Compares the active rules of one trigger: those that do the same to the same target. */
+export class PairCheck {
+  readonly #rules: readonly (readonly [number, CheckedRule])[]
+  readonly #report: Report
+  readonly #space: Space
+  readonly #translate: Translate
+  readonly #atoms = new Atoms()
+  readonly #compiled = new Map<CheckedRule, CompiledRule>()
+  readonly #found = new Map<number, number>()
+  /** The strongest relation of each pair that was reported, by the two indexes. */
+  readonly #known = new Set<string>()
+  readonly #samples: Map<string, unknown>
+
+  constructor(rules: readonly (readonly [number, CheckedRule])[], now: number, report: Report) {
+    this.#rules = rules
+    this.#report = report
+    for (const [, rule] of rules)
+      for (const condition of listConditions(rule)) collectAtoms(this.#atoms, condition)
+    this.#samples = sampleValues(rules.flatMap(([, { actions }]) => actions))
+    this.#space = new Space(this.#atoms.list(), now, this.#samples)
+    this.#translate = translateWith(this.#atoms, this.#space)
+  }
+
+  run(): void {
+    for (const effects of this.#groupEffects()) {
+      for (let n = 1; n < effects.length; n++) {
+        for (let m = 0; m < n; m++) {
+          this.#compare(effects[m] as Effect, effects[n] as Effect)
+          if (this.#known.size >= maxFindings) {
+            this.#report.leaveOpen(
+              'overlap',
+              (effects[n] as Effect).index,
+              'actions',
+              `There are more than ${maxFindings} pairs of rules that do the same`,
+            )
+            return
+          }
+        }
+      }
+    }
+  }
+
+  /** Effects with the same target. One that compares a time after a WAIT is judged at another moment, and left out. */
+  #groupEffects(): Effect[][] {
+    const groups = new Map<string, Effect[]>()
+    for (const [index, rule] of this.#rules) {
+      let isLater = false
+      rule.actions.forEach((action, n) => {
+        const key = effectOf(action)
+        const isRelativeWhen = action.when !== undefined && this.#isRelative(action.when)
+        if (key !== undefined && !(isLater && isRelativeWhen)) {
+          const group = groups.get(key)
+          const effect = this.#makeEffect(index, rule, n)
+          if (group === undefined) groups.set(key, [effect])
+          else if (group.at(-1)?.index !== index) group.push(effect)
+        }
+        if (action.type === 'WAIT') isLater = true
+      })
+    }
+    return [...groups.values()].filter((effects) => effects.length > 1)
+  }
+
+  #makeEffect(index: number, rule: CheckedRule, action: number): Effect {
+    const { when } = rule.actions[action] as CheckedRule['actions'][number]
+    const conditions = [...rule.conditions, ...(when ? [when] : [])]
+    const relative = new Set<number>()
+    const absolute = new Set<number>()
+    for (const { atom } of conditions.flatMap(listClauses).map((clause) => this.#atoms.find(clause))) {
+      const { variable } = this.#space.literal(atom, false)
+      if (isRelative(atom)) relative.add(variable)
+      else if (!isTimeless(atom)) absolute.add(variable)
+    }
+    return {
+      index,
+      rule,
+      action,
+      ...this.#formulasOf(conditions),
+      relative,
+      absolute,
+    }
+  }
+
+  #isRelative(when: CheckedRule['conditions'][number]): boolean {
+    return listClauses(when).some((clause) => isRelative(this.#atoms.find(clause).atom))
+  }
+
+  #compare(first: Effect, second: Effect): void {
+    const fast = compareFast(first.holds, second.holds)
+    if (fast === 'disjoint') return
+    const pair = `${first.index} ${second.index}`
+    if (this.#known.has(pair)) return
+    const answer = solve([first.holds, second.holds], this.#space)
+    if (answer.is === 'impossible' || (this.#found.get(second.index) ?? 0) >= maxFindingsOfRule) return
+    const witness = answer.is === 'possible' ? this.#confirm(answer.chosen, [first, second]) : undefined
+    if (witness === undefined) {
+      const reason = `Whether ${quote(first.rule)} does the same for an event could not be decided`
+      this.#report.leaveOpen('overlap', second.index, `actions[${second.action}]`, reason)
+      return
+    }
+    this.#known.add(pair)
+    this.#found.set(second.index, (this.#found.get(second.index) ?? 0) + 1)
+    this.#reportPair(first, second, witness)
+  }
+
+  #reportPair(first: Effect, second: Effect, witness: Witness): void {
+    const isMixed = mixes(first, second) || mixes(second, first)
+    const [secondInFirst, firstInSecond] = [
+      !isMixed && this.#isWithin(second, first),
+      !isMixed && this.#isWithin(first, second),
+    ]
+    const both = `both ${describeEffect(actionOf(second))}.`
+    const isSame = secondInFirst && firstInSecond
+    if (isSame && this.#areTwins(first, second)) {
+      this.#add(
+        'duplicate',
+        second,
+        first,
+        `Does the same for the same events as ${quote(first.rule)}: ${both}`,
+        witness,
+      )
+    } else if (isSame) {
+      this.#add(
+        'contained',
+        second,
+        first,
+        `${quote(first.rule)} runs for the same events, and ${both}`,
+        witness,
+      )
+    } else if (secondInFirst || firstInSecond) {
+      const [narrow, wide] = secondInFirst ? [second, first] : [first, second]
+      this.#add(
+        'contained',
+        narrow,
+        wide,
+        `Whenever this runs, ${quote(wide.rule)} runs too, and ${both}`,
+        witness,
+      )
+    } else {
+      this.#add(
+        'overlap',
+        second,
+        first,
+        `For some events ${quote(first.rule)} runs too, and ${both}`,
+        witness,
+      )
+    }
+  }
+
+  #isWithin(one: Pick<Effect, 'holds'>, other: Pick<Effect, 'fails'>): boolean {
+    return solve([one.holds, other.fails], this.#space).is === 'impossible'
+  }
+
+  /** Whether all of their actions are the same, for the same events. */
+  #areTwins({ rule: one }: Effect, { rule: other }: Effect): boolean {
+    if (JSON.stringify(one.actions) !== JSON.stringify(other.actions)) return false
+    const [first, second] = [this.#formulasOf(one.conditions), this.#formulasOf(other.conditions)]
+    return this.#isWithin(first, second) && this.#isWithin(second, first)
+  }
+
+  #formulasOf(conditions: readonly Condition[]): { holds: Formula; fails: Formula } {
+    return {
+      holds: allOf(conditions.map((condition) => formulaOf(condition, this.#translate))),
+      fails: anyOf(conditions.map((condition) => formulaOf(condition, this.#translate, true))),
+    }
+  }
+
+  #add(
+    code: 'duplicate' | 'contained' | 'overlap',
+    one: Effect,
+    other: Effect,
+    message: string,
+    witness: Witness,
+  ): void {
+    const others = [{ ...this.#report.refer(other.index), path: `actions[${other.action}]` }]
+    this.#report.find(code, one.index, `actions[${one.action}]`, message, { others, witness })
+  }
+
+  /** Completes an event with what the placeholders read, and runs both rules for it. */
+  #confirm(chosen: ReadonlyMap<number, number>, effects: readonly Effect[]): Witness | undefined {
+    const data = this.#space.buildData(chosen)
+    fillSamples(
+      data,
+      sampleValues(effects.flatMap(({ rule, action }) => rule.actions[action] ?? [])),
+      this.#space,
+      chosen,
+    )
+    const { now } = this.#space
+    const isDone = effects.every(({ rule, action }) => {
+      const planned = planRule(this.#compile(rule), data, now).actions[action]
+      return planned !== undefined && isReady(planned)
+    })
+    if (!isDone) return undefined
+    return { type: effects[0]?.rule.trigger ?? '', at: new Date(now).toISOString(), data }
+  }
+
+  #compile(rule: CheckedRule): CompiledRule {
+    let compiled = this.#compiled.get(rule)
+    if (compiled === undefined) {
+      compiled = compileRule(rule)
+      this.#compiled.set(rule, compiled)
+    }
+    return compiled
+  }
+}
+
+/** Adds values that placeholders read, where the data says nothing about their paths. */
+export function fillSamples(
+  data: Record<string, unknown>,
+  samples: ReadonlyMap<string, unknown>,
+  space: Space,
+  chosen: ReadonlyMap<number, number>,
+): void {
+  const taken = [...chosen.keys()].map((variable) => space.variables[variable]?.keys.join('.') ?? '')
+  for (const [path, sample] of samples) {
+    const isTaken = taken.some(
+      (one) => one === path || path.startsWith(`${one}.`) || one.startsWith(`${path}.`),
+    )
+    if (!isTaken) writeValue(data, keysOf(path), sample)
+  }
+}
+
+/** Whether a path is compared with the moment of judging and with a constant: what holds now may not hold later. */
+function mixes(one: Effect, other: Effect): boolean {
+  return [...one.relative].some((variable) => one.absolute.has(variable) || other.absolute.has(variable))
+}
+
+function actionOf({ rule, action }: Effect): CheckedRule['actions'][number] {
+  return rule.actions[action] as CheckedRule['actions'][number]
+}
+
+function quote({ name }: CheckedRule): string {
+  return JSON.stringify(name)
+}

@@ -1,0 +1,226 @@
+import type { Condition } from '@automation/engine'
+import { findOperator } from '@automation/engine'
+import type { CheckedRule, Report } from './finding.js'
+import { allOf, anyOf, type Formula, formulaOf, type Translate } from './formula.js'
+import { listClauses, listConditions, RuleView } from './rule-view.js'
+import { describe, join } from './words.js'
+
+/** A condition with its path in the rule. */
+interface Placed {
+  condition: Condition
+  path: string
+}
+
+const tooMuch =
+  'It has more combinations of values than the check looks at, or a pattern that it cannot decide'
+
+/** Checks one rule by itself. @returns whether an event can match it, as far as is known */
+export function checkRule(rule: CheckedRule, index: number, now: number, report: Report): boolean {
+  const view = new RuleView(listConditions(rule), now)
+  const conditions = rule.conditions.map((condition, n) => ({ condition, path: `conditions[${n}]` }))
+  const matches = view.decide((translate) => allHold(conditions, translate))
+  if (matches.is === 'impossible') {
+    reportNever(view, conditions, index, report)
+    return false
+  }
+  if (matches.is === 'unknown') report.leaveOpen('never_matches', index, 'conditions', tooMuch)
+  const isCertain =
+    conditions.length > 0 &&
+    view.decide((translate) => [
+      anyOf(conditions.map(({ condition }) => formulaOf(condition, translate, true))),
+    ]).is === 'impossible'
+  if (isCertain)
+    report.find(
+      'always_true',
+      index,
+      'conditions',
+      `Runs for every event: ${describeAll(conditions)} holds for any data.`,
+    )
+  else new Redundancy(view, conditions, index, report).search()
+  checkActions(rule, view, conditions, index, report)
+  return true
+}
+
+function allHold(conditions: readonly Placed[], translate: Translate): Formula[] {
+  return conditions.map(({ condition }) => formulaOf(condition, translate))
+}
+
+function reportNever(view: RuleView, conditions: readonly Placed[], index: number, report: Report): void {
+  const core = findCore(view, conditions)
+  const place = join(core.map(({ path }) => path))
+  const path = core.length === 1 && core[0] ? core[0].path : 'conditions'
+  const reason =
+    core.length === 1 ? `${describeAll(core)} cannot hold` : `${describeAll(core)} cannot hold together`
+  const last = view.findLastMoment((translate) => allHold(conditions, translate))
+  if (last === undefined) report.find('never_matches', index, path, `Never runs: ${reason} (${place}).`)
+  else
+    report.find(
+      'dead_since',
+      index,
+      path,
+      `Has not run since ${new Date(last).toISOString()}, and never will again: ${reason} any more (${place}).`,
+    )
+}
+
+/** The fewest conditions that exclude one another: without any of them the others can hold. */
+function findCore(view: RuleView, conditions: readonly Placed[]): Placed[] {
+  let core = [...conditions]
+  for (const one of conditions) {
+    const others = core.filter((other) => other !== one)
+    if (view.decide((translate) => allHold(others, translate)).is === 'impossible') core = others
+  }
+  return core
+}
+
+function checkActions(
+  rule: CheckedRule,
+  view: RuleView,
+  conditions: readonly Placed[],
+  index: number,
+  report: Report,
+): void {
+  let isLater = false
+  rule.actions.forEach(({ type, when }, n) => {
+    if (when !== undefined) {
+      const path = `actions[${n}].when`
+      // After a WAIT the moment is another one than that of the conditions.
+      if (isLater && listClauses(when).some(isRelativeClause))
+        report.leaveOpen('unreachable_action', index, path, 'It compares a time with a moment after a WAIT')
+      else checkWhen(when, path, type)
+    }
+    if (type === 'WAIT') isLater = true
+  })
+
+  function checkWhen(when: Condition, path: string, type: string): void {
+    const holds = view.decide((translate) => [...allHold(conditions, translate), formulaOf(when, translate)])
+    if (holds.is === 'unknown') report.leaveOpen('unreachable_action', index, path, tooMuch)
+    if (holds.is === 'impossible') {
+      const message = `${type} is never done: ${describe(when)} cannot hold where the conditions of the rule do.`
+      report.find('unreachable_action', index, path, message)
+      return
+    }
+    const fails = view.decide((translate) => [
+      ...allHold(conditions, translate),
+      formulaOf(when, translate, true),
+    ])
+    if (fails.is === 'impossible')
+      report.find(
+        'implied',
+        index,
+        path,
+        `${describe(when)} says nothing new: it holds whenever the conditions of the rule do.`,
+      )
+  }
+}
+
+function isRelativeClause({ operator }: { operator: string }): boolean {
+  return findOperator(operator)?.name.startsWith('within_') === true
+}
+
+const nothing: ReadonlyMap<Condition, boolean> = new Map()
+
+/** Searches conditions that could be left out: with either verdict the rule matches the same events. */
+class Redundancy {
+  readonly #view: RuleView
+  readonly #conditions: readonly Placed[]
+  readonly #index: number
+  readonly #report: Report
+  /** What was reported already: it no longer says anything for others. */
+  readonly #assumed = new Map<Condition, boolean>()
+
+  constructor(view: RuleView, conditions: readonly Placed[], index: number, report: Report) {
+    this.#view = view
+    this.#conditions = conditions
+    this.#index = index
+    this.#report = report
+  }
+
+  /** From the last to the first, so that of two equal conditions the second one is reported. */
+  search(): void {
+    for (const placed of this.#conditions.toReversed()) this.#visit(placed, true, false)
+  }
+
+  #visit(placed: Placed, isPositive: boolean, isNested: boolean): void {
+    if (this.#isAlways(placed)) return
+    // A group with one condition is that condition.
+    const children = childrenOf(placed)
+    const isRedundant = (isNested ? [true, false] : [true]).some((verdict) =>
+      this.#changesNothing(placed, verdict, isPositive),
+    )
+    if (isRedundant) return
+    const isNegation = 'not' in placed.condition
+    for (const child of children.toReversed()) this.#visit(child, isPositive !== isNegation, true)
+  }
+
+  #isAlways({ condition, path }: Placed): boolean {
+    if (this.#view.decide((translate) => [formulaOf(condition, translate, true)]).is !== 'impossible')
+      return false
+    this.#assumed.set(condition, true)
+    this.#report.find('always_true', this.#index, path, `${describe(condition)} holds for any data.`)
+    return true
+  }
+
+  /** Whether it can be left out, both by itself and together with what was reported before. */
+  #changesNothing({ condition, path }: Placed, verdict: boolean, isPositive: boolean): boolean {
+    const isFree = [this.#assumed, nothing].every((before) =>
+      this.#isEqual({ condition, path }, verdict, isPositive, before),
+    )
+    if (!isFree) return false
+    this.#assumed.set(condition, verdict)
+    const reason = this.#findReason({ condition, path }, verdict)
+    this.#report.find('implied', this.#index, path, `${describe(condition)} says nothing new: ${reason}.`)
+    return true
+  }
+
+  #isEqual(
+    { condition, path }: Placed,
+    verdict: boolean,
+    isPositive: boolean,
+    before: ReadonlyMap<Condition, boolean>,
+  ): boolean {
+    const after = new Map(before).set(condition, verdict)
+    // Assuming more makes the rule match more, below a `not` fewer events: only that difference can have an event in it.
+    const [wide, narrow] = verdict === isPositive ? [after, before] : [before, after]
+    const differs = this.#view.decide((translate) => [
+      this.#rule(translate, false, wide),
+      this.#rule(translate, true, narrow),
+    ])
+    if (differs.is === 'unknown') this.#report.leaveOpen('implied', this.#index, path, tooMuch)
+    return differs.is === 'impossible'
+  }
+
+  #rule(translate: Translate, isNegated: boolean, replaced: ReadonlyMap<Condition, boolean>): Formula {
+    const formulas = this.#conditions.map(({ condition }) =>
+      formulaOf(condition, translate, isNegated, replaced),
+    )
+    return isNegated ? anyOf(formulas) : allOf(formulas)
+  }
+
+  /** Names the one condition that says it already, if there is one. */
+  #findReason({ condition, path }: Placed, verdict: boolean): string {
+    const reason = this.#conditions.find(
+      (other) =>
+        !path.startsWith(other.path) &&
+        this.#view.decide((translate) => [
+          formulaOf(other.condition, translate),
+          formulaOf(condition, translate, verdict),
+        ]).is === 'impossible',
+    )
+    return reason
+      ? `${describe(reason.condition)} is asked already (${reason.path})`
+      : 'the rule runs for the same events without it'
+  }
+}
+
+function childrenOf({ condition, path }: Placed): Placed[] {
+  if ('not' in condition) return [{ condition: condition.not, path: `${path}.not` }]
+  if ('all' in condition)
+    return condition.all.map((child, n) => ({ condition: child, path: `${path}.all[${n}]` }))
+  if ('any' in condition)
+    return condition.any.map((child, n) => ({ condition: child, path: `${path}.any[${n}]` }))
+  return []
+}
+
+function describeAll(conditions: readonly Placed[]): string {
+  return join(conditions.map(({ condition }) => describe(condition)))
+}

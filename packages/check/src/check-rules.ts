@@ -1,0 +1,55 @@
+import { normaliseRule } from '@automation/engine'
+import { checkLoops } from './check-loops.js'
+import { checkObserved } from './check-observed.js'
+import { PairCheck } from './check-pairs.js'
+import { checkRule } from './check-rule.js'
+import { type CheckedRule, type CheckResult, Report, severities } from './finding.js'
+import type { FindObserved } from './observed.js'
+
+export interface CheckOptions {
+  /** Epoch ms: findings are true from then on. */
+  readonly now: number
+  /** Without it nothing is compared with events that were seen. */
+  readonly findObserved?: FindObserved
+}
+
+/**
+ * Checks a set of rules: each by itself, those of one trigger with one another, and chains of EMIT_EVENT. The rules have no faults.
+ * A finding is true: it was proven with the operators of the engine, or it has an event that the engine confirms. What could not be
+ * decided is in `notKnown`.
+ */
+export function checkRules(rules: readonly CheckedRule[], { now, findObserved }: CheckOptions): CheckResult {
+  const all = rules.map((rule) => ({
+    ...rule,
+    ...normaliseRule({ conditions: rule.conditions, actions: rule.actions }),
+  }))
+  const report = new Report(all)
+  const compared = all.flatMap((rule, index) => {
+    const canMatch = checkRule(rule, index, now, report)
+    const observed = findObserved?.(rule.trigger)
+    if (observed !== undefined) checkObserved(rule, index, observed, report)
+    return canMatch && rule.isActive !== false ? [index] : []
+  })
+  const byTrigger = new Map<string, number[]>()
+  for (const index of compared) {
+    const { trigger } = all[index] as CheckedRule
+    byTrigger.set(trigger, [...(byTrigger.get(trigger) ?? []), index])
+  }
+  for (const indexes of byTrigger.values())
+    new PairCheck(
+      indexes.map((index) => [index, all[index] as CheckedRule] as const),
+      now,
+      report,
+    ).run()
+  checkLoops(all, compared, now, report)
+  return { findings: report.findings.sort(byWeight), notKnown: report.notKnown }
+}
+
+type Weighed = CheckResult['findings'][number]
+
+/** The most severe first, then in the order of the rules. */
+function byWeight(one: Weighed, other: Weighed): number {
+  return (
+    severities.indexOf(other.severity) - severities.indexOf(one.severity) || one.rule.index - other.rule.index
+  )
+}

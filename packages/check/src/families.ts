@@ -1,0 +1,115 @@
+import { compilePath, type Judging, readPath } from '@automation/engine'
+import type { Atom } from './atoms.js'
+import { type Candidates, listCandidates, type Samples } from './candidates.js'
+import { writeValue } from './write-value.js'
+
+/** Atoms of one path, and of the paths that lead on from it. Their values depend on one another. */
+export interface Family {
+  readonly keys: readonly string[]
+  readonly atoms: readonly Atom[]
+  /** Reads the value of an atom from the value of the family. */
+  readerOf(atom: Atom): (value: unknown) => unknown
+}
+
+interface Node {
+  atoms: Atom[]
+  readonly children: Map<string, Node>
+}
+
+export function groupPaths(atoms: readonly Atom[]): Family[] {
+  const byPath = new Map<string, Atom[]>()
+  for (const atom of atoms) {
+    const known = byPath.get(atom.path)
+    if (known === undefined) byPath.set(atom.path, [atom])
+    else known.push(atom)
+  }
+  const paths = [...byPath.keys()].sort()
+  const roots: string[] = []
+  const families = new Map<string, Atom[]>()
+  for (const path of paths.sort((left, right) => left.split('.').length - right.split('.').length)) {
+    const root = roots.find((shorter) => path === shorter || path.startsWith(`${shorter}.`))
+    if (root === undefined) roots.push(path)
+    const key = root ?? path
+    families.set(key, [...(families.get(key) ?? []), ...(byPath.get(path) as Atom[])])
+  }
+  return [...families].map(([root, members]) => {
+    const keys = root.split('.')
+    return { keys, atoms: members, readerOf: (atom) => readBelow(keys, atom) }
+  })
+}
+
+function readBelow(keys: readonly string[], atom: Atom): (value: unknown) => unknown {
+  const rest = atom.path.split('.').slice(keys.length)
+  if (rest.length === 0) return (value) => value
+  const path = compilePath(rest.join('.'))
+  return (value) => readPath(path, value)
+}
+
+/** With more values of several paths together than these, the rest counts as unknown. */
+const maxJoint = 2_000
+
+export function listFamilyCandidates(family: Family, judging: Judging, samples: Samples): Candidates {
+  const root: Node = { atoms: [], children: new Map() }
+  for (const atom of family.atoms) {
+    let node = root
+    for (const key of atom.path.split('.').slice(family.keys.length)) {
+      let child = node.children.get(key)
+      if (child === undefined) {
+        child = { atoms: [], children: new Map() }
+        node.children.set(key, child)
+      }
+      node = child
+    }
+    node.atoms.push(atom)
+  }
+  if (root.children.size === 0) return listCandidates(family.atoms, judging, samples)
+  const state = { isOpen: false }
+  return { values: listTree(root, judging, samples, state), possible: [], isOpen: state.isOpen }
+}
+
+/** The values of a path and the paths below it: without anything below, or an object with any combination of values below. */
+function listTree(node: Node, judging: Judging, samples: Samples, state: { isOpen: boolean }): unknown[] {
+  const { values: all, possible, isOpen } = listCandidates(node.atoms, judging, samples)
+  if (isOpen || possible.length > 0) state.isOpen = true
+  if (node.children.size === 0) return distinctValues(node.atoms, all, judging)
+  // Items of a list, and conditions on all of its items, are not combined.
+  const hasItems = [...node.children.keys()].some((key) => /^\d+$/.test(key))
+  if (hasItems && node.atoms.some(({ operator }) => operator.startsWith('contains'))) state.isOpen = true
+  // A text stands for every list and object in which nothing is sought.
+  const own = distinctValues(
+    node.atoms,
+    node.atoms.length === 0 ? [undefined] : all.filter(hasNothingBelow),
+    judging,
+  )
+  let objects: Record<string, unknown>[] = [{}]
+  for (const [key, child] of node.children) {
+    const below = listTree(child, judging, samples, state)
+    objects = objects.flatMap((object) => below.map((value) => withKey(object, key, value)))
+    if (objects.length > maxJoint) {
+      state.isOpen = true
+      objects = objects.slice(0, maxJoint)
+    }
+  }
+  return [...objects.filter((object) => Object.keys(object).length > 0), ...own]
+}
+
+function withKey(object: Record<string, unknown>, key: string, value: unknown): Record<string, unknown> {
+  const copy = { ...object }
+  writeValue(copy, [key], value)
+  return copy
+}
+
+function hasNothingBelow(value: unknown): boolean {
+  if (typeof value !== 'object' || value === null) return true
+  return Array.isArray(value) || Object.keys(value).length === 0
+}
+
+/** One value for each combination of verdicts. */
+function distinctValues(atoms: readonly Atom[], values: readonly unknown[], judging: Judging): unknown[] {
+  const known = new Map<string, unknown>()
+  for (const value of values) {
+    const key = atoms.map((atom) => (atom.test(value, judging) ? '1' : '0')).join('')
+    if (!known.has(key)) known.set(key, value)
+  }
+  return [...known.values()]
+}

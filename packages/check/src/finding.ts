@@ -1,0 +1,140 @@
+import type { RuleDefinition } from '@automation/engine'
+import { Type } from 'typebox'
+
+export const severities = ['info', 'warning', 'error'] as const
+export type Severity = (typeof severities)[number]
+
+/** The codes of findings, with their severities. */
+export const codes = {
+  never_matches: 'error',
+  dead_since: 'error',
+  loop: 'error',
+  always_true: 'warning',
+  implied: 'warning',
+  duplicate: 'warning',
+  contained: 'warning',
+  unreachable_action: 'warning',
+  unknown_field: 'warning',
+  unseen_value: 'warning',
+  unseen_placeholder: 'warning',
+  overlap: 'info',
+  mixed_kinds: 'info',
+} as const satisfies Record<string, Severity>
+export type Code = keyof typeof codes
+const Code = Type.Enum(Object.keys(codes) as Code[], {
+  description:
+    'never_matches: no event fulfils the conditions. dead_since: none has since a moment, and none will. loop: rules that trigger one another in a circle. always_true: a condition holds for any data. implied: a condition says nothing new. duplicate: another rule does the same for the same events. contained: whenever this rule runs, another one does the same. overlap: for some events another rule does the same. unreachable_action: an action that is never done. unknown_field, unseen_value, unseen_placeholder, mixed_kinds: compared with stored events.',
+})
+
+/** A rule to check. Its definition has no faults (findRuleFaults of the engine). */
+export interface CheckedRule extends RuleDefinition {
+  readonly id?: string
+  readonly name: string
+  readonly trigger: string
+  /** Only active rules are compared with one another. Default: true. */
+  readonly isActive?: boolean
+}
+
+const referenceFields = {
+  index: Type.Integer({ minimum: 0, description: 'Index of the rule in the set that was checked' }),
+  id: Type.Union([Type.String({ format: 'uuid' }), Type.Null()], {
+    description: 'null for a rule that is not stored',
+  }),
+  name: Type.String(),
+}
+const path = Type.String({
+  description: 'Where in the rule, such as conditions[0].any[1] or actions[1].when',
+})
+
+/** A rule of the set. */
+export const RuleReference = Type.Object(referenceFields, { title: 'CheckedRule' })
+export type RuleReference = Type.Static<typeof RuleReference>
+
+const OtherRule = Type.Object({ ...referenceFields, path }, { title: 'OtherCheckedRule' })
+
+/** An event for which the finding is true. */
+export const Witness = Type.Object(
+  {
+    type: Type.String(),
+    at: Type.String({ format: 'date-time', description: 'The moment at which it is judged' }),
+    data: Type.Unsafe<Record<string, unknown>>({ type: 'object', additionalProperties: true }),
+  },
+  {
+    title: 'CheckWitness',
+    description: 'An event for which the finding is true. The engine has confirmed it.',
+  },
+)
+export type Witness = Type.Static<typeof Witness>
+
+export const Finding = Type.Object(
+  {
+    code: Code,
+    severity: Type.Enum([...severities]),
+    message: Type.String(),
+    rule: RuleReference,
+    path,
+    others: Type.Array(OtherRule, { description: 'The other rules that the finding is about' }),
+    witness: Type.Union([Witness, Type.Null()]),
+  },
+  { title: 'CheckFinding' },
+)
+export type Finding = Type.Static<typeof Finding>
+
+export const NotKnown = Type.Object(
+  { rule: RuleReference, path, code: Code, reason: Type.String() },
+  {
+    title: 'CheckNotKnown',
+    description: 'A question that the check could not decide, so that it reports no finding',
+  },
+)
+export type NotKnown = Type.Static<typeof NotKnown>
+
+export const CheckResult = Type.Object(
+  { findings: Type.Array(Finding), notKnown: Type.Array(NotKnown) },
+  { title: 'RuleCheck' },
+)
+export type CheckResult = Type.Static<typeof CheckResult>
+
+/** Collects what a check finds. */
+export class Report {
+  readonly findings: Finding[] = []
+  readonly notKnown: NotKnown[] = []
+  readonly #rules: readonly CheckedRule[]
+  readonly #open = new Set<string>()
+
+  constructor(rules: readonly CheckedRule[]) {
+    this.#rules = rules
+  }
+
+  refer(index: number): RuleReference {
+    const { id = null, name = '' } = this.#rules[index] ?? {}
+    return { index, id, name }
+  }
+
+  find(
+    code: Code,
+    index: number,
+    path: string,
+    message: string,
+    more: Partial<Pick<Finding, 'others' | 'witness'>> = {},
+  ): void {
+    this.findings.push({
+      code,
+      severity: codes[code],
+      message,
+      rule: this.refer(index),
+      path,
+      others: [],
+      witness: null,
+      ...more,
+    })
+  }
+
+  /** Notes each question once. */
+  leaveOpen(code: Code, index: number, path: string, reason: string): void {
+    const question = `${code} ${index} ${path}`
+    if (this.#open.has(question)) return
+    this.#open.add(question)
+    this.notKnown.push({ rule: this.refer(index), path, code, reason })
+  }
+}

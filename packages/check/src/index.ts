@@ -1,0 +1,31 @@
+export { type CheckOptions, checkRules } from './check-rules.js'
+export {
+  type CheckedRule,
+  CheckResult,
+  type Code,
+  codes,
+  Finding,
+  NotKnown,
+  RuleReference,
+  type Severity,
+  severities,
+  Witness,
+} from './finding.js'
+export type { FindObserved, ObservedField, ObservedFields, ObservedKind } from './observed.js'
+export {
+  type Coverage,
+  measureCoverage,
+  mutateClauses,
+  type Survivor,
+  type Uncovered,
+} from './tests/coverage.js'
+export { findTestFaults } from './tests/find-test-faults.js'
+export { writeJunit } from './tests/junit.js'
+export { maxTests, RuleTest } from './tests/rule-test.js'
+export { runTests, type TestResult } from './tests/run-tests.js'
+export {
+  prepareRules,
+  type SimulatedEvent,
+  type Simulation,
+  simulateEvents,
+} from './tests/simulate-events.js'

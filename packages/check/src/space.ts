@@ -1,0 +1,87 @@
+import { Judging } from '@automation/engine'
+import type { Atom } from './atoms.js'
+import { type Bits, emptyBits, setBit } from './bits.js'
+import type { Samples } from './candidates.js'
+import { type Family, groupPaths, listFamilyCandidates } from './families.js'
+import { writeValue } from './write-value.js'
+
+/** One path, or several of which one leads into another, with the values that it may have. */
+export interface Variable {
+  /** The keys that lead to its value. */
+  readonly keys: readonly string[]
+  /** The values of the first candidates. */
+  readonly values: readonly unknown[]
+  /** The candidates that have a value. The others are only possible. */
+  readonly real: Bits
+  readonly isExact: boolean
+}
+
+/** A candidate of one variable fulfils the literal where its bit is set. */
+export interface Literal {
+  readonly variable: number
+  readonly bits: Bits
+}
+
+interface Verdicts {
+  variable: number
+  holds: Bits
+  fails: Bits
+}
+
+/** With more verdicts of one path than these, nothing is known about it: a set of rules must not take seconds. */
+const maxVerdicts = 6_000_000
+const unlimited = { rule: Number.MAX_SAFE_INTEGER, event: Number.MAX_SAFE_INTEGER }
+
+/** The candidate values of all paths of some atoms at one moment, and for each atom the candidates for which it holds. */
+export class Space {
+  readonly now: number
+  readonly variables: Variable[] = []
+  readonly #verdicts = new Map<string, Verdicts>()
+
+  constructor(atoms: readonly Atom[], now: number, samples: Samples = new Map()) {
+    this.now = now
+    for (const family of groupPaths(atoms)) this.#addVariable(family, samples)
+  }
+
+  literal(atom: Atom, isNegated: boolean): Literal {
+    const { variable, holds, fails } = this.#verdicts.get(atom.key) as Verdicts
+    return { variable, bits: isNegated ? fails : holds }
+  }
+
+  /** Event data with one candidate for each of some variables. */
+  buildData(chosen: ReadonlyMap<number, number>): Record<string, unknown> {
+    const data: Record<string, unknown> = {}
+    for (const [index, candidate] of chosen) {
+      const { keys, values } = this.variables[index] as Variable
+      writeValue(data, keys, values[candidate])
+    }
+    return data
+  }
+
+  #addVariable(family: Family, samples: Samples): void {
+    const judging = new Judging(this.now, unlimited)
+    const { atoms } = family
+    const found = listFamilyCandidates(family, judging, samples)
+    const isTooMuch = atoms.length * found.values.length > maxVerdicts
+    const { values, possible, isOpen } = isTooMuch ? { values: [], possible: [], isOpen: true } : found
+    const size = values.length + possible.length + (isOpen ? 1 : 0)
+    const real = emptyBits(size)
+    for (let n = 0; n < values.length; n++) setBit(real, n)
+    const variable = this.variables.length
+    this.variables.push({ keys: family.keys, values, real, isExact: size === values.length })
+    atoms.forEach((atom, index) => {
+      const [holds, fails] = [emptyBits(size), emptyBits(size)]
+      const read = family.readerOf(atom)
+      values.forEach((value, n) => {
+        judging.beginRule()
+        setBit(atom.test(read(value), judging) ? holds : fails, n)
+      })
+      possible.forEach((verdicts, n) => {
+        setBit(verdicts[index] ? holds : fails, values.length + n)
+      })
+      // The last candidate of an open variable fulfils everything: where only it does, nothing is known.
+      if (isOpen) for (const bits of [holds, fails]) setBit(bits, size - 1)
+      this.#verdicts.set(atom.key, { variable, holds, fails })
+    })
+  }
+}

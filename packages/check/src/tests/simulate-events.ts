@@ -1,0 +1,122 @@
+import {
+  type ActionResult,
+  type CompiledRule,
+  compileRule,
+  findNextAction,
+  Judging,
+  maxEmissionDepth,
+  parseDuration,
+  type ReadyAction,
+  ruleHolds,
+  settleAction,
+} from '@automation/engine'
+import type { CheckedRule } from '../finding.js'
+
+export interface SimulatedEvent {
+  readonly type: string
+  /** Epoch ms. */
+  readonly at: number
+  readonly data: object
+}
+
+/** An action as it was done, skipped or failed; a call succeeds. */
+export interface SimulatedAction extends ActionResult {
+  /** The rendered config of an action that was done. */
+  readonly config?: unknown
+}
+
+/** The work of one rule for one event. */
+export interface SimulatedExecution {
+  readonly rule: number
+  readonly event: SimulatedEvent
+  /** How many events were emitted, each because of the one before. */
+  readonly depth: number
+  readonly actions: readonly SimulatedAction[]
+}
+
+export interface Simulation {
+  readonly executions: readonly SimulatedExecution[]
+  /** All events in the order of their moments, those that were emitted included. */
+  readonly events: readonly SimulatedEvent[]
+}
+
+/** Rules that were compiled once for many simulations. */
+export interface SimulatedRules {
+  readonly rules: readonly CheckedRule[]
+  readonly compiled: readonly CompiledRule[]
+  readonly byTrigger: ReadonlyMap<string, readonly number[]>
+}
+
+export function prepareRules(rules: readonly CheckedRule[]): SimulatedRules {
+  const byTrigger = new Map<string, number[]>()
+  rules.forEach(({ trigger, isActive }, index) => {
+    if (isActive === false) return
+    const known = byTrigger.get(trigger)
+    if (known === undefined) byTrigger.set(trigger, [index])
+    else known.push(index)
+  })
+  return { rules, compiled: rules.map(compileRule), byTrigger }
+}
+
+/** More events than these are a loop of rules with several branches. */
+const maxEvents = 10_000
+
+/**
+ * What the service does with these events, by its own engine: conditions are judged at the moment of the event, a WAIT moves the time
+ * on, an emitted event is an event of its own, and every call succeeds.
+ */
+export function simulateEvents(rules: SimulatedRules, events: readonly SimulatedEvent[]): Simulation {
+  const queue = events.map((event) => ({ event, depth: 0 }))
+  const seen: SimulatedEvent[] = []
+  const executions: SimulatedExecution[] = []
+  while (queue.length > 0 && seen.length < maxEvents) {
+    queue.sort((one, other) => one.event.at - other.event.at)
+    const { event, depth } = queue.shift() as (typeof queue)[number]
+    seen.push(event)
+    const judging = new Judging(event.at)
+    for (const index of rules.byTrigger.get(event.type) ?? []) {
+      const rule = rules.compiled[index] as CompiledRule
+      if (!ruleHolds(rule, event.data, judging)) continue
+      judging.now = event.at
+      const { actions, emitted } = execute(rule, event, depth)
+      executions.push({ rule: index, event, depth, actions })
+      queue.push(...emitted.map((one) => ({ event: one, depth: depth + 1 })))
+    }
+  }
+  return { executions, events: seen }
+}
+
+function execute(rule: CompiledRule, event: SimulatedEvent, depth: number) {
+  const results: SimulatedAction[] = []
+  const emitted: SimulatedEvent[] = []
+  const judging = new Judging(event.at)
+  judging.beginRule()
+  for (;;) {
+    const action = findNextAction(rule, event.data, event.at, results, judging)
+    if (action === undefined) return { actions: results, emitted }
+    results[action.of.index] = { ...perform(action, event, depth, emitted), config: action.config }
+  }
+}
+
+function perform(
+  action: ReadyAction,
+  event: SimulatedEvent,
+  depth: number,
+  emitted: SimulatedEvent[],
+): ActionResult {
+  const done = settleAction(action, { status: 'success' })
+  if (action.type === 'WAIT')
+    return {
+      ...done,
+      until: new Date(action.at + (parseDuration(action.config.duration) ?? 0)).toISOString(),
+    }
+  if (action.type !== 'EMIT_EVENT') return done
+  if (depth >= maxEmissionDepth)
+    return settleAction(action, {
+      status: 'failed',
+      error: `The chain of emitted events is ${maxEmissionDepth} long: check the rules for a loop`,
+    })
+  const data = (action.config.data ?? event.data) as object
+  emitted.push({ type: action.config.eventType, at: action.at, data })
+  return done
+}

@@ -1,0 +1,64 @@
+import { type Condition, findOperator } from '@automation/engine'
+
+const phrases: Record<string, string> = {
+  equals: 'is',
+  not_equals: 'is not',
+  greater_than: 'is above',
+  greater_than_or_equal: 'is at least',
+  less_than: 'is below',
+  less_than_or_equal: 'is at most',
+  between: 'is between',
+  not_between: 'is not between',
+  in: 'is one of',
+  not_in: 'is none of',
+  contains: 'contains',
+  not_contains: 'does not contain',
+  contains_any: 'contains one of',
+  contains_all: 'contains all of',
+  starts_with: 'starts with',
+  ends_with: 'ends with',
+  matches: 'matches',
+  not_matches: 'does not match',
+  exists: 'is there',
+  not_exists: 'is missing',
+  is_empty: 'is empty',
+  is_not_empty: 'is not empty',
+  is_true: 'is true',
+  is_false: 'is false',
+  before: 'is before',
+  after: 'is after',
+  within_last: 'is within the last',
+  within_next: 'is within the next',
+}
+const maxLength = 120
+
+/** Writes a condition as a person says it. */
+export function describe(condition: Condition): string {
+  const text = write(condition)
+  return text.length > maxLength ? `${text.slice(0, maxLength - 1)}…` : text
+}
+
+/** Writes `a`, `a and b`, or `a, b and c`. */
+export function join(items: readonly string[], word = 'and'): string {
+  const last = items.at(-1) ?? ''
+  return items.length < 2 ? last : `${items.slice(0, -1).join(', ')} ${word} ${last}`
+}
+
+function write(condition: Condition): string {
+  if ('not' in condition) return `not (${write(condition.not)})`
+  if ('all' in condition) return condition.all.map(writeInner).join(' and ')
+  if ('any' in condition) return condition.any.map(writeInner).join(' or ')
+  const name = findOperator(condition.operator)?.name ?? condition.operator
+  const phrase = `${condition.field} ${phrases[name] ?? name}`
+  return condition.value === undefined ? phrase : `${phrase} ${writeValue(name, condition.value)}`
+}
+
+function writeInner(condition: Condition): string {
+  return 'all' in condition || 'any' in condition ? `(${write(condition)})` : write(condition)
+}
+
+function writeValue(operator: string, value: unknown): string {
+  if (Array.isArray(value) && operator.endsWith('between')) return value.join(' and ')
+  if (Array.isArray(value)) return value.map((item) => JSON.stringify(item)).join(', ')
+  return operator.startsWith('within') ? String(value) : JSON.stringify(value)
+}

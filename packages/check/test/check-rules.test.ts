@@ -1,0 +1,201 @@
+import { type CheckedRule, checkRules, codes, type Finding, type ObservedFields } from '@automation/check'
+import { type Condition, findOperator, Judging } from '@automation/engine'
+import t from 'tap'
+
+const now = Date.parse('2026-03-10T12:00:00.000Z')
+const mail = { type: 'SEND_EMAIL', config: { to: '{{email}}', subject: 'Hello', template: 'hello' } } as const
+
+t.test('each code has its finding, with a sentence, a path and a witness', async (t) => {
+  t.match(find([rule([clause('score', 'gt', 80), clause('score', 'lt', 50)])]), [
+    {
+      code: 'never_matches',
+      severity: 'error',
+      message:
+        'Never runs: score is above 80 and score is below 50 cannot hold together (conditions[0] and conditions[1]).',
+      witness: null,
+    },
+  ])
+  t.match(find([rule([clause('at', 'within_last', '24h'), clause('at', 'before', '2026-01-31')])]), [
+    { code: 'dead_since', message: /^Has not run since 2026-01-31T23:59:59.999Z, and never will again/ },
+  ])
+  t.match(find([rule([{ any: [clause('vip', 'exists'), clause('vip', 'not_exists')] }])]), [
+    { code: 'always_true', path: 'conditions' },
+  ])
+  t.match(find([rule([clause('score', 'gt', 80), clause('score', 'gt', 50)])]), [
+    {
+      code: 'implied',
+      path: 'conditions[1]',
+      message: 'score is above 50 says nothing new: score is above 80 is asked already (conditions[0]).',
+    },
+  ])
+  t.match(
+    find([{ ...rule([clause('score', 'gt', 80)]), actions: [{ ...mail, when: clause('score', 'lt', 10) }] }]),
+    [{ code: 'unreachable_action', path: 'actions[0].when' }],
+  )
+})
+
+t.test('rules that mail the same address are compared, with an event for which both do', async (t) => {
+  const hot = rule([clause('score', 'gt', 80)], 'Hot leads')
+  t.match(find([hot, rule([clause('score', 'gt', 80)], 'Copy')]), [
+    {
+      code: 'duplicate',
+      rule: { index: 1, name: 'Copy' },
+      others: [{ index: 0, name: 'Hot leads', path: 'actions[0]' }],
+      witness: { data: { email: 'ada@example.com' } },
+    },
+  ])
+  const all = {
+    ...rule([], 'All leads'),
+    actions: [mail, { type: 'CREATE_TASK' as const, config: { title: 'Look' } }],
+  }
+  t.match(find([all, hot]), [
+    {
+      code: 'contained',
+      message: 'Whenever this runs, "All leads" runs too, and both mail {{email}}.',
+      others: [{ name: 'All leads' }],
+    },
+  ])
+  const german = rule([clause('country', 'equals', 'DE')], 'German leads')
+  t.match(find([hot, german]), [
+    { code: 'overlap', severity: 'info', witness: { type: 'LEAD_CREATED', data: { country: 'DE' } } },
+  ])
+  t.same(find([hot, { ...german, isActive: false }]), [], 'an inactive rule does nothing')
+  t.same(find([hot, rule([clause('score', 'lt', 20)])]), [], 'rules that exclude one another do not')
+})
+
+t.test('a circle of EMIT_EVENT is found where its data can go round', async (t) => {
+  const emit = (eventType: string, data?: object) =>
+    ({ type: 'EMIT_EVENT', config: { eventType, ...(data && { data }) } }) as CheckedRule['actions'][number]
+  const one = {
+    ...rule([clause('stage', 'equals', 'won')], 'One'),
+    trigger: 'DEAL_WON',
+    actions: [emit('DEAL_CREATED', { id: '{{id}}', stage: 'won' })],
+  }
+  const two = {
+    ...rule([clause('id', 'exists')], 'Two'),
+    trigger: 'DEAL_CREATED',
+    actions: [emit('DEAL_WON', { stage: '{{stage}}' })],
+  }
+  t.match(find([one, two]), [
+    {
+      code: 'loop',
+      severity: 'error',
+      message: /"One" → DEAL_CREATED → "Two" → DEAL_WON → "One"/,
+      others: [{ name: 'Two' }],
+      witness: { type: 'DEAL_WON', data: { stage: 'won' } },
+    },
+  ])
+  const ends = { ...two, actions: [emit('DEAL_WON', { stage: 'done' })] }
+  t.same(find([one, ends]), [], 'where the data ends it, there is no loop')
+})
+
+t.test('stored events give findings with counts and a suggestion', async (t) => {
+  const observed: ObservedFields = {
+    events: 48_210,
+    fields: [
+      {
+        path: 'score',
+        kinds: { number: 28_000, text: 20_000 },
+        share: 0.998,
+        distinct: 90,
+        values: [{ value: '007', count: 9_000 }],
+        smallest: 0,
+        largest: 100,
+      },
+      {
+        path: 'status',
+        kinds: { text: 48_210 },
+        share: 1,
+        distinct: 2,
+        values: [
+          { value: 'new', count: 43_871 },
+          { value: 'won', count: 4_339 },
+        ],
+        smallest: null,
+        largest: null,
+      },
+      {
+        path: 'email',
+        kinds: { text: 48_210 },
+        share: 1,
+        distinct: 48_000,
+        values: [],
+        smallest: null,
+        largest: null,
+      },
+    ],
+  }
+  const seen = rule([clause('scor', 'exists'), clause('status', 'equals', 'New'), clause('score', 'gt', 3)])
+  const actions = [{ type: 'CREATE_TASK' as const, config: { title: '{{emial}}' } }]
+  const { findings } = checkRules([{ ...seen, actions }], { now, findObserved: () => observed })
+  t.same(
+    new Map(findings.map(({ code, message }) => [code, message])),
+    new Map<string, string>([
+      ['unknown_field', 'scor was in none of 48,210 LEAD_CREATED events. Did you mean score (in 99.8 %)?'],
+      [
+        'unseen_value',
+        'status was never "New" in 48,210 LEAD_CREATED events; seen: "new" 91 %, "won" 9 %. Did you mean "new"?',
+      ],
+      [
+        'unseen_placeholder',
+        '{{emial}} was in none of 48,210 LEAD_CREATED events. Did you mean email (in 100 %)?',
+      ],
+      [
+        'mixed_kinds',
+        'score is text in 20,000 of 48,210 events, and "007" is no number: greater_than takes it for missing.',
+      ],
+    ]),
+  )
+})
+
+t.test('a rule set without faults has no findings', async (t) => {
+  t.same(
+    find([
+      rule([
+        clause('score', 'gt', 80),
+        clause('country', 'in', ['DE', 'AT']),
+        clause('name', 'matches', '^A'),
+      ]),
+    ]),
+    [],
+  )
+  t.same(find([rule([])]), [], 'a rule without conditions runs for every event on purpose')
+})
+
+t.test('what is beyond a cap is not known, and no finding', async (t) => {
+  const parts = Array.from({ length: 14 }, (_, n) => clause('name', 'contains', `part ${n}`))
+  const result = checkRules([rule([...parts, clause('name', 'not_contains', 'part 3')])], { now })
+  t.same(result.findings, [])
+  t.match(result.notKnown, [{ code: 'never_matches', rule: { index: 0 } }])
+})
+
+t.test('operators that are taken for opposites are opposites', async (t) => {
+  const pairs = {
+    not_equals: ['equals', 1],
+    not_between: ['between', [1, 2]],
+    not_in: ['in', [1, 'a']],
+    not_contains: ['contains', 'a'],
+    not_matches: ['matches', 'a'],
+    not_exists: ['exists'],
+    is_not_empty: ['is_empty'],
+  }
+  for (const [negative, [positive, value]] of Object.entries(pairs)) {
+    for (const actual of [undefined, null, '', 'a', 1, 1.5, '1', true, [], ['a'], {}, { a: 1 }]) {
+      const judge = (name: string) => findOperator(name)?.compile(value)(actual, new Judging(0))
+      t.not(judge(negative), judge(positive as string), `${negative} of ${JSON.stringify(actual)}`)
+    }
+  }
+  t.equal(Object.keys(codes).length, 13)
+})
+
+function find(rules: CheckedRule[]): Finding[] {
+  return checkRules(rules, { now }).findings
+}
+
+function rule(conditions: Condition[], name = 'A rule'): CheckedRule {
+  return { name, trigger: 'LEAD_CREATED', conditions, actions: [mail] }
+}
+
+function clause(field: string, operator: string, value?: unknown): Condition {
+  return value === undefined ? { field, operator } : { field, operator, value }
+}

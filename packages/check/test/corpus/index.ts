@@ -1,0 +1,5 @@
+export { cleanRule, type Planted, plantedCodes, plantFault } from './faults.js'
+export { refute } from './oracle.js'
+export { Random } from './random.js'
+export { Domain } from './random-events.js'
+export { randomRules } from './random-rules.js'

@@ -1,0 +1,182 @@
+import {
+  type CheckedRule,
+  measureCoverage,
+  mutateClauses,
+  type RuleTest,
+  runTests,
+  writeJunit,
+} from '@automation/check'
+import t from 'tap'
+
+const hot = {
+  name: 'Hot leads',
+  trigger: 'LEAD_CREATED',
+  conditions: [
+    { field: 'score', operator: 'greater_than', value: 80 },
+    {
+      any: [
+        { field: 'country', operator: 'equals', value: 'DE' },
+        { not: { field: 'vip', operator: 'is_true' } },
+      ],
+    },
+  ],
+  actions: [
+    { type: 'CREATE_TASK', config: { title: 'Call {{name}}' } },
+    { type: 'WAIT', config: { duration: '3d' } },
+    {
+      type: 'SEND_EMAIL',
+      config: { to: '{{email}}', subject: 'Hello', template: 'hello' },
+      when: { field: 'since', operator: 'within_last', value: '4d' },
+    },
+    { type: 'EMIT_EVENT', config: { eventType: 'DEAL_CREATED', data: { lead: '{{id}}' } } },
+  ],
+} as CheckedRule
+const deals = {
+  name: 'Deals',
+  trigger: 'DEAL_CREATED',
+  conditions: [{ field: 'lead', operator: 'exists' }],
+  actions: [{ type: 'CREATE_TASK', config: { title: 'Deal of {{lead}}' } }],
+} as CheckedRule
+const rules = [hot, deals]
+const lead = {
+  id: 'l1',
+  score: 95,
+  country: 'DE',
+  name: 'Ada',
+  email: 'ada@example.com',
+  since: '2026-01-04',
+}
+
+t.test('a test moves the clock over a WAIT and follows emitted events', async (t) => {
+  const event = { type: 'LEAD_CREATED' as const, at: '2026-01-05', data: lead }
+  t.same(
+    run({
+      event,
+      expectOnly: {
+        'Hot leads': [
+          { type: 'CREATE_TASK' },
+          { type: 'SEND_EMAIL', config: { to: 'ada@example.com' } },
+          { type: 'EMIT_EVENT' },
+        ],
+        Deals: [{ type: 'CREATE_TASK', config: { title: 'Deal of l1' } }],
+      },
+    }),
+    [],
+  )
+  const late = { ...event, data: { ...lead, since: '2025-12-20' } }
+  t.same(
+    run({ event: late, expect: { 'Hot leads': [{ type: 'CREATE_TASK' }, { type: 'EMIT_EVENT' }] } }),
+    [],
+    'the when is judged at the end of the WAIT',
+  )
+})
+
+t.test('a failure names the clause, what was expected and what was there', async (t) => {
+  const event = { type: 'LEAD_CREATED' as const, data: { ...lead, score: 80 } }
+  t.same(run({ event, expect: { 'Hot leads': 1 } }), [
+    '"Hot leads": expected 1 execution, actual no execution: conditions[0]: expected score greater_than 80, actual 80',
+  ])
+  t.same(run({ event: { ...event, data: { score: 90, vip: true } }, expect: { 'Hot leads': 1 } }), [
+    '"Hot leads": expected 1 execution, actual no execution: conditions[1].any[0]: expected country equals "DE", actual missing; conditions[1].any[1].not: expected not vip is_true, actual true',
+  ])
+  t.same(run({ event: { ...event, data: lead }, expect: { 'Hot leads': 'no' } }), [
+    '"Hot leads": expected no execution, actual 1 execution: all of its conditions held for LEAD_CREATED at 2026-01-01T00:00:00.000Z',
+  ])
+  t.match(
+    run({
+      event: { ...event, data: { ...lead, email: '', since: '2026-01-04' } },
+      expect: { 'Hot leads': [{ type: 'CREATE_TASK' }, { type: 'SEND_EMAIL' }] },
+    }),
+    [/actions\[2\] SEND_EMAIL failed: .*; actions\[3\] EMIT_EVENT skipped: an earlier action failed/],
+  )
+  t.same(
+    run({
+      event: { ...event, data: lead },
+      expect: {
+        'Hot leads': [
+          { type: 'CREATE_TASK', config: { title: 'Call Bob' } },
+          { type: 'SEND_EMAIL' },
+          { type: 'EMIT_EVENT' },
+        ],
+      },
+    }),
+    ['"Hot leads": actions[0].config.title: expected "Call Bob", actual "Call Ada"'],
+  )
+  t.match(run({ event: { ...event, data: lead }, expectOnly: { 'Hot leads': 1 } }), [
+    /^"Deals": expected no execution, since expectOnly does not name it/,
+  ])
+  t.match(run({ event, expect: { Hto: 1 } }), ['"Hto": there is no such rule'])
+})
+
+t.test(
+  'coverage lists the clauses that were never true or never false, and changes that no test notices are named',
+  async (t) => {
+    const tests: RuleTest[] = [
+      { name: 'hot', event: { type: 'LEAD_CREATED', data: lead }, expect: { 'Hot leads': 1 } },
+      {
+        name: 'cold',
+        event: { type: 'LEAD_CREATED', data: { ...lead, score: 10 } },
+        expect: { 'Hot leads': 'no' },
+      },
+    ]
+    const { verdicts, seen, uncovered } = measureCoverage(rules, tests)
+    t.equal(verdicts, 10)
+    t.equal(seen, verdicts - uncovered.length)
+    t.match(
+      uncovered.map(({ path, never }) => `${path} ${never}`),
+      [
+        'conditions[1].any[0] false',
+        'conditions[1].any[1].not true',
+        'actions[2].when true',
+        'conditions[0] false',
+      ],
+    )
+    const { changes, survivors } = mutateClauses(rules, tests)
+    t.equal(changes, 5)
+    t.match(survivors[0], {
+      rule: 'Hot leads',
+      path: 'conditions[0]',
+      before: 'score is above 80',
+      after: 'score is at least 80',
+    })
+    const atLimit: RuleTest = {
+      name: 'at the limit',
+      event: { type: 'LEAD_CREATED', data: { ...lead, score: 80 } },
+      expect: { 'Hot leads': 'no' },
+    }
+    t.notMatch(
+      mutateClauses(rules, [...tests, atLimit]).survivors.map(({ path }) => path),
+      ['conditions[0]'],
+      'a test at the limit notices it',
+    )
+  },
+)
+
+t.test(
+  'a loop of rules ends at the limit of the service, and a rule that is switched off does nothing',
+  async (t) => {
+    const loop = {
+      name: 'Loop',
+      trigger: 'DEAL_WON',
+      conditions: [],
+      actions: [{ type: 'EMIT_EVENT', config: { eventType: 'DEAL_WON' } }],
+    } as unknown as CheckedRule
+    const test: RuleTest = { name: 'loop', event: { type: 'DEAL_WON', data: {} }, expect: { Loop: 11 } }
+    t.same(runTests([loop], [test])[0]?.failures, [])
+    t.same(runTests([{ ...loop, isActive: false }], [{ ...test, expect: { Loop: 'no' } }])[0]?.failures, [])
+  },
+)
+
+t.test('the JUnit report escapes what XML does not take', async (t) => {
+  const xml = writeJunit('rules.yaml', [
+    { name: 'a < b', failures: ['"x" & \u0000'] },
+    { name: 'fine', failures: [] },
+  ])
+  t.match(xml, '<testsuite name="rules.yaml" tests="2" failures="1">')
+  t.match(xml, '<failure message="&quot;x&quot; &amp; \u{fffd}">')
+  t.match(xml, 'name="a &lt; b"')
+})
+
+function run(test: Omit<RuleTest, 'name'>): readonly string[] {
+  return runTests(rules, [{ name: 'one', ...test } as RuleTest])[0]?.failures ?? []
+}

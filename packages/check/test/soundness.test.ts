@@ -1,0 +1,46 @@
+import { checkRules } from '@automation/check'
+import fc from 'fast-check'
+import t from 'tap'
+import { refute } from './corpus/oracle.js'
+import { Random } from './corpus/random.js'
+import { Domain } from './corpus/random-events.js'
+import { randomRules } from './corpus/random-rules.js'
+
+const now = Date.parse('2026-03-10T12:00:00.000Z')
+const day = 86_400_000
+const isLong = process.env.TEST_LONG !== undefined
+const sets = isLong ? 100_000 : 1_000
+const eventsPerSet = 150
+
+t.setTimeout(3_600_000)
+
+t.test('no finding about random rules is false: events and the engine refute none', async (t) => {
+  const counts: Record<string, number> = {}
+  fc.assert(
+    fc.property(fc.integer({ min: 0, max: 2 ** 32 - 1 }), (seed) => {
+      const random = new Random(seed)
+      const rules = randomRules(random)
+      const { findings, notKnown } = checkRules(rules, { now })
+      counts.notKnown = (counts.notKnown ?? 0) + notKnown.length
+      if (findings.length === 0) return
+      const domain = new Domain(rules, now)
+      const events = Array.from({ length: eventsPerSet }, () => domain.event(random))
+      const moments = [now, now + 1, now + day, now + 200 * day, now + 2_000 * day]
+      for (const finding of findings) {
+        counts[finding.code] = (counts[finding.code] ?? 0) + 1
+        const why = refute(finding, rules, events, moments)
+        if (why !== undefined)
+          throw new Error(
+            `${finding.code} ${finding.path} ${finding.message}\n${why}\n${JSON.stringify(rules, null, 1)}`,
+          )
+      }
+    }),
+    {
+      numRuns: sets,
+      ...(process.env.TEST_SEED !== undefined && { seed: Number.parseInt(process.env.TEST_SEED, 16) }),
+    },
+  )
+  t.comment(JSON.stringify(counts))
+  for (const code of ['never_matches', 'implied', 'overlap', 'contained', 'loop', 'unreachable_action'])
+    t.ok((counts[code] ?? 0) > 0, `${code} occurs`)
+})
