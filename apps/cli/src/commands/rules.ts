@@ -10,6 +10,7 @@ import { formatFindings } from '../format-findings.js'
 import { formatPlan, hasChanges, presentPlan } from '../format-plan.js'
 import { readAs, readId } from '../option-readers.js'
 import { addCommand, changesExitCode, exampleId, print } from '../program.js'
+import { readKeptTests } from '../read-kept-tests.js'
 import { readRuleFile } from '../read-rule-file.js'
 import { createRuleFileError } from '../rule-file-error.js'
 import { guessFormat, type RuleFormat, ruleFormats, writeRuleText } from '../rule-text.js'
@@ -66,7 +67,11 @@ async function exportFile(
 ): Promise<void> {
   const file = await useWorkspace(workspace, ({ database }) => exportRules(database.forWorkspace(workspace)))
   const defaultFormat = command.optsWithGlobals().json ? 'json' : 'yaml'
-  const content = writeRuleText(file, format ?? (output === undefined ? defaultFormat : guessFormat(output)))
+  const tests = output === undefined ? {} : await readKeptTests(output)
+  const content = writeRuleText(
+    { ...file, ...tests },
+    format ?? (output === undefined ? defaultFormat : guessFormat(output)),
+  )
   if (output === undefined) {
     // The content already ends with a line break.
     console.log(content.slice(0, -1))
