@@ -410,6 +410,13 @@ const routes: Route[] = [
   },
   {
     method: 'POST',
+    path: () => `${rules}/check`,
+    role: 'viewer',
+    status: 200,
+    body: { rules: [] },
+  },
+  {
+    method: 'POST',
     path: () => templates,
     role: 'editor',
     status: 201,

@@ -51,7 +51,8 @@ t.test('posted rules are checked and not stored, and a viewer may do it', async 
 
 t.test('a faulty rule is refused with every fault at its path', async (t) => {
   const { call } = await api.makeWorkspace()
-  const bad = (change: Record<string, unknown>) => call('POST', check, { body: { rules: [ruleBody(), ruleBody(change)] } })
+  const bad = (change: Record<string, unknown>) =>
+    call('POST', check, { body: { rules: [ruleBody(), ruleBody(change)] } })
   t.match(await bad({ conditions: [{ field: 'a', operator: 'matches', value: '(' }] }), {
     status: 422,
     body: { errors: [{ field: 'rules[1].conditions[0].value' }] },

@@ -52,6 +52,7 @@ const routes: Route[] = [
   route('delete', `${rules}/{id}`, [204], [404, 412, 413, 415]),
   route('patch', `${rules}/{id}/toggle`, [200], [404, 409, 412, 413, 415]),
   route('post', `${rules}/{id}/clone`, [201], [404, 409, 412, 413, 415, 422]),
+  route('post', `${rules}/check`, [200], [413, 415, 422], 'optional'),
   route('get', `${rules}/health`, [200]),
   route('get', `${rules}/attention`, [200]),
   route('post', `${rules}/{id}/execute`, [200, 202], [404, 409, 413, 415, 422], 'required'),

@@ -2,7 +2,7 @@ import { mkdtemp, readFile, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createWorkspace } from '@automation/access'
-import { openDatabase } from '@automation/database'
+import { executionIdOf, newId, openDatabase } from '@automation/database'
 import t from 'tap'
 import { run } from './fixtures/run.js'
 
@@ -83,6 +83,46 @@ t.test(
     t.match(await admin(['rules', 'check', ...target]), { code: 0, output: 'Check: 0 errors' })
   },
 )
+
+t.test('an export keeps the tests of the file that it replaces', async (t) => {
+  await writeFile(path, testsOf('1'))
+  const target = ['--workspace', workspace.id]
+  t.match(await admin(['rules', 'export', ...target, '--output', path]), { code: 0 })
+  t.match(await readFile(path, 'utf8'), /name: Hot leads[\s\S]*\ntests:\n {2}- name: a hot lead\n/)
+  t.match(await admin(['rules', 'test', path]), { code: 0, output: 'Tests: 1 passed, 0 failed.' })
+})
+
+t.test('a stored event becomes a test of what the rules did for it', async (t) => {
+  const tables = database.forWorkspace(workspace.id)
+  const rule = await tables.rule.findFirstOrThrow({ where: { name: 'Hot leads' } })
+  const event = {
+    id: newId(),
+    workspaceId: workspace.id,
+    type: 'LEAD_CREATED',
+    data: { score: 95, name: 'Ada' },
+  }
+  await tables.event.create({ data: { ...event, doneAt: new Date() } })
+  await tables.execution.create({
+    data: {
+      id: executionIdOf({ id: event.id, addressee: null }, rule.id),
+      workspaceId: workspace.id,
+      eventId: event.id,
+      eventType: event.type,
+      ruleId: rule.id,
+      ruleVersion: rule.version,
+      status: 'succeeded',
+      results: [{ action: 'CREATE_TASK', status: 'success' }],
+      startedAt: new Date(),
+      lostLeases: [],
+    },
+  })
+  const recorded = await admin(['rules', 'test', '--record', event.id])
+  t.match(recorded, { code: 0, errors: '' })
+  t.match(recorded.output, `  - name: Recorded LEAD_CREATED ${event.id}`)
+  await writeFile(path, `${rules}${recorded.output}`)
+  t.match(await admin(['rules', 'test', path]), { code: 0, output: 'Tests: 1 passed, 0 failed.' })
+  t.match(await admin(['rules', 'test', '--record', newId()]), { code: 1, errors: /^There is no event/ })
+})
 
 function admin(args: string[], env?: Record<string, string>) {
   return run('admin', args.join(' '), directory, env)

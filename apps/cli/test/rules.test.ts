@@ -156,6 +156,7 @@ Not in the file, and kept (--prune deletes them): "Goodbye".
   const clause = { field: 'score', operator: 'greater_than' }
   t.strictSame(JSON.parse(json.output), {
     applied: false,
+    check: { findings: [], notKnown: [] },
     rules: {
       create: ['Farewell'],
       change: [

@@ -3,6 +3,7 @@ import type { Command } from 'commander'
 import { CommandError } from '../command-error.js'
 import { readId } from '../option-readers.js'
 import { addCommand, exampleId, isForPrograms, print } from '../program.js'
+import { readKeptTests } from '../read-kept-tests.js'
 import { formatOption, guessFormat, type RuleFormat, writeRuleText } from '../rule-text.js'
 import { useWorkspace } from '../use-database.js'
 import { writeWholeFile } from '../write-whole-file.js'
@@ -11,7 +12,7 @@ export function addRulesExport(rules: Command): void {
   addCommand(rules, {
     name: 'export',
     description:
-      'Write all rules and email templates, sorted by name. The same rules always give the same file. A YAML file ends with the line `...`, without which import --prune refuses it.',
+      'Write all rules and email templates, sorted by name. The same rules always give the same file. A YAML file ends with the line `...`, without which import --prune refuses it. The tests of the file that it replaces are kept.',
     example: `--workspace ${exampleId} --output rules.yaml`,
     reads: ['DATABASE_URL'],
   })
@@ -29,7 +30,11 @@ async function exportFile(
     exportRules(database.forWorkspace(workspace)),
   )
   const defaultFormat = isForPrograms(command) ? 'json' : 'yaml'
-  const content = writeRuleText(file, format ?? (output === undefined ? defaultFormat : guessFormat(output)))
+  const tests = output === undefined ? {} : await readKeptTests(output)
+  const content = writeRuleText(
+    { ...file, ...tests },
+    format ?? (output === undefined ? defaultFormat : guessFormat(output)),
+  )
   if (output === undefined) {
     // The content already ends with a line break.
     console.log(content.slice(0, -1))

@@ -17,7 +17,10 @@ const { examples: _, ...RuleInSet } = RuleToCreate as typeof RuleToCreate & { ex
 const RulesToCheck = Type.Object(
   {
     rules: Type.Optional(
-      Type.Array(RuleInSet as typeof RuleToCreate, { maxItems: maxRules, description: 'Default: the rules of the workspace' }),
+      Type.Array(RuleInSet as typeof RuleToCreate, {
+        maxItems: maxRules,
+        description: 'Default: the rules of the workspace',
+      }),
     ),
   },
   { additionalProperties: false, title: 'RulesToCheck' },
