@@ -84,7 +84,7 @@ t.test('the package can be published: a scoped name, types first, no dependency'
   t.equal(dependencies['@automation/client']?.dependencies, undefined)
 })
 
-t.test('Node imports the package, and requires it', async (t) => {
+t.test('Node imports the package from an ES module and from CommonJS', async (t) => {
   const { baseUrl } = await openFlakyServer(t, [], { status: 200, body: { rules: [] } })
   const program = `
     const { createClient, ApiError, BatchError, signWebhook } = await import('@automation/client')
