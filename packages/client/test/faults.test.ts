@@ -70,10 +70,22 @@ const bodies = [
 const passing = new Set([429, 502, 503, 504])
 const browsersHide = new Set([301, 302, 303, 307, 308])
 
+/** A fetch that numbers the attempts of a call, and notes to which of them it learned a response. */
+function watch(learned: Set<string>, hidesRedirects: boolean): typeof fetch {
+  let count = 0
+  return async (url, init) => {
+    const attempt = `${++count}`
+    const headers = new Headers(init?.headers)
+    headers.set('x-attempt', attempt)
+    const response = await fetch(url, { ...init, headers })
+    learned.add(attempt)
+    const isHidden = hidesRedirects && browsersHide.has(response.status)
+    return isHidden ? hide(response) : response
+  }
+}
+
 /** What browsers make of a redirect that is not to be followed. */
-const browserFetch: typeof fetch = async (url, init) => {
-  const response = await fetch(url, init)
-  if (!browsersHide.has(response.status)) return response
+async function hide(response: Response): Promise<Response> {
   await response.text()
   return { type: 'opaqueredirect', status: 0, headers: new Headers(), text: async () => '' } as Response
 }
@@ -156,16 +168,28 @@ async function run(server: FaultServer, scenario: Scenario): Promise<Verdict> {
   const retries = 2
   const timeoutMs = isSlow(fault) ? 5_000 : 20_000
   const { baseUrl, seen } = server.open(fault, times)
+  const learned = new Set<string>()
   const client = createClient({
     ...{ baseUrl, apiKey: 'ark_test', workspaceId: 'w', retries, keepsPace },
     timeoutMs: hasNoTimeout && !isSlow(fault) ? Number.POSITIVE_INFINITY : timeoutMs,
-    ...(hidesRedirects ? { fetch: browserFetch } : {}),
+    fetch: watch(learned, hidesRedirects),
   })
   const startedAt = performance.now()
   const outcome = await endOf(() => call(client))
   const repeatsSafely = times === 1 && mustSucceed(name, fault, isRepeatable)
   const endedAt = performance.now()
-  return { call: name, seen, startedAt, endedAt, outcome, timeoutMs, retries, hidesRedirects, repeatsSafely }
+  return {
+    call: name,
+    seen,
+    learned,
+    startedAt,
+    endedAt,
+    outcome,
+    timeoutMs,
+    retries,
+    hidesRedirects,
+    repeatsSafely,
+  }
 }
 
 /** What becomes of a call within two minutes. */

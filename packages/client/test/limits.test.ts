@@ -94,11 +94,15 @@ t.test('a fetch that ignores its signal does not keep the call', async (t) => {
 })
 
 t.test('while the first request with its key runs, a Retry-After of 0 is no hot loop', async (t) => {
-  const running = { status: 409, headers: { 'retry-after': '0' }, body: { error: 'Still running' } }
-  const { baseUrl, asked } = await openFlakyServer(t, [], running)
-  const client = createClient({ baseUrl, timeoutMs: 1_000 })
+  let count = 0
+  const running = new Response('{"error":"Still running"}', { status: 409, headers: { 'retry-after': '0' } })
+  const fetch = async () => {
+    count++
+    return running.clone()
+  }
+  const client = createClient({ baseUrl: 'http://127.0.0.1:1', fetch, timeoutMs: 1_000 })
   await t.rejects(client.trigger('LEAD_CREATED', {}, { async: true }), still)
-  t.ok(asked.length <= 11, `${asked.length} requests in a second`)
+  t.ok(count <= 11, `${count} requests in a second`)
 })
 
 t.test(
@@ -128,5 +132,5 @@ t.test('requests that are refused together come back at different times', async 
   const second = arrivals.slice(100).sort((one, other) => one - other)
   t.equal(second.length, 100)
   const [tenth = 0, ninetieth = 0] = [second[10], second[90]]
-  t.ok(ninetieth - tenth > 400, `80 of 100 within ${Math.round(ninetieth - tenth)} ms`)
+  t.ok(ninetieth - tenth > 550, `80 of 100 within ${Math.round(ninetieth - tenth)} ms`)
 })
