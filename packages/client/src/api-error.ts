@@ -6,7 +6,7 @@ export interface FieldError {
 
 /** An error response of the API, or no response at all. */
 export class ApiError extends Error {
-  override readonly name = 'ApiError'
+  override readonly name: string = 'ApiError'
   /** Status of the response. 0 if there was no response. */
   readonly status: number
   /** With 422: all faults of the request. */
@@ -19,7 +19,12 @@ export class ApiError extends Error {
   constructor(
     message: string,
     status: number,
-    more: { errors?: FieldError[]; requestId?: string; retryAfterSeconds?: number; cause?: unknown } = {},
+    more: {
+      errors?: FieldError[] | undefined
+      requestId?: string | undefined
+      retryAfterSeconds?: number | undefined
+      cause?: unknown
+    } = {},
   ) {
     super(message, more.cause === undefined ? {} : { cause: more.cause })
     this.status = status

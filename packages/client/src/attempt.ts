@@ -1,4 +1,5 @@
-import { ApiError, type FieldError } from './api-error.js'
+import { ApiError } from './api-error.js'
+import { within } from './within.js'
 
 /** The raw response, whatever its status. */
 export interface Arrival {
@@ -21,57 +22,20 @@ export interface Attempt {
  * @throws ApiError with status 0 if there is no response in time, or the reason of the aborted signal
  */
 export async function attempt({ fetch, url, init, timeoutMs, signal }: Attempt): Promise<Arrival> {
-  signal?.throwIfAborted()
-  // Not AbortSignal.any and .timeout: those hold on to a signal that outlives many requests.
-  const ending = new AbortController()
-  const abort = () => ending.abort(signal?.reason)
-  signal?.addEventListener('abort', abort)
-  let isLate = false
-  const timer = setTimeout(() => {
-    isLate = true
-    ending.abort()
-  }, timeoutMs)
-  try {
-    const response = await fetch(url, { ...init, signal: ending.signal })
-    return { status: response.status, headers: response.headers, text: await response.text() }
-  } catch (cause) {
-    signal?.throwIfAborted()
-    const why = isLate ? `within ${timeoutMs} ms` : (cause as Error).message
-    throw new ApiError(`No answer to ${init.method} ${url}: ${why}`, 0, { cause })
-  } finally {
-    clearTimeout(timer)
-    signal?.removeEventListener('abort', abort)
-  }
-}
-
-/** The JSON body of a successful response. @throws ApiError for any other response */
-export function readBody({ status, headers, text }: Arrival): unknown {
-  const body = parse(text)
-  if (status >= 200 && status < 300 && (text === '' || body !== undefined)) return body
-  const { error, errors } = (body ?? {}) as { error?: string; errors?: FieldError[] }
-  const faults = errors?.map(({ field, message }) => `${field}: ${message}`).join('; ')
-  const requestId = headers.get('x-request-id')
-  const retryAfterSeconds = readRetryAfter(headers)
-  throw new ApiError(error ?? faults ?? `Answered ${status}, and not by the API`, status, {
-    ...(errors === undefined ? {} : { errors }),
-    ...(requestId === null ? {} : { requestId }),
-    ...(retryAfterSeconds === undefined ? {} : { retryAfterSeconds }),
+  const noAnswer = (why: string, cause?: unknown) =>
+    new ApiError(`No answer to ${init.method} ${url}: ${why}`, 0, { cause })
+  const late = () => noAnswer(`within ${timeoutMs} ms`)
+  return within({ timeoutMs, signal, late }, async (ending) => {
+    try {
+      const response = await fetch(url, { ...init, signal: ending })
+      return { status: statusOf(response), headers: response.headers, text: await response.text() }
+    } catch (cause) {
+      throw noAnswer(cause instanceof Error ? cause.message : String(cause), cause)
+    }
   })
 }
 
-/** A proxy between client and API may respond with anything. */
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
-}
-
-/** Seconds, or a date. */
-function readRetryAfter(headers: Headers): number | undefined {
-  const text = headers.get('retry-after')
-  if (text === null) return undefined
-  const seconds = /^\d+$/.test(text) ? Number(text) : (Date.parse(text) - Date.now()) / 1_000
-  return Number.isNaN(seconds) ? undefined : Math.max(0, Math.ceil(seconds))
+/** Browsers hide a redirect: its status is 0. Any redirect is an error here, so it is given the status of the usual one. */
+function statusOf({ type, status }: Response): number {
+  return type === 'opaqueredirect' ? 302 : status
 }

@@ -1,4 +1,5 @@
-import type { BatchAnswer, BatchEvent, EventType, TriggerResult, Vocabulary } from './api.js'
+import type { BatchEvent, EventType, TriggerResult, Vocabulary } from './api.js'
+import type { BatchReport } from './batch-error.js'
 import { Developer } from './developer/index.js'
 import { EmailTemplates } from './email-templates.js'
 import { Events } from './events.js'
@@ -7,35 +8,38 @@ import { Probes } from './probes.js'
 import type { RateLimit } from './rate-limit.js'
 import { Rules } from './rules.js'
 import { preferring, type Run, type RunOptions, toRun } from './run.js'
-import { createSender, type RequestOptions, type Sender } from './send.js'
+import { type RequestOptions, Sender } from './send.js'
 import { Tasks } from './tasks.js'
 import { triggerBatch } from './trigger-batch.js'
 import { Webhooks } from './webhooks.js'
+import { checkRetries, checkTimeout } from './within.js'
 
 export interface ClientOptions {
   /** URL of the API: `https://rules.example.com`. In a browser, '' is the origin of the page. */
   baseUrl: string
-  /** A user's JSON Web Token, or a function that returns one. The client calls it before each attempt. */
+  /** A user's JSON Web Token, or a function that returns one within `timeoutMs`. The client calls it before each attempt. */
   token?: string | (() => string | Promise<string>) | undefined
   /** API key of a program, `ark_…`. It belongs to one workspace. */
   apiKey?: string | undefined
   /** Workspace of the requests. A user's token needs it. */
   workspaceId?: string | undefined
-  /** Timeout (ms) of an attempt, in addition to the time that the API waits for an outcome. Default: 30 seconds. */
+  /** Timeout (ms) of an attempt, in addition to the time that the API waits for an outcome. Default: 30 seconds. Infinity: none. */
   timeoutMs?: number | undefined
   /** Maximum number of retries of a request that can be repeated safely. Default: 4. */
   retries?: number | undefined
-  /** Delays requests to stay within the rate limit. */
+  /** Delays requests to stay within the rate limit. Only a `signal` limits this delay. */
   keepsPace?: boolean | undefined
   /** Replaces the global `fetch`. */
   fetch?: typeof fetch | undefined
 }
 
-/** A client of the API for one workspace. */
+/** A client of the API for one workspace. @throws TypeError for a wrong option */
 export function createClient(options: ClientOptions): Client {
   const { baseUrl, timeoutMs = 30_000, retries = 4, keepsPace = false } = options
   if (!/^(https?:\/\/|\/|$)/.test(baseUrl)) throw new TypeError(`baseUrl is no URL: ${baseUrl}`)
-  const sender = createSender({
+  checkTimeout(timeoutMs)
+  checkRetries(retries)
+  const sender = new Sender({
     baseUrl: baseUrl.replace(/\/+$/, ''),
     // Called without a receiver, which browsers require.
     fetch: options.fetch ?? ((input, init) => fetch(input, init)),
@@ -80,8 +84,12 @@ export class Client {
     return toRun<TriggerResult>(answer)
   }
 
-  /** Posts any number of events. Each has its own result, in the order of the events. The call does not wait for outcomes. */
-  triggerBatch(eventType: EventType, events: BatchEvent[], options?: RequestOptions): Promise<BatchAnswer> {
+  /**
+   * Posts any number of events. Each has its own result, in the order of the events. The call does not wait for outcomes.
+   *
+   * @throws BatchError if it ends early, with the results so far. To continue, call it with the error's `remaining`.
+   */
+  triggerBatch(eventType: EventType, events: BatchEvent[], options?: RequestOptions): Promise<BatchReport> {
     return triggerBatch(this.#sender, eventType, events, options)
   }
 
@@ -92,7 +100,7 @@ export class Client {
 
   /** The rate limit in the last response. undefined before the first response. */
   get rateLimit(): RateLimit | undefined {
-    return this.#sender.rateLimit()
+    return this.#sender.rateLimit
   }
 }
 

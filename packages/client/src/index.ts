@@ -1,5 +1,6 @@
 export type * from './api.js'
 export { ApiError, type FieldError } from './api-error.js'
+export { BatchError, type BatchReport, type KeyedBatchResult } from './batch-error.js'
 export { type Client, type ClientOptions, createClient } from './create-client.js'
 export type { IfVersion } from './if-version.js'
 export type { Pages } from './pages.js'

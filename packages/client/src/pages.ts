@@ -1,3 +1,5 @@
+import { ApiError } from './api-error.js'
+
 /**
  * A list of the API. `await` gives its first page. Iteration gives every item and reads each page when it is needed.
  */
@@ -8,8 +10,13 @@ export class Pages<Item, Page extends object> implements Promise<Page>, AsyncIte
 
   /** @param read gets the cursor of the previous page, if there was one */
   constructor(read: (cursor: { cursor?: string }) => Promise<Page>, itemsOf: (page: Page) => Item[]) {
-    this.#read = read
     this.#itemsOf = itemsOf
+    this.#read = async (cursor) => {
+      const page = await read(cursor)
+      if (!Array.isArray(itemsOf(page)))
+        throw new ApiError('The page has no items: not the API answered', 200)
+      return page
+    }
   }
 
   /** All items in one array, which may be large. */
@@ -19,11 +26,15 @@ export class Pages<Item, Page extends object> implements Promise<Page>, AsyncIte
     return items
   }
 
+  /** @throws ApiError if a page names a cursor a second time: the list would have no end */
   async *[Symbol.asyncIterator](): AsyncGenerator<Item, void, undefined> {
+    const read = new Set<string>()
     let page = await this.#read({})
     yield* this.#itemsOf(page)
     // With a filter, a page may be short or empty without being the last one.
     for (let cursor = nextOf(page); cursor; cursor = nextOf(page)) {
+      if (read.has(cursor)) throw new ApiError(`The list repeats the cursor ${cursor}`, 200)
+      read.add(cursor)
       page = await this.#read({ cursor })
       yield* this.#itemsOf(page)
     }

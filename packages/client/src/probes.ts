@@ -10,11 +10,11 @@ export class Probes {
 
   /** Whether the process is alive. */
   live(options?: RequestOptions) {
-    return this.#sender.ask('GET /healthz', {}, options)
+    return this.#sender.ask('GET /healthz', {}, { ...options, bucket: 'none' })
   }
 
   /** Whether the process can serve requests, and if not, what is missing. */
   ready(options?: RequestOptions) {
-    return this.#sender.ask('GET /readyz', {}, { ...options, alsoGood: [503] })
+    return this.#sender.ask('GET /readyz', {}, { ...options, bucket: 'none', alsoGood: [503] })
   }
 }

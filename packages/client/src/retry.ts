@@ -20,7 +20,7 @@ const notConnected = new Set([
   'UND_ERR_CONNECT_TIMEOUT',
 ])
 
-interface Judged {
+interface JudgeOptions {
   method: string
   /** Whether it has an Idempotency-Key. */
   isKeyed: boolean
@@ -31,49 +31,69 @@ interface Judged {
   timeoutMs: number
 }
 
-/**
- * Judges the failures of one request, one after the other. Returns the delay (ms) before the next attempt, or undefined
- * if the failure means that the request was done.
- *
- * @throws the error for the caller, if a repeat is not allowed or would not help
- */
-export function createJudge({ method, isKeyed, isRepeatable, retries, timeoutMs }: Judged) {
+/** Judges the failures of one request, one after the other. */
+export class Judge {
+  readonly #options: JudgeOptions
   /** The first failure with an unknown outcome. */
-  let doubt: ApiError | undefined
-  let failures = 0
-  let stillRunningUntil = 0
+  #doubt: ApiError | undefined
+  #failures = 0
+  /** When to stop waiting for the first request with the same key. */
+  #runningUntil: number | undefined
 
-  return (error: ApiError): number | undefined => {
+  constructor(options: JudgeOptions) {
+    this.#options = options
+  }
+
+  /**
+   * Returns the delay (ms) before the next attempt, or undefined if the failure means that the request was done.
+   *
+   * @throws the error for the caller, if a repeat is not allowed or would not help
+   */
+  judge(error: ApiError): number | undefined {
+    const { method, isKeyed, isRepeatable, retries } = this.#options
     // An earlier attempt may have deleted the row, or changed its version.
-    if (doubt !== undefined && method === 'DELETE' && error.status === 404) return undefined
-    if (doubt !== undefined && error.status === 412) throw doubt
-    if (mayHaveHappened(error)) doubt ??= error
+    if (this.#doubt !== undefined && method === 'DELETE' && error.status === 404) return undefined
+    if (this.#doubt !== undefined && error.status === 412) throw this.#doubt
+    if (mayHaveHappened(error)) this.#doubt ??= error
 
-    if (isKeyed && isStillRunning(error)) {
-      // The first request with this key is still running. Waiting for it uses up time, and no attempts.
-      stillRunningUntil ||= Date.now() + timeoutMs
-      if (Date.now() > stillRunningUntil) throw error
-      return (error.retryAfterSeconds ?? 1) * 1_000
-    }
-    failures++
+    const retryAfterSeconds = error.retryAfterSeconds ?? 0
+    if (retryAfterSeconds > longestRetryAfterSeconds) throw error
+    if (isKeyed && isStillRunning(error)) return this.#msUntilNextLook(error, retryAfterSeconds)
+    this.#failures++
     const isPassing = error.status === tooManyRequests || uncertain.has(error.status)
     const isSafe = isRepeatable || !mayHaveHappened(error)
-    const isPatient = (error.retryAfterSeconds ?? 0) <= longestRetryAfterSeconds
-    if (!isPassing || !isSafe || !isPatient || failures > retries) throw error
-    return (error.retryAfterSeconds ?? 0) * 1_000 + backOff(failures)
+    if (!isPassing || !isSafe || this.#failures > retries) throw error
+    return delayAfter(this.#failures, retryAfterSeconds)
+  }
+
+  /** The first request with this key is still running. Waiting for it uses up time, and no attempts. */
+  #msUntilNextLook(error: ApiError, retryAfterSeconds: number): number {
+    const now = performance.now()
+    this.#runningUntil ??= now + this.#options.timeoutMs
+    // Never at once: a proxy may send Retry-After: 0.
+    const waitMs = Math.max(retryAfterSeconds * 1_000, backOff(1))
+    if (now + waitMs > this.#runningUntil) throw error
+    return waitMs
   }
 }
 
 /** Whether the request may have been done despite this failure. */
 function mayHaveHappened({ status, cause }: ApiError): boolean {
   if (status !== 0) return uncertain.has(status) || status === 500
-  const { code } = ((cause as Error).cause ?? {}) as { code?: string }
+  const { code } = ((cause as Partial<Error> | undefined)?.cause ?? {}) as { code?: string }
   return code === undefined || !notConnected.has(code)
 }
 
 /** Another request with the same key is running: the only 409 with a Retry-After. */
 function isStillRunning({ status, retryAfterSeconds }: ApiError): boolean {
   return status === 409 && retryAfterSeconds !== undefined
+}
+
+/** Callers that were refused together get the same Retry-After: their delays spread over a time as long as that. */
+function delayAfter(failures: number, retryAfterSeconds: number): number {
+  const retryAfterMs = retryAfterSeconds * 1_000
+  const spreadMs = Math.min(longestPauseMs, retryAfterMs * 2 ** (failures - 1)) * Math.random()
+  return retryAfterMs + Math.max(spreadMs, backOff(failures))
 }
 
 /** A delay (ms) with jitter: requests that failed together must not be repeated together. */

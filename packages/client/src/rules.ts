@@ -48,12 +48,12 @@ export class Rules {
     return this.#sender.ask('POST /api/automation-rules', { body: rule }, options)
   }
 
-  /** @param changes any subset of the fields */
+  /** Repeated after an unknown outcome only with `ifVersion`, because it could undo a later change. @param changes any subset of the fields */
   update(id: string, changes: RuleToUpdate, options: RequestOptions & IfVersion = {}) {
     return this.#sender.ask(
       'PUT /api/automation-rules/{id}',
       { path: { id }, body: changes },
-      matching(options),
+      { ...matching(options), isRepeatable: options.ifVersion !== undefined },
     )
   }
 

@@ -38,6 +38,8 @@ interface RunAnswer<Outcome> {
 const usualWaitSeconds = 10
 
 export function preferring({ wait, async: isAsync, ...options }: RunOptions): SendOptions {
+  if (wait !== undefined && !(Number.isFinite(wait) && wait >= 0))
+    throw new TypeError(`wait must be a number of seconds from 0 on, not ${wait}`)
   const prefer = isAsync ? 'respond-async' : wait === undefined ? undefined : `wait=${wait}`
   return {
     ...options,

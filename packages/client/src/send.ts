@@ -1,15 +1,18 @@
 import { keyedOperations } from './api.js'
 import { ApiError } from './api-error.js'
-import { type Arrival, attempt, readBody } from './attempt.js'
+import { attempt } from './attempt.js'
 import { newIdempotencyKey } from './idempotency-key.js'
 import { type AnswerOf, type Inputs, type LooseInputs, type OperationName, writeUrl } from './operation.js'
+import { Pace } from './pace.js'
 import { pause } from './pause.js'
-import { createPace, type RateLimit } from './rate-limit.js'
-import { createJudge } from './retry.js'
+import { type RateLimit, readRateLimit } from './rate-limit.js'
+import { readBody } from './read-body.js'
+import { Judge } from './retry.js'
+import { checkRetries, checkTimeout, within } from './within.js'
 
 /** Options of every call. */
 export interface RequestOptions {
-  /** Aborts the call and its waits. */
+  /** Aborts the call and its waits. `AbortSignal.timeout(5_000)` limits the whole call. */
   signal?: AbortSignal | undefined
   /** Timeout of one attempt, instead of the client's `timeoutMs`. */
   timeoutMs?: number | undefined
@@ -23,23 +26,6 @@ export interface KeyedOptions extends RequestOptions {
   idempotencyKey?: string | undefined
 }
 
-/** The destination of one client's operations. */
-export interface Sender {
-  send<Name extends OperationName>(
-    name: Name,
-    inputs: Inputs<Name>,
-    options?: SendOptions,
-  ): Promise<AnswerOf<Name>>
-  /** The same, but returns the body only. */
-  ask<Name extends OperationName>(
-    name: Name,
-    inputs: Inputs<Name>,
-    options?: SendOptions,
-  ): Promise<AnswerOf<Name>['body']>
-  rateLimit(): RateLimit | undefined
-  retries: number
-}
-
 export interface SendOptions extends KeyedOptions {
   /** Computed for each attempt. */
   headers?: () => Promise<Record<string, string>> | Record<string, string>
@@ -51,6 +37,10 @@ export interface SendOptions extends KeyedOptions {
   rawBody?: string | Uint8Array<ArrayBuffer>
   /** Other statuses that count as success. */
   alsoGood?: number[]
+  /** The bucket that the request consumes from. Default: the caller's. Probes consume from none. */
+  bucket?: 'caller' | 'webhooks' | 'none'
+  /** The number of tokens that the request consumes. Default: 1. */
+  tokens?: number
 }
 
 export interface SenderOptions {
@@ -63,68 +53,104 @@ export interface SenderOptions {
   identity: () => Promise<Record<string, string>>
 }
 
+interface Request {
+  url: string
+  method: string
+  key: string | undefined
+  body: string | Uint8Array<ArrayBuffer> | undefined
+  timeoutMs: number
+  options: SendOptions
+}
+
 /** Sends operations, and repeats them if that helps and is safe, until there is a response. */
-export function createSender(client: SenderOptions): Sender {
-  const pace = createPace(client.keepsPace)
-  const sender: Sender = {
-    async send(name, inputs, options = {}) {
-      const arrival = await sendUntilAnswered(name, inputs, options)
-      return arrival as never
-    },
-    async ask(name, inputs, options) {
-      return (await sender.send(name, inputs, options)).body
-    },
-    rateLimit: pace.last,
-    retries: client.retries,
+export class Sender {
+  readonly retries: number
+  readonly #client: SenderOptions
+  readonly #paces = { caller: new Pace(), webhooks: new Pace() }
+  #rateLimit: RateLimit | undefined
+
+  constructor(client: SenderOptions) {
+    this.#client = client
+    this.retries = client.retries
   }
-  return sender
 
-  async function sendUntilAnswered(name: OperationName, inputs: LooseInputs, options: SendOptions) {
-    const { signal, retries = client.retries } = options
-    const timeoutMs = (options.timeoutMs ?? client.timeoutMs) + (options.waitMs ?? 0)
+  /** The rate limit in the last response that had one. */
+  get rateLimit(): RateLimit | undefined {
+    return this.#rateLimit
+  }
+
+  /** The body of the response. */
+  async ask<Name extends OperationName>(
+    name: Name,
+    inputs: Inputs<Name>,
+    options?: SendOptions,
+  ): Promise<AnswerOf<Name>['body']> {
+    return (await this.send(name, inputs, options)).body
+  }
+
+  async send<Name extends OperationName>(
+    name: Name,
+    inputs: Inputs<Name>,
+    options: SendOptions = {},
+  ): Promise<AnswerOf<Name>> {
+    return (await this.#sendUntilAnswered(name, inputs, options)) as never
+  }
+
+  async #sendUntilAnswered(name: OperationName, inputs: LooseInputs, options: SendOptions) {
+    const { retries = this.retries, timeoutMs: attemptMs = this.#client.timeoutMs } = options
+    checkTimeout(attemptMs)
+    checkRetries(retries)
+    const timeoutMs = attemptMs + (options.waitMs ?? 0)
     const [method, path] = name.split(' ') as [string, string]
-    const url = client.baseUrl + writeUrl(path, inputs)
     const key = keyedOperations.has(name) ? (options.idempotencyKey ?? newIdempotencyKey()) : undefined
-    const isRepeatable = options.isRepeatable ?? (key !== undefined || /GET|PUT|DELETE/.test(method))
     const body = options.rawBody ?? (inputs.body === undefined ? undefined : JSON.stringify(inputs.body))
-    const judge = createJudge({ method, isKeyed: key !== undefined, isRepeatable, retries, timeoutMs })
-
+    const isRepeatable = options.isRepeatable ?? (key !== undefined || /GET|DELETE/.test(method))
+    const url = this.#client.baseUrl + writeUrl(path, inputs)
+    const request: Request = { url, method, key, body, timeoutMs, options }
+    const judge = new Judge({ method, isKeyed: key !== undefined, isRepeatable, retries, timeoutMs })
     while (true) {
-      const headers = new Headers({
+      const headers = await this.#writeHeaders(request)
+      try {
+        return await this.#sendOnce(request, headers)
+      } catch (error) {
+        if (!(error instanceof ApiError)) throw error
+        const waitMs = judge.judge(error)
+        if (waitMs === undefined) return gone
+        await pause(waitMs, options.signal)
+      }
+    }
+  }
+
+  /** @throws what the token function throws, or ApiError if it takes too long: in neither case is the request repeated */
+  async #writeHeaders({ key, body, timeoutMs, options }: Request): Promise<Headers> {
+    const late = () => new ApiError(`No token within ${timeoutMs} ms`, 0)
+    return within({ timeoutMs, signal: options.signal, late }, async () => {
+      return new Headers({
         accept: 'application/json',
-        ...(await client.identity()),
+        ...(await this.#client.identity()),
         ...(body === undefined ? {} : { 'content-type': 'application/json' }),
         ...(key === undefined ? {} : { 'idempotency-key': key }),
         ...(await options.headers?.()),
       })
-      const init: RequestInit = {
-        method,
-        headers,
-        redirect: 'manual',
-        ...(body === undefined ? {} : { body }),
-      }
-      try {
-        return await once({ url, init, timeoutMs, signal }, options.alsoGood)
-      } catch (error) {
-        if (!(error instanceof ApiError)) throw error
-        const waitMs = judge(error)
-        if (waitMs === undefined) return gone
-        await pause(waitMs, signal)
-      }
-    }
+    })
   }
 
-  async function once(request: Omit<Parameters<typeof attempt>[0], 'fetch'>, alsoGood: number[] = []) {
-    await pace.enter(request.signal)
-    let arrival: Arrival | undefined
+  async #sendOnce({ url, method, body, timeoutMs, options }: Request, headers: Headers) {
+    const { signal, alsoGood = [], bucket = 'caller', tokens = 1 } = options
+    const pace = this.#client.keepsPace && bucket !== 'none' ? this.#paces[bucket] : undefined
+    const init: RequestInit = { method, headers, redirect: 'manual', ...(body === undefined ? {} : { body }) }
+    await pace?.enter(tokens, signal)
+    let told: RateLimit | undefined | 'no response' = 'no response'
     try {
-      arrival = await attempt({ ...request, fetch: client.fetch })
+      const arrival = await attempt({ fetch: this.#client.fetch, url, init, timeoutMs, signal })
+      told = readRateLimit(arrival.headers)
+      this.#rateLimit = told ?? this.#rateLimit
+      const { status } = arrival
+      const answer = readBody(alsoGood.includes(status) ? { ...arrival, status: 200 } : arrival, method)
+      return { status, headers: arrival.headers, body: answer }
     } finally {
-      pace.leave(arrival?.headers)
+      pace?.leave(tokens, told)
     }
-    const { status, headers } = arrival
-    const body = readBody(alsoGood.includes(status) ? { ...arrival, status: 200 } : arrival)
-    return { status, headers, body }
   }
 }
 

@@ -1,9 +1,10 @@
 import { ApiError } from './api-error.js'
 import { pause } from './pause.js'
+import { checkTimeout, within } from './within.js'
 
 export interface WaitOptions {
   signal?: AbortSignal | undefined
-  /** Default: a minute. */
+  /** Limit of the whole call, including its requests and their retries. Default: a minute. Infinity: none. */
   timeoutMs?: number | undefined
 }
 
@@ -17,12 +18,13 @@ export async function waitUntil<Value>(
   isEnd: (value: Value) => boolean,
   { signal, timeoutMs = 60_000 }: WaitOptions = {},
 ): Promise<Value> {
-  const until = Date.now() + timeoutMs
-  for (let pauseMs = firstPauseMs; ; pauseMs = Math.min(longestPauseMs, pauseMs * 1.5)) {
-    const value = await look({ signal })
-    if (isEnd(value)) return value
-    const leftMs = until - Date.now()
-    if (leftMs <= 0) throw new ApiError(`Not done within ${timeoutMs} ms`, 0)
-    await pause(Math.min(pauseMs, leftMs), signal)
-  }
+  checkTimeout(timeoutMs)
+  const late = () => new ApiError(`Not done within ${timeoutMs} ms`, 0)
+  return within({ timeoutMs, signal, late }, async (ending) => {
+    for (let pauseMs = firstPauseMs; ; pauseMs = Math.min(longestPauseMs, pauseMs * 1.5)) {
+      const value = await look({ signal: ending })
+      if (isEnd(value)) return value
+      await pause(pauseMs, ending)
+    }
+  })
 }

@@ -37,6 +37,7 @@ export class Webhooks {
         rawBody: body,
         // The API accepts each id once.
         isRepeatable: true,
+        bucket: 'webhooks',
         async headers() {
           const timestamp = String(Math.floor(Date.now() / 1_000))
           return {

@@ -48,3 +48,26 @@ t.test('a page that cannot be read throws when iteration reaches it', async (t) 
   await t.rejects(createClient({ baseUrl }).tasks.list().all(), { message: 'Bad cursor' })
   await t.rejects(createClient({ baseUrl }).tasks.list(), { message: 'Bad cursor' })
 })
+
+for (const cycle of [['c1'], ['c1', 'c2', 'c3']])
+  t.test(`a list that repeats its cursors ${cycle} is an error, not an endless loop`, async (t) => {
+    const turns = Array.from({ length: 10 }, (_, index) => ({
+      status: 200,
+      body: { tasks: [{ id: `t${index}` }], nextCursor: cycle[index % cycle.length] },
+    }))
+    const { baseUrl, asked } = await openFlakyServer(t, turns, { status: 500 })
+    await t.rejects(createClient({ baseUrl }).tasks.list().all(), {
+      name: 'ApiError',
+      message: `The list repeats the cursor c1`,
+    })
+    t.equal(asked.length, cycle.length + 1)
+  })
+
+t.test('a page without items is an error, whether it is awaited or iterated', async (t) => {
+  for (const body of [{}, { tasks: null }, { tasks: {} }]) {
+    const { baseUrl } = await openFlakyServer(t, [], { status: 200, body })
+    const { tasks } = createClient({ baseUrl })
+    await t.rejects(Promise.resolve(tasks.list()), { name: 'ApiError' })
+    await t.rejects(tasks.list().all(), { name: 'ApiError' })
+  }
+})

@@ -1,14 +1,7 @@
-import { execFile } from 'node:child_process'
-import { readFile, writeFile } from 'node:fs/promises'
-import { fileURLToPath } from 'node:url'
-import { promisify } from 'node:util'
 import { matchLists } from '@automation/assertions'
 import t from 'tap'
 import { createClient } from '../src/create-client.js'
 import { startOwnProduct } from './fixtures/product.js'
-
-const root = fileURLToPath(new URL('../../../../', import.meta.url))
-const run = promisify(execFile)
 
 const { product, options } = await startOwnProduct(t)
 const client = createClient(options)
@@ -152,30 +145,4 @@ t.test('the API never refuses a request of a client with keepsPace', async (t) =
     answers.some(({ status }) => status === 'rejected'),
     'another one is',
   )
-})
-
-t.test('the examples of the README compile and run', async (t) => {
-  const page = await readFile(`${root}packages/client/README.md`, 'utf8')
-  const code = [...page.matchAll(/^```ts\n([\s\S]*?)^```$/gm)].map(([, block]) => block).join('\n')
-  const file = `${t.testdir()}/readme.mts`
-  await writeFile(file, code)
-  const settings =
-    '--noEmit --strict --module nodenext --target es2023 --types node --skipLibCheck --ignoreConfig'
-  await run(process.execPath, [`${root}node_modules/typescript/lib/tsc.js`, ...settings.split(' '), file])
-
-  // It contains no syntax that only TypeScript has.
-  const script = file.replace('.mts', '.mjs')
-  await writeFile(script, code)
-  const { baseUrl, token, workspaceId } = options
-  const env = { ...process.env, RULES_URL: baseUrl, RULES_TOKEN: token, RULES_WORKSPACE: workspaceId }
-  const { stdout } = await run(process.execPath, [script], { env })
-  for (const expected of [
-    '1 rule ran',
-    "[ 'succeeded' ]",
-    'false [',
-    'Call Ada',
-    'somebody was faster',
-    'v1=',
-  ])
-    t.match(stdout, expected)
 })

@@ -1,0 +1,3 @@
+module example.com/automation-rules
+
+go 1.21

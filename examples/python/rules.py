@@ -1,0 +1,296 @@
+"""A client of the automation-rules API, generated from docs/openapi.json by examples/generate.mjs. Do not edit it."""
+
+import json
+import urllib.error
+import urllib.parse
+import urllib.request
+
+
+class ApiError(Exception):
+    """An error response. A lost connection is an OSError: repeat only what has an Idempotency-Key."""
+
+    def __init__(self, status, body, headers):
+        super().__init__(f"{status}: {body.get('error') or body.get('errors') or 'not an answer of the API'}")
+        self.status = status
+        self.errors = body.get("errors")
+        self.request_id = headers.get("x-request-id")
+        self.retry_after = headers.get("retry-after")
+
+
+class _NoRedirects(urllib.request.HTTPRedirectHandler):
+    def redirect_request(self, *_):
+        return None
+
+
+class Client:
+    """Each method is one operation. It returns the body of the response as dicts and lists."""
+
+    def __init__(self, base_url, token, workspace_id=None, timeout=30):
+        self._base_url = base_url.rstrip("/")
+        self._headers = {"accept": "application/json", "authorization": f"Bearer {token}"}
+        if workspace_id is not None:
+            self._headers["x-workspace-id"] = workspace_id
+        self._timeout = timeout
+        self._opener = urllib.request.build_opener(_NoRedirects())
+
+    def _send(self, method, path, body=None, query=None, headers=None):
+        url = self._base_url + path + ("?" + urllib.parse.urlencode(query) if query else "")
+        content = None if body is None else body if isinstance(body, bytes) else json.dumps(body).encode()
+        typed = {} if content is None else {"content-type": "application/json"}
+        request = urllib.request.Request(
+            url, data=content, headers={**self._headers, **typed, **(headers or {})}, method=method
+        )
+        try:
+            with self._opener.open(request, timeout=self._timeout) as response:
+                text = response.read()
+                return json.loads(text) if text else None
+        except urllib.error.HTTPError as error:
+            raise ApiError(error.code, _parse(error.read()), error.headers) from None
+
+    def get_liveness(self):
+        """Check whether the process is alive."""
+        return self._send("GET", "/healthz")
+
+    def get_readiness(self):
+        """Check whether the process can serve requests."""
+        return self._send("GET", "/readyz")
+
+    def list_rules(self, query=None):
+        """List rules, newest first."""
+        return self._send("GET", "/api/automation-rules", query=query)
+
+    def create_rule(self, body=None, headers=None):
+        """Create a rule."""
+        return self._send("POST", "/api/automation-rules", body=body, headers=headers)
+
+    def get_rule(self, id):
+        """Get a rule."""
+        return self._send("GET", f"/api/automation-rules/{_part(id)}")
+
+    def update_rule(self, id, body=None):
+        """Update any subset of the fields of a rule."""
+        return self._send("PUT", f"/api/automation-rules/{_part(id)}", body=body)
+
+    def delete_rule(self, id):
+        """Delete a rule permanently."""
+        return self._send("DELETE", f"/api/automation-rules/{_part(id)}")
+
+    def toggle_rule(self, id):
+        """Toggle a rule between active and inactive."""
+        return self._send("PATCH", f"/api/automation-rules/{_part(id)}/toggle")
+
+    def clone_rule(self, id, headers=None):
+        """Clone a rule. The clone is inactive."""
+        return self._send("POST", f"/api/automation-rules/{_part(id)}/clone", headers=headers)
+
+    def list_rule_versions(self, id, query=None):
+        """List the versions of a rule, newest first."""
+        return self._send("GET", f"/api/automation-rules/{_part(id)}/versions", query=query)
+
+    def get_rule_version(self, id, version):
+        """Get a version of a rule."""
+        return self._send("GET", f"/api/automation-rules/{_part(id)}/versions/{_part(version)}")
+
+    def restore_rule_version(self, id, version):
+        """Restore a previous version of a rule as a new version."""
+        return self._send("POST", f"/api/automation-rules/{_part(id)}/versions/{_part(version)}/restore")
+
+    def get_rule_health(self):
+        """Get the health of all rules."""
+        return self._send("GET", "/api/automation-rules/health")
+
+    def list_rules_needing_attention(self):
+        """List the rules that need attention, latest first."""
+        return self._send("GET", "/api/automation-rules/attention")
+
+    def execute_rule(self, id, body=None, query=None, headers=None):
+        """Execute a rule, active or inactive."""
+        return self._send("POST", f"/api/automation-rules/{_part(id)}/execute", body=body, query=query, headers=headers)
+
+    def trigger_event(self, event_type, body=None, headers=None):
+        """Post an event. Every active rule for its type runs."""
+        return self._send("POST", f"/api/automation-rules/trigger/{_part(event_type)}", body=body, headers=headers)
+
+    def trigger_event_batch(self, event_type, body=None):
+        """Post up to 500 events of one type. Each event has its own result."""
+        return self._send("POST", f"/api/automation-rules/trigger/{_part(event_type)}/batch", body=body)
+
+    def list_events(self, query=None):
+        """List events, newest first."""
+        return self._send("GET", "/api/events", query=query)
+
+    def get_event(self, id):
+        """Get an event and its outcome."""
+        return self._send("GET", f"/api/events/{_part(id)}")
+
+    def replay_event(self, id, headers=None):
+        """Replay an event: the same data, with the current rules."""
+        return self._send("POST", f"/api/events/{_part(id)}/replay", headers=headers)
+
+    def replay_events(self, body=None):
+        """Replay the events that match a filter, oldest first, at most 1000 per call."""
+        return self._send("POST", "/api/events/replay", body=body)
+
+    def list_executions(self, query=None):
+        """List executions, newest event first."""
+        return self._send("GET", "/api/executions", query=query)
+
+    def get_execution(self, id, query=None):
+        """Get an execution with its progress and the result of each action."""
+        return self._send("GET", f"/api/executions/{_part(id)}", query=query)
+
+    def retry_execution(self, id, body=None):
+        """Retry a failed or cancelled execution from its first unfinished action."""
+        return self._send("POST", f"/api/executions/{_part(id)}/retry", body=body)
+
+    def retry_executions(self, body=None):
+        """Retry the executions that match a filter, oldest first, at most 1000 per call."""
+        return self._send("POST", "/api/executions/retry", body=body)
+
+    def deliver_webhook(self, provider, workspace_id, body=None, headers=None):
+        """Deliver a signed webhook. A repeated delivery has no effect."""
+        return self._send("POST", f"/api/incoming-webhooks/{_part(provider)}/{_part(workspace_id)}", body=body, headers=headers)
+
+    def list_tasks(self, query=None):
+        """List the tasks that rules created, newest first."""
+        return self._send("GET", "/api/tasks", query=query)
+
+    def get_vocabulary(self):
+        """Get the vocabulary of rules."""
+        return self._send("GET", "/api/vocabulary")
+
+    def list_email_templates(self, query=None):
+        """List the email templates without their texts, newest first."""
+        return self._send("GET", "/api/email-templates", query=query)
+
+    def create_email_template(self, body=None):
+        """Create an email template for SEND_EMAIL."""
+        return self._send("POST", "/api/email-templates", body=body)
+
+    def get_email_template(self, id):
+        """Get an email template."""
+        return self._send("GET", f"/api/email-templates/{_part(id)}")
+
+    def update_email_template(self, id, body=None):
+        """Update any subset of the fields of an email template. The next email uses it."""
+        return self._send("PUT", f"/api/email-templates/{_part(id)}", body=body)
+
+    def delete_email_template(self, id):
+        """Delete an email template. Actions that name it then send the built-in email."""
+        return self._send("DELETE", f"/api/email-templates/{_part(id)}")
+
+    def preview_email_template(self, id, body=None):
+        """Preview the email that a template renders for an event. Nothing is sent."""
+        return self._send("POST", f"/api/email-templates/{_part(id)}/preview", body=body)
+
+    def list_webhook_receipts(self, query=None):
+        """List accepted or rejected webhooks, newest first."""
+        return self._send("GET", "/api/developer/v1/webhook-receipts", query=query)
+
+    def get_webhook_receipt(self, id):
+        """Get a receipt of an accepted or rejected webhook."""
+        return self._send("GET", f"/api/developer/v1/webhook-receipts/{_part(id)}")
+
+    def list_api_keys(self):
+        """List the API keys, including expired and revoked keys, newest first."""
+        return self._send("GET", "/api/developer/v1/api-keys")
+
+    def create_api_key(self, body=None):
+        """Create an API key. Only this response contains its text."""
+        return self._send("POST", "/api/developer/v1/api-keys", body=body)
+
+    def revoke_api_key(self, id):
+        """Revoke an API key with immediate effect."""
+        return self._send("DELETE", f"/api/developer/v1/api-keys/{_part(id)}")
+
+    def list_signing_secrets(self, query=None):
+        """List the signing secrets, including retired and revoked secrets, newest first."""
+        return self._send("GET", "/api/developer/v1/signing-secrets", query=query)
+
+    def create_signing_secret(self, body=None):
+        """Create a signing secret. Only this response contains its text."""
+        return self._send("POST", "/api/developer/v1/signing-secrets", body=body)
+
+    def retire_signing_secret(self, id, body=None):
+        """Retire a signing secret. It remains valid while the sender switches to the next secret."""
+        return self._send("POST", f"/api/developer/v1/signing-secrets/{_part(id)}/retire", body=body)
+
+    def revoke_signing_secret(self, id):
+        """Revoke a signing secret with immediate effect."""
+        return self._send("DELETE", f"/api/developer/v1/signing-secrets/{_part(id)}")
+
+    def list_subscriptions(self):
+        """List the subscriptions, newest first."""
+        return self._send("GET", "/api/developer/v1/subscriptions")
+
+    def create_subscription(self, body=None):
+        """Subscribe a URL to events of the service. Only this response contains the signing secret."""
+        return self._send("POST", "/api/developer/v1/subscriptions", body=body)
+
+    def get_subscription(self, id):
+        """Get a subscription."""
+        return self._send("GET", f"/api/developer/v1/subscriptions/{_part(id)}")
+
+    def update_subscription(self, id, body=None):
+        """Update any subset of the fields of a subscription."""
+        return self._send("PATCH", f"/api/developer/v1/subscriptions/{_part(id)}", body=body)
+
+    def delete_subscription(self, id):
+        """Delete a subscription, cancel its waiting deliveries and revoke its secrets."""
+        return self._send("DELETE", f"/api/developer/v1/subscriptions/{_part(id)}")
+
+    def test_subscription(self, id):
+        """Send a `subscription.ping` to test a subscription."""
+        return self._send("POST", f"/api/developer/v1/subscriptions/{_part(id)}/test")
+
+    def list_subscription_deliveries(self, id, query=None):
+        """List the deliveries to a subscription with their outcome, newest first."""
+        return self._send("GET", f"/api/developer/v1/subscriptions/{_part(id)}/deliveries", query=query)
+
+    def list_members(self):
+        """List the members of the workspace, at most 1,000, oldest first."""
+        return self._send("GET", "/api/developer/v1/members")
+
+    def put_member(self, user_id, body=None):
+        """Add a member, or change its role."""
+        return self._send("PUT", f"/api/developer/v1/members/{_part(user_id)}", body=body)
+
+    def remove_member(self, user_id):
+        """Remove a member."""
+        return self._send("DELETE", f"/api/developer/v1/members/{_part(user_id)}")
+
+    def list_workspaces(self):
+        """List the workspaces of the user, oldest first. An API key lists its own workspace."""
+        return self._send("GET", "/api/developer/v1/workspaces")
+
+    def create_workspace(self, body=None):
+        """Create a workspace with its first admin."""
+        return self._send("POST", "/api/developer/v1/workspaces", body=body)
+
+    def get_workspace(self, id):
+        """Get the workspace that x-workspace-id names."""
+        return self._send("GET", f"/api/developer/v1/workspaces/{_part(id)}")
+
+    def update_workspace(self, id, body=None):
+        """Update the workspace that x-workspace-id names."""
+        return self._send("PATCH", f"/api/developer/v1/workspaces/{_part(id)}", body=body)
+
+    def list_audit_entries(self, query=None):
+        """List the changes in the workspace and their actors, newest first."""
+        return self._send("GET", "/api/developer/v1/audit-log", query=query)
+
+    def get_ledger(self, query=None):
+        """Reconcile receipts, events, executions, effects and counters."""
+        return self._send("GET", "/api/developer/v1/ledger", query=query)
+
+
+def _part(value):
+    return urllib.parse.quote(str(value), safe="")
+
+
+def _parse(text):
+    try:
+        body = json.loads(text)
+    except ValueError:
+        return {}
+    return body if isinstance(body, dict) else {}

@@ -1,0 +1,56 @@
+import { execFile, spawnSync } from 'node:child_process'
+import { cp } from 'node:fs/promises'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+import { makeTemporaryDirectory } from '@automation/launcher'
+import t from 'tap'
+import { createClient } from '../src/create-client.js'
+import { startOwnProduct } from './fixtures/product.js'
+
+const run = promisify(execFile)
+const examples = fileURLToPath(new URL('../../../../examples', import.meta.url))
+
+t.test('the clients of the examples follow docs/openapi.json', async (t) => {
+  const { status, stderr } = spawnSync(process.execPath, [`${examples}/generate.mjs`, '--check'], {
+    encoding: 'utf8',
+  })
+  t.equal(status, 0, stderr)
+})
+
+const languages = [
+  { name: 'Python', directory: 'python', program: 'python3', args: ['send_event.py'], version: '--version' },
+  { name: 'Go', directory: 'go', program: 'go', args: ['run', '.'], version: 'version' },
+]
+
+for (const { name, directory, program, args, version } of languages) {
+  const isThere = spawnSync(program, [version]).status === 0
+  const skip = isThere ? false : `${program} is not on this machine: examples/${directory} was not run`
+  t.test(`the ${name} example runs against the product`, { skip }, async (t) => {
+    const { options } = await startOwnProduct(t)
+    const client = createClient(options)
+    const { key } = await client.developer.apiKeys.create({ name: 'CI', scopes: ['rules:write'] })
+    // A copy, because Python and Go write beside their sources.
+    const copy = await makeTemporaryDirectory()
+    t.teardown(copy.remove)
+    await cp(`${examples}/${directory}`, copy.path, { recursive: true })
+    const { stdout } = await run(program, args, {
+      cwd: copy.path,
+      env: {
+        ...process.env,
+        RULES_URL: options.baseUrl,
+        RULES_API_KEY: key,
+        GOFLAGS: '-mod=mod',
+        GOPROXY: 'off',
+      },
+    })
+    t.match(stdout, /succeeded/)
+    t.match(stdout, /Call Ada/)
+    t.match(stdout, /^refused: .*400.*Invalid trigger type/m)
+    const tasks = await client.tasks.list().all()
+    t.same(
+      tasks.map(({ title }) => title),
+      ['Call Ada'],
+      'the event happened once',
+    )
+  })
+}
