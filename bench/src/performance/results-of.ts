@@ -4,8 +4,8 @@ import type { Result } from '../report.js'
 import type { Performance } from './performance.js'
 
 /** The results of a benchmark that measure events. Other results have no connections. */
-export function resultsOf({ benchmarks }: Performance, name: BenchmarkName): Result[] {
-  return (benchmarks[name]?.results ?? []).filter((result): result is Result => 'connections' in result)
+export function resultsOf(performance: Performance, name: BenchmarkName): Result[] {
+  return (performance[name]?.results ?? []).filter((result): result is Result => 'connections' in result)
 }
 
 export const partNames: Record<Part, string> = {

@@ -1,22 +1,18 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { type Database, openDatabase, Prisma } from '@automation/database'
+import { type Database, Prisma } from '@automation/database'
 import type { Product } from '@automation/launcher'
-import { Redis } from 'ioredis'
-import pg from 'pg'
 import type { ProductPlan } from '../benchmark.js'
 import { clearTraces } from '../clear-traces.js'
+import { type Connections, withConnections } from '../connections.js'
 import { pidsOf, readCpuMicros } from '../cpu-time.js'
-import { startQuietCallers } from '../fairness/quiet-callers.js'
+import { startQuietCallers } from '../load/quiet-callers.js'
 import type { Options } from '../options.js'
-import { createWorkspace, oneTask, type Workspace } from '../workspace.js'
+import { waitsOf } from '../statistics.js'
+import { createWorkspaces, oneTask, type Workspace } from '../workspace.js'
 import { fillHistory } from './fill-history.js'
-import { aimsOf, formatRetention, type RetentionFigures, type Stretch, waitsOf } from './report.js'
+import { aimsOf, formatRetention, type RetentionFigures, type Stretch } from './report.js'
 
-interface Stage {
-  database: Database
-  redis: Redis
-  /** A connection without timeouts. */
-  postgres: pg.Client
+interface Stage extends Connections {
   product: Product
   callers: Workspace[]
 }
@@ -39,30 +35,17 @@ const now = {
 export function planRetention(options: Options): ProductPlan {
   return {
     workers: 0,
-    async run(product) {
-      const database = openDatabase(product.databaseUrl, 2)
-      const redis = new Redis(product.redisUrl)
-      const postgres = new pg.Client({ connectionString: product.databaseUrl })
-      await postgres.connect()
-      try {
-        const callers: Workspace[] = []
-        for (let number = 0; number < callerCount; number++)
-          callers.push(
-            await createWorkspace(database, product, { name: `Workspace ${number}`, rules: oneTask }),
-          )
-        const stage = { database, redis, postgres, product, callers }
+    run: (product) =>
+      withConnections(product, async (connections) => {
+        const callers = await createWorkspaces(connections.database, product, callerCount, oneTask)
+        const stage = { ...connections, product, callers }
         const results: RetentionFigures[] = []
         for (let round = 1; round <= options.rounds; round++) {
           console.error(`round ${round}/${options.rounds}  retention`)
           results.push(await measureRound(stage))
         }
         return { results, aims: aimsOf(results), text: formatRetention(results) }
-      } finally {
-        await postgres.end()
-        redis.disconnect()
-        await database.close()
-      }
-    },
+      }),
   }
 }
 
