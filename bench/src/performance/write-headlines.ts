@@ -1,7 +1,7 @@
 import { names } from '../ingest/scenarios.js'
 import { describeNoise } from '../machine/noise.js'
 import type { BenchmarkName } from '../options.js'
-import { type Result, sumCpu, whole } from '../report.js'
+import { medianCpu, type Result, sumCpu, whole } from '../report.js'
 import type { SustainedFigures } from '../sustained/report.js'
 import type { Performance } from './performance.js'
 import { resultsOf } from './results-of.js'
@@ -71,7 +71,7 @@ function resultRow(result: Result, title: string): string[] {
     title,
     whole(result.donePerSecond ?? result.acceptedPerSecond),
     `${result.p50Ms.toFixed(1)} / ${result.p99Ms.toFixed(1)}`,
-    whole(sumCpu(result)),
+    whole(medianCpu(result)),
   ]
 }
 

@@ -2,7 +2,7 @@ import { aimsHead, describeAim } from '../aims.js'
 import { type ContestResult, contestsHead, describeContest } from '../engine/benchmark.js'
 import type { Cache } from '../growth/rules.js'
 import type { BenchmarkName } from '../options.js'
-import { formatRange, type Result, sumCpu, whole } from '../report.js'
+import { formatRange, medianCpu, type Result, sumCpu, whole } from '../report.js'
 import { describeSustained, type SustainedFigures, sustainedHead } from '../sustained/report.js'
 import { modelCosts, modelHead } from './cost-model.js'
 import { describeRun } from './describe-run.js'
@@ -75,7 +75,7 @@ function describeResult(result: Result): string[] {
       const micros = result.cpuMicrosPerEvent[part]
       return micros === undefined ? '' : whole(micros)
     }),
-    whole(sumCpu(result)),
+    whole(medianCpu(result)),
     formatRange(result, sumCpu),
   ]
 }
