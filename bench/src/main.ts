@@ -82,7 +82,7 @@ async function runBenchmark({ name, options, plan }: Planned): Promise<Run> {
     ? await plan.run()
     : await runOnProduct(options, { workers: plan.workers }, plan.run)
   const { seconds, rounds } = options
-  const run = { ...about, noise: endObservation(), seconds, rounds, results, aims }
+  const run = { ...about, noise: endObservation(), seconds, rounds, results, aims, text }
   console.log(`\n${name}: ${describeRun(run)}\nAPI to "all": CPU in µs an event\n`)
   console.log(`${text}\n\n${formatAims(aims)}`.trimEnd())
   return run

@@ -23,21 +23,24 @@ async function serve(t: Test, answer: (response: ServerResponse, path: string) =
 
 const requests = ['/a', '/b', '/c'].map((path) => ({ path, headers: {}, payload: '{}' }))
 
-t.test('an open loop measures the waits behind a stall from the moment at which requests were due', async (t) => {
-  const held: ServerResponse[] = []
-  const calls = 20
-  const origin = await serve(t, (response) => {
-    held.push(response)
-    if (held.length === calls) for (const each of held) each.end()
-  })
-  const load = startLoad({ origins: [origin], requests, expectedStatus: 200, connections: calls })
-  t.teardown(() => load.stop())
-  const { waits, failures, isOverrun } = await load.runOpen(calls / 100, 100)
-  t.same([waits.count, failures, isOverrun], [calls, 0, false])
-  // The last call is due after 190 ms, and the first has waited since 0.
-  t.ok(waits.maxMs >= 190, `${waits.maxMs} ms`)
-  t.ok(waits.p50Ms >= 90, `${waits.p50Ms} ms`)
-})
+t.test(
+  'an open loop measures the waits behind a stall from the moment at which requests were due',
+  async (t) => {
+    const held: ServerResponse[] = []
+    const calls = 20
+    const origin = await serve(t, (response) => {
+      held.push(response)
+      if (held.length === calls) for (const each of held) each.end()
+    })
+    const load = startLoad({ origins: [origin], requests, expectedStatus: 200, connections: calls })
+    t.teardown(() => load.stop())
+    const { waits, failures, isOverrun } = await load.runOpen(calls / 100, 100)
+    t.same([waits.count, failures, isOverrun], [calls, 0, false])
+    // The last call is due after 190 ms, and the first has waited since 0.
+    t.ok(waits.maxMs >= 190, `${waits.maxMs} ms`)
+    t.ok(waits.p50Ms >= 90, `${waits.p50Ms} ms`)
+  },
+)
 
 t.test('an open loop counts unexpected responses, and sends all requests in turn', async (t) => {
   const paths: string[] = []

@@ -106,6 +106,8 @@ t.test('tables are written between their marks, and only there', async (t) => {
   t.notMatch(filled, /\nold\n/)
   t.match(filled, '| sustained: sync, 50 workspaces, 80 % of capacity for 300 s | 2,345 | 8 / 20 | 400 |')
   t.match(filled, '`npm run bench -- sustained`')
+  const brake = { brake: { ...run, command: 'npm run bench -- brake', text: 'call ms' } }
+  t.match(fillMarks(page, brake, 'page.md'), '```\ncall ms\n```', 'a report as it was printed')
   t.equal(fillMarks(filled, performance, 'page.md'), filled, 'again, with the same result')
   t.throws(() => fillMarks('no marks', performance, 'page.md'), { message: /page\.md has no marks/ })
 })

@@ -8,7 +8,7 @@ export interface Noise {
   loadAverage: number
   /** The share of the time of all cores that the hypervisor gave to others; null if the system does not report it. */
   stealShare: number | null
-  /** The share that processes outside of the benchmark took, with the kernel's own threads. */
+  /** The share that processes outside of the benchmark took, with the kernel's own threads and without interrupts. */
   othersShare: number | null
 }
 
@@ -60,7 +60,10 @@ export function percent(share: number | null): string {
   return share === null ? '?' : `${(share * 100).toFixed(share < 0.1 ? 1 : 0)} %`
 }
 
-/** The first line of /proc/stat: user, nice, system, idle, iowait, irq, softirq, steal; see proc(5). */
+/**
+ * The first line of /proc/stat: user, nice, system, idle, iowait, irq, softirq, steal; see proc(5). Interrupts are not counted as busy: those
+ * of the loopback are the benchmark's own, and belong to no process.
+ */
 function readTicks(): Ticks | undefined {
   let line: string
   try {
@@ -72,6 +75,6 @@ function readTicks(): Ticks | undefined {
     .split(/\s+/)
     .slice(1)
     .map(Number)
-  const busy = user + nice + system + irq + softirq
-  return { all: busy + idle + iowait + steal, busy, steal }
+  const busy = user + nice + system
+  return { all: busy + irq + softirq + idle + iowait + steal, busy, steal }
 }

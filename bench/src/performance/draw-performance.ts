@@ -1,6 +1,7 @@
 import { type Aim, formatReached, formatWanted } from '../aims.js'
 import { type Part, parts } from '../cpu-time.js'
 import { type Result, sumCpu, whole } from '../report.js'
+import type { SustainedFigures } from '../sustained/report.js'
 import type { Performance } from './performance.js'
 import { costsOf, partNames, resultsOf } from './results-of.js'
 
@@ -35,9 +36,17 @@ const style = `
 /** Draws the results: the cost of an event in each process, and how far each aim is reached. */
 export function drawPerformance(performance: Performance): string {
   // With one connection no batches form: its bars would be ten times as long as all others.
-  const costs = (['events', 'growth', 'scale'] as const)
+  const closed = (['events', 'growth', 'scale'] as const)
     .flatMap((name) => resultsOf(performance, name))
     .filter(({ connections, scenario }) => connections > 4 && !scenario.startsWith('trigger'))
+    .map((result) => ({ ...result, label: `${result.scenario} @${result.connections}` }))
+  const sustained = ((performance.sustained?.results ?? []) as SustainedFigures[])
+    .filter(({ line, isSustained }) => line === 'sustained' && isSustained)
+    .map((figures) => ({
+      ...figures,
+      label: `sustained, ${figures.mode}, ${whole(figures.donePerSecond)}/s`,
+    }))
+  const costs: Cost[] = [...sustained, ...closed]
   const runs = Object.values(performance)
   const aims = runs.flatMap((run) => run.aims)
   const circumstances = [
@@ -55,7 +64,9 @@ ${text(left, height - 10, circumstances.join('; '), 'soft')}
 `
 }
 
-function drawCosts(results: Result[], top: number): string {
+type Cost = Pick<Result, 'cpuMicrosPerEvent'> & { label: string }
+
+function drawCosts(results: Cost[], top: number): string {
   const longest = Math.max(...results.map(sumCpu), 1)
   const legend = parts.map((part, index) => {
     const x = zeroX + index * 92
@@ -71,8 +82,7 @@ function drawCosts(results: Result[], top: number): string {
       x += length
       return length < 1 ? '' : bar
     })
-    const label = `${result.scenario} @${result.connections}`
-    return `${text(left, y + 11, label, 'ink')}${bars.join('')}${text(x + 6, y + 11, `${whole(sumCpu(result))} µs`, 'soft number')}`
+    return `${text(left, y + 11, result.label, 'ink')}${bars.join('')}${text(x + 6, y + 11, `${whole(sumCpu(result))} µs`, 'soft number')}`
   })
   return [text(left, top, 'CPU an event', 'ink title'), ...legend, ...rows].join('\n')
 }

@@ -17,6 +17,8 @@ export interface Run {
   seconds: number
   rounds: number
   results: object[]
+  /** The results as they were printed. */
+  text?: string
   aims: Aim[]
 }
 

@@ -16,7 +16,9 @@ export const partNames: Record<Part, string> = {
 }
 
 /** The cost of an event in each running part. */
-export function costsOf({ cpuMicrosPerEvent }: Result): { part: Part; micros: number }[] {
+export function costsOf({
+  cpuMicrosPerEvent,
+}: Pick<Result, 'cpuMicrosPerEvent'>): { part: Part; micros: number }[] {
   return parts.flatMap((part) => {
     const micros = cpuMicrosPerEvent[part]
     return micros === undefined ? [] : [{ part, micros }]

@@ -17,7 +17,14 @@ const titles: [name: BenchmarkName, title: string][] = [
   ['scale', 'Scale out'],
   ['engine', 'The engine by itself'],
   ['compare', 'Beside n8n'],
+  ['fairness', 'A flood beside quiet workspaces, open loop'],
+  ['neighbours', 'Quiet workspaces beside attacks, open loop'],
+  ['retention', 'Removing a day of a million executions, open loop'],
+  ['brake', 'Switching a rule off'],
 ]
+
+/** Benchmarks with results of their own kinds, whose report is shown as it was printed. */
+const printed: ReadonlySet<BenchmarkName> = new Set(['fairness', 'neighbours', 'retention', 'brake'])
 
 /** All results in Markdown: for each benchmark its command, its circumstances, its aims and its lines. */
 export function writeTables(performance: Performance): string {
@@ -37,6 +44,7 @@ function writeLines(performance: Performance, name: BenchmarkName): string {
   if (name === 'engine') return writeTable(contestsHead, (results as ContestResult[]).map(describeContest), 2)
   if (name === 'sustained')
     return writeTable(sustainedHead, (results as SustainedFigures[]).map(describeSustained))
+  if (printed.has(name)) return `\`\`\`\n${performance[name]?.text}\n\`\`\``
   const lines = writeTable(resultsHead, resultsOf(performance, name).map(describeResult))
   return name === 'growth' ? `${lines}\n\n${writeCaches(results as Cache[])}`.trimEnd() : lines
 }
