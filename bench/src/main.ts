@@ -13,7 +13,15 @@ import { planIngest } from './ingest/benchmark.js'
 import { observeMachine } from './machine/noise.js'
 import { readStorage } from './machine/storage.js'
 import { planNeighbours } from './neighbours/benchmark.js'
-import { type BenchmarkName, type Command, type Options, optionsOf, readCommand, usage } from './options.js'
+import {
+  type BenchmarkName,
+  type Command,
+  formatCommand,
+  type Options,
+  optionsOf,
+  readCommand,
+  usage,
+} from './options.js'
 import { describeRun } from './performance/describe-run.js'
 import type { Performance, Run } from './performance/performance.js'
 import { writePerformance } from './performance/write-performance.js'
@@ -67,7 +75,7 @@ async function run(): Promise<number> {
 
 async function runBenchmark({ name, options, plan }: Planned): Promise<Run> {
   const about = {
-    command: `npm run bench -- ${process.argv.slice(2).join(' ')}`.trim(),
+    command: formatCommand(name, options),
     at: new Date().toISOString(),
     node: process.version,
     machine: `${cpus().length} × ${cpus()[0]?.model.trim()}`,

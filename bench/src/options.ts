@@ -92,6 +92,19 @@ export function optionsOf(name: BenchmarkName, { seconds, rounds, ...others }: C
   return { ...others, seconds: seconds ?? own.seconds, rounds: rounds ?? own.rounds }
 }
 
+/** The command that repeats a benchmark, whatever its defaults become. */
+export function formatCommand(
+  name: BenchmarkName,
+  { seconds, rounds, only, isLarge, executions }: Options,
+): string {
+  return [
+    `npm run bench -- ${name} --seconds ${seconds} --rounds ${rounds}`,
+    ...(only === '' ? [] : [`--only "${only}"`]),
+    ...(isLarge ? ['--large'] : []),
+    ...(name === 'brake' ? [`--executions ${executions}`] : []),
+  ].join(' ')
+}
+
 /** @throws Error that names the invalid argument */
 export function readCommand(args: string[]): Command {
   const { values, positionals } = parseArgs({
