@@ -1,10 +1,10 @@
-import { readFile } from 'node:fs/promises'
 import type { ApiProcess, Product } from '@automation/launcher'
 import { drainBacklog } from '../backlog.js'
 import { runRounds } from '../benchmark.js'
 import { clearTraces } from '../clear-traces.js'
 import { type Connections, withConnections } from '../connections.js'
 import { pidsOf } from '../cpu-time.js'
+import { readMebibytes } from '../machine/memory.js'
 import type { Figures } from '../measure.js'
 import { measureBacklog } from '../measure-backlog.js'
 import type { Measurement } from '../measurements.js'
@@ -61,12 +61,12 @@ async function measureNewWorker(
   const worker = await product.startWorker()
   try {
     const asynchronous = { ...headers, prefer: 'respond-async' }
-    const before = await readMemory(worker.pid)
+    const before = await readMebibytes(worker.pid)
     const startedAt = performance.now()
     for (const type of types) await post(baseUrl, asynchronous, type)
     await drainBacklog(database)
     const ms = performance.now() - startedAt
-    const mebibytes = (await readMemory(worker.pid)) - before
+    const mebibytes = (await readMebibytes(worker.pid)) - before
     const path = `/api/automation-rules/trigger/${types[0]}`
     const figures = await measureBacklog({
       order: {
@@ -97,12 +97,6 @@ async function post(baseUrl: string, headers: Record<string, string>, type: stri
   })
   if (answer.status !== 202) throw new Error(`Answered ${answer.status}: ${await answer.text()}`)
   await answer.arrayBuffer()
-}
-
-/** Resident memory in MiB, or 0 if the system does not report it. */
-async function readMemory(pid: number): Promise<number> {
-  const status = await readFile(`/proc/${pid}/status`, 'utf8').catch(() => '')
-  return Number(/^VmRSS:\s+(\d+) kB$/m.exec(status)?.[1] ?? 0) / 1_024
 }
 
 function summarize(rules: number, ofRounds: Cache[]): Cache {

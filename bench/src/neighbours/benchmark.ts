@@ -1,4 +1,3 @@
-import { readFile } from 'node:fs/promises'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Database } from '@automation/database'
 import type { Product } from '@automation/launcher'
@@ -6,6 +5,7 @@ import { changeRules, createRules } from '@automation/rules'
 import type { Plan } from '../benchmark.js'
 import { type Connections, withConnections } from '../connections.js'
 import { startQuietCallers } from '../load/quiet-callers.js'
+import { readMebibytes } from '../machine/memory.js'
 import type { Options } from '../options.js'
 import { runOnProduct } from '../private-product.js'
 import { alignColumns } from '../report.js'
@@ -91,7 +91,15 @@ async function measureAttack(
     await attacking
     const isAlive = product.apis.length === 1 && product.workers.length === 1 && api && worker
     if (!isAlive) throw new Error('A process has ended')
-    return { attack: attack.name, heap, alone, attacked, after, apiMebibytes: api, workerMebibytes: worker }
+    return {
+      attack: attack.name,
+      heap,
+      alone,
+      attacked,
+      after,
+      apiMebibytes: Math.round(api),
+      workerMebibytes: Math.round(worker),
+    }
   } finally {
     stop.abort()
     await callers.stop()
@@ -109,12 +117,6 @@ async function createHostile(database: Database, product: Product, { rules }: At
     return { result: undefined, entry }
   })
   return workspace
-}
-
-/** Resident memory of a process; 0 where it has ended. */
-async function readMebibytes(pid: number): Promise<number> {
-  const status = await readFile(`/proc/${pid}/status`, 'utf8').catch(() => '')
-  return Math.round(Number(/VmRSS:\s+(\d+)/.exec(status)?.[1] ?? 0) / 1_024)
 }
 
 function format(results: NeighbourFigures[]): string {
