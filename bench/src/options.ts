@@ -41,7 +41,7 @@ export interface Options {
   only: string
   /** Directory for CPU profiles of API and worker. */
   profile: string | undefined
-  /** The executions that wait for the rule of "brake". */
+  /** The executions that wait for the rule of "brake", or that "retention" removes. */
   executions: number
   /** Includes histories of ten million events. */
   isLarge: boolean
@@ -73,7 +73,7 @@ export const usage = `npm run bench -- [${commands.join('|')}]
   engine     the engine by itself, beside json-rules-engine and handlebars, and with many rules; needs no servers
   growth     with up to 100,000 rules in a workspace, and a history of a million executions (--large: ten)
   scale      with 1, 2 and 4 workers and 1 and 2 APIs
-  retention  what the removal of a day of a million executions costs, and how long others wait meanwhile
+  retention  what the removal of a day of --executions costs, and how long others wait meanwhile
   brake      how long it takes to switch a rule off that --executions wait for, and to cancel them
   compare    beside n8n in queue mode, where it is on the PATH or installed by npm in the directory N8N_DIR
   all        engine, events, ingest, growth, scale and sustained
@@ -101,7 +101,7 @@ export function formatCommand(
     `npm run bench -- ${name} --seconds ${seconds} --rounds ${rounds}`,
     ...(only === '' ? [] : [`--only "${only}"`]),
     ...(isLarge ? ['--large'] : []),
-    ...(name === 'brake' ? [`--executions ${executions}`] : []),
+    ...(name === 'brake' || name === 'retention' ? [`--executions ${executions}`] : []),
   ].join(' ')
 }
 

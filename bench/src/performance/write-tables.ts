@@ -19,7 +19,7 @@ const titles: [name: BenchmarkName, title: string][] = [
   ['compare', 'Beside n8n'],
   ['fairness', 'A flood beside quiet workspaces, open loop'],
   ['neighbours', 'Quiet workspaces beside attacks, open loop'],
-  ['retention', 'Removing a day of a million executions, open loop'],
+  ['retention', 'Removing a day of executions, open loop'],
   ['brake', 'Switching a rule off'],
 ]
 

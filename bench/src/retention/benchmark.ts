@@ -17,8 +17,7 @@ interface Stage extends Connections {
   callers: Workspace[]
 }
 
-/** With ten executions each, a million executions. */
-const oldEvents = 100_000
+const executionsOfEvent = 10
 /** Each caller posts an event a second and waits for its outcome. */
 const callerCount = 50
 const warmUpMs = 2_000
@@ -31,7 +30,7 @@ const now = {
   NODE_OPTIONS: `--import=${new URL('./soon-process.js', import.meta.url)}`,
 }
 
-/** The cost of removing a day with a million executions, and the waits of callers meanwhile. */
+/** The cost of removing a day with many executions, and the waits of callers meanwhile. */
 export function planRetention(options: Options): ProductPlan {
   return {
     workers: 0,
@@ -42,18 +41,21 @@ export function planRetention(options: Options): ProductPlan {
         const results: RetentionFigures[] = []
         for (let round = 1; round <= options.rounds; round++) {
           console.error(`round ${round}/${options.rounds}  retention`)
-          results.push(await measureRound(stage))
+          results.push(await measureRound(stage, options.executions))
         }
         return { results, aims: aimsOf(results), text: formatRetention(results) }
       }),
   }
 }
 
-async function measureRound(stage: Stage): Promise<RetentionFigures> {
+async function measureRound(stage: Stage, executions: number): Promise<RetentionFigures> {
   const { database, redis, postgres, product, callers } = stage
   await clearTraces(database, redis)
   const [{ id: workspaceId } = { id: '' }] = callers
-  const border = await fillHistory(database, workspaceId, { events: oldEvents, daysAgo: 33 })
+  const border = await fillHistory(database, workspaceId, {
+    events: executions / executionsOfEvent,
+    daysAgo: 33,
+  })
   await postgres.query('VACUUM ANALYZE')
   await postgres.query('CHECKPOINT')
   const removing = await measureStretch(stage, now, () => untilRemoved(database, workspaceId, border))
@@ -64,7 +66,7 @@ async function measureRound(stage: Stage): Promise<RetentionFigures> {
   const vacuumMicros = (after.postgres ?? 0) - (before.postgres ?? 0)
   // For the same time, since the maximum of more waits is longer.
   const alone = await measureStretch(stage, never, () => delay(removing.seconds * 1_000))
-  return { executions: 10 * oldEvents, alone, removing, vacuumMicros }
+  return { executions, alone, removing, vacuumMicros }
 }
 
 /** The waits of the callers during some work. */
