@@ -3,6 +3,7 @@ import type { Aim } from './aims.js'
 import type { Figures } from './measure.js'
 import type { Measurement } from './measurements.js'
 import { type Result, summarize } from './report.js'
+import { takeTurns } from './rounds.js'
 
 /** A benchmark with its options, ready to run. */
 export type Plan = ProductPlan | { workers: null; run(): Promise<Report> }
@@ -22,20 +23,17 @@ export interface Report {
   text: string
 }
 
-/** Round robin, so that other load on the machine affects all measurements alike. */
+/** All measurements in turn, so that other load on the machine affects them alike. */
 export async function runRounds<Wanted extends Measurement>(
   measurements: Wanted[],
   rounds: number,
   measure: (measurement: Wanted) => Promise<Figures>,
 ): Promise<Result[]> {
-  const figures = new Map<Wanted, Figures[]>(measurements.map((measurement) => [measurement, []]))
-  for (let round = 1; round <= rounds; round++) {
-    for (const [measurement, ofRounds] of figures) {
-      const result = await measure(measurement)
-      ofRounds.push(result)
-      console.error(`round ${round}/${rounds}  ${measurement.label}  ${formatPace(result)}`)
-    }
-  }
+  const figures = await takeTurns(measurements, rounds, async (measurement, round) => {
+    const result = await measure(measurement)
+    console.error(`round ${round}/${rounds}  ${measurement.label}  ${formatPace(result)}`)
+    return result
+  })
   return [...figures].map(([{ scenario, connections }, ofRounds]) =>
     summarize(scenario.name, connections, ofRounds),
   )

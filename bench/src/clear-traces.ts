@@ -8,8 +8,13 @@ import type { Redis } from 'ioredis'
  * @param others tables that do not belong to the product
  */
 export async function clearTraces(database: Database, redis: Redis, ...others: string[]): Promise<void> {
+  await clearTables(database, ...others)
+  await redis.flushall()
+}
+
+/** The same without Redis, where others have their own keys. */
+export async function clearTables(database: Database, ...others: string[]): Promise<void> {
   const tables = ['events', 'executions', 'tasks', 'webhook_receipts', ...others]
   await database.system.$executeRaw(Prisma.sql`TRUNCATE ${Prisma.raw(tables.join(', '))}`)
   await database.system.$executeRaw(Prisma.sql`CHECKPOINT`)
-  await redis.flushall()
 }

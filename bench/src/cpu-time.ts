@@ -51,6 +51,11 @@ export function readCpuMicros(pids: PidsPerPart): PerPart {
   )
 }
 
+/** The CPU time (ticks) of this process and of all that it has started, since their starts. */
+export function readOwnTicks(): number {
+  return process.platform === 'linux' ? sumTree(readProcesses(), process.pid) : 0
+}
+
 export function mapParts<Value>(
   values: Partial<Record<Part, Value>>,
   change: (part: Part, value: Value) => number,

@@ -1,5 +1,5 @@
 import { readFile, writeFile } from 'node:fs/promises'
-import { cpus } from 'node:os'
+import { cpus, tmpdir } from 'node:os'
 import { CannotStart } from '@automation/launcher'
 import { formatAims } from './aims.js'
 import type { Plan, Report } from './benchmark.js'
@@ -11,16 +11,29 @@ import { planEvents } from './events/benchmark.js'
 import { planFairness } from './fairness/benchmark.js'
 import { planGrowth } from './growth/benchmark.js'
 import { planIngest } from './ingest/benchmark.js'
+import { observeMachine } from './machine/noise.js'
+import { readStorage } from './machine/storage.js'
 import { planNeighbours } from './neighbours/benchmark.js'
-import { type BenchmarkName, type Options, readOptions, usage } from './options.js'
-import type { Performance } from './performance/performance.js'
+import {
+  type BenchmarkName,
+  type Command,
+  formatCommand,
+  type Options,
+  optionsOf,
+  readCommand,
+  usage,
+} from './options.js'
+import { describeRun } from './performance/describe-run.js'
+import type { Performance, Run } from './performance/performance.js'
 import { writePerformance } from './performance/write-performance.js'
 import { runOnProduct } from './private-product.js'
 import { planRetention } from './retention/benchmark.js'
 import { planScale } from './scale/benchmark.js'
+import { planSustained } from './sustained/benchmark.js'
 
 const plans: Record<BenchmarkName, (options: Options) => Plan> = {
   events: planEvents,
+  sustained: planSustained,
   ingest: planIngest,
   fairness: planFairness,
   neighbours: planNeighbours,
@@ -32,64 +45,79 @@ const plans: Record<BenchmarkName, (options: Options) => Plan> = {
   compare: planCompare,
   check: planCheck,
 }
-/** The benchmarks of docs/performance.md, which take a quarter of an hour. */
-const shown: { name: BenchmarkName; own?: (options: Options) => Partial<Options> }[] = [
-  { name: 'engine', own: ({ seconds }) => ({ seconds: seconds / 10 }) },
-  { name: 'events' },
-  { name: 'ingest', own: ({ seconds }) => ({ only: '@64', seconds: seconds / 2 }) },
-  { name: 'growth', own: ({ seconds }) => ({ seconds: seconds / 2 }) },
-  { name: 'scale', own: ({ seconds, rounds }) => ({ seconds: seconds / 2, rounds: Math.min(3, rounds) }) },
-]
+const all: BenchmarkName[] = ['engine', 'events', 'ingest', 'growth', 'scale', 'sustained']
 
-const { options, planned } = readPlansOrExit()
-const code = await run().catch((error: Error) => {
-  console.error(error instanceof CannotStart ? error.message : error)
-  return 1
-})
+interface Planned {
+  name: BenchmarkName
+  options: Options
+  plan: Plan
+}
+
+const { command, planned } = readPlansOrExit()
+const code = await run()
 // The migration's pool would keep the process alive for another ten seconds.
 process.exit(code)
 
 async function run(): Promise<number> {
-  if (options.benchmark === 'render') {
-    await writePerformance(options, JSON.parse(await readFile(options.json ?? '', 'utf8')) as Performance)
-    return 0
-  }
-  const machine = `${cpus().length} × ${cpus()[0]?.model.trim()}`
-  const { seconds, rounds } = options
-  const performance: Performance = {
-    node: process.version,
-    machine,
-    at: new Date().toISOString(),
-    seconds,
-    rounds,
-    benchmarks: {},
-  }
-  for (const { name, plan, own } of planned) {
-    const { results, aims = [], text } = await runPlan(plan, own)
-    performance.benchmarks[name] = { results, aims }
-    console.log(`\n${name}: Node ${process.version}, ${machine}; API to "all": CPU in µs an event\n`)
-    console.log(`${text}\n\n${formatAims(aims)}`.trimEnd())
+  const performance = await readPerformance(command)
+  for (const benchmark of planned) {
+    try {
+      performance[benchmark.name] = await runBenchmark(benchmark)
+    } catch (error) {
+      console.error(error instanceof CannotStart ? error.message : error)
+      console.error(`The benchmark "${benchmark.name}" has failed: it has no figures.`)
+      return 1
+    }
     // Written after each one, so that a failure of the last one does not lose an hour of results.
-    if (options.json) await writeFile(options.json, `${JSON.stringify(performance, null, 2)}\n`)
+    if (command.json) await writeFile(command.json, `${JSON.stringify(performance, null, 2)}\n`)
   }
-  await writePerformance(options, performance)
+  await writePerformance(command, performance)
   return 0
 }
 
-async function runPlan(plan: Plan, own: Options): Promise<Report> {
-  return plan.workers === null ? plan.run() : runOnProduct(own, { workers: plan.workers }, plan.run)
+async function runBenchmark({ name, options, plan }: Planned): Promise<Run> {
+  const about = {
+    command: formatCommand(name, options),
+    at: new Date().toISOString(),
+    node: process.version,
+    machine: `${cpus().length} × ${cpus()[0]?.model.trim()}`,
+    storage: await readStorage(tmpdir()),
+  }
+  const endObservation = observeMachine()
+  const {
+    results,
+    aims = [],
+    text,
+  }: Report = plan.workers === null
+    ? await plan.run()
+    : await runOnProduct(options, { workers: plan.workers }, plan.run)
+  const { seconds, rounds } = options
+  const run = { ...about, noise: endObservation(), seconds, rounds, results, aims, text }
+  console.log(`\n${name}: ${describeRun(run)}\nAPI to "all": CPU in µs an event\n`)
+  console.log(`${text}\n\n${formatAims(aims)}`.trimEnd())
+  return run
 }
 
-function readPlansOrExit() {
+/** The file `--json`, whose other benchmarks are kept; empty if there is none yet. */
+async function readPerformance({ json }: Command): Promise<Performance> {
+  if (json === undefined) return {}
+  const text = await readFile(json, 'utf8').catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT' && planned.length > 0) return '{}'
+    throw error
+  })
+  return JSON.parse(text) as Performance
+}
+
+function readPlansOrExit(): { command: Command; planned: Planned[] } {
   try {
-    const options = readOptions(process.argv.slice(2))
-    const { benchmark } = options
-    const chosen = benchmark === 'all' ? shown : benchmark === 'render' ? [] : [{ name: benchmark }]
-    const planned = chosen.map(({ name, own: change }: (typeof shown)[number]) => {
-      const own = { ...options, ...change?.(options) }
-      return { name, own, plan: plans[name](own) }
+    const command = readCommand(process.argv.slice(2))
+    const { benchmark } = command
+    const names = benchmark === 'all' ? all : benchmark === 'render' ? [] : [benchmark]
+    const planned = names.map((name) => {
+      const options = optionsOf(name, command)
+      return { name, options, plan: plans[name](options) }
     })
-    return { options, planned }
+    return { command, planned }
   } catch (error) {
     console.error(`${(error as Error).message}\n\n${usage}`)
     process.exit(2)

@@ -2,9 +2,9 @@ import { type Database, Prisma } from '@automation/database'
 import type { RunningProcess } from '@automation/launcher'
 import { drainBacklog } from './backlog.js'
 import { readCpuMicros, shareCpu } from './cpu-time.js'
-import { startLoad } from './load.js'
+import { startLoad } from './load/load.js'
+import { warmUp } from './load/warm-up.js'
 import type { Figures, Measuring } from './measure.js'
-import { warmUp } from './warm-up.js'
 
 /**
  * Measures acceptance and execution separately: the workers are paused while events are accepted, and then run the

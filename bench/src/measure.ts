@@ -1,6 +1,6 @@
 import { type PerPart, type PidsPerPart, readCpuMicros, shareCpu } from './cpu-time.js'
-import { type LoadOrder, startLoad } from './load.js'
-import { warmUp } from './warm-up.js'
+import { type LoadOrder, startLoad } from './load/load.js'
+import { warmUp } from './load/warm-up.js'
 
 /** One measurement of one round. */
 export interface Figures {
@@ -16,7 +16,7 @@ export interface Figures {
 }
 
 export interface Measuring {
-  order: Omit<LoadOrder, 'seconds'>
+  order: Omit<LoadOrder, 'seconds' | 'ratePerSecond'>
   pids: PidsPerPart
   seconds: number
   eventsPerRequest?: number

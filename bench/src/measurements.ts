@@ -14,8 +14,8 @@ export interface Measurement<Kind extends Scenario = Scenario> {
 }
 
 /**
- * The measurements whose label contains a text. A complete label selects only that one, since "… @1" is also the beginning
- * of "… @128".
+ * The measurements whose label contains a text. A complete label or name selects only that one: "… @1" is also the beginning of
+ * "… @128", and "sync" a part of "async".
  *
  * @throws Error if there is none
  */
@@ -24,7 +24,7 @@ export function chooseMeasurements<Kind extends Scenario>(
   only: string,
 ): Measurement<Kind>[] {
   const all = listMeasurements(scenarios)
-  const exact = all.filter(({ label }) => label === only)
+  const exact = all.filter(({ label, scenario }) => label === only || scenario.name === only)
   const chosen = exact.length > 0 ? exact : all.filter(({ label }) => label.includes(only))
   if (chosen.length === 0) throw new Error(`--only ${only} is in no label`)
   return chosen

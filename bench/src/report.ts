@@ -1,5 +1,6 @@
 import { mapParts, parts } from './cpu-time.js'
 import type { Figures } from './measure.js'
+import { median, rangeOf } from './statistics.js'
 
 /** One line of the report: the median over the rounds, for each figure separately. */
 export interface Result extends Figures {
@@ -25,24 +26,38 @@ export function summarize(scenario: string, connections: number, rounds: Figures
   }
 }
 
+/** All parts together, as in the aims. The medians of the parts need not add up to it. */
+export function medianCpu({ rounds }: Result): number {
+  return median(rounds.map(sumCpu))
+}
+
 /** An aligned table, with CPU in microseconds per event. */
 export function formatTable(results: Result[]): string {
-  const head = ['scenario', 'conns', 'done/s', 'accepted/s', 'p50 ms', 'p99 ms']
-  const cpuHead = ['API', 'worker', 'Redis', 'Postgres', 'all']
+  const head = ['scenario', 'conns', 'done/s', 'accepted/s', 'rounds', 'p50 ms', 'p99 ms', 'rounds']
+  const cpuHead = ['API', 'worker', 'Redis', 'Postgres', 'all', 'rounds']
   const rows = results.map((result) => [
     result.scenario,
     `${result.connections}`,
     result.donePerSecond === null ? '-' : whole(result.donePerSecond),
     whole(result.acceptedPerSecond),
+    formatRange(result, ({ acceptedPerSecond }) => acceptedPerSecond),
     result.p50Ms.toFixed(1),
     result.p99Ms.toFixed(1),
+    formatRange(result, ({ p99Ms }) => p99Ms),
     ...formatCpu(result),
+    formatRange(result, sumCpu),
   ])
   return alignColumns([[...head, ...cpuHead], ...rows])
 }
 
+/** The lowest and the highest round. */
+export function formatRange({ rounds }: Result, read: (figures: Figures) => number): string {
+  const { low, high } = rangeOf(rounds.map(read))
+  return `${whole(low)} to ${whole(high)}`
+}
+
 /** All parts together. */
-export function sumCpu({ cpuMicrosPerEvent: cpu }: Figures): number {
+export function sumCpu({ cpuMicrosPerEvent: cpu }: Pick<Figures, 'cpuMicrosPerEvent'>): number {
   return parts.reduce((sum, part) => sum + (cpu[part] ?? 0), 0)
 }
 
@@ -54,16 +69,9 @@ export function alignColumns(lines: string[][]): string {
   return lines.map((line) => line.map(align).join('  ')).join('\n')
 }
 
-export function median(values: number[]): number {
-  const sorted = values.toSorted((left, right) => left - right)
-  const middle = sorted.length >> 1
-  const upper = sorted[middle] ?? Number.NaN
-  return sorted.length % 2 === 1 ? upper : ((sorted[middle - 1] ?? Number.NaN) + upper) / 2
-}
-
 function formatCpu(result: Result): string[] {
   const { cpuMicrosPerEvent: cpu } = result
-  const all = Object.keys(cpu).length === 0 ? undefined : sumCpu(result)
+  const all = Object.keys(cpu).length === 0 ? undefined : medianCpu(result)
   return [...parts.map((part) => cpu[part]), all].map((micros) =>
     micros === undefined ? '-' : whole(micros),
   )

@@ -64,6 +64,19 @@ export async function createWorkspace(
   return workspace
 }
 
+/** Creates workspaces with the same rules. */
+export async function createWorkspaces(
+  database: Database,
+  product: Product,
+  count: number,
+  rules: Rule[],
+): Promise<Workspace[]> {
+  const workspaces: Workspace[] = []
+  for (let number = 0; number < count; number++)
+    workspaces.push(await createWorkspace(database, product, { name: `Workspace ${number}`, rules }))
+  return workspaces
+}
+
 async function createRule({ baseUrl, headers }: Workspace, rule: Rule): Promise<void> {
   const body = JSON.stringify(rule)
   const response = await fetch(`${baseUrl}/api/automation-rules`, { method: 'POST', headers, body })

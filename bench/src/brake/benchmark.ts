@@ -1,10 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { type Database, openDatabase } from '@automation/database'
 import type { Product } from '@automation/launcher'
-import { Redis } from 'ioredis'
-import pg from 'pg'
 import type { ProductPlan } from '../benchmark.js'
 import { clearTraces } from '../clear-traces.js'
+import { type Connections, withConnections } from '../connections.js'
 import type { Options } from '../options.js'
 import { createWorkspace, oneTask, type Workspace } from '../workspace.js'
 import { insertWaiting } from './insert-waiting.js'
@@ -18,36 +16,25 @@ const path = '/api/automation-rules'
 export function planBrake(options: Options): ProductPlan {
   return {
     workers: 1,
-    async run(product) {
-      const database = openDatabase(product.databaseUrl, 2)
-      const redis = new Redis(product.redisUrl)
-      // A connection without timeouts.
-      const postgres = new pg.Client({ connectionString: product.databaseUrl })
-      await postgres.connect()
-      try {
+    run: (product) =>
+      withConnections(product, async (connections) => {
         const results: BrakeFigures[] = []
         for (let round = 1; round <= options.rounds; round++) {
-          await clearTraces(database, redis)
-          const figures = await measureBrake(product, database, postgres, options.executions)
+          const figures = await measureBrake(product, connections, options.executions)
           console.error(`round ${round}/${options.rounds}\n${formatBrake([figures])}`)
           results.push(figures)
         }
         return { results, aims: aimsOf(results), text: formatBrake(results) }
-      } finally {
-        await postgres.end()
-        redis.disconnect()
-        await database.close()
-      }
-    },
+      }),
   }
 }
 
 async function measureBrake(
   product: Product,
-  database: Database,
-  postgres: pg.Client,
+  { database, redis, postgres }: Connections,
   waiting: number,
 ): Promise<BrakeFigures> {
+  await clearTraces(database, redis)
   const workspace = await createWorkspace(database, product, { name: 'Brake', rules: oneTask })
   const own = database.forWorkspace(workspace.id)
   const { id: ruleId } = await own.rule.findFirstOrThrow()

@@ -1,8 +1,9 @@
-import { openDatabase } from '@automation/database'
 import { makeTemporaryDirectory, type Product } from '@automation/launcher'
-import { type Aim, medianRatio } from '../aims.js'
+import { type Aim, createAim, ratiosOf } from '../aims.js'
 import { drainBacklog } from '../backlog.js'
 import { type Plan, type Report, runRounds } from '../benchmark.js'
+import { clearTables } from '../clear-traces.js'
+import { type Connections, withConnections } from '../connections.js'
 import { pidsOf } from '../cpu-time.js'
 import { type Measuring, measure } from '../measure.js'
 import { chooseMeasurements, type Scenario } from '../measurements.js'
@@ -18,12 +19,20 @@ const setups: N8nSetup[] = [
   {
     name: 'n8n, as well as we could',
     env: { N8N_EXPRESSION_ENGINE: 'legacy', DB_POSTGRESDB_POOL_SIZE: '20' },
+    workers: 1,
     workerArgs: ['--concurrency=20'],
     hasWebhookProcess: true,
   },
-  { name: 'n8n, defaults', env: {}, workerArgs: [], hasWebhookProcess: false },
+  {
+    name: 'n8n, two workers',
+    env: { N8N_EXPRESSION_ENGINE: 'legacy', DB_POSTGRESDB_POOL_SIZE: '20' },
+    workers: 2,
+    workerArgs: ['--concurrency=20'],
+    hasWebhookProcess: false,
+  },
+  { name: 'n8n, defaults', env: {}, workers: 1, workerArgs: [], hasWebhookProcess: false },
 ]
-const wanted = [25, 150]
+const wanted = [25, 25, 150]
 
 const scenarios: Scenario[] = ['product', ...setups.map(({ name }) => name)].map((name) => ({
   name,
@@ -49,19 +58,24 @@ export function planCompare(options: Options): Plan {
     async run() {
       const command = findN8n(process.env)
       if (command === undefined)
-        return { results: [], text: 'n8n is neither on the PATH nor in N8N_DIR: nothing to compare with' }
-      return runOnProduct(options, { workers: 1 }, async (product): Promise<Report> => {
-        const used = setups.filter(({ name }) => measurements.some(({ scenario }) => scenario.name === name))
-        const results = await withN8ns(command, used, product, async (n8ns) => {
-          const sides = new Map([...n8ns].map(([name, n8n]) => [name, sideOf(n8n, product)]))
-          sides.set('product', await ourSide(product))
-          return runRounds(measurements, options.rounds, ({ scenario, connections }) => {
-            const { order, ...side } = sides.get(scenario.name) as Side
-            return measure({ ...side, order: { ...order, connections }, seconds: options.seconds })
+        throw new Error('n8n is neither on the PATH nor in N8N_DIR: there is nothing to compare with')
+      return runOnProduct(options, { workers: 1 }, (product) =>
+        withConnections(product, async (connections): Promise<Report> => {
+          const used = setups.filter(({ name }) =>
+            measurements.some(({ scenario }) => scenario.name === name),
+          )
+          const results = await withN8ns(command, used, product, async (n8ns) => {
+            const sides = new Map([...n8ns].map(([name, n8n]) => [name, sideOf(n8n, product)]))
+            sides.set('product', await ourSide(product, connections))
+            return runRounds(measurements, options.rounds, async ({ scenario, connections }) => {
+              const { order, clear, ...side } = sides.get(scenario.name) as Side
+              await clear()
+              return measure({ ...side, order: { ...order, connections }, seconds: options.seconds })
+            })
           })
-        })
-        return { results, aims: listAims(results), text: formatTable(results) }
-      })
+          return { results, aims: listAims(results), text: formatTable(results) }
+        }),
+      )
     },
   }
 }
@@ -69,37 +83,48 @@ export function planCompare(options: Options): Plan {
 interface Side extends Pick<Measuring, 'pids'> {
   order: Omit<Measuring['order'], 'connections'>
   drain(): Promise<void>
+  /** Empties the tables, so that each round begins in the same state. */
+  clear(): Promise<void>
 }
 
-async function ourSide(product: Product): Promise<Side> {
-  const database = openDatabase(product.databaseUrl, 1)
+async function ourSide(product: Product, { database }: Connections): Promise<Side> {
   const { baseUrl, headers } = await createWorkspace(database, product, { name: 'Leads', rules: [rule] })
   return {
     order: {
       origins: [baseUrl],
-      path: `/api/automation-rules/trigger/${rule.trigger}`,
-      headers: { ...headers, prefer: 'respond-async' },
-      payload: JSON.stringify({ data: lead }),
+      requests: [
+        {
+          path: `/api/automation-rules/trigger/${rule.trigger}`,
+          headers: { ...headers, prefer: 'respond-async' },
+          payload: JSON.stringify({ data: lead }),
+        },
+      ],
       expectedStatus: 202,
     },
     pids: pidsOf(product, product.apis, product.workers),
     drain: () => drainBacklog(database),
+    clear: () => clearTables(database),
   }
 }
 
 /** Uses Postgres and Redis of the product, which is idle meanwhile. */
-function sideOf({ baseUrl, pids, drain }: N8n, product: Product): Side {
+function sideOf({ baseUrl, pids, drain, clear }: N8n, product: Product): Side {
   const { redis = [], postgres = [] } = pidsOf(product, product.apis, [])
   return {
     order: {
       origins: [baseUrl],
-      path: `/${webhookPath}`,
-      headers: { 'content-type': 'application/json' },
-      payload: JSON.stringify(lead),
+      requests: [
+        {
+          path: `/${webhookPath}`,
+          headers: { 'content-type': 'application/json' },
+          payload: JSON.stringify(lead),
+        },
+      ],
       expectedStatus: 200,
     },
     pids: { ...pids, redis, postgres },
     drain,
+    clear,
   }
 }
 
@@ -130,7 +155,8 @@ function listAims(results: Result[]): Aim[] {
   return setups.flatMap(({ name }, index) => {
     const theirs = results.find(({ scenario }) => scenario === name)
     if (ours === undefined || theirs === undefined) return []
-    const reached = medianRatio(done(ours), done(theirs))
-    return [{ title: `background: events/s of ${name}`, reached, atLeast: wanted[index] ?? 0, digits: 0 }]
+    const rounds = ratiosOf(done(ours), done(theirs))
+    const title = `background: events/s of ${name}`
+    return [createAim({ title, rounds, atLeast: wanted[index] ?? 0, digits: 0 })]
   })
 }

@@ -8,6 +8,8 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import type { Product } from '@automation/launcher'
 import pg from 'pg'
+import { waitUntilNone } from '../backlog.js'
+import { withPostgres } from '../connections.js'
 import type { Command } from './find-n8n.js'
 import { workflow, workflowId } from './n8n-workflow.js'
 
@@ -17,6 +19,8 @@ export interface N8n {
   pids: { api: number[]; worker: number[] }
   /** Waits until every execution is finished and stored. */
   drain(): Promise<void>
+  /** Removes all executions, as the benchmark does for the product. */
+  clear(): Promise<void>
   stop(): Promise<void>
 }
 
@@ -24,13 +28,13 @@ export interface N8n {
 export interface N8nSetup {
   name: string
   env: Record<string, string>
+  workers: number
   workerArgs: string[]
   /** Whether a separate process accepts webhooks. */
   hasWebhookProcess: boolean
 }
 
 const readyMs = 180_000
-const drainMs = 300_000
 
 /** Starts n8n in queue mode with one workflow, its own database on the product's Postgres, and its own keys in the product's Redis. */
 export async function startN8n(
@@ -41,7 +45,7 @@ export async function startN8n(
 ): Promise<N8n> {
   await mkdir(directory, { recursive: true })
   const database = `n8n_${setup.name.replaceAll(/\W/g, '_')}`
-  await query(databaseUrl, `CREATE DATABASE ${database}`)
+  await withPostgres(databaseUrl, (postgres) => postgres.query(`CREATE DATABASE ${database}`))
   const url = new URL(databaseUrl)
   url.pathname = `/${database}`
   const port = await findPort()
@@ -61,17 +65,22 @@ export async function startN8n(
     const webhooks = setup.hasWebhookProcess
       ? await start('webhooks', ['webhook'], webhookPort, { N8N_PORT: `${webhookPort}` })
       : main
-    const healthPort = await findPort()
-    const worker = await start('worker', ['worker', ...setup.workerArgs], healthPort, {
-      QUEUE_HEALTH_CHECK_ACTIVE: 'true',
-      QUEUE_HEALTH_CHECK_PORT: `${healthPort}`,
-    })
-    const pids = { api: [...new Set([main.pid, webhooks.pid])] as number[], worker: [worker.pid as number] }
+    const workers: ChildProcess[] = []
+    for (let number = 1; number <= setup.workers; number++) workers.push(await startWorker(number))
+    const postgres = new pg.Client({ connectionString: url.href })
+    await postgres.connect()
     return {
       baseUrl: `http://127.0.0.1:${setup.hasWebhookProcess ? webhookPort : port}`,
-      pids,
-      drain: () => drain(url.href),
-      stop,
+      pids: {
+        api: [...new Set([main.pid, webhooks.pid])] as number[],
+        worker: workers.map(({ pid }) => pid as number),
+      },
+      drain: () => waitUntilNone('Execution', () => findUndone(postgres)),
+      clear: () => clear(postgres),
+      async stop() {
+        await postgres.end()
+        await stop()
+      },
     }
   } catch (error) {
     await stop()
@@ -80,6 +89,14 @@ export async function startN8n(
 
   async function call(args: string[]): Promise<void> {
     await promisify(execFile)(command.program, [...command.args, ...args], { env })
+  }
+
+  async function startWorker(number: number): Promise<ChildProcess> {
+    const healthPort = await findPort()
+    return start(`worker-${number}`, ['worker', ...setup.workerArgs], healthPort, {
+      QUEUE_HEALTH_CHECK_ACTIVE: 'true',
+      QUEUE_HEALTH_CHECK_PORT: `${healthPort}`,
+    })
   }
 
   async function start(name: string, args: string[], healthPort: number, own = {}): Promise<ChildProcess> {
@@ -139,27 +156,16 @@ async function settings(url: URL, redisUrl: string, directory: string, port: num
   }
 }
 
-async function drain(databaseUrl: string): Promise<void> {
-  const deadline = performance.now() + drainMs
-  for (;;) {
-    const [row] = await query<{ open: number }>(
-      databaseUrl,
-      `SELECT count(*)::int AS open FROM execution_entity WHERE status IN ('new', 'running', 'waiting')`,
-    )
-    if (row?.open === 0) return
-    if (performance.now() > deadline) throw new Error(`${row?.open} executions are still not done`)
-    await delay(50)
-  }
+/** Over one connection, and without counting: the cost of waiting is not n8n's. */
+async function findUndone(postgres: pg.Client): Promise<string | undefined> {
+  const { rows } = await postgres.query<{ id: number }>(`
+    SELECT id FROM execution_entity WHERE status IN ('new', 'running', 'waiting') ORDER BY id DESC LIMIT 1`)
+  return rows[0] && `${rows[0].id}`
 }
 
-async function query<Row extends object>(url: string, text: string): Promise<Row[]> {
-  const client = new pg.Client({ connectionString: url })
-  await client.connect()
-  try {
-    return (await client.query<Row>(text)).rows
-  } finally {
-    await client.end()
-  }
+async function clear(postgres: pg.Client): Promise<void> {
+  await postgres.query('TRUNCATE execution_entity CASCADE')
+  await postgres.query('CHECKPOINT')
 }
 
 async function isHealthy(port: number): Promise<boolean> {

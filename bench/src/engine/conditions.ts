@@ -1,4 +1,4 @@
-import { type Condition, compileRule, Judging, ruleHolds } from '@automation/engine'
+import { type Condition, compileRule, explainRule, Judging, ruleHolds } from '@automation/engine'
 import { Engine, type RuleProperties } from 'json-rules-engine'
 import type { Contest } from './contest.js'
 import { proveEqual } from './prove-equal.js'
@@ -69,18 +69,32 @@ async function contest(
   const now = Date.now()
   const judge = (lead: Lead) => ruleHolds(rule, dataOf(lead), new Judging(now))
   const judgeByPeer = async (lead: Lead) => (await peer.run(dataOf(lead))).events.length === 1
+  const explain = (lead: Lead) => explainRule(rule, dataOf(lead), now).conditionsPassed
   await proveEqual(name, [good, ...bad], judge, judgeByPeer)
+  await proveEqual(name, [good, ...bad], explain, judgeByPeer)
 
   const leads = Array.from({ length: 64 }, (_, n) => dataOf({ ...good, score: 81 + n, employees: 50 + n }))
   return {
     name,
-    aim: { atLeast: 100 },
+    aims: [
+      { ours: 'engine', atLeast: 100 },
+      { ours: 'engine, explained', atLeast: 50 },
+    ],
     sides: [
       {
         name: 'engine',
         run(times) {
           let held = 0
           for (let n = 0; n < times; n++) if (ruleHolds(rule, leads[n % 64], new Judging(now))) held++
+          if (held !== times) throw new Error('A rule did not hold')
+        },
+      },
+      {
+        // The peer returns a trace of each condition, so this side is the closest to its work.
+        name: 'engine, explained',
+        run(times) {
+          let held = 0
+          for (let n = 0; n < times; n++) if (explainRule(rule, leads[n % 64], now).conditionsPassed) held++
           if (held !== times) throw new Error('A rule did not hold')
         },
       },

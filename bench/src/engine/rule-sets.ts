@@ -2,31 +2,44 @@ import { type CompiledRule, compileRule, indexRules, Judging, ruleHolds } from '
 import type { Contest } from './contest.js'
 import { proveEqual } from './prove-equal.js'
 
+/** A workspace of the product has 1,000 rules at most. */
 const sizes = [10, 1_000, 100_000]
 
-/** Sets of rules of which one matches: all require the same status, and each its own customer. */
+type MakeRule = (number: number) => CompiledRule
+type MakeEvent = (number: number) => object
+
+/** Sets of rules of which one matches: the best case of the index, and its worst. */
 export async function planRuleSets(): Promise<Contest[]> {
   const contests: Contest[] = []
   for (const size of sizes) contests.push(...(await planRuleSet(size)))
+  // Without equality the index finds nothing to tell rules apart by, and every rule is judged.
+  for (const size of sizes.slice(0, 2))
+    contests.push(
+      await planSearch(`${tell(size)} rules, 1 matches, none by equality`, size, makeRange, makeScore),
+    )
   return contests
 }
 
 async function planRuleSet(size: number): Promise<Contest[]> {
-  const rules = Array.from({ length: size }, (_, customer) => makeRule(customer))
+  const name = `${tell(size)} rules`
+  return [
+    await planSearch(`${name}, 1 matches, by equality`, size, makeRule, makeEvent),
+    planBuild(`${name}, compiled and indexed`, size),
+  ]
+}
+
+async function planSearch(name: string, size: number, make: MakeRule, eventOf: MakeEvent): Promise<Contest> {
+  const rules = Array.from({ length: size }, (_, number) => make(number))
   const index = indexRules(rules)
   const now = Date.now()
-  const events = Array.from({ length: 64 }, (_, n) => makeEvent((n * 37) % size))
-  const findByIndex = (event: object) =>
-    index
-      .findCandidates(event)
-      .filter((place) => ruleHolds(rules[place] as CompiledRule, event, new Judging(now)))
-  const findByAll = (event: object) =>
-    [...rules.keys()].filter((place) => ruleHolds(rules[place] as CompiledRule, event, new Judging(now)))
-
-  const name = `${size.toLocaleString('en-US')} rules`
-  await proveEqual(name, [...events, makeEvent(size), {}], findByIndex, findByAll)
-  const search: Contest = {
-    name: `${name}, 1 matches`,
+  const events = Array.from({ length: 64 }, (_, n) => eventOf((n * 37) % size))
+  const isMatch = (place: number, event: object) =>
+    ruleHolds(rules[place] as CompiledRule, event, new Judging(now))
+  const findByIndex = (event: object) => index.findCandidates(event).filter((place) => isMatch(place, event))
+  const findByAll = (event: object) => [...rules.keys()].filter((place) => isMatch(place, event))
+  await proveEqual(name, [...events, eventOf(size), {}], findByIndex, findByAll)
+  return {
+    name,
     sides: [
       {
         name: 'index',
@@ -34,8 +47,7 @@ async function planRuleSet(size: number): Promise<Contest[]> {
           let found = 0
           for (let n = 0; n < times; n++) {
             const event = events[n % 64] as object
-            for (const place of index.findCandidates(event))
-              if (ruleHolds(rules[place] as CompiledRule, event, new Judging(now))) found++
+            for (const place of index.findCandidates(event)) if (isMatch(place, event)) found++
           }
           checkFound(found, times)
         },
@@ -51,8 +63,12 @@ async function planRuleSet(size: number): Promise<Contest[]> {
       },
     ],
   }
-  const build: Contest = {
-    name: `${name}, compiled and indexed`,
+}
+
+function planBuild(name: string, size: number): Contest {
+  const rules = Array.from({ length: size }, (_, customer) => makeRule(customer))
+  return {
+    name,
     sides: [
       {
         name: 'index',
@@ -68,7 +84,6 @@ async function planRuleSet(size: number): Promise<Contest[]> {
       },
     ],
   }
-  return [search, build]
 }
 
 function makeRule(customer: number): CompiledRule {
@@ -84,6 +99,25 @@ function makeRule(customer: number): CompiledRule {
 
 function makeEvent(customer: number): object {
   return { status: 'new', customer: { id: `customer-${customer}` }, score: 50 }
+}
+
+/** Rules that differ in a range only, so that one number falls into one of them. */
+function makeRange(number: number): CompiledRule {
+  return compileRule({
+    conditions: [
+      { field: 'score', operator: 'greater_than_or_equal', value: 10 * number },
+      { field: 'score', operator: 'less_than', value: 10 * number + 10 },
+    ],
+    actions: [],
+  })
+}
+
+function makeScore(number: number): object {
+  return { status: 'new', score: 10 * number + 5 }
+}
+
+function tell(size: number): string {
+  return size.toLocaleString('en-US')
 }
 
 function checkFound(found: number, times: number): void {

@@ -1,37 +1,36 @@
-import { type Database, openDatabase } from '@automation/database'
 import type { ApiProcess, Product } from '@automation/launcher'
-import { Redis } from 'ioredis'
-import { type Plan, runRounds } from '../benchmark.js'
+import { type ProductPlan, runRounds } from '../benchmark.js'
 import { clearTraces } from '../clear-traces.js'
+import { type Connections, withConnections } from '../connections.js'
 import { type PidsPerPart, pidsOf } from '../cpu-time.js'
-import type { LoadOrder } from '../load.js'
+import type { LoadOrder } from '../load/load.js'
 import { type Figures, measure } from '../measure.js'
 import { measureBacklog } from '../measure-backlog.js'
 import { chooseMeasurements, type Measurement } from '../measurements.js'
 import type { Options } from '../options.js'
 import { formatTable, type Result } from '../report.js'
 import { createWorkspace, type Rule, type Workspace } from '../workspace.js'
-import { startYardstick } from '../yardsticks/start-yardstick.js'
+import { startYardsticks } from '../yardsticks/start-yardstick.js'
 import { listAims } from './aims.js'
 import { type EventScenario, eventData, eventType, scenarios } from './scenarios.js'
 
 /** The shared state of all measurements of one run. */
-interface Stage {
+interface Stage extends Connections {
   product: Product
-  database: Database
-  redis: Redis
   servers: Record<EventScenario['server'], ApiProcess>
   /** Scenarios with the same rules share a workspace. */
   workspaces: Map<Rule[], Workspace>
 }
 
 /** From a caller's request until the rules have run, compared with servers that do less. */
-export function planEvents(options: Options): Plan {
+export function planEvents(options: Options): ProductPlan {
   const measurements = chooseMeasurements(scenarios, options.only)
   return {
     workers: 1,
     async run(product) {
-      const results = await runEvents(product, measurements, options)
+      const results = await withConnections(product, (connections) =>
+        runEvents(product, connections, measurements, options),
+      )
       return { results, aims: listAims(results), text: formatTable(results) }
     },
   }
@@ -39,29 +38,20 @@ export function planEvents(options: Options): Plan {
 
 async function runEvents(
   product: Product,
+  connections: Connections,
   measurements: Measurement<EventScenario>[],
   { rounds, seconds }: Options,
 ): Promise<Result[]> {
-  const database = openDatabase(product.databaseUrl, 1)
-  const redis = new Redis(product.redisUrl)
-  const [inline, bare] = await Promise.all([
-    startYardstick(product, 'inline'),
-    startYardstick(product, 'bare'),
-  ])
-  const servers = { product: product.apis[0] as ApiProcess, inline, bare }
-  const stage = { product, database, redis, servers, workspaces: new Map<Rule[], Workspace>() }
-  try {
+  return startYardsticks(product, { inline: {}, bare: {} }, async (yardsticks) => {
+    const servers = { product: product.apis[0] as ApiProcess, ...yardsticks }
+    const stage = { ...connections, product, servers, workspaces: new Map<Rule[], Workspace>() }
     for (const { scenario } of measurements) {
       const { name, rules } = scenario
       if (!stage.workspaces.has(rules))
-        stage.workspaces.set(rules, await createWorkspace(database, product, { name, rules }))
+        stage.workspaces.set(rules, await createWorkspace(connections.database, product, { name, rules }))
     }
-    return await runRounds(measurements, rounds, (measurement) => measureEvents(stage, measurement, seconds))
-  } finally {
-    await Promise.all([inline.stop(), bare.stop()])
-    redis.disconnect()
-    await database.close()
-  }
+    return runRounds(measurements, rounds, (measurement) => measureEvents(stage, measurement, seconds))
+  })
 }
 
 async function measureEvents(
@@ -91,14 +81,18 @@ function orderOf(
   { mode, batch }: EventScenario,
   { baseUrl }: ApiProcess,
   { headers }: Workspace,
-): Omit<LoadOrder, 'seconds' | 'connections'> {
+): Omit<LoadOrder, 'seconds' | 'ratePerSecond' | 'connections'> {
   const event = { data: eventData }
   const body = batch === undefined ? event : { events: Array.from({ length: batch }, () => event) }
   return {
     origins: [baseUrl],
-    path: `/api/automation-rules/trigger/${eventType}${batch === undefined ? '' : '/batch'}`,
-    headers: mode === 'sync' ? headers : { ...headers, prefer: 'respond-async' },
-    payload: JSON.stringify(body),
+    requests: [
+      {
+        path: `/api/automation-rules/trigger/${eventType}${batch === undefined ? '' : '/batch'}`,
+        headers: mode === 'sync' ? headers : { ...headers, prefer: 'respond-async' },
+        payload: JSON.stringify(body),
+      },
+    ],
     expectedStatus: mode === 'sync' ? 200 : 202,
   }
 }

@@ -57,7 +57,13 @@ export const scenarios: EventScenario[] = [
   { name: 'inline: 10 matching rules', connections: [128], server: 'inline', mode: 'sync', rules: matching },
   { name: usual, connections: [128], server: 'product', mode: 'sync', rules: oneOfTenMatches },
   { name: `inline: ${usual}`, connections: [128], server: 'inline', mode: 'sync', rules: oneOfTenMatches },
-  { name: 'async', connections: [128], server: 'product', mode: 'backlog', rules: oneOfTenMatches },
+  {
+    name: 'async in two phases',
+    connections: [128],
+    server: 'product',
+    mode: 'backlog',
+    rules: oneOfTenMatches,
+  },
   { name: 'bare route', connections: [128], server: 'bare', mode: 'accept', rules: [] },
   {
     name: 'batches of 100',

@@ -1,21 +1,21 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { type Database, openDatabase, Prisma } from '@automation/database'
+import { Prisma } from '@automation/database'
 import type { Product } from '@automation/launcher'
-import { Redis } from 'ioredis'
 import { drainBacklog } from '../backlog.js'
-import type { Plan } from '../benchmark.js'
+import type { ProductPlan } from '../benchmark.js'
 import { clearTraces } from '../clear-traces.js'
+import { type Connections, withConnections } from '../connections.js'
 import { pidsOf, readCpuMicros, shareCpu } from '../cpu-time.js'
-import { startLoad } from '../load.js'
+import { startLoad } from '../load/load.js'
+import { startQuietCallers } from '../load/quiet-callers.js'
 import { chooseMeasurements } from '../measurements.js'
 import type { Options } from '../options.js'
-import { createWorkspace, oneTask, type Workspace } from '../workspace.js'
-import { startQuietCallers } from './quiet-callers.js'
-import { type FairnessFigures, formatFairness, quantilesOf } from './report.js'
+import { takeTurns } from '../rounds.js'
+import { waitsOf } from '../statistics.js'
+import { createWorkspaces, oneTask, type Workspace } from '../workspace.js'
+import { aimsOf, type FairnessFigures, formatFairness } from './report.js'
 
-interface Stage {
-  database: Database
-  redis: Redis
+interface Stage extends Connections {
   product: Product
   flooding: Workspace
   quiet: Workspace[]
@@ -34,37 +34,23 @@ const scenarios = [
 type Scenario = (typeof scenarios)[number]
 
 /** How a flood of one workspace changes the waits of others, with and without fair shares. */
-export function planFairness(options: Options): Plan {
+export function planFairness(options: Options): ProductPlan {
   const measurements = chooseMeasurements(scenarios, options.only)
   return {
     workers: 0,
-    async run(product) {
-      const database = openDatabase(product.databaseUrl, 2)
-      const redis = new Redis(product.redisUrl)
-      try {
-        const [flooding, ...quiet] = await openWorkspaces(database, product)
-        const stage = { database, redis, product, flooding: flooding as Workspace, quiet }
-        const results: FairnessFigures[] = []
-        for (let round = 1; round <= options.rounds; round++) {
-          for (const { scenario } of measurements) {
-            console.error(`round ${round}/${options.rounds}  ${scenario.name}`)
-            results.push(await measureFlood(stage, scenario, options.seconds))
-          }
-        }
-        return { results, text: formatFairness(results) }
-      } finally {
-        redis.disconnect()
-        await database.close()
-      }
-    },
+    run: (product) =>
+      withConnections(product, async (connections) => {
+        const workspaces = await createWorkspaces(connections.database, product, quietCount + 1, oneTask)
+        const [flooding, ...quiet] = workspaces
+        const stage = { ...connections, product, flooding: flooding as Workspace, quiet }
+        const figures = await takeTurns(measurements, options.rounds, ({ scenario }, round) => {
+          console.error(`round ${round}/${options.rounds}  ${scenario.name}`)
+          return measureFlood(stage, scenario, options.seconds)
+        })
+        const results: FairnessFigures[] = [...figures.values()].flat()
+        return { results, aims: aimsOf(results), text: formatFairness(results) }
+      }),
   }
-}
-
-async function openWorkspaces(database: Database, product: Product): Promise<Workspace[]> {
-  const workspaces: Workspace[] = []
-  for (let number = 0; number <= quietCount; number++)
-    workspaces.push(await createWorkspace(database, product, { name: `Workspace ${number}`, rules: oneTask }))
-  return workspaces
 }
 
 async function measureFlood(
@@ -79,9 +65,13 @@ async function measureFlood(
   const pids = pidsOf(product, [api], [worker])
   const load = startLoad({
     origins: [api.baseUrl],
-    path,
-    headers: { ...flooding.headers, prefer: 'respond-async' },
-    payload: JSON.stringify({ data: { name: 'Ada' } }),
+    requests: [
+      {
+        path,
+        headers: { ...flooding.headers, prefer: 'respond-async' },
+        payload: JSON.stringify({ data: { name: 'Ada' } }),
+      },
+    ],
     expectedStatus: 202,
     connections,
   })
@@ -90,7 +80,7 @@ async function measureFlood(
     await delay(warmUpMs)
     callers.take()
     await delay(seconds * 1_000)
-    const alone = quantilesOf(callers.take())
+    const alone = waitsOf(callers.take())
     await callers.stop()
     // The backlog is there at once, since its growth would depend on the API.
     worker.kill('SIGSTOP')
@@ -112,7 +102,7 @@ async function measureFlood(
       acceptedPerSecond: accepted / acceptedSeconds,
       donePerSecond: accepted / doneSeconds,
       alone,
-      flooded: quantilesOf(callers.take()),
+      flooded: waitsOf(callers.take()),
       cpuMicrosPerEvent: shareCpu(cpuBefore, readCpuMicros(pids), accepted),
     }
   } finally {

@@ -1,13 +1,7 @@
+import { type Aim, createAim, ratiosOf } from '../aims.js'
 import type { PerPart } from '../cpu-time.js'
-import { alignColumns, median } from '../report.js'
-
-/** Percentiles of the callers' waits (ms). */
-export interface Quantiles {
-  count: number
-  p50Ms: number
-  p95Ms: number
-  maxMs: number
-}
+import { alignColumns, whole } from '../report.js'
+import type { Waits } from '../statistics.js'
 
 /** One flood. */
 export interface FairnessFigures {
@@ -18,18 +12,12 @@ export interface FairnessFigures {
   /** From the start of the flood in the worker until its last event is done. */
   donePerSecond: number
   /** The waits of quiet workspaces before and during the flood. */
-  alone: Quantiles
-  flooded: Quantiles
+  alone: Waits
+  flooded: Waits
   cpuMicrosPerEvent: PerPart
 }
 
-export function quantilesOf(waitsMs: number[]): Quantiles {
-  const sorted = Float64Array.from(waitsMs).sort()
-  const quantile = (share: number) => sorted[Math.ceil(sorted.length * share) - 1] ?? Number.NaN
-  return { count: sorted.length, p50Ms: quantile(0.5), p95Ms: quantile(0.95), maxMs: quantile(1) }
-}
-
-/** A line for each flood, and the aims, by the medians of the rounds. */
+/** A line for each flood. */
 export function formatFairness(results: FairnessFigures[]): string {
   const head = [
     'flood',
@@ -51,27 +39,26 @@ export function formatFairness(results: FairnessFigures[]): string {
       whole(it.cpuMicrosPerEvent[part] ?? NaN),
     ),
   ])
-  const fair = results.filter(({ scenario }) => scenario === 'fair share')
-  const plain = results.filter(({ scenario }) => scenario === 'first come')
-  const rates = fair.flatMap((it, round) => {
-    const other = plain[round]
-    return other === undefined ? [] : [it.donePerSecond / other.donePerSecond]
-  })
-  const lines = [
-    ...(fair.length > 0
-      ? [`p95 of the extra wait, fair share: ${whole(median(fair.map(extraOf)))} ms (250 at most)`]
-      : []),
-    ...(rates.length > 0
-      ? [`events done, fair share / first come: ${median(rates).toFixed(2)} (0.90 at least)`]
-      : []),
-  ]
-  return `${alignColumns([[...head, ...cpuHead], ...rows])}\n\n${lines.join('\n')}`.trimEnd()
+  return alignColumns([[...head, ...cpuHead], ...rows])
+}
+
+export function aimsOf(results: FairnessFigures[]): Aim[] {
+  const [fair, plain] = ['fair share', 'first come'].map((name) =>
+    results.filter(({ scenario }) => scenario === name),
+  ) as [FairnessFigures[], FairnessFigures[]]
+  if (fair.length === 0) return []
+  const done = ({ donePerSecond }: FairnessFigures) => donePerSecond
+  const extra = {
+    title: 'flood: p95 of the extra wait, ms',
+    rounds: fair.map(extraOf),
+    atMost: 250,
+    digits: 0,
+  }
+  const rates = ratiosOf(fair.map(done), plain.map(done))
+  const share = { title: 'flood: events/s of first come', rounds: rates, atLeast: 0.9, digits: 2 }
+  return [createAim(extra), ...(plain.length === 0 ? [] : [createAim(share)])]
 }
 
 function extraOf({ alone, flooded }: FairnessFigures): number {
   return flooded.p95Ms - alone.p95Ms
-}
-
-function whole(value: number): string {
-  return Math.round(value).toLocaleString('en-US')
 }

@@ -1,4 +1,4 @@
-import { type Aim, medianRatio } from '../aims.js'
+import { type Aim, createAim, ratiosOf } from '../aims.js'
 import type { Plan } from '../benchmark.js'
 import type { Figures } from '../measure.js'
 import { chooseMeasurements } from '../measurements.js'
@@ -31,12 +31,14 @@ export function planGrowth(options: Options): Plan {
 }
 
 function aimsOfRules([first, ...others]: Result[]): Aim[] {
-  return others.map((result) => ({
-    title: `${result.scenario}: done/s of ${first?.scenario}`,
-    reached: medianRatio(result.rounds.map(done), (first?.rounds ?? []).map(done)),
-    atLeast: 0.8,
-    digits: 2,
-  }))
+  return others.map((result) =>
+    createAim({
+      title: `${result.scenario}: done/s of ${first?.scenario}`,
+      rounds: ratiosOf(result.rounds.map(done), (first?.rounds ?? []).map(done)),
+      atLeast: 0.8,
+      digits: 2,
+    }),
+  )
 }
 
 /** The ratio of the times with and without a history. Measurements without one come first. */
@@ -46,8 +48,8 @@ function aimsOfHistories(results: Result[]): Aim[] {
   return results.flatMap((result) => {
     const first = results.find((other) => asked(other) === asked(result))
     if (first === undefined || first === result) return []
-    const reached = medianRatio(paces(first), paces(result))
-    return [{ title: `${result.scenario}: times as long`, reached, atMost: 1.3, digits: 2 }]
+    const rounds = ratiosOf(paces(first), paces(result))
+    return [createAim({ title: `${result.scenario}: times as long`, rounds, atMost: 1.3, digits: 2 })]
   })
 }
 

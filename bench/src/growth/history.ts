@@ -1,8 +1,7 @@
-import { openDatabase } from '@automation/database'
 import { createPrivateDatabase, type Product } from '@automation/launcher'
-import { Redis } from 'ioredis'
 import { runRounds } from '../benchmark.js'
 import { clearTraces } from '../clear-traces.js'
+import { type Connections, withConnections } from '../connections.js'
 import { pidsOf } from '../cpu-time.js'
 import { eventData, eventType, oneOfTenMatches } from '../events/scenarios.js'
 import { type Figures, measure } from '../measure.js'
@@ -15,7 +14,7 @@ import { insertHistory } from './insert-history.js'
 import { type GrowthScenario, tell } from './scenarios.js'
 
 /** A product with a history. Each has its own database on the same servers. */
-interface Past {
+interface Past extends Connections {
   product: Product
   workspace: Workspace
 }
@@ -44,52 +43,36 @@ async function openPasts<Outcome>(
   if (size === undefined) return run(new Map())
   const databaseUrl = await createPrivateDatabase(servers.databaseUrl)
   const env = { QUEUE_PREFIX: `{history-${size}}` }
-  return runOnProduct(options, { databaseUrl, redisUrl: servers.redisUrl, env }, async (product) => {
-    const database = openDatabase(databaseUrl, 1)
-    try {
+  return runOnProduct(options, { databaseUrl, redisUrl: servers.redisUrl, env }, (product) =>
+    withConnections(product, async (connections) => {
+      const { database, postgres } = connections
       const name = `History of ${tell(size)}`
       const workspace = await createWorkspace(database, product, { name, rules: oneOfTenMatches })
-      const seconds = await insertHistory(databaseUrl, workspace.id, size)
+      const seconds = await insertHistory(postgres, workspace.id, size)
       if (size > 0) console.error(`${name}: made in ${Math.round(seconds)} s`)
-      return await openPasts(servers, others, options, (pasts) =>
-        run(new Map([[size, { product, workspace }], ...pasts])),
+      return openPasts(servers, others, options, (pasts) =>
+        run(new Map([[size, { ...connections, product, workspace }], ...pasts])),
       )
-    } finally {
-      await database.close()
-    }
-  })
+    }),
+  )
 }
 
 async function measureHistory(
   servers: Product,
-  { product, workspace }: Past,
+  { product, workspace, database, redis }: Past,
   { scenario: { reads, size }, connections }: Measurement<GrowthScenario>,
   seconds: number,
 ): Promise<Figures> {
   const workers = reads === undefined ? product.workers : []
   const pids = pidsOf(servers, product.apis, workers)
-  const common = {
-    origins: [workspace.baseUrl],
-    headers: workspace.headers,
-    expectedStatus: 200,
-    connections,
-  }
-  if (reads !== undefined) return measure({ order: { ...common, path: reads }, pids, seconds })
-  if (size === 0) await forgetAll(product)
-  const path = `/api/automation-rules/trigger/${eventType}`
+  const { headers } = workspace
+  const common = { origins: [workspace.baseUrl], expectedStatus: 200, connections }
+  if (reads !== undefined)
+    return measure({ order: { ...common, requests: [{ path: reads, headers }] }, pids, seconds })
+  // The measurement must not create a history in the product without one.
+  if (size === 0) await clearTraces(database, redis)
   const payload = JSON.stringify({ data: eventData })
-  const figures = await measure({ order: { ...common, path, payload }, pids, seconds })
+  const requests = [{ path: `/api/automation-rules/trigger/${eventType}`, headers, payload }]
+  const figures = await measure({ order: { ...common, requests }, pids, seconds })
   return { ...figures, donePerSecond: figures.acceptedPerSecond }
-}
-
-/** The measurement must not create a history in the product without one. */
-async function forgetAll({ databaseUrl, redisUrl }: Product): Promise<void> {
-  const database = openDatabase(databaseUrl, 1)
-  const redis = new Redis(redisUrl)
-  try {
-    await clearTraces(database, redis)
-  } finally {
-    redis.disconnect()
-    await database.close()
-  }
 }

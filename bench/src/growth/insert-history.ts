@@ -1,4 +1,4 @@
-import pg from 'pg'
+import type pg from 'pg'
 
 const perStatement = 200_000
 const days = 30
@@ -9,24 +9,18 @@ const failedEvery = 50
  * matching counters. Returns how long (seconds) it took.
  */
 export async function insertHistory(
-  databaseUrl: string,
+  postgres: pg.Client,
   workspaceId: string,
   executions: number,
 ): Promise<number> {
   const startedAt = performance.now()
-  const client = new pg.Client({ connectionString: databaseUrl })
-  await client.connect()
-  try {
-    for (let first = 0; first < executions; first += perStatement) {
-      const last = Math.min(first + perStatement, executions) - 1
-      await client.query(statement, [workspaceId, first, last, executions])
-    }
-    await client.query(countersStatement, [workspaceId])
-    // Autovacuum would do the same later.
-    await client.query('VACUUM ANALYZE events, executions, rule_counters')
-  } finally {
-    await client.end()
+  for (let first = 0; first < executions; first += perStatement) {
+    const last = Math.min(first + perStatement, executions) - 1
+    await postgres.query(statement, [workspaceId, first, last, executions])
   }
+  await postgres.query(countersStatement, [workspaceId])
+  // Autovacuum would do the same later.
+  await postgres.query('VACUUM ANALYZE events, executions, rule_counters')
   return (performance.now() - startedAt) / 1_000
 }
 

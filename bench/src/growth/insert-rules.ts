@@ -1,5 +1,5 @@
 import { eventTypes } from '@automation/engine'
-import pg from 'pg'
+import type pg from 'pg'
 
 /** Types of the catalogue. The events have the first one. */
 export const types = eventTypes.slice(0, 20)
@@ -8,15 +8,9 @@ export const types = eventTypes.slice(0, 20)
 export const growthData = { name: 'Ada Lovelace', segment: 'segment 1', status: 'new', score: 95 }
 
 /** Inserts many rules by SQL, since the API allows 1,000 in a workspace. Rules of a type differ in their segment. */
-export async function insertRules(databaseUrl: string, workspaceId: string, count: number): Promise<void> {
-  const client = new pg.Client({ connectionString: databaseUrl })
-  await client.connect()
-  try {
-    await client.query(statement, [workspaceId, types, count])
-    await client.query('ANALYZE rules, rule_counters')
-  } finally {
-    await client.end()
-  }
+export async function insertRules(postgres: pg.Client, workspaceId: string, count: number): Promise<void> {
+  await postgres.query(statement, [workspaceId, types, count])
+  await postgres.query('ANALYZE rules, rule_counters')
 }
 
 const statement = `

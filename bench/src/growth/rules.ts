@@ -1,16 +1,16 @@
-import { readFile } from 'node:fs/promises'
-import { openDatabase } from '@automation/database'
 import type { ApiProcess, Product } from '@automation/launcher'
-import { Redis } from 'ioredis'
 import { drainBacklog } from '../backlog.js'
 import { runRounds } from '../benchmark.js'
 import { clearTraces } from '../clear-traces.js'
+import { type Connections, withConnections } from '../connections.js'
 import { pidsOf } from '../cpu-time.js'
+import { readMebibytes } from '../machine/memory.js'
 import type { Figures } from '../measure.js'
 import { measureBacklog } from '../measure-backlog.js'
 import type { Measurement } from '../measurements.js'
 import type { Options } from '../options.js'
-import { median, type Result } from '../report.js'
+import type { Result } from '../report.js'
+import { median } from '../statistics.js'
 import { createWorkspace, type Workspace } from '../workspace.js'
 import { growthData, insertRules, types } from './insert-rules.js'
 import type { GrowthScenario } from './scenarios.js'
@@ -25,56 +25,64 @@ export interface Cache {
 }
 
 /** The same event with more and more rules, of which always one matches. */
-export async function measureRules(
+export function measureRules(
   product: Product,
   measurements: Measurement<GrowthScenario>[],
   { rounds, seconds }: Options,
 ): Promise<{ results: Result[]; caches: Cache[] }> {
-  const database = openDatabase(product.databaseUrl, 1)
-  const redis = new Redis(product.redisUrl)
-  const workspaces = new Map<GrowthScenario, Workspace>()
-  const caches = new Map<number, Cache[]>(measurements.map(({ scenario }) => [scenario.size, []]))
-  try {
+  return withConnections(product, async (connections) => {
+    const { database, postgres } = connections
+    const workspaces = new Map<GrowthScenario, Workspace>()
+    const caches = new Map<number, Cache[]>(measurements.map(({ scenario }) => [scenario.size, []]))
     for (const { scenario } of measurements) {
       const workspace = await createWorkspace(database, product, { name: scenario.name, rules: [] })
-      await insertRules(product.databaseUrl, workspace.id, scenario.size)
+      await insertRules(postgres, workspace.id, scenario.size)
       workspaces.set(scenario, workspace)
     }
-    const results = await runRounds(measurements, rounds, async ({ scenario, connections }) => {
-      const { baseUrl, headers } = workspaces.get(scenario) as Workspace
-      await clearTraces(database, redis)
-      const worker = await product.startWorker()
-      try {
-        const asynchronous = { ...headers, prefer: 'respond-async' }
-        const before = await readMemory(worker.pid)
-        const startedAt = performance.now()
-        for (const type of types) await post(baseUrl, asynchronous, type)
-        await drainBacklog(database)
-        const ms = performance.now() - startedAt
-        const mebibytes = (await readMemory(worker.pid)) - before
-        caches.get(scenario.size)?.push({ rules: scenario.size, ms, mebibytes })
-        return await measureBacklog({
-          order: {
-            origins: [baseUrl],
-            path: `/api/automation-rules/trigger/${types[0]}`,
-            headers: asynchronous,
-            payload: JSON.stringify({ data: growthData }),
-            expectedStatus: 202,
-            connections,
-          },
-          pids: pidsOf(product, product.apis.slice(0, 1) as ApiProcess[], [worker]),
-          seconds,
-          database,
-          workers: [worker],
-        })
-      } finally {
-        await worker.stop()
-      }
+    const results = await runRounds(measurements, rounds, async (measurement) => {
+      const { scenario } = measurement
+      const workspace = workspaces.get(scenario) as Workspace
+      const { cache, figures } = await measureNewWorker(product, connections, workspace, measurement, seconds)
+      caches.get(scenario.size)?.push({ rules: scenario.size, ...cache })
+      return figures
     })
     return { results, caches: [...caches].map(([rules, ofRounds]) => summarize(rules, ofRounds)) }
+  })
+}
+
+async function measureNewWorker(
+  product: Product,
+  { database, redis }: Connections,
+  { baseUrl, headers }: Workspace,
+  { connections }: Measurement<GrowthScenario>,
+  seconds: number,
+): Promise<{ cache: Omit<Cache, 'rules'>; figures: Figures }> {
+  await clearTraces(database, redis)
+  const worker = await product.startWorker()
+  try {
+    const asynchronous = { ...headers, prefer: 'respond-async' }
+    const before = await readMebibytes(worker.pid)
+    const startedAt = performance.now()
+    for (const type of types) await post(baseUrl, asynchronous, type)
+    await drainBacklog(database)
+    const ms = performance.now() - startedAt
+    const mebibytes = (await readMebibytes(worker.pid)) - before
+    const path = `/api/automation-rules/trigger/${types[0]}`
+    const figures = await measureBacklog({
+      order: {
+        origins: [baseUrl],
+        requests: [{ path, headers: asynchronous, payload: JSON.stringify({ data: growthData }) }],
+        expectedStatus: 202,
+        connections,
+      },
+      pids: pidsOf(product, product.apis.slice(0, 1) as ApiProcess[], [worker]),
+      seconds,
+      database,
+      workers: [worker],
+    })
+    return { cache: { ms, mebibytes }, figures }
   } finally {
-    redis.disconnect()
-    await database.close()
+    await worker.stop()
   }
 }
 
@@ -89,12 +97,6 @@ async function post(baseUrl: string, headers: Record<string, string>, type: stri
   })
   if (answer.status !== 202) throw new Error(`Answered ${answer.status}: ${await answer.text()}`)
   await answer.arrayBuffer()
-}
-
-/** Resident memory in MiB, or 0 if the system does not report it. */
-async function readMemory(pid: number): Promise<number> {
-  const status = await readFile(`/proc/${pid}/status`, 'utf8').catch(() => '')
-  return Number(/^VmRSS:\s+(\d+) kB$/m.exec(status)?.[1] ?? 0) / 1_024
 }
 
 function summarize(rules: number, ofRounds: Cache[]): Cache {

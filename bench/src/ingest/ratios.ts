@@ -1,47 +1,58 @@
-import { type Aim, medianRatio } from '../aims.js'
+import { type Aim, createAim, ratiosOf } from '../aims.js'
 import type { Figures } from '../measure.js'
 import { alignColumns, type Result, sumCpu } from '../report.js'
+import { median } from '../statistics.js'
+import { names } from './scenarios.js'
 
-/** The product divided by the yardstick; empty unless both were measured. */
+const accepted = ({ acceptedPerSecond }: Figures) => acceptedPerSecond
+const p99 = ({ p99Ms }: Figures) => p99Ms
+
+/** The product divided by each plain service; empty unless both were measured. */
 export function formatRatios(results: Result[]): string {
-  const rows = results
-    .filter(({ scenario }) => scenario.startsWith('product'))
-    .flatMap((ours) => {
-      const name = ours.scenario.replace('product', 'yardstick')
-      const plain = results.find((it) => it.scenario === name && it.connections === ours.connections)
-      return plain === undefined ? [] : [formatRow(ours, plain)]
+  const rows = results.flatMap((ours) => {
+    if (!ours.scenario.startsWith('product')) return []
+    const suffix = ours.scenario.endsWith(', replays') ? ', replays' : ''
+    return [names.plain, names.grouping].flatMap((name) => {
+      const theirs = results.find(
+        ({ scenario, connections }) => scenario === name + suffix && connections === ours.connections,
+      )
+      if (theirs === undefined) return []
+      const ratios = [accepted, p99, sumCpu].map((read) => median(compare(ours, theirs, read)).toFixed(2))
+      return [[`${ours.scenario} / ${theirs.scenario}`, `${ours.connections}`, ...ratios]]
     })
-  const head = ['product / yardstick', 'conns', 'accepted/s', 'p99', 'CPU']
-  return rows.length === 0 ? '' : alignColumns([head, ...rows])
+  })
+  return rows.length === 0 ? '' : alignColumns([['ratio', 'conns', 'accepted/s', 'p99', 'CPU'], ...rows])
 }
 
-function formatRow(ours: Result, plain: Result): string[] {
-  const ratioOf = (read: (figures: Figures) => number) =>
-    medianRatio(ours.rounds.map(read), plain.rounds.map(read))
-  const ratios = [ratioOf((it) => it.acceptedPerSecond), ratioOf((it) => it.p99Ms), ratioOf(sumCpu)]
-  return [ours.scenario, `${ours.connections}`, ...ratios.map((ratio) => ratio.toFixed(2))]
-}
-
-/** A fair comparison: neither runs the events. */
+/** Without a worker neither side runs the events; with one, only the product does. */
 export function listAims(results: Result[]): Aim[] {
   const find = (name: string) =>
     results.find(({ scenario, connections }) => scenario === name && connections === 64)
-  const [ours, plain] = [find('product'), find('yardstick')]
-  if (ours === undefined || plain === undefined) return []
-  const ratioOf = (read: (figures: Figures) => number) =>
-    medianRatio(ours.rounds.map(read), plain.rounds.map(read))
   return [
-    {
-      title: 'webhooks: accepted/s of a plain service',
-      reached: ratioOf((it) => it.acceptedPerSecond),
-      atLeast: 1,
-      digits: 2,
-    },
-    {
-      title: 'webhooks: p99 of a plain service',
-      reached: ratioOf((it) => it.p99Ms),
-      atMost: 1.5,
-      digits: 2,
-    },
+    ...share('webhooks, worker running: accepted/s of a plain service', names.working, names.plain, 1.2),
+    ...share(
+      'webhooks, worker running: accepted/s of one with group commit',
+      names.working,
+      names.grouping,
+      0.9,
+    ),
+    ...share('webhooks, no worker: accepted/s of a plain service', names.product, names.plain, 1),
+    ...slowness('webhooks, no worker: p99 of a plain service', names.product, names.plain),
   ]
+
+  function share(title: string, our: string, their: string, atLeast: number): Aim[] {
+    const [ours, theirs] = [find(our), find(their)]
+    if (ours === undefined || theirs === undefined) return []
+    return [createAim({ title, rounds: compare(ours, theirs, accepted), atLeast, digits: 2 })]
+  }
+
+  function slowness(title: string, our: string, their: string): Aim[] {
+    const [ours, theirs] = [find(our), find(their)]
+    if (ours === undefined || theirs === undefined) return []
+    return [createAim({ title, rounds: compare(ours, theirs, p99), atMost: 1.5, digits: 2 })]
+  }
+}
+
+function compare(ours: Result, theirs: Result, read: (figures: Figures) => number): number[] {
+  return ratiosOf(ours.rounds.map(read), theirs.rounds.map(read))
 }

@@ -1,23 +1,41 @@
 import type { Scenario } from '../measurements.js'
 import type { Rule } from '../workspace.js'
 
+export type Receiver = 'plain' | 'grouping' | 'product'
+
 /** The deliveries, and the server that gets them. */
 export interface IngestScenario extends Scenario {
-  receiver: 'yardstick' | 'product'
-  /** Repeats the same delivery; otherwise each delivery is new. */
+  receiver: Receiver
+  /** Repeats known deliveries; otherwise each delivery is new. */
   isReplay: boolean
   /** Whether a worker runs the events meanwhile. */
   hasWorker: boolean
 }
 
-export const scenarios: IngestScenario[] = [
-  ...pair('', { isReplay: false, connections: [64] }),
-  ...pair('', { isReplay: false, connections: [1] }),
-  ...pair(', replays', { isReplay: true, connections: [64] }),
-  { name: 'product and worker', receiver: 'product', isReplay: false, hasWorker: true, connections: [64] },
-]
+export const names = {
+  plain: 'plain service',
+  grouping: 'plain service, group commit',
+  product: 'product, no worker',
+  working: 'product and worker',
+}
+
+export const scenarios: IngestScenario[] = [64, 1].flatMap((connections) => [
+  { ...make('plain', connections), name: names.plain },
+  { ...make('grouping', connections), name: names.grouping },
+  { ...make('product', connections), name: names.product },
+  { ...make('product', connections), name: names.working, hasWorker: true },
+])
+scenarios.push(
+  ...(['plain', 'grouping', 'product'] as const).map((receiver) => ({
+    ...make(receiver, 64),
+    name: `${names[receiver]}, replays`,
+    isReplay: true,
+  })),
+)
 
 export const provider = 'bench'
+/** The deliveries that replays repeat, in turn. */
+export const knownDeliveries = 10_000
 
 /** 512 bytes without a `type` of the catalogue, so that each webhook is one event. */
 export const body = fillUp(512, { kind: 'order.paid', order: { id: 1001, total: 129.9, currency: 'EUR' } })
@@ -32,14 +50,8 @@ export const rules: Rule[] = [
   },
 ]
 
-/** Neighbours, so that both run under the same conditions. */
-function pair(suffix: string, both: { isReplay: boolean; connections: number[] }): IngestScenario[] {
-  return (['yardstick', 'product'] as const).map((receiver) => ({
-    name: receiver + suffix,
-    receiver,
-    hasWorker: false,
-    ...both,
-  }))
+function make(receiver: Receiver, connections: number) {
+  return { receiver, connections: [connections], isReplay: false, hasWorker: false }
 }
 
 function fillUp(bytes: number, data: object): string {

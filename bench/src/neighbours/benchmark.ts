@@ -1,15 +1,16 @@
-import { readFile } from 'node:fs/promises'
 import { setTimeout as delay } from 'node:timers/promises'
-import { openDatabase } from '@automation/database'
+import type { Database } from '@automation/database'
 import type { Product } from '@automation/launcher'
 import { changeRules, createRules } from '@automation/rules'
 import type { Plan } from '../benchmark.js'
-import { startQuietCallers } from '../fairness/quiet-callers.js'
-import { type Quantiles, quantilesOf } from '../fairness/report.js'
+import { type Connections, withConnections } from '../connections.js'
+import { startQuietCallers } from '../load/quiet-callers.js'
+import { readMebibytes } from '../machine/memory.js'
 import type { Options } from '../options.js'
 import { runOnProduct } from '../private-product.js'
 import { alignColumns } from '../report.js'
-import { actor, createWorkspace, oneTask, type Workspace } from '../workspace.js'
+import { type Waits, waitsOf } from '../statistics.js'
+import { actor, createWorkspace, createWorkspaces, oneTask, type Workspace } from '../workspace.js'
 import { type Attack, attacks } from './attacks.js'
 
 interface NeighbourFigures {
@@ -17,9 +18,9 @@ interface NeighbourFigures {
   /** MB of V8's old generation; undefined for its default. */
   heap: number | undefined
   /** The waits of the quiet workspaces before, during and after the attack. */
-  alone: Quantiles
-  attacked: Quantiles
-  after: Quantiles
+  alone: Waits
+  attacked: Waits
+  after: Waits
   /** Resident memory (MiB) of API and worker at the end of the attack. */
   apiMebibytes: number
   workerMebibytes: number
@@ -48,7 +49,9 @@ export function planNeighbours(options: Options): Plan {
           const env = heap ? { NODE_OPTIONS: `--max-old-space-size=${heap}` } : {}
           const parts = { workers: 1, env: { ...defaultLimits, ...env } }
           const result = await runOnProduct(options, parts, (product) =>
-            measureAttack(product, attack, heap, options.seconds),
+            withConnections(product, (connections) =>
+              measureAttack(product, connections, attack, heap, options.seconds),
+            ),
           )
           console.error(format([result]))
           results.push(result)
@@ -60,25 +63,23 @@ export function planNeighbours(options: Options): Plan {
 
 async function measureAttack(
   product: Product,
+  { database }: Connections,
   attack: Attack,
   heap: number | undefined,
   seconds: number,
 ): Promise<NeighbourFigures> {
-  const database = openDatabase(product.databaseUrl, 2)
-  const quiet = []
-  for (let n = 0; n < quietCount; n++)
-    quiet.push(await createWorkspace(database, product, { name: `Quiet ${n}`, rules: oneTask }))
-  const hostile = await createHostile(product, attack)
+  const quiet = await createWorkspaces(database, product, quietCount, oneTask)
+  const hostile = await createHostile(database, product, attack)
   const callers = startQuietCallers(quiet[0]?.baseUrl ?? '', quiet, path)
   const stop = new AbortController()
   try {
     await delay(3_000)
     callers.take()
     await delay(seconds * 1_000)
-    const alone = quantilesOf(callers.take())
+    const alone = waitsOf(callers.take())
     const attacking = attack.run(hostile, stop.signal)
     await delay(seconds * 2_000)
-    const attacked = quantilesOf(callers.take())
+    const attacked = waitsOf(callers.take())
     const [api, worker] = await Promise.all(
       [product.apis[0], product.workers[0]].map((part) => readMebibytes(part?.pid ?? 0)),
     )
@@ -86,40 +87,36 @@ async function measureAttack(
     await delay(5_000)
     callers.take()
     await delay(seconds * 1_000)
-    const after = quantilesOf(callers.take())
+    const after = waitsOf(callers.take())
     await attacking
     const isAlive = product.apis.length === 1 && product.workers.length === 1 && api && worker
     if (!isAlive) throw new Error('A process has ended')
-    return { attack: attack.name, heap, alone, attacked, after, apiMebibytes: api, workerMebibytes: worker }
+    return {
+      attack: attack.name,
+      heap,
+      alone,
+      attacked,
+      after,
+      apiMebibytes: Math.round(api),
+      workerMebibytes: Math.round(worker),
+    }
   } finally {
     stop.abort()
     await callers.stop()
-    await database.close()
   }
 }
 
 /** Its rules are written to the database: at the default rate their creation would take minutes. */
-async function createHostile(product: Product, { rules }: Attack): Promise<Workspace> {
-  const database = openDatabase(product.databaseUrl, 2)
-  try {
-    const workspace = await createWorkspace(database, product, { name: 'Hostile', rules: [] })
-    const administrator = { database, workspaceId: workspace.id, actor }
-    const fields = rules.map((rule) => ({ ...rule, description: '', isActive: true }))
-    await changeRules(administrator, async (transaction) => {
-      const created = await createRules(transaction, administrator, fields)
-      const entry = created.map(({ id }) => ({ action: 'rule.created' as const, subject: id }))
-      return { result: undefined, entry }
-    })
-    return workspace
-  } finally {
-    await database.close()
-  }
-}
-
-/** Resident memory of a process; 0 where it has ended. */
-async function readMebibytes(pid: number): Promise<number> {
-  const status = await readFile(`/proc/${pid}/status`, 'utf8').catch(() => '')
-  return Math.round(Number(/VmRSS:\s+(\d+)/.exec(status)?.[1] ?? 0) / 1_024)
+async function createHostile(database: Database, product: Product, { rules }: Attack): Promise<Workspace> {
+  const workspace = await createWorkspace(database, product, { name: 'Hostile', rules: [] })
+  const administrator = { database, workspaceId: workspace.id, actor }
+  const fields = rules.map((rule) => ({ ...rule, description: '', isActive: true }))
+  await changeRules(administrator, async (transaction) => {
+    const created = await createRules(transaction, administrator, fields)
+    const entry = created.map(({ id }) => ({ action: 'rule.created' as const, subject: id }))
+    return { result: undefined, entry }
+  })
+  return workspace
 }
 
 function format(results: NeighbourFigures[]): string {

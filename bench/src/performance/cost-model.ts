@@ -1,40 +1,57 @@
+import type { PerPart } from '../cpu-time.js'
 import { sumCpu, whole } from '../report.js'
+import type { SustainedFigures } from '../sustained/report.js'
 import type { Performance } from './performance.js'
-import { resultsOf } from './results-of.js'
 
 /** The maximum planned utilization: above it, waits grow faster than throughput. */
 const busyShare = 0.7
 const microsPerCore = 1_000_000 * busyShare
-const workerCounts = [1, 10, 100, 1_000]
-const modelled = ['10 rules, 1 matches, 1 task', 'async']
+/** No further than four times what was measured. */
+const multiples = [1, 2, 4]
+
+export const modelHead = [
+  'each event',
+  'times measured',
+  'events/s',
+  'cells',
+  'workers',
+  'API processes',
+  'Postgres cores',
+  'cores in all',
+]
+
+/** The needs of the rates that were sustained, and of two and four times as much. */
+export function modelCosts(performance: Performance): string[][] {
+  const results = (performance.sustained?.results ?? []) as SustainedFigures[]
+  return results
+    .filter(({ line, isSustained }) => line === 'sustained' && isSustained)
+    .flatMap((figures) => multiples.map((times) => modelRow(figures, times)))
+}
+
+function modelRow(figures: SustainedFigures, times: number): string[] {
+  const pace = figures.donePerSecond * times
+  const { cells, workers, apis, postgresCores } = needsOf(figures.cpuMicrosPerEvent, pace)
+  const all = Math.ceil((pace * sumCpu(figures)) / microsPerCore)
+  return [
+    figures.mode,
+    `${times}`,
+    whole(twoDigits(pace)),
+    ...[cells, workers, apis, postgresCores, all].map((need) => whole(need)),
+  ]
+}
 
 /**
- * Computes from the cost of an event in each part what a number of busy workers needs. A process of API, worker or Redis has
- * one core, Postgres has all cores of its machine.
+ * A process of API, worker or Redis has one core, Postgres has all cores of its machine. A cell is a whole product with one Redis, which
+ * cannot be extended, so Redis decides how many there are.
  */
-export function modelCosts(performance: Performance): { head: string[]; rows: string[][] } {
-  const head = [
-    'each event',
-    'workers',
-    'events/s',
-    'API processes',
-    'Redis servers',
-    'Postgres cores',
-    'cores in all',
-  ]
-  const rows = modelled.flatMap((name) => {
-    const result = resultsOf(performance, 'events').find(
-      ({ scenario, connections }) => scenario === name && connections === 128,
-    )
-    if (result === undefined) return []
-    const { api = 0, worker = 0, redis = 0, postgres = 0 } = result.cpuMicrosPerEvent
-    return workerCounts.map((workers) => {
-      const pace = (workers * microsPerCore) / worker
-      const coresOf = (micros: number) => whole(Math.ceil((pace * micros) / microsPerCore))
-      const all = whole(Math.ceil((pace * sumCpu(result)) / microsPerCore))
-      const parts = [coresOf(api), coresOf(redis), coresOf(postgres), all]
-      return [name === 'async' ? 'async' : 'sync, 1 of 10 matches', whole(workers), whole(pace), ...parts]
-    })
-  })
-  return { head, rows }
+export function needsOf({ api = 0, worker = 0, redis = 0, postgres = 0 }: PerPart, pace: number) {
+  const coresOf = (micros: number) => Math.max(1, Math.ceil((pace * micros) / microsPerCore))
+  const cells = coresOf(redis)
+  const inEachCell = (micros: number) => Math.max(cells, coresOf(micros))
+  return { cells, workers: inEachCell(worker), apis: inEachCell(api), postgresCores: inEachCell(postgres) }
+}
+
+/** Two significant digits: a model is no more exact than that. */
+export function twoDigits(value: number): number {
+  return Number(value.toPrecision(2))
 }

@@ -1,6 +1,7 @@
-import { type Aim, isMet, tellReached, tellWanted } from '../aims.js'
+import { type Aim, formatReached, formatWanted } from '../aims.js'
 import { type Part, parts } from '../cpu-time.js'
 import { type Result, sumCpu, whole } from '../report.js'
+import type { SustainedFigures } from '../sustained/report.js'
 import type { Performance } from './performance.js'
 import { costsOf, partNames, resultsOf } from './results-of.js'
 
@@ -22,11 +23,11 @@ const colors: Record<Part, [light: string, dark: string]> = {
 
 const style = `
   .surface { fill: #fcfcfb } .ink { fill: #0b0b0b } .soft { fill: #52514e } .line { stroke: #c9c8c4 } .aim { stroke: #0b0b0b }
-  .met { fill: #8f8e88 } .missed { fill: #d03b3b }
+  .met { fill: #8f8e88 } .undecided { fill: #d9a441 } .missed { fill: #d03b3b }
   ${parts.map((part) => `.${part} { fill: ${colors[part][0]} }`).join(' ')}
   @media (prefers-color-scheme: dark) {
     .surface { fill: #1a1a19 } .ink { fill: #ffffff } .soft { fill: #c3c2b7 } .line { stroke: #4a4a47 } .aim { stroke: #ffffff }
-    .met { fill: #8f8e88 } .missed { fill: #e66767 }
+    .met { fill: #8f8e88 } .undecided { fill: #d9a441 } .missed { fill: #e66767 }
     ${parts.map((part) => `.${part} { fill: ${colors[part][1]} }`).join(' ')}
   }
   text { font: 12.5px system-ui, sans-serif } .title { font-size: 15px; font-weight: 600 }
@@ -35,24 +36,37 @@ const style = `
 /** Draws the results: the cost of an event in each process, and how far each aim is reached. */
 export function drawPerformance(performance: Performance): string {
   // With one connection no batches form: its bars would be ten times as long as all others.
-  const costs = (['events', 'growth', 'scale'] as const)
+  const closed = (['events', 'growth', 'scale'] as const)
     .flatMap((name) => resultsOf(performance, name))
     .filter(({ connections, scenario }) => connections > 4 && !scenario.startsWith('trigger'))
-  const aims = Object.values(performance.benchmarks).flatMap((benchmark) => benchmark?.aims ?? [])
+    .map((result) => ({ ...result, label: `${result.scenario} @${result.connections}` }))
+  const sustained = ((performance.sustained?.results ?? []) as SustainedFigures[])
+    .filter(({ line, isSustained }) => line === 'sustained' && isSustained)
+    .map((figures) => ({
+      ...figures,
+      label: `sustained, ${figures.mode}, ${whole(figures.donePerSecond)}/s`,
+    }))
+  const costs: Cost[] = [...sustained, ...closed]
+  const runs = Object.values(performance)
+  const aims = runs.flatMap((run) => run.aims)
+  const circumstances = [
+    ...new Set(runs.map(({ at, node, machine }) => `${at.slice(0, 10)}, Node ${node}, ${machine}`)),
+  ]
   const costsHeight = 62 + costs.length * rowHeight
   const height = costsHeight + 78 + aims.length * rowHeight
-  const { node, machine, at } = performance
   return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" width="${width}" height="${height}" role="img" aria-label="CPU an event, and aims">
 <style>${style}</style>
 <rect class="surface" width="${width}" height="${height}" rx="6"/>
 ${drawCosts(costs, 28)}
 ${drawAims(aims, costsHeight + 28)}
-${text(left, height - 10, `${at.slice(0, 10)}, Node ${node}, ${machine}`, 'soft')}
+${text(left, height - 10, circumstances.join('; '), 'soft')}
 </svg>
 `
 }
 
-function drawCosts(results: Result[], top: number): string {
+type Cost = Pick<Result, 'cpuMicrosPerEvent'> & { label: string }
+
+function drawCosts(results: Cost[], top: number): string {
   const longest = Math.max(...results.map(sumCpu), 1)
   const legend = parts.map((part, index) => {
     const x = zeroX + index * 92
@@ -68,8 +82,7 @@ function drawCosts(results: Result[], top: number): string {
       x += length
       return length < 1 ? '' : bar
     })
-    const label = `${result.scenario} @${result.connections}`
-    return `${text(left, y + 11, label, 'ink')}${bars.join('')}${text(x + 6, y + 11, `${whole(sumCpu(result))} µs`, 'soft number')}`
+    return `${text(left, y + 11, result.label, 'ink')}${bars.join('')}${text(x + 6, y + 11, `${whole(sumCpu(result))} µs`, 'soft number')}`
   })
   return [text(left, top, 'CPU an event', 'ink title'), ...legend, ...rows].join('\n')
 }
@@ -91,8 +104,8 @@ function drawAims(aims: Aim[], top: number): string {
     const y = top + 16 + index * rowHeight
     const { reached, atLeast, atMost = Number.NaN } = aim
     const [from, to] = [placeOf(1), placeOf(atLeast === undefined ? atMost / reached : reached / atLeast)]
-    const bar = `<rect class="${isMet(aim) ? 'met' : 'missed'}" x="${Math.min(from, to).toFixed(1)}" y="${y}" width="${Math.max(2, Math.abs(to - from)).toFixed(1)}" height="${barHeight}" rx="1.5"/>`
-    const label = `${tellReached(aim)} (${tellWanted(aim)})`
+    const bar = `<rect class="${aim.verdict}" x="${Math.min(from, to).toFixed(1)}" y="${y}" width="${Math.max(2, Math.abs(to - from)).toFixed(1)}" height="${barHeight}" rx="1.5"/>`
+    const label = `${formatReached(aim)} (${formatWanted(aim)})${aim.verdict === 'undecided' ? ', undecided' : ''}`
     return `${text(left, y + 11, aim.title, 'ink')}${bar}${text(width - left, y + 11, label, 'soft number', 'end')}`
   })
   return [text(left, top, 'Aims, times reached', 'ink title'), ...scale, ...rows].join('\n')

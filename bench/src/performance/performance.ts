@@ -1,13 +1,26 @@
 import type { Aim } from '../aims.js'
+import type { Noise } from '../machine/noise.js'
+import type { Storage } from '../machine/storage.js'
 import type { BenchmarkName } from '../options.js'
 
-/** The results as `--json` writes them. */
-export interface Performance {
-  node: string
-  machine: string
+/** One run of a benchmark, with all that is needed to judge its figures. */
+export interface Run {
+  command: string
   /** The time of the start. */
   at: string
+  node: string
+  machine: string
+  /** null in runs before 23 November 2026, which did not record them. */
+  storage: Storage | null
+  noise: Noise | null
+  /** Duration of each measurement, and how often it was repeated. */
   seconds: number
   rounds: number
-  benchmarks: Partial<Record<BenchmarkName, { results: object[]; aims: Aim[] }>>
+  results: object[]
+  /** The results as they were printed. */
+  text?: string
+  aims: Aim[]
 }
+
+/** The results as `--json` writes them: the latest run of each benchmark. */
+export type Performance = Partial<Record<BenchmarkName, Run>>

@@ -4,8 +4,8 @@ import type { Result } from '../report.js'
 import type { Performance } from './performance.js'
 
 /** The results of a benchmark that measure events. Other results have no connections. */
-export function resultsOf({ benchmarks }: Performance, name: BenchmarkName): Result[] {
-  return (benchmarks[name]?.results ?? []).filter((result): result is Result => 'connections' in result)
+export function resultsOf(performance: Performance, name: BenchmarkName): Result[] {
+  return (performance[name]?.results ?? []).filter((result): result is Result => 'connections' in result)
 }
 
 export const partNames: Record<Part, string> = {
@@ -16,7 +16,9 @@ export const partNames: Record<Part, string> = {
 }
 
 /** The cost of an event in each running part. */
-export function costsOf({ cpuMicrosPerEvent }: Result): { part: Part; micros: number }[] {
+export function costsOf({
+  cpuMicrosPerEvent,
+}: Pick<Result, 'cpuMicrosPerEvent'>): { part: Part; micros: number }[] {
   return parts.flatMap((part) => {
     const micros = cpuMicrosPerEvent[part]
     return micros === undefined ? [] : [{ part, micros }]

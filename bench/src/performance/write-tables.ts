@@ -1,89 +1,103 @@
-import { isMet, tellReached, tellWanted } from '../aims.js'
+import { aimsHead, describeAim } from '../aims.js'
+import { type ContestResult, contestsHead, describeContest } from '../engine/benchmark.js'
 import type { Cache } from '../growth/rules.js'
 import type { BenchmarkName } from '../options.js'
-import { sumCpu, whole } from '../report.js'
-import { modelCosts } from './cost-model.js'
-import type { Performance } from './performance.js'
+import { formatRange, medianCpu, type Result, sumCpu, whole } from '../report.js'
+import { describeSustained, type SustainedFigures, sustainedHead } from '../sustained/report.js'
+import { modelCosts, modelHead } from './cost-model.js'
+import { describeRun } from './describe-run.js'
+import type { Performance, Run } from './performance.js'
 import { partNames, resultsOf } from './results-of.js'
 
 const titles: [name: BenchmarkName, title: string][] = [
-  ['events', 'Events'],
-  ['ingest', 'Webhooks'],
+  ['sustained', 'Sustained, open loop'],
+  ['events', 'Events, closed loop, first seconds of empty tables'],
+  ['ingest', 'Webhooks, closed loop, first seconds of empty tables'],
   ['growth', 'Growth'],
   ['scale', 'Scale out'],
   ['engine', 'The engine by itself'],
+  ['compare', 'Beside n8n'],
+  ['fairness', 'A flood beside quiet workspaces, open loop'],
+  ['neighbours', 'Quiet workspaces beside attacks, open loop'],
+  ['retention', 'Removing a day of executions, open loop'],
+  ['brake', 'Switching a rule off'],
 ]
 
-/** The results in Markdown: the aims, and then the lines of each benchmark. */
+/** Benchmarks with results of their own kinds, whose report is shown as it was printed. */
+const printed: ReadonlySet<BenchmarkName> = new Set(['fairness', 'neighbours', 'retention', 'brake'])
+
+/** All results in Markdown: for each benchmark its command, its circumstances, its aims and its lines. */
 export function writeTables(performance: Performance): string {
-  const { node, machine, at, seconds, rounds } = performance
-  const run = `${at.slice(0, 10)}, Node ${node}, ${machine}, ${rounds} rounds of ${seconds} s.`
   const sections = titles.flatMap(([name, title]) => {
-    const table = name === 'engine' ? writeContests(performance) : writeResults(performance, name)
-    const more = name === 'growth' ? `\n\n${writeCaches(performance)}`.trimEnd() : ''
-    return table === '' ? [] : [`### ${title}\n${table}${more}`]
+    const run = performance[name]
+    if (run === undefined) return []
+    const tables = [writeLines(performance, name), writeAims(run)].filter((table) => table !== '')
+    return [[`### ${title}`, `\`${run.command}\``, describeRun(run), ...tables].join('\n\n')]
   })
-  const { head, rows } = modelCosts(performance)
-  const model = rows.length === 0 ? [] : [`### What more workers need around them\n${writeTable(head, rows)}`]
-  return [run, `### What we hold ourselves to\n${writeAims(performance)}`, ...sections, ...model].join('\n\n')
+  const model = modelCosts(performance)
+  if (model.length > 0) sections.push(`### Computed needs\n\n${writeTable(modelHead, model)}`)
+  return sections.join('\n\n')
 }
 
-function writeAims({ benchmarks }: Performance): string {
-  const rows = titles.flatMap(([name]) =>
-    (benchmarks[name]?.aims ?? []).map((aim) => [
-      aim.title,
-      tellReached(aim),
-      tellWanted(aim),
-      isMet(aim) ? 'yes' : '**no**',
-    ]),
-  )
-  return writeTable(['aim', 'reached', 'wanted', 'met'], rows)
+function writeLines(performance: Performance, name: BenchmarkName): string {
+  const results = performance[name]?.results ?? []
+  if (name === 'engine') return writeTable(contestsHead, (results as ContestResult[]).map(describeContest), 2)
+  if (name === 'sustained')
+    return writeTable(sustainedHead, (results as SustainedFigures[]).map(describeSustained))
+  if (printed.has(name)) return `\`\`\`\n${performance[name]?.text}\n\`\`\``
+  const lines = writeTable(resultsHead, resultsOf(performance, name).map(describeResult))
+  return name === 'growth' ? `${lines}\n\n${writeCaches(results as Cache[])}`.trimEnd() : lines
 }
 
-function writeResults(performance: Performance, name: BenchmarkName): string {
-  const rows = resultsOf(performance, name).map((result) => [
+function writeAims({ aims }: Run): string {
+  const rows = aims.map(describeAim).map(([title = '', ...others]) => {
+    const verdict = others.pop() ?? ''
+    return [title, ...others, verdict === 'met' ? verdict : `**${verdict}**`]
+  })
+  return writeTable(aimsHead, rows)
+}
+
+const resultsHead = [
+  'scenario',
+  'connections',
+  'done/s',
+  'accepted/s',
+  'rounds',
+  'p50 / p99 ms',
+  'p99 of rounds',
+  ...Object.values(partNames),
+  'all, µs CPU',
+  'rounds',
+]
+
+function describeResult(result: Result): string[] {
+  return [
     result.scenario,
     `${result.connections}`,
     result.donePerSecond === null ? '' : whole(result.donePerSecond),
     whole(result.acceptedPerSecond),
+    formatRange(result, ({ acceptedPerSecond }) => acceptedPerSecond),
     `${result.p50Ms.toFixed(1)} / ${result.p99Ms.toFixed(1)}`,
+    formatRange(result, ({ p99Ms }) => p99Ms),
     ...(Object.keys(partNames) as (keyof typeof partNames)[]).map((part) => {
       const micros = result.cpuMicrosPerEvent[part]
       return micros === undefined ? '' : whole(micros)
     }),
-    whole(sumCpu(result)),
-  ])
-  const head = ['scenario', 'connections', 'done/s', 'accepted/s', 'p50 / p99 ms']
-  return rows.length === 0 ? '' : writeTable([...head, ...Object.values(partNames), 'all, µs CPU'], rows)
+    whole(medianCpu(result)),
+    formatRange(result, sumCpu),
+  ]
 }
 
-function writeCaches({ benchmarks }: Performance): string {
-  const caches = (benchmarks.growth?.results ?? []).filter((result): result is Cache => 'mebibytes' in result)
+function writeCaches(results: object[]): string {
+  const caches = results.filter((result): result is Cache => 'mebibytes' in result)
   const rows = caches.map(({ rules, ms, mebibytes }) => [whole(rules), whole(ms), whole(mebibytes)])
-  return rows.length === 0 ? '' : writeTable(['a new worker reads so many rules', 'ms', 'MiB'], rows)
+  return writeTable(['a new worker reads so many rules', 'ms', 'MiB'], rows)
 }
 
-interface ContestResult {
-  contest: string
-  side: string
-  nanoseconds: number
-  ratio: number
-}
-
-function writeContests({ benchmarks }: Performance): string {
-  const results = (benchmarks.engine?.results ?? []) as ContestResult[]
-  const rows = results.map(({ contest, side, nanoseconds, ratio }) => [
-    contest,
-    side,
-    nanoseconds < 100 ? nanoseconds.toFixed(1) : whole(nanoseconds),
-    ratio < 100 ? ratio.toFixed(1) : whole(ratio),
-  ])
-  return rows.length === 0 ? '' : writeTable(['contest', 'side', 'ns', 'times ours'], rows)
-}
-
-/** The first column to the left, all others to the right. */
-function writeTable(head: string[], rows: string[][]): string {
+/** The first columns to the left, all others to the right; empty without rows. */
+export function writeTable(head: string[], rows: string[][], leftColumns = 1): string {
+  if (rows.length === 0) return ''
   const line = (cells: string[]) => `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`
-  const rule = head.map((_, column) => (column === 0 ? '---' : '---:'))
+  const rule = head.map((_, column) => (column < leftColumns ? '---' : '---:'))
   return [head, rule, ...rows].map(line).join('\n')
 }

@@ -1,6 +1,6 @@
 import { writeFile } from 'node:fs/promises'
 import type { Product } from '@automation/launcher'
-import pg from 'pg'
+import { withPostgres } from '../connections.js'
 import { alignColumns, whole } from '../report.js'
 
 /** Makes Postgres measure the cost of each statement, which it can do only from its start on. */
@@ -36,12 +36,6 @@ interface Statement {
   query: string
 }
 
-async function query<Row extends object>(url: string, text: string): Promise<Row[]> {
-  const client = new pg.Client({ connectionString: url })
-  await client.connect()
-  try {
-    return (await client.query<Row>(text)).rows
-  } finally {
-    await client.end()
-  }
+function query<Row extends object>(url: string, text: string): Promise<Row[]> {
+  return withPostgres(url, async (postgres) => (await postgres.query<Row>(text)).rows)
 }

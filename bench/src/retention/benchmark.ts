@@ -1,28 +1,23 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { type Database, openDatabase, Prisma } from '@automation/database'
+import { type Database, Prisma } from '@automation/database'
 import type { Product } from '@automation/launcher'
-import { Redis } from 'ioredis'
-import pg from 'pg'
 import type { ProductPlan } from '../benchmark.js'
 import { clearTraces } from '../clear-traces.js'
+import { type Connections, withConnections } from '../connections.js'
 import { pidsOf, readCpuMicros } from '../cpu-time.js'
-import { startQuietCallers } from '../fairness/quiet-callers.js'
+import { startQuietCallers } from '../load/quiet-callers.js'
 import type { Options } from '../options.js'
-import { createWorkspace, oneTask, type Workspace } from '../workspace.js'
+import { waitsOf } from '../statistics.js'
+import { createWorkspaces, oneTask, type Workspace } from '../workspace.js'
 import { fillHistory } from './fill-history.js'
-import { aimsOf, formatRetention, type RetentionFigures, type Stretch, waitsOf } from './report.js'
+import { aimsOf, formatRetention, type RetentionFigures, type Stretch } from './report.js'
 
-interface Stage {
-  database: Database
-  redis: Redis
-  /** A connection without timeouts. */
-  postgres: pg.Client
+interface Stage extends Connections {
   product: Product
   callers: Workspace[]
 }
 
-/** With ten executions each, a million executions. */
-const oldEvents = 100_000
+const executionsOfEvent = 10
 /** Each caller posts an event a second and waits for its outcome. */
 const callerCount = 50
 const warmUpMs = 2_000
@@ -35,42 +30,32 @@ const now = {
   NODE_OPTIONS: `--import=${new URL('./soon-process.js', import.meta.url)}`,
 }
 
-/** The cost of removing a day with a million executions, and the waits of callers meanwhile. */
+/** The cost of removing a day with many executions, and the waits of callers meanwhile. */
 export function planRetention(options: Options): ProductPlan {
   return {
     workers: 0,
-    async run(product) {
-      const database = openDatabase(product.databaseUrl, 2)
-      const redis = new Redis(product.redisUrl)
-      const postgres = new pg.Client({ connectionString: product.databaseUrl })
-      await postgres.connect()
-      try {
-        const callers: Workspace[] = []
-        for (let number = 0; number < callerCount; number++)
-          callers.push(
-            await createWorkspace(database, product, { name: `Workspace ${number}`, rules: oneTask }),
-          )
-        const stage = { database, redis, postgres, product, callers }
+    run: (product) =>
+      withConnections(product, async (connections) => {
+        const callers = await createWorkspaces(connections.database, product, callerCount, oneTask)
+        const stage = { ...connections, product, callers }
         const results: RetentionFigures[] = []
         for (let round = 1; round <= options.rounds; round++) {
           console.error(`round ${round}/${options.rounds}  retention`)
-          results.push(await measureRound(stage))
+          results.push(await measureRound(stage, options.executions))
         }
         return { results, aims: aimsOf(results), text: formatRetention(results) }
-      } finally {
-        await postgres.end()
-        redis.disconnect()
-        await database.close()
-      }
-    },
+      }),
   }
 }
 
-async function measureRound(stage: Stage): Promise<RetentionFigures> {
+async function measureRound(stage: Stage, executions: number): Promise<RetentionFigures> {
   const { database, redis, postgres, product, callers } = stage
   await clearTraces(database, redis)
   const [{ id: workspaceId } = { id: '' }] = callers
-  const border = await fillHistory(database, workspaceId, { events: oldEvents, daysAgo: 33 })
+  const border = await fillHistory(database, workspaceId, {
+    events: executions / executionsOfEvent,
+    daysAgo: 33,
+  })
   await postgres.query('VACUUM ANALYZE')
   await postgres.query('CHECKPOINT')
   const removing = await measureStretch(stage, now, () => untilRemoved(database, workspaceId, border))
@@ -81,7 +66,7 @@ async function measureRound(stage: Stage): Promise<RetentionFigures> {
   const vacuumMicros = (after.postgres ?? 0) - (before.postgres ?? 0)
   // For the same time, since the maximum of more waits is longer.
   const alone = await measureStretch(stage, never, () => delay(removing.seconds * 1_000))
-  return { executions: 10 * oldEvents, alone, removing, vacuumMicros }
+  return { executions, alone, removing, vacuumMicros }
 }
 
 /** The waits of the callers during some work. */

@@ -1,9 +1,8 @@
-import { type Database, openDatabase } from '@automation/database'
 import type { NodeProcess, Product } from '@automation/launcher'
-import { Redis } from 'ioredis'
-import { type Aim, medianRatio } from '../aims.js'
-import { type Plan, runRounds } from '../benchmark.js'
+import { type Aim, createAim, ratiosOf } from '../aims.js'
+import { type ProductPlan, runRounds } from '../benchmark.js'
 import { clearTraces } from '../clear-traces.js'
+import { type Connections, withConnections } from '../connections.js'
 import { pidsOf } from '../cpu-time.js'
 import { eventData, eventType, oneOfTenMatches } from '../events/scenarios.js'
 import { type Figures, measure } from '../measure.js'
@@ -30,31 +29,25 @@ const scenarios: ScaleScenario[] = [1, 2].flatMap((apis) =>
 )
 
 /** On the same cores, more processes do not add capacity, and should not reduce it. */
-export function planScale(options: Options): Plan {
+export function planScale(options: Options): ProductPlan {
   const measurements = chooseMeasurements(scenarios, options.only)
   return {
     workers: 0,
-    async run(product) {
-      const database = openDatabase(product.databaseUrl, 1)
-      const redis = new Redis(product.redisUrl)
-      try {
+    run: (product) =>
+      withConnections(product, async (connections) => {
         const rules = oneOfTenMatches
-        const workspace = await createWorkspace(database, product, { name: 'Scale', rules })
-        const stage = { product, database, redis, workspace }
+        const workspace = await createWorkspace(connections.database, product, { name: 'Scale', rules })
+        const stage = { ...connections, product, workspace }
         const results = await runRounds(measurements, options.rounds, ({ scenario, connections }) =>
           measureScale(stage, scenario, connections, options.seconds),
         )
         return { results, aims: listAims(results), text: formatTable(results) }
-      } finally {
-        redis.disconnect()
-        await database.close()
-      }
-    },
+      }),
   }
 }
 
 async function measureScale(
-  stage: { product: Product; database: Database; redis: Redis; workspace: Workspace },
+  stage: Connections & { product: Product; workspace: Workspace },
   { apis, workers }: ScaleScenario,
   connections: number,
   seconds: number,
@@ -70,9 +63,13 @@ async function measureScale(
     const figures = await measure({
       order: {
         origins: asked.map(({ baseUrl }) => baseUrl),
-        path: `/api/automation-rules/trigger/${eventType}`,
-        headers: workspace.headers,
-        payload: JSON.stringify({ data: eventData }),
+        requests: [
+          {
+            path: `/api/automation-rules/trigger/${eventType}`,
+            headers: workspace.headers,
+            payload: JSON.stringify({ data: eventData }),
+          },
+        ],
         expectedStatus: 200,
         connections,
       },
@@ -86,12 +83,14 @@ async function measureScale(
 }
 
 function listAims([first, ...others]: Result[]): Aim[] {
-  return others.map(({ scenario, connections, rounds }) => ({
-    title: `${scenario} @${connections}: CPU an event, of ${first?.scenario} @${first?.connections}`,
-    reached: medianRatio(rounds.map(sumCpu), (first?.rounds ?? []).map(sumCpu)),
-    atMost: 1.15,
-    digits: 2,
-  }))
+  return others.map(({ scenario, connections, rounds }) =>
+    createAim({
+      title: `${scenario} @${connections}: CPU an event, of ${first?.scenario} @${first?.connections}`,
+      rounds: ratiosOf(rounds.map(sumCpu), (first?.rounds ?? []).map(sumCpu)),
+      atMost: 1.15,
+      digits: 2,
+    }),
+  )
 }
 
 function count(number: number, noun: string): string {

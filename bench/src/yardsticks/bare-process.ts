@@ -1,10 +1,11 @@
 import { createBatcher, newId, openDatabase } from '@automation/database'
-import jwt from '@fastify/jwt'
 import Fastify from 'fastify'
+import { cacheTokens } from './cache-tokens.js'
+import { serve } from './serve.js'
 
-// A yardstick for the acceptance of events: a bare route that verifies the token and inserts a row, together with other
+// A yardstick for the acceptance of events: a bare route that verifies the token, caches it as the product does, and inserts a row, together with other
 // requests of the same moment, before it responds. It has no workspaces, roles, limits or event types, and runs nothing.
-const { DATABASE_URL = '', JWT_SECRET = '', JWT_ISSUER = '', JWT_AUDIENCE = '' } = process.env
+const { DATABASE_URL = '' } = process.env
 
 const database = openDatabase(DATABASE_URL, 10)
 await database.run(
@@ -22,14 +23,11 @@ const statement = `
   SELECT * FROM json_to_recordset($1::json) AS new (id uuid, workspace_id text, type text, data json)`
 
 const app = Fastify({ logger: false })
-await app.register(jwt, {
-  secret: JWT_SECRET,
-  verify: { allowedIss: JWT_ISSUER, allowedAud: JWT_AUDIENCE, algorithms: ['HS256'] },
-})
+const verifyToken = await cacheTokens(app, process.env)
 
 app.post<{ Params: { eventType: string }; Body: { data: object } }>(
   '/api/automation-rules/trigger/:eventType',
-  { onRequest: (request) => request.jwtVerify() },
+  { onRequest: async ({ headers }) => void verifyToken(headers.authorization) },
   async ({ params, headers, body }, reply) => {
     const id = newId()
     await insert({ id, workspace_id: headers['x-workspace-id'], type: params.eventType, data: body.data })
@@ -37,8 +35,4 @@ app.post<{ Params: { eventType: string }; Body: { data: object } }>(
   },
 )
 
-const stop = () => process.exit()
-process.on('SIGTERM', stop)
-process.on('disconnect', stop)
-const { port } = new URL(await app.listen({ host: '127.0.0.1', port: 0 }))
-process.send?.({ ready: true, port: Number(port) })
+await serve(app)

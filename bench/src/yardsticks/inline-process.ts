@@ -10,14 +10,15 @@ import {
   ruleHolds,
   settleAction,
 } from '@automation/engine'
-import jwt from '@fastify/jwt'
 import Fastify from 'fastify'
+import { cacheTokens } from './cache-tokens.js'
+import { serve } from './serve.js'
 
 // A yardstick for synchronous triggers: the same engine and the same rows in one process, without queue, Redis or worker.
 // It commits the event, runs the rules, commits their outcomes, and responds. Requests of the same moment share both
 // commits, as in the product. It promises less: an event is never run if its process dies in between, slow targets would
 // delay all callers, and it is a single process.
-const { DATABASE_URL = '', JWT_SECRET = '', JWT_ISSUER = '', JWT_AUDIENCE = '' } = process.env
+const { DATABASE_URL = '' } = process.env
 const ttlMs = 1_000
 
 interface Rule {
@@ -44,21 +45,17 @@ const database = openDatabase(DATABASE_URL, 10)
 const remembered = new Map<string, { at: number; value: Promise<unknown> }>()
 
 const app = Fastify({ logger: false })
-await app.register(jwt, {
-  secret: JWT_SECRET,
-  verify: { allowedIss: JWT_ISSUER, allowedAud: JWT_AUDIENCE, algorithms: ['HS256'] },
-})
+const verifyToken = await cacheTokens(app, process.env)
 
 app.post<{ Params: { eventType: string }; Body: { data: object } }>(
   '/api/automation-rules/trigger/:eventType',
   {
-    onRequest: (request) => request.jwtVerify(),
     schema: { body: { type: 'object', required: ['data'], properties: { data: { type: 'object' } } } },
   },
-  async ({ params: { eventType: type }, headers, body: { data }, user }, reply) => {
+  async ({ params: { eventType: type }, headers, body: { data } }, reply) => {
     const workspaceId = `${headers['x-workspace-id']}`
-    const { sub } = user as { sub: string }
-    const isMember = await remember(`${workspaceId} ${sub}`, () => findMember(workspaceId, sub))
+    const userId = verifyToken(headers.authorization)
+    const isMember = await remember(`${workspaceId} ${userId}`, () => findMember(workspaceId, userId))
     if (!isMember) return reply.code(403).send({ error: 'Access denied' })
     const event = { id: newId(), workspaceId, type, data }
     await insertEvent(event)
@@ -211,8 +208,4 @@ const outcomeStatement = `
   ) AS tally
   WHERE rule_counters.rule_id = tally.rule_id`
 
-const stop = () => process.exit()
-process.on('SIGTERM', stop)
-process.on('disconnect', stop)
-const { port } = new URL(await app.listen({ host: '127.0.0.1', port: 0 }))
-process.send?.({ ready: true, port: Number(port) })
+await serve(app)

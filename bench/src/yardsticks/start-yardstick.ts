@@ -3,22 +3,41 @@ import { fileURLToPath } from 'node:url'
 import { type ApiProcess, type Product, startNode } from '@automation/launcher'
 
 const entries = {
-  inline: fileURLToPath(new URL('./inline-process.js', import.meta.url)),
-  bare: fileURLToPath(new URL('./bare-process.js', import.meta.url)),
-  ingest: fileURLToPath(new URL('./ingest-process.js', import.meta.url)),
+  inline: 'inline-process.js',
+  bare: 'bare-process.js',
+  plain: 'plain-process.js',
+  grouping: 'grouping-process.js',
 }
 
 export type YardstickName = keyof typeof entries
 
-/** Starts a yardstick on the product's Postgres and Redis, with its keys. */
-export async function startYardstick(
+/**
+ * Starts yardsticks on the product's Postgres and Redis, with its keys, and stops them in every case.
+ *
+ * @param environments the variables of each, in addition to those of the product
+ */
+export async function startYardsticks<Name extends YardstickName, Outcome>(
+  product: Product,
+  environments: Record<Name, Record<string, string>>,
+  run: (yardsticks: Record<Name, ApiProcess>) => Promise<Outcome>,
+): Promise<Outcome> {
+  const started: Partial<Record<Name, ApiProcess>> = {}
+  try {
+    for (const name in environments) started[name] = await start(product, name, environments[name])
+    return await run(started as Record<Name, ApiProcess>)
+  } finally {
+    for (const name in started) await started[name]?.stop()
+  }
+}
+
+async function start(
   { databaseUrl, redisUrl, env, apis }: Product,
   name: YardstickName,
-  own: Record<string, string> = {},
+  own: Record<string, string>,
 ): Promise<ApiProcess> {
   const started = await startNode({
     name: `The yardstick "${name}"`,
-    entry: entries[name],
+    entry: fileURLToPath(new URL(entries[name], import.meta.url)),
     // A profile is for the product, not for its yardsticks.
     env: { ...env, NODE_OPTIONS: '', DATABASE_URL: databaseUrl, REDIS_URL: redisUrl, ...own },
     log: `${dirname(apis[0]?.log ?? '')}/yardstick-${name}.log`,

@@ -8,7 +8,8 @@ import { addRulesTest } from './rules-test.js'
 export function addRules(program: Command): void {
   const rules = addGroup(program, {
     name: 'rules',
-    description: 'Export the rules and email templates of a workspace to a file, check and test the file, or import it.',
+    description:
+      'Export the rules and email templates of a workspace to a file, check and test the file, or import it.',
     example: `export --workspace ${exampleId} --output rules.yaml`,
   })
   addRulesExport(rules)

@@ -1,4 +1,4 @@
-import type { PidsPerPart } from './cpu-time.js'
+import type { PidsPerPart } from '../cpu-time.js'
 import type { Load } from './load.js'
 
 const seconds = 1
