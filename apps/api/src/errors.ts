@@ -1,5 +1,5 @@
 import { isDatabaseAway, isStatementCancelled, isTableMissing } from '@automation/database'
-import type { Fault } from '@automation/engine'
+import { describeNearest, eventTypes, type Fault } from '@automation/engine'
 
 /** A request that is refused on purpose. Its status and body are part of the API. */
 export class Refusal extends Error {
@@ -26,7 +26,11 @@ export const refusals = {
   badUrl: () => new Refusal(400, 'URL cannot be decoded'),
   bodyNotJson: () => new Refusal(400, 'Body is not valid JSON'),
   bodyNotAnObject: () => new Refusal(400, 'Body must be a JSON object'),
-  invalidTriggerType: () => new Refusal(400, 'Invalid trigger type'),
+  /** The body is fixed, so the header names the event types that were perhaps meant. */
+  invalidTriggerType: (trigger: string) =>
+    new Refusal(400, 'Invalid trigger type', {
+      link: `</docs/rules#events>; rel="help"; title="${describeNearest(trigger, eventTypes)}"`,
+    }),
   badIdempotencyKey: () =>
     new Refusal(400, 'Header Idempotency-Key must be 1 to 255 printable ASCII characters'),
   keyOfBatch: () =>
@@ -45,6 +49,11 @@ export const refusals = {
     new Refusal(
       400,
       `It took more memory than one request may (JUDGING_MEMORY: ${mb} MB): use fewer or smaller patterns and placeholders, or less data`,
+    ),
+  dryRunTooLarge: (mib: number) =>
+    new Refusal(
+      400,
+      `The dry run renders more than ${mib} MiB: send less data, or dry-run the rules one by one`,
     ),
   workspaceRequired: () => new Refusal(400, 'Header x-workspace-id must be a workspace UUID'),
   staleTimestamp: () => new Refusal(401, 'Timestamp is outside the accepted window'),

@@ -1,5 +1,6 @@
 import type { BatchAnswer, BatchEvent, EventType, TriggerResult, Vocabulary } from './api.js'
 import { Developer } from './developer/index.js'
+import { type DryRunOfEventOptions, dryRunEvent } from './dry-run.js'
 import { EmailTemplates } from './email-templates.js'
 import { Events } from './events.js'
 import { Executions } from './executions.js'
@@ -74,10 +75,15 @@ export class Client {
   async trigger(eventType: EventType, data: object, options: RunOptions = {}): Promise<Run<TriggerResult>> {
     const answer = await this.#sender.send(
       'POST /api/automation-rules/trigger/{eventType}',
-      { path: { eventType }, body: { data: data as Record<string, unknown> } },
+      { path: { eventType }, query: {}, body: { data: data as Record<string, unknown> } },
       preferring(options),
     )
     return toRun<TriggerResult>(answer)
+  }
+
+  /** What each active rule for the event type would do. Nothing is done, stored or counted. */
+  dryRun(eventType: EventType, data: object, options?: DryRunOfEventOptions): Promise<TriggerResult> {
+    return dryRunEvent(this.#sender, eventType, data, options)
   }
 
   /** Posts any number of events. Each has its own result, in the order of the events. The call does not wait for outcomes. */

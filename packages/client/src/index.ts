@@ -1,6 +1,7 @@
 export type * from './api.js'
 export { ApiError, type FieldError } from './api-error.js'
 export { type Client, type ClientOptions, createClient } from './create-client.js'
+export type { DryRunOfEventOptions } from './dry-run.js'
 export type { IfVersion } from './if-version.js'
 export type { Pages } from './pages.js'
 export type { RateLimit } from './rate-limit.js'

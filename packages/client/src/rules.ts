@@ -7,6 +7,7 @@ import type {
   RuleToCreate,
   RuleToUpdate,
 } from './api.js'
+import { validateRule } from './dry-run.js'
 import { type IfVersion, matching } from './if-version.js'
 import type { Inputs } from './operation.js'
 import { Pages } from './pages.js'
@@ -45,6 +46,11 @@ export class Rules {
 
   create(rule: RuleToCreate, options?: KeyedOptions) {
     return this.#sender.ask('POST /api/automation-rules', { body: rule }, options)
+  }
+
+  /** Checks a rule as its creation does, and saves nothing. @returns the rule as it would be saved, and warnings */
+  validate(rule: RuleToCreate, options?: RequestOptions) {
+    return validateRule(this.#sender, rule, options)
   }
 
   /** @param changes any subset of the fields */

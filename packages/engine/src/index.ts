@@ -16,7 +16,9 @@ export {
   type MailTemplate,
   type RenderedMail,
 } from './mail-template.js'
+export { describeNearest, findMisspelt, findNearest } from './nearest.js'
 export { ActionResult, Attempt, type ConditionTrace, Trace } from './outcome.js'
+export { planEvent } from './plan-event.js'
 export {
   type Effect,
   findError,
@@ -37,6 +39,7 @@ export {
   RuleName,
 } from './rule.js'
 export { indexRules, type RuleIndex } from './rule-index.js'
+export { findRuleWarnings } from './rule-warnings.js'
 export {
   type CompiledRule,
   compileRule,

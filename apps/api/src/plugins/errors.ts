@@ -33,7 +33,7 @@ function refusalFor(error: FastifyError, request: FastifyRequest): Refusal | und
   if (error.validation) {
     return error.validationContext === 'body'
       ? refusals.invalid([...(request.unstorable ?? []), ...bodyFaults(error)])
-      : refusals.badRequest(queryFault(error))
+      : refusals.badRequest(queryFault(error, request))
   }
   if (error instanceof ReadTooLong || error instanceof TooMuchAtOnce) return refuseRead(error, request)
   if (isPassing(error)) return refusals.unavailable()

@@ -166,6 +166,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/automation-rules/validate": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Validate a rule without saving it
+         * @description A faulty rule is refused as by its creation. Otherwise the response has the rule as it would be saved, and warnings. The limits of a workspace, such as the number of its rules, are not checked.
+         */
+        post: operations["validateRule"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/automation-rules/health": {
         parameters: {
             query?: never;
@@ -229,7 +249,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Post an event. Every active rule for its type runs */
+        /**
+         * Post an event. Every active rule for its type runs
+         * @description A dry run says what each of these rules would do. It has no effects, and stores and counts nothing. A workspace has one dry run, explanation, preview or check of patterns at a time: too many that wait are 429, and one that takes too much time or memory is 400.
+         */
         post: operations["triggerEvent"];
         delete?: never;
         options?: never;
@@ -1188,7 +1211,7 @@ export interface components {
              */
             acceptedAt: string;
             doneAt: string | null;
-            /** @description Number of rules considered, which is the number of results. */
+            /** @description Number of active rules for the event type, which is the number of results. Rules whose conditions did not match count, too. */
             triggered: number;
             data: components["schemas"]["EventData"];
             results: components["schemas"]["RuleResult"][];
@@ -1209,6 +1232,12 @@ export interface components {
             [key: string]: unknown;
         };
         EventFilter: {
+            /** @description Type of the event */
+            eventType?: string;
+            /**
+             * @deprecated
+             * @description The older name of eventType
+             */
             type?: string;
             /** @description Id of a rule that was considered for the event, or of the subscription that received it */
             ruleId?: string;
@@ -1246,11 +1275,12 @@ export interface components {
              */
             acceptedAt: string;
             doneAt: string | null;
-            /** @description Number of rules considered, which is the number of results. */
+            /** @description Number of active rules for the event type, which is the number of results. Rules whose conditions did not match count, too. */
             triggered: number;
         };
         EventToTrigger: {
             data: components["schemas"]["EventData"];
+            dryRun?: boolean;
         };
         /**
          * @description Type of the event
@@ -1310,6 +1340,7 @@ export interface components {
         ExecutionFilter: {
             /** @description Id of the rule, or of the subscription */
             ruleId?: string;
+            /** @description Type of the event */
             eventType?: string;
             /** @description Start of the range, inclusive: an ISO 8601 date, or a time with a zone */
             from?: string;
@@ -1778,6 +1809,15 @@ export interface components {
             id: string;
             isActive: boolean;
         };
+        /** @description The rule as it would be saved */
+        RuleDefinition: {
+            name: string;
+            description: string;
+            trigger: components["schemas"]["EventType"];
+            conditions: components["schemas"]["Condition"][];
+            actions: components["schemas"]["Action"][];
+            isActive: boolean;
+        };
         RuleHealth: {
             totalRules: number;
             activeRules: number;
@@ -1796,18 +1836,23 @@ export interface components {
         RuleResult: {
             /** Format: uuid */
             ruleId: string;
-            /** @description false if any action failed or the execution was cancelled */
+            /** @description false if any action failed so far or the execution was cancelled. A rule that did not match, and an execution that still runs, waits or retries, is a success: `status` distinguishes them. */
             success: boolean;
             /**
-             * @description running: a worker executes the actions. waiting: a WAIT has not ended. retrying: the next attempt of an action is due later. cancelled: the rule was switched off or deleted in the meantime. not_matched: the conditions did not match, so there is no execution.
+             * @description running: a worker executes the actions. waiting: a WAIT has not ended. retrying: the next attempt of an action is due later. cancelled: the rule was switched off or deleted in the meantime. not_matched: the conditions did not match, so there is no execution. simulated: a dry run, in which the conditions matched.
              * @enum {string}
              */
-            status: "running" | "waiting" | "retrying" | "succeeded" | "failed" | "cancelled" | "not_matched";
+            status: "running" | "waiting" | "retrying" | "succeeded" | "failed" | "cancelled" | "not_matched" | "simulated";
             conditionsPassed: boolean;
             /** @description null if the conditions did not match, because there is then no execution. */
             executionId: string | null;
             /** @description Present when success is false. */
             error?: string;
+            /** @description In a dry run: the name of the rule */
+            name?: string;
+            /** @description In a dry run: what each action would do */
+            results?: components["schemas"]["ActionResult"][];
+            trace?: components["schemas"]["Trace"];
         };
         RuleToCreate: {
             name: string;
@@ -2112,8 +2157,10 @@ export interface components {
             }[];
         };
         TriggerResult: {
-            /** @description Number of rules considered, which is the number of results. */
+            /** @description Number of active rules for the event type, which is the number of results. Rules whose conditions did not match count, too. */
             triggered: number;
+            /** @description true for a dry run, otherwise absent */
+            dryRun?: boolean;
             results: components["schemas"]["RuleResult"][];
         };
         UnaryClause: {
@@ -2121,6 +2168,11 @@ export interface components {
             field: string;
             /** @enum {string} */
             operator: "exists" | "not_exists" | "is_empty" | "is_not_empty" | "is_true" | "is_false";
+        };
+        ValidatedRule: {
+            rule: components["schemas"]["RuleDefinition"];
+            /** @description What is allowed, and perhaps a mistake */
+            warnings: components["schemas"]["FieldError"][];
         };
         ValidationError: {
             errors: components["schemas"]["FieldError"][];
@@ -2387,6 +2439,7 @@ export type RetryPolicy = components['schemas']['RetryPolicy'];
 export type Role = components['schemas']['Role'];
 export type Rule = components['schemas']['Rule'];
 export type RuleActivity = components['schemas']['RuleActivity'];
+export type RuleDefinition = components['schemas']['RuleDefinition'];
 export type RuleHealth = components['schemas']['RuleHealth'];
 export type RulePage = components['schemas']['RulePage'];
 export type RuleResult = components['schemas']['RuleResult'];
@@ -2421,6 +2474,7 @@ export type TimeClause = components['schemas']['TimeClause'];
 export type Trace = components['schemas']['Trace'];
 export type TriggerResult = components['schemas']['TriggerResult'];
 export type UnaryClause = components['schemas']['UnaryClause'];
+export type ValidatedRule = components['schemas']['ValidatedRule'];
 export type ValidationError = components['schemas']['ValidationError'];
 export type Vocabulary = components['schemas']['Vocabulary'];
 export type WaitAction = components['schemas']['WaitAction'];
@@ -2499,6 +2553,11 @@ export interface operations {
                 /** @description nextCursor of the previous page */
                 cursor?: string;
                 /** @description Only rules that this event type triggers */
+                eventType?: string;
+                /**
+                 * @deprecated
+                 * @description The older name of eventType
+                 */
                 trigger?: string;
                 isActive?: boolean;
                 /** @description Text that the name or the description contains */
@@ -2854,6 +2913,61 @@ export interface operations {
             503: components["responses"]["ServiceUnavailable"];
         };
     };
+    validateRule: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "name": "Hot leads",
+                 *       "trigger": "LEAD_CREATED",
+                 *       "conditions": [
+                 *         {
+                 *           "field": "score",
+                 *           "operator": "greater_than",
+                 *           "value": 80
+                 *         }
+                 *       ],
+                 *       "actions": [
+                 *         {
+                 *           "type": "CREATE_TASK",
+                 *           "config": {
+                 *             "title": "Call {{name}}",
+                 *             "dueIn": "24h"
+                 *           }
+                 *         }
+                 *       ]
+                 *     }
+                 */
+                "application/json": components["schemas"]["RuleToCreate"];
+            };
+        };
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ValidatedRule"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            413: components["responses"]["ContentTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["UnprocessableContent"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
     getRuleHealth: {
         parameters: {
             query?: never;
@@ -2960,7 +3074,10 @@ export interface operations {
     };
     triggerEvent: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description In a dry run, add the trace: each clause and its verdict */
+                explain?: boolean;
+            };
             header?: {
                 /** @description A key that the caller chooses. The workspace keeps it for 24 hours. A repeat of the request with the same key has no effect and returns the stored response with `Idempotent-Replayed: true`. */
                 "Idempotency-Key"?: string;
@@ -3048,6 +3165,12 @@ export interface operations {
                 limit?: number;
                 /** @description nextCursor of the previous page */
                 cursor?: string;
+                /** @description Type of the event */
+                eventType?: string;
+                /**
+                 * @deprecated
+                 * @description The older name of eventType
+                 */
                 type?: string;
                 /** @description Id of a rule that was considered for the event, or of the subscription that received it */
                 ruleId?: string;
@@ -3207,6 +3330,7 @@ export interface operations {
                 cursor?: string;
                 /** @description Id of the rule, or of the subscription */
                 ruleId?: string;
+                /** @description Type of the event */
                 eventType?: string;
                 /** @description Start of the range, inclusive: an ISO 8601 date, or a time with a zone */
                 from?: string;

@@ -4,6 +4,7 @@ import { batchRoutes } from './batch.js'
 import { healthRoutes } from './health.js'
 import { readRoutes } from './read.js'
 import { runRoutes } from './run.js'
+import { validateRoutes } from './validate.js'
 import { versionRoutes } from './versions.js'
 import { writeRoutes } from './write.js'
 
@@ -18,6 +19,7 @@ export const ruleRoutes: FastifyPluginAsyncTypebox<{
     await definitions.register(readRoutes)
     await definitions.register(writeRoutes, { bodyLimitBytes })
     await definitions.register(versionRoutes)
+    await definitions.register(validateRoutes, { bodyLimitBytes })
   })
   await app.register(healthRoutes)
   await app.register(runRoutes, { workLimits })
