@@ -154,7 +154,7 @@ t.test('a body that is wrong as a whole is refused as a whole', async (t) => {
     ],
     [[good], 400, { error: 'Body must be a JSON object' }],
     [undefined, 400, { error: 'Body must be a JSON object' }],
-    ['{', 400, { error: 'Body is not valid JSON' }],
+    ['{', 400, { error: 'Body is not valid JSON: line 1, column 2 should be a name in double quotes or }' }],
   ]
   for (const [body, status, expected] of wholes) {
     const answer = await call('POST', batch, { body })

@@ -836,7 +836,6 @@ t.test('an invalid id gets the same response as an unknown one', async (t) => {
 
 t.test('an unknown path is a 404, with or without a token', async (t) => {
   const paths = [
-    '/',
     '/api',
     '/api/',
     '/api/automation-rule',

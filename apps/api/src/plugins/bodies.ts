@@ -42,7 +42,10 @@ export default fp(
         return done(error as Error)
       }
       if (body.length === 0) done(null, undefined)
-      else parseJson(request, body as string, done)
+      else
+        parseJson(request, body as string, (error, value) =>
+          error ? done(refusals.bodyNotJson(body as string)) : done(null, value),
+        )
     })
   },
   { name: 'bodies', dependencies: ['body-budget'] },

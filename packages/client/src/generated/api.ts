@@ -973,6 +973,8 @@ export interface components {
              * @enum {string}
              */
             reason: "failures" | "unknown_outcome" | "event_loop" | "work_budget" | "event_budget" | "worker_crashes" | "auto_paused";
+            /** @description The reason as a sentence, with its threshold: 3 failures in a row, or failures in half of at least 5 executions. */
+            explanation: string;
             /**
              * Format: date-time
              * @description ISO 8601 with milliseconds
