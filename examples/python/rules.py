@@ -95,6 +95,10 @@ class Client:
         """Restore a previous version of a rule as a new version."""
         return self._send("POST", f"/api/automation-rules/{_part(id)}/versions/{_part(version)}/restore")
 
+    def validate_rule(self, body=None):
+        """Validate a rule without saving it."""
+        return self._send("POST", "/api/automation-rules/validate", body=body)
+
     def get_rule_health(self):
         """Get the health of all rules."""
         return self._send("GET", "/api/automation-rules/health")
@@ -103,13 +107,17 @@ class Client:
         """List the rules that need attention, latest first."""
         return self._send("GET", "/api/automation-rules/attention")
 
+    def check_rules(self, body=None):
+        """Check a set of rules: what never runs, says nothing, does the same twice or goes round."""
+        return self._send("POST", "/api/automation-rules/check", body=body)
+
     def execute_rule(self, id, body=None, query=None, headers=None):
         """Execute a rule, active or inactive."""
         return self._send("POST", f"/api/automation-rules/{_part(id)}/execute", body=body, query=query, headers=headers)
 
-    def trigger_event(self, event_type, body=None, headers=None):
+    def trigger_event(self, event_type, body=None, query=None, headers=None):
         """Post an event. Every active rule for its type runs."""
-        return self._send("POST", f"/api/automation-rules/trigger/{_part(event_type)}", body=body, headers=headers)
+        return self._send("POST", f"/api/automation-rules/trigger/{_part(event_type)}", body=body, query=query, headers=headers)
 
     def trigger_event_batch(self, event_type, body=None):
         """Post up to 500 events of one type. Each event has its own result."""

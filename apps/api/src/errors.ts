@@ -1,5 +1,6 @@
 import { isDatabaseAway, isStatementCancelled, isTableMissing } from '@automation/database'
-import type { Fault } from '@automation/engine'
+import { describeNearest, eventTypes, type Fault } from '@automation/engine'
+import { findJsonFault } from './plugins/find-json-fault.js'
 
 /** A request that is refused on purpose. Its status and body are part of the API. */
 export class Refusal extends Error {
@@ -24,9 +25,14 @@ export function isPassing(error: unknown): boolean {
 export const refusals = {
   badRequest: (message: string) => new Refusal(400, message),
   badUrl: () => new Refusal(400, 'URL cannot be decoded'),
-  bodyNotJson: () => new Refusal(400, 'Body is not valid JSON'),
+  /** @param text without it, the body is no text at all */
+  bodyNotJson: (text?: string) => new Refusal(400, `Body is not valid JSON${describeJsonFault(text)}`),
   bodyNotAnObject: () => new Refusal(400, 'Body must be a JSON object'),
-  invalidTriggerType: () => new Refusal(400, 'Invalid trigger type'),
+  /** The body is fixed, so the header names the event types that were perhaps meant. */
+  invalidTriggerType: (trigger: string) =>
+    new Refusal(400, 'Invalid trigger type', {
+      link: `</docs/rules#events>; rel="help"; title="${describeNearest(trigger, eventTypes)}"`,
+    }),
   badIdempotencyKey: () =>
     new Refusal(400, 'Header Idempotency-Key must be 1 to 255 printable ASCII characters'),
   keyOfBatch: () =>
@@ -46,10 +52,24 @@ export const refusals = {
       400,
       `It took more memory than one request may (JUDGING_MEMORY: ${mb} MB): use fewer or smaller patterns and placeholders, or less data`,
     ),
+  dryRunTooLarge: (mib: number) =>
+    new Refusal(
+      400,
+      `The dry run renders more than ${mib} MiB: send less data, or dry-run the rules one by one`,
+    ),
   workspaceRequired: () => new Refusal(400, 'Header x-workspace-id must be a workspace UUID'),
   staleTimestamp: () => new Refusal(401, 'Timestamp is outside the accepted window'),
-  authenticationRequired: () => new Refusal(401, 'Authentication required'),
-  accessDenied: () => new Refusal(403, 'Access denied'),
+  /** The body is the same for every token. @param fault of the token; undefined where there is none, as RFC 6750 has it */
+  authenticationRequired: (fault?: string) =>
+    new Refusal(
+      401,
+      'Authentication required',
+      challenge(fault && { error: 'invalid_token', description: fault }),
+    ),
+  /** Of a delivery, which has no token. */
+  notSigned: () => new Refusal(401, 'Authentication required'),
+  accessDenied: (description: string, scope?: string) =>
+    new Refusal(403, 'Access denied', challenge({ error: 'insufficient_scope', description, scope })),
   notFound: () => new Refusal(404, 'Not found'),
   ruleNotFound: () => new Refusal(404, 'Automation rule not found'),
   versionNotFound: () => new Refusal(404, 'Version not found'),
@@ -61,7 +81,8 @@ export const refusals = {
   methodNotAllowed: (allow: string) => new Refusal(405, 'Method not allowed', { allow }),
   stillRunning: () =>
     new Refusal(409, 'A request with this Idempotency-Key is still running', { 'retry-after': '1' }),
-  notRetryable: () => new Refusal(409, 'Only a failed or cancelled execution can be retried'),
+  notRetryable: (status: string) =>
+    new Refusal(409, `Only a failed or cancelled execution can be retried: this one is ${status}`),
   quarantined: () =>
     new Refusal(409, 'This execution never began: its event is quarantined, and can be replayed'),
   ruleGone: () => new Refusal(409, 'The rule of this execution is gone'),
@@ -86,4 +107,22 @@ export const refusals = {
       'retry-after': '1',
     }),
   unavailable: () => new Refusal(503, 'Service temporarily unavailable', { 'retry-after': '1' }),
+}
+
+/** `WWW-Authenticate` of RFC 6750. */
+function challenge(
+  fault?: { error: string; description: string; scope?: string | undefined } | '',
+): Record<string, string> {
+  const parts = ['Bearer realm="automation"']
+  if (fault) parts.push(`error="${fault.error}"`, `error_description="${fault.description}"`)
+  if (fault && fault.scope !== undefined) parts.push(`scope="${fault.scope}"`)
+  return { 'www-authenticate': parts.join(', ') }
+}
+
+function describeJsonFault(text: string | undefined): string {
+  if (text === undefined) return ''
+  const fault = findJsonFault(text)
+  return fault === undefined
+    ? ': no name may be __proto__, or constructor with a prototype'
+    : `: line ${fault.line}, column ${fault.column} should be ${fault.expected}`
 }

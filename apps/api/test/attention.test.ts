@@ -10,6 +10,7 @@ interface Item {
   id: string
   name: string
   failureCount: number
+  explanation: string
   lastError: string
   lastFailureAt: string
   reason: string
@@ -200,6 +201,7 @@ t.test('a rule is paused after as many failures in a row as its workspace allows
       lastError: 'Nobody there',
       lastFailureAt: failing.lastFailureAt.toISOString(),
       reason: 'auto_paused',
+      explanation: 'The rule was paused: it failed too many times in a row',
       since: counters?.attentionAt?.toISOString(),
     },
   ])
@@ -284,6 +286,28 @@ t.test('a changed definition ends the need for attention, and other changes do n
   }
 })
 
+t.test('attention explains which threshold the failures of a rule have reached', async (t) => {
+  const workspace = await api.makeWorkspace()
+  const cases: [counters: object, explanation: string | undefined][] = [
+    [{ failureCount: 2, consecutiveFailures: 2 }, undefined],
+    [
+      { failureCount: 4, successCount: 96, consecutiveFailures: 4 },
+      'The last 4 executions failed: a rule needs attention from 3 in a row on',
+    ],
+    [{ failureCount: 2, successCount: 2, consecutiveFailures: 1 }, undefined],
+    [
+      { failureCount: 3, successCount: 3, consecutiveFailures: 1 },
+      '3 of 6 executions failed: a rule needs attention from a half on, of at least 5',
+    ],
+  ]
+  for (const [counters, explanation] of cases) {
+    const { id } = await create(workspace, { name: JSON.stringify(counters) })
+    await setCounters(workspace, id, { ...counters, lastFailureAt: ago(1) })
+    const item = (await attention(workspace)).find((one) => one.id === id)
+    t.equal(item?.explanation, explanation, JSON.stringify(counters))
+  }
+})
+
 t.test('attention lists reason and time, latest first, and health counts the rules', async (t) => {
   const workspace = await api.makeWorkspace()
   const make = async (name: string, counters: object) => {
@@ -327,8 +351,10 @@ t.test('attention lists reason and time, latest first, and health counts the rul
       lastError: item.lastError,
       lastFailureAt: (counters?.lastFailureAt ?? since)?.toISOString(),
       reason: item.reason,
+      explanation: item.explanation,
       since: since?.toISOString(),
     })
+    t.match(item.explanation, /^[A-Z].{20,}/, `${item.name}: the explanation is a sentence`)
     if (counters?.lastError) t.equal(item.lastError, 'No')
     else t.match(item.lastError, /^[A-Z].{20,}/, `${item.name}: the error is a sentence`)
   }

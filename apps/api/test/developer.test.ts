@@ -646,7 +646,12 @@ t.test('the audit log is paged and narrowed', async (t) => {
     'actor=a&actor=b',
   ])
     t.equal((await workspace.call('GET', `${developer}/audit-log?${query}`)).status, 400, query)
-  for (const query of ['actor=%ED%A0%80', 'subject=\ud800', 'workspaceId=x', 'OR=x', 'actor[contains]=u'])
+  for (const query of ['workspaceId=x', 'OR=x', 'actor[contains]=u'])
+    t.match(await workspace.call('GET', `${developer}/audit-log?${query}`), {
+      status: 400,
+      body: { error: / is unknown\. / },
+    })
+  for (const query of ['actor=%ED%A0%80', 'subject=\ud800'])
     t.equal((await workspace.call('GET', `${developer}/audit-log?${query}`)).status, 200, query)
 })
 

@@ -33,6 +33,13 @@ t.test(
   },
 )
 
+t.test('the root leads to the documentation', async (t) => {
+  const { statusCode, headers } = await api.app.inject('/')
+  t.strictSame([statusCode, headers.location], [302, 'docs/'])
+  const { statusCode: other } = await api.app.inject({ method: 'POST', url: '/' })
+  t.equal(other, 405)
+})
+
 t.test('the pages for authors of rules load nothing, and their links lead to something', async (t) => {
   for (const path of textPaths) {
     const { payload, headers } = await api.app.inject(path)

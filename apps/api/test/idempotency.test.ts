@@ -188,7 +188,14 @@ t.test('all other faults of a request are reported before that of its key', asyn
     [rules, { body, token: 'none' }, { status: 401 }],
     [rules, { body, workspace: 'none' }, { status: 400, body: { error: /x-workspace-id/ } }],
     [rules, { body, token: tokens.viewer }, { status: 403 }],
-    [rules, { body: '{' }, { status: 400, body: { error: 'Body is not valid JSON' } }],
+    [
+      rules,
+      { body: '{' },
+      {
+        status: 400,
+        body: { error: 'Body is not valid JSON: line 1, column 2 should be a name in double quotes or }' },
+      },
+    ],
     [
       rules,
       { body: {} },

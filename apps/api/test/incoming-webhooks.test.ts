@@ -253,6 +253,16 @@ t.test('a refusal is stored with its reason if workspace and provider exist', as
   t.notMatch(JSON.stringify(signature?.findings), hex, 'never the signature that was expected')
 })
 
+t.test('a delivery that is refused for its headers carries the findings about them', async (t) => {
+  const own = await api.makeWorkspace()
+  const one = await makeSender(api, own)
+  const refused = await one.deliver({ body: '{}', headers: { 'x-timestamp': undefined } })
+  t.match(refused, { status: 400, body: { error: 'Header X-Timestamp is required' } })
+  const read = () => own.database.webhookRejection.findFirst()
+  while ((await read()) === null) await new Promise((resolve) => setTimeout(resolve, 10))
+  t.match(await read(), { reason: 'header', findings: [{ code: 'header_missing', message: /X-Timestamp/ }] })
+})
+
 t.test('the signature doctor finds the active secret among many revoked ones', async (t) => {
   const own = await api.makeWorkspace()
   const one = await makeSender(api, own)

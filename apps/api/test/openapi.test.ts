@@ -58,6 +58,7 @@ const routes: Route[] = [
   route('post', `${rules}/{id}/execute`, [200, 202], [404, 409, 413, 415, 422], 'required'),
   route('post', `${rules}/trigger/{eventType}`, [200, 202], [409, 413, 415, 422], 'required'),
   route('post', `${rules}/trigger/{eventType}/batch`, [202], [413, 415, 422], 'required'),
+  route('post', `${rules}/validate`, [200], [413, 415, 422], 'required'),
   route('get', `${rules}/{id}/versions`, [200], [404]),
   route('get', `${rules}/{id}/versions/{version}`, [200], [404]),
   route('post', `${rules}/{id}/versions/{version}/restore`, [200], [404, 409, 412, 413, 415, 422]),
@@ -174,9 +175,9 @@ t.test('parameters, bodies and security are documented', async (t) => {
   }
   const page = ['cursor', 'limit']
   const queries: Record<string, string[]> = {
-    [rules]: [...page, 'isActive', 'q', 'trigger'],
+    [rules]: [...page, 'eventType', 'isActive', 'q', 'trigger'],
     [`${rules}/{id}/versions`]: page,
-    '/api/events': [...page, 'from', 'ruleId', 'status', 'to', 'type'],
+    '/api/events': [...page, 'eventType', 'from', 'ruleId', 'status', 'to', 'type'],
     '/api/executions': [...page, 'error', 'eventId', 'eventType', 'from', 'ruleId', 'status', 'to'],
     '/api/executions/{id}': ['explain'],
     '/api/tasks': [...page, 'executionId', 'ruleId'],

@@ -306,7 +306,7 @@ t.test('an invalid query value is a 400', async (t) => {
   for (const query of ['provider=%ED%A0%80', 'from=\ud800', 'provider=\udfff'])
     t.equal((await call('GET', `${receipts}?${query}`)).status, 400, JSON.stringify(query))
   for (const query of ['x=1', 'workspaceId=x', 'OR=x'])
-    t.equal((await call('GET', `${receipts}?${query}`)).status, 200)
+    t.match(await call('GET', `${receipts}?${query}`), { status: 400, body: { error: / is unknown\. / } })
 })
 
 t.test('a workspace sees its own receipts only', async (t) => {

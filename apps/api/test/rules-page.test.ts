@@ -81,13 +81,18 @@ t.test('the commands of the page work', async (t) => {
   const printed = []
   for (const { text } of commands)
     printed.push(JSON.parse((await shell(text)).trim().split('\n').at(-1) ?? ''))
-  const [vocabulary, triggered, explained] = printed
+  const [vocabulary, triggered, explained, dryRun, validated] = printed
   t.equal(vocabulary.eventTypes.length, eventTypes.length)
   t.match(triggered, { triggered: 1, results: [{ conditionsPassed: true }] })
   t.match(explained, {
     dryRun: true,
     conditionsPassed: false,
     trace: { conditions: [{ verdict: false }, {}] },
+  })
+  t.match(dryRun, { dryRun: true, triggered: 1, results: [{ status: 'not_matched', trace: {} }] })
+  t.match(validated, {
+    rule: { isActive: true },
+    warnings: [{ field: 'conditions[0].field', message: 'scroe is perhaps score' }],
   })
 })
 

@@ -436,7 +436,7 @@ const faultyFields: [fields: Record<string, unknown>, paths: string[]][] = [
   ],
   [{ extra: 1, toString: 1 }, ['extra', 'toString']],
   [serverSet, Object.keys(serverSet)],
-  [{ name: longName, trigger: 'NOPE' }, ['name']],
+  [{ name: longName, trigger: 'NOPE' }, ['name', 'trigger']],
   [
     {
       name: 5,
@@ -602,16 +602,13 @@ t.test('the bodies of execute and trigger have data and their own fields, and no
     [{ data: {}, extra: 1, ruleId: 'x' }, ['extra', 'ruleId']],
     [{ extra: 1 }, ['data', 'extra']],
   ]
-  const execute: typeof both = [
+  const dryRuns: typeof both = [
     [{ data: {}, dryRun: 'true' }, ['dryRun']],
     [{ data: 5, dryRun: null }, ['data', 'dryRun']],
   ]
-  for (const [body, paths] of [...both, ...execute])
-    t.strictSame(fieldsOf(await call('POST', `${one}/execute`, { body })), paths, JSON.stringify(body))
-  for (const [body, paths] of both)
-    t.strictSame(fieldsOf(await call('POST', `${rules}/trigger/LEAD_CREATED`, { body })), paths)
-  const trigger = await call('POST', `${rules}/trigger/LEAD_CREATED`, { body: dryRun({}) })
-  t.strictSame(fieldsOf(trigger), ['dryRun'])
+  for (const [body, paths] of [...both, ...dryRuns])
+    for (const path of [`${one}/execute`, `${rules}/trigger/LEAD_CREATED`])
+      t.strictSame(fieldsOf(await call('POST', path, { body })), paths, JSON.stringify(body))
 })
 
 t.test('NUL and half characters are a 422 at their path, in values and in keys', async (t) => {
@@ -689,8 +686,9 @@ t.test('keys with names of inherited properties are ordinary keys or refused, ne
   for (const body of bodies) {
     const answer = await call('POST', `${one}/execute`, { body })
     t.match(String(answer.status), /^(200|400|422)$/, body)
-    for (const path of [rules, `${rules}/trigger/LEAD_CREATED`])
-      t.match(String((await call('POST', path, { body })).status), /^4/)
+    t.match(String((await call('POST', rules, { body })).status), /^4/)
+    const event = await call('POST', `${rules}/trigger/LEAD_CREATED`, { body })
+    t.equal(event.status, answer.status, body)
   }
   const own = await call('POST', `${one}/execute`, { body: bodies[3] })
   t.equal(own.status, 200)
@@ -838,7 +836,6 @@ t.test('an invalid id gets the same response as an unknown one', async (t) => {
 
 t.test('an unknown path is a 404, with or without a token', async (t) => {
   const paths = [
-    '/',
     '/api',
     '/api/',
     '/api/automation-rule',

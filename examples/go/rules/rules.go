@@ -173,6 +173,11 @@ func (c *Client) RestoreRuleVersion(ctx context.Context, id string, version stri
 	return c.send(ctx, "POST", "/api/automation-rules/"+url.PathEscape(id)+"/versions/"+url.PathEscape(version)+"/restore", nil, nil, nil)
 }
 
+// ValidateRule: Validate a rule without saving it.
+func (c *Client) ValidateRule(ctx context.Context, body any) (*Response, error) {
+	return c.send(ctx, "POST", "/api/automation-rules/validate", body, nil, nil)
+}
+
 // GetRuleHealth: Get the health of all rules.
 func (c *Client) GetRuleHealth(ctx context.Context) (*Response, error) {
 	return c.send(ctx, "GET", "/api/automation-rules/health", nil, nil, nil)
@@ -183,14 +188,19 @@ func (c *Client) ListRulesNeedingAttention(ctx context.Context) (*Response, erro
 	return c.send(ctx, "GET", "/api/automation-rules/attention", nil, nil, nil)
 }
 
+// CheckRules: Check a set of rules: what never runs, says nothing, does the same twice or goes round.
+func (c *Client) CheckRules(ctx context.Context, body any) (*Response, error) {
+	return c.send(ctx, "POST", "/api/automation-rules/check", body, nil, nil)
+}
+
 // ExecuteRule: Execute a rule, active or inactive.
 func (c *Client) ExecuteRule(ctx context.Context, id string, body any, query url.Values, headers map[string]string) (*Response, error) {
 	return c.send(ctx, "POST", "/api/automation-rules/"+url.PathEscape(id)+"/execute", body, query, headers)
 }
 
 // TriggerEvent: Post an event. Every active rule for its type runs.
-func (c *Client) TriggerEvent(ctx context.Context, eventType string, body any, headers map[string]string) (*Response, error) {
-	return c.send(ctx, "POST", "/api/automation-rules/trigger/"+url.PathEscape(eventType), body, nil, headers)
+func (c *Client) TriggerEvent(ctx context.Context, eventType string, body any, query url.Values, headers map[string]string) (*Response, error) {
+	return c.send(ctx, "POST", "/api/automation-rules/trigger/"+url.PathEscape(eventType), body, query, headers)
 }
 
 // TriggerEventBatch: Post up to 500 events of one type. Each event has its own result.

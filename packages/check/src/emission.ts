@@ -1,4 +1,4 @@
-import { compileTemplate, listPlaceholders, parsePath } from '@automation/engine'
+import { compileTemplate, listPlaceholderUses, parsePath } from '@automation/engine'
 
 /** Where a value of an emitted event comes from: the event that began the chain, the rule, or a text that is made of both. */
 export type Source =
@@ -14,7 +14,7 @@ export const fromEvent: FindSource = (keys) => ({ keys, isFilled: false })
 export function throughEmission(data: unknown, before: FindSource): FindSource {
   if (data === undefined) return before
   if (typeof data === 'string') {
-    const [use] = listPlaceholders(data)
+    const [use] = listPlaceholderUses(data)
     const path = use?.isWhole && use.filters === 0 ? parsePath(use.path) : undefined
     return path === undefined ? () => 'made' : (keys) => before([...path, ...keys])
   }
@@ -31,7 +31,7 @@ function findInTemplate(template: unknown, keys: readonly string[], before: Find
 }
 
 function findInText(text: string, keys: readonly string[], before: FindSource): Source {
-  const uses = listPlaceholders(text)
+  const uses = listPlaceholderUses(text)
   const [use] = uses
   if (use === undefined) {
     const template = compileTemplate(text)
@@ -52,6 +52,6 @@ function fill(source: Source): Source {
 }
 
 function hasPlaceholders(template: unknown): boolean {
-  if (typeof template === 'string') return listPlaceholders(template).length > 0
+  if (typeof template === 'string') return listPlaceholderUses(template).length > 0
   return typeof template === 'object' && template !== null && Object.values(template).some(hasPlaceholders)
 }

@@ -1,4 +1,4 @@
-import { listPlaceholders, type PlaceholderUse } from '@automation/engine'
+import { listPlaceholderUses, type PlaceholderUse } from '@automation/engine'
 import { pathKey } from './atoms.js'
 import type { CheckedRule } from './finding.js'
 
@@ -18,7 +18,7 @@ export function listActionPlaceholders(action: Action, place: string): PlacedPla
 }
 
 function listTexts(value: unknown, place: string, field: string): PlacedPlaceholder[] {
-  if (typeof value === 'string') return listPlaceholders(value).map((use) => ({ ...use, place, field }))
+  if (typeof value === 'string') return listPlaceholderUses(value).map((use) => ({ ...use, place, field }))
   if (Array.isArray(value))
     return value.flatMap((item, index) => listTexts(item, `${place}[${index}]`, field))
   if (typeof value !== 'object' || value === null) return []

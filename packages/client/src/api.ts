@@ -85,6 +85,7 @@ export type {
   TaskPage,
   Trace,
   TriggerResult,
+  ValidatedRule,
   Vocabulary,
   WaitAction,
   Workspace,

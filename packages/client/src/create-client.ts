@@ -1,6 +1,7 @@
 import type { BatchEvent, EventType, TriggerResult, Vocabulary } from './api.js'
 import type { BatchReport } from './batch-error.js'
 import { Developer } from './developer/index.js'
+import { type DryRunOfEventOptions, dryRunEvent } from './dry-run.js'
 import { EmailTemplates } from './email-templates.js'
 import { Events } from './events.js'
 import { Executions } from './executions.js'
@@ -78,10 +79,15 @@ export class Client {
   async trigger(eventType: EventType, data: object, options: RunOptions = {}): Promise<Run<TriggerResult>> {
     const answer = await this.#sender.send(
       'POST /api/automation-rules/trigger/{eventType}',
-      { path: { eventType }, body: { data: data as Record<string, unknown> } },
+      { path: { eventType }, query: {}, body: { data: data as Record<string, unknown> } },
       preferring(options),
     )
     return toRun<TriggerResult>(answer)
+  }
+
+  /** What each active rule for the event type would do. Nothing is done, stored or counted. */
+  dryRun(eventType: EventType, data: object, options?: DryRunOfEventOptions): Promise<TriggerResult> {
+    return dryRunEvent(this.#sender, eventType, data, options)
   }
 
   /**

@@ -8,6 +8,7 @@ import type {
   RuleToUpdate,
 } from './api.js'
 import { checkRules } from './check-rules.js'
+import { validateRule } from './dry-run.js'
 import { type IfVersion, matching } from './if-version.js'
 import type { Inputs } from './operation.js'
 import { Pages } from './pages.js'
@@ -46,6 +47,11 @@ export class Rules {
 
   create(rule: RuleToCreate, options?: KeyedOptions) {
     return this.#sender.ask('POST /api/automation-rules', { body: rule }, options)
+  }
+
+  /** Checks a rule as its creation does, and saves nothing. @returns the rule as it would be saved, and warnings */
+  validate(rule: RuleToCreate, options?: RequestOptions) {
+    return validateRule(this.#sender, rule, options)
   }
 
   /** Repeated after an unknown outcome only with `ifVersion`, because it could undo a later change. @param changes any subset of the fields */

@@ -87,6 +87,18 @@ t.test('email templates are created, changed and deleted', async (t) => {
   t.same(await emailTemplates.list().all(), [])
 })
 
+t.test('a rule is validated, and an event is dry-run', async (t) => {
+  const rule = { name: 'Lost', trigger: 'DEAL_LOST' as const, actions: [task] }
+  t.match(await client.rules.validate(rule), { rule: { ...rule, isActive: true }, warnings: [] })
+  const refused = await client.rules.validate({ ...rule, name: '' }).catch((error: unknown) => error)
+  t.match(refused, { status: 422, errors: [{ field: 'name' }] })
+  await client.rules.create(rule)
+  const { triggered, results } = await client.dryRun('DEAL_LOST', { name: 'Ada' }, { explain: true })
+  t.equal(triggered, 1)
+  matchLists(t, results, [{ name: 'Lost', status: 'simulated', trace: { conditionsPassed: true } }])
+  t.same(await client.events.list({ eventType: 'DEAL_LOST' }).all(), [])
+})
+
 t.test('webhooks are signed, delivered and deduplicated', async (t) => {
   const { id: secretId, secret } = await developer.signingSecrets.create({ provider: 'billing' })
   const stranger = createClient({ baseUrl: options.baseUrl, workspaceId: options.workspaceId })

@@ -23,6 +23,7 @@ function compileList(json: readonly unknown[]): Template {
     return constantTemplate(Object.freeze(items.map((item) => item.constant)))
   return {
     placeholders: countPlaceholders(items),
+    entries: items.map((item, index) => [String(index), item] as const),
     render: (data, rendering) => items.map((item) => item.render(data, rendering)),
   }
 }
@@ -36,6 +37,7 @@ function compileObject(json: object): Template {
   const renders = dynamic.map(([key, template]): [string, Render] => [key, template.render])
   return {
     placeholders: countPlaceholders(dynamic.map(([, template]) => template)),
+    entries: dynamic,
     render(data, rendering) {
       const rendered = { ...shape }
       for (const [key, render] of renders) rendered[key] = render(data, rendering)

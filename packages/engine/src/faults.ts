@@ -1,10 +1,11 @@
 import { Check } from 'typebox/value'
 import type { ActionDefinition } from './actions/action-definition.js'
 import { actionDefinitions } from './actions/index.js'
+import { findForeignSyntax } from './foreign-syntax.js'
 import { findOperator } from './operators/index.js'
 import { maxPathLength, parsePath } from './path.js'
 import { maxClauses, maxNesting, maxPatternSteps, maxPlaceholders } from './rule.js'
-import { compileTemplate } from './template.js'
+import { compileTemplate, type Template } from './template.js'
 
 /** One fault: its path, such as `actions[1].config.to`, and a message. */
 export interface Fault {
@@ -102,11 +103,19 @@ function searchTexts(search: Search, json: unknown, field: string, depth: number
   } else if (typeof json === 'string') {
     const template = compileTemplate(json)
     if (typeof template === 'string') report(search, field, template)
-    else search.placeholders += template.placeholders
+    else searchTemplate(search, template, field)
   } else if (Array.isArray(json)) {
     for (const [index, item] of json.entries()) searchTexts(search, item, `${field}[${index}]`, depth + 1)
   } else if (isObject(json)) {
     for (const [key, value] of Object.entries(json)) searchTexts(search, value, `${field}.${key}`, depth + 1)
+  }
+}
+
+function searchTemplate(search: Search, { placeholders, parts = [] }: Template, field: string): void {
+  search.placeholders += placeholders
+  for (const { name } of parts.slice(0, maxPlaceholders)) {
+    const fault = findForeignSyntax(name)
+    if (fault !== undefined) report(search, field, fault)
   }
 }
 

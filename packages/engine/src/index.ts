@@ -17,10 +17,12 @@ export {
   type MailTemplate,
   type RenderedMail,
 } from './mail-template.js'
+export { describeNearest, findMisspelt, findNearest } from './nearest.js'
 export { findOperator } from './operators/index.js'
 export type { Operator, Test } from './operators/operator.js'
 export { ActionResult, Attempt, type ConditionTrace, Trace } from './outcome.js'
 export { compilePath, parsePath, readPath } from './path.js'
+export { planEvent } from './plan-event.js'
 export {
   type Effect,
   findError,
@@ -43,6 +45,7 @@ export {
   RuleName,
 } from './rule.js'
 export { indexRules, type RuleIndex } from './rule-index.js'
+export { findRuleWarnings } from './rule-warnings.js'
 export {
   type CompiledRule,
   compileRule,
@@ -54,7 +57,7 @@ export {
   type ReadyAction,
   ruleHolds,
 } from './run.js'
-export { compileTemplate, listPlaceholders, type PlaceholderUse, type Template } from './template.js'
+export { compileTemplate, listPlaceholderUses, type PlaceholderUse, type Template } from './template.js'
 export { parseTimestamp } from './timestamp.js'
 export { usesPatterns } from './uses-patterns.js'
 export { describeVocabulary, type Vocabulary } from './vocabulary.js'

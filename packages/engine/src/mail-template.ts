@@ -1,4 +1,5 @@
 import type { Fault } from './faults.js'
+import { findForeignSyntax } from './foreign-syntax.js'
 import type { Judging } from './judging.js'
 import { maxPlaceholders } from './rule.js'
 import { compileText, maxRenderedLength, type Rendering, type TextTemplate } from './template.js'
@@ -44,9 +45,10 @@ export function findMailTemplateFaults(texts: { [Part in MailPart]?: unknown }):
     if (typeof text !== 'string') return []
     const template = compileText(text, quotes[field])
     if (typeof template === 'string') return [{ field, message: template }]
-    return template.placeholders > maxPlaceholders
-      ? [{ field, message: `must have at most ${maxPlaceholders} placeholders` }]
-      : []
+    if (template.placeholders > maxPlaceholders)
+      return [{ field, message: `must have at most ${maxPlaceholders} placeholders` }]
+    const foreign = (template.parts ?? []).map(({ name }) => findForeignSyntax(name))
+    return foreign.filter((fault) => fault !== undefined).map((message) => ({ field, message }))
   })
 }
 

@@ -1,4 +1,5 @@
 import { type Argument, type Filter, filters } from './filters.js'
+import { describeNearest } from './nearest.js'
 import { compilePath, type Path, parsePath } from './path.js'
 
 /** A chain of filters that lengthen a text (`json | json`) makes it grow exponentially. */
@@ -51,7 +52,7 @@ function parseFilter(text: string, start: number): { filter: Filter; stop: numbe
   const rest = text.slice(at, stop).trim()
   const compile = filters.get(name)
   if (!compile || (rest !== '' && (!colon || argument)))
-    return `has an unknown filter: ${text.slice(start, stop).trim().slice(0, 60)}`
+    return `has an unknown filter: ${text.slice(start, stop).trim().slice(0, 60)}. ${describeNearest(name, [...filters.keys()], '/docs/rules#filters')}`
   if (rest !== '') argument = { text: rest, isQuoted: false }
   const filter = compile(argument)
   return typeof filter === 'string' ? `has a filter ${name} that ${filter}` : { filter, stop }

@@ -87,8 +87,17 @@ export function ruleHolds(rule: CompiledRule, data: unknown, judging: Judging): 
  */
 export function planRule(rule: CompiledRule, data: unknown, now: number, limits?: WorkLimits): Plan {
   const judging = new Judging(now, limits)
-  if (!ruleHolds(rule, data, judging))
-    return judging.fault === null ? notPassed : { ...notPassed, fault: judging.fault }
+  if (!ruleHolds(rule, data, judging)) return planNothing(judging)
+  return planActions(rule, data, now, judging)
+}
+
+/** The plan for a rule whose conditions did not pass, or could not be judged. */
+export function planNothing({ fault }: Pick<Judging, 'fault'>): Plan {
+  return fault === null ? notPassed : { ...notPassed, fault }
+}
+
+/** Plans the actions of a rule whose conditions passed. */
+export function planActions(rule: CompiledRule, data: unknown, now: number, judging: Judging): Plan {
   const actions: PlannedAction[] = []
   let at = now
   for (const action of rule.actions) {
@@ -151,7 +160,7 @@ export function planAction(
   const fault =
     rendering.size > maxRenderedLength
       ? `config renders to more than ${maxRenderedLength} characters`
-      : findConfigFault(action.type, config)
+      : findConfigFault(action.type, config, action.config, data)
   if (fault) return { of: action, at, warnings, config, fault }
   // findConfigFault has checked that the config fits its type, which TypeScript cannot infer.
   return { of: action, at, warnings, type: action.type, config } as ReadyAction

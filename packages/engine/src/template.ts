@@ -18,6 +18,10 @@ export interface Template {
   /** The number of placeholders. With none, `render` always returns `constant`. */
   readonly placeholders: number
   readonly constant?: unknown
+  /** The placeholders of a text. */
+  readonly parts?: readonly Placeholder[]
+  /** The templates within an object or a list, by their key. */
+  readonly entries?: readonly (readonly [key: string, template: Template])[]
   readonly render: Render
 }
 
@@ -46,7 +50,11 @@ export function compileTemplate(text: string): Template | string {
   const [only] = placeholders
   if (only === undefined) return constantTemplate(literals.join(''))
   if (placeholders.length === 1 && literals.join('') === '')
-    return { placeholders: 1, render: (data, rendering) => resolveValue(only, data, rendering) }
+    return {
+      placeholders: 1,
+      parts: placeholders,
+      render: (data, rendering) => resolveValue(only, data, rendering),
+    }
   return joinParts(split, writeText)
 }
 
@@ -68,11 +76,27 @@ export interface PlaceholderUse {
 }
 
 /** Lists the placeholders of a text; none for a text with a fault. */
-export function listPlaceholders(text: string): PlaceholderUse[] {
+export function listPlaceholderUses(text: string): PlaceholderUse[] {
   const split = splitTemplate(text)
   if (typeof split === 'string') return []
   const isWhole = split.placeholders.length === 1 && split.literals.join('') === ''
   return split.placeholders.map(({ name, filters }) => ({ path: name, filters: filters.length, isWhole }))
+}
+
+/** All placeholders of a template, at any depth. */
+export function listPlaceholders({ parts = [], entries = [] }: Template): readonly Placeholder[] {
+  return [...parts, ...entries.flatMap(([, template]) => listPlaceholders(template))]
+}
+
+/** Describes the placeholders that render as nothing: `{{email}} is missing`. */
+export function describeEmpty(template: Template, data: unknown): string[] {
+  const found = listPlaceholders(template).flatMap((placeholder) => {
+    const value = evaluate(placeholder, data, { warnings: [], size: 0 })
+    const state =
+      value === undefined ? 'missing' : value === null ? 'null' : value === '' ? 'empty' : undefined
+    return state === undefined ? [] : [`{{${placeholder.name}}} is ${state}`]
+  })
+  return [...new Set(found)]
 }
 
 type Write = (value: unknown) => string
@@ -80,6 +104,7 @@ type Write = (value: unknown) => string
 function joinParts({ literals, placeholders }: SplitText, write: Write): TextTemplate {
   return {
     placeholders: placeholders.length,
+    parts: placeholders,
     render(data, rendering) {
       let rendered = literals[0] as string
       for (let n = 0; n < placeholders.length; n++)

@@ -141,7 +141,10 @@ t.test('all faults are reported at once with their part, and the template does n
   t.same(findMailTemplateFaults(texts), [
     { field: 'subject', message: 'has a placeholder without a field path: {{a..b}}' },
     { field: 'text', message: 'has a placeholder without its closing }}' },
-    { field: 'html', message: 'has an unknown filter: shout' },
+    {
+      field: 'html',
+      message: 'has an unknown filter: shout. Nearest: default, json, truncate. All: /docs/rules#filters',
+    },
   ])
   for (const [part, text] of Object.entries(texts)) t.throws(() => compileMailTemplate({ [part]: text }))
   t.same(findMailTemplateFaults({ text: '{{a}}'.repeat(200), html: '{{a}}'.repeat(201) }), [

@@ -1,8 +1,6 @@
 import { type Fault, sharedSchemas } from '@automation/engine'
-import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv'
-
-/** A fault of shape, as every Ajv reports it. */
-export type ShapeError = Pick<ErrorObject, 'keyword' | 'instancePath' | 'params' | 'message'>
+import { Ajv, type ValidateFunction } from 'ajv'
+import { explainFault, maxListed, type ShapeError } from './explain-fault.js'
 
 /**
  * Creates a compiler for schemas of request bodies. Bodies are checked as they are: without coercion, removed fields or defaults,
@@ -14,6 +12,8 @@ export function createBodyCompiler(): (schema: object) => ValidateFunction {
     allErrors: true,
     discriminator: true,
     strictTypes: false,
+    // An error has its schema and data, for the names that were perhaps meant.
+    verbose: true,
     schemas: [...sharedSchemas],
   })
   // Ajv's own `uniqueItems` calls `toString` of the items, and throws where a body has a field of that name.
@@ -32,13 +32,22 @@ export function createBodyCompiler(): (schema: object) => ValidateFunction {
 export function formatShapeFaults(errors: readonly ShapeError[]): Fault[] {
   const faults = new Map<string, Fault>()
   for (const error of errors) {
-    const fault = faultOf(error)
+    const fault = faultOf(error, faults.size < maxExplained)
     if (fault) faults.set(`${fault.field}\n${fault.message}`, fault)
   }
   return [...faults.values()]
 }
 
-function faultOf({ keyword, instancePath, params, message }: ShapeError): Fault | undefined {
+/** To find the nearest of thirty names takes some 50 µs, and a body may have thousands of faults. */
+const maxExplained = 20
+
+function faultOf(error: ShapeError, isExplained: boolean): Fault | undefined {
+  const fault = plainFaultOf(error)
+  const hint = fault && isExplained ? explainFault(error) : undefined
+  return fault && hint !== undefined ? { ...fault, message: `${fault.message}. ${hint}` } : fault
+}
+
+function plainFaultOf({ keyword, instancePath, params, message, data }: ShapeError): Fault | undefined {
   const field = fieldOf(instancePath)
   switch (keyword) {
     case 'if':
@@ -54,8 +63,12 @@ function faultOf({ keyword, instancePath, params, message }: ShapeError): Fault 
       const tag = String(params.tag)
       return { field: joinPath(field, tag), message: missing ? 'Required' : `Unknown ${tag}` }
     }
-    case 'enum':
-      return { field, message: `Must be one of ${(params.allowedValues as unknown[]).join(', ')}` }
+    case 'enum': {
+      const allowed = params.allowedValues as unknown[]
+      return allowed.length > maxListed && typeof data === 'string'
+        ? { field, message: `Must be one of ${allowed.length} names` }
+        : { field, message: `Must be one of ${allowed.join(', ')}` }
+    }
     default:
       return { field, message: sentence(message ?? 'is invalid') }
   }

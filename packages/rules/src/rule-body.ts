@@ -1,9 +1,9 @@
-import { type Fault, isEventType } from '@automation/engine'
+import { describeNearest, eventTypes, type Fault, isEventType } from '@automation/engine'
 
 interface RuleBodyFaults {
   /** Of the shape, and of patterns, placeholders and limits. */
   faults: Fault[]
-  /** The API reports it with a status of its own, once there are no other faults. */
+  /** The API reports it with a status of its own where there are no other faults. */
   unknownTrigger: Fault | undefined
 }
 
@@ -18,9 +18,14 @@ export function findRuleBodyFaults(
   shapeFaults: Fault[],
   ruleFaults: Fault[],
 ): RuleBodyFaults {
-  const isUnknown = typeof body.trigger === 'string' && !isEventType(body.trigger)
+  const { trigger } = body
   return {
     faults: [...shapeFaults, ...ruleFaults],
-    unknownTrigger: isUnknown ? { field: 'trigger', message: 'Invalid trigger type' } : undefined,
+    unknownTrigger: typeof trigger === 'string' && !isEventType(trigger) ? faultOf(trigger) : undefined,
   }
+}
+
+function faultOf(trigger: string): Fault {
+  const hint = describeNearest(trigger, eventTypes, '/docs/rules#events')
+  return { field: 'trigger', message: `Invalid trigger type. ${hint}` }
 }

@@ -321,11 +321,11 @@ t.test('all faults of all rules are reported at once, each with its path', async
   const checked = checkRuleFile(file)
   const lines = 'faults' in checked ? checked.faults.map(({ field, message }) => `${field}: ${message}`) : []
   const expected = [
-    /^rules\[0\]\.id: Unknown field$/,
+    /^rules\[0\]\.id: Unknown field\. Nearest: trigger, actions, isActive$/,
     /^rules\[0\]\.name: Must NOT have fewer than 1 characters$/,
-    /^rules\[1\]\.conditions\[0\]\.operator: Unknown operator$/,
+    /^rules\[1\]\.conditions\[0\]\.operator: Unknown operator\. Nearest: is_false, is_true, matches\. All: \/docs\/rules#clauses$/,
     /^rules\[1\]\.actions: Must NOT have fewer than 1 items$/,
-    /^rules\[2\]\.trigger: Invalid trigger type$/,
+    /^rules\[2\]\.trigger: Invalid trigger type\. Nearest: DEAL_LOST, LEAD_CONVERTED, LEAD_CREATED\. All: \/docs\/rules#events$/,
     /^rules\[3\]\.actions\[0\]\.config\.title: .*shout/,
     /^rules\[4\]: Must be object$/,
     /^rules\[5\]\.description: Contains a NUL character$/,
@@ -333,7 +333,7 @@ t.test('all faults of all rules are reported at once, each with its path', async
     /^rules\[7\]: Has more than 262144 bytes$/,
     /^emailTemplates\[0\]\.text: Required where there is no html$/,
     /^emailTemplates\[1\]\.html: /,
-    /^emailTemplates\[2\]\.subject: Unknown field$/,
+    /^emailTemplates\[2\]\.subject: Unknown field\. Nearest: text, name, html$/,
     /^emailTemplates\[2\]\.name: emailTemplates\[1\] has the same name$/,
   ]
   for (const fault of expected) t.equal(lines.filter((line) => fault.test(line)).length, 1, String(fault))
@@ -355,7 +355,7 @@ t.test('a file that is no file of rules is refused with its fault', async (t) =>
     ],
     [
       { version: 1, rules: [], templates: [] },
-      { field: 'templates', message: 'Unknown field' },
+      { field: 'templates', message: 'Unknown field. Nearest: emailTemplates, rules, version' },
     ],
     [
       { version: 1, rules: Array(1_001) },

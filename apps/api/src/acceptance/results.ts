@@ -1,33 +1,49 @@
+import { ActionResult, Trace } from '@automation/engine'
 import { type Evaluation, executionStatuses } from '@automation/ledger'
 import { Type } from 'typebox'
 import type { ExecutionResult } from './execution-result.js'
 
-export const EvaluationStatus = Type.Enum([...executionStatuses, 'not_matched'], {
-  description:
-    'running: a worker executes the actions. waiting: a WAIT has not ended. retrying: the next attempt of an action is due later. cancelled: the rule was switched off or deleted in the meantime. not_matched: the conditions did not match, so there is no execution.',
+const statuses =
+  'running: a worker executes the actions. waiting: a WAIT has not ended. retrying: the next attempt of an action is due later. cancelled: the rule was switched off or deleted in the meantime. not_matched: the conditions did not match, so there is no execution.'
+
+export const EvaluationStatus = Type.Enum([...executionStatuses, 'not_matched'], { description: statuses })
+
+const RuleStatus = Type.Enum([...executionStatuses, 'not_matched', 'simulated'], {
+  description: `${statuses} simulated: a dry run, in which the conditions matched.`,
 })
 
 /** One entry for each rule that an event considered, in creation order. */
-const RuleResult = Type.Object(
+export const RuleResult = Type.Object(
   {
     ruleId: Type.String({ format: 'uuid' }),
-    success: Type.Boolean({ description: 'false if any action failed or the execution was cancelled' }),
-    status: EvaluationStatus,
+    success: Type.Boolean({
+      description:
+        'false if any action failed so far or the execution was cancelled. A rule that did not match, and an execution that still runs, waits or retries, is a success: `status` distinguishes them.',
+    }),
+    status: RuleStatus,
     conditionsPassed: Type.Boolean(),
     executionId: Type.Union([Type.String({ format: 'uuid' }), Type.Null()], {
       description: 'null if the conditions did not match, because there is then no execution.',
     }),
     error: Type.Optional(Type.String({ description: 'Present when success is false.' })),
+    name: Type.Optional(Type.String({ description: 'In a dry run: the name of the rule' })),
+    results: Type.Optional(
+      Type.Array(ActionResult, { description: 'In a dry run: what each action would do' }),
+    ),
+    trace: Type.Optional(Trace),
   },
   { title: 'RuleResult' },
 )
+export type RuleResult = Type.Static<typeof RuleResult>
 
 export const TriggerResult = Type.Object(
   {
     triggered: Type.Integer({
       minimum: 0,
-      description: 'Number of rules considered, which is the number of results.',
+      description:
+        'Number of active rules for the event type, which is the number of results. Rules whose conditions did not match count, too.',
     }),
+    dryRun: Type.Optional(Type.Boolean({ description: 'true for a dry run, otherwise absent' })),
     results: Type.Array(RuleResult),
   },
   { title: 'TriggerResult' },

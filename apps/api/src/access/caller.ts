@@ -7,12 +7,15 @@ import { refusals } from '../errors.js'
 import { noteUnstorable } from '../plugins/bodies.js'
 import { limitationOf } from '../rate-limit/rate-limit.js'
 import { type Caller, Identification, openWorkspace, type RequestWorkspace } from './identify.js'
-import { permits } from './permissions.js'
+import { permits, scopeOf } from './permissions.js'
+import { noToken } from './token-faults.js'
 import { createVerifier } from './tokens.js'
 
 declare module 'fastify' {
   interface FastifyRequest {
     caller: Caller | undefined
+    /** Why there is no caller; undefined without a token. */
+    tokenFault: string | undefined
     workspace: RequestWorkspace
   }
   interface FastifyContextConfig {
@@ -36,6 +39,7 @@ export default fp<{ tokens: Config['tokens'] }>(
     const identification = new Identification(app.database, await createVerifier(app, tokens))
     app.accessCaches.push(identification.memberships)
     app.decorateRequest('caller', undefined)
+    app.decorateRequest('tokenFault', undefined)
     app.decorateRequest('workspace', null as never)
 
     app.addHook('onRequest', async (request, reply) => {
@@ -53,12 +57,14 @@ export default fp<{ tokens: Config['tokens'] }>(
       if (role === undefined) return
       const limitation = limitationOf(request)
       if (limitation) throw limitation
-      if (request.caller === undefined) throw refusals.authenticationRequired()
+      if (request.caller === undefined) throw refusals.authenticationRequired(request.tokenFault)
       const { actor, workspaceId, permissions } = request.caller
       if (workspaceId === undefined) throw refusals.workspaceRequired()
       if (permissions === 'away') throw refusals.unavailable()
       const needed = typeof role === 'function' ? role(request) : role
-      if (permissions === undefined || !permits(permissions, needed, scope)) throw refusals.accessDenied()
+      if (permissions === undefined) throw refusals.accessDenied('The caller is no member of this workspace')
+      if (!permits(permissions, needed, scope))
+        throw refusals.accessDenied(`The role ${needed} is needed`, scope ?? scopeOf(needed))
       noteUnstorable(request)
       request.workspace = openWorkspace(app.database, workspaceId, actor)
     })
@@ -66,9 +72,15 @@ export default fp<{ tokens: Config['tokens'] }>(
     /** Notes the caller and the owners of the rate-limit buckets; neither where the token is not valid. */
     async function identify(request: FastifyRequest): Promise<void> {
       const token = /^Bearer +(\S+)$/i.exec(request.headers.authorization ?? '')?.[1]
-      if (token === undefined) return
+      if (token === undefined) {
+        if (request.headers.authorization !== undefined) request.tokenFault = noToken
+        return
+      }
       const identity = await identification.identify(token, request.headers['x-workspace-id'])
-      if (identity === undefined) return
+      if ('fault' in identity) {
+        request.tokenFault = identity.fault
+        return
+      }
       request.caller = identity.caller
       const { caller, tenant } = identity
       request.bucketOwner = {

@@ -9,6 +9,8 @@ import {
 import { LRUCache } from 'lru-cache'
 import { isPassing, refusals } from '../errors.js'
 import { type Permissions, permissionsOfScopes } from './permissions.js'
+import { type TokenFault, unknownKey } from './token-faults.js'
+import type { VerifyToken } from './tokens.js'
 import { createApiKeyVerifier } from './verify-api-key.js'
 
 export interface Caller {
@@ -35,10 +37,10 @@ const membershipTtlMs = 1_000
 export class Identification {
   /** Memberships by workspace and user. */
   readonly memberships: LRUCache<string, { found: Membership | undefined }>
-  readonly #verifyToken: (token: string) => Promise<string | undefined>
+  readonly #verifyToken: VerifyToken
   readonly #verifyApiKey: ReturnType<typeof createApiKeyVerifier>
 
-  constructor(database: Database, verifyToken: (token: string) => Promise<string | undefined>) {
+  constructor(database: Database, verifyToken: VerifyToken) {
     this.#verifyToken = verifyToken
     this.#verifyApiKey = createApiKeyVerifier(database)
     this.memberships = new LRUCache({
@@ -55,17 +57,18 @@ export class Identification {
 
   /**
    * @param namedWorkspace the header x-workspace-id
-   * @returns undefined where the token or key is not valid
+   * @returns the fault of a token or key that is not valid
    */
-  identify(token: string, namedWorkspace: unknown): Promise<Identity | undefined> {
+  identify(token: string, namedWorkspace: unknown): Promise<Identity | TokenFault> {
     return token.startsWith('ark_')
       ? this.#identifyKey(token, namedWorkspace)
       : this.#identifyUser(token, namedWorkspace)
   }
 
-  async #identifyUser(token: string, named: unknown): Promise<Identity | undefined> {
-    const userId = await this.#verifyToken(token)
-    if (userId === undefined) return undefined
+  async #identifyUser(token: string, named: unknown): Promise<Identity | TokenFault> {
+    const verified = await this.#verifyToken(token)
+    if ('fault' in verified) return verified
+    const userId = verified.subject
     const workspaceId = isUuid(named) ? named.toLowerCase() : undefined
     const membership = workspaceId === undefined ? undefined : await this.#findCached(workspaceId, userId)
     const caller = { actor: `user:${userId}`, userId, workspaceId }
@@ -80,11 +83,11 @@ export class Identification {
   }
 
   /** A key belongs to one workspace. Where a header names another one, or is no UUID, the key has no permissions. */
-  async #identifyKey(token: string, named: unknown): Promise<Identity | undefined> {
+  async #identifyKey(token: string, named: unknown): Promise<Identity | TokenFault> {
     const key = await this.#verifyApiKey(token).catch((error) => {
       throw isPassing(error) ? refusals.unavailable() : error
     })
-    if (key === undefined) return undefined
+    if (key === undefined) return { fault: unknownKey }
     const isNamed = named !== undefined
     const workspaceId = !isNamed ? key.workspaceId : isUuid(named) ? named.toLowerCase() : undefined
     const permissions = workspaceId === key.workspaceId ? permissionsOfScopes(key.scopes) : undefined

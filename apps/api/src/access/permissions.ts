@@ -28,6 +28,12 @@ export function permissionsOfScopes(scopes: Scope[]): Permissions {
   return { scopes, role: roles.sort((left, right) => rank[right] - rank[left])[0] }
 }
 
+/** The scope that a key needs for what a role may do. */
+export function scopeOf(role: Role): Scope {
+  const [scope] = Object.entries(roleOfScope).find(([, given]) => given === role) ?? []
+  return scope as Scope
+}
+
 /** @param scope the scope that a key needs instead of the role, where the route is not about rules */
 export function permits({ role, scopes }: Permissions, needed: Role, scope?: Scope): boolean {
   if (scope !== undefined && scopes !== undefined && role !== 'admin') return scopes.includes(scope)

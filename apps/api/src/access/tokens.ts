@@ -5,6 +5,7 @@ import { createRemoteJWKSet, errors, jwtVerify } from 'jose'
 import { LRUCache } from 'lru-cache'
 import type { Config } from '../config.js'
 import { Refusal, refusals } from '../errors.js'
+import { chooseFault, describeTokenFault, type TokenFault } from './token-faults.js'
 
 declare module '@fastify/jwt' {
   interface FastifyJWT {
@@ -16,10 +17,10 @@ declare module '@fastify/jwt' {
 /**
  * Verifies a token.
  *
- * @returns the user (`sub`) of a valid token; undefined for any other text
+ * @returns the user (`sub`) of a valid token; the fault of any other text
  * @throws a 503 refusal where the keys cannot be fetched, by its promise
  */
-export type VerifyToken = (token: string) => Promise<string | undefined>
+export type VerifyToken = (token: string) => Promise<{ subject: string } | TokenFault>
 
 const leewaySeconds = 60
 /** How long (ms) a valid token is cached, unless it expires earlier: to verify a token costs as much as to serve a request. */
@@ -34,7 +35,7 @@ interface ValidToken {
   expiresAt: number
 }
 
-type ReadToken = (token: string) => Promise<ValidToken | undefined>
+type ReadToken = (token: string) => Promise<ValidToken | TokenFault>
 
 export async function createVerifier(app: FastifyInstance, tokens: Config['tokens']): Promise<VerifyToken> {
   return cacheValid(
@@ -52,10 +53,10 @@ function cacheValid(read: ReadToken): VerifyToken {
   const cache = new LRUCache<string, ValidToken>({ max: maxCached, ttl: cacheMs })
   return async (token) => {
     const cached = cache.get(token)
-    if (cached && Date.now() < (cached.expiresAt + leewaySeconds) * 1_000) return cached.subject
+    if (cached && Date.now() < (cached.expiresAt + leewaySeconds) * 1_000) return cached
     const found = await read(token)
-    if (found) cache.set(token, found)
-    return found?.subject
+    if (!('fault' in found)) cache.set(token, found)
+    return found
   }
 }
 
@@ -83,21 +84,23 @@ async function createSecretReader(
     })
   const verifiers = Object.values(app.jwt)
   return async (token) => {
+    const faults: TokenFault[] = []
     for (const verifier of verifiers) {
       const found = readSigned(verifier, token)
-      if (found) return found
+      if (!('fault' in found)) return found
+      faults.push(found)
     }
-    return undefined
+    return chooseFault(faults)
   }
 }
 
-function readSigned(verifier: JWT, token: string): ValidToken | undefined {
+function readSigned(verifier: JWT, token: string): ValidToken | TokenFault {
   try {
     const { header, payload } = verifier.verify<{ header: object; payload: object }>(token)
     // RFC 7515: an unknown critical extension makes a token invalid, and this service knows none.
-    return 'crit' in header ? undefined : readClaims(payload)
-  } catch {
-    return undefined
+    return 'crit' in header ? { fault: 'A critical header of the token is not known' } : readClaims(payload)
+  } catch (error) {
+    return describeTokenFault(error)
   }
 }
 
@@ -125,16 +128,16 @@ function createKeySetReader(url: URL, { issuer, audience }: Config['tokens']): R
       return readClaims(payload)
     } catch (error) {
       if (error instanceof Refusal) throw error
-      return undefined
+      return describeTokenFault(error)
     }
   }
 }
 
 const tokenFaults = [errors.JWKSNoMatchingKey, errors.JWKSMultipleMatchingKeys, errors.JOSENotSupported]
 
-function readClaims(payload: unknown): ValidToken | undefined {
+function readClaims(payload: unknown): ValidToken | TokenFault {
   const { sub: subject, exp: expiresAt } = payload as { sub?: unknown; exp?: unknown }
   return typeof subject === 'string' && isUserId(subject) && typeof expiresAt === 'number'
     ? { subject, expiresAt }
-    : undefined
+    : { fault: 'The claim sub of the token is no user id' }
 }

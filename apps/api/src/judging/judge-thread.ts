@@ -3,12 +3,16 @@ import { getPriority, setPriority } from 'node:os'
 import { basename } from 'node:path'
 import { type CheckedRule, checkRules, type ObservedFields } from '@automation/check'
 import {
+  type CompiledRule,
   compileMailTemplate,
   compileRule,
   explainRule,
   type Fault,
+  findError,
   findRuleFaults,
   Judging,
+  type Plan,
+  planEvent,
   planRule,
   type RenderedMail,
   type RuleDefinition,
@@ -19,6 +23,7 @@ import {
 } from '@automation/engine'
 import { type Serializer, SerializerSelector } from '@fastify/fast-json-stringify-compiler'
 import { ExplainedResult } from '../acceptance/execution-result.js'
+import { RuleResult } from '../acceptance/results.js'
 
 // What the judge's thread does. It has neither database nor settings: all that it needs comes with the request, as a structured clone.
 
@@ -58,8 +63,77 @@ export function dryRun({
   const rule = compileRule(definition)
   const outcome = { ...simulatePlan(planRule(rule, data, now, limits)), dryRun: true }
   const result = explains ? { ...outcome, trace: explainRule(rule, data, now, limits) } : outcome
-  serialize ??= compileSerializer()
-  return new TextEncoder().encode(serialize(result))
+  serializeResult ??= compileSerializer(ExplainedResult)
+  return new TextEncoder().encode(serializeResult(result))
+}
+
+/** A rule as Postgres writes it: to read the JSON of a thousand rules takes the thread's time, and not the API's. */
+export interface StoredRule {
+  id: string
+  name: string
+  conditions: string
+  actions: string
+}
+
+interface EventToJudge extends Omit<ToJudge, 'definition'> {
+  rules: StoredRule[]
+  explains: boolean
+  maxBytes: number
+}
+
+/**
+ * Judges the rules for one event and simulates their actions.
+ *
+ * @returns the JSON of the response; null where it has more than `maxBytes`
+ */
+export function dryRunEvent({
+  rules,
+  data,
+  now,
+  limits,
+  explains,
+  maxBytes,
+}: EventToJudge): Uint8Array | null {
+  serializeOfEvent ??= compileSerializer(RuleResult)
+  const ready = rules.map(compileStored)
+  const compiled = ready.flatMap((rule) => ('fault' in rule ? [] : [rule]))
+  const plans = planEvent(compiled, data, now, limits)
+  const parts: string[] = []
+  let left = maxBytes
+  for (const [index, { id: ruleId, name }] of rules.entries()) {
+    const rule = ready[index] as (typeof ready)[number]
+    const outcome = 'fault' in rule ? simulateFault(rule.fault) : simulate(plans.next().value as Plan)
+    const trace = explains && !('fault' in rule) ? { trace: explainRule(rule, data, now, limits) } : {}
+    const part = serializeOfEvent({ ruleId, name, executionId: null, ...outcome, ...trace })
+    left -= part.length
+    if (left < 0) return null
+    parts.push(part)
+  }
+  const json = `{"triggered":${rules.length},"dryRun":true,"results":[${parts.join(',')}]}`
+  return new TextEncoder().encode(json)
+}
+
+function simulate(plan: Plan): Omit<RuleResult, 'ruleId' | 'executionId'> {
+  const { success, conditionsPassed, results, error = findError(results) } = simulatePlan(plan)
+  return {
+    success,
+    status: conditionsPassed || !success ? 'simulated' : 'not_matched',
+    conditionsPassed,
+    ...(error !== null && { error }),
+    results,
+  }
+}
+
+function simulateFault(error: string): Omit<RuleResult, 'ruleId' | 'executionId'> {
+  return { success: false, status: 'simulated', conditionsPassed: false, error, results: [] }
+}
+
+function compileStored({ conditions, actions }: StoredRule): CompiledRule | { fault: string } {
+  try {
+    return compileRule({ conditions: JSON.parse(conditions), actions: JSON.parse(actions) })
+  } catch (error) {
+    return { fault: `The rule does not compile: ${(error as Error).message}` }
+  }
 }
 
 /** @returns null for a definition that does not compile */
@@ -115,15 +189,16 @@ export function checkSet({
   return { json: new TextEncoder().encode(JSON.stringify(result)) }
 }
 
-let serialize: Serializer | undefined
+let serializeResult: Serializer | undefined
+let serializeOfEvent: Serializer | undefined
 
 /** The serializer that the API compiles for the schema of this response, so that both write the same. */
-function compileSerializer(): Serializer {
+function compileSerializer(schema: object): Serializer {
   const schemas = Object.fromEntries(
     (sharedSchemas as { $id?: string }[]).map((schema) => [schema.$id, schema]),
   )
   const compile = SerializerSelector()(schemas)
-  return compile({ schema: ExplainedResult, method: 'POST', url: '', httpStatus: '200' })
+  return compile({ schema, method: 'POST', url: '', httpStatus: '200' })
 }
 
 function compileOrNull(definition: RuleDefinition) {

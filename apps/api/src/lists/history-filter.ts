@@ -1,6 +1,6 @@
 import { pingType, ServiceEventType } from '@automation/access'
 import { firstIdOf, isUuid } from '@automation/database'
-import { eventTypes, parseTimestamp } from '@automation/engine'
+import { describeNearest, eventTypes, parseTimestamp } from '@automation/engine'
 import { Type } from 'typebox'
 import { refusals } from '../errors.js'
 
@@ -17,6 +17,19 @@ export const TimeRange = {
   ),
 }
 
+/** All lists have one name for this filter. @param oldName accepted for a version */
+export function eventTypeFilter<OldName extends string>(oldName: OldName, description: string) {
+  return {
+    eventType: Type.Optional(Type.String({ description })),
+    [oldName]: Type.Optional(Type.String({ deprecated: true, description: 'The older name of eventType' })),
+  } as Record<'eventType' | OldName, Type.TOptional<Type.TString>>
+}
+
+/** The value of a checked filter. */
+export function eventTypeOf(filter: { eventType?: string; type?: string; trigger?: string }) {
+  return filter.eventType ?? filter.type ?? filter.trigger
+}
+
 /** The event types of rules and of subscriptions. */
 const listedTypes: ReadonlySet<unknown> = new Set([...eventTypes, ...ServiceEventType.enum, pingType])
 
@@ -25,9 +38,26 @@ const time = {
   isRight: (text: unknown) => !Number.isNaN(parseTimestamp(text)),
   expected: 'must be an ISO 8601 date, or a time with a zone',
 }
-const type = { isRight: (text: unknown) => listedTypes.has(text), expected: 'must be an event type' }
+const type = {
+  isRight: (text: unknown) => listedTypes.has(text),
+  expected: (text: unknown) =>
+    `must be an event type. ${describeNearest(String(text), eventTypes, '/docs/rules#events')}`,
+}
 /** Checks that a schema cannot express. */
-const checks = { ruleId: id, eventId: id, from: time, to: time, type, eventType: type }
+const checks: Record<string, Check> = {
+  ruleId: id,
+  eventId: id,
+  from: time,
+  to: time,
+  type,
+  trigger: type,
+  eventType: type,
+}
+
+interface Check {
+  isRight(value: unknown): boolean
+  expected: string | ((value: unknown) => string)
+}
 
 /** @throws a 400 refusal with the first fault */
 export function checkQuery({ properties }: Type.TObject, query: Filter): void {
@@ -60,10 +90,18 @@ export function firstIdAt(text: string, offsetMs = 0): string {
 }
 
 function findFaults(names: object, filter: Filter): { name: string; expected: string }[] {
-  return Object.entries(checks).flatMap(([name, { isRight, expected }]) => {
+  const faults = Object.entries(checks).flatMap(([name, { isRight, expected }]) => {
     const value = Object.hasOwn(names, name) ? filter[name] : undefined
-    return value === undefined || isRight(value) ? [] : [{ name, expected }]
+    if (value === undefined || isRight(value)) return []
+    return [{ name, expected: typeof expected === 'string' ? expected : expected(value) }]
   })
+  return [...faults, ...findDoubleNames(filter)]
+}
+
+function findDoubleNames({ eventType, type, trigger }: Filter): { name: string; expected: string }[] {
+  const old = type !== undefined ? 'type' : trigger !== undefined ? 'trigger' : undefined
+  if (old === undefined || eventType === undefined) return []
+  return [{ name: old, expected: 'is the older name of eventType: give one of them' }]
 }
 
 /** Parses the times of a checked filter. */

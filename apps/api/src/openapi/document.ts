@@ -4,6 +4,7 @@ export interface Schema {
   $id?: string
   title?: string
   description?: string
+  deprecated?: boolean
   type?: string | string[]
   required?: string[]
   properties?: Record<string, Schema | false>
@@ -28,7 +29,7 @@ export interface Response {
 export interface Operation {
   operationId?: string
   summary?: string
-  parameters?: { name: string; in: string; description?: string; schema: Schema }[]
+  parameters?: { name: string; in: string; description?: string; deprecated?: boolean; schema: Schema }[]
   requestBody?: { required?: boolean; content: Record<string, { schema: Schema }> }
   responses: Record<string, Response>
 }

@@ -8,7 +8,7 @@ import {
 import type { FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import { refusals } from '../errors.js'
-import { bodyFaults } from './validation.js'
+import { bodyFaults, queryFault } from './validation.js'
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -25,8 +25,13 @@ declare module 'fastify' {
 export default fp(
   async (app) => {
     app.decorateRequest('unstorable', undefined)
-    app.addHook('preHandler', ({ unstorable, validationError }, _reply, done) => {
-      done(unstorable && refusals.invalid([...unstorable, ...bodyFaults(validationError ?? {})]))
+    app.addHook('preHandler', (request, _reply, done) => {
+      const { unstorable, validationError } = request
+      // The body is checked first. A handler that formats the faults of its body does not see those of the query.
+      if (validationError?.validationContext !== 'querystring')
+        done(unstorable && refusals.invalid([...unstorable, ...bodyFaults(validationError ?? {})]))
+      else if (unstorable) done(refusals.invalid(unstorable))
+      else done(refusals.badRequest(queryFault(validationError, request)))
     })
     app.removeAllContentTypeParsers()
     const parseJson = app.getDefaultJsonParser('error', 'error')
@@ -37,7 +42,10 @@ export default fp(
         return done(error as Error)
       }
       if (body.length === 0) done(null, undefined)
-      else parseJson(request, body as string, done)
+      else
+        parseJson(request, body as string, (error, value) =>
+          error ? done(refusals.bodyNotJson(body as string)) : done(null, value),
+        )
     })
   },
   { name: 'bodies', dependencies: ['body-budget'] },

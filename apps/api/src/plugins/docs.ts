@@ -26,6 +26,15 @@ export default fp(
       if (limitation) throw limitation
     }
 
+    app.route({
+      method: 'GET',
+      url: '/',
+      config: { isOpen: true },
+      schema: { hide: true },
+      onRequest: consumeToken,
+      handler: (_request, reply) => reply.redirect('docs/', 302),
+    })
+
     for (const path of docsPaths) {
       app.route({
         method: 'GET',

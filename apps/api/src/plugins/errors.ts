@@ -33,7 +33,7 @@ function refusalFor(error: FastifyError, request: FastifyRequest): Refusal | und
   if (error.validation) {
     return error.validationContext === 'body'
       ? refusals.invalid([...(request.unstorable ?? []), ...bodyFaults(error)])
-      : refusals.badRequest(queryFault(error))
+      : refusals.badRequest(queryFault(error, request))
   }
   if (error instanceof ReadTooLong || error instanceof TooMuchAtOnce) return refuseRead(error, request)
   if (isPassing(error)) return refusals.unavailable()
@@ -61,5 +61,4 @@ function refusalOf({ kind, field, message }: Refused): Refusal {
 const messages: Record<string, string> = {
   FST_ERR_CTP_BODY_TOO_LARGE: 'Body is too large',
   FST_ERR_CTP_INVALID_MEDIA_TYPE: 'Content-Type must be application/json',
-  FST_ERR_CTP_INVALID_JSON_BODY: 'Body is not valid JSON',
 }

@@ -1,27 +1,36 @@
-import type { Fault } from '@automation/engine'
+import { describeNearest, type Fault } from '@automation/engine'
 import { createBodyCompiler, formatShapeFaults } from '@automation/rules'
 import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv'
-import type { FastifySchemaValidationError } from 'fastify'
+import type { FastifyRequest, FastifySchemaValidationError } from 'fastify'
 import fp from 'fastify-plugin'
 import { refusals } from '../errors.js'
 
 /**
- * Bodies are checked as they are (packages/rules/src/body-shape.ts). A query is text, so it is converted. Path
- * parameters are left to the handlers: an id that fits nothing is a 404.
+ * Bodies are checked as they are (packages/rules/src/body-shape.ts). A query is text, so it is converted. A query parameter that the
+ * operation does not have is refused: a `dryRun=true` that is ignored runs for real. Path parameters are left to the handlers: an id that
+ * fits nothing is a 404.
  */
 export default fp(
   async (app) => {
     const compileBody = createBodyCompiler()
     // Without strictNumbers, 1e400 reaches the check of its maximum, and is refused there.
-    const queries = new Ajv({ coerceTypes: true, allowUnionTypes: true, strictNumbers: false })
+    const queries = new Ajv({ coerceTypes: true, allowUnionTypes: true, strictNumbers: false, verbose: true })
+    const compileQuery = (schema: object) => queries.compile({ ...schema, additionalProperties: false })
     app.setValidatorCompiler<object>(({ schema, httpPart }) => {
       if (httpPart === 'body') return compileLazily(() => compileBody(schema))
-      if (httpPart === 'querystring') return compileLazily(() => queries.compile(schema))
+      if (httpPart === 'querystring') return compileLazily(() => compileQuery(schema))
       return () => true
+    })
+    // Senders of webhooks and load balancers may add parameters of their own: their routes have no role.
+    app.addHook('onRoute', (route) => {
+      if (route.config?.role !== undefined)
+        route.schema = { ...route.schema, querystring: route.schema?.querystring ?? noQuery }
     })
   },
   { name: 'validation', dependencies: ['bodies'] },
 )
+
+const noQuery = { type: 'object', properties: {} }
 
 /** To compile a schema takes milliseconds: it is compiled for the route's first request, and not at the start. */
 function compileLazily(compile: () => ValidateFunction) {
@@ -56,7 +65,24 @@ export function bodyFaults(failure: ValidationFailure): Fault[] {
 }
 
 /** Formats the first fault of a query as one sentence. */
-export function queryFault({ validation = [] }: ValidationFailure): string {
-  const error = validation[0]
-  return error ? `Query parameter ${error.instancePath.slice(1)} ${error.message}` : 'Invalid query'
+export function queryFault({ validation = [] }: ValidationFailure, request: FastifyRequest): string {
+  const error = validation[0] as (FastifySchemaValidationError & Partial<ErrorObject>) | undefined
+  if (error === undefined) return 'Invalid query'
+  if (error.keyword !== 'additionalProperties')
+    return `Query parameter ${error.instancePath.slice(1)} ${error.message}`
+  const name = String(error.params.additionalProperty)
+  const schema = error.parentSchema as { properties?: Record<string, { deprecated?: boolean }> } | undefined
+  const known = Object.entries(schema?.properties ?? {}).filter(([, { deprecated }]) => deprecated !== true)
+  return `Query parameter ${name.slice(0, 100)} is unknown. ${hintOf(
+    name,
+    known.map(([one]) => one),
+    request,
+  )}`
+}
+
+function hintOf(name: string, known: string[], { routeOptions }: FastifyRequest): string {
+  const { properties = {} } = (routeOptions.schema?.body ?? {}) as { properties?: object }
+  if (Object.hasOwn(properties, name)) return `${name} is a field of the body`
+  if (known.length === 0) return 'This operation has none'
+  return describeNearest(name, known, known.length > 3 ? known.join(', ') : undefined)
 }

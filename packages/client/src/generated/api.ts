@@ -166,6 +166,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/automation-rules/validate": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Validate a rule without saving it
+         * @description A faulty rule is refused as by its creation. Otherwise the response has the rule as it would be saved, and warnings. The limits of a workspace, such as the number of its rules, are not checked.
+         */
+        post: operations["validateRule"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/automation-rules/health": {
         parameters: {
             query?: never;
@@ -249,7 +269,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Post an event. Every active rule for its type runs */
+        /**
+         * Post an event. Every active rule for its type runs
+         * @description A dry run says what each of these rules would do. It has no effects, and stores and counts nothing. A workspace has one dry run, explanation, preview or check of patterns at a time: too many that wait are 429, and one that takes too much time or memory is 400.
+         */
         post: operations["triggerEvent"];
         delete?: never;
         options?: never;
@@ -970,6 +993,8 @@ export interface components {
              * @enum {string}
              */
             reason: "failures" | "unknown_outcome" | "event_loop" | "work_budget" | "event_budget" | "worker_crashes" | "auto_paused";
+            /** @description The reason as a sentence, with its threshold: 3 failures in a row, or failures in half of at least 5 executions. */
+            explanation: string;
             /**
              * Format: date-time
              * @description ISO 8601 with milliseconds
@@ -1255,7 +1280,7 @@ export interface components {
              */
             acceptedAt: string;
             doneAt: string | null;
-            /** @description Number of rules considered, which is the number of results. */
+            /** @description Number of active rules for the event type, which is the number of results. Rules whose conditions did not match count, too. */
             triggered: number;
             data: components["schemas"]["EventData"];
             results: components["schemas"]["RuleResult"][];
@@ -1276,6 +1301,12 @@ export interface components {
             [key: string]: unknown;
         };
         EventFilter: {
+            /** @description Type of the event */
+            eventType?: string;
+            /**
+             * @deprecated
+             * @description The older name of eventType
+             */
             type?: string;
             /** @description Id of a rule that was considered for the event, or of the subscription that received it */
             ruleId?: string;
@@ -1313,11 +1344,12 @@ export interface components {
              */
             acceptedAt: string;
             doneAt: string | null;
-            /** @description Number of rules considered, which is the number of results. */
+            /** @description Number of active rules for the event type, which is the number of results. Rules whose conditions did not match count, too. */
             triggered: number;
         };
         EventToTrigger: {
             data: components["schemas"]["EventData"];
+            dryRun?: boolean;
         };
         /**
          * @description Type of the event
@@ -1377,6 +1409,7 @@ export interface components {
         ExecutionFilter: {
             /** @description Id of the rule, or of the subscription */
             ruleId?: string;
+            /** @description Type of the event */
             eventType?: string;
             /** @description Start of the range, inclusive: an ISO 8601 date, or a time with a zone */
             from?: string;
@@ -1858,6 +1891,15 @@ export interface components {
             findings: components["schemas"]["CheckFinding"][];
             notKnown: components["schemas"]["CheckNotKnown"][];
         };
+        /** @description The rule as it would be saved */
+        RuleDefinition: {
+            name: string;
+            description: string;
+            trigger: components["schemas"]["EventType"];
+            conditions: components["schemas"]["Condition"][];
+            actions: components["schemas"]["Action"][];
+            isActive: boolean;
+        };
         RuleHealth: {
             totalRules: number;
             activeRules: number;
@@ -1876,18 +1918,23 @@ export interface components {
         RuleResult: {
             /** Format: uuid */
             ruleId: string;
-            /** @description false if any action failed or the execution was cancelled */
+            /** @description false if any action failed so far or the execution was cancelled. A rule that did not match, and an execution that still runs, waits or retries, is a success: `status` distinguishes them. */
             success: boolean;
             /**
-             * @description running: a worker executes the actions. waiting: a WAIT has not ended. retrying: the next attempt of an action is due later. cancelled: the rule was switched off or deleted in the meantime. not_matched: the conditions did not match, so there is no execution.
+             * @description running: a worker executes the actions. waiting: a WAIT has not ended. retrying: the next attempt of an action is due later. cancelled: the rule was switched off or deleted in the meantime. not_matched: the conditions did not match, so there is no execution. simulated: a dry run, in which the conditions matched.
              * @enum {string}
              */
-            status: "running" | "waiting" | "retrying" | "succeeded" | "failed" | "cancelled" | "not_matched";
+            status: "running" | "waiting" | "retrying" | "succeeded" | "failed" | "cancelled" | "not_matched" | "simulated";
             conditionsPassed: boolean;
             /** @description null if the conditions did not match, because there is then no execution. */
             executionId: string | null;
             /** @description Present when success is false. */
             error?: string;
+            /** @description In a dry run: the name of the rule */
+            name?: string;
+            /** @description In a dry run: what each action would do */
+            results?: components["schemas"]["ActionResult"][];
+            trace?: components["schemas"]["Trace"];
         };
         RuleToCreate: {
             name: string;
@@ -2196,8 +2243,10 @@ export interface components {
             }[];
         };
         TriggerResult: {
-            /** @description Number of rules considered, which is the number of results. */
+            /** @description Number of active rules for the event type, which is the number of results. Rules whose conditions did not match count, too. */
             triggered: number;
+            /** @description true for a dry run, otherwise absent */
+            dryRun?: boolean;
             results: components["schemas"]["RuleResult"][];
         };
         UnaryClause: {
@@ -2205,6 +2254,11 @@ export interface components {
             field: string;
             /** @enum {string} */
             operator: "exists" | "not_exists" | "is_empty" | "is_not_empty" | "is_true" | "is_false";
+        };
+        ValidatedRule: {
+            rule: components["schemas"]["RuleDefinition"];
+            /** @description What is allowed, and perhaps a mistake */
+            warnings: components["schemas"]["FieldError"][];
         };
         ValidationError: {
             errors: components["schemas"]["FieldError"][];
@@ -2477,6 +2531,7 @@ export type Role = components['schemas']['Role'];
 export type Rule = components['schemas']['Rule'];
 export type RuleActivity = components['schemas']['RuleActivity'];
 export type RuleCheck = components['schemas']['RuleCheck'];
+export type RuleDefinition = components['schemas']['RuleDefinition'];
 export type RuleHealth = components['schemas']['RuleHealth'];
 export type RulePage = components['schemas']['RulePage'];
 export type RuleResult = components['schemas']['RuleResult'];
@@ -2512,6 +2567,7 @@ export type TimeClause = components['schemas']['TimeClause'];
 export type Trace = components['schemas']['Trace'];
 export type TriggerResult = components['schemas']['TriggerResult'];
 export type UnaryClause = components['schemas']['UnaryClause'];
+export type ValidatedRule = components['schemas']['ValidatedRule'];
 export type ValidationError = components['schemas']['ValidationError'];
 export type Vocabulary = components['schemas']['Vocabulary'];
 export type WaitAction = components['schemas']['WaitAction'];
@@ -2590,6 +2646,11 @@ export interface operations {
                 /** @description nextCursor of the previous page */
                 cursor?: string;
                 /** @description Only rules that this event type triggers */
+                eventType?: string;
+                /**
+                 * @deprecated
+                 * @description The older name of eventType
+                 */
                 trigger?: string;
                 isActive?: boolean;
                 /** @description Text that the name or the description contains */
@@ -2945,6 +3006,61 @@ export interface operations {
             503: components["responses"]["ServiceUnavailable"];
         };
     };
+    validateRule: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "name": "Hot leads",
+                 *       "trigger": "LEAD_CREATED",
+                 *       "conditions": [
+                 *         {
+                 *           "field": "score",
+                 *           "operator": "greater_than",
+                 *           "value": 80
+                 *         }
+                 *       ],
+                 *       "actions": [
+                 *         {
+                 *           "type": "CREATE_TASK",
+                 *           "config": {
+                 *             "title": "Call {{name}}",
+                 *             "dueIn": "24h"
+                 *           }
+                 *         }
+                 *       ]
+                 *     }
+                 */
+                "application/json": components["schemas"]["RuleToCreate"];
+            };
+        };
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ValidatedRule"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            413: components["responses"]["ContentTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["UnprocessableContent"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
     getRuleHealth: {
         parameters: {
             query?: never;
@@ -3084,7 +3200,10 @@ export interface operations {
     };
     triggerEvent: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description In a dry run, add the trace: each clause and its verdict */
+                explain?: boolean;
+            };
             header?: {
                 /** @description A key that the caller chooses. The workspace keeps it for 24 hours. A repeat of the request with the same key has no effect and returns the stored response with `Idempotent-Replayed: true`. */
                 "Idempotency-Key"?: string;
@@ -3172,6 +3291,12 @@ export interface operations {
                 limit?: number;
                 /** @description nextCursor of the previous page */
                 cursor?: string;
+                /** @description Type of the event */
+                eventType?: string;
+                /**
+                 * @deprecated
+                 * @description The older name of eventType
+                 */
                 type?: string;
                 /** @description Id of a rule that was considered for the event, or of the subscription that received it */
                 ruleId?: string;
@@ -3331,6 +3456,7 @@ export interface operations {
                 cursor?: string;
                 /** @description Id of the rule, or of the subscription */
                 ruleId?: string;
+                /** @description Type of the event */
                 eventType?: string;
                 /** @description Start of the range, inclusive: an ISO 8601 date, or a time with a zone */
                 from?: string;

@@ -124,5 +124,5 @@ const rank: Record<Plan, number> = { standard: 0, enterprise: 1 }
 
 /** A plan is bought: only the operator's command line gives more than the caller's workspace has. */
 function refuseHigherPlan(own: Plan, wanted: Plan = own): void {
-  if (rank[wanted] > rank[own]) throw refusals.accessDenied()
+  if (rank[wanted] > rank[own]) throw refusals.accessDenied('Only the command line gives a higher plan')
 }

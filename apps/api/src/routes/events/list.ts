@@ -1,7 +1,7 @@
 import { listEvents, narrowEvents } from '@automation/ledger'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
-import { checkQuery, readRange } from '../../lists/history-filter.js'
+import { checkQuery, eventTypeOf, readRange } from '../../lists/history-filter.js'
 import { pageOf, readCursor } from '../../lists/page.js'
 import { NextCursor, PageQuery, refusalResponses } from '../responses.js'
 import { eventFilter } from './event-filter.js'
@@ -28,7 +28,8 @@ export const listRoutes: FastifyPluginAsyncTypebox = async (app) => {
     },
     handler: async ({ query, workspace }) => {
       checkQuery(EventQuery, query)
-      const { limit = defaultLimit, cursor, type, ruleId, status } = query
+      const { limit = defaultLimit, cursor, ruleId, status } = query
+      const type = eventTypeOf(query)
       const narrowing = narrowEvents(workspace.id, {
         ...(type !== undefined && { type }),
         ...(ruleId !== undefined && { ruleId }),

@@ -5,7 +5,7 @@ import { SearchText } from '../../lists/search-text.js'
 /** The filters that both a query and a body accept. */
 export const executionFilter = {
   ruleId: Type.Optional(Type.String({ description: 'Id of the rule, or of the subscription' })),
-  eventType: Type.Optional(Type.String()),
+  eventType: Type.Optional(Type.String({ description: 'Type of the event' })),
   ...TimeRange,
   error: Type.Optional(
     Type.String({ ...SearchText, minLength: 1, description: 'Text that the error contains' }),

@@ -134,7 +134,7 @@ async function findObstacle(transaction: WorkspaceTransaction, id: string): Prom
   const event = await transaction.event.findUnique({ where: { id }, omit: { data: true } })
   if (execution === null && event?.quarantined) return refusals.quarantined()
   const { status, ruleId } = execution ?? presentUnstarted(event)
-  if (status !== 'failed' && status !== 'cancelled') return refusals.notRetryable()
+  if (status !== 'failed' && status !== 'cancelled') return refusals.notRetryable(status)
   // A delivery has the id of its event.
   if (event !== null && addresseeOf(event)?.kind === 'subscription') return refusals.subscriptionGone()
   const rule = await transaction.rule.findUnique({ where: { id: ruleId }, select: { isActive: true } })

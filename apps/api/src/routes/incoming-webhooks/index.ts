@@ -115,7 +115,7 @@ export const incomingWebhookRoutes: FastifyPluginAsyncTypebox<{
       const delivery = readDelivery(request)
       checkHeaders(delivery)
       const secret = await verify(delivery)
-      if (secret === undefined) throw new DeliveryRefusal('signature', refusals.authenticationRequired())
+      if (secret === undefined) throw new DeliveryRefusal('signature', refusals.notSigned())
       if (isOutsideWindow(delivery, Date.now()))
         throw new DeliveryRefusal('timestamp', refusals.staleTimestamp())
       const [found] = await Promise.all([known.find(delivery), drawWorkspaceToken(request, reply, secret)])

@@ -22,8 +22,9 @@ export function createPayloadReader(app: FastifyInstance) {
     if (!isUtf8(body)) throw refusals.bodyNotJson()
     let payload: unknown
     // It calls back before it returns.
-    parse(request, body.toString(), (error, value) => {
-      if (error) throw refusals.bodyNotJson()
+    const text = body.toString()
+    parse(request, text, (error, value) => {
+      if (error) throw refusals.bodyNotJson(text)
       payload = value
     })
     const faults = findUnstorable(payload)

@@ -17,7 +17,7 @@ type SigningSecretRow = Prisma.SigningSecretGetPayload<object>
 const recorded = { perMinute: 30, burst: 30 }
 /** How many secrets the diagnosis tries: all active ones, and the newest of the others. */
 const maxSecrets = 50
-const diagnosable: ReadonlySet<RejectionReason> = new Set(['signature', 'timestamp'])
+const diagnosable: ReadonlySet<RejectionReason> = new Set(['header', 'signature', 'timestamp'])
 /** Reasons that are found only after the signature was verified. */
 const verified: ReadonlySet<RejectionReason> = new Set(['timestamp', 'body', 'reused_id'])
 

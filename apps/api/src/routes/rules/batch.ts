@@ -78,7 +78,8 @@ export const batchRoutes: FastifyPluginAsyncTypebox = async (app) => {
     },
     handler: async (request, reply) => {
       const faultsOf = judgeEvents(request)
-      if (!isEventType(request.params.eventType)) throw refusals.invalidTriggerType()
+      const { eventType } = request.params
+      if (!isEventType(eventType)) throw refusals.invalidTriggerType(eventType)
       // It would stand for all of them, and says nothing of which of them came before.
       if (request.headers['idempotency-key'] !== undefined) throw refusals.keyOfBatch()
       const { events } = request.body

@@ -26,8 +26,8 @@ export async function checkRule<Body extends { trigger?: string } & Partial<Rule
 ): Promise<Body> {
   const shapeFaults = bodyFaults(request.validationError ?? {})
   const { faults, unknownTrigger } = findRuleBodyFaults(body, shapeFaults, await findFaults(request, body))
-  refuseFaults(faults)
-  if (unknownTrigger) throw refusals.invalidTriggerType()
+  if (faults.length > 0) throw refusals.invalid(unknownTrigger ? [...faults, unknownTrigger] : faults)
+  if (unknownTrigger) throw refusals.invalidTriggerType(String(body.trigger))
   return { ...body, ...normaliseRule(body) }
 }
 

@@ -40,6 +40,10 @@ const AttentionItem = Type.Object(
           'failures: the rule fails often, or its latest executions failed. unknown_outcome: it is unknown whether a call was made. event_loop: a chain of emitted events reached its limit. work_budget: the conditions need more work than one rule may cost; after three such events in a row the service switches the rule off. event_budget: the rule emitted more events than one event may cause, or than a workspace may emit in a minute. worker_crashes: two workers ended while they ran this rule alone, so the service switched it off. auto_paused: the service switched the rule off because of its failures.',
       },
     ),
+    explanation: Type.String({
+      description:
+        'The reason as a sentence, with its threshold: 3 failures in a row, or failures in half of at least 5 executions.',
+    }),
     since: Timestamp,
   },
   { title: 'AttentionItem' },
@@ -137,10 +141,11 @@ function judge(counters: Candidate, recently: Date): Judged | undefined {
     if (lasting.has(reason) || attentionAt >= recently)
       return tell(counters, reason, attentionAt, sentences[reason])
   }
-  return failsOften(counters) ? tell(counters, 'failures', counters.lastFailureAt ?? recently, '') : undefined
+  const failures = explainFailures(counters)
+  if (failures === undefined) return undefined
+  return tell(counters, 'failures', counters.lastFailureAt ?? recently, failures)
 }
 
-/** For a rule whose counters know of no failure. */
 const sentences = {
   unknown_outcome: 'A worker died during a call: nobody knows whether it was made',
   event_loop: 'An event was not emitted: events that cause events came to their limit',
@@ -162,14 +167,18 @@ function tell(
     lastError: lastError ?? sentence,
     lastFailureAt: (lastFailureAt ?? since).toISOString(),
     reason,
+    explanation: sentence,
     since: since.toISOString(),
   }
 }
 
-/** Several times in a row, or in at least half of its executions. */
-function failsOften(counters: Candidate): boolean {
+/** Several times in a row, or in at least half of its executions; undefined for a rule that fails less often. */
+function explainFailures(counters: Candidate): string | undefined {
   const { successCount, failureCount, consecutiveFailures } = countsOf(counters)
   const executions = successCount + failureCount
-  const failsHalfTheTime = executions >= fewestExecutions && failureCount * 2 >= executions
-  return consecutiveFailures >= failuresInARow || failsHalfTheTime
+  if (consecutiveFailures >= failuresInARow)
+    return `The last ${consecutiveFailures} executions failed: a rule needs attention from ${failuresInARow} in a row on`
+  if (executions >= fewestExecutions && failureCount * 2 >= executions)
+    return `${failureCount} of ${executions} executions failed: a rule needs attention from a half on, of at least ${fewestExecutions}`
+  return undefined
 }

@@ -5,6 +5,7 @@ import { checkRoutes } from './check-set.js'
 import { healthRoutes } from './health.js'
 import { readRoutes } from './read.js'
 import { runRoutes } from './run.js'
+import { validateRoutes } from './validate.js'
 import { versionRoutes } from './versions.js'
 import { writeRoutes } from './write.js'
 
@@ -19,6 +20,7 @@ export const ruleRoutes: FastifyPluginAsyncTypebox<{
     await definitions.register(readRoutes)
     await definitions.register(writeRoutes, { bodyLimitBytes })
     await definitions.register(versionRoutes)
+    await definitions.register(validateRoutes, { bodyLimitBytes })
   })
   await app.register(healthRoutes)
   await app.register(checkRoutes)

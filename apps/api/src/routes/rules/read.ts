@@ -4,6 +4,7 @@ import { isEventType } from '@automation/engine'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyReply } from 'fastify'
 import { refusals } from '../../errors.js'
+import { checkQuery, eventTypeOf } from '../../lists/history-filter.js'
 import { pageArguments, writeCursor } from '../../lists/page.js'
 import { refusalResponses } from '../responses.js'
 import { ruleId } from './check-rule.js'
@@ -26,13 +27,15 @@ export const readRoutes: FastifyPluginAsyncTypebox = async (app) => {
       response: { 200: RuleList, ...refusalResponses() },
     },
     handler: async ({ query, workspace: { id, reads } }, reply) => {
-      if (query.trigger !== undefined && !isEventType(query.trigger)) throw refusals.invalidTriggerType()
+      if (query.trigger !== undefined && !isEventType(query.trigger))
+        throw refusals.invalidTriggerType(query.trigger)
+      checkQuery(RuleListQuery, query)
       const isPaged = Object.keys(RuleListQuery.properties).some((name) => Object.hasOwn(query, name))
       if (!isPaged) return sendAll(reply, readAllRules(reads, id))
       const limit = query.limit ?? defaultLimit
       const { where, ...page } = pageArguments(query, limit)
       const found = await reads.rule.findMany({
-        where: { AND: [where, filterOf(query)] },
+        where: { AND: [where, filterOf({ ...query, trigger: eventTypeOf(query) })] },
         select: { id: true },
         ...page,
       })
@@ -81,7 +84,15 @@ async function sendAll(reply: FastifyReply, parts: AsyncGenerator<RuleRow[]>) {
   return reply.type('application/json; charset=utf-8').send(Readable.from(write(), { objectMode: false }))
 }
 
-function filterOf({ trigger, isActive, q }: { trigger?: string; isActive?: boolean; q?: string }) {
+function filterOf({
+  trigger,
+  isActive,
+  q,
+}: {
+  trigger?: string | undefined
+  isActive?: boolean
+  q?: string
+}) {
   const contains = { contains: escapeLike(q ?? ''), mode: 'insensitive' as const }
   return {
     ...(trigger === undefined ? {} : { trigger }),

@@ -1,5 +1,6 @@
 import { FullDefinition } from '@automation/rules'
 import { Type } from 'typebox'
+import { eventTypeFilter } from '../../lists/history-filter.js'
 import { SearchText } from '../../lists/search-text.js'
 import { Id, NextCursor, orNull, PageQuery, Timestamp } from '../responses.js'
 
@@ -28,7 +29,7 @@ export type Rule = Type.Static<typeof Rule>
 
 export const RuleListQuery = Type.Object({
   ...PageQuery,
-  trigger: Type.Optional(Type.String({ description: 'Only rules that this event type triggers' })),
+  ...eventTypeFilter('trigger', 'Only rules that this event type triggers'),
   isActive: Type.Optional(Type.Boolean()),
   q: Type.Optional(
     Type.String({ ...SearchText, description: 'Text that the name or the description contains' }),

@@ -11,7 +11,17 @@ import { refusals } from '../../errors.js'
 import { EventData } from '../events/event-schemas.js'
 import { refusalResponses } from '../responses.js'
 import { ruleId } from './check-rule.js'
+import { dryRunEvent } from './dry-run-event.js'
 import { RuleParams } from './rule-schemas.js'
+
+const ExplainQuery = Type.Object({
+  explain: Type.Optional(
+    Type.Boolean({ description: 'In a dry run, add the trace: each clause and its verdict' }),
+  ),
+})
+
+const judged =
+  'A workspace has one dry run, explanation, preview or check of patterns at a time: too many that wait are 429, and one that takes too much time or memory is 400.'
 
 export const runRoutes: FastifyPluginAsyncTypebox<{ workLimits: WorkLimits }> = async (
   app,
@@ -23,15 +33,10 @@ export const runRoutes: FastifyPluginAsyncTypebox<{ workLimits: WorkLimits }> = 
       tags: ['Running'],
       operationId: 'executeRule',
       summary: 'Execute a rule, active or inactive',
-      description:
-        'A dry run evaluates the rule and simulates its actions. It has no effects. A workspace has one dry run, explanation, preview or check of patterns at a time: too many that wait are 429, and one that takes too much time or memory is 400.',
+      description: `A dry run evaluates the rule and simulates its actions. It has no effects. ${judged}`,
       params: RuleParams,
       headers: IdempotencyHeader,
-      querystring: Type.Object({
-        explain: Type.Optional(
-          Type.Boolean({ description: 'In a dry run, add the trace: each clause and its verdict' }),
-        ),
-      }),
+      querystring: ExplainQuery,
       body: Type.Object(
         { data: EventData, dryRun: Type.Optional(Type.Boolean()) },
         { additionalProperties: false, title: 'RuleToExecute' },
@@ -75,19 +80,29 @@ export const runRoutes: FastifyPluginAsyncTypebox<{ workLimits: WorkLimits }> = 
   })
 
   app.post('/trigger/:eventType', {
-    config: { role: 'operator' },
+    config: { role: ({ body }) => (isDryRun(body) ? 'viewer' : 'operator') },
     schema: {
       tags: ['Running'],
       operationId: 'triggerEvent',
       summary: 'Post an event. Every active rule for its type runs',
+      description: `A dry run says what each of these rules would do. It has no effects, and stores and counts nothing. ${judged}`,
       params: Type.Object({ eventType: Type.String() }),
       headers: IdempotencyHeader,
-      body: Type.Object({ data: EventData }, { additionalProperties: false, title: 'EventToTrigger' }),
+      querystring: ExplainQuery,
+      body: Type.Object(
+        { data: EventData, dryRun: Type.Optional(Type.Boolean()) },
+        { additionalProperties: false, title: 'EventToTrigger' },
+      ),
       response: { 200: TriggerResult, 202: Accepted, ...refusalResponses(409, 413, 415, 422) },
     },
     handler: async (request, reply) => {
-      const { body, params, workspace } = request
-      if (!isEventType(params.eventType)) throw refusals.invalidTriggerType()
+      const { body, params, query, workspace } = request
+      if (!isEventType(params.eventType)) throw refusals.invalidTriggerType(params.eventType)
+      if (isDryRun(body)) {
+        const asked = { type: params.eventType, data: body.data, explains: query.explain === true }
+        const result = await dryRunEvent(request, asked, workLimits)
+        return reply.type('application/json; charset=utf-8').send(result as never)
+      }
       const event = {
         id: newId(),
         workspaceId: workspace.id,

@@ -1,0 +1,36 @@
+import { Prisma } from '@automation/database'
+import type { WorkLimits } from '@automation/engine'
+import type { FastifyRequest } from 'fastify'
+import { refusals } from '../../errors.js'
+import type { StoredRule } from '../../judging/judge-thread.js'
+
+/** Of a response. A rule may render 20 configs of a megabyte, and a workspace may have 1,000 rules. */
+const maxMib = 16
+
+/**
+ * What each active rule for this type would do, in the order of their creation. Nothing is stored, so there is neither an event nor a
+ * job.
+ *
+ * @returns the JSON of a TriggerResult
+ */
+export async function dryRunEvent(
+  request: FastifyRequest,
+  { type, data, explains }: { type: string; data: object; explains: boolean },
+  limits: WorkLimits,
+): Promise<Uint8Array> {
+  const { id, reads } = request.workspace
+  const rules = await reads.$queryRaw<StoredRule[]>(Prisma.sql`
+    SELECT id, name, conditions::text AS conditions, actions::text AS actions FROM rules
+    WHERE workspace_id = ${id}::uuid AND trigger = ${type} AND is_active ORDER BY id`)
+  const maxBytes = maxMib * 1_048_576
+  const result = await request.judge('dryRunEvent', {
+    rules,
+    data,
+    now: Date.now(),
+    limits,
+    explains,
+    maxBytes,
+  })
+  if (result === null) throw refusals.dryRunTooLarge(maxMib)
+  return result
+}

@@ -1,0 +1,62 @@
+import { findRuleWarnings, type RuleDefinition } from '@automation/engine'
+import { arrangeRule, FullDefinition, maxRuleBytes, RuleToCreate } from '@automation/rules'
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import type { FastifyRequest } from 'fastify'
+import { Type } from 'typebox'
+import { FieldError, refusalResponses } from '../responses.js'
+import { checkRule } from './check-rule.js'
+
+const ValidatedRule = Type.Object(
+  {
+    rule: Type.Object(
+      { ...FullDefinition.properties, isActive: Type.Boolean() },
+      { title: 'RuleDefinition', description: 'The rule as it would be saved' },
+    ),
+    warnings: Type.Array(FieldError, { description: 'What is allowed, and perhaps a mistake' }),
+  },
+  { title: 'ValidatedRule' },
+)
+
+/** Checks a rule as its creation does, with the same refusals, and saves nothing. */
+export const validateRoutes: FastifyPluginAsyncTypebox<{ bodyLimitBytes: number }> = async (app, options) => {
+  app.post('/validate', {
+    bodyLimit: Math.min(maxRuleBytes, options.bodyLimitBytes),
+    attachValidation: true,
+    config: { role: 'viewer' },
+    schema: {
+      tags: ['Rules'],
+      operationId: 'validateRule',
+      summary: 'Validate a rule without saving it',
+      description:
+        'A faulty rule is refused as by its creation. Otherwise the response has the rule as it would be saved, and warnings. The limits of a workspace, such as the number of its rules, are not checked.',
+      body: RuleToCreate,
+      response: { 200: ValidatedRule, ...refusalResponses(413, 415, 422) },
+    },
+    handler: async (request) => {
+      const body = await checkRule(request, request.body)
+      const rule = { description: '', conditions: [], isActive: true, ...body }
+      const definition = rule as unknown as RuleDefinition & { trigger: string }
+      const warnings = [...findRuleWarnings(definition), ...(await findMissingTemplates(request, definition))]
+      return { rule: arrangeRule(rule) as never, warnings }
+    },
+  })
+}
+
+/** A mail with an unknown template is sent all the same, with a text of the service. */
+async function findMissingTemplates(request: FastifyRequest, { actions }: RuleDefinition) {
+  const used = actions.flatMap(({ type, config }, index) =>
+    type === 'SEND_EMAIL' && !config.template.includes('{{') ? [{ index, name: config.template }] : [],
+  )
+  if (used.length === 0) return []
+  const known = await request.workspace.database.emailTemplate.findMany({
+    where: { name: { in: used.map(({ name }) => name) } },
+    select: { name: true },
+  })
+  const names = new Set(known.map(({ name }) => name))
+  return used
+    .filter(({ name }) => !names.has(name))
+    .map(({ index, name }) => ({
+      field: `actions[${index}].config.template`,
+      message: `No template named "${name}": the built-in mail is sent`,
+    }))
+}

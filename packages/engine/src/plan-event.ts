@@ -1,0 +1,24 @@
+import { Judging, type WorkLimits } from './judging.js'
+import { indexRules } from './rule-index.js'
+import { type CompiledRule, type Plan, planActions, planNothing, ruleHolds } from './run.js'
+
+/**
+ * What each of these rules would do for one event. As at a worker, their conditions share the work that one event may cost, and each
+ * execution has its own. One plan at a time: all of them together may be large.
+ *
+ * @param now epoch ms
+ */
+export function* planEvent(
+  rules: readonly CompiledRule[],
+  data: unknown,
+  now: number,
+  limits?: WorkLimits,
+): Generator<Plan> {
+  const judging = new Judging(now, limits)
+  const candidates = new Set(indexRules(rules).findCandidates(data))
+  for (const [index, rule] of rules.entries()) {
+    const holds = candidates.has(index) && ruleHolds(rule, data, judging)
+    if (holds) yield planActions(rule, data, now, new Judging(now, limits))
+    else yield planNothing(candidates.has(index) ? judging : { fault: null })
+  }
+}

@@ -1,0 +1,75 @@
+import { compileConfig } from './config-template.js'
+import { eventTypeDefinitions } from './event-types.js'
+import type { Fault } from './faults.js'
+import { findMisspelt } from './nearest.js'
+import { parsePath } from './path.js'
+import type { Action, Condition, RuleDefinition } from './rule.js'
+import { compileTemplate, listPlaceholders } from './template.js'
+
+/**
+ * Finds what is allowed in a rule and probably a mistake: fields that are almost those of the event type's example, paths that begin
+ * outside of the data, and placeholders of other languages. Takes a definition without faults.
+ */
+export function findRuleWarnings({
+  trigger,
+  conditions,
+  actions,
+}: RuleDefinition & { trigger: string }): Fault[] {
+  const example = eventTypeDefinitions.find(({ type }) => type === trigger)?.example ?? {}
+  const warnOfPath = (field: string, path: string) => warnAboutPath(field, path, Object.keys(example))
+  return [
+    ...conditions.flatMap((condition, index) =>
+      searchCondition(condition, `conditions[${index}]`, warnOfPath),
+    ),
+    ...actions.flatMap((action, index) => searchAction(action, `actions[${index}]`, warnOfPath)),
+  ]
+}
+
+type WarnOfPath = (field: string, path: string) => Fault[]
+
+function searchCondition(condition: Condition, field: string, warnOfPath: WarnOfPath): Fault[] {
+  if ('not' in condition) return searchCondition(condition.not, `${field}.not`, warnOfPath)
+  for (const group of ['all', 'any'] as const) {
+    const children = (condition as Record<string, Condition[] | undefined>)[group]
+    if (children !== undefined)
+      return children.flatMap((child, index) =>
+        searchCondition(child, `${field}.${group}[${index}]`, warnOfPath),
+      )
+  }
+  return 'field' in condition ? warnOfPath(`${field}.field`, condition.field) : []
+}
+
+function searchAction(action: Action, field: string, warnOfPath: WarnOfPath): Fault[] {
+  const ofWhen = action.when ? searchCondition(action.when, `${field}.when`, warnOfPath) : []
+  const ofConfig = Object.entries(action.config).flatMap(([key, value]) => {
+    const place = `${field}.config.${key}`
+    const names = new Set(listPlaceholders(compileConfig(value)).map(({ name }) => name))
+    return [...[...names].flatMap((name) => warnOfPath(place, name)), ...warnAboutTexts(place, value)]
+  })
+  return [...ofWhen, ...ofConfig]
+}
+
+/** What others call the event, of which a path here begins in the data. */
+const wrappers = new Set(['data', 'event', 'trigger', 'payload', 'body'])
+
+function warnAboutPath(field: string, path: string, known: readonly string[]): Fault[] {
+  const [first = '', second] = parsePath(path) ?? []
+  if (known.length === 0 || known.includes(first)) return []
+  if (wrappers.has(first) && second !== undefined)
+    return [
+      {
+        field,
+        message: `${path} begins in the data of the event: is ${path.slice(first.length + 1)} meant?`,
+      },
+    ]
+  const meant = findMisspelt(first, known)
+  return meant === undefined ? [] : [{ field, message: `${first} is perhaps ${meant}` }]
+}
+
+function warnAboutTexts(field: string, value: unknown): Fault[] {
+  const text = typeof value === 'string' ? value : JSON.stringify(value)
+  const found = /\$\{[\w.]+\}|<%=?[^%]*%>|\{%[^%]*%\}/.exec(text)?.[0]
+  return found === undefined || typeof compileTemplate(text) === 'string'
+    ? []
+    : [{ field, message: `${found.slice(0, 60)} is plain text here: a placeholder is {{field}}` }]
+}

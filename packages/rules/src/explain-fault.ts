@@ -1,0 +1,66 @@
+import { describeNearest, eventTypes } from '@automation/engine'
+import type { ErrorObject } from 'ajv'
+
+/** A fault of shape, as every Ajv reports it. */
+export type ShapeError = Pick<
+  ErrorObject,
+  'keyword' | 'instancePath' | 'params' | 'message' | 'parentSchema' | 'data'
+>
+
+/** Of a longer list a message names the nearest only. */
+export const maxListed = 10
+
+/** As much of a schema as the hints read. */
+interface Known {
+  properties?: Record<string, { enum?: unknown[]; const?: unknown }>
+  oneOf?: Known[]
+}
+
+/** Where all values of a tag stand. */
+const lists: Record<string, string> = { operator: '/docs/rules#clauses', type: '/docs/rules#actions' }
+
+/** A fault's second sentence: the names that were perhaps meant. undefined where there is nothing to add. */
+export function explainFault({
+  keyword,
+  instancePath,
+  params,
+  parentSchema,
+  data,
+}: ShapeError): string | undefined {
+  const { properties = {}, oneOf = [] } = (parentSchema ?? {}) as Known
+  switch (keyword) {
+    case 'false schema':
+      return instancePath.endsWith('/value') ? 'This operator takes no value' : undefined
+    case 'additionalProperties':
+      return describeNearest(String(params.additionalProperty), Object.keys(properties))
+    case 'discriminator': {
+      const tag = String(params.tag)
+      if (params.tagValue === undefined) return undefined
+      const names = oneOf.flatMap((branch) => valuesOf(branch, tag))
+      return describeNearest(String(params.tagValue), names, lists[tag])
+    }
+    case 'enum': {
+      const names = (params.allowedValues as unknown[]).map(String)
+      if (names.length <= maxListed || typeof data !== 'string') return undefined
+      const isEventType = names.includes(eventTypes[0] as string)
+      return describeNearest(data, names, isEventType ? '/docs/rules#events' : undefined)
+    }
+    case 'type':
+      return isGroup(data) ? 'Put the group into a list: [{ "all": [] }]' : undefined
+    default:
+      return undefined
+  }
+}
+
+/** Without aliases, which follow the name. */
+function valuesOf({ properties = {} }: Known, tag: string): string[] {
+  const { enum: values, const: value } = properties[tag] ?? {}
+  const [name] = values ?? [value]
+  return typeof name === 'string' ? [name] : []
+}
+
+/** The conditions of a rule are a list, and a group is one of them. */
+function isGroup(data: unknown): boolean {
+  if (typeof data !== 'object' || data === null) return false
+  return ['all', 'any', 'not'].some((keyword) => Object.hasOwn(data, keyword))
+}
