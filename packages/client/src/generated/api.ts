@@ -274,6 +274,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/events/samples": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the newest events of a type with their data
+         * @description For trying a rule on. The response has at most 1048576 bytes of data: larger events are left out.
+         */
+        get: operations["listSampleEvents"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/events/{id}": {
         parameters: {
             query?: never;
@@ -507,6 +527,46 @@ export interface paths {
         put?: never;
         /** Preview the email that a template renders for an event. Nothing is sent */
         post: operations["previewEmailTemplate"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/me": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get the caller, and its workspaces with its role in each
+         * @description The request needs no x-workspace-id, and a member of no workspace gets an empty list.
+         */
+        get: operations["getMe"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/overview": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Count events, executions and rejected webhooks by time
+         * @description The default range is the last 24 hours, and the longest range is 31 days. The newest 50000 events and executions are counted.
+         */
+        get: operations["getOverview"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -1545,6 +1605,26 @@ export interface components {
             /** @description true if there are more than `matched`, otherwise absent */
             atLeast?: boolean;
         };
+        Me: {
+            /** @description The caller as the audit log names it: `user:<sub>` or `api_key:<id>` */
+            actor: string;
+            userId: string | null;
+            scopes: components["schemas"]["Scope"][] | null;
+            /** @description The first 1,000 workspaces of the user, oldest first, or the workspace of the key */
+            workspaces: {
+                /** Format: uuid */
+                id: string;
+                name: string;
+                plan: components["schemas"]["Plan"];
+                /** @description Number of consecutive failures after which the service switches a rule off. null: never. */
+                autoPauseAfter: number | null;
+                /** @description Number of days after which finished events and their executions are removed. null: the default of the service. */
+                retentionDays: number | null;
+                /** Format: date-time */
+                createdAt: string;
+                role: ("viewer" | "operator" | "editor" | "admin") | null;
+            }[];
+        };
         Member: {
             /** @description The `sub` claim of the user’s tokens */
             userId: string;
@@ -1647,6 +1727,56 @@ export interface components {
             holds: unknown[];
             /** @description Data for which it does not hold */
             fails: unknown[];
+        };
+        Overview: {
+            /**
+             * Format: date-time
+             * @description ISO 8601 with milliseconds
+             */
+            from: string;
+            /**
+             * Format: date-time
+             * @description ISO 8601 with milliseconds
+             */
+            to: string;
+            /**
+             * Format: date-time
+             * @description Start of the time that is counted. It is later than `from` if there are more than 50000 rows.
+             */
+            countedFrom: string;
+            totals: {
+                /** @description Accepted events, without deliveries to subscriptions */
+                events: number;
+                /** @description Succeeded executions */
+                succeeded: number;
+                /** @description Failed executions */
+                failed: number;
+                /** @description Cancelled executions */
+                cancelled: number;
+                /** @description Executions that run or wait */
+                unfinished: number;
+                /** @description Webhooks rejected for any reason, in the hours (UTC) that start between `from` and `to` */
+                rejectedWebhooks: number;
+            };
+            /** @description Executions count by the time of their event. Oldest first. */
+            slices: components["schemas"]["OverviewSlice"][];
+        };
+        OverviewSlice: {
+            /**
+             * Format: date-time
+             * @description ISO 8601 with milliseconds
+             */
+            from: string;
+            /** @description Accepted events, without deliveries to subscriptions */
+            events: number;
+            /** @description Succeeded executions */
+            succeeded: number;
+            /** @description Failed executions */
+            failed: number;
+            /** @description Cancelled executions */
+            cancelled: number;
+            /** @description Executions that run or wait */
+            unfinished: number;
         };
         PatternClause: {
             /** @description Path into the event data, such as score or lead.tags[0] */
@@ -1850,6 +1980,20 @@ export interface components {
         RuleVersionPage: {
             versions: components["schemas"]["RuleVersion"][];
             nextCursor?: string | null;
+        };
+        SampleEvent: {
+            /** Format: uuid */
+            id: string;
+            type: string;
+            /**
+             * Format: date-time
+             * @description ISO 8601 with milliseconds
+             */
+            acceptedAt: string;
+            data: components["schemas"]["EventData"];
+        };
+        SampleEvents: {
+            events: components["schemas"]["SampleEvent"][];
         };
         Scalar: string | number | boolean | null;
         ScalarClause: {
@@ -2366,6 +2510,7 @@ export type ListClause = components['schemas']['ListClause'];
 export type Liveness = components['schemas']['Liveness'];
 export type MailToPreview = components['schemas']['MailToPreview'];
 export type Matched = components['schemas']['Matched'];
+export type Me = components['schemas']['Me'];
 export type Member = components['schemas']['Member'];
 export type MemberList = components['schemas']['MemberList'];
 export type MemberToPut = components['schemas']['MemberToPut'];
@@ -2376,6 +2521,8 @@ export type NotGroup = components['schemas']['NotGroup'];
 export type NumberClause = components['schemas']['NumberClause'];
 export type OperatorDescription = components['schemas']['OperatorDescription'];
 export type OperatorExample = components['schemas']['OperatorExample'];
+export type Overview = components['schemas']['Overview'];
+export type OverviewSlice = components['schemas']['OverviewSlice'];
 export type PatternClause = components['schemas']['PatternClause'];
 export type Plan = components['schemas']['Plan'];
 export type PreviewedMail = components['schemas']['PreviewedMail'];
@@ -2395,6 +2542,8 @@ export type RuleToExecute = components['schemas']['RuleToExecute'];
 export type RuleToUpdate = components['schemas']['RuleToUpdate'];
 export type RuleVersion = components['schemas']['RuleVersion'];
 export type RuleVersionPage = components['schemas']['RuleVersionPage'];
+export type SampleEvent = components['schemas']['SampleEvent'];
+export type SampleEvents = components['schemas']['SampleEvents'];
 export type Scalar = components['schemas']['Scalar'];
 export type ScalarClause = components['schemas']['ScalarClause'];
 export type Scope = components['schemas']['Scope'];
@@ -3081,6 +3230,36 @@ export interface operations {
             503: components["responses"]["ServiceUnavailable"];
         };
     };
+    listSampleEvents: {
+        parameters: {
+            query: {
+                type: components["schemas"]["EventType"];
+                /** @description Maximum number of events. Default: 100. */
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SampleEvents"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
     getEvent: {
         parameters: {
             query?: never;
@@ -3655,6 +3834,65 @@ export interface operations {
             413: components["responses"]["ContentTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             422: components["responses"]["UnprocessableContent"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    getMe: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Me"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    getOverview: {
+        parameters: {
+            query?: {
+                /** @description Start of the range, inclusive: an ISO 8601 date, or a time with a zone */
+                from?: string;
+                /** @description End of the range, exclusive: an ISO 8601 date, or a time with a zone */
+                to?: string;
+                /** @description Number of slices of equal length. Default: 48. */
+                slices?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Overview"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalServerError"];
             503: components["responses"]["ServiceUnavailable"];

@@ -8,6 +8,8 @@ import { type DemoCredentials, seedDatabase } from './demo-database.js'
 export interface Demo extends DemoCredentials {
   baseUrl: string
   board: { url: string; user: string; password: string }
+  /** Where the console is; npm start prints a link that signs in. */
+  consoleUrl: string
   workspaceId: string
   token: string
   viewerToken: string
@@ -15,7 +17,9 @@ export interface Demo extends DemoCredentials {
   otherToken: string
 }
 
-const lifetimeSeconds = 30 * 24 * 60 * 60
+/** Of the demo's tokens, and of a session in its console. */
+export const lifetimeHours = 30 * 24
+const lifetimeSeconds = lifetimeHours * 60 * 60
 
 const welcomeRule = {
   name: 'Welcome hot leads',
@@ -37,10 +41,11 @@ export async function seedDemo(options: {
   databaseUrl: string
   baseUrl: string
   board: Demo['board']
+  consoleUrl: string
   jwtSecret: string
   encryptionKey: string
 }): Promise<Demo> {
-  const { file, baseUrl, board, jwtSecret } = options
+  const { file, baseUrl, board, consoleUrl, jwtSecret } = options
   const known = await readDemo(file)
   const workspaceId = known.workspaceId ?? newId()
   const otherWorkspaceId = known.otherWorkspaceId ?? newId()
@@ -50,6 +55,7 @@ export async function seedDemo(options: {
   const demo: Demo = {
     baseUrl,
     board,
+    consoleUrl,
     workspaceId,
     token: await mint('demo-admin'),
     viewerToken: await mint('demo-viewer'),
