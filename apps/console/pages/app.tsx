@@ -2,18 +2,18 @@ import { ErrorBoundary, lazy, LocationProvider, useLocation } from 'preact-iso'
 import { useEffect } from 'preact/hooks'
 import { Dialog } from './parts/dialog.js'
 import { Loading, Problem } from './parts/states.js'
-import { Access } from './screens/access.js'
-import { Books } from './screens/books.js'
-import { Events } from './screens/events.js'
 import { Rules } from './screens/rules.js'
-import { Runs } from './screens/runs.js'
 import { SignIn } from './screens/sign-in.js'
 import { Today } from './screens/today.js'
-import { Webhooks } from './screens/webhooks.js'
 import { Shell } from './shell.js'
 import { hasEnded, loadMe, me, startProblem, workspaceId } from './state/session.js'
 
-// The editor brings the engine, which is larger than all the rest.
+// Each screen comes when it is first opened; the editor brings the engine, which is larger than all the rest.
+const Events = lazy(() => import('./screens/events.js').then(({ Events }) => Events))
+const Runs = lazy(() => import('./screens/runs.js').then(({ Runs }) => Runs))
+const Webhooks = lazy(() => import('./screens/webhooks.js').then(({ Webhooks }) => Webhooks))
+const Books = lazy(() => import('./screens/books.js').then(({ Books }) => Books))
+const Access = lazy(() => import('./screens/access.js').then(({ Access }) => Access))
 const RuleScreen = lazy(() => import('./screens/rule/rule-screen.js').then(({ RuleScreen }) => RuleScreen))
 
 const screens = { today: Today, events: Events, runs: Runs, rules: Rules, webhooks: Webhooks, books: Books, access: Access }

@@ -34,6 +34,12 @@ export function may(role: RoleName): boolean {
 
 export async function loadMe(): Promise<void> {
   try {
+    // The console itself knows whether there is a session: without one, nothing is asked of the API.
+    const response = await fetch('/session')
+    if (response.ok && !((await response.json()) as { isSignedIn: boolean }).isSignedIn) {
+      me.value = null
+      return
+    }
     me.value = await createClient({ baseUrl: '', retries: 1 }).me()
     startProblem.value = undefined
     hasEnded.value = false

@@ -25,7 +25,7 @@ export function Field({ label, path, hint, children }: { label: string; path: st
 export function FaultOf({ path }: { path: string }) {
   const fault = useContext(Faults).get(path)
   return (
-    <span data-path={path} class={fault ? 'sub bad' : 'hidden'} role={fault ? 'alert' : undefined} tabIndex={-1}>
+    <span data-path={path} class="sub bad" hidden={fault === undefined} role="alert">
       {fault}
     </span>
   )
