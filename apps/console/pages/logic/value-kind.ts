@@ -36,7 +36,7 @@ export function writeScalar(value: unknown): string {
 }
 
 export function readList(text: string): unknown[] {
-  const parts = text.match(/"(?:[^"\\]|\\.)*"|[^,]+/g) ?? []
+  const parts = text.match(/\s*"(?:[^"\\]|\\.)*"\s*|[^,]+/g) ?? []
   return parts.map((part) => part.trim()).filter((part) => part !== '').map(readScalar)
 }
 
