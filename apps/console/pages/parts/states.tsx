@@ -13,7 +13,7 @@ export function Loading({ what }: { what: string }) {
 export function Empty({ title, children }: { title: string; children?: ComponentChildren }) {
   return (
     <div class="state">
-      <h3>{title}</h3>
+      <h2>{title}</h2>
       {children}
     </div>
   )
@@ -23,7 +23,7 @@ export function Problem({ error, retry }: { error: unknown; retry?: () => void }
   const { title, text } = describeError(error)
   return (
     <div class="state problem" role="alert">
-      <h3>{title}</h3>
+      <h2>{title}</h2>
       {text && <p>{text}</p>}
       {retry && (
         <button type="button" onClick={retry}>

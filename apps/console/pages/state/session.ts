@@ -16,7 +16,13 @@ export function api(): Client {
   const id = workspaceId.value ?? ''
   const known = clients.get(id)
   if (known) return known
-  const client = createClient({ baseUrl: '', workspaceId: id || undefined, retries: 1, timeoutMs: 20_000 })
+  const client = createClient({
+    baseUrl: '',
+    workspaceId: id || undefined,
+    retries: 1,
+    timeoutMs: 20_000,
+    fetch: fetchAndNote,
+  })
   clients.set(id, client)
   return client
 }
@@ -49,9 +55,11 @@ export async function loadMe(): Promise<void> {
   }
 }
 
-/** To be called with every error of a request. */
-export function noteError(error: unknown): void {
-  if (error instanceof ApiError && error.status === 401 && me.value) hasEnded.value = true
+/** Notices the end of the session, whatever was asked. */
+const fetchAndNote: typeof fetch = async (...request) => {
+  const response = await fetch(...request)
+  if (response.status === 401) hasEnded.value = true
+  return response
 }
 
 export async function signOut(): Promise<void> {

@@ -2,7 +2,7 @@ import { ApiError } from '@automation/client'
 import { QueryClient, QueryObserver, type QueryObserverResult } from '@tanstack/query-core'
 import { useEffect, useMemo, useState } from 'preact/hooks'
 import { updates } from './preferences.js'
-import { api, noteError, workspaceId } from './session.js'
+import { api, workspaceId } from './session.js'
 
 /** Requests are counted against the user's own limit of 60 a minute: below this many left, nothing is asked by itself. */
 const fewLeft = 20
@@ -26,14 +26,7 @@ export function useQuery<Data>({ key, read, pollMs = usualPollMs }: Options<Data
   const isPolling = pollMs !== false && updates.value === 'on'
   const options = {
     queryKey: [workspaceId.value, ...(key ?? [])],
-    queryFn: async () => {
-      try {
-        return await read()
-      } catch (error) {
-        noteError(error)
-        throw error
-      }
-    },
+    queryFn: async () => read(),
     enabled: key !== undefined,
     refetchInterval: () => (isPolling && hasRoom() ? pollMs : false) as number | false,
     refetchIntervalInBackground: false,

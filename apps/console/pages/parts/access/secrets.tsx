@@ -39,7 +39,7 @@ export function Secrets() {
                 <td data-label="">
                   {secret.state === 'active' && (
                     <button type="button" class="plain" disabled={isBusy} aria-label={`Retire the secret of ${secret.provider} in 24 hours`} onClick={() => void change(() => api().developer.signingSecrets.retire(secret.id, { overlap: '24h' }))}>
-                      Retire in 24 h
+                      Retire
                     </button>
                   )}
                   {(secret.state === 'active' || secret.state === 'retiring') && (

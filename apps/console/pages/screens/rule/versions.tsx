@@ -36,7 +36,7 @@ export function Versions({ rule, reload }: { rule: Rule; reload: () => PromiseLi
       </ul>
       {chosen && (
         <section aria-label={`Version ${chosen.version}`}>
-          <h3>{before ? `What v${chosen.version} changed` : `v${chosen.version}, the first`}</h3>
+          <h2>{before ? `What v${chosen.version} changed` : `v${chosen.version}, the first`}</h2>
           {before ? (
             <DiffView before={writeDefinition(definitionOf(before as never))} after={writeDefinition(definitionOf(chosen as never))} label="Changes" />
           ) : (
