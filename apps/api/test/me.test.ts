@@ -26,7 +26,10 @@ t.test('an API key learns its workspace and the role that its scopes give', asyn
   const { id } = await api.makeWorkspace()
   const { database } = api.app
   const actor = 'user:tests'
-  const { key } = await createApiKey({ database, workspaceId: id, actor }, { name: 'CI', scopes: ['rules:run'] })
+  const { key } = await createApiKey(
+    { database, workspaceId: id, actor },
+    { name: 'CI', scopes: ['rules:run'] },
+  )
   t.match(await api.call('GET', '/api/me', { token: key }), {
     status: 200,
     body: { userId: null, scopes: ['rules:run'], workspaces: [{ id, role: 'operator' }] },

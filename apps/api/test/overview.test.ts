@@ -48,7 +48,12 @@ t.test('events and executions are counted by the time of their event', async (t)
 t.test('an empty workspace has an overview, and a wrong range is refused', async (t) => {
   const workspace = await api.makeWorkspace()
   t.equal((await read(workspace)).slices.length, 48)
-  for (const query of ['from=2026-02-01&to=2026-01-01', 'from=2026-01-01&to=2026-03-01', 'slices=0', 'from=x'])
+  for (const query of [
+    'from=2026-02-01&to=2026-01-01',
+    'from=2026-01-01&to=2026-03-01',
+    'slices=0',
+    'from=x',
+  ])
     t.equal((await workspace.call('GET', `/api/overview?${query}`)).status, 400, query)
 })
 
@@ -56,7 +61,11 @@ t.test('sample events have their data, newest first, of one type and one workspa
   const workspace = await api.makeWorkspace()
   const other = await api.makeWorkspace()
   for (const [index, type] of ['LEAD_CREATED', 'DEAL_CREATED', 'LEAD_CREATED'].entries())
-    await storeEvent(workspace, { type, data: { index }, acceptedAt: new Date(Date.now() - 10_000 + index * 1_000) })
+    await storeEvent(workspace, {
+      type,
+      data: { index },
+      acceptedAt: new Date(Date.now() - 10_000 + index * 1_000),
+    })
   await storeEvent(other, { type: 'LEAD_CREATED', data: { index: 'foreign' } })
   const { status, body } = await workspace.callAs('viewer')('GET', '/api/events/samples?type=LEAD_CREATED')
   t.equal(status, 200)

@@ -1,5 +1,5 @@
-import { ErrorBoundary, lazy, LocationProvider, useLocation } from 'preact-iso'
 import { useEffect } from 'preact/hooks'
+import { ErrorBoundary, LocationProvider, lazy, useLocation } from 'preact-iso'
 import { Dialog } from './parts/dialog.js'
 import { Loading, Problem } from './parts/states.js'
 import { Rules } from './screens/rules.js'
@@ -16,7 +16,15 @@ const Books = lazy(() => import('./screens/books.js').then(({ Books }) => Books)
 const Access = lazy(() => import('./screens/access.js').then(({ Access }) => Access))
 const RuleScreen = lazy(() => import('./screens/rule/rule-screen.js').then(({ RuleScreen }) => RuleScreen))
 
-const screens = { today: Today, events: Events, runs: Runs, rules: Rules, webhooks: Webhooks, books: Books, access: Access }
+const screens = {
+  today: Today,
+  events: Events,
+  runs: Runs,
+  rules: Rules,
+  webhooks: Webhooks,
+  books: Books,
+  access: Access,
+}
 
 export function App() {
   useEffect(() => {
@@ -35,13 +43,24 @@ function Main() {
   const { path, route } = useLocation()
   const [, root, named, screen = '', id] = path.split('/')
   const first = me.value?.workspaces[0]?.id
-  const target = me.value && root !== 'w' ? (first === undefined ? undefined : `/w/${first}/today`) : undefined
+  const target =
+    me.value && root !== 'w' ? (first === undefined ? undefined : `/w/${first}/today`) : undefined
   useEffect(() => {
     if (target !== undefined && root !== 'enter') route(target, true)
   }, [target, root])
   if (root === 'enter' || me.value === null || (root === 'sign-in' && !me.value)) return <SignIn />
-  if (startProblem.value) return <main class="alone"><Problem error={startProblem.value} retry={() => void loadMe()} /></main>
-  if (me.value === undefined) return <main class="alone"><Loading what="your workspaces" /></main>
+  if (startProblem.value)
+    return (
+      <main class="alone">
+        <Problem error={startProblem.value} retry={() => void loadMe()} />
+      </main>
+    )
+  if (me.value === undefined)
+    return (
+      <main class="alone">
+        <Loading what="your workspaces" />
+      </main>
+    )
   if (first === undefined) return <NoWorkspace />
   if (named === undefined || root !== 'w') return null
   workspaceId.value = named
@@ -60,7 +79,11 @@ function Main() {
 
 function Shown({ screen, id }: { screen: string; id: string | undefined }) {
   if (!me.value?.workspaces.some((one) => one.id === workspaceId.value))
-    return <p class="state">You are not a member of this workspace, or it does not exist. Choose another one above.</p>
+    return (
+      <p class="state">
+        You are not a member of this workspace, or it does not exist. Choose another one above.
+      </p>
+    )
   if (screen === 'rules' && id) return <RuleScreen id={id} key={id} />
   const Screen = screens[screen as keyof typeof screens]
   return Screen ? <Screen key={screen} /> : <p class="state">There is no such page.</p>
@@ -71,10 +94,12 @@ function NoWorkspace() {
     <main class="alone">
       <h1>No workspace yet</h1>
       <p>
-        You are signed in as <code>{me.value?.actor}</code>, and a member of no workspace. An admin can add you, or the command line can
-        create one:
+        You are signed in as <code>{me.value?.actor}</code>, and a member of no workspace. An admin can add
+        you, or the command line can create one:
       </p>
-      <pre tabIndex={0}>npm run admin -- workspaces create --name Acme --admin {me.value?.userId ?? 'ada'}</pre>
+      <pre tabIndex={0}>
+        npm run admin -- workspaces create --name Acme --admin {me.value?.userId ?? 'ada'}
+      </pre>
       <button type="button" onClick={() => void loadMe()}>
         Look again
       </button>

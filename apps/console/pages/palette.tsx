@@ -1,5 +1,5 @@
-import { useLocation } from 'preact-iso'
 import { useState } from 'preact/hooks'
+import { useLocation } from 'preact-iso'
 import { type Choice, rankChoices } from './logic/rank.js'
 import { Dialog } from './parts/dialog.js'
 import { places } from './shell.js'
@@ -22,7 +22,11 @@ export function Palette({ close }: { close: () => void }) {
   const [typed, setTyped] = useState('')
   const [chosen, choose] = useState(0)
   const [problem, setProblem] = useState<string>()
-  const rules = useQuery({ key: ['rules', 'names'], read: () => api().rules.list({ limit: 250 }), pollMs: false })
+  const rules = useQuery({
+    key: ['rules', 'names'],
+    read: () => api().rules.list({ limit: 250 }),
+    pollMs: false,
+  })
   const go = (target: string) => {
     close()
     route(target)
@@ -87,7 +91,13 @@ export function Palette({ close }: { close: () => void }) {
       <ul id="palette-list" role="listbox" aria-label="Choices" class="choices">
         {entries.map(({ label, hint, run }, index) => (
           // biome-ignore lint/a11y/useKeyWithClickEvents: the field above has the focus and handles the keys
-          <li key={`${hint} ${label} ${index}`} id={`palette-${index}`} role="option" aria-selected={index === current} onClick={() => void run()}>
+          <li
+            key={`${hint} ${label} ${index}`}
+            id={`palette-${index}`}
+            role="option"
+            aria-selected={index === current}
+            onClick={() => void run()}
+          >
             <span>{label}</span> <span class="quiet">{hint}</span>
           </li>
         ))}
@@ -99,14 +109,21 @@ export function Palette({ close }: { close: () => void }) {
   )
 }
 
-async function findById(id: string, go: (target: string) => void, tell: (problem: string) => void): Promise<void> {
+async function findById(
+  id: string,
+  go: (target: string) => void,
+  tell: (problem: string) => void,
+): Promise<void> {
   const finders = [
     [() => api().events.get(id), linkTo('events', { id })],
     [() => api().executions.get(id), linkTo('runs', { id })],
     [() => api().rules.get(id), linkTo(`rules/${id}`)],
   ] as const
   for (const [find, target] of finders) {
-    const isFound = await Promise.resolve(find()).then(() => true, () => false)
+    const isFound = await Promise.resolve(find()).then(
+      () => true,
+      () => false,
+    )
     if (isFound) return go(target)
   }
   tell('No event, run or rule of this workspace has this id.')

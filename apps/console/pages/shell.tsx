@@ -1,9 +1,9 @@
 import type { ComponentChildren } from 'preact'
-import { useLocation } from 'preact-iso'
 import { useEffect, useState } from 'preact/hooks'
+import { useLocation } from 'preact-iso'
+import type { Zone } from './logic/format-time.js'
 import { Palette } from './palette.js'
 import { Dialog } from './parts/dialog.js'
-import { type Zone } from './logic/format-time.js'
 import { shortcuts, theme, updates, zone } from './state/preferences.js'
 import { me, signOut, workspace, workspaceId } from './state/session.js'
 import { linkTo } from './state/use-filters.js'
@@ -36,7 +36,10 @@ export function Shell({ screen, children }: { screen: string; children: Componen
         </a>
         <label class="workspace">
           <span class="hidden">Workspace</span>
-          <select value={workspaceId.value} onChange={({ currentTarget }) => route(`/w/${currentTarget.value}/today`)}>
+          <select
+            value={workspaceId.value}
+            onChange={({ currentTarget }) => route(`/w/${currentTarget.value}/today`)}
+          >
             {me.value?.workspaces.map(({ id, name }) => (
               <option key={id} value={id}>
                 {name}
@@ -108,7 +111,11 @@ function Settings({ close }: { close: () => void }) {
           : `Your role in ${workspace.value?.name ?? 'this workspace'}: ${workspace.value?.role ?? 'none'}`}
       </p>
       <div class="fields">
-        <Choice label="Colours" kept={theme} options={{ system: 'as the system', light: 'light', dark: 'dark' }} />
+        <Choice
+          label="Colours"
+          kept={theme}
+          options={{ system: 'as the system', light: 'light', dark: 'dark' }}
+        />
         <Choice<Zone> label="Times" kept={zone} options={{ local: 'local', UTC: 'UTC' }} />
         <Choice label="Updates by itself" kept={updates} options={{ on: 'on', off: 'paused' }} />
         <Choice label="Shortcuts of one key" kept={shortcuts} options={{ on: 'on', off: 'off' }} />
@@ -122,7 +129,15 @@ function Settings({ close }: { close: () => void }) {
   )
 }
 
-function Choice<Value extends string>({ label, kept, options }: { label: string; kept: { value: Value }; options: Record<Value, string> }) {
+function Choice<Value extends string>({
+  label,
+  kept,
+  options,
+}: {
+  label: string
+  kept: { value: Value }
+  options: Record<Value, string>
+}) {
   return (
     <label>
       {label}
@@ -146,15 +161,23 @@ function Keys({ close }: { close: () => void }) {
   return (
     <Dialog title="Keys" close={close}>
       <dl class="keys">
-        <dt><kbd>Ctrl K</kbd></dt>
+        <dt>
+          <kbd>Ctrl K</kbd>
+        </dt>
         <dd>find or do</dd>
-        <dt><kbd>/</kbd></dt>
+        <dt>
+          <kbd>/</kbd>
+        </dt>
         <dd>to the first filter</dd>
         {places.map(({ key, label }) => [
-          <dt key={key}><kbd>g</kbd> <kbd>{key}</kbd></dt>,
+          <dt key={key}>
+            <kbd>g</kbd> <kbd>{key}</kbd>
+          </dt>,
           <dd key={label}>{label}</dd>,
         ])}
-        <dt><kbd>?</kbd></dt>
+        <dt>
+          <kbd>?</kbd>
+        </dt>
         <dd>this list</dd>
       </dl>
       <p class="quiet">Keys of one letter can be switched off in the menu under your name.</p>

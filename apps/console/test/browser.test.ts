@@ -15,7 +15,9 @@ async function tabTo(page: Page, name: string | RegExp): Promise<void> {
     await page.keyboard.press('Tab')
     const label = await page.evaluate(() => {
       const element = document.activeElement as HTMLInputElement | null
-      const labels = [...(element?.labels ?? [])].map((one) => one.querySelector('.label')?.textContent ?? one.textContent)
+      const labels = [...(element?.labels ?? [])].map(
+        (one) => one.querySelector('.label')?.textContent ?? one.textContent,
+      )
       return element?.getAttribute('aria-label') ?? labels[0] ?? element?.textContent ?? ''
     })
     if (typeof name === 'string' ? label.trim() === name : name.test(label)) return
@@ -23,48 +25,54 @@ async function tabTo(page: Page, name: string | RegExp): Promise<void> {
   throw new Error(`No control ${name} within 60 tabs`)
 }
 
-t.test('a newcomer writes a rule by keyboard alone, sees its verdicts, and its event becomes a task', async (t) => {
-  const { client, visit } = await makeWorkspace()
-  const { page, hosts, complaints, at } = await visit(browser)
-  t.notMatch(page.url(), '#', 'the key of the link is gone from the address')
-  await page.keyboard.press('Control+k')
-  await page.getByRole('dialog', { name: 'Find or do' }).waitFor()
-  await page.keyboard.type('new rule')
-  await page.keyboard.press('Enter')
-  await page.waitForURL(at('rules/new'))
-  await page.getByLabel('Name', { exact: true }).waitFor()
-  await page.waitForFunction(() => document.activeElement?.id === 'rule-name')
-  await page.keyboard.type('Call hot leads')
-  await page.getByText('1 of 1').first().waitFor()
-  await tabTo(page, '+ Condition')
-  await page.keyboard.press('Enter')
-  await tabTo(page, 'Field')
-  await page.keyboard.type('score')
-  await page.keyboard.press('Tab')
-  await page.keyboard.type('greater than')
-  await page.keyboard.press('Tab')
-  await page.keyboard.type('800')
-  await page.getByText(/score > 800, is \d+ \(\d+ short\)/).first().waitFor()
-  for (let count = 0; count < 3; count++) await page.keyboard.press('Backspace')
-  await page.keyboard.type('8')
-  await page.locator('.matching', { hasText: '1 of 1' }).waitFor()
-  await tabTo(page, 'title')
-  await page.keyboard.type('Call {{name}}')
-  await page.getByText('"Call ').first().waitFor()
-  for (let presses = 0; presses < 60; presses++) {
-    await page.keyboard.press('Shift+Tab')
-    if ((await page.evaluate(() => document.activeElement?.textContent)) === 'Save and switch on') break
-  }
-  await page.keyboard.press('Enter')
-  await page.waitForURL(/rules\/[0-9a-f-]{36}$/)
-  await page.getByRole('switch', { name: 'Call hot leads is on' }).waitFor()
-  t.not(await focused(page), 'BODY', 'the focus is not lost after saving')
+t.test(
+  'a newcomer writes a rule by keyboard alone, sees its verdicts, and its event becomes a task',
+  async (t) => {
+    const { client, visit } = await makeWorkspace()
+    const { page, hosts, complaints, at } = await visit(browser)
+    t.notMatch(page.url(), '#', 'the key of the link is gone from the address')
+    await page.keyboard.press('Control+k')
+    await page.getByRole('dialog', { name: 'Find or do' }).waitFor()
+    await page.keyboard.type('new rule')
+    await page.keyboard.press('Enter')
+    await page.waitForURL(at('rules/new'))
+    await page.getByLabel('Name', { exact: true }).waitFor()
+    await page.waitForFunction(() => document.activeElement?.id === 'rule-name')
+    await page.keyboard.type('Call hot leads')
+    await page.getByText('1 of 1').first().waitFor()
+    await tabTo(page, '+ Condition')
+    await page.keyboard.press('Enter')
+    await tabTo(page, 'Field')
+    await page.keyboard.type('score')
+    await page.keyboard.press('Tab')
+    await page.keyboard.type('greater than')
+    await page.keyboard.press('Tab')
+    await page.keyboard.type('800')
+    await page
+      .getByText(/score > 800, is \d+ \(\d+ short\)/)
+      .first()
+      .waitFor()
+    for (let count = 0; count < 3; count++) await page.keyboard.press('Backspace')
+    await page.keyboard.type('8')
+    await page.locator('.matching', { hasText: '1 of 1' }).waitFor()
+    await tabTo(page, 'title')
+    await page.keyboard.type('Call {{name}}')
+    await page.getByText('"Call ').first().waitFor()
+    for (let presses = 0; presses < 60; presses++) {
+      await page.keyboard.press('Shift+Tab')
+      if ((await page.evaluate(() => document.activeElement?.textContent)) === 'Save and switch on') break
+    }
+    await page.keyboard.press('Enter')
+    await page.waitForURL(/rules\/[0-9a-f-]{36}$/)
+    await page.getByRole('switch', { name: 'Call hot leads is on' }).waitFor()
+    t.not(await focused(page), 'BODY', 'the focus is not lost after saving')
 
-  await client.trigger('LEAD_CREATED', { name: 'Ada', score: 95 })
-  t.match(await client.tasks.list(), { data: [{ title: 'Call Ada' }] })
-  t.strictSame([...hosts], [host], 'nobody else was asked')
-  t.strictSame(complaints, [])
-})
+    await client.trigger('LEAD_CREATED', { name: 'Ada', score: 95 })
+    t.match(await client.tasks.list(), { data: [{ title: 'Call Ada' }] })
+    t.strictSame([...hosts], [host], 'nobody else was asked')
+    t.strictSame(complaints, [])
+  },
+)
 
 t.test('an event says which rules looked at it and what stopped one', async (t) => {
   const { client, visit } = await makeWorkspace()
@@ -82,7 +90,11 @@ t.test('an event says which rules looked at it and what stopped one', async (t) 
   await page.getByText('no such field; did you mean lead.score?').first().waitFor()
   await page.goBack()
   await page.getByText('0 of 1 ran.').waitFor()
-  t.equal(await page.getByLabel('Type', { exact: true }).inputValue(), 'LEAD_CREATED', 'back restores the filter')
+  t.equal(
+    await page.getByLabel('Type', { exact: true }).inputValue(),
+    'LEAD_CREATED',
+    'back restores the filter',
+  )
   t.strictSame(complaints, [])
 })
 
@@ -114,34 +126,45 @@ t.test('a refused webhook says what the sender must change', async (t) => {
     .catch(() => undefined)
   const { page, complaints, at } = await visit(browser)
   await page.goto(at('webhooks?state=rejected'))
-  await page.getByRole('link').filter({ has: page.locator('time') }).first().click()
+  await page
+    .getByRole('link')
+    .filter({ has: page.locator('time') })
+    .first()
+    .click()
   await page.getByRole('heading', { name: 'What the sender must change' }).waitFor()
   t.ok((await page.locator('.findings li').count()) > 0)
   t.strictSame(complaints, [])
 })
 
-t.test('somebody else’s change is never overwritten: the draft stays, and the difference is shown', async (t) => {
-  const { client, visit } = await makeWorkspace()
-  const rule = await client.rules.create({
-    name: 'Mine',
-    trigger: 'LEAD_CREATED',
-    conditions: [],
-    actions: [{ type: 'CREATE_TASK', config: { title: 'x' } }],
-  })
-  const { page, at } = await visit(browser)
-  await page.goto(at(`rules/${rule.id}`))
-  await page.getByLabel('Name', { exact: true }).fill('Mine, changed here')
-  await client.rules.update(rule.id, { description: 'changed by somebody else' })
-  await page.reload()
-  t.equal(await page.getByLabel('Name', { exact: true }).inputValue(), 'Mine, changed here', 'a reload keeps the draft')
-  await page.getByRole('button', { name: 'Save', exact: true }).click()
-  const dialog = page.getByRole('dialog', { name: 'The rule has changed meanwhile' })
-  await dialog.getByText('changed by somebody else').waitFor()
-  await dialog.getByRole('button', { name: 'Keep my draft' }).click()
-  await page.getByRole('button', { name: 'Save', exact: true }).click()
-  await page.getByText(/^v3, changed/).waitFor()
-  t.match(await client.rules.get(rule.id), { name: 'Mine, changed here', version: 3 })
-})
+t.test(
+  'somebody else’s change is never overwritten: the draft stays, and the difference is shown',
+  async (t) => {
+    const { client, visit } = await makeWorkspace()
+    const rule = await client.rules.create({
+      name: 'Mine',
+      trigger: 'LEAD_CREATED',
+      conditions: [],
+      actions: [{ type: 'CREATE_TASK', config: { title: 'x' } }],
+    })
+    const { page, at } = await visit(browser)
+    await page.goto(at(`rules/${rule.id}`))
+    await page.getByLabel('Name', { exact: true }).fill('Mine, changed here')
+    await client.rules.update(rule.id, { description: 'changed by somebody else' })
+    await page.reload()
+    t.equal(
+      await page.getByLabel('Name', { exact: true }).inputValue(),
+      'Mine, changed here',
+      'a reload keeps the draft',
+    )
+    await page.getByRole('button', { name: 'Save', exact: true }).click()
+    const dialog = page.getByRole('dialog', { name: 'The rule has changed meanwhile' })
+    await dialog.getByText('changed by somebody else').waitFor()
+    await dialog.getByRole('button', { name: 'Keep my draft' }).click()
+    await page.getByRole('button', { name: 'Save', exact: true }).click()
+    await page.getByText(/^v3, changed/).waitFor()
+    t.match(await client.rules.get(rule.id), { name: 'Mine, changed here', version: 3 })
+  },
+)
 
 t.test('a fault of the API stands at its field, which has the focus', async (t) => {
   const { visit } = await makeWorkspace()
@@ -150,7 +173,10 @@ t.test('a fault of the API stands at its field, which has the focus', async (t) 
   await page.getByLabel('Name', { exact: true }).fill('x')
   await page.getByRole('button', { name: 'Save and switch on' }).click()
   await page.getByText('Not saved: 1 field needs a change.').waitFor()
-  t.equal(await page.evaluate(() => document.activeElement?.closest('[data-path]')?.getAttribute('data-path')), 'actions[0].config.title')
+  t.equal(
+    await page.evaluate(() => document.activeElement?.closest('[data-path]')?.getAttribute('data-path')),
+    'actions[0].config.title',
+  )
 })
 
 t.test('a session that ends while somebody types loses nothing', async (t) => {

@@ -26,7 +26,14 @@ async function startProvider(owner: { teardown(close: () => unknown): void }, { 
     ],
     pkce: { required: () => true },
     cookies: { keys: ['a key of tests'] },
-    ttl: { AccessToken: tokenSeconds, IdToken: 600, RefreshToken: 3_600, Grant: 3_600, Session: 3_600, Interaction: 600 },
+    ttl: {
+      AccessToken: tokenSeconds,
+      IdToken: 600,
+      RefreshToken: 3_600,
+      Grant: 3_600,
+      Session: 3_600,
+      Interaction: 600,
+    },
     rotateRefreshToken: true,
     issueRefreshToken: () => true,
     features: {
@@ -35,7 +42,12 @@ async function startProvider(owner: { teardown(close: () => unknown): void }, { 
         enabled: true,
         defaultResource: () => audience,
         useGrantedResource: () => true,
-        getResourceServerInfo: () => ({ scope: 'openid', audience, accessTokenFormat: 'jwt', accessTokenTTL: tokenSeconds }),
+        getResourceServerInfo: () => ({
+          scope: 'openid',
+          audience,
+          accessTokenFormat: 'jwt',
+          accessTokenTTL: tokenSeconds,
+        }),
       },
     },
   } as never)
@@ -99,14 +111,21 @@ function comeBack({ ask }: Console, back: URL, cookie: string) {
 }
 
 const findSession = (header: string | string[] | number | undefined) =>
-  [header].flat().map(String).find((one) => one.startsWith('rules-console='))
+  [header]
+    .flat()
+    .map(String)
+    .find((one) => one.startsWith('rules-console='))
 
 t.test('a user signs in with a real provider, and lands where they wanted to go', async (t) => {
   const upstream = await openUpstream(t)
   const console = await startConsole(t, settingsOf(await startProvider(t), upstream.url))
   const { target, visit } = await begin(console)
   const asked = new URL(target).searchParams
-  t.match(Object.fromEntries(asked), { code_challenge_method: 'S256', response_type: 'code', resource: audience })
+  t.match(Object.fromEntries(asked), {
+    code_challenge_method: 'S256',
+    response_type: 'code',
+    resource: audience,
+  })
   for (const name of ['state', 'nonce', 'code_challenge']) t.ok((asked.get(name) ?? '').length > 20, name)
   const response = await comeBack(console, await visitProvider(target), visit)
   t.equal(response.statusCode, 302, String(response.headers.location))
@@ -138,11 +157,16 @@ t.test('an answer without its question, or for another one, signs nobody in', as
 t.test('a token that ends is replaced once, for all requests of that moment', async (t) => {
   const upstream = await openUpstream(t)
   // The token ends within the 30 seconds ahead of which it is replaced.
-  const console = await startConsole(t, settingsOf(await startProvider(t, { tokenSeconds: 20 }), upstream.url))
+  const console = await startConsole(
+    t,
+    settingsOf(await startProvider(t, { tokenSeconds: 20 }), upstream.url),
+  )
   const { target, visit } = await begin(console)
   const response = await comeBack(console, await visitProvider(target), visit)
   const cookie = findSession(response.headers['set-cookie'])?.split(';')[0]
-  const answers = await Promise.all([1, 2, 3].map((id) => console.ask(`/api/events/${id}`, { headers: { cookie } })))
+  const answers = await Promise.all(
+    [1, 2, 3].map((id) => console.ask(`/api/events/${id}`, { headers: { cookie } })),
+  )
   const bearers = new Set(upstream.arrivals.map(({ headers }) => headers.authorization))
   t.equal(bearers.size, 1, 'a provider may accept a refresh token once')
   for (const { headers } of answers) t.ok(headers['set-cookie'], 'the browser gets the new token')

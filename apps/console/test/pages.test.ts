@@ -30,7 +30,12 @@ t.test('the editor with the engine has at most 130 KB, and other parts 8 KB', as
 
 t.test('no script runs text as code or makes markup of it', async (t) => {
   for (const file of scripts)
-    t.notOk(/(?<![.}\w])eval\(|new Function|globalThis\.Function|document\.write|insertAdjacentHTML/.test(read(file)), file)
+    t.notOk(
+      /(?<![.}\w])eval\(|new Function|globalThis\.Function|document\.write|insertAdjacentHTML/.test(
+        read(file),
+      ),
+      file,
+    )
 })
 
 t.test('the page names no other host, and has no inline script or style', async (t) => {

@@ -9,7 +9,10 @@ import { goodToken, openUpstream, secret } from './fixtures/console.js'
 const entry = fileURLToPath(new URL('../src/server.js', import.meta.url))
 
 t.test('without a secret there is no console: the process reports it and exits', async (t) => {
-  const { status, stderr } = spawnSync(process.execPath, [entry], { env: { PATH: process.env.PATH }, encoding: 'utf8' })
+  const { status, stderr } = spawnSync(process.execPath, [entry], {
+    env: { PATH: process.env.PATH },
+    encoding: 'utf8',
+  })
   t.equal(status, 1)
   t.match(stderr, /CONSOLE_SECRET is required/)
 })
@@ -50,5 +53,6 @@ t.test('the process serves, counts sign-ins, logs no token or link, and ends on 
   t.strictSame(await process.exited, { code: 0, signal: null })
   const logged = await readFile(log, 'utf8')
   t.match(logged, /"msg":"sign-in failed"/)
-  for (const hidden of [goodToken, 'a wrong token', key, cookie.split('=')[1] ?? '']) t.notMatch(logged, hidden)
+  for (const hidden of [goodToken, 'a wrong token', key, cookie.split('=')[1] ?? ''])
+    t.notMatch(logged, hidden)
 })

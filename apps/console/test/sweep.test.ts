@@ -65,47 +65,73 @@ async function fill(client: Awaited<ReturnType<typeof makeWorkspace>>['client'])
     name: 'Call hot leads',
     trigger: 'LEAD_CREATED',
     conditions: [
-      { any: [{ field: 'score', operator: 'greater_than', value: 80 }, { not: { field: 'tags', operator: 'contains', value: 'cold' } }] },
+      {
+        any: [
+          { field: 'score', operator: 'greater_than', value: 80 },
+          { not: { field: 'tags', operator: 'contains', value: 'cold' } },
+        ],
+      },
       { field: 'country', operator: 'in', value: ['DE', 'AT'] },
       { field: 'age', operator: 'between', value: [18, 65] },
     ],
     actions: [
       { type: 'CREATE_TASK', config: { title: 'Call {{name}}', priority: 'high' } },
-      { type: 'SEND_WEBHOOK', config: { url: 'http://127.0.0.1:9/hook', headers: { a: 'b' } }, retry: { attempts: 1 } },
+      {
+        type: 'SEND_WEBHOOK',
+        config: { url: 'http://127.0.0.1:9/hook', headers: { a: 'b' } },
+        retry: { attempts: 1 },
+      },
     ],
   })
   await client.rules.update(rule.id, { description: 'Within a day' })
-  const run = await client.trigger('LEAD_CREATED', { name: 'Ada', score: 95, country: 'DE', age: 40, long: 'x'.repeat(300) })
+  const run = await client.trigger('LEAD_CREATED', {
+    name: 'Ada',
+    score: 95,
+    country: 'DE',
+    age: 40,
+    long: 'x'.repeat(300),
+  })
   await client.trigger('LEAD_CREATED', { name: 'Bo', score: 5, country: 'FR' })
   const { id: secretId } = await client.developer.signingSecrets.create({ provider: 'shop' })
   const secret = `whsec_${Buffer.alloc(32, 'x').toString('base64')}`
-  await client.webhooks.deliver({ provider: 'shop', id: 'evt_1', body: {}, secretId, secret }).catch(() => undefined)
+  await client.webhooks
+    .deliver({ provider: 'shop', id: 'evt_1', body: {}, secretId, secret })
+    .catch(() => undefined)
   await client.developer.apiKeys.create({ name: 'CI', scopes: ['rules:read'] })
   const { executions } = await client.executions.list()
-  return [`rules/${rule.id}`, `rules/${rule.id}?tab=json`, `rules/${rule.id}?tab=versions`, `events?id=${run.id}`, `runs?id=${executions[0]?.id}`]
+  return [
+    `rules/${rule.id}`,
+    `rules/${rule.id}?tab=json`,
+    `rules/${rule.id}?tab=versions`,
+    `events?id=${run.id}`,
+    `runs?id=${executions[0]?.id}`,
+  ]
 }
 
 for (const [kind, isFull] of [
   ['empty', false],
   ['full', true],
 ] as const)
-  t.test(`every screen of ${kind === 'empty' ? 'an empty' : 'a used'} workspace has no fault of accessibility, width or console`, async (t) => {
-    const { client, visit } = await makeWorkspace()
-    const more = isFull ? await fill(client) : []
-    for (const look of looks) {
-      const { page, hosts, complaints, at } = await visit(browser, 'admin', look)
-      for (const path of [...screens, ...more]) {
-        await open(page, at(path))
-        t.strictSame(await findFaults(page), [], `${path}, ${look.colorScheme}, ${look.viewport.width}`)
-        await page.setViewportSize({ width: 320, height: 700 })
-        t.notOk(await findExcessWidth(page), `${path} needs no sideways scrolling at 320 px`)
-        await page.setViewportSize(look.viewport)
+  t.test(
+    `every screen of ${kind === 'empty' ? 'an empty' : 'a used'} workspace has no fault of accessibility, width or console`,
+    async (t) => {
+      const { client, visit } = await makeWorkspace()
+      const more = isFull ? await fill(client) : []
+      for (const look of looks) {
+        const { page, hosts, complaints, at } = await visit(browser, 'admin', look)
+        for (const path of [...screens, ...more]) {
+          await open(page, at(path))
+          t.strictSame(await findFaults(page), [], `${path}, ${look.colorScheme}, ${look.viewport.width}`)
+          await page.setViewportSize({ width: 320, height: 700 })
+          t.notOk(await findExcessWidth(page), `${path} needs no sideways scrolling at 320 px`)
+          await page.setViewportSize(look.viewport)
+        }
+        t.strictSame(complaints, [], 'no message in the console')
+        t.strictSame([...hosts], [new URL(consoleUrl).host], 'nobody else was asked')
+        await page.context().close()
       }
-      t.strictSame(complaints, [], 'no message in the console')
-      t.strictSame([...hosts], [new URL(consoleUrl).host], 'nobody else was asked')
-      await page.context().close()
-    }
-  })
+    },
+  )
 
 t.test('every dialog has no fault, keeps the focus, and gives it back', async (t) => {
   const { visit } = await makeWorkspace()
@@ -123,7 +149,10 @@ t.test('every dialog has no fault, keeps the focus, and gives it back', async (t
     await opener.click()
     await page.getByRole('dialog').waitFor()
     t.strictSame(await findFaults(page), [], name)
-    t.ok(await page.evaluate(() => document.activeElement?.closest('dialog') !== null), `${name}: the focus is inside`)
+    t.ok(
+      await page.evaluate(() => document.activeElement?.closest('dialog') !== null),
+      `${name}: the focus is inside`,
+    )
     await page.keyboard.press('Escape')
     await page.getByRole('dialog').waitFor({ state: 'detached' })
     t.ok(await opener.evaluate((element) => element === document.activeElement), `${name}: the focus is back`)

@@ -35,7 +35,8 @@ function distance({ operator = '', expected, actual }: Clause): string {
   const [is, limit] = [Number(actual), Number(expected)]
   if (actual === null || actual === '' || Number.isNaN(is) || Number.isNaN(limit)) return ''
   const round = (value: number) => Number(value.toPrecision(6))
-  if (operator.startsWith('greater_than') && is <= limit && is !== limit) return ` (${round(limit - is)} short)`
+  if (operator.startsWith('greater_than') && is <= limit && is !== limit)
+    return ` (${round(limit - is)} short)`
   if (operator.startsWith('less_than') && is >= limit && is !== limit) return ` (${round(is - limit)} over)`
   return ''
 }

@@ -26,7 +26,10 @@ function lengthsOf(left: string[], right: string[]): number[][] {
   for (let i = left.length - 1; i >= 0; i--)
     for (let j = right.length - 1; j >= 0; j--) {
       const row = table[i] as number[]
-      row[j] = left[i] === right[j] ? (table[i + 1]?.[j + 1] ?? 0) + 1 : Math.max(table[i + 1]?.[j] ?? 0, row[j + 1] ?? 0)
+      row[j] =
+        left[i] === right[j]
+          ? (table[i + 1]?.[j + 1] ?? 0) + 1
+          : Math.max(table[i + 1]?.[j] ?? 0, row[j + 1] ?? 0)
     }
   return table
 }

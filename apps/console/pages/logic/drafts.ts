@@ -24,7 +24,9 @@ export class Drafts {
   read(ruleId: string): Draft | undefined {
     try {
       const draft = JSON.parse(this.#store.getItem(this.#prefix + ruleId) ?? 'null') as Draft | null
-      return draft !== null && typeof draft.definition?.name === 'string' && Array.isArray(draft.definition.actions)
+      return draft !== null &&
+        typeof draft.definition?.name === 'string' &&
+        Array.isArray(draft.definition.actions)
         ? draft
         : undefined
     } catch {

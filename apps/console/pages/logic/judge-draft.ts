@@ -1,5 +1,5 @@
-import { compileRule, explainRule, type Fault, findRuleFaults, planRule } from '@automation/engine'
 import type { ConditionTrace } from '@automation/client'
+import { compileRule, explainRule, type Fault, findRuleFaults, planRule } from '@automation/engine'
 import type { Definition } from './rule-definition.js'
 
 export interface Sample {
@@ -28,7 +28,11 @@ export interface Judgement {
  *
  * @param now epoch ms
  */
-export function judgeDraft({ conditions, actions }: Definition, samples: readonly Sample[], now: number): Judgement {
+export function judgeDraft(
+  { conditions, actions }: Definition,
+  samples: readonly Sample[],
+  now: number,
+): Judgement {
   const faults = findRuleFaults({ conditions, actions })
   try {
     // The actions may be unfinished while the conditions are typed.

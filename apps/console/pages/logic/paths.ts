@@ -24,7 +24,8 @@ function walk(value: unknown, path: string, depth: number, seen: Map<string, See
     return
   }
   for (const [key, child] of Object.entries(value)) {
-    if (/^[\p{L}_$][\p{L}\p{N}_$-]*$/u.test(key)) walk(child, path === '' ? key : `${path}.${key}`, depth + 1, seen)
+    if (/^[\p{L}_$][\p{L}\p{N}_$-]*$/u.test(key))
+      walk(child, path === '' ? key : `${path}.${key}`, depth + 1, seen)
   }
 }
 

@@ -10,7 +10,11 @@ export function rankChoices<Entry extends Choice>(choices: readonly Entry[], typ
   const wanted = typed.trim().toLowerCase()
   if (wanted === '') return [...choices]
   return choices
-    .map((choice, index) => ({ choice, index, score: scoreOf(`${choice.label} ${choice.words ?? ''}`, wanted) }))
+    .map((choice, index) => ({
+      choice,
+      index,
+      score: scoreOf(`${choice.label} ${choice.words ?? ''}`, wanted),
+    }))
     .filter(({ score }) => score > 0)
     .sort((left, right) => right.score - left.score || left.index - right.index)
     .map(({ choice }) => choice)

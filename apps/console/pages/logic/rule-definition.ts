@@ -9,7 +9,13 @@ export interface Definition {
   actions: Action[]
 }
 
-export function definitionOf({ name, description, trigger, conditions, actions }: Definition | Rule): Definition {
+export function definitionOf({
+  name,
+  description,
+  trigger,
+  conditions,
+  actions,
+}: Definition | Rule): Definition {
   return { name, description, trigger, conditions, actions }
 }
 
@@ -27,7 +33,13 @@ export function readDefinition(text: string): Definition | string {
     return (error as Error).message
   }
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return 'A rule is an object.'
-  const { name = '', description = '', trigger = '', conditions = [], actions = [] } = value as Partial<Definition>
+  const {
+    name = '',
+    description = '',
+    trigger = '',
+    conditions = [],
+    actions = [],
+  } = value as Partial<Definition>
   if (typeof name !== 'string' || typeof description !== 'string' || typeof trigger !== 'string')
     return 'name, description and trigger are texts.'
   if (!Array.isArray(conditions) || !Array.isArray(actions)) return 'conditions and actions are lists.'

@@ -37,12 +37,17 @@ export function writeScalar(value: unknown): string {
 
 export function readList(text: string): unknown[] {
   const parts = text.match(/\s*"(?:[^"\\]|\\.)*"\s*|[^,]+/g) ?? []
-  return parts.map((part) => part.trim()).filter((part) => part !== '').map(readScalar)
+  return parts
+    .map((part) => part.trim())
+    .filter((part) => part !== '')
+    .map(readScalar)
 }
 
 export function writeList(value: unknown): string {
   if (!Array.isArray(value)) return ''
   return value
-    .map((item) => (typeof item === 'string' && item.includes(',') ? JSON.stringify(item) : writeScalar(item)))
+    .map((item) =>
+      typeof item === 'string' && item.includes(',') ? JSON.stringify(item) : writeScalar(item),
+    )
     .join(', ')
 }

@@ -1,6 +1,6 @@
 import type { ActionResult } from '@automation/client'
-import { formatDuration } from '../logic/format-time.js'
 import { show } from '../logic/describe-clause.js'
+import { formatDuration } from '../logic/format-time.js'
 import { Mark } from './mark.js'
 import { When } from './when.js'
 
@@ -31,9 +31,15 @@ export function Attempts({ results }: { results: readonly ActionResult[] }) {
           ) : (
             result.error && <p class="sub bad">{result.error}</p>
           )}
-          {result.output !== undefined && !result.attempts?.length && <p class="sub"><code>{show(result.output)}</code></p>}
+          {result.output !== undefined && !result.attempts?.length && (
+            <p class="sub">
+              <code>{show(result.output)}</code>
+            </p>
+          )}
           {result.warnings?.map((warning) => (
-            <p key={warning} class="sub">⚠ {warning}</p>
+            <p key={warning} class="sub">
+              ⚠ {warning}
+            </p>
           ))}
         </li>
       ))}
@@ -55,7 +61,11 @@ function Tries({ attempts }: { attempts: NonNullable<ActionResult['attempts']> }
             <When at={startedAt} />
             {tookMs !== undefined && <span class="quiet"> · {formatDuration(tookMs)}</span>}
             {error && <span class="sub bad">{error}</span>}
-            {!error && output !== undefined && <span class="sub"><code>{show(output)}</code></span>}
+            {!error && output !== undefined && (
+              <span class="sub">
+                <code>{show(output)}</code>
+              </span>
+            )}
           </li>
         )
       })}

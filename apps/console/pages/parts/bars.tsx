@@ -14,14 +14,29 @@ const height = 72
 const gap = 0.2
 
 /** Counts by time. What it shows stands below it as a table, too. */
-export function Bars({ bars, label, goodWord, badWord }: { bars: Bar[]; label: string; goodWord: string; badWord: string }) {
+export function Bars({
+  bars,
+  label,
+  goodWord,
+  badWord,
+}: {
+  bars: Bar[]
+  label: string
+  goodWord: string
+  badWord: string
+}) {
   const most = Math.max(1, ...bars.map(({ good, bad }) => good + bad))
   const scale = (count: number) => (count === 0 ? 0 : Math.max(2, (count / most) * height))
   const sum = (part: 'good' | 'bad') => bars.reduce((total, bar) => total + bar[part], 0)
   const at = (iso: string | undefined) => (iso ? formatTime(iso, zone.value, now.value) : '')
   return (
     <figure class="bars">
-      <svg viewBox={`0 0 ${bars.length} ${height}`} preserveAspectRatio="none" role="img" aria-label={`${label}: ${sum('good')} ${goodWord}, ${sum('bad')} ${badWord}`}>
+      <svg
+        viewBox={`0 0 ${bars.length} ${height}`}
+        preserveAspectRatio="none"
+        role="img"
+        aria-label={`${label}: ${sum('good')} ${goodWord}, ${sum('bad')} ${badWord}`}
+      >
         <defs>
           <pattern id="hatch" width="0.3" height="5" patternUnits="userSpaceOnUse">
             <rect width="0.3" height="5" class="bar-bad" />
@@ -32,8 +47,20 @@ export function Bars({ bars, label, goodWord, badWord }: { bars: Bar[]; label: s
           <g key={from}>
             <title>{`${at(from)}: ${good} ${goodWord}, ${bad} ${badWord}`}</title>
             <rect x={index} y="0" width="1" height={height} class="bar-space" />
-            <rect x={index + gap / 2} width={1 - gap} y={height - scale(good)} height={scale(good)} class="bar-good" />
-            <rect x={index + gap / 2} width={1 - gap} y={height - scale(good) - scale(bad)} height={scale(bad)} fill="url(#hatch)" />
+            <rect
+              x={index + gap / 2}
+              width={1 - gap}
+              y={height - scale(good)}
+              height={scale(good)}
+              class="bar-good"
+            />
+            <rect
+              x={index + gap / 2}
+              width={1 - gap}
+              y={height - scale(good) - scale(bad)}
+              height={scale(bad)}
+              fill="url(#hatch)"
+            />
           </g>
         ))}
       </svg>
@@ -49,8 +76,12 @@ export function Bars({ bars, label, goodWord, badWord }: { bars: Bar[]; label: s
             <thead>
               <tr>
                 <th scope="col">From</th>
-                <th scope="col" class="number">{goodWord}</th>
-                <th scope="col" class="number">{badWord}</th>
+                <th scope="col" class="number">
+                  {goodWord}
+                </th>
+                <th scope="col" class="number">
+                  {badWord}
+                </th>
               </tr>
             </thead>
             <tbody>

@@ -7,8 +7,15 @@ const icons = { stops: '✗', passes: '✓', irrelevant: '–' } as const
 const groups = { all: 'all of these', any: 'at least one of these', not: 'not' } as const
 
 /** Why a rule would run for an event, or not: each condition and what it contributes. */
-export function ExplainTree({ conditions, paths = [] }: { conditions: readonly ConditionTrace[]; paths?: readonly string[] }) {
-  if (conditions.length === 0) return <p class="quiet">The rule has no conditions: it runs for every event of its type.</p>
+export function ExplainTree({
+  conditions,
+  paths = [],
+}: {
+  conditions: readonly ConditionTrace[]
+  paths?: readonly string[]
+}) {
+  if (conditions.length === 0)
+    return <p class="quiet">The rule has no conditions: it runs for every event of its type.</p>
   return <Nodes nodes={markConditions(conditions)} paths={paths} />
 }
 
@@ -17,7 +24,9 @@ function Nodes({ nodes, paths }: { nodes: MarkedNode[]; paths: readonly string[]
     <ul class="explain">
       {nodes.map((node, index) => (
         <li key={index} class={node.mark}>
-          <span aria-hidden="true" class="icon">{icons[node.mark]}</span>
+          <span aria-hidden="true" class="icon">
+            {icons[node.mark]}
+          </span>
           <span class="hidden">{words[node.mark]}: </span>
           <NodeText {...node} paths={paths} />
         </li>

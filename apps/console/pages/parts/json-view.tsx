@@ -9,7 +9,9 @@ export function JsonView({ value, label }: { value: unknown; label: string }) {
   const isCut = text.length > mostShown && !isWhole
   return (
     <div class="json">
-      <pre tabIndex={0} role="region" aria-label={label}>{isCut ? text.slice(0, mostShown) : text}</pre>
+      <pre tabIndex={0} role="region" aria-label={label}>
+        {isCut ? text.slice(0, mostShown) : text}
+      </pre>
       <div class="row">
         <CopyButton text={text} />
         {isCut && (

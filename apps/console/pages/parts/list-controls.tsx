@@ -1,6 +1,9 @@
 import type { useList } from '../state/use-list.js'
 
-type List = Pick<ReturnType<typeof useList>, 'newer' | 'showNewer' | 'hasOlder' | 'loadOlder' | 'isLoadingOlder' | 'problem'>
+type List = Pick<
+  ReturnType<typeof useList>,
+  'newer' | 'showNewer' | 'hasOlder' | 'loadOlder' | 'isLoadingOlder' | 'problem'
+>
 
 /** New rows are announced, and come when the reader wants them. */
 export function Newer({ newer, showNewer }: List) {

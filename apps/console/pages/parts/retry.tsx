@@ -1,9 +1,9 @@
 import type { Execution, ExecutionsToRetry } from '@automation/client'
 import { useState } from 'preact/hooks'
-import { Dialog } from './dialog.js'
-import { Loading } from './states.js'
 import { api, may } from '../state/session.js'
 import { describeError, readAgain } from '../state/use-query.js'
+import { Dialog } from './dialog.js'
+import { Loading } from './states.js'
 
 /** Two named ways: from here with the version that ran, or with the rule as it is now. */
 export function Retry({ run }: { run: Execution }) {
@@ -45,7 +45,11 @@ export function RetryMany({ filter }: { filter: NonNullable<ExecutionsToRetry['f
   const ask = async (dryRun: boolean) => {
     say(undefined)
     try {
-      const found = (await api().executions.retryMany({ filter, dryRun })) as { matched: number; atLeast?: boolean; retried?: number }
+      const found = (await api().executions.retryMany({ filter, dryRun })) as {
+        matched: number
+        atLeast?: boolean
+        retried?: number
+      }
       if (dryRun) setCount(`${found.atLeast ? 'at least ' : ''}${found.matched}`)
       else {
         say(`${found.retried ?? found.matched} run again.`)
@@ -74,13 +78,15 @@ export function RetryMany({ filter }: { filter: NonNullable<ExecutionsToRetry['f
           {count === undefined && said === undefined && <Loading what="their number" />}
           {count !== undefined && (
             <p>
-              <strong>{count}</strong> failed runs match the filter. Each goes on from the action that failed, with the version that ran,
-              under the same idempotency keys; at most 1,000 at a time.
+              <strong>{count}</strong> failed runs match the filter. Each goes on from the action that failed,
+              with the version that ran, under the same idempotency keys; at most 1,000 at a time.
             </p>
           )}
           <p role="status">{said}</p>
           <div class="row end">
-            <button type="button" onClick={() => open(false)}>Close</button>
+            <button type="button" onClick={() => open(false)}>
+              Close
+            </button>
             {count !== undefined && said === undefined && (
               <button type="button" class="primary" onClick={() => void ask(false)}>
                 Retry {count}

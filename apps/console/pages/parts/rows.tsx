@@ -14,7 +14,14 @@ interface Props<Item> {
 }
 
 /** A table of any length: of a long one, only the rows near the view are in the document. */
-export function Rows<Item extends { id: string }>({ items, label, head, columns, selectedId, row }: Props<Item>) {
+export function Rows<Item extends { id: string }>({
+  items,
+  label,
+  head,
+  columns,
+  selectedId,
+  row,
+}: Props<Item>) {
   const body = useRef<HTMLTableSectionElement>(null)
   const [view, setView] = useState({ top: 0, height: 1_000 })
   const isWindowed = items.length >= windowedFrom
@@ -37,7 +44,11 @@ export function Rows<Item extends { id: string }>({ items, label, head, columns,
       <tbody ref={body}>
         {first > 0 && <Space rows={first} columns={columns} />}
         {items.slice(first, end).map((item, index) => (
-          <tr key={item.id} aria-rowindex={first + index + 1} aria-current={item.id === selectedId ? 'true' : undefined}>
+          <tr
+            key={item.id}
+            aria-rowindex={first + index + 1}
+            aria-current={item.id === selectedId ? 'true' : undefined}
+          >
             {row(item)}
           </tr>
         ))}

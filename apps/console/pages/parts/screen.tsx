@@ -2,7 +2,17 @@ import type { ComponentChildren } from 'preact'
 import { useEffect, useRef } from 'preact/hooks'
 
 /** A screen with its heading, its actions and its content. After a navigation the heading has the focus. */
-export function Screen({ title, actions, children, note }: { title: string; actions?: ComponentChildren; children: ComponentChildren; note?: ComponentChildren }) {
+export function Screen({
+  title,
+  actions,
+  children,
+  note,
+}: {
+  title: string
+  actions?: ComponentChildren
+  children: ComponentChildren
+  note?: ComponentChildren
+}) {
   const heading = useRef<HTMLHeadingElement>(null)
   useEffect(() => {
     document.title = `${title} · Automation rules`

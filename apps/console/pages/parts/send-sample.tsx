@@ -1,11 +1,11 @@
 import type { EventType, Vocabulary } from '@automation/client'
-import { useLocation } from 'preact-iso'
 import { useEffect, useState } from 'preact/hooks'
-import { Dialog } from './dialog.js'
-import { Loading, Problem } from './states.js'
+import { useLocation } from 'preact-iso'
 import { api, may } from '../state/session.js'
 import { linkTo } from '../state/use-filters.js'
 import { describeError, readAgain, useQuery } from '../state/use-query.js'
+import { Dialog } from './dialog.js'
+import { Loading, Problem } from './states.js'
 
 /** Sends an event with sample data, and opens it. */
 export function SendSample({ type }: { type?: EventType }) {
@@ -23,7 +23,11 @@ export function SendSample({ type }: { type?: EventType }) {
 
 function SampleDialog({ type: wanted, close }: { type: EventType | undefined; close: () => void }) {
   const { route } = useLocation()
-  const vocabulary = useQuery<Vocabulary>({ key: ['vocabulary'], read: () => api().vocabulary(), pollMs: false })
+  const vocabulary = useQuery<Vocabulary>({
+    key: ['vocabulary'],
+    read: () => api().vocabulary(),
+    pollMs: false,
+  })
   const types = vocabulary.data?.eventTypes ?? []
   const [type, setType] = useState<string | undefined>(wanted)
   const [text, setText] = useState<string>()
@@ -45,7 +49,9 @@ function SampleDialog({ type: wanted, close }: { type: EventType | undefined; cl
       close()
       route(linkTo('events', { id: run.id }))
     } catch (error) {
-      setProblem(error instanceof SyntaxError ? `This is not JSON: ${error.message}` : describeError(error).title)
+      setProblem(
+        error instanceof SyntaxError ? `This is not JSON: ${error.message}` : describeError(error).title,
+      )
     } finally {
       setBusy(false)
     }
@@ -72,9 +78,17 @@ function SampleDialog({ type: wanted, close }: { type: EventType | undefined; cl
           </label>
           <label>
             Data
-            <textarea rows={10} spellcheck={false} value={text} aria-describedby="sample-problem" onInput={({ currentTarget }) => setText(currentTarget.value)} />
+            <textarea
+              rows={10}
+              spellcheck={false}
+              value={text}
+              aria-describedby="sample-problem"
+              onInput={({ currentTarget }) => setText(currentTarget.value)}
+            />
           </label>
-          <p id="sample-problem" role="alert" class="bad">{problem}</p>
+          <p id="sample-problem" role="alert" class="bad">
+            {problem}
+          </p>
           <div class="row spread">
             <p class="quiet">The active rules for its type run, with all their effects.</p>
             <button type="submit" class="primary" disabled={isBusy}>

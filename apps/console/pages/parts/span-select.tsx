@@ -4,9 +4,16 @@ export function SpanSelect({ span, usual, set }: { span: Span; usual: Span; set:
   return (
     <label>
       Time
-      <select value={span} onChange={({ currentTarget }) => set((currentTarget.value === usual ? '' : currentTarget.value) as Span)}>
+      <select
+        value={span}
+        onChange={({ currentTarget }) =>
+          set((currentTarget.value === usual ? '' : currentTarget.value) as Span)
+        }
+      >
         {Object.entries(spans).map(([name, { label }]) => (
-          <option key={name} value={name}>{label}</option>
+          <option key={name} value={name}>
+            {label}
+          </option>
         ))}
       </select>
     </label>

@@ -29,7 +29,11 @@ export function Books() {
         )
       }
     >
-      {!may('admin') && <Empty title="No permission"><p>The books are for admins of the workspace.</p></Empty>}
+      {!may('admin') && (
+        <Empty title="No permission">
+          <p>The books are for admins of the workspace.</p>
+        </Empty>
+      )}
       {may('admin') && (
         <div class="filters">
           <SpanSelect span={span} usual="24h" set={(last: Span) => set({ last })} />
@@ -122,7 +126,9 @@ function Flow({ ledger: { receipts, events, executions, effects } }: { ledger: L
       />
       <Step
         title="Effects"
-        total={effects.tasks + effects.emittedEvents + calls.succeeded + calls.failed + calls.unknown + calls.open}
+        total={
+          effects.tasks + effects.emittedEvents + calls.succeeded + calls.failed + calls.unknown + calls.open
+        }
         parts={[
           [effects.tasks, 'tasks'],
           [effects.emittedEvents, 'emitted events'],
@@ -136,7 +142,17 @@ function Flow({ ledger: { receipts, events, executions, effects } }: { ledger: L
   )
 }
 
-function Step({ title, total, parts, below = [] }: { title: string; total: number; parts: Part[]; below?: Part[] }) {
+function Step({
+  title,
+  total,
+  parts,
+  below = [],
+}: {
+  title: string
+  total: number
+  parts: Part[]
+  below?: Part[]
+}) {
   return (
     <li>
       <h2>{title}</h2>

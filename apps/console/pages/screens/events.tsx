@@ -38,7 +38,13 @@ export function Events() {
       <div class="filters" role="search">
         <label>
           Type
-          <input data-filter list="types" value={type} placeholder="any" onChange={({ currentTarget }) => set({ type: currentTarget.value.trim() })} />
+          <input
+            data-filter
+            list="types"
+            value={type}
+            placeholder="any"
+            onChange={({ currentTarget }) => set({ type: currentTarget.value.trim() })}
+          />
           <datalist id="types">
             {[...new Set(list.rows.map((row) => row.type))].map((one) => (
               <option key={one} value={one} />
@@ -71,7 +77,9 @@ export function Events() {
             {list.first.data && list.rows.length === 0 && (
               <Empty title={isFiltered ? 'No event fits the filter' : 'No events yet'}>
                 {isFiltered ? (
-                  <button type="button" onClick={clear}>Show all events</button>
+                  <button type="button" onClick={clear}>
+                    Show all events
+                  </button>
                 ) : (
                   <>
                     <p>An event is data of one type. Every active rule of that type looks at it.</p>
@@ -91,7 +99,9 @@ export function Events() {
                     <>
                       <th scope="col">Came in</th>
                       <th scope="col">Type</th>
-                      <th scope="col" class="number">Rules that looked</th>
+                      <th scope="col" class="number">
+                        Rules that looked
+                      </th>
                       <th scope="col">State</th>
                     </>
                   }
@@ -102,9 +112,15 @@ export function Events() {
                           <When at={event.acceptedAt} />
                         </a>
                       </th>
-                      <td data-label="Type"><code>{event.type}</code></td>
-                      <td data-label="Rules that looked" class="number">{event.triggered}</td>
-                      <td data-label="State"><Mark of={event.status} /></td>
+                      <td data-label="Type">
+                        <code>{event.type}</code>
+                      </td>
+                      <td data-label="Rules that looked" class="number">
+                        {event.triggered}
+                      </td>
+                      <td data-label="State">
+                        <Mark of={event.status} />
+                      </td>
                     </>
                   )}
                 />
@@ -121,7 +137,11 @@ export function Events() {
 
 function EventDetail({ id, close }: { id: string; close: () => void }) {
   const event = useQuery<Event>({ key: ['event', id], read: () => api().events.get(id), pollMs: 10_000 })
-  const rules = useQuery({ key: ['rules', 'names'], read: () => api().rules.list({ limit: 250 }), pollMs: false })
+  const rules = useQuery({
+    key: ['rules', 'names'],
+    read: () => api().rules.list({ limit: 250 }),
+    pollMs: false,
+  })
   const names = new Map(rules.data?.rules.map((rule) => [rule.id, rule.name]))
   if (event.isPending) return <Loading what="the event" />
   if (event.error && !event.data) return <Problem error={event.error} retry={() => void event.refetch()} />
@@ -131,12 +151,24 @@ function EventDetail({ id, close }: { id: string; close: () => void }) {
     <>
       <div class="row spread">
         <h2>{type}</h2>
-        <button type="button" class="plain" aria-label="Close the event" onClick={close}>✕</button>
+        <button type="button" class="plain" aria-label="Close the event" onClick={close}>
+          ✕
+        </button>
       </div>
       <p>
         <Mark of={status} /> · came in <When at={acceptedAt} />
-        {causedBy && <> · <a href={linkTo('runs', { id: causedBy })}>emitted by a run</a></>}
-        {replayOf && <> · <a href={linkTo('events', { id: replayOf })}>a replay</a></>}
+        {causedBy && (
+          <>
+            {' '}
+            · <a href={linkTo('runs', { id: causedBy })}>emitted by a run</a>
+          </>
+        )}
+        {replayOf && (
+          <>
+            {' '}
+            · <a href={linkTo('events', { id: replayOf })}>a replay</a>
+          </>
+        )}
       </p>
       <p class="quiet id">{id}</p>
       <h3>What the rules did</h3>
@@ -146,14 +178,28 @@ function EventDetail({ id, close }: { id: string; close: () => void }) {
           {may('editor') && <a href={linkTo('rules/new', { trigger: type })}>Write one</a>}
         </p>
       )}
-      {triggered > 0 && <p>{ran.length} of {triggered} ran.</p>}
+      {triggered > 0 && (
+        <p>
+          {ran.length} of {triggered} ran.
+        </p>
+      )}
       <ul class="plain-list">
         {results.map((result) => (
           <li key={result.ruleId}>
             <Mark of={result.conditionsPassed ? result.status : 'not_matched'} />{' '}
             <a href={linkTo(`rules/${result.ruleId}`)}>{names.get(result.ruleId) ?? 'a rule'}</a>
-            {result.executionId && <> · <a href={linkTo('runs', { id: result.executionId })}>its run</a></>}
-            {!result.conditionsPassed && <> · <a href={linkTo(`rules/${result.ruleId}`, { event: id })}>what stopped it</a></>}
+            {result.executionId && (
+              <>
+                {' '}
+                · <a href={linkTo('runs', { id: result.executionId })}>its run</a>
+              </>
+            )}
+            {!result.conditionsPassed && (
+              <>
+                {' '}
+                · <a href={linkTo(`rules/${result.ruleId}`, { event: id })}>what stopped it</a>
+              </>
+            )}
           </li>
         ))}
       </ul>

@@ -38,7 +38,12 @@ export function Rules() {
       <div class="filters" role="search">
         <label>
           Find
-          <input data-filter type="search" value={q} onInput={({ currentTarget }) => set({ q: currentTarget.value }, { replaces: true })} />
+          <input
+            data-filter
+            type="search"
+            value={q}
+            onInput={({ currentTarget }) => set({ q: currentTarget.value }, { replaces: true })}
+          />
         </label>
         <label>
           Runs on
@@ -90,8 +95,12 @@ export function Rules() {
             <>
               <th scope="col">Name</th>
               <th scope="col">Runs on</th>
-              <th scope="col" class="number">Succeeded</th>
-              <th scope="col" class="number">Failed</th>
+              <th scope="col" class="number">
+                Succeeded
+              </th>
+              <th scope="col" class="number">
+                Failed
+              </th>
               <th scope="col">Last run</th>
               <th scope="col">State</th>
             </>
@@ -105,33 +114,53 @@ export function Rules() {
 
 function RuleRow({ rule, problem }: { rule: Rule; problem: string | undefined }) {
   const { lastSuccessAt, lastFailureAt } = rule
-  const last = [lastSuccessAt, lastFailureAt].filter((at) => at !== null).sort().at(-1)
+  const last = [lastSuccessAt, lastFailureAt]
+    .filter((at) => at !== null)
+    .sort()
+    .at(-1)
   return (
     <>
       <th scope="row">
         <a href={linkTo(`rules/${rule.id}`)}>{rule.name}</a>
         {problem && <span class="sub bad">⚠ {problem}</span>}
       </th>
-      <td data-label="Runs on"><code>{rule.trigger}</code></td>
-      <td data-label="Succeeded" class="number">{rule.successCount.toLocaleString('en-US')}</td>
+      <td data-label="Runs on">
+        <code>{rule.trigger}</code>
+      </td>
+      <td data-label="Succeeded" class="number">
+        {rule.successCount.toLocaleString('en-US')}
+      </td>
       <td data-label="Failed" class="number">
         {rule.failureCount > 0 ? (
-          <a href={linkTo('runs', { rule: rule.id, status: 'failed' })}>{rule.failureCount.toLocaleString('en-US')}</a>
+          <a href={linkTo('runs', { rule: rule.id, status: 'failed' })}>
+            {rule.failureCount.toLocaleString('en-US')}
+          </a>
         ) : (
           0
         )}
       </td>
-      <td data-label="Last run"><When at={last} /></td>
-      <td data-label="State"><Switch rule={rule} /></td>
+      <td data-label="Last run">
+        <When at={last} />
+      </td>
+      <td data-label="State">
+        <Switch rule={rule} />
+      </td>
     </>
   )
 }
 
 /** Switches a rule on or off, as its user has seen it: a change in between is not undone unseen. */
-export function Switch({ rule, after }: { rule: Pick<Rule, 'id' | 'name' | 'isActive' | 'version'>; after?: () => PromiseLike<unknown> }) {
+export function Switch({
+  rule,
+  after,
+}: {
+  rule: Pick<Rule, 'id' | 'name' | 'isActive' | 'version'>
+  after?: () => PromiseLike<unknown>
+}) {
   const [problem, setProblem] = useState<string>()
   const [isBusy, setBusy] = useState(false)
-  if (!may('operator')) return <Mark of={rule.isActive ? 'active' : 'skipped'} word={rule.isActive ? 'on' : 'off'} />
+  if (!may('operator'))
+    return <Mark of={rule.isActive ? 'active' : 'skipped'} word={rule.isActive ? 'on' : 'off'} />
   return (
     <>
       <button
@@ -156,7 +185,11 @@ export function Switch({ rule, after }: { rule: Pick<Rule, 'id' | 'name' | 'isAc
         <span class="knob" aria-hidden="true" />
         {rule.isActive ? 'on' : 'off'}
       </button>
-      {problem && <span role="alert" class="sub bad">{problem}</span>}
+      {problem && (
+        <span role="alert" class="sub bad">
+          {problem}
+        </span>
+      )}
     </>
   )
 }

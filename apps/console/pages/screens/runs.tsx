@@ -1,6 +1,6 @@
 import type { Execution, ExecutionSummary } from '@automation/client'
-import { formatDuration } from '../logic/format-time.js'
 import { readSpan, type Span, spans } from '../logic/filters.js'
+import { formatDuration } from '../logic/format-time.js'
 import { Attempts } from '../parts/attempts.js'
 import { ExplainTree } from '../parts/explain-tree.js'
 import { Newer, Older } from '../parts/list-controls.js'
@@ -43,14 +43,23 @@ export function Runs() {
     })
     return { rows: executions, nextCursor }
   })
-  const rules = useQuery({ key: ['rules', 'names'], read: () => api().rules.list({ limit: 250 }), pollMs: false })
+  const rules = useQuery({
+    key: ['rules', 'names'],
+    read: () => api().rules.list({ limit: 250 }),
+    pollMs: false,
+  })
   const names = new Map(rules.data?.rules.map((one) => [one.id, one.name]))
   const isFiltered = status !== '' || rule !== '' || error !== ''
   return (
     <Screen title="Runs" note="A run is the work of one rule for one event: an execution.">
       <div class="tabs" role="group" aria-label="State">
         {Object.entries(statuses).map(([value, label]) => (
-          <button key={value} type="button" aria-pressed={status === value} onClick={() => set({ status: value })}>
+          <button
+            key={value}
+            type="button"
+            aria-pressed={status === value}
+            onClick={() => set({ status: value })}
+          >
             {label}
           </button>
         ))}
@@ -58,16 +67,27 @@ export function Runs() {
       <div class="filters" role="search">
         <label>
           Rule
-          <select data-filter value={rule} onChange={({ currentTarget }) => set({ rule: currentTarget.value })}>
+          <select
+            data-filter
+            value={rule}
+            onChange={({ currentTarget }) => set({ rule: currentTarget.value })}
+          >
             <option value="">any</option>
             {rules.data?.rules.map((one) => (
-              <option key={one.id} value={one.id}>{one.name}</option>
+              <option key={one.id} value={one.id}>
+                {one.name}
+              </option>
             ))}
           </select>
         </label>
         <label>
           Error contains
-          <input type="search" value={error} maxLength={200} onChange={({ currentTarget }) => set({ error: currentTarget.value })} />
+          <input
+            type="search"
+            value={error}
+            maxLength={200}
+            onChange={({ currentTarget }) => set({ error: currentTarget.value })}
+          />
         </label>
         <SpanSelect span={span} usual="30d" set={(last: Span) => set({ last })} />
       </div>
@@ -75,7 +95,13 @@ export function Runs() {
       {list.first.isPending && <Loading what="runs" />}
       {list.first.error && <Problem error={list.first.error} retry={() => void list.first.refetch()} />}
       {status === 'failed' && list.rows.length > 0 && (
-        <RetryMany filter={{ ...filter, status: ['failed'], from: new Date(Date.now() - spans[span].ms).toISOString() }} />
+        <RetryMany
+          filter={{
+            ...filter,
+            status: ['failed'],
+            from: new Date(Date.now() - spans[span].ms).toISOString(),
+          }}
+        />
       )}
       <Split
         list={
@@ -83,7 +109,9 @@ export function Runs() {
             {list.first.data && list.rows.length === 0 && (
               <Empty title={isFiltered ? 'No run fits the filter' : 'No runs yet'}>
                 {isFiltered ? (
-                  <button type="button" onClick={() => set({ status: '', rule: '', error: '', last: '' })}>Show all runs</button>
+                  <button type="button" onClick={() => set({ status: '', rule: '', error: '', last: '' })}>
+                    Show all runs
+                  </button>
                 ) : (
                   <p>
                     A rule runs when an event fits its conditions. <a href={linkTo('rules')}>The rules</a> ·{' '}
@@ -105,19 +133,31 @@ export function Runs() {
                       <th scope="col">State</th>
                       <th scope="col">Event</th>
                       <th scope="col">Began</th>
-                      <th scope="col" class="number">Took</th>
+                      <th scope="col" class="number">
+                        Took
+                      </th>
                     </>
                   }
                   row={(run) => (
                     <>
                       <th scope="row">
-                        <a href={linkTo('runs', { ...query, id: run.id })}>{names.get(run.ruleId) ?? 'a deleted rule'}</a>
+                        <a href={linkTo('runs', { ...query, id: run.id })}>
+                          {names.get(run.ruleId) ?? 'a deleted rule'}
+                        </a>
                         {run.error && <span class="sub">{run.error}</span>}
                       </th>
-                      <td data-label="State"><Mark of={run.status} /></td>
-                      <td data-label="Event"><code>{run.eventType}</code></td>
-                      <td data-label="Began"><When at={run.startedAt} /></td>
-                      <td data-label="Took" class="number">{took(run)}</td>
+                      <td data-label="State">
+                        <Mark of={run.status} />
+                      </td>
+                      <td data-label="Event">
+                        <code>{run.eventType}</code>
+                      </td>
+                      <td data-label="Began">
+                        <When at={run.startedAt} />
+                      </td>
+                      <td data-label="Took" class="number">
+                        {took(run)}
+                      </td>
                     </>
                   )}
                 />
@@ -132,7 +172,11 @@ export function Runs() {
   )
 }
 
-function took({ startedAt, finishedAt, dueAt }: Pick<ExecutionSummary, 'startedAt' | 'finishedAt' | 'dueAt'>) {
+function took({
+  startedAt,
+  finishedAt,
+  dueAt,
+}: Pick<ExecutionSummary, 'startedAt' | 'finishedAt' | 'dueAt'>) {
   if (startedAt && finishedAt) return formatDuration(Date.parse(finishedAt) - Date.parse(startedAt))
   const waitsMs = dueAt ? Date.parse(dueAt) - Date.now() : 0
   return waitsMs > 0 ? `in ${formatDuration(waitsMs)}` : '…'
@@ -151,14 +195,20 @@ function RunDetail({ id, names, close }: { id: string; names: Map<string, string
     <>
       <div class="row spread">
         <h2>{names.get(ruleId) ?? 'A deleted rule'}</h2>
-        <button type="button" class="plain" aria-label="Close the run" onClick={close}>✕</button>
+        <button type="button" class="plain" aria-label="Close the run" onClick={close}>
+          ✕
+        </button>
       </div>
       <p>
         <Mark of={status} /> · began <When at={startedAt} /> ·{' '}
         <a href={linkTo('events', { id: eventId })}>its event</a>
         {ruleVersion !== null && (
           <>
-            {' '}· <a href={linkTo(`rules/${ruleId}`, { tab: 'versions', version: String(ruleVersion) })}>the rule as it was (v{ruleVersion})</a>
+            {' '}
+            ·{' '}
+            <a href={linkTo(`rules/${ruleId}`, { tab: 'versions', version: String(ruleVersion) })}>
+              the rule as it was (v{ruleVersion})
+            </a>
           </>
         )}
       </p>
@@ -167,7 +217,11 @@ function RunDetail({ id, names, close }: { id: string; names: Map<string, string
       <h3>What it did</h3>
       <Attempts results={results} />
       <h3>Why it ran</h3>
-      {trace ? <ExplainTree conditions={trace.conditions} /> : <p class="quiet">The rule was deleted, so nobody can say.</p>}
+      {trace ? (
+        <ExplainTree conditions={trace.conditions} />
+      ) : (
+        <p class="quiet">The rule was deleted, so nobody can say.</p>
+      )}
       <p class="quiet id">{id}</p>
     </>
   )

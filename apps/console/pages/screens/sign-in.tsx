@@ -1,5 +1,5 @@
-import { useLocation } from 'preact-iso'
 import { useEffect, useState } from 'preact/hooks'
+import { useLocation } from 'preact-iso'
 import { loadMe } from '../state/session.js'
 
 interface Ways {
@@ -9,7 +9,8 @@ interface Ways {
 const problems: Record<string, string> = {
   'provider-away': 'The identity provider does not respond. Try again in a moment.',
   refused: 'The identity provider did not sign you in. Try again.',
-  'token-too-large': 'The token of the identity provider is too large for a cookie. Ask for fewer claims or groups in it.',
+  'token-too-large':
+    'The token of the identity provider is too large for a cookie. Ask for fewer claims or groups in it.',
 }
 
 /** @param isInside above a page whose session has ended */

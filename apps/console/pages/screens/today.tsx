@@ -1,11 +1,11 @@
 import type { AttentionItem, Overview } from '@automation/client'
 import { readSpan, type Span, spans } from '../logic/filters.js'
+import { formatTime } from '../logic/format-time.js'
 import { Bars } from '../parts/bars.js'
 import { Screen } from '../parts/screen.js'
 import { SendSample } from '../parts/send-sample.js'
 import { Empty, Loading, Problem, Stale } from '../parts/states.js'
 import { When } from '../parts/when.js'
-import { formatTime } from '../logic/format-time.js'
 import { updates, zone } from '../state/preferences.js'
 import { api } from '../state/session.js'
 import { linkTo, useFilters } from '../state/use-filters.js'
@@ -57,7 +57,10 @@ export function Today() {
       {data && <Verdict overview={data} attention={attention.data?.rules ?? []} span={span} />}
       {isEmpty && (
         <Empty title={`No events in the ${spans[span].label.toLowerCase()}`}>
-          <p>Events come from your programs, by signed webhooks or by a post to the API. Send a sample to see one run.</p>
+          <p>
+            Events come from your programs, by signed webhooks or by a post to the API. Send a sample to see
+            one run.
+          </p>
           <SendSample />
         </Empty>
       )}
@@ -82,7 +85,15 @@ function sumRuns({ totals: { succeeded, failed, cancelled, unfinished } }: Overv
   return succeeded + failed + cancelled + unfinished
 }
 
-function Verdict({ overview, attention, span }: { overview: Overview; attention: AttentionItem[]; span: Span }) {
+function Verdict({
+  overview,
+  attention,
+  span,
+}: {
+  overview: Overview
+  attention: AttentionItem[]
+  span: Span
+}) {
   const { events, succeeded, failed, unfinished, rejectedWebhooks } = overview.totals
   const isWell = failed === 0 && attention.length === 0 && rejectedWebhooks === 0
   const isWhole = overview.countedFrom <= overview.from
@@ -95,7 +106,11 @@ function Verdict({ overview, attention, span }: { overview: Overview; attention:
     <>
       <p class={`verdict ${isWell ? 'good' : 'bad'}`} role="status">
         <span aria-hidden="true">{isWell ? '●' : '▲'}</span>{' '}
-        {isWell ? 'All well' : attention.length > 0 ? `${attention.length} ${attention.length === 1 ? 'rule needs' : 'rules need'} you` : 'Something failed'}
+        {isWell
+          ? 'All well'
+          : attention.length > 0
+            ? `${attention.length} ${attention.length === 1 ? 'rule needs' : 'rules need'} you`
+            : 'Something failed'}
       </p>
       <div class="figures">
         {figure(events, 'events came in', linkTo('events', { last: span }))}
@@ -106,7 +121,8 @@ function Verdict({ overview, attention, span }: { overview: Overview; attention:
       </div>
       {!isWhole && (
         <p class="notice">
-          There were more than can be counted at once. The figures begin at <When at={overview.countedFrom} />.
+          There were more than can be counted at once. The figures begin at <When at={overview.countedFrom} />
+          .
         </p>
       )}
     </>
@@ -123,7 +139,13 @@ const reasons: Record<AttentionItem['reason'], string> = {
   auto_paused: 'was switched off: it failed too often',
 }
 
-function NeedsYou({ overview, attention }: { overview: Overview; attention: ReturnType<typeof useQuery<{ rules: AttentionItem[] }>> }) {
+function NeedsYou({
+  overview,
+  attention,
+}: {
+  overview: Overview
+  attention: ReturnType<typeof useQuery<{ rules: AttentionItem[] }>>
+}) {
   const rules = attention.data?.rules ?? []
   const { rejectedWebhooks } = overview.totals
   return (
@@ -136,14 +158,21 @@ function NeedsYou({ overview, attention }: { overview: Overview; attention: Retu
           <li key={id}>
             <div>
               <strong>
-                <span class="bad" aria-hidden="true">✗</span> {name}
+                <span class="bad" aria-hidden="true">
+                  ✗
+                </span>{' '}
+                {name}
               </strong>{' '}
               {reasons[reason]}, since <When at={since} />
               <span class="sub">{lastError}</span>
             </div>
             <div class="row">
-              <a class="button" href={linkTo('runs', { rule: id, status: 'failed' })}>Failed runs</a>
-              <a class="button" href={linkTo(`rules/${id}`)}>Open the rule</a>
+              <a class="button" href={linkTo('runs', { rule: id, status: 'failed' })}>
+                Failed runs
+              </a>
+              <a class="button" href={linkTo(`rules/${id}`)}>
+                Open the rule
+              </a>
             </div>
           </li>
         ))}
@@ -151,13 +180,18 @@ function NeedsYou({ overview, attention }: { overview: Overview; attention: Retu
           <li>
             <div>
               <strong>
-                <span class="bad" aria-hidden="true">✗</span> Webhooks
+                <span class="bad" aria-hidden="true">
+                  ✗
+                </span>{' '}
+                Webhooks
               </strong>{' '}
               {rejectedWebhooks} refused
               <span class="sub">The doctor says what the sender has to change.</span>
             </div>
             <div class="row">
-              <a class="button" href={linkTo('webhooks', { state: 'rejected' })}>Show them</a>
+              <a class="button" href={linkTo('webhooks', { state: 'rejected' })}>
+                Show them
+              </a>
             </div>
           </li>
         )}

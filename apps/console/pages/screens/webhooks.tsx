@@ -48,14 +48,23 @@ function Incoming() {
       <div class="filters" role="search">
         <label>
           State
-          <select data-filter value={state} onChange={({ currentTarget }) => set({ state: currentTarget.value, id: '' })}>
+          <select
+            data-filter
+            value={state}
+            onChange={({ currentTarget }) => set({ state: currentTarget.value, id: '' })}
+          >
             <option value="">accepted</option>
             <option value="rejected">refused</option>
           </select>
         </label>
         <label>
           Provider
-          <input type="search" value={provider} placeholder="any" onChange={({ currentTarget }) => set({ provider: currentTarget.value.trim(), id: '' })} />
+          <input
+            type="search"
+            value={provider}
+            placeholder="any"
+            onChange={({ currentTarget }) => set({ provider: currentTarget.value.trim(), id: '' })}
+          />
         </label>
       </div>
       <Newer {...list} />
@@ -70,8 +79,9 @@ function Incoming() {
                   <p>Refused webhooks stand here with what the sender has to change.</p>
                 ) : (
                   <p>
-                    A provider posts signed JSON to <code>{address('<provider>')}</code>. Each provider has a secret, under{' '}
-                    <a href={linkTo('access', { tab: 'secrets' })}>Access</a>. Try it: <code>npm run webhook -- send</code>
+                    A provider posts signed JSON to <code>{address('<provider>')}</code>. Each provider has a
+                    secret, under <a href={linkTo('access', { tab: 'secrets' })}>Access</a>. Try it:{' '}
+                    <code>npm run webhook -- send</code>
                   </p>
                 )}
               </Empty>
@@ -129,7 +139,9 @@ function Doctor({ receipt, close }: { receipt: Receipt; close: () => void }) {
     <>
       <div class="row spread">
         <h2>{provider}</h2>
-        <button type="button" class="plain" aria-label="Close the webhook" onClick={close}>✕</button>
+        <button type="button" class="plain" aria-label="Close the webhook" onClick={close}>
+          ✕
+        </button>
       </div>
       <p>
         <Mark of={receiptState} /> · <When at={receipt.receivedAt} />
@@ -159,7 +171,9 @@ function Doctor({ receipt, close }: { receipt: Receipt; close: () => void }) {
         <>
           <p class="notice bad">{reason}</p>
           <h3>What the sender must change</h3>
-          {findings === undefined && <p class="quiet">Only an admin sees the doctor’s findings, since they name secrets.</p>}
+          {findings === undefined && (
+            <p class="quiet">Only an admin sees the doctor’s findings, since they name secrets.</p>
+          )}
           {findings?.length === 0 && <p>The signature is not the reason: see above.</p>}
           <ol class="findings">
             {findings?.map(({ code, message, secretId }) => (
@@ -170,8 +184,8 @@ function Doctor({ receipt, close }: { receipt: Receipt; close: () => void }) {
             ))}
           </ol>
           <p>
-            The signature is made over the raw bytes of the body. Examples in TypeScript, Python and shell are in
-            docs/signing.md.
+            The signature is made over the raw bytes of the body. Examples in TypeScript, Python and shell are
+            in docs/signing.md.
           </p>
         </>
       )}
@@ -188,15 +202,24 @@ function Outgoing() {
     pollMs: 60_000,
   })
   if (!may('admin'))
-    return <Empty title="No permission"><p>Subscriptions and their deliveries are for admins of the workspace.</p></Empty>
+    return (
+      <Empty title="No permission">
+        <p>Subscriptions and their deliveries are for admins of the workspace.</p>
+      </Empty>
+    )
   if (subscriptions.isPending) return <Loading what="subscriptions" />
-  if (subscriptions.error) return <Problem error={subscriptions.error} retry={() => void subscriptions.refetch()} />
+  if (subscriptions.error)
+    return <Problem error={subscriptions.error} retry={() => void subscriptions.refetch()} />
   const all = subscriptions.data?.data ?? []
   if (all.length === 0)
     return (
       <Empty title="No subscriptions">
-        <p>A subscription is a URL of yours that hears of failed runs, rules that were switched off and more.</p>
-        <pre tabIndex={0}>npm run admin -- subscriptions create --workspace {workspaceId.value} --url https://…</pre>
+        <p>
+          A subscription is a URL of yours that hears of failed runs, rules that were switched off and more.
+        </p>
+        <pre tabIndex={0}>
+          npm run admin -- subscriptions create --workspace {workspaceId.value} --url https://…
+        </pre>
       </Empty>
     )
   return (
@@ -221,7 +244,9 @@ function Outgoing() {
                 {description && <span class="sub">{description}</span>}
               </th>
               <td data-label="Hears of">{eventTypes.join(', ')}</td>
-              <td data-label="State"><Mark of={isActive ? 'active' : 'skipped'} word={isActive ? 'on' : 'off'} /></td>
+              <td data-label="State">
+                <Mark of={isActive ? 'active' : 'skipped'} word={isActive ? 'on' : 'off'} />
+              </td>
             </>
           )}
         />
@@ -243,7 +268,9 @@ function Deliveries({ id, close }: { id: string; close: () => void }) {
     <>
       <div class="row spread">
         <h2>Deliveries</h2>
-        <button type="button" class="plain" aria-label="Close the deliveries" onClick={close}>✕</button>
+        <button type="button" class="plain" aria-label="Close the deliveries" onClick={close}>
+          ✕
+        </button>
       </div>
       <Newer {...list} />
       {list.first.isPending && <Loading what="deliveries" />}

@@ -9,7 +9,9 @@ const fewLeft = 20
 const usualPollMs = 15_000
 
 export const queries = new QueryClient({
-  defaultOptions: { queries: { retry: false, staleTime: 2_000, networkMode: 'always', refetchOnReconnect: true } },
+  defaultOptions: {
+    queries: { retry: false, staleTime: 2_000, networkMode: 'always', refetchOnReconnect: true },
+  },
 })
 queries.mount()
 
@@ -22,7 +24,11 @@ interface Options<Data> {
 }
 
 /** Reads something, shows what is known meanwhile, and keeps it fresh. */
-export function useQuery<Data>({ key, read, pollMs = usualPollMs }: Options<Data>): QueryObserverResult<Data> {
+export function useQuery<Data>({
+  key,
+  read,
+  pollMs = usualPollMs,
+}: Options<Data>): QueryObserverResult<Data> {
   const isPolling = pollMs !== false && updates.value === 'on'
   const options = {
     queryKey: [workspaceId.value, ...(key ?? [])],
@@ -53,9 +59,13 @@ function hasRoom(): boolean {
 export function describeError(error: unknown): { title: string; text: string } {
   if (!(error instanceof ApiError)) return { title: 'Something went wrong', text: String(error) }
   const { status, message, retryAfterSeconds, requestId } = error
-  if (status === 0) return { title: 'No connection', text: 'The console does not respond. Nothing you typed is lost.' }
+  if (status === 0)
+    return { title: 'No connection', text: 'The console does not respond. Nothing you typed is lost.' }
   if (status === 403)
-    return { title: 'No permission', text: 'Your role in this workspace does not include this. An admin can change it under Access.' }
+    return {
+      title: 'No permission',
+      text: 'Your role in this workspace does not include this. An admin can change it under Access.',
+    }
   if (status === 404) return { title: 'Not found', text: message }
   if (status === 429)
     return {
@@ -63,6 +73,9 @@ export function describeError(error: unknown): { title: string; text: string } {
       text: `You have reached your rate limit. It goes on in ${retryAfterSeconds ?? 60} s.`,
     }
   if (status === 503)
-    return { title: 'The service is away for a moment', text: 'Accepted events are safe. This page tries again by itself.' }
+    return {
+      title: 'The service is away for a moment',
+      text: 'Accepted events are safe. This page tries again by itself.',
+    }
   return { title: message, text: requestId === undefined ? '' : `Request ${requestId}` }
 }

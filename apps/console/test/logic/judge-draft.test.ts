@@ -16,7 +16,10 @@ const samples: Sample[] = [95, 81, 10].map((score, index) => ({
 
 t.test('the preview has the verdicts and reasons of the engine', async (t) => {
   const { verdicts, passedBy, faults, problem } = judgeDraft(definition, samples, 0)
-  t.same(verdicts.map(({ matches }) => matches), [true, false, false])
+  t.same(
+    verdicts.map(({ matches }) => matches),
+    [true, false, false],
+  )
   t.same(passedBy, [2, 2])
   t.same([faults, problem], [[], undefined])
   const rule = compileRule({ conditions, actions })
@@ -26,13 +29,18 @@ t.test('the preview has the verdicts and reasons of the engine', async (t) => {
   )
 })
 
-t.test('an unfinished condition is no error of the page, and unfinished actions do not hide the verdicts', async (t) => {
-  const unfinished = { ...definition, conditions: [{ field: '', operator: 'no such', value: 1 }] as never }
-  t.type(judgeDraft(unfinished, samples, 0).problem, 'string')
-  const halfDone = { ...definition, actions: [{ type: 'NOTHING', config: {} }] as never }
-  t.equal(judgeDraft(halfDone, samples, 0).verdicts.length, 3)
-})
+t.test(
+  'an unfinished condition is no error of the page, and unfinished actions do not hide the verdicts',
+  async (t) => {
+    const unfinished = { ...definition, conditions: [{ field: '', operator: 'no such', value: 1 }] as never }
+    t.type(judgeDraft(unfinished, samples, 0).problem, 'string')
+    const halfDone = { ...definition, actions: [{ type: 'NOTHING', config: {} }] as never }
+    t.equal(judgeDraft(halfDone, samples, 0).verdicts.length, 3)
+  },
+)
 
 t.test('actions are shown as they would be', async (t) => {
-  t.match(planSample(definition, { name: 'Ada' }, 0), [{ type: 'CREATE_TASK', config: { title: 'Call Ada' } }])
+  t.match(planSample(definition, { name: 'Ada' }, 0), [
+    { type: 'CREATE_TASK', config: { title: 'Call Ada' } },
+  ])
 })

@@ -25,21 +25,36 @@ t.test('a clause that stops says how far the value is away', async (t) => {
 })
 
 t.test('paths come from the data, each with an example', async (t) => {
-  t.same(listPaths([{ lead: { score: 1 }, tags: ['a'] }, { lead: { score: 2 }, vip: true }]), [
-    { path: 'lead', kind: 'object', example: { score: 1 } },
-    { path: 'lead.score', kind: 'number', example: 1 },
-    { path: 'tags', kind: 'array', example: ['a'] },
-    { path: 'tags[0]', kind: 'string', example: 'a' },
-    { path: 'vip', kind: 'boolean', example: true },
-  ])
+  t.same(
+    listPaths([
+      { lead: { score: 1 }, tags: ['a'] },
+      { lead: { score: 2 }, vip: true },
+    ]),
+    [
+      { path: 'lead', kind: 'object', example: { score: 1 } },
+      { path: 'lead.score', kind: 'number', example: 1 },
+      { path: 'tags', kind: 'array', example: ['a'] },
+      { path: 'tags[0]', kind: 'string', example: 'a' },
+      { path: 'vip', kind: 'boolean', example: true },
+    ],
+  )
   t.equal(editDistance('score', 'scroe'), 2)
   t.equal(findNearestPath('score', ['score']), undefined, 'what is there needs no proposal')
 })
 
 t.test('a typed value is read as it was written', async () => {
-  const scalar = fc.oneof(fc.string(), fc.integer(), fc.double({ noNaN: true, noDefaultInfinity: true }), fc.boolean(), fc.constant(null))
+  const scalar = fc.oneof(
+    fc.string(),
+    fc.integer(),
+    fc.double({ noNaN: true, noDefaultInfinity: true }),
+    fc.boolean(),
+    fc.constant(null),
+  )
   fc.assert(
-    fc.property(scalar, (value) => Object.is(readScalar(writeScalar(value)), value) || readScalar(writeScalar(value)) === value),
+    fc.property(
+      scalar,
+      (value) => Object.is(readScalar(writeScalar(value)), value) || readScalar(writeScalar(value)) === value,
+    ),
   )
 })
 
@@ -47,7 +62,14 @@ t.test('lists and kinds of values', async (t) => {
   t.same(readList('DE, AT, "a, b", 5, true'), ['DE', 'AT', 'a, b', 5, true])
   t.equal(writeList(['DE', 'a, b', 5]), 'DE, "a, b", 5')
   t.same(
-    [undefined, { type: 'number' }, { type: 'string' }, { type: 'array' }, { type: 'array', minItems: 2, maxItems: 2 }, {}].map(valueKindOf),
+    [
+      undefined,
+      { type: 'number' },
+      { type: 'string' },
+      { type: 'array' },
+      { type: 'array', minItems: 2, maxItems: 2 },
+      {},
+    ].map(valueKindOf),
     ['none', 'number', 'text', 'list', 'range', 'scalar'],
   )
 })
@@ -69,13 +91,18 @@ t.test('equal filters have equal addresses, and a wrong span is the usual one', 
 
 t.test('a long list has few rows in the document, and always those in view', async () => {
   fc.assert(
-    fc.property(fc.nat(100_000), fc.nat(5_000_000), fc.integer({ min: 100, max: 1_200 }), (count, top, height) => {
-      const { first, end } = windowRows(count, 44, { top, height })
-      if (count < 500) return first === 0 && end === count
-      const isShown = (row: number) => row >= first && row < end
-      const seen = [Math.floor(top / 44), Math.floor((top + height - 1) / 44)].filter((row) => row < count)
-      return end - first <= 60 && first >= 0 && end <= count && seen.every(isShown)
-    }),
+    fc.property(
+      fc.nat(100_000),
+      fc.nat(5_000_000),
+      fc.integer({ min: 100, max: 1_200 }),
+      (count, top, height) => {
+        const { first, end } = windowRows(count, 44, { top, height })
+        if (count < 500) return first === 0 && end === count
+        const isShown = (row: number) => row >= first && row < end
+        const seen = [Math.floor(top / 44), Math.floor((top + height - 1) / 44)].filter((row) => row < count)
+        return end - first <= 60 && first >= 0 && end <= count && seen.every(isShown)
+      },
+    ),
   )
 })
 
@@ -84,13 +111,25 @@ t.test('times are told in the zone of the page', async (t) => {
   t.equal(formatTime('2026-11-23T09:05:07Z', 'UTC', now), '09:05:07')
   t.equal(formatTime('2026-11-22T23:59:59Z', 'UTC', now), 'Nov 22, 23:59')
   t.match(formatTime('2025-11-22T23:59:59Z', 'UTC', now), /2025/)
-  t.same([41, 3_200, 300_000, 68_400_000, 864_000_000].map(formatDuration), ['41 ms', '3.2 s', '5 min', '19 h', '10 d'])
+  t.same([41, 3_200, 300_000, 68_400_000, 864_000_000].map(formatDuration), [
+    '41 ms',
+    '3.2 s',
+    '5 min',
+    '19 h',
+    '10 d',
+  ])
 })
 
 t.test('the palette puts the best first', async (t) => {
   const choices = ['Webhooks', 'Rules', 'New rule', 'Today'].map((label) => ({ label }))
-  t.same(rankChoices(choices, 'rule').map(({ label }) => label), ['Rules', 'New rule'])
-  t.same(rankChoices(choices, 'wks').map(({ label }) => label), ['Webhooks'])
+  t.same(
+    rankChoices(choices, 'rule').map(({ label }) => label),
+    ['Rules', 'New rule'],
+  )
+  t.same(
+    rankChoices(choices, 'wks').map(({ label }) => label),
+    ['Webhooks'],
+  )
   t.equal(rankChoices(choices, '').length, 4)
   t.equal(rankChoices(choices, 'zzz').length, 0)
 })
@@ -100,7 +139,11 @@ t.test('a diff has both texts in it', async () => {
   fc.assert(
     fc.property(text, text, (before, after) => {
       const lines = diffLines(before, after)
-      const without = (kind: string) => lines.filter((line) => line.kind !== kind).map((line) => line.text).join('\n')
+      const without = (kind: string) =>
+        lines
+          .filter((line) => line.kind !== kind)
+          .map((line) => line.text)
+          .join('\n')
       return without('added') === before && without('removed') === after
     }),
   )
@@ -120,12 +163,21 @@ t.test('a draft survives, a damaged one is none, and a full store is noticed', a
   t.equal(new Drafts(store, 'other').read('r'), undefined)
   stored.set('draft:w:r', '{"definition":5}')
   t.equal(drafts.read('r'), undefined)
-  const full = new Drafts({ ...store, setItem: () => { throw new Error('full') } }, 'w')
+  const full = new Drafts(
+    {
+      ...store,
+      setItem: () => {
+        throw new Error('full')
+      },
+    },
+    'w',
+  )
   t.notOk(full.keep('r', { definition, baseVersion: 1, keptAt: 1 }))
 })
 
 t.test('the JSON tab reads what it wrote, and says why it cannot', async (t) => {
   const definition = { name: 'n', description: '', trigger: 'LEAD_CREATED', conditions: [], actions: [] }
   t.same(readDefinition(writeDefinition(definition)), definition)
-  for (const text of ['{', '[]', '5', '{"conditions":5}', '{"name":5}']) t.type(readDefinition(text), 'string', text)
+  for (const text of ['{', '[]', '5', '{"conditions":5}', '{"name":5}'])
+    t.type(readDefinition(text), 'string', text)
 })

@@ -10,12 +10,17 @@ const trace: fc.Arbitrary<ConditionTrace> = fc.letrec<{ node: ConditionTrace }>(
     { maxDepth: 4 },
     fc.boolean().map(leaf),
     fc
-      .tuple(fc.constantFrom('all' as const, 'any' as const), fc.array(tie('node'), { minLength: 1, maxLength: 3 }))
+      .tuple(
+        fc.constantFrom('all' as const, 'any' as const),
+        fc.array(tie('node'), { minLength: 1, maxLength: 3 }),
+      )
       .map(([group, children]) => ({
         group,
         children,
         verdict:
-          group === 'all' ? children.every(({ verdict }) => verdict) : children.some(({ verdict }) => verdict),
+          group === 'all'
+            ? children.every(({ verdict }) => verdict)
+            : children.some(({ verdict }) => verdict),
       })),
     tie('node').map((child) => ({ group: 'not' as const, children: [child], verdict: !child.verdict })),
   ),

@@ -15,7 +15,11 @@ const roles: Record<Role, string> = {
 }
 
 export function Members() {
-  const members = useQuery<{ data: Member[] }>({ key: ['members'], read: () => api().developer.members.list(), pollMs: false })
+  const members = useQuery<{ data: Member[] }>({
+    key: ['members'],
+    read: () => api().developer.members.list(),
+    pollMs: false,
+  })
   const { change, problem, isBusy } = useChange('members')
   const [isAdding, add] = useState(false)
   const [userId, setUserId] = useState('')
@@ -25,12 +29,23 @@ export function Members() {
   return (
     <>
       <p>
-        <button type="button" class="primary" onClick={() => add(true)}>Add a member</button>
+        <button type="button" class="primary" onClick={() => add(true)}>
+          Add a member
+        </button>
       </p>
-      <p role="alert" class="bad">{!isAdding && problem}</p>
+      <p role="alert" class="bad">
+        {!isAdding && problem}
+      </p>
       <table class="rows" aria-label="Members">
         <thead>
-          <tr><th scope="col">User</th><th scope="col">Role</th><th scope="col">Since</th><th scope="col"><span class="hidden">Remove</span></th></tr>
+          <tr>
+            <th scope="col">User</th>
+            <th scope="col">Role</th>
+            <th scope="col">Since</th>
+            <th scope="col">
+              <span class="hidden">Remove</span>
+            </th>
+          </tr>
         </thead>
         <tbody>
           {members.data?.data.map((member) => (
@@ -41,14 +56,28 @@ export function Members() {
                   aria-label={`Role of ${member.userId}`}
                   value={member.role}
                   disabled={isBusy}
-                  onChange={({ currentTarget }) => void change(() => api().developer.members.put(member.userId, currentTarget.value as Role))}
+                  onChange={({ currentTarget }) =>
+                    void change(() => api().developer.members.put(member.userId, currentTarget.value as Role))
+                  }
                 >
-                  {Object.entries(roles).map(([name, text]) => <option key={name} value={name}>{text}</option>)}
+                  {Object.entries(roles).map(([name, text]) => (
+                    <option key={name} value={name}>
+                      {text}
+                    </option>
+                  ))}
                 </select>
               </td>
-              <td data-label="Since"><When at={member.createdAt} /></td>
+              <td data-label="Since">
+                <When at={member.createdAt} />
+              </td>
               <td data-label="">
-                <button type="button" class="plain" disabled={isBusy} aria-label={`Remove ${member.userId}`} onClick={() => void change(() => api().developer.members.remove(member.userId))}>
+                <button
+                  type="button"
+                  class="plain"
+                  disabled={isBusy}
+                  aria-label={`Remove ${member.userId}`}
+                  onClick={() => void change(() => api().developer.members.remove(member.userId))}
+                >
                   Remove
                 </button>
               </td>
@@ -61,22 +90,41 @@ export function Members() {
           <form
             onSubmit={async (event) => {
               event.preventDefault()
-              if ((await change(() => api().developer.members.put(userId.trim(), role))) !== undefined) add(false)
+              if ((await change(() => api().developer.members.put(userId.trim(), role))) !== undefined)
+                add(false)
             }}
           >
             <label>
               User
-              <input required maxLength={255} value={userId} aria-describedby="member-hint" onInput={({ currentTarget }) => setUserId(currentTarget.value)} />
+              <input
+                required
+                maxLength={255}
+                value={userId}
+                aria-describedby="member-hint"
+                onInput={({ currentTarget }) => setUserId(currentTarget.value)}
+              />
             </label>
-            <p id="member-hint" class="quiet">The sub of the user’s tokens.</p>
+            <p id="member-hint" class="quiet">
+              The sub of the user’s tokens.
+            </p>
             <label>
               Role
               <select value={role} onChange={({ currentTarget }) => setRole(currentTarget.value as Role)}>
-                {Object.entries(roles).map(([name, text]) => <option key={name} value={name}>{text}</option>)}
+                {Object.entries(roles).map(([name, text]) => (
+                  <option key={name} value={name}>
+                    {text}
+                  </option>
+                ))}
               </select>
             </label>
-            <p role="alert" class="bad">{problem}</p>
-            <div class="row end"><button type="submit" class="primary" disabled={isBusy}>Add</button></div>
+            <p role="alert" class="bad">
+              {problem}
+            </p>
+            <div class="row end">
+              <button type="submit" class="primary" disabled={isBusy}>
+                Add
+              </button>
+            </div>
           </form>
         </Dialog>
       )}

@@ -5,10 +5,14 @@ export function ShownOnce({ text, close }: { text: string; close: () => void }) 
   return (
     <>
       <p>Copy it now: it is shown once, and the service cannot read it again.</p>
-      <pre tabIndex={0} class="secret">{text}</pre>
+      <pre tabIndex={0} class="secret">
+        {text}
+      </pre>
       <div class="row end">
         <CopyButton text={text} />
-        <button type="button" class="primary" onClick={close}>I have it</button>
+        <button type="button" class="primary" onClick={close}>
+          I have it
+        </button>
       </div>
     </>
   )

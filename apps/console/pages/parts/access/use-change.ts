@@ -15,7 +15,9 @@ export function useChange(...key: string[]) {
     } catch (error) {
       const { title, text } = describeError(error)
       const errors = (error as { errors?: { field: string; message: string }[] }).errors
-      setProblem(errors?.map(({ field, message }) => `${field}: ${message}`).join('. ') ?? `${title}. ${text}`)
+      setProblem(
+        errors?.map(({ field, message }) => `${field}: ${message}`).join('. ') ?? `${title}. ${text}`,
+      )
       return undefined
     } finally {
       setBusy(false)

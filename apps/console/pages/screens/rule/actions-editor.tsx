@@ -22,7 +22,13 @@ const definitions: ReadonlyMap<string, (typeof actionDefinitions)[number]> = new
 )
 
 /** What a rule does, in order. The forms follow from the schemas of the engine, so a new action needs no change here. */
-export function ActionsEditor({ actions, change }: { actions: Action[]; change: (actions: Action[]) => void }) {
+export function ActionsEditor({
+  actions,
+  change,
+}: {
+  actions: Action[]
+  change: (actions: Action[]) => void
+}) {
   const list = actions as unknown as LooseAction[]
   const write = (next: LooseAction[]) => change(next as unknown as Action[])
   const move = (index: number, by: number) => {
@@ -38,26 +44,50 @@ export function ActionsEditor({ actions, change }: { actions: Action[]; change: 
             <div class="row spread">
               <label class="inline">
                 <span class="hidden">Action {index + 1}</span>
-                <select value={action.type} onChange={({ currentTarget }) => write(list.with(index, beginAction(currentTarget.value)))}>
+                <select
+                  value={action.type}
+                  onChange={({ currentTarget }) => write(list.with(index, beginAction(currentTarget.value)))}
+                >
                   {actionDefinitions.map(({ type }) => (
                     <option key={type}>{type}</option>
                   ))}
                 </select>
               </label>
               <span class="row">
-                <button type="button" class="plain small" aria-label={`Move action ${index + 1} up`} disabled={index === 0} onClick={() => move(index, -1)}>
+                <button
+                  type="button"
+                  class="plain small"
+                  aria-label={`Move action ${index + 1} up`}
+                  disabled={index === 0}
+                  onClick={() => move(index, -1)}
+                >
                   ↑
                 </button>
-                <button type="button" class="plain small" aria-label={`Move action ${index + 1} down`} disabled={index === list.length - 1} onClick={() => move(index, 1)}>
+                <button
+                  type="button"
+                  class="plain small"
+                  aria-label={`Move action ${index + 1} down`}
+                  disabled={index === list.length - 1}
+                  onClick={() => move(index, 1)}
+                >
                   ↓
                 </button>
-                <button type="button" class="plain small" aria-label={`Remove action ${index + 1}`} onClick={() => write(list.toSpliced(index, 1))}>
+                <button
+                  type="button"
+                  class="plain small"
+                  aria-label={`Remove action ${index + 1}`}
+                  onClick={() => write(list.toSpliced(index, 1))}
+                >
                   ✕
                 </button>
               </span>
             </div>
             <FaultOf path={`actions[${index}]`} />
-            <ActionForm action={action} path={`actions[${index}].config`} change={(config) => write(list.with(index, { ...action, config }))} />
+            <ActionForm
+              action={action}
+              path={`actions[${index}].config`}
+              change={(config) => write(list.with(index, { ...action, config }))}
+            />
             <OtherFields action={action} />
           </li>
         ))}
@@ -76,7 +106,15 @@ export function beginAction(type: string): LooseAction {
   return { type, config: Object.fromEntries(required.map((name) => [name, ''])) }
 }
 
-function ActionForm({ action, path, change }: { action: LooseAction; path: string; change: (config: Record<string, unknown>) => void }) {
+function ActionForm({
+  action,
+  path,
+  change,
+}: {
+  action: LooseAction
+  path: string
+  change: (config: Record<string, unknown>) => void
+}) {
   const definition = definitions.get(action.type)
   if (definition === undefined) return <p class="sub">This action can be changed in the JSON tab.</p>
   const properties = Object.entries(definition.config.properties as Record<string, Schema>)
@@ -97,7 +135,12 @@ function ActionForm({ action, path, change }: { action: LooseAction; path: strin
               <Control schema={schema} value={action.config[name]} change={(value) => set(name, value)} />
             </Field>
             {!required.has(name) && (
-              <button type="button" class="plain small" aria-label={`Remove ${name}`} onClick={() => set(name, undefined)}>
+              <button
+                type="button"
+                class="plain small"
+                aria-label={`Remove ${name}`}
+                onClick={() => set(name, undefined)}
+              >
                 ✕
               </button>
             )}
@@ -106,7 +149,12 @@ function ActionForm({ action, path, change }: { action: LooseAction; path: strin
       {missing.length > 0 && (
         <label class="inline more">
           <span class="hidden">Add a field</span>
-          <select value="" onChange={({ currentTarget }) => set(currentTarget.value, emptyOf(definition.config.properties, currentTarget.value))}>
+          <select
+            value=""
+            onChange={({ currentTarget }) =>
+              set(currentTarget.value, emptyOf(definition.config.properties, currentTarget.value))
+            }
+          >
             <option value="">+ field…</option>
             {missing.map(([name]) => (
               <option key={name}>{name}</option>
@@ -125,7 +173,15 @@ function emptyOf(properties: object, name: string): unknown {
   return schema?.type === 'string' ? '' : {}
 }
 
-function Control({ schema, value, change }: { schema: Schema; value: unknown; change: (value: unknown) => void }) {
+function Control({
+  schema,
+  value,
+  change,
+}: {
+  schema: Schema
+  value: unknown
+  change: (value: unknown) => void
+}) {
   if (schema.enum)
     return (
       <select value={String(value ?? '')} onChange={({ currentTarget }) => change(currentTarget.value)}>
@@ -136,8 +192,23 @@ function Control({ schema, value, change }: { schema: Schema; value: unknown; ch
       </select>
     )
   if (schema.type === 'integer')
-    return <input type="number" min={schema.minimum} max={schema.maximum} value={typeof value === 'number' ? value : ''} onInput={({ currentTarget }) => change(currentTarget.value === '' ? '' : currentTarget.valueAsNumber)} />
-  if (schema.type === 'string') return <input spellcheck={false} value={String(value ?? '')} onInput={({ currentTarget }) => change(currentTarget.value)} />
+    return (
+      <input
+        type="number"
+        min={schema.minimum}
+        max={schema.maximum}
+        value={typeof value === 'number' ? value : ''}
+        onInput={({ currentTarget }) => change(currentTarget.value === '' ? '' : currentTarget.valueAsNumber)}
+      />
+    )
+  if (schema.type === 'string')
+    return (
+      <input
+        spellcheck={false}
+        value={String(value ?? '')}
+        onInput={({ currentTarget }) => change(currentTarget.value)}
+      />
+    )
   return <JsonControl value={value} change={change} />
 }
 

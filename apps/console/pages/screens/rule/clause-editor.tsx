@@ -3,11 +3,20 @@ import { defaultWorkLimits, describeVocabulary } from '@automation/engine'
 import { useEffect, useState } from 'preact/hooks'
 import { show } from '../../logic/describe-clause.js'
 import type { SeenPath } from '../../logic/paths.js'
-import { readList, readScalar, type ValueKind, valueKindOf, writeList, writeScalar } from '../../logic/value-kind.js'
+import {
+  readList,
+  readScalar,
+  type ValueKind,
+  valueKindOf,
+  writeList,
+  writeScalar,
+} from '../../logic/value-kind.js'
 import { FaultOf } from './field.js'
 
 const { operators } = describeVocabulary(defaultWorkLimits)
-const byName = new Map(operators.flatMap((operator) => [operator.name, ...operator.aliases].map((name) => [name, operator])))
+const byName = new Map(
+  operators.flatMap((operator) => [operator.name, ...operator.aliases].map((name) => [name, operator])),
+)
 
 interface Clause {
   field: string
@@ -33,11 +42,17 @@ export function ClauseEditor({ clause, path, paths, change, remove }: Props) {
     const next = byName.get(name)
     const nextKind = valueKindOf(next?.value)
     const { value: _, ...rest } = clause
-    const value = nextKind === kind ? { value: clause.value } : nextKind === 'none' ? {} : { value: emptyValue(nextKind) }
+    const value =
+      nextKind === kind ? { value: clause.value } : nextKind === 'none' ? {} : { value: emptyValue(nextKind) }
     change({ ...rest, operator: name, ...value } as Condition)
   }
   return (
-    <div class="clause" data-path={path} role="group" aria-label={`Condition on ${clause.field || 'a field'}`}>
+    <div
+      class="clause"
+      data-path={path}
+      role="group"
+      aria-label={`Condition on ${clause.field || 'a field'}`}
+    >
       <input
         aria-label="Field"
         data-path={`${path}.field`}
@@ -48,15 +63,31 @@ export function ClauseEditor({ clause, path, paths, change, remove }: Props) {
         value={clause.field}
         onInput={({ currentTarget }) => write({ field: currentTarget.value })}
       />
-      <select aria-label="Comparison" data-path={`${path}.operator`} title={operator?.description} value={operator?.name ?? clause.operator} onChange={({ currentTarget }) => choose(currentTarget.value)}>
+      <select
+        aria-label="Comparison"
+        data-path={`${path}.operator`}
+        title={operator?.description}
+        value={operator?.name ?? clause.operator}
+        onChange={({ currentTarget }) => choose(currentTarget.value)}
+      >
         {operators.map(({ name }) => (
           <option key={name} value={name}>
             {name.replaceAll('_', ' ')}
           </option>
         ))}
       </select>
-      <ValueEditor kind={kind} value={clause.value} path={`${path}.value`} change={(value) => write({ value })} />
-      <button type="button" class="plain small" aria-label={`Remove the condition on ${clause.field || 'a field'}`} onClick={remove}>
+      <ValueEditor
+        kind={kind}
+        value={clause.value}
+        path={`${path}.value`}
+        change={(value) => write({ value })}
+      />
+      <button
+        type="button"
+        class="plain small"
+        aria-label={`Remove the condition on ${clause.field || 'a field'}`}
+        onClick={remove}
+      >
         ✕
       </button>
       {known && <span class="sub">for example {show(known.example)}</span>}
@@ -92,12 +123,51 @@ function ValueEditor({ kind, value, path, change }: ValueProps) {
     )
   }
   if (kind === 'number') return <NumberInput label="Value" path={path} value={value} change={change} />
-  if (kind === 'list') return <TypedInput label="Values, separated by commas" path={path} value={value} read={readList} write={writeList} change={change} />
-  if (kind === 'text') return <TypedInput label="Value" path={path} value={value} read={(text) => text} write={String} change={change} />
-  return <TypedInput label="Value" path={path} value={value} read={readScalar} write={writeScalar} change={change} />
+  if (kind === 'list')
+    return (
+      <TypedInput
+        label="Values, separated by commas"
+        path={path}
+        value={value}
+        read={readList}
+        write={writeList}
+        change={change}
+      />
+    )
+  if (kind === 'text')
+    return (
+      <TypedInput
+        label="Value"
+        path={path}
+        value={value}
+        read={(text) => text}
+        write={String}
+        change={change}
+      />
+    )
+  return (
+    <TypedInput
+      label="Value"
+      path={path}
+      value={value}
+      read={readScalar}
+      write={writeScalar}
+      change={change}
+    />
+  )
 }
 
-function NumberInput({ label, path, value, change }: { label: string; path: string; value: unknown; change: (value: unknown) => void }) {
+function NumberInput({
+  label,
+  path,
+  value,
+  change,
+}: {
+  label: string
+  path: string
+  value: unknown
+  change: (value: unknown) => void
+}) {
   return (
     <input
       type="number"

@@ -40,7 +40,13 @@ export function ConditionList({ conditions, path, change, note, paths }: ListPro
               move(index, event.key === 'ArrowUp' ? -1 : 1)
             }}
           >
-            <OneCondition condition={condition} path={`${path}[${index}]`} change={(next) => replace(index, next)} remove={() => remove(index)} paths={paths} />
+            <OneCondition
+              condition={condition}
+              path={`${path}[${index}]`}
+              change={(next) => replace(index, next)}
+              remove={() => remove(index)}
+              paths={paths}
+            />
             {note?.(index) && <p class="sub">{note(index)}</p>}
           </li>
         ))}
@@ -49,7 +55,11 @@ export function ConditionList({ conditions, path, change, note, paths }: ListPro
         <button type="button" class="small" onClick={() => change([...conditions, { ...emptyClause }])}>
           + Condition
         </button>
-        <button type="button" class="small" onClick={() => change([...conditions, { any: [{ ...emptyClause }] }])}>
+        <button
+          type="button"
+          class="small"
+          onClick={() => change([...conditions, { any: [{ ...emptyClause }] }])}
+        >
           + Group
         </button>
       </div>
@@ -66,14 +76,20 @@ type OneProps = EditorProps & {
 
 function OneCondition({ condition, path, change, remove, paths }: OneProps) {
   if (!('all' in condition || 'any' in condition || 'not' in condition))
-    return <ClauseEditor clause={condition as never} path={path} change={change} remove={remove} paths={paths} />
+    return (
+      <ClauseEditor clause={condition as never} path={path} change={change} remove={remove} paths={paths} />
+    )
   const group = 'all' in condition ? 'all' : 'any' in condition ? 'any' : 'not'
   const children = groupChildren(condition)
   const write = (kind: keyof typeof groupWords, list: Condition[]) => change(writeGroup(kind, list))
   return (
     <fieldset class="group">
       <legend>
-        <select aria-label="Group" value={group} onChange={({ currentTarget }) => write(currentTarget.value as 'all', children)}>
+        <select
+          aria-label="Group"
+          value={group}
+          onChange={({ currentTarget }) => write(currentTarget.value as 'all', children)}
+        >
           {Object.entries(groupWords).map(([value, words]) => (
             <option key={value} value={value}>
               {words}
@@ -87,10 +103,22 @@ function OneCondition({ condition, path, change, remove, paths }: OneProps) {
       <FaultOf path={path} />
       {group === 'not' ? (
         children.map((child, index) => (
-          <OneCondition key={index} condition={child} path={`${path}.not`} change={(next) => write('not', [next])} remove={remove} paths={paths} />
+          <OneCondition
+            key={index}
+            condition={child}
+            path={`${path}.not`}
+            change={(next) => write('not', [next])}
+            remove={remove}
+            paths={paths}
+          />
         ))
       ) : (
-        <ConditionList conditions={children} path={`${path}.${group}`} paths={paths} change={(list) => (list.length === 0 ? remove() : write(group, list))} />
+        <ConditionList
+          conditions={children}
+          path={`${path}.${group}`}
+          paths={paths}
+          change={(list) => (list.length === 0 ? remove() : write(group, list))}
+        />
       )}
     </fieldset>
   )

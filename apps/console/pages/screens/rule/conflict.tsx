@@ -1,7 +1,7 @@
 import type { Rule } from '@automation/client'
 import { type Definition, definitionOf, writeDefinition } from '../../logic/rule-definition.js'
-import { DiffView } from '../../parts/diff-view.js'
 import { Dialog } from '../../parts/dialog.js'
+import { DiffView } from '../../parts/diff-view.js'
 
 interface Props {
   mine: Definition
@@ -16,10 +16,14 @@ export function Conflict({ mine, theirs, keepMine, takeTheirs, close }: Props) {
   return (
     <Dialog title="The rule has changed meanwhile" close={close} wide>
       <p>
-        It is at v{theirs.version} now, and your draft began with an older version. Your draft is kept. Lines with − are what is saved now,
-        lines with + are yours.
+        It is at v{theirs.version} now, and your draft began with an older version. Your draft is kept. Lines
+        with − are what is saved now, lines with + are yours.
       </p>
-      <DiffView before={writeDefinition(definitionOf(theirs))} after={writeDefinition(mine)} label="What is saved now, and your draft" />
+      <DiffView
+        before={writeDefinition(definitionOf(theirs))}
+        after={writeDefinition(mine)}
+        label="What is saved now, and your draft"
+      />
       <div class="row end">
         <button type="button" onClick={takeTheirs}>
           Drop my draft

@@ -5,7 +5,17 @@ import { useContext } from 'preact/hooks'
 export const Faults = createContext<ReadonlyMap<string, string>>(new Map())
 
 /** A labelled control whose fault stands below it. @param path such as `actions[1].config.to` */
-export function Field({ label, path, hint, children }: { label: string; path: string; hint?: string | undefined; children: ComponentChildren }) {
+export function Field({
+  label,
+  path,
+  hint,
+  children,
+}: {
+  label: string
+  path: string
+  hint?: string | undefined
+  children: ComponentChildren
+}) {
   const fault = useContext(Faults).get(path)
   return (
     <label class={fault ? 'field faulty' : 'field'} data-path={path}>

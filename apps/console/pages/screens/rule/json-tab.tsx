@@ -2,7 +2,15 @@ import { useState } from 'preact/hooks'
 import { type Definition, readDefinition, writeDefinition } from '../../logic/rule-definition.js'
 
 /** The whole definition as text: for what the form does not offer, and for copying. */
-export function JsonTab({ definition, change, isReadOnly }: { definition: Definition; change: (definition: Definition) => void; isReadOnly: boolean }) {
+export function JsonTab({
+  definition,
+  change,
+  isReadOnly,
+}: {
+  definition: Definition
+  change: (definition: Definition) => void
+  isReadOnly: boolean
+}) {
   const [text, setText] = useState(() => writeDefinition(definition))
   const read = readDefinition(text)
   return (

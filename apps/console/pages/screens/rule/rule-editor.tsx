@@ -1,8 +1,8 @@
 import type { EventType, Rule } from '@automation/client'
 import { ApiError } from '@automation/client'
 import { eventTypeDefinitions } from '@automation/engine'
-import { useLocation } from 'preact-iso'
 import { useEffect, useMemo, useState } from 'preact/hooks'
+import { useLocation } from 'preact-iso'
 import { fieldOfFault } from '../../logic/field-of-fault.js'
 import { judgeDraft } from '../../logic/judge-draft.js'
 import { listPaths } from '../../logic/paths.js'
@@ -59,7 +59,12 @@ export function RuleEditor({ id, saved, template, reload }: Props) {
       <div class="tabs" role="group" aria-label="Parts of the rule">
         {Object.entries(tabs).map(([name, label]) =>
           name === 'versions' && saved === undefined ? null : (
-            <button key={name} type="button" aria-pressed={tab === name} onClick={() => set({ tab: name, version: '' })}>
+            <button
+              key={name}
+              type="button"
+              aria-pressed={tab === name}
+              onClick={() => set({ tab: name, version: '' })}
+            >
               {label}
             </button>
           ),
@@ -71,7 +76,13 @@ export function RuleEditor({ id, saved, template, reload }: Props) {
         {saving.problem}
       </p>
       {saving.theirs && (
-        <Conflict mine={definition} theirs={saving.theirs} keepMine={saving.keepMine} takeTheirs={saving.takeTheirs} close={saving.closeConflict} />
+        <Conflict
+          mine={definition}
+          theirs={saving.theirs}
+          keepMine={saving.keepMine}
+          takeTheirs={saving.takeTheirs}
+          close={saving.closeConflict}
+        />
       )}
       <Faults.Provider value={saving.faults}>
         {tab === 'json' && <JsonTab definition={definition} change={change} isReadOnly={!may('editor')} />}
@@ -83,11 +94,13 @@ export function RuleEditor({ id, saved, template, reload }: Props) {
 }
 
 function DraftNote({ draft, saved }: { draft: ReturnType<typeof useRuleDraft>; saved: Rule | undefined }) {
-  if (!draft.isKept) return <span class="bad">This browser has no room for the draft: save it before you leave.</span>
+  if (!draft.isKept)
+    return <span class="bad">This browser has no room for the draft: save it before you leave.</span>
   if (draft.isChanged && draft.keptAt)
     return (
       <>
-        Draft{saved && ` on v${draft.baseVersion}`}, kept in this browser at <When at={new Date(draft.keptAt).toISOString()} />
+        Draft{saved && ` on v${draft.baseVersion}`}, kept in this browser at{' '}
+        <When at={new Date(draft.keptAt).toISOString()} />
       </>
     )
   return saved ? (
@@ -101,10 +114,20 @@ function DraftNote({ draft, saved }: { draft: ReturnType<typeof useRuleDraft>; s
 
 type Saving = ReturnType<typeof useSaving>
 
-function SaveButtons({ saved, isChanged, save, isBusy }: { saved: Rule | undefined; isChanged: boolean } & Pick<Saving, 'save' | 'isBusy'>) {
+function SaveButtons({
+  saved,
+  isChanged,
+  save,
+  isBusy,
+}: { saved: Rule | undefined; isChanged: boolean } & Pick<Saving, 'save' | 'isBusy'>) {
   if (saved)
     return (
-      <button type="button" class="primary" disabled={isBusy || !isChanged} onClick={() => void save(saved.isActive)}>
+      <button
+        type="button"
+        class="primary"
+        disabled={isBusy || !isChanged}
+        onClick={() => void save(saved.isActive)}
+      >
         Save
       </button>
     )
@@ -121,7 +144,12 @@ function SaveButtons({ saved, isChanged, save, isBusy }: { saved: Rule | undefin
 }
 
 /** Saves on request only, and only over the version that the draft began with. */
-function useSaving({ id, saved, draft, reload }: Omit<Props, 'template'> & { draft: ReturnType<typeof useRuleDraft> }) {
+function useSaving({
+  id,
+  saved,
+  draft,
+  reload,
+}: Omit<Props, 'template'> & { draft: ReturnType<typeof useRuleDraft> }) {
   const { route } = useLocation()
   const [isBusy, setBusy] = useState(false)
   const [problem, setProblem] = useState<string>()
@@ -135,7 +163,11 @@ function useSaving({ id, saved, draft, reload }: Omit<Props, 'template'> & { dra
     const { definition, baseVersion } = draft
     try {
       if (saved === undefined) {
-        const created = await api().rules.create({ ...definition, trigger: definition.trigger as EventType, isActive } as never)
+        const created = await api().rules.create({
+          ...definition,
+          trigger: definition.trigger as EventType,
+          isActive,
+        } as never)
         draft.drop()
         await readAgain('rules')
         route(linkTo(`rules/${created.id}`), true)
@@ -156,7 +188,9 @@ function useSaving({ id, saved, draft, reload }: Omit<Props, 'template'> & { dra
 
   /** Each fault at its field, the first with the focus. */
   function showFaults(found: { field: string; message: string }[]): void {
-    const fields = [...document.querySelectorAll<HTMLElement>('[data-path]')].map((element) => element.dataset.path ?? '')
+    const fields = [...document.querySelectorAll<HTMLElement>('[data-path]')].map(
+      (element) => element.dataset.path ?? '',
+    )
     const placed = new Map<string, string>()
     const elsewhere: string[] = []
     for (const { field, message } of found) {
@@ -165,11 +199,15 @@ function useSaving({ id, saved, draft, reload }: Omit<Props, 'template'> & { dra
       else placed.set(place, place === field ? message : `${field}: ${message}`)
     }
     setFaults(placed)
-    setProblem(`Not saved: ${found.length} ${found.length === 1 ? 'field needs' : 'fields need'} a change. ${elsewhere.join('. ')}`)
+    setProblem(
+      `Not saved: ${found.length} ${found.length === 1 ? 'field needs' : 'fields need'} a change. ${elsewhere.join('. ')}`,
+    )
     const [first] = placed.keys()
     if (first !== undefined) {
       const element = document.querySelector<HTMLElement>(`[data-path="${CSS.escape(first)}"]`)
-      const control = element?.matches('input, select, textarea') ? element : element?.querySelector<HTMLElement>('input, select, textarea')
+      const control = element?.matches('input, select, textarea')
+        ? element
+        : element?.querySelector<HTMLElement>('input, select, textarea')
       control?.focus()
     }
   }
@@ -192,9 +230,20 @@ function useSaving({ id, saved, draft, reload }: Omit<Props, 'template'> & { dra
   }
 }
 
-function Form({ definition, change, eventId }: { definition: Definition; change: (definition: Definition) => void; eventId: string | undefined }) {
+function Form({
+  definition,
+  change,
+  eventId,
+}: {
+  definition: Definition
+  change: (definition: Definition) => void
+  eventId: string | undefined
+}) {
   const { samples, isPending, error, refetch } = useSamples(definition.trigger, eventId)
-  const judgement = useMemo(() => judgeDraft(definition, samples, Date.now()), [definition, samples.length, samples[0]?.id])
+  const judgement = useMemo(
+    () => judgeDraft(definition, samples, Date.now()),
+    [definition, samples.length, samples[0]?.id],
+  )
   const paths = useMemo(() => listPaths(samples.map(({ data }) => data)), [samples.length, samples[0]?.id])
   const isReadOnly = !may('editor')
   const set = (changes: Partial<Definition>) => change({ ...definition, ...changes })
@@ -203,24 +252,44 @@ function Form({ definition, change, eventId }: { definition: Definition; change:
     <div class="editor">
       <fieldset disabled={isReadOnly} class="bare">
         <section class="card" aria-labelledby="when">
-          <h2 id="when" class="hidden">The rule</h2>
+          <h2 id="when" class="hidden">
+            The rule
+          </h2>
           <Field label="Name" path="name">
-            <input id="rule-name" maxLength={200} value={definition.name} onInput={({ currentTarget }) => set({ name: currentTarget.value })} />
+            <input
+              id="rule-name"
+              maxLength={200}
+              value={definition.name}
+              onInput={({ currentTarget }) => set({ name: currentTarget.value })}
+            />
           </Field>
-          <Field label="When" path="trigger" hint={eventTypeDefinitions.find(({ type }) => type === definition.trigger)?.description}>
-            <select value={definition.trigger} onChange={({ currentTarget }) => set({ trigger: currentTarget.value })}>
+          <Field
+            label="When"
+            path="trigger"
+            hint={eventTypeDefinitions.find(({ type }) => type === definition.trigger)?.description}
+          >
+            <select
+              value={definition.trigger}
+              onChange={({ currentTarget }) => set({ trigger: currentTarget.value })}
+            >
               {eventTypeDefinitions.map(({ type }) => (
                 <option key={type}>{type}</option>
               ))}
             </select>
           </Field>
           <Field label="Description" path="description">
-            <input maxLength={2000} value={definition.description} onInput={({ currentTarget }) => set({ description: currentTarget.value })} />
+            <input
+              maxLength={2000}
+              value={definition.description}
+              onInput={({ currentTarget }) => set({ description: currentTarget.value })}
+            />
           </Field>
         </section>
         <section class="card" aria-labelledby="if">
           <h2 id="if">If all of these hold</h2>
-          {definition.conditions.length === 0 && <p class="quiet">No conditions: it runs for every {definition.trigger}.</p>}
+          {definition.conditions.length === 0 && (
+            <p class="quiet">No conditions: it runs for every {definition.trigger}.</p>
+          )}
           <FaultOf path="conditions" />
           <datalist id="seen-paths">
             {paths.map(({ path }) => (
@@ -233,7 +302,9 @@ function Form({ definition, change, eventId }: { definition: Definition; change:
             paths={paths}
             change={(conditions) => set({ conditions })}
             note={(index) =>
-              judgement.passedBy[index] === undefined ? undefined : `${judgement.passedBy[index]} of ${judgement.verdicts.length} pass`
+              judgement.passedBy[index] === undefined
+                ? undefined
+                : `${judgement.passedBy[index]} of ${judgement.verdicts.length} pass`
             }
           />
         </section>
@@ -246,7 +317,9 @@ function Form({ definition, change, eventId }: { definition: Definition; change:
         <h2 id="tried">Tried on events</h2>
         {isPending && <Loading what="the latest events" />}
         {error && <Problem error={error} retry={refetch} />}
-        {!isPending && !error && <Samples judgement={judgement} definition={definition} selectedId={eventId} />}
+        {!isPending && !error && (
+          <Samples judgement={judgement} definition={definition} selectedId={eventId} />
+        )}
       </section>
     </div>
   )

@@ -22,6 +22,19 @@ export function RuleScreen({ id }: { id: string }) {
   if (!isNew && !rule.data) return <Problem error={rule.error} retry={() => void rule.refetch()} />
   if (isNew && !may('editor')) return <p class="state">Your role may read rules. An editor can write one.</p>
   const trigger = (eventTypes.find(({ type }) => type === query.trigger) ?? eventTypes[0])?.type as EventType
-  const template = { name: '', description: '', trigger, conditions: [], actions: [beginAction('CREATE_TASK')] as never }
-  return <RuleEditor id={id} saved={rule.data} template={template} reload={() => rule.refetch().then(({ data }) => data)} />
+  const template = {
+    name: '',
+    description: '',
+    trigger,
+    conditions: [],
+    actions: [beginAction('CREATE_TASK')] as never,
+  }
+  return (
+    <RuleEditor
+      id={id}
+      saved={rule.data}
+      template={template}
+      reload={() => rule.refetch().then(({ data }) => data)}
+    />
+  )
 }

@@ -11,12 +11,28 @@ import { When } from '../../parts/when.js'
 const mostShown = 50
 
 /** Which of the samples match, and what stops the others: judged in this browser by the engine of the workers. */
-export function Samples({ judgement, definition, selectedId }: { judgement: Judgement; definition: Definition; selectedId: string | undefined }) {
+export function Samples({
+  judgement,
+  definition,
+  selectedId,
+}: {
+  judgement: Judgement
+  definition: Definition
+  selectedId: string | undefined
+}) {
   const [chosen, choose] = useState(selectedId)
   const { verdicts, problem } = judgement
   const matching = verdicts.filter(({ matches }) => matches).length
-  const selected = verdicts.find(({ sample }) => sample.id === chosen) ?? verdicts.find(({ matches }) => matches) ?? verdicts[0]
-  if (problem !== undefined) return <p class="notice" role="status">The conditions are not complete yet: {problem}</p>
+  const selected =
+    verdicts.find(({ sample }) => sample.id === chosen) ??
+    verdicts.find(({ matches }) => matches) ??
+    verdicts[0]
+  if (problem !== undefined)
+    return (
+      <p class="notice" role="status">
+        The conditions are not complete yet: {problem}
+      </p>
+    )
   if (verdicts.length === 0) return <p class="quiet">No events to try it on.</p>
   const isExample = verdicts[0]?.sample.id === 'example'
   return (
@@ -25,18 +41,26 @@ export function Samples({ judgement, definition, selectedId }: { judgement: Judg
         <strong>
           {matching} of {verdicts.length}
         </strong>{' '}
-        {isExample ? 'match: the example of this type, since no such event came in yet' : 'of the latest events match'}
+        {isExample
+          ? 'match: the example of this type, since no such event came in yet'
+          : 'of the latest events match'}
       </p>
       <ul class="samples" aria-label="Sample events">
         {verdicts.slice(0, mostShown).map((verdict) => (
           <li key={verdict.sample.id}>
-            <button type="button" aria-pressed={verdict === selected} onClick={() => choose(verdict.sample.id)}>
+            <button
+              type="button"
+              aria-pressed={verdict === selected}
+              onClick={() => choose(verdict.sample.id)}
+            >
               <SampleLine verdict={verdict} />
             </button>
           </li>
         ))}
       </ul>
-      {verdicts.length > mostShown && <p class="sub">{verdicts.length - mostShown} more are counted and not listed.</p>}
+      {verdicts.length > mostShown && (
+        <p class="sub">{verdicts.length - mostShown} more are counted and not listed.</p>
+      )}
       {selected && <Chosen verdict={selected} definition={definition} />}
     </>
   )
@@ -56,7 +80,9 @@ function SampleLine({ verdict: { matches, sample, conditions } }: { verdict: Ver
 }
 
 function reasonOf(trace: NonNullable<ReturnType<typeof findStop>>['trace']): string {
-  return 'group' in trace && trace.group ? `not ${trace.group}` : `${describeClause(trace)}, ${describeActual(trace)}`
+  return 'group' in trace && trace.group
+    ? `not ${trace.group}`
+    : `${describeClause(trace)}, ${describeActual(trace)}`
 }
 
 /** Something by which a person knows the event again. */
@@ -66,7 +92,13 @@ function nameOf(data: object): string {
   return value === undefined ? show(data) : String(value)
 }
 
-function Chosen({ verdict: { sample, matches, conditions }, definition }: { verdict: Verdict; definition: Definition }) {
+function Chosen({
+  verdict: { sample, matches, conditions },
+  definition,
+}: {
+  verdict: Verdict
+  definition: Definition
+}) {
   const paths = listPaths([sample.data]).map(({ path }) => path)
   const plan = planSample(definition, sample.data, Date.now())
   return (
@@ -77,10 +109,13 @@ function Chosen({ verdict: { sample, matches, conditions }, definition }: { verd
       <ol class="plan">
         {plan.map(({ type, config, fault, skipped, warnings }, index) => (
           <li key={index}>
-            <strong>{type}</strong> {skipped ? <span class="quiet">skipped: {skipped}</span> : <code>{show(headOf(config))}</code>}
+            <strong>{type}</strong>{' '}
+            {skipped ? <span class="quiet">skipped: {skipped}</span> : <code>{show(headOf(config))}</code>}
             {fault && <span class="sub bad">{fault}</span>}
             {warnings.map((warning) => (
-              <span key={warning} class="sub">⚠ {warning}</span>
+              <span key={warning} class="sub">
+                ⚠ {warning}
+              </span>
             ))}
           </li>
         ))}

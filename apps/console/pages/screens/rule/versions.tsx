@@ -27,9 +27,16 @@ export function Versions({ rule, reload }: { rule: Rule; reload: () => PromiseLi
       <ul class="samples" aria-label="Versions">
         {all.map((version) => (
           <li key={version.version}>
-            <button type="button" aria-pressed={version === chosen} onClick={() => set({ version: String(version.version) })}>
+            <button
+              type="button"
+              aria-pressed={version === chosen}
+              onClick={() => set({ version: String(version.version) })}
+            >
               <strong>v{version.version}</strong>
-              {version.version === rule.version && ' (now)'} <span class="quiet">{version.createdBy} · <When at={version.createdAt} /></span>
+              {version.version === rule.version && ' (now)'}{' '}
+              <span class="quiet">
+                {version.createdBy} · <When at={version.createdAt} />
+              </span>
             </button>
           </li>
         ))}
@@ -38,9 +45,15 @@ export function Versions({ rule, reload }: { rule: Rule; reload: () => PromiseLi
         <section aria-label={`Version ${chosen.version}`}>
           <h2>{before ? `What v${chosen.version} changed` : `v${chosen.version}, the first`}</h2>
           {before ? (
-            <DiffView before={writeDefinition(definitionOf(before as never))} after={writeDefinition(definitionOf(chosen as never))} label="Changes" />
+            <DiffView
+              before={writeDefinition(definitionOf(before as never))}
+              after={writeDefinition(definitionOf(chosen as never))}
+              label="Changes"
+            />
           ) : (
-            <pre class="diff" tabIndex={0}>{writeDefinition(definitionOf(chosen as never))}</pre>
+            <pre class="diff" tabIndex={0}>
+              {writeDefinition(definitionOf(chosen as never))}
+            </pre>
           )}
           {may('editor') && chosen.version !== rule.version && (
             <button
