@@ -4,19 +4,10 @@ import { useLocation } from 'preact-iso'
 import type { Zone } from './logic/format-time.js'
 import { Palette } from './palette.js'
 import { Dialog } from './parts/dialog.js'
+import { places } from './places.js'
 import { shortcuts, theme, updates, zone } from './state/preferences.js'
 import { me, signOut, workspace, workspaceId } from './state/session.js'
 import { linkTo } from './state/use-filters.js'
-
-export const places = [
-  { screen: 'today', label: 'Today', key: 't' },
-  { screen: 'events', label: 'Events', key: 'e' },
-  { screen: 'runs', label: 'Runs', key: 'r' },
-  { screen: 'rules', label: 'Rules', key: 'u' },
-  { screen: 'webhooks', label: 'Webhooks', key: 'w' },
-  { screen: 'books', label: 'Books', key: 'b' },
-  { screen: 'access', label: 'Access', key: 'a' },
-] as const
 
 type Open = 'palette' | 'settings' | 'keys' | undefined
 
