@@ -68,7 +68,7 @@ t.test(
     t.not(await focused(page), 'BODY', 'the focus is not lost after saving')
 
     await client.trigger('LEAD_CREATED', { name: 'Ada', score: 95 })
-    t.match(await client.tasks.list(), { data: [{ title: 'Call Ada' }] })
+    t.match(await client.tasks.list(), { tasks: [{ title: 'Call Ada' }] })
     t.strictSame([...hosts], [host], 'nobody else was asked')
     t.strictSame(complaints, [])
   },
