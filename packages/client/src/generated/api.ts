@@ -282,7 +282,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * List the newest events of a type with their data
+         * List the newest events, of all types or of one, with their data
          * @description For trying a rule on. The response has at most 1048576 bytes of data: larger events are left out.
          */
         get: operations["listSampleEvents"];
@@ -3232,8 +3232,8 @@ export interface operations {
     };
     listSampleEvents: {
         parameters: {
-            query: {
-                type: components["schemas"]["EventType"];
+            query?: {
+                type?: components["schemas"]["EventType"];
                 /** @description Maximum number of events. Default: 100. */
                 limit?: number;
             };

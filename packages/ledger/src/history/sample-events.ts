@@ -13,13 +13,13 @@ export interface SampleEvent {
   acceptedAt: Date
 }
 
-/** Finds the newest events of a type, as many as fit into `limit` and `maxSampleBytes`. Deliveries to subscriptions are left out. */
+/** Finds the newest events, of all types or of one, as many as fit into `limit` and `maxSampleBytes`. Deliveries to subscriptions are left out. */
 export async function findSampleEvents(
   database: UnscopedSql,
   workspaceId: string,
-  { type, limit }: { type: string; limit: number },
+  { limit, ...filter }: { type?: string; limit: number },
 ): Promise<SampleEvent[]> {
-  const narrowing = narrowEvents(workspaceId, { type })
+  const narrowing = narrowEvents(workspaceId, filter)
   const columns = Prisma.sql`id, octet_length(data::text) AS bytes`
   const { rows } = await scanPage<{ id: string; bytes: number }>(
     database,

@@ -8,7 +8,7 @@ import { EventData } from './event-schemas.js'
 const usualLimit = 100
 
 const SampleQuery = Type.Object({
-  type: EventType,
+  type: Type.Optional(EventType),
   limit: Type.Optional(
     Type.Integer({
       minimum: 1,
@@ -25,7 +25,7 @@ export const sampleRoutes: FastifyPluginAsyncTypebox = async (app) => {
     schema: {
       tags: ['Outcomes'],
       operationId: 'listSampleEvents',
-      summary: 'List the newest events of a type with their data',
+      summary: 'List the newest events, of all types or of one, with their data',
       description: `For trying a rule on. The response has at most ${maxSampleBytes} bytes of data: larger events are left out.`,
       querystring: SampleQuery,
       response: {
@@ -44,7 +44,7 @@ export const sampleRoutes: FastifyPluginAsyncTypebox = async (app) => {
       },
     },
     handler: async ({ query: { type, limit = usualLimit }, workspace: { id, reads } }) => {
-      const events = await findSampleEvents(reads, id, { type, limit })
+      const events = await findSampleEvents(reads, id, { ...(type !== undefined && { type }), limit })
       return {
         events: events.map(({ id, type, data, acceptedAt }) => ({
           id,
