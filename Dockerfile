@@ -19,7 +19,7 @@ RUN npm ci --ignore-scripts
 COPY . .
 ENV TURBO_TELEMETRY_DISABLED=1
 RUN npx turbo run build --filter="./apps/*"
-RUN mkdir built && cp -r --parents apps/*/dist/src apps/*/dist/bundle packages/*/dist/src apps/cli/run.mjs docs prisma built
+RUN mkdir built && cp -r --parents apps/*/dist/src apps/*/dist/bundle apps/console/dist/public packages/*/dist/src apps/cli/run.mjs docs prisma built
 
 # Only what runs: no compiler, no Prisma CLI, no embedded database. npm keeps what is both a tool and somebody's optional
 # wish unless all three are omitted; what is merely optional, a faster decoder, is not used.

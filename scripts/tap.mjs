@@ -8,6 +8,9 @@ const preload = new URL('./without-loader-hooks.mjs', import.meta.url)
 process.env.NODE_OPTIONS = `${process.env.NODE_OPTIONS ?? ''} --import=${preload}`
 process.env.TEST_SEED ??= seedOfCommit()
 console.log(`TEST_SEED=${process.env.TEST_SEED}`)
+// Once, before files run side by side: two of them cannot install it at the same time. Where it cannot be installed, they say so.
+const { findChromiumBinary } = await import('../packages/launcher/dist/src/binaries/chromium-binary.js')
+await findChromiumBinary().catch(() => undefined)
 const { resolve } = createRequire(import.meta.url)
 await import(new URL('dist/esm/run.mjs', pathToFileURL(resolve('tap/package.json'))))
 

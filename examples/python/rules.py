@@ -127,6 +127,10 @@ class Client:
         """List events, newest first."""
         return self._send("GET", "/api/events", query=query)
 
+    def list_sample_events(self, query=None):
+        """List the newest events, of all types or of one, with their data."""
+        return self._send("GET", "/api/events/samples", query=query)
+
     def get_event(self, id):
         """Get an event and its outcome."""
         return self._send("GET", f"/api/events/{_part(id)}")
@@ -190,6 +194,14 @@ class Client:
     def preview_email_template(self, id, body=None):
         """Preview the email that a template renders for an event. Nothing is sent."""
         return self._send("POST", f"/api/email-templates/{_part(id)}/preview", body=body)
+
+    def get_me(self):
+        """Get the caller, and its workspaces with its role in each."""
+        return self._send("GET", "/api/me")
+
+    def get_overview(self, query=None):
+        """Count events, executions and rejected webhooks by time."""
+        return self._send("GET", "/api/overview", query=query)
 
     def list_webhook_receipts(self, query=None):
         """List accepted or rejected webhooks, newest first."""

@@ -21,6 +21,7 @@ const apps = {
   api: await readSettings('api'),
   worker: await readSettings('worker'),
   board: await readSettings('board'),
+  console: await readSettings('console'),
 }
 const example = await readFile(new URL('.env.example', root), 'utf8')
 const compose: Compose = parse(await readFile(new URL('docker-compose.yml', root), 'utf8'), { merge: true })
@@ -56,6 +57,7 @@ t.test('a line that is no longer commented out is read as it stands', async (t) 
     JWKS_URL: '',
     JWT_SECRET: 'a secret of tests with more than 32 characters',
     BOARD_PASSWORD: 'a password of tests',
+    CONSOLE_SECRET: 'a secret of tests with more than 32 characters',
   }
   const lists = {
     ENCRYPTION_KEY: `${Buffer.alloc(32, 'next').toString('base64')},${secrets.ENCRYPTION_KEY}`,
@@ -79,7 +81,9 @@ t.test('docker-compose.yml hands each setting of a process on, and no other', as
       `${app} knows all that it is given`,
     )
     // Where it listens inside its container is nobody's business.
-    const missing = Object.keys(settings).filter((name) => !given.includes(name) && name !== 'BOARD_HOST')
+    const missing = Object.keys(settings).filter(
+      (name) => !given.includes(name) && !['BOARD_HOST', 'CONSOLE_HOST'].includes(name),
+    )
     t.strictSame(missing, [], `${app} is given all that it knows`)
   }
 })

@@ -32,6 +32,8 @@ import { emailTemplateRoutes } from './routes/email-templates/index.js'
 import { eventRoutes } from './routes/events/index.js'
 import { executionRoutes } from './routes/executions/index.js'
 import { incomingWebhookRoutes } from './routes/incoming-webhooks/index.js'
+import { meRoutes } from './routes/me.js'
+import { overviewRoutes } from './routes/overview.js'
 import { probeRoutes } from './routes/probes.js'
 import { ruleRoutes } from './routes/rules/index.js'
 import { taskRoutes } from './routes/tasks.js'
@@ -94,6 +96,8 @@ export async function buildApp(config: Config) {
   await app.register(taskRoutes, { prefix: '/api/tasks' })
   await app.register(vocabularyRoutes, { ...config, prefix: '/api/vocabulary' })
   await app.register(emailTemplateRoutes, { ...config, prefix: '/api/email-templates' })
+  await app.register(meRoutes, { prefix: '/api/me' })
+  await app.register(overviewRoutes, { prefix: '/api/overview' })
   await app.register(developerRoutes, { ...config, prefix: '/api/developer/v1', sealer })
   app.refuseOtherMethods()
   return app

@@ -1,6 +1,6 @@
 import { createHash, timingSafeEqual } from 'node:crypto'
+import { delayMs, FailedLogins } from '@automation/sign-in'
 import type { FastifyInstance } from 'fastify'
-import { delayMs, FailedLogins } from './failed-logins.js'
 
 declare module 'fastify' {
   interface FastifyContextConfig {

@@ -1,6 +1,6 @@
+import { openBrowser } from '@automation/browser'
 import t from 'tap'
 import { login, startBoard } from './fixtures/board.js'
-import { openBrowser } from './fixtures/browser.js'
 import { openTestQueue, workspaceId } from './fixtures/test-queue.js'
 
 const redisUrl = process.env.REDIS_URL ?? ''

@@ -1,6 +1,12 @@
 import { readFileSync } from 'node:fs'
 import { parseEnv } from 'node:util'
-import { connections, readEnvironment, sealing, tokenSettings } from '@automation/environment'
+import {
+  connections,
+  consoleSettings,
+  readEnvironment,
+  sealing,
+  tokenSettings,
+} from '@automation/environment'
 import { Type } from 'typebox'
 import { CommandError } from './command-error.js'
 
@@ -9,6 +15,7 @@ import { CommandError } from './command-error.js'
 const DatabaseEnvironment = Type.Object({ DATABASE_URL: connections.DATABASE_URL })
 const SealingEnvironment = Type.Object(sealing)
 const TokenEnvironment = Type.Object(tokenSettings)
+const ConsoleEnvironment = Type.Object(consoleSettings)
 
 /**
  * @returns the URL of the database, and who named it
@@ -54,6 +61,15 @@ export function readTokenSettings(): { secret: string; issuer: string; audience:
   if (!JWT_SECRET)
     throw new CommandError('Set JWT_SECRET to the value that the API uses, or run npm start first.')
   return { secret: JWT_SECRET, issuer: JWT_ISSUER, audience: JWT_AUDIENCE }
+}
+
+/** The settings that a link to the console needs. */
+export function readConsoleSettings(): { url: string; secret: string; sessionHours: number } {
+  const { CONSOLE_URL, CONSOLE_SECRET, CONSOLE_SESSION_HOURS } = readEnvironment(
+    ConsoleEnvironment,
+    readVariables(),
+  )
+  return { url: CONSOLE_URL, secret: CONSOLE_SECRET, sessionHours: CONSOLE_SESSION_HOURS }
 }
 
 /** Written by `npm start`. It exists as long as that product serves. */

@@ -1,5 +1,6 @@
 import type { Command } from 'commander'
 import { addAudit } from './commands/audit.js'
+import { addConsole } from './commands/console.js'
 import { addKeys } from './commands/keys.js'
 import { addMembers } from './commands/members.js'
 import { addRules } from './commands/rules.js'
@@ -25,6 +26,7 @@ DATABASE_URL names the database. If it is not set, the product that npm start ru
     addSecrets,
     addSubscriptions,
     addTokens,
+    addConsole,
     addAudit,
   ])
     add(program)

@@ -1,4 +1,4 @@
-import { connections, sealing, tokenSettings } from '@automation/environment'
+import { connections, consoleSettings, sealing, tokenSettings } from '@automation/environment'
 
 /** What the commands read from the environment, for their help. */
 const variables = {
@@ -8,6 +8,9 @@ const variables = {
   JWKS_URL: `${describe(tokenSettings.JWKS_URL)}; if it is set, no token can be created here`,
   JWT_ISSUER: describe(tokenSettings.JWT_ISSUER),
   JWT_AUDIENCE: describe(tokenSettings.JWT_AUDIENCE),
+  CONSOLE_SECRET: describe(consoleSettings.CONSOLE_SECRET),
+  CONSOLE_URL: describe(consoleSettings.CONSOLE_URL),
+  CONSOLE_SESSION_HOURS: describe(consoleSettings.CONSOLE_SESSION_HOURS),
   WEBHOOK_SECRET: 'the signing secret, whsec_… (default: that of the demo that npm start runs)',
   RULES_URL: 'URL of the product, such as http://127.0.0.1:3000 (default: the demo that npm start runs)',
   RULES_TOKEN: 'JSON Web Token of a user, or API key of a program (default: the token of the demo’s admin)',

@@ -213,6 +213,11 @@ func (c *Client) ListEvents(ctx context.Context, query url.Values) (*Response, e
 	return c.send(ctx, "GET", "/api/events", nil, query, nil)
 }
 
+// ListSampleEvents: List the newest events, of all types or of one, with their data.
+func (c *Client) ListSampleEvents(ctx context.Context, query url.Values) (*Response, error) {
+	return c.send(ctx, "GET", "/api/events/samples", nil, query, nil)
+}
+
 // GetEvent: Get an event and its outcome.
 func (c *Client) GetEvent(ctx context.Context, id string) (*Response, error) {
 	return c.send(ctx, "GET", "/api/events/"+url.PathEscape(id), nil, nil, nil)
@@ -291,6 +296,16 @@ func (c *Client) DeleteEmailTemplate(ctx context.Context, id string) (*Response,
 // PreviewEmailTemplate: Preview the email that a template renders for an event. Nothing is sent.
 func (c *Client) PreviewEmailTemplate(ctx context.Context, id string, body any) (*Response, error) {
 	return c.send(ctx, "POST", "/api/email-templates/"+url.PathEscape(id)+"/preview", body, nil, nil)
+}
+
+// GetMe: Get the caller, and its workspaces with its role in each.
+func (c *Client) GetMe(ctx context.Context) (*Response, error) {
+	return c.send(ctx, "GET", "/api/me", nil, nil, nil)
+}
+
+// GetOverview: Count events, executions and rejected webhooks by time.
+func (c *Client) GetOverview(ctx context.Context, query url.Values) (*Response, error) {
+	return c.send(ctx, "GET", "/api/overview", nil, query, nil)
 }
 
 // ListWebhookReceipts: List accepted or rejected webhooks, newest first.

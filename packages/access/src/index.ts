@@ -64,6 +64,7 @@ export {
   createWorkspace,
   findCreator,
   findWorkspace,
+  listMemberships,
   listWorkspaces,
   Plan,
   RetentionDays,

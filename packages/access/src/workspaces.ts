@@ -9,7 +9,7 @@ import {
 } from '@automation/database'
 import { Type } from 'typebox'
 import { type Administrator, changeWorkspace, writeAudit } from './change-workspace.js'
-import { refuseBadUserId, UserId } from './members.js'
+import { type Role, refuseBadUserId, UserId } from './members.js'
 import { Refused } from './refused.js'
 
 export const Plan = Type.Enum(['standard', 'enterprise'], {
@@ -198,6 +198,20 @@ export async function listWorkspaces(database: Database, userId?: string): Promi
     ...(userId !== undefined && { take: maxListed }),
   })
   return workspaces.map(present)
+}
+
+/** Lists the first 1,000 workspaces of a user with the role there, the oldest first. */
+export async function listMemberships(
+  database: Database,
+  userId: string,
+): Promise<{ workspace: Workspace; role: Role }[]> {
+  const members = await database.system.member.findMany({
+    where: { userId },
+    select: { role: true, workspace: { select: fields } },
+    orderBy: { workspaceId: 'asc' },
+    take: maxListed,
+  })
+  return members.map(({ role, workspace }) => ({ role, workspace: present(workspace) }))
 }
 
 function present({ createdAt, ...workspace }: Omit<Workspace, 'createdAt'> & { createdAt: Date }): Workspace {

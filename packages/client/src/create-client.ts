@@ -5,6 +5,7 @@ import { type DryRunOfEventOptions, dryRunEvent } from './dry-run.js'
 import { EmailTemplates } from './email-templates.js'
 import { Events } from './events.js'
 import { Executions } from './executions.js'
+import type { Inputs } from './operation.js'
 import { Probes } from './probes.js'
 import type { RateLimit } from './rate-limit.js'
 import { Rules } from './rules.js'
@@ -52,6 +53,8 @@ export function createClient(options: ClientOptions): Client {
   return new Client(sender, options.workspaceId)
 }
 
+type OverviewQuery = NonNullable<Inputs<'GET /api/overview'>['query']>
+
 export class Client {
   readonly rules: Rules
   readonly events: Events
@@ -97,6 +100,16 @@ export class Client {
    */
   triggerBatch(eventType: EventType, events: BatchEvent[], options?: RequestOptions): Promise<BatchReport> {
     return triggerBatch(this.#sender, eventType, events, options)
+  }
+
+  /** The caller, and its workspaces with its role in each. */
+  me(options?: RequestOptions) {
+    return this.#sender.ask('GET /api/me', {}, options)
+  }
+
+  /** Counts of events, executions and rejected webhooks by time, of the last 24 hours unless the query names a range. */
+  overview(query: OverviewQuery = {}, options?: RequestOptions) {
+    return this.#sender.ask('GET /api/overview', { query }, options)
   }
 
   /** What rules may contain: event types, operators, filters, actions and limits. */

@@ -3,6 +3,7 @@ import type {
   EventSummary,
   EventsReplayed,
   EventsToReplay,
+  EventType,
   Matched,
   TriggerResult,
 } from './api.js'
@@ -19,6 +20,11 @@ export class Events {
 
   constructor(sender: Sender) {
     this.#sender = sender
+  }
+
+  /** The newest events of a type with their data, to try a rule on. */
+  samples(type: EventType, query: { limit?: number } = {}, options?: RequestOptions) {
+    return this.#sender.ask('GET /api/events/samples', { query: { type, ...query } }, options)
   }
 
   /** Newest first. */

@@ -8,6 +8,7 @@ export const entries = {
   api: pathOf(`api/dist/${form}/server.js`),
   worker: pathOf(`worker/dist/${form}/main.js`),
   board: pathOf('board/dist/src/server.js'),
+  console: pathOf('console/dist/src/server.js'),
 }
 
 function pathOf(file: string): string {

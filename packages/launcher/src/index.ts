@@ -6,6 +6,7 @@ export { createPrivateDatabase } from './product/private-database.js'
 export {
   type ApiProcess,
   type BoardProcess,
+  type ConsoleProcess,
   type Product,
   startProduct,
 } from './product/product.js'

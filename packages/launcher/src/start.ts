@@ -2,10 +2,11 @@ import { rmSync } from 'node:fs'
 import { chmod, mkdir, rm } from 'node:fs/promises'
 import { relative, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { mintLink } from '@automation/sign-in'
 import { CannotStart } from './cannot-start.js'
 import { describeProduct } from './demo/banner.js'
 import { choosePorts } from './demo/choose-ports.js'
-import { type Demo, seedDemo } from './demo/demo.js'
+import { type Demo, lifetimeHours, seedDemo } from './demo/demo.js'
 import { readDemoSettings } from './demo/demo-settings.js'
 import { claimDatabase, describeRedis } from './demo/given-servers.js'
 import { listenToInterrupts, whenAborted } from './demo/interrupts.js'
@@ -13,7 +14,7 @@ import { lockDirectory } from './demo/launcher-lock.js'
 import { writeProductFile } from './demo/product-file.js'
 import { keepSecrets } from './demo/secrets.js'
 import { forgetPostgresDefaults } from './environment.js'
-import { type Product, startProduct } from './product/product.js'
+import { type ConsoleSettings, type Product, startProduct } from './product/product.js'
 import { printLine, printStep } from './progress.js'
 import { hostOfUrl } from './servers/ports.js'
 import { type Exit, type RunningProcess, readTail } from './servers/running-process.js'
@@ -21,6 +22,8 @@ import { type Exit, type RunningProcess, readTail } from './servers/running-proc
 // start.js [directory]: the product keeps its data in `.data` of the clone unless another directory is given.
 const root = fileURLToPath(new URL('../../../../', import.meta.url))
 const directory = resolve(process.argv[2] ?? `${root}.data`)
+/** How long the link to the console works. */
+const linkMinutes = 15
 /** Exists as long as the product serves. */
 const productFile = `${directory}/product.env`
 
@@ -74,7 +77,7 @@ async function run(variables: NodeJS.ProcessEnv): Promise<void> {
       step: printStep,
       signal: interrupted,
     })
-    await serve(product, board)
+    await serve(product, { board, console: describeConsole(ports.console, kept.consoleSecret) })
   } finally {
     unlock()
   }
@@ -93,9 +96,26 @@ async function useGivenServers(variables: NodeJS.ProcessEnv, queueId: string) {
   return { databaseUrl: databaseUrl || undefined, redisUrl, env }
 }
 
-async function serve(product: Product, board: Demo['board']): Promise<void> {
+/** What is shown to people, beside the API. */
+interface Pages {
+  board: Demo['board']
+  console: ConsoleSettings
+}
+
+/** The console is on the loopback address alone, since its cookie travels in the clear. */
+function describeConsole(port: number, secret: string): ConsoleSettings {
+  return {
+    CONSOLE_HOST: '127.0.0.1',
+    CONSOLE_PORT: `${port}`,
+    CONSOLE_URL: `http://127.0.0.1:${port}`,
+    CONSOLE_SECRET: secret,
+    CONSOLE_SESSION_HOURS: `${lifetimeHours}`,
+  }
+}
+
+async function serve(product: Product, pages: Pages): Promise<void> {
   try {
-    await Promise.race([failWhenOneDies(product), serveUntilInterrupted(product, board)])
+    await Promise.race([failWhenOneDies(product), serveUntilInterrupted(product, pages)])
     console.log('\nStopping …')
   } finally {
     await rm(productFile, { force: true })
@@ -104,18 +124,29 @@ async function serve(product: Product, board: Demo['board']): Promise<void> {
   console.log('Stopped.')
 }
 
-async function serveUntilInterrupted(product: Product, board: Demo['board']): Promise<void> {
+async function serveUntilInterrupted(product: Product, { board, console: own }: Pages): Promise<void> {
   const baseUrl = product.apis[0]?.baseUrl ?? ''
-  await seedDemo({ file: `${directory}/demo.json`, baseUrl, board, ...product })
-  await writeProductFile(productFile, product)
+  const consoleUrl = own.CONSOLE_URL
+  const demo = await seedDemo({ file: `${directory}/demo.json`, baseUrl, board, consoleUrl, ...product })
+  await writeProductFile(productFile, product, own)
   const parts = [...product.apis, ...product.workers]
   const metricsPorts = parts.flatMap(({ metricsPort }) => metricsPort ?? [])
   console.log(describeProduct({ baseUrl, directory, shown: shorten(directory), metricsPorts }))
-  await Promise.race([startBoard(product, board), whenAborted(interrupted)])
+  await Promise.race([startPages(product, { board, console: own }, demo.token), whenAborted(interrupted)])
   await Promise.race([failWhenOneDies(product), whenAborted(interrupted)])
 }
 
-/** Starts after everything else, so that a user who only wants to try the API need not wait for it. */
+/** Start after everything else, so that a user who only wants to try the API need not wait for them. */
+async function startPages(product: Product, pages: Pages, bearer: string): Promise<void> {
+  const { CONSOLE_URL: consoleUrl, CONSOLE_SECRET: secret } = pages.console
+  await Promise.all([startBoard(product, pages.board), product.startConsole(pages.console)])
+  const link = await mintLink({ consoleUrl, secret, bearer, lifetimeSeconds: linkMinutes * 60 })
+  console.log(`
+Console: ${link}
+
+This link signs you in once, within ${linkMinutes} minutes. Another one: npm run console`)
+}
+
 async function startBoard(product: Product, { url, user, password }: Demo['board']): Promise<void> {
   await product.startBoard({
     BOARD_USER: user,
@@ -126,9 +157,16 @@ async function startBoard(product: Product, { url, user, password }: Demo['board
   console.log(`\nQueue board: ${url}, user ${user}, password ${password}`)
 }
 
-async function failWhenOneDies({ apis, workers, boards, postgres, redis }: Product): Promise<never> {
+async function failWhenOneDies({
+  apis,
+  workers,
+  boards,
+  consoles,
+  postgres,
+  redis,
+}: Product): Promise<never> {
   const servers = [postgres, redis].filter((server) => server !== undefined)
-  const parts: RunningProcess[] = [...apis, ...workers, ...boards, ...servers]
+  const parts: RunningProcess[] = [...apis, ...workers, ...boards, ...consoles, ...servers]
   const [part, exit] = await Promise.race(parts.map(async (part) => [part, await part.exited] as const))
   throw new CannotStart(
     `\n${part.name} has ended unexpectedly (${describeExit(exit)}). The end of ${shorten(part.log)}:\n` +

@@ -17,6 +17,7 @@ export {
   listEvaluations,
   type MatchedEvaluation,
 } from './evaluations.js'
+export { type CountsByTime, countByTime, maxCountedByTime, type SliceCount } from './history/count-by-time.js'
 export { countMatches, type Matches, maxCounted } from './history/count-matches.js'
 export {
   type EventFilter,
@@ -40,6 +41,7 @@ export { createTaskRemoval } from './history/remove-tasks.js'
 export { createUnusedRemovals } from './history/remove-unused.js'
 export { countRetryable, reopenExecutions, type VersionToRun } from './history/reopen-executions.js'
 export { countReplayable, findReplayable, type ReplayableEvent } from './history/replayable-events.js'
+export { findSampleEvents, maxSampleBytes, type SampleEvent } from './history/sample-events.js'
 export { type EventInWorkspace, findOutcomes, type StoredOutcome } from './history/stored-outcomes.js'
 export { capError, capResults, maxErrorLength, maxResultsBytes } from './outcomes/cap-results.js'
 export type {

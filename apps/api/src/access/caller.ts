@@ -19,10 +19,12 @@ declare module 'fastify' {
     workspace: RequestWorkspace
   }
   interface FastifyContextConfig {
-    /** The role that a route needs; a route without one needs no token. */
+    /** The role that a route needs; a route without one needs no token, unless it is about the caller. */
     role?: Role | ((request: FastifyRequest) => Role)
     /** The scope that an API key needs, where the route is not about rules. */
     scope?: Scope
+    /** Needs a token or a key, but no workspace: for what is about the caller. */
+    isAboutCaller?: boolean
     /** No caller is identified and no token consumed on arrival: for probes, and for documents and webhooks, which consume it themselves. */
     isOpen?: boolean
   }
@@ -53,11 +55,12 @@ export default fp<{ tokens: Config['tokens'] }>(
     })
 
     app.addHook('preValidation', async (request) => {
-      const { role, scope } = request.routeOptions.config ?? {}
-      if (role === undefined) return
+      const { role, scope, isAboutCaller } = request.routeOptions.config ?? {}
+      if (role === undefined && !isAboutCaller) return
       const limitation = limitationOf(request)
       if (limitation) throw limitation
       if (request.caller === undefined) throw refusals.authenticationRequired(request.tokenFault)
+      if (role === undefined) return
       const { actor, workspaceId, permissions } = request.caller
       if (workspaceId === undefined) throw refusals.workspaceRequired()
       if (permissions === 'away') throw refusals.unavailable()

@@ -317,6 +317,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/events/samples": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the newest events, of all types or of one, with their data
+         * @description For trying a rule on. The response has at most 1048576 bytes of data: larger events are left out.
+         */
+        get: operations["listSampleEvents"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/events/{id}": {
         parameters: {
             query?: never;
@@ -550,6 +570,46 @@ export interface paths {
         put?: never;
         /** Preview the email that a template renders for an event. Nothing is sent */
         post: operations["previewEmailTemplate"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/me": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get the caller, and its workspaces with its role in each
+         * @description The request needs no x-workspace-id, and a member of no workspace gets an empty list.
+         */
+        get: operations["getMe"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/overview": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Count events, executions and rejected webhooks by time
+         * @description The default range is the last 24 hours, and the longest range is 31 days. The newest 50000 events and executions are counted.
+         */
+        get: operations["getOverview"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -1645,6 +1705,26 @@ export interface components {
             /** @description true if there are more than `matched`, otherwise absent */
             atLeast?: boolean;
         };
+        Me: {
+            /** @description The caller as the audit log names it: `user:<sub>` or `api_key:<id>` */
+            actor: string;
+            userId: string | null;
+            scopes: components["schemas"]["Scope"][] | null;
+            /** @description The first 1,000 workspaces of the user, oldest first, or the workspace of the key */
+            workspaces: {
+                /** Format: uuid */
+                id: string;
+                name: string;
+                plan: components["schemas"]["Plan"];
+                /** @description Number of consecutive failures after which the service switches a rule off. null: never. */
+                autoPauseAfter: number | null;
+                /** @description Number of days after which finished events and their executions are removed. null: the default of the service. */
+                retentionDays: number | null;
+                /** Format: date-time */
+                createdAt: string;
+                role: ("viewer" | "operator" | "editor" | "admin") | null;
+            }[];
+        };
         Member: {
             /** @description The `sub` claim of the user’s tokens */
             userId: string;
@@ -1756,6 +1836,56 @@ export interface components {
             name: string;
             /** @description Where in the rule, such as conditions[0].any[1] or actions[1].when */
             path: string;
+        };
+        Overview: {
+            /**
+             * Format: date-time
+             * @description ISO 8601 with milliseconds
+             */
+            from: string;
+            /**
+             * Format: date-time
+             * @description ISO 8601 with milliseconds
+             */
+            to: string;
+            /**
+             * Format: date-time
+             * @description Start of the time that is counted. It is later than `from` if there are more than 50000 rows.
+             */
+            countedFrom: string;
+            totals: {
+                /** @description Accepted events, without deliveries to subscriptions */
+                events: number;
+                /** @description Succeeded executions */
+                succeeded: number;
+                /** @description Failed executions */
+                failed: number;
+                /** @description Cancelled executions */
+                cancelled: number;
+                /** @description Executions that run or wait */
+                unfinished: number;
+                /** @description Webhooks rejected for any reason, in the hours (UTC) that start between `from` and `to` */
+                rejectedWebhooks: number;
+            };
+            /** @description Executions count by the time of their event. Oldest first. */
+            slices: components["schemas"]["OverviewSlice"][];
+        };
+        OverviewSlice: {
+            /**
+             * Format: date-time
+             * @description ISO 8601 with milliseconds
+             */
+            from: string;
+            /** @description Accepted events, without deliveries to subscriptions */
+            events: number;
+            /** @description Succeeded executions */
+            succeeded: number;
+            /** @description Failed executions */
+            failed: number;
+            /** @description Cancelled executions */
+            cancelled: number;
+            /** @description Executions that run or wait */
+            unfinished: number;
         };
         PatternClause: {
             /** @description Path into the event data, such as score or lead.tags[0] */
@@ -1981,6 +2111,20 @@ export interface components {
         RulesToCheck: {
             /** @description Default: the rules of the workspace */
             rules?: components["schemas"]["RuleToCreate"][];
+        };
+        SampleEvent: {
+            /** Format: uuid */
+            id: string;
+            type: string;
+            /**
+             * Format: date-time
+             * @description ISO 8601 with milliseconds
+             */
+            acceptedAt: string;
+            data: components["schemas"]["EventData"];
+        };
+        SampleEvents: {
+            events: components["schemas"]["SampleEvent"][];
         };
         Scalar: string | number | boolean | null;
         ScalarClause: {
@@ -2508,6 +2652,7 @@ export type ListClause = components['schemas']['ListClause'];
 export type Liveness = components['schemas']['Liveness'];
 export type MailToPreview = components['schemas']['MailToPreview'];
 export type Matched = components['schemas']['Matched'];
+export type Me = components['schemas']['Me'];
 export type Member = components['schemas']['Member'];
 export type MemberList = components['schemas']['MemberList'];
 export type MemberToPut = components['schemas']['MemberToPut'];
@@ -2519,6 +2664,8 @@ export type NumberClause = components['schemas']['NumberClause'];
 export type OperatorDescription = components['schemas']['OperatorDescription'];
 export type OperatorExample = components['schemas']['OperatorExample'];
 export type OtherCheckedRule = components['schemas']['OtherCheckedRule'];
+export type Overview = components['schemas']['Overview'];
+export type OverviewSlice = components['schemas']['OverviewSlice'];
 export type PatternClause = components['schemas']['PatternClause'];
 export type Plan = components['schemas']['Plan'];
 export type PreviewedMail = components['schemas']['PreviewedMail'];
@@ -2541,6 +2688,8 @@ export type RuleToUpdate = components['schemas']['RuleToUpdate'];
 export type RuleVersion = components['schemas']['RuleVersion'];
 export type RuleVersionPage = components['schemas']['RuleVersionPage'];
 export type RulesToCheck = components['schemas']['RulesToCheck'];
+export type SampleEvent = components['schemas']['SampleEvent'];
+export type SampleEvents = components['schemas']['SampleEvents'];
 export type Scalar = components['schemas']['Scalar'];
 export type ScalarClause = components['schemas']['ScalarClause'];
 export type Scope = components['schemas']['Scope'];
@@ -3330,6 +3479,36 @@ export interface operations {
             503: components["responses"]["ServiceUnavailable"];
         };
     };
+    listSampleEvents: {
+        parameters: {
+            query?: {
+                type?: components["schemas"]["EventType"];
+                /** @description Maximum number of events. Default: 100. */
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SampleEvents"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
     getEvent: {
         parameters: {
             query?: never;
@@ -3905,6 +4084,65 @@ export interface operations {
             413: components["responses"]["ContentTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             422: components["responses"]["UnprocessableContent"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    getMe: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Me"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    getOverview: {
+        parameters: {
+            query?: {
+                /** @description Start of the range, inclusive: an ISO 8601 date, or a time with a zone */
+                from?: string;
+                /** @description End of the range, exclusive: an ISO 8601 date, or a time with a zone */
+                to?: string;
+                /** @description Number of slices of equal length. Default: 48. */
+                slices?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Overview"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalServerError"];
             503: components["responses"]["ServiceUnavailable"];

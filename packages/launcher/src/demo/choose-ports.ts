@@ -7,7 +7,7 @@ const defaultPort = 3000
 const endTimeoutMs = 30_000
 
 /**
- * Chooses the ports of API and board from PORT, BOARD_PORT and METRICS_PORT. API, worker and board each have a port of their
+ * Chooses the ports of API, board and console from PORT, BOARD_PORT, CONSOLE_PORT and METRICS_PORT. API, worker, board and console each have a port of their
  * own for their metrics, from METRICS_PORT on.
  *
  * @param options.wasKilled whether the API of the last launcher may still be about to end
@@ -16,23 +16,44 @@ const endTimeoutMs = 30_000
 export async function choosePorts(
   variables: NodeJS.ProcessEnv,
   { host, wasKilled }: { host: string; wasKilled: boolean },
-): Promise<{ api: number; board: number }> {
+): Promise<{ api: number; board: number; console: number }> {
   const api = readPort(variables, 'PORT') ?? defaultPort
   const givenBoard = readPort(variables, 'BOARD_PORT')
+  const givenConsole = readPort(variables, 'CONSOLE_PORT')
   const firstOfMetrics = variables.METRICS_PORT === '0' ? undefined : readPort(variables, 'METRICS_PORT')
-  const metrics = firstOfMetrics === undefined ? [] : [0, 1, 2].map((index) => firstOfMetrics + index)
+  const metrics = firstOfMetrics === undefined ? [] : [0, 1, 2, 3].map((index) => firstOfMetrics + index)
 
   if (wasKilled) await untilPortIsFree(api, host)
   if (!(await isPortFree(api, host))) throw new CannotStart(`Port ${api} is taken; set PORT to another one`)
   for (const port of metrics) {
-    if (port === api || port === givenBoard || !(await isPortFree(port, host)))
-      throw new CannotStart(`Port ${port} is taken; set METRICS_PORT to the first of three free ports`)
+    if (port === api || port === givenBoard || port === givenConsole || !(await isPortFree(port, host)))
+      throw new CannotStart(`Port ${port} is taken; set METRICS_PORT to the first of four free ports`)
   }
-  const board = givenBoard ?? api + 2
-  if (!metrics.includes(board) && (await isPortFree(board, host))) return { api, board }
-  // Without a BOARD_PORT, any free port will do.
-  if (givenBoard === undefined) return { api, board: await findFreePort() }
-  throw new CannotStart(`Port ${givenBoard} is taken; set BOARD_PORT to another one`)
+  const taken = [api, ...metrics]
+  const board = await choose({ given: givenBoard, usual: api + 2, name: 'BOARD_PORT', host, taken })
+  const console = await choose({
+    given: givenConsole,
+    usual: api + 3,
+    name: 'CONSOLE_PORT',
+    host: '127.0.0.1',
+    taken: [...taken, board],
+  })
+  return { api, board, console }
+}
+
+/** Without a given port, any free one will do. @throws CannotStart if the given one is taken */
+async function choose(options: {
+  given: number | undefined
+  usual: number
+  name: string
+  host: string
+  taken: number[]
+}): Promise<number> {
+  const { given, usual, name, host, taken } = options
+  const wanted = given ?? usual
+  if (!taken.includes(wanted) && (await isPortFree(wanted, host))) return wanted
+  if (given === undefined) return findFreePort()
+  throw new CannotStart(`Port ${given} is taken; set ${name} to another one`)
 }
 
 function readPort(variables: NodeJS.ProcessEnv, name: string): number | undefined {

@@ -22,6 +22,17 @@ const tuning = [
 ]
 /** The settings that belong to a product in production, with what the demo does instead. */
 const refused: Record<string, string> = {
+  CONSOLE_URL: 'its console is on 127.0.0.1',
+  CONSOLE_HOST: 'its console is on 127.0.0.1',
+  CONSOLE_SECRET: 'it keeps a secret of its own',
+  CONSOLE_API_URL: 'its console uses its API',
+  CONSOLE_SESSION_HOURS: 'its sessions last 30 days',
+  CONSOLE_TRUST_BEARER: 'it has no proxy',
+  CONSOLE_OIDC_ISSUER: 'it signs its own tokens',
+  CONSOLE_OIDC_CLIENT_ID: 'it signs its own tokens',
+  CONSOLE_OIDC_CLIENT_SECRET: 'it signs its own tokens',
+  CONSOLE_OIDC_SCOPE: 'it signs its own tokens',
+  CONSOLE_OIDC_AUDIENCE: 'it signs its own tokens',
   SMTP_URL: 'mails are written to files',
   MAIL_DIR: 'mails are written to mail/ beside its data',
   RETENTION_DAYS: 'it keeps its history for the default time',

@@ -9,6 +9,8 @@ import { welcomeRule } from './welcome-rule.js'
 export interface Demo extends DemoCredentials {
   baseUrl: string
   board: { url: string; user: string; password: string }
+  /** Where the console is; npm start prints a link that signs in. */
+  consoleUrl: string
   workspaceId: string
   token: string
   viewerToken: string
@@ -16,7 +18,9 @@ export interface Demo extends DemoCredentials {
   otherToken: string
 }
 
-const lifetimeSeconds = 30 * 24 * 60 * 60
+/** Of the demo's tokens, and of a session in its console. */
+export const lifetimeHours = 30 * 24
+const lifetimeSeconds = lifetimeHours * 60 * 60
 
 /**
  * Creates two workspaces with their members, an API key, a signing secret, and a first rule if there is none. Ids stay
@@ -30,10 +34,11 @@ export async function seedDemo(options: {
   databaseUrl: string
   baseUrl: string
   board: Demo['board']
+  consoleUrl: string
   jwtSecret: string
   encryptionKey: string
 }): Promise<Demo> {
-  const { file, baseUrl, board, jwtSecret } = options
+  const { file, baseUrl, board, consoleUrl, jwtSecret } = options
   const known = await readDemo(file)
   const workspaceId = known.workspaceId ?? newId()
   const otherWorkspaceId = known.otherWorkspaceId ?? newId()
@@ -43,6 +48,7 @@ export async function seedDemo(options: {
   const demo: Demo = {
     baseUrl,
     board,
+    consoleUrl,
     workspaceId,
     token: await mint('demo-admin'),
     viewerToken: await mint('demo-viewer'),

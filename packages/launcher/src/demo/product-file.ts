@@ -2,10 +2,17 @@ import { writePrivateFile } from '../private-file.js'
 import type { Product } from '../product/product.js'
 
 const names = ['DATABASE_URL', 'REDIS_URL', 'JWT_SECRET', 'JWT_ISSUER', 'JWT_AUDIENCE', 'ENCRYPTION_KEY']
+const consoleNames = ['CONSOLE_SECRET', 'CONSOLE_URL', 'CONSOLE_SESSION_HOURS']
 
 /** Writes the settings that the command line needs to reach the product: `KEY=value` lines, readable by the owner only. */
-export async function writeProductFile(file: string, { env }: Product): Promise<void> {
-  const lines = names.map((name) => `${name}=${quote(env[name] ?? '')}\n`)
+/** @param consoleEnv the settings with which the console starts */
+export async function writeProductFile(
+  file: string,
+  product: Product,
+  consoleEnv: Record<string, string>,
+): Promise<void> {
+  const env = { ...product.env, ...consoleEnv }
+  const lines = [...names, ...consoleNames].map((name) => `${name}=${quote(env[name] ?? '')}\n`)
   await writePrivateFile(file, lines.join(''))
 }
 

@@ -8,6 +8,7 @@ export interface Secrets {
   /** ENCRYPTION_KEY of API, worker and command line. */
   encryptionKey: string
   boardPassword: string
+  consoleSecret: string
   /** Names the demo's queue in a Redis that others use as well. */
   queueId: string
 }
@@ -25,6 +26,7 @@ export async function keepSecrets(file: string): Promise<Secrets> {
     jwtSecret: randomBytes(32).toString('base64url'),
     encryptionKey: randomBytes(32).toString('base64'),
     boardPassword: randomBytes(18).toString('base64url'),
+    consoleSecret: randomBytes(32).toString('base64url'),
     queueId: randomBytes(8).toString('hex'),
     ...known,
   }

@@ -26,6 +26,17 @@ export interface BoardProcess extends NodeProcess {
   baseUrl: string
 }
 
+export interface ConsoleSettings {
+  CONSOLE_SECRET: string
+  CONSOLE_URL: string
+  CONSOLE_PORT: string
+  [name: string]: string
+}
+
+export interface ConsoleProcess extends NodeProcess {
+  baseUrl: string
+}
+
 export interface Product {
   databaseUrl: string
   redisUrl: string
@@ -38,6 +49,7 @@ export interface Product {
   apis: ApiProcess[]
   workers: NodeProcess[]
   boards: BoardProcess[]
+  consoles: ConsoleProcess[]
   /** undefined if `databaseUrl` was given; likewise `redis` and `redisUrl`. */
   postgres: Server | undefined
   redis: Server | undefined
@@ -46,10 +58,12 @@ export interface Product {
   startWorker(env?: Record<string, string>): Promise<NodeProcess>
   /** @param env contains the login of the board: no board is started automatically */
   startBoard(env: BoardSettings): Promise<BoardProcess>
+  /** Starts a console of the first API. @param env contains its secret and its address: no console is started automatically */
+  startConsole(env: ConsoleSettings): Promise<ConsoleProcess>
   /** Starts Postgres again on its data and port, after it was killed. */
   restartPostgres(): Promise<Server>
   restartRedis(): Promise<Server>
-  /** Stops APIs, workers and boards first, so that they finish their work in progress; then Redis and Postgres. */
+  /** Stops APIs, workers, boards and consoles first, so that they finish their work in progress; then Redis and Postgres. */
   stop(): Promise<void>
 }
 
@@ -94,12 +108,14 @@ class LocalProduct implements Product {
   readonly apis: ApiProcess[] = []
   readonly workers: NodeProcess[] = []
   readonly boards: BoardProcess[] = []
+  readonly consoles: ConsoleProcess[] = []
   postgres: Server | undefined
   redis: Server | undefined
   readonly #options: ProductOptions
   #startedApis = 0
   #startedWorkers = 0
   #startedBoards = 0
+  #startedConsoles = 0
   #startedProcesses = 0
 
   constructor(options: ProductOptions) {
@@ -158,6 +174,16 @@ class LocalProduct implements Product {
     return board
   }
 
+  async startConsole(own: ConsoleSettings): Promise<ConsoleProcess> {
+    const name = `console-${++this.#startedConsoles}`
+    const CONSOLE_API_URL = this.apis[0]?.baseUrl ?? ''
+    const env: Record<string, string> = { ...this.#envOfNext(), CONSOLE_API_URL, ...own }
+    const started = await startNode({ name, entry: entries.console, env, log: this.#logOf(name) })
+    const console = { ...started, baseUrl: own.CONSOLE_URL }
+    this.consoles.push(console)
+    return console
+  }
+
   async restartPostgres(): Promise<Server> {
     const { directory, ports, durable } = this.#options
     const port = this.postgres?.port ?? ports?.postgres
@@ -177,7 +203,9 @@ class LocalProduct implements Product {
   }
 
   async stop(): Promise<void> {
-    await settleAll([...this.apis, ...this.workers, ...this.boards].map((process) => process.stop()))
+    await settleAll(
+      [...this.apis, ...this.workers, ...this.boards, ...this.consoles].map((process) => process.stop()),
+    )
     await this.redis?.stop()
     await this.postgres?.stop()
   }

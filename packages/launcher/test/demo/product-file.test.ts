@@ -12,9 +12,14 @@ const settings = {
   JWT_AUDIENCE: 'automation-rules',
   ENCRYPTION_KEY: Buffer.alloc(32, '?').toString('base64'),
 }
+const consoleSettings = {
+  CONSOLE_SECRET: 'a secret of 32 characters or more',
+  CONSOLE_URL: 'http://127.0.0.1:3003',
+  CONSOLE_SESSION_HOURS: '720',
+}
 
 async function writeAndRead(file: string, env: Record<string, string>) {
-  await writeProductFile(file, { env } as Product)
+  await writeProductFile(file, { env } as Product, consoleSettings)
   return parseEnv(await readFile(file, 'utf8'))
 }
 
@@ -24,7 +29,10 @@ t.test(
     const file = `${t.testdir()}/product.env`
     for (const JWT_SECRET of ['plain', 'a # b', ' "double" # ', "it's # `all`", '$HOME \\n # ']) {
       const wanted = { ...settings, JWT_SECRET }
-      t.same(await writeAndRead(file, { ...wanted, MAIL_DIR: 'nobody asks for it' }), wanted)
+      t.same(await writeAndRead(file, { ...wanted, MAIL_DIR: 'nobody asks for it' }), {
+        ...wanted,
+        ...consoleSettings,
+      })
     }
   },
 )

@@ -1,0 +1,58 @@
+import { EventType } from '@automation/engine'
+import { findSampleEvents, maxSampleBytes } from '@automation/ledger'
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { Type } from 'typebox'
+import { Id, refusalResponses, Timestamp } from '../responses.js'
+import { EventData } from './event-schemas.js'
+
+const usualLimit = 100
+
+const SampleQuery = Type.Object({
+  type: Type.Optional(EventType),
+  limit: Type.Optional(
+    Type.Integer({
+      minimum: 1,
+      maximum: 250,
+      description: `Maximum number of events. Default: ${usualLimit}.`,
+    }),
+  ),
+})
+
+/** Events to try a rule on before it is saved. */
+export const sampleRoutes: FastifyPluginAsyncTypebox = async (app) => {
+  app.get('/samples', {
+    config: { role: 'viewer' },
+    schema: {
+      tags: ['Outcomes'],
+      operationId: 'listSampleEvents',
+      summary: 'List the newest events, of all types or of one, with their data',
+      description: `For trying a rule on. The response has at most ${maxSampleBytes} bytes of data: larger events are left out.`,
+      querystring: SampleQuery,
+      response: {
+        200: Type.Object(
+          {
+            events: Type.Array(
+              Type.Object(
+                { id: Id, type: Type.String(), acceptedAt: Timestamp, data: EventData },
+                { title: 'SampleEvent' },
+              ),
+            ),
+          },
+          { title: 'SampleEvents' },
+        ),
+        ...refusalResponses(),
+      },
+    },
+    handler: async ({ query: { type, limit = usualLimit }, workspace: { id, reads } }) => {
+      const events = await findSampleEvents(reads, id, { ...(type !== undefined && { type }), limit })
+      return {
+        events: events.map(({ id, type, data, acceptedAt }) => ({
+          id,
+          type,
+          acceptedAt: acceptedAt.toISOString(),
+          data,
+        })),
+      }
+    },
+  })
+}

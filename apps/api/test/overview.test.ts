@@ -1,0 +1,83 @@
+import t from 'tap'
+import { startApi, type Workspace } from './fixtures/api.js'
+import { storeEvent, storeExecution, storeRule } from './fixtures/history.js'
+
+const api = await startApi(t)
+const hourMs = 3_600_000
+
+interface Overview {
+  from: string
+  countedFrom: string
+  totals: Record<string, number>
+  slices: ({ from: string } & Record<string, number | string>)[]
+}
+
+async function read({ callAs }: Workspace, query = '') {
+  return (await callAs('viewer')<Overview>('GET', `/api/overview?${query}`)).body
+}
+
+t.test('events and executions are counted by the time of their event', async (t) => {
+  const workspace = await api.makeWorkspace()
+  const rule = await storeRule(workspace)
+  const to = Date.now() + 1_000
+  for (const [hoursAgo, status] of [
+    [0, 'succeeded'],
+    [0, 'failed'],
+    [1, 'waiting'],
+    [3, 'cancelled'],
+    [30, 'failed'],
+  ] as const) {
+    const acceptedAt = new Date(to - 2_000 - hoursAgo * hourMs)
+    const event = await storeEvent(workspace, { ruleIds: [rule.id], acceptedAt })
+    await storeExecution(workspace, event, rule.id, { status })
+  }
+  // A delivery to a subscription is no event of a rule.
+  await storeEvent(workspace, { type: 'execution.failed', acceptedAt: new Date(to - 2_000) })
+  const range = `from=${new Date(to - 4 * hourMs).toISOString()}&to=${new Date(to).toISOString()}&slices=4`
+  const { totals, slices, from, countedFrom } = await read(workspace, range)
+  t.same(totals, { events: 4, succeeded: 1, failed: 1, cancelled: 1, unfinished: 1, rejectedWebhooks: 0 })
+  t.match(slices, [
+    { events: 1, cancelled: 1 },
+    { events: 0 },
+    { events: 1, unfinished: 1 },
+    { events: 2, succeeded: 1, failed: 1 },
+  ])
+  t.equal(countedFrom, from, 'everything was counted')
+})
+
+t.test('an empty workspace has an overview, and a wrong range is refused', async (t) => {
+  const workspace = await api.makeWorkspace()
+  t.equal((await read(workspace)).slices.length, 48)
+  for (const query of [
+    'from=2026-02-01&to=2026-01-01',
+    'from=2026-01-01&to=2026-03-01',
+    'slices=0',
+    'from=x',
+  ])
+    t.equal((await workspace.call('GET', `/api/overview?${query}`)).status, 400, query)
+})
+
+t.test('sample events have their data, newest first, of one type and one workspace', async (t) => {
+  const workspace = await api.makeWorkspace()
+  const other = await api.makeWorkspace()
+  for (const [index, type] of ['LEAD_CREATED', 'DEAL_CREATED', 'LEAD_CREATED'].entries())
+    await storeEvent(workspace, {
+      type,
+      data: { index },
+      acceptedAt: new Date(Date.now() - 10_000 + index * 1_000),
+    })
+  await storeEvent(other, { type: 'LEAD_CREATED', data: { index: 'foreign' } })
+  const { status, body } = await workspace.callAs('viewer')('GET', '/api/events/samples?type=LEAD_CREATED')
+  t.equal(status, 200)
+  t.match(body, { events: [{ data: { index: 2 } }, { data: { index: 0 } }] })
+  t.equal((body as { events: unknown[] }).events.length, 2)
+  t.equal((await workspace.call('GET', '/api/events/samples?type=NO_TYPE')).status, 400)
+})
+
+t.test('samples together have at most a mebibyte of data', async (t) => {
+  const workspace = await api.makeWorkspace()
+  for (let index = 0; index < 4; index++)
+    await storeEvent(workspace, { type: 'LEAD_CREATED', data: { text: 'x'.repeat(400_000) } })
+  const { body } = await workspace.call<{ events: unknown[] }>('GET', '/api/events/samples?type=LEAD_CREATED')
+  t.equal(body.events.length, 2)
+})

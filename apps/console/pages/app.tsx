@@ -1,0 +1,116 @@
+import { useEffect } from 'preact/hooks'
+import { ErrorBoundary, LocationProvider, lazy, useLocation } from 'preact-iso'
+import { Dialog } from './parts/dialog.js'
+import { Loading, Problem } from './parts/states.js'
+import { Rules } from './screens/rules.js'
+import { SignIn } from './screens/sign-in.js'
+import { Today } from './screens/today.js'
+import { Shell } from './shell.js'
+import { hasEnded, loadMe, me, startProblem, workspaceId } from './state/session.js'
+
+// Each screen comes when it is first opened; the editor brings the engine, which is larger than all the rest.
+const Events = lazy(() => import('./screens/events.js').then(({ Events }) => Events))
+const Runs = lazy(() => import('./screens/runs.js').then(({ Runs }) => Runs))
+const Webhooks = lazy(() => import('./screens/webhooks.js').then(({ Webhooks }) => Webhooks))
+const Books = lazy(() => import('./screens/books.js').then(({ Books }) => Books))
+const Access = lazy(() => import('./screens/access.js').then(({ Access }) => Access))
+const RuleScreen = lazy(() => import('./screens/rule/rule-screen.js').then(({ RuleScreen }) => RuleScreen))
+
+const screens = {
+  today: Today,
+  events: Events,
+  runs: Runs,
+  rules: Rules,
+  webhooks: Webhooks,
+  books: Books,
+  access: Access,
+}
+
+export function App() {
+  useEffect(() => {
+    void loadMe()
+  }, [])
+  return (
+    <LocationProvider>
+      <ErrorBoundary onError={reloadOnce}>
+        <Main />
+      </ErrorBoundary>
+    </LocationProvider>
+  )
+}
+
+function Main() {
+  const { path, route } = useLocation()
+  const [, root, named, screen = '', id] = path.split('/')
+  const first = me.value?.workspaces[0]?.id
+  const target =
+    me.value && root !== 'w' ? (first === undefined ? undefined : `/w/${first}/today`) : undefined
+  useEffect(() => {
+    if (target !== undefined && root !== 'enter') route(target, true)
+  }, [target, root])
+  if (root === 'enter' || me.value === null || (root === 'sign-in' && !me.value)) return <SignIn />
+  if (startProblem.value)
+    return (
+      <main class="alone">
+        <Problem error={startProblem.value} retry={() => void loadMe()} />
+      </main>
+    )
+  if (me.value === undefined)
+    return (
+      <main class="alone">
+        <Loading what="your workspaces" />
+      </main>
+    )
+  if (first === undefined) return <NoWorkspace />
+  if (named === undefined || root !== 'w') return null
+  workspaceId.value = named
+  return (
+    <Shell screen={screen}>
+      <Shown screen={screen} id={id} key={named} />
+      {hasEnded.value && (
+        <Dialog title="Your session has ended" close={() => {}}>
+          <p>Sign in again. What you typed stays here.</p>
+          <SignIn isInside />
+        </Dialog>
+      )}
+    </Shell>
+  )
+}
+
+function Shown({ screen, id }: { screen: string; id: string | undefined }) {
+  if (!me.value?.workspaces.some((one) => one.id === workspaceId.value))
+    return (
+      <p class="state">
+        You are not a member of this workspace, or it does not exist. Choose another one above.
+      </p>
+    )
+  if (screen === 'rules' && id) return <RuleScreen id={id} key={id} />
+  const Screen = screens[screen as keyof typeof screens]
+  return Screen ? <Screen key={screen} /> : <p class="state">There is no such page.</p>
+}
+
+function NoWorkspace() {
+  return (
+    <main class="alone">
+      <h1>No workspace yet</h1>
+      <p>
+        You are signed in as <code>{me.value?.actor}</code>, and a member of no workspace. An admin can add
+        you, or the command line can create one:
+      </p>
+      <pre tabIndex={0}>
+        npm run admin -- workspaces create --name Acme --admin {me.value?.userId ?? 'ada'}
+      </pre>
+      <button type="button" onClick={() => void loadMe()}>
+        Look again
+      </button>
+    </main>
+  )
+}
+
+/** After a deployment the files of the older page are gone: one reload brings the new ones. Drafts are kept. */
+function reloadOnce(error: unknown): void {
+  const isChunk = /dynamically imported|Importing a module/.test(String(error))
+  if (!isChunk || sessionStorage.getItem('reloaded') === location.href) return
+  sessionStorage.setItem('reloaded', location.href)
+  location.reload()
+}

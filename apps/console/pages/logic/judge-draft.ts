@@ -1,0 +1,71 @@
+import type { ConditionTrace } from '@automation/client'
+import { compileRule, explainRule, type Fault, findRuleFaults, planRule } from '@automation/engine'
+import type { Definition } from './rule-definition.js'
+
+export interface Sample {
+  id: string
+  data: object
+  acceptedAt: string | null
+}
+
+export interface Verdict {
+  sample: Sample
+  matches: boolean
+  conditions: ConditionTrace[]
+}
+
+export interface Judgement {
+  verdicts: Verdict[]
+  /** How many of the samples each top-level condition lets through. */
+  passedBy: number[]
+  faults: Fault[]
+  /** Why nothing could be judged. */
+  problem: string | undefined
+}
+
+/**
+ * Judges samples with the engine itself, as a worker would at this moment: so what the editor shows is what will happen.
+ *
+ * @param now epoch ms
+ */
+export function judgeDraft(
+  { conditions, actions }: Definition,
+  samples: readonly Sample[],
+  now: number,
+): Judgement {
+  const faults = findRuleFaults({ conditions, actions })
+  try {
+    // The actions may be unfinished while the conditions are typed.
+    const rule = compileRule({ conditions, actions: [] } as never)
+    const verdicts = samples.map((sample) => {
+      const trace = explainRule(rule, sample.data, now)
+      return {
+        sample,
+        matches: trace.conditionsPassed,
+        conditions: trace.conditions as unknown as ConditionTrace[],
+      }
+    })
+    const passedBy = conditions.map(
+      (_, index) => verdicts.filter((verdict) => verdict.conditions[index]?.verdict).length,
+    )
+    return { verdicts, passedBy, faults, problem: undefined }
+  } catch (error) {
+    return { verdicts: [], passedBy: [], faults, problem: (error as Error).message }
+  }
+}
+
+/** What the actions would be for one sample: their texts filled in. */
+export function planSample(definition: Definition, data: object, now: number) {
+  try {
+    const rule = compileRule({ conditions: [], actions: definition.actions } as never)
+    return planRule(rule, data, now).actions.map((action) => ({
+      type: action.of.type,
+      config: 'config' in action ? action.config : undefined,
+      fault: 'fault' in action ? action.fault : undefined,
+      skipped: 'skipped' in action ? action.skipped : undefined,
+      warnings: action.warnings,
+    }))
+  } catch {
+    return []
+  }
+}

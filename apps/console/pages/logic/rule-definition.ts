@@ -1,0 +1,51 @@
+import type { Action, Condition, Rule } from '@automation/client'
+
+/** What a version of a rule consists of. */
+export interface Definition {
+  name: string
+  description: string
+  trigger: string
+  conditions: Condition[]
+  actions: Action[]
+}
+
+export function definitionOf({
+  name,
+  description,
+  trigger,
+  conditions,
+  actions,
+}: Definition | Rule): Definition {
+  return { name, description, trigger, conditions, actions }
+}
+
+/** A definition as text, for a diff. */
+export function writeDefinition(definition: Definition): string {
+  return JSON.stringify(definitionOf(definition), null, 2)
+}
+
+/** Reads the text of the JSON tab. @returns the definition, or why it is none */
+export function readDefinition(text: string): Definition | string {
+  let value: unknown
+  try {
+    value = JSON.parse(text)
+  } catch (error) {
+    return (error as Error).message
+  }
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return 'A rule is an object.'
+  const {
+    name = '',
+    description = '',
+    trigger = '',
+    conditions = [],
+    actions = [],
+  } = value as Partial<Definition>
+  if (typeof name !== 'string' || typeof description !== 'string' || typeof trigger !== 'string')
+    return 'name, description and trigger are texts.'
+  if (!Array.isArray(conditions) || !Array.isArray(actions)) return 'conditions and actions are lists.'
+  return { name, description, trigger, conditions, actions }
+}
+
+export function isSame(left: Definition, right: Definition): boolean {
+  return writeDefinition(left) === writeDefinition(right)
+}

@@ -1,0 +1,53 @@
+/** How the value of a clause is typed. */
+export type ValueKind = 'none' | 'range' | 'list' | 'number' | 'text' | 'scalar'
+
+interface ValueSchema {
+  type?: unknown
+  minItems?: unknown
+  maxItems?: unknown
+}
+
+/** @param schema of the operator's value; null or undefined: it takes none */
+export function valueKindOf(schema: object | null | undefined): ValueKind {
+  if (schema === null || schema === undefined) return 'none'
+  const { type, minItems, maxItems } = schema as ValueSchema
+  if (type === 'array') return minItems === 2 && maxItems === 2 ? 'range' : 'list'
+  if (type === 'number' || type === 'integer') return 'number'
+  return type === 'string' ? 'text' : 'scalar'
+}
+
+/** A value as it is typed: `80` is a number, `true` a boolean, `"80"` a text, and anything else a text as it stands. */
+export function readScalar(text: string): unknown {
+  const trimmed = text.trim()
+  if (/^(true|false|null|-?\d+(\.\d+)?([eE][+-]?\d+)?|".*")$/s.test(trimmed)) {
+    try {
+      return JSON.parse(trimmed)
+    } catch {
+      return text
+    }
+  }
+  return text
+}
+
+/** The opposite: a text that would be read as something else has quotes. */
+export function writeScalar(value: unknown): string {
+  if (typeof value !== 'string') return value === undefined ? '' : JSON.stringify(value)
+  return readScalar(value) === value ? value : JSON.stringify(value)
+}
+
+export function readList(text: string): unknown[] {
+  const parts = text.match(/\s*"(?:[^"\\]|\\.)*"\s*|[^,]+/g) ?? []
+  return parts
+    .map((part) => part.trim())
+    .filter((part) => part !== '')
+    .map(readScalar)
+}
+
+export function writeList(value: unknown): string {
+  if (!Array.isArray(value)) return ''
+  return value
+    .map((item) =>
+      typeof item === 'string' && item.includes(',') ? JSON.stringify(item) : writeScalar(item),
+    )
+    .join(', ')
+}

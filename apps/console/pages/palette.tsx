@@ -1,0 +1,130 @@
+import { useState } from 'preact/hooks'
+import { useLocation } from 'preact-iso'
+import { type Choice, rankChoices } from './logic/rank.js'
+import { Dialog } from './parts/dialog.js'
+import { places } from './places.js'
+import { theme } from './state/preferences.js'
+import { api, may } from './state/session.js'
+import { linkTo } from './state/use-filters.js'
+import { useQuery } from './state/use-query.js'
+
+interface Entry extends Choice {
+  hint: string
+  run: () => void | Promise<void>
+}
+
+const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
+const mostShown = 12
+
+/** Go, find, do: one field for all three. A pasted id finds its event, run or rule. */
+export function Palette({ close }: { close: () => void }) {
+  const { route } = useLocation()
+  const [typed, setTyped] = useState('')
+  const [chosen, choose] = useState(0)
+  const [problem, setProblem] = useState<string>()
+  const rules = useQuery({
+    key: ['rules', 'names'],
+    read: () => api().rules.list({ limit: 250 }),
+    pollMs: false,
+  })
+  const go = (target: string) => {
+    close()
+    route(target)
+  }
+  const id = typed.trim()
+  const entries: Entry[] = uuid.test(id)
+    ? [{ label: `Find ${id}`, hint: 'an event, a run or a rule', run: () => findById(id, go, setProblem) }]
+    : rankChoices<Entry>(
+        [
+          ...places.map(({ screen, label }) => ({ label, hint: 'go', run: () => go(linkTo(screen)) })),
+          ...(may('editor') ? [{ label: 'New rule', hint: 'do', run: () => go(linkTo('rules/new')) }] : []),
+          { label: 'Failed runs', hint: 'go', run: () => go(linkTo('runs', { status: 'failed' })) },
+          { label: 'Refused webhooks', hint: 'go', run: () => go(linkTo('webhooks', { state: 'rejected' })) },
+          {
+            label: 'Dark or light',
+            hint: 'do',
+            run: () => {
+              theme.value = theme.value === 'dark' ? 'light' : 'dark'
+              close()
+            },
+          },
+          ...(rules.data?.rules ?? []).map(({ id, name, trigger }) => ({
+            label: name,
+            words: trigger,
+            hint: 'rule',
+            run: () => go(linkTo(`rules/${id}`)),
+          })),
+        ],
+        typed,
+      ).slice(0, mostShown)
+  const current = Math.min(chosen, entries.length - 1)
+
+  return (
+    <Dialog title="Find or do" close={close}>
+      <input
+        type="text"
+        role="combobox"
+        aria-expanded="true"
+        aria-controls="palette-list"
+        aria-activedescendant={current >= 0 ? `palette-${current}` : undefined}
+        aria-label="Find or do"
+        placeholder="A screen, a rule, an id"
+        autocomplete="off"
+        value={typed}
+        onInput={({ currentTarget }) => {
+          setTyped(currentTarget.value)
+          choose(0)
+          setProblem(undefined)
+        }}
+        onKeyDown={(event) => {
+          const step = event.key === 'ArrowDown' ? 1 : event.key === 'ArrowUp' ? -1 : 0
+          if (step !== 0 && entries.length > 0) {
+            event.preventDefault()
+            choose((current + step + entries.length) % entries.length)
+          }
+          if (event.key === 'Enter') {
+            event.preventDefault()
+            void entries[current]?.run()
+          }
+        }}
+      />
+      <ul id="palette-list" role="listbox" aria-label="Choices" class="choices">
+        {entries.map(({ label, hint, run }, index) => (
+          // biome-ignore lint/a11y/useKeyWithClickEvents: the field above has the focus and handles the keys
+          <li
+            key={`${hint} ${label} ${index}`}
+            id={`palette-${index}`}
+            role="option"
+            aria-selected={index === current}
+            onClick={() => void run()}
+          >
+            <span>{label}</span> <span class="quiet">{hint}</span>
+          </li>
+        ))}
+      </ul>
+      <p role="status" class="quiet">
+        {problem ?? (entries.length === 0 ? 'Nothing fits.' : '')}
+      </p>
+    </Dialog>
+  )
+}
+
+async function findById(
+  id: string,
+  go: (target: string) => void,
+  tell: (problem: string) => void,
+): Promise<void> {
+  const finders = [
+    [() => api().events.get(id), linkTo('events', { id })],
+    [() => api().executions.get(id), linkTo('runs', { id })],
+    [() => api().rules.get(id), linkTo(`rules/${id}`)],
+  ] as const
+  for (const [find, target] of finders) {
+    const isFound = await Promise.resolve(find()).then(
+      () => true,
+      () => false,
+    )
+    if (isFound) return go(target)
+  }
+  tell('No event, run or rule of this workspace has this id.')
+}

@@ -1,0 +1,31 @@
+import type { useList } from '../state/use-list.js'
+
+type List = Pick<
+  ReturnType<typeof useList>,
+  'newer' | 'showNewer' | 'hasOlder' | 'loadOlder' | 'isLoadingOlder' | 'problem'
+>
+
+/** New rows are announced, and come when the reader wants them. */
+export function Newer({ newer, showNewer }: List) {
+  return (
+    <div role="status" class="newer">
+      {newer > 0 && (
+        <button type="button" class="plain" onClick={showNewer}>
+          {newer} newer. Show
+        </button>
+      )}
+    </div>
+  )
+}
+
+export function Older({ hasOlder, loadOlder, isLoadingOlder, problem }: List) {
+  if (!hasOlder && problem === undefined) return <p class="quiet end">This is all.</p>
+  return (
+    <p class="end">
+      <button type="button" onClick={loadOlder} disabled={isLoadingOlder}>
+        {isLoadingOlder ? 'Loading…' : 'Load older'}
+      </button>
+      {problem && <span role="alert"> {problem}</span>}
+    </p>
+  )
+}

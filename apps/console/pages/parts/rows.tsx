@@ -1,0 +1,72 @@
+import type { ComponentChildren } from 'preact'
+import { useLayoutEffect, useRef, useState } from 'preact/hooks'
+import { windowedFrom, windowRows } from '../logic/window-rows.js'
+
+const rowHeight = 44
+
+interface Props<Item> {
+  items: Item[]
+  label: string
+  head: ComponentChildren
+  columns: number
+  selectedId?: string | undefined
+  row: (item: Item) => ComponentChildren
+}
+
+/** A table of any length: of a long one, only the rows near the view are in the document. */
+export function Rows<Item extends { id: string }>({
+  items,
+  label,
+  head,
+  columns,
+  selectedId,
+  row,
+}: Props<Item>) {
+  const body = useRef<HTMLTableSectionElement>(null)
+  const [view, setView] = useState({ top: 0, height: 1_000 })
+  const isWindowed = items.length >= windowedFrom
+  useLayoutEffect(() => {
+    if (!isWindowed) return
+    const measure = () => {
+      const top = -(body.current?.getBoundingClientRect().top ?? 0)
+      setView({ top: Math.max(0, top), height: innerHeight })
+    }
+    measure()
+    addEventListener('scroll', measure, { passive: true })
+    return () => removeEventListener('scroll', measure)
+  }, [isWindowed])
+  const { first, end } = windowRows(items.length, rowHeight, view)
+  return (
+    <table aria-label={label} aria-rowcount={items.length} class="rows">
+      <thead>
+        <tr>{head}</tr>
+      </thead>
+      <tbody ref={body}>
+        {first > 0 && <Space rows={first} columns={columns} />}
+        {items.slice(first, end).map((item, index) => (
+          <tr
+            key={item.id}
+            aria-rowindex={first + index + 1}
+            aria-current={item.id === selectedId ? 'true' : undefined}
+          >
+            {row(item)}
+          </tr>
+        ))}
+        {end < items.length && <Space rows={items.length - end} columns={columns} />}
+      </tbody>
+    </table>
+  )
+}
+
+/** Presentational: its height stands for the rows that are not in the document. */
+function Space({ rows, columns }: { rows: number; columns: number }) {
+  const element = useRef<HTMLTableCellElement>(null)
+  useLayoutEffect(() => {
+    element.current?.style.setProperty('height', `${rows * rowHeight}px`)
+  }, [rows])
+  return (
+    <tr aria-hidden="true">
+      <td ref={element} colSpan={columns} class="space" />
+    </tr>
+  )
+}

@@ -1,0 +1,176 @@
+import type { Ledger } from '@automation/client'
+import { readSpan, type Span, spans } from '../logic/filters.js'
+import { Screen } from '../parts/screen.js'
+import { SpanSelect } from '../parts/span-select.js'
+import { Empty, Loading, Problem } from '../parts/states.js'
+import { When } from '../parts/when.js'
+import { api, may } from '../state/session.js'
+import { useFilters } from '../state/use-filters.js'
+import { useQuery } from '../state/use-query.js'
+
+/** Does everything that came in add up? */
+export function Books() {
+  const { query, set } = useFilters()
+  const span = readSpan(query.last)
+  const books = useQuery<Ledger>({
+    key: may('admin') ? ['books', span] : undefined,
+    read: () => api().developer.ledger({ from: new Date(Date.now() - spans[span].ms).toISOString() }),
+    pollMs: false,
+  })
+  return (
+    <Screen
+      title="Books"
+      note="Everything that was accepted is finished, waiting or in work. This page counts it."
+      actions={
+        may('admin') && (
+          <button type="button" disabled={books.isFetching} onClick={() => void books.refetch()}>
+            {books.isFetching ? 'Counting…' : 'Count again'}
+          </button>
+        )
+      }
+    >
+      {!may('admin') && (
+        <Empty title="No permission">
+          <p>The books are for admins of the workspace.</p>
+        </Empty>
+      )}
+      {may('admin') && (
+        <div class="filters">
+          <SpanSelect span={span} usual="24h" set={(last: Span) => set({ last })} />
+        </div>
+      )}
+      {may('admin') && books.isPending && <Loading what="the books" />}
+      {books.error && <Problem error={books.error} retry={() => void books.refetch()} />}
+      {books.data && <Account ledger={books.data} />}
+    </Screen>
+  )
+}
+
+function Account({ ledger }: { ledger: Ledger }) {
+  const { imbalance, isComplete, faults, from } = ledger
+  return (
+    <>
+      <p class={`verdict ${imbalance === 0 ? 'good' : 'bad'}`} role="status">
+        <span aria-hidden="true">{imbalance === 0 ? '✓' : '✗'}</span>{' '}
+        {imbalance === 0 ? 'Balanced' : `${imbalance} ${imbalance === 1 ? 'row does' : 'rows do'} not add up`}
+      </p>
+      {!isComplete && (
+        <p class="notice">
+          There was too much for one count. It begins at <When at={from} />.
+        </p>
+      )}
+      <Flow ledger={ledger} />
+      {faults.length > 0 && (
+        <section aria-labelledby="faults">
+          <h2 id="faults">What does not add up</h2>
+          <ul class="cards">
+            {faults.map(({ kind, count, ids }) => (
+              <li key={kind}>
+                <div>
+                  <strong>{kind.replaceAll('_', ' ')}</strong>: {count}
+                  <span class="sub">{ids.join(', ')}</span>
+                </div>
+              </li>
+            ))}
+          </ul>
+        </section>
+      )}
+    </>
+  )
+}
+
+type Part = [count: number, word: string, tone?: string]
+
+/** What came in on the left, what became of it on the right: each step is the sum of its parts. */
+function Flow({ ledger: { receipts, events, executions, effects } }: { ledger: Ledger }) {
+  const { calls } = effects
+  return (
+    <ol class="flow" aria-label="From webhooks to effects">
+      <Step
+        title="Webhooks"
+        total={receipts.received}
+        parts={[
+          [receipts.accepted, 'accepted'],
+          [receipts.duplicate, 'came again'],
+          [receipts.rejected, 'refused', 'bad'],
+        ]}
+      />
+      <Step
+        title="Events"
+        total={events.accepted}
+        parts={[
+          [events.fromReceipts, 'from webhooks'],
+          [events.fromOutside, 'by the API'],
+          [events.emitted, 'emitted by rules'],
+          [events.replayed, 'replayed'],
+          [events.service, 'to subscriptions'],
+        ]}
+        below={[
+          [events.done, 'done'],
+          [events.waiting, 'waiting'],
+          [events.overdue, 'overdue', 'bad'],
+          [events.quarantined, 'quarantined', 'bad'],
+        ]}
+      />
+      <Step
+        title="Runs"
+        total={executions.begun}
+        parts={[
+          [executions.succeeded, 'succeeded'],
+          [executions.failed, 'failed', 'bad'],
+          [executions.cancelled, 'cancelled'],
+          [executions.waiting, 'waiting'],
+          [executions.leased, 'in work'],
+        ]}
+        below={[[executions.overdue, 'overdue', 'bad']]}
+      />
+      <Step
+        title="Effects"
+        total={
+          effects.tasks + effects.emittedEvents + calls.succeeded + calls.failed + calls.unknown + calls.open
+        }
+        parts={[
+          [effects.tasks, 'tasks'],
+          [effects.emittedEvents, 'emitted events'],
+          [calls.succeeded, 'calls made'],
+          [calls.failed, 'calls failed', 'bad'],
+          [calls.unknown, 'calls unknown', 'bad'],
+          [calls.open, 'calls under way'],
+        ]}
+      />
+    </ol>
+  )
+}
+
+function Step({
+  title,
+  total,
+  parts,
+  below = [],
+}: {
+  title: string
+  total: number
+  parts: Part[]
+  below?: Part[]
+}) {
+  return (
+    <li>
+      <h2>{title}</h2>
+      <p class="total">{total.toLocaleString('en-US')}</p>
+      <Parts parts={parts} />
+      {below.length > 0 && <Parts parts={below} />}
+    </li>
+  )
+}
+
+function Parts({ parts }: { parts: Part[] }) {
+  return (
+    <ul>
+      {parts.map(([count, word, tone = '']) => (
+        <li key={word} class={count === 0 ? 'quiet' : tone}>
+          <span class="number">{count.toLocaleString('en-US')}</span> {word}
+        </li>
+      ))}
+    </ul>
+  )
+}

@@ -1,0 +1,40 @@
+import type { EventType, Rule } from '@automation/client'
+import { defaultWorkLimits, describeVocabulary } from '@automation/engine'
+import { Loading, Problem } from '../../parts/states.js'
+import { api, may } from '../../state/session.js'
+import { useFilters } from '../../state/use-filters.js'
+import { useQuery } from '../../state/use-query.js'
+import { beginAction } from './actions-editor.js'
+import { RuleEditor } from './rule-editor.js'
+
+const { eventTypes } = describeVocabulary(defaultWorkLimits)
+
+/** What will this rule do before it does it? */
+export function RuleScreen({ id }: { id: string }) {
+  const { query } = useFilters()
+  const isNew = id === 'new'
+  const rule = useQuery<Rule>({
+    key: isNew ? undefined : ['rules', 'one', id],
+    read: () => api().rules.get(id),
+    pollMs: false,
+  })
+  if (!isNew && rule.isPending) return <Loading what="the rule" />
+  if (!isNew && !rule.data) return <Problem error={rule.error} retry={() => void rule.refetch()} />
+  if (isNew && !may('editor')) return <p class="state">Your role may read rules. An editor can write one.</p>
+  const trigger = (eventTypes.find(({ type }) => type === query.trigger) ?? eventTypes[0])?.type as EventType
+  const template = {
+    name: '',
+    description: '',
+    trigger,
+    conditions: [],
+    actions: [beginAction('CREATE_TASK')] as never,
+  }
+  return (
+    <RuleEditor
+      id={id}
+      saved={rule.data}
+      template={template}
+      reload={() => rule.refetch().then(({ data }) => data)}
+    />
+  )
+}

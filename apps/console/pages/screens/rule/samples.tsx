@@ -1,0 +1,136 @@
+import { useState } from 'preact/hooks'
+import { describeActual, describeClause, show } from '../../logic/describe-clause.js'
+import { type Judgement, planSample, type Verdict } from '../../logic/judge-draft.js'
+import { findStop, markConditions } from '../../logic/marks.js'
+import { listPaths } from '../../logic/paths.js'
+import type { Definition } from '../../logic/rule-definition.js'
+import { ExplainTree } from '../../parts/explain-tree.js'
+import { JsonView } from '../../parts/json-view.js'
+import { When } from '../../parts/when.js'
+
+const mostShown = 50
+
+/** Which of the samples match, and what stops the others: judged in this browser by the engine of the workers. */
+export function Samples({
+  judgement,
+  definition,
+  selectedId,
+}: {
+  judgement: Judgement
+  definition: Definition
+  selectedId: string | undefined
+}) {
+  const [chosen, choose] = useState(selectedId)
+  const { verdicts, problem } = judgement
+  const matching = verdicts.filter(({ matches }) => matches).length
+  const selected =
+    verdicts.find(({ sample }) => sample.id === chosen) ??
+    verdicts.find(({ matches }) => matches) ??
+    verdicts[0]
+  if (problem !== undefined)
+    return (
+      <p class="notice" role="status">
+        The conditions are not complete yet: {problem}
+      </p>
+    )
+  if (verdicts.length === 0) return <p class="quiet">No events to try it on.</p>
+  const isExample = verdicts[0]?.sample.id === 'example'
+  return (
+    <>
+      <p role="status" class="matching">
+        <strong>
+          {matching} of {verdicts.length}
+        </strong>{' '}
+        {isExample
+          ? 'match: the example of this type, since no such event came in yet'
+          : 'of the latest events match'}
+      </p>
+      <ul class="samples" aria-label="Sample events">
+        {verdicts.slice(0, mostShown).map((verdict) => (
+          <li key={verdict.sample.id}>
+            <button
+              type="button"
+              aria-pressed={verdict === selected}
+              onClick={() => choose(verdict.sample.id)}
+            >
+              <SampleLine verdict={verdict} />
+            </button>
+          </li>
+        ))}
+      </ul>
+      {verdicts.length > mostShown && (
+        <p class="sub">{verdicts.length - mostShown} more are counted and not listed.</p>
+      )}
+      {selected && <Chosen verdict={selected} definition={definition} />}
+    </>
+  )
+}
+
+function SampleLine({ verdict: { matches, sample, conditions } }: { verdict: Verdict }) {
+  const stop = matches ? undefined : findStop(markConditions(conditions))
+  return (
+    <>
+      <span class={matches ? 'good' : 'bad'}>
+        <span aria-hidden="true">{matches ? '✓' : '✗'}</span> {matches ? 'matches' : 'stopped'}
+      </span>{' '}
+      {sample.acceptedAt ? <When at={sample.acceptedAt} /> : 'example'}{' '}
+      <span class="quiet cut">{stop === undefined ? nameOf(sample.data) : reasonOf(stop.trace)}</span>
+    </>
+  )
+}
+
+function reasonOf(trace: NonNullable<ReturnType<typeof findStop>>['trace']): string {
+  return 'group' in trace && trace.group
+    ? `not ${trace.group}`
+    : `${describeClause(trace)}, ${describeActual(trace)}`
+}
+
+/** Something by which a person knows the event again. */
+function nameOf(data: object): string {
+  const { name, email, title, id } = data as Record<string, unknown>
+  const value = name ?? email ?? title ?? id
+  return value === undefined ? show(data) : String(value)
+}
+
+function Chosen({
+  verdict: { sample, matches, conditions },
+  definition,
+}: {
+  verdict: Verdict
+  definition: Definition
+}) {
+  const paths = listPaths([sample.data]).map(({ path }) => path)
+  const plan = planSample(definition, sample.data, Date.now())
+  return (
+    <section aria-label="The chosen sample">
+      <h3>{matches ? 'Why it matches' : 'What stops it'}</h3>
+      <ExplainTree conditions={conditions} paths={paths} />
+      <h3>{matches ? 'What it would do' : 'What it would do if it matched'}</h3>
+      <ol class="plan">
+        {plan.map(({ type, config, fault, skipped, warnings }, index) => (
+          <li key={index}>
+            <strong>{type}</strong>{' '}
+            {skipped ? <span class="quiet">skipped: {skipped}</span> : <code>{show(headOf(config))}</code>}
+            {fault && <span class="sub bad">{fault}</span>}
+            {warnings.map((warning) => (
+              <span key={warning} class="sub">
+                ⚠ {warning}
+              </span>
+            ))}
+          </li>
+        ))}
+      </ol>
+      <details>
+        <summary>Its data</summary>
+        <JsonView value={sample.data} label="Data of the sample" />
+      </details>
+    </section>
+  )
+}
+
+/** The part of a config that says most. */
+function headOf(config: unknown): unknown {
+  if (typeof config !== 'object' || config === null) return config
+  const { title, to, text, url, duration, eventType } = config as Record<string, unknown>
+  return title ?? text ?? to ?? url ?? duration ?? eventType ?? config
+}

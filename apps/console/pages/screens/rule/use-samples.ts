@@ -1,0 +1,30 @@
+import type { Event, EventType, SampleEvents } from '@automation/client'
+import { eventTypeDefinitions } from '@automation/engine'
+import type { Sample } from '../../logic/judge-draft.js'
+import { api } from '../../state/session.js'
+import { useQuery } from '../../state/use-query.js'
+
+/** The newest events of the type, an event that somebody asks about, and where there is none the example of the type. */
+export function useSamples(trigger: string, eventId: string | undefined) {
+  const found = useQuery<SampleEvents>({
+    key: ['samples', trigger],
+    read: () => api().events.samples(trigger as EventType, { limit: 100 }),
+    pollMs: false,
+  })
+  const asked = useQuery<Event>({
+    key: eventId === undefined ? undefined : ['event', eventId],
+    read: () => api().events.get(eventId ?? ''),
+    pollMs: false,
+  })
+  const events: Sample[] = found.data?.events ?? []
+  const first: Sample[] =
+    asked.data && asked.data.type === trigger && !events.some(({ id }) => id === eventId)
+      ? [{ id: asked.data.id, data: asked.data.data, acceptedAt: asked.data.acceptedAt }]
+      : []
+  const example = eventTypeDefinitions.find(({ type }) => type === trigger)?.example ?? {}
+  const samples =
+    found.data && events.length + first.length === 0
+      ? [{ id: 'example', data: example, acceptedAt: null }]
+      : [...first, ...events]
+  return { samples, isPending: found.isPending, error: found.error, refetch: () => void found.refetch() }
+}

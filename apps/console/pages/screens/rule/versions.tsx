@@ -1,0 +1,79 @@
+import type { Rule, RuleVersion } from '@automation/client'
+import { useState } from 'preact/hooks'
+import { definitionOf, writeDefinition } from '../../logic/rule-definition.js'
+import { DiffView } from '../../parts/diff-view.js'
+import { Loading, Problem } from '../../parts/states.js'
+import { When } from '../../parts/when.js'
+import { api, may } from '../../state/session.js'
+import { useFilters } from '../../state/use-filters.js'
+import { describeError, readAgain, useQuery } from '../../state/use-query.js'
+
+/** What the rule was, who changed what, and the way back. */
+export function Versions({ rule, reload }: { rule: Rule; reload: () => PromiseLike<unknown> }) {
+  const { query, set } = useFilters()
+  const [said, say] = useState<string>()
+  const versions = useQuery<{ versions: RuleVersion[] }>({
+    key: ['rules', 'versions', rule.id],
+    read: () => api().rules.versions.list(rule.id, { limit: 50 }),
+    pollMs: false,
+  })
+  if (versions.isPending) return <Loading what="the versions" />
+  if (versions.error) return <Problem error={versions.error} retry={() => void versions.refetch()} />
+  const all = versions.data?.versions ?? []
+  const chosen = all.find(({ version }) => String(version) === query.version) ?? all[0]
+  const before = all.find(({ version }) => version === (chosen?.version ?? 0) - 1)
+  return (
+    <div class="columns">
+      <ul class="samples" aria-label="Versions">
+        {all.map((version) => (
+          <li key={version.version}>
+            <button
+              type="button"
+              aria-pressed={version === chosen}
+              onClick={() => set({ version: String(version.version) })}
+            >
+              <strong>v{version.version}</strong>
+              {version.version === rule.version && ' (now)'}{' '}
+              <span class="quiet">
+                {version.createdBy} · <When at={version.createdAt} />
+              </span>
+            </button>
+          </li>
+        ))}
+      </ul>
+      {chosen && (
+        <section aria-label={`Version ${chosen.version}`}>
+          <h2>{before ? `What v${chosen.version} changed` : `v${chosen.version}, the first`}</h2>
+          {before ? (
+            <DiffView
+              before={writeDefinition(definitionOf(before as never))}
+              after={writeDefinition(definitionOf(chosen as never))}
+              label="Changes"
+            />
+          ) : (
+            <pre class="diff" tabIndex={0}>
+              {writeDefinition(definitionOf(chosen as never))}
+            </pre>
+          )}
+          {may('editor') && chosen.version !== rule.version && (
+            <button
+              type="button"
+              onClick={async () => {
+                try {
+                  await api().rules.versions.restore(rule.id, chosen.version, { ifVersion: rule.version })
+                  say(`v${chosen.version} is the rule again, as a new version.`)
+                  await Promise.all([readAgain('rules'), reload()])
+                } catch (error) {
+                  say(describeError(error).title)
+                }
+              }}
+            >
+              Make v{chosen.version} the rule again
+            </button>
+          )}
+          <p role="status">{said}</p>
+        </section>
+      )}
+    </div>
+  )
+}

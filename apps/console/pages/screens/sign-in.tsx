@@ -1,0 +1,106 @@
+import { useEffect, useState } from 'preact/hooks'
+import { useLocation } from 'preact-iso'
+import { loadMe } from '../state/session.js'
+
+interface Ways {
+  hasIdentityProvider: boolean
+}
+
+const problems: Record<string, string> = {
+  'provider-away': 'The identity provider does not respond. Try again in a moment.',
+  refused: 'The identity provider did not sign you in. Try again.',
+  'token-too-large':
+    'The token of the identity provider is too large for a cookie. Ask for fewer claims or groups in it.',
+}
+
+/** @param isInside above a page whose session has ended */
+export function SignIn({ isInside = false }: { isInside?: boolean }) {
+  const { path, query, route } = useLocation()
+  const [ways, setWays] = useState<Ways>()
+  const [token, setToken] = useState('')
+  const [problem, setProblem] = useState(problems[query.problem ?? ''])
+  const [isBusy, setBusy] = useState(false)
+
+  async function enter(way: string, body: object): Promise<void> {
+    setBusy(true)
+    setProblem(undefined)
+    try {
+      const response = await fetch(`/session/${way}`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify(body),
+      })
+      if (response.ok) {
+        setToken('')
+        await loadMe()
+        if (path === '/enter' || path === '/sign-in') route('/', true)
+      } else setProblem(((await response.json()) as { error: string }).error)
+    } catch {
+      setProblem('The console does not respond. Try again in a moment.')
+    } finally {
+      setBusy(false)
+    }
+  }
+
+  useEffect(() => {
+    const key = location.hash.slice(1)
+    if (path === '/enter' && key !== '') {
+      // The key works once; it shall not stay in the history either.
+      history.replaceState(null, '', '/enter')
+      void enter('link', { key })
+    }
+    fetch('/session').then(
+      async (response) => setWays((await response.json()) as Ways),
+      () => setProblem('The console does not respond. Try again in a moment.'),
+    )
+  }, [])
+
+  const next = path.startsWith('/w/') ? `?next=${encodeURIComponent(path + location.search)}` : ''
+  const content = (
+    <>
+      <p role="alert" class={problem ? 'notice bad' : 'hidden'}>
+        {problem}
+      </p>
+      {path === '/enter' && isBusy && <p role="status">Signing in…</p>}
+      {ways?.hasIdentityProvider && (
+        <p>
+          <a class="button primary" href={`/session/oidc${next}`} rel="external" target="_self">
+            Sign in with your company’s account
+          </a>
+        </p>
+      )}
+      <form
+        onSubmit={(event) => {
+          event.preventDefault()
+          void enter('token', { token })
+        }}
+      >
+        <label>
+          Token or API key
+          <input
+            type="password"
+            autocomplete="off"
+            spellcheck={false}
+            required
+            value={token}
+            onInput={({ currentTarget }) => setToken(currentTarget.value)}
+          />
+        </label>
+        <button type="submit" class={ways?.hasIdentityProvider ? '' : 'primary'} disabled={isBusy}>
+          Sign in
+        </button>
+      </form>
+      <p class="quiet">Or open a link that signs you in once. An operator makes one:</p>
+      <pre tabIndex={0}>npm run admin -- console link --user ada</pre>
+    </>
+  )
+  if (isInside) return content
+  return (
+    <main class="alone card">
+      <h1>
+        <img src="/icon.svg" alt="" width="28" height="28" /> Automation rules
+      </h1>
+      {content}
+    </main>
+  )
+}

@@ -1,0 +1,201 @@
+import type { AttentionItem, Overview } from '@automation/client'
+import { readSpan, type Span, spans } from '../logic/filters.js'
+import { formatTime } from '../logic/format-time.js'
+import { Bars } from '../parts/bars.js'
+import { Screen } from '../parts/screen.js'
+import { SendSample } from '../parts/send-sample.js'
+import { Empty, Loading, Problem, Stale } from '../parts/states.js'
+import { When } from '../parts/when.js'
+import { updates, zone } from '../state/preferences.js'
+import { api } from '../state/session.js'
+import { linkTo, useFilters } from '../state/use-filters.js'
+import { useQuery } from '../state/use-query.js'
+
+/** Is anything wrong right now, since when, and what do I press? */
+export function Today() {
+  const { query, set } = useFilters()
+  const span = readSpan(query.last)
+  const { ms, slices } = spans[span]
+  const overview = useQuery({
+    key: ['overview', span],
+    read: () => api().overview({ from: new Date(Date.now() - ms).toISOString(), slices }),
+  })
+  const attention = useQuery({ key: ['attention'], read: () => api().rules.attention(), pollMs: 60_000 })
+  const { data } = overview
+  const isEmpty = data !== undefined && data.totals.events === 0 && sumRuns(data) === 0
+  const readAt = formatTime(new Date(overview.dataUpdatedAt).toISOString(), zone.value, new Date())
+  return (
+    <Screen
+      title="Today"
+      note={overview.data && `Updated ${readAt}${updates.value === 'off' ? ', paused' : ''}`}
+      actions={
+        <>
+          <label class="inline">
+            <span class="hidden">Time</span>
+            <select value={span} onChange={({ currentTarget }) => set({ last: currentTarget.value as Span })}>
+              {Object.entries(spans).map(([name, { label }]) => (
+                <option key={name} value={name}>
+                  {label}
+                </option>
+              ))}
+            </select>
+          </label>
+          <button
+            type="button"
+            onClick={() => {
+              updates.value = updates.value === 'on' ? 'off' : 'on'
+            }}
+          >
+            {updates.value === 'on' ? 'Pause' : 'Go on'}
+          </button>
+        </>
+      }
+    >
+      {overview.isPending && <Loading what="the last hours" />}
+      {overview.error && !data && <Problem error={overview.error} retry={() => void overview.refetch()} />}
+      {overview.error && data && <Stale error={overview.error} since={readAt} />}
+      {data && <Verdict overview={data} attention={attention.data?.rules ?? []} span={span} />}
+      {isEmpty && (
+        <Empty title={`No events in the ${spans[span].label.toLowerCase()}`}>
+          <p>
+            Events come from your programs, by signed webhooks or by a post to the API. Send a sample to see
+            one run.
+          </p>
+          <SendSample />
+        </Empty>
+      )}
+      {data && !isEmpty && (
+        <Bars
+          label="Runs by time"
+          goodWord="not failed"
+          badWord="failed"
+          bars={data.slices.map((slice) => ({
+            from: slice.from,
+            good: slice.succeeded + slice.unfinished + slice.cancelled,
+            bad: slice.failed,
+          }))}
+        />
+      )}
+      {data && <NeedsYou overview={data} attention={attention} />}
+    </Screen>
+  )
+}
+
+function sumRuns({ totals: { succeeded, failed, cancelled, unfinished } }: Overview): number {
+  return succeeded + failed + cancelled + unfinished
+}
+
+function Verdict({
+  overview,
+  attention,
+  span,
+}: {
+  overview: Overview
+  attention: AttentionItem[]
+  span: Span
+}) {
+  const { events, succeeded, failed, unfinished, rejectedWebhooks } = overview.totals
+  const isWell = failed === 0 && attention.length === 0 && rejectedWebhooks === 0
+  const isWhole = overview.countedFrom <= overview.from
+  const figure = (count: number, word: string, href: string, tone = '') => (
+    <a class={`figure ${count > 0 ? tone : ''}`} href={href}>
+      <strong>{count.toLocaleString('en-US')}</strong> {word}
+    </a>
+  )
+  return (
+    <>
+      <p class={`verdict ${isWell ? 'good' : 'bad'}`} role="status">
+        <span aria-hidden="true">{isWell ? '●' : '▲'}</span>{' '}
+        {isWell
+          ? 'All well'
+          : attention.length > 0
+            ? `${attention.length} ${attention.length === 1 ? 'rule needs' : 'rules need'} you`
+            : 'Something failed'}
+      </p>
+      <div class="figures">
+        {figure(events, 'events came in', linkTo('events', { last: span }))}
+        {figure(succeeded, 'runs succeeded', linkTo('runs', { last: span, status: 'succeeded' }))}
+        {figure(failed, 'runs failed', linkTo('runs', { last: span, status: 'failed' }), 'bad')}
+        {figure(unfinished, 'runs wait', linkTo('runs', { last: span, status: 'waiting,retrying,running' }))}
+        {figure(rejectedWebhooks, 'webhooks refused', linkTo('webhooks', { state: 'rejected' }), 'bad')}
+      </div>
+      {!isWhole && (
+        <p class="notice">
+          There were more than can be counted at once. The figures begin at <When at={overview.countedFrom} />
+          .
+        </p>
+      )}
+    </>
+  )
+}
+
+const reasons: Record<AttentionItem['reason'], string> = {
+  failures: 'fails often',
+  unknown_outcome: 'may have made a call, or not',
+  event_loop: 'is in a loop of events',
+  work_budget: 'needs too much work',
+  event_budget: 'emits too many events',
+  worker_crashes: 'was switched off: it ended workers',
+  auto_paused: 'was switched off: it failed too often',
+}
+
+function NeedsYou({
+  overview,
+  attention,
+}: {
+  overview: Overview
+  attention: ReturnType<typeof useQuery<{ rules: AttentionItem[] }>>
+}) {
+  const rules = attention.data?.rules ?? []
+  const { rejectedWebhooks } = overview.totals
+  return (
+    <section aria-labelledby="needs">
+      <h2 id="needs">Needs you</h2>
+      {attention.error && <Problem error={attention.error} retry={() => void attention.refetch()} />}
+      {attention.data && rules.length === 0 && rejectedWebhooks === 0 && <p class="quiet">Nothing does.</p>}
+      <ul class="cards">
+        {rules.map(({ id, name, reason, since, lastError }) => (
+          <li key={id}>
+            <div>
+              <strong>
+                <span class="bad" aria-hidden="true">
+                  ✗
+                </span>{' '}
+                {name}
+              </strong>{' '}
+              {reasons[reason]}, since <When at={since} />
+              <span class="sub">{lastError}</span>
+            </div>
+            <div class="row">
+              <a class="button" href={linkTo('runs', { rule: id, status: 'failed' })}>
+                Failed runs
+              </a>
+              <a class="button" href={linkTo(`rules/${id}`)}>
+                Open the rule
+              </a>
+            </div>
+          </li>
+        ))}
+        {rejectedWebhooks > 0 && (
+          <li>
+            <div>
+              <strong>
+                <span class="bad" aria-hidden="true">
+                  ✗
+                </span>{' '}
+                Webhooks
+              </strong>{' '}
+              {rejectedWebhooks} refused
+              <span class="sub">The doctor says what the sender has to change.</span>
+            </div>
+            <div class="row">
+              <a class="button" href={linkTo('webhooks', { state: 'rejected' })}>
+                Show them
+              </a>
+            </div>
+          </li>
+        )}
+      </ul>
+    </section>
+  )
+}

@@ -1,0 +1,68 @@
+import { ApiError, type Client, createClient, type Me } from '@automation/client'
+import { computed, signal } from '@preact/signals'
+
+/** undefined: not known yet. null: nobody is signed in. */
+export const me = signal<Me | null | undefined>(undefined)
+/** The session ended while a page was open: the sign-in is shown above it, and nothing typed is lost. */
+export const hasEnded = signal(false)
+/** Why the first request failed, other than without a session. */
+export const startProblem = signal<unknown>(undefined)
+export const workspaceId = signal<string | undefined>(undefined)
+
+const clients = new Map<string, Client>()
+
+/** The client of the shown workspace. Its origin is the page's own, and the cookie is the session. */
+export function api(): Client {
+  const id = workspaceId.value ?? ''
+  const known = clients.get(id)
+  if (known) return known
+  const client = createClient({
+    baseUrl: '',
+    workspaceId: id || undefined,
+    retries: 1,
+    timeoutMs: 20_000,
+    fetch: fetchAndNote,
+  })
+  clients.set(id, client)
+  return client
+}
+
+export const workspace = computed(() => me.value?.workspaces.find(({ id }) => id === workspaceId.value))
+
+const ranks = { viewer: 0, operator: 1, editor: 2, admin: 3 } as const
+export type RoleName = keyof typeof ranks
+
+/** Whether the user has a role, or one with more rights, in the shown workspace. */
+export function may(role: RoleName): boolean {
+  const own = workspace.value?.role
+  return own !== undefined && own !== null && ranks[own] >= ranks[role]
+}
+
+export async function loadMe(): Promise<void> {
+  try {
+    // The console itself knows whether there is a session: without one, nothing is asked of the API.
+    const response = await fetch('/session')
+    if (response.ok && !((await response.json()) as { isSignedIn: boolean }).isSignedIn) {
+      me.value = null
+      return
+    }
+    me.value = await createClient({ baseUrl: '', retries: 1 }).me()
+    startProblem.value = undefined
+    hasEnded.value = false
+  } catch (error) {
+    if (error instanceof ApiError && error.status === 401) me.value = null
+    else startProblem.value = error
+  }
+}
+
+/** Notices the end of the session, whatever was asked. */
+const fetchAndNote: typeof fetch = async (...request) => {
+  const response = await fetch(...request)
+  if (response.status === 401) hasEnded.value = true
+  return response
+}
+
+export async function signOut(): Promise<void> {
+  await fetch('/session', { method: 'DELETE' })
+  me.value = null
+}

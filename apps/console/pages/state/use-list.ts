@@ -1,0 +1,78 @@
+import { useEffect, useState } from 'preact/hooks'
+import { describeError, useQuery } from './use-query.js'
+
+interface Page<Row> {
+  rows: Row[]
+  nextCursor: string | null
+}
+
+interface Row {
+  id: string
+}
+
+/** How many empty pages "Load older" skips by itself: a page may be empty before the last one. */
+const maxSkipped = 5
+
+/**
+ * A list of history, newest first. What is new is announced and never inserted above what is being read; what is shown keeps its
+ * place and gets its new state.
+ */
+export function useList<Item extends Row>(
+  key: readonly unknown[],
+  read: (cursor?: string) => PromiseLike<Page<Item>>,
+) {
+  const identity = JSON.stringify(key)
+  const [older, setOlder] = useState<{ of: string; rows: Item[]; nextCursor: string | null } | undefined>()
+  const [shownFrom, setShownFrom] = useState<{ of: string; id: string } | undefined>()
+  const [isLoadingOlder, setLoadingOlder] = useState(false)
+  const [problem, setProblem] = useState<string>()
+  const first = useQuery({ key, read: () => read() })
+
+  const latest = first.data?.rows ?? []
+  const newestId = latest[0]?.id
+  useEffect(() => {
+    if (newestId !== undefined && shownFrom?.of !== identity) setShownFrom({ of: identity, id: newestId })
+  }, [identity, newestId, shownFrom])
+
+  const begin = shownFrom?.of === identity ? latest.findIndex(({ id }) => id <= shownFrom.id) : 0
+  const newer = begin < 0 ? latest.length : begin
+  const appended = older?.of === identity ? older : undefined
+  const rows = join(latest.slice(newer), appended?.rows ?? [])
+  const nextCursor = appended ? appended.nextCursor : (first.data?.nextCursor ?? null)
+
+  async function loadOlder(): Promise<void> {
+    setLoadingOlder(true)
+    setProblem(undefined)
+    try {
+      let cursor = nextCursor
+      const found: Item[] = []
+      for (let skipped = 0; cursor !== null && found.length === 0 && skipped < maxSkipped; skipped++) {
+        const page = await read(cursor)
+        found.push(...page.rows)
+        cursor = page.nextCursor
+      }
+      setOlder({ of: identity, rows: [...(appended?.rows ?? latest), ...found], nextCursor: cursor })
+    } catch (error) {
+      setProblem(describeError(error).text)
+    } finally {
+      setLoadingOlder(false)
+    }
+  }
+
+  return {
+    rows,
+    first,
+    newer,
+    showNewer: () => newestId !== undefined && setShownFrom({ of: identity, id: newestId }),
+    hasOlder: nextCursor !== null,
+    loadOlder,
+    isLoadingOlder,
+    problem,
+  }
+}
+
+/** A row that both lists have is shown once, in its newest state. */
+function join<Item extends Row>(newest: Item[], older: Item[]): Item[] {
+  const known = new Set(newest.map(({ id }) => id))
+  return [...newest, ...older.filter(({ id }) => !known.has(id))]
+}

@@ -1,0 +1,81 @@
+import { ApiError } from '@automation/client'
+import { QueryClient, QueryObserver, type QueryObserverResult } from '@tanstack/query-core'
+import { useEffect, useMemo, useState } from 'preact/hooks'
+import { updates } from './preferences.js'
+import { api, workspaceId } from './session.js'
+
+/** Requests are counted against the user's own limit of 60 a minute: below this many left, nothing is asked by itself. */
+const fewLeft = 20
+const usualPollMs = 15_000
+
+export const queries = new QueryClient({
+  defaultOptions: {
+    queries: { retry: false, staleTime: 2_000, networkMode: 'always', refetchOnReconnect: true },
+  },
+})
+queries.mount()
+
+interface Options<Data> {
+  /** Identifies what is read, beside the workspace. undefined: nothing is read yet. */
+  key: readonly unknown[] | undefined
+  read: () => PromiseLike<Data>
+  /** Reads again after so long while the page is visible; false: only when it is asked to. */
+  pollMs?: number | false
+}
+
+/** Reads something, shows what is known meanwhile, and keeps it fresh. */
+export function useQuery<Data>({
+  key,
+  read,
+  pollMs = usualPollMs,
+}: Options<Data>): QueryObserverResult<Data> {
+  const isPolling = pollMs !== false && updates.value === 'on'
+  const options = {
+    queryKey: [workspaceId.value, ...(key ?? [])],
+    queryFn: async () => read(),
+    enabled: key !== undefined,
+    refetchInterval: () => (isPolling && hasRoom() ? pollMs : false) as number | false,
+    refetchIntervalInBackground: false,
+    refetchOnWindowFocus: isPolling,
+  }
+  const observer = useMemo(() => new QueryObserver<Data>(queries, options), [])
+  observer.setOptions(options)
+  const [, redraw] = useState(0)
+  useEffect(() => observer.subscribe(() => redraw((count) => count + 1)), [observer])
+  return observer.getOptimisticResult(queries.defaultQueryOptions(options) as never)
+}
+
+/** After a change: whatever is shown is read again. */
+export function readAgain(...key: unknown[]): Promise<void> {
+  return queries.invalidateQueries({ queryKey: [workspaceId.peek(), ...key] })
+}
+
+function hasRoom(): boolean {
+  const { remaining } = api().rateLimit ?? {}
+  return remaining === undefined || remaining >= fewLeft
+}
+
+/** What went wrong, in words for the user. */
+export function describeError(error: unknown): { title: string; text: string } {
+  if (!(error instanceof ApiError)) return { title: 'Something went wrong', text: String(error) }
+  const { status, message, retryAfterSeconds, requestId } = error
+  if (status === 0)
+    return { title: 'No connection', text: 'The console does not respond. Nothing you typed is lost.' }
+  if (status === 403)
+    return {
+      title: 'No permission',
+      text: 'Your role in this workspace does not include this. An admin can change it under Access.',
+    }
+  if (status === 404) return { title: 'Not found', text: message }
+  if (status === 429)
+    return {
+      title: 'Too many requests',
+      text: `You have reached your rate limit. It goes on in ${retryAfterSeconds ?? 60} s.`,
+    }
+  if (status === 503)
+    return {
+      title: 'The service is away for a moment',
+      text: 'Accepted events are safe. This page tries again by itself.',
+    }
+  return { title: message, text: requestId === undefined ? '' : `Request ${requestId}` }
+}

@@ -1,0 +1,25 @@
+import { readFile } from 'node:fs/promises'
+import { fileURLToPath } from 'node:url'
+import fastifyStatic from '@fastify/static'
+import type { FastifyPluginAsync } from 'fastify'
+
+const root = fileURLToPath(new URL('../public/', import.meta.url))
+
+/** The files of the page: those with a digest in their name never change, and the page itself is asked for each time. */
+export const pageRoutes: FastifyPluginAsync = async (app) => {
+  const page = await readFile(`${root}index.html`, 'utf8')
+  await app.register(fastifyStatic, {
+    root,
+    index: false,
+    preCompressed: true,
+    cacheControl: false,
+    setHeaders: (reply, path) => {
+      const isForever = path.includes('/assets/')
+      reply.header('cache-control', isForever ? 'public, max-age=31536000, immutable' : 'no-cache')
+    },
+  })
+  for (const path of ['/', '/enter', '/sign-in', '/w/*'])
+    app.get(path, async (_request, reply) =>
+      reply.type('text/html; charset=utf-8').header('cache-control', 'no-cache').send(page),
+    )
+}

@@ -1,0 +1,183 @@
+import fc from 'fast-check'
+import t from 'tap'
+import { describeActual, describeClause } from '../../pages/logic/describe-clause.js'
+import { diffLines } from '../../pages/logic/diff-lines.js'
+import { Drafts } from '../../pages/logic/drafts.js'
+import { fieldOfFault } from '../../pages/logic/field-of-fault.js'
+import { readSpan, writeQuery } from '../../pages/logic/filters.js'
+import { formatDuration, formatTime } from '../../pages/logic/format-time.js'
+import { editDistance, findNearestPath, listPaths } from '../../pages/logic/paths.js'
+import { rankChoices } from '../../pages/logic/rank.js'
+import { readDefinition, writeDefinition } from '../../pages/logic/rule-definition.js'
+import { readList, readScalar, valueKindOf, writeList, writeScalar } from '../../pages/logic/value-kind.js'
+import { windowRows } from '../../pages/logic/window-rows.js'
+
+t.test('a clause that stops says how far the value is away', async (t) => {
+  const clause = { field: 'score', operator: 'greater_than', expected: 80 }
+  t.equal(describeClause(clause), 'score > 80')
+  t.equal(describeActual({ ...clause, actual: 10 }), 'is 10 (70 short)')
+  t.equal(describeActual({ ...clause, operator: 'less_than', actual: 90.5 }), 'is 90.5 (10.5 over)')
+  t.equal(describeActual({ ...clause, actual: 'a' }), 'is "a"')
+  t.equal(describeActual({ ...clause, actual: undefined }), 'is nothing')
+  t.equal(describeActual(clause, ['lead.score']), 'no such field; did you mean lead.score?')
+  t.equal(describeActual({ ...clause, field: 'scor' }, ['score']), 'no such field; did you mean score?')
+  t.equal(describeActual({ ...clause, field: 'x' }, ['score']), 'no such field')
+})
+
+t.test('paths come from the data, each with an example', async (t) => {
+  t.same(
+    listPaths([
+      { lead: { score: 1 }, tags: ['a'] },
+      { lead: { score: 2 }, vip: true },
+    ]),
+    [
+      { path: 'lead', kind: 'object', example: { score: 1 } },
+      { path: 'lead.score', kind: 'number', example: 1 },
+      { path: 'tags', kind: 'array', example: ['a'] },
+      { path: 'tags[0]', kind: 'string', example: 'a' },
+      { path: 'vip', kind: 'boolean', example: true },
+    ],
+  )
+  t.equal(editDistance('score', 'scroe'), 2)
+  t.equal(findNearestPath('score', ['score']), undefined, 'what is there needs no proposal')
+})
+
+t.test('a typed value is read as it was written', async () => {
+  const scalar = fc.oneof(
+    fc.string(),
+    fc.integer(),
+    fc.double({ noNaN: true, noDefaultInfinity: true }),
+    fc.boolean(),
+    fc.constant(null),
+  )
+  fc.assert(
+    fc.property(
+      scalar,
+      (value) => Object.is(readScalar(writeScalar(value)), value) || readScalar(writeScalar(value)) === value,
+    ),
+  )
+})
+
+t.test('lists and kinds of values', async (t) => {
+  t.same(readList('DE, AT, "a, b", 5, true'), ['DE', 'AT', 'a, b', 5, true])
+  t.equal(writeList(['DE', 'a, b', 5]), 'DE, "a, b", 5')
+  t.same(
+    [
+      undefined,
+      { type: 'number' },
+      { type: 'string' },
+      { type: 'array' },
+      { type: 'array', minItems: 2, maxItems: 2 },
+      {},
+    ].map(valueKindOf),
+    ['none', 'number', 'text', 'list', 'range', 'scalar'],
+  )
+})
+
+t.test('a fault goes to its field, or to the nearest above it', async (t) => {
+  const fields = ['actions', 'actions[1]', 'actions[1].config.to', 'actions[10].config.to', 'name']
+  t.equal(fieldOfFault('actions[1].config.to', fields), 'actions[1].config.to')
+  t.equal(fieldOfFault('actions[1].config.headers.x', fields), 'actions[1]')
+  t.equal(fieldOfFault('actions[100].config', fields), 'actions')
+  t.equal(fieldOfFault('conditions[0]', fields), undefined)
+})
+
+t.test('equal filters have equal addresses, and a wrong span is the usual one', async (t) => {
+  t.equal(writeQuery({ b: '2', a: 'x y', c: '', d: undefined }), '?a=x+y&b=2')
+  t.equal(writeQuery({}), '')
+  t.equal(readSpan('7d'), '7d')
+  t.equal(readSpan('toString'), '24h')
+})
+
+t.test('a long list has few rows in the document, and always those in view', async () => {
+  fc.assert(
+    fc.property(
+      fc.nat(100_000),
+      fc.nat(5_000_000),
+      fc.integer({ min: 100, max: 1_200 }),
+      (count, top, height) => {
+        const { first, end } = windowRows(count, 44, { top, height })
+        if (count < 500) return first === 0 && end === count
+        const isShown = (row: number) => row >= first && row < end
+        const seen = [Math.floor(top / 44), Math.floor((top + height - 1) / 44)].filter((row) => row < count)
+        return end - first <= 60 && first >= 0 && end <= count && seen.every(isShown)
+      },
+    ),
+  )
+})
+
+t.test('times are told in the zone of the page', async (t) => {
+  const now = new Date('2026-11-23T12:00:00Z')
+  t.equal(formatTime('2026-11-23T09:05:07Z', 'UTC', now), '09:05:07')
+  t.equal(formatTime('2026-11-22T23:59:59Z', 'UTC', now), 'Nov 22, 23:59')
+  t.match(formatTime('2025-11-22T23:59:59Z', 'UTC', now), /2025/)
+  t.same([41, 3_200, 300_000, 68_400_000, 864_000_000].map(formatDuration), [
+    '41 ms',
+    '3.2 s',
+    '5 min',
+    '19 h',
+    '10 d',
+  ])
+})
+
+t.test('the palette puts the best first', async (t) => {
+  const choices = ['Webhooks', 'Rules', 'New rule', 'Today'].map((label) => ({ label }))
+  t.same(
+    rankChoices(choices, 'rule').map(({ label }) => label),
+    ['Rules', 'New rule'],
+  )
+  t.same(
+    rankChoices(choices, 'wks').map(({ label }) => label),
+    ['Webhooks'],
+  )
+  t.equal(rankChoices(choices, '').length, 4)
+  t.equal(rankChoices(choices, 'zzz').length, 0)
+})
+
+t.test('a diff has both texts in it', async () => {
+  const text = fc.array(fc.constantFrom('a', 'b', 'c'), { maxLength: 12 }).map((lines) => lines.join('\n'))
+  fc.assert(
+    fc.property(text, text, (before, after) => {
+      const lines = diffLines(before, after)
+      const without = (kind: string) =>
+        lines
+          .filter((line) => line.kind !== kind)
+          .map((line) => line.text)
+          .join('\n')
+      return without('added') === before && without('removed') === after
+    }),
+  )
+})
+
+t.test('a draft survives, a damaged one is none, and a full store is noticed', async (t) => {
+  const stored = new Map<string, string>()
+  const store = {
+    getItem: (key: string) => stored.get(key) ?? null,
+    setItem: (key: string, value: string) => void stored.set(key, value),
+    removeItem: (key: string) => void stored.delete(key),
+  }
+  const definition = { name: 'n', description: '', trigger: 'LEAD_CREATED', conditions: [], actions: [] }
+  const drafts = new Drafts(store, 'w')
+  t.ok(drafts.keep('r', { definition, baseVersion: 3, keptAt: 1 }))
+  t.same(new Drafts(store, 'w').read('r'), { definition, baseVersion: 3, keptAt: 1 })
+  t.equal(new Drafts(store, 'other').read('r'), undefined)
+  stored.set('draft:w:r', '{"definition":5}')
+  t.equal(drafts.read('r'), undefined)
+  const full = new Drafts(
+    {
+      ...store,
+      setItem: () => {
+        throw new Error('full')
+      },
+    },
+    'w',
+  )
+  t.notOk(full.keep('r', { definition, baseVersion: 1, keptAt: 1 }))
+})
+
+t.test('the JSON tab reads what it wrote, and says why it cannot', async (t) => {
+  const definition = { name: 'n', description: '', trigger: 'LEAD_CREATED', conditions: [], actions: [] }
+  t.same(readDefinition(writeDefinition(definition)), definition)
+  for (const text of ['{', '[]', '5', '{"conditions":5}', '{"name":5}'])
+    t.type(readDefinition(text), 'string', text)
+})

@@ -1,0 +1,49 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import { gzipSync } from 'node:zlib'
+import t from 'tap'
+
+const root = fileURLToPath(new URL('../public/', import.meta.url))
+const files = readdirSync(root, { recursive: true, encoding: 'utf8' })
+const read = (file: string) => readFileSync(root + file, 'utf8')
+const size = (file: string) => gzipSync(readFileSync(root + file), { level: 9 }).length
+const page = read('index.html')
+const scripts = files.filter((file) => file.endsWith('.js'))
+
+t.test('the first screen needs at most 40 KB of scripts and 8 KB of styles, in few files', async (t) => {
+  const first = [...page.matchAll(/(?:src|href)="\/([^"]+)"/g)].map(([, file = '']) => file)
+  const sum = (end: string) =>
+    first.filter((file) => file.endsWith(end)).reduce((total, file) => total + size(file), 0)
+  t.comment(`${sum('.js')} bytes of scripts, ${sum('.css')} bytes of styles, gzip`)
+  t.ok(sum('.js') <= 40_960, 'scripts')
+  t.ok(sum('.css') <= 8_192, 'styles')
+  t.ok(first.length <= 7, `${first.length} files`)
+})
+
+t.test('the editor with the engine has at most 130 KB, and other parts 8 KB', async (t) => {
+  for (const file of scripts.filter((name) => name.includes('assets/'))) {
+    const isFirst = page.includes(file)
+    const limit = file.includes('rule-screen') ? 133_120 : isFirst ? 40_960 : 8_192
+    t.ok(size(file) <= limit, `${file}: ${size(file)}`)
+  }
+})
+
+t.test('no script runs text as code or makes markup of it', async (t) => {
+  for (const file of scripts)
+    t.notOk(
+      /(?<![.}\w])eval\(|new Function|globalThis\.Function|document\.write|insertAdjacentHTML/.test(
+        read(file),
+      ),
+      file,
+    )
+})
+
+t.test('the page names no other host, and has no inline script or style', async (t) => {
+  t.notMatch(page, /<script(?![^>]*src=)|<style|\sstyle=|\son\w+=|https?:/)
+  for (const file of files.filter((name) => /\.(css|js)$/.test(name)))
+    t.notOk(/(?:fetch|import|url)\(["']?https?:/.test(read(file)), file)
+})
+
+t.test('every file of the page lies beside its compressed copies', async (t) => {
+  for (const file of scripts) for (const end of ['.gz', '.br']) t.ok(files.includes(file + end), file + end)
+})

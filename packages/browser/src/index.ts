@@ -1,0 +1,1 @@
+export { openBrowser, type Visit } from './open-browser.js'
