@@ -51,7 +51,8 @@ export const meRoutes: FastifyPluginAsyncTypebox = async (app) => {
       }
       // A key that names another workspace than its own has no permissions; its own is that of its limit.
       const workspaceId = bucketOwner?.tenant?.workspaceId
-      if (workspaceId === undefined || typeof permissions !== 'object') throw refusals.accessDenied()
+      if (workspaceId === undefined || typeof permissions !== 'object')
+        throw refusals.accessDenied('The key belongs to another workspace')
       const workspace = await findWorkspace(app.database.forWorkspace(workspaceId), workspaceId)
       const { role = null, scopes = [] } = permissions
       return { actor, userId: null, scopes, workspaces: [{ ...workspace, role }] }
