@@ -135,7 +135,7 @@ t.test('a worker that finds everything in place does not report that something i
   t.teardown(() => Promise.all([postgres.stop(), redis.stop()]))
   const worker = await startOwnProcess(t, 'worker', settings)
   await worker.says(/worker ready/)
-  t.notMatch(worker.log(), /waiting:/)
+  t.notMatch(worker.log(), /is away/)
 })
 
 t.test('a process that is still waiting ends on SIGTERM', async (t) => {

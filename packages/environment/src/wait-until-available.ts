@@ -64,15 +64,18 @@ export async function waitUntilAvailable(
 function startChecks({ name, findFault }: Dependency): (timeoutMs: number) => Promise<string | undefined> {
   const late = Symbol('late')
   let underWay: Promise<string | undefined> | undefined
+  let known: string | undefined
   return async (timeoutMs) => {
     underWay ??= findFault()
     const timer = new AbortController()
     const timeout = setTimeout<typeof late>(timeoutMs, late, { signal: timer.signal })
     const fault = await Promise.race([underWay, timeout])
-    if (fault === late) return `${name} does not respond`
+    // At the deadline a check has less time, and what the one before found is still the best that is known.
+    if (fault === late) return (timeoutMs < responseMs && known) || `${name} does not respond`
     timer.abort()
     timeout.catch(() => {})
     underWay = undefined
+    known = fault
     return fault
   }
 }
