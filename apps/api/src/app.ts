@@ -88,7 +88,7 @@ export async function buildApp(config: Config) {
 
   await app.register(probeRoutes, config)
   await app.register(ruleRoutes, { ...config, prefix: '/api/automation-rules' })
-  await app.register(eventRoutes, { prefix: '/api/events' })
+  await app.register(eventRoutes, { ...config, prefix: '/api/events' })
   await app.register(executionRoutes, { ...config, prefix: '/api/executions' })
   await app.register(incomingWebhookRoutes, { ...config, sealer, prefix: '/api/incoming-webhooks' })
   await app.register(taskRoutes, { prefix: '/api/tasks' })

@@ -48,8 +48,10 @@ export {
 } from './run.js'
 export { compileTemplate, type Template } from './template.js'
 export { parseTimestamp } from './timestamp.js'
+export { findNearest } from './trace-hints.js'
 export { usesPatterns } from './uses-patterns.js'
 export { describeVocabulary, type Vocabulary } from './vocabulary.js'
+export { Change, explainWhy, judgeWhy, type Why } from './why.js'
 export { workLimitsOf, workSettings } from './work-settings.js'
 
 /** The schemas that others reference by `$id`: add each with Fastify's addSchema before any route. */

@@ -17,6 +17,14 @@ export {
   listEvaluations,
   type MatchedEvaluation,
 } from './evaluations.js'
+export {
+  type ConsideredRule,
+  findUnconsidered,
+  type JudgedEvent,
+  listConsidered,
+  readJudgedEvent,
+  type Verdict,
+} from './history/considered-rules.js'
 export { countMatches, type Matches, maxCounted } from './history/count-matches.js'
 export {
   type EventFilter,

@@ -4,6 +4,7 @@ import { newId, type Prisma, type WorkspaceTransaction } from '@automation/datab
 import { createCounters } from '@automation/ledger'
 import { refuseExcessBytes, refuseExcessVersions } from './refuse-excess.js'
 import { type RuleFields, versionRowOf } from './rule-fields.js'
+import { noteStates } from './rule-states.js'
 
 export const maxRules = 1_000
 
@@ -36,11 +37,9 @@ export async function createRules(
     updatedAt: now,
   }))
   await transaction.rule.createMany({ data: rules })
-  await createCounters(
-    transaction,
-    workspaceId,
-    rules.map(({ id }) => id),
-  )
+  const ids = rules.map(({ id }) => id)
+  await noteStates(transaction, workspaceId, ids)
+  await createCounters(transaction, workspaceId, ids)
   await transaction.ruleVersion.createMany({ data: rules.map((rule) => versionRowOf(rule, actor, now)) })
   await refuseExcessBytes(transaction, workspaceId)
   await refuseExcessVersions(transaction, workspaceId)
