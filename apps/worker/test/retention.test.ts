@@ -59,6 +59,8 @@ t.test('receipts are removed after 30 days, and rejections after 7, in any numbe
       tasks: 0,
       versions: 0,
       ruleSets: 0,
+      ruleStates: 0,
+      deletedVersions: 0,
     },
     'nothing is left to do',
   )

@@ -31,6 +31,7 @@ export {
   type EventRow,
   type EventState,
   listEvents,
+  listEventsByIds,
   narrowEvents,
 } from './history/list-events.js'
 export {
@@ -48,6 +49,14 @@ export { createTaskRemoval } from './history/remove-tasks.js'
 export { createUnusedRemovals } from './history/remove-unused.js'
 export { countRetryable, reopenExecutions, type VersionToRun } from './history/reopen-executions.js'
 export { countReplayable, findReplayable, type ReplayableEvent } from './history/replayable-events.js'
+export {
+  type Scanned,
+  type ScannedEvent,
+  type ScanLimits,
+  type ScanRange,
+  scanEvents,
+  type VisitEvents,
+} from './history/scan-events.js'
 export { type EventInWorkspace, findOutcomes, type StoredOutcome } from './history/stored-outcomes.js'
 export { capError, capResults, maxErrorLength, maxResultsBytes } from './outcomes/cap-results.js'
 export type {

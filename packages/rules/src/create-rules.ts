@@ -2,6 +2,7 @@ import type { Administrator } from '@automation/access'
 import { Refused } from '@automation/access'
 import { newId, type Prisma, type WorkspaceTransaction } from '@automation/database'
 import { createCounters } from '@automation/ledger'
+import { refuseUnknownTypes } from './event-types.js'
 import { refuseExcessBytes, refuseExcessVersions } from './refuse-excess.js'
 import { type RuleFields, versionRowOf } from './rule-fields.js'
 import { noteStates } from './rule-states.js'
@@ -22,6 +23,7 @@ export async function createRules(
   if (inputs.length === 0) return []
   if ((await transaction.rule.count()) + inputs.length > maxRules)
     throw new Refused('conflict', `A workspace may have ${maxRules} rules`)
+  await refuseUnknownTypes(transaction, inputs)
   const now = new Date()
   const rules = inputs.map((fields) => ({
     id: newId(),

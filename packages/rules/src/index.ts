@@ -15,6 +15,14 @@ export {
   findEmailTemplateFaults,
   updateEmailTemplate,
 } from './email-templates.js'
+export {
+  createEventType,
+  deleteEventType,
+  EventTypeToCreate,
+  listOwnNames,
+  maxEventTypes,
+  OwnEventType,
+} from './event-types.js'
 export { findUnstorable, hasTooManyValues, maxDepth, maxNodes, TooLarge } from './find-unstorable.js'
 export { type Changes, type ImportPlan, planImport } from './plan-import.js'
 export { maxDefinitionBytes } from './refuse-excess.js'

@@ -1,4 +1,5 @@
 import { type Fault, isEventType } from '@automation/engine'
+import { findEmitFaults } from './event-types.js'
 
 interface RuleBodyFaults {
   /** Of the shape, and of patterns, placeholders and limits. */
@@ -12,15 +13,17 @@ interface RuleBodyFaults {
  *
  * @param shapeFaults by the schema of the body
  * @param ruleFaults of its definition (findRuleFaults of the engine)
+ * @param ownTypes the event types of the workspace's own; those of the catalogue need not be looked up (listOwnNames)
  */
 export function findRuleBodyFaults(
-  body: { trigger?: unknown },
+  body: { trigger?: unknown; actions?: unknown },
   shapeFaults: Fault[],
   ruleFaults: Fault[],
+  ownTypes: ReadonlySet<string>,
 ): RuleBodyFaults {
-  const isUnknown = typeof body.trigger === 'string' && !isEventType(body.trigger)
+  const isUnknown = typeof body.trigger === 'string' && !isEventType(body.trigger) && !ownTypes.has(body.trigger)
   return {
-    faults: [...shapeFaults, ...ruleFaults],
+    faults: [...shapeFaults, ...ruleFaults, ...findEmitFaults(body, ownTypes)],
     unknownTrigger: isUnknown ? { field: 'trigger', message: 'Invalid trigger type' } : undefined,
   }
 }

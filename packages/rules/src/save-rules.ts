@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util'
 import { type Administrator, Refused } from '@automation/access'
 import { Prisma, type WorkspaceTransaction } from '@automation/database'
 import { cancelWaiting, clearAttention, isBeingCancelled } from '@automation/ledger'
+import { refuseUnknownTypes } from './event-types.js'
 import { refuseExcessBytes, refuseExcessVersions } from './refuse-excess.js'
 import { bytesOf, type RuleFields, type StoredRule, versionRowOf } from './rule-fields.js'
 import { noteStates } from './rule-states.js'
@@ -47,6 +48,7 @@ export async function saveRules<Rule extends StoredRule>(
   )
   await noteStates(transaction, workspaceId, idsOf(differing.map(({ rule }) => rule)))
   if (rewritten.length > 0) {
+    await refuseUnknownTypes(transaction, rewritten)
     await transaction.ruleVersion.createMany({
       data: rewritten.map((rule) => versionRowOf(rule, actor, now)),
     })

@@ -19,6 +19,7 @@ import {
 import { type Serializer, SerializerSelector } from '@fastify/fast-json-stringify-compiler'
 import { ExplainedResult } from '../acceptance/execution-result.js'
 
+export { matchEvents } from './match-events.js'
 export { whyOfEvent } from './why-of-event.js'
 
 // What the judge's thread does. It has neither database nor settings: all that it needs comes with the request, as a structured clone.

@@ -1,6 +1,7 @@
 import { pingType, ServiceEventType } from '@automation/access'
 import { firstIdOf, isUuid } from '@automation/database'
-import { eventTypes, parseTimestamp } from '@automation/engine'
+import { eventTypes, isEventTypeName, parseTimestamp } from '@automation/engine'
+import type { FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import { refusals } from '../errors.js'
 
@@ -25,14 +26,37 @@ const time = {
   isRight: (text: unknown) => !Number.isNaN(parseTimestamp(text)),
   expected: 'must be an ISO 8601 date, or a time with a zone',
 }
-const type = { isRight: (text: unknown) => listedTypes.has(text), expected: 'must be an event type' }
+const type = {
+  isRight: (text: unknown) => listedTypes.has(text) || (typeof text === 'string' && isEventTypeName(text)),
+  expected: 'must be an event type',
+}
 /** Checks that a schema cannot express. */
-const checks = { ruleId: id, eventId: id, from: time, to: time, type, eventType: type }
+const checks: Record<string, { isRight(value: unknown): boolean; expected: string }> = { ruleId: id, eventId: id, from: time, to: time, type, eventType: type }
 
 /** @throws a 400 refusal with the first fault */
 export function checkQuery({ properties }: Type.TObject, query: Filter): void {
   const [fault] = findFaults(properties, query)
   if (fault) throw refusals.badRequest(`Query parameter ${fault.name} ${fault.expected}`)
+}
+
+/** Whether a filter names no type, or one of the workspace: a deleted one has events, but no name any more. */
+async function hasKnownType({ server, workspace }: FastifyRequest, filter: Filter): Promise<boolean> {
+  const named = filter.type ?? filter.eventType
+  return named === undefined || listedTypes.has(named) || server.eventTypes.has(workspace.id, String(named))
+}
+
+/** @throws a 400 refusal */
+export async function checkTypeInQuery(request: FastifyRequest, query: Filter): Promise<void> {
+  if (await hasKnownType(request, query)) return
+  const name = query.type === undefined ? 'eventType' : 'type'
+  throw refusals.badRequest(`Query parameter ${name} ${type.expected}`)
+}
+
+/** @throws a 422 refusal */
+export async function checkTypeInFilter(request: FastifyRequest, filter: Filter): Promise<void> {
+  if (await hasKnownType(request, filter)) return
+  const name = filter.type === undefined ? 'eventType' : 'type'
+  throw refusals.invalid([{ field: `filter.${name}`, message: 'Must be an event type' }])
 }
 
 /** @throws a 422 refusal with all faults */

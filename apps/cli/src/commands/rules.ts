@@ -99,12 +99,12 @@ async function importFile(path: string, given: ImportOptions, command: Command):
       exitCode: 2,
     })
   const source = await readSource(path, given.format)
-  const checked = checkRuleFile(source.json)
-  if ('faults' in checked) throw createRuleFileError(path, source, checked.faults)
-
   await useWorkspace(workspace, async (administrator) => {
     const options = { prune }
     const tables = administrator.database.forWorkspace(workspace)
+    const ownTypes = await tables.ownEventType.findMany({ select: { name: true } })
+    const checked = checkRuleFile(source.json, new Set(ownTypes.map(({ name }) => name)))
+    if ('faults' in checked) throw createRuleFileError(path, source, checked.faults)
     const planned = await planImport(tables, checked.file, options)
     if ('faults' in planned) throw createRuleFileError(path, source, planned.faults)
     const { plan } = planned

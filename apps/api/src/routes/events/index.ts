@@ -3,6 +3,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { listRoutes } from './list.js'
 import { readRoutes } from './read.js'
 import { replayRoutes } from './replay.js'
+import { searchRoutes } from './search.js'
 import { whyRoutes } from './why.js'
 
 /** What came in: look it up, and let it come in again. */
@@ -12,6 +13,7 @@ export const eventRoutes: FastifyPluginAsyncTypebox<{ workLimits: WorkLimits }> 
 ) => {
   await app.register(listRoutes)
   await app.register(readRoutes)
+  await app.register(searchRoutes, { workLimits })
   await app.register(whyRoutes, { workLimits })
   await app.register(replayRoutes)
 }

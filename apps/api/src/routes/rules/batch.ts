@@ -1,5 +1,5 @@
 import { newId } from '@automation/database'
-import { type Fault, isEventType } from '@automation/engine'
+import type { Fault } from '@automation/engine'
 import type { NewEvent, RequestKey } from '@automation/ledger'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
@@ -78,7 +78,8 @@ export const batchRoutes: FastifyPluginAsyncTypebox = async (app) => {
     },
     handler: async (request, reply) => {
       const faultsOf = judgeEvents(request)
-      if (!isEventType(request.params.eventType)) throw refusals.invalidTriggerType()
+      if (!(await app.eventTypes.has(request.workspace.id, request.params.eventType)))
+        throw refusals.invalidTriggerType()
       // It would stand for all of them, and says nothing of which of them came before.
       if (request.headers['idempotency-key'] !== undefined) throw refusals.keyOfBatch()
       const { events } = request.body

@@ -1,6 +1,5 @@
 import { Readable } from 'node:stream'
 import { escapeLike } from '@automation/database'
-import { isEventType } from '@automation/engine'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyReply } from 'fastify'
 import { refusals } from '../../errors.js'
@@ -26,7 +25,8 @@ export const readRoutes: FastifyPluginAsyncTypebox = async (app) => {
       response: { 200: RuleList, ...refusalResponses() },
     },
     handler: async ({ query, workspace: { id, reads } }, reply) => {
-      if (query.trigger !== undefined && !isEventType(query.trigger)) throw refusals.invalidTriggerType()
+      if (query.trigger !== undefined && !(await app.eventTypes.has(id, query.trigger)))
+        throw refusals.invalidTriggerType()
       const isPaged = Object.keys(RuleListQuery.properties).some((name) => Object.hasOwn(query, name))
       if (!isPaged) return sendAll(reply, readAllRules(reads, id))
       const limit = query.limit ?? defaultLimit

@@ -1,5 +1,5 @@
 import { newId } from '@automation/database'
-import { isEventType, type RuleDefinition, type WorkLimits } from '@automation/engine'
+import type { RuleDefinition, WorkLimits } from '@automation/engine'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
 import { ExplainedResult } from '../../acceptance/execution-result.js'
@@ -87,7 +87,8 @@ export const runRoutes: FastifyPluginAsyncTypebox<{ workLimits: WorkLimits }> = 
     },
     handler: async (request, reply) => {
       const { body, params, workspace } = request
-      if (!isEventType(params.eventType)) throw refusals.invalidTriggerType()
+      if (!(await app.eventTypes.has(workspace.id, params.eventType)))
+        throw refusals.invalidTriggerType()
       const event = {
         id: newId(),
         workspaceId: workspace.id,
