@@ -26,12 +26,17 @@ t.test('a type of its own works in rules, triggers, batches, EMIT_EVENT and list
   })
   t.match(await call('POST', rules, { body: ruleBody({ trigger: paid.name }) }), { status: 201 })
   t.match(await post(workspace, paid.name), { status: 200, body: { triggered: 1 } })
-  const batch = await call('POST', `${rules}/trigger/${paid.name}/batch`, { body: { events: [{ data: {} }] } })
+  const batch = await call('POST', `${rules}/trigger/${paid.name}/batch`, {
+    body: { events: [{ data: {} }] },
+  })
   t.match(batch, { status: 202, body: { accepted: 1 } })
   const emit = { type: 'EMIT_EVENT', config: { eventType: paid.name } }
   t.match(await call('POST', rules, { body: ruleBody({ actions: [emit] }) }), { status: 201 })
   t.match(await post(workspace, 'LEAD_CREATED'), { status: 200 })
-  t.match(await call('GET', `/api/events?type=${paid.name}`), { status: 200, body: { events: [{ type: paid.name }] } })
+  t.match(await call('GET', `/api/events?type=${paid.name}`), {
+    status: 200,
+    body: { events: [{ type: paid.name }] },
+  })
   t.match(await call('GET', `${rules}?trigger=${paid.name}`), { status: 200, body: { rules: [{}] } })
   t.match(await call('GET', '/api/executions?eventType=NOT_THERE'), { status: 400 })
   const stranger = await api.makeWorkspace()

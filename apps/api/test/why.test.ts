@@ -106,7 +106,8 @@ t.test('an event is explained with the rules as they were, whatever became of th
     { ruleId: deleted, name: 'Deleted', verdict: 'not_matched', version: 1, change: [{ field: 'status' }] },
   ])
   const next = await trigger(workspace, { score: 10 })
-  const verdicts = async (event: string, rule: string) => (await why(workspace, event, `ruleId=${rule}`)).rules
+  const verdicts = async (event: string, rule: string) =>
+    (await why(workspace, event, `ruleId=${rule}`)).rules
   t.match(await verdicts(next, edited), [{ verdict: 'matched', version: 2 }])
   t.match(await verdicts(next, deleted), [{ verdict: 'deleted', trace: null }])
   t.match(await verdicts(next, off), [{ verdict: 'inactive', trace: { conditionsPassed: true } }])
@@ -146,7 +147,10 @@ t.test('unknown events and rules are 404, and those of another workspace too', a
   const ask = (path: string) => workspace.call('GET', `/api/events/${path}`)
   t.match(await ask(`${event}/why`), { status: 404, body: { error: 'Event not found' } })
   t.match(await ask('x/why'), { status: 404 })
-  t.match(await ask(`${own}/why?ruleId=${rule}`), { status: 404, body: { error: 'Automation rule not found' } })
+  t.match(await ask(`${own}/why?ruleId=${rule}`), {
+    status: 404,
+    body: { error: 'Automation rule not found' },
+  })
   t.match(await ask(`${own}/why?ruleId=x`), { status: 400 })
   t.match(await workspace.callAs('viewer')('GET', `/api/events/${own}/why`), { status: 200 })
 })
@@ -175,7 +179,13 @@ t.test('conditions are judged at the moment of acceptance, however late a worker
   const id = `${Date.now().toString(16).padStart(12, '0')}`
   const eventId = `${id.slice(0, 8)}-${id.slice(8)}-7000-8000-0123456789ab`
   await workspace.database.event.create({
-    data: { id: eventId, workspaceId: workspace.id, type: 'LEAD_CREATED', data: { at: at.toISOString() }, acceptedAt },
+    data: {
+      id: eventId,
+      workspaceId: workspace.id,
+      type: 'LEAD_CREATED',
+      data: { at: at.toISOString() },
+      acceptedAt,
+    },
   })
   // The sweeper finds it.
   let executions = 0
@@ -193,8 +203,16 @@ const clause = fc.oneof(
     operator: fc.constantFrom('greater_than', 'less_than', 'equals'),
     value: fc.integer({ min: 0, max: 5 }),
   }),
-  fc.record({ field: fc.constantFrom('status', 'tag'), operator: fc.constant('equals'), value: fc.constantFrom('a', 'b') }),
-  fc.record({ field: fc.constant('at'), operator: fc.constant('within_last'), value: fc.constantFrom('1s', '1h') }),
+  fc.record({
+    field: fc.constantFrom('status', 'tag'),
+    operator: fc.constant('equals'),
+    value: fc.constantFrom('a', 'b'),
+  }),
+  fc.record({
+    field: fc.constant('at'),
+    operator: fc.constant('within_last'),
+    value: fc.constantFrom('1s', '1h'),
+  }),
 )
 const condition = fc.oneof(
   clause,
@@ -215,59 +233,70 @@ const type = fc.constantFrom('LEAD_CREATED', 'DEAL_WON')
 const step = fc.oneof(
   { weight: 6, arbitrary: fc.record({ kind: fc.constant('event' as const), type, data }) },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant('create' as const), trigger: type, conditions }) },
-  { weight: 1, arbitrary: fc.record({ kind: fc.constant('edit' as const), pick: fc.nat(), trigger: type, conditions }) },
+  {
+    weight: 1,
+    arbitrary: fc.record({ kind: fc.constant('edit' as const), pick: fc.nat(), trigger: type, conditions }),
+  },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant('toggle' as const), pick: fc.nat() }) },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant('delete' as const), pick: fc.nat() }) },
 )
 
-t.test('why agrees with what happened, over random rules, edits, toggles, deletions and events', async (t) => {
-  await fc.assert(
-    fc.asyncProperty(fc.array(step, { minLength: 30, maxLength: 60, size: 'max' }), async (steps) => {
-      const workspace = await api.makeWorkspace()
-      const { call, database } = workspace
-      const rules: string[] = []
-      const pickRule = (pick: number) => rules[pick % rules.length]
-      const underWay: Promise<unknown>[] = []
-      for (const one of steps) {
-        if (one.kind === 'create') {
-          const { trigger, conditions } = one
-          rules.push(await create(workspace, { name: `R ${rules.length}`, trigger, conditions, actions: [task] }))
-          continue
+t.test(
+  'why agrees with what happened, over random rules, edits, toggles, deletions and events',
+  async (t) => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(step, { minLength: 30, maxLength: 60, size: 'max' }), async (steps) => {
+        const workspace = await api.makeWorkspace()
+        const { call, database } = workspace
+        const rules: string[] = []
+        const pickRule = (pick: number) => rules[pick % rules.length]
+        const underWay: Promise<unknown>[] = []
+        for (const one of steps) {
+          if (one.kind === 'create') {
+            const { trigger, conditions } = one
+            rules.push(
+              await create(workspace, { name: `R ${rules.length}`, trigger, conditions, actions: [task] }),
+            )
+            continue
+          }
+          if (one.kind === 'event') {
+            const at = one.data.at === undefined ? {} : { at: Date.now() - one.data.at }
+            const body = { data: { ...one.data, ...at } }
+            // Not waited for: events and changes overlap.
+            underWay.push(call('POST', `${rulesPath}/trigger/${one.type}`, { body }))
+            continue
+          }
+          const id = pickRule(one.pick)
+          if (id === undefined) continue
+          if (one.kind === 'edit') {
+            const { trigger, conditions } = one
+            await call('PUT', `${rulesPath}/${id}`, { body: { trigger, conditions } })
+          } else if (one.kind === 'toggle') await call('PATCH', `${rulesPath}/${id}/toggle`)
+          else {
+            await call('DELETE', `${rulesPath}/${id}`)
+            rules.splice(rules.indexOf(id), 1)
+          }
         }
-        if (one.kind === 'event') {
-          const at = one.data.at === undefined ? {} : { at: Date.now() - one.data.at }
-          const body = { data: { ...one.data, ...at } }
-          // Not waited for: events and changes overlap.
-          underWay.push(call('POST', `${rulesPath}/trigger/${one.type}`, { body }))
-          continue
+        await Promise.all(underWay)
+        const events = await database.event.findMany({ select: { id: true, ruleSetId: true } })
+        for (const { id, ruleSetId } of events) {
+          const set =
+            ruleSetId === null ? null : await database.ruleSet.findFirst({ where: { id: ruleSetId } })
+          const executions = await database.execution.findMany({ where: { eventId: id } })
+          const told = (await why(workspace, id, 'limit=100')).rules
+          t.same(told.map(({ ruleId }) => ruleId).sort(), (set?.ruleIds ?? []).sort())
+          for (const { ruleId, verdict, version, trace } of told) {
+            const execution = executions.find((row) => row.ruleId === ruleId)
+            if (trace === null) throw new Error(`${ruleId} is not explained`)
+            if (trace.conditionsPassed !== (execution !== undefined))
+              throw new Error(`${id} ${ruleId} disagrees`)
+            if ((verdict === 'matched') !== (execution !== undefined))
+              throw new Error(`${id} ${ruleId} ${verdict}`)
+            if (execution !== undefined && execution.ruleVersion !== version) throw new Error(`${version}`)
+          }
         }
-        const id = pickRule(one.pick)
-        if (id === undefined) continue
-        if (one.kind === 'edit') {
-          const { trigger, conditions } = one
-          await call('PUT', `${rulesPath}/${id}`, { body: { trigger, conditions } })
-        } else if (one.kind === 'toggle') await call('PATCH', `${rulesPath}/${id}/toggle`)
-        else {
-          await call('DELETE', `${rulesPath}/${id}`)
-          rules.splice(rules.indexOf(id), 1)
-        }
-      }
-      await Promise.all(underWay)
-      const events = await database.event.findMany({ select: { id: true, ruleSetId: true } })
-      for (const { id, ruleSetId } of events) {
-        const set = ruleSetId === null ? null : await database.ruleSet.findFirst({ where: { id: ruleSetId } })
-        const executions = await database.execution.findMany({ where: { eventId: id } })
-        const told = (await why(workspace, id, 'limit=100')).rules
-        t.same(told.map(({ ruleId }) => ruleId).sort(), (set?.ruleIds ?? []).sort())
-        for (const { ruleId, verdict, version, trace } of told) {
-          const execution = executions.find((row) => row.ruleId === ruleId)
-          if (trace === null) throw new Error(`${ruleId} is not explained`)
-          if (trace.conditionsPassed !== (execution !== undefined)) throw new Error(`${id} ${ruleId} disagrees`)
-          if ((verdict === 'matched') !== (execution !== undefined)) throw new Error(`${id} ${ruleId} ${verdict}`)
-          if (execution !== undefined && execution.ruleVersion !== version) throw new Error(`${version}`)
-        }
-      }
-    }),
-    { numRuns: process.env.TEST_LONG ? 100 : 8, endOnFailure: true },
-  )
-})
+      }),
+      { numRuns: process.env.TEST_LONG ? 100 : 8, endOnFailure: true },
+    )
+  },
+)

@@ -48,7 +48,12 @@ async function createWorkspace() {
         autoPauseAfter: null,
         createdBy: null,
       }
-      return { event, ruleSetId: newId(), rulesVersion: 0, executions: rules.map((rule) => describeExecution(event, rule)) }
+      return {
+        event,
+        ruleSetId: newId(),
+        rulesVersion: 0,
+        executions: rules.map((rule) => describeExecution(event, rule)),
+      }
     },
   }
 }

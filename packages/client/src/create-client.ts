@@ -1,6 +1,7 @@
 import type { BatchAnswer, BatchEvent, EventType, TriggerResult, Vocabulary } from './api.js'
 import { Developer } from './developer/index.js'
 import { EmailTemplates } from './email-templates.js'
+import { EventTypes } from './event-types.js'
 import { Events } from './events.js'
 import { Executions } from './executions.js'
 import { Probes } from './probes.js'
@@ -50,6 +51,7 @@ export function createClient(options: ClientOptions): Client {
 export class Client {
   readonly rules: Rules
   readonly events: Events
+  readonly eventTypes: EventTypes
   readonly executions: Executions
   readonly tasks: Tasks
   readonly emailTemplates: EmailTemplates
@@ -61,6 +63,7 @@ export class Client {
   constructor(sender: Sender, workspaceId: string | undefined) {
     this.rules = new Rules(sender)
     this.events = new Events(sender)
+    this.eventTypes = new EventTypes(sender)
     this.executions = new Executions(sender)
     this.tasks = new Tasks(sender)
     this.emailTemplates = new EmailTemplates(sender)

@@ -31,10 +31,8 @@ export function findDecisive(
 function turnCondition(condition: Condition, trace: ConditionTrace, path: string): PlacedClause[][] {
   if (!('group' in trace)) return [[{ path, clause: condition as Clause, verdict: trace.verdict }]]
   const { children } = trace
-  if ('all' in condition)
-    return turnGroup('all', condition.all, children, (index) => `${path}.all[${index}]`)
-  if ('any' in condition)
-    return turnGroup('any', condition.any, children, (index) => `${path}.any[${index}]`)
+  if ('all' in condition) return turnGroup('all', condition.all, children, (index) => `${path}.all[${index}]`)
+  if ('any' in condition) return turnGroup('any', condition.any, children, (index) => `${path}.any[${index}]`)
   const [child] = children
   return 'not' in condition && child !== undefined ? turnCondition(condition.not, child, `${path}.not`) : []
 }

@@ -99,11 +99,7 @@ export class FieldSurvey {
       return
     }
     for (const key of Object.keys(value))
-      this.#visit(
-        path === '' ? key : `${path}.${key}`,
-        (value as Record<string, unknown>)[key],
-        depth + 1,
-      )
+      this.#visit(path === '' ? key : `${path}.${key}`, (value as Record<string, unknown>)[key], depth + 1)
   }
 
   #visit(path: string, value: unknown, depth: number): void {
@@ -113,8 +109,7 @@ export class FieldSurvey {
     field.lastEvent = this.#events
     const kind = kindOf(value)
     field.kinds.set(kind, (field.kinds.get(kind) ?? 0) + 1)
-    if (Array.isArray(value))
-      for (const item of value.slice(0, maxListValues)) this.#countValue(field, item)
+    if (Array.isArray(value)) for (const item of value.slice(0, maxListValues)) this.#countValue(field, item)
     else this.#countValue(field, value)
     this.#visitChildren(path, value, depth)
   }
@@ -145,7 +140,9 @@ export class FieldSurvey {
       if (value > field.largest) field.largest = value
     } else if (typeof value !== 'string' && typeof value !== 'boolean') return
     const shown =
-      typeof value === 'string' && value.length > maxValueLength ? `${value.slice(0, maxValueLength - 1)}…` : value
+      typeof value === 'string' && value.length > maxValueLength
+        ? `${value.slice(0, maxValueLength - 1)}…`
+        : value
     const count = field.values.get(shown)
     if (count !== undefined) field.values.set(shown, count + 1)
     else if (field.values.size < maxValues && this.#values < maxValuesInAll) {

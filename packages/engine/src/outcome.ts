@@ -89,7 +89,8 @@ export const ConditionTrace = Type.Unsafe<ConditionTrace>({
     warning: { type: 'string', description: 'Why the clause was not judged' },
     distance: {
       type: 'number',
-      description: 'By `why`: how far the number was from fulfilling the clause; 0 if it was exactly at the limit',
+      description:
+        'By `why`: how far the number was from fulfilling the clause; 0 if it was exactly at the limit',
     },
     distanceMs: { type: 'number', description: 'By `why`: the same of a time, in milliseconds' },
     didYouMean: {

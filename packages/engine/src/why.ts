@@ -13,7 +13,9 @@ export const Change = Type.Object(
   {
     field: Type.String(),
     from: Type.Optional(
-      Type.Unknown({ description: 'The value of the event, at most 1,000 characters. Absent if it has none.' }),
+      Type.Unknown({
+        description: 'The value of the event, at most 1,000 characters. Absent if it has none.',
+      }),
     ),
     to: Type.Unknown({ description: 'null stands for a missing field too' }),
   },
@@ -88,11 +90,7 @@ function readFrom(field: string, data: unknown, traces: readonly ConditionTrace[
 function findActual(field: string, traces: readonly ConditionTrace[]): unknown {
   for (const trace of traces) {
     const actual =
-      'group' in trace
-        ? findActual(field, trace.children)
-        : trace.field === field
-          ? trace.actual
-          : undefined
+      'group' in trace ? findActual(field, trace.children) : trace.field === field ? trace.actual : undefined
     if (actual !== undefined) return actual
   }
   return undefined

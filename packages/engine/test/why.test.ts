@@ -32,11 +32,14 @@ t.test('a rule that missed names the clause, how far off it was, and the nearest
 })
 
 t.test('a rule that matched names what held it, and has no change', async (t) => {
-  t.match(why([score, { any: [status, { field: 'vip', operator: 'is_true' }] }], { score: 90, status: 'new' }), {
-    conditionsPassed: true,
-    decisive: ['conditions[0]'],
-    change: null,
-  })
+  t.match(
+    why([score, { any: [status, { field: 'vip', operator: 'is_true' }] }], { score: 90, status: 'new' }),
+    {
+      conditionsPassed: true,
+      decisive: ['conditions[0]'],
+      change: null,
+    },
+  )
   t.match(why([], {}), { conditionsPassed: true, decisive: [], change: null })
 })
 
@@ -63,7 +66,9 @@ t.test('times say by how many milliseconds they missed', async (t) => {
 })
 
 t.test('a clause below `not` is decisive where it holds', async (t) => {
-  const conditions: Condition[] = [{ not: { any: [status, { field: 'score', operator: 'less_than', value: 5 }] } }]
+  const conditions: Condition[] = [
+    { not: { any: [status, { field: 'score', operator: 'less_than', value: 5 }] } },
+  ]
   t.match(why(conditions, { status: 'new', score: 10 }), { decisive: ['conditions[0].not.any[0]'] })
 })
 
@@ -82,7 +87,11 @@ const clause = fc.oneof(
     value: fc.integer({ min: -3, max: 7 }),
   }),
   fc.record({ field, operator: fc.constantFrom('exists', 'not_exists', 'is_empty', 'is_true') }),
-  fc.record({ field, operator: fc.constantFrom('in', 'not_in'), value: fc.array(constants, { minLength: 1, maxLength: 3 }) }),
+  fc.record({
+    field,
+    operator: fc.constantFrom('in', 'not_in'),
+    value: fc.array(constants, { minLength: 1, maxLength: 3 }),
+  }),
   fc.record({ field, operator: fc.constantFrom('within_last', 'within_next'), value: fc.constant('2d') }),
 )
 const { condition } = fc.letrec<{ condition: Condition }>((tie) => ({
@@ -96,7 +105,12 @@ const { condition } = fc.letrec<{ condition: Condition }>((tie) => ({
 }))
 const anyRule = fc.array(condition, { maxLength: 3 })
 const anyData = fc.record(
-  { a: constants, b: constants, c: fc.record({ d: constants }, { requiredKeys: [] }), list: fc.array(constants) },
+  {
+    a: constants,
+    b: constants,
+    c: fc.record({ d: constants }, { requiredKeys: [] }),
+    list: fc.array(constants),
+  },
   { requiredKeys: [] },
 )
 
@@ -109,7 +123,10 @@ t.test('the decisive set is the smallest that turns the verdict: by trying all s
       const verdicts = leaves.map(({ clause }) => compileCondition(clause).holds(data, new Judging(at)))
       const turned = (set: number) => {
         const byPath = new Map(
-          leaves.map(({ path }, index) => [path, ((set >> index) & 1) === 1 ? !verdicts[index] : verdicts[index]]),
+          leaves.map(({ path }, index) => [
+            path,
+            ((set >> index) & 1) === 1 ? !verdicts[index] : verdicts[index],
+          ]),
         )
         return combine(conditions, byPath) !== conditionsPassed
       }
@@ -144,25 +161,35 @@ t.test('a change makes the rule match', async (t) => {
 t.test('of sets of one size the first of the rule is decisive', async (t) => {
   const no: ConditionTrace = { field: 'a', operator: 'exists', verdict: false }
   const leaf: Condition = { field: 'a', operator: 'exists' }
-  const [first] = findDecisive([{ any: [leaf, leaf] }], [{ group: 'any', children: [no, no], verdict: false }])
-  t.same(first?.map(({ path }) => path), ['conditions[0].any[0]'])
+  const [first] = findDecisive(
+    [{ any: [leaf, leaf] }],
+    [{ group: 'any', children: [no, no], verdict: false }],
+  )
+  t.same(
+    first?.map(({ path }) => path),
+    ['conditions[0].any[0]'],
+  )
 })
 
 function listLeaves(conditions: Condition[]) {
   const leaves: { path: string; clause: Condition }[] = []
+  const visitAll = (children: Condition[], path: string): void => {
+    for (const [index, child] of children.entries()) visit(child, `${path}[${index}]`)
+  }
   const visit = (condition: Condition, path: string): void => {
-    if ('all' in condition) condition.all.forEach((child, index) => visit(child, `${path}.all[${index}]`))
-    else if ('any' in condition) condition.any.forEach((child, index) => visit(child, `${path}.any[${index}]`))
+    if ('all' in condition) visitAll(condition.all, `${path}.all`)
+    else if ('any' in condition) visitAll(condition.any, `${path}.any`)
     else if ('not' in condition) visit(condition.not, `${path}.not`)
     else leaves.push({ path, clause: condition })
   }
-  conditions.forEach((condition, index) => visit(condition, `conditions[${index}]`))
+  visitAll(conditions, 'conditions')
   return leaves
 }
 
 function combine(conditions: Condition[], verdicts: Map<string, boolean | undefined>): boolean {
   const judge = (condition: Condition, path: string): boolean => {
-    if ('all' in condition) return condition.all.every((child, index) => judge(child, `${path}.all[${index}]`))
+    if ('all' in condition)
+      return condition.all.every((child, index) => judge(child, `${path}.all[${index}]`))
     if ('any' in condition) return condition.any.some((child, index) => judge(child, `${path}.any[${index}]`))
     if ('not' in condition) return !judge(condition.not, `${path}.not`)
     return verdicts.get(path) ?? false

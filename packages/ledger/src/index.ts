@@ -50,9 +50,9 @@ export { createUnusedRemovals } from './history/remove-unused.js'
 export { countRetryable, reopenExecutions, type VersionToRun } from './history/reopen-executions.js'
 export { countReplayable, findReplayable, type ReplayableEvent } from './history/replayable-events.js'
 export {
+  type ScanLimits,
   type Scanned,
   type ScannedEvent,
-  type ScanLimits,
   type ScanRange,
   scanEvents,
   type VisitEvents,

@@ -40,12 +40,7 @@ export function checkRuleFile(
     ...checkItems('rules', rules, (rule) => {
       const shapeFaults = findShapeFaults(rule, hasRuleShape)
       const body = asObject(rule)
-      const { faults, unknownTrigger } = findRuleBodyFaults(
-        body,
-        shapeFaults,
-        findRuleFaults(body),
-        ownTypes,
-      )
+      const { faults, unknownTrigger } = findRuleBodyFaults(body, shapeFaults, findRuleFaults(body), ownTypes)
       return unknownTrigger ? [...faults, unknownTrigger] : faults
     }),
     ...checkItems('emailTemplates', emailTemplates ?? [], (template) => [

@@ -21,7 +21,8 @@ export function findRuleBodyFaults(
   ruleFaults: Fault[],
   ownTypes: ReadonlySet<string>,
 ): RuleBodyFaults {
-  const isUnknown = typeof body.trigger === 'string' && !isEventType(body.trigger) && !ownTypes.has(body.trigger)
+  const isUnknown =
+    typeof body.trigger === 'string' && !isEventType(body.trigger) && !ownTypes.has(body.trigger)
   return {
     faults: [...shapeFaults, ...ruleFaults, ...findEmitFaults(body, ownTypes)],
     unknownTrigger: isUnknown ? { field: 'trigger', message: 'Invalid trigger type' } : undefined,

@@ -31,7 +31,14 @@ const type = {
   expected: 'must be an event type',
 }
 /** Checks that a schema cannot express. */
-const checks: Record<string, { isRight(value: unknown): boolean; expected: string }> = { ruleId: id, eventId: id, from: time, to: time, type, eventType: type }
+const checks: Record<string, { isRight(value: unknown): boolean; expected: string }> = {
+  ruleId: id,
+  eventId: id,
+  from: time,
+  to: time,
+  type,
+  eventType: type,
+}
 
 /** @throws a 400 refusal with the first fault */
 export function checkQuery({ properties }: Type.TObject, query: Filter): void {

@@ -135,7 +135,12 @@ export class EventRunner {
     const recording = span?.begin('record')
     let isStored = false
     try {
-      const held = await recorder.finishEvent({ event, ruleSetId: set.id, rulesVersion: set.rulesVersion, executions })
+      const held = await recorder.finishEvent({
+        event,
+        ruleSetId: set.id,
+        rulesVersion: set.rulesVersion,
+        executions,
+      })
       isStored = held !== undefined
       recording?.end()
       // The faster delivery replies to the caller, or the caller reads what it stored.

@@ -1,12 +1,11 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { FairSlots, TooMuchAtOnce } from '@automation/database'
-import { FieldSurvey, ObservedField } from '@automation/engine'
+import { EventType, FieldSurvey, ObservedField } from '@automation/engine'
 import { type ScannedEvent, scanEvents } from '@automation/ledger'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import { refusals } from '../../errors.js'
-import { EventType } from '@automation/engine'
 import { refusalResponses } from '../responses.js'
 
 const EventTypeFields = Type.Object(
@@ -14,7 +13,8 @@ const EventTypeFields = Type.Object(
     eventType: EventType,
     events: Type.Integer({ description: 'Number of events that were surveyed, the newest ones' }),
     isComplete: Type.Boolean({
-      description: 'false: reading ended before so many events of the type were found, since there are too many others',
+      description:
+        'false: reading ended before so many events of the type were found, since there are too many others',
     }),
     hasMorePaths: Type.Boolean({ description: 'true: there are more than 500 paths' }),
     fields: Type.Array(ObservedField),
@@ -69,7 +69,11 @@ export const fieldRoutes: FastifyPluginAsyncTypebox = async (app) => {
   })
 }
 
-async function surveyEvents({ workspace: { id: workspaceId, reads } }: FastifyRequest, type: string, wanted: number) {
+async function surveyEvents(
+  { workspace: { id: workspaceId, reads } }: FastifyRequest,
+  type: string,
+  wanted: number,
+) {
   const survey = new FieldSurvey()
   const visit = async (events: ScannedEvent[]): Promise<string | undefined> => {
     let turnedAt = performance.now()

@@ -22,7 +22,9 @@ const EventSearch = Type.Object(
   {
     title: 'EventSearch',
     additionalProperties: false,
-    examples: [{ conditions: [{ field: 'score', operator: 'greater_than', value: 80 }], type: 'LEAD_CREATED' }],
+    examples: [
+      { conditions: [{ field: 'score', operator: 'greater_than', value: 80 }], type: 'LEAD_CREATED' },
+    ],
   },
 )
 type EventSearch = Type.Static<typeof EventSearch>
@@ -32,7 +34,8 @@ const FoundEvents = Type.Object(
     events: Type.Array(ListedEvent),
     scanned: Type.Integer({ description: 'Number of events that this page has passed' }),
     notJudged: Type.Integer({
-      description: 'Number of events for which the conditions need more work than a rule may cost (RULE_WORK)',
+      description:
+        'Number of events for which the conditions need more work than a rule may cost (RULE_WORK)',
     }),
     nextCursor: NextCursor,
   },

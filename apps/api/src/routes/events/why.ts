@@ -79,7 +79,11 @@ const WhyQuery = Type.Object({
   ruleId: Type.Optional(Type.String({ description: 'Only this rule, also if it was not considered' })),
   ...PageQuery,
   limit: Type.Optional(
-    Type.Integer({ minimum: 1, maximum: 100, description: 'Maximum number of rules on the page. Default: 20' }),
+    Type.Integer({
+      minimum: 1,
+      maximum: 100,
+      description: 'Maximum number of rules on the page. Default: 20',
+    }),
   ),
 })
 

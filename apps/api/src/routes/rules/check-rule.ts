@@ -39,7 +39,10 @@ export async function checkRule<Body extends { trigger?: string } & Partial<Rule
 const none: ReadonlySet<string> = new Set()
 
 /** Most rules name types of the catalogue alone. */
-async function readOwnTypes({ server, workspace }: FastifyRequest, body: object): Promise<ReadonlySet<string>> {
+async function readOwnTypes(
+  { server, workspace }: FastifyRequest,
+  body: object,
+): Promise<ReadonlySet<string>> {
   return listOwnNames(body).length === 0 ? none : server.eventTypes.readOwn(workspace.id)
 }
 

@@ -87,8 +87,7 @@ export const runRoutes: FastifyPluginAsyncTypebox<{ workLimits: WorkLimits }> = 
     },
     handler: async (request, reply) => {
       const { body, params, workspace } = request
-      if (!(await app.eventTypes.has(workspace.id, params.eventType)))
-        throw refusals.invalidTriggerType()
+      if (!(await app.eventTypes.has(workspace.id, params.eventType))) throw refusals.invalidTriggerType()
       const event = {
         id: newId(),
         workspaceId: workspace.id,
