@@ -21,6 +21,8 @@ export interface ScannedEvent {
   /** As in the table: which rules were considered, and in which versions. */
   ruleSetId: string | null
   rulesVersion: number | null
+  /** Its place in the slice, from 1, those of other types counted. */
+  position: number
   /** JSON of its data, not parsed. */
   json: string
 }
@@ -64,9 +66,12 @@ export async function scanEvents(
   let end = after
   for (;;) {
     const slice = await readSlice(database, range, end, Math.min(maxSliceRows, limits.events - scanned))
-    scanned += slice.scanned
     const last = slice.events.length === 0 ? undefined : await visit(slice.events)
-    if (last !== undefined) return { scanned, end: last }
+    if (last !== undefined) {
+      const position = slice.events.find(({ id }) => id === last)?.position ?? slice.scanned
+      return { scanned: scanned + position, end: last }
+    }
+    scanned += slice.scanned
     if (slice.isLast) return { scanned, end: undefined }
     end = slice.end
     if (scanned >= limits.events || performance.now() - startedAt > limits.ms) return { scanned, end }
@@ -114,6 +119,7 @@ async function readSlice(
     kept AS (SELECT * FROM sized WHERE bytes - coalesce(octet_length(json), 0) < ${maxSliceBytes})
     SELECT kept.id, kept.type, round(date_part('epoch', kept.accepted_at) * 1000) AS "acceptedAt",
            kept.rule_set_id AS "ruleSetId", kept.rules_version AS "rulesVersion", kept.json,
+           kept.position::int AS position,
            (SELECT count(*) FROM slice)::int AS read, (SELECT count(*) FROM kept)::int AS scanned,
            (SELECT id FROM kept ORDER BY position DESC LIMIT 1) AS end
     FROM (SELECT 1) AS one LEFT JOIN kept ON kept.is_read
@@ -121,8 +127,8 @@ async function readSlice(
   const [first] = found
   const { read = 0, scanned = 0, end } = first ?? {}
   return {
-    events: found.flatMap(({ id, type, acceptedAt, ruleSetId, rulesVersion, json }) =>
-      id === null ? [] : [{ id, type, acceptedAt, ruleSetId, rulesVersion, json }],
+    events: found.flatMap(({ id, type, acceptedAt, ruleSetId, rulesVersion, position, json }) =>
+      id === null ? [] : [{ id, type, acceptedAt, ruleSetId, rulesVersion, position, json }],
     ),
     scanned,
     end: end ?? undefined,
