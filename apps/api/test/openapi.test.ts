@@ -101,6 +101,12 @@ const routes: Route[] = [
   route('patch', `${developer}/workspaces/{id}`, [200], [404, 409, 413, 415, 422], 'required'),
   route('get', `${developer}/audit-log`, [200]),
   route('get', `${developer}/ledger`, [200]),
+  route('get', '/api/events/{id}/why', [200], [404]),
+  route('post', '/api/events/search', [200], [413, 415, 422], 'required'),
+  route('get', '/api/event-types', [200]),
+  route('post', '/api/event-types', [201], [409, 413, 415, 422], 'required'),
+  route('delete', '/api/event-types/{name}', [204], [404, 409, 413, 415]),
+  route('get', '/api/event-types/{name}/fields', [200], [404]),
 ]
 /** What asks for no token. */
 const open = ['get /healthz', 'get /readyz', 'post /api/incoming-webhooks/{provider}/{workspaceId}']
