@@ -181,6 +181,9 @@ t.test('parameters, bodies and security are documented', async (t) => {
   const queries: Record<string, string[]> = {
     [rules]: [...page, 'isActive', 'q', 'trigger'],
     [`${rules}/{id}/versions`]: page,
+    '/api/events/{id}/why': [...page, 'ruleId'],
+    '/api/event-types': page,
+    '/api/event-types/{name}/fields': ['events'],
     '/api/events': [...page, 'from', 'ruleId', 'status', 'to', 'type'],
     '/api/executions': [...page, 'error', 'eventId', 'eventType', 'from', 'ruleId', 'status', 'to'],
     '/api/executions/{id}': ['explain'],

@@ -39,7 +39,7 @@ export async function checkRule<Body extends { trigger?: string } & Partial<Rule
 const none: ReadonlySet<string> = new Set()
 
 /** Most rules name types of the catalogue alone. */
-async function readOwnTypes(
+export async function readOwnTypes(
   { server, workspace }: FastifyRequest,
   body: object,
 ): Promise<ReadonlySet<string>> {
