@@ -46,33 +46,32 @@ export function checkQuery({ properties }: Type.TObject, query: Filter): void {
   if (fault) throw refusals.badRequest(`Query parameter ${fault.name} ${fault.expected}`)
 }
 
-/** Whether a filter names no type, or one of the workspace: a deleted one has events, but no name any more. */
-async function hasKnownType({ server, workspace }: FastifyRequest, filter: Filter): Promise<boolean> {
-  const named = filter.type ?? filter.eventType
-  return named === undefined || listedTypes.has(named) || server.eventTypes.has(workspace.id, String(named))
+/** Whether a filter names no type, or one of the workspace. A type that was deleted has events, but no name any more. */
+async function isKnownType(
+  { server, workspace }: FastifyRequest,
+  named: string | undefined,
+): Promise<boolean> {
+  return named === undefined || listedTypes.has(named) || server.eventTypes.has(workspace.id, named)
 }
 
 /** @throws a 400 refusal */
-export async function checkTypeInQuery(request: FastifyRequest, query: Filter): Promise<void> {
-  if (await hasKnownType(request, query)) return
-  const name = query.type === undefined ? 'eventType' : 'type'
-  throw refusals.badRequest(`Query parameter ${name} ${type.expected}`)
+export async function checkTypeInQuery(
+  request: FastifyRequest,
+  name: 'type' | 'eventType',
+  named: string | undefined,
+): Promise<void> {
+  if (!(await isKnownType(request, named)))
+    throw refusals.badRequest(`Query parameter ${name} ${type.expected}`)
 }
 
 /** @throws a 422 refusal */
-export async function checkTypeInFilter(request: FastifyRequest, filter: Filter): Promise<void> {
-  if (await hasKnownType(request, filter)) return
-  const name = filter.type === undefined ? 'eventType' : 'type'
-  throw refusals.invalid([{ field: `filter.${name}`, message: 'Must be an event type' }])
-}
-
-/** @throws a 422 refusal with all faults */
-export function checkFilter({ properties }: Type.TObject, filter: Filter): void {
-  const faults = findFaults(properties, filter).map(({ name, expected }) => ({
-    field: `filter.${name}`,
-    message: expected.charAt(0).toUpperCase() + expected.slice(1),
-  }))
-  if (faults.length > 0) throw refusals.invalid(faults)
+export async function checkTypeInFilter(
+  request: FastifyRequest,
+  name: 'type' | 'eventType',
+  named: string | undefined,
+): Promise<void> {
+  if (!(await isKnownType(request, named)))
+    throw refusals.invalid([{ field: `filter.${name}`, message: 'Must be an event type' }])
 }
 
 const lastMs = Date.parse('9999-12-31T23:59:59.999Z')

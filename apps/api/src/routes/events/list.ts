@@ -29,7 +29,7 @@ export const listRoutes: FastifyPluginAsyncTypebox = async (app) => {
     handler: async (request) => {
       const { query, workspace } = request
       checkQuery(EventQuery, query)
-      await checkTypeInQuery(request, query)
+      await checkTypeInQuery(request, 'type', query.type)
       const { limit = defaultLimit, cursor, type, ruleId, status } = query
       const narrowing = narrowEvents(workspace.id, {
         ...(type !== undefined && { type }),

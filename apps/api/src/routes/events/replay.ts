@@ -77,7 +77,7 @@ export const replayRoutes: FastifyPluginAsyncTypebox = async (app) => {
       const { filter, cursor, dryRun = true } = request.body
       const { server, workspace } = request
       checkFilter(ReplayFilter, filter)
-      await checkTypeInFilter(request, filter)
+      await checkTypeInFilter(request, 'type', filter.type)
       const { type, ruleId } = filter
       const narrowing = narrowEvents(workspace.id, {
         ...(type !== undefined && { type }),

@@ -42,7 +42,7 @@ export const listRoutes: FastifyPluginAsyncTypebox = async (app) => {
     handler: async (request) => {
       const { query, workspace } = request
       checkQuery(ExecutionQuery, query)
-      await checkTypeInQuery(request, query)
+      await checkTypeInQuery(request, 'eventType', query.eventType)
       const { status, limit = defaultLimit, cursor, from: _from, to: _to, ...filter } = query
       const narrowing = narrowExecutions(workspace.id, {
         ...filter,

@@ -110,7 +110,7 @@ export const retryRoutes: FastifyPluginAsyncTypebox = async (app) => {
       const { filter, version = 'same', dryRun = true } = request.body
       const { workspace } = request
       checkFilter(RetryFilter, filter)
-      await checkTypeInFilter(request, filter)
+      await checkTypeInFilter(request, 'eventType', filter.eventType)
       const { status: statuses = retryableStatuses, from: _from, to: _to, ...others } = filter
       const narrowing = narrowExecutions(workspace.id, { ...others, ...readRange(filter), statuses })
       const counted = await countRetryable(workspace.reads, narrowing, version)

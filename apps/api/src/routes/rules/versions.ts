@@ -127,7 +127,8 @@ async function findOutdated(request: FastifyRequest, definition: DefinitionField
     await findFaults(request, definition),
     await readOwnTypes(request, definition),
   )
-  return unknownTrigger ? [...faults, unknownTrigger] : faults
+  const isKnown = unknownTrigger === undefined || faults.some(({ field }) => field === unknownTrigger.field)
+  return isKnown ? faults : [...faults, unknownTrigger]
 }
 
 function writeCursor(version: number): string {
