@@ -74,6 +74,15 @@ export async function checkTypeInFilter(
     throw refusals.invalid([{ field: `filter.${name}`, message: 'Must be an event type' }])
 }
 
+/** @throws a 422 refusal with all faults */
+export function checkFilter({ properties }: Type.TObject, filter: Filter): void {
+  const faults = findFaults(properties, filter).map(({ name, expected }) => ({
+    field: `filter.${name}`,
+    message: expected.charAt(0).toUpperCase() + expected.slice(1),
+  }))
+  if (faults.length > 0) throw refusals.invalid(faults)
+}
+
 const lastMs = Date.parse('9999-12-31T23:59:59.999Z')
 
 /**
