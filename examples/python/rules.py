@@ -135,6 +135,14 @@ class Client:
         """Get an event and its outcome."""
         return self._send("GET", f"/api/events/{_part(id)}")
 
+    def search_events(self, body=None):
+        """Find events whose data fulfils conditions, newest first."""
+        return self._send("POST", "/api/events/search", body=body)
+
+    def explain_event(self, id, query=None):
+        """Explain why each rule matched an event, or not."""
+        return self._send("GET", f"/api/events/{_part(id)}/why", query=query)
+
     def replay_event(self, id, headers=None):
         """Replay an event: the same data, with the current rules."""
         return self._send("POST", f"/api/events/{_part(id)}/replay", headers=headers)
@@ -142,6 +150,22 @@ class Client:
     def replay_events(self, body=None):
         """Replay the events that match a filter, oldest first, at most 1000 per call."""
         return self._send("POST", "/api/events/replay", body=body)
+
+    def survey_event_type(self, name, query=None):
+        """List the fields that the newest events of a type have, with their kinds and values."""
+        return self._send("GET", f"/api/event-types/{_part(name)}/fields", query=query)
+
+    def list_event_types(self, query=None):
+        """List event types: those of the catalogue, then those of the workspace."""
+        return self._send("GET", "/api/event-types", query=query)
+
+    def create_event_type(self, body=None):
+        """Create an event type of the workspace."""
+        return self._send("POST", "/api/event-types", body=body)
+
+    def delete_event_type(self, name):
+        """Delete an event type of the workspace that no rule uses. Its events stay."""
+        return self._send("DELETE", f"/api/event-types/{_part(name)}")
 
     def list_executions(self, query=None):
         """List executions, newest event first."""

@@ -14,6 +14,7 @@ import bodyBudget from './plugins/body-budget.js'
 import deadline from './plugins/deadline.js'
 import docs from './plugins/docs.js'
 import errors from './plugins/errors.js'
+import eventTypes from './plugins/event-types.js'
 import judge from './plugins/judge.js'
 import metrics from './plugins/metrics.js'
 import notFound from './plugins/not-found.js'
@@ -29,6 +30,7 @@ import validation from './plugins/validation.js'
 import rateLimit, { limitationOf } from './rate-limit/rate-limit.js'
 import { developerRoutes } from './routes/developer/index.js'
 import { emailTemplateRoutes } from './routes/email-templates/index.js'
+import { eventTypeRoutes } from './routes/event-types/index.js'
 import { eventRoutes } from './routes/events/index.js'
 import { executionRoutes } from './routes/executions/index.js'
 import { incomingWebhookRoutes } from './routes/incoming-webhooks/index.js'
@@ -78,6 +80,7 @@ export async function buildApp(config: Config) {
   await app.register(accessCaches)
   await app.register(caller, config)
   await app.register(judge, config)
+  await app.register(eventTypes)
   await app.register(bodyBudget, config)
   await app.register(bodies)
   await app.register(validation)
@@ -90,7 +93,8 @@ export async function buildApp(config: Config) {
 
   await app.register(probeRoutes, config)
   await app.register(ruleRoutes, { ...config, prefix: '/api/automation-rules' })
-  await app.register(eventRoutes, { prefix: '/api/events' })
+  await app.register(eventRoutes, { ...config, prefix: '/api/events' })
+  await app.register(eventTypeRoutes, { prefix: '/api/event-types' })
   await app.register(executionRoutes, { ...config, prefix: '/api/executions' })
   await app.register(incomingWebhookRoutes, { ...config, sealer, prefix: '/api/incoming-webhooks' })
   await app.register(taskRoutes, { prefix: '/api/tasks' })

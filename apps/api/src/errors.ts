@@ -73,6 +73,7 @@ export const refusals = {
   notFound: () => new Refusal(404, 'Not found'),
   ruleNotFound: () => new Refusal(404, 'Automation rule not found'),
   versionNotFound: () => new Refusal(404, 'Version not found'),
+  eventTypeNotFound: () => new Refusal(404, 'Event type not found'),
   eventNotFound: () => new Refusal(404, 'Event not found'),
   executionNotFound: () => new Refusal(404, 'Execution not found'),
   receiptNotFound: () => new Refusal(404, 'Receipt not found'),

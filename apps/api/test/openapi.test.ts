@@ -103,6 +103,12 @@ const routes: Route[] = [
   route('patch', `${developer}/workspaces/{id}`, [200], [404, 409, 413, 415, 422], 'required'),
   route('get', `${developer}/audit-log`, [200]),
   route('get', `${developer}/ledger`, [200]),
+  route('get', '/api/events/{id}/why', [200], [404]),
+  route('post', '/api/events/search', [200], [413, 415, 422], 'required'),
+  route('get', '/api/event-types', [200]),
+  route('post', '/api/event-types', [201], [409, 413, 415, 422], 'required'),
+  route('delete', '/api/event-types/{name}', [204], [404, 409, 413, 415]),
+  route('get', '/api/event-types/{name}/fields', [200], [404]),
 ]
 /** What asks for no token. */
 const open = ['get /healthz', 'get /readyz', 'post /api/incoming-webhooks/{provider}/{workspaceId}']
@@ -177,6 +183,9 @@ t.test('parameters, bodies and security are documented', async (t) => {
   const queries: Record<string, string[]> = {
     [rules]: [...page, 'eventType', 'isActive', 'q', 'trigger'],
     [`${rules}/{id}/versions`]: page,
+    '/api/events/{id}/why': [...page, 'ruleId'],
+    '/api/event-types': page,
+    '/api/event-types/{name}/fields': ['events'],
     '/api/events': [...page, 'eventType', 'from', 'ruleId', 'status', 'to', 'type'],
     '/api/executions': [...page, 'error', 'eventId', 'eventType', 'from', 'ruleId', 'status', 'to'],
     '/api/executions/{id}': ['explain'],

@@ -67,17 +67,23 @@ t.test('sample events have their data, newest first, of one type and one workspa
       acceptedAt: new Date(Date.now() - 10_000 + index * 1_000),
     })
   await storeEvent(other, { type: 'LEAD_CREATED', data: { index: 'foreign' } })
-  const { status, body } = await workspace.callAs('viewer')('GET', '/api/events/samples?type=LEAD_CREATED')
+  const { status, body } = await workspace.callAs('viewer')(
+    'GET',
+    '/api/events/samples?eventType=LEAD_CREATED',
+  )
   t.equal(status, 200)
   t.match(body, { events: [{ data: { index: 2 } }, { data: { index: 0 } }] })
   t.equal((body as { events: unknown[] }).events.length, 2)
-  t.equal((await workspace.call('GET', '/api/events/samples?type=NO_TYPE')).status, 400)
+  t.equal((await workspace.call('GET', '/api/events/samples?eventType=NO_TYPE')).status, 400)
 })
 
 t.test('samples together have at most a mebibyte of data', async (t) => {
   const workspace = await api.makeWorkspace()
   for (let index = 0; index < 4; index++)
     await storeEvent(workspace, { type: 'LEAD_CREATED', data: { text: 'x'.repeat(400_000) } })
-  const { body } = await workspace.call<{ events: unknown[] }>('GET', '/api/events/samples?type=LEAD_CREATED')
+  const { body } = await workspace.call<{ events: unknown[] }>(
+    'GET',
+    '/api/events/samples?eventType=LEAD_CREATED',
+  )
   t.equal(body.events.length, 2)
 })

@@ -12,6 +12,7 @@ function eventOf(harness: Harness, rulesVersion: number, type = 'LEAD_CREATED') 
     depth: 0,
     rootId: null,
     rulesVersion,
+    acceptedAt: Date.now(),
     autoPauseAfter: null,
     createdBy: null,
   }
@@ -21,10 +22,12 @@ function eventOf(harness: Harness, rulesVersion: number, type = 'LEAD_CREATED') 
 function watch(database: Database) {
   const seen = { reads: 0, isAway: false }
   const watched: Database = Object.assign(Object.create(database), {
-    forWorkspace: (workspaceId: string) => {
-      seen.reads += 1
-      if (seen.isAway) throw new Error('Postgres is away')
-      return database.forWorkspace(workspaceId)
+    run: async (name: string, text: string, values: unknown[]) => {
+      if (name === 'read_rules') {
+        seen.reads += 1
+        if (seen.isAway) throw new Error('Postgres is away')
+      }
+      return database.run(name, text, values)
     },
   })
   return { seen, watched }

@@ -44,10 +44,16 @@ async function createWorkspace() {
         ...row,
         addressee: null,
         rulesVersion: 0,
+        acceptedAt: Date.now(),
         autoPauseAfter: null,
         createdBy: null,
       }
-      return { event, ruleSetId: newId(), executions: rules.map((rule) => describeExecution(event, rule)) }
+      return {
+        event,
+        ruleSetId: newId(),
+        rulesVersion: 0,
+        executions: rules.map((rule) => describeExecution(event, rule)),
+      }
     },
   }
 }
@@ -354,6 +360,7 @@ t.test('a subscription to execution.failed gets an event for each failure', asyn
   await record({
     event,
     ruleSetId: null,
+    rulesVersion: 0,
     executions: [{ ...failed, event, record: { ...failed.record, id } }],
   })
   t.match(await own.execution.findUnique({ where: { id } }), {

@@ -59,6 +59,8 @@ t.test('receipts are removed after 30 days, and rejections after 7, in any numbe
       tasks: 0,
       versions: 0,
       ruleSets: 0,
+      ruleStates: 0,
+      deletedVersions: 0,
     },
     'nothing is left to do',
   )
@@ -334,4 +336,48 @@ t.test('a worker whose clock differs from that of Postgres removes nothing, and 
 
   await removeRound({ ...round, clock: () => Date.now() + 50_000 })
   t.strictSame(await left(), ['young'], 'a small difference is fine, and the clock of Postgres decides')
+})
+
+t.test('what a rule was is removed once no stored event was evaluated before its next state', async (t) => {
+  const { id: workspaceId, own, store } = await createWorkspace()
+  const [edited, deleted] = [newId(), newId()]
+  const at = (days: number) => new Date(now - days * dayMs)
+  await own.ruleState.createMany({
+    data: [
+      { workspaceId, ruleId: edited, rulesVersion: 1, version: 1, isActive: true, at: at(90) },
+      { workspaceId, ruleId: edited, rulesVersion: 3, version: 2, isActive: true, at: at(60) },
+      { workspaceId, ruleId: edited, rulesVersion: 4, version: 2, isActive: false, at: at(29) },
+      { workspaceId, ruleId: deleted, rulesVersion: 2, version: 1, isActive: true, at: at(80) },
+      {
+        workspaceId,
+        ruleId: deleted,
+        rulesVersion: 5,
+        version: 1,
+        isActive: false,
+        isDeleted: true,
+        at: at(50),
+      },
+    ],
+  })
+  const definition = {
+    name: 'A',
+    trigger: 'LEAD_CREATED',
+    conditions: [],
+    actions: [],
+    bytes: 1,
+    createdAt: at(80),
+  }
+  await own.deletedRuleVersion.create({
+    data: { ...definition, workspaceId, ruleId: deleted, version: 1, deletedAt: at(50) },
+  })
+  await store(85, ['waiting'])
+  t.match(await removeOld(database, now, keep(30)), { ruleStates: 0, deletedVersions: 0 })
+  await own.execution.deleteMany()
+  t.match(await removeOld(database, now, keep(30)), { history: 1, ruleStates: 3, deletedVersions: 1 })
+  const left = await own.ruleState.findMany({ orderBy: { rulesVersion: 'asc' } })
+  t.same(
+    left.map(({ rulesVersion }) => rulesVersion),
+    [3, 4],
+  )
+  t.match(await removeOld(database, now, keep(0)), { ruleStates: 0 })
 })

@@ -48,7 +48,7 @@ function openExecutor(places: number) {
 
 function newExecution(actions: object[]): Execution {
   const rule = makeReady({ id: newId(), name: 'Rule', version: 1, conditions: [], actions })
-  const loaded = { rulesVersion: 0, autoPauseAfter: null, createdBy: null }
+  const loaded = { acceptedAt: Date.now(), rulesVersion: 0, autoPauseAfter: null, createdBy: null }
   const event = {
     ...loaded,
     id: newId(),

@@ -223,6 +223,16 @@ func (c *Client) GetEvent(ctx context.Context, id string) (*Response, error) {
 	return c.send(ctx, "GET", "/api/events/"+url.PathEscape(id), nil, nil, nil)
 }
 
+// SearchEvents: Find events whose data fulfils conditions, newest first.
+func (c *Client) SearchEvents(ctx context.Context, body any) (*Response, error) {
+	return c.send(ctx, "POST", "/api/events/search", body, nil, nil)
+}
+
+// ExplainEvent: Explain why each rule matched an event, or not.
+func (c *Client) ExplainEvent(ctx context.Context, id string, query url.Values) (*Response, error) {
+	return c.send(ctx, "GET", "/api/events/"+url.PathEscape(id)+"/why", nil, query, nil)
+}
+
 // ReplayEvent: Replay an event: the same data, with the current rules.
 func (c *Client) ReplayEvent(ctx context.Context, id string, headers map[string]string) (*Response, error) {
 	return c.send(ctx, "POST", "/api/events/"+url.PathEscape(id)+"/replay", nil, nil, headers)
@@ -231,6 +241,26 @@ func (c *Client) ReplayEvent(ctx context.Context, id string, headers map[string]
 // ReplayEvents: Replay the events that match a filter, oldest first, at most 1000 per call.
 func (c *Client) ReplayEvents(ctx context.Context, body any) (*Response, error) {
 	return c.send(ctx, "POST", "/api/events/replay", body, nil, nil)
+}
+
+// SurveyEventType: List the fields that the newest events of a type have, with their kinds and values.
+func (c *Client) SurveyEventType(ctx context.Context, name string, query url.Values) (*Response, error) {
+	return c.send(ctx, "GET", "/api/event-types/"+url.PathEscape(name)+"/fields", nil, query, nil)
+}
+
+// ListEventTypes: List event types: those of the catalogue, then those of the workspace.
+func (c *Client) ListEventTypes(ctx context.Context, query url.Values) (*Response, error) {
+	return c.send(ctx, "GET", "/api/event-types", nil, query, nil)
+}
+
+// CreateEventType: Create an event type of the workspace.
+func (c *Client) CreateEventType(ctx context.Context, body any) (*Response, error) {
+	return c.send(ctx, "POST", "/api/event-types", body, nil, nil)
+}
+
+// DeleteEventType: Delete an event type of the workspace that no rule uses. Its events stay.
+func (c *Client) DeleteEventType(ctx context.Context, name string) (*Response, error) {
+	return c.send(ctx, "DELETE", "/api/event-types/"+url.PathEscape(name), nil, nil, nil)
 }
 
 // ListExecutions: List executions, newest event first.

@@ -25,6 +25,8 @@ export const AuditAction = Type.Enum(
     'email_template.created',
     'email_template.updated',
     'email_template.deleted',
+    'event_type.created',
+    'event_type.deleted',
     'subscription.created',
     'subscription.updated',
     'subscription.deleted',

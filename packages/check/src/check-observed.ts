@@ -1,6 +1,5 @@
-import { type Clause, type Condition, findOperator, Judging, toNumber } from '@automation/engine'
+import { type Clause, type Condition, findOperator, findSimilar, Judging, toNumber } from '@automation/engine'
 import { pathKey } from './atoms.js'
-import { findNearest } from './edit-distance.js'
 import type { CheckedRule, Report } from './finding.js'
 import type { ObservedField, ObservedFields, ObservedKind } from './observed.js'
 import { listActionPlaceholders } from './placeholders.js'
@@ -104,7 +103,7 @@ function checkValues(clause: Clause, operator: string, field: ObservedField, pat
     .map(({ value, count }) => `${JSON.stringify(value)} ${percent(count / seen.events)}`)
   for (const value of unseen) {
     const texts = field.values.flatMap((one) => (typeof one.value === 'string' ? [one.value] : []))
-    const nearest = typeof value === 'string' ? findNearest(value, texts) : undefined
+    const nearest = typeof value === 'string' ? findSimilar(value, texts) : undefined
     const hint = nearest === undefined ? '' : ` Did you mean ${JSON.stringify(nearest)}?`
     const message = `${clause.field} was never ${JSON.stringify(value)} in ${count(seen.events)} ${seen.trigger} events; seen: ${list.join(', ')}.${hint}`
     seen.report.find('unseen_value', seen.index, path, message)
@@ -158,7 +157,7 @@ function isSeen(key: string, fields: ReadonlyMap<string, ObservedField>): boolea
 }
 
 function writeNever(field: string, { events, fields, trigger }: Seen): string {
-  const nearest = findNearest(
+  const nearest = findSimilar(
     field,
     [...fields.values()].map(({ path }) => path),
   )

@@ -17,6 +17,7 @@ export type {
   BatchAnswer,
   BatchEvent,
   BatchResult,
+  Change,
   Condition,
   ConditionTrace,
   CreateTaskAction,
@@ -30,11 +31,16 @@ export type {
   Event,
   EventFilter,
   EventPage,
+  EventSearch,
   EventSummary,
   EventsReplayed,
   EventsToReplay,
   EventType,
   EventTypeDescription,
+  EventTypeFields,
+  EventTypePage,
+  EventTypeToCreate,
+  EventWhy,
   Execution,
   ExecutionFilter,
   ExecutionPage,
@@ -44,9 +50,11 @@ export type {
   ExecutionsToRetry,
   FilterDescription,
   Finding,
+  FoundEvents,
   Ledger,
   LedgerFault,
   Limit,
+  ListedEventType,
   MailToPreview,
   Matched,
   Me,
@@ -55,9 +63,11 @@ export type {
   NewApiKey,
   NewSigningSecret,
   NewSubscription,
+  ObservedField,
   OperatorDescription,
   Overview,
   OverviewSlice,
+  OwnEventType,
   PreviewedMail,
   Readiness,
   Receipt,
@@ -71,6 +81,7 @@ export type {
   RuleResult,
   RuleVersion,
   RuleVersionPage,
+  RuleWhy,
   SampleEvent,
   SampleEvents,
   Scope,
@@ -103,8 +114,8 @@ export type RuleToCreate = Sharp<generated.RuleToCreate>
 export type RuleToUpdate = Sharp<generated.RuleToUpdate>
 
 /**
- * The schemas of the API accept any text as an event type, and the API refuses an unknown one with a message of its own.
- * The client's types list the event types.
+ * The schemas of the API accept any text as an event type, and the API refuses an unknown one with a message of its own. The client's
+ * types name what it is: a workspace may have types of its own.
  */
 type Sharp<Type> = {
   [Key in keyof Type]: Key extends 'trigger' | 'eventType' ? generated.EventType : Type[Key]

@@ -3,6 +3,7 @@ import type { BatchReport } from './batch-error.js'
 import { Developer } from './developer/index.js'
 import { type DryRunOfEventOptions, dryRunEvent } from './dry-run.js'
 import { EmailTemplates } from './email-templates.js'
+import { EventTypes } from './event-types.js'
 import { Events } from './events.js'
 import { Executions } from './executions.js'
 import type { Inputs } from './operation.js'
@@ -58,6 +59,7 @@ type OverviewQuery = NonNullable<Inputs<'GET /api/overview'>['query']>
 export class Client {
   readonly rules: Rules
   readonly events: Events
+  readonly eventTypes: EventTypes
   readonly executions: Executions
   readonly tasks: Tasks
   readonly emailTemplates: EmailTemplates
@@ -69,6 +71,7 @@ export class Client {
   constructor(sender: Sender, workspaceId: string | undefined) {
     this.rules = new Rules(sender)
     this.events = new Events(sender)
+    this.eventTypes = new EventTypes(sender)
     this.executions = new Executions(sender)
     this.tasks = new Tasks(sender)
     this.emailTemplates = new EmailTemplates(sender)

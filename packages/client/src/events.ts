@@ -1,10 +1,14 @@
 import type {
   EventPage,
+  EventSearch,
   EventSummary,
   EventsReplayed,
   EventsToReplay,
   EventType,
+  EventWhy,
+  FoundEvents,
   Matched,
+  RuleWhy,
   TriggerResult,
 } from './api.js'
 import type { Inputs } from './operation.js'
@@ -15,6 +19,8 @@ import { type WaitOptions, waitUntil } from './wait-until.js'
 
 type EventQuery = NonNullable<Inputs<'GET /api/events'>['query']>
 
+type WhyQuery = NonNullable<Inputs<'GET /api/events/{id}/why'>['query']>
+
 export class Events {
   readonly #sender: Sender
 
@@ -24,7 +30,7 @@ export class Events {
 
   /** The newest events of a type with their data, to try a rule on. */
   samples(type: EventType, query: { limit?: number } = {}, options?: RequestOptions) {
-    return this.#sender.ask('GET /api/events/samples', { query: { type, ...query } }, options)
+    return this.#sender.ask('GET /api/events/samples', { query: { eventType: type, ...query } }, options)
   }
 
   /** Newest first. */
@@ -38,6 +44,33 @@ export class Events {
   /** The event and its outcome. */
   get(id: string, options?: RequestOptions) {
     return this.#sender.ask('GET /api/events/{id}', { path: { id } }, options)
+  }
+
+  /** Why each rule matched the event, or not: those that matched first, then the nearest. */
+  why(id: string, query: WhyQuery = {}, options?: RequestOptions): Pages<RuleWhy, EventWhy> {
+    return new Pages(
+      (cursor) =>
+        this.#sender.ask(
+          'GET /api/events/{id}/why',
+          { path: { id }, query: { ...query, ...cursor } },
+          options,
+        ),
+      (page) => page.rules,
+    )
+  }
+
+  /** The events whose data fulfils conditions, newest first. */
+  search(body: EventSearch, options: RequestOptions = {}): Pages<EventSummary, FoundEvents> {
+    return new Pages(
+      (cursor) =>
+        // It changes nothing, so it may be repeated.
+        this.#sender.ask(
+          'POST /api/events/search',
+          { body: { ...body, ...cursor } },
+          { isRepeatable: true, ...options },
+        ),
+      (page) => page.events,
+    )
   }
 
   /** Waits until all executions of the event are finished or the event is given up: `status` is `done` or `quarantined`. */

@@ -147,12 +147,26 @@ export const eventTypeDefinitions = [
 
 export const eventTypes = eventTypeDefinitions.map(({ type }) => type)
 
-export const EventType = Type.Enum(eventTypes, { title: 'EventType' })
-export type EventType = (typeof eventTypes)[number]
+const namePattern = '^[A-Z][A-Z0-9_]{1,63}$'
+const namedLike = new RegExp(namePattern)
+
+/** The name of a type: of the catalogue, or of a workspace's own. Which of these there are, the workspace knows. */
+export const EventType = Type.String({
+  title: 'EventType',
+  pattern: namePattern,
+  description: 'Type of an event: one of the catalogue, or one of the workspace (GET /api/event-types)',
+  examples: ['LEAD_CREATED', 'PAYMENT_FAILED'],
+})
+export type EventType = string
+
+/** Whether a type may have this name. */
+export function isEventTypeName(name: string): boolean {
+  return namedLike.test(name)
+}
 
 const known: ReadonlySet<string> = new Set(eventTypes)
 
 /** True for a name of the catalogue, in its exact spelling. */
-export function isEventType(name: string): name is EventType {
+export function isEventType(name: string): boolean {
   return known.has(name)
 }

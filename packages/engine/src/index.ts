@@ -5,8 +5,9 @@ export { type ActionConfig, actionDefinitions } from './actions/index.js'
 export { toNumber } from './comparison.js'
 export { normaliseConditions, normaliseRule } from './conditions.js'
 export { parseDuration } from './duration.js'
-export { EventType, eventTypeDefinitions, eventTypes, isEventType } from './event-types.js'
+export { EventType, eventTypeDefinitions, eventTypes, isEventType, isEventTypeName } from './event-types.js'
 export { type Fault, findRuleFaults } from './faults.js'
+export { FieldKind, FieldSurvey, ObservedField } from './field-survey.js'
 export { httpUrl } from './formats.js'
 export { defaultWorkLimits, Judging, type WorkLimits } from './judging.js'
 export { type Limit, maxEmissionDepth } from './limits.js'
@@ -17,7 +18,7 @@ export {
   type MailTemplate,
   type RenderedMail,
 } from './mail-template.js'
-export { describeNearest, findMisspelt, findNearest } from './nearest.js'
+export { describeNearest, findMisspelt, findNearest, findSimilar } from './nearest.js'
 export { findOperator } from './operators/index.js'
 export type { Operator, Test } from './operators/operator.js'
 export { ActionResult, Attempt, type ConditionTrace, Trace } from './outcome.js'
@@ -61,6 +62,7 @@ export { compileTemplate, listPlaceholderUses, type PlaceholderUse, type Templat
 export { parseTimestamp } from './timestamp.js'
 export { usesPatterns } from './uses-patterns.js'
 export { describeVocabulary, type Vocabulary } from './vocabulary.js'
+export { Change, explainWhy, judgeWhy, type Why } from './why.js'
 export { workLimitsOf, workSettings } from './work-settings.js'
 
 /** The schemas that others reference by `$id`: add each with Fastify's addSchema before any route. */

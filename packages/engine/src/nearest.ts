@@ -1,3 +1,6 @@
+import { countEdits } from './edit-distance.js'
+import { maxPathLength } from './path.js'
+
 /** What authors write who come from other tools, and the name here. */
 const otherSpellings: Record<string, string> = {
   '=': 'equals',
@@ -46,6 +49,25 @@ export function findMisspelt(word: string, names: readonly string[]): string | u
 }
 
 /**
+ * Finds the nearest of some names that a text with upper and lower case may have meant: at most two letters differ, and at most half of
+ * them. Names that differ in case only are nearest.
+ */
+export function findSimilar(text: string, names: Iterable<string>): string | undefined {
+  if (text.length > maxPathLength) return undefined
+  const folded = text.toLowerCase()
+  let nearest: string | undefined
+  let least = 3
+  for (const name of names) {
+    if (name === text) continue
+    const edits = name.toLowerCase() === folded ? 0 : countEdits(text, name, least)
+    if (edits >= least || edits * 2 > text.length) continue
+    nearest = name
+    least = edits
+  }
+  return nearest
+}
+
+/**
  * The second half of a message about an unknown word: `Nearest: equals, not_equals. All: /docs/rules#clauses`.
  *
  * @param list where all of them stand
@@ -75,27 +97,4 @@ function distanceOf(one: string, other: string): number {
   const edits = countEdits(one, other) / Math.max(one.length, other.length)
   const isPart = one.length > 2 && other.length > 2 && (one.includes(other) || other.includes(one))
   return isPart ? edits / 3 : edits
-}
-
-/** Levenshtein's distance, in which two letters that changed places are one edit. */
-function countEdits(one: string, other: string): number {
-  let beforeLast: number[] = []
-  let last = Array.from({ length: other.length + 1 }, (_, n) => n)
-  for (let row = 1; row <= one.length; row++) {
-    const current = [row]
-    for (let column = 1; column <= other.length; column++) {
-      const isSame = one[row - 1] === other[column - 1]
-      let edits = Math.min(
-        (last[column] as number) + 1,
-        (current[column - 1] as number) + 1,
-        (last[column - 1] as number) + (isSame ? 0 : 1),
-      )
-      if (row > 1 && column > 1 && one[row - 1] === other[column - 2] && one[row - 2] === other[column - 1])
-        edits = Math.min(edits, (beforeLast[column - 2] as number) + 1)
-      current.push(edits)
-    }
-    beforeLast = last
-    last = current
-  }
-  return last[other.length] as number
 }

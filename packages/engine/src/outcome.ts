@@ -58,6 +58,12 @@ export interface ClauseTrace {
   verdict: boolean
   /** Why the clause was not judged. */
   warning?: string
+  /** How far the number was from fulfilling the clause. */
+  distance?: number
+  /** The same of a time. */
+  distanceMs?: number
+  /** The nearest path that the data has. */
+  didYouMean?: string
 }
 
 // Written beside its schema because it is recursive, as Condition is.
@@ -81,6 +87,16 @@ export const ConditionTrace = Type.Unsafe<ConditionTrace>({
     children: { type: 'array', items: ConditionTraceRef },
     verdict: { type: 'boolean' },
     warning: { type: 'string', description: 'Why the clause was not judged' },
+    distance: {
+      type: 'number',
+      description:
+        'By `why`: how far the number was from fulfilling the clause; 0 if it was exactly at the limit',
+    },
+    distanceMs: { type: 'number', description: 'By `why`: the same of a time, in milliseconds' },
+    didYouMean: {
+      type: 'string',
+      description: 'By `why`: the data has no such field, and this one differs by at most two characters',
+    },
   },
 })
 

@@ -224,7 +224,7 @@ t.test('each fault in an action is reported once, with its path', async (t) => {
       [
         'actions/0/config/data type',
         'actions/0/config/depth additionalProperties',
-        'actions/0/config/eventType enum',
+        'actions/0/config/eventType pattern',
       ],
     ],
     ...['text', '', ' {{a}}', '{{a}}{{b}}', '{{a'].map((data): [unknown, string[]] => [

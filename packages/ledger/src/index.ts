@@ -17,6 +17,14 @@ export {
   listEvaluations,
   type MatchedEvaluation,
 } from './evaluations.js'
+export {
+  type ConsideredRule,
+  findUnconsidered,
+  type JudgedEvent,
+  listConsidered,
+  readJudgedEvent,
+  type Verdict,
+} from './history/considered-rules.js'
 export { type CountsByTime, countByTime, maxCountedByTime, type SliceCount } from './history/count-by-time.js'
 export { countMatches, type Matches, maxCounted } from './history/count-matches.js'
 export {
@@ -24,6 +32,7 @@ export {
   type EventRow,
   type EventState,
   listEvents,
+  listEventsByIds,
   narrowEvents,
 } from './history/list-events.js'
 export {
@@ -42,6 +51,14 @@ export { createUnusedRemovals } from './history/remove-unused.js'
 export { countRetryable, reopenExecutions, type VersionToRun } from './history/reopen-executions.js'
 export { countReplayable, findReplayable, type ReplayableEvent } from './history/replayable-events.js'
 export { findSampleEvents, maxSampleBytes, type SampleEvent } from './history/sample-events.js'
+export {
+  type ScanLimits,
+  type Scanned,
+  type ScannedEvent,
+  type ScanRange,
+  scanEvents,
+  type VisitEvents,
+} from './history/scan-events.js'
 export { type EventInWorkspace, findOutcomes, type StoredOutcome } from './history/stored-outcomes.js'
 export { capError, capResults, maxErrorLength, maxResultsBytes } from './outcomes/cap-results.js'
 export type {

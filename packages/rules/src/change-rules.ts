@@ -2,6 +2,7 @@ import type { ServiceEvent } from '@automation/access'
 import { type Administrator, type Change, changeWorkspace, listEntries } from '@automation/access'
 import type { Database, WorkspaceDatabase, WorkspaceTransaction } from '@automation/database'
 import { cancelWaiting, countsOf, isToBePaused, markAutoPaused } from '@automation/ledger'
+import { noteStates } from './rule-states.js'
 
 /**
  * Changes a workspace's rules. All changes of rules use this function, and they happen one after another. It increments
@@ -48,6 +49,7 @@ export async function pauseRules(
     const ids = pausable.map(({ id }) => id)
     if (ids.length === 0) return { result: ids, entry: undefined }
     await transaction.rule.updateMany({ where: { id: { in: ids } }, data: { isActive: false } })
+    await noteStates(transaction, workspaceId, ids)
     const cancelled = await cancelWaiting(transaction, workspaceId, ids, 'The rule was paused')
     await markAutoPaused(transaction, workspaceId, ids)
     const entry = pausable.map(({ id, failures, lastError }) => ({

@@ -27,9 +27,13 @@ const Frame = Type.Object(
 /**
  * Reads a file of rules, with the full names of operators.
  *
+ * @param ownTypes the event types of the workspace's own
  * @returns the file, or all of its faults, at paths such as `rules[3].conditions[0].operator`
  */
-export function checkRuleFile(json: unknown): { file: RuleFile } | { faults: Fault[] } {
+export function checkRuleFile(
+  json: unknown,
+  ownTypes: ReadonlySet<string> = new Set(),
+): { file: RuleFile } | { faults: Fault[] } {
   const { hasFrame, hasRuleShape, hasTemplateShape, hasTestShape } = compileShapes()
   const frame = findShapeFaults(json, hasFrame)
   if (frame.length > 0) return { faults: frame }
@@ -39,7 +43,7 @@ export function checkRuleFile(json: unknown): { file: RuleFile } | { faults: Fau
     ...checkItems('rules', rules, (rule) => {
       const shapeFaults = findShapeFaults(rule, hasRuleShape)
       const body = asObject(rule)
-      const { faults, unknownTrigger } = findRuleBodyFaults(body, shapeFaults, findRuleFaults(body))
+      const { faults, unknownTrigger } = findRuleBodyFaults(body, shapeFaults, findRuleFaults(body), ownTypes)
       return unknownTrigger ? [...faults, unknownTrigger] : faults
     }),
     ...checkItems('emailTemplates', emailTemplates ?? [], (template) => [

@@ -2,8 +2,10 @@ import type { Administrator } from '@automation/access'
 import { Refused } from '@automation/access'
 import { newId, type Prisma, type WorkspaceTransaction } from '@automation/database'
 import { createCounters } from '@automation/ledger'
+import { refuseUnknownTypes } from './event-types.js'
 import { refuseExcessBytes, refuseExcessVersions } from './refuse-excess.js'
 import { type RuleFields, versionRowOf } from './rule-fields.js'
+import { noteStates } from './rule-states.js'
 
 export const maxRules = 1_000
 
@@ -21,6 +23,7 @@ export async function createRules(
   if (inputs.length === 0) return []
   if ((await transaction.rule.count()) + inputs.length > maxRules)
     throw new Refused('conflict', `A workspace may have ${maxRules} rules`)
+  await refuseUnknownTypes(transaction, inputs)
   const now = new Date()
   const rules = inputs.map((fields) => ({
     id: newId(),
@@ -36,11 +39,9 @@ export async function createRules(
     updatedAt: now,
   }))
   await transaction.rule.createMany({ data: rules })
-  await createCounters(
-    transaction,
-    workspaceId,
-    rules.map(({ id }) => id),
-  )
+  const ids = rules.map(({ id }) => id)
+  await noteStates(transaction, workspaceId, ids)
+  await createCounters(transaction, workspaceId, ids)
   await transaction.ruleVersion.createMany({ data: rules.map((rule) => versionRowOf(rule, actor, now)) })
   await refuseExcessBytes(transaction, workspaceId)
   await refuseExcessVersions(transaction, workspaceId)

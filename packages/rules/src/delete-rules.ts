@@ -1,5 +1,6 @@
 import type { WorkspaceTransaction } from '@automation/database'
 import { cancelWaiting, lockCounters } from '@automation/ledger'
+import { keepVersions, noteStates } from './rule-states.js'
 
 /**
  * Deletes rules for good, and cancels their waiting executions. Their history stays.
@@ -15,6 +16,8 @@ export async function deleteRules(
   const cancelled = await cancelWaiting(transaction, workspaceId, ruleIds, 'The rule was deleted')
   // The counters are deleted with their rules.
   await lockCounters(transaction, workspaceId, ruleIds)
+  await noteStates(transaction, workspaceId, ruleIds, true)
+  await keepVersions(transaction, workspaceId, ruleIds)
   await transaction.rule.deleteMany({ where: { id: { in: ruleIds } } })
   return ruleIds.map((id) => cancelled.get(id) ?? 0)
 }

@@ -15,6 +15,14 @@ export {
   findEmailTemplateFaults,
   updateEmailTemplate,
 } from './email-templates.js'
+export {
+  createEventType,
+  deleteEventType,
+  EventTypeToCreate,
+  listOwnNames,
+  maxEventTypes,
+  OwnEventType,
+} from './event-types.js'
 export { findUnstorable, hasTooManyValues, maxDepth, maxNodes, TooLarge } from './find-unstorable.js'
 export { type Changes, type ImportPlan, planImport } from './plan-import.js'
 export { maxDefinitionBytes } from './refuse-excess.js'
@@ -24,4 +32,5 @@ export { createdEntry, deletedEntry, updatedEntry } from './rule-entries.js'
 export { type DefinitionFields, definitionOf, type RuleFields } from './rule-fields.js'
 export { exportRules, type RuleFile } from './rule-file.js'
 export { FullDefinition, RuleToCreate, RuleToUpdate } from './rule-schemas.js'
+export { noteMissedStates } from './rule-states.js'
 export { type Saved, saveRules } from './save-rules.js'

@@ -1,4 +1,5 @@
 import { describeNearest, eventTypes, type Fault, isEventType } from '@automation/engine'
+import { findEmitFaults } from './event-types.js'
 
 interface RuleBodyFaults {
   /** Of the shape, and of patterns, placeholders and limits. */
@@ -12,16 +13,19 @@ interface RuleBodyFaults {
  *
  * @param shapeFaults by the schema of the body
  * @param ruleFaults of its definition (findRuleFaults of the engine)
+ * @param ownTypes the event types of the workspace's own; those of the catalogue need not be looked up (listOwnNames)
  */
 export function findRuleBodyFaults(
-  body: { trigger?: unknown },
+  body: { trigger?: unknown; actions?: unknown },
   shapeFaults: Fault[],
   ruleFaults: Fault[],
+  ownTypes: ReadonlySet<string>,
 ): RuleBodyFaults {
   const { trigger } = body
+  const isUnknown = typeof trigger === 'string' && !isEventType(trigger) && !ownTypes.has(trigger)
   return {
-    faults: [...shapeFaults, ...ruleFaults],
-    unknownTrigger: typeof trigger === 'string' && !isEventType(trigger) ? faultOf(trigger) : undefined,
+    faults: [...shapeFaults, ...ruleFaults, ...findEmitFaults(body, ownTypes)],
+    unknownTrigger: isUnknown ? faultOf(trigger) : undefined,
   }
 }
 

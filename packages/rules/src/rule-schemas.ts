@@ -1,4 +1,4 @@
-import { Actions, Conditions, EventType, RuleDescription, RuleName } from '@automation/engine'
+import { Actions, Conditions, EventType, eventTypes, RuleDescription, RuleName } from '@automation/engine'
 import { Type } from 'typebox'
 
 /** The definition of a rule. A change of it makes a new version. */
@@ -18,7 +18,9 @@ export type FullDefinition = Type.Static<typeof FullDefinition>
 const fields = {
   name: RuleName,
   description: RuleDescription,
-  trigger: Type.String({ description: `One of the event types: ${EventType.enum.join(', ')}` }),
+  trigger: Type.String({
+    description: `An event type of the workspace (GET /api/event-types), or one of the catalogue: ${eventTypes.join(', ')}`,
+  }),
   conditions: Conditions,
   actions: Actions,
   isActive: Type.Boolean(),

@@ -2,8 +2,10 @@ import { isDeepStrictEqual } from 'node:util'
 import { type Administrator, Refused } from '@automation/access'
 import { Prisma, type WorkspaceTransaction } from '@automation/database'
 import { cancelWaiting, clearAttention, isBeingCancelled } from '@automation/ledger'
+import { refuseUnknownTypes } from './event-types.js'
 import { refuseExcessBytes, refuseExcessVersions } from './refuse-excess.js'
 import { bytesOf, type RuleFields, type StoredRule, versionRowOf } from './rule-fields.js'
+import { noteStates } from './rule-states.js'
 
 /** A rule after saveRules. */
 export interface Saved<Rule extends StoredRule = StoredRule> {
@@ -44,7 +46,9 @@ export async function saveRules<Rule extends StoredRule>(
     differing.map(({ rule }) => rule),
     now,
   )
+  await noteStates(transaction, workspaceId, idsOf(differing.map(({ rule }) => rule)))
   if (rewritten.length > 0) {
+    await refuseUnknownTypes(transaction, rewritten)
     await transaction.ruleVersion.createMany({
       data: rewritten.map((rule) => versionRowOf(rule, actor, now)),
     })

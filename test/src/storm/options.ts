@@ -9,6 +9,8 @@ export interface Options {
   faults: number
   /** Requests a minute of the workspace that attacks; 0 for none. */
   hostile: number
+  /** How many events are explained in the end, and compared with what happened; undefined for all. */
+  explained: number | undefined
   /** The kinds of faults, by their names; all where it is empty. */
   only: string[]
   /** Prints each fault when it occurs. */
@@ -17,10 +19,10 @@ export interface Options {
   logs: string | undefined
 }
 
-const short = { events: 20_000, faults: 150 }
+const short = { events: 20_000, faults: 150, explained: 1_000 }
 /** The default rate limit of a caller, with its burst. */
 const hostilePerMinute = 60
-const long = { events: 200_000, faults: 1_000 }
+const long = { events: 200_000, faults: 1_000, explained: undefined }
 
 export const usage = `npm run storm -- [--seed N] [--long] [--events N] [--faults N] [--hostile N]
                  [--only KIND] [--verbose] [--logs DIR]
@@ -56,6 +58,7 @@ export function readOptions(args: string[]): Options {
     events: readCount('events', values.events, form.events),
     faults: readCount('faults', values.faults, form.faults),
     hostile: readCount('hostile', values.hostile, hostilePerMinute, 0),
+    explained: form.explained,
     only: values.only,
     verbose: values.verbose,
     logs: values.logs === undefined ? undefined : resolve(values.logs),

@@ -5,6 +5,7 @@ import { checkEffects } from './check-effects.js'
 import { checkHostile, countDescendants } from './check-hostile.js'
 import { checkLedger } from './check-ledger.js'
 import { checkRecord } from './check-record.js'
+import { checkWhy } from './check-why.js'
 import { startEdits } from './edits.js'
 import { type Hostile, startHostile } from './hostile.js'
 import { type SentEvent, startLoad } from './load.js'
@@ -17,6 +18,8 @@ import { openTarget, type Target } from './target.js'
 export interface StormOptions extends ScheduleOptions {
   /** Requests a minute of the workspace that attacks. */
   hostile: number
+  /** How many events are explained in the end, and compared with what happened; undefined for all. */
+  explained?: number | undefined
   /** Takes the logs of all processes, for the search of a fault. */
   logs?: string | undefined
 }
@@ -74,6 +77,7 @@ export async function runStorm(options: StormOptions): Promise<StormReport> {
       ...checkEdits(edits, await readEditedTables(site, tables.events)),
       ...checkHostile(hostile.sent, ofHostile, site.hostile.rules),
       ...(await checkLedger(site)),
+      ...(await checkWhy(site, options.explained)),
     ]
     return {
       seed: options.seed,

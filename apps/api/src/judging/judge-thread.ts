@@ -25,6 +25,9 @@ import { type Serializer, SerializerSelector } from '@fastify/fast-json-stringif
 import { ExplainedResult } from '../acceptance/execution-result.js'
 import { RuleResult } from '../acceptance/results.js'
 
+export { matchEvents } from './match-events.js'
+export { whyOfEvent } from './why-of-event.js'
+
 // What the judge's thread does. It has neither database nor settings: all that it needs comes with the request, as a structured clone.
 
 export interface ToJudge {

@@ -1,6 +1,7 @@
 import { pingType, ServiceEventType } from '@automation/access'
 import { firstIdOf, isUuid } from '@automation/database'
-import { describeNearest, eventTypes, parseTimestamp } from '@automation/engine'
+import { describeNearest, eventTypes, isEventTypeName, parseTimestamp } from '@automation/engine'
+import type { FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import { refusals } from '../errors.js'
 
@@ -25,8 +26,11 @@ export function eventTypeFilter<OldName extends string>(oldName: OldName, descri
   } as Record<'eventType' | OldName, Type.TOptional<Type.TString>>
 }
 
+const typeNames = ['eventType', 'type', 'trigger'] as const
+type TypeFilter = Partial<Record<(typeof typeNames)[number], string>>
+
 /** The value of a checked filter. */
-export function eventTypeOf(filter: { eventType?: string; type?: string; trigger?: string }) {
+export function eventTypeOf(filter: TypeFilter): string | undefined {
   return filter.eventType ?? filter.type ?? filter.trigger
 }
 
@@ -39,7 +43,7 @@ const time = {
   expected: 'must be an ISO 8601 date, or a time with a zone',
 }
 const type = {
-  isRight: (text: unknown) => listedTypes.has(text),
+  isRight: (text: unknown) => listedTypes.has(text) || (typeof text === 'string' && isEventTypeName(text)),
   expected: (text: unknown) =>
     `must be an event type. ${describeNearest(String(text), eventTypes, '/docs/rules#events')}`,
 }
@@ -54,6 +58,11 @@ const checks: Record<string, Check> = {
   eventType: type,
 }
 
+interface FilterFault {
+  name: string
+  expected: string
+}
+
 interface Check {
   isRight(value: unknown): boolean
   expected: string | ((value: unknown) => string)
@@ -65,13 +74,38 @@ export function checkQuery({ properties }: Type.TObject, query: Filter): void {
   if (fault) throw refusals.badRequest(`Query parameter ${fault.name} ${fault.expected}`)
 }
 
+/** @throws a 400 refusal where a checked query names a type that the workspace does not have */
+export async function checkTypeInQuery(request: FastifyRequest, query: TypeFilter): Promise<void> {
+  const fault = await findUnknownType(request, query)
+  if (fault) throw refusals.badRequest(`Query parameter ${fault.name} ${fault.expected}`)
+}
+
+/** @throws a 422 refusal where a checked filter names a type that the workspace does not have */
+export async function checkTypeInFilter(request: FastifyRequest, filter: TypeFilter): Promise<void> {
+  const fault = await findUnknownType(request, filter)
+  if (fault) throw refusals.invalid([describeFault(fault)])
+}
+
+/** A type that was deleted has events, but no name any more. */
+async function findUnknownType(
+  { server, workspace }: FastifyRequest,
+  filter: TypeFilter,
+): Promise<FilterFault | undefined> {
+  const named = eventTypeOf(filter)
+  if (named === undefined || listedTypes.has(named)) return undefined
+  if (await server.eventTypes.has(workspace.id, named)) return undefined
+  const name = typeNames.find((key) => filter[key] !== undefined) ?? 'eventType'
+  return { name, expected: type.expected(named) }
+}
+
 /** @throws a 422 refusal with all faults */
 export function checkFilter({ properties }: Type.TObject, filter: Filter): void {
-  const faults = findFaults(properties, filter).map(({ name, expected }) => ({
-    field: `filter.${name}`,
-    message: expected.charAt(0).toUpperCase() + expected.slice(1),
-  }))
-  if (faults.length > 0) throw refusals.invalid(faults)
+  const faults = findFaults(properties, filter)
+  if (faults.length > 0) throw refusals.invalid(faults.map(describeFault))
+}
+
+function describeFault({ name, expected }: FilterFault) {
+  return { field: `filter.${name}`, message: expected.charAt(0).toUpperCase() + expected.slice(1) }
 }
 
 const lastMs = Date.parse('9999-12-31T23:59:59.999Z')
@@ -89,7 +123,7 @@ export function firstIdAt(text: string, offsetMs = 0): string {
   return firstIdOf(readTime(text, offsetMs).getTime())
 }
 
-function findFaults(names: object, filter: Filter): { name: string; expected: string }[] {
+function findFaults(names: object, filter: Filter): FilterFault[] {
   const faults = Object.entries(checks).flatMap(([name, { isRight, expected }]) => {
     const value = Object.hasOwn(names, name) ? filter[name] : undefined
     if (value === undefined || isRight(value)) return []
@@ -98,7 +132,7 @@ function findFaults(names: object, filter: Filter): { name: string; expected: st
   return [...faults, ...findDoubleNames(filter)]
 }
 
-function findDoubleNames({ eventType, type, trigger }: Filter): { name: string; expected: string }[] {
+function findDoubleNames({ eventType, type, trigger }: Filter): FilterFault[] {
   const old = type !== undefined ? 'type' : trigger !== undefined ? 'trigger' : undefined
   if (old === undefined || eventType === undefined) return []
   return [{ name: old, expected: 'is the older name of eventType: give one of them' }]

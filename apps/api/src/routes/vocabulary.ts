@@ -1,13 +1,13 @@
+import type { Vocabulary as VocabularyData } from '@automation/engine'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { etagOf, isKnown } from '../etag.js'
 import { listVocabulary, type VocabularyOptions } from '../vocabulary/vocabulary.js'
 import { Vocabulary } from '../vocabulary/vocabulary-schema.js'
 import { refusalResponses } from './responses.js'
 
-/** The rule language as data, for forms and for people who have only curl. It changes with the version of the service alone. */
+/** The rule language as data, for forms and for people who have only curl. It changes with the version of the service, and with the event types of the workspace. */
 export const vocabularyRoutes: FastifyPluginAsyncTypebox<VocabularyOptions> = async (app, options) => {
-  let text: string | undefined
-  let etag: string | undefined
+  let common: ReturnType<typeof write> | undefined
 
   app.get('/', {
     config: { role: 'viewer' },
@@ -20,13 +20,28 @@ export const vocabularyRoutes: FastifyPluginAsyncTypebox<VocabularyOptions> = as
       response: { 200: Vocabulary, ...refusalResponses() },
     },
     handler: async (request, reply) => {
-      text ??= JSON.stringify(listVocabulary(options))
-      etag ??= etagOf(text)
+      const own = await request.workspace.reads.ownEventType.findMany({ orderBy: { name: 'asc' } })
+      // A text is sent as it is: it is serialized once.
+      common ??= write(listVocabulary(options))
+      const { text, etag } = own.length === 0 ? common : write(addOwnTypes(listVocabulary(options), own))
       reply.headers({ etag, 'cache-control': 'private, max-age=300' })
       if (isKnown(request.headers['if-none-match'], etag))
         return reply.status(304 as 200).send(undefined as never)
-      // A text is sent as it is: it is serialized once.
       return reply.type('application/json; charset=utf-8').send(text as never)
     },
   })
+}
+
+function write(vocabulary: VocabularyData): { text: string; etag: string } {
+  const text = JSON.stringify(vocabulary)
+  return { text, etag: etagOf(text) }
+}
+
+/** Which fields their events have is known to their senders alone: GET /api/event-types/:name/fields. */
+function addOwnTypes(
+  vocabulary: VocabularyData,
+  own: { name: string; description: string }[],
+): VocabularyData {
+  const ownTypes = own.map(({ name, description }) => ({ type: name, description, example: {} }))
+  return { ...vocabulary, eventTypes: [...vocabulary.eventTypes, ...ownTypes] }
 }

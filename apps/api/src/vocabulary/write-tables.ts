@@ -126,8 +126,8 @@ function showValue(schema: Shown): string {
 function showType(schema: Shown): string {
   const { type, enum: values, minimum, maximum, minLength, maxLength, title } = schema
   if (title === 'Condition') return 'a condition'
-  if (values !== undefined)
-    return title === 'EventType' ? 'an event type' : values.map(String).map(code).join(', ')
+  if (title === 'EventType') return 'an event type'
+  if (values !== undefined) return values.map(String).map(code).join(', ')
   const types = [type ?? 'any JSON'].flat().join(' or ')
   if (maxLength !== undefined) return `${types}, ${minLength ?? 0} to ${maxLength} characters`
   if (maximum !== undefined) return `${types}, ${minimum ?? 0} to ${maximum}`

@@ -67,12 +67,12 @@ async function importFile(path: string, options: ImportOptions, command: Command
   const { workspace, plan: isPlan = false, prune = false, maxDeletions } = options
   const isQuiet = isForPrograms(command)
   const confirm = isPlan ? undefined : prepareConfirmation(command, path === '-')
-  const file = await readRules(path, options)
-  const { rules, tests = [] } = file.rules
-  if (!options.skipTests) refuseFailingTests(rules as unknown as CheckedRule[], tests)
-
   await useWorkspace('change', workspace, async (administrator) => {
     const tables = administrator.database.forWorkspace(workspace)
+    const ownTypes = await tables.ownEventType.findMany({ select: { name: true } })
+    const file = await readRules(path, options, new Set(ownTypes.map(({ name }) => name)))
+    const { rules, tests = [] } = file.rules
+    if (!options.skipTests) refuseFailingTests(rules as unknown as CheckedRule[], tests)
     const planned = await planImport(tables, file.rules, { prune })
     if ('faults' in planned) throw createRuleFileError(path, file.source, planned.faults)
     const { plan } = planned
@@ -96,9 +96,10 @@ async function importFile(path: string, options: ImportOptions, command: Command
 async function readRules(
   path: string,
   { prune, format }: ImportOptions,
+  ownTypes: ReadonlySet<string>,
 ): Promise<{ source: RuleText; rules: RuleFile }> {
   const source = await readRuleFile(path, format)
-  const checked = checkRuleFile(source.json)
+  const checked = checkRuleFile(source.json, ownTypes)
   if ('faults' in checked) throw createRuleFileError(path, source, checked.faults)
   if (prune && !source.isWhole)
     throw new CommandError(

@@ -1,3 +1,4 @@
+import { findSimilar } from '@automation/engine'
 /** A path into the data of events, with an example. */
 export interface SeenPath {
   path: string
@@ -33,28 +34,8 @@ function kindOf(value: unknown): string {
   return value === null ? 'null' : Array.isArray(value) ? 'array' : typeof value
 }
 
-/** The path that a misspelt one may mean: at most two letters away, or the same last name elsewhere. */
+/** The path that a misspelt one may mean: the same last name elsewhere, or at most two letters away. */
 export function findNearestPath(wanted: string, paths: readonly string[]): string | undefined {
-  let best: { path: string; distance: number } | undefined
-  for (const path of paths) {
-    const isElsewhere = path.endsWith(`.${wanted}`) || wanted.endsWith(`.${path}`)
-    const distance = isElsewhere ? 1 : editDistance(wanted, path)
-    if (distance <= 2 && distance > 0 && distance < (best?.distance ?? 3)) best = { path, distance }
-  }
-  return best?.path
-}
-
-/** Levenshtein's distance; 3 where it is more than 2. */
-export function editDistance(left: string, right: string): number {
-  if (Math.abs(left.length - right.length) > 2) return 3
-  let row = Array.from({ length: right.length + 1 }, (_, index) => index)
-  for (let i = 1; i <= left.length; i++) {
-    const next = [i]
-    for (let j = 1; j <= right.length; j++) {
-      const cost = left[i - 1] === right[j - 1] ? 0 : 1
-      next[j] = Math.min((next[j - 1] ?? 0) + 1, (row[j] ?? 0) + 1, (row[j - 1] ?? 0) + cost)
-    }
-    row = next
-  }
-  return Math.min(row[right.length] ?? 3, 3)
+  const isElsewhere = (path: string) => path.endsWith(`.${wanted}`) || wanted.endsWith(`.${path}`)
+  return paths.includes(wanted) ? undefined : (paths.find(isElsewhere) ?? findSimilar(wanted, paths))
 }

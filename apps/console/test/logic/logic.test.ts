@@ -6,7 +6,7 @@ import { Drafts } from '../../pages/logic/drafts.js'
 import { fieldOfFault } from '../../pages/logic/field-of-fault.js'
 import { readSpan, writeQuery } from '../../pages/logic/filters.js'
 import { formatDuration, formatTime } from '../../pages/logic/format-time.js'
-import { editDistance, findNearestPath, listPaths } from '../../pages/logic/paths.js'
+import { findNearestPath, listPaths } from '../../pages/logic/paths.js'
 import { rankChoices } from '../../pages/logic/rank.js'
 import { readDefinition, writeDefinition } from '../../pages/logic/rule-definition.js'
 import { readList, readScalar, valueKindOf, writeList, writeScalar } from '../../pages/logic/value-kind.js'
@@ -38,7 +38,7 @@ t.test('paths come from the data, each with an example', async (t) => {
       { path: 'vip', kind: 'boolean', example: true },
     ],
   )
-  t.equal(editDistance('score', 'scroe'), 2)
+  t.equal(findNearestPath('scroe', ['state', 'score']), 'score')
   t.equal(findNearestPath('score', ['score']), undefined, 'what is there needs no proposal')
 })
 

@@ -1,5 +1,6 @@
 import { type Database, readClock } from '@automation/database'
 import { createHistoryRemoval, createTaskRemoval, createUnusedRemovals } from '@automation/ledger'
+import { noteMissedStates } from '@automation/rules'
 import { openMetrics } from '@automation/telemetry'
 import type { Logger } from 'pino'
 import { repeat } from '../repeat.js'
@@ -74,6 +75,7 @@ export async function removeRound({
       'retention removed nothing: the clocks of this worker and of Postgres differ',
     )
   }
+  await noteMissedStates(database)
   const removed = await removeOld(database, now, keptDays, signal)
   const seconds = Math.round((performance.now() - startedAt) / 1_000)
   if (Object.values(removed).some((count) => count > 0))

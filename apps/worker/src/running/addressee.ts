@@ -1,8 +1,8 @@
 import { findSubscription, subscriptionRetry } from '@automation/access'
 import type { Database } from '@automation/database'
 import { compileRule } from '@automation/engine'
-import type { Addressee } from '@automation/ledger'
-import { definitionColumns, makeReady, type ReadyRule } from './ready-rule.js'
+import type { Addressee, LoadedEvent } from '@automation/ledger'
+import { makeReady, type ReadyRule } from './ready-rule.js'
 
 /**
  * Finds the current state of an event's addressee: a rule that was triggered manually, active or not, or an active subscription.
@@ -10,17 +10,33 @@ import { definitionColumns, makeReady, type ReadyRule } from './ready-rule.js'
  */
 export async function findAddressee(
   database: Database,
-  workspaceId: string,
+  { workspaceId, rulesVersion }: Pick<LoadedEvent, 'workspaceId' | 'rulesVersion'>,
   { kind, id }: Addressee,
-): Promise<ReadyRule | undefined> {
+): Promise<{ rule: ReadyRule | undefined; rulesVersion: number }> {
   if (kind === 'subscription') {
     const subscription = await findSubscription(database, workspaceId, id)
-    return subscription?.isActive ? makeReadySubscription(subscription) : undefined
+    return { rule: subscription?.isActive ? makeReadySubscription(subscription) : undefined, rulesVersion }
   }
-  const { rule } = database.forWorkspace(workspaceId)
-  const row = await rule.findUnique({ where: { id }, select: definitionColumns })
-  return row === null ? undefined : makeReady(row)
+  const [row] = await database.run<RuleRow>('find_addressee', findAddresseeSql, [workspaceId, id])
+  if (row === undefined || row.id === null) return { rule: undefined, rulesVersion }
+  return { rule: makeReady({ ...row, id: row.id }), rulesVersion: row.rulesVersion }
 }
+
+interface RuleRow {
+  rulesVersion: number
+  /** null where the rule was deleted. */
+  id: string | null
+  name: string
+  version: number
+  conditions: unknown
+  actions: unknown
+}
+
+/** $1 workspace · $2 rule. One statement: the rule is as it was at that version of the workspace's rules. */
+const findAddresseeSql = `
+  SELECT w.rules_version AS "rulesVersion", r.id, r.name, r.version, r.conditions, r.actions
+  FROM workspaces w LEFT JOIN rules r ON r.workspace_id = w.id AND r.id = $2::uuid
+  WHERE w.id = $1::uuid`
 
 /** Presents a subscription as a rule with one action: a call with retries for about a day. */
 function makeReadySubscription({ id, url }: { id: string; url: string }): ReadyRule {

@@ -25,7 +25,7 @@ export function advance(execution: Execution): OutsideAction | undefined {
   }
   judging.beginRule()
   for (;;) {
-    const action = findNextAction(compiled, event.data, record.startedAt.getTime(), record.results, judging)
+    const action = findNextAction(compiled, event.data, event.acceptedAt, record.results, judging)
     if (action === undefined) {
       finish(record)
       return undefined

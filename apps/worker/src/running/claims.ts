@@ -30,7 +30,7 @@ export class Claims {
   async claim(executionId: string): Promise<Step<Execution> | undefined> {
     const claimed = await this.#claim(executionId)
     if (claimed === undefined) return undefined
-    const judging = new Judging(claimed.startedAt.getTime(), this.#workLimits)
+    const judging = new Judging(claimed.acceptedAt, this.#workLimits)
     const rule = await this.#findRule(claimed)
     const event = eventOf(claimed)
     // Another worker, or this one before it was restarted, may have emitted what this one has not counted.
@@ -40,8 +40,9 @@ export class Claims {
   }
 
   async #findRule(claimed: ClaimedExecution): Promise<ReadyRule | undefined> {
-    const { workspaceId, addressee, ruleId: id, ruleVersion: version, name, conditions, actions } = claimed
-    if (addressee?.kind === 'subscription') return findAddressee(this.#database, workspaceId, addressee)
+    const { addressee, ruleId: id, ruleVersion: version, name, conditions, actions } = claimed
+    if (addressee?.kind === 'subscription')
+      return (await findAddressee(this.#database, claimed, addressee)).rule
     if (name === null) return undefined
     const key = `${id} ${version}`
     const known = this.#compiled.get(key)
@@ -121,6 +122,7 @@ function eventOf(claimed: ClaimedExecution): LoadedEvent {
     workspaceId: claimed.workspaceId,
     type: claimed.type,
     data: claimed.data,
+    acceptedAt: claimed.acceptedAt,
     addressee: claimed.addressee,
     depth: claimed.depth,
     rootId: claimed.rootId,

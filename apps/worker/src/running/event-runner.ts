@@ -119,7 +119,7 @@ export class EventRunner {
   async #finish(event: LoadedEvent, set: RuleSet, replyTo: string | undefined, span?: Span): Promise<void> {
     const { recorder, executor, replies, causation, heavyWork, workLimits, log } = this.#parts
     const budget = new EffectBudget(event, causation)
-    const judging = new Judging(Date.now(), workLimits)
+    const judging = new Judging(event.acceptedAt, workLimits)
     const judgement = new Judgement(set, event, budget, judging)
     while (!judgement.advance()) {
       heavyWork.deposit(event)
@@ -135,7 +135,12 @@ export class EventRunner {
     const recording = span?.begin('record')
     let isStored = false
     try {
-      const held = await recorder.finishEvent({ event, ruleSetId: set.id, executions })
+      const held = await recorder.finishEvent({
+        event,
+        ruleSetId: set.id,
+        rulesVersion: set.rulesVersion,
+        executions,
+      })
       isStored = held !== undefined
       recording?.end()
       // The faster delivery replies to the caller, or the caller reads what it stored.
@@ -179,11 +184,13 @@ export class EventRunner {
   }
 
   async #findSet(event: LoadedEvent): Promise<RuleSet> {
-    const { workspaceId, addressee } = event
+    const { addressee } = event
     // What a rule emitted and left waiting ends with it: a flood stops when its rule is switched off.
-    if (event.rootId !== null && (await this.#parts.causation.isCauseOff(event))) return noRules
+    if (event.rootId !== null && (await this.#parts.causation.isCauseOff(event)))
+      return { ...noRules, rulesVersion: event.rulesVersion }
     if (addressee === null) return this.#findRules(event)
-    return makeSetOfOne(await findAddressee(this.#parts.database, workspaceId, addressee))
+    const { rule, rulesVersion } = await findAddressee(this.#parts.database, event, addressee)
+    return makeSetOfOne(rule, rulesVersion)
   }
 }
 

@@ -48,7 +48,7 @@ export class Judgement {
     budget: EffectBudget,
     judging: Judging,
   ) {
-    const startedAt = new Date(judging.now)
+    const startedAt = new Date()
     this.judging = judging
     this.#rules = rules
     this.#candidates = findCandidates(event.data)

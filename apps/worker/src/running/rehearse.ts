@@ -36,7 +36,7 @@ export async function rehearse(event: LoadedEvent, parts: Parts): Promise<void> 
     select: definitionColumns,
     orderBy: { id: 'asc' },
   })
-  const judging = new Judging(Date.now(), parts.workLimits)
+  const judging = new Judging(event.acceptedAt, parts.workLimits)
   try {
     for (const rule of rules) {
       await noteRule(database, rule.id, id)
@@ -65,7 +65,7 @@ function rehearseRule(
 ): void {
   const budget = new EffectBudget(event, causation)
   try {
-    const judgement = new Judgement(makeSetOfOne(makeReady(rule)), event, budget, judging)
+    const judgement = new Judgement(makeSetOfOne(makeReady(rule), event.rulesVersion), event, budget, judging)
     while (!judgement.advance());
     judgement.executions.forEach(advance)
   } finally {

@@ -1,7 +1,7 @@
 import { type Database, ruleSetIdOf } from '@automation/database'
 import { indexRules, type RuleIndex } from '@automation/engine'
 import type { LoadedEvent } from '@automation/ledger'
-import { definitionColumns, makeReady, type ReadyRule } from './ready-rule.js'
+import { makeReady, type ReadyRule } from './ready-rule.js'
 import { TimeSlices } from './time-slices.js'
 
 /** The rules that are evaluated for an event, in creation order. */
@@ -9,14 +9,14 @@ export interface RuleSet {
   /** Recorded with the event; null where there are no rules. */
   id: string | null
   rules: readonly ReadyRule[]
+  /** Of the workspace, when the rules were exactly these. */
+  rulesVersion: number
   /** The indexes of the rules that could match; all others do not. */
   findCandidates: RuleIndex['findCandidates']
 }
 
-export const noRules: RuleSet = { id: null, rules: [], findCandidates: () => [] }
+export const noRules: RuleSet = { id: null, rules: [], rulesVersion: 0, findCandidates: () => [] }
 
-/** Up to this many changed definitions are read by their ids; above it, all definitions are read. */
-const maxChanged = 1_000
 const always = { conditions: [] }
 const onlyIndex = [0]
 /** To compile a thousand rules may take seconds. */
@@ -28,41 +28,75 @@ const slices = new TimeSlices()
  */
 export async function readRuleSet(
   database: Database,
-  { workspaceId, type }: LoadedEvent,
+  event: Pick<LoadedEvent, 'workspaceId' | 'type' | 'rulesVersion'>,
   known: RuleSet,
 ): Promise<RuleSet> {
-  const { rule } = database.forWorkspace(workspaceId)
-  const where = { trigger: type, isActive: true }
-  const select = { id: true, version: true }
-  const current = await rule.findMany({ where, select, orderBy: { id: 'asc' } })
+  const { workspaceId, type } = event
+  const rows = await database.run<RuleRow>('read_rules', readRulesSql, [
+    workspaceId,
+    type,
+    known.rules.map(({ id }) => id),
+    known.rules.map(({ version }) => version),
+  ])
   const compiled = new Map(known.rules.map((ready) => [stampOf(ready), ready]))
-  const changed = current.filter((row) => !compiled.has(stampOf(row))).map(({ id }) => id)
-  const fresh = new Map<string, ReadyRule>()
-  if (changed.length > 0) {
-    const among = changed.length > maxChanged ? where : { ...where, id: { in: changed } }
-    for (const row of await rule.findMany({ where: among, select: definitionColumns }))
-      if (!compiled.has(stampOf(row))) {
-        await slices.begin()
-        fresh.set(row.id, makeReady(row))
-      }
+  const rules: ReadyRule[] = []
+  let isChanged = false
+  for (const { id, name, ...row } of rows) {
+    if (id === null) continue
+    const ready = compiled.get(stampOf({ id, version: row.version }))
+    if (name === null && ready !== undefined) {
+      rules.push(ready)
+      continue
+    }
+    isChanged = true
+    await slices.begin()
+    rules.push(makeReady({ id, name: name ?? '', ...row }))
   }
-  // Where a rule changed between the two queries, the second one has the newer definition.
-  const rules = current.flatMap((row) => fresh.get(row.id) ?? compiled.get(stampOf(row)) ?? [])
-  if (rules.length === 0) return noRules
+  const rulesVersion = rows[0]?.rulesVersion ?? event.rulesVersion
+  if (rules.length === 0) return { ...noRules, rulesVersion }
   const id = await writeRuleSet(
     database,
     workspaceId,
     rules.map((ready) => ready.id),
   )
-  if (fresh.size === 0 && id === known.id) return known
+  if (!isChanged && id === known.id)
+    return rulesVersion === known.rulesVersion ? known : { ...known, rulesVersion }
   const { findCandidates } = indexRules(rules.map(conditionsOf))
-  return { id, rules, findCandidates }
+  return { id, rules, rulesVersion, findCandidates }
 }
 
 /** The set of an event's addressee. It needs no row: the event names the addressee. */
-export function makeSetOfOne(rule: ReadyRule | undefined): RuleSet {
-  return rule === undefined ? noRules : { id: rule.id, rules: [rule], findCandidates: () => onlyIndex }
+export function makeSetOfOne(rule: ReadyRule | undefined, rulesVersion: number): RuleSet {
+  if (rule === undefined) return { ...noRules, rulesVersion }
+  return { id: rule.id, rules: [rule], rulesVersion, findCandidates: () => onlyIndex }
 }
+
+interface RuleRow {
+  rulesVersion: number
+  /** null where the workspace has no active rule of the type. */
+  id: string | null
+  version: number
+  /** null in a version that is known; so are the next two. */
+  name: string | null
+  conditions: unknown
+  actions: unknown
+}
+
+/**
+ * One statement: the rules are those of the one version of the workspace's rules that it returns. An event keeps that version, so that it is
+ * known which versions of its rules were considered.
+ *
+ * $1 workspace · $2 type · $3 ids and $4 versions of the rules that are compiled
+ */
+const readRulesSql = `
+  SELECT w.rules_version AS "rulesVersion", r.id, r.version, CASE WHEN known.id IS NULL THEN r.name END AS name,
+         CASE WHEN known.id IS NULL THEN r.conditions END AS conditions,
+         CASE WHEN known.id IS NULL THEN r.actions END AS actions
+  FROM workspaces w
+  LEFT JOIN rules r ON r.workspace_id = w.id AND r.trigger = $2 AND r.is_active
+  LEFT JOIN unnest($3::uuid[], $4::int[]) AS known (id, version) ON known.id = r.id AND known.version = r.version
+  WHERE w.id = $1::uuid
+  ORDER BY r.id`
 
 /** $1 workspace · $2 set · $3 rule ids */
 const writeRuleSetSql = `

@@ -5,7 +5,7 @@ export const maxTests = 5_000
 
 const TestEvent = Type.Object(
   {
-    type: Type.Enum(EventType.enum),
+    type: EventType,
     /** Default: the moment of the event before, or the first moment of 2026. */
     at: Type.Optional(
       Type.String({ minLength: 1, maxLength: 40, description: 'ISO 8601 date or date-time with its zone' }),

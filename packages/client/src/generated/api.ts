@@ -354,6 +354,46 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/events/search": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Find events whose data fulfils conditions, newest first
+         * @description Conditions are those of rules, judged at the moment of acceptance. A page passes at most 20,000 events, so it can be short or empty and still have a nextCursor. The list contains no deliveries to subscriptions.
+         */
+        post: operations["searchEvents"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/events/{id}/why": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Explain why each rule matched an event, or not
+         * @description Lists the rules that were considered: those that matched, then those that missed by the fewest clauses, then in creation order. Nothing of it was recorded: the event, the version of each rule and the moment are stored, and the engine judges them again.
+         */
+        get: operations["explainEvent"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/events/{id}/replay": {
         parameters: {
             query?: never;
@@ -389,6 +429,61 @@ export interface paths {
          */
         post: operations["replayEvents"];
         delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/event-types/{name}/fields": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List the fields that the newest events of a type have, with their kinds and values */
+        get: operations["surveyEventType"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/event-types": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List event types: those of the catalogue, then those of the workspace */
+        get: operations["listEventTypes"];
+        put?: never;
+        /**
+         * Create an event type of the workspace
+         * @description Rules, triggers, webhooks and EMIT_EVENT then take it like those of the catalogue. Other processes know it within a second.
+         */
+        post: operations["createEventType"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/event-types/{name}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /** Delete an event type of the workspace that no rule uses. Its events stay */
+        delete: operations["deleteEventType"];
         options?: never;
         head?: never;
         patch?: never;
@@ -1065,7 +1160,7 @@ export interface components {
             rules: components["schemas"]["AttentionItem"][];
         };
         /** @enum {string} */
-        AuditAction: "workspace.created" | "workspace.updated" | "member.added" | "member.changed" | "member.removed" | "token.minted" | "api_key.created" | "api_key.revoked" | "signing_secret.created" | "signing_secret.retired" | "signing_secret.revoked" | "rule.created" | "rule.updated" | "rule.deleted" | "rule.activated" | "rule.deactivated" | "rule.cloned" | "rule.restored" | "rule.paused" | "email_template.created" | "email_template.updated" | "email_template.deleted" | "subscription.created" | "subscription.updated" | "subscription.deleted" | "execution.retried" | "event.replayed";
+        AuditAction: "workspace.created" | "workspace.updated" | "member.added" | "member.changed" | "member.removed" | "token.minted" | "api_key.created" | "api_key.revoked" | "signing_secret.created" | "signing_secret.retired" | "signing_secret.revoked" | "rule.created" | "rule.updated" | "rule.deleted" | "rule.activated" | "rule.deactivated" | "rule.cloned" | "rule.restored" | "rule.paused" | "email_template.created" | "email_template.updated" | "email_template.deleted" | "event_type.created" | "event_type.deleted" | "subscription.created" | "subscription.updated" | "subscription.deleted" | "execution.retried" | "event.replayed";
         AuditEntry: {
             /** Format: uuid */
             id: string;
@@ -1110,6 +1205,13 @@ export interface components {
             replayed?: boolean;
             errors?: components["schemas"]["FieldError"][];
             error?: string;
+        };
+        Change: {
+            field: string;
+            /** @description The value of the event, at most 1,000 characters. Absent if it has none. */
+            from?: unknown;
+            /** @description null stands for a missing field too */
+            to: unknown;
         };
         CheckFinding: {
             /**
@@ -1196,6 +1298,12 @@ export interface components {
             verdict: boolean;
             /** @description Why the clause was not judged */
             warning?: string;
+            /** @description By `why`: how far the number was from fulfilling the clause; 0 if it was exactly at the limit */
+            distance?: number;
+            /** @description By `why`: the same of a time, in milliseconds */
+            distanceMs?: number;
+            /** @description By `why`: the data has no such field, and this one differs by at most two characters */
+            didYouMean?: string;
         };
         CreateTaskAction: {
             /**
@@ -1379,6 +1487,18 @@ export interface components {
             events: components["schemas"]["EventSummary"][];
             nextCursor?: string | null;
         };
+        EventSearch: {
+            conditions: components["schemas"]["Condition"][];
+            type?: string;
+            /** @description Start of the range, inclusive: an ISO 8601 date, or a time with a zone */
+            from?: string;
+            /** @description End of the range, exclusive: an ISO 8601 date, or a time with a zone */
+            to?: string;
+            /** @description Maximum number of items on the page */
+            limit?: number;
+            /** @description nextCursor of the previous page */
+            cursor?: string;
+        };
         /**
          * @description accepted: no worker has claimed the event. running: an execution of it is not finished. done: all of its executions are finished. quarantined: three workers crashed while they processed the event, so the service gave it up. A quarantined event can be replayed.
          * @enum {string}
@@ -1412,16 +1532,43 @@ export interface components {
             dryRun?: boolean;
         };
         /**
-         * @description Type of the event
-         * @enum {string}
+         * @description Type of an event: one of the catalogue, or one of the workspace (GET /api/event-types)
+         * @example LEAD_CREATED
+         * @example PAYMENT_FAILED
          */
-        EventType: "LEAD_CREATED" | "LEAD_UPDATED" | "LEAD_DELETED" | "LEAD_ASSIGNED" | "LEAD_STATUS_CHANGED" | "LEAD_SCORE_CHANGED" | "LEAD_SCORE_THRESHOLD" | "LEAD_CONVERTED" | "CONTACT_CREATED" | "CONTACT_UPDATED" | "DEAL_CREATED" | "DEAL_STAGE_CHANGED" | "DEAL_WON" | "DEAL_LOST" | "TASK_CREATED" | "TASK_COMPLETED" | "TASK_OVERDUE" | "FORM_SUBMITTED" | "EMAIL_OPENED" | "EMAIL_CLICKED" | "EMAIL_BOUNCED" | "EMAIL_REPLIED" | "APPOINTMENT_BOOKED" | "APPOINTMENT_CANCELLED" | "TAG_ADDED" | "TAG_REMOVED" | "WEBHOOK_RECEIVED";
+        EventType: string;
         EventTypeDescription: {
             type: components["schemas"]["EventType"];
             description: string;
             example: {
                 [key: string]: unknown;
             };
+        };
+        EventTypeFields: {
+            eventType: components["schemas"]["EventType"];
+            /** @description Number of events that were surveyed, the newest ones */
+            events: number;
+            /** @description false: reading ended before so many events of the type were found, since there are too many others */
+            isComplete: boolean;
+            /** @description true: there are more than 500 paths */
+            hasMorePaths: boolean;
+            fields: components["schemas"]["ObservedField"][];
+        };
+        EventTypePage: {
+            eventTypes: components["schemas"]["ListedEventType"][];
+            nextCursor?: string | null;
+        };
+        EventTypeToCreate: {
+            name: components["schemas"]["EventType"];
+            description?: string;
+        };
+        EventWhy: {
+            /** Format: uuid */
+            eventId: string;
+            type: string;
+            judgedAt: string | null;
+            rules: components["schemas"]["RuleWhy"][];
+            nextCursor?: string | null;
         };
         EventsReplayed: {
             /** @description Number of matches, including those beyond the limit of one call. The count stops at 100000. */
@@ -1549,6 +1696,8 @@ export interface components {
             field: string;
             message: string;
         };
+        /** @enum {string} */
+        FieldKind: "text" | "number" | "boolean" | "list" | "object" | "null";
         FilterDescription: {
             name: string;
             description: string;
@@ -1569,6 +1718,19 @@ export interface components {
              * @description Secret that the finding refers to
              */
             secretId?: string;
+        };
+        FoundEvents: {
+            events: components["schemas"]["EventSummary"][];
+            /** @description Number of events that this page has passed */
+            scanned: number;
+            /** @description Number of events for which the conditions need more work than a rule may cost (RULE_WORK) */
+            notJudged: number;
+            nextCursor?: string | null;
+        };
+        FrequentValue: {
+            /** @description A text of at most 200 characters */
+            value: unknown;
+            count: number;
         };
         Ledger: {
             /**
@@ -1682,6 +1844,13 @@ export interface components {
             /** @enum {string} */
             operator: "in" | "not_in";
             value: components["schemas"]["Scalar"][];
+        };
+        ListedEventType: {
+            name: components["schemas"]["EventType"];
+            description: string;
+            createdAt: string | null;
+            /** @description false: a type of the catalogue, which every workspace has */
+            isOwn: boolean;
         };
         Liveness: {
             /** @enum {string} */
@@ -1800,6 +1969,22 @@ export interface components {
             operator: "greater_than" | "gt" | "greater_than_or_equal" | "gte" | "less_than" | "lt" | "less_than_or_equal" | "lte";
             value: number;
         };
+        ObservedField: {
+            /** @description As a clause names it, such as lead.tags[0] */
+            path: string;
+            /** @description The most frequent one first */
+            kinds: components["schemas"]["FieldKind"][];
+            /** @description Share of the events that have it */
+            share: number;
+            /** @description Number of different texts, numbers and booleans. Those in a list count for the list. */
+            distinct: number;
+            /** @description true: there are more values than were counted */
+            isDistinctAtLeast: boolean;
+            /** @description The ten most frequent values */
+            top: components["schemas"]["FrequentValue"][];
+            smallest?: number;
+            largest?: number;
+        };
         OperatorDescription: {
             name: string;
             /** @description Other spellings. A rule is stored with the name. */
@@ -1886,6 +2071,12 @@ export interface components {
             cancelled: number;
             /** @description Executions that run or wait */
             unfinished: number;
+        };
+        OwnEventType: {
+            name: components["schemas"]["EventType"];
+            description: string;
+            /** Format: date-time */
+            createdAt: string;
         };
         PatternClause: {
             /** @description Path into the event data, such as score or lead.tags[0] */
@@ -2069,7 +2260,7 @@ export interface components {
         RuleToCreate: {
             name: string;
             description?: string;
-            /** @description One of the event types: LEAD_CREATED, LEAD_UPDATED, LEAD_DELETED, LEAD_ASSIGNED, LEAD_STATUS_CHANGED, LEAD_SCORE_CHANGED, LEAD_SCORE_THRESHOLD, LEAD_CONVERTED, CONTACT_CREATED, CONTACT_UPDATED, DEAL_CREATED, DEAL_STAGE_CHANGED, DEAL_WON, DEAL_LOST, TASK_CREATED, TASK_COMPLETED, TASK_OVERDUE, FORM_SUBMITTED, EMAIL_OPENED, EMAIL_CLICKED, EMAIL_BOUNCED, EMAIL_REPLIED, APPOINTMENT_BOOKED, APPOINTMENT_CANCELLED, TAG_ADDED, TAG_REMOVED, WEBHOOK_RECEIVED */
+            /** @description An event type of the workspace (GET /api/event-types), or one of the catalogue: LEAD_CREATED, LEAD_UPDATED, LEAD_DELETED, LEAD_ASSIGNED, LEAD_STATUS_CHANGED, LEAD_SCORE_CHANGED, LEAD_SCORE_THRESHOLD, LEAD_CONVERTED, CONTACT_CREATED, CONTACT_UPDATED, DEAL_CREATED, DEAL_STAGE_CHANGED, DEAL_WON, DEAL_LOST, TASK_CREATED, TASK_COMPLETED, TASK_OVERDUE, FORM_SUBMITTED, EMAIL_OPENED, EMAIL_CLICKED, EMAIL_BOUNCED, EMAIL_REPLIED, APPOINTMENT_BOOKED, APPOINTMENT_CANCELLED, TAG_ADDED, TAG_REMOVED, WEBHOOK_RECEIVED */
             trigger: string;
             conditions?: components["schemas"]["Condition"][];
             actions: components["schemas"]["Action"][];
@@ -2082,12 +2273,17 @@ export interface components {
         RuleToUpdate: {
             name?: string;
             description?: string;
-            /** @description One of the event types: LEAD_CREATED, LEAD_UPDATED, LEAD_DELETED, LEAD_ASSIGNED, LEAD_STATUS_CHANGED, LEAD_SCORE_CHANGED, LEAD_SCORE_THRESHOLD, LEAD_CONVERTED, CONTACT_CREATED, CONTACT_UPDATED, DEAL_CREATED, DEAL_STAGE_CHANGED, DEAL_WON, DEAL_LOST, TASK_CREATED, TASK_COMPLETED, TASK_OVERDUE, FORM_SUBMITTED, EMAIL_OPENED, EMAIL_CLICKED, EMAIL_BOUNCED, EMAIL_REPLIED, APPOINTMENT_BOOKED, APPOINTMENT_CANCELLED, TAG_ADDED, TAG_REMOVED, WEBHOOK_RECEIVED */
+            /** @description An event type of the workspace (GET /api/event-types), or one of the catalogue: LEAD_CREATED, LEAD_UPDATED, LEAD_DELETED, LEAD_ASSIGNED, LEAD_STATUS_CHANGED, LEAD_SCORE_CHANGED, LEAD_SCORE_THRESHOLD, LEAD_CONVERTED, CONTACT_CREATED, CONTACT_UPDATED, DEAL_CREATED, DEAL_STAGE_CHANGED, DEAL_WON, DEAL_LOST, TASK_CREATED, TASK_COMPLETED, TASK_OVERDUE, FORM_SUBMITTED, EMAIL_OPENED, EMAIL_CLICKED, EMAIL_BOUNCED, EMAIL_REPLIED, APPOINTMENT_BOOKED, APPOINTMENT_CANCELLED, TAG_ADDED, TAG_REMOVED, WEBHOOK_RECEIVED */
             trigger?: string;
             conditions?: components["schemas"]["Condition"][];
             actions?: components["schemas"]["Action"][];
             isActive?: boolean;
         };
+        /**
+         * @description What became of the rule for this event. matched, not_matched: its conditions were judged. not_judged: its execution failed before that, and says why. The others are of a rule that was not considered. inactive, created_later, other_type (another trigger), deleted: so it was when the event was evaluated. quarantined: so is the event. pending: no worker has evaluated the event yet. not_considered: the event was for another rule alone, or the rule that emitted it was switched off first. not_known: it is not stored, since a service before this function evaluated the event or changed the rule.
+         * @enum {string}
+         */
+        RuleVerdict: "matched" | "not_matched" | "not_judged" | "inactive" | "created_later" | "other_type" | "deleted" | "quarantined" | "pending" | "not_considered" | "not_known";
         RuleVersion: {
             /** @description Version of the definition. Each change increments it. It is also the ETag. */
             version: number;
@@ -2107,6 +2303,18 @@ export interface components {
         RuleVersionPage: {
             versions: components["schemas"]["RuleVersion"][];
             nextCursor?: string | null;
+        };
+        RuleWhy: {
+            /** Format: uuid */
+            ruleId: string;
+            name: string | null;
+            version: number | null;
+            verdict: components["schemas"]["RuleVerdict"];
+            executionId: string | null;
+            /** @description Paths of the smallest set of clauses that would have to turn for the verdict to turn, such as conditions[0].any[1] */
+            decisive: string[];
+            trace: components["schemas"]["Trace"] | null;
+            change: components["schemas"]["Change"][] | null;
         };
         RulesToCheck: {
             /** @description Default: the rules of the workspace */
@@ -2604,6 +2812,7 @@ export type AuditLogPage = components['schemas']['AuditLogPage'];
 export type BatchAnswer = components['schemas']['BatchAnswer'];
 export type BatchEvent = components['schemas']['BatchEvent'];
 export type BatchResult = components['schemas']['BatchResult'];
+export type Change = components['schemas']['Change'];
 export type CheckFinding = components['schemas']['CheckFinding'];
 export type CheckNotKnown = components['schemas']['CheckNotKnown'];
 export type CheckWitness = components['schemas']['CheckWitness'];
@@ -2626,11 +2835,16 @@ export type EventBatch = components['schemas']['EventBatch'];
 export type EventData = components['schemas']['EventData'];
 export type EventFilter = components['schemas']['EventFilter'];
 export type EventPage = components['schemas']['EventPage'];
+export type EventSearch = components['schemas']['EventSearch'];
 export type EventStatus = components['schemas']['EventStatus'];
 export type EventSummary = components['schemas']['EventSummary'];
 export type EventToTrigger = components['schemas']['EventToTrigger'];
 export type EventType = components['schemas']['EventType'];
 export type EventTypeDescription = components['schemas']['EventTypeDescription'];
+export type EventTypeFields = components['schemas']['EventTypeFields'];
+export type EventTypePage = components['schemas']['EventTypePage'];
+export type EventTypeToCreate = components['schemas']['EventTypeToCreate'];
+export type EventWhy = components['schemas']['EventWhy'];
 export type EventsReplayed = components['schemas']['EventsReplayed'];
 export type EventsToReplay = components['schemas']['EventsToReplay'];
 export type Execution = components['schemas']['Execution'];
@@ -2642,13 +2856,17 @@ export type ExecutionToRetry = components['schemas']['ExecutionToRetry'];
 export type ExecutionsRetried = components['schemas']['ExecutionsRetried'];
 export type ExecutionsToRetry = components['schemas']['ExecutionsToRetry'];
 export type FieldError = components['schemas']['FieldError'];
+export type FieldKind = components['schemas']['FieldKind'];
 export type FilterDescription = components['schemas']['FilterDescription'];
 export type FilterExample = components['schemas']['FilterExample'];
 export type Finding = components['schemas']['Finding'];
+export type FoundEvents = components['schemas']['FoundEvents'];
+export type FrequentValue = components['schemas']['FrequentValue'];
 export type Ledger = components['schemas']['Ledger'];
 export type LedgerFault = components['schemas']['LedgerFault'];
 export type Limit = components['schemas']['Limit'];
 export type ListClause = components['schemas']['ListClause'];
+export type ListedEventType = components['schemas']['ListedEventType'];
 export type Liveness = components['schemas']['Liveness'];
 export type MailToPreview = components['schemas']['MailToPreview'];
 export type Matched = components['schemas']['Matched'];
@@ -2661,11 +2879,13 @@ export type NewSigningSecret = components['schemas']['NewSigningSecret'];
 export type NewSubscription = components['schemas']['NewSubscription'];
 export type NotGroup = components['schemas']['NotGroup'];
 export type NumberClause = components['schemas']['NumberClause'];
+export type ObservedField = components['schemas']['ObservedField'];
 export type OperatorDescription = components['schemas']['OperatorDescription'];
 export type OperatorExample = components['schemas']['OperatorExample'];
 export type OtherCheckedRule = components['schemas']['OtherCheckedRule'];
 export type Overview = components['schemas']['Overview'];
 export type OverviewSlice = components['schemas']['OverviewSlice'];
+export type OwnEventType = components['schemas']['OwnEventType'];
 export type PatternClause = components['schemas']['PatternClause'];
 export type Plan = components['schemas']['Plan'];
 export type PreviewedMail = components['schemas']['PreviewedMail'];
@@ -2685,8 +2905,10 @@ export type RuleResult = components['schemas']['RuleResult'];
 export type RuleToCreate = components['schemas']['RuleToCreate'];
 export type RuleToExecute = components['schemas']['RuleToExecute'];
 export type RuleToUpdate = components['schemas']['RuleToUpdate'];
+export type RuleVerdict = components['schemas']['RuleVerdict'];
 export type RuleVersion = components['schemas']['RuleVersion'];
 export type RuleVersionPage = components['schemas']['RuleVersionPage'];
+export type RuleWhy = components['schemas']['RuleWhy'];
 export type RulesToCheck = components['schemas']['RulesToCheck'];
 export type SampleEvent = components['schemas']['SampleEvent'];
 export type SampleEvents = components['schemas']['SampleEvents'];
@@ -3482,7 +3704,8 @@ export interface operations {
     listSampleEvents: {
         parameters: {
             query?: {
-                type?: components["schemas"]["EventType"];
+                /** @description Only events of this type */
+                eventType?: string;
                 /** @description Maximum number of events. Default: 100. */
                 limit?: number;
             };
@@ -3527,6 +3750,87 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Event"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    searchEvents: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "conditions": [
+                 *         {
+                 *           "field": "score",
+                 *           "operator": "greater_than",
+                 *           "value": 80
+                 *         }
+                 *       ],
+                 *       "type": "LEAD_CREATED"
+                 *     }
+                 */
+                "application/json": components["schemas"]["EventSearch"];
+            };
+        };
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["FoundEvents"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            413: components["responses"]["ContentTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["UnprocessableContent"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    explainEvent: {
+        parameters: {
+            query?: {
+                /** @description Only this rule, also if it was not considered */
+                ruleId?: string;
+                /** @description Maximum number of rules on the page. Default: 20 */
+                limit?: number;
+                /** @description nextCursor of the previous page */
+                cursor?: string;
+            };
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EventWhy"];
                 };
             };
             400: components["responses"]["BadRequest"];
@@ -3621,6 +3925,139 @@ export interface operations {
             413: components["responses"]["ContentTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             422: components["responses"]["UnprocessableContent"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    surveyEventType: {
+        parameters: {
+            query?: {
+                /** @description Number of events to survey. Default: 1000 */
+                events?: number;
+            };
+            header?: never;
+            path: {
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EventTypeFields"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    listEventTypes: {
+        parameters: {
+            query?: {
+                /** @description Maximum number of items on the page */
+                limit?: number;
+                /** @description nextCursor of the previous page */
+                cursor?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EventTypePage"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    createEventType: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "name": "PAYMENT_FAILED",
+                 *       "description": "A card was declined."
+                 *     }
+                 */
+                "application/json": components["schemas"]["EventTypeToCreate"];
+            };
+        };
+        responses: {
+            /** @description Created */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OwnEventType"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["ContentTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["UnprocessableContent"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    deleteEventType: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["ContentTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalServerError"];
             503: components["responses"]["ServiceUnavailable"];

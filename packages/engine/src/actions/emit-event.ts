@@ -9,7 +9,7 @@ export const emitEvent = {
   example: { eventType: 'DEAL_CREATED', data: { lead: '{{id}}', amount: '{{amount | default:0}}' } },
   config: Type.Object(
     {
-      eventType: Type.Enum(EventType.enum, { title: 'EventType', description: 'Type of the event' }),
+      eventType: EventType,
       data: Type.Optional(
         // A text must be a single placeholder. It renders as the object at its path.
         Type.Unsafe<Record<string, unknown> | string>({

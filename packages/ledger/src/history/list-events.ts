@@ -99,6 +99,17 @@ export function listEvents(
   return scanPage<ListedEventRow>(database, Prisma.sql`events`, columns, narrowing, page)
 }
 
+/** Lists some events, newest first, of any type. */
+export function listEventsByIds(
+  database: WorkspaceDatabase,
+  workspaceId: string,
+  ids: string[],
+): Promise<ListedEventRow[]> {
+  return database.$queryRaw<ListedEventRow[]>(Prisma.sql`
+    SELECT ${columns} FROM events
+    WHERE workspace_id = ${workspaceId}::uuid AND id = ANY (${ids}::uuid[]) ORDER BY id DESC`)
+}
+
 function idNear(time: Date, offsetMs: number): string {
   return firstIdOf(Math.max(0, time.getTime() + offsetMs))
 }

@@ -12,6 +12,8 @@ export interface Outcome<Execution extends RecordableExecution = RecordableExecu
   event: LoadedEvent
   /** The rules considered; null where there was none. */
   ruleSetId: string | null
+  /** Of the workspace, as it stood when the rules were read. */
+  rulesVersion: number
   executions: Execution[]
 }
 
@@ -29,7 +31,7 @@ export interface Outcome<Execution extends RecordableExecution = RecordableExecu
  */
 const finishEventsSql = `
   WITH input_events AS (
-    SELECT * FROM json_to_recordset($4::json) AS input_events (id uuid, rule_set_id uuid)
+    SELECT * FROM json_to_recordset($4::json) AS input_events (id uuid, rule_set_id uuid, rules_version int)
   ),
   input_executions AS (
     SELECT * FROM json_to_recordset($1::json) AS input_executions (
@@ -37,7 +39,7 @@ const finishEventsSql = `
       error text, started_ms float8, finished_ms float8, due_ms float8, lease uuid, awaits_slot boolean, attention text)
   ),
   finished_events AS (
-    UPDATE events SET done_at = now(), rule_set_id = input_events.rule_set_id
+    UPDATE events SET done_at = now(), rule_set_id = input_events.rule_set_id, rules_version = input_events.rules_version
     FROM input_events
     WHERE events.id = input_events.id AND events.done_at IS NULL
       AND events.id = ANY (ARRAY(SELECT id FROM input_events))
@@ -173,7 +175,11 @@ export async function finishEvents<Execution extends RecordableExecution>(
     toStorableJson(executions.map(executionRow)),
     toStorableJson(tasks),
     toStorableJson(events),
-    JSON.stringify(first.map(({ event, ruleSetId }) => ({ id: event.id, rule_set_id: ruleSetId }))),
+    JSON.stringify(
+      first.map(({ event, ruleSetId, rulesVersion }) => {
+        return { id: event.id, rule_set_id: ruleSetId, rules_version: rulesVersion }
+      }),
+    ),
     leaseSeconds,
   ])
   const leases = pickIds(rows, 'held')

@@ -21,6 +21,8 @@ export interface ClaimedExecution {
   workspaceId: string
   type: string
   data: object
+  /** Epoch ms. */
+  acceptedAt: number
   addressee: Addressee | null
   depth: number
   rootId: string | null
@@ -70,7 +72,8 @@ const claimExecutionsSql = `
          c.rule_id AS "ruleId", c.rule_version AS "ruleVersion", r.is_active AS "isRuleActive",
          v.name, v.conditions, v.actions,
          e.id AS "eventId", e.workspace_id AS "workspaceId", e.type, e.data, e.rule_id AS "eventRuleId",
-         e.subscription_id AS "subscriptionId", e.depth, e.root_id AS "rootId", w.rules_version AS "rulesVersion",
+         e.subscription_id AS "subscriptionId", e.depth, e.root_id AS "rootId",
+         round(date_part('epoch', e.accepted_at) * 1000) AS "acceptedAt", w.rules_version AS "rulesVersion",
          w.auto_pause_after AS "autoPauseAfter", w.created_by AS "createdBy"
   FROM claimed_executions c
   JOIN events e ON e.id = c.event_id

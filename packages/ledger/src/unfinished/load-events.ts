@@ -7,6 +7,8 @@ export interface LoadedEvent {
   workspaceId: string
   type: string
   data: object
+  /** Epoch ms: its conditions are judged at this moment, whenever a worker does it. */
+  acceptedAt: number
   /** null: all active rules of its type. */
   addressee: Addressee | null
   /** The number of EMIT_EVENT actions between it and an event from outside. */
@@ -27,7 +29,8 @@ type EventRow = Omit<LoadedEvent, 'addressee' | 'data'> & AddressColumns & { dat
 /** $1 events · $2 whether their data is returned even where a worker may have ended because of it */
 const loadEventsSql = `
   SELECT e.id, e.workspace_id AS "workspaceId", e.type, CASE WHEN e.crashes = 0 OR $2::boolean THEN e.data END AS data, e.rule_id AS "ruleId",
-         e.subscription_id AS "subscriptionId", e.depth, e.root_id AS "rootId", w.rules_version AS "rulesVersion",
+         e.subscription_id AS "subscriptionId", e.depth, e.root_id AS "rootId",
+         round(date_part('epoch', e.accepted_at) * 1000) AS "acceptedAt", w.rules_version AS "rulesVersion",
          w.auto_pause_after AS "autoPauseAfter", w.created_by AS "createdBy"
   FROM events e
   JOIN workspaces w ON w.id = e.workspace_id

@@ -1,13 +1,21 @@
+import type { WorkLimits } from '@automation/engine'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { listRoutes } from './list.js'
 import { readRoutes } from './read.js'
 import { replayRoutes } from './replay.js'
 import { sampleRoutes } from './samples.js'
+import { searchRoutes } from './search.js'
+import { whyRoutes } from './why.js'
 
 /** What came in: look it up, and let it come in again. */
-export const eventRoutes: FastifyPluginAsyncTypebox = async (app) => {
+export const eventRoutes: FastifyPluginAsyncTypebox<{ workLimits: WorkLimits }> = async (
+  app,
+  { workLimits },
+) => {
   await app.register(listRoutes)
   await app.register(sampleRoutes)
   await app.register(readRoutes)
+  await app.register(searchRoutes, { workLimits })
+  await app.register(whyRoutes, { workLimits })
   await app.register(replayRoutes)
 }

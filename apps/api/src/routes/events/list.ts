@@ -1,7 +1,7 @@
 import { listEvents, narrowEvents } from '@automation/ledger'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
-import { checkQuery, eventTypeOf, readRange } from '../../lists/history-filter.js'
+import { checkQuery, checkTypeInQuery, eventTypeOf, readRange } from '../../lists/history-filter.js'
 import { pageOf, readCursor } from '../../lists/page.js'
 import { NextCursor, PageQuery, refusalResponses } from '../responses.js'
 import { eventFilter } from './event-filter.js'
@@ -26,8 +26,10 @@ export const listRoutes: FastifyPluginAsyncTypebox = async (app) => {
         ...refusalResponses(),
       },
     },
-    handler: async ({ query, workspace }) => {
+    handler: async (request) => {
+      const { query, workspace } = request
       checkQuery(EventQuery, query)
+      await checkTypeInQuery(request, query)
       const { limit = defaultLimit, cursor, ruleId, status } = query
       const type = eventTypeOf(query)
       const narrowing = narrowEvents(workspace.id, {

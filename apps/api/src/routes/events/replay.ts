@@ -10,7 +10,7 @@ import { TriggerResult, triggerResultOf } from '../../acceptance/results.js'
 import { Accepted, findEventResponse, type Presentation, runEvent } from '../../acceptance/run-event.js'
 import { administratorOf } from '../../access/administrator.js'
 import { refusals } from '../../errors.js'
-import { checkFilter, eventTypeOf, readRange } from '../../lists/history-filter.js'
+import { checkFilter, checkTypeInFilter, eventTypeOf, readRange } from '../../lists/history-filter.js'
 import { Matches } from '../../lists/matches.js'
 import { parseCursor, writeCursor } from '../../lists/page.js'
 import { Id, NextCursor, refusalResponses } from '../responses.js'
@@ -77,6 +77,7 @@ export const replayRoutes: FastifyPluginAsyncTypebox = async (app) => {
       const { filter, cursor, dryRun = true } = request.body
       const { server, workspace } = request
       checkFilter(ReplayFilter, filter)
+      await checkTypeInFilter(request, filter)
       const { ruleId } = filter
       const type = eventTypeOf(filter)
       const narrowing = narrowEvents(workspace.id, {

@@ -1,14 +1,14 @@
-import { EventType } from '@automation/engine'
 import { findSampleEvents, maxSampleBytes } from '@automation/ledger'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
+import { checkQuery, checkTypeInQuery } from '../../lists/history-filter.js'
 import { Id, refusalResponses, Timestamp } from '../responses.js'
 import { EventData } from './event-schemas.js'
 
 const usualLimit = 100
 
 const SampleQuery = Type.Object({
-  type: Type.Optional(EventType),
+  eventType: Type.Optional(Type.String({ description: 'Only events of this type' })),
   limit: Type.Optional(
     Type.Integer({
       minimum: 1,
@@ -43,7 +43,12 @@ export const sampleRoutes: FastifyPluginAsyncTypebox = async (app) => {
         ...refusalResponses(),
       },
     },
-    handler: async ({ query: { type, limit = usualLimit }, workspace: { id, reads } }) => {
+    handler: async (request) => {
+      const { query, workspace } = request
+      checkQuery(SampleQuery, query)
+      await checkTypeInQuery(request, query)
+      const { eventType: type, limit = usualLimit } = query
+      const { id, reads } = workspace
       const events = await findSampleEvents(reads, id, { ...(type !== undefined && { type }), limit })
       return {
         events: events.map(({ id, type, data, acceptedAt }) => ({

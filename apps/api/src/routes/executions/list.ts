@@ -2,7 +2,7 @@ import { type ExecutionStatus, executionStatuses, listExecutions, narrowExecutio
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
 import { refusals } from '../../errors.js'
-import { checkQuery, readRange } from '../../lists/history-filter.js'
+import { checkQuery, checkTypeInQuery, readRange } from '../../lists/history-filter.js'
 import { pageOf, readCursor } from '../../lists/page.js'
 import { NextCursor, PageQuery, refusalResponses } from '../responses.js'
 import { executionFilter } from './execution-filter.js'
@@ -39,8 +39,10 @@ export const listRoutes: FastifyPluginAsyncTypebox = async (app) => {
         ...refusalResponses(),
       },
     },
-    handler: async ({ query, workspace }) => {
+    handler: async (request) => {
+      const { query, workspace } = request
       checkQuery(ExecutionQuery, query)
+      await checkTypeInQuery(request, query)
       const { status, limit = defaultLimit, cursor, from: _from, to: _to, ...filter } = query
       const narrowing = narrowExecutions(workspace.id, {
         ...filter,

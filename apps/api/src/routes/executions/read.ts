@@ -106,7 +106,10 @@ async function explainExecution(
   const { reads: database } = request.workspace
   const [definition, event] = await Promise.all([
     database.ruleVersion.findUnique({ where: { ruleId_version: { ruleId, version } } }),
-    database.event.findUnique({ where: { id: eventId }, select: { data: true } }),
+    database.event.findUnique({
+      where: { id: eventId },
+      select: { data: true, acceptedAt: true, rulesVersion: true },
+    }),
   ])
   if (definition === null || event === null) return null
   const { conditions, actions } = definition as unknown as RuleDefinition
@@ -114,7 +117,8 @@ async function explainExecution(
   return request.judge('explain', {
     definition: { conditions, actions },
     data: event.data,
-    now: startedAt.getTime(),
+    // A worker of the version before judged at the start of the execution.
+    now: (event.rulesVersion === null ? startedAt : event.acceptedAt).getTime(),
     limits,
   })
 }

@@ -13,7 +13,7 @@ import { Type } from 'typebox'
 import { Accepted, sendAccepted } from '../../acceptance/run-event.js'
 import { administratorOf } from '../../access/administrator.js'
 import { refusals } from '../../errors.js'
-import { checkFilter, readRange } from '../../lists/history-filter.js'
+import { checkFilter, checkTypeInFilter, readRange } from '../../lists/history-filter.js'
 import { Matches } from '../../lists/matches.js'
 import { fillMissingBody } from '../../plugins/bodies.js'
 import { Id, refusalResponses } from '../responses.js'
@@ -110,6 +110,7 @@ export const retryRoutes: FastifyPluginAsyncTypebox = async (app) => {
       const { filter, version = 'same', dryRun = true } = request.body
       const { workspace } = request
       checkFilter(RetryFilter, filter)
+      await checkTypeInFilter(request, filter)
       const { status: statuses = retryableStatuses, from: _from, to: _to, ...others } = filter
       const narrowing = narrowExecutions(workspace.id, { ...others, ...readRange(filter), statuses })
       const counted = await countRetryable(workspace.reads, narrowing, version)

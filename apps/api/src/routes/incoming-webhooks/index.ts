@@ -160,7 +160,7 @@ export const incomingWebhookRoutes: FastifyPluginAsyncTypebox<{
   ) {
     const { workspaceId, provider, id: key } = delivery
     const id = newId()
-    const events = eventsOf(delivery, id, payload, request.bodyLength)
+    const events = await eventsOf(delivery, id, payload, request.bodyLength, app.eventTypes)
     request.eventId = events[0]?.id
     const receipt = { id, workspaceId, provider, key, bodyHash, secretId }
     const stored = await app.inbox.acceptWebhook(receipt, events)

@@ -1,10 +1,11 @@
 import { isUtf8 } from 'node:buffer'
 import { newId } from '@automation/database'
-import { isEventType } from '@automation/engine'
+import { isEventTypeName } from '@automation/engine'
 import type { NewEvent } from '@automation/ledger'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { Refusal, refusals } from '../../errors.js'
 import { findUnstorable } from '../../plugins/bodies.js'
+import type { EventTypes } from '../../plugins/event-types.js'
 import { type Delivery, DeliveryRefusal } from './delivery.js'
 
 /** Reads JSON of any shape. @throws DeliveryRefusal: 400 where it is none, 422 where it cannot be stored */
@@ -34,12 +35,13 @@ export function createPayloadReader(app: FastifyInstance) {
 }
 
 /** What a webhook becomes: WEBHOOK_RECEIVED, and the event that its body names, as `{ type, data }`. */
-export function eventsOf(
+export async function eventsOf(
   { workspaceId, provider }: Delivery,
   receiptId: string,
   payload: unknown,
   bytes: number,
-): NewEvent[] {
+  types: EventTypes,
+): Promise<NewEvent[]> {
   const event = (type: string, data: object) => ({
     id: newId(),
     workspaceId,
@@ -51,8 +53,8 @@ export function eventsOf(
   const received = event('WEBHOOK_RECEIVED', { provider, receiptId, payload })
   const { type, data } = (payload ?? {}) as { type?: unknown; data?: unknown }
   const named = typeof type === 'string' ? type.toUpperCase().replaceAll('.', '_') : ''
-  const isNamed = isEventType(named) && named !== received.type
-  return isNamed && isObject(data) ? [received, event(named, data)] : [received]
+  if (named === received.type || !isEventTypeName(named) || !isObject(data)) return [received]
+  return (await types.hadLately(workspaceId, named)) ? [received, event(named, data)] : [received]
 }
 
 function isObject(value: unknown): value is object {

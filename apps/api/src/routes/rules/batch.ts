@@ -1,5 +1,5 @@
 import { newId } from '@automation/database'
-import { type Fault, isEventType } from '@automation/engine'
+import type { Fault } from '@automation/engine'
 import type { NewEvent, RequestKey } from '@automation/ledger'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
@@ -79,7 +79,8 @@ export const batchRoutes: FastifyPluginAsyncTypebox = async (app) => {
     handler: async (request, reply) => {
       const faultsOf = judgeEvents(request)
       const { eventType } = request.params
-      if (!isEventType(eventType)) throw refusals.invalidTriggerType(eventType)
+      if (!(await app.eventTypes.has(request.workspace.id, eventType)))
+        throw refusals.invalidTriggerType(eventType)
       // It would stand for all of them, and says nothing of which of them came before.
       if (request.headers['idempotency-key'] !== undefined) throw refusals.keyOfBatch()
       const { events } = request.body

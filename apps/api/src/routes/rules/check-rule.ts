@@ -6,7 +6,7 @@ import {
   type RuleDefinition,
   usesPatterns,
 } from '@automation/engine'
-import { findRuleBodyFaults } from '@automation/rules'
+import { findRuleBodyFaults, listOwnNames } from '@automation/rules'
 import type { FastifyRequest } from 'fastify'
 import { refusals } from '../../errors.js'
 import { bodyFaults } from '../../plugins/validation.js'
@@ -25,10 +25,25 @@ export async function checkRule<Body extends { trigger?: string } & Partial<Rule
   body: Body,
 ): Promise<Body> {
   const shapeFaults = bodyFaults(request.validationError ?? {})
-  const { faults, unknownTrigger } = findRuleBodyFaults(body, shapeFaults, await findFaults(request, body))
+  const { faults, unknownTrigger } = findRuleBodyFaults(
+    body,
+    shapeFaults,
+    await findFaults(request, body),
+    await readOwnTypes(request, body),
+  )
   if (faults.length > 0) throw refusals.invalid(unknownTrigger ? [...faults, unknownTrigger] : faults)
   if (unknownTrigger) throw refusals.invalidTriggerType(String(body.trigger))
   return { ...body, ...normaliseRule(body) }
+}
+
+const none: ReadonlySet<string> = new Set()
+
+/** Most rules name types of the catalogue alone. */
+export async function readOwnTypes(
+  { server, workspace }: FastifyRequest,
+  body: object,
+): Promise<ReadonlySet<string>> {
+  return listOwnNames(body).length === 0 ? none : server.eventTypes.readOwn(workspace.id)
 }
 
 export interface Definition {

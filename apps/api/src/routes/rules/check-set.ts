@@ -1,5 +1,5 @@
 import { type CheckedRule, CheckResult } from '@automation/check'
-import { type Fault, isEventType, type RuleDefinition } from '@automation/engine'
+import type { Fault, RuleDefinition } from '@automation/engine'
 import { maxRules, RuleToCreate } from '@automation/rules'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyRequest } from 'fastify'
@@ -49,11 +49,12 @@ export const checkRoutes: FastifyPluginAsyncTypebox = async (app) => {
   })
 }
 
-async function readRules({ body, validationError, workspace }: FastifyRequest): Promise<CheckedRule[]> {
+async function readRules(request: FastifyRequest): Promise<CheckedRule[]> {
+  const { body, validationError, workspace } = request
   refuseFaults(bodyFaults(validationError ?? {}))
   const { rules } = body as Type.Static<typeof RulesToCheck>
   if (rules !== undefined) {
-    refuseFaults(rules.flatMap(findUnknownTrigger))
+    refuseFaults(await findUnknownTriggers(request, rules))
     return rules.map((rule) => ({
       conditions: [],
       ...(rule as Omit<RuleToCreate, 'conditions'> & Pick<RuleDefinition, 'actions'>),
@@ -67,6 +68,13 @@ async function readRules({ body, validationError, workspace }: FastifyRequest): 
   return found.reverse()
 }
 
-function findUnknownTrigger({ trigger }: RuleToCreate, index: number): Fault[] {
-  return isEventType(trigger) ? [] : [{ field: `rules[${index}].trigger`, message: 'Invalid trigger type' }]
+async function findUnknownTriggers(
+  { server, workspace }: FastifyRequest,
+  rules: readonly RuleToCreate[],
+): Promise<Fault[]> {
+  const faults: Fault[] = []
+  for (const [index, { trigger }] of rules.entries())
+    if (!(await server.eventTypes.has(workspace.id, trigger)))
+      faults.push({ field: `rules[${index}].trigger`, message: 'Invalid trigger type' })
+  return faults
 }

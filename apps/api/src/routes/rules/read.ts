@@ -1,10 +1,9 @@
 import { Readable } from 'node:stream'
 import { escapeLike } from '@automation/database'
-import { isEventType } from '@automation/engine'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyReply } from 'fastify'
 import { refusals } from '../../errors.js'
-import { checkQuery, eventTypeOf } from '../../lists/history-filter.js'
+import { checkQuery, checkTypeInQuery, eventTypeOf } from '../../lists/history-filter.js'
 import { pageArguments, writeCursor } from '../../lists/page.js'
 import { refusalResponses } from '../responses.js'
 import { ruleId } from './check-rule.js'
@@ -26,10 +25,13 @@ export const readRoutes: FastifyPluginAsyncTypebox = async (app) => {
       querystring: RuleListQuery,
       response: { 200: RuleList, ...refusalResponses() },
     },
-    handler: async ({ query, workspace: { id, reads } }, reply) => {
-      if (query.trigger !== undefined && !isEventType(query.trigger))
+    handler: async (request, reply) => {
+      const { query, workspace } = request
+      const { id, reads } = workspace
+      if (query.trigger !== undefined && !(await app.eventTypes.has(id, query.trigger)))
         throw refusals.invalidTriggerType(query.trigger)
       checkQuery(RuleListQuery, query)
+      await checkTypeInQuery(request, query)
       const isPaged = Object.keys(RuleListQuery.properties).some((name) => Object.hasOwn(query, name))
       if (!isPaged) return sendAll(reply, readAllRules(reads, id))
       const limit = query.limit ?? defaultLimit

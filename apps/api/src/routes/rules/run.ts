@@ -1,5 +1,5 @@
 import { newId } from '@automation/database'
-import { isEventType, type RuleDefinition, type WorkLimits } from '@automation/engine'
+import type { RuleDefinition, WorkLimits } from '@automation/engine'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
 import { ExplainedResult } from '../../acceptance/execution-result.js'
@@ -97,7 +97,8 @@ export const runRoutes: FastifyPluginAsyncTypebox<{ workLimits: WorkLimits }> = 
     },
     handler: async (request, reply) => {
       const { body, params, query, workspace } = request
-      if (!isEventType(params.eventType)) throw refusals.invalidTriggerType(params.eventType)
+      if (!(await app.eventTypes.has(workspace.id, params.eventType)))
+        throw refusals.invalidTriggerType(params.eventType)
       if (isDryRun(body)) {
         const asked = { type: params.eventType, data: body.data, explains: query.explain === true }
         const result = await dryRunEvent(request, asked, workLimits)

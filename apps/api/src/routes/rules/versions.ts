@@ -1,6 +1,6 @@
 import type { WorkspaceDatabase } from '@automation/database'
 import type { Fault } from '@automation/engine'
-import { type DefinitionFields, definitionOf, FullDefinition } from '@automation/rules'
+import { type DefinitionFields, definitionOf, FullDefinition, findRuleBodyFaults } from '@automation/rules'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
@@ -8,7 +8,7 @@ import { refusals } from '../../errors.js'
 import { bodyFaults } from '../../plugins/validation.js'
 import { PageQuery, refusalResponses } from '../responses.js'
 import { changeRules, findRuleToChange, saveRule } from './change-rules.js'
-import { findFaults, refuseFaults, ruleId } from './check-rule.js'
+import { findFaults, readOwnTypes, refuseFaults, ruleId } from './check-rule.js'
 import { findPageOfVersions } from './list-by-bytes.js'
 import { presentVersion, sendRule } from './present-rule.js'
 import { Rule, RuleParams, RuleVersion, VersionList } from './rule-schemas.js'
@@ -121,7 +121,14 @@ async function refuseUnknownRule(database: Versions, id: string): Promise<void> 
 async function findOutdated(request: FastifyRequest, definition: DefinitionFields): Promise<Fault[]> {
   const hasShape = request.compileValidationSchema(FullDefinition, 'body')
   const validation = hasShape({ ...definition }) ? [] : (hasShape.errors ?? [])
-  return [...bodyFaults({ validation }), ...(await findFaults(request, definition))]
+  const { faults, unknownTrigger } = findRuleBodyFaults(
+    definition,
+    bodyFaults({ validation }),
+    await findFaults(request, definition),
+    await readOwnTypes(request, definition),
+  )
+  const isKnown = unknownTrigger === undefined || faults.some(({ field }) => field === unknownTrigger.field)
+  return isKnown ? faults : [...faults, unknownTrigger]
 }
 
 function writeCursor(version: number): string {

@@ -1,0 +1,111 @@
+import { eventTypeDefinitions } from '@automation/engine'
+import { createEventType, deleteEventType, EventTypeToCreate, OwnEventType } from '@automation/rules'
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { Type } from 'typebox'
+import { administratorOf } from '../../access/administrator.js'
+import { refusals } from '../../errors.js'
+import { NextCursor, orNull, PageQuery, refusalResponses } from '../responses.js'
+import { fieldRoutes } from './fields.js'
+
+const tags = ['Rules']
+
+const ListedEventType = Type.Object(
+  {
+    ...OwnEventType.properties,
+    isOwn: Type.Boolean({ description: 'false: a type of the catalogue, which every workspace has' }),
+    createdAt: orNull(OwnEventType.properties.createdAt),
+  },
+  { title: 'ListedEventType' },
+)
+
+const defaultLimit = 100
+
+export const eventTypeRoutes: FastifyPluginAsyncTypebox = async (app) => {
+  await app.register(fieldRoutes)
+  app.get('/', {
+    config: { role: 'viewer' },
+    schema: {
+      tags,
+      operationId: 'listEventTypes',
+      summary: 'List event types: those of the catalogue, then those of the workspace',
+      querystring: Type.Object(PageQuery),
+      response: {
+        200: Type.Object(
+          { eventTypes: Type.Array(ListedEventType), nextCursor: NextCursor },
+          { title: 'EventTypePage' },
+        ),
+        ...refusalResponses(),
+      },
+    },
+    handler: async ({ query: { limit = defaultLimit, cursor }, workspace }) => {
+      const own = await workspace.reads.ownEventType.findMany({ orderBy: { name: 'asc' } })
+      const all = [
+        ...eventTypeDefinitions.map(({ type, description }) => {
+          return { name: type as string, description: description as string, isOwn: false, createdAt: null }
+        }),
+        ...own.map(({ name, description, createdAt }) => {
+          return { name, description, isOwn: true, createdAt: createdAt.toISOString() }
+        }),
+      ]
+      const start = cursor === undefined ? 0 : findStart(all, readName(cursor))
+      const eventTypes = all.slice(start, start + limit)
+      const last = eventTypes.at(-1)
+      const hasMore = start + limit < all.length
+      return { eventTypes, nextCursor: hasMore && last ? writeName(last.name) : null }
+    },
+  })
+
+  app.post('/', {
+    config: { role: 'editor' },
+    schema: {
+      tags,
+      operationId: 'createEventType',
+      summary: 'Create an event type of the workspace',
+      description:
+        'Rules, triggers, webhooks and EMIT_EVENT then take it like those of the catalogue. Other processes know it within a second.',
+      body: EventTypeToCreate,
+      response: { 201: OwnEventType, ...refusalResponses(409, 413, 415, 422) },
+    },
+    handler: async (request, reply) => {
+      const created = await createEventType(administratorOf(request), request.body)
+      app.eventTypes.forget(request.workspace.id)
+      return reply.status(201).header('location', `${app.prefix}/${created.name}`).send(created)
+    },
+  })
+
+  app.delete('/:name', {
+    config: { role: 'editor' },
+    schema: {
+      tags,
+      operationId: 'deleteEventType',
+      summary: 'Delete an event type of the workspace that no rule uses. Its events stay',
+      params: Type.Object({ name: Type.String() }),
+      response: { 204: Type.Null(), ...refusalResponses(404, 409, 413, 415) },
+    },
+    handler: async (request, reply) => {
+      await deleteEventType(administratorOf(request), request.params.name)
+      app.eventTypes.forget(request.workspace.id)
+      return reply.status(204).send(null)
+    },
+  })
+}
+
+/** The type after the last one of a page, also where that was deleted: those of the workspace are in the order of their names. */
+function findStart(all: { name: string; isOwn: boolean }[], last: string): number {
+  const index = all.findIndex(({ name }) => name === last)
+  if (index !== -1) return index + 1
+  const next = all.findIndex(({ name, isOwn }) => isOwn && name > last)
+  return next === -1 ? all.length : next
+}
+
+const namePrefix = 'event type '
+
+function writeName(name: string): string {
+  return Buffer.from(namePrefix + name).toString('base64url')
+}
+
+function readName(cursor: string): string {
+  const text = Buffer.from(cursor, 'base64url').toString()
+  if (!text.startsWith(namePrefix)) throw refusals.badRequest('Query parameter cursor is not a cursor')
+  return text.slice(namePrefix.length)
+}

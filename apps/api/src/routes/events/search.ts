@@ -1,0 +1,144 @@
+import { createHash } from 'node:crypto'
+import { isUuid } from '@automation/database'
+import { Conditions, normaliseConditions, parseTimestamp, type WorkLimits } from '@automation/engine'
+import { listEventsByIds, type ScannedEvent, scanEvents } from '@automation/ledger'
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import type { FastifyRequest } from 'fastify'
+import { Type } from 'typebox'
+import { refusals } from '../../errors.js'
+import { readRange, TimeRange } from '../../lists/history-filter.js'
+import { bodyFaults } from '../../plugins/validation.js'
+import { NextCursor, PageQuery, refusalResponses } from '../responses.js'
+import { findFaults, refuseFaults } from '../rules/check-rule.js'
+import { ListedEvent, presentRow } from './event-schemas.js'
+
+const EventSearch = Type.Object(
+  {
+    conditions: Conditions,
+    type: Type.Optional(Type.String()),
+    ...TimeRange,
+    ...PageQuery,
+  },
+  {
+    title: 'EventSearch',
+    additionalProperties: false,
+    examples: [
+      { conditions: [{ field: 'score', operator: 'greater_than', value: 80 }], type: 'LEAD_CREATED' },
+    ],
+  },
+)
+type EventSearch = Type.Static<typeof EventSearch>
+
+const FoundEvents = Type.Object(
+  {
+    events: Type.Array(ListedEvent),
+    scanned: Type.Integer({ description: 'Number of events that this page has passed' }),
+    notJudged: Type.Integer({
+      description:
+        'Number of events for which the conditions need more work than a rule may cost (RULE_WORK)',
+    }),
+    nextCursor: NextCursor,
+  },
+  { title: 'FoundEvents' },
+)
+
+const defaultLimit = 50
+/** Of one page, which is short where few events match. */
+const pageLimits = { events: 20_000, ms: 2_000 }
+
+export const searchRoutes: FastifyPluginAsyncTypebox<{ workLimits: WorkLimits }> = async (
+  app,
+  { workLimits },
+) => {
+  app.post('/search', {
+    attachValidation: true,
+    config: { role: 'viewer' },
+    schema: {
+      tags: ['Outcomes'],
+      operationId: 'searchEvents',
+      summary: 'Find events whose data fulfils conditions, newest first',
+      description:
+        'Conditions are those of rules, judged at the moment of acceptance. A page passes at most 20,000 events, so it can be short or empty and still have a nextCursor. The list contains no deliveries to subscriptions.',
+      body: EventSearch,
+      response: { 200: FoundEvents, ...refusalResponses(413, 415, 422) },
+    },
+    handler: async (request) => {
+      const { body, workspace } = request
+      refuseFaults([...bodyFaults(request.validationError ?? {}), ...findTimeFaults(body)])
+      refuseFaults(await findFaults(request, { conditions: body.conditions }))
+      if (body.type !== undefined && !(await app.eventTypes.has(workspace.id, body.type)))
+        throw refusals.invalidTriggerType(body.type)
+      const after = body.cursor === undefined ? undefined : readEnd(body.cursor, body)
+      const { ids, scanned, notJudged, end } = await findMatches(request, body, after, workLimits)
+      const rows = await listEventsByIds(workspace.reads, workspace.id, ids)
+      return {
+        events: rows.map((row) => ({ ...presentRow(row), status: row.status, triggered: row.triggered })),
+        scanned,
+        notJudged,
+        nextCursor: end === undefined ? null : writeEnd(end, body),
+      }
+    },
+  })
+}
+
+async function findMatches(
+  request: FastifyRequest,
+  { conditions: written, type, from, to, limit = defaultLimit }: EventSearch,
+  after: string | undefined,
+  limits: WorkLimits,
+) {
+  const conditions = normaliseConditions(written)
+  const range = {
+    workspaceId: request.workspace.id,
+    order: 'newest first' as const,
+    ...(type !== undefined && { type }),
+    ...readRange({ ...(from !== undefined && { from }), ...(to !== undefined && { to }) }),
+  }
+  const startedAt = performance.now()
+  const ids: string[] = []
+  let notJudged = 0
+  const visit = async (events: ScannedEvent[]): Promise<string | undefined> => {
+    for (let start = 0; start < events.length; ) {
+      const rest = events.slice(start)
+      const slice = rest.map(({ json, acceptedAt }) => ({ json, acceptedAt }))
+      const turn = await request.judge('matchEvents', { conditions, events: slice, limits })
+      notJudged += turn.notJudged
+      for (const index of turn.matched) {
+        const { id } = rest[index] as ScannedEvent
+        ids.push(id)
+        if (ids.length === limit) return id
+      }
+      start += turn.used
+      // Expensive conditions end the page within a slice.
+      if (start < events.length && performance.now() - startedAt > pageLimits.ms) return events[start - 1]?.id
+    }
+    return undefined
+  }
+  const { scanned, end } = await scanEvents(request.workspace.reads, range, after, pageLimits, visit)
+  return { ids, scanned, notJudged, end }
+}
+
+function findTimeFaults({ from, to }: Partial<EventSearch>) {
+  return Object.entries({ from, to }).flatMap(([field, text]) =>
+    text === undefined || !Number.isNaN(parseTimestamp(text))
+      ? []
+      : [{ field, message: 'Must be an ISO 8601 date, or a time with a zone' }],
+  )
+}
+
+/** The cursor names its search: that of another one would skip events. */
+function writeEnd(id: string, search: EventSearch): string {
+  return Buffer.from(`${id} ${digestOf(search)}`).toString('base64url')
+}
+
+function readEnd(cursor: string, search: EventSearch): string {
+  const [id, digest] = Buffer.from(cursor, 'base64url').toString().split(' ')
+  if (!isUuid(id) || digest !== digestOf(search))
+    throw refusals.badRequest('cursor is not a cursor of this search')
+  return id
+}
+
+function digestOf({ conditions, type, from, to }: EventSearch): string {
+  const text = JSON.stringify([conditions, type, from, to])
+  return createHash('sha256').update(text).digest('base64url').slice(0, 16)
+}

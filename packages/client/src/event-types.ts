@@ -1,0 +1,36 @@
+import type { EventTypeFields, EventTypePage, EventTypeToCreate, ListedEventType } from './api.js'
+import type { Inputs } from './operation.js'
+import { Pages } from './pages.js'
+import type { RequestOptions, Sender } from './send.js'
+
+type EventTypeQuery = NonNullable<Inputs<'GET /api/event-types'>['query']>
+
+export class EventTypes {
+  readonly #sender: Sender
+
+  constructor(sender: Sender) {
+    this.#sender = sender
+  }
+
+  /** Those of the catalogue, then those of the workspace. */
+  list(query: EventTypeQuery = {}, options?: RequestOptions): Pages<ListedEventType, EventTypePage> {
+    return new Pages(
+      (cursor) => this.#sender.ask('GET /api/event-types', { query: { ...query, ...cursor } }, options),
+      (page) => page.eventTypes,
+    )
+  }
+
+  create(body: EventTypeToCreate, options?: RequestOptions) {
+    return this.#sender.ask('POST /api/event-types', { body }, options)
+  }
+
+  /** Deletes a type of the workspace that no rule uses. */
+  delete(name: string, options?: RequestOptions) {
+    return this.#sender.ask('DELETE /api/event-types/{name}', { path: { name } }, options)
+  }
+
+  /** What the newest events of the type have: paths, kinds and values. */
+  fields(name: string, query: { events?: number } = {}, options?: RequestOptions): Promise<EventTypeFields> {
+    return this.#sender.ask('GET /api/event-types/{name}/fields', { path: { name }, query }, options)
+  }
+}

@@ -1,0 +1,226 @@
+import { toNumber } from './comparison.js'
+import { type CompiledCondition, compileCondition } from './conditions.js'
+import type { PlacedClause } from './decisive.js'
+import { parseDuration } from './duration.js'
+import type { Judging } from './judging.js'
+import { compilePath, parsePath, readPath } from './path.js'
+import type { Clause, Condition } from './rule.js'
+import { parseTimestamp } from './timestamp.js'
+
+/** A value to change; `to` is JSON, and null stands for a missing field, too. */
+export interface ValueChange {
+  field: string
+  to: unknown
+}
+
+/** How many data are tried for one rule. */
+const maxTries = 400
+const maxPerField = 6
+/** Longer texts and lists are not extended, but replaced. */
+const maxExtended = 500
+
+/**
+ * Finds data near to the given one that fulfils the rule. Candidates are the constants of the clauses, their neighbours, and a few values of
+ * each kind; the operators themselves decide, so what is returned makes the rule match. The nearest set of clauses comes first, and of each
+ * field the nearest value.
+ *
+ * @param sets of clauses that have to turn (findDecisive)
+ * @returns null where no such data was found, which does not say that there is none
+ */
+export function findChange(
+  conditions: readonly Condition[],
+  sets: readonly PlacedClause[][],
+  data: unknown,
+  judging: Judging,
+): ValueChange[] | null {
+  const compiled = conditions.map(compileCondition)
+  const clausesByField = groupClauses(conditions)
+  const tries = { left: maxTries }
+  for (const set of sets) {
+    const fields = [...new Set(set.map(({ clause }) => clause.field))]
+    const options = fields.map((field) => {
+      const turning = set.filter(({ clause }) => clause.field === field)
+      return listOptions(field, turning, clausesByField.get(field) ?? [], data, judging)
+    })
+    const found = search(fields, options, (changes) => {
+      if (tries.left-- <= 0) return false
+      const changed = applyChanges(data, changes)
+      return changed !== undefined && allHold(compiled, changed, judging)
+    })
+    if (found !== undefined) return found
+    if (tries.left <= 0) return null
+  }
+  return null
+}
+
+/** Tries each combination of the options, the first ones first. */
+function search(
+  fields: readonly string[],
+  options: readonly unknown[][],
+  fits: (changes: ValueChange[]) => boolean,
+  changes: ValueChange[] = [],
+): ValueChange[] | undefined {
+  const field = fields[changes.length]
+  if (field === undefined) return fits(changes) ? changes : undefined
+  for (const to of options[changes.length] ?? []) {
+    const found = search(fields, options, fits, [...changes, { field, to }])
+    if (found !== undefined) return found
+  }
+  return undefined
+}
+
+/** The values of a field with which the clauses turn, the nearest first. */
+function listOptions(
+  field: string,
+  turning: readonly PlacedClause[],
+  clauses: readonly Clause[],
+  data: unknown,
+  judging: Judging,
+): unknown[] {
+  const actual = readPath(compilePath(field), data)
+  const tests = turning.map(({ clause, verdict }) => ({ test: compileCondition(clause), wanted: !verdict }))
+  const values = unique(clauses.flatMap((clause) => listValues(clause.value, actual, judging.now)))
+  const fitting = [...values, ...anyValues].filter((value) => {
+    const changed = applyChanges(data, [{ field, to: value }])
+    return (
+      changed !== undefined && tests.every(({ test, wanted }) => holds(test, changed, judging) === wanted)
+    )
+  })
+  return unique(fitting)
+    .map((value) => ({ value, distance: distanceOf(actual, value) }))
+    .sort((left, right) => left.distance - right.distance)
+    .slice(0, maxPerField)
+    .map(({ value }) => value)
+}
+
+const anyValues: readonly unknown[] = ['x', 1, true, false, 0, '', ['x'], null]
+
+function listValues(value: unknown, actual: unknown, now: number): unknown[] {
+  const constants = Array.isArray(value) ? value.slice(0, 100) : [value]
+  return [
+    ...constants.flatMap((constant) => listNeighbours(constant, actual, now)),
+    ...(Array.isArray(actual) && actual.length <= maxExtended
+      ? [[...actual, ...constants], actual.filter((item) => !constants.some((constant) => item === constant))]
+      : []),
+    constants,
+  ].filter((candidate) => candidate !== undefined)
+}
+
+function listNeighbours(constant: unknown, actual: unknown, now: number): unknown[] {
+  if (typeof constant === 'number') return [constant, ...besideNumber(constant, actual)]
+  if (typeof constant !== 'string') return [constant]
+  const number = toNumber(constant)
+  const times = [parseTimestamp(constant), ...timesOfSpan(parseDuration(constant), now)].filter(
+    (time) => !Number.isNaN(time),
+  )
+  const writeTime = (time: number) => (typeof actual === 'number' ? time : writeInstant(time))
+  return [
+    constant,
+    ...(Number.isNaN(number) ? [] : besideNumber(number, actual)),
+    ...times.flatMap((time) => [time, time - 1, time + 1].map(writeTime)),
+    ...(typeof actual === 'string' && actual.length <= maxExtended
+      ? [`${constant}${actual}`, `${actual}${constant}`, actual.replaceAll(constant, '')]
+      : []),
+  ]
+}
+
+/** The ends of `within_last` and `within_next`. */
+function timesOfSpan(span: number | undefined, now: number): number[] {
+  return span === undefined ? [] : [now, now - span, now + span]
+}
+
+function writeInstant(time: number): string | undefined {
+  return Math.abs(time) < 2.5e14 && time > -6e13 ? new Date(time).toISOString() : undefined
+}
+
+/** One step of the finer of the two numbers, at most a hundredth; of a large number one step of a float. */
+function besideNumber(number: number, actual: unknown): number[] {
+  const digits = Math.min(Math.max(decimalsOf(number), decimalsOf(toNumber(actual)), 2), 15)
+  const step = Math.max(10 ** -digits, Math.abs(number) * 2 ** -52)
+  const near = [number - step, number + step]
+  const rounded = Math.abs(number) < 1e12 ? near.map((value) => Number(value.toFixed(digits))) : near
+  return [...rounded, number - 1, number + 1].filter(Number.isFinite)
+}
+
+function decimalsOf(number: number): number {
+  if (Number.isNaN(number)) return 0
+  const text = String(number)
+  const point = text.indexOf('.')
+  return point === -1 || text.includes('e') ? 0 : text.length - point - 1
+}
+
+/** Another kind is further away than another value of the same kind; a missing one is the last. */
+function distanceOf(actual: unknown, value: unknown): number {
+  if (value === null) return 1e30
+  const numbers = [toNumber(actual), toNumber(value)] as const
+  const times = [parseTimestamp(actual), parseTimestamp(value)] as const
+  const [left, right] = numbers.some(Number.isNaN) ? times : numbers
+  if (!Number.isNaN(left) && !Number.isNaN(right)) return Math.min(Math.abs(left - right), 1e20)
+  const generic = anyValues.indexOf(value)
+  const kind = actual === undefined || actual === null || typeof actual === typeof value ? 0 : 1e22
+  return 1e21 + kind + (generic === -1 ? 0 : 1e23 + generic * 1e20) + lengthOf(value)
+}
+
+function lengthOf(value: unknown): number {
+  return typeof value === 'string' || Array.isArray(value) ? value.length * 1e17 : 0
+}
+
+/** @returns undefined where the path cannot be set without replacing a value that is no object */
+export function applyChanges(data: unknown, changes: readonly ValueChange[]): unknown {
+  let changed: unknown = data
+  for (const { field, to } of changes) {
+    changed = setPath(changed, parsePath(field) ?? [], to)
+    if (changed === undefined) return undefined
+  }
+  return changed
+}
+
+function setPath(holder: unknown, keys: readonly string[], value: unknown): unknown {
+  const [key, ...rest] = keys
+  if (key === undefined) return value
+  const isIndex = /^(?:0|[1-9]\d*)$/.test(key)
+  const present = holder ?? (key === '0' ? [] : {})
+  if (typeof present !== 'object') return undefined
+  if (Array.isArray(present)) {
+    if (!isIndex || Number(key) > present.length) return undefined
+    const item = setPath(present[Number(key)], rest, value)
+    return item === undefined ? undefined : present.toSpliced(Number(key), 1, item)
+  }
+  const inner = Object.hasOwn(present, key) ? (present as Record<string, unknown>)[key] : undefined
+  const item = setPath(inner, rest, value)
+  if (item === undefined) return undefined
+  // Of entries, since an assignment to __proto__ would set no property.
+  return Object.fromEntries([...Object.entries(present).filter(([name]) => name !== key), [key, item]])
+}
+
+function groupClauses(conditions: readonly Condition[]): Map<string, Clause[]> {
+  const groups = new Map<string, Clause[]>()
+  const visit = (condition: Condition): void => {
+    if ('all' in condition) condition.all.forEach(visit)
+    else if ('any' in condition) condition.any.forEach(visit)
+    else if ('not' in condition) visit(condition.not)
+    else groups.set(condition.field, [...(groups.get(condition.field) ?? []), condition])
+  }
+  conditions.forEach(visit)
+  return groups
+}
+
+function holds(condition: CompiledCondition, data: unknown, judging: Judging): boolean | undefined {
+  judging.beginRule()
+  const verdict = condition.holds(data, judging)
+  return judging.fault === null ? verdict : undefined
+}
+
+/** As ruleHolds does: all conditions share the work of one rule. */
+function allHold(conditions: readonly CompiledCondition[], data: unknown, judging: Judging): boolean {
+  judging.beginRule()
+  return conditions.every((condition) => condition.holds(data, judging)) && judging.fault === null
+}
+
+function unique(values: unknown[]): unknown[] {
+  const seen = new Set<string>()
+  return values.filter((value) => {
+    const key = JSON.stringify(value) ?? ''
+    return !seen.has(key) && seen.add(key)
+  })
+}

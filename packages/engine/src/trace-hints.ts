@@ -1,0 +1,98 @@
+import { toNumber } from './comparison.js'
+import { parseDuration } from './duration.js'
+import { findSimilar } from './nearest.js'
+import type { ClauseTrace, ConditionTrace } from './outcome.js'
+import { parsePath } from './path.js'
+import { parseTimestamp } from './timestamp.js'
+
+const maxPaths = 2_000
+const maxDepth = 8
+const maxItems = 20
+
+/**
+ * Adds to each clause that fails how far off its number or time was, and to one whose field is missing the nearest path that the data
+ * has.
+ */
+export function addHints(traces: readonly ConditionTrace[], data: unknown, now: number): ConditionTrace[] {
+  let paths: string[] | undefined
+  const visit = (trace: ConditionTrace): ConditionTrace => {
+    if ('group' in trace) return { ...trace, children: trace.children.map(visit) }
+    if (trace.verdict || trace.warning !== undefined) return trace
+    if (trace.actual !== undefined) return { ...trace, ...measure(trace, now) }
+    paths ??= listPaths(data)
+    const didYouMean = findSimilar(trace.field, paths)
+    return didYouMean === undefined ? trace : { ...trace, didYouMean }
+  }
+  return traces.map(visit)
+}
+
+function measure(trace: ClauseTrace, now: number): Pick<ClauseTrace, 'distance' | 'distanceMs'> {
+  const { operator, expected, actual } = trace
+  const number = toNumber(actual)
+  const [low = Number.NaN, high = low] = (Array.isArray(expected) ? expected : [expected]).map(toNumber)
+  switch (operator) {
+    case 'equals':
+    case 'greater_than':
+    case 'greater_than_or_equal':
+    case 'less_than':
+    case 'less_than_or_equal':
+      return distance(Math.abs(number - low))
+    case 'between':
+      return distance(Math.max(low - number, number - high))
+    case 'not_between':
+      return distance(Math.min(number - low, high - number))
+  }
+  const time = parseTimestamp(actual)
+  const span = parseDuration(String(expected)) ?? Number.NaN
+  switch (operator) {
+    case 'before':
+    case 'after':
+      return distanceMs(Math.abs(time - parseTimestamp(expected)))
+    case 'within_last':
+      return distanceMs(Math.max(now - span - time, time - now))
+    case 'within_next':
+      return distanceMs(Math.max(now - time, time - now - span))
+    default:
+      return {}
+  }
+}
+
+function distance(value: number): { distance?: number } {
+  return Number.isFinite(value) ? { distance: value } : {}
+}
+
+function distanceMs(value: number): { distanceMs?: number } {
+  return Number.isFinite(value) ? { distanceMs: value } : {}
+}
+
+/** The paths of data, of its outermost values first. */
+export function listPaths(data: unknown): string[] {
+  const paths: string[] = []
+  let level: { path: string; value: unknown }[] = [{ path: '', value: data }]
+  for (let depth = 0; depth < maxDepth && level.length > 0; depth++) {
+    const next: typeof level = []
+    for (const { path, value } of level)
+      for (const child of childrenOf(path, value)) {
+        if (paths.length === maxPaths) return paths
+        paths.push(child.path)
+        next.push(child)
+      }
+    level = next
+  }
+  return paths
+}
+
+function childrenOf(path: string, value: unknown): { path: string; value: unknown }[] {
+  if (Array.isArray(value))
+    return path === ''
+      ? []
+      : value.slice(0, maxItems).map((item, index) => ({ path: `${path}[${index}]`, value: item }))
+  if (typeof value !== 'object' || value === null) return []
+  return Object.keys(value)
+    .slice(0, maxPaths)
+    .map((key) => ({
+      path: path === '' ? key : `${path}.${key}`,
+      value: (value as Record<string, unknown>)[key],
+    }))
+    .filter((child) => parsePath(child.path) !== undefined)
+}

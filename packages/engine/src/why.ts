@@ -1,0 +1,97 @@
+import { Type } from 'typebox'
+import { findDecisive } from './decisive.js'
+import { Judging, type WorkLimits } from './judging.js'
+import { findChange } from './nearest-change.js'
+import type { ConditionTrace, Trace } from './outcome.js'
+import { compilePath, readPath } from './path.js'
+import type { RuleDefinition } from './rule.js'
+import { type CompiledRule, compileRule, explainRule } from './run.js'
+import { addHints } from './trace-hints.js'
+
+/** A value with which the rule would have matched. */
+export const Change = Type.Object(
+  {
+    field: Type.String(),
+    from: Type.Optional(
+      Type.Unknown({
+        description: 'The value of the event, at most 1,000 characters. Absent if it has none.',
+      }),
+    ),
+    to: Type.Unknown({ description: 'null stands for a missing field too' }),
+  },
+  { title: 'Change' },
+)
+export type Change = Type.Static<typeof Change>
+
+/** Why a version of a rule matches data at a moment, or not. */
+export interface Why {
+  conditionsPassed: boolean
+  /** The paths of the smallest set of clauses that would have to turn for the verdict to turn, such as `conditions[0].any[1]`. */
+  decisive: string[]
+  /** Near data with which it would match, checked by the engine; null where it matches, or where none was found. */
+  change: Change[] | null
+  trace: Trace
+}
+
+/**
+ * Explains the verdict of one version of a rule for the data of an event, judged at a moment (epoch ms): that of its acceptance. It is a
+ * function of its arguments alone, and runs in a browser as in a service.
+ *
+ * @throws where the definition does not compile
+ */
+export function explainWhy(definition: RuleDefinition, data: unknown, now: number, limits?: WorkLimits): Why {
+  const { conditions } = definition
+  const rule = compileRule(definition)
+  const judgement = judgeWhy(definition, rule, data, now, limits)
+  const { trace, sets } = judgement
+  const [decisive = []] = sets
+  const isMissed = !trace.conditionsPassed && !judgement.isFaulty
+  const found = isMissed ? findChange(conditions, sets, data, new Judging(now, limits)) : null
+  return {
+    conditionsPassed: trace.conditionsPassed,
+    decisive: decisive.map(({ path }) => path),
+    change:
+      found?.map(({ field, to }) => ({
+        field,
+        ...readFrom(field, data, trace.conditions),
+        to,
+      })) ?? null,
+    trace: { ...trace, conditions: addHints(trace.conditions, data, now) },
+  }
+}
+
+/** The part of it that orders many rules: the trace, and the sets of clauses that turn the verdict. */
+export function judgeWhy(
+  { conditions }: RuleDefinition,
+  rule: CompiledRule,
+  data: unknown,
+  now: number,
+  limits?: WorkLimits,
+) {
+  const trace = explainRule(rule, data, now, limits)
+  const isFaulty = trace.conditions.some(hasWarning)
+  // A clause that was not judged has no verdict to turn.
+  const sets = isFaulty ? [] : findDecisive(conditions, trace.conditions)
+  return { trace, sets, isFaulty }
+}
+
+function hasWarning(trace: ConditionTrace): boolean {
+  return 'group' in trace ? trace.children.some(hasWarning) : trace.warning !== undefined
+}
+
+function readFrom(field: string, data: unknown, traces: readonly ConditionTrace[]): { from?: unknown } {
+  const actual = readPath(compilePath(field), data)
+  if (actual === undefined) return {}
+  // The trace shows an excerpt of a large value.
+  const shown = findActual(field, traces)
+  return { from: shown === undefined ? actual : shown }
+}
+
+function findActual(field: string, traces: readonly ConditionTrace[]): unknown {
+  for (const trace of traces) {
+    const actual =
+      'group' in trace ? findActual(field, trace.children) : trace.field === field ? trace.actual : undefined
+    if (actual !== undefined) return actual
+  }
+  return undefined
+}

@@ -1,0 +1,160 @@
+import { clockSkewMs, firstIdOf, highestId, lowestId, Prisma, type UnscopedSql } from '@automation/database'
+import { isNoDelivery } from '../addressee.js'
+
+/** Stored events of one workspace, in the order of their ids. Deliveries to subscriptions are none of them. */
+export interface ScanRange {
+  workspaceId: string
+  order: 'newest first' | 'oldest first'
+  /** Only these are read; the others of the range are passed. */
+  type?: string
+  /** Accepted from then on. */
+  from?: Date
+  /** Accepted before then. */
+  to?: Date
+}
+
+export interface ScannedEvent {
+  id: string
+  type: string
+  /** Epoch ms: the moment of judging. */
+  acceptedAt: number
+  /** As in the table: which rules were considered, and in which versions. */
+  ruleSetId: string | null
+  rulesVersion: number | null
+  /** Its place in the slice, from 1, those of other types counted. */
+  position: number
+  /** JSON of its data, not parsed. */
+  json: string
+}
+
+/** What one scan may take; it ends with the slice that exceeds one of them. */
+export interface ScanLimits {
+  events: number
+  ms: number
+}
+
+export interface Scanned {
+  /** How many events were passed, those of other types included. */
+  scanned: number
+  /** The id after which the scan continues; undefined where the range is over. */
+  end: string | undefined
+}
+
+/** Looks at the events of a slice. @returns the id of the last one that it used, where it wants no more */
+export type VisitEvents = (events: ScannedEvent[]) => Promise<string | undefined>
+
+const maxSliceRows = 1_000
+/** Of JSON, or of one event: to parse so much takes about 10 ms. */
+const maxSliceBytes = 1_048_576
+
+/**
+ * Passes over stored events in slices: bounded rows and bytes in each statement, in turns with the other queries of the workspace, and nothing
+ * between two slices that is lost with the process. Continued after `end`, a scan sees the same events as in one go; new events have higher ids.
+ *
+ * @param database of the tenant's reads
+ * @param after the `end` of the scan before
+ */
+export async function scanEvents(
+  database: UnscopedSql,
+  range: ScanRange,
+  after: string | undefined,
+  limits: ScanLimits,
+  visit: VisitEvents,
+): Promise<Scanned> {
+  const startedAt = performance.now()
+  let scanned = 0
+  let end = after
+  for (;;) {
+    const slice = await readSlice(database, range, end, Math.min(maxSliceRows, limits.events - scanned))
+    const last = slice.events.length === 0 ? undefined : await visit(slice.events)
+    if (last !== undefined) {
+      const position = slice.events.find(({ id }) => id === last)?.position ?? slice.scanned
+      return { scanned: scanned + position, end: last }
+    }
+    scanned += slice.scanned
+    if (slice.isLast) return { scanned, end: undefined }
+    end = slice.end
+    if (scanned >= limits.events || performance.now() - startedAt > limits.ms) return { scanned, end }
+  }
+}
+
+interface Slice {
+  events: ScannedEvent[]
+  scanned: number
+  end: string | undefined
+  isLast: boolean
+}
+
+type SliceRow = Omit<ScannedEvent, 'id'> & { id: string | null; read: number; scanned: number; end: string }
+
+/**
+ * The stored size comes first, without reading large data; then the size of the JSON, which may be many times that. Of other types nothing is
+ * read.
+ */
+async function readSlice(
+  database: UnscopedSql,
+  range: ScanRange,
+  after: string | undefined,
+  rows: number,
+): Promise<Slice> {
+  const isNewestFirst = range.order === 'newest first'
+  const direction = isNewestFirst ? Prisma.sql`DESC` : Prisma.sql`ASC`
+  const isRead = range.type === undefined ? Prisma.sql`true` : Prisma.sql`type = ${range.type}`
+  const found = await database.$queryRaw<SliceRow[]>(Prisma.sql`
+    WITH slice AS (
+      SELECT id, type, accepted_at, rule_set_id, rules_version, data, ${isRead} AS is_read
+      FROM events WHERE ${conditionsOf(range, after)} ORDER BY id ${direction} LIMIT ${rows}
+    ),
+    stored AS (
+      SELECT *, sum(CASE WHEN is_read THEN pg_column_size(data) ELSE 0 END) OVER (ORDER BY id ${direction}) AS stored_bytes
+      FROM slice
+    ),
+    texts AS (
+      SELECT *, CASE WHEN is_read THEN data::text END AS json, row_number() OVER (ORDER BY id ${direction}) AS position
+      FROM stored WHERE stored_bytes - (CASE WHEN is_read THEN pg_column_size(data) ELSE 0 END) < ${maxSliceBytes}
+    ),
+    sized AS (
+      SELECT *, sum(coalesce(octet_length(json), 0)) OVER (ORDER BY id ${direction}) AS bytes FROM texts
+    ),
+    kept AS (SELECT * FROM sized WHERE bytes - coalesce(octet_length(json), 0) < ${maxSliceBytes})
+    SELECT kept.id, kept.type, round(date_part('epoch', kept.accepted_at) * 1000) AS "acceptedAt",
+           kept.rule_set_id AS "ruleSetId", kept.rules_version AS "rulesVersion", kept.json,
+           kept.position::int AS position,
+           (SELECT count(*) FROM slice)::int AS read, (SELECT count(*) FROM kept)::int AS scanned,
+           (SELECT id FROM kept ORDER BY position DESC LIMIT 1) AS end
+    FROM (SELECT 1) AS one LEFT JOIN kept ON kept.is_read
+    ORDER BY kept.id ${direction}`)
+  const [first] = found
+  const { read = 0, scanned = 0, end } = first ?? {}
+  return {
+    events: found.flatMap(({ id, type, acceptedAt, ruleSetId, rulesVersion, position, json }) =>
+      id === null ? [] : [{ id, type, acceptedAt, ruleSetId, rulesVersion, position, json }],
+    ),
+    scanned,
+    end: end ?? undefined,
+    isLast: read < rows && scanned === read,
+  }
+}
+
+/** An id has the time of the process that accepted its event, and `accepted_at` that of Postgres. */
+function conditionsOf({ workspaceId, order, from, to }: ScanRange, after: string | undefined): Prisma.Sql {
+  const low = from === undefined ? lowestId : idNear(from, -clockSkewMs)
+  const high = to === undefined ? highestId : idNear(to, clockSkewMs)
+  const isNewestFirst = order === 'newest first'
+  return Prisma.join(
+    [
+      Prisma.sql`workspace_id = ${workspaceId}::uuid AND id >= ${low}::uuid AND id <= ${high}::uuid`,
+      isNoDelivery.events,
+      ...(after === undefined
+        ? []
+        : [isNewestFirst ? Prisma.sql`id < ${after}::uuid` : Prisma.sql`id > ${after}::uuid`]),
+      ...(from === undefined ? [] : [Prisma.sql`accepted_at >= ${from}`]),
+      ...(to === undefined ? [] : [Prisma.sql`accepted_at < ${to}`]),
+    ],
+    ' AND ',
+  )
+}
+
+function idNear(time: Date, offsetMs: number): string {
+  return firstIdOf(Math.max(0, time.getTime() + offsetMs))
+}

@@ -1,0 +1,98 @@
+import { type Administrator, changeWorkspace, Refused, Timestamp } from '@automation/access'
+import { Prisma, type WorkspaceTransaction } from '@automation/database'
+import { EventType, type Fault, isEventType, isEventTypeName } from '@automation/engine'
+import { Type } from 'typebox'
+
+/** Of one workspace. Processes keep their names in memory. */
+export const maxEventTypes = 500
+
+export const OwnEventType = Type.Object(
+  {
+    name: EventType,
+    description: Type.String({ maxLength: 2_000 }),
+    createdAt: Timestamp,
+  },
+  { title: 'OwnEventType' },
+)
+export type OwnEventType = Type.Static<typeof OwnEventType>
+
+export const EventTypeToCreate = Type.Object(
+  { name: EventType, description: Type.Optional(OwnEventType.properties.description) },
+  {
+    title: 'EventTypeToCreate',
+    additionalProperties: false,
+    examples: [{ name: 'PAYMENT_FAILED', description: 'A card was declined.' }],
+  },
+)
+
+/** @throws Refused where the name is taken, also by the catalogue, or the workspace has 500 types */
+export function createEventType(
+  administrator: Administrator,
+  { name, description = '' }: Type.Static<typeof EventTypeToCreate>,
+): Promise<OwnEventType> {
+  const { workspaceId } = administrator
+  return changeWorkspace(administrator, async (transaction) => {
+    const known = await transaction.ownEventType.findMany({ select: { name: true } })
+    if (isEventType(name) || known.some((type) => type.name === name))
+      throw new Refused('conflict', 'An event type of this name exists')
+    if (known.length >= maxEventTypes)
+      throw new Refused('conflict', `A workspace may have ${maxEventTypes} event types of its own`)
+    const row = await transaction.ownEventType.create({ data: { workspaceId, name, description } })
+    return {
+      result: { name, description, createdAt: row.createdAt.toISOString() },
+      entry: { action: 'event_type.created', subject: name, details: { description } },
+    }
+  })
+}
+
+/** Events of the type stay. @throws Refused where there is no such type of the workspace's own, or a rule uses it */
+export function deleteEventType(administrator: Administrator, name: string): Promise<void> {
+  const { workspaceId } = administrator
+  return changeWorkspace(administrator, async (transaction) => {
+    if (isEventType(name)) throw new Refused('conflict', 'Event types of the catalogue cannot be deleted')
+    const { count } = await transaction.ownEventType.deleteMany({ where: { name } })
+    if (count === 0) throw new Refused('not_found', 'Event type not found')
+    const [rule] = await transaction.$queryRaw<{ id: string }[]>(Prisma.sql`
+      SELECT id FROM rules
+      WHERE workspace_id = ${workspaceId}::uuid AND (trigger = ${name} OR EXISTS (
+        SELECT FROM json_array_elements(actions) AS action
+        WHERE action ->> 'type' = 'EMIT_EVENT' AND action -> 'config' ->> 'eventType' = ${name}))
+      LIMIT 1`)
+    if (rule !== undefined) throw new Refused('conflict', `A rule uses this event type: ${rule.id}`)
+    return { result: undefined, entry: { action: 'event_type.deleted', subject: name } }
+  })
+}
+
+/** The event types that a rule names, and where: its trigger, and those of EMIT_EVENT. */
+interface NamedType {
+  field: string
+  name: string
+}
+
+/** Lists the names of a rule's body that are none of the catalogue's. It takes any shape. */
+export function listOwnNames({ trigger, actions }: { trigger?: unknown; actions?: unknown }): NamedType[] {
+  const named: { field: string; name: unknown }[] = [{ field: 'trigger', name: trigger }]
+  if (Array.isArray(actions))
+    for (const [index, action] of actions.entries())
+      if (action?.type === 'EMIT_EVENT')
+        named.push({ field: `actions[${index}].config.eventType`, name: action.config?.eventType })
+  return named.filter((one): one is NamedType => typeof one.name === 'string' && !isEventType(one.name))
+}
+
+/** The faults of EMIT_EVENT actions whose type is none of the catalogue's, and none of these. Names of the wrong shape are a fault of its own. */
+export function findEmitFaults(body: { actions?: unknown }, ownTypes: ReadonlySet<string>): Fault[] {
+  return listOwnNames({ actions: body.actions })
+    .filter(({ name }) => !ownTypes.has(name) && isEventTypeName(name))
+    .map(({ field }) => ({ field, message: 'Unknown event type' }))
+}
+
+/** Of rules about to be saved. It needs the lock of the workspace: a type may have been deleted since the rule was checked. */
+export async function refuseUnknownTypes(
+  { ownEventType }: Pick<WorkspaceTransaction, 'ownEventType'>,
+  rules: { trigger: string; actions: unknown }[],
+): Promise<void> {
+  const names = new Set(rules.flatMap(listOwnNames).map(({ name }) => name))
+  if (names.size === 0) return
+  const found = await ownEventType.count({ where: { name: { in: [...names] } } })
+  if (found < names.size) throw new Refused('conflict', 'The event type was deleted meanwhile')
+}

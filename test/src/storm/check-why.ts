@@ -1,0 +1,90 @@
+import type { Site } from './site.js'
+
+interface Row {
+  id: string
+  workspaceId: string
+  ruleIds: string[]
+  executed: string[]
+  isKnown: boolean
+}
+
+interface RuleWhy {
+  ruleId: string
+  version: number | null
+  verdict: string
+  trace: { conditionsPassed: boolean } | null
+}
+
+/** In the order of their ids, which say nothing of what happened to them. */
+const atOnce = 20
+
+/**
+ * Whether the API explains each stored event as it happened: the rules that were considered, and of these the ones that have an execution, by the
+ * rows; and the engine, which judges again, comes to the same.
+ *
+ * @param maxEvents as many of them, evenly spread; undefined for all
+ */
+export async function checkWhy(
+  { running, query, token, workspaces }: Site,
+  maxEvents: number | undefined,
+): Promise<string[]> {
+  const rows = await query<Row>(`
+    SELECT events.id, events.workspace_id AS "workspaceId", rules_version IS NOT NULL AS "isKnown",
+           CASE WHEN rule_set_id IS NULL THEN '{}'
+                WHEN events.rule_id IS NOT NULL THEN ARRAY[events.rule_id]
+                ELSE (SELECT rule_ids FROM rule_sets WHERE rule_sets.workspace_id = events.workspace_id
+                      AND rule_sets.id = rule_set_id) END::text[] AS "ruleIds",
+           ARRAY(SELECT executions.rule_id FROM executions WHERE executions.workspace_id = events.workspace_id
+                 AND executions.event_id = events.id
+                 AND executions.id BETWEEN (left(events.id::text, 13) || '-0000-0000-000000000000')::uuid
+                                       AND (left(events.id::text, 13) || '-ffff-ffff-ffffffffffff')::uuid)::text[] AS executed
+    FROM events
+    WHERE done_at IS NOT NULL AND NOT quarantined AND subscription_id IS NULL
+      AND workspace_id IN (${workspaces.map(({ id }) => `'${id}'`).join(', ')})
+    ORDER BY events.id`)
+  const every = maxEvents === undefined ? 1 : Math.max(1, Math.ceil(rows.length / maxEvents))
+  const sample = rows.filter((_, index) => index % every === 0)
+  const api = await running.product.startApi()
+  const violations: string[] = []
+  for (let start = 0; start < sample.length; start += atOnce) {
+    const checks = sample.slice(start, start + atOnce).map((row) => checkEvent(api.baseUrl, token, row))
+    violations.push(...(await Promise.all(checks)).flat())
+  }
+  await api.stop()
+  return violations
+}
+
+async function checkEvent(baseUrl: string, token: string, row: Row): Promise<string[]> {
+  const path = `${baseUrl}/api/events/${row.id}/why?limit=100`
+  const headers = { authorization: `Bearer ${token}`, 'x-workspace-id': row.workspaceId }
+  let response = await fetch(path, { headers })
+  // The rate limit of a caller holds here, too.
+  while (response.status === 429) {
+    const seconds = Number(response.headers.get('retry-after') ?? 1)
+    await new Promise((resolve) => setTimeout(resolve, seconds * 1_000))
+    response = await fetch(path, { headers })
+  }
+  if (!response.ok) return [`why of ${row.id} is ${response.status}`]
+  const { rules } = (await response.json()) as { rules: RuleWhy[] }
+  const named = new Set(rules.map(({ ruleId }) => ruleId))
+  const missing = row.ruleIds.filter((id) => !named.has(id))
+  return [
+    ...(missing.length + rules.length === row.ruleIds.length && missing.length === 0
+      ? []
+      : [`why of ${row.id} lists ${rules.length} of ${row.ruleIds.length} rules`]),
+    ...rules.flatMap((rule) => findDisagreement(row, rule)),
+  ]
+}
+
+function findDisagreement(
+  { id, executed, isKnown }: Row,
+  { ruleId, verdict, version, trace }: RuleWhy,
+): string[] {
+  const hasRun = executed.includes(ruleId)
+  // Its conditions were not judged: there is nothing to agree with.
+  if (verdict === 'not_judged') return hasRun ? [] : [`why of ${id}: rule ${ruleId} has no execution`]
+  if ((verdict === 'matched') !== hasRun) return [`why of ${id}: rule ${ruleId} is ${verdict}`]
+  if (!isKnown) return []
+  if (trace === null || version === null) return [`why of ${id}: rule ${ruleId} is not explained`]
+  return trace.conditionsPassed === hasRun ? [] : [`why of ${id}: the engine disagrees about rule ${ruleId}`]
+}
