@@ -345,6 +345,7 @@ interface Ids {
   /** It failed. */
   execution: string
   template: string
+  eventType: string
 }
 
 const later = { prefer: 'respond-async' }
@@ -365,11 +366,33 @@ const routes: Route[] = [
   },
   { method: 'GET', path: () => '/api/tasks', role: 'viewer', status: 200 },
   { method: 'GET', path: () => '/api/vocabulary', role: 'viewer', status: 200 },
+  { method: 'GET', path: () => '/api/overview', role: 'viewer', status: 200 },
+  { method: 'GET', path: () => '/api/event-types', role: 'viewer', status: 200 },
+  {
+    method: 'GET',
+    path: ({ eventType }) => `/api/event-types/${eventType}/fields`,
+    role: 'viewer',
+    status: 200,
+  },
+  {
+    method: 'POST',
+    path: () => '/api/event-types',
+    role: 'editor',
+    status: 201,
+    // A name is given once.
+    get body() {
+      return { name: newTypeName() }
+    },
+  },
+  { method: 'DELETE', path: ({ eventType }) => `/api/event-types/${eventType}`, role: 'editor', status: 204 },
   { method: 'GET', path: ({ rule }) => `${rules}/${rule}/versions`, role: 'viewer', status: 200 },
   { method: 'GET', path: ({ rule }) => `${rules}/${rule}/versions/1`, role: 'viewer', status: 200 },
   { method: 'POST', path: ({ rule }) => `${rules}/${rule}/versions/1/restore`, role: 'editor', status: 200 },
   { method: 'GET', path: () => '/api/events', role: 'viewer', status: 200 },
   { method: 'GET', path: ({ event }) => `/api/events/${event}`, role: 'viewer', status: 200 },
+  { method: 'GET', path: ({ event }) => `/api/events/${event}/why`, role: 'viewer', status: 200 },
+  { method: 'GET', path: () => '/api/events/samples', role: 'viewer', status: 200 },
+  { method: 'POST', path: () => '/api/events/search', role: 'viewer', status: 200, body: { conditions: [] } },
   {
     method: 'POST',
     path: ({ event }) => `/api/events/${event}/replay`,
@@ -506,11 +529,15 @@ async function makeIds({ id: workspaceId, call, database }: Workspace): Promise<
   const { body: template } = await call<{ id: string }>('POST', templates, {
     body: { name: newId(), text: 'Hello' },
   })
-  return { rule: rule.id, event: event.id, execution, template: template.id }
+  const eventType = newTypeName()
+  await call('POST', '/api/event-types', { body: { name: eventType } })
+  return { rule: rule.id, event: event.id, execution, template: template.id, eventType }
 }
 
+const newTypeName = () => `TYPE_${newId().replaceAll('-', '').toUpperCase()}`
+
 const question = ({ body, headers = {} }: Route): Question => ({ body, headers })
-const anyIds: Ids = { rule: '{id}', event: '{id}', execution: '{id}', template: '{id}' }
+const anyIds: Ids = { rule: '{id}', event: '{id}', execution: '{id}', template: '{id}', eventType: '{name}' }
 const titleOf = ({ method, path, role }: Route) => `${method} ${path(anyIds)} (${role})`
 
 t.test(
@@ -518,7 +545,8 @@ t.test(
   (t) => {
     const { paths = {} } = api.app.swagger() as { paths?: Record<string, object> }
     const named = Object.entries(paths)
-      .filter(([path]) => /^\/api\/(?!developer|incoming)/.test(path))
+      // The caller itself (me) needs no role, and names no workspace.
+      .filter(([path]) => /^\/api\/(?!developer|incoming|me$)/.test(path))
       .flatMap(([path, operations]) =>
         Object.keys(operations).map((method) => `${method.toUpperCase()} ${path.replace(/\/$/, '')}`),
       )
@@ -569,9 +597,16 @@ t.test('each role may call exactly its routes, and nobody else any', async (t) =
 })
 
 t.test('ids of another workspace get the same response as unknown ids, without an effect', async (t) => {
-  const other = await api.makeWorkspace()
+  const [workspace, other] = [await api.makeWorkspace(), await api.makeWorkspace()]
+  await makeIds(workspace)
   const theirs = await makeIds(workspace)
-  const nobodys: Ids = { rule: newId(), event: newId(), execution: newId(), template: newId() }
+  const nobodys: Ids = {
+    rule: newId(),
+    event: newId(),
+    execution: newId(),
+    template: newId(),
+    eventType: newTypeName(),
+  }
   const before = await workspace.call('GET', `${rules}/${theirs.rule}`)
   for (const route of routes.filter(({ path }) => path(theirs) !== path(nobodys))) {
     const [foreign, unknown] = await Promise.all(

@@ -382,7 +382,7 @@ t.test('the list returns all rules, newest first, or pages on request', async (t
 t.test('a query without filters returns all rules', async (t) => {
   const workspace = await api.makeWorkspace()
   await workspace.database.rule.createMany({ data: manyRules(workspace.id, 60) })
-  for (const query of ['?', '?_=1']) t.equal((await list(workspace, query)).rules.length, 60, query)
+  for (const query of ['', '?']) t.equal((await list(workspace, query)).rules.length, 60, query)
 })
 
 t.test('the list is filtered by trigger, isActive and q, alone and together', async (t) => {

@@ -739,7 +739,12 @@ t.test('attention lists rules of the last 7 days that fail in a row or half of t
     reason: 'failures',
     since: lastFailureAt,
   }
-  t.strictSame(await attention(), { rules: [item] })
+  const seen = async () =>
+    (await attention()).rules.map(({ explanation, ...rest }: { explanation?: string }) => {
+      t.match(explanation, /fail/)
+      return rest
+    })
+  t.strictSame(await seen(), [item])
   t.match((await workspace.call('GET', `${rules}/health`)).body, {
     rulesNeedingAttention: 1,
     averageSuccessRate: 0,
@@ -747,9 +752,9 @@ t.test('attention lists rules of the last 7 days that fail in a row or half of t
   await workspace.trigger({ title: 'x' })
   t.strictSame(await attention(), { rules: [] }, 'one success ends the row')
   await workspace.trigger({ title: 'x' })
-  t.strictSame(await attention(), { rules: [item] }, '3 of 5 failed')
+  t.strictSame(await seen(), [item], '3 of 5 failed')
   await workspace.trigger({ title: 'x' })
-  t.strictSame(await attention(), { rules: [item] }, '3 of 6 are half')
+  t.strictSame(await seen(), [item], '3 of 6 are half')
   await workspace.trigger({ title: 'x' })
   t.strictSame(await attention(), { rules: [] }, '3 of 7 are less')
 

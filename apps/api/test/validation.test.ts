@@ -853,7 +853,6 @@ t.test('an unknown path is a 404, with or without a token', async (t) => {
     '/..%2f..%2fetc/passwd',
     `/${'x/'.repeat(2_000)}`,
     `/${'x'.repeat(50_000)}`,
-    '//',
     '/*',
   ]
   for (const path of paths)

@@ -51,6 +51,6 @@ function listForms(value: unknown, constants: readonly unknown[]): unknown[] {
   let fresh = String(number)
   if (typeof value !== 'number') return [...new Set([value, number])]
   if (!isTold) return [number]
-  while (same.includes(fresh)) fresh += fresh.includes('.') ? '0' : '.0'
+  while (same.includes(fresh)) fresh += fresh.match(/\./) ? '0' : '.0'
   return [...new Set([...same, number, ...(toNumber(fresh) === number ? [fresh] : [])])]
 }

@@ -86,7 +86,7 @@ function findFreshText(texts: ReadonlySet<string>): string {
 /** A text that is this number, and none of the constants. */
 function writeNumeral(number: number, texts: ReadonlySet<string>): string {
   let numeral = toDecimal(number)
-  while (texts.has(numeral)) numeral += numeral.includes('.') ? '0' : '.0'
+  while (texts.has(numeral)) numeral += numeral.match(/\./) ? '0' : '.0'
   return Object.is(toNumber(numeral), number) || toNumber(numeral) === number ? numeral : findFreshText(texts)
 }
 

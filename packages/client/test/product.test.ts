@@ -88,15 +88,15 @@ t.test('email templates are created, changed and deleted', async (t) => {
 })
 
 t.test('a rule is validated, and an event is dry-run', async (t) => {
-  const rule = { name: 'Lost', trigger: 'DEAL_LOST' as const, actions: [task] }
+  const rule = { name: 'Lost', trigger: 'DEAL_CREATED' as const, actions: [task] }
   t.match(await client.rules.validate(rule), { rule: { ...rule, isActive: true }, warnings: [] })
   const refused = await client.rules.validate({ ...rule, name: '' }).catch((error: unknown) => error)
   t.match(refused, { status: 422, errors: [{ field: 'name' }] })
   await client.rules.create(rule)
-  const { triggered, results } = await client.dryRun('DEAL_LOST', { name: 'Ada' }, { explain: true })
+  const { triggered, results } = await client.dryRun('DEAL_CREATED', { name: 'Ada' }, { explain: true })
   t.equal(triggered, 1)
   matchLists(t, results, [{ name: 'Lost', status: 'simulated', trace: { conditionsPassed: true } }])
-  t.same(await client.events.list({ eventType: 'DEAL_LOST' }).all(), [])
+  t.same(await client.events.list({ eventType: 'DEAL_CREATED' }).all(), [])
 })
 
 t.test('webhooks are signed, delivered and deduplicated', async (t) => {

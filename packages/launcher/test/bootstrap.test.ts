@@ -21,6 +21,7 @@ async function makeClone(t: Test): Promise<string> {
   await mkdir(`${clone}/node_modules/.bin`, { recursive: true })
   for (const file of ['scripts/bootstrap.mjs', 'packages/launcher/lock-file.mjs'])
     await copyFile(new URL(file, root), `${clone}/${file}`)
+  await copyFile(new URL('package.json', root), `${clone}/package.json`)
   const empty = JSON.stringify({ packages: {} })
   await writeFile(`${clone}/package-lock.json`, empty)
   await writeFile(`${clone}/node_modules/.package-lock.json`, empty)

@@ -355,7 +355,7 @@ t.test('a file that is no file of rules is refused with its fault', async (t) =>
     ],
     [
       { version: 1, rules: [], templates: [] },
-      { field: 'templates', message: 'Unknown field. Nearest: emailTemplates, rules, version' },
+      { field: 'templates', message: 'Unknown field. Nearest: emailTemplates, tests, rules' },
     ],
     [
       { version: 1, rules: Array(1_001) },

@@ -6,7 +6,13 @@ import t from 'tap'
 import { permissionsOfScopes, permits } from '../../src/access/permissions.js'
 import { type Answer, mint, type Question, roles, startApi } from '../fixtures/api.js'
 import { createResolver, type Operation, readOperations } from '../fixtures/security/operations.js'
-import { type Field, type Noun, nounOfWord, plantWorkspace } from '../fixtures/security/plants.js'
+import {
+  type Field,
+  type Noun,
+  newTypeName,
+  nounOfWord,
+  plantWorkspace,
+} from '../fixtures/security/plants.js'
 import { sampleBody } from '../fixtures/security/sample-body.js'
 import { openUnrecorded, recordSql } from '../fixtures/security/sql-recorder.js'
 import { type Exception, findUnscoped } from '../fixtures/security/workspace-scope.js'
@@ -253,18 +259,19 @@ async function prepare({ operation, caller, header, place, body }: Check, succee
   const question: Question = {
     token: caller.token,
     workspace: workspaceHeaders[header],
-    ...(body === undefined ? {} : { body: { ...body, ...uniqueName(body) } }),
+    ...(body === undefined ? {} : { body: { ...body, ...uniqueName(operation, body) } }),
     headers: { prefer: 'respond-async' },
   }
   return { path, question }
 }
 
-function uniqueName({ name }: Record<string, unknown>): object {
-  return name === undefined ? {} : { name: `${name} ${randomUUID()}` }
+function uniqueName({ path }: Operation, { name }: Record<string, unknown>): object {
+  if (name === undefined) return {}
+  return { name: path.startsWith('/api/event-types') ? newTypeName() : `${name} ${randomUUID()}` }
 }
 
 function nounOf({ path }: Operation): Noun | undefined {
-  const word = /([\w-]+)\/\{(?:id|userId)\}/.exec(path)?.[1]
+  const word = /([\w-]+)\/\{(?:id|userId|name)\}/.exec(path)?.[1]
   if (word === undefined) return undefined
   const noun = nounOfWord[word]
   if (noun === undefined) throw new Error(`What is the id in ${path}? Tell it in nounOfWord.`)
