@@ -60,7 +60,7 @@ t.test('rules test runs the tests of the file without a database', async (t) => 
   await writeFile(path, testsOf('no'))
   t.match(await admin(['rules', 'test', path]), {
     code: 1,
-    output: /^FAILED a hot lead\n {4}"Hot leads": expected no execution, actual 1 execution/,
+    output: /^Target: .*\nFAILED a hot lead\n {4}"Hot leads": expected no execution, actual 1 execution/,
   })
   await writeFile(path, testsOf('maybe'))
   t.match(await admin(['rules', 'test', path]), {

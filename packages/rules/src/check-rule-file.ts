@@ -4,6 +4,7 @@ import { Type } from 'typebox'
 import { createBodyCompiler, formatShapeFaults } from './body-shape.js'
 import { maxRules } from './create-rules.js'
 import { EmailTemplateToCreate, findEmailTemplateFaults } from './email-templates.js'
+import { assumeOwnTypes } from './event-types.js'
 import { findUnstorable, TooLarge } from './find-unstorable.js'
 import { findRuleBodyFaults } from './rule-body.js'
 import type { RuleFile } from './rule-file.js'
@@ -27,12 +28,12 @@ const Frame = Type.Object(
 /**
  * Reads a file of rules, with the full names of operators.
  *
- * @param ownTypes the event types of the workspace's own
+ * @param ownTypes the event types of the workspace's own; undefined where the workspace is not known
  * @returns the file, or all of its faults, at paths such as `rules[3].conditions[0].operator`
  */
 export function checkRuleFile(
   json: unknown,
-  ownTypes: ReadonlySet<string> = new Set(),
+  ownTypes?: ReadonlySet<string>,
 ): { file: RuleFile } | { faults: Fault[] } {
   const { hasFrame, hasRuleShape, hasTemplateShape, hasTestShape } = compileShapes()
   const frame = findShapeFaults(json, hasFrame)
@@ -43,7 +44,12 @@ export function checkRuleFile(
     ...checkItems('rules', rules, (rule) => {
       const shapeFaults = findShapeFaults(rule, hasRuleShape)
       const body = asObject(rule)
-      const { faults, unknownTrigger } = findRuleBodyFaults(body, shapeFaults, findRuleFaults(body), ownTypes)
+      const { faults, unknownTrigger } = findRuleBodyFaults(
+        body,
+        shapeFaults,
+        findRuleFaults(body),
+        ownTypes ?? assumeOwnTypes(body),
+      )
       return unknownTrigger ? [...faults, unknownTrigger] : faults
     }),
     ...checkItems('emailTemplates', emailTemplates ?? [], (template) => [

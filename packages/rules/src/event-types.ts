@@ -1,6 +1,14 @@
 import { type Administrator, changeWorkspace, Refused, Timestamp } from '@automation/access'
 import { Prisma, type WorkspaceTransaction } from '@automation/database'
-import { EventType, type Fault, isEventType, isEventTypeName } from '@automation/engine'
+import {
+  describeNearest,
+  EventType,
+  eventTypes,
+  type Fault,
+  findMisspelt,
+  isEventType,
+  isEventTypeName,
+} from '@automation/engine'
 import { Type } from 'typebox'
 
 /** Of one workspace. Processes keep their names in memory. */
@@ -79,11 +87,22 @@ export function listOwnNames({ trigger, actions }: { trigger?: unknown; actions?
   return named.filter((one): one is NamedType => typeof one.name === 'string' && !isEventType(one.name))
 }
 
+/** The types of a rule's body that may be a workspace's own, where the workspace is not known: not those that look like a misspelt one of the catalogue. */
+export function assumeOwnTypes(body: { trigger?: unknown; actions?: unknown }): ReadonlySet<string> {
+  const names = listOwnNames(body).map(({ name }) => name)
+  return new Set(
+    names.filter((name) => isEventTypeName(name) && findMisspelt(name, eventTypes) === undefined),
+  )
+}
+
 /** The faults of EMIT_EVENT actions whose type is none of the catalogue's, and none of these. Names of the wrong shape are a fault of its own. */
 export function findEmitFaults(body: { actions?: unknown }, ownTypes: ReadonlySet<string>): Fault[] {
   return listOwnNames({ actions: body.actions })
     .filter(({ name }) => !ownTypes.has(name) && isEventTypeName(name))
-    .map(({ field }) => ({ field, message: 'Unknown event type' }))
+    .map(({ field, name }) => ({
+      field,
+      message: `Unknown event type. ${describeNearest(name, [...eventTypes, ...ownTypes], '/docs/rules#events')}`,
+    }))
 }
 
 /** Of rules about to be saved. It needs the lock of the workspace: a type may have been deleted since the rule was checked. */

@@ -5,7 +5,6 @@ import {
   countDeletions,
   type ImportPlan,
   planImport,
-  type RuleFile,
   refuseExcessDeletions,
 } from '@automation/rules'
 import type { Command } from 'commander'
@@ -67,14 +66,18 @@ async function importFile(path: string, options: ImportOptions, command: Command
   const { workspace, plan: isPlan = false, prune = false, maxDeletions } = options
   const isQuiet = isForPrograms(command)
   const confirm = isPlan ? undefined : prepareConfirmation(command, path === '-')
+  const source = await readWholeFile(path, options)
+
   await useWorkspace('change', workspace, async (administrator) => {
     const tables = administrator.database.forWorkspace(workspace)
     const ownTypes = await tables.ownEventType.findMany({ select: { name: true } })
-    const file = await readRules(path, options, new Set(ownTypes.map(({ name }) => name)))
-    const { rules, tests = [] } = file.rules
+    const checked = checkRuleFile(source.json, new Set(ownTypes.map(({ name }) => name)))
+    if ('faults' in checked) throw createRuleFileError(path, source, checked.faults)
+    const { file } = checked
+    const { rules, tests = [] } = file
     if (!options.skipTests) refuseFailingTests(rules as unknown as CheckedRule[], tests)
-    const planned = await planImport(tables, file.rules, { prune })
-    if ('faults' in planned) throw createRuleFileError(path, file.source, planned.faults)
+    const planned = await planImport(tables, file, { prune })
+    if ('faults' in planned) throw createRuleFileError(path, source, planned.faults)
     const { plan } = planned
     const check = checkFileRules([...rules, ...(await readOtherRules(tables, rules, prune))])
     const value = { ...presentPlan(plan), check }
@@ -87,25 +90,19 @@ async function importFile(path: string, options: ImportOptions, command: Command
     if (!isQuiet) console.log(shown)
     refuseExcessDeletions(plan, maxDeletions)
     await confirm('\nApply these changes?')
-    await applyImport(administrator, file.rules, { prune }, plan)
+    await applyImport(administrator, file, { prune }, plan)
     print(command, { applied: true, ...value }, '\nApplied.')
   })
 }
 
-/** @throws CommandError if the file has errors, or if it may lack what --prune would delete */
-async function readRules(
-  path: string,
-  { prune, format }: ImportOptions,
-  ownTypes: ReadonlySet<string>,
-): Promise<{ source: RuleText; rules: RuleFile }> {
+/** @throws CommandError if the file cannot be read, or if it may lack what --prune would delete */
+async function readWholeFile(path: string, { prune, format }: ImportOptions): Promise<RuleText> {
   const source = await readRuleFile(path, format)
-  const checked = checkRuleFile(source.json, ownTypes)
-  if ('faults' in checked) throw createRuleFileError(path, source, checked.faults)
   if (prune && !source.isWhole)
     throw new CommandError(
       `${path} does not end with the line ${endMark}, so it may have been cut short, and --prune deletes what a file lacks. Export it again, or add the line if the file is complete. Nothing was applied.`,
     )
-  return { source, rules: checked.file }
+  return source
 }
 
 function warnOf(plan: ImportPlan, maxDeletions: number | undefined): string {
