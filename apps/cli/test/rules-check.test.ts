@@ -60,7 +60,7 @@ t.test('rules test runs the tests of the file without a database', async (t) => 
   await writeFile(path, testsOf('no'))
   t.match(await admin(['rules', 'test', path]), {
     code: 1,
-    output: /^Target: .*\nFAILED a hot lead\n {4}"Hot leads": expected no execution, actual 1 execution/,
+    output: /^FAILED a hot lead\n {4}"Hot leads": expected no execution, actual 1 execution/,
   })
   await writeFile(path, testsOf('maybe'))
   t.match(await admin(['rules', 'test', path]), {
@@ -75,7 +75,7 @@ t.test(
     await writeFile(path, testsOf('no'))
     const target = ['--workspace', workspace.id]
     const refused = await admin(['rules', 'import', path, ...target, '--yes'])
-    t.match(refused, { code: 1, errors: /^FAILED a hot lead\n[\s\S]*Nothing was applied/ })
+    t.match(refused, { code: 1, errors: /^Target: .*\nFAILED a hot lead\n[\s\S]*Nothing was applied/ })
     t.match(await admin(['rules', 'import', path, ...target, '--yes', '--skip-tests']), { code: 0 })
     await writeFile(path, rules.replace('Hot leads', 'Warm leads'))
     const plan = await admin(['rules', 'import', path, ...target, '--plan'])
