@@ -215,7 +215,7 @@ t.test(
     t.same({ code, output }, { code: 1, output: '' })
     const lines = errors.trimEnd().split('\n')
     t.match(lines.shift(), /^Target: /)
-  t.equal(lines.shift(), 'faulty.yaml has 3 errors, and nothing was applied:')
+    t.equal(lines.shift(), 'faulty.yaml has 3 errors, and nothing was applied:')
     matchLists(t, lines, [
       'faulty.yaml:6: rule "Hot leads": conditions[0].operator: Unknown operator. Nearest: greater_than, before, matches. All: /docs/rules#clauses',
       'faulty.yaml:11: rule "Goodbye": trigger: Invalid trigger type. Nearest: DEAL_LOST, LEAD_CONVERTED, LEAD_CREATED. All: /docs/rules#events',
