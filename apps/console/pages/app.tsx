@@ -85,7 +85,7 @@ function Shown({ screen, id }: { screen: string; id: string | undefined }) {
       </p>
     )
   if (screen === 'rules' && id) return <RuleScreen id={id} key={id} />
-  const Screen = screens[screen as keyof typeof screens]
+  const Screen = Object.hasOwn(screens, screen) ? screens[screen as keyof typeof screens] : undefined
   return Screen ? <Screen key={screen} /> : <p class="state">There is no such page.</p>
 }
 

@@ -1,6 +1,8 @@
 import type { IncomingHttpHeaders } from 'node:http'
+import { finished } from 'node:stream'
 import replyFrom from '@fastify/reply-from'
 import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
+import { findProxyBearer } from './sign-in/proxy.js'
 import type { Refresher } from './sign-in/refresh.js'
 import type { Sessions } from './sign-in/sessions.js'
 
@@ -8,6 +10,9 @@ import type { Sessions } from './sign-in/sessions.js'
 const passed = ['accept', 'content-type', 'if-match', 'idempotency-key', 'prefer', 'x-workspace-id'] as const
 /** A synchronous trigger waits for its outcome. */
 const timeoutMs = 40_000
+const maxConnections = 64
+/** Requests of one user at a time, so that a user who does not read responses does not take all connections. */
+const maxPerBearer = 8
 
 interface Options {
   apiUrl: string
@@ -21,7 +26,7 @@ export const handOnRoutes: FastifyPluginAsync<Options> = async (app, options) =>
   const { apiUrl, sessions } = options
   await app.register(replyFrom, {
     base: apiUrl,
-    undici: { connections: 64, headersTimeout: timeoutMs, bodyTimeout: timeoutMs },
+    undici: { connections: maxConnections, headersTimeout: timeoutMs, bodyTimeout: timeoutMs },
     globalAgent: false,
     disableRequestLogging: true,
   })
@@ -29,12 +34,23 @@ export const handOnRoutes: FastifyPluginAsync<Options> = async (app, options) =>
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('*', (_request, payload, done) => done(null, payload))
 
+  const inFlight = new Map<string, number>()
+
   app.all('/*', async (request, reply) => {
     const path = new URL(request.url, apiUrl)
     // `/api/../metrics` is another path than it seems.
     if (!path.pathname.startsWith('/api/')) return reply.status(404).send({ error: 'Not found' })
     const bearer = await findBearer(request, reply, options)
     if (bearer === undefined) return reply.status(401).send({ error: 'Authentication required' })
+    const count = inFlight.get(bearer) ?? 0
+    if (count >= maxPerBearer)
+      return reply.status(429).header('retry-after', '1').send({ error: 'Too many requests at a time' })
+    inFlight.set(bearer, count + 1)
+    finished(reply.raw, () => {
+      const left = (inFlight.get(bearer) ?? 1) - 1
+      if (left > 0) inFlight.set(bearer, left)
+      else inFlight.delete(bearer)
+    })
     const prefix = new URL(apiUrl).pathname.replace(/\/+$/, '')
     return reply.from(`${prefix}${path.pathname}${path.search}`, {
       // The client of the page repeats what can be repeated, and keeps to Retry-After.
@@ -62,11 +78,8 @@ async function findBearer(
   reply: FastifyReply,
   { sessions, refresher, trustsBearer }: Options,
 ): Promise<string | undefined> {
-  if (trustsBearer && isProxy(request)) {
-    const { authorization, 'x-forwarded-access-token': forwarded } = request.headers
-    const given = /^Bearer +([\x21-\x7e]+)$/i.exec(authorization ?? '')?.[1] ?? forwarded
-    if (typeof given === 'string' && /^[\x21-\x7e]+$/.test(given)) return given
-  }
+  const given = findProxyBearer(request, trustsBearer)
+  if (given !== undefined) return given
   const session = await sessions.read(request)
   if (session === undefined) return undefined
   const refreshed = await refresher.refresh(session)
@@ -77,11 +90,6 @@ async function findBearer(
   }
   await sessions.write(reply, refreshed, session.exp)
   return refreshed.bearer
-}
-
-/** With TRUST_PROXY, Fastify lists the addresses that it trusts after the client's; without one, `ips` has a single entry. */
-function isProxy({ ips }: FastifyRequest): boolean {
-  return (ips?.length ?? 0) > 1
 }
 
 function keepPassed(headers: IncomingHttpHeaders): Record<string, string> {

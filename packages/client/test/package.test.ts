@@ -141,8 +141,7 @@ for (const [index, { typescript, options }] of compilers.entries())
       const client: Client = createClient({ baseUrl: 'https://rules.example.com', apiKey: 'ark_x' })
       export async function work(): Promise<string> {
         const rule: Rule = await client.rules.get('x')
-        // @ts-expect-error: no such event type
-        await client.trigger('LEAD_CRATED', {})
+        await client.trigger('PAYMENT_FAILED', {})
         const run = await client.trigger('LEAD_CREATED', { score: 1 })
         // @ts-expect-error: an accepted run has no results yet
         run.results

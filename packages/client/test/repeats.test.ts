@@ -11,6 +11,7 @@ type Name = keyof Operations
 /** They change nothing, or contain ids by which the API recognizes a repetition. */
 const harmless: Name[] = [
   'POST /api/email-templates/{id}/preview',
+  'POST /api/events/search',
   'POST /api/automation-rules/trigger/{eventType}/batch',
   'POST /api/incoming-webhooks/{provider}/{workspaceId}',
 ]

@@ -13,8 +13,8 @@ export interface ValueChange {
   to: unknown
 }
 
-/** How many data are tried for one rule. */
-const maxTries = 400
+/** How many values are tried for one rule, in any combination. */
+const maxTries = 2_000
 const maxPerField = 6
 /** Longer texts and lists are not extended, but replaced. */
 const maxExtended = 500
@@ -36,14 +36,21 @@ export function findChange(
   const compiled = conditions.map(compileCondition)
   const clausesByField = groupClauses(conditions)
   const tries = { left: maxTries }
+  const copyUnits = unitsPerValue * countValues(data)
+  const affordsCopies = (count: number): boolean => {
+    const isAffordable = judging.has(count * copyUnits)
+    if (isAffordable) judging.charge(count * copyUnits)
+    return isAffordable
+  }
   for (const set of sets) {
     const fields = [...new Set(set.map(({ clause }) => clause.field))]
     const options = fields.map((field) => {
       const turning = set.filter(({ clause }) => clause.field === field)
-      return listOptions(field, turning, clausesByField.get(field) ?? [], data, judging)
+      return listOptions(field, turning, clausesByField.get(field) ?? [], { data, judging, affordsCopies })
     })
-    const found = search(fields, options, (changes) => {
-      if (tries.left-- <= 0) return false
+    if (options.some(({ length }) => length === 0)) continue
+    const found = search(fields, options, tries, (changes) => {
+      if (!affordsCopies(changes.length)) return false
       const changed = applyChanges(data, changes)
       return changed !== undefined && allHold(compiled, changed, judging)
     })
@@ -57,13 +64,15 @@ export function findChange(
 function search(
   fields: readonly string[],
   options: readonly unknown[][],
+  tries: { left: number },
   fits: (changes: ValueChange[]) => boolean,
   changes: ValueChange[] = [],
 ): ValueChange[] | undefined {
   const field = fields[changes.length]
   if (field === undefined) return fits(changes) ? changes : undefined
   for (const to of options[changes.length] ?? []) {
-    const found = search(fields, options, fits, [...changes, { field, to }])
+    if (tries.left-- <= 0) return undefined
+    const found = search(fields, options, tries, fits, [...changes, { field, to }])
     if (found !== undefined) return found
   }
   return undefined
@@ -74,13 +83,13 @@ function listOptions(
   field: string,
   turning: readonly PlacedClause[],
   clauses: readonly Clause[],
-  data: unknown,
-  judging: Judging,
+  { data, judging, affordsCopies }: Trial,
 ): unknown[] {
   const actual = readPath(compilePath(field), data)
   const tests = turning.map(({ clause, verdict }) => ({ test: compileCondition(clause), wanted: !verdict }))
   const values = unique(clauses.flatMap((clause) => listValues(clause.value, actual, judging.now)))
   const fitting = [...values, ...anyValues].filter((value) => {
+    if (!affordsCopies(1)) return false
     const changed = applyChanges(data, [{ field, to: value }])
     return (
       changed !== undefined && tests.every(({ test, wanted }) => holds(test, changed, judging) === wanted)
@@ -91,6 +100,24 @@ function listOptions(
     .sort((left, right) => left.distance - right.distance)
     .slice(0, maxPerField)
     .map(({ value }) => value)
+}
+
+interface Trial {
+  data: unknown
+  judging: Judging
+  /** Charges copies of the data. False where they would cost too much. */
+  affordsCopies(count: number): boolean
+}
+
+/** Copying a value takes as long as so many units. */
+const unitsPerValue = 4
+
+/** The values of data at any depth, which a copy for another value may have to touch. */
+function countValues(data: unknown): number {
+  let count = 1
+  if (typeof data === 'object' && data !== null)
+    for (const value of Object.values(data)) count += countValues(value)
+  return count
 }
 
 const anyValues: readonly unknown[] = ['x', 1, true, false, 0, '', ['x'], null]

@@ -1,5 +1,4 @@
 import { countEdits } from './edit-distance.js'
-import { maxPathLength } from './path.js'
 
 /** What authors write who come from other tools, and the name here. */
 const otherSpellings: Record<string, string> = {
@@ -53,7 +52,7 @@ export function findMisspelt(word: string, names: readonly string[]): string | u
  * them. Names that differ in case only are nearest.
  */
 export function findSimilar(text: string, names: Iterable<string>): string | undefined {
-  if (text.length > maxPathLength) return undefined
+  if (text.length > maxCompared) return undefined
   const folded = text.toLowerCase()
   let nearest: string | undefined
   let least = 3

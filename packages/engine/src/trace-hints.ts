@@ -8,6 +8,8 @@ import { parseTimestamp } from './timestamp.js'
 const maxPaths = 2_000
 const maxDepth = 8
 const maxItems = 20
+/** How many missing fields get a proposal: each is compared with all paths. */
+const maxSearches = 20
 
 /**
  * Adds to each clause that fails how far off its number or time was, and to one whose field is missing the nearest path that the data
@@ -15,10 +17,12 @@ const maxItems = 20
  */
 export function addHints(traces: readonly ConditionTrace[], data: unknown, now: number): ConditionTrace[] {
   let paths: string[] | undefined
+  let searches = 0
   const visit = (trace: ConditionTrace): ConditionTrace => {
     if ('group' in trace) return { ...trace, children: trace.children.map(visit) }
     if (trace.verdict || trace.warning !== undefined) return trace
     if (trace.actual !== undefined) return { ...trace, ...measure(trace, now) }
+    if (++searches > maxSearches) return trace
     paths ??= listPaths(data)
     const didYouMean = findSimilar(trace.field, paths)
     return didYouMean === undefined ? trace : { ...trace, didYouMean }

@@ -58,7 +58,10 @@ export function deleteEventType(administrator: Administrator, name: string): Pro
   const { workspaceId } = administrator
   return changeWorkspace(administrator, async (transaction) => {
     if (isEventType(name)) throw new Refused('conflict', 'Event types of the catalogue cannot be deleted')
-    const { count } = await transaction.ownEventType.deleteMany({ where: { name } })
+    // Postgres takes no text with a zero byte.
+    const { count } = isEventTypeName(name)
+      ? await transaction.ownEventType.deleteMany({ where: { name } })
+      : { count: 0 }
     if (count === 0) throw new Refused('not_found', 'Event type not found')
     const [rule] = await transaction.$queryRaw<{ id: string }[]>(Prisma.sql`
       SELECT id FROM rules
@@ -95,13 +98,19 @@ export function assumeOwnTypes(body: { trigger?: unknown; actions?: unknown }): 
   )
 }
 
+/** Finding the nearest names takes time, and a body may have thousands of unknown ones. */
+const maxExplained = 5
+
 /** The faults of EMIT_EVENT actions whose type is none of the catalogue's, and none of these. Names of the wrong shape are a fault of its own. */
 export function findEmitFaults(body: { actions?: unknown }, ownTypes: ReadonlySet<string>): Fault[] {
   return listOwnNames({ actions: body.actions })
     .filter(({ name }) => !ownTypes.has(name) && isEventTypeName(name))
-    .map(({ field, name }) => ({
+    .map(({ field, name }, index) => ({
       field,
-      message: `Unknown event type. ${describeNearest(name, [...eventTypes, ...ownTypes], '/docs/rules#events')}`,
+      message:
+        index < maxExplained
+          ? `Unknown event type. ${describeNearest(name, eventTypes, '/docs/rules#events')}`
+          : 'Unknown event type',
     }))
 }
 

@@ -35,9 +35,9 @@ export function explainFault({
       return describeNearest(String(params.additionalProperty), Object.keys(properties))
     case 'discriminator': {
       const tag = String(params.tag)
-      if (params.tagValue === undefined) return undefined
+      if (typeof params.tagValue !== 'string') return undefined
       const names = oneOf.flatMap((branch) => valuesOf(branch, tag))
-      return describeNearest(String(params.tagValue), names, lists[tag])
+      return describeNearest(params.tagValue, names, lists[tag])
     }
     case 'enum': {
       const names = (params.allowedValues as unknown[]).map(String)

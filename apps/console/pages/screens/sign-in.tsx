@@ -18,7 +18,9 @@ export function SignIn({ isInside = false }: { isInside?: boolean }) {
   const { path, query, route } = useLocation()
   const [ways, setWays] = useState<Ways>()
   const [token, setToken] = useState('')
-  const [problem, setProblem] = useState(problems[query.problem ?? ''])
+  const [problem, setProblem] = useState(
+    Object.hasOwn(problems, query.problem ?? '') ? problems[query.problem ?? ''] : undefined,
+  )
   const [isBusy, setBusy] = useState(false)
 
   async function enter(way: string, body: object): Promise<void> {

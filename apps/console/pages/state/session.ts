@@ -63,6 +63,8 @@ const fetchAndNote: typeof fetch = async (...request) => {
 }
 
 export async function signOut(): Promise<void> {
-  await fetch('/session', { method: 'DELETE' })
-  me.value = null
+  const response = await fetch('/session', { method: 'DELETE' })
+  if (!response.ok) startProblem.value = new Error('Signing out failed. Try again in a moment.')
+  // A new page: nothing of what the user has seen stays in this one.
+  else location.replace('/')
 }

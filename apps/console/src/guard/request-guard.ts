@@ -25,7 +25,9 @@ export function addRequestGuard(app: FastifyInstance, { url }: { url: URL }): vo
   })
 }
 
-function isAllowed({ method, headers, url: path }: FastifyRequest, url: URL): boolean {
+function isAllowed({ method, headers, routeOptions, url: rawPath }: FastifyRequest, url: URL): boolean {
+  // The path of the route: `/%73ession` leads there, too.
+  const path = routeOptions.url ?? rawPath
   const { origin, 'sec-fetch-site': site } = headers
   const isRead = method === 'GET' || method === 'HEAD'
   if (!isRead) return site === undefined ? origin === url.origin : site === 'same-origin'

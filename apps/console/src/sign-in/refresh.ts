@@ -16,7 +16,7 @@ const keptMs = 60_000
  */
 export class Refresher {
   readonly #discovery: ProviderDiscovery | undefined
-  readonly #underWay = new Map<string, Promise<SessionContent | undefined>>()
+  readonly #underWay = new Map<string, Promise<SessionContent | 'current' | undefined>>()
 
   constructor({ oidc }: Pick<Config, 'oidc'>) {
     this.#discovery = oidc && new ProviderDiscovery(oidc)
@@ -31,19 +31,26 @@ export class Refresher {
     const key = createHash('sha256').update(refreshToken).digest('base64')
     const known = this.#underWay.get(key)
     if (known) return known
-    const asked = this.#ask(this.#discovery, refreshToken)
+    const asked = this.#ask(this.#discovery, refreshToken, key)
     this.#underWay.set(key, asked)
     setTimeout(() => this.#underWay.delete(key), keptMs).unref()
     return asked
   }
 
-  async #ask(discovery: ProviderDiscovery, refreshToken: string): Promise<SessionContent | undefined> {
+  async #ask(
+    discovery: ProviderDiscovery,
+    refreshToken: string,
+    key: string,
+  ): Promise<SessionContent | 'current' | undefined> {
     try {
       const tokens = await refreshTokenGrant(await discovery.find(), refreshToken)
       const bearer = tokens.access_token
       return { bearer, refreshToken: tokens.refresh_token ?? refreshToken, ...readExpiry(bearer) }
-    } catch {
-      return undefined
+    } catch (error) {
+      if ((error as { error?: string }).error === 'invalid_grant') return undefined
+      // The provider is away. The token is still good for a while, and the next request asks again.
+      this.#underWay.delete(key)
+      return 'current'
     }
   }
 }

@@ -1,5 +1,6 @@
 import type { FastifyPluginAsync } from 'fastify'
 import type { Attempts } from './attempts.js'
+import { findProxyBearer } from './proxy.js'
 import { readExpiry } from './read-expiry.js'
 import type { Sessions } from './sessions.js'
 
@@ -26,7 +27,8 @@ export const tokenRoutes: FastifyPluginAsync<Options> = async (app, options) => 
 
   /** Which ways in there are. */
   app.get('/', async (request) => ({
-    isSignedIn: (await sessions.read(request)) !== undefined,
+    isSignedIn:
+      findProxyBearer(request, trustsBearer) !== undefined || (await sessions.read(request)) !== undefined,
     hasIdentityProvider: oidc !== undefined,
     hasProxy: trustsBearer,
   }))

@@ -75,11 +75,12 @@ export async function removeRound({
       'retention removed nothing: the clocks of this worker and of Postgres differ',
     )
   }
-  await noteMissedStates(database)
   const removed = await removeOld(database, now, keptDays, signal)
   const seconds = Math.round((performance.now() - startedAt) / 1_000)
   if (Object.values(removed).some((count) => count > 0))
     log.info({ removed, seconds }, 'removed expired rows')
+  // Last: what is wrong here must not keep anything from being removed.
+  await noteMissedStates(database)
 }
 
 /**

@@ -74,7 +74,11 @@ export async function listConsidered(
     const state = states.get(ruleId)
     const execution = executions.get(ruleId)
     // Without the moment of judging, only the version that ran is known.
-    const isKnown = event.rulesVersion !== null && state?.isKnown === true
+    // An older API does not note its changes: the version of an execution is the proof.
+    const isKnown =
+      event.rulesVersion !== null &&
+      state?.isKnown === true &&
+      (execution === undefined || execution.ruleVersion === state.version)
     const verdict = execution === undefined ? 'not_matched' : execution.isUnjudged ? 'not_judged' : 'matched'
     return {
       ruleId,

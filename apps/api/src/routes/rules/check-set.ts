@@ -1,5 +1,5 @@
 import { type CheckedRule, CheckResult } from '@automation/check'
-import type { Fault, RuleDefinition } from '@automation/engine'
+import { type Fault, isEventType, type RuleDefinition } from '@automation/engine'
 import { maxRules, RuleToCreate } from '@automation/rules'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyRequest } from 'fastify'
@@ -72,9 +72,11 @@ async function findUnknownTriggers(
   { server, workspace }: FastifyRequest,
   rules: readonly RuleToCreate[],
 ): Promise<Fault[]> {
-  const faults: Fault[] = []
-  for (const [index, { trigger }] of rules.entries())
-    if (!(await server.eventTypes.has(workspace.id, trigger)))
-      faults.push({ field: `rules[${index}].trigger`, message: 'Invalid trigger type' })
-  return faults
+  if (rules.every(({ trigger }) => isEventType(trigger))) return []
+  const own = await server.eventTypes.readOwn(workspace.id)
+  return rules.flatMap(({ trigger }, index) =>
+    isEventType(trigger) || own.has(trigger)
+      ? []
+      : [{ field: `rules[${index}].trigger`, message: 'Invalid trigger type' }],
+  )
 }

@@ -1,0 +1,102 @@
+import { execFile } from 'node:child_process'
+import { once } from 'node:events'
+import { readFile, writeFile } from 'node:fs/promises'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+import t, { type Test } from 'tap'
+import { makeTemporaryDirectory } from '../../src/product/temporary-directory.js'
+import { findFreePort } from '../../src/servers/ports.js'
+import { startDemo } from '../fixtures/start-demo.js'
+
+const runFile = promisify(execFile)
+const root = fileURLToPath(new URL('../../../../../', import.meta.url))
+const readme = await readFile(`${root}README.md`, 'utf8')
+
+/** Those whose commands start products: `npm start`, and the processes of production. */
+const notRun = new Set(['Two commands', 'In production'])
+
+/** What the commands of a section print. */
+const checks: Record<string, (t: Test, printed: string) => void> = {
+  'A first rule': (t, printed) => {
+    t.match(printed, /"triggered":1,/, 'the event has triggered one rule')
+    t.match(printed, /"tasks":\[\{[^\]]*"title":"Call Ada"/)
+  },
+  'Why did it (not) run?': (t, printed) => {
+    const [dryRun, triggered, why] = printed.trim().split('\n')
+    t.match(JSON.parse(dryRun ?? ''), {
+      triggered: 1,
+      results: [{ name: 'Hot leads', conditionsPassed: false }],
+    })
+    t.match(JSON.parse(triggered ?? ''), { results: [{ status: 'not_matched' }] })
+    t.match(JSON.parse(why ?? ''), {
+      rules: [{ name: 'Hot leads', verdict: 'not_matched', decisive: ['conditions[0]'] }],
+    })
+  },
+  'When a call fails': (t, printed) => {
+    const [, triggered, execution, retried] = printed.trim().split('\n')
+    t.match(JSON.parse(triggered ?? ''), { triggered: 1, results: [{ conditionsPassed: true }] })
+    t.equal(JSON.parse(execution ?? '').results[0].attempts.length, 3)
+    t.match(JSON.parse(retried ?? ''), { status: 'accepted' })
+  },
+  'A first webhook': (t, printed) => {
+    t.match(printed, /202 × 1/)
+    t.match(printed, /200 × 49/)
+    t.match(printed, /401/)
+    t.match(printed, /"receiptState":"rejected"|"state":"rejected"/)
+  },
+  'From programs, a shell and git': (t, printed) => {
+    t.match(printed, /succeeded/)
+    t.match(printed, /Check: 0 errors/)
+    t.match(printed, /Tests: \d+ passed, 0 failed/)
+  },
+}
+
+interface Section {
+  heading: string
+  commands: string
+}
+
+function readSections(): Section[] {
+  const sections: Section[] = []
+  let heading = ''
+  for (const [, title, commands = ''] of readme.matchAll(/^#+ (.+)$|^```sh\n([\s\S]*?)^```$/gm)) {
+    if (title !== undefined) heading = title
+    else if (!notRun.has(heading)) sections.push({ heading, commands })
+  }
+  return sections
+}
+
+t.test('README is short', async (t) => {
+  t.ok(readme.split('\n').length <= 151)
+})
+
+t.test('every command of README succeeds, in its order, and does what the text says', async (t) => {
+  const { path: directory, remove } = await makeTemporaryDirectory()
+  const scripts = ['admin', 'client', 'webhook'].map((name) => [name, `node ${root}apps/cli/run.mjs ${name}`])
+  await writeFile(`${directory}/package.json`, JSON.stringify({ scripts: Object.fromEntries(scripts) }))
+  const { launcher } = await startDemo(`${directory}/.data`, await findFreePort())
+  t.teardown(async () => {
+    launcher.kill('SIGINT')
+    await once(launcher, 'exit')
+    await remove()
+  })
+  const sections = readSections()
+  t.strictSame(
+    sections.map(({ heading }) => heading),
+    Object.keys(checks),
+  )
+  const mark = '=== '
+  const script = sections.map(({ heading, commands }) => `echo '${mark}${heading}'\n${commands}`).join('\n')
+  await writeFile(`${directory}/commands.sh`, script)
+  const { stdout } = await runFile('bash', ['-eu', 'commands.sh'], {
+    cwd: directory,
+    env: { ...process.env, DATABASE_URL: '', REDIS_URL: '' },
+    maxBuffer: 10_000_000,
+  })
+  for (const part of stdout.split(mark).slice(1)) {
+    const end = part.indexOf('\n')
+    const [heading, printed] = [part.slice(0, end), part.slice(end + 1)]
+    if (heading !== 'A first webhook') t.notMatch(printed, /^\{"errors?":/m, heading)
+    t.test(heading, async (t) => checks[heading]?.(t, printed))
+  }
+})
