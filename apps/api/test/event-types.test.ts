@@ -120,3 +120,31 @@ t.test('a known type costs no statement beyond one a second', async (t) => {
   for (let n = 0; n < 20; n++) t.match(await post(workspace, paid.name), { status: 200 })
   t.ok(reads <= 3, `${reads} reads for 20 events`)
 })
+
+t.test(
+  'the nearest names are found for a few unknown types only, and a set of rules costs one look-up',
+  async (t) => {
+    const workspace = await api.makeWorkspace()
+    const emit = { type: 'EMIT_EVENT', config: { eventType: 'NOT_THERE' } }
+    const { status, body } = await workspace.call<{ errors: { message: string }[] }>(
+      'POST',
+      `${rules}/validate`,
+      { body: ruleBody({ actions: Array(12).fill(emit) }) },
+    )
+    t.equal(status, 422)
+    const isExplained = ({ message }: { message: string }) => message.includes('Nearest')
+    t.strictSame([body.errors.length, body.errors.filter(isExplained).length], [12, 5])
+    const set = Array.from({ length: 300 }, () => ruleBody({ trigger: 'NOT_THERE' }))
+    const reads: string[] = []
+    const readOwn = api.app.eventTypes.readOwn.bind(api.app.eventTypes)
+    api.app.eventTypes.readOwn = (id) => {
+      reads.push(id)
+      return readOwn(id)
+    }
+    const checked = await workspace.call<{ errors: object[] }>('POST', `${rules}/check`, {
+      body: { rules: set },
+    })
+    api.app.eventTypes.readOwn = readOwn
+    t.strictSame([checked.status, checked.body.errors.length, reads], [422, 300, [workspace.id]])
+  },
+)

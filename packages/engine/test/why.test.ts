@@ -3,7 +3,7 @@ import t from 'tap'
 import { compileCondition } from '../src/conditions.js'
 import { findDecisive } from '../src/decisive.js'
 import { Judging } from '../src/judging.js'
-import { applyChanges } from '../src/nearest-change.js'
+import { applyChanges, findChange } from '../src/nearest-change.js'
 import type { ConditionTrace } from '../src/outcome.js'
 import type { Condition } from '../src/rule.js'
 import { explainWhy } from '../src/why.js'
@@ -196,3 +196,32 @@ function combine(conditions: Condition[], verdicts: Map<string, boolean | undefi
   }
   return conditions.every((condition, index) => judge(condition, `conditions[${index}]`))
 }
+
+t.test('the search for a change ends, however many fields would have to change', async (t) => {
+  const missing = Array.from(
+    { length: 9 },
+    (_, n) => ({ field: `missing${n}`, operator: 'exists' }) as Condition,
+  )
+  const impossible: Condition[] = [score, { field: 'score', operator: 'less_than', value: 50 }]
+  const conditions = [...missing, ...impossible]
+  const data = { score: 60 }
+  class CountingJudging extends Judging {
+    judged = 0
+    override beginRule(): void {
+      this.judged++
+      super.beginRule()
+    }
+  }
+  const judging = new CountingJudging(at)
+  const sets = findDecisive(conditions, why(conditions, data).trace.conditions)
+  t.equal(findChange(conditions, sets, data, judging), null)
+  t.ok(judging.judged < 5_000, `${judging.judged} data were judged`)
+})
+
+t.test('copies of large data are charged, so a change of them may not be found', async (t) => {
+  const data = Object.fromEntries(Array.from({ length: 100_000 }, (_, n) => [`key${n}`, n]))
+  const judging = new Judging(at)
+  const sets = findDecisive([score, status], why([score, status], data).trace.conditions)
+  t.equal(findChange([score, status], sets, data, judging), null)
+  t.ok(judging.spent > 400_000)
+})
