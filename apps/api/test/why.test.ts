@@ -89,33 +89,36 @@ t.test('why says for each rule whether it matched, and what stood in the way', a
   t.ok(rules[0]?.executionId)
 })
 
-t.test('an event is explained with the rules as they were, whatever became of them', async (t) => {
-  const workspace = await api.makeWorkspace()
-  const { call } = workspace
-  const edited = await create(workspace, { name: 'Edited', conditions: [hot] })
-  const deleted = await create(workspace, { name: 'Deleted', conditions: [fresh] })
-  const off = await create(workspace, { name: 'Off' })
-  const id = await trigger(workspace, { score: 10 })
-  await call('PUT', `${rulesPath}/${edited}`, { body: { conditions: [], name: 'Renamed' } })
-  await call('DELETE', `${rulesPath}/${deleted}`)
-  await call('PATCH', `${rulesPath}/${off}/toggle`)
-  const later = await create(workspace, { name: 'Later' })
-  const { rules } = await why(workspace, id)
-  t.match(rules, [
-    { ruleId: off, verdict: 'matched', version: 1 },
-    { ruleId: edited, name: 'Renamed', verdict: 'not_matched', version: 1, decisive: ['conditions[0]'] },
-    { ruleId: deleted, name: 'Deleted', verdict: 'not_matched', version: 1, change: [{ field: 'status' }] },
-  ])
-  const next = await trigger(workspace, { score: 10 })
-  const verdicts = async (event: string, rule: string) =>
-    (await why(workspace, event, `ruleId=${rule}`)).rules
-  t.match(await verdicts(next, edited), [{ verdict: 'matched', version: 2 }])
-  t.match(await verdicts(next, deleted), [{ verdict: 'deleted', trace: null }])
-  t.match(await verdicts(next, off), [{ verdict: 'inactive', trace: { conditionsPassed: true } }])
-  t.match(await verdicts(id, later), [{ verdict: 'created_later', version: null }])
-  const other = await create(workspace, { name: 'Other', trigger: 'DEAL_WON' })
-  t.match(await verdicts(await trigger(workspace, {}), other), [{ verdict: 'other_type' }])
-})
+t.test(
+  'an event is explained with the rules as they were, even if they were changed or deleted since',
+  async (t) => {
+    const workspace = await api.makeWorkspace()
+    const { call } = workspace
+    const edited = await create(workspace, { name: 'Edited', conditions: [hot] })
+    const deleted = await create(workspace, { name: 'Deleted', conditions: [fresh] })
+    const off = await create(workspace, { name: 'Off' })
+    const id = await trigger(workspace, { score: 10 })
+    await call('PUT', `${rulesPath}/${edited}`, { body: { conditions: [], name: 'Renamed' } })
+    await call('DELETE', `${rulesPath}/${deleted}`)
+    await call('PATCH', `${rulesPath}/${off}/toggle`)
+    const later = await create(workspace, { name: 'Later' })
+    const { rules } = await why(workspace, id)
+    t.match(rules, [
+      { ruleId: off, verdict: 'matched', version: 1 },
+      { ruleId: edited, name: 'Renamed', verdict: 'not_matched', version: 1, decisive: ['conditions[0]'] },
+      { ruleId: deleted, name: 'Deleted', verdict: 'not_matched', version: 1, change: [{ field: 'status' }] },
+    ])
+    const next = await trigger(workspace, { score: 10 })
+    const verdicts = async (event: string, rule: string) =>
+      (await why(workspace, event, `ruleId=${rule}`)).rules
+    t.match(await verdicts(next, edited), [{ verdict: 'matched', version: 2 }])
+    t.match(await verdicts(next, deleted), [{ verdict: 'deleted', trace: null }])
+    t.match(await verdicts(next, off), [{ verdict: 'inactive', trace: { conditionsPassed: true } }])
+    t.match(await verdicts(id, later), [{ verdict: 'created_later', version: null }])
+    const other = await create(workspace, { name: 'Other', trigger: 'DEAL_WON' })
+    t.match(await verdicts(await trigger(workspace, {}), other), [{ verdict: 'other_type' }])
+  },
+)
 
 t.test('pages of rules are whole and in one order, and a cursor of another event is refused', async (t) => {
   const workspace = await api.makeWorkspace()
@@ -306,9 +309,9 @@ t.test(
           const set =
             ruleSetId === null ? null : await database.ruleSet.findFirst({ where: { id: ruleSetId } })
           const executions = await database.execution.findMany({ where: { eventId: id } })
-          const told = (await why(workspace, id, 'limit=100')).rules
-          t.same(told.map(({ ruleId }) => ruleId).sort(), (set?.ruleIds ?? []).sort())
-          for (const { ruleId, verdict, version, trace } of told) {
+          const explained = (await why(workspace, id, 'limit=100')).rules
+          t.same(explained.map(({ ruleId }) => ruleId).sort(), (set?.ruleIds ?? []).sort())
+          for (const { ruleId, verdict, version, trace } of explained) {
             const execution = executions.find((row) => row.ruleId === ruleId)
             if (trace === null) throw new Error(`${ruleId} is not explained`)
             if (trace.conditionsPassed !== (execution !== undefined))

@@ -52,11 +52,11 @@ export class Pace {
     this.#isUnlimited = rateLimit === undefined
     if (rateLimit === undefined) return
     const { limit, remaining, resetSeconds } = rateLimit
-    const told = { limit, remaining, at: performance.now() }
+    const stated = { limit, remaining, at: performance.now() }
     if (this.#least?.limit !== limit) this.#fillPerMs = 0
     this.#fillPerMs = Math.max(this.#fillPerMs, (limit - remaining) / Math.max(1, resetSeconds * 1_000))
-    const isLeast = this.#least?.limit !== limit || this.#countFree(told) <= this.#countFree(this.#least)
-    if (isLeast) this.#least = told
+    const isLeast = this.#least?.limit !== limit || this.#countFree(stated) <= this.#countFree(this.#least)
+    if (isLeast) this.#least = stated
   }
 
   /** Tokens of requests under way count as consumed, whether or not the last response includes them. */

@@ -15,7 +15,7 @@ export interface ToExplain {
   after: Rank | undefined
 }
 
-/** A page of this many characters ends, whatever its limit. */
+/** A page of this many characters ends, even below its limit. */
 const maxPageLength = 2_000_000
 /** Rules whose clauses are not known come last. */
 const unknownCount = 1_000

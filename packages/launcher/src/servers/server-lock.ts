@@ -6,8 +6,8 @@ import { CannotStart } from '../cannot-start.js'
 const defaultTimeoutMs = 15_000
 
 /**
- * Locks the data of a server. The server inherits the descriptor, so the lock lasts as long as any of its processes, in
- * whatever container: who has the lock knows that no other server works on the data.
+ * Locks the data of a server. The server inherits the descriptor, so the lock lasts as long as any of its processes. It
+ * holds over containers that share the directory, too: no other server works on the data.
  *
  * @param home the directory of the server
  * @param name of the server
