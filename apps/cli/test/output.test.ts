@@ -27,10 +27,10 @@ async function makeSite() {
 
 /** Runs a line of the shell, in which $admin is the program. */
 async function runShell(line: string) {
-  const child = spawn('bash', ['-c', line], {
+  // As a user runs it: what tap loads into each child process, by NODE_OPTIONS, ends it at SIGXFSZ, which Node itself ignores.
+  const child = spawn('bash', ['-c', `unset NODE_OPTIONS; ${line}`], {
     cwd: directory,
-    // As a user runs it: what tap loads into child processes ends them at SIGXFSZ, which Node itself ignores.
-    env: { ...process.env, NODE_OPTIONS: '', admin: `${process.execPath} ${entryPoint} admin` },
+    env: { ...process.env, admin: `${process.execPath} ${entryPoint} admin` },
   })
   const [output, errors, [code]] = await Promise.all([
     text(child.stdout),
