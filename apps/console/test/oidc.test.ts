@@ -114,7 +114,7 @@ const findSession = (header: string | string[] | number | undefined) =>
   [header]
     .flat()
     .map(String)
-    .find((one) => one.startsWith('rules-console='))
+    .find((one) => one.startsWith('rules-console-3003='))
 
 t.test('a user signs in with a real provider, and lands where they wanted to go', async (t) => {
   const upstream = await openUpstream(t)
