@@ -1,4 +1,5 @@
 import t from 'tap'
+import { openApiInTrouble } from './fixtures/api-in-trouble.js'
 import { openUpstream, signIn, startConsole } from './fixtures/console.js'
 import { settingsOf } from './fixtures/provider.js'
 
@@ -31,7 +32,7 @@ const expected = {
 t.test('every route has all security headers, signed in or not, and under a wrong Host', async (t) => {
   const upstream = await openUpstream(t)
   const console = await startConsole(t, settingsOf('http://127.0.0.1:1', upstream.url))
-  const routes = listRoutes(console.app.printRoutes({ commonPrefix: false }))
+  const routes = listRoutes(console.app.printRoutes())
   const paths = new Set(routes.map(({ path }) => path))
   for (const path of [
     '/session',
@@ -80,7 +81,6 @@ t.test('an error has them, too: a wrong URL, a wrong body, a wrong type', async 
 })
 
 t.test('the caching of the API is not handed on, nor what belongs to its connections', async (t) => {
-  const { openApiInTrouble } = await import('./fixtures/api-in-trouble.js')
   const api = await openApiInTrouble(t, (_request, response) =>
     response
       .writeHead(200, { 'cache-control': 'public, max-age=300', 'keep-alive': 'timeout=72', etag: '"1"' })

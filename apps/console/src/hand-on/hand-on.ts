@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import { finished } from 'node:stream'
-import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyPluginAsync, FastifyReply, FastifyRequest, HTTPMethods } from 'fastify'
 import { type Dispatcher, Pool } from 'undici'
 import { findProxyBearer } from '../sign-in/proxy.js'
 import type { Refresher } from '../sign-in/refresh.js'
@@ -9,6 +9,8 @@ import { Deadline } from './deadline.js'
 import { readPath } from './read-path.js'
 import { maxInAll, Slots } from './slots.js'
 
+/** What the API serves. */
+const methods: HTTPMethods[] = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE']
 /** Of the headers of a page only these reach the API: no cookie, no authorization and no forwarding header of others. */
 const passed = ['accept', 'content-type', 'if-match', 'idempotency-key', 'prefer', 'x-workspace-id'] as const
 /** Of the API's headers: it sets no cookies, and the others are matters of the console and of its connections. */
@@ -43,7 +45,9 @@ export const handOnRoutes: FastifyPluginAsync<Options> = async (app, options) =>
   app.addContentTypeParser('*', (_request, payload, done) => done(null, payload))
   const slots = new Slots()
 
-  app.all('/*', async (request, reply) => {
+  app.route({ method: methods, url: '/*', handler: handOn })
+
+  async function handOn(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
     const target = readPath(request.url)
     if (target === 'malformed') return reply.status(400).send({ error: 'The URL cannot be decoded' })
     if (target === 'foreign') return reply.status(404).send({ error: 'Not found' })
@@ -58,7 +62,7 @@ export const handOnRoutes: FastifyPluginAsync<Options> = async (app, options) =>
     if (bearer === undefined) return reply
     const path = `${prefix}${target.path}${target.query}`
     return perform(api, { request, reply, path, bearer, sessions })
-  })
+  }
 }
 
 function refuse(reply: FastifyReply, who: 'user' | 'address' | 'all'): FastifyReply {
