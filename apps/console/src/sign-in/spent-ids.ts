@@ -1,7 +1,7 @@
 import { openRedis } from '@automation/queue/open-redis'
 
-/** Entries of a process. Each costs a valid link or session, so the oldest is never worth anything when it is forgotten. */
-const maxEntries = 100_000
+/** Entries of a process, and in Redis: a user who signs in and out for ever must not fill either. Those that end first are forgotten first. */
+export const maxEntries = 100_000
 /** How long (ms) a read does without a Redis that has just failed. */
 const restMs = 5_000
 
@@ -18,7 +18,7 @@ export class SpentIds {
   /** Without Redis, what was spent before this moment (ms since 1970) is not known. */
   readonly knownSince: number | undefined
   readonly #redis: ReturnType<typeof openRedis> | undefined
-  readonly #prefix: string
+  readonly #key: string
   readonly #expiryById = new Map<string, number>()
   #restsUntil = 0
 
@@ -28,7 +28,7 @@ export class SpentIds {
     { redisUrl, queuePrefix }: { redisUrl: string | undefined; queuePrefix: string },
   ) {
     this.#redis = redisUrl === undefined ? undefined : openRedis(redisUrl, 'fail fast')
-    this.#prefix = `${queuePrefix}:console:${kind}:`
+    this.#key = `${queuePrefix}:console:${kind}`
     this.knownSince = this.#redis ? undefined : Date.now()
   }
 
@@ -39,10 +39,16 @@ export class SpentIds {
       this.rememberHere(id, expiresAt)
       return 'spent'
     }
-    const seconds = Math.max(1, Math.ceil(expiresAt - Date.now() / 1_000))
     try {
-      const answer = await this.#redis.set(this.#prefix + id, '1', 'EX', seconds, 'NX')
-      return answer === 'OK' ? 'spent' : 'was-spent'
+      const [added] =
+        (await this.#redis
+          .multi()
+          .zadd(this.#key, 'NX', expiresAt, id)
+          .zremrangebyscore(this.#key, '-inf', Math.floor(Date.now() / 1_000) - 1)
+          .zremrangebyrank(this.#key, 0, -maxEntries - 1)
+          .exec()) ?? []
+      if (added === undefined || added[0]) return 'unknown'
+      return added[1] === 1 ? 'spent' : 'was-spent'
     } catch {
       return 'unknown'
     }
@@ -62,7 +68,7 @@ export class SpentIds {
     if (this.#expiryById.has(id)) return true
     if (this.#redis === undefined || performance.now() < this.#restsUntil) return false
     try {
-      return (await this.#redis.exists(this.#prefix + id)) === 1
+      return (await this.#redis.zscore(this.#key, id)) !== null
     } catch {
       this.#restsUntil = performance.now() + restMs
       return false
