@@ -22,12 +22,14 @@ if (fault !== undefined) {
 }
 
 const project = new Project({
-  COMPOSE_PROFILES: 'board',
+  COMPOSE_PROFILES: 'board,console',
   PORT: await findFreePort(),
   BOARD_PORT: await findFreePort(),
+  CONSOLE_PORT: await findFreePort(),
   MAILPIT_PORT: await findFreePort(),
   BOARD_USER: 'checker',
   BOARD_PASSWORD: newSecret(),
+  CONSOLE_SECRET: newSecret(),
   JWT_SECRET: newSecret(),
   ENCRYPTION_KEY: newSecret(),
   RATE_LIMIT_AUTHENTICATED: '1000000/1000000',
@@ -59,9 +61,11 @@ async function check() {
     'api',
     'worker',
     'board',
+    'console',
   )
   await step('Containers have no root user, no capabilities and a read-only root', checkConfinement)
   await step('The board asks for a login', checkBoard)
+  await step('A link signs in to the console once', checkConsole)
   const workspace = await Workspace.create(project, origin)
   await step('One event sends one mail', async () => {
     await workspace.sendEvent()
@@ -89,6 +93,7 @@ async function checkSettings() {
   const run = ['run', '--rm', '--no-deps', '--quiet-pull']
   await tryWithout('JWT_SECRET', ...run, 'api')
   await tryWithout('BOARD_PASSWORD', ...run, 'board')
+  await tryWithout('CONSOLE_SECRET', ...run, 'console')
 }
 
 function start() {
@@ -97,7 +102,7 @@ function start() {
 
 async function checkConfinement() {
   const look = 'id -u; grep CapEff /proc/self/status; touch /app/file 2>/dev/null && echo writable; true'
-  for (const service of ['api', 'worker', 'board']) {
+  for (const service of ['api', 'worker', 'board', 'console']) {
     const seen = await project.compose('exec', '-T', service, 'sh', '-c', look)
     assert.match(seen, /^1000\nCapEff:\s0+\n$/)
   }
@@ -113,6 +118,24 @@ async function checkBoard() {
   assert.equal((await ask({ authorization })).status, 200)
 }
 
+/** The command line runs in the container of the API. */
+async function checkConsole() {
+  const url = `http://127.0.0.1:${project.settings.CONSOLE_PORT}`
+  const link = await project.admin('console', 'link', '--user', 'checker')
+  assert.ok(link.url.startsWith(`${url}/enter#`))
+  const enter = () =>
+    fetch(`${url}/session/link`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', origin: url },
+      body: JSON.stringify({ key: link.url.split('#')[1] }),
+    })
+  const entered = await enter()
+  assert.equal(entered.status, 204)
+  assert.equal((await enter()).status, 401)
+  const cookie = entered.headers.getSetCookie()[0].split(';')[0]
+  assert.equal((await fetch(`${url}/api/me`, { headers: { cookie } })).status, 200)
+}
+
 /** `down` while callers send events: mails are under way in each worker. */
 async function endUnderLoad(workspace) {
   const sending = workspace.sendEvents(callers)
@@ -126,12 +149,12 @@ function checkExits(exits) {
   const ended = exits
     .map((line) => JSON.parse(line))
     .map((attributes) => [attributes['com.docker.compose.service'], attributes.exitCode])
-    .filter(([service]) => ['api', 'worker', 'board'].includes(service))
+    .filter(([service]) => ['api', 'worker', 'board', 'console'].includes(service))
   assert.deepEqual(
     ended.filter(([, code]) => code !== '0'),
     [],
   )
-  assert.equal(ended.length, workers + 2)
+  assert.equal(ended.length, workers + 3)
 }
 
 function checkLogs(logs) {

@@ -20,14 +20,14 @@ export function addLogin(app: FastifyInstance, { user, password }: { user: strin
     if (authorization !== undefined) {
       // Despite its type, `ip` is undefined once the client has disconnected.
       const address = request.ip ?? 'gone'
-      if (!(await failedLogins.admit(address)))
+      const attempt = await failedLogins.reserve(address)
+      if (attempt === undefined)
         return reply
           .status(429)
           .header('retry-after', delayMs / 1_000)
           .send({ error: 'Too many failed logins' })
       // Compares digests, because a comparison in constant time needs equal lengths.
-      if (timingSafeEqual(digest(readCredentials(authorization)), expected)) return
-      failedLogins.note(address)
+      if (timingSafeEqual(digest(readCredentials(authorization)), expected)) return attempt.giveBack()
       request.log.warn({ ip: address }, 'login failed')
     }
     return reply

@@ -10,6 +10,8 @@ import { Type } from 'typebox'
 export const Environment = Type.Object({
   LOG_LEVEL: connections.LOG_LEVEL,
   METRICS_PORT: observability.METRICS_PORT,
+  REDIS_URL: Type.Optional(connections.REDIS_URL),
+  QUEUE_PREFIX: connections.QUEUE_PREFIX,
   HOST: Type.String({ default: '127.0.0.1', description: 'address to listen on' }),
   TRUST_PROXY: Type.Optional(
     Type.String({ description: 'comma-separated CIDRs of the proxies whose X-Forwarded-For is trusted' }),
@@ -61,6 +63,9 @@ export function readConfig(variables: Record<string, string | undefined> = proce
     logLevel: environment.LOG_LEVEL,
     /** undefined: no metrics. */
     metricsPort: environment.METRICS_PORT,
+    /** undefined: used links and ended sessions are known to this process alone. */
+    redisUrl: environment.REDIS_URL,
+    queuePrefix: environment.QUEUE_PREFIX,
     host: environment.CONSOLE_HOST ?? environment.HOST,
     port: environment.CONSOLE_PORT,
     url,

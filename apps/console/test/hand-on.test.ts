@@ -71,7 +71,7 @@ t.test('a token that the API refuses ends the session', async (t) => {
   const cookie = await signIn(console, 'expired')
   const response = await console.ask('/api/events', { headers: { cookie } })
   t.equal(response.statusCode, 401)
-  t.match(String(response.headers['set-cookie']), /^rules-console=; .*Max-Age=0/)
+  t.match(String(response.headers['set-cookie']), /^rules-console-3003=; .*Max-Age=0/)
 })
 
 t.test('while the API is away, the response says so and when to come again', async (t) => {
@@ -79,7 +79,7 @@ t.test('while the API is away, the response says so and when to come again', asy
   const cookie = await signIn(console)
   const response = await console.ask('/api/events', { headers: { cookie } })
   t.equal(response.statusCode, 503)
-  t.same(response.json(), { error: 'The API does not respond' })
+  t.same(response.json(), { error: 'The API does not respond. Try again in a moment.' })
   t.equal(response.headers['retry-after'], '2')
   t.same((await console.ask('/readyz', { headers: { host: '10.0.0.1' } })).json(), {
     status: 'unready',

@@ -1,124 +1,21 @@
-import { once } from 'node:events'
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { createBox } from '@automation/sign-in'
 import { decodeJwt } from 'jose'
-import Provider from 'oidc-provider'
 import t from 'tap'
-import { type Console, consoleUrl, openUpstream, readCookiePair, startConsole } from './fixtures/console.js'
-
-const audience = 'https://rules.example'
-
-/** A real identity provider on this machine. Its development pages accept any login. */
-async function startProvider(owner: { teardown(close: () => unknown): void }, { tokenSeconds = 600 } = {}) {
-  const server = createServer()
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const issuer = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
-  const provider = new Provider(issuer, {
-    clients: [
-      {
-        client_id: 'console',
-        client_secret: 'a secret of the provider',
-        redirect_uris: [`${consoleUrl}/session/oidc/callback`],
-        grant_types: ['authorization_code', 'refresh_token'],
-        response_types: ['code'],
-      },
-    ],
-    pkce: { required: () => true },
-    cookies: { keys: ['a key of tests'] },
-    ttl: {
-      AccessToken: tokenSeconds,
-      IdToken: 600,
-      RefreshToken: 3_600,
-      Grant: 3_600,
-      Session: 3_600,
-      Interaction: 600,
-    },
-    rotateRefreshToken: true,
-    issueRefreshToken: () => true,
-    features: {
-      devInteractions: { enabled: true },
-      resourceIndicators: {
-        enabled: true,
-        defaultResource: () => audience,
-        useGrantedResource: () => true,
-        getResourceServerInfo: () => ({
-          scope: 'openid',
-          audience,
-          accessTokenFormat: 'jwt',
-          accessTokenTTL: tokenSeconds,
-        }),
-      },
-    },
-  } as never)
-  server.on('request', provider.callback())
-  owner.teardown(() => {
-    server.closeAllConnections()
-    server.close()
-  })
-  return issuer
-}
-
-function settingsOf(issuer: string, apiUrl: string) {
-  return {
-    CONSOLE_API_URL: apiUrl,
-    CONSOLE_OIDC_ISSUER: issuer,
-    CONSOLE_OIDC_CLIENT_ID: 'console',
-    CONSOLE_OIDC_CLIENT_SECRET: 'a secret of the provider',
-    CONSOLE_OIDC_SCOPE: 'openid offline_access',
-    CONSOLE_OIDC_AUDIENCE: audience,
-  }
-}
-
-/** Goes to the provider as a browser does: follows redirects, keeps cookies, logs in and consents. Returns the way back. */
-async function visitProvider(start: string): Promise<URL> {
-  const cookies = new Map<string, string>()
-  let url = new URL(start)
-  let body: URLSearchParams | undefined
-  for (let steps = 0; steps < 12; steps++) {
-    if (url.origin === consoleUrl) return url
-    const response: Response = await fetch(url, {
-      redirect: 'manual',
-      ...(body && { method: 'POST', body }),
-      headers: { cookie: [...cookies].map(([name, value]) => `${name}=${value}`).join('; ') },
-    })
-    for (const cookie of response.headers.getSetCookie()) {
-      const [name = '', value = ''] = (cookie.split(';')[0] ?? '').split('=')
-      cookies.set(name, value)
-    }
-    const location = response.headers.get('location')
-    body = undefined
-    if (location !== null) url = new URL(location, url)
-    else {
-      const page = await response.text()
-      const action = /action="([^"]+)"/.exec(page)?.[1] ?? ''
-      const prompt = /name="prompt" value="([^"]+)"/.exec(page)?.[1] ?? ''
-      url = new URL(action.replaceAll('&amp;', '&'), url)
-      body = new URLSearchParams({ prompt, login: 'ada', password: 'x' })
-    }
-  }
-  throw new Error('The provider did not send the browser back')
-}
-
-async function begin({ ask }: Console, next = '/w/1/runs?status=failed') {
-  const response = await ask(`/session/oidc?next=${encodeURIComponent(next)}`)
-  return { target: String(response.headers.location), visit: readCookiePair(response.headers['set-cookie']) }
-}
-
-/** The browser comes back from another site. */
-function comeBack({ ask }: Console, back: URL, cookie: string) {
-  return ask(back.pathname + back.search, { headers: { cookie, 'sec-fetch-site': 'cross-site' } })
-}
-
-const findSession = (header: string | string[] | number | undefined) =>
-  [header]
-    .flat()
-    .map(String)
-    .find((one) => one.startsWith('rules-console='))
+import { openUpstream, secret, startConsole } from './fixtures/console.js'
+import {
+  audience,
+  begin,
+  comeBack,
+  findSession,
+  settingsOf,
+  signInWithProvider,
+  startProvider,
+  visitProvider,
+} from './fixtures/provider.js'
 
 t.test('a user signs in with a real provider, and lands where they wanted to go', async (t) => {
   const upstream = await openUpstream(t)
-  const console = await startConsole(t, settingsOf(await startProvider(t), upstream.url))
+  const console = await startConsole(t, settingsOf((await startProvider(t)).issuer, upstream.url))
   const { target, visit } = await begin(console)
   const asked = new URL(target).searchParams
   t.match(Object.fromEntries(asked), {
@@ -139,7 +36,7 @@ t.test('a user signs in with a real provider, and lands where they wanted to go'
 
 t.test('an answer without its question, or for another one, signs nobody in', async (t) => {
   const upstream = await openUpstream(t)
-  const console = await startConsole(t, settingsOf(await startProvider(t), upstream.url))
+  const console = await startConsole(t, settingsOf((await startProvider(t)).issuer, upstream.url))
   const first = await begin(console)
   const second = await begin(console)
   const back = await visitProvider(first.target)
@@ -159,7 +56,7 @@ t.test('a token that ends is replaced once, for all requests of that moment', as
   // The token ends within the 30 seconds ahead of which it is replaced.
   const console = await startConsole(
     t,
-    settingsOf(await startProvider(t, { tokenSeconds: 20 }), upstream.url),
+    settingsOf((await startProvider(t, { tokenSeconds: 20 })).issuer, upstream.url),
   )
   const { target, visit } = await begin(console)
   const response = await comeBack(console, await visitProvider(target), visit)
@@ -175,4 +72,42 @@ t.test('a token that ends is replaced once, for all requests of that moment', as
 t.test('while the provider is away, the sign-in says so', async (t) => {
   const console = await startConsole(t, settingsOf('http://127.0.0.1:1', 'http://127.0.0.1:1'))
   t.equal((await begin(console)).target, '/sign-in?problem=provider-away')
+})
+
+t.test('a response for another nonce, verifier or state signs nobody in', async (t) => {
+  const upstream = await openUpstream(t)
+  const console = await startConsole(t, settingsOf((await startProvider(t)).issuer, upstream.url))
+  const box = createBox<Record<string, string>>(secret, 'visit')
+  for (const part of ['nonce', 'verifier', 'state']) {
+    const { target, visit } = await begin(console)
+    const back = await visitProvider(target)
+    const [name, sealed = ''] = visit.split('=')
+    const content = await box.open(sealed)
+    if (content === undefined) return t.fail('the cookie does not open')
+    const { exp, ...kept } = content
+    const changed = await box.seal({ ...kept, [part]: 'x'.repeat(43) }, exp)
+    const response = await comeBack(console, back, `${name}=${changed}`)
+    t.equal(response.headers.location, '/sign-in?problem=refused', part)
+    t.notOk(findSession(response.headers['set-cookie']), part)
+  }
+})
+
+t.test('a flood of callbacks asks the provider for as many tokens as attempts are judged', async (t) => {
+  const upstream = await openUpstream(t)
+  const provider = await startProvider(t)
+  const console = await startConsole(t, settingsOf(provider.issuer, upstream.url))
+  const { target, visit } = await begin(console)
+  const state = new URL(target).searchParams.get('state')
+  const back = new URL(`http://127.0.0.1:3003/session/oidc/callback?code=guess&state=${state}`)
+  const answers = await Promise.all(Array.from({ length: 40 }, () => comeBack(console, back, visit)))
+  const problems = answers.map(({ headers }) => String(headers.location).split('=')[1])
+  t.equal(problems.filter((problem) => problem === 'refused').length, 16)
+  t.equal(problems.filter((problem) => problem === 'too-many-attempts').length, 24)
+  t.ok(provider.tokenRequests() <= 16, `${provider.tokenRequests()}`)
+})
+
+t.test('twelve users behind one address sign in one after another, without a delay', async (t) => {
+  const upstream = await openUpstream(t)
+  const console = await startConsole(t, settingsOf((await startProvider(t)).issuer, upstream.url))
+  for (let i = 0; i < 12; i++) t.ok(await signInWithProvider(console))
 })

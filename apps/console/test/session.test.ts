@@ -8,7 +8,7 @@ t.test('the cookie is out of reach of scripts and other sites, and ends with the
   const response = await ask('/session/link', { method: 'POST', payload: { key } })
   t.match(
     String(response.headers['set-cookie']),
-    /^rules-console=[\w.-]+; Path=\/; Max-Age=43200; HttpOnly; SameSite=Strict$/,
+    /^rules-console-3003=[\w.-]+; Path=\/; Max-Age=43200; HttpOnly; SameSite=Strict$/,
   )
   t.notMatch(String(response.headers['set-cookie']), goodToken)
 })
@@ -18,7 +18,10 @@ t.test('under https the cookie has the prefix __Host- and is Secure', async (t) 
   const key = await sealLink(secret, goodToken, 60)
   const headers = { host: 'console.example' }
   const response = await ask('/session/link', { method: 'POST', payload: { key }, headers })
-  t.match(String(response.headers['set-cookie']), /^__Host-rules=.*; HttpOnly; SameSite=Strict; Secure$/)
+  t.match(
+    String(response.headers['set-cookie']),
+    /^__Host-rules-console-443=.*; HttpOnly; SameSite=Strict; Secure$/,
+  )
   t.match(String(response.headers['strict-transport-security']), 'max-age=')
 })
 
@@ -42,7 +45,7 @@ t.test('a session of another secret, purpose or time is none', async (t) => {
   const upstream = await openUpstream(t)
   const { ask } = await startConsole(t, { CONSOLE_API_URL: upstream.url })
   const soon = Math.floor(Date.now() / 1_000) + 60
-  const content = { bearer: goodToken }
+  const content = { id: 'one', bearer: goodToken }
   const other = 'another secret of tests that is just as long'
   for (const [name, sealed, status] of [
     ['right', await createBox(secret, 'session').seal(content, soon), 200],
@@ -52,7 +55,7 @@ t.test('a session of another secret, purpose or time is none', async (t) => {
     ['garbage', 'garbage', 401],
   ] as const)
     t.equal(
-      (await ask('/api/x', { headers: { cookie: `rules-console=${sealed}` } })).statusCode,
+      (await ask('/api/x', { headers: { cookie: `rules-console-3003=${sealed}` } })).statusCode,
       status,
       name,
     )
@@ -147,5 +150,5 @@ t.test('after ten failures of all ways in a client is delayed, and the right key
 t.test('signing out removes the cookie', async (t) => {
   const { ask } = await startConsole(t)
   const response = await ask('/session', { method: 'DELETE' })
-  t.match(String(response.headers['set-cookie']), /^rules-console=; .*Max-Age=0/)
+  t.match(String(response.headers['set-cookie']), /^rules-console-3003=; .*Max-Age=0/)
 })

@@ -7,14 +7,17 @@ export interface LinkContent {
   id: string
   /** The token that the session will use. */
   bearer: string
+  /** ms since 1970 */
+  madeAt: number
 }
 
 const linkBox = (secret: string) => createBox<LinkContent>(secret, 'link')
 
 /** Seals the key of a link. @param lifetimeSeconds how long the link works */
 export function sealLink(secret: string, bearer: string, lifetimeSeconds: number): Promise<string> {
-  const expiresAt = Math.floor(Date.now() / 1_000) + lifetimeSeconds
-  return linkBox(secret).seal({ id: randomUUID(), bearer }, expiresAt)
+  const madeAt = Date.now()
+  const expiresAt = Math.floor(madeAt / 1_000) + lifetimeSeconds
+  return linkBox(secret).seal({ id: randomUUID(), bearer, madeAt }, expiresAt)
 }
 
 export function openLink(secret: string, key: string): Promise<(LinkContent & { exp: number }) | undefined> {

@@ -9,6 +9,7 @@ interface Ways {
 const problems: Record<string, string> = {
   'provider-away': 'The identity provider does not respond. Try again in a moment.',
   refused: 'The identity provider did not sign you in. Try again.',
+  'too-many-attempts': 'Too many failed attempts. Wait for a few seconds, then try again.',
   'token-too-large':
     'The token of the identity provider is too large for a cookie. Ask for fewer claims or groups in it.',
 }
@@ -22,10 +23,13 @@ export function SignIn({ isInside = false }: { isInside?: boolean }) {
     Object.hasOwn(problems, query.problem ?? '') ? problems[query.problem ?? ''] : undefined,
   )
   const [isBusy, setBusy] = useState(false)
+  /** A link of somebody else: it replaces a session only if the user wants it. */
+  const [question, setQuestion] = useState<{ text: string; key: string }>()
 
   async function enter(way: string, body: object): Promise<void> {
     setBusy(true)
     setProblem(undefined)
+    setQuestion(undefined)
     try {
       const response = await fetch(`/session/${way}`, {
         method: 'POST',
@@ -36,7 +40,11 @@ export function SignIn({ isInside = false }: { isInside?: boolean }) {
         setToken('')
         await loadMe()
         if (path === '/enter' || path === '/sign-in') route('/', true)
-      } else setProblem(((await response.json()) as { error: string }).error)
+      } else {
+        const { error } = (await response.json()) as { error: string }
+        if (response.status === 409 && 'key' in body) setQuestion({ text: error, key: `${body.key}` })
+        else setProblem(error)
+      }
     } catch {
       setProblem('The console does not respond. Try again in a moment.')
     } finally {
@@ -64,6 +72,20 @@ export function SignIn({ isInside = false }: { isInside?: boolean }) {
         {problem}
       </p>
       {path === '/enter' && isBusy && <p role="status">Signing in…</p>}
+      {question && (
+        <div role="alert" class="notice">
+          <p>{question.text}</p>
+          <button type="button" class="primary" onClick={() => route('/', true)}>
+            Stay signed in
+          </button>{' '}
+          <button
+            type="button"
+            onClick={() => void enter('link', { key: question.key, replacesSession: true })}
+          >
+            Use the link
+          </button>
+        </div>
+      )}
       {ways?.hasIdentityProvider && (
         <p>
           <a class="button primary" href={`/session/oidc${next}`} rel="external" target="_self">

@@ -1,20 +1,22 @@
-import { delayMs, FailedLogins } from '@automation/sign-in'
+import { type Attempt, delayMs, FailedLogins } from '@automation/sign-in'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 
-/** Slows guessing down, by one count for all ways in. */
+/**
+ * Slows guessing down, by one count for all ways in. An attempt counts as failed from its arrival on, until `succeed` or `withdraw`: so
+ * attempts that are judged at the same time do not pass the limit together.
+ */
 export class Attempts {
   readonly #app: FastifyInstance
   readonly #failedLogins = new FailedLogins()
+  readonly #underWay = new WeakMap<FastifyRequest, Attempt>()
 
   constructor(app: FastifyInstance) {
     this.#app = app
   }
 
-  /** An onRequest hook: waits where the client has failed too often, and refuses where too many of its attempts wait already. */
+  /** An onRequest hook: waits where the client has failed too often, and refuses where too many attempts wait already. */
   readonly admit = async (request: FastifyRequest, reply: FastifyReply) => {
-    // Despite its type, `ip` is undefined once the client has disconnected.
-    if (await this.#failedLogins.admit(request.ip ?? 'gone')) return
-    this.#app.countSignIn('limited')
+    if (await this.#reserve(request)) return
     const error = `Too many failed attempts. Wait for ${delayMs / 1_000} seconds.`
     return reply
       .status(429)
@@ -22,10 +24,37 @@ export class Attempts {
       .send({ error })
   }
 
-  fail(request: FastifyRequest, reply: FastifyReply, error: string): FastifyReply {
-    this.#failedLogins.note(request.ip ?? 'gone')
+  /** The same for a browser that goes to an address: it gets the page of the sign-in. */
+  readonly admitVisit = async (request: FastifyRequest, reply: FastifyReply) => {
+    if (!(await this.#reserve(request))) return reply.redirect('/sign-in?problem=too-many-attempts')
+  }
+
+  succeed(request: FastifyRequest): void {
+    this.withdraw(request)
+    this.#app.countSignIn('succeeded')
+  }
+
+  /** The attempt was not judged: it counts for nothing. */
+  withdraw(request: FastifyRequest): void {
+    this.#underWay.get(request)?.giveBack()
+  }
+
+  /** @param reason more for the log, without any secret */
+  note(request: FastifyRequest, reason: object = {}): void {
     this.#app.countSignIn('failed')
-    request.log.warn({ ip: request.ip }, 'sign-in failed')
+    request.log.warn({ ip: request.ip, ...reason }, 'sign-in failed')
+  }
+
+  fail(request: FastifyRequest, reply: FastifyReply, error: string): FastifyReply {
+    this.note(request)
     return reply.status(401).send({ error })
+  }
+
+  async #reserve(request: FastifyRequest): Promise<boolean> {
+    // Despite its type, `ip` is undefined once the client has disconnected.
+    const attempt = await this.#failedLogins.reserve(request.ip ?? 'gone')
+    if (attempt !== undefined) this.#underWay.set(request, attempt)
+    else this.#app.countSignIn('limited')
+    return attempt !== undefined
   }
 }

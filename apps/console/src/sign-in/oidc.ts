@@ -9,9 +9,10 @@ import {
   randomState,
 } from 'openid-client'
 import type { Config } from '../config.js'
-import { cookieOptions, readCookie, writeCookie } from './cookies.js'
+import type { Attempts } from './attempts.js'
+import { cookieName, cookieOptions, readCookie, writeCookie } from './cookies.js'
 import { type Provider, ProviderDiscovery } from './provider.js'
-import { readExpiry } from './read-expiry.js'
+import { readExpiry } from './read-claims.js'
 import { readNext } from './read-next.js'
 import type { Sessions } from './sessions.js'
 
@@ -28,6 +29,7 @@ const visitSeconds = 600
 
 interface Options extends Pick<Config, 'oidc' | 'secret' | 'url'> {
   sessions: Sessions
+  attempts: Attempts
 }
 
 /** Signs in with the company's identity provider: authorization code with PKCE, state and nonce. */
@@ -37,20 +39,17 @@ export const oidcRoutes: FastifyPluginAsync<Options> = async (app, options) => {
 
 function addOidc(
   app: Parameters<FastifyPluginAsync>[0],
-  { secret, url, sessions }: Options,
+  { secret, url, sessions, attempts }: Options,
   oidc: Provider,
 ): void {
   const discovery = new ProviderDiscovery(oidc)
   const box = createBox<Visit>(secret, 'visit')
   const isSecure = url.protocol === 'https:'
-  const cookieName = isSecure ? '__Host-rules-visit' : 'rules-console-visit'
+  const name = cookieName('rules-visit', url)
   const redirectUri = `${url.origin}/session/oidc/callback`
   /** Lax, since the provider sends the browser back from another site. */
   const remember = (reply: FastifyReply, value: string, maxAgeSeconds: number) =>
-    writeCookie(
-      reply,
-      `${cookieName}=${value}; ${cookieOptions({ maxAgeSeconds, isSecure, sameSite: 'Lax' })}`,
-    )
+    writeCookie(reply, `${name}=${value}; ${cookieOptions({ maxAgeSeconds, isSecure, sameSite: 'Lax' })}`)
   const giveUp = (reply: FastifyReply, problem: 'provider-away' | 'refused' | 'token-too-large') =>
     reply.redirect(`/sign-in?problem=${problem}`)
 
@@ -80,11 +79,15 @@ function addOidc(
     }
   })
 
-  app.get('/callback', { config: { acceptsOtherSites: true } }, async (request, reply) => {
-    const sealed = readCookie(request.headers.cookie, cookieName)
+  const way = { config: { acceptsOtherSites: true }, onRequest: attempts.admitVisit }
+  app.get('/callback', way, async (request, reply) => {
+    const sealed = readCookie(request.headers.cookie, name)
     const visit = sealed === undefined ? undefined : await box.open(sealed)
     remember(reply, '', 0)
-    if (visit === undefined) return giveUp(reply, 'refused')
+    if (visit === undefined) {
+      attempts.note(request)
+      return giveUp(reply, 'refused')
+    }
     try {
       const tokens = await authorizationCodeGrant(
         await discovery.find(),
@@ -100,14 +103,18 @@ function addOidc(
       const bearer = tokens.access_token
       const { refresh_token: refreshToken } = tokens
       const content = { bearer, ...readExpiry(bearer), ...(refreshToken && { refreshToken }) }
-      if (!(await sessions.write(reply, content))) return giveUp(reply, 'token-too-large')
-      app.countSignIn('succeeded')
+      if (!(await sessions.begin(reply, content))) return giveUp(reply, 'token-too-large')
+      attempts.succeed(request)
       return reply.redirect(visit.next)
     } catch (error) {
-      app.countSignIn('failed')
       const { code, message } = error as { code?: string; message?: string }
-      request.log.warn({ ip: request.ip, code, reason: message }, 'sign-in with the identity provider failed')
-      return giveUp(reply, 'refused')
+      attempts.note(request, { way: 'identity provider', code, reason: message })
+      return giveUp(reply, isAway(error) ? 'provider-away' : 'refused')
     }
   })
+}
+
+/** fetch throws a TypeError where nobody responds; openid-client names its own timeout. */
+function isAway(error: unknown): boolean {
+  return error instanceof TypeError || (error as { code?: string }).code === 'OAUTH_TIMEOUT'
 }

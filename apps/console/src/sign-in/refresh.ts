@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { refreshTokenGrant } from 'openid-client'
 import type { Config } from '../config.js'
 import { ProviderDiscovery } from './provider.js'
-import { readExpiry } from './read-expiry.js'
+import { readExpiry } from './read-claims.js'
 import type { Session, SessionContent } from './sessions.js'
 
 /** Before its end (s) a token is replaced, so that it does not expire on its way. */
@@ -10,47 +10,53 @@ const aheadSeconds = 30
 /** How long (ms) the result of a refresh serves the requests that still carry the old cookie. */
 const keptMs = 60_000
 
+/** current: the token is still good. refused: the provider ended the session. away: the token has ended, and the provider does not respond. */
+export type Refreshed = SessionContent | 'current' | 'refused' | 'away'
+
 /**
  * Replaces access tokens that are about to end. A provider may accept a refresh token only once, and a page sends several requests at
  * a time: they share one refresh.
  */
 export class Refresher {
   readonly #discovery: ProviderDiscovery | undefined
-  readonly #underWay = new Map<string, Promise<SessionContent | 'current' | undefined>>()
+  readonly #underWay = new Map<string, Promise<Refreshed>>()
 
   constructor({ oidc }: Pick<Config, 'oidc'>) {
     this.#discovery = oidc && new ProviderDiscovery(oidc)
   }
 
-  /** @returns the new content of the session; 'current' where it needs none; undefined where the provider refuses */
-  async refresh(session: Session): Promise<SessionContent | 'current' | undefined> {
+  async refresh(session: Session): Promise<Refreshed> {
     const { refreshToken, bearerExpiresAt } = session
     if (this.#discovery === undefined || refreshToken === undefined || bearerExpiresAt === undefined)
       return 'current'
-    if (bearerExpiresAt > Date.now() / 1_000 + aheadSeconds) return 'current'
+    const now = Date.now() / 1_000
+    if (bearerExpiresAt > now + aheadSeconds) return 'current'
     const key = createHash('sha256').update(refreshToken).digest('base64')
-    const known = this.#underWay.get(key)
-    if (known) return known
-    const asked = this.#ask(this.#discovery, refreshToken, key)
-    this.#underWay.set(key, asked)
-    setTimeout(() => this.#underWay.delete(key), keptMs).unref()
-    return asked
+    const result = await (this.#underWay.get(key) ?? this.#begin(key, this.#discovery, refreshToken))
+    // A token that has not ended yet serves while the provider is away.
+    return result === 'away' && bearerExpiresAt > now ? 'current' : result
   }
 
-  async #ask(
-    discovery: ProviderDiscovery,
-    refreshToken: string,
-    key: string,
-  ): Promise<SessionContent | 'current' | undefined> {
-    try {
-      const tokens = await refreshTokenGrant(await discovery.find(), refreshToken)
-      const bearer = tokens.access_token
-      return { bearer, refreshToken: tokens.refresh_token ?? refreshToken, ...readExpiry(bearer) }
-    } catch (error) {
-      if ((error as { error?: string }).error === 'invalid_grant') return undefined
-      // The provider is away. The token is still good for a while, and the next request asks again.
-      this.#underWay.delete(key)
-      return 'current'
+  #begin(key: string, discovery: ProviderDiscovery, refreshToken: string): Promise<Refreshed> {
+    const asked = ask(discovery, refreshToken).then((result) => {
+      if (result === 'away') forget()
+      return result
+    })
+    const forget = () => {
+      if (this.#underWay.get(key) === asked) this.#underWay.delete(key)
     }
+    this.#underWay.set(key, asked)
+    setTimeout(forget, keptMs).unref()
+    return asked
+  }
+}
+
+async function ask(discovery: ProviderDiscovery, refreshToken: string): Promise<Refreshed> {
+  try {
+    const tokens = await refreshTokenGrant(await discovery.find(), refreshToken)
+    const bearer = tokens.access_token
+    return { bearer, refreshToken: tokens.refresh_token ?? refreshToken, ...readExpiry(bearer) }
+  } catch (error) {
+    return (error as { error?: string }).error === 'invalid_grant' ? 'refused' : 'away'
   }
 }

@@ -1,6 +1,9 @@
+import { randomUUID } from 'node:crypto'
 import { createBox, type SealedBox } from '@automation/sign-in'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { cookieOptions, readCookie, writeCookie } from './cookies.js'
+import type { Config } from '../config.js'
+import { cookieName, cookieOptions, readCookie, writeCookie } from './cookies.js'
+import type { SpentIds } from './spent-ids.js'
 
 /** What the encrypted cookie carries. No copy of it stays in this process. */
 export interface SessionContent {
@@ -12,49 +15,87 @@ export interface SessionContent {
   bearerExpiresAt?: number
 }
 
-export type Session = SessionContent & { exp: number }
+/** `id` stays the same when its token is replaced. */
+export type Session = SessionContent & { id: string; exp: number }
 
 /** Browsers store a cookie of 4,096 bytes with its name and attributes. */
 const maxCookieLength = 3_800
 
-/** Keeps who is signed in, in a cookie that scripts cannot read and nobody can change. */
+/**
+ * Keeps who is signed in, in a cookie that scripts cannot read and nobody can change.
+ *
+ *   begin ──▶ live ──renew──▶ live (same id, new token)
+ *              └── end ──▶ ended: its id is remembered, so neither a copy of the cookie nor a refresh under way revives it
+ */
 export class Sessions {
-  readonly #box: SealedBox<SessionContent>
+  readonly #box: SealedBox<SessionContent & { id: string }>
+  readonly #ended: SpentIds
   readonly #name: string
   readonly #isSecure: boolean
   readonly #lifetimeSeconds: number
 
-  constructor({ secret, url, sessionSeconds }: { secret: string; url: URL; sessionSeconds: number }) {
+  constructor({ secret, url, sessionSeconds }: Config, ended: SpentIds) {
     this.#box = createBox(secret, 'session')
+    this.#ended = ended
     this.#isSecure = url.protocol === 'https:'
-    // Safari drops Secure cookies of http://localhost, so there is none on the loopback address.
-    this.#name = this.#isSecure ? '__Host-rules' : 'rules-console'
+    this.#name = cookieName('rules', url)
     this.#lifetimeSeconds = sessionSeconds
   }
 
   async read(request: FastifyRequest): Promise<Session | undefined> {
     const sealed = readCookie(request.headers.cookie, this.#name)
-    return sealed === undefined ? undefined : this.#box.open(sealed)
+    const session = sealed === undefined ? undefined : await this.#box.open(sealed)
+    // The cookies of an earlier version have no id.
+    if (session?.id === undefined) return undefined
+    return (await this.#ended.isSpent(session.id)) ? undefined : session
+  }
+
+  /** @returns false where the token is too large for a cookie */
+  begin(reply: FastifyReply, content: SessionContent): Promise<boolean> {
+    const endsAt = Math.floor(Date.now() / 1_000) + this.#lifetimeSeconds
+    return this.#write(reply, { ...content, id: randomUUID() }, endsAt)
   }
 
   /**
-   * Begins a session, or replaces its token: `endsAt` is then the end that it had.
+   * Replaces the token of a session, whose end stays.
    *
-   * @returns false where the token is too large for a cookie
+   * @returns 'ended' where the user has signed out meanwhile
    */
-  async write(reply: FastifyReply, content: SessionContent, endsAt?: number): Promise<boolean> {
+  async renew(
+    reply: FastifyReply,
+    { id, exp }: Session,
+    content: SessionContent,
+  ): Promise<'renewed' | 'too-large' | 'ended'> {
+    if (await this.#ended.isSpent(id)) return 'ended'
+    return (await this.#write(reply, { ...content, id }, exp)) ? 'renewed' : 'too-large'
+  }
+
+  /** Ends the session of a request, if there is one: also for copies of its cookie, and in this process also without Redis. */
+  async end(request: FastifyRequest): Promise<void> {
+    const session = await this.read(request)
+    if (session === undefined) return
+    this.#ended.rememberHere(session.id, session.exp)
+    await this.#ended.spend(session.id, session.exp)
+  }
+
+  /** Removes the cookie of a session that ended. */
+  forget(reply: FastifyReply): void {
+    const options = cookieOptions({ maxAgeSeconds: 0, isSecure: this.#isSecure, sameSite: 'Strict' })
+    writeCookie(reply, `${this.#name}=; ${options}`)
+  }
+
+  async #write(
+    reply: FastifyReply,
+    content: SessionContent & { id: string },
+    endsAt: number,
+  ): Promise<boolean> {
     const now = Math.floor(Date.now() / 1_000)
     const tokenEnd = content.refreshToken === undefined ? content.bearerExpiresAt : undefined
-    const exp = Math.min(endsAt ?? now + this.#lifetimeSeconds, tokenEnd ?? Number.POSITIVE_INFINITY)
+    const exp = Math.min(endsAt, tokenEnd ?? Number.POSITIVE_INFINITY)
     const sealed = await this.#box.seal(content, exp)
     if (sealed.length > maxCookieLength) return false
     const options = cookieOptions({ maxAgeSeconds: exp - now, isSecure: this.#isSecure, sameSite: 'Strict' })
     writeCookie(reply, `${this.#name}=${sealed}; ${options}`)
     return true
-  }
-
-  end(reply: FastifyReply): void {
-    const options = cookieOptions({ maxAgeSeconds: 0, isSecure: this.#isSecure, sameSite: 'Strict' })
-    writeCookie(reply, `${this.#name}=; ${options}`)
   }
 }

@@ -1,7 +1,7 @@
-import type { FastifyPluginAsync } from 'fastify'
+import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
 import type { Attempts } from './attempts.js'
 import { findProxyBearer } from './proxy.js'
-import { readExpiry } from './read-expiry.js'
+import { readExpiry } from './read-claims.js'
 import type { Sessions } from './sessions.js'
 
 const TokenBody = {
@@ -12,6 +12,8 @@ const TokenBody = {
 } as const
 
 const timeoutMs = 10_000
+/** Tokens that the API checks at a time. */
+const maxChecks = 16
 
 interface Options {
   sessions: Sessions
@@ -24,6 +26,7 @@ interface Options {
 /** Signs in with a token or an API key that the user pastes, and signs out. */
 export const tokenRoutes: FastifyPluginAsync<Options> = async (app, options) => {
   const { sessions, attempts, apiUrl, oidc, trustsBearer } = options
+  let checks = 0
 
   /** Which ways in there are. */
   app.get('/', async (request) => ({
@@ -35,39 +38,74 @@ export const tokenRoutes: FastifyPluginAsync<Options> = async (app, options) => 
 
   app.post<{ Body: { token: string } }>(
     '/token',
-    { schema: { body: TokenBody }, onRequest: attempts.admit },
+    { schema: { body: TokenBody }, onRequest: attempts.admit, bodyLimit: 16_384 },
     async (request, reply) => {
       const bearer = request.body.token.trim()
       if (!/^[\x21-\x7e]+$/.test(bearer))
         return attempts.fail(request, reply, 'This is no token and no API key.')
-      const status = await checkBearer(apiUrl, bearer)
-      if (status === 401)
+      const check = checks < maxChecks ? await countedCheck(bearer, request.ip) : { status: 503 }
+      if (check.status === 401)
         return attempts.fail(request, reply, 'The API does not accept this token or API key.')
-      if (status !== 200)
-        return reply.status(503).send({ error: 'The API does not respond. Try again in a moment.' })
-      if (!(await sessions.write(reply, { bearer, ...readExpiry(bearer) })))
+      if (check.status !== 200) return postpone(attempts, request, reply, check)
+      await sessions.end(request)
+      if (!(await sessions.begin(reply, { bearer, ...readExpiry(bearer) })))
         return attempts.fail(request, reply, 'This token is too large for a cookie.')
-      app.countSignIn('succeeded')
+      attempts.succeed(request)
       return reply.status(204).send()
     },
   )
 
-  app.delete('/', async (_request, reply) => {
-    sessions.end(reply)
+  app.delete('/', async (request, reply) => {
+    await sessions.end(request)
+    sessions.forget(reply)
     return reply.status(204).send()
   })
+
+  async function countedCheck(bearer: string, ip: string): Promise<Check> {
+    checks++
+    try {
+      return await checkBearer(apiUrl, bearer, ip)
+    } finally {
+      checks--
+    }
+  }
 }
 
-async function checkBearer(apiUrl: string, bearer: string): Promise<number> {
+interface Check {
+  status: number
+  retryAfter?: string | null
+}
+
+/** The address makes the API count wrong tokens by their sender, where its TRUST_PROXY names this console. */
+async function checkBearer(apiUrl: string, bearer: string, ip: string): Promise<Check> {
   try {
     const response = await fetch(`${apiUrl}/api/me`, {
-      headers: { authorization: `Bearer ${bearer}` },
+      headers: { authorization: `Bearer ${bearer}`, 'x-forwarded-for': ip },
       signal: AbortSignal.timeout(timeoutMs),
       redirect: 'error',
     })
     await response.body?.cancel()
-    return response.status
+    return { status: response.status, retryAfter: response.headers.get('retry-after') }
   } catch {
-    return 503
+    return { status: 503 }
   }
+}
+
+/** The API did not judge the token. A 429 stays counted: otherwise guesses beyond the API's limit would be free. */
+function postpone(
+  attempts: Attempts,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { status, retryAfter }: Check,
+): FastifyReply {
+  if (status === 429)
+    return reply
+      .status(429)
+      .header('retry-after', retryAfter ?? '3')
+      .send({ error: `The API has had too many requests. Try again in ${retryAfter ?? '3'} seconds.` })
+  attempts.withdraw(request)
+  return reply
+    .status(503)
+    .header('retry-after', retryAfter ?? '2')
+    .send({ error: 'The API does not respond. Try again in a moment.' })
 }

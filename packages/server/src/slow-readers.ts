@@ -15,7 +15,7 @@ export const stallMs = 15_000
  * of the whole server would have to be longer than the longest wait for an outcome. Node's own timer of the socket notices sent bytes,
  * and may check twice: such a connection is closed after 15 to 35 s.
  */
-export default fp(
+export const slowReaders = fp(
   async (app) => {
     const sockets = new Set<Socket>()
     app.server.on('connection', (socket) => {

@@ -1,0 +1,63 @@
+import t from 'tap'
+import { Slots } from '../../src/hand-on/slots.js'
+
+const takeMany = (
+  slots: Slots,
+  count: number,
+  bearer: (i: number) => string,
+  address: (i: number) => string,
+) => Array.from({ length: count }, (_, i) => slots.take(bearer(i), address(i)))
+
+t.test('a session takes 8 slots, an address 32, and all together 64', async (t) => {
+  const refused = (taken: unknown[]) => taken.filter((one) => typeof one === 'string')
+  t.strictSame(
+    refused(
+      takeMany(
+        new Slots(),
+        10,
+        () => 'one',
+        () => 'a',
+      ),
+    ),
+    ['user', 'user'],
+  )
+  t.strictSame(
+    refused(
+      takeMany(
+        new Slots(),
+        34,
+        (i) => `${i}`,
+        () => 'a',
+      ),
+    ),
+    ['address', 'address'],
+  )
+  t.strictSame(
+    refused(
+      takeMany(
+        new Slots(),
+        66,
+        (i) => `${i}`,
+        (i) => `${i}`,
+      ),
+    ),
+    ['all', 'all'],
+  )
+})
+
+t.test('a slot is given back once', async (t) => {
+  const slots = new Slots()
+  const taken = takeMany(
+    slots,
+    8,
+    () => 'one',
+    () => 'a',
+  )
+  t.equal(slots.take('one', 'a'), 'user')
+  const [first] = taken
+  if (typeof first !== 'function') return t.fail('no slot')
+  first()
+  first()
+  t.type(slots.take('one', 'a'), 'function')
+  t.equal(slots.take('one', 'a'), 'user', 'the second call gave nothing back')
+})
