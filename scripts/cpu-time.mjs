@@ -1,4 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs'
+import { relative } from 'node:path'
 
 const ticksPerSecond = 100
 
@@ -17,6 +18,15 @@ export function readCpuSeconds(pid) {
   } catch {
     return undefined
   }
+}
+
+/** The CPU of each test file of this run, as far as it has ended (scripts/count-cpu.mjs); empty where there is no /proc. */
+export function readCpuOfFiles() {
+  return readFileSync(process.env.TEST_CPU_FILE, 'utf8')
+    .split('\n')
+    .filter((line) => line !== '')
+    .map((line) => line.split('\t'))
+    .map(([path, ticks]) => ({ name: relative('.', path), seconds: Number(ticks) / ticksPerSecond }))
 }
 
 function sumTicks(rows, pid) {

@@ -1,11 +1,12 @@
 import { Transform } from 'node:stream'
-import { readCpuSeconds } from './cpu-time.mjs'
+import { readCpuOfFiles, readCpuSeconds } from './cpu-time.mjs'
 
-const slowestShown = 10
+const filesShown = 15
 
 /**
  * What a test run prints (tap's `reporter`, .taprc): a line for each file as it ends, the remarks that its tests make, and
- * last, where the log of a CI run is read, each failure with its diagnostics, the slowest files and the time of it all. tap's own reporters draw for a terminal
+ * last, where the log of a CI run is read, each failure with its diagnostics, the slowest files, those that used most CPU, and the time
+ * of it all. tap's own reporters draw for a terminal
  * and print nothing where CI is set. Everything else of a file stays in .tap/test-results.
  */
 export default class Report extends Transform {
@@ -45,12 +46,15 @@ export default class Report extends Transform {
   }
 
   #describeTime() {
-    const slowest = this.#files.toSorted((a, b) => b.seconds - a.seconds).slice(0, slowestShown)
-    const lines = slowest.map(({ seconds, name }) => `${seconds.toFixed(0).padStart(6)} s  ${name}`)
+    const ofFiles = readCpuOfFiles()
     // The parent has the shared Postgres and Redis (with-services).
-    const cpuSeconds = readCpuSeconds(process.ppid)
-    const cpu = cpuSeconds === undefined ? '' : `, ${describeSeconds(cpuSeconds)} of CPU`
-    return `The slowest files:\n${lines.join('\n')}\n${describeSeconds(process.uptime())}${cpu}`
+    const ofAll = readCpuSeconds(process.ppid)
+    const cpu = ofAll === undefined ? '' : `, ${describeSeconds(ofAll)} of CPU`
+    return [
+      ...['The slowest files:', ...listLargest(this.#files)],
+      ...(ofFiles.length === 0 ? [] : ['The most CPU, shared servers left out:', ...listLargest(ofFiles)]),
+      `${describeSeconds(process.uptime())}${cpu}`,
+    ].join('\n')
   }
 
   #endFile(line) {
@@ -62,6 +66,13 @@ export default class Report extends Transform {
     this.#faults = []
     this.#inFault = false
   }
+}
+
+function listLargest(files) {
+  return files
+    .toSorted((a, b) => b.seconds - a.seconds)
+    .slice(0, filesShown)
+    .map(({ seconds, name }) => `${seconds.toFixed(0).padStart(6)} s  ${name}`)
 }
 
 function describeSeconds(seconds) {

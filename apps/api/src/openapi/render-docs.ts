@@ -1,4 +1,3 @@
-import reference from '@scalar/fastify-api-reference'
 import Fastify from 'fastify'
 import { etagOf } from '../etag.js'
 import { renderTextPage, textPages } from './render-text-page.js'
@@ -31,9 +30,11 @@ const headerNames = [
 
 /**
  * Renders what /docs serves. Scalar's plugin does all of it again for each request: the YAML takes 0.1 s, and the script is a new copy
- * of 3.5 MB. So it runs in an app that nobody can reach, which is asked once.
+ * of 3.5 MB. So it runs in an app that nobody can reach, which is asked once. Its 300 modules would be a quarter of what an API loads
+ * at its start, so the first reader loads them.
  */
 export async function renderDocs(document: object): Promise<Record<DocsPath, Page>> {
+  const { default: reference } = await import('@scalar/fastify-api-reference')
   const renderer = Fastify()
   await renderer.register(reference, {
     routePrefix: '/docs',
