@@ -3,10 +3,10 @@ import { rm } from 'node:fs/promises'
 import { constants } from 'node:os'
 import { delimiter } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { migrate } from '@automation/database'
 import { CannotStart } from './cannot-start.js'
 import { holdClone } from './clone-lock.js'
 import { forgetPostgresDefaults, inheritEnvironment } from './environment.js'
+import { migrateWithTemplate } from './product/private-database.js'
 import { makeTemporaryDirectory } from './product/temporary-directory.js'
 import { startPostgres } from './servers/postgres.js'
 import { startRedis } from './servers/redis.js'
@@ -36,7 +36,7 @@ async function runWithServices(command: string, args: string[]): Promise<number>
   ] as const
   try {
     const [postgres, redis] = await Promise.all(starting)
-    await migrate(postgres.url)
+    await migrateWithTemplate(postgres.url)
     if (signals.first !== undefined) return codeOf(signals.first)
     // A test file that runs alone has the limit that .taprc gives to each, in seconds.
     const { TAP_TIMEOUT = '1800' } = process.env
