@@ -4,6 +4,7 @@ import { execFileSync } from 'node:child_process'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { fileURLToPath, pathToFileURL } from 'node:url'
+import { longFiles } from './long-files.mjs'
 
 const preloads = ['./without-loader-hooks.mjs', './count-cpu.mjs']
   .map((file) => ` --import=${new URL(file, import.meta.url)}`)
@@ -19,8 +20,24 @@ console.log(`TEST_SEED=${process.env.TEST_SEED}`)
 // Once, before files run side by side: two of them cannot install it at the same time. Where it cannot be installed, they say so.
 const { findChromiumBinary } = await import('../packages/launcher/dist/src/binaries/chromium-binary.js')
 await findChromiumBinary().catch(() => undefined)
+startLongFilesFirst()
 const { resolve } = createRequire(import.meta.url)
 await import(new URL('dist/esm/run.mjs', pathToFileURL(resolve('tap/package.json'))))
+
+/**
+ * tap sorts the files by their names, so the longest ones would be last, and the cores idle at the end. tap has no other order. It compares
+ * names with this function, and this process compares nothing else with it.
+ */
+function startLongFilesFirst() {
+  const { localeCompare } = String.prototype
+  const rankOf = (path) => {
+    const rank = longFiles.findIndex((file) => path.endsWith(file))
+    return rank === -1 ? longFiles.length : rank
+  }
+  String.prototype.localeCompare = function (other, ...rest) {
+    return rankOf(`${this}`) - rankOf(other) || localeCompare.call(this, other, ...rest)
+  }
+}
 
 /** A whole number above 0; always the same where there is no git. */
 function seedOfCommit() {

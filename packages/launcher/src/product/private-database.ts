@@ -35,10 +35,7 @@ export async function migrateWithTemplate(serverUrl: string): Promise<void> {
   await withClient(url.href, (client) => client.query(`CREATE DATABASE ${templateName} TEMPLATE ${name}`))
 }
 
-async function withClient<Result>(
-  url: string,
-  use: (client: pg.Client) => Promise<Result>,
-): Promise<Result> {
+async function withClient<Result>(url: string, use: (client: pg.Client) => Promise<Result>): Promise<Result> {
   const client = new pg.Client({ connectionString: url })
   await client.connect()
   try {
