@@ -456,3 +456,30 @@ t.test(
     t.equal(await own.ruleState.count(), 1)
   },
 )
+
+t.test('a definition stays while an event is stored that met it, even without an execution', async (t) => {
+  const { id: workspaceId, own, store } = await createWorkspace()
+  const ruleId = newId()
+  const definition = { name: 'Rule', description: '', trigger: 'LEAD_CREATED', conditions: [], actions: [] }
+  await own.rule.create({ data: { ...definition, workspaceId, id: ruleId, isActive: true, version: 60 } })
+  await own.ruleVersion.createMany({
+    data: Array.from({ length: 60 }, (_, index) => ({
+      ...definition,
+      workspaceId,
+      ruleId,
+      version: index + 1,
+      createdAt: new Date(now - (101 - (index + 1)) * dayMs),
+      createdBy: 'test',
+    })),
+  })
+  // It keeps its event, which another rule matched.
+  await store(90.5, ['waiting'])
+  t.match(await removeOld(database, now, keep(30)), { versions: 39 })
+  const left = await own.ruleVersion.findMany({ where: { version: { lte: 40 } } })
+  t.same(
+    left.map(({ version }) => version),
+    [10],
+  )
+  await own.execution.deleteMany()
+  t.match(await removeOld(database, now, keep(30)), { history: 1, versions: 1 })
+})

@@ -28,8 +28,8 @@ export function createUnusedRemovals(now: number, defaultDays: number) {
 
 /**
  * Removes versions of rules that were superseded for longer than their workspace keeps history, are not among the last 20 of their
- * rule, and have no stored execution. Such an execution belongs to an event from before the version was superseded, and its id
- * contains that time.
+ * rule, have no stored execution, and met no stored event: that would have no explanation any more. Such an event was accepted before the
+ * version was superseded, and done after it was made. Its id, and those of its executions, contain the time of its acceptance.
  */
 function createVersionRemoval(now: number, age: Prisma.Sql): Removal {
   return async (transaction, size) => {
@@ -49,6 +49,11 @@ function createVersionRemoval(now: number, age: Prisma.Sql): Removal {
             SELECT FROM executions
             WHERE executions.rule_id = old.rule_id AND executions.rule_version = old.version
               AND executions.id < ${idAt(Prisma.sql`superseded.ms + ${clockSkewMs}`)})
+          AND NOT EXISTS (
+            SELECT FROM events
+            WHERE events.workspace_id = old.workspace_id
+              AND events.id < ${idAt(Prisma.sql`superseded.ms + ${clockSkewMs}`)}
+              AND (events.done_at > old.created_at - make_interval(secs => ${clockSkewMs / 1_000})) IS NOT FALSE)
         LIMIT ${size} FOR UPDATE OF old SKIP LOCKED)`)
     return { removed, isOver: removed < size }
   }
