@@ -2,7 +2,7 @@ import type { ServiceEvent } from '@automation/access'
 import { type Administrator, type Change, changeWorkspace, listEntries } from '@automation/access'
 import type { Database, WorkspaceDatabase, WorkspaceTransaction } from '@automation/database'
 import { cancelWaiting, countsOf, isToBePaused, markAutoPaused } from '@automation/ledger'
-import { noteMissedStates, noteStates } from './rule-states.js'
+import { catchUp, noteStates } from './rule-states.js'
 
 /**
  * Changes a workspace's rules. All changes of rules use this function, and they happen one after another. It increments
@@ -16,7 +16,7 @@ export function changeRules<Result>(
   timeoutMs?: number,
 ): Promise<Result> {
   const work = async (transaction: WorkspaceTransaction) => {
-    await noteMissedStates(transaction, [administrator.workspaceId])
+    await catchUp(transaction, administrator.workspaceId)
     const changed = await change(transaction)
     if (listEntries(changed).length > 0)
       await transaction.workspace.update({

@@ -23,6 +23,13 @@ export async function noteStates(
     DO UPDATE SET version = excluded.version, is_active = excluded.is_active, is_deleted = excluded.is_deleted, at = excluded.at`)
 }
 
+/** Notes what was missed in one workspace, before a change of its rules. It needs the lock of the workspace, and nearly always there is nothing. */
+export async function catchUp(transaction: WorkspaceTransaction, workspaceId: string): Promise<void> {
+  const behind = await transaction.$queryRaw<unknown[]>(Prisma.sql`
+    SELECT 1 FROM workspaces WHERE id = ${workspaceId}::uuid AND noted_version IS DISTINCT FROM rules_version`)
+  if (behind.length > 0) await noteMissedStates(transaction, [workspaceId])
+}
+
 /**
  * Notes what the rules of workspaces are at the present `rulesVersion`, where processes of the version before have changed them, which note
  * nothing. It needs the locks of the workspaces.
@@ -35,7 +42,7 @@ export async function noteStates(
  *
  * @returns how many workspaces it has noted
  */
-export async function noteMissedStates(
+async function noteMissedStates(
   transaction: Pick<Transaction, '$executeRaw'>,
   workspaceIds: string[],
 ): Promise<number> {
