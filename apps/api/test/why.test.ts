@@ -1,8 +1,8 @@
 import { createPrivateDatabase } from '@automation/launcher'
-import { noteMissedStates } from '@automation/rules'
 import fc from 'fast-check'
 import t from 'tap'
 import { ruleBody, startApi, task, type Workspace } from './fixtures/api.js'
+import { changeAsOlder, noteMissed } from './fixtures/older-api.js'
 import { startWorker } from './fixtures/worker.js'
 
 interface RuleWhy {
@@ -175,20 +175,13 @@ t.test('what a version before did not store is said to be not known', async (t) 
 
 t.test('a version that an older API made is not known until a worker has noted it', async (t) => {
   const workspace = await api.makeWorkspace()
-  const { database } = workspace
   const ruleId = await create(workspace, { conditions: [hot] })
-  const { workspaceId, name, description, trigger: type, actions } = await database.rule.findFirstOrThrow()
-  const fields = { name, description, trigger: type, conditions: [fresh], actions: actions as object[] }
-  await database.rule.updateMany({ data: { conditions: [fresh], version: 2 } })
-  await database.ruleVersion.create({
-    data: { ruleId, version: 2, workspaceId, createdBy: 'user:x', ...fields },
-  })
-  await database.workspace.updateMany({ data: { rulesVersion: { increment: 1 } } })
+  await changeAsOlder(workspace, { kind: 'edit', ruleId, conditions: [fresh] })
   const before = await trigger(workspace, { score: 10, status: 'new' })
   t.match((await why(workspace, before)).rules, [{ verdict: 'matched', version: 2, trace: null }])
   const missed = await trigger(workspace, { score: 10 })
   t.match((await why(workspace, missed)).rules, [{ verdict: 'not_matched', version: null, trace: null }])
-  await noteMissedStates(api.app.database)
+  await noteMissed(api.app.database)
   // Both events met the version of rules that is noted now.
   t.match((await why(workspace, missed)).rules, [
     { verdict: 'not_matched', version: 2, decisive: ['conditions[0]'] },

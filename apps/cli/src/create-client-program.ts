@@ -2,6 +2,7 @@ import type { Command } from 'commander'
 import { addEventsGet } from './client/events-get.js'
 import { addEventsSend } from './client/events-send.js'
 import { addEventsWait } from './client/events-wait.js'
+import { addEventsWhy } from './client/events-why.js'
 import { addExecutionsList } from './client/executions-list.js'
 import { addExecutionsRetry } from './client/executions-retry.js'
 import { addRulesGet } from './client/rules-get.js'
@@ -20,7 +21,7 @@ const groups = [
     name: 'events',
     description: 'Post events, and see what became of them.',
     example: `send LEAD_CREATED '{"name":"Ada","score":95}'`,
-    commands: [addEventsSend, addEventsGet, addEventsWait],
+    commands: [addEventsSend, addEventsGet, addEventsWait, addEventsWhy],
   },
   {
     name: 'executions',

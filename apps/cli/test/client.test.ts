@@ -3,7 +3,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { createApiKey, createWorkspace, mintToken } from '@automation/access'
 import { matchLists } from '@automation/assertions'
-import { createClient, type Event, type ExecutionSummary, type Rule } from '@automation/client'
+import { createClient, type Event, type EventWhy, type ExecutionSummary, type Rule } from '@automation/client'
 import { openDatabase } from '@automation/database'
 import { makeTemporaryDirectory, startProduct } from '@automation/launcher'
 import t, { type Test } from 'tap'
@@ -75,6 +75,22 @@ t.test('rules, events and executions are used with a token or a key from the env
   t.match(waited, { id: accepted, status: 'done', results: [{ status: 'not_matched' }] })
   t.match(await ask<Event>(`events get ${first}`), { id: first, data: { name: 'Ada' } })
   t.match((await client(`events get ${first}`)).output, /^status +done$/m)
+
+  const why = await client(`events why ${accepted}`)
+  t.match(why, { code: 0, errors: '' })
+  t.equal(
+    why.output.split('\n\n')[1]?.trimEnd(),
+    `not_matched: Hot leads (version 1)
+  rule ${rule.id}
+  conditions[0]: score greater_than 80, found 10, 70 off
+  would match with: score 10 → 80.01`,
+  )
+  t.match(why.output, /^type +LEAD_CREATED$/m)
+  t.match(await ask<EventWhy>(`events why ${first} --rule ${rule.id}`), {
+    eventId: first,
+    rules: [{ verdict: 'matched', executionId: String }],
+  })
+  t.match(await client(`events why ${rule.id}`), { code: 1, errors: /responded 404: Event not found/ })
 
   const executions = await ask<ExecutionSummary[]>(
     `executions list --event ${first} --status succeeded,failed`,

@@ -132,6 +132,7 @@ const workspaceColumn: Record<Prisma.ModelName, 'id' | 'workspaceId'> = {
   Rule: 'workspaceId',
   RuleVersion: 'workspaceId',
   RuleState: 'workspaceId',
+  RuleStateGap: 'workspaceId',
   DeletedRuleVersion: 'workspaceId',
   OwnEventType: 'workspaceId',
   RuleCounters: 'workspaceId',

@@ -22,7 +22,8 @@ function findFaults(sql: string): string[] {
     faults.push('locks a table for an index')
   if (indexes.length > 0 && statements.length > 1) faults.push('an index is not alone')
   const [first, ...others] = statements
-  const alters = statements.filter((statement) => /^ALTER TABLE/i.test(statement))
+  // A foreign key locks the table that it names, too.
+  const alters = statements.filter((statement) => /^ALTER TABLE|\bREFERENCES\b/i.test(statement))
   if (alters.length > 0 && first !== "SET lock_timeout = '3s'") faults.push('waits for a lock without an end')
   if (alters.length > 0 && others.length > 1) faults.push('has several statements that may wait')
   return faults
@@ -40,7 +41,7 @@ t.test('a migration that breaks a rule is noticed', async (t) => {
     'changes what is there': "SET lock_timeout = '3s';\nALTER TABLE a ALTER COLUMN b SET NOT NULL;",
     'locks a table for an index': 'CREATE INDEX i ON a(b);',
     'an index is not alone': 'CREATE INDEX CONCURRENTLY i ON a(b); CREATE INDEX CONCURRENTLY j ON a(c);',
-    'waits for a lock without an end': 'ALTER TABLE a ADD COLUMN b INT;',
+    'waits for a lock without an end': 'CREATE TABLE a (b INT REFERENCES c(d));',
     'has several statements that may wait':
       "SET lock_timeout = '3s'; ALTER TABLE a ADD COLUMN b INT; ALTER TABLE c ADD COLUMN d INT;",
   }

@@ -1,6 +1,7 @@
 import type { WorkspaceTransaction } from '@automation/database'
 import { cancelWaiting, lockCounters } from '@automation/ledger'
-import { keepVersions, noteStates } from './rule-states.js'
+import { keepVersions } from './deleted-versions.js'
+import { noteStates } from './rule-states.js'
 
 /**
  * Deletes rules for good, and cancels their waiting executions. Their history stays.

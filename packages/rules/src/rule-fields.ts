@@ -33,7 +33,7 @@ export function definitionOf({
 }
 
 /** A row without its texts: many small versions have a limit, too. */
-const rowBytes = 1_024
+export const rowBytes = 1_024
 
 /** About as many bytes as the texts of a definition take in Postgres, uncompressed. */
 export function bytesOf({ description, conditions, actions }: DefinitionFields): number {

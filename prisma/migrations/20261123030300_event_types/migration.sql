@@ -1,3 +1,6 @@
+SET lock_timeout = '3s';
+
+-- The foreign key locks workspaces for a moment. The table is empty, so nothing is validated.
 CREATE TABLE "event_types" (
     "workspace_id" UUID NOT NULL,
     "name" TEXT NOT NULL,

@@ -1,6 +1,6 @@
 import { type Database, readClock } from '@automation/database'
 import { createHistoryRemoval, createTaskRemoval, createUnusedRemovals } from '@automation/ledger'
-import { noteMissedStates } from '@automation/rules'
+import { createMissedNoting } from '@automation/rules'
 import { openMetrics } from '@automation/telemetry'
 import type { Logger } from 'pino'
 import { repeat } from '../repeat.js'
@@ -79,8 +79,9 @@ export async function removeRound({
   const seconds = Math.round((performance.now() - startedAt) / 1_000)
   if (Object.values(removed).some((count) => count > 0))
     log.info({ removed, seconds }, 'removed expired rows')
-  // Last: what is wrong here must not keep anything from being removed.
-  await noteMissedStates(database)
+  // Last: what is wrong here must not keep anything from being removed. Under the same lock: one worker does it.
+  const { noted } = await removeGently(database, { noted: createMissedNoting() }, signal)
+  if (noted > 0) log.info({ workspaces: noted }, 'noted rules that a process of another version has changed')
 }
 
 /**

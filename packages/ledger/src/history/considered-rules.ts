@@ -1,5 +1,6 @@
-import { executionIdOf, Prisma, timeOf, type WorkspaceDatabase } from '@automation/database'
+import { clockSkewMs, executionIdOf, Prisma, timeOf, type WorkspaceDatabase } from '@automation/database'
 import { type Addressee, addresseeOf } from '../addressee.js'
+import { type KnownState, readStates } from './known-states.js'
 
 /** An event, as far as it says which rules were considered for it. */
 export interface JudgedEvent {
@@ -13,6 +14,8 @@ export interface JudgedEvent {
   ruleSetId: string | null
   /** null: the event is not done, or a worker of the version before evaluated it. */
   rulesVersion: number | null
+  /** The event from outside that led to it; null for one from outside. */
+  rootId: string | null
   /** JSON, not parsed: it may be large. */
   data: string
 }
@@ -52,7 +55,7 @@ export async function readJudgedEvent(
   const [row] = await database.$queryRaw<Row[]>(Prisma.sql`
     SELECT id, workspace_id AS "workspaceId", type, accepted_at AS "acceptedAt", done_at AS "doneAt", quarantined,
            rule_id AS "ruleId", subscription_id AS "subscriptionId", rule_set_id AS "ruleSetId",
-           rules_version AS "rulesVersion", data::text AS data
+           rules_version AS "rulesVersion", root_id AS "rootId", data::text AS data
     FROM events WHERE workspace_id = ${workspaceId}::uuid AND id = ${id}::uuid`)
   return row && { ...row, addressee: addresseeOf(row) }
 }
@@ -73,12 +76,9 @@ export async function listConsidered(
   return ruleIds.map((ruleId): ConsideredRule => {
     const state = states.get(ruleId)
     const execution = executions.get(ruleId)
-    // Without the moment of judging, only the version that ran is known.
-    // An older API does not note its changes: the version of an execution is the proof.
+    // The version of an execution is the proof.
     const isKnown =
-      event.rulesVersion !== null &&
-      state?.isKnown === true &&
-      (execution === undefined || execution.ruleVersion === state.version)
+      state?.isKnown === true && (execution === undefined || execution.ruleVersion === state.version)
     const verdict = execution === undefined ? 'not_matched' : execution.isUnjudged ? 'not_judged' : 'matched'
     return {
       ruleId,
@@ -102,37 +102,35 @@ export async function findUnconsidered(
   ruleId: string,
 ): Promise<ConsideredRule | undefined> {
   const state = (await readStates(database, event, [ruleId])).get(ruleId)
-  const isThere = (await database.rule.count({ where: { id: ruleId } })) > 0
-  if (!isThere && (state === undefined || !state.wasNoted)) return undefined
-  const verdict = verdictOf(event, ruleId, state, isThere)
+  if (state === undefined) return undefined
+  const verdict = verdictOf(event, ruleId, state)
   return {
     ruleId,
     verdict,
     executionId: null,
-    version: state?.isKnown === true ? state.version : null,
-    name: state?.name ?? null,
-    conditions: verdict === 'inactive' && state?.isKnown === true ? state.conditions : null,
+    version: state.isKnown ? state.version : null,
+    name: state.name,
+    conditions: verdict === 'inactive' ? state.conditions : null,
   }
 }
 
-function verdictOf(
-  event: JudgedEvent,
-  ruleId: string,
-  state: RuleStateRow | undefined,
-  isThere: boolean,
-): Verdict {
+/** Each verdict but `not_known` is certain. */
+function verdictOf(event: JudgedEvent, ruleId: string, state: KnownState): Verdict {
   if (event.quarantined) return 'quarantined'
   if (event.doneAt === null) return 'pending'
-  if (event.addressee !== null) return 'not_considered'
-  if (state === undefined || state.version === null)
-    return timeOf(ruleId) >= event.acceptedAt.getTime() ? 'created_later' : 'not_known'
+  if (event.addressee !== null && event.addressee.id !== ruleId) return 'not_considered'
   if (state.isDeleted) return 'deleted'
-  if (!state.isKnown) return isThere ? 'not_known' : 'deleted'
+  if (!state.isKnown) {
+    const isCreatedLater = timeOf(ruleId) > event.doneAt.getTime() + clockSkewMs
+    return isCreatedLater ? 'created_later' : 'not_known'
+  }
+  if (state.version === null) return 'created_later'
+  if (event.addressee !== null) return 'not_known'
   if (state.isActive === false) return 'inactive'
   if (state.trigger === null) return 'not_known'
   if (state.trigger !== event.type) return 'other_type'
-  // An API of the version before deleted it, which it did not note.
-  return isThere ? 'not_considered' : 'deleted'
+  // What a rule emitted ends with it (causation.ts of the worker). An event from outside meets all rules that are active.
+  return event.rootId !== null && event.ruleSetId === null ? 'not_considered' : 'not_known'
 }
 
 async function readRuleIds(database: WorkspaceDatabase, event: JudgedEvent): Promise<string[]> {
@@ -143,62 +141,6 @@ async function readRuleIds(database: WorkspaceDatabase, event: JudgedEvent): Pro
     select: { ruleIds: true },
   })
   return set?.ruleIds ?? []
-}
-
-interface RuleStateRow {
-  ruleId: string
-  /** Whether anything is known of it, at any time. */
-  wasNoted: boolean
-  /** null where nothing is known of it at the event's `rulesVersion`; so is the rest. */
-  version: number | null
-  isActive: boolean | null
-  isDeleted: boolean | null
-  /** Whether no version came in between that was not noted. */
-  isKnown: boolean
-  name: string | null
-  trigger: string | null
-  conditions: string | null
-}
-
-async function readStates(
-  database: WorkspaceDatabase,
-  { workspaceId, rulesVersion }: JudgedEvent,
-  ruleIds: string[],
-): Promise<Map<string, RuleStateRow>> {
-  const rows = await database.$queryRaw<RuleStateRow[]>(Prisma.sql`
-    SELECT input.rule_id AS "ruleId", latest.version IS NOT NULL AS "wasNoted", state.version,
-           state.is_active AS "isActive", state.is_deleted AS "isDeleted",
-           coalesce(next.version = state.version + 1,
-                    state.version IS NOT NULL AND following.version IS NULL) AS "isKnown",
-           coalesce(present.name, stored.name, deleted.name, latest.name) AS name,
-           coalesce(stored.trigger, deleted.trigger) AS trigger,
-           coalesce(stored.conditions, deleted.conditions)::text AS conditions
-    FROM unnest(${ruleIds}::uuid[]) AS input (rule_id)
-    LEFT JOIN LATERAL (
-      SELECT version, is_active, is_deleted FROM rule_states
-      WHERE workspace_id = ${workspaceId}::uuid AND rule_id = input.rule_id AND rules_version <= ${rulesVersion}::int
-      ORDER BY rules_version DESC LIMIT 1
-    ) AS state ON true
-    LEFT JOIN LATERAL (
-      SELECT version FROM rule_states
-      WHERE workspace_id = ${workspaceId}::uuid AND rule_id = input.rule_id AND rules_version > ${rulesVersion}::int
-        AND version > state.version
-      ORDER BY rules_version LIMIT 1
-    ) AS next ON true
-    LEFT JOIN LATERAL (
-      SELECT rule_states.version, versions.name FROM rule_states
-      LEFT JOIN deleted_rule_versions AS versions USING (workspace_id, rule_id, version)
-      WHERE rule_states.workspace_id = ${workspaceId}::uuid AND rule_id = input.rule_id
-      ORDER BY rules_version DESC LIMIT 1
-    ) AS latest ON true
-    LEFT JOIN rules AS present ON present.workspace_id = ${workspaceId}::uuid AND present.id = input.rule_id
-    LEFT JOIN rule_versions AS stored ON stored.workspace_id = ${workspaceId}::uuid
-      AND stored.rule_id = input.rule_id AND stored.version = state.version
-    LEFT JOIN rule_versions AS following ON following.workspace_id = ${workspaceId}::uuid
-      AND following.rule_id = input.rule_id AND following.version = state.version + 1
-    LEFT JOIN deleted_rule_versions AS deleted ON deleted.workspace_id = ${workspaceId}::uuid
-      AND deleted.rule_id = input.rule_id AND deleted.version = state.version`)
-  return new Map(rows.map((row) => [row.ruleId, row]))
 }
 
 interface JudgedExecution {

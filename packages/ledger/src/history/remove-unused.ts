@@ -1,6 +1,7 @@
 import { clockSkewMs, Prisma } from '@automation/database'
 import type { Removal } from './removal.js'
 import { dayMs } from './remove-history.js'
+import { createSupersededRemoval, deletedVersions, ruleStateGaps, ruleStates } from './remove-superseded.js'
 
 /** How many versions of each rule are kept, whatever their age, so that users can read and restore them. */
 const versionsKept = 20
@@ -19,15 +20,16 @@ export function createUnusedRemovals(now: number, defaultDays: number) {
   return {
     versions: createVersionRemoval(now, age),
     ruleSets: createRuleSetRemoval(now, age),
-    ruleStates: createStateRemoval(now, age),
-    deletedVersions: createDeletedVersionRemoval(now, age),
+    ruleStates: createSupersededRemoval(ruleStates, now, age),
+    ruleStateGaps: createSupersededRemoval(ruleStateGaps, now, age),
+    deletedVersions: createSupersededRemoval(deletedVersions, now, age),
   }
 }
 
 /**
  * Removes versions of rules that were superseded for longer than their workspace keeps history, are not among the last 20 of their
- * rule, and have no stored execution. Such an execution belongs to an event from before the version was superseded, and its id
- * contains that time.
+ * rule, have no stored execution, and met no stored event: that would have no explanation any more. Such an event was accepted before the
+ * version was superseded, and done after it was made. Its id, and those of its executions, contain the time of its acceptance.
  */
 function createVersionRemoval(now: number, age: Prisma.Sql): Removal {
   return async (transaction, size) => {
@@ -47,6 +49,11 @@ function createVersionRemoval(now: number, age: Prisma.Sql): Removal {
             SELECT FROM executions
             WHERE executions.rule_id = old.rule_id AND executions.rule_version = old.version
               AND executions.id < ${idAt(Prisma.sql`superseded.ms + ${clockSkewMs}`)})
+          AND NOT EXISTS (
+            SELECT FROM events
+            WHERE events.workspace_id = old.workspace_id
+              AND events.id < ${idAt(Prisma.sql`superseded.ms + ${clockSkewMs}`)}
+              AND (events.done_at > old.created_at - make_interval(secs => ${clockSkewMs / 1_000})) IS NOT FALSE)
         LIMIT ${size} FOR UPDATE OF old SKIP LOCKED)`)
     return { removed, isOver: removed < size }
   }
@@ -72,50 +79,6 @@ function createRuleSetRemoval(now: number, age: Prisma.Sql): Removal {
     return { removed, isOver: removed < size }
   }
 }
-
-/** Removes what a rule was before its next state, or before it was deleted, where no stored event was evaluated before that. */
-function createStateRemoval(now: number, age: Prisma.Sql): Removal {
-  return async (transaction, size) => {
-    const removed = await transaction.$executeRaw(Prisma.sql`
-      DELETE FROM rule_states WHERE (workspace_id, rule_id, rules_version) IN (
-        SELECT old.workspace_id, old.rule_id, old.rules_version
-        FROM rule_states AS old
-        JOIN workspaces ON workspaces.id = old.workspace_id
-        LEFT JOIN LATERAL (
-          SELECT at FROM rule_states AS next
-          WHERE next.workspace_id = old.workspace_id AND next.rule_id = old.rule_id
-            AND next.rules_version > old.rules_version
-          ORDER BY next.rules_version LIMIT 1
-        ) AS next ON true
-        CROSS JOIN LATERAL (
-          SELECT extract(epoch FROM CASE WHEN old.is_deleted THEN old.at ELSE next.at END) * 1000 AS ms
-        ) AS superseded
-        WHERE superseded.ms < ${now - clockSkewMs}::bigint - ${age} AND ${hasNoEventBefore}
-        LIMIT ${size} FOR UPDATE OF old SKIP LOCKED)`)
-    return { removed, isOver: removed < size }
-  }
-}
-
-/** Removes versions of deleted rules, where no stored event is older than the deletion. */
-function createDeletedVersionRemoval(now: number, age: Prisma.Sql): Removal {
-  return async (transaction, size) => {
-    const removed = await transaction.$executeRaw(Prisma.sql`
-      DELETE FROM deleted_rule_versions WHERE (workspace_id, rule_id, version) IN (
-        SELECT old.workspace_id, old.rule_id, old.version
-        FROM deleted_rule_versions AS old
-        JOIN workspaces ON workspaces.id = old.workspace_id
-        CROSS JOIN LATERAL (SELECT extract(epoch FROM old.deleted_at) * 1000 AS ms) AS superseded
-        WHERE superseded.ms < ${now - clockSkewMs}::bigint - ${age} AND ${hasNoEventBefore}
-        LIMIT ${size} FOR UPDATE OF old SKIP LOCKED)`)
-    return { removed, isOver: removed < size }
-  }
-}
-
-/** Few events are that old: those kept for an unfinished execution. */
-const hasNoEventBefore = Prisma.sql`NOT EXISTS (
-  SELECT FROM events
-  WHERE events.workspace_id = old.workspace_id
-    AND events.id < (lpad(to_hex((superseded.ms + ${clockSkewMs}::bigint)::bigint), 12, '0') || 'ffffffffffffffffffff')::uuid)`
 
 /** The highest id of a time (ms). */
 function idAt(ms: Prisma.Sql): Prisma.Sql {

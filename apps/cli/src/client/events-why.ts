@@ -1,0 +1,47 @@
+import type { Client, EventWhy } from '@automation/client'
+import type { Command } from 'commander'
+import { formatFields } from '../format.js'
+import { readId } from '../option-readers.js'
+import { addCommand, exampleId, print } from '../program.js'
+import { formatRules } from './format-why.js'
+import { limitOption, takeFirst } from './take-first.js'
+import { apiVariables, useApi } from './use-api.js'
+
+export function addEventsWhy(events: Command): void {
+  addCommand(events, {
+    name: 'why',
+    description:
+      'Explain why each rule matched an event, or not: the verdict, the clauses that decided it, and the nearest data with which the rule would have matched. Rules that matched come first, then the nearest.',
+    example: exampleId,
+    reads: apiVariables,
+  })
+    .argument('<id>', 'id of the event', readId)
+    .option('--rule <id>', 'only this rule, also if it was not considered', readId)
+    .option(...limitOption)
+    .action(explain)
+}
+
+async function explain(
+  id: string,
+  { rule, limit }: { rule?: string; limit: number },
+  command: Command,
+): Promise<void> {
+  const why = await useApi('read', (client) => readWhy(client, id, rule, limit))
+  const { rules, ...event } = why
+  print(command, why, `${formatFields(event)}\n\n${formatRules(rules)}`)
+}
+
+const maxPage = 100
+
+async function readWhy(
+  client: Client,
+  id: string,
+  ruleId: string | undefined,
+  limit: number,
+): Promise<Omit<EventWhy, 'nextCursor'>> {
+  const query = { ...(ruleId !== undefined && { ruleId }), limit: Math.min(limit, maxPage) }
+  const { nextCursor, rules, ...event } = await client.events.why(id, query)
+  if (!nextCursor || rules.length >= limit) return { ...event, rules }
+  const rest = client.events.why(id, { ...query, cursor: nextCursor })
+  return { ...event, rules: [...rules, ...(await takeFirst(limit - rules.length, rest))] }
+}
