@@ -24,6 +24,7 @@ export {
   OwnEventType,
 } from './event-types.js'
 export { findUnstorable, hasTooManyValues, maxDepth, maxNodes, TooLarge } from './find-unstorable.js'
+export { observationLimits, observedEvents, observeTriggers } from './observe-triggers.js'
 export { type Changes, type ImportPlan, planImport } from './plan-import.js'
 export { maxDefinitionBytes } from './refuse-excess.js'
 export { countDeletions, refuseExcessDeletions } from './refuse-excess-deletions.js'
