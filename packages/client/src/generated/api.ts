@@ -1536,7 +1536,7 @@ export interface components {
          * @example LEAD_CREATED
          * @example PAYMENT_FAILED
          */
-        EventType: string;
+        EventType: "LEAD_CREATED" | "LEAD_UPDATED" | "LEAD_DELETED" | "LEAD_ASSIGNED" | "LEAD_STATUS_CHANGED" | "LEAD_SCORE_CHANGED" | "LEAD_SCORE_THRESHOLD" | "LEAD_CONVERTED" | "CONTACT_CREATED" | "CONTACT_UPDATED" | "DEAL_CREATED" | "DEAL_STAGE_CHANGED" | "DEAL_WON" | "DEAL_LOST" | "TASK_CREATED" | "TASK_COMPLETED" | "TASK_OVERDUE" | "FORM_SUBMITTED" | "EMAIL_OPENED" | "EMAIL_CLICKED" | "EMAIL_BOUNCED" | "EMAIL_REPLIED" | "APPOINTMENT_BOOKED" | "APPOINTMENT_CANCELLED" | "TAG_ADDED" | "TAG_REMOVED" | "WEBHOOK_RECEIVED" | (string & {});
         EventTypeDescription: {
             type: components["schemas"]["EventType"];
             description: string;
