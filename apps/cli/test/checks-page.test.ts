@@ -34,6 +34,8 @@ t.test('each code has an example, and the command prints what the page shows', a
 
 t.test('the rule of the demo has tests, which pass, see each verdict and notice each change', async (t) => {
   t.match(parse(tested).rules, [welcomeRule])
+  const example = new URL('../../../../examples/rules.yaml', import.meta.url)
+  t.equal(await readFile(example, 'utf8'), tested, 'the file that the demo copies')
   await writeFile(file, tested)
   const { code, output } = await run('admin', 'rules test rules.yaml --coverage --mutate', directory)
   t.equal(code, 0)
