@@ -2,17 +2,27 @@
 //
 //   node ../../scripts/bundle.mjs server judging/judge-thread
 //     dist/src/server.js becomes dist/bundle/server.js, and the module of a thread stands beside it; run in the app's directory
+//   node ../../scripts/bundle.mjs --split admin client
+//     what an entry imports on demand, and what two of them share, stands in files of its own
 //
 // A stack trace names lines of the bundle; NODE_OPTIONS=--enable-source-maps names those of the sources.
+import { rm } from 'node:fs/promises'
 import { basename } from 'node:path'
+import { parseArgs } from 'node:util'
 import { build } from 'esbuild'
 
-const entries = process.argv.slice(2)
+const { positionals: entries, values } = parseArgs({
+  allowPositionals: true,
+  options: { split: { type: 'boolean', default: false } },
+})
 
+// The names of shared files change with their content.
+await rm('dist/bundle', { recursive: true, force: true })
 await build({
   entryPoints: entries.map((entry) => ({ in: `dist/src/${entry}.js`, out: basename(entry) })),
   outdir: 'dist/bundle',
   bundle: true,
+  splitting: values.split,
   platform: 'node',
   format: 'esm',
   target: 'node20.19',

@@ -1,3 +1,3 @@
 module example.com/automation-rules
 
-go 1.21
+go 1.19

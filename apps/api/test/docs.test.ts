@@ -1,5 +1,6 @@
 import { once } from 'node:events'
 import { connect } from 'node:net'
+import { gunzipSync } from 'node:zlib'
 import t from 'tap'
 import { startApi } from './fixtures/api.js'
 
@@ -32,6 +33,29 @@ t.test(
     }
   },
 )
+
+t.test('a page is sent compressed to a client that accepts gzip', async (t) => {
+  for (const path of paths) {
+    const plain = await api.app.inject(path)
+    const get = (encoding: string, etag = '') =>
+      api.app.inject({ url: path, headers: { 'accept-encoding': encoding, 'if-none-match': etag } })
+    const compressed = await get('gzip, deflate, br')
+    t.match(compressed.headers, { 'content-encoding': 'gzip', vary: 'accept-encoding' }, path)
+    t.ok(gunzipSync(compressed.rawPayload).equals(plain.rawPayload), path)
+    t.not(compressed.headers.etag, plain.headers.etag, 'each representation has its own tag')
+    t.equal((await get('gzip', compressed.headers.etag)).statusCode, 304)
+    t.equal((await get('gzip', plain.headers.etag)).statusCode, 200)
+    for (const encoding of ['', 'br', 'gzip;q=0', 'gzip; q=0.0, br'])
+      t.equal((await get(encoding)).headers['content-encoding'], undefined, encoding)
+    t.equal((await get('br, gzip;q=0.5')).headers['content-encoding'], 'gzip')
+  }
+  const sizes = await Promise.all(
+    paths.slice(0, 4).map((url) => api.app.inject({ url, headers: { 'accept-encoding': 'gzip' } })),
+  )
+  const bytes = sizes.reduce((sum, { rawPayload }) => sum + rawPayload.length, 0)
+  t.comment(`the reference has ${bytes} bytes`)
+  t.ok(bytes < 1_150_000, 'docs/decisions.md argues with this figure')
+})
 
 t.test('the root leads to the documentation', async (t) => {
   const { statusCode, headers } = await api.app.inject('/')

@@ -160,10 +160,19 @@ t.test('the fields of a type are those of its newest events', async (t) => {
   const { body } = await workspace.callAs('viewer')('GET', '/api/event-types/LEAD_CREATED/fields?events=3')
   t.match(body, { eventType: 'LEAD_CREATED', events: 3, isComplete: true, hasMorePaths: false })
   t.same((body as { fields: object[] }).fields, [
-    { path: 'lead', kinds: ['object', 'null'], share: 1, distinct: 0, isDistinctAtLeast: false, top: [] },
+    {
+      path: 'lead',
+      kinds: ['object', 'null'],
+      kindCounts: { object: 2, null: 1 },
+      share: 1,
+      distinct: 0,
+      isDistinctAtLeast: false,
+      top: [],
+    },
     {
       path: 'score',
       kinds: ['number', 'text'],
+      kindCounts: { number: 2, text: 1 },
       share: 1,
       distinct: 3,
       isDistinctAtLeast: false,
@@ -178,6 +187,7 @@ t.test('the fields of a type are those of its newest events', async (t) => {
     {
       path: 'lead.status',
       kinds: ['text'],
+      kindCounts: { text: 2 },
       share: 2 / 3,
       distinct: 1,
       isDistinctAtLeast: false,
@@ -186,6 +196,7 @@ t.test('the fields of a type are those of its newest events', async (t) => {
     {
       path: 'tags',
       kinds: ['list'],
+      kindCounts: { list: 2 },
       share: 2 / 3,
       distinct: 2,
       isDistinctAtLeast: false,
@@ -197,6 +208,7 @@ t.test('the fields of a type are those of its newest events', async (t) => {
     {
       path: 'vip',
       kinds: ['boolean'],
+      kindCounts: { boolean: 1 },
       share: 1 / 3,
       distinct: 1,
       isDistinctAtLeast: false,

@@ -8,11 +8,11 @@ const columns = 110
 const [start, end] = ['<!-- generated: commands -->\n', '<!-- end -->']
 
 /** Replaces the reference part of docs/command-line.md by the help of every command, as the command prints it. */
-export function fillCommandPage(page: string): string {
+export async function fillCommandPage(page: string): Promise<string> {
   const [before = '', rest] = page.split(start)
   const after = rest?.split(end)[1]
   if (after === undefined) throw new Error('docs/command-line.md has no generated part')
-  const programs = [createClientProgram(), createAdmin(), createWebhook()]
+  const programs = [createClientProgram(), await createAdmin(), createWebhook()]
   return `${before}${start}${programs.flatMap(writeHelps).join('\n')}${end}${after}`
 }
 

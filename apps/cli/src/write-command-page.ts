@@ -3,4 +3,4 @@ import { fillCommandPage } from './command-page.js'
 
 // npm run commands: writes the reference part of docs/command-line.md.
 const page = new URL('../../../../docs/command-line.md', import.meta.url)
-await writeFile(page, fillCommandPage(await readFile(page, 'utf8')))
+await writeFile(page, await fillCommandPage(await readFile(page, 'utf8')))

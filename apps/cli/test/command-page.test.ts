@@ -10,23 +10,24 @@ import { pathOf } from '../src/program.js'
 
 const root = new URL('../../../../', import.meta.url)
 const page = await readFile(new URL('docs/command-line.md', root), 'utf8')
-const programs: Record<string, () => Command> = {
-  admin: createAdmin,
-  client: createClientProgram,
-  webhook: createWebhook,
+const admin = await createAdmin()
+const programs: Record<string, Command> = {
+  admin,
+  client: createClientProgram(),
+  webhook: createWebhook(),
 }
 
 const listLeaves = (command: Command): Command[] =>
   command.commands.length === 0 ? [command] : command.commands.flatMap(listLeaves)
 
 t.test('docs/command-line.md has the help of every command as it is printed', async (t) => {
-  t.equal(fillCommandPage(page), page, 'run npm run commands and commit docs/command-line.md')
+  t.equal(await fillCommandPage(page), page, 'run npm run commands and commit docs/command-line.md')
   for (const code of Object.values(exitCodes)) t.match(page, `\n| ${code} | `)
-  t.throws(() => fillCommandPage('# Nothing'), { message: 'docs/command-line.md has no generated part' })
+  await t.rejects(fillCommandPage('# Nothing'), { message: 'docs/command-line.md has no generated part' })
 })
 
 t.test('the help of every command has an example, its exit codes and its environment', async (t) => {
-  const leaves = Object.values(programs).flatMap((create) => listLeaves(create()))
+  const leaves = Object.values(programs).flatMap(listLeaves)
   t.ok(leaves.length > 25)
   for (const leaf of leaves) {
     const path = pathOf(leaf)
@@ -50,7 +51,7 @@ t.test('every command in the documents exists, with its options', async (t) => {
     for (const [line, name = '', rest = ''] of text.matchAll(
       /npm run (?:-s |--silent )?(admin|client|webhook) -- ([^`#\n]*)/g,
     )) {
-      const { command, words } = walk(programs[name]?.() ?? createAdmin(), rest.trim().split(/ +/))
+      const { command, words } = walk(programs[name] ?? admin, rest.trim().split(/ +/))
       const known = [command, ...ancestorsOf(command)].flatMap(({ options }) =>
         options.map(({ long }) => long),
       )

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { createWorkspace } from '@automation/access'
 import { executionIdOf, newId, openDatabase } from '@automation/database'
 import t from 'tap'
-import { run } from './fixtures/run.js'
+import { run, runProcess } from './fixtures/run.js'
 
 const directory = await mkdtemp(join(tmpdir(), 'rules-check-'))
 const path = join(directory, 'rules.yaml')
@@ -67,6 +67,21 @@ t.test('rules test runs the tests of the file without a database', async (t) => 
     code: 1,
     errors: /rules.yaml:10: test "a hot lead": expect.Hot leads/,
   })
+})
+
+t.test('a file by itself loads no client of a database', async (t) => {
+  await writeFile(path, testsOf('1'))
+  const reports =
+    "process.on('exit', () => console.error(process.moduleLoadList.includes('NativeModule tls')))"
+  const NODE_OPTIONS = `--import=data:text/javascript,${encodeURIComponent(reports)}`
+  const loads = async (line: string) => {
+    const { code, errors } = await runProcess('admin', `rules ${line}`, directory, { NODE_OPTIONS })
+    t.equal(code, 0, line)
+    return errors.trim()
+  }
+  t.equal(await loads(`test ${path} --coverage`), 'false')
+  t.equal(await loads(`check ${path}`), 'false')
+  t.equal(await loads(`check ${path} --workspace ${workspace.id}`), 'true')
 })
 
 t.test(

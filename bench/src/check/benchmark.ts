@@ -5,6 +5,7 @@ import type { Plan } from '../benchmark.js'
 import type { Options } from '../options.js'
 import { alignColumns } from '../report.js'
 import { median } from '../statistics.js'
+import { measureTests } from './measure-tests.js'
 import { ruleSets } from './rule-sets.js'
 
 const now = Date.parse('2026-03-10T12:00:00.000Z')
@@ -33,9 +34,18 @@ export function planCheck({ only, rounds }: Options): Plan {
       const results = ruleSets
         .filter(({ name }) => name.includes(only))
         .map(({ name, rules }) => measureSet(name, rules(1_000), rounds))
+      const tests = await measureTests(1_000, rounds)
       return {
-        results: [faults, ...results],
-        aims: listAims(faults, perRule, results),
+        results: [faults, ...results, { name: '1,000 tests', milliseconds: tests }],
+        aims: [
+          ...listAims(faults, perRule, results),
+          createAim({
+            title: 'CPU ms, rules test with 1,000 tests',
+            rounds: tests,
+            atMost: 1_000,
+            digits: 0,
+          }),
+        ],
         text: formatTable(results),
       }
     },

@@ -1,7 +1,16 @@
-import { type Clause, type Condition, findOperator, findSimilar, Judging, toNumber } from '@automation/engine'
-import { pathKey } from './atoms.js'
+import {
+  type Clause,
+  type Condition,
+  type FieldKind,
+  findOperator,
+  findSimilar,
+  Judging,
+  maxSurveyText,
+  type ObservedField,
+  toNumber,
+} from '@automation/engine'
 import type { CheckedRule, Report } from './finding.js'
-import type { ObservedField, ObservedFields, ObservedKind } from './observed.js'
+import { type SeenFields, writeCount, writePercent } from './observed.js'
 import { listActionPlaceholders } from './placeholders.js'
 import { join } from './words.js'
 
@@ -10,7 +19,7 @@ const minEvents = 20
 /** So many values are listed, so that with more of them others may have been seen. */
 const maxListed = 10
 
-const kindNames: Record<string, ObservedKind> = {
+const kindNames: Record<string, FieldKind> = {
   string: 'text',
   number: 'number',
   boolean: 'boolean',
@@ -20,157 +29,117 @@ const kindNames: Record<string, ObservedKind> = {
 }
 
 /** Compares a rule with the events that were seen. Says what is unusual, with counts: the next event may be different. */
-export function checkObserved(
-  rule: CheckedRule,
-  index: number,
-  observed: ObservedFields,
-  report: Report,
-): void {
-  if (observed.events < minEvents) return
-  const fields = new Map(observed.fields.map((field) => [pathKey(field.path), field]))
-  const seen: Seen = { events: observed.events, fields, trigger: rule.trigger, index, report }
+export function checkObserved(rule: CheckedRule, index: number, seen: SeenFields, report: Report): void {
+  if (seen.events < minEvents) return
+  const place: Place = { seen, index, report }
   rule.conditions.forEach((condition, n) => {
-    checkCondition(condition, `conditions[${n}]`, seen)
+    checkCondition(condition, `conditions[${n}]`, place)
   })
   rule.actions.forEach((action, n) => {
-    if (action.when) checkCondition(action.when, `actions[${n}].when`, seen)
-    for (const { path, place } of listActionPlaceholders(action, `actions[${n}]`)) {
+    if (action.when) checkCondition(action.when, `actions[${n}].when`, place)
+    for (const { path, place: text } of listActionPlaceholders(action, `actions[${n}]`)) {
       // The variables of a mail are read in its template, and the data of the event everywhere else.
-      if (!isSeen(pathKey(path), fields))
-        report.find('unseen_placeholder', index, place, `{{${path}}} ${writeNever(path, seen)}`)
+      if (seen.isUnseen(path))
+        report.find('unseen_placeholder', index, text, `{{${path}}} ${writeNever(path, seen)}`)
     }
   })
 }
 
-interface Seen {
-  events: number
-  fields: ReadonlyMap<string, ObservedField>
-  trigger: string
+interface Place {
+  seen: SeenFields
   index: number
   report: Report
 }
 
-function checkCondition(condition: Condition, path: string, seen: Seen): void {
+function checkCondition(condition: Condition, path: string, place: Place): void {
   if ('not' in condition) {
-    checkCondition(condition.not, `${path}.not`, seen)
+    checkCondition(condition.not, `${path}.not`, place)
   } else if ('all' in condition || 'any' in condition) {
     const [name, children] =
       'all' in condition ? (['all', condition.all] as const) : (['any', condition.any] as const)
     children.forEach((child, n) => {
-      checkCondition(child, `${path}.${name}[${n}]`, seen)
+      checkCondition(child, `${path}.${name}[${n}]`, place)
     })
   } else {
-    checkClause(condition, path, seen)
+    checkClause(condition, path, place)
   }
 }
 
-function checkClause(clause: Clause, path: string, seen: Seen): void {
+function checkClause(clause: Clause, path: string, { seen, index, report }: Place): void {
   const operator = findOperator(clause.operator)
-  const key = pathKey(clause.field)
-  const field = seen.fields.get(key)
   if (operator === undefined) return
+  const field = seen.find(clause.field)
   if (field === undefined) {
     // Who asks whether a field is missing expects that it is.
     const expectsNothing = operator.name === 'not_exists' || operator.name === 'is_empty'
-    if (!expectsNothing && !isSeen(key, seen.fields))
-      seen.report.find('unknown_field', seen.index, path, `${clause.field} ${writeNever(clause.field, seen)}`)
+    if (!expectsNothing && seen.isUnseen(clause.field))
+      report.find('unknown_field', index, path, `${clause.field} ${writeNever(clause.field, seen)}`)
     return
   }
-  checkValues(clause, operator.name, field, path, seen)
-  checkKinds(
-    clause,
-    operator.name,
-    operator.compares.map((kind) => kindNames[kind]),
-    field,
-    path,
-    seen,
-  )
+  for (const message of listUnseenValues(clause, operator.name, field, seen))
+    report.find('unseen_value', index, path, message)
+  const compares = operator.compares.map((kind) => kindNames[kind])
+  const mixed = findMixedKinds(clause.field, operator.name, compares, field, seen)
+  if (mixed !== undefined) report.find('mixed_kinds', index, path, mixed)
 }
 
-function checkValues(clause: Clause, operator: string, field: ObservedField, path: string, seen: Seen): void {
-  if (
-    !['equals', 'not_equals', 'in', 'not_in'].includes(operator) ||
-    field.distinct > Math.min(maxListed, field.values.length)
-  )
-    return
-  const test = (value: unknown) => findOperator('equals')?.compile(value)
+function listUnseenValues(
+  { field: name, value: asked }: Clause,
+  operator: string,
+  { top, distinct, isDistinctAtLeast }: ObservedField,
+  { events, type }: SeenFields,
+): string[] {
+  const compares = ['equals', 'not_equals', 'in', 'not_in'].includes(operator)
+  const listsAll = !isDistinctAtLeast && distinct > 0 && distinct <= Math.min(maxListed, top.length)
+  if (!compares || !listsAll) return []
   const judging = new Judging(0)
-  const wanted = Array.isArray(clause.value) ? clause.value : [clause.value]
-  const unseen = wanted.filter((value) => !field.values.some((one) => test(value)?.(one.value, judging)))
-  if (unseen.length === 0) return
-  const list = field.values
+  const wanted = (Array.isArray(asked) ? asked : [asked]).filter(isListable)
+  const unseen = wanted.filter((value) => {
+    const test = findOperator('equals')?.compile(value)
+    return !top.some((one) => test?.(one.value, judging))
+  })
+  const shown = top
     .slice(0, 3)
-    .map(({ value, count }) => `${JSON.stringify(value)} ${percent(count / seen.events)}`)
-  for (const value of unseen) {
-    const texts = field.values.flatMap((one) => (typeof one.value === 'string' ? [one.value] : []))
+    .map(({ value, count }) => `${JSON.stringify(value)} ${writePercent(count / events)}`)
+  const texts = top.flatMap(({ value }) => (typeof value === 'string' ? [value] : []))
+  return unseen.map((value) => {
     const nearest = typeof value === 'string' ? findSimilar(value, texts) : undefined
     const hint = nearest === undefined ? '' : ` Did you mean ${JSON.stringify(nearest)}?`
-    const message = `${clause.field} was never ${JSON.stringify(value)} in ${count(seen.events)} ${seen.trigger} events; seen: ${list.join(', ')}.${hint}`
-    seen.report.find('unseen_value', seen.index, path, message)
-  }
+    return `${name} was never ${JSON.stringify(value)} in ${writeCount(events)} ${type} events; seen: ${shown.join(', ')}.${hint}`
+  })
 }
 
-function checkKinds(
-  clause: Clause,
+/** Whether the survey would list the value. It cuts long texts. */
+function isListable(value: unknown): boolean {
+  if (typeof value === 'string') return value.length < maxSurveyText
+  return typeof value === 'number' || typeof value === 'boolean'
+}
+
+function findMixedKinds(
+  name: string,
   operator: string,
-  compares: readonly (ObservedKind | undefined)[],
-  field: ObservedField,
-  path: string,
-  seen: Seen,
-): void {
-  if (operator.endsWith('exists') || operator.endsWith('empty')) return
-  const others = (Object.entries(field.kinds) as [ObservedKind, number][]).filter(
-    ([kind, times]) => times > 0 && kind !== 'null' && !compares.includes(kind),
+  compares: readonly (FieldKind | undefined)[],
+  { kindCounts, top }: ObservedField,
+  { events }: SeenFields,
+): string | undefined {
+  if (operator.endsWith('exists') || operator.endsWith('empty')) return undefined
+  const others = (Object.entries(kindCounts) as [FieldKind, number][]).filter(
+    ([kind]) => kind !== 'null' && !compares.includes(kind),
   )
+  const all = `${writeCount(events)} events`
   if (others.length > 0) {
-    const list = join(
-      others.map(([kind, times]) => `${kind} in ${count(times)} of ${count(seen.events)} events`),
-    )
-    seen.report.find(
-      'mixed_kinds',
-      seen.index,
-      path,
-      `${clause.field} is ${list}: ${operator} takes that for missing.`,
-    )
-    return
+    const list = join(others.map(([kind, times]) => `${kind} in ${writeCount(times)} of ${all}`))
+    return `${name} is ${list}: ${operator} takes that for missing.`
   }
-  const isNumeric =
-    findOperator(operator)?.value !== undefined && /^(?:greater|less|between|not_between)/.test(operator)
+  const isNumeric = /^(?:greater|less|between|not_between)/.test(operator)
   const noNumber = isNumeric
-    ? field.values.find(({ value }) => typeof value === 'string' && Number.isNaN(toNumber(value)))
+    ? top.find(({ value }) => typeof value === 'string' && Number.isNaN(toNumber(value)))
     : undefined
-  if (noNumber === undefined) return
-  const times = field.kinds.text ?? noNumber.count
-  seen.report.find(
-    'mixed_kinds',
-    seen.index,
-    path,
-    `${clause.field} is text in ${count(times)} of ${count(seen.events)} events, and ${JSON.stringify(noNumber.value)} is no number: ${operator} takes it for missing.`,
-  )
+  if (noNumber === undefined) return undefined
+  const times = writeCount(kindCounts.text ?? noNumber.count)
+  return `${name} is text in ${times} of ${all}, and ${JSON.stringify(noNumber.value)} is no number: ${operator} takes it for missing.`
 }
 
-/** A path is seen, too, if one that leads to it or on from it is: what is deep in the data may not be listed. */
-function isSeen(key: string, fields: ReadonlyMap<string, ObservedField>): boolean {
-  if (fields.has(key)) return true
-  for (const other of fields.keys()) if (other.startsWith(`${key}.`)) return true
-  return false
-}
-
-function writeNever(field: string, { events, fields, trigger }: Seen): string {
-  const nearest = findSimilar(
-    field,
-    [...fields.values()].map(({ path }) => path),
-  )
-  const share = nearest === undefined ? undefined : fields.get(pathKey(nearest))?.share
-  const hint = nearest === undefined ? '' : ` Did you mean ${nearest} (in ${percent(share ?? 0)})?`
-  return `was in none of ${count(events)} ${trigger} events.${hint}`
-}
-
-function percent(share: number): string {
-  const value = share * 100
-  return `${Number(value.toFixed(1))} %`
-}
-
-function count(number: number): string {
-  return number.toLocaleString('en-US')
+function writeNever(path: string, seen: SeenFields): string {
+  return `was in none of ${writeCount(seen.events)} ${seen.type} events.${seen.suggest(path)}`
 }

@@ -4,7 +4,7 @@ import { checkObserved } from './check-observed.js'
 import { PairCheck } from './check-pairs.js'
 import { checkRule } from './check-rule.js'
 import { type CheckedRule, type CheckResult, Report, severities } from './finding.js'
-import type { FindObserved } from './observed.js'
+import { type FindObserved, SeenFields } from './observed.js'
 
 export interface CheckOptions {
   /** Epoch ms: findings are true from then on. */
@@ -24,10 +24,11 @@ export function checkRules(rules: readonly CheckedRule[], { now, findObserved }:
     ...normaliseRule({ conditions: rule.conditions, actions: rule.actions }),
   }))
   const report = new Report(all)
+  const seenOf = createSeen(findObserved)
   const compared = all.flatMap((rule, index) => {
     const canMatch = checkRule(rule, index, now, report)
-    const observed = findObserved?.(rule.trigger)
-    if (observed !== undefined) checkObserved(rule, index, observed, report)
+    const seen = seenOf(rule.trigger)
+    if (seen !== undefined) checkObserved(rule, index, seen, report)
     return canMatch && rule.isActive !== false ? [index] : []
   })
   const byTrigger = new Map<string, number[]>()
@@ -43,6 +44,18 @@ export function checkRules(rules: readonly CheckedRule[], { now, findObserved }:
     ).run()
   checkLoops(all, compared, now, report)
   return { findings: report.findings.sort(byWeight), notKnown: report.notKnown }
+}
+
+/** Reads what was observed of a type once, however many rules it has. */
+function createSeen(findObserved: FindObserved | undefined): (type: string) => SeenFields | undefined {
+  const seen = new Map<string, SeenFields | undefined>()
+  return (type) => {
+    if (!seen.has(type)) {
+      const observed = findObserved?.(type)
+      seen.set(type, observed && new SeenFields(type, observed))
+    }
+    return seen.get(type)
+  }
 }
 
 type Weighed = CheckResult['findings'][number]

@@ -11,7 +11,7 @@ export {
   severities,
   Witness,
 } from './finding.js'
-export type { FindObserved, ObservedField, ObservedFields, ObservedKind } from './observed.js'
+export type { FindObserved, ObservedFields } from './observed.js'
 export {
   type Coverage,
   measureCoverage,

@@ -1,8 +1,9 @@
 import { type CheckedRule, checkRules, codes, type Finding, type ObservedFields } from '@automation/check'
-import { type Condition, findOperator, Judging } from '@automation/engine'
+import { type Condition, findOperator, Judging, type ObservedField } from '@automation/engine'
 import t from 'tap'
 
 const now = Date.parse('2026-03-10T12:00:00.000Z')
+const task = { type: 'CREATE_TASK', config: { title: 'Call' } } as const
 const mail = { type: 'SEND_EMAIL', config: { to: '{{email}}', subject: 'Hello', template: 'hello' } } as const
 
 t.test('each code has its finding, with a sentence, a path and a witness', async (t) => {
@@ -92,37 +93,14 @@ t.test('a circle of EMIT_EVENT is found where its data can go round', async (t) 
 t.test('stored events give findings with counts and a suggestion', async (t) => {
   const observed: ObservedFields = {
     events: 48_210,
+    hasMorePaths: false,
     fields: [
-      {
-        path: 'score',
-        kinds: { number: 28_000, text: 20_000 },
-        share: 0.998,
-        distinct: 90,
-        values: [{ value: '007', count: 9_000 }],
-        smallest: 0,
-        largest: 100,
-      },
-      {
-        path: 'status',
-        kinds: { text: 48_210 },
-        share: 1,
-        distinct: 2,
-        values: [
-          { value: 'new', count: 43_871 },
-          { value: 'won', count: 4_339 },
-        ],
-        smallest: null,
-        largest: null,
-      },
-      {
-        path: 'email',
-        kinds: { text: 48_210 },
-        share: 1,
-        distinct: 48_000,
-        values: [],
-        smallest: null,
-        largest: null,
-      },
+      field('score', { number: 28_000, text: 20_000 }, [['007', 9_000]], { distinct: 90, share: 0.998 }),
+      field('status', { text: 48_210 }, [
+        ['new', 43_871],
+        ['won', 4_339],
+      ]),
+      field('email', { text: 48_210 }, [], { distinct: 48_000 }),
     ],
   }
   const seen = rule([clause('scor', 'exists'), clause('status', 'equals', 'New'), clause('score', 'gt', 3)])
@@ -146,6 +124,46 @@ t.test('stored events give findings with counts and a suggestion', async (t) => 
       ],
     ]),
   )
+})
+
+t.test('nothing is said of what a survey of events cannot list', async (t) => {
+  const deep = 'a.b.c.d.e.f.g.h'
+  const observed: ObservedFields = {
+    events: 1_000,
+    hasMorePaths: false,
+    fields: [
+      field('tags', { list: 1_000 }, [['vip', 900]]),
+      field('items', { list: 1_000 }),
+      field('items[0]', { object: 1_000 }),
+      field('items[0].price', { number: 1_000 }, [], { distinct: 400 }),
+      ...deep.split('.').map((_, n, keys) => field(keys.slice(0, n + 1).join('.'), { object: 1_000 })),
+      field('note', { text: 1_000 }, [[`${'x'.repeat(199)}…`, 1_000]]),
+      field('nick', { null: 1_000 }),
+      field('plan', { text: 1_000 }, [['pro', 990]], { isDistinctAtLeast: true }),
+    ],
+  }
+  const codesOf = (...conditions: Condition[]) =>
+    checkRules([{ ...rule(conditions), actions: [task] }], {
+      now,
+      findObserved: () => observed,
+    }).findings.map(({ code }) => code)
+  const long = 'x'.repeat(300)
+  t.same(
+    codesOf(
+      clause('tags[0]', 'equals', 'gold'),
+      clause('items[7].price', 'gt', 3),
+      clause(`${deep}.i`, 'exists'),
+      clause('note', 'equals', long),
+      clause('nick', 'equals', null),
+      clause('plan', 'equals', 'free'),
+    ),
+    [],
+  )
+  t.same(codesOf(clause('items[0].prise', 'gt', 3)), ['unknown_field'])
+  t.same(codesOf(clause('status.name', 'exists')), ['unknown_field'])
+  const capped = { ...observed, hasMorePaths: true }
+  const { findings } = checkRules([rule([clause('status', 'exists')])], { now, findObserved: () => capped })
+  t.same(findings, [], 'with more paths than are listed, none is unknown')
 })
 
 t.test('a rule set without faults has no findings', async (t) => {
@@ -194,6 +212,17 @@ function find(rules: CheckedRule[]): Finding[] {
 
 function rule(conditions: Condition[], name = 'A rule'): CheckedRule {
   return { name, trigger: 'LEAD_CREATED', conditions, actions: [mail] }
+}
+
+function field(
+  path: string,
+  kindCounts: ObservedField['kindCounts'],
+  values: [value: unknown, count: number][] = [],
+  more: Partial<ObservedField> = {},
+): ObservedField {
+  const top = values.map(([value, count]) => ({ value, count }))
+  const kinds = Object.keys(kindCounts) as ObservedField['kinds']
+  return { path, kinds, kindCounts, share: 1, distinct: top.length, isDistinctAtLeast: false, top, ...more }
 }
 
 function clause(field: string, operator: string, value?: unknown): Condition {

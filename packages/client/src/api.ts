@@ -157,7 +157,7 @@ type QueryOf<Operation extends GeneratedOperation> = [NonNullable<Operation['par
   never,
 ]
   ? unknown
-  : { query?: NonNullable<Operation['parameters']['query']> }
+  : { query?: Sharp<NonNullable<Operation['parameters']['query']>> }
 
 type BodyOf<Operation extends GeneratedOperation> = [NonNullable<Operation['requestBody']>] extends [never]
   ? unknown

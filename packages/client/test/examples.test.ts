@@ -1,5 +1,5 @@
 import { execFile, spawnSync } from 'node:child_process'
-import { cp } from 'node:fs/promises'
+import { cp, readFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { makeTemporaryDirectory } from '@automation/launcher'
@@ -16,6 +16,31 @@ t.test('the clients of the examples follow docs/openapi.json', async (t) => {
   })
   t.equal(status, 0, stderr)
 })
+
+t.test('the Go example passes what its client takes, also where there is no Go to compile it', async (t) => {
+  const [program, source] = await Promise.all(
+    ['main.go', 'rules/rules.go'].map((path) => readFile(`${examples}/go/${path}`, 'utf8')),
+  )
+  const calls = [...(program ?? '').matchAll(/\bclient\.(\w+)\(/g)]
+  t.ok(calls.length >= 4, `${calls.length} calls`)
+  for (const { 0: call, 1: name, index } of calls) {
+    const signature = new RegExp(`^func \\(c \\*Client\\) ${name}\\(([^)]*)\\)`, 'm').exec(source ?? '')
+    const taken = countArguments(`${signature?.[1]})`)
+    t.equal(countArguments((program ?? '').slice(index + call.length)), taken, `${name}`)
+  }
+})
+
+/** Up to the bracket that closes the list. */
+function countArguments(text: string): number {
+  let depth = 0
+  let commas = 0
+  for (const [part] of text.matchAll(/"[^"]*"|[({[]|[)}\]]|,/g)) {
+    if ('({['.includes(part)) depth++
+    else if (')}]'.includes(part) && depth-- === 0) break
+    else if (part === ',' && depth === 0) commas++
+  }
+  return commas + 1
+}
 
 const languages = [
   { name: 'Python', directory: 'python', program: 'python3', args: ['send_event.py'], version: '--version' },

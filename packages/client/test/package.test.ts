@@ -137,8 +137,17 @@ const compilers = [
 for (const [index, { typescript, options }] of compilers.entries())
   t.test(`a strict program type-checks against the package (${index}: ${options.module})`, async (t) => {
     const program = `
-      import { ApiError, BatchError, type Client, createClient, type Rule } from '@automation/client'
+      import { ApiError, BatchError, type Client, createClient, type EventType, type Rule, type RuleToCreate } from '@automation/client'
       const client: Client = createClient({ baseUrl: 'https://rules.example.com', apiKey: 'ark_x' })
+      // The names of the catalogue are literals, which an editor completes; any other text is a type, too.
+      type Literals<Type> = Type extends string ? (string extends Type ? never : Type) : never
+      const known: Literals<EventType> = 'LEAD_CREATED'
+      // @ts-expect-error: it is not in the catalogue
+      const unknown: Literals<EventType> = 'PAYMENT_FAILED'
+      const trigger: Literals<RuleToCreate['trigger']> = known
+      // @ts-expect-error: a number is no event type
+      const number: EventType = 7
+      export const types: EventType[] = [known, unknown, trigger, number, 'PAYMENT_FAILED']
       export async function work(): Promise<string> {
         const rule: Rule = await client.rules.get('x')
         await client.trigger('PAYMENT_FAILED', {})

@@ -11,6 +11,9 @@ export const ObservedField = Type.Object(
   {
     path: Type.String({ description: 'As a clause names it, such as lead.tags[0]' }),
     kinds: Type.Array(FieldKind, { description: 'The most frequent one first' }),
+    kindCounts: Type.Partial(Type.Record(FieldKind, Type.Integer()), {
+      description: 'How many events have a value of each kind',
+    }),
     share: Type.Number({ minimum: 0, maximum: 1, description: 'Share of the events that have it' }),
     distinct: Type.Integer({
       description: 'Number of different texts, numbers and booleans. Those in a list count for the list.',
@@ -34,13 +37,15 @@ export const ObservedField = Type.Object(
 export type ObservedField = Type.Static<typeof ObservedField>
 
 const maxPaths = 500
-const maxDepth = 8
+/** Paths have at most so many keys. */
+export const maxSurveyDepth = 8
 /** Objects in a list are looked into as far as this. */
 const maxItems = 5
 const maxListValues = 100
 const maxValues = 1_000
 const maxValuesInAll = 50_000
-const maxValueLength = 200
+/** Longer texts are cut. */
+export const maxSurveyText = 200
 const topCount = 10
 
 interface Field {
@@ -80,6 +85,7 @@ export class FieldSurvey {
       .map(([path, field]) => ({
         path,
         kinds: byCount(field.kinds).map(([kind]) => kind),
+        kindCounts: Object.fromEntries(byCount(field.kinds)),
         share: field.events / this.#events,
         distinct: field.values.size,
         isDistinctAtLeast: field.isDistinctAtLeast,
@@ -91,7 +97,7 @@ export class FieldSurvey {
   }
 
   #visitChildren(path: string, value: unknown, depth: number): void {
-    if (typeof value !== 'object' || value === null || depth === maxDepth) return
+    if (typeof value !== 'object' || value === null || depth === maxSurveyDepth) return
     if (Array.isArray(value)) {
       if (path === '') return
       for (const [index, item] of value.slice(0, maxItems).entries())
@@ -140,8 +146,8 @@ export class FieldSurvey {
       if (value > field.largest) field.largest = value
     } else if (typeof value !== 'string' && typeof value !== 'boolean') return
     const shown =
-      typeof value === 'string' && value.length > maxValueLength
-        ? `${value.slice(0, maxValueLength - 1)}…`
+      typeof value === 'string' && value.length > maxSurveyText
+        ? `${value.slice(0, maxSurveyText - 1)}…`
         : value
     const count = field.values.get(shown)
     if (count !== undefined) field.values.set(shown, count + 1)

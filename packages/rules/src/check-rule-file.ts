@@ -2,14 +2,12 @@ import { findTestFaults, maxTests, RuleTest } from '@automation/check'
 import { type Fault, findRuleFaults, normaliseRule, type RuleDefinition } from '@automation/engine'
 import { Type } from 'typebox'
 import { createBodyCompiler, formatShapeFaults } from './body-shape.js'
-import { maxRules } from './create-rules.js'
-import { EmailTemplateToCreate, findEmailTemplateFaults } from './email-templates.js'
-import { assumeOwnTypes } from './event-types.js'
 import { findUnstorable, TooLarge } from './find-unstorable.js'
+import { assumeOwnTypes } from './own-names.js'
 import { findRuleBodyFaults } from './rule-body.js'
 import type { RuleFile } from './rule-file.js'
-import { RuleToCreate } from './rule-schemas.js'
-import { maxTemplates } from './write-templates.js'
+import { maxRules, RuleToCreate } from './rule-schemas.js'
+import { EmailTemplateToCreate, findEmailTemplateFaults, maxTemplates } from './template-schemas.js'
 
 /** The limit of the API for a request body. */
 export const maxRuleBytes = 262_144

@@ -5,9 +5,8 @@ import { createCounters } from '@automation/ledger'
 import { refuseUnknownTypes } from './event-types.js'
 import { refuseExcessBytes, refuseExcessVersions } from './refuse-excess.js'
 import { type RuleFields, versionRowOf } from './rule-fields.js'
+import { maxRules } from './rule-schemas.js'
 import { noteStates } from './rule-states.js'
-
-export const maxRules = 1_000
 
 /**
  * Creates rules, in their order, each with its counters and its first version. It works in the transaction of changeRules, like

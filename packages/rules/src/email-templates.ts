@@ -1,7 +1,13 @@
 import { type Administrator, changeWorkspace, Refused, Timestamp } from '@automation/access'
 import { isUuid, type WorkspaceDatabase, type WorkspaceTransaction } from '@automation/database'
-import { type Fault, findMailTemplateFaults } from '@automation/engine'
 import { Type } from 'typebox'
+import {
+  type EmailTemplateToCreate,
+  type EmailTemplateToUpdate,
+  findEmailTemplateFaults,
+  MailText,
+  TemplateName,
+} from './template-schemas.js'
 import {
   createdTemplateEntry,
   deletedTemplateEntry,
@@ -11,20 +17,10 @@ import {
   type TemplateRow,
 } from './write-templates.js'
 
-const Name = Type.String({ minLength: 1, maxLength: 200, description: 'Name that SEND_EMAIL actions use' })
-// One schema and not a union, so that a fault is reported once.
-const MailText = Type.Unsafe<string | null>({
-  type: ['string', 'null'],
-  minLength: 1,
-  maxLength: 100_000,
-  description:
-    'Text with placeholders such as {{path | filter}} for variables of the action and data of the event. null for an email without this part.',
-})
-
 export const EmailTemplate = Type.Object(
   {
     id: Type.String({ format: 'uuid' }),
-    name: Name,
+    name: TemplateName,
     text: MailText,
     html: MailText,
     createdAt: Timestamp,
@@ -33,16 +29,6 @@ export const EmailTemplate = Type.Object(
   { title: 'EmailTemplate' },
 )
 export type EmailTemplate = Type.Static<typeof EmailTemplate>
-
-export const EmailTemplateToCreate = Type.Object(
-  { name: Name, text: Type.Optional(MailText), html: Type.Optional(MailText) },
-  { additionalProperties: false, title: 'EmailTemplateToCreate' },
-)
-export type EmailTemplateToCreate = Type.Static<typeof EmailTemplateToCreate>
-export const EmailTemplateToUpdate = Type.Partial(EmailTemplateToCreate, {
-  additionalProperties: false,
-  title: 'EmailTemplateToUpdate',
-})
 
 /** @throws Refused where the template is faulty, its name is taken, or the workspace has 200 templates */
 export function createEmailTemplate(
@@ -88,15 +74,6 @@ export function deleteEmailTemplate(administrator: Administrator, id: string): P
 /** @throws Refused where there is no such template */
 export async function findEmailTemplate(database: WorkspaceDatabase, id: string): Promise<EmailTemplate> {
   return present(await findRow(database, id))
-}
-
-/** Finds the faults of a template's two texts that the schema does not find. */
-export function findEmailTemplateFaults({ text, html }: { text?: unknown; html?: unknown }): Fault[] {
-  const hasNone = (text ?? null) === null && (html ?? null) === null
-  return [
-    ...(hasNone ? [{ field: 'text', message: 'Required where there is no html' }] : []),
-    ...findMailTemplateFaults({ text, html }),
-  ]
 }
 
 function refuseFaultyTexts(texts: { text: string | null; html: string | null }): void {

@@ -3,27 +3,25 @@ export { arrangeRule } from './arrange-rule.js'
 export { createBodyCompiler, formatShapeFaults } from './body-shape.js'
 export { changeRules, pauseRules } from './change-rules.js'
 export { checkRuleFile, maxRuleBytes } from './check-rule-file.js'
-export { createRules, maxRules } from './create-rules.js'
+export { createRules } from './create-rules.js'
 export { deleteRules } from './delete-rules.js'
 export {
   createEmailTemplate,
   deleteEmailTemplate,
   EmailTemplate,
-  EmailTemplateToCreate,
-  EmailTemplateToUpdate,
   findEmailTemplate,
-  findEmailTemplateFaults,
   updateEmailTemplate,
 } from './email-templates.js'
 export {
   createEventType,
   deleteEventType,
   EventTypeToCreate,
-  listOwnNames,
   maxEventTypes,
   OwnEventType,
 } from './event-types.js'
 export { findUnstorable, hasTooManyValues, maxDepth, maxNodes, TooLarge } from './find-unstorable.js'
+export { observationLimits, observedEvents, observeTriggers } from './observe-triggers.js'
+export { listOwnNames } from './own-names.js'
 export { type Changes, type ImportPlan, planImport } from './plan-import.js'
 export { maxDefinitionBytes } from './refuse-excess.js'
 export { countDeletions, refuseExcessDeletions } from './refuse-excess-deletions.js'
@@ -31,6 +29,7 @@ export { findRuleBodyFaults } from './rule-body.js'
 export { createdEntry, deletedEntry, updatedEntry } from './rule-entries.js'
 export { type DefinitionFields, definitionOf, type RuleFields } from './rule-fields.js'
 export { exportRules, type RuleFile } from './rule-file.js'
-export { FullDefinition, RuleToCreate, RuleToUpdate } from './rule-schemas.js'
+export { FullDefinition, maxRules, RuleToCreate, RuleToUpdate } from './rule-schemas.js'
 export { createMissedNoting } from './rule-states.js'
 export { type Saved, saveRules } from './save-rules.js'
+export { EmailTemplateToCreate, EmailTemplateToUpdate, findEmailTemplateFaults } from './template-schemas.js'

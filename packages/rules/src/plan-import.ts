@@ -1,16 +1,12 @@
 import type { WorkspaceDatabase } from '@automation/database'
 import type { Fault } from '@automation/engine'
-import { maxRules } from './create-rules.js'
 import { type Pair, pairByName, pairRules } from './pair-rules.js'
 import type { RuleFields, StoredRule } from './rule-fields.js'
 import type { RuleFile } from './rule-file.js'
+import { maxRules } from './rule-schemas.js'
 import { listChanges } from './save-rules.js'
-import {
-  listTemplateChanges,
-  maxTemplates,
-  type TemplateFields,
-  type TemplateRow,
-} from './write-templates.js'
+import { maxTemplates } from './template-schemas.js'
+import { listTemplateChanges, type TemplateFields, type TemplateRow } from './write-templates.js'
 
 /** The steps of an import. Equal plans make the same changes to the same rules. */
 export interface ImportPlan {

@@ -1,5 +1,5 @@
 import { describeNearest, eventTypes, type Fault, isEventType } from '@automation/engine'
-import { findEmitFaults } from './event-types.js'
+import { findEmitFaults } from './own-names.js'
 
 interface RuleBodyFaults {
   /** Of the shape, and of patterns, placeholders and limits. */

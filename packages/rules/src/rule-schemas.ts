@@ -1,6 +1,9 @@
 import { Actions, Conditions, EventType, eventTypes, RuleDescription, RuleName } from '@automation/engine'
 import { Type } from 'typebox'
 
+/** Of one workspace. */
+export const maxRules = 1_000
+
 /** The definition of a rule. A change of it makes a new version. */
 export const FullDefinition = Type.Object(
   {

@@ -1,8 +1,7 @@
 import type { Entry } from '@automation/access'
 import { Refused } from '@automation/access'
 import { newId, type WorkspaceTransaction } from '@automation/database'
-
-export const maxTemplates = 200
+import { maxTemplates } from './template-schemas.js'
 
 /** The content of a template; null for a mail without this part. */
 export interface TemplateFields {

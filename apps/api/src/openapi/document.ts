@@ -11,6 +11,8 @@ export interface Schema {
   additionalProperties?: boolean | Schema
   items?: Schema
   enum?: unknown[]
+  /** Values that are known, of those that are valid. */
+  'x-extensible-enum'?: unknown[]
   const?: unknown
   anyOf?: Schema[]
   oneOf?: Schema[]

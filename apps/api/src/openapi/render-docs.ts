@@ -1,9 +1,17 @@
+import { promisify } from 'node:util'
+import { gzip } from 'node:zlib'
 import Fastify from 'fastify'
 import { etagOf } from '../etag.js'
 import { renderTextPage, textPages } from './render-text-page.js'
 
 /** A response of /docs: the same for everybody. */
 export interface Page {
+  plain: Representation
+  /** Compressed once, when the page is rendered. */
+  gzip: Representation
+}
+
+interface Representation {
   body: Buffer
   headers: Record<string, string>
 }
@@ -43,7 +51,7 @@ export async function renderDocs(document: object): Promise<Record<DocsPath, Pag
   const pages: Partial<Record<DocsPath, Page>> = {}
   for (const path of referencePaths) pages[path] = await renderReference(renderer, path)
   for (const name of textPages)
-    pages[`/docs/${name}`] = pageOf(Buffer.from(await renderTextPage(name)), {
+    pages[`/docs/${name}`] = await pageOf(Buffer.from(await renderTextPage(name)), {
       'content-type': 'text/html; charset=utf-8',
     })
   await renderer.close()
@@ -62,8 +70,13 @@ async function renderReference(
   return pageOf(body, Object.fromEntries(own))
 }
 
-function pageOf(body: Buffer, headers: Record<string, string>): Page {
-  return { body, headers: { ...headers, ...cachingHeaders, etag: etagOf(body) } }
+async function pageOf(body: Buffer, own: Record<string, string>): Promise<Page> {
+  const headers = { ...own, ...cachingHeaders, vary: 'accept-encoding' }
+  const compressed = await promisify(gzip)(body, { level: 9 })
+  return {
+    plain: { body, headers: { ...headers, etag: etagOf(body) } },
+    gzip: { body: compressed, headers: { ...headers, 'content-encoding': 'gzip', etag: etagOf(compressed) } },
+  }
 }
 
 /** So short that a new version is seen soon, and long enough for a person who reads. */

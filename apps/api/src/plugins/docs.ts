@@ -46,7 +46,8 @@ export default fp(
           // The page names its script and its document relative to itself.
           if (path === '/docs/' && !/^[^?]*\/(\?|$)/.test(request.url))
             return reply.headers(cachingHeaders).redirect(path, 301)
-          const { body, headers } = (await findPages())[path]
+          const page = (await findPages())[path]
+          const { body, headers } = acceptsGzip(request) ? page.gzip : page.plain
           reply.headers(headers)
           return isKnown(request.headers['if-none-match'], headers.etag)
             ? reply.status(304).send()
@@ -57,3 +58,8 @@ export default fp(
   },
   { name: 'docs', dependencies: ['openapi', 'rate-limit', 'not-found'] },
 )
+
+/** `gzip;q=0` refuses it. */
+function acceptsGzip({ headers }: FastifyRequest): boolean {
+  return /\bgzip\b(?!\s*;\s*q=0(?:\.0*)?\s*(?:,|$))/i.test(String(headers['accept-encoding'] ?? ''))
+}

@@ -1,4 +1,4 @@
-import { sharedSchemas } from '@automation/engine'
+import { eventTypes, sharedSchemas } from '@automation/engine'
 import swagger from '@fastify/swagger'
 import fp from 'fastify-plugin'
 import { type Document, listOperations, type Operation } from '../openapi/document.js'
@@ -73,6 +73,7 @@ export default fp(
         markOptionalBodies(document)
         markDeprecatedParameters(document)
         nameSchemas(document)
+        listKnownEventTypes(document)
         nameResponses(document)
         return document as Partial<typeof documents.openapiObject>
       },
@@ -83,6 +84,12 @@ export default fp(
   },
   { name: 'openapi' },
 )
+
+/** The names of the catalogue, for editors that complete them: other names are as valid, so this is no `enum`. */
+function listKnownEventTypes({ components: { schemas } }: Document): void {
+  const { EventType } = schemas
+  if (EventType !== undefined) schemas.EventType = { ...EventType, 'x-extensible-enum': [...eventTypes] }
+}
 
 /** By itself the plugin marks every body as required. */
 function markOptionalBodies(document: Document): void {

@@ -1,8 +1,9 @@
-import { type CheckResult, checkRules, type Severity, severities } from '@automation/check'
-import type { WorkspaceDatabase } from '@automation/database'
-import { checkRuleFile, type RuleFile } from '@automation/rules'
+import { type CheckResult, type Severity, severities } from '@automation/check'
+import type { RuleFile } from '@automation/rules'
+import { checkRuleFile } from '@automation/rules/rule-file'
 import type { Command } from 'commander'
 import { Type } from 'typebox'
+import { checkFileRules } from '../check-file-rules.js'
 import { CommandError } from '../command-error.js'
 import { exitCodes } from '../exit-codes.js'
 import { formatFindings, reaches } from '../format-findings.js'
@@ -10,13 +11,12 @@ import { readAs, readId } from '../option-readers.js'
 import { addCommand, print } from '../program.js'
 import { readRuleFile } from '../read-rule-file.js'
 import { createRuleFileError } from '../rule-file-error.js'
-import { useWorkspace } from '../use-database.js'
 
 export function addRulesCheck(rules: Command): void {
   addCommand(rules, {
     name: 'check',
     description:
-      'Check rules: what never runs, says nothing, does the same twice or goes round. With --workspace the rules of the file are checked beside those of the workspace that it does not replace; without a file those of the workspace.',
+      'Check rules: what never runs, says nothing, does the same twice or goes round. With --workspace the rules of the file are checked beside those of the workspace that it does not replace, and compared with its newest events; without a file those of the workspace.',
     example: 'rules.yaml --fail-on warning',
     reads: ['DATABASE_URL'],
     exits: { failed: 'failed, or there is a finding of the severity of --fail-on' },
@@ -44,16 +44,19 @@ async function checkFile(
   if (path === undefined && workspace === undefined)
     throw new CommandError('Name a file, or a workspace with --workspace.', { exitCode: exitCodes.usage })
   const inFile = path === undefined ? [] : await readRules(path)
-  const others =
-    workspace === undefined
-      ? []
-      : await useWorkspace('read', workspace, ({ database }) =>
-          readOtherRules(database.forWorkspace(workspace), inFile),
-        )
-  const result = checkFileRules([...inFile, ...others])
+  const result = workspace === undefined ? checkFileRules(inFile) : await checkBeside(workspace, inFile)
   if (failOn !== 'never' && result.findings.some(({ severity }) => reaches(severity, failOn)))
     process.exitCode = exitCodes.failed
   print(command, result, formatFindings(result))
+}
+
+async function checkBeside(workspace: string, inFile: RuleFile['rules']): Promise<CheckResult> {
+  // A file by itself needs no database.
+  const [{ useWorkspace }, { checkInWorkspace }] = await Promise.all([
+    import('../use-database.js'),
+    import('../check-in-workspace.js'),
+  ])
+  return useWorkspace('read', workspace, ({ database }) => checkInWorkspace(database, workspace, inFile))
 }
 
 async function readRules(path: string): Promise<RuleFile['rules']> {
@@ -61,20 +64,4 @@ async function readRules(path: string): Promise<RuleFile['rules']> {
   const checked = checkRuleFile(source.json)
   if ('faults' in checked) throw createRuleFileError(path, source, checked.faults)
   return checked.file.rules
-}
-
-/** The rules of a workspace that an import of the file leaves as they are. */
-export async function readOtherRules(
-  tables: Pick<WorkspaceDatabase, 'rule'>,
-  inFile: RuleFile['rules'],
-  prune = false,
-): Promise<RuleFile['rules']> {
-  if (prune) return []
-  const names = new Set(inFile.map(({ name }) => name))
-  const stored = await tables.rule.findMany({ orderBy: { id: 'asc' } })
-  return stored.filter(({ name }) => !names.has(name))
-}
-
-export function checkFileRules(rules: RuleFile['rules']): CheckResult {
-  return checkRules(rules as unknown as Parameters<typeof checkRules>[0], { now: Date.now() })
 }

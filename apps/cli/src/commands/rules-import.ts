@@ -9,6 +9,7 @@ import {
 } from '@automation/rules'
 import type { Command } from 'commander'
 import { Type } from 'typebox'
+import { checkInWorkspace } from '../check-in-workspace.js'
 import { CommandError } from '../command-error.js'
 import { prepareConfirmation, yesOption } from '../confirm.js'
 import { exitCodes } from '../exit-codes.js'
@@ -20,7 +21,6 @@ import { readRuleFile } from '../read-rule-file.js'
 import { createRuleFileError } from '../rule-file-error.js'
 import { endMark, formatOption, type RuleFormat, type RuleText } from '../rule-text.js'
 import { useWorkspace } from '../use-database.js'
-import { checkFileRules, readOtherRules } from './rules-check.js'
 import { refuseFailingTests } from './rules-test.js'
 
 const Count = Type.Integer({ minimum: 0 })
@@ -79,7 +79,7 @@ async function importFile(path: string, options: ImportOptions, command: Command
     const planned = await planImport(tables, file, { prune })
     if ('faults' in planned) throw createRuleFileError(path, source, planned.faults)
     const { plan } = planned
-    const check = checkFileRules([...rules, ...(await readOtherRules(tables, rules, prune))])
+    const check = await checkInWorkspace(administrator.database, workspace, rules, prune)
     const value = { ...presentPlan(plan), check }
     const shown =
       check.findings.length > 0 ? `${formatPlan(plan)}\n\n${formatFindings(check)}` : formatPlan(plan)

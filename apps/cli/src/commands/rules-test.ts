@@ -9,7 +9,7 @@ import {
   type TestResult,
   writeJunit,
 } from '@automation/check'
-import { checkRuleFile } from '@automation/rules'
+import { checkRuleFile } from '@automation/rules/rule-file'
 import type { Command } from 'commander'
 import { CommandError } from '../command-error.js'
 import { exitCodes } from '../exit-codes.js'
@@ -17,7 +17,6 @@ import { maskControls } from '../format.js'
 import { readId } from '../option-readers.js'
 import { addCommand, print } from '../program.js'
 import { readRuleFile } from '../read-rule-file.js'
-import { recordTest } from '../record-test.js'
 import { createRuleFileError } from '../rule-file-error.js'
 import { writeYaml } from '../rule-text.js'
 
@@ -108,6 +107,7 @@ function formatMutation({ changes, survivors }: ReturnType<typeof mutateClauses>
 }
 
 async function record(eventId: string, workspace: string | undefined, command: Command): Promise<void> {
+  const { recordTest } = await import('../record-test.js')
   const test = await recordTest(eventId, workspace)
   print(command, test, writeYaml({ tests: [test] }).trimEnd())
 }

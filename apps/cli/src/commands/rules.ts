@@ -1,19 +1,18 @@
 import type { Command } from 'commander'
+import { addNamed } from '../add-named.js'
 import { addGroup, exampleId } from '../program.js'
-import { addRulesCheck } from './rules-check.js'
-import { addRulesExport } from './rules-export.js'
-import { addRulesImport } from './rules-import.js'
-import { addRulesTest } from './rules-test.js'
 
-export function addRules(program: Command): void {
+export async function addRules(program: Command, args: readonly string[]): Promise<void> {
   const rules = addGroup(program, {
     name: 'rules',
     description:
       'Export the rules and email templates of a workspace to a file, check and test the file, or import it.',
     example: `export --workspace ${exampleId} --output rules.yaml`,
   })
-  addRulesExport(rules)
-  addRulesImport(rules)
-  addRulesCheck(rules)
-  addRulesTest(rules)
+  await addNamed(rules, args, {
+    export: async () => (await import('./rules-export.js')).addRulesExport,
+    import: async () => (await import('./rules-import.js')).addRulesImport,
+    check: async () => (await import('./rules-check.js')).addRulesCheck,
+    test: async () => (await import('./rules-test.js')).addRulesTest,
+  })
 }

@@ -1,5 +1,5 @@
 import type { CheckedRule, Code, ObservedFields } from '@automation/check'
-import type { Condition } from '@automation/engine'
+import type { Condition, FieldKind } from '@automation/engine'
 import { contradictions, redundancies, tautologies } from './fault-conditions.js'
 import type { Random } from './random.js'
 
@@ -226,19 +226,21 @@ function plantLoop(random: Random, rules: CheckedRule[]) {
 }
 
 function observe(found: { rule: number; others: number[] }, path: string) {
-  const field = (name: string, kinds: object, values: unknown[], distinct = values.length) => ({
+  const field = (name: string, kindCounts: object, values: unknown[], distinct = values.length) => ({
     path: name,
-    kinds,
+    kinds: Object.keys(kindCounts) as FieldKind[],
+    kindCounts,
     share: 0.99,
     distinct,
-    values: values.map((value, n) => ({ value, count: 500 - n })),
-    smallest: null,
-    largest: null,
+    isDistinctAtLeast: false,
+    top: values.map((value, n) => ({ value, count: 500 - n })),
   })
   const many = Array.from({ length: 10 }, (_, n) => `v${n}`)
   const observed = {
     events: 1_000,
+    hasMorePaths: false,
     fields: [
+      field('lead', { object: 990 }, []),
       field('score', { number: 600, text: 390 }, [10, '007', 95], 80),
       field('status', { text: 990 }, ['new', 'won', 'lost']),
       field('tags', { list: 990 }, [], 0),

@@ -1,4 +1,5 @@
-import { readFile } from 'node:fs/promises'
+import { constants, copyFile, readFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
 import { mintToken } from '@automation/access'
 import { newId } from '@automation/database'
 import { writePrivateFile } from '../private-file.js'
@@ -57,6 +58,7 @@ export async function seedDemo(options: {
     otherToken: await mint('other-admin'),
   }
   await createFirstRule(demo)
+  await copyRuleFile(join(dirname(file), 'rules.yaml'))
   await writePrivateFile(file, `${JSON.stringify(demo, null, 2)}\n`)
   return demo
 }
@@ -67,6 +69,14 @@ async function readDemo(file: string): Promise<Partial<Demo>> {
   } catch {
     return {}
   }
+}
+
+/** The first rule in a file, with its tests: what a repository of rules begins with. A file that is there stays. */
+async function copyRuleFile(path: string): Promise<void> {
+  const example = new URL('../../../../../examples/rules.yaml', import.meta.url)
+  await copyFile(example, path, constants.COPYFILE_EXCL).catch((error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EEXIST') throw error
+  })
 }
 
 async function createFirstRule({ baseUrl, token, workspaceId }: Demo): Promise<void> {

@@ -1,4 +1,4 @@
-/** The demo's first rule. docs/checks.md has it as a file, with tests. */
+/** The demo's first rule. examples/rules.yaml has it as a file, with tests. */
 export const welcomeRule = {
   name: 'Welcome hot leads',
   description: 'Created by the demo: a lead with a score above 80 becomes a task to call within a day.',

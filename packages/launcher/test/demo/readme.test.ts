@@ -44,10 +44,12 @@ const checks: Record<string, (t: Test, printed: string) => void> = {
     t.match(printed, /401/)
     t.match(printed, /"receiptState":"rejected"|"state":"rejected"/)
   },
-  'From programs, a shell and git': (t, printed) => {
-    t.match(printed, /succeeded/)
+  'From programs and a shell': (t, printed) => t.match(printed, /succeeded/),
+  'Rules in git': (t, printed) => {
     t.match(printed, /Check: 0 errors/)
-    t.match(printed, /Tests: \d+ passed, 0 failed/)
+    t.match(printed, /Tests: 3 passed, 0 failed.\nCoverage: 2 of 2 verdicts/)
+    t.match(printed, /Rules: 0 to create, 0 to change, 0 to delete, 1 unchanged/)
+    t.match(printed, /Wrote 3 rules/)
   },
 }
 

@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { FairSlots, TooMuchAtOnce } from '@automation/database'
 import { EventType, FieldSurvey, ObservedField } from '@automation/engine'
-import { type ScannedEvent, scanEvents } from '@automation/ledger'
+import { type ScanLimits, type ScannedEvent, scanEvents } from '@automation/ledger'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
@@ -30,7 +30,7 @@ const turnMs = 10
 
 /** What the events of a type look like. Computed when it is asked for: ingestion does nothing for it. */
 export const fieldRoutes: FastifyPluginAsyncTypebox = async (app) => {
-  const slots = new FairSlots({ total: 1, perOwner: 1, waitingPerOwner: 10, timeoutMs: 5_000 })
+  const survey = createSurvey()
 
   app.get('/:name/fields', {
     config: { role: 'viewer' },
@@ -53,27 +53,28 @@ export const fieldRoutes: FastifyPluginAsyncTypebox = async (app) => {
     handler: async (request) => {
       const { params, query, workspace } = request
       if (!(await app.eventTypes.has(workspace.id, params.name))) throw refusals.eventTypeNotFound()
-      const { survey, isComplete } = await slots
-        .run(workspace.id, () => surveyEvents(request, params.name, query.events ?? defaultEvents))
-        .catch((error) => {
-          throw error instanceof TooMuchAtOnce ? refusals.tooManyReads() : error
-        })
-      return {
-        eventType: params.name,
-        events: survey.events,
-        isComplete,
-        hasMorePaths: survey.hasMorePaths,
-        fields: survey.list(),
-      }
+      return survey(request, params.name, query.events ?? defaultEvents)
     },
   })
+}
+
+/** Creates a survey of events that runs once at a time. */
+export function createSurvey() {
+  const slots = new FairSlots({ total: 1, perOwner: 1, waitingPerOwner: 10, timeoutMs: 5_000 })
+  return (...[request, type, wanted, limits]: Parameters<typeof surveyEvents>) =>
+    slots
+      .run(request.workspace.id, () => surveyEvents(request, type, wanted, limits))
+      .catch((error): never => {
+        throw error instanceof TooMuchAtOnce ? refusals.tooManyReads() : error
+      })
 }
 
 async function surveyEvents(
   { workspace: { id: workspaceId, reads } }: FastifyRequest,
   type: string,
   wanted: number,
-) {
+  limits: ScanLimits = scanLimits,
+): Promise<Type.Static<typeof EventTypeFields>> {
   const survey = new FieldSurvey()
   const visit = async (events: ScannedEvent[]): Promise<string | undefined> => {
     let turnedAt = performance.now()
@@ -87,6 +88,8 @@ async function surveyEvents(
     return undefined
   }
   const range = { workspaceId, type, order: 'newest first' as const }
-  const { end } = await scanEvents(reads, range, undefined, scanLimits, visit)
-  return { survey, isComplete: end === undefined || survey.events === wanted }
+  const { end } = await scanEvents(reads, range, undefined, limits, visit)
+  const { events, hasMorePaths } = survey
+  const isComplete = end === undefined || events === wanted
+  return { eventType: type, events, isComplete, hasMorePaths, fields: survey.list() }
 }

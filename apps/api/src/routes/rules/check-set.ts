@@ -1,12 +1,13 @@
 import { type CheckedRule, CheckResult } from '@automation/check'
 import { type Fault, isEventType, type RuleDefinition } from '@automation/engine'
-import { maxRules, RuleToCreate } from '@automation/rules'
+import { maxRules, observationLimits, observedEvents, observeTriggers, RuleToCreate } from '@automation/rules'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import { refusals } from '../../errors.js'
 import { fillMissingBody } from '../../plugins/bodies.js'
 import { bodyFaults } from '../../plugins/validation.js'
+import { createSurvey } from '../event-types/fields.js'
 import { refusalResponses } from '../responses.js'
 import { refuseFaults } from './check-rule.js'
 import { readAllRules } from './list-by-bytes.js'
@@ -27,6 +28,8 @@ const RulesToCheck = Type.Object(
 )
 
 export const checkRoutes: FastifyPluginAsyncTypebox = async (app) => {
+  const survey = createSurvey()
+
   app.post('/check', {
     attachValidation: true,
     preValidation: fillMissingBody,
@@ -36,12 +39,16 @@ export const checkRoutes: FastifyPluginAsyncTypebox = async (app) => {
       operationId: 'checkRules',
       summary: 'Check a set of rules: what never runs, says nothing, does the same twice or goes round',
       description:
-        'Checks the rules of the body, or those of the workspace, as they are now. It changes nothing, and nothing is refused because of a finding. A finding is proven, or has an event that the engine has confirmed; what could not be decided is in `notKnown`. It counts as a dry run: a workspace has one at a time.',
+        'Checks the rules of the body, or those of the workspace, as they are now. It changes nothing, and nothing is refused because of a finding. A finding is proven, or has an event that the engine has confirmed; what could not be decided is in `notKnown`. The rules are compared with the newest 1,000 stored events of each trigger, too, for as many triggers as can be surveyed in 2 s. It counts as a dry run: a workspace has one at a time.',
       body: RulesToCheck,
       response: { 200: CheckResult, ...refusalResponses(413, 415, 422) },
     },
     handler: async (request, reply) => {
-      const checked = await request.judge('checkSet', { rules: await readRules(request), now: Date.now() })
+      const rules = await readRules(request)
+      const observed = await observeTriggers(rules, (trigger) =>
+        survey(request, trigger, observedEvents, observationLimits),
+      )
+      const checked = await request.judge('checkSet', { rules, now: Date.now(), observed })
       if ('faults' in checked) throw refusals.invalid(checked.faults)
       // It is JSON already.
       return reply.type('application/json; charset=utf-8').send(checked.json as never)
