@@ -3,10 +3,10 @@ import { useLocation } from 'preact-iso'
 import { type Choice, rankChoices } from './logic/rank.js'
 import { Dialog } from './parts/dialog.js'
 import { places } from './places.js'
-import { theme } from './state/preferences.js'
-import { api, may } from './state/session.js'
+import { theme, updates, zone } from './state/preferences.js'
+import { api, may, signOut } from './state/session.js'
 import { linkTo } from './state/use-filters.js'
-import { useQuery } from './state/use-query.js'
+import { useRuleNames } from './state/use-rule-names.js'
 
 interface Entry extends Choice {
   hint: string
@@ -16,17 +16,52 @@ interface Entry extends Choice {
 const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 const mostShown = 12
 
+/** What lies below a screen. */
+const parts: [label: string, screen: string, query: Record<string, string>][] = [
+  ['Failed runs', 'runs', { status: 'failed' }],
+  ['Findings', 'rules', { tab: 'findings' }],
+  ['Mail templates', 'rules', { tab: 'templates' }],
+  ['Refused webhooks', 'webhooks', { state: 'rejected' }],
+  ['Subscriptions', 'webhooks', { way: 'out' }],
+  ['API keys', 'access', { tab: 'keys' }],
+  ['Signing secrets', 'access', { tab: 'secrets' }],
+  ['Audit log', 'access', { tab: 'audit' }],
+]
+
+const switches: [label: string, flip: () => void][] = [
+  [
+    'Dark or light',
+    () => {
+      theme.value = isDark() ? 'light' : 'dark'
+    },
+  ],
+  [
+    'Local times or UTC',
+    () => {
+      zone.value = zone.value === 'UTC' ? 'local' : 'UTC'
+    },
+  ],
+  [
+    'Pause or resume updates',
+    () => {
+      updates.value = updates.value === 'on' ? 'off' : 'on'
+    },
+  ],
+]
+
+function isDark(): boolean {
+  return theme.value === 'system'
+    ? matchMedia('(prefers-color-scheme: dark)').matches
+    : theme.value === 'dark'
+}
+
 /** Go, find, do: one field for all three. A pasted id finds its event, run or rule. */
-export function Palette({ close }: { close: () => void }) {
+export function Palette({ close, showKeys }: { close: () => void; showKeys: () => void }) {
   const { route } = useLocation()
   const [typed, setTyped] = useState('')
   const [chosen, choose] = useState(0)
   const [problem, setProblem] = useState<string>()
-  const rules = useQuery({
-    key: ['rules', 'names'],
-    read: () => api().rules.list({ limit: 250 }),
-    pollMs: false,
-  })
+  const { rules } = useRuleNames()
   const go = (target: string) => {
     close()
     route(target)
@@ -38,17 +73,22 @@ export function Palette({ close }: { close: () => void }) {
         [
           ...places.map(({ screen, label }) => ({ label, hint: 'go', run: () => go(linkTo(screen)) })),
           ...(may('editor') ? [{ label: 'New rule', hint: 'do', run: () => go(linkTo('rules/new')) }] : []),
-          { label: 'Failed runs', hint: 'go', run: () => go(linkTo('runs', { status: 'failed' })) },
-          { label: 'Refused webhooks', hint: 'go', run: () => go(linkTo('webhooks', { state: 'rejected' })) },
-          {
-            label: 'Dark or light',
+          ...parts.map(([label, screen, query]) => ({
+            label,
+            hint: 'go',
+            run: () => go(linkTo(screen, query)),
+          })),
+          ...switches.map(([label, flip]) => ({
+            label,
             hint: 'do',
             run: () => {
-              theme.value = theme.value === 'dark' ? 'light' : 'dark'
+              flip()
               close()
             },
-          },
-          ...(rules.data?.rules ?? []).map(({ id, name, trigger }) => ({
+          })),
+          { label: 'Keys', words: 'shortcuts help', hint: 'show', run: showKeys },
+          { label: 'Sign out', hint: 'do', run: signOut },
+          ...rules.map(({ id, name, trigger }) => ({
             label: name,
             words: trigger,
             hint: 'rule',

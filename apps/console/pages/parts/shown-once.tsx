@@ -1,9 +1,10 @@
-import { CopyButton } from '../json-view.js'
+import { Dialog } from './dialog.js'
+import { CopyButton } from './json-view.js'
 
 /** A secret that nobody can read again. */
-export function ShownOnce({ text, close }: { text: string; close: () => void }) {
+export function ShownOnceDialog({ title, text, close }: { title: string; text: string; close: () => void }) {
   return (
-    <>
+    <Dialog title={title} close={close}>
       <p>Copy it now: it is shown once, and the service cannot read it again.</p>
       <pre tabIndex={0} class="secret">
         {text}
@@ -14,6 +15,6 @@ export function ShownOnce({ text, close }: { text: string; close: () => void }) 
           I have it
         </button>
       </div>
-    </>
+    </Dialog>
   )
 }
