@@ -56,7 +56,7 @@ function isDark(): boolean {
 }
 
 /** Go, find, do: one field for all three. A pasted id finds its event, run or rule. */
-export function Palette({ close, showKeys }: { close: () => void; showKeys: () => void }) {
+export function Palette({ close, show }: { close: () => void; show: (dialog: 'keys' | 'sample') => void }) {
   const { route } = useLocation()
   const [typed, setTyped] = useState('')
   const [chosen, choose] = useState(0)
@@ -73,6 +73,9 @@ export function Palette({ close, showKeys }: { close: () => void; showKeys: () =
         [
           ...places.map(({ screen, label }) => ({ label, hint: 'go', run: () => go(linkTo(screen)) })),
           ...(may('editor') ? [{ label: 'New rule', hint: 'do', run: () => go(linkTo('rules/new')) }] : []),
+          ...(may('operator')
+            ? [{ label: 'Send a sample event', hint: 'do', run: () => show('sample') }]
+            : []),
           ...parts.map(([label, screen, query]) => ({
             label,
             hint: 'go',
@@ -86,7 +89,7 @@ export function Palette({ close, showKeys }: { close: () => void; showKeys: () =
               close()
             },
           })),
-          { label: 'Keys', words: 'shortcuts help', hint: 'show', run: showKeys },
+          { label: 'Keys', words: 'shortcuts help', hint: 'show', run: () => show('keys') },
           { label: 'Sign out', hint: 'do', run: signOut },
           ...rules.map(({ id, name, trigger }) => ({
             label: name,

@@ -5,13 +5,14 @@ import { isMac, KeysDialog, useKeys } from './keys.js'
 import type { Zone } from './logic/format-time.js'
 import { Palette } from './palette.js'
 import { Dialog } from './parts/dialog.js'
+import { SampleDialog } from './parts/send-sample.js'
 import { places } from './places.js'
 import { useKeptFocus } from './state/kept-focus.js'
 import { shortcuts, theme, updates, zone } from './state/preferences.js'
 import { me, signOut, workspace, workspaceId } from './state/session.js'
 import { linkTo } from './state/use-filters.js'
 
-export type Open = 'palette' | 'settings' | 'keys' | undefined
+export type Open = 'palette' | 'settings' | 'keys' | 'sample' | undefined
 
 /** What stands around every screen. */
 export function Shell({ screen, children }: { screen: string; children: ComponentChildren }) {
@@ -56,7 +57,8 @@ export function Shell({ screen, children }: { screen: string; children: Componen
         ))}
       </nav>
       <main id="main">{children}</main>
-      {open === 'palette' && <Palette close={() => setOpen(undefined)} showKeys={() => setOpen('keys')} />}
+      {open === 'palette' && <Palette close={() => setOpen(undefined)} show={setOpen} />}
+      {open === 'sample' && <SampleDialog close={() => setOpen(undefined)} />}
       {open === 'settings' && <Settings close={() => setOpen(undefined)} />}
       {open === 'keys' && <KeysDialog close={() => setOpen(undefined)} />}
     </div>

@@ -82,7 +82,7 @@ export function Bars({ bars, label, goodWord, badWord, hrefOf, open }: Props) {
         <span>{at(bars[0]?.from)}</span>
         <span>
           {say(sum(bars))}
-          {busiest && busiest.good + busiest.bad > 0 && `; most at ${at(busiest.from)}: ${write(most)}`}
+          {busiest && busiest.good + busiest.bad > 0 && `; most ${write(most)} at ${at(busiest.from)}`}
         </span>
         <span>now</span>
       </figcaption>

@@ -22,7 +22,7 @@ export function Confirm({ label, title, children, work, reads, after }: Props) {
   const { change, problem, isBusy } = useChange(reads)
   return (
     <>
-      <button type="button" class="small" aria-label={title} onClick={() => open(true)}>
+      <button type="button" aria-label={title} onClick={() => open(true)}>
         {label}
       </button>
       {isOpen && (

@@ -18,6 +18,7 @@ export function Dialog({
 }) {
   const titleId = useId()
   const element = useRef<HTMLDialogElement>(null)
+  const isGone = useRef(false)
   useLayoutEffect(() => {
     const dialog = element.current
     const opener = document.activeElement
@@ -25,6 +26,8 @@ export function Dialog({
     // By itself the browser would choose the button that closes it.
     dialog?.querySelector<HTMLElement>('input, select, textarea')?.focus()
     return () => {
+      // The browser reports the close later, when another dialog may be open.
+      isGone.current = true
       dialog?.close()
       // What opened it may be gone by now, together with what the dialog has deleted.
       const back = opener instanceof HTMLElement && opener.isConnected ? opener : document.querySelector('h1')
@@ -36,7 +39,7 @@ export function Dialog({
       ref={element}
       class={wide ? 'wide' : ''}
       aria-labelledby={titleId}
-      onClose={close}
+      onClose={() => !isGone.current && close()}
       onCancel={(event) => isLasting && event.preventDefault()}
     >
       <div class="row spread">

@@ -1,10 +1,12 @@
+import type { EventTypePage } from '@automation/client'
 import { eventTypeDefinitions } from '@automation/engine'
-import { useEffect, useMemo } from 'preact/hooks'
+import { useEffect, useMemo, useState } from 'preact/hooks'
 import { judgeDraft } from '../../logic/judge-draft.js'
 import { listPaths } from '../../logic/paths.js'
 import type { Definition } from '../../logic/rule-definition.js'
 import { Loading, Problem } from '../../parts/states.js'
-import { may } from '../../state/session.js'
+import { api, may } from '../../state/session.js'
+import { useQuery } from '../../state/use-query.js'
 import { useRuleNames } from '../../state/use-rule-names.js'
 import { ActionsEditor } from './actions-editor.js'
 import { ConditionList } from './conditions-editor.js'
@@ -53,7 +55,7 @@ export function RuleForm({ id, definition, change, isChanged, eventId }: Props) 
             suggestions={suggestions}
             change={(conditions) => set({ conditions })}
             note={(index) =>
-              judgement.passedBy[index] === undefined
+              judgement.passedBy[index] === undefined || judgement.verdicts.length === 0
                 ? undefined
                 : `${judgement.passedBy[index]} of ${judgement.verdicts.length} pass`
             }
@@ -80,7 +82,18 @@ export function RuleForm({ id, definition, change, isChanged, eventId }: Props) 
 }
 
 function Head({ definition, set }: { definition: Definition; set: (changes: Partial<Definition>) => void }) {
-  const own = eventTypeDefinitions.some(({ type }) => type === definition.trigger) ? [] : [definition.trigger]
+  const [isChoosing, setChoosing] = useState(false)
+  // The types of the workspace are read when somebody chooses.
+  const listed = useQuery<EventTypePage>({
+    key: isChoosing ? ['event-types'] : undefined,
+    read: () => api().eventTypes.list({ limit: 250 }),
+    pollMs: false,
+  })
+  const types = new Set([
+    definition.trigger,
+    ...eventTypeDefinitions.map(({ type }) => type),
+    ...(listed.data?.eventTypes ?? []).map(({ name }) => name),
+  ])
   return (
     <section class="card" aria-labelledby="when">
       <h2 id="when" class="hidden">
@@ -101,9 +114,10 @@ function Head({ definition, set }: { definition: Definition; set: (changes: Part
       >
         <select
           value={definition.trigger}
+          onFocus={() => setChoosing(true)}
           onChange={({ currentTarget }) => set({ trigger: currentTarget.value })}
         >
-          {[...own, ...eventTypeDefinitions.map(({ type }) => type)].map((type) => (
+          {[...types].sort().map((type) => (
             <option key={type}>{type}</option>
           ))}
         </select>
