@@ -106,9 +106,7 @@ function NoWorkspace() {
         You are signed in as <code>{me.value?.actor}</code>, and a member of no workspace. An admin can add
         you, or the command line can create one:
       </p>
-      <pre tabIndex={0}>
-        npm run admin -- workspaces create --name Acme --admin {me.value?.userId ?? 'ada'}
-      </pre>
+      <pre>npm run admin -- workspaces create --name Acme --admin {me.value?.userId ?? 'ada'}</pre>
       <button type="button" onClick={() => void loadMe()}>
         Look again
       </button>

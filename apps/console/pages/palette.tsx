@@ -1,6 +1,7 @@
 import { useState } from 'preact/hooks'
 import { useLocation } from 'preact-iso'
 import { type Choice, rankChoices } from './logic/rank.js'
+import { Choices } from './parts/choices.js'
 import { Dialog } from './parts/dialog.js'
 import { places } from './places.js'
 import { theme, updates, zone } from './state/preferences.js'
@@ -108,7 +109,7 @@ export function Palette({ close, show }: { close: () => void; show: (dialog: 'ke
         type="text"
         role="combobox"
         aria-expanded="true"
-        aria-controls="palette-list"
+        aria-controls="palette"
         aria-activedescendant={current >= 0 ? `palette-${current}` : undefined}
         aria-label="Find or do"
         placeholder="A screen, a rule, an id"
@@ -131,20 +132,13 @@ export function Palette({ close, show }: { close: () => void; show: (dialog: 'ke
           }
         }}
       />
-      <ul id="palette-list" role="listbox" aria-label="Choices" class="choices">
-        {entries.map(({ label, hint, run }, index) => (
-          // biome-ignore lint/a11y/useKeyWithClickEvents: the field above has the focus and handles the keys
-          <li
-            key={`${hint} ${label} ${index}`}
-            id={`palette-${index}`}
-            role="option"
-            aria-selected={index === current}
-            onClick={() => void run()}
-          >
+      <Choices id="palette" label="Choices" items={entries} chosen={current} choose={({ run }) => void run()}>
+        {({ label, hint }) => (
+          <>
             <span>{label}</span> <span class="quiet">{hint}</span>
-          </li>
-        ))}
-      </ul>
+          </>
+        )}
+      </Choices>
       <p role="status" class="quiet">
         {problem ?? (entries.length === 0 ? 'Nothing fits.' : '')}
       </p>

@@ -1,5 +1,6 @@
 import { formatTime } from '../logic/format-time.js'
 import { zone } from '../state/preferences.js'
+import { Source } from './source.js'
 import { now } from './when.js'
 
 export interface Bar {
@@ -107,7 +108,7 @@ function BarsTable({
   return (
     <details>
       <summary>As a table</summary>
-      <section class="scroll" tabIndex={0} aria-label={label}>
+      <Source label={label} kind="scroll">
         {shown.length === 0 && <p class="quiet">Nothing in this time.</p>}
         {shown.length > 0 && (
           <table>
@@ -135,7 +136,7 @@ function BarsTable({
             </tbody>
           </table>
         )}
-      </section>
+      </Source>
     </details>
   )
 }

@@ -1,5 +1,6 @@
 import { useId, useState } from 'preact/hooks'
 import { rankChoices } from '../logic/rank.js'
+import { Choices } from './choices.js'
 
 export interface Option {
   value: string
@@ -58,7 +59,7 @@ export function Combobox({ label, path, value, options, change, placeholder, beg
         role="combobox"
         aria-label={label}
         aria-expanded={isShown}
-        aria-controls={`${id}-list`}
+        aria-controls={id}
         aria-autocomplete="list"
         aria-activedescendant={isShown && chosen >= 0 ? `${id}-${chosen}` : undefined}
         data-path={path}
@@ -75,30 +76,20 @@ export function Combobox({ label, path, value, options, change, placeholder, beg
         }}
         onKeyDown={handleKey}
       />
-      <ul
-        id={`${id}-list`}
-        role="listbox"
-        aria-label={`Suggestions: ${label}`}
-        class="choices"
-        hidden={!isShown}
+      <Choices
+        id={id}
+        label={`Suggestions: ${label}`}
+        items={isShown ? found : []}
+        chosen={chosen}
+        isHidden={!isShown}
+        choose={take}
       >
-        {isShown &&
-          found.map((option, index) => (
-            <li
-              key={option.value}
-              id={`${id}-${index}`}
-              role="option"
-              aria-selected={index === chosen}
-              onPointerDown={(event) => {
-                // The field keeps the focus.
-                event.preventDefault()
-                take(option)
-              }}
-            >
-              <span>{option.value}</span> <span class="quiet cut">{option.hint}</span>
-            </li>
-          ))}
-      </ul>
+        {({ value: one, hint }) => (
+          <>
+            <span>{one}</span> <span class="quiet cut">{hint}</span>
+          </>
+        )}
+      </Choices>
     </span>
   )
 }

@@ -1,6 +1,7 @@
 import { useMemo, useState } from 'preact/hooks'
 import { showControls } from '../logic/show.js'
 import { sliceText } from '../logic/slice-text.js'
+import { Source } from './source.js'
 
 const mostShown = 65_536
 /** The browser skips the layout of the parts that are not seen. */
@@ -14,11 +15,11 @@ export function JsonView({ value, label }: { value: unknown; label: string }) {
   const isCut = text.length > shown
   return (
     <div class="json">
-      <section class="source" tabIndex={0} aria-label={label}>
+      <Source label={label}>
         {parts.map((part, index) => (
           <pre key={index}>{part}</pre>
         ))}
-      </section>
+      </Source>
       <div class="row">
         <CopyButton text={text} />
         {isCut && (

@@ -72,7 +72,7 @@ function Space({ rows, columns }: { rows: number; columns: number }) {
     element.current?.style.setProperty('height', `${rows * rowHeight}px`)
   }, [rows])
   return (
-    <tr aria-hidden="true">
+    <tr>
       <td ref={element} colSpan={columns} class="space" />
     </tr>
   )

@@ -11,12 +11,12 @@ export function Tabs({
   choose: (name: string) => void
 }) {
   return (
-    <div class="tabs" role="group" aria-label={label}>
+    <fieldset class="tabs" aria-label={label}>
       {Object.entries(tabs).map(([name, text]) => (
         <button key={name} type="button" aria-pressed={chosen === name} onClick={() => choose(name)}>
           {text}
         </button>
       ))}
-    </div>
+    </fieldset>
   )
 }

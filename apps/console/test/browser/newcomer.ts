@@ -40,7 +40,7 @@ export function testNewcomer(t: Test, { browser, makeWorkspace, consoleUrl }: Co
     await openByPalette(page, 'send a sample')
     const dialog = page.getByRole('dialog', { name: 'Send a sample event' })
     await dialog.waitFor()
-    await page.waitForFunction(() => document.querySelector('dialog textarea')?.textContent !== '')
+    await page.waitForFunction(() => document.querySelector<HTMLTextAreaElement>('dialog textarea')?.value)
     await tabTo(page, 'Send')
     await page.keyboard.press('Enter')
     await page.getByText('1 of 1 ran.').waitFor()
@@ -61,13 +61,11 @@ export function testNewcomer(t: Test, { browser, makeWorkspace, consoleUrl }: Co
     const { client, visit } = await makeWorkspace()
     const { page, complaints } = await visit(browser)
     let clicks = 0
-    const click = async (role: 'link' | 'button', name: string | RegExp) => {
+    const click = async (role: 'link' | 'button', name: string, within: Page | Locator = page) => {
       clicks++
-      await page
-        .getByRole(role, { name, exact: typeof name === 'string' })
-        .first()
-        .click()
+      await within.getByRole(role, { name, exact: true }).first().click()
     }
+    const menu = page.getByRole('navigation')
     const beganAt = performance.now()
     await click('link', 'Rules', menu)
     await click('link', 'Write the first rule')
@@ -80,7 +78,7 @@ export function testNewcomer(t: Test, { browser, makeWorkspace, consoleUrl }: Co
     await page.getByRole('switch', { name: 'Call each lead is on' }).waitFor()
     await click('link', 'Events', menu)
     await click('button', 'Send a sample event')
-    await page.waitForFunction(() => document.querySelector('dialog textarea')?.textContent !== '')
+    await page.waitForFunction(() => document.querySelector<HTMLTextAreaElement>('dialog textarea')?.value)
     await click('button', 'Send')
     await page.getByText('1 of 1 ran.').waitFor()
     await click('link', 'its run')

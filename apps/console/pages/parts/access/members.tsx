@@ -56,6 +56,7 @@ function MemberRole({ userId, role }: { userId: string; role: Role }) {
     <>
       <RoleSelect
         label={`Role of ${userId}`}
+        isLabelHidden
         role={role}
         choose={(next) => void change(() => api().developer.members.put(userId, next))}
       />
@@ -66,19 +67,28 @@ function MemberRole({ userId, role }: { userId: string; role: Role }) {
   )
 }
 
-function RoleSelect({ label, role, choose }: { label?: string; role: Role; choose: (role: Role) => void }) {
+function RoleSelect({
+  label,
+  isLabelHidden = false,
+  role,
+  choose,
+}: {
+  label: string
+  isLabelHidden?: boolean
+  role: Role
+  choose: (role: Role) => void
+}) {
   return (
-    <select
-      aria-label={label}
-      value={role}
-      onChange={({ currentTarget }) => choose(currentTarget.value as Role)}
-    >
-      {Object.entries(roles).map(([name, text]) => (
-        <option key={name} value={name}>
-          {text}
-        </option>
-      ))}
-    </select>
+    <label>
+      <span class={isLabelHidden ? 'hidden' : ''}>{label}</span>
+      <select value={role} onChange={({ currentTarget }) => choose(currentTarget.value as Role)}>
+        {Object.entries(roles).map(([name, text]) => (
+          <option key={name} value={name}>
+            {text}
+          </option>
+        ))}
+      </select>
+    </label>
   )
 }
 
@@ -110,10 +120,7 @@ function NewMember({ close }: { close: () => void }) {
       <p id="member-hint" class="quiet">
         The sub of the user’s tokens.
       </p>
-      <label>
-        Role
-        <RoleSelect role={role} choose={setRole} />
-      </label>
+      <RoleSelect label="Role" role={role} choose={setRole} />
     </DialogForm>
   )
 }

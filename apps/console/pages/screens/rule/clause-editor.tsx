@@ -48,12 +48,7 @@ export function ClauseEditor({ clause, path, suggestions, change, remove }: Prop
     change({ ...rest, operator: name, ...value } as Condition)
   }
   return (
-    <div
-      class="clause"
-      data-path={path}
-      role="group"
-      aria-label={`Condition on ${clause.field || 'a field'}`}
-    >
+    <fieldset class="clause" data-path={path} aria-label={`Condition on ${clause.field || 'a field'}`}>
       <Combobox
         label="Field"
         path={`${path}.field`}
@@ -94,7 +89,7 @@ export function ClauseEditor({ clause, path, suggestions, change, remove }: Prop
       {['', '.field', '.operator', '.value'].map((part) => (
         <FaultOf key={part} path={path + part} />
       ))}
-    </div>
+    </fieldset>
   )
 }
 

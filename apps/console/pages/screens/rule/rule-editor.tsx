@@ -49,7 +49,7 @@ export function RuleEditor({ id, saved, template, reload }: Props) {
         </>
       }
     >
-      <div class="tabs" role="group" aria-label="Parts of the rule">
+      <fieldset class="tabs" aria-label="Parts of the rule">
         {Object.entries(tabs).map(([name, label]) =>
           name === 'versions' && saved === undefined ? null : (
             <button
@@ -64,7 +64,7 @@ export function RuleEditor({ id, saved, template, reload }: Props) {
         )}
         {saved && <a href={linkTo('runs', { rule: saved.id, last: '30d' })}>Runs</a>}
         {saved && <a href={linkTo('events', { rule: saved.id, last: '30d' })}>Events</a>}
-      </div>
+      </fieldset>
       <p role="alert" class={saving.problem ? 'notice bad' : 'hidden'}>
         {saving.problem}
       </p>

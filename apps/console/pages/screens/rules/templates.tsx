@@ -4,6 +4,7 @@ import { AdminList } from '../../parts/admin-list.js'
 import { Confirm } from '../../parts/confirm.js'
 import { DetailHead } from '../../parts/detail-head.js'
 import { Split } from '../../parts/screen.js'
+import { Source } from '../../parts/source.js'
 import { Loading, Problem } from '../../parts/states.js'
 import { When } from '../../parts/when.js'
 import { api, may } from '../../state/session.js'
@@ -94,7 +95,13 @@ function TemplateDetail({ id, close }: { id: string; close: () => void }) {
       ].map(([label, source]) => (
         <section key={label} aria-label={label ?? ''}>
           <h3>{label}</h3>
-          {source === null ? <p class="quiet">None.</p> : <pre tabIndex={0}>{source}</pre>}
+          {source === null ? (
+            <p class="quiet">None.</p>
+          ) : (
+            <Source label={`Source: ${label}`}>
+              <pre>{source}</pre>
+            </Source>
+          )}
         </section>
       ))}
       {isEditing && <EditTemplate template={template.data} close={() => setEditing(false)} />}
