@@ -40,10 +40,8 @@ export function Confirm({ label, title, children, work, reads, after }: Props) {
               class="danger"
               aria-disabled={isBusy}
               onClick={async () => {
-                const isDone = !isBusy && (await change(() => finish(work)))
-                if (!isDone) return
-                open(false)
-                after?.()
+                const isDone = !isBusy && (await change(() => finish(work, after)))
+                if (isDone) open(false)
               }}
             >
               {label}
@@ -55,7 +53,10 @@ export function Confirm({ label, title, children, work, reads, after }: Props) {
   )
 }
 
-async function finish(work: () => PromiseLike<unknown>): Promise<true> {
+/** What follows comes before anything is read again: what was deleted is no longer shown then. */
+async function finish(work: () => PromiseLike<unknown>, after?: () => void): Promise<true> {
   await work()
+  after?.()
+  await new Promise((resolve) => setTimeout(resolve))
   return true
 }
