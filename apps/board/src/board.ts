@@ -12,6 +12,7 @@ interface Options {
   basePath: string
   allowsWrites: boolean
   apiUrl: string | undefined
+  consoleUrl: string | undefined
 }
 
 /** Bull Board for our queue, with our own texts. While Redis is away it reports that instead of waiting. */
@@ -39,13 +40,15 @@ export const boardRoutes: FastifyPluginAsync<Options> = async (app, options) => 
   await app.register(serverAdapter.registerPlugin())
 }
 
-function adaptQueue(queue: JobQueue, { allowsWrites, apiUrl }: Options): BullMQAdapter {
+function adaptQueue(queue: JobQueue, { allowsWrites, apiUrl, consoleUrl }: Options): BullMQAdapter {
   const adapter = new EventQueueAdapter(queue, {
     displayName: 'Events and due executions',
     description:
       'Accepted events whose rules are to run (trigger, execute), and executions to continue (resume)',
     readOnlyMode: !allowsWrites,
-    ...(apiUrl && { externalJobUrl: (job) => linkToEvent(job, apiUrl) as ExternalJobUrl }),
+    ...((apiUrl ?? consoleUrl) && {
+      externalJobUrl: (job) => linkToEvent(job, { apiUrl, consoleUrl }) as ExternalJobUrl,
+    }),
   })
   adapter.setFormatter('name', describeJob)
   // With writes, the data must be shown as it is, because an edit writes it back.
@@ -60,14 +63,17 @@ class EventQueueAdapter extends BullMQAdapter {
   }
 }
 
-function describeBoard({ allowsWrites, apiUrl }: Options): UIConfig {
+function describeBoard({ allowsWrites, apiUrl, consoleUrl }: Options): UIConfig {
   return {
     boardTitle: 'Automation rules',
     environment: allowsWrites
       ? { label: 'Writes allowed', color: '#b45309', textColor: '#ffffff' }
       : { label: 'Read-only', color: '#475569', textColor: '#ffffff' },
     hideDocsLink: true,
-    miscLinks: apiUrl ? [{ text: 'API documentation', url: `${apiUrl}/docs` }] : [],
+    miscLinks: [
+      ...(consoleUrl ? [{ text: 'Console', url: consoleUrl }] : []),
+      ...(apiUrl ? [{ text: 'API documentation', url: `${apiUrl}/docs` }] : []),
+    ],
     theme: { light: fonts, dark: fonts },
   }
 }

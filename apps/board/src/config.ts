@@ -38,6 +38,12 @@ export const Environment = Type.Object({
       description: 'URL of the API for the users of the board; without it no job links to its event',
     }),
   ),
+  BOARD_CONSOLE_URL: Type.Optional(
+    Type.String({
+      pattern: '^https?://[^?#]+$',
+      description: 'URL of the console for the users of the board; jobs link to it instead of the API',
+    }),
+  ),
   TRUST_PROXY: Type.Optional(
     Type.String({ description: 'comma-separated CIDRs of the proxies whose X-Forwarded-For is trusted' }),
   ),
@@ -61,13 +67,20 @@ export function readConfig(variables: Record<string, string | undefined> = proce
     port: environment.BOARD_PORT,
     /** Without a trailing slash: empty if the board is at the root. */
     basePath: environment.BOARD_BASE_PATH.replace(/\/+$/, ''),
-    apiUrl: readUrl(environment.BOARD_API_URL)?.replace(/\/+$/, ''),
+    apiUrl: readUrl(environment, 'BOARD_API_URL'),
+    consoleUrl: readUrl(environment, 'BOARD_CONSOLE_URL'),
     trustProxy: environment.TRUST_PROXY?.split(',').map((cidr) => cidr.trim()) ?? false,
   }
 }
 
-/** The pattern of the setting lets ranges of ports pass, as in http://localhost:3000-3001, and no link would work. */
-function readUrl(url: string | undefined): string | undefined {
-  if (url !== undefined && !URL.canParse(url)) throw new EnvironmentError(['BOARD_API_URL is no URL'])
-  return url
+type UrlSetting = 'BOARD_API_URL' | 'BOARD_CONSOLE_URL'
+
+/**
+ * Without a trailing slash. The pattern of the setting lets ranges of ports pass, as in http://localhost:3000-3001, and no link would
+ * work.
+ */
+function readUrl(environment: Partial<Record<UrlSetting, string>>, name: UrlSetting): string | undefined {
+  const url = environment[name]
+  if (url !== undefined && !URL.canParse(url)) throw new EnvironmentError([`${name} is no URL`])
+  return url?.replace(/\/+$/, '')
 }

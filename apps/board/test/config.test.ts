@@ -36,6 +36,10 @@ t.test('trailing slashes of paths and URLs make no difference', async (t) => {
     readConfig({ ...required, BOARD_API_URL: 'https://rules.example/' }).apiUrl,
     'https://rules.example',
   )
+  t.equal(
+    readConfig({ ...required, BOARD_CONSOLE_URL: 'https://console.example/' }).consoleUrl,
+    'https://console.example',
+  )
 })
 
 t.test('it listens on the address of the other processes, or on its own', async (t) => {

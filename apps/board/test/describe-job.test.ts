@@ -26,20 +26,37 @@ t.test('a job is described by its content and its workspace', async (t) => {
 
 t.test('a job links to its event, or to its first event', async (t) => {
   const href = `${api}/api/events/${id}`
-  t.strictSame(linkToEvent({ name: 'trigger', data: events(workspaceId) }, api), {
+  t.strictSame(linkToEvent({ name: 'trigger', data: events(workspaceId) }, { apiUrl: api }), {
     href,
     displayText: 'Event',
   })
-  t.match(linkToEvent({ name: 'trigger', data: events(workspaceId, workspaceId) }, api), {
+  t.match(linkToEvent({ name: 'trigger', data: events(workspaceId, workspaceId) }, { apiUrl: api }), {
     href,
     displayText: 'First event',
   })
   t.match(
-    linkToEvent({ name: 'resume', data: { executionId: randomUUID(), eventId: id, workspaceId } }, api),
+    linkToEvent(
+      { name: 'resume', data: { executionId: randomUUID(), eventId: id, workspaceId } },
+      { apiUrl: api },
+    ),
     {
       href,
     },
   )
+})
+
+t.test('with a console, a job links to its page of the event or the run', async (t) => {
+  const consoleUrl = 'https://console.example'
+  const links = { apiUrl: api, consoleUrl }
+  t.strictSame(linkToEvent({ name: 'trigger', data: events(workspaceId) }, links), {
+    href: `${consoleUrl}/w/${workspaceId}/events?id=${id}`,
+    displayText: 'Event',
+  })
+  const executionId = randomUUID()
+  t.strictSame(linkToEvent({ name: 'resume', data: { executionId, eventId: id, workspaceId } }, links), {
+    href: `${consoleUrl}/w/${workspaceId}/runs?id=${executionId}`,
+    displayText: 'Run',
+  })
 })
 
 t.test('the data has one line per event', async (t) => {
@@ -62,6 +79,6 @@ t.test('a job that is not ours keeps its name and data, and has no link', async 
   ]) {
     t.equal(describeJob({ name: 'by hand', data }), 'by hand')
     t.equal(describeData(data), data)
-    t.equal(linkToEvent({ name: 'by hand', data }, api), undefined)
+    t.equal(linkToEvent({ name: 'by hand', data }, { apiUrl: api }), undefined)
   }
 })

@@ -1,15 +1,16 @@
 import { useEffect } from 'preact/hooks'
 import { ErrorBoundary, LocationProvider, lazy, useLocation } from 'preact-iso'
 import { Dialog } from './parts/dialog.js'
-import { Loading, Problem } from './parts/states.js'
-import { Rules } from './screens/rules.js'
+import { Empty, Loading, Problem } from './parts/states.js'
 import { SignIn } from './screens/sign-in.js'
 import { Today } from './screens/today.js'
 import { Shell } from './shell.js'
 import { hasEnded, loadMe, me, startProblem, workspaceId } from './state/session.js'
+import { linkTo } from './state/use-filters.js'
 
 // Each screen comes when it is first opened; the editor brings the engine, which is larger than all the rest.
 const Events = lazy(() => import('./screens/events.js').then(({ Events }) => Events))
+const Rules = lazy(() => import('./screens/rules.js').then(({ Rules }) => Rules))
 const Runs = lazy(() => import('./screens/runs.js').then(({ Runs }) => Runs))
 const Webhooks = lazy(() => import('./screens/webhooks.js').then(({ Webhooks }) => Webhooks))
 const Books = lazy(() => import('./screens/books.js').then(({ Books }) => Books))
@@ -68,7 +69,7 @@ function Main() {
     <Shell screen={screen}>
       <Shown screen={screen} id={id} key={named} />
       {hasEnded.value && (
-        <Dialog title="Your session has ended" close={() => {}}>
+        <Dialog title="Your session has ended" close={() => {}} isLasting>
           <p>Sign in again. What you typed stays here.</p>
           <SignIn isInside />
         </Dialog>
@@ -80,13 +81,21 @@ function Main() {
 function Shown({ screen, id }: { screen: string; id: string | undefined }) {
   if (!me.value?.workspaces.some((one) => one.id === workspaceId.value))
     return (
-      <p class="state">
-        You are not a member of this workspace, or it does not exist. Choose another one above.
-      </p>
+      <Empty title="No such workspace">
+        <p>You are not a member of this workspace, or it does not exist. Choose another one above.</p>
+      </Empty>
     )
   if (screen === 'rules' && id) return <RuleScreen id={id} key={id} />
   const Screen = Object.hasOwn(screens, screen) ? screens[screen as keyof typeof screens] : undefined
-  return Screen ? <Screen key={screen} /> : <p class="state">There is no such page.</p>
+  return Screen ? (
+    <Screen key={screen} />
+  ) : (
+    <Empty title="There is no such page">
+      <p>
+        The address may be wrong. <a href={linkTo('today')}>Go to Today</a>
+      </p>
+    </Empty>
+  )
 }
 
 function NoWorkspace() {
@@ -97,9 +106,7 @@ function NoWorkspace() {
         You are signed in as <code>{me.value?.actor}</code>, and a member of no workspace. An admin can add
         you, or the command line can create one:
       </p>
-      <pre tabIndex={0}>
-        npm run admin -- workspaces create --name Acme --admin {me.value?.userId ?? 'ada'}
-      </pre>
+      <pre>npm run admin -- workspaces create --name Acme --admin {me.value?.userId ?? 'ada'}</pre>
       <button type="button" onClick={() => void loadMe()}>
         Look again
       </button>

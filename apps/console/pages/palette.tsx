@@ -1,12 +1,13 @@
 import { useState } from 'preact/hooks'
 import { useLocation } from 'preact-iso'
 import { type Choice, rankChoices } from './logic/rank.js'
+import { Choices } from './parts/choices.js'
 import { Dialog } from './parts/dialog.js'
 import { places } from './places.js'
-import { theme } from './state/preferences.js'
-import { api, may } from './state/session.js'
+import { theme, updates, zone } from './state/preferences.js'
+import { api, may, signOut } from './state/session.js'
 import { linkTo } from './state/use-filters.js'
-import { useQuery } from './state/use-query.js'
+import { useRuleNames } from './state/use-rule-names.js'
 
 interface Entry extends Choice {
   hint: string
@@ -16,17 +17,52 @@ interface Entry extends Choice {
 const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 const mostShown = 12
 
+/** What lies below a screen. */
+const parts: [label: string, screen: string, query: Record<string, string>][] = [
+  ['Failed runs', 'runs', { status: 'failed' }],
+  ['Findings', 'rules', { tab: 'findings' }],
+  ['Mail templates', 'rules', { tab: 'templates' }],
+  ['Refused webhooks', 'webhooks', { state: 'rejected' }],
+  ['Subscriptions', 'webhooks', { way: 'out' }],
+  ['API keys', 'access', { tab: 'keys' }],
+  ['Signing secrets', 'access', { tab: 'secrets' }],
+  ['Audit log', 'access', { tab: 'audit' }],
+]
+
+const switches: [label: string, flip: () => void][] = [
+  [
+    'Dark or light',
+    () => {
+      theme.value = isDark() ? 'light' : 'dark'
+    },
+  ],
+  [
+    'Local times or UTC',
+    () => {
+      zone.value = zone.value === 'UTC' ? 'local' : 'UTC'
+    },
+  ],
+  [
+    'Pause or resume updates',
+    () => {
+      updates.value = updates.value === 'on' ? 'off' : 'on'
+    },
+  ],
+]
+
+function isDark(): boolean {
+  return theme.value === 'system'
+    ? matchMedia('(prefers-color-scheme: dark)').matches
+    : theme.value === 'dark'
+}
+
 /** Go, find, do: one field for all three. A pasted id finds its event, run or rule. */
-export function Palette({ close }: { close: () => void }) {
+export function Palette({ close, show }: { close: () => void; show: (dialog: 'keys' | 'sample') => void }) {
   const { route } = useLocation()
   const [typed, setTyped] = useState('')
   const [chosen, choose] = useState(0)
   const [problem, setProblem] = useState<string>()
-  const rules = useQuery({
-    key: ['rules', 'names'],
-    read: () => api().rules.list({ limit: 250 }),
-    pollMs: false,
-  })
+  const { rules } = useRuleNames()
   const go = (target: string) => {
     close()
     route(target)
@@ -38,17 +74,25 @@ export function Palette({ close }: { close: () => void }) {
         [
           ...places.map(({ screen, label }) => ({ label, hint: 'go', run: () => go(linkTo(screen)) })),
           ...(may('editor') ? [{ label: 'New rule', hint: 'do', run: () => go(linkTo('rules/new')) }] : []),
-          { label: 'Failed runs', hint: 'go', run: () => go(linkTo('runs', { status: 'failed' })) },
-          { label: 'Refused webhooks', hint: 'go', run: () => go(linkTo('webhooks', { state: 'rejected' })) },
-          {
-            label: 'Dark or light',
+          ...(may('operator')
+            ? [{ label: 'Send a sample event', hint: 'do', run: () => show('sample') }]
+            : []),
+          ...parts.map(([label, screen, query]) => ({
+            label,
+            hint: 'go',
+            run: () => go(linkTo(screen, query)),
+          })),
+          ...switches.map(([label, flip]) => ({
+            label,
             hint: 'do',
             run: () => {
-              theme.value = theme.value === 'dark' ? 'light' : 'dark'
+              flip()
               close()
             },
-          },
-          ...(rules.data?.rules ?? []).map(({ id, name, trigger }) => ({
+          })),
+          { label: 'Keys', words: 'shortcuts help', hint: 'show', run: () => show('keys') },
+          { label: 'Sign out', hint: 'do', run: signOut },
+          ...rules.map(({ id, name, trigger }) => ({
             label: name,
             words: trigger,
             hint: 'rule',
@@ -65,7 +109,7 @@ export function Palette({ close }: { close: () => void }) {
         type="text"
         role="combobox"
         aria-expanded="true"
-        aria-controls="palette-list"
+        aria-controls="palette"
         aria-activedescendant={current >= 0 ? `palette-${current}` : undefined}
         aria-label="Find or do"
         placeholder="A screen, a rule, an id"
@@ -88,20 +132,13 @@ export function Palette({ close }: { close: () => void }) {
           }
         }}
       />
-      <ul id="palette-list" role="listbox" aria-label="Choices" class="choices">
-        {entries.map(({ label, hint, run }, index) => (
-          // biome-ignore lint/a11y/useKeyWithClickEvents: the field above has the focus and handles the keys
-          <li
-            key={`${hint} ${label} ${index}`}
-            id={`palette-${index}`}
-            role="option"
-            aria-selected={index === current}
-            onClick={() => void run()}
-          >
+      <Choices id="palette" label="Choices" items={entries} chosen={current} choose={({ run }) => void run()}>
+        {({ label, hint }) => (
+          <>
             <span>{label}</span> <span class="quiet">{hint}</span>
-          </li>
-        ))}
-      </ul>
+          </>
+        )}
+      </Choices>
       <p role="status" class="quiet">
         {problem ?? (entries.length === 0 ? 'Nothing fits.' : '')}
       </p>

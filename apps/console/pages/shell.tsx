@@ -1,21 +1,25 @@
 import type { ComponentChildren } from 'preact'
-import { useEffect, useState } from 'preact/hooks'
+import { useState } from 'preact/hooks'
 import { useLocation } from 'preact-iso'
+import { isMac, KeysDialog, useKeys } from './keys.js'
 import type { Zone } from './logic/format-time.js'
 import { Palette } from './palette.js'
 import { Dialog } from './parts/dialog.js'
+import { SampleDialog } from './parts/send-sample.js'
 import { places } from './places.js'
+import { useKeptFocus } from './state/kept-focus.js'
 import { shortcuts, theme, updates, zone } from './state/preferences.js'
 import { me, signOut, workspace, workspaceId } from './state/session.js'
 import { linkTo } from './state/use-filters.js'
 
-type Open = 'palette' | 'settings' | 'keys' | undefined
+export type Open = 'palette' | 'settings' | 'keys' | 'sample' | undefined
 
 /** What stands around every screen. */
 export function Shell({ screen, children }: { screen: string; children: ComponentChildren }) {
   const [open, setOpen] = useState<Open>()
   const { route } = useLocation()
   useKeys(setOpen)
+  useKeptFocus()
   return (
     <div class="shell">
       <a class="skip" href="#main">
@@ -53,44 +57,12 @@ export function Shell({ screen, children }: { screen: string; children: Componen
         ))}
       </nav>
       <main id="main">{children}</main>
-      {open === 'palette' && <Palette close={() => setOpen(undefined)} />}
+      {open === 'palette' && <Palette close={() => setOpen(undefined)} show={setOpen} />}
+      {open === 'sample' && <SampleDialog close={() => setOpen(undefined)} />}
       {open === 'settings' && <Settings close={() => setOpen(undefined)} />}
-      {open === 'keys' && <Keys close={() => setOpen(undefined)} />}
+      {open === 'keys' && <KeysDialog close={() => setOpen(undefined)} />}
     </div>
   )
-}
-
-const isMac = /Mac|iPhone/.test(navigator.platform)
-
-/** Ctrl K works everywhere; single keys only outside of fields, and not where they are switched off. */
-function useKeys(setOpen: (open: Open) => void): void {
-  const { route } = useLocation()
-  useEffect(() => {
-    let goesTo = 0
-    const listen = (event: KeyboardEvent) => {
-      if ((event.ctrlKey || event.metaKey) && event.key.toLowerCase() === 'k') {
-        event.preventDefault()
-        setOpen('palette')
-        return
-      }
-      const { target } = event
-      const isTyping = target instanceof Element && target.closest('input, textarea, select, dialog') !== null
-      if (isTyping || event.ctrlKey || event.metaKey || event.altKey || shortcuts.value === 'off') return
-      if (event.key === '?') return setOpen('keys')
-      if (event.key === '/') {
-        event.preventDefault()
-        return document.querySelector<HTMLElement>('[data-filter]')?.focus()
-      }
-      if (event.key === 'g') goesTo = event.timeStamp
-      else if (event.timeStamp - goesTo < 1_500) {
-        goesTo = 0
-        const place = places.find(({ key }) => key === event.key)
-        if (place) route(linkTo(place.screen))
-      }
-    }
-    addEventListener('keydown', listen)
-    return () => removeEventListener('keydown', listen)
-  }, [])
 }
 
 function Settings({ close }: { close: () => void }) {
@@ -145,33 +117,5 @@ function Choice<Value extends string>({
         ))}
       </select>
     </label>
-  )
-}
-
-function Keys({ close }: { close: () => void }) {
-  return (
-    <Dialog title="Keys" close={close}>
-      <dl class="keys">
-        <dt>
-          <kbd>Ctrl K</kbd>
-        </dt>
-        <dd>find or do</dd>
-        <dt>
-          <kbd>/</kbd>
-        </dt>
-        <dd>to the first filter</dd>
-        {places.map(({ key, label }) => [
-          <dt key={key}>
-            <kbd>g</kbd> <kbd>{key}</kbd>
-          </dt>,
-          <dd key={label}>{label}</dd>,
-        ])}
-        <dt>
-          <kbd>?</kbd>
-        </dt>
-        <dd>this list</dd>
-      </dl>
-      <p class="quiet">Keys of one letter can be switched off in the menu under your name.</p>
-    </Dialog>
   )
 }

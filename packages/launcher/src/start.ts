@@ -139,7 +139,7 @@ async function serveUntilInterrupted(product: Product, { board, console: own }: 
 /** Start after everything else, so that a user who only wants to try the API need not wait for them. */
 async function startPages(product: Product, pages: Pages, bearer: string): Promise<void> {
   const { CONSOLE_URL: consoleUrl, CONSOLE_SECRET: secret } = pages.console
-  await Promise.all([startBoard(product, pages.board), product.startConsole(pages.console)])
+  await Promise.all([startBoard(product, pages.board, consoleUrl), product.startConsole(pages.console)])
   const link = await mintLink({ consoleUrl, secret, bearer, lifetimeSeconds: linkMinutes * 60 })
   console.log(`
 Console: ${link}
@@ -147,12 +147,17 @@ Console: ${link}
 This link signs you in once, within ${linkMinutes} minutes. Another one: npm run console`)
 }
 
-async function startBoard(product: Product, { url, user, password }: Demo['board']): Promise<void> {
+async function startBoard(
+  product: Product,
+  { url, user, password }: Demo['board'],
+  consoleUrl: string,
+): Promise<void> {
   await product.startBoard({
     BOARD_USER: user,
     BOARD_PASSWORD: password,
     BOARD_PORT: new URL(url).port,
     BOARD_API_URL: product.apis[0]?.baseUrl ?? '',
+    BOARD_CONSOLE_URL: consoleUrl,
   })
   console.log(`\nQueue board: ${url}, user ${user}, password ${password}`)
 }

@@ -1,4 +1,5 @@
 import { findNearestPath } from './paths.js'
+import { show } from './show.js'
 
 interface Clause {
   field?: string
@@ -39,12 +40,4 @@ function distance({ operator = '', expected, actual }: Clause): string {
     return ` (${round(limit - is)} short)`
   if (operator.startsWith('less_than') && is >= limit && is !== limit) return ` (${round(is - limit)} over)`
   return ''
-}
-
-const longest = 80
-
-/** A value on one line, cut. */
-export function show(value: unknown): string {
-  const text = JSON.stringify(value) ?? 'nothing'
-  return text.length <= longest ? text : `${text.slice(0, longest)}…`
 }

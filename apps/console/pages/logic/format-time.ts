@@ -39,3 +39,17 @@ function dayOf(time: Date, zone: Zone): string {
 function yearOf(time: Date, zone: Zone): string {
   return time.toLocaleDateString('en-CA', { year: 'numeric', ...optionsOf(zone) })
 }
+
+/** A moment as an input of type datetime-local has it: `2026-11-23T14:01:58`. Empty where it is none. */
+export function writeLocalTime(iso: string, zone: Zone): string {
+  const ms = Date.parse(iso)
+  if (Number.isNaN(ms)) return ''
+  const offsetMs = zone === 'UTC' ? 0 : new Date(ms).getTimezoneOffset() * 60_000
+  return new Date(ms - offsetMs).toISOString().slice(0, 19)
+}
+
+/** The opposite. @returns undefined where the text is no moment */
+export function readLocalTime(text: string, zone: Zone): string | undefined {
+  const time = new Date(zone === 'UTC' ? `${text}Z` : text)
+  return Number.isNaN(time.getTime()) ? undefined : time.toISOString()
+}

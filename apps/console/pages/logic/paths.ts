@@ -24,7 +24,10 @@ function walk(value: unknown, path: string, depth: number, seen: Map<string, See
     if (value.length > 0) walk(value[0], `${path}[0]`, depth + 1, seen)
     return
   }
-  for (const [key, child] of Object.entries(value)) {
+  // An object may have 10,000 fields: no list of all of them is made.
+  for (const key in value) {
+    if (seen.size >= most) return
+    const child = (value as Record<string, unknown>)[key]
     if (/^[\p{L}_$][\p{L}\p{N}_$-]*$/u.test(key))
       walk(child, path === '' ? key : `${path}.${key}`, depth + 1, seen)
   }

@@ -1,6 +1,6 @@
 import type { ActionResult } from '@automation/client'
-import { show } from '../logic/describe-clause.js'
 import { formatDuration } from '../logic/format-time.js'
+import { show } from '../logic/show.js'
 import { Mark } from './mark.js'
 import { When } from './when.js'
 

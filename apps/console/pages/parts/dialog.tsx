@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact'
-import { useLayoutEffect, useRef } from 'preact/hooks'
+import { useId, useLayoutEffect, useRef } from 'preact/hooks'
 
 /** A native modal dialog: the browser keeps the focus inside, Escape closes it, and the focus goes back afterwards. */
 export function Dialog({
@@ -7,13 +7,18 @@ export function Dialog({
   close,
   children,
   wide = false,
+  isLasting = false,
 }: {
   title: string
   close: () => void
   children: ComponentChildren
   wide?: boolean
+  /** It cannot be closed: what it asks for has to be done. */
+  isLasting?: boolean
 }) {
+  const titleId = useId()
   const element = useRef<HTMLDialogElement>(null)
+  const isGone = useRef(false)
   useLayoutEffect(() => {
     const dialog = element.current
     const opener = document.activeElement
@@ -21,17 +26,29 @@ export function Dialog({
     // By itself the browser would choose the button that closes it.
     dialog?.querySelector<HTMLElement>('input, select, textarea')?.focus()
     return () => {
+      // The browser reports the close later, when another dialog may be open.
+      isGone.current = true
       dialog?.close()
-      if (opener instanceof HTMLElement && opener.isConnected) opener.focus()
+      // What opened it may be gone by now, together with what the dialog has deleted.
+      const back = opener instanceof HTMLElement && opener.isConnected ? opener : document.querySelector('h1')
+      back?.focus()
     }
   }, [])
   return (
-    <dialog ref={element} class={wide ? 'wide' : ''} aria-labelledby="dialog-title" onClose={close}>
+    <dialog
+      ref={element}
+      class={wide ? 'wide' : ''}
+      aria-labelledby={titleId}
+      onClose={() => !isGone.current && close()}
+      onCancel={(event) => isLasting && event.preventDefault()}
+    >
       <div class="row spread">
-        <h2 id="dialog-title">{title}</h2>
-        <button type="button" class="plain" aria-label="Close" onClick={close}>
-          ✕
-        </button>
+        <h2 id={titleId}>{title}</h2>
+        {!isLasting && (
+          <button type="button" class="plain icon-button" aria-label="Close" onClick={close}>
+            ✕
+          </button>
+        )}
       </div>
       {children}
     </dialog>

@@ -1,23 +1,36 @@
-import { useState } from 'preact/hooks'
+import { useMemo, useState } from 'preact/hooks'
+import { showControls } from '../logic/show.js'
+import { sliceText } from '../logic/slice-text.js'
+import { Source } from './source.js'
 
 const mostShown = 65_536
+/** The browser skips the layout of the parts that are not seen. */
+const partSize = 4_096
 
 /** Data of others, as text and never as markup. Large data is cut until somebody asks for it. */
 export function JsonView({ value, label }: { value: unknown; label: string }) {
-  const [isWhole, showWhole] = useState(false)
-  const text = JSON.stringify(value, null, 2) ?? 'nothing'
-  const isCut = text.length > mostShown && !isWhole
+  const [shown, setShown] = useState(mostShown)
+  const text = useMemo(() => JSON.stringify(value, null, 2) ?? 'nothing', [value])
+  const parts = useMemo(() => sliceText(showControls(text.slice(0, shown)), partSize), [text, shown])
+  const isCut = text.length > shown
   return (
     <div class="json">
-      <pre tabIndex={0} role="region" aria-label={label}>
-        {isCut ? text.slice(0, mostShown) : text}
-      </pre>
+      <Source label={label}>
+        {parts.map((part, index) => (
+          <pre key={index}>{part}</pre>
+        ))}
+      </Source>
       <div class="row">
         <CopyButton text={text} />
         {isCut && (
-          <button type="button" class="plain" onClick={() => showWhole(true)}>
-            Show all {Math.round(text.length / 1024)} KiB
-          </button>
+          <>
+            <button type="button" class="small" onClick={() => setShown(shown + 4 * mostShown)}>
+              Show more
+            </button>
+            <span class="quiet">
+              {Math.round(shown / 1024)} of {Math.round(text.length / 1024)} KiB
+            </span>
+          </>
         )}
       </div>
     </div>
@@ -29,7 +42,7 @@ export function CopyButton({ text, label = 'Copy' }: { text: string; label?: str
   return (
     <button
       type="button"
-      class="plain"
+      class="small"
       onClick={async () => {
         await navigator.clipboard.writeText(text)
         setCopied(true)

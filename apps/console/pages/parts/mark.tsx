@@ -5,6 +5,7 @@ const looks: Record<string, { icon: string; tone: string; word?: string }> = {
   done: { icon: '✓', tone: 'good' },
   accepted: { icon: '✓', tone: 'good' },
   active: { icon: '✓', tone: 'good' },
+  stopped: { icon: '✗', tone: 'bad' },
   failed: { icon: '✗', tone: 'bad' },
   rejected: { icon: '✗', tone: 'bad', word: 'refused' },
   quarantined: { icon: '✗', tone: 'bad' },

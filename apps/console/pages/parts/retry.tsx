@@ -9,9 +9,11 @@ import { Loading } from './states.js'
 export function Retry({ run }: { run: Execution }) {
   const [said, say] = useState<string>()
   const [isBusy, setBusy] = useState(false)
-  if (run.status !== 'failed' && run.status !== 'cancelled') return null
+  // What was said stays while the run begins again.
+  if (run.status !== 'failed' && run.status !== 'cancelled') return said ? <p role="status">{said}</p> : null
   if (!may('operator')) return <p class="quiet">An operator can retry this run.</p>
   const retry = async (version: 'same' | 'latest') => {
+    if (isBusy) return
     setBusy(true)
     try {
       await api().executions.retry(run.id, { version })
@@ -25,10 +27,10 @@ export function Retry({ run }: { run: Execution }) {
   }
   return (
     <div class="row">
-      <button type="button" class="primary" disabled={isBusy} onClick={() => void retry('same')}>
+      <button type="button" class="primary" aria-disabled={isBusy} onClick={() => void retry('same')}>
         Retry from here
       </button>
-      <button type="button" disabled={isBusy} onClick={() => void retry('latest')}>
+      <button type="button" aria-disabled={isBusy} onClick={() => void retry('latest')}>
         Retry with the rule as it is now
       </button>
       <span role="status">{said}</span>
@@ -61,18 +63,16 @@ export function RetryMany({ filter }: { filter: NonNullable<ExecutionsToRetry['f
   }
   return (
     <>
-      <p>
-        <button
-          type="button"
-          onClick={() => {
-            setCount(undefined)
-            open(true)
-            void ask(true)
-          }}
-        >
-          Retry all of these…
-        </button>
-      </p>
+      <button
+        type="button"
+        onClick={() => {
+          setCount(undefined)
+          open(true)
+          void ask(true)
+        }}
+      >
+        Retry all of these…
+      </button>
       {isOpen && (
         <Dialog title="Retry failed runs" close={() => open(false)}>
           {count === undefined && said === undefined && <Loading what="their number" />}

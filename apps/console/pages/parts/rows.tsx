@@ -2,26 +2,21 @@ import type { ComponentChildren } from 'preact'
 import { useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { windowedFrom, windowRows } from '../logic/window-rows.js'
 
+/** A heading, or that of a column of numbers. */
+export type Column = string | { number: string }
+
 const rowHeight = 44
 
 interface Props<Item> {
   items: Item[]
   label: string
-  head: ComponentChildren
-  columns: number
+  columns: readonly Column[]
   selectedId?: string | undefined
   row: (item: Item) => ComponentChildren
 }
 
 /** A table of any length: of a long one, only the rows near the view are in the document. */
-export function Rows<Item extends { id: string }>({
-  items,
-  label,
-  head,
-  columns,
-  selectedId,
-  row,
-}: Props<Item>) {
+export function Rows<Item extends { id: string }>({ items, label, columns, selectedId, row }: Props<Item>) {
   const body = useRef<HTMLTableSectionElement>(null)
   const [view, setView] = useState({ top: 0, height: 1_000 })
   const isWindowed = items.length >= windowedFrom
@@ -39,10 +34,22 @@ export function Rows<Item extends { id: string }>({
   return (
     <table aria-label={label} aria-rowcount={items.length} class="rows">
       <thead>
-        <tr>{head}</tr>
+        <tr>
+          {columns.map((column) =>
+            typeof column === 'string' ? (
+              <th key={column} scope="col">
+                {column || <span class="hidden">What can be done</span>}
+              </th>
+            ) : (
+              <th key={column.number} scope="col" class="number">
+                {column.number}
+              </th>
+            ),
+          )}
+        </tr>
       </thead>
       <tbody ref={body}>
-        {first > 0 && <Space rows={first} columns={columns} />}
+        {first > 0 && <Space rows={first} columns={columns.length} />}
         {items.slice(first, end).map((item, index) => (
           <tr
             key={item.id}
@@ -52,7 +59,7 @@ export function Rows<Item extends { id: string }>({
             {row(item)}
           </tr>
         ))}
-        {end < items.length && <Space rows={items.length - end} columns={columns} />}
+        {end < items.length && <Space rows={items.length - end} columns={columns.length} />}
       </tbody>
     </table>
   )
@@ -65,7 +72,7 @@ function Space({ rows, columns }: { rows: number; columns: number }) {
     element.current?.style.setProperty('height', `${rows * rowHeight}px`)
   }, [rows])
   return (
-    <tr aria-hidden="true">
+    <tr>
       <td ref={element} colSpan={columns} class="space" />
     </tr>
   )

@@ -37,11 +37,30 @@ export function Screen({
 }
 
 /** A list, and beside it (below it where there is little room) what is selected. */
-export function Split({ list, detail }: { list: ComponentChildren; detail?: ComponentChildren }) {
+export function Split({
+  list,
+  detail,
+  selectedId,
+}: {
+  list: ComponentChildren
+  detail?: ComponentChildren
+  selectedId?: string | undefined
+}) {
+  const aside = useRef<HTMLElement>(null)
+  const isOpen = Boolean(detail)
+  useEffect(() => {
+    // Where it stands above the list, it may be out of view.
+    if (isOpen && matchMedia('(max-width: 74.99rem)').matches)
+      aside.current?.scrollIntoView({ block: 'start' })
+  }, [isOpen, selectedId])
   return (
     <div class={detail ? 'split open' : 'split'}>
       <div class="list">{list}</div>
-      {detail && <aside class="detail">{detail}</aside>}
+      {detail && (
+        <aside class="detail" ref={aside} aria-label="Details">
+          {detail}
+        </aside>
+      )}
     </div>
   )
 }

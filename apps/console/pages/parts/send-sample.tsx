@@ -4,7 +4,7 @@ import { useLocation } from 'preact-iso'
 import { api, may } from '../state/session.js'
 import { linkTo } from '../state/use-filters.js'
 import { describeError, readAgain, useQuery } from '../state/use-query.js'
-import { Dialog } from './dialog.js'
+import { DialogForm } from './dialog-form.js'
 import { Loading, Problem } from './states.js'
 
 /** Sends an event with sample data, and opens it. */
@@ -21,7 +21,7 @@ export function SendSample({ type }: { type?: EventType }) {
   )
 }
 
-function SampleDialog({ type: wanted, close }: { type: EventType | undefined; close: () => void }) {
+export function SampleDialog({ type: wanted, close }: { type?: EventType | undefined; close: () => void }) {
   const { route } = useLocation()
   const vocabulary = useQuery<Vocabulary>({
     key: ['vocabulary'],
@@ -58,45 +58,32 @@ function SampleDialog({ type: wanted, close }: { type: EventType | undefined; cl
   }
 
   return (
-    <Dialog title="Send a sample event" close={close}>
+    <DialogForm
+      title="Send a sample event"
+      send="Send"
+      note="The active rules for its type run, with all their effects."
+      {...{ close, problem, isBusy }}
+      submit={send}
+    >
+      <label>
+        Type
+        <select value={chosen} onChange={({ currentTarget }) => setType(currentTarget.value)}>
+          {types.map((one) => (
+            <option key={one.type}>{one.type}</option>
+          ))}
+        </select>
+      </label>
+      <label>
+        Data
+        <textarea
+          rows={10}
+          spellcheck={false}
+          value={text}
+          onInput={({ currentTarget }) => setText(currentTarget.value)}
+        />
+      </label>
       {vocabulary.isPending && <Loading what="the event types" />}
       {vocabulary.error && <Problem error={vocabulary.error} />}
-      {types.length > 0 && (
-        <form
-          onSubmit={(event) => {
-            event.preventDefault()
-            void send()
-          }}
-        >
-          <label>
-            Type
-            <select value={chosen} onChange={({ currentTarget }) => setType(currentTarget.value)}>
-              {types.map((one) => (
-                <option key={one.type}>{one.type}</option>
-              ))}
-            </select>
-          </label>
-          <label>
-            Data
-            <textarea
-              rows={10}
-              spellcheck={false}
-              value={text}
-              aria-describedby="sample-problem"
-              onInput={({ currentTarget }) => setText(currentTarget.value)}
-            />
-          </label>
-          <p id="sample-problem" role="alert" class="bad">
-            {problem}
-          </p>
-          <div class="row spread">
-            <p class="quiet">The active rules for its type run, with all their effects.</p>
-            <button type="submit" class="primary" disabled={isBusy}>
-              Send
-            </button>
-          </div>
-        </form>
-      )}
-    </Dialog>
+    </DialogForm>
   )
 }

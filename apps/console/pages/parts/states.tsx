@@ -1,21 +1,41 @@
 import type { ComponentChildren } from 'preact'
 import { describeError } from '../state/use-query.js'
+import { When } from './when.js'
 
-export function Loading({ what }: { what: string }) {
+/** What is being read, in words, and where its rows will be: so nothing jumps when they come. */
+export function Loading({ what, rows = 0 }: { what: string; rows?: number }) {
   return (
-    <p class="state quiet" role="status">
-      Loading {what}…
-    </p>
+    <div class="loading">
+      <p class="state quiet" role="status">
+        Loading {what}…
+      </p>
+      {rows > 0 && (
+        <div class="skeleton" aria-hidden="true">
+          {Array.from({ length: rows }, (_, index) => (
+            <span key={index} />
+          ))}
+        </div>
+      )}
+    </div>
   )
 }
 
 /** What would be here, why it is empty, and what fills it. */
 export function Empty({ title, children }: { title: string; children?: ComponentChildren }) {
   return (
-    <div class="state">
+    <div class="state empty">
       <h2>{title}</h2>
       {children}
     </div>
+  )
+}
+
+/** The user's role does not include this. */
+export function NoPermission({ children }: { children: ComponentChildren }) {
+  return (
+    <Empty title="No permission">
+      <p>{children}</p>
+    </Empty>
   )
 }
 
@@ -23,7 +43,9 @@ export function Problem({ error, retry }: { error: unknown; retry?: () => void }
   const { title, text } = describeError(error)
   return (
     <div class="state problem" role="alert">
-      <h2>{title}</h2>
+      <h2>
+        <span aria-hidden="true">▲</span> {title}
+      </h2>
       {text && <p>{text}</p>}
       {retry && (
         <button type="button" onClick={retry}>
@@ -34,11 +56,11 @@ export function Problem({ error, retry }: { error: unknown; retry?: () => void }
   )
 }
 
-/** One line above what was read before, while it cannot be read again. */
-export function Stale({ error, since }: { error: unknown; since: string }) {
+/** One line above what was read before, while it cannot be read again. @param since epoch ms */
+export function Stale({ error, since }: { error: unknown; since: number }) {
   return (
     <p class="notice" role="status">
-      {describeError(error).title}. This is what was known at {since}.
+      {describeError(error).title}. This is what was known at <When at={new Date(since).toISOString()} />.
     </p>
   )
 }

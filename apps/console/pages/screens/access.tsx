@@ -3,7 +3,8 @@ import { Keys } from '../parts/access/keys.js'
 import { Members } from '../parts/access/members.js'
 import { Secrets } from '../parts/access/secrets.js'
 import { Screen } from '../parts/screen.js'
-import { Empty } from '../parts/states.js'
+import { NoPermission } from '../parts/states.js'
+import { Tabs } from '../parts/tabs.js'
 import { may } from '../state/session.js'
 import { useFilters } from '../state/use-filters.js'
 
@@ -16,20 +17,12 @@ export function Access() {
   if (!may('admin'))
     return (
       <Screen title="Access">
-        <Empty title="No permission">
-          <p>Members, keys and the audit log are for admins of the workspace.</p>
-        </Empty>
+        <NoPermission>Members, keys and the audit log are for admins of the workspace.</NoPermission>
       </Screen>
     )
   return (
     <Screen title="Access">
-      <div class="tabs" role="group" aria-label="Parts">
-        {Object.entries(tabs).map(([name, label]) => (
-          <button key={name} type="button" aria-pressed={tab === name} onClick={() => set({ tab: name })}>
-            {label}
-          </button>
-        ))}
-      </div>
+      <Tabs label="Parts" tabs={tabs} chosen={tab} choose={(name) => set({ tab: name })} />
       {tab === 'members' && <Members />}
       {tab === 'keys' && <Keys />}
       {tab === 'secrets' && <Secrets />}

@@ -2,7 +2,7 @@ import type { Ledger } from '@automation/client'
 import { readSpan, type Span, spans } from '../logic/filters.js'
 import { Screen } from '../parts/screen.js'
 import { SpanSelect } from '../parts/span-select.js'
-import { Empty, Loading, Problem } from '../parts/states.js'
+import { Loading, NoPermission, Problem } from '../parts/states.js'
 import { When } from '../parts/when.js'
 import { api, may } from '../state/session.js'
 import { useFilters } from '../state/use-filters.js'
@@ -29,15 +29,11 @@ export function Books() {
         )
       }
     >
-      {!may('admin') && (
-        <Empty title="No permission">
-          <p>The books are for admins of the workspace.</p>
-        </Empty>
-      )}
+      {!may('admin') && <NoPermission>The books are for admins of the workspace.</NoPermission>}
       {may('admin') && (
-        <div class="filters">
+        <search class="filters">
           <SpanSelect span={span} usual="24h" set={(last: Span) => set({ last })} />
-        </div>
+        </search>
       )}
       {may('admin') && books.isPending && <Loading what="the books" />}
       {books.error && <Problem error={books.error} retry={() => void books.refetch()} />}

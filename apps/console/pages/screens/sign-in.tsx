@@ -115,7 +115,7 @@ export function SignIn({ isInside = false }: { isInside?: boolean }) {
         </button>
       </form>
       <p class="quiet">Or open a link that signs you in once. An operator makes one:</p>
-      <pre tabIndex={0}>npm run admin -- console link --user ada</pre>
+      <pre>npm run admin -- console link --user ada</pre>
     </>
   )
   if (isInside) return content

@@ -1,10 +1,12 @@
 import type { AttentionItem, Overview } from '@automation/client'
+import { useLocation } from 'preact-iso'
 import { readSpan, type Span, spans } from '../logic/filters.js'
 import { formatTime } from '../logic/format-time.js'
 import { Bars } from '../parts/bars.js'
 import { Screen } from '../parts/screen.js'
 import { SendSample } from '../parts/send-sample.js'
 import { Empty, Loading, Problem, Stale } from '../parts/states.js'
+import { barsOfRuns, useOverview } from '../parts/time-bars.js'
 import { When } from '../parts/when.js'
 import { updates, zone } from '../state/preferences.js'
 import { api } from '../state/session.js'
@@ -15,13 +17,12 @@ import { useQuery } from '../state/use-query.js'
 export function Today() {
   const { query, set } = useFilters()
   const span = readSpan(query.last)
-  const { ms, slices } = spans[span]
-  const overview = useQuery({
-    key: ['overview', span],
-    read: () => api().overview({ from: new Date(Date.now() - ms).toISOString(), slices }),
-  })
+  const overview = useOverview(span)
   const attention = useQuery({ key: ['attention'], read: () => api().rules.attention(), pollMs: 60_000 })
+  const { route } = useLocation()
   const { data } = overview
+  const hrefOf = (index: number) =>
+    linkTo('runs', { last: span, to: data?.slices[index + 1]?.from ?? data?.to })
   const isEmpty = data !== undefined && data.totals.events === 0 && sumRuns(data) === 0
   const readAt = formatTime(new Date(overview.dataUpdatedAt).toISOString(), zone.value, new Date())
   return (
@@ -51,9 +52,9 @@ export function Today() {
         </>
       }
     >
-      {overview.isPending && <Loading what="the last hours" />}
+      {overview.isPending && <Loading what="the last hours" rows={3} />}
       {overview.error && !data && <Problem error={overview.error} retry={() => void overview.refetch()} />}
-      {overview.error && data && <Stale error={overview.error} since={readAt} />}
+      {overview.error && data && <Stale error={overview.error} since={overview.dataUpdatedAt} />}
       {data && <Verdict overview={data} attention={attention.data?.rules ?? []} span={span} />}
       {isEmpty && (
         <Empty title={`No events in the ${spans[span].label.toLowerCase()}`}>
@@ -66,14 +67,10 @@ export function Today() {
       )}
       {data && !isEmpty && (
         <Bars
-          label="Runs by time"
-          goodWord="not failed"
-          badWord="failed"
-          bars={data.slices.map((slice) => ({
-            from: slice.from,
-            good: slice.succeeded + slice.unfinished + slice.cancelled,
-            bad: slice.failed,
-          }))}
+          {...barsOfRuns(data)}
+          label={`Runs, ${spans[span].label.toLowerCase()}`}
+          hrefOf={hrefOf}
+          open={(href) => route(href)}
         />
       )}
       {data && <NeedsYou overview={data} attention={attention} />}
@@ -167,7 +164,7 @@ function NeedsYou({
               <span class="sub">{lastError}</span>
             </div>
             <div class="row">
-              <a class="button" href={linkTo('runs', { rule: id, status: 'failed' })}>
+              <a class="button" href={linkTo('runs', { rule: id, status: 'failed', last: '30d' })}>
                 Failed runs
               </a>
               <a class="button" href={linkTo(`rules/${id}`)}>

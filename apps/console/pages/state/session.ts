@@ -19,7 +19,8 @@ export function api(): Client {
   const client = createClient({
     baseUrl: '',
     workspaceId: id || undefined,
-    retries: 1,
+    // A refusal is shown at once, and polling tries again: by itself the client would wait as long as the refusal says.
+    retries: 0,
     timeoutMs: 20_000,
     fetch: fetchAndNote,
   })

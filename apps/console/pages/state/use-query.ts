@@ -10,7 +10,13 @@ const usualPollMs = 15_000
 
 export const queries = new QueryClient({
   defaultOptions: {
-    queries: { retry: false, staleTime: 2_000, networkMode: 'always', refetchOnReconnect: true },
+    queries: {
+      retry: false,
+      staleTime: 2_000,
+      networkMode: 'always',
+      refetchOnReconnect: true,
+      structuralSharing: false,
+    },
   },
 })
 queries.mount()

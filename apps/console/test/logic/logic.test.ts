@@ -5,10 +5,13 @@ import { diffLines } from '../../pages/logic/diff-lines.js'
 import { Drafts } from '../../pages/logic/drafts.js'
 import { fieldOfFault } from '../../pages/logic/field-of-fault.js'
 import { readSpan, writeQuery } from '../../pages/logic/filters.js'
-import { formatDuration, formatTime } from '../../pages/logic/format-time.js'
+import { formatDuration, formatTime, readLocalTime, writeLocalTime } from '../../pages/logic/format-time.js'
+import { namePath } from '../../pages/logic/name-path.js'
 import { findNearestPath, listPaths } from '../../pages/logic/paths.js'
 import { rankChoices } from '../../pages/logic/rank.js'
 import { readDefinition, writeDefinition } from '../../pages/logic/rule-definition.js'
+import { show } from '../../pages/logic/show.js'
+import { sliceText } from '../../pages/logic/slice-text.js'
 import { readList, readScalar, valueKindOf, writeList, writeScalar } from '../../pages/logic/value-kind.js'
 import { windowRows } from '../../pages/logic/window-rows.js'
 
@@ -180,4 +183,47 @@ t.test('the JSON tab reads what it wrote, and says why it cannot', async (t) => 
   t.same(readDefinition(writeDefinition(definition)), definition)
   for (const text of ['{', '[]', '5', '{"conditions":5}', '{"name":5}'])
     t.type(readDefinition(text), 'string', text)
+})
+
+t.test('a moment stays the same in a field of the page, in any zone', async (t) => {
+  const iso = '2026-11-23T14:01:58.000Z'
+  t.equal(writeLocalTime(iso, 'UTC'), '2026-11-23T14:01:58')
+  for (const zone of ['UTC', 'local'] as const) t.equal(readLocalTime(writeLocalTime(iso, zone), zone), iso)
+  t.equal(readLocalTime('', 'UTC'), undefined)
+  t.equal(writeLocalTime('no time', 'UTC'), '')
+})
+
+t.test('a value is shown on one line, cut, and only as much of it is read', async (t) => {
+  t.equal(show({ a: [1, 'x', null, true], b: {} }), '{"a":[1,"x",null,true],"b":{}}')
+  t.equal(show(undefined), 'nothing')
+  t.equal(show('x'.repeat(1_000_000)).length, 81)
+  let reads = 0
+  const counted = Array.from({ length: 1_000 }, () => ({
+    get a() {
+      return ++reads
+    },
+  }))
+  t.match(show(counted), /…$/)
+  t.ok(reads < 40, `${reads} of 1,000 were read`)
+  t.equal(show('\u202Eexe'), '"\\u202eexe"', 'a mark of direction is seen, and turns nothing')
+})
+
+t.test('a long text is cut into parts at the ends of lines, and nothing is lost', async (t) => {
+  t.strictSame(sliceText('ab\ncd\nef', 4), ['ab\n', 'cd\n', 'ef'])
+  t.strictSame(sliceText('abcdef', 4), ['abcd', 'ef'])
+  t.strictSame(sliceText('', 4), [])
+  fc.assert(
+    fc.property(
+      fc.string(),
+      fc.integer({ min: 1, max: 9 }),
+      (text, size) => sliceText(text, size).join('') === text,
+    ),
+  )
+})
+
+t.test('a place in a rule has words', async (t) => {
+  t.equal(namePath('conditions[0].any[1]'), 'condition 1, part 2')
+  t.equal(namePath('actions[1].config.to'), 'action 2, to')
+  t.equal(namePath('actions[0]'), 'action 1')
+  t.equal(namePath('conditions'), 'the conditions')
 })

@@ -1,11 +1,10 @@
 import type { AuditEntry } from '@automation/client'
-import { show } from '../../logic/describe-clause.js'
+import { show } from '../../logic/show.js'
 import { api } from '../../state/session.js'
 import { linkTo } from '../../state/use-filters.js'
 import { useList } from '../../state/use-list.js'
-import { Newer, Older } from '../list-controls.js'
-import { Rows } from '../rows.js'
-import { Loading, Problem } from '../states.js'
+import { History } from '../history.js'
+import { Empty } from '../states.js'
 import { When } from '../when.js'
 
 export function AuditLog() {
@@ -16,43 +15,30 @@ export function AuditLog() {
     })
     return { rows: data, nextCursor }
   })
-  if (list.first.isPending) return <Loading what="the audit log" />
-  if (list.first.error) return <Problem error={list.first.error} retry={() => void list.first.refetch()} />
   return (
-    <>
-      <Newer {...list} />
-      <Rows
-        items={list.rows}
-        label="Audit log"
-        columns={4}
-        head={
-          <>
-            <th scope="col">When</th>
-            <th scope="col">Who</th>
-            <th scope="col">What</th>
-            <th scope="col">Details</th>
-          </>
-        }
-        row={({ at, actor, action, subject, details }) => (
-          <>
-            <td data-label="When">
-              <When at={at} />
-            </td>
-            <th scope="row">{actor}</th>
-            <td data-label="What">
-              {action.startsWith('rule.') && action !== 'rule.deleted' ? (
-                <a href={linkTo(`rules/${subject}`, { tab: 'versions' })}>{action}</a>
-              ) : (
-                action
-              )}
-            </td>
-            <td data-label="Details">
-              <code class="cut">{show(details)}</code>
-            </td>
-          </>
-        )}
-      />
-      <Older {...list} />
-    </>
+    <History
+      list={list}
+      what="audit log"
+      columns={['When', 'Who', 'What', 'Details']}
+      empty={<Empty title="Nobody changed anything yet" />}
+      row={({ at, actor, action, subject, details }) => (
+        <>
+          <td data-label="When">
+            <When at={at} />
+          </td>
+          <th scope="row">{actor}</th>
+          <td data-label="What">
+            {action.startsWith('rule.') && action !== 'rule.deleted' ? (
+              <a href={linkTo(`rules/${subject}`, { tab: 'versions' })}>{action}</a>
+            ) : (
+              action
+            )}
+          </td>
+          <td data-label="Details">
+            <code class="cut">{show(details)}</code>
+          </td>
+        </>
+      )}
+    />
   )
 }

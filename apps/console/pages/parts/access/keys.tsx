@@ -1,13 +1,13 @@
-import type { ApiKey, ApiKeyToCreate } from '@automation/client'
+import type { ApiKeyToCreate } from '@automation/client'
 import { useState } from 'preact/hooks'
 import { api } from '../../state/session.js'
-import { useQuery } from '../../state/use-query.js'
-import { Dialog } from '../dialog.js'
+import { useChange } from '../../state/use-change.js'
+import { AdminList } from '../admin-list.js'
+import { Confirm } from '../confirm.js'
+import { DialogForm } from '../dialog-form.js'
 import { Mark } from '../mark.js'
-import { Empty, Loading, Problem } from '../states.js'
+import { ShownOnceDialog } from '../shown-once.js'
 import { When } from '../when.js'
-import { ShownOnce } from './shown-once.js'
-import { useChange } from './use-change.js'
 
 const scopes = {
   'rules:read': 'may read rules, events and runs',
@@ -19,75 +19,42 @@ const scopes = {
 const days = { '': 'never', 30: 'in 30 days', 90: 'in 90 days', 365: 'in a year' }
 
 export function Keys() {
-  const keys = useQuery<{ data: ApiKey[] }>({
-    key: ['keys'],
-    read: () => api().developer.apiKeys.list(),
-    pollMs: false,
-  })
-  const { change, problem, isBusy } = useChange('keys')
-  const [isAdding, add] = useState(false)
-  const all = keys.data?.data ?? []
-  if (keys.isPending) return <Loading what="API keys" />
-  if (keys.error) return <Problem error={keys.error} retry={() => void keys.refetch()} />
   return (
-    <>
-      <p>
-        <button type="button" class="primary" onClick={() => add(true)}>
-          New API key
-        </button>
-      </p>
-      <p role="alert" class="bad">
-        {problem}
-      </p>
-      {all.length === 0 && (
-        <Empty title="No API keys">
-          <p>A key is for a program: it belongs to this workspace, and may do what you choose.</p>
-        </Empty>
+    <AdminList
+      queryKey="keys"
+      what="API keys"
+      read={async () => (await api().developer.apiKeys.list()).data}
+      columns={['Name', 'May', 'State', 'Last used', '']}
+      empty={{
+        title: 'No API keys',
+        text: 'A key is for a program: it belongs to this workspace, and may do what you choose.',
+      }}
+      add={{ label: 'New API key', form: (close) => <NewKey close={close} /> }}
+      row={(key) => (
+        <>
+          <th scope="row">{key.name}</th>
+          <td data-label="May">{key.scopes.join(', ')}</td>
+          <td data-label="State">
+            <Mark of={key.state === 'expired' ? 'revoked' : key.state} word={key.state} />
+          </td>
+          <td data-label="Last used">
+            <When at={key.lastUsedAt} />
+          </td>
+          <td data-label="" class="actions-cell">
+            {key.state === 'active' && (
+              <Confirm
+                label="Revoke"
+                title={`Revoke ${key.name}`}
+                reads="keys"
+                work={() => api().developer.apiKeys.revoke(key.id)}
+              >
+                <p>Programs with this key are refused from their next request on. Nobody can undo it.</p>
+              </Confirm>
+            )}
+          </td>
+        </>
       )}
-      {all.length > 0 && (
-        <table class="rows" aria-label="API keys">
-          <thead>
-            <tr>
-              <th scope="col">Name</th>
-              <th scope="col">May</th>
-              <th scope="col">State</th>
-              <th scope="col">Last used</th>
-              <th scope="col">
-                <span class="hidden">Revoke</span>
-              </th>
-            </tr>
-          </thead>
-          <tbody>
-            {all.map((key) => (
-              <tr key={key.id}>
-                <th scope="row">{key.name}</th>
-                <td data-label="May">{key.scopes.join(', ')}</td>
-                <td data-label="State">
-                  <Mark of={key.state === 'expired' ? 'revoked' : key.state} word={key.state} />
-                </td>
-                <td data-label="Last used">
-                  <When at={key.lastUsedAt} />
-                </td>
-                <td data-label="">
-                  {key.state === 'active' && (
-                    <button
-                      type="button"
-                      class="plain"
-                      disabled={isBusy}
-                      aria-label={`Revoke ${key.name}`}
-                      onClick={() => void change(() => api().developer.apiKeys.revoke(key.id))}
-                    >
-                      Revoke
-                    </button>
-                  )}
-                </td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      )}
-      {isAdding && <NewKey close={() => add(false)} />}
-    </>
+    />
   )
 }
 
@@ -97,6 +64,7 @@ function NewKey({ close }: { close: () => void }) {
   const [scope, setScope] = useState<keyof typeof scopes>('rules:read')
   const [endsIn, setEndsIn] = useState('90')
   const [text, setText] = useState<string>()
+  if (text !== undefined) return <ShownOnceDialog title="New API key" text={text} close={close} />
   async function create(): Promise<void> {
     const expiresAt =
       endsIn === '' ? {} : { expiresAt: new Date(Date.now() + Number(endsIn) * 86_400_000).toISOString() }
@@ -104,59 +72,47 @@ function NewKey({ close }: { close: () => void }) {
     setText((await change(() => api().developer.apiKeys.create(key)))?.key)
   }
   return (
-    <Dialog title="New API key" close={close}>
-      {text !== undefined ? (
-        <ShownOnce text={text} close={close} />
-      ) : (
-        <form
-          onSubmit={(event) => {
-            event.preventDefault()
-            void create()
-          }}
-        >
-          <label>
-            Name
+    <DialogForm
+      title="New API key"
+      send="Create"
+      close={close}
+      problem={problem}
+      isBusy={isBusy}
+      submit={create}
+    >
+      <label>
+        Name
+        <input
+          required
+          maxLength={200}
+          value={name}
+          onInput={({ currentTarget }) => setName(currentTarget.value)}
+        />
+      </label>
+      <fieldset>
+        <legend>The key</legend>
+        {Object.entries(scopes).map(([value, words]) => (
+          <label key={value} class="inline">
             <input
-              required
-              maxLength={200}
-              value={name}
-              onInput={({ currentTarget }) => setName(currentTarget.value)}
-            />
+              type="radio"
+              name="scope"
+              checked={scope === value}
+              onChange={() => setScope(value as keyof typeof scopes)}
+            />{' '}
+            {words}
           </label>
-          <fieldset>
-            <legend>The key</legend>
-            {Object.entries(scopes).map(([value, words]) => (
-              <label key={value} class="inline">
-                <input
-                  type="radio"
-                  name="scope"
-                  checked={scope === value}
-                  onChange={() => setScope(value as keyof typeof scopes)}
-                />{' '}
-                {words}
-              </label>
-            ))}
-          </fieldset>
-          <label>
-            Ends
-            <select value={endsIn} onChange={({ currentTarget }) => setEndsIn(currentTarget.value)}>
-              {Object.entries(days).map(([value, words]) => (
-                <option key={value} value={value}>
-                  {words}
-                </option>
-              ))}
-            </select>
-          </label>
-          <p role="alert" class="bad">
-            {problem}
-          </p>
-          <div class="row end">
-            <button type="submit" class="primary" disabled={isBusy}>
-              Create
-            </button>
-          </div>
-        </form>
-      )}
-    </Dialog>
+        ))}
+      </fieldset>
+      <label>
+        Ends
+        <select value={endsIn} onChange={({ currentTarget }) => setEndsIn(currentTarget.value)}>
+          {Object.entries(days).map(([value, words]) => (
+            <option key={value} value={value}>
+              {words}
+            </option>
+          ))}
+        </select>
+      </label>
+    </DialogForm>
   )
 }

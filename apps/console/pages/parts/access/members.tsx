@@ -1,11 +1,11 @@
-import type { Member, Role } from '@automation/client'
+import type { Role } from '@automation/client'
 import { useState } from 'preact/hooks'
 import { api } from '../../state/session.js'
-import { useQuery } from '../../state/use-query.js'
-import { Dialog } from '../dialog.js'
-import { Loading, Problem } from '../states.js'
+import { useChange } from '../../state/use-change.js'
+import { AdminList } from '../admin-list.js'
+import { Confirm } from '../confirm.js'
+import { DialogForm } from '../dialog-form.js'
 import { When } from '../when.js'
-import { useChange } from './use-change.js'
 
 const roles: Record<Role, string> = {
   viewer: 'viewer: reads and tries out',
@@ -15,119 +15,112 @@ const roles: Record<Role, string> = {
 }
 
 export function Members() {
-  const members = useQuery<{ data: Member[] }>({
-    key: ['members'],
-    read: () => api().developer.members.list(),
-    pollMs: false,
-  })
-  const { change, problem, isBusy } = useChange('members')
-  const [isAdding, add] = useState(false)
-  const [userId, setUserId] = useState('')
-  const [role, setRole] = useState<Role>('viewer')
-  if (members.isPending) return <Loading what="members" />
-  if (members.error) return <Problem error={members.error} retry={() => void members.refetch()} />
+  return (
+    <AdminList
+      queryKey="members"
+      what="members"
+      read={async () =>
+        (await api().developer.members.list()).data.map((member) => ({ ...member, id: member.userId }))
+      }
+      columns={['User', 'Role', 'Since', '']}
+      empty={{ title: 'No members', text: 'A member is a user who may see this workspace.' }}
+      add={{ label: 'Add a member', form: (close) => <NewMember close={close} /> }}
+      row={({ userId, role, createdAt }) => (
+        <>
+          <th scope="row">{userId}</th>
+          <td data-label="Role">
+            <MemberRole userId={userId} role={role} />
+          </td>
+          <td data-label="Since">
+            <When at={createdAt} />
+          </td>
+          <td data-label="" class="actions-cell">
+            <Confirm
+              label="Remove"
+              title={`Remove ${userId}`}
+              reads="members"
+              work={() => api().developer.members.remove(userId)}
+            >
+              <p>From the next request on, {userId} sees nothing of this workspace.</p>
+            </Confirm>
+          </td>
+        </>
+      )}
+    />
+  )
+}
+
+function MemberRole({ userId, role }: { userId: string; role: Role }) {
+  const { change, problem } = useChange('members')
   return (
     <>
-      <p>
-        <button type="button" class="primary" onClick={() => add(true)}>
-          Add a member
-        </button>
-      </p>
-      <p role="alert" class="bad">
-        {!isAdding && problem}
-      </p>
-      <table class="rows" aria-label="Members">
-        <thead>
-          <tr>
-            <th scope="col">User</th>
-            <th scope="col">Role</th>
-            <th scope="col">Since</th>
-            <th scope="col">
-              <span class="hidden">Remove</span>
-            </th>
-          </tr>
-        </thead>
-        <tbody>
-          {members.data?.data.map((member) => (
-            <tr key={member.userId}>
-              <th scope="row">{member.userId}</th>
-              <td data-label="Role">
-                <select
-                  aria-label={`Role of ${member.userId}`}
-                  value={member.role}
-                  disabled={isBusy}
-                  onChange={({ currentTarget }) =>
-                    void change(() => api().developer.members.put(member.userId, currentTarget.value as Role))
-                  }
-                >
-                  {Object.entries(roles).map(([name, text]) => (
-                    <option key={name} value={name}>
-                      {text}
-                    </option>
-                  ))}
-                </select>
-              </td>
-              <td data-label="Since">
-                <When at={member.createdAt} />
-              </td>
-              <td data-label="">
-                <button
-                  type="button"
-                  class="plain"
-                  disabled={isBusy}
-                  aria-label={`Remove ${member.userId}`}
-                  onClick={() => void change(() => api().developer.members.remove(member.userId))}
-                >
-                  Remove
-                </button>
-              </td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-      {isAdding && (
-        <Dialog title="Add a member" close={() => add(false)}>
-          <form
-            onSubmit={async (event) => {
-              event.preventDefault()
-              if ((await change(() => api().developer.members.put(userId.trim(), role))) !== undefined)
-                add(false)
-            }}
-          >
-            <label>
-              User
-              <input
-                required
-                maxLength={255}
-                value={userId}
-                aria-describedby="member-hint"
-                onInput={({ currentTarget }) => setUserId(currentTarget.value)}
-              />
-            </label>
-            <p id="member-hint" class="quiet">
-              The sub of the user’s tokens.
-            </p>
-            <label>
-              Role
-              <select value={role} onChange={({ currentTarget }) => setRole(currentTarget.value as Role)}>
-                {Object.entries(roles).map(([name, text]) => (
-                  <option key={name} value={name}>
-                    {text}
-                  </option>
-                ))}
-              </select>
-            </label>
-            <p role="alert" class="bad">
-              {problem}
-            </p>
-            <div class="row end">
-              <button type="submit" class="primary" disabled={isBusy}>
-                Add
-              </button>
-            </div>
-          </form>
-        </Dialog>
-      )}
+      <RoleSelect
+        label={`Role of ${userId}`}
+        isLabelHidden
+        role={role}
+        choose={(next) => void change(() => api().developer.members.put(userId, next))}
+      />
+      <span role="alert" class="sub bad">
+        {problem}
+      </span>
     </>
+  )
+}
+
+function RoleSelect({
+  label,
+  isLabelHidden = false,
+  role,
+  choose,
+}: {
+  label: string
+  isLabelHidden?: boolean
+  role: Role
+  choose: (role: Role) => void
+}) {
+  return (
+    <label>
+      <span class={isLabelHidden ? 'hidden' : ''}>{label}</span>
+      <select value={role} onChange={({ currentTarget }) => choose(currentTarget.value as Role)}>
+        {Object.entries(roles).map(([name, text]) => (
+          <option key={name} value={name}>
+            {text}
+          </option>
+        ))}
+      </select>
+    </label>
+  )
+}
+
+function NewMember({ close }: { close: () => void }) {
+  const { change, problem, isBusy } = useChange('members')
+  const [userId, setUserId] = useState('')
+  const [role, setRole] = useState<Role>('viewer')
+  return (
+    <DialogForm
+      title="Add a member"
+      send="Add"
+      close={close}
+      problem={problem}
+      isBusy={isBusy}
+      submit={async () => {
+        if ((await change(() => api().developer.members.put(userId.trim(), role))) !== undefined) close()
+      }}
+    >
+      <label>
+        User
+        <input
+          required
+          maxLength={255}
+          value={userId}
+          aria-describedby="member-hint"
+          onInput={({ currentTarget }) => setUserId(currentTarget.value)}
+        />
+      </label>
+      <p id="member-hint" class="quiet">
+        The sub of the user’s tokens.
+      </p>
+      <RoleSelect label="Role" role={role} choose={setRole} />
+    </DialogForm>
   )
 }

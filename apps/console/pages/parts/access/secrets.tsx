@@ -1,107 +1,78 @@
 import type { SigningSecret } from '@automation/client'
 import { useState } from 'preact/hooks'
 import { api } from '../../state/session.js'
-import { useQuery } from '../../state/use-query.js'
-import { Dialog } from '../dialog.js'
+import { useChange } from '../../state/use-change.js'
+import { AdminList } from '../admin-list.js'
+import { Confirm } from '../confirm.js'
+import { DialogForm } from '../dialog-form.js'
 import { Mark } from '../mark.js'
-import { Empty, Loading, Problem } from '../states.js'
+import { ShownOnceDialog } from '../shown-once.js'
 import { When } from '../when.js'
-import { ShownOnce } from './shown-once.js'
-import { useChange } from './use-change.js'
 
 export function Secrets() {
-  const secrets = useQuery<{ data: SigningSecret[] }>({
-    key: ['secrets'],
-    read: () => api().developer.signingSecrets.list(),
-    pollMs: false,
-  })
-  const { change, problem, isBusy } = useChange('secrets')
-  const [isAdding, add] = useState(false)
-  const all = secrets.data?.data ?? []
-  if (secrets.isPending) return <Loading what="signing secrets" />
-  if (secrets.error) return <Problem error={secrets.error} retry={() => void secrets.refetch()} />
   return (
-    <>
-      <p>
-        <button type="button" class="primary" onClick={() => add(true)}>
-          New signing secret
-        </button>
-      </p>
-      <p role="alert" class="bad">
-        {problem}
-      </p>
-      {all.length === 0 && (
-        <Empty title="No signing secrets">
-          <p>A provider signs its webhooks with a secret, so that nobody else can send them.</p>
-        </Empty>
+    <AdminList
+      queryKey="secrets"
+      what="signing secrets"
+      read={async () => (await api().developer.signingSecrets.list()).data}
+      columns={['For', 'Signs what', 'State', 'Last used', '']}
+      empty={{
+        title: 'No signing secrets',
+        text: 'A provider signs its webhooks with a secret, so that nobody else can send them.',
+      }}
+      add={{ label: 'New signing secret', form: (close) => <NewSecret close={close} /> }}
+      row={(secret) => (
+        <>
+          <th scope="row">
+            {secret.provider}
+            <span class="sub id">{secret.id}</span>
+          </th>
+          <td data-label="Signs what">{secret.direction === 'incoming' ? 'comes in' : 'goes out'}</td>
+          <td data-label="State">
+            <Mark of={secret.state} />
+            {secret.state === 'retiring' && (
+              <span class="sub">
+                until <When at={secret.retiresAt} />
+              </span>
+            )}
+          </td>
+          <td data-label="Last used">
+            <When at={secret.lastUsedAt} />
+          </td>
+          <td data-label="" class="actions-cell">
+            <EndSecret secret={secret} />
+          </td>
+        </>
       )}
-      {all.length > 0 && (
-        <table class="rows" aria-label="Signing secrets">
-          <thead>
-            <tr>
-              <th scope="col">For</th>
-              <th scope="col">Signs what</th>
-              <th scope="col">State</th>
-              <th scope="col">Last used</th>
-              <th scope="col">
-                <span class="hidden">Change</span>
-              </th>
-            </tr>
-          </thead>
-          <tbody>
-            {all.map((secret) => (
-              <tr key={secret.id}>
-                <th scope="row">
-                  {secret.provider}
-                  <span class="sub id">{secret.id}</span>
-                </th>
-                <td data-label="Signs what">{secret.direction === 'incoming' ? 'comes in' : 'goes out'}</td>
-                <td data-label="State">
-                  <Mark of={secret.state} />
-                  {secret.state === 'retiring' && (
-                    <span class="sub">
-                      until <When at={secret.retiresAt} />
-                    </span>
-                  )}
-                </td>
-                <td data-label="Last used">
-                  <When at={secret.lastUsedAt} />
-                </td>
-                <td data-label="">
-                  {secret.state === 'active' && (
-                    <button
-                      type="button"
-                      class="plain"
-                      disabled={isBusy}
-                      aria-label={`Retire the secret of ${secret.provider} in 24 hours`}
-                      onClick={() =>
-                        void change(() =>
-                          api().developer.signingSecrets.retire(secret.id, { overlap: '24h' }),
-                        )
-                      }
-                    >
-                      Retire
-                    </button>
-                  )}
-                  {(secret.state === 'active' || secret.state === 'retiring') && (
-                    <button
-                      type="button"
-                      class="plain"
-                      disabled={isBusy}
-                      aria-label={`Revoke the secret of ${secret.provider} now`}
-                      onClick={() => void change(() => api().developer.signingSecrets.revoke(secret.id))}
-                    >
-                      Revoke
-                    </button>
-                  )}
-                </td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
+    />
+  )
+}
+
+function EndSecret({ secret }: { secret: SigningSecret }) {
+  const { id, provider, state } = secret
+  return (
+    <span class="row">
+      {state === 'active' && (
+        <Confirm
+          label="Retire"
+          title={`Retire the secret of ${provider} in 24 hours`}
+          reads="secrets"
+          work={() => api().developer.signingSecrets.retire(id, { overlap: '24h' })}
+        >
+          <p>It works for 24 hours more. Make a new secret first, and give it to {provider}.</p>
+        </Confirm>
       )}
-      {isAdding && <NewSecret close={() => add(false)} />}
-    </>
+      {(state === 'active' || state === 'retiring') && (
+        <Confirm
+          label="Revoke"
+          title={`Revoke the secret of ${provider} now`}
+          reads="secrets"
+          work={() => api().developer.signingSecrets.revoke(id)}
+        >
+          <p>Webhooks that it signs are refused from now on. Nobody can undo it.</p>
+        </Confirm>
+      )}
+    </span>
   )
 }
 
@@ -110,48 +81,37 @@ function NewSecret({ close }: { close: () => void }) {
   const [provider, setProvider] = useState('')
   const [direction, setDirection] = useState<'incoming' | 'outgoing'>('incoming')
   const [text, setText] = useState<string>()
+  if (text !== undefined) return <ShownOnceDialog title="New signing secret" text={text} close={close} />
   return (
-    <Dialog title="New signing secret" close={close}>
-      {text !== undefined ? (
-        <ShownOnce text={text} close={close} />
-      ) : (
-        <form
-          onSubmit={async (event) => {
-            event.preventDefault()
-            setText(
-              (await change(() => api().developer.signingSecrets.create({ provider, direction })))?.secret,
-            )
-          }}
+    <DialogForm
+      title="New signing secret"
+      send="Create"
+      close={close}
+      problem={problem}
+      isBusy={isBusy}
+      submit={async () =>
+        setText((await change(() => api().developer.signingSecrets.create({ provider, direction })))?.secret)
+      }
+    >
+      <label>
+        It signs
+        <select
+          value={direction}
+          onChange={({ currentTarget }) => setDirection(currentTarget.value as 'incoming')}
         >
-          <label>
-            It signs
-            <select
-              value={direction}
-              onChange={({ currentTarget }) => setDirection(currentTarget.value as 'incoming')}
-            >
-              <option value="incoming">webhooks that come in</option>
-              <option value="outgoing">webhooks that go out</option>
-            </select>
-          </label>
-          <label>
-            {direction === 'incoming' ? 'Provider' : 'Host'}
-            <input
-              required
-              value={provider}
-              placeholder={direction === 'incoming' ? 'shop' : 'hooks.example.com'}
-              onInput={({ currentTarget }) => setProvider(currentTarget.value)}
-            />
-          </label>
-          <p role="alert" class="bad">
-            {problem}
-          </p>
-          <div class="row end">
-            <button type="submit" class="primary" disabled={isBusy}>
-              Create
-            </button>
-          </div>
-        </form>
-      )}
-    </Dialog>
+          <option value="incoming">webhooks that come in</option>
+          <option value="outgoing">webhooks that go out</option>
+        </select>
+      </label>
+      <label>
+        {direction === 'incoming' ? 'Provider' : 'Host'}
+        <input
+          required
+          value={provider}
+          placeholder={direction === 'incoming' ? 'shop' : 'hooks.example.com'}
+          onInput={({ currentTarget }) => setProvider(currentTarget.value)}
+        />
+      </label>
+    </DialogForm>
   )
 }

@@ -1,6 +1,7 @@
 import type { Action } from '@automation/client'
 import { actionDefinitions } from '@automation/engine'
 import { useEffect, useState } from 'preact/hooks'
+import { stepOfKey } from './conditions-editor.js'
 import { FaultOf, Field } from './field.js'
 
 /** JSON schema, as far as a form needs it. */
@@ -40,7 +41,16 @@ export function ActionsEditor({
       <FaultOf path="actions" />
       <ol class="actions">
         {list.map((action, index) => (
-          <li key={index} data-path={`actions[${index}]`}>
+          <li
+            key={index}
+            data-path={`actions[${index}]`}
+            onKeyDown={(event) => {
+              const by = stepOfKey(event)
+              if (by === 0 || index + by < 0 || index + by >= list.length) return
+              event.preventDefault()
+              move(index, by)
+            }}
+          >
             <div class="row spread">
               <label class="inline">
                 <span class="hidden">Action {index + 1}</span>

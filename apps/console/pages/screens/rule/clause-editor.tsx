@@ -1,8 +1,7 @@
 import type { Condition } from '@automation/client'
 import { defaultWorkLimits, describeVocabulary } from '@automation/engine'
 import { useEffect, useState } from 'preact/hooks'
-import { show } from '../../logic/describe-clause.js'
-import type { SeenPath } from '../../logic/paths.js'
+import { show } from '../../logic/show.js'
 import {
   readList,
   readScalar,
@@ -11,7 +10,9 @@ import {
   writeList,
   writeScalar,
 } from '../../logic/value-kind.js'
+import { Combobox } from '../../parts/combobox.js'
 import { FaultOf } from './field.js'
+import type { Suggestions } from './suggestions.js'
 
 const { operators } = describeVocabulary(defaultWorkLimits)
 const byName = new Map(
@@ -27,16 +28,16 @@ interface Clause {
 interface Props {
   clause: Clause
   path: string
-  paths: readonly SeenPath[]
+  suggestions: Suggestions
   change: (clause: Condition) => void
   remove: () => void
 }
 
 /** One field of the event, compared with a value. */
-export function ClauseEditor({ clause, path, paths, change, remove }: Props) {
+export function ClauseEditor({ clause, path, suggestions, change, remove }: Props) {
   const operator = byName.get(clause.operator)
   const kind = valueKindOf(operator?.value)
-  const known = paths.find((seen) => seen.path === clause.field)
+  const example = suggestions.exampleOf(clause.field)
   const write = (changes: Partial<Clause>) => change({ ...clause, ...changes } as Condition)
   const choose = (name: string) => {
     const next = byName.get(name)
@@ -47,21 +48,14 @@ export function ClauseEditor({ clause, path, paths, change, remove }: Props) {
     change({ ...rest, operator: name, ...value } as Condition)
   }
   return (
-    <div
-      class="clause"
-      data-path={path}
-      role="group"
-      aria-label={`Condition on ${clause.field || 'a field'}`}
-    >
-      <input
-        aria-label="Field"
-        data-path={`${path}.field`}
-        list="seen-paths"
+    <fieldset class="clause" data-path={path} aria-label={`Condition on ${clause.field || 'a field'}`}>
+      <Combobox
+        label="Field"
+        path={`${path}.field`}
         placeholder="field"
-        spellcheck={false}
-        autocomplete="off"
         value={clause.field}
-        onInput={({ currentTarget }) => write({ field: currentTarget.value })}
+        options={suggestions.fields}
+        change={(field) => write({ field })}
       />
       <select
         aria-label="Comparison"
@@ -80,6 +74,7 @@ export function ClauseEditor({ clause, path, paths, change, remove }: Props) {
         kind={kind}
         value={clause.value}
         path={`${path}.value`}
+        seen={suggestions.valuesOf(clause.field)}
         change={(value) => write({ value })}
       />
       <button
@@ -90,11 +85,11 @@ export function ClauseEditor({ clause, path, paths, change, remove }: Props) {
       >
         ✕
       </button>
-      {known && <span class="sub">for example {show(known.example)}</span>}
+      {example !== undefined && <span class="sub">for example {show(example)}</span>}
       {['', '.field', '.operator', '.value'].map((part) => (
         <FaultOf key={part} path={path + part} />
       ))}
-    </div>
+    </fieldset>
   )
 }
 
@@ -108,10 +103,12 @@ interface ValueProps {
   kind: ValueKind
   value: unknown
   path: string
+  /** Values that events had there. */
+  seen: readonly unknown[]
   change: (value: unknown) => void
 }
 
-function ValueEditor({ kind, value, path, change }: ValueProps) {
+function ValueEditor({ kind, value, path, seen, change }: ValueProps) {
   if (kind === 'none') return <span class="no-value" />
   if (kind === 'range') {
     const [low = 0, high = 0] = Array.isArray(value) ? (value as number[]) : []
@@ -142,6 +139,7 @@ function ValueEditor({ kind, value, path, change }: ValueProps) {
         value={value}
         read={(text) => text}
         write={String}
+        options={seen.filter((one) => typeof one === 'string')}
         change={change}
       />
     )
@@ -152,6 +150,7 @@ function ValueEditor({ kind, value, path, change }: ValueProps) {
       value={value}
       read={readScalar}
       write={writeScalar}
+      options={seen.map(writeScalar)}
       change={change}
     />
   )
@@ -186,26 +185,26 @@ interface TypedProps {
   value: unknown
   read: (text: string) => unknown
   write: (value: unknown) => string
+  options?: readonly string[]
   change: (value: unknown) => void
 }
 
 /** Keeps the text as it is typed: `1.` is on its way to `1.5`. */
-function TypedInput({ label, path, value, read, write, change }: TypedProps) {
+function TypedInput({ label, path, value, read, write, options = [], change }: TypedProps) {
   const [text, setText] = useState(write(value ?? ''))
   const isOther = JSON.stringify(read(text)) !== JSON.stringify(value ?? '')
   useEffect(() => {
     if (isOther) setText(write(value ?? ''))
   }, [isOther])
   return (
-    <input
-      aria-label={label}
-      data-path={path}
-      spellcheck={false}
-      autocomplete="off"
+    <Combobox
+      label={label}
+      path={path}
       value={text}
-      onInput={({ currentTarget }) => {
-        setText(currentTarget.value)
-        change(read(currentTarget.value))
+      options={options.map((option) => ({ value: option }))}
+      change={(next) => {
+        setText(next)
+        change(read(next))
       }}
     />
   )

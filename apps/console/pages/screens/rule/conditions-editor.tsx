@@ -1,10 +1,10 @@
 import type { Condition } from '@automation/client'
-import type { SeenPath } from '../../logic/paths.js'
 import { ClauseEditor } from './clause-editor.js'
 import { FaultOf } from './field.js'
+import type { Suggestions } from './suggestions.js'
 
 export interface EditorProps {
-  paths: readonly SeenPath[]
+  suggestions: Suggestions
 }
 
 const emptyClause = { field: '', operator: 'equals', value: '' } as Condition
@@ -19,13 +19,17 @@ type ListProps = EditorProps & {
 }
 
 /** Conditions of one group, with buttons for all that can be done with them: nothing needs a mouse. */
-export function ConditionList({ conditions, path, change, note, paths }: ListProps) {
+export function ConditionList({ conditions, path, change, note, suggestions }: ListProps) {
   const replace = (index: number, condition: Condition) => change(conditions.with(index, condition))
   const remove = (index: number) => change(conditions.toSpliced(index, 1))
   const move = (index: number, by: number) => {
     const moved = conditions[index]
-    if (moved && index + by >= 0 && index + by < conditions.length)
-      change(conditions.toSpliced(index, 1).toSpliced(index + by, 0, moved))
+    if (!moved || index + by < 0 || index + by >= conditions.length) return
+    change(conditions.toSpliced(index, 1).toSpliced(index + by, 0, moved))
+    // The focus goes with what was moved.
+    const from = document.activeElement?.getAttribute('data-path')
+    const to = from?.replace(`${path}[${index}]`, `${path}[${index + by}]`)
+    if (to) requestAnimationFrame(() => focusPath(to))
   }
   return (
     <>
@@ -34,10 +38,11 @@ export function ConditionList({ conditions, path, change, note, paths }: ListPro
           <li
             key={index}
             onKeyDown={(event) => {
-              if (!event.altKey || (event.key !== 'ArrowUp' && event.key !== 'ArrowDown')) return
+              const by = stepOfKey(event)
+              if (by === 0) return
               event.preventDefault()
               event.stopPropagation()
-              move(index, event.key === 'ArrowUp' ? -1 : 1)
+              move(index, by)
             }}
           >
             <OneCondition
@@ -45,7 +50,7 @@ export function ConditionList({ conditions, path, change, note, paths }: ListPro
               path={`${path}[${index}]`}
               change={(next) => replace(index, next)}
               remove={() => remove(index)}
-              paths={paths}
+              suggestions={suggestions}
             />
             {note?.(index) && <p class="sub">{note(index)}</p>}
           </li>
@@ -67,6 +72,16 @@ export function ConditionList({ conditions, path, change, note, paths }: ListPro
   )
 }
 
+export function focusPath(path: string): void {
+  document.querySelector<HTMLElement>(`[data-path="${CSS.escape(path)}"]`)?.focus()
+}
+
+/** Alt and an arrow move what has the focus up or down. */
+export function stepOfKey({ altKey, key }: KeyboardEvent): -1 | 0 | 1 {
+  if (!altKey) return 0
+  return key === 'ArrowUp' ? -1 : key === 'ArrowDown' ? 1 : 0
+}
+
 type OneProps = EditorProps & {
   condition: Condition
   path: string
@@ -74,10 +89,16 @@ type OneProps = EditorProps & {
   remove: () => void
 }
 
-function OneCondition({ condition, path, change, remove, paths }: OneProps) {
+function OneCondition({ condition, path, change, remove, suggestions }: OneProps) {
   if (!('all' in condition || 'any' in condition || 'not' in condition))
     return (
-      <ClauseEditor clause={condition as never} path={path} change={change} remove={remove} paths={paths} />
+      <ClauseEditor
+        clause={condition as never}
+        path={path}
+        change={change}
+        remove={remove}
+        suggestions={suggestions}
+      />
     )
   const group = 'all' in condition ? 'all' : 'any' in condition ? 'any' : 'not'
   const children = groupChildren(condition)
@@ -109,14 +130,14 @@ function OneCondition({ condition, path, change, remove, paths }: OneProps) {
             path={`${path}.not`}
             change={(next) => write('not', [next])}
             remove={remove}
-            paths={paths}
+            suggestions={suggestions}
           />
         ))
       ) : (
         <ConditionList
           conditions={children}
           path={`${path}.${group}`}
-          paths={paths}
+          suggestions={suggestions}
           change={(list) => (list.length === 0 ? remove() : write(group, list))}
         />
       )}

@@ -18,6 +18,7 @@ export function Field({
 }) {
   const fault = useContext(Faults).get(path)
   return (
+    // biome-ignore lint/a11y/noLabelWithoutControl: the control is the child
     <label class={fault ? 'field faulty' : 'field'} data-path={path}>
       <span class="label">{label}</span>
       {children}

@@ -1,6 +1,6 @@
 import type { EventType, Rule } from '@automation/client'
 import { defaultWorkLimits, describeVocabulary } from '@automation/engine'
-import { Loading, Problem } from '../../parts/states.js'
+import { Loading, NoPermission, Problem } from '../../parts/states.js'
 import { api, may } from '../../state/session.js'
 import { useFilters } from '../../state/use-filters.js'
 import { useQuery } from '../../state/use-query.js'
@@ -18,9 +18,10 @@ export function RuleScreen({ id }: { id: string }) {
     read: () => api().rules.get(id),
     pollMs: false,
   })
-  if (!isNew && rule.isPending) return <Loading what="the rule" />
+  if (!isNew && rule.isPending) return <Loading what="the rule" rows={6} />
   if (!isNew && !rule.data) return <Problem error={rule.error} retry={() => void rule.refetch()} />
-  if (isNew && !may('editor')) return <p class="state">Your role may read rules. An editor can write one.</p>
+  if (isNew && !may('editor'))
+    return <NoPermission>Your role may read rules. An editor can write one.</NoPermission>
   const trigger = (eventTypes.find(({ type }) => type === query.trigger) ?? eventTypes[0])?.type as EventType
   const template = {
     name: '',

@@ -2,6 +2,7 @@ import type { Rule, RuleVersion } from '@automation/client'
 import { useState } from 'preact/hooks'
 import { definitionOf, writeDefinition } from '../../logic/rule-definition.js'
 import { DiffView } from '../../parts/diff-view.js'
+import { Source } from '../../parts/source.js'
 import { Loading, Problem } from '../../parts/states.js'
 import { When } from '../../parts/when.js'
 import { api, may } from '../../state/session.js'
@@ -51,9 +52,9 @@ export function Versions({ rule, reload }: { rule: Rule; reload: () => PromiseLi
               label="Changes"
             />
           ) : (
-            <pre class="diff" tabIndex={0}>
-              {writeDefinition(definitionOf(chosen as never))}
-            </pre>
+            <Source label="Definition" kind="diff">
+              <pre>{writeDefinition(definitionOf(chosen as never))}</pre>
+            </Source>
           )}
           {may('editor') && chosen.version !== rule.version && (
             <button

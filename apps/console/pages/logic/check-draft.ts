@@ -1,0 +1,66 @@
+import { type CheckedRule, checkRules, type Finding, type ObservedFields } from '@automation/check'
+import { findRuleFaults } from '@automation/engine'
+import type { Definition } from './rule-definition.js'
+
+export type { Finding }
+
+interface Circumstances {
+  /** epoch ms */
+  now: number
+  observed: ObservedFields | undefined
+  /** The rules that the draft is compared with. */
+  others: readonly CheckedRule[]
+  /** Lets the browser draw and handle keys. @returns false where the result is no longer wanted */
+  turn: () => Promise<boolean>
+}
+
+/** How long (ms) rules are compared before the browser has a turn. */
+const sliceMs = 8
+
+/**
+ * The check of the service, of a draft: by itself, and with each rule that it may get in the way of. So loops of three rules and
+ * more are found by the check of the whole set alone.
+ *
+ * @returns undefined where nobody waits for it any more
+ */
+export async function checkDraft(
+  draft: Definition,
+  { now, observed, others, turn }: Circumstances,
+): Promise<Finding[] | undefined> {
+  const rule = readRule(draft)
+  if (rule === undefined) return []
+  const own = checkRules([rule], { now, findObserved: () => observed }).findings
+  // An unfinished action is left out, so that the places of the others are not those of the form.
+  if (rule.actions.length < draft.actions.length) return own.filter(({ path }) => !path.startsWith('actions'))
+  const findings = [...own]
+  let begunAt = performance.now()
+  for (const other of others.filter((one) => canMeet(rule, one))) {
+    if (performance.now() - begunAt > sliceMs) {
+      if (!(await turn())) return undefined
+      begunAt = performance.now()
+    }
+    findings.push(...checkRules([rule, other], { now }).findings.filter((one) => one.others.length > 0))
+  }
+  return findings
+}
+
+/** The draft as far as it can be checked; undefined where its conditions are not complete. */
+function readRule({ name, trigger, conditions, actions }: Definition): CheckedRule | undefined {
+  const isUsable = (action: unknown) =>
+    findRuleFaults({ conditions: [], actions: [action] } as never).length === 0
+  const areConditionsSound = !findRuleFaults({ conditions, actions: [] } as never).some(({ field }) =>
+    field.startsWith('conditions'),
+  )
+  if (!areConditionsSound) return undefined
+  return { name, trigger, conditions, actions: actions.filter(isUsable) } as unknown as CheckedRule
+}
+
+/** Rules of one trigger, or two that may emit each other's events. */
+function canMeet(rule: CheckedRule, other: CheckedRule): boolean {
+  if (other.isActive === false) return false
+  return rule.trigger === other.trigger || (emits(rule, other.trigger) && emits(other, rule.trigger))
+}
+
+function emits({ actions }: CheckedRule, type: string): boolean {
+  return actions.some((action) => action.type === 'EMIT_EVENT' && action.config.eventType === type)
+}

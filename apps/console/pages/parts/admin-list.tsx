@@ -1,0 +1,56 @@
+import type { ComponentChildren } from 'preact'
+import { useState } from 'preact/hooks'
+import { useQuery } from '../state/use-query.js'
+import { type Column, Rows } from './rows.js'
+import { Empty, Loading, Problem } from './states.js'
+
+interface Props<Item extends { id: string }> {
+  /** Names what is read: it is read again after each change. */
+  queryKey: string
+  /** In "Loading …" and as the name of the table. */
+  what: string
+  read: () => PromiseLike<readonly Item[]>
+  columns: readonly Column[]
+  row: (item: Item) => ComponentChildren
+  empty: { title: string; text: ComponentChildren }
+  /** undefined: the user may not add one. */
+  add?: { label: string; form: (close: () => void) => ComponentChildren } | undefined
+  selectedId?: string | undefined
+}
+
+/** A short list that people change: all of it at once, with a button that adds to it. */
+export function AdminList<Item extends { id: string }>({
+  queryKey,
+  what,
+  read,
+  columns,
+  row,
+  empty,
+  add,
+  selectedId,
+}: Props<Item>) {
+  const found = useQuery({ key: [queryKey], read, pollMs: false })
+  const [isAdding, setAdding] = useState(false)
+  if (found.isPending) return <Loading what={what} rows={3} />
+  if (found.error && !found.data) return <Problem error={found.error} retry={() => void found.refetch()} />
+  const all = found.data ?? []
+  return (
+    <>
+      {add && (
+        <p>
+          <button type="button" class="primary" onClick={() => setAdding(true)}>
+            {add.label}
+          </button>
+        </p>
+      )}
+      {all.length === 0 ? (
+        <Empty title={empty.title}>
+          <p>{empty.text}</p>
+        </Empty>
+      ) : (
+        <Rows items={[...all]} label={what} columns={columns} selectedId={selectedId} row={row} />
+      )}
+      {isAdding && add?.form(() => setAdding(false))}
+    </>
+  )
+}

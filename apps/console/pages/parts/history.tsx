@@ -1,0 +1,55 @@
+import type { ComponentChildren } from 'preact'
+import type { useList } from '../state/use-list.js'
+import { Newer, Older } from './list-controls.js'
+import { type Column, Rows } from './rows.js'
+import { Split } from './screen.js'
+import { Loading, Problem, Stale } from './states.js'
+
+interface Props<Item extends { id: string }> {
+  list: ReturnType<typeof useList<Item>>
+  /** In "Loading …" and as the name of the table. */
+  what: string
+  columns: readonly Column[]
+  row: (item: Item) => ComponentChildren
+  /** Shown where nothing is. */
+  empty: ComponentChildren
+  selectedId?: string | undefined
+  detail?: ComponentChildren
+}
+
+/** A list of history in every state that it can be in, and beside it what is selected. */
+export function History<Item extends { id: string }>({
+  list,
+  what,
+  columns,
+  row,
+  empty,
+  selectedId,
+  detail,
+}: Props<Item>) {
+  const { first, rows } = list
+  return (
+    <>
+      <Newer {...list} />
+      {first.isPending && <Loading what={what} rows={6} />}
+      {first.error && !first.data && <Problem error={first.error} retry={() => void first.refetch()} />}
+      {first.error && first.data && <Stale error={first.error} since={first.dataUpdatedAt} />}
+      <Split
+        list={
+          first.data && (
+            <>
+              {rows.length === 0 ? (
+                empty
+              ) : (
+                <Rows items={rows} label={what} columns={columns} selectedId={selectedId} row={row} />
+              )}
+              {(rows.length > 0 || list.hasOlder) && <Older {...list} />}
+            </>
+          )
+        }
+        detail={detail}
+        selectedId={selectedId}
+      />
+    </>
+  )
+}

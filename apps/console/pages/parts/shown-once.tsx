@@ -1,0 +1,21 @@
+import { Dialog } from './dialog.js'
+import { CopyButton } from './json-view.js'
+import { Source } from './source.js'
+
+/** A secret that nobody can read again. */
+export function ShownOnceDialog({ title, text, close }: { title: string; text: string; close: () => void }) {
+  return (
+    <Dialog title={title} close={close}>
+      <p>Copy it now: it is shown once, and the service cannot read it again.</p>
+      <Source label="The secret" kind="secret">
+        <pre>{text}</pre>
+      </Source>
+      <div class="row end">
+        <CopyButton text={text} />
+        <button type="button" class="primary" onClick={close}>
+          I have it
+        </button>
+      </div>
+    </Dialog>
+  )
+}

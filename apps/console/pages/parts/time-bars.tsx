@@ -1,0 +1,67 @@
+import type { Overview } from '@automation/client'
+import { useLocation } from 'preact-iso'
+import { type Span, spans } from '../logic/filters.js'
+import { api } from '../state/session.js'
+import { linkTo } from '../state/use-filters.js'
+import { useQuery } from '../state/use-query.js'
+import { Bars } from './bars.js'
+import { When } from './when.js'
+
+/** The counts of a span. Screens share them: the server counts once. */
+export function useOverview(span: Span) {
+  const { ms, slices } = spans[span]
+  return useQuery<Overview>({
+    key: ['overview', span],
+    read: () => api().overview({ from: new Date(Date.now() - ms).toISOString(), slices }),
+    pollMs: 30_000,
+  })
+}
+
+interface Props {
+  screen: 'events' | 'runs'
+  span: Span
+  /** The filters of the screen, which stay when a bar is opened. */
+  query: Record<string, string | undefined>
+}
+
+/** Events or runs by time, above their list. A bar leads to what came until its end. */
+export function TimeBars({ screen, span, query }: Props) {
+  const { route } = useLocation()
+  const { data, error } = useOverview(span)
+  if (error && !data) return null
+  if (data === undefined) return <div class="bars pending" aria-hidden="true" />
+  const { slices, to, countedFrom, from } = data
+  const hrefOf = (index: number) => linkTo(screen, { ...query, id: '', to: slices[index + 1]?.from ?? to })
+  const shared = { hrefOf, open: (href: string) => route(href) }
+  return (
+    <>
+      {screen === 'events' ? (
+        <Bars
+          {...shared}
+          label={`All events, ${spans[span].label.toLowerCase()}`}
+          goodWord="events"
+          bars={slices.map((slice) => ({ from: slice.from, good: slice.events, bad: 0 }))}
+        />
+      ) : (
+        <Bars {...shared} {...barsOfRuns(data)} label={`All runs, ${spans[span].label.toLowerCase()}`} />
+      )}
+      {countedFrom > from && (
+        <p class="notice">
+          There were more than can be counted at once. The bars begin at <When at={countedFrom} />.
+        </p>
+      )}
+    </>
+  )
+}
+
+export function barsOfRuns({ slices }: Overview) {
+  return {
+    goodWord: 'not failed',
+    badWord: 'failed',
+    bars: slices.map(({ from, succeeded, unfinished, cancelled, failed }) => ({
+      from,
+      good: succeeded + unfinished + cancelled,
+      bad: failed,
+    })),
+  }
+}

@@ -1,0 +1,177 @@
+import type { Change, Event, EventWhy, RuleWhy } from '@automation/client'
+import { useState } from 'preact/hooks'
+import { describeActual, describeClause } from '../logic/describe-clause.js'
+import { findStop, markConditions } from '../logic/marks.js'
+import { show } from '../logic/show.js'
+import { DetailHead } from '../parts/detail-head.js'
+import { ExplainTree } from '../parts/explain-tree.js'
+import { JsonView } from '../parts/json-view.js'
+import { Mark } from '../parts/mark.js'
+import { Loading, Problem } from '../parts/states.js'
+import { When } from '../parts/when.js'
+import { api, may } from '../state/session.js'
+import { linkTo, useFilters } from '../state/use-filters.js'
+import { describeError, readAgain, useQuery } from '../state/use-query.js'
+
+/** One event: which rules looked at it, and what stopped each of the others. */
+export function EventDetail({ id, close }: { id: string; close: () => void }) {
+  const event = useQuery<Event>({ key: ['event', id], read: () => api().events.get(id) })
+  if (event.isPending) return <Loading what="the event" />
+  if (event.error && !event.data)
+    return (
+      <>
+        <DetailHead title="Event" what="the event" close={close} />
+        <Problem error={event.error} retry={() => void event.refetch()} />
+      </>
+    )
+  const { type, acceptedAt, data, status, causedBy, replayOf } = event.data as Event
+  return (
+    <>
+      <DetailHead title={type} what="the event" close={close} />
+      <p>
+        <Mark of={status} /> · came in <When at={acceptedAt} />
+        {causedBy && (
+          <>
+            {' '}
+            · <a href={linkTo('runs', { id: causedBy })}>emitted by a run</a>
+          </>
+        )}
+        {replayOf && (
+          <>
+            {' '}
+            · <a href={linkTo('events', { id: replayOf })}>a replay</a>
+          </>
+        )}
+      </p>
+      <p class="quiet id">{id}</p>
+      <Why id={id} type={type} isDone={status === 'done' || status === 'quarantined'} />
+      <h3>Data</h3>
+      <JsonView value={data} label="Data of the event" />
+      <div class="row">
+        {may('operator') && <Replay id={id} />}
+        {may('editor') && (
+          <a class="button" href={linkTo('rules/new', { trigger: type, event: id })}>
+            Make a rule of this
+          </a>
+        )}
+      </div>
+    </>
+  )
+}
+
+/** Judged again from what is stored: the versions of that moment, and the data. */
+function Why({ id, type, isDone }: { id: string; type: string; isDone: boolean }) {
+  const why = useQuery<EventWhy>({
+    key: ['why', id, isDone],
+    read: () => api().events.why(id, { limit: 50 }),
+    pollMs: false,
+  })
+  const rules = why.data?.rules ?? []
+  const ran = rules.filter(({ verdict }) => verdict === 'matched').length
+  return (
+    <>
+      <h3>What the rules did</h3>
+      {why.isPending && <Loading what="the verdicts" />}
+      {why.error && <Problem error={why.error} retry={() => void why.refetch()} />}
+      {why.data && rules.length === 0 && (
+        <p>
+          No rule looked at it: no active rule runs on <code>{type}</code>.{' '}
+          {may('editor') && <a href={linkTo('rules/new', { trigger: type })}>Write one</a>}
+        </p>
+      )}
+      {rules.length > 0 && (
+        <>
+          <p>
+            {ran} of {rules.length}
+            {why.data?.nextCursor ? '+' : ''} ran.
+          </p>
+          <ul class="verdicts">
+            {rules.map((rule) => (
+              <li key={rule.ruleId}>
+                <OneRule rule={rule} eventId={id} />
+              </li>
+            ))}
+          </ul>
+          {why.data?.nextCursor && (
+            <p class="sub">More rules looked at it. The nearest {rules.length} are shown.</p>
+          )}
+        </>
+      )}
+    </>
+  )
+}
+
+const words: Partial<Record<RuleWhy['verdict'], string>> = {
+  inactive: 'was off then',
+  created_later: 'did not exist yet',
+  other_type: 'runs on another type',
+  deleted: 'was deleted',
+  quarantined: 'the event is quarantined',
+  pending: 'not judged yet',
+  not_considered: 'was not asked',
+  not_known: 'not known',
+  not_judged: 'failed before its conditions',
+}
+
+function OneRule({ rule, eventId }: { rule: RuleWhy; eventId: string }) {
+  const { ruleId, name, version, verdict, executionId, trace, change } = rule
+  const stop = verdict === 'not_matched' && trace ? findStop(markConditions(trace.conditions)) : undefined
+  return (
+    <>
+      <Mark
+        of={verdict === 'matched' ? 'succeeded' : verdict === 'not_matched' ? 'stopped' : 'skipped'}
+        word={verdict === 'matched' ? 'ran' : (words[verdict] ?? 'stopped')}
+      />{' '}
+      <a href={linkTo(`rules/${ruleId}`, { event: eventId })}>{name ?? 'a deleted rule'}</a>
+      {version !== null && <span class="quiet"> v{version}</span>}
+      {executionId && (
+        <>
+          {' '}
+          · <a href={linkTo('runs', { id: executionId })}>its run</a>
+        </>
+      )}
+      {stop && <span class="sub">{describeStop(stop.trace)}</span>}
+      {change && change.length > 0 && <span class="sub">It would have run with {writeChange(change)}.</span>}
+      {trace && trace.conditions.length > 0 && (
+        <details>
+          <summary>Each condition</summary>
+          <ExplainTree conditions={trace.conditions} />
+        </details>
+      )}
+    </>
+  )
+}
+
+function describeStop(trace: NonNullable<ReturnType<typeof findStop>>['trace']): string {
+  if ('group' in trace && trace.group !== undefined) return `not ${trace.group}`
+  const { warning } = trace as { warning?: string }
+  return `${describeClause(trace)}, ${warning ?? describeActual(trace)}`
+}
+
+function writeChange(change: readonly Change[]): string {
+  return change.map(({ field, to }) => `${field} ${to === null ? 'missing' : `= ${show(to)}`}`).join(' and ')
+}
+
+function Replay({ id }: { id: string }) {
+  const { set } = useFilters()
+  const [said, say] = useState<string>()
+  return (
+    <>
+      <button
+        type="button"
+        onClick={async () => {
+          try {
+            const run = await api().events.replay(id)
+            await readAgain('events')
+            set({ id: run.id })
+          } catch (error) {
+            say(describeError(error).title)
+          }
+        }}
+      >
+        Replay with today’s rules
+      </button>
+      <span role="status">{said}</span>
+    </>
+  )
+}

@@ -1,0 +1,141 @@
+import type { EventTypePage } from '@automation/client'
+import { eventTypeDefinitions } from '@automation/engine'
+import { useEffect, useMemo, useState } from 'preact/hooks'
+import { judgeDraft } from '../../logic/judge-draft.js'
+import { listPaths } from '../../logic/paths.js'
+import type { Definition } from '../../logic/rule-definition.js'
+import { Loading, Problem } from '../../parts/states.js'
+import { api, may } from '../../state/session.js'
+import { useQuery } from '../../state/use-query.js'
+import { useRuleNames } from '../../state/use-rule-names.js'
+import { ActionsEditor } from './actions-editor.js'
+import { ConditionList } from './conditions-editor.js'
+import { DraftFindings } from './draft-findings.js'
+import { FaultOf, Field } from './field.js'
+import { Samples } from './samples.js'
+import { suggest } from './suggestions.js'
+import { useFields } from './use-fields.js'
+import { useSamples } from './use-samples.js'
+
+interface Props {
+  id: string
+  definition: Definition
+  change: (definition: Definition) => void
+  isChanged: boolean
+  eventId: string | undefined
+}
+
+/** The rule on the left; on the right what it would do, and what is odd about it. */
+export function RuleForm({ id, definition, change, isChanged, eventId }: Props) {
+  const { samples, isPending, error, refetch } = useSamples(definition.trigger, eventId)
+  const judgement = useMemo(
+    () => judgeDraft(definition, samples, Date.now()),
+    [definition, samples.length, samples[0]?.id],
+  )
+  const paths = useMemo(() => listPaths(samples.map(({ data }) => data)), [samples.length, samples[0]?.id])
+  const fields = useFields(definition.trigger)
+  const suggestions = useMemo(() => suggest(fields, paths), [fields, paths])
+  // A screen opens with three requests: the other rules are read once something is changed.
+  const { rules } = useRuleNames(isChanged)
+  const set = (changes: Partial<Definition>) => change({ ...definition, ...changes })
+  useNameFocus(definition.name)
+  return (
+    <div class="editor">
+      <fieldset disabled={!may('editor')} class="bare">
+        <Head definition={definition} set={set} />
+        <section class="card" aria-labelledby="if">
+          <h2 id="if">If all of these hold</h2>
+          {definition.conditions.length === 0 && (
+            <p class="quiet">No conditions: it runs for every {definition.trigger}.</p>
+          )}
+          <FaultOf path="conditions" />
+          <ConditionList
+            conditions={definition.conditions}
+            path="conditions"
+            suggestions={suggestions}
+            change={(conditions) => set({ conditions })}
+            note={(index) =>
+              judgement.passedBy[index] === undefined || judgement.verdicts.length === 0
+                ? undefined
+                : `${judgement.passedBy[index]} of ${judgement.verdicts.length} pass`
+            }
+          />
+        </section>
+        <section class="card" aria-labelledby="then">
+          <h2 id="then">Then</h2>
+          <ActionsEditor actions={definition.actions} change={(actions) => set({ actions })} />
+        </section>
+      </fieldset>
+      <div class="beside">
+        <section class="card" aria-labelledby="tried">
+          <h2 id="tried">Tried on events</h2>
+          {isPending && <Loading what="the latest events" rows={4} />}
+          {error && <Problem error={error} retry={refetch} />}
+          {!isPending && !error && (
+            <Samples judgement={judgement} definition={definition} selectedId={eventId} />
+          )}
+        </section>
+        <DraftFindings {...{ id, definition, rules, fields }} />
+      </div>
+    </div>
+  )
+}
+
+function Head({ definition, set }: { definition: Definition; set: (changes: Partial<Definition>) => void }) {
+  const [isChoosing, setChoosing] = useState(false)
+  // The types of the workspace are read when somebody chooses.
+  const listed = useQuery<EventTypePage>({
+    key: isChoosing ? ['event-types'] : undefined,
+    read: () => api().eventTypes.list({ limit: 250 }),
+    pollMs: false,
+  })
+  const types = new Set([
+    definition.trigger,
+    ...eventTypeDefinitions.map(({ type }) => type),
+    ...(listed.data?.eventTypes ?? []).map(({ name }) => name),
+  ])
+  return (
+    <section class="card" aria-labelledby="when">
+      <h2 id="when" class="hidden">
+        The rule
+      </h2>
+      <Field label="Name" path="name">
+        <input
+          id="rule-name"
+          maxLength={200}
+          value={definition.name}
+          onInput={({ currentTarget }) => set({ name: currentTarget.value })}
+        />
+      </Field>
+      <Field
+        label="When"
+        path="trigger"
+        hint={eventTypeDefinitions.find(({ type }) => type === definition.trigger)?.description}
+      >
+        <select
+          value={definition.trigger}
+          onFocus={() => setChoosing(true)}
+          onChange={({ currentTarget }) => set({ trigger: currentTarget.value })}
+        >
+          {[...types].sort().map((type) => (
+            <option key={type}>{type}</option>
+          ))}
+        </select>
+      </Field>
+      <Field label="Description" path="description">
+        <input
+          maxLength={2000}
+          value={definition.description}
+          onInput={({ currentTarget }) => set({ description: currentTarget.value })}
+        />
+      </Field>
+    </section>
+  )
+}
+
+/** A new rule begins with its name. */
+function useNameFocus(name: string): void {
+  useEffect(() => {
+    if (name === '') document.getElementById('rule-name')?.focus()
+  }, [])
+}

@@ -1,0 +1,62 @@
+import type { ObservedFields } from '@automation/check'
+import type { EventTypeFields } from '@automation/client'
+import { useMemo } from 'preact/hooks'
+import { show } from '../../logic/show.js'
+import type { Option } from '../../parts/combobox.js'
+import { api } from '../../state/session.js'
+import { useQuery } from '../../state/use-query.js'
+
+/** What the newest events of a type have, for suggestions and for findings. */
+export interface Fields {
+  options: Option[]
+  /** The most frequent values of a field. */
+  valuesOf: (path: string) => unknown[]
+  observed: ObservedFields
+}
+
+/** Surveys the newest 1,000 events. @returns undefined until they are known */
+export function useFields(trigger: string): Fields | undefined {
+  const found = useQuery<EventTypeFields>({
+    key: ['fields', trigger],
+    read: () => api().eventTypes.fields(trigger),
+    pollMs: false,
+  })
+  return useMemo(() => (found.data === undefined ? undefined : readFields(found.data)), [found.data])
+}
+
+type Field = EventTypeFields['fields'][number]
+
+function readFields({ events, fields }: EventTypeFields): Fields {
+  const byPath = new Map(fields.map((field) => [field.path, field]))
+  return {
+    options: fields.map((field) => ({ value: field.path, hint: hintOf(field) })),
+    valuesOf: (path) => byPath.get(path)?.top.map(({ value }) => value) ?? [],
+    observed: {
+      events,
+      fields: fields.map(({ path, kinds, share, distinct, top, smallest = null, largest = null }) => ({
+        path,
+        // The survey does not count the kinds: one is enough to say that there is no other.
+        kinds: kinds.length === 1 ? { [kinds[0] as string]: Math.round(share * events) } : {},
+        share,
+        distinct,
+        values: top as { value: unknown; count: number }[],
+        smallest,
+        largest,
+      })),
+    },
+  }
+}
+
+/** `number, 10 to 95, in 98 %`. */
+function hintOf({ kinds, share, smallest, largest, top }: Field): string {
+  const values =
+    smallest !== undefined && largest !== undefined && smallest < largest
+      ? `${smallest} to ${largest}`
+      : top
+          .slice(0, 2)
+          .map(({ value }) => show(value))
+          .join(' ')
+  return [kinds.join(' or '), values, ...(share < 1 ? [`in ${Math.round(share * 100)} %`] : [])]
+    .filter((part) => part !== '')
+    .join(', ')
+}

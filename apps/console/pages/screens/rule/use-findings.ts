@@ -1,0 +1,43 @@
+import type { Rule } from '@automation/client'
+import { useEffect, useState } from 'preact/hooks'
+import type { Finding } from '../../logic/check-draft.js'
+import type { Definition } from '../../logic/rule-definition.js'
+import type { Fields } from './use-fields.js'
+
+/** So long after the last key, so that a half-typed value is not judged. */
+const pauseMs = 300
+
+/**
+ * What the check of the service finds in the draft, without a request: it runs in this page, in slices. Its code comes when the
+ * editor is first used.
+ */
+export function useFindings(
+  id: string,
+  definition: Definition,
+  others: readonly Rule[],
+  fields: Fields | undefined,
+): Finding[] | undefined {
+  const [findings, setFindings] = useState<Finding[]>()
+  useEffect(() => {
+    let isWanted = true
+    const turn = async () => {
+      await new Promise((resolve) => setTimeout(resolve))
+      return isWanted
+    }
+    const timer = setTimeout(async () => {
+      const { checkDraft } = await import('../../logic/check-draft.js')
+      const found = await checkDraft(definition, {
+        now: Date.now(),
+        observed: fields?.observed,
+        others: others.filter((rule) => rule.id !== id) as never,
+        turn,
+      })
+      if (isWanted && found !== undefined) setFindings(found)
+    }, pauseMs)
+    return () => {
+      isWanted = false
+      clearTimeout(timer)
+    }
+  }, [definition, others, fields])
+  return findings
+}

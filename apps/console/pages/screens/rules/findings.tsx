@@ -1,0 +1,49 @@
+import { namePath } from '../../logic/name-path.js'
+import { FindingText } from '../../parts/finding.js'
+import { Empty, Loading, Problem } from '../../parts/states.js'
+import { api } from '../../state/session.js'
+import { linkTo } from '../../state/use-filters.js'
+import { useQuery } from '../../state/use-query.js'
+
+/** Do the rules get in each other's way? The service checks them all, and refuses nothing because of it. */
+export function Findings() {
+  const check = useQuery({ key: ['rules', 'check'], read: () => api().rules.check(), pollMs: false })
+  if (check.isPending) return <Loading what="the findings" rows={3} />
+  if (check.error && !check.data) return <Problem error={check.error} retry={() => void check.refetch()} />
+  const { findings = [], notKnown = [] } = check.data ?? {}
+  return (
+    <>
+      <p class="quiet">
+        What never runs, says nothing, does the same twice or goes round. Each finding is proven, or has an
+        event that shows it. Nothing is refused because of a finding.
+      </p>
+      {findings.length === 0 && (
+        <Empty title="No findings">
+          <p>The rules do not get in each other’s way, as far as can be decided.</p>
+        </Empty>
+      )}
+      <ul class="cards">
+        {findings.map((finding) => (
+          <li key={`${finding.code} ${finding.rule.index} ${finding.path} ${finding.message}`}>
+            <FindingText finding={finding}>
+              <a href={linkTo(`rules/${finding.rule.id}`)}>{finding.rule.name}</a>
+              <span class="quiet">, {namePath(finding.path)}</span>
+            </FindingText>
+          </li>
+        ))}
+      </ul>
+      {notKnown.length > 0 && (
+        <details>
+          <summary>{notKnown.length} questions could not be decided</summary>
+          <ul class="plain-list">
+            {notKnown.map(({ rule, path, code, reason }) => (
+              <li key={`${code} ${rule.index} ${path}`}>
+                {rule.name}, <code>{path}</code>: {code.replaceAll('_', ' ')}. {reason}
+              </li>
+            ))}
+          </ul>
+        </details>
+      )}
+    </>
+  )
+}

@@ -1,0 +1,137 @@
+import type { Rule } from '@automation/client'
+import { Rows } from '../../parts/rows.js'
+import { Empty, Loading, Problem, Stale } from '../../parts/states.js'
+import { Switch } from '../../parts/switch.js'
+import { When } from '../../parts/when.js'
+import { api, may } from '../../state/session.js'
+import { linkTo, useFilters } from '../../state/use-filters.js'
+import { useQuery } from '../../state/use-query.js'
+
+/** The rules, filtered in the browser: all of them are read at once. */
+export function RuleList() {
+  const { query, set } = useFilters()
+  const { q = '', state = '', trigger = '' } = query
+  const rules = useQuery({ key: ['rules'], read: () => api().rules.list({ limit: 250 }) })
+  const attention = useQuery({ key: ['attention'], read: () => api().rules.attention(), pollMs: false })
+  const needs = new Map(attention.data?.rules.map((item) => [item.id, item]))
+  const all = rules.data?.rules ?? []
+  const shown = all.filter(
+    (rule) =>
+      `${rule.name} ${rule.description}`.toLowerCase().includes(q.toLowerCase()) &&
+      (trigger === '' || rule.trigger === trigger) &&
+      (state === '' || (state === 'attention' ? needs.has(rule.id) : rule.isActive === (state === 'on'))),
+  )
+  return (
+    <>
+      <RuleFilters types={[...new Set(all.map((rule) => rule.trigger))].sort()} />
+      {rules.isPending && <Loading what="rules" rows={4} />}
+      {rules.error && !rules.data && <Problem error={rules.error} retry={() => void rules.refetch()} />}
+      {rules.error && rules.data && <Stale error={rules.error} since={rules.dataUpdatedAt} />}
+      {rules.data && all.length === 0 && <NoRules />}
+      {all.length > 0 && shown.length === 0 && (
+        <Empty title="No rule fits the filter">
+          <p>{all.length === 1 ? 'There is 1' : `There are ${all.length}`} without it.</p>
+          <button type="button" onClick={() => set({ q: '', state: '', trigger: '' })}>
+            Show all
+          </button>
+        </Empty>
+      )}
+      {shown.length > 0 && (
+        <Rows
+          items={shown}
+          label="rules"
+          columns={['Name', 'Runs on', { number: 'Succeeded' }, { number: 'Failed' }, 'Last run', 'State']}
+          row={(rule) => <RuleRow rule={rule} problem={needs.get(rule.id)?.lastError} />}
+        />
+      )}
+    </>
+  )
+}
+
+function RuleFilters({ types }: { types: string[] }) {
+  const { query, set } = useFilters()
+  const { q = '', state = '', trigger = '' } = query
+  return (
+    <search class="filters">
+      <label>
+        Find
+        <input
+          data-filter
+          type="search"
+          value={q}
+          onInput={({ currentTarget }) => set({ q: currentTarget.value }, { replaces: true })}
+        />
+      </label>
+      <label>
+        Runs on
+        <select value={trigger} onChange={({ currentTarget }) => set({ trigger: currentTarget.value })}>
+          <option value="">any event</option>
+          {types.map((type) => (
+            <option key={type}>{type}</option>
+          ))}
+        </select>
+      </label>
+      <label>
+        State
+        <select value={state} onChange={({ currentTarget }) => set({ state: currentTarget.value })}>
+          <option value="">on and off</option>
+          <option value="on">on</option>
+          <option value="off">off</option>
+          <option value="attention">needs attention</option>
+        </select>
+      </label>
+    </search>
+  )
+}
+
+function NoRules() {
+  return (
+    <Empty title="No rules yet">
+      <p>A rule says: when an event of this type comes, and these conditions hold, then do this.</p>
+      {may('editor') ? (
+        <a class="button primary" href={linkTo('rules/new')}>
+          Write the first rule
+        </a>
+      ) : (
+        <p>Your role may read rules. An editor can write the first one.</p>
+      )}
+    </Empty>
+  )
+}
+
+function RuleRow({ rule, problem }: { rule: Rule; problem: string | undefined }) {
+  const { lastSuccessAt, lastFailureAt } = rule
+  const last = [lastSuccessAt, lastFailureAt]
+    .filter((at) => at !== null)
+    .sort()
+    .at(-1)
+  return (
+    <>
+      <th scope="row">
+        <a href={linkTo(`rules/${rule.id}`)}>{rule.name}</a>
+        {problem && <span class="sub bad">⚠ {problem}</span>}
+      </th>
+      <td data-label="Runs on">
+        <code>{rule.trigger}</code>
+      </td>
+      <td data-label="Succeeded" class="number">
+        {rule.successCount.toLocaleString('en-US')}
+      </td>
+      <td data-label="Failed" class="number">
+        {rule.failureCount > 0 ? (
+          <a href={linkTo('runs', { rule: rule.id, status: 'failed', last: '30d' })}>
+            {rule.failureCount.toLocaleString('en-US')}
+          </a>
+        ) : (
+          0
+        )}
+      </td>
+      <td data-label="Last run">
+        <When at={last} />
+      </td>
+      <td data-label="State">
+        <Switch rule={rule} />
+      </td>
+    </>
+  )
+}

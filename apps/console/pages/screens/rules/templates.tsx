@@ -1,0 +1,110 @@
+import type { EmailTemplate } from '@automation/client'
+import { useState } from 'preact/hooks'
+import { AdminList } from '../../parts/admin-list.js'
+import { Confirm } from '../../parts/confirm.js'
+import { DetailHead } from '../../parts/detail-head.js'
+import { Split } from '../../parts/screen.js'
+import { Source } from '../../parts/source.js'
+import { Loading, Problem } from '../../parts/states.js'
+import { When } from '../../parts/when.js'
+import { api, may } from '../../state/session.js'
+import { linkTo, useFilters } from '../../state/use-filters.js'
+import { useQuery } from '../../state/use-query.js'
+import { EditTemplate, NewTemplate } from './template-form.js'
+
+/** What the mails of SEND_EMAIL are written with. */
+export function Templates() {
+  const { query, set } = useFilters()
+  return (
+    <Split
+      selectedId={query.id}
+      list={
+        <AdminList
+          queryKey="templates"
+          what="mail templates"
+          read={async () => (await api().emailTemplates.list({ limit: 200 })).emailTemplates}
+          columns={['Name', 'Changed']}
+          selectedId={query.id}
+          empty={{
+            title: 'No mail templates',
+            text: 'An action SEND_EMAIL names a template. Without one it sends a built-in mail.',
+          }}
+          add={
+            may('editor')
+              ? { label: 'New template', form: (close) => <NewTemplate close={close} /> }
+              : undefined
+          }
+          row={({ id, name, updatedAt }) => (
+            <>
+              <th scope="row">
+                <a href={linkTo('rules', { ...query, id })}>{name}</a>
+              </th>
+              <td data-label="Changed">
+                <When at={updatedAt} />
+              </td>
+            </>
+          )}
+        />
+      }
+      detail={query.id && <TemplateDetail key={query.id} id={query.id} close={() => set({ id: '' })} />}
+    />
+  )
+}
+
+function TemplateDetail({ id, close }: { id: string; close: () => void }) {
+  const template = useQuery<EmailTemplate>({
+    key: ['templates', id],
+    read: () => api().emailTemplates.get(id),
+    pollMs: false,
+  })
+  const [isEditing, setEditing] = useState(false)
+  if (template.isPending) return <Loading what="the template" />
+  if (!template.data)
+    return (
+      <>
+        <DetailHead title="Template" what="the template" close={close} />
+        <Problem error={template.error} retry={() => void template.refetch()} />
+      </>
+    )
+  const { name, text, html, updatedAt } = template.data
+  return (
+    <>
+      <DetailHead title={name} what="the template" close={close} />
+      <p class="quiet">
+        Changed <When at={updatedAt} />
+      </p>
+      {may('editor') && (
+        <div class="row">
+          <button type="button" onClick={() => setEditing(true)}>
+            Edit
+          </button>
+          <Confirm
+            label="Delete"
+            title={`Delete the template ${name}`}
+            reads="templates"
+            work={() => api().emailTemplates.delete(id)}
+            after={close}
+          >
+            <p>From then on, the actions that name it send the built-in mail.</p>
+          </Confirm>
+        </div>
+      )}
+      {[
+        ['Text', text],
+        ['HTML', html],
+      ].map(([label, source]) => (
+        <section key={label} aria-label={label ?? ''}>
+          <h3>{label}</h3>
+          {source === null ? (
+            <p class="quiet">None.</p>
+          ) : (
+            <Source label={`Source: ${label}`}>
+              <pre>{source}</pre>
+            </Source>
+          )}
+        </section>
+      ))}
+      {isEditing && <EditTemplate template={template.data} close={() => setEditing(false)} />}
+    </>
+  )
+}

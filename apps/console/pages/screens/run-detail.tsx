@@ -1,0 +1,65 @@
+import type { Execution } from '@automation/client'
+import { Attempts } from '../parts/attempts.js'
+import { DetailHead } from '../parts/detail-head.js'
+import { ExplainTree } from '../parts/explain-tree.js'
+import { Mark } from '../parts/mark.js'
+import { Retry } from '../parts/retry.js'
+import { Loading, Problem } from '../parts/states.js'
+import { When } from '../parts/when.js'
+import { api } from '../state/session.js'
+import { linkTo } from '../state/use-filters.js'
+import { useQuery } from '../state/use-query.js'
+
+/** One run: what it did, attempt by attempt, and why it ran. */
+export function RunDetail({
+  id,
+  names,
+  close,
+}: {
+  id: string
+  names: ReadonlyMap<string, string>
+  close: () => void
+}) {
+  const run = useQuery<Execution>({
+    key: ['run', id],
+    read: () => api().executions.get(id, { explain: true }) as PromiseLike<Execution>,
+  })
+  if (run.isPending) return <Loading what="the run" />
+  if (run.error && !run.data)
+    return (
+      <>
+        <DetailHead title="Run" what="the run" close={close} />
+        <Problem error={run.error} retry={() => void run.refetch()} />
+      </>
+    )
+  const { ruleId, ruleVersion, status, error, results, eventId, startedAt, trace } = run.data as Execution
+  return (
+    <>
+      <DetailHead title={names.get(ruleId) ?? 'A deleted rule'} what="the run" close={close} />
+      <p>
+        <Mark of={status} /> · began <When at={startedAt} /> ·{' '}
+        <a href={linkTo('events', { id: eventId })}>its event</a>
+        {ruleVersion !== null && (
+          <>
+            {' '}
+            ·{' '}
+            <a href={linkTo(`rules/${ruleId}`, { tab: 'versions', version: String(ruleVersion) })}>
+              the rule as it was (v{ruleVersion})
+            </a>
+          </>
+        )}
+      </p>
+      {error && <p class="notice bad">{error}</p>}
+      <Retry run={run.data as Execution} />
+      <h3>What it did</h3>
+      <Attempts results={results} />
+      <h3>Why it ran</h3>
+      {trace ? (
+        <ExplainTree conditions={trace.conditions} />
+      ) : (
+        <p class="quiet">The rule was deleted, so nobody can say.</p>
+      )}
+      <p class="quiet id">{id}</p>
+    </>
+  )
+}

@@ -1,0 +1,163 @@
+import type { Receipt } from '@automation/client'
+import { DetailHead } from '../../parts/detail-head.js'
+import { History } from '../../parts/history.js'
+import { CopyButton } from '../../parts/json-view.js'
+import { Mark } from '../../parts/mark.js'
+import { Empty } from '../../parts/states.js'
+import { When } from '../../parts/when.js'
+import { api, may, workspaceId } from '../../state/session.js'
+import { linkTo, useFilters } from '../../state/use-filters.js'
+import { useList } from '../../state/use-list.js'
+
+/** Deliveries of providers: accepted ones, or refused ones with what the sender has to change. */
+export function Incoming() {
+  const { query, set } = useFilters()
+  const { state = '', provider = '', id } = query
+  const list = useList<Receipt>(['receipts', state, provider], async (cursor) => {
+    const { data, nextCursor = null } = await api().developer.receipts.list({
+      limit: 50,
+      ...(cursor !== undefined && { cursor }),
+      ...(state === 'rejected' && { state }),
+      ...(provider !== '' && { provider }),
+    })
+    return { rows: data, nextCursor }
+  })
+  const selected = list.rows.find((row) => row.id === id)
+  return (
+    <>
+      <search class="filters">
+        <label>
+          State
+          <select
+            data-filter
+            value={state}
+            onChange={({ currentTarget }) => set({ state: currentTarget.value, id: '' })}
+          >
+            <option value="">accepted</option>
+            <option value="rejected">refused</option>
+          </select>
+        </label>
+        <label>
+          Provider
+          <input
+            type="search"
+            value={provider}
+            placeholder="any"
+            onChange={({ currentTarget }) => set({ provider: currentTarget.value.trim(), id: '' })}
+          />
+        </label>
+      </search>
+      <History
+        list={list}
+        what="webhooks"
+        columns={['Arrived', 'Provider', 'State', 'Became']}
+        selectedId={id}
+        empty={<NoWebhooks isRejected={state === 'rejected'} />}
+        row={(receipt) => (
+          <>
+            <th scope="row">
+              <a href={linkTo('webhooks', { ...query, id: receipt.id })}>
+                <When at={receipt.receivedAt} />
+              </a>
+            </th>
+            <td data-label="Provider">{receipt.provider}</td>
+            <td data-label="State">
+              <Mark of={receipt.receiptState} />
+              {receipt.reason && <span class="sub">{receipt.reason}</span>}
+            </td>
+            <td data-label="Became">{receipt.eventTypes.join(', ') || '–'}</td>
+          </>
+        )}
+        detail={selected && <Doctor receipt={selected} close={() => set({ id: '' })} />}
+      />
+    </>
+  )
+}
+
+function NoWebhooks({ isRejected }: { isRejected: boolean }) {
+  if (isRejected)
+    return (
+      <Empty title="No webhook was refused">
+        <p>Refused webhooks stand here with what the sender has to change.</p>
+      </Empty>
+    )
+  return (
+    <Empty title="No webhooks yet">
+      <p>
+        A provider posts signed JSON to <code>{address('<provider>')}</code>. Each provider has a secret,
+        under <a href={linkTo('access', { tab: 'secrets' })}>Access</a>. Try it:{' '}
+        <code>npm run webhook -- send</code>
+      </p>
+    </Empty>
+  )
+}
+
+function address(provider: string): string {
+  return `/api/incoming-webhooks/${provider}/${workspaceId.value}`
+}
+
+/** What nearly fits, and what the sender does differently. */
+function Doctor({ receipt, close }: { receipt: Receipt; close: () => void }) {
+  const { receiptState, provider, idempotencyKey, eventIds = [], id, verified } = receipt
+  return (
+    <>
+      <DetailHead title={provider} what="the webhook" close={close} />
+      <p>
+        <Mark of={receiptState} /> · <When at={receipt.receivedAt} />
+      </p>
+      <dl class="facts">
+        <dt>Idempotency key</dt>
+        <dd>{idempotencyKey ?? 'missing'}</dd>
+        <dt>Signature</dt>
+        <dd>{verified ? 'correct' : 'not correct'}</dd>
+        <dt>Address</dt>
+        <dd>
+          <code>{address(provider)}</code> <CopyButton text={address(provider)} />
+        </dd>
+      </dl>
+      {receiptState === 'accepted' && eventIds.length > 0 && (
+        <p>
+          It became{' '}
+          {eventIds.map((eventId, index) => (
+            <span key={eventId}>
+              {index > 0 && ', '}
+              <a href={linkTo('events', { id: eventId })}>{receipt.eventTypes[index] ?? 'an event'}</a>
+            </span>
+          ))}
+        </p>
+      )}
+      {receiptState === 'rejected' && <Refusal receipt={receipt} />}
+      <p class="quiet id">{id}</p>
+    </>
+  )
+}
+
+const reasons: Record<string, string> = {
+  signature: 'Refused: the signature is wrong.',
+  timestamp: 'Refused: the timestamp is too old, or in the future.',
+}
+
+function Refusal({ receipt: { reason, findings } }: { receipt: Receipt }) {
+  return (
+    <>
+      <p class="notice bad">{reasons[reason ?? ''] ?? `Refused: ${reason}`}</p>
+      <h3>What the sender must change</h3>
+      {findings === undefined && !may('admin') && (
+        <p class="quiet">Only an admin sees the doctor’s findings, since they name secrets.</p>
+      )}
+      {findings?.length === 0 && <p>The signature is not the reason: see above.</p>}
+      <ol class="findings">
+        {findings?.map(({ code, message, secretId }) => (
+          <li key={code + message}>
+            {message}
+            {secretId && <span class="sub">Secret {secretId}</span>}
+          </li>
+        ))}
+      </ol>
+      <p class="quiet">
+        The signature is made over the raw bytes of the body. Examples in TypeScript, Python and shell are in
+        docs/signing.md.
+      </p>
+    </>
+  )
+}

@@ -1,0 +1,74 @@
+import type { Subscription } from '@automation/client'
+import { useState } from 'preact/hooks'
+import { AdminList } from '../../parts/admin-list.js'
+import { Mark } from '../../parts/mark.js'
+import { Split } from '../../parts/screen.js'
+import { NoPermission } from '../../parts/states.js'
+import { api, may } from '../../state/session.js'
+import { linkTo, useFilters } from '../../state/use-filters.js'
+import { useQuery } from '../../state/use-query.js'
+import { SubscriptionDetail } from './subscription-detail.js'
+import { EditSubscription, NewSubscription } from './subscription-form.js'
+
+/** The URLs that hear of what happens here, and what was delivered to each. */
+export function Outgoing() {
+  const { query, set } = useFilters()
+  const [isEditing, setEditing] = useState(false)
+  // The list below reads it, and this shares what it has read.
+  const { data } = useQuery<readonly Subscription[]>({
+    key: may('admin') ? ['subscriptions'] : undefined,
+    read: listSubscriptions,
+    pollMs: false,
+  })
+  const selected = data?.find(({ id }) => id === query.id)
+  if (!may('admin'))
+    return <NoPermission>Subscriptions and their deliveries are for admins of the workspace.</NoPermission>
+  return (
+    <>
+      <Split
+        selectedId={query.id}
+        list={
+          <AdminList
+            queryKey="subscriptions"
+            what="subscriptions"
+            read={listSubscriptions}
+            columns={['URL', 'Hears of', 'State']}
+            selectedId={query.id}
+            empty={{
+              title: 'No subscriptions',
+              text: 'A subscription is a URL of yours that hears of failed runs, rules that were switched off and more.',
+            }}
+            add={{ label: 'New subscription', form: (close) => <NewSubscription close={close} /> }}
+            row={({ id, url, description, eventTypes, isActive }) => (
+              <>
+                <th scope="row">
+                  <a href={linkTo('webhooks', { ...query, id })}>{url}</a>
+                  {description && <span class="sub">{description}</span>}
+                </th>
+                <td data-label="Hears of">{eventTypes.join(', ')}</td>
+                <td data-label="State">
+                  <Mark of={isActive ? 'active' : 'skipped'} word={isActive ? 'on' : 'off'} />
+                </td>
+              </>
+            )}
+          />
+        }
+        detail={
+          selected && (
+            <SubscriptionDetail
+              key={selected.id}
+              subscription={selected}
+              edit={() => setEditing(true)}
+              close={() => set({ id: '' })}
+            />
+          )
+        }
+      />
+      {isEditing && selected && <EditSubscription subscription={selected} close={() => setEditing(false)} />}
+    </>
+  )
+}
+
+async function listSubscriptions(): Promise<readonly Subscription[]> {
+  return (await api().developer.subscriptions.list()).data
+}

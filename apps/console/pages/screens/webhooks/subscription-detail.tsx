@@ -1,0 +1,94 @@
+import type { Subscription, SubscriptionDelivery } from '@automation/client'
+import { useState } from 'preact/hooks'
+import { Confirm } from '../../parts/confirm.js'
+import { DetailHead } from '../../parts/detail-head.js'
+import { Newer, Older } from '../../parts/list-controls.js'
+import { Mark } from '../../parts/mark.js'
+import { Loading, Problem } from '../../parts/states.js'
+import { When } from '../../parts/when.js'
+import { api } from '../../state/session.js'
+import { linkTo } from '../../state/use-filters.js'
+import { useList } from '../../state/use-list.js'
+import { describeError, readAgain } from '../../state/use-query.js'
+
+interface Props {
+  subscription: Subscription
+  edit: () => void
+  close: () => void
+}
+
+/** One subscription: what can be done with it, and whether its deliveries arrived. */
+export function SubscriptionDetail({ subscription: { id, url, isActive }, edit, close }: Props) {
+  const [said, say] = useState('')
+  return (
+    <>
+      <DetailHead title={new URL(url).host} what="the subscription" close={close} />
+      <div class="row">
+        <button type="button" onClick={edit}>
+          Edit
+        </button>
+        <button
+          type="button"
+          onClick={async () => {
+            try {
+              await api().developer.subscriptions.test(id)
+              say('A ping is on its way.')
+              await readAgain('deliveries')
+            } catch (error) {
+              say(describeError(error).title)
+            }
+          }}
+        >
+          Send a ping
+        </button>
+        <Confirm
+          label="Delete"
+          title={`Delete the subscription of ${url}`}
+          reads="subscriptions"
+          work={() => api().developer.subscriptions.delete(id)}
+          after={close}
+        >
+          <p>Deliveries that wait are cancelled, and its secrets no longer sign. Nobody can undo it.</p>
+        </Confirm>
+        <span role="status">{said}</span>
+      </div>
+      {!isActive && <p class="notice">It is off. What happens meanwhile is never delivered later.</p>}
+      <p class="sub">
+        Its secrets are under <a href={linkTo('access', { tab: 'secrets' })}>Access</a>.
+      </p>
+      <h3>Deliveries</h3>
+      <Deliveries id={id} />
+    </>
+  )
+}
+
+function Deliveries({ id }: { id: string }) {
+  const list = useList<SubscriptionDelivery>(['deliveries', id], async (cursor) => {
+    const { data, nextCursor = null } = await api().developer.subscriptions.deliveries(id, {
+      limit: 50,
+      ...(cursor !== undefined && { cursor }),
+    })
+    return { rows: data, nextCursor }
+  })
+  return (
+    <>
+      <Newer {...list} />
+      {list.first.isPending && <Loading what="deliveries" />}
+      {list.first.error && !list.first.data && (
+        <Problem error={list.first.error} retry={() => void list.first.refetch()} />
+      )}
+      {list.first.data && list.rows.length === 0 && <p class="quiet">Nothing was delivered yet.</p>}
+      <ul class="verdicts">
+        {list.rows.map((delivery) => (
+          <li key={delivery.id}>
+            <Mark of={delivery.status} /> <When at={delivery.createdAt} /> · {delivery.attempts}{' '}
+            {delivery.attempts === 1 ? 'attempt' : 'attempts'}
+            {delivery.lastStatusCode !== null && <> · status {delivery.lastStatusCode}</>}
+            {delivery.error && <span class="sub bad">{delivery.error}</span>}
+          </li>
+        ))}
+      </ul>
+      {list.rows.length > 0 && <Older {...list} />}
+    </>
+  )
+}

@@ -1,0 +1,48 @@
+import type { openBrowser } from '@automation/browser'
+import type { Page } from 'playwright-core'
+import type { startProductWithConsole } from '../fixtures/product.js'
+
+/** What the tests of the page share. */
+export type Context = Awaited<ReturnType<typeof startProductWithConsole>> & {
+  browser: Awaited<ReturnType<typeof openBrowser>>
+}
+
+/** Goes to a screen as a link of the page does: without loading the page anew. */
+export async function go(page: Page, url: string): Promise<void> {
+  await page.evaluate((target) => {
+    history.pushState(null, '', target)
+    dispatchEvent(new PopStateEvent('popstate'))
+  }, url)
+  await settle(page)
+}
+
+/** Waits until the screen shows what it has to show. */
+export async function settle(page: Page): Promise<void> {
+  await page.locator('h1').first().waitFor()
+  await page.waitForFunction(
+    () =>
+      document.querySelector('.loading, .first, .bars.pending') === null &&
+      !document.body.innerText.includes('Checking…'),
+  )
+}
+
+/** What the focused control is called. */
+export function readFocused(page: Page): Promise<string> {
+  return page.evaluate(() => {
+    const element = document.activeElement as HTMLInputElement | null
+    const labels = [...(element?.labels ?? [])].map(
+      (one) => one.querySelector('.label')?.textContent ?? one.textContent,
+    )
+    return (element?.getAttribute('aria-label') ?? labels[0] ?? element?.textContent ?? '').trim()
+  })
+}
+
+/** Presses a key until a control with this name has the focus. */
+export async function tabTo(page: Page, name: string | RegExp, key = 'Tab'): Promise<void> {
+  for (let presses = 0; presses < 60; presses++) {
+    await page.keyboard.press(key)
+    const label = await readFocused(page)
+    if (typeof name === 'string' ? label === name : name.test(label)) return
+  }
+  throw new Error(`No control ${name} within 60 presses`)
+}

@@ -1,0 +1,102 @@
+import type { Locator, Page } from 'playwright-core'
+import type { Test } from 'tap'
+import { type Context, tabTo } from './context.js'
+
+/** From an empty workspace to a task, by keyboard alone and by mouse. */
+export function testNewcomer(t: Test, { browser, makeWorkspace, consoleUrl }: Context): void {
+  t.test('a newcomer writes a rule, sends an event and sees its task by keyboard alone', async (t) => {
+    const { client, visit } = await makeWorkspace()
+    const { page, hosts, complaints, at } = await visit(browser)
+    t.notMatch(page.url(), '#', 'the key of the link is gone from the address')
+    const beganAt = performance.now()
+    await openByPalette(page, 'new rule')
+    await page.waitForURL(at('rules/new'))
+    await page.waitForFunction(() => document.activeElement?.id === 'rule-name')
+    await page.keyboard.type('Call hot leads')
+    await page.getByText('1 of 1').first().waitFor()
+    await tabTo(page, '+ Condition')
+    await page.keyboard.press('Enter')
+    await tabTo(page, 'Field')
+    await page.keyboard.type('score')
+    await page.keyboard.press('Tab')
+    await page.keyboard.type('greater than')
+    await page.keyboard.press('Tab')
+    await page.keyboard.type('800')
+    await page
+      .getByText(/score > 800, is \d+ \(\d+ short\)/)
+      .first()
+      .waitFor()
+    for (let count = 0; count < 3; count++) await page.keyboard.press('Backspace')
+    await page.keyboard.type('8')
+    await page.locator('.matching', { hasText: '1 of 1' }).waitFor()
+    await tabTo(page, 'title')
+    await page.keyboard.type('Call {{name}}')
+    await page.getByText('"Call ').first().waitFor()
+    await page.keyboard.press('Control+Enter')
+    await page.waitForURL(/rules\/[0-9a-f-]{36}$/)
+    await page.getByRole('switch', { name: 'Call hot leads is on' }).waitFor()
+    t.ok(await hasFocus(page), 'the focus is not lost after saving')
+
+    await openByPalette(page, 'send a sample')
+    const dialog = page.getByRole('dialog', { name: 'Send a sample event' })
+    await dialog.waitFor()
+    await page.waitForFunction(() => document.querySelector<HTMLTextAreaElement>('dialog textarea')?.value)
+    await tabTo(page, 'Send')
+    await page.keyboard.press('Enter')
+    await page.getByText('1 of 1 ran.').waitFor()
+    t.ok(await hasFocus(page), 'the focus is not lost after sending')
+    await tabTo(page, 'its run')
+    await page.keyboard.press('Enter')
+    await page.locator('.timeline', { hasText: 'CREATE_TASK' }).getByText('done').waitFor()
+    t.comment(`by keyboard alone: ${Math.round(performance.now() - beganAt)} ms`)
+
+    const { tasks } = await client.tasks.list()
+    t.equal(tasks.length, 1)
+    t.match(tasks[0]?.title, /^Call /)
+    t.strictSame([...hosts], [new URL(consoleUrl).host], 'nobody else was asked')
+    t.strictSame(complaints, [])
+  })
+
+  t.test('a newcomer comes from an empty workspace to a task with at most eight clicks', async (t) => {
+    const { client, visit } = await makeWorkspace()
+    const { page, complaints } = await visit(browser)
+    let clicks = 0
+    const click = async (role: 'link' | 'button', name: string, within: Page | Locator = page) => {
+      clicks++
+      await within.getByRole(role, { name, exact: true }).first().click()
+    }
+    const menu = page.getByRole('navigation')
+    const beganAt = performance.now()
+    await click('link', 'Rules', menu)
+    await click('link', 'Write the first rule')
+    await page.waitForFunction(() => document.activeElement?.id === 'rule-name')
+    await page.keyboard.type('Call each lead')
+    clicks++
+    await page.getByLabel('title').first().click()
+    await page.keyboard.type('Call {{name}}')
+    await click('button', 'Save and switch on')
+    await page.getByRole('switch', { name: 'Call each lead is on' }).waitFor()
+    await click('link', 'Events', menu)
+    await click('button', 'Send a sample event')
+    await page.waitForFunction(() => document.querySelector<HTMLTextAreaElement>('dialog textarea')?.value)
+    await click('button', 'Send')
+    await page.getByText('1 of 1 ran.').waitFor()
+    await click('link', 'its run')
+    await page.locator('.timeline', { hasText: 'CREATE_TASK' }).getByText('done').waitFor()
+    t.comment(`by mouse: ${clicks} clicks, ${Math.round(performance.now() - beganAt)} ms`)
+    t.ok(clicks <= 8, `${clicks} clicks`)
+    t.equal((await client.tasks.list()).tasks.length, 1)
+    t.strictSame(complaints, [])
+  })
+}
+
+async function openByPalette(page: Page, typed: string): Promise<void> {
+  await page.keyboard.press('Control+k')
+  await page.getByRole('dialog', { name: 'Find or do' }).waitFor()
+  await page.keyboard.type(typed)
+  await page.keyboard.press('Enter')
+}
+
+function hasFocus(page: Page): Promise<boolean> {
+  return page.evaluate(() => document.activeElement !== null && document.activeElement !== document.body)
+}

@@ -1,0 +1,212 @@
+import { readFile } from 'node:fs/promises'
+import { createRequire } from 'node:module'
+import type { Page } from 'playwright-core'
+import type { Test } from 'tap'
+import { type Context, go, settle } from './context.js'
+
+const axeSource = await readFile(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
+
+const screens = [
+  'today',
+  'events',
+  'runs',
+  'rules',
+  'rules/new',
+  'webhooks',
+  'webhooks?state=rejected',
+  'webhooks?way=out',
+  'books',
+  'access',
+  'access?tab=keys',
+  'access?tab=secrets',
+  'access?tab=audit',
+  'rules?tab=findings',
+  'rules?tab=templates',
+]
+
+interface AxeResult {
+  violations: { id: string; nodes: { html: string; failureSummary?: string }[] }[]
+}
+
+/** What is wrong with the page as it stands: for people with other eyes and hands, and on a small screen. */
+async function findFaults(page: Page): Promise<string[]> {
+  // The page keeps it from one screen to the next.
+  if (!(await page.evaluate(() => 'axe' in window))) await page.evaluate(axeSource)
+  const { violations } = await page.evaluate(
+    async () =>
+      (await (window as unknown as { axe: { run(options: object): Promise<unknown> } }).axe.run({
+        runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'],
+      })) as AxeResult,
+  )
+  const wide = await findExcessWidth(page)
+  return [
+    ...violations.map(({ id, nodes }) => `${id}: ${nodes[0]?.html} ${nodes[0]?.failureSummary}`),
+    ...(wide > 0 ? [`${wide} px too wide`] : []),
+  ]
+}
+
+function findExcessWidth(page: Page): Promise<number> {
+  return page.evaluate(() => Math.max(0, document.documentElement.scrollWidth - window.innerWidth))
+}
+
+const looks = [
+  { colorScheme: 'light', viewport: { width: 1280, height: 800 } },
+  { colorScheme: 'dark', viewport: { width: 360, height: 800 } },
+] as const
+
+async function fill(client: Awaited<ReturnType<Context['makeWorkspace']>>['client']) {
+  const rule = await client.rules.create({
+    name: 'Call hot leads',
+    trigger: 'LEAD_CREATED',
+    conditions: [
+      {
+        any: [
+          { field: 'score', operator: 'greater_than', value: 80 },
+          { not: { field: 'tags', operator: 'contains', value: 'cold' } },
+        ],
+      },
+      { field: 'country', operator: 'in', value: ['DE', 'AT'] },
+      { field: 'age', operator: 'between', value: [18, 65] },
+    ],
+    actions: [
+      { type: 'CREATE_TASK', config: { title: 'Call {{name}}', priority: 'high' } },
+      {
+        type: 'SEND_WEBHOOK',
+        config: { url: 'http://127.0.0.1:9/hook', headers: { a: 'b' } },
+        retry: { attempts: 1 },
+      },
+    ],
+  })
+  await client.rules.update(rule.id, { description: 'Within a day' })
+  const run = await client.trigger('LEAD_CREATED', {
+    name: 'Ada',
+    score: 95,
+    country: 'DE',
+    age: 40,
+    long: 'x'.repeat(300),
+  })
+  await client.trigger('LEAD_CREATED', { name: 'Bo', score: 5, country: 'FR' })
+  const { id: secretId } = await client.developer.signingSecrets.create({ provider: 'shop' })
+  const secret = `whsec_${Buffer.alloc(32, 'x').toString('base64')}`
+  await client.webhooks
+    .deliver({ provider: 'shop', id: 'evt_1', body: {}, secretId, secret })
+    .catch(() => undefined)
+  await client.developer.apiKeys.create({ name: 'CI', scopes: ['rules:read'] })
+  const subscription = await client.developer.subscriptions.create({
+    url: 'https://hooks.example.com/a',
+    eventTypes: ['execution.failed'],
+  })
+  const template = await client.emailTemplates.create({ name: 'welcome', text: 'Dear {{name}}' })
+  await client.rules.create({
+    name: 'Never',
+    trigger: 'LEAD_CREATED',
+    conditions: [
+      { field: 'score', operator: 'greater_than', value: 80 },
+      { field: 'score', operator: 'less_than', value: 50 },
+    ],
+    actions: [{ type: 'CREATE_TASK', config: { title: 'x' } }],
+  })
+  const { executions } = await client.executions.list()
+  return [
+    `rules/${rule.id}`,
+    `rules/${rule.id}?tab=json`,
+    `rules/${rule.id}?tab=versions`,
+    `events?id=${run.id}`,
+    `runs?id=${executions[0]?.id}`,
+    `webhooks?way=out&id=${subscription.id}`,
+    `rules?tab=templates&id=${template.id}`,
+  ]
+}
+
+/** Every screen and dialog, for people with other eyes and hands, on small screens, in both colours. */
+export function testSweep(t: Test, { browser, makeWorkspace, consoleUrl }: Context): void {
+  for (const [kind, isFull] of [
+    ['an empty', false],
+    ['a used', true],
+  ] as const)
+    t.test(`every screen of ${kind} workspace has no fault of accessibility, width or console`, async (t) => {
+      const { client, visit } = await makeWorkspace()
+      const more = isFull ? await fill(client) : []
+      // Colours that are on their way from light to dark would be measured halfway.
+      const { page, hosts, complaints, at } = await visit(browser, 'admin', { reducedMotion: 'reduce' })
+      for (const path of [...screens, ...more]) {
+        // As a link leads there: each screen is loaded once, and looked at in both colours and three widths.
+        await go(page, at(path))
+        for (const { colorScheme, viewport } of looks) {
+          await page.emulateMedia({ colorScheme })
+          await page.setViewportSize(viewport)
+          t.strictSame(await findFaults(page), [], `${path}, ${colorScheme}, ${viewport.width}`)
+        }
+        await page.setViewportSize({ width: 320, height: 700 })
+        t.notOk(await findExcessWidth(page), `${path} needs no sideways scrolling at 320 px`)
+      }
+      t.strictSame(complaints, [], 'no message in the console')
+      t.strictSame([...hosts], [new URL(consoleUrl).host], 'nobody else was asked')
+      await page.context().close()
+    })
+
+  t.test('every dialog has no fault, keeps the focus, and gives it back', async (t) => {
+    const { visit } = await makeWorkspace()
+    const { page, complaints, at } = await visit(browser)
+    for (const [path, name] of [
+      ['today', 'Find or do…'],
+      ['today', 'admin-'],
+      ['events', 'Send a sample event'],
+      ['access', 'Add a member'],
+      ['access?tab=keys', 'New API key'],
+      ['access?tab=secrets', 'New signing secret'],
+      ['webhooks?way=out', 'New subscription'],
+      ['rules?tab=templates', 'New template'],
+    ] as const) {
+      await go(page, at(path))
+      const opener = page.getByRole('button', { name }).first()
+      await opener.click()
+      await page.getByRole('dialog').waitFor()
+      t.strictSame(await findFaults(page), [], name)
+      t.ok(
+        await page.evaluate(() => document.activeElement?.closest('dialog') !== null),
+        `${name}: the focus is inside`,
+      )
+      await page.keyboard.press('Escape')
+      await page.getByRole('dialog').waitFor({ state: 'detached' })
+      t.ok(
+        await opener.evaluate((element) => element === document.activeElement),
+        `${name}: the focus is back`,
+      )
+    }
+    t.strictSame(complaints, [])
+  })
+
+  t.test('the sign-in has no fault, and the page asks the API for nothing before it', async (t) => {
+    const { page, complaints } = await browser.visit()
+    const asked: string[] = []
+    page.on('request', (request) => asked.push(new URL(request.url()).pathname))
+    await page.goto(`${consoleUrl}/sign-in`)
+    await page.getByLabel('Token or API key').waitFor()
+    t.strictSame(await findFaults(page), [])
+    t.strictSame(
+      asked.filter((path) => path.startsWith('/api/')),
+      [],
+    )
+    t.strictSame(complaints, [])
+  })
+
+  t.test('a screen opens with at most three requests to the API', async (t) => {
+    const { client, visit } = await makeWorkspace()
+    await fill(client)
+    const { page, at } = await visit(browser)
+    for (const path of screens) {
+      const asked: string[] = []
+      const note = (request: { url(): string }) => {
+        if (new URL(request.url()).pathname.startsWith('/api/')) asked.push(request.url())
+      }
+      page.on('request', note)
+      await page.goto(at(path))
+      await settle(page)
+      page.off('request', note)
+      // The page was loaded anew, so it also asks who it is.
+      const own = asked.filter((url) => !url.endsWith('/api/me'))
+      t.ok(own.length <= 3, `${path}: ${own.length} ${own.join(' ')}`)
+    }
+  })
+}

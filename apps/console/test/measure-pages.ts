@@ -1,0 +1,72 @@
+import { openBrowser } from '@automation/browser'
+import type { Page } from 'playwright-core'
+import { startProductWithConsole } from './fixtures/product.js'
+
+// What Lighthouse measures, by the performance APIs of Chromium itself: each screen, loaded cold. Prints one line a screen.
+//   node packages/launcher/dist/src/with-services.js node apps/console/dist/test/measure-pages.js
+
+const visits = 3
+const screens = ['today', 'events', 'runs', 'rules', 'rules/new', 'webhooks', 'books', 'access']
+
+interface Figures {
+  /** First and largest contentful paint, ms. */
+  fcp: number
+  lcp: number
+  /** Total blocking time: of each task what is above 50 ms. */
+  tbt: number
+  /** Cumulative layout shift. */
+  cls: number
+}
+
+const closings: (() => Promise<unknown>)[] = []
+const owner = {
+  teardown: (close: () => Promise<unknown>) => {
+    closings.unshift(close)
+  },
+}
+const browser = await openBrowser(owner)
+const { makeWorkspace } = await startProductWithConsole(owner)
+const { client, visit } = await makeWorkspace()
+for (let index = 0; index < 50; index++) await client.trigger('LEAD_CREATED', { name: `Lead ${index}` })
+const { page, at } = await visit(browser)
+await page.addInitScript(observe)
+console.log(`screen         FCP ms  LCP ms  TBT ms  CLS    (median of ${visits})`)
+for (const screen of screens) {
+  const found: Figures[] = []
+  for (let count = 0; count < visits; count++) found.push(await measure(page, at(screen)))
+  const middle = (name: keyof Figures) =>
+    found.map((one) => one[name]).sort((one, other) => one - other)[Math.floor(visits / 2)] ?? 0
+  const line = (['fcp', 'lcp', 'tbt'] as const).map((name) => `${Math.round(middle(name))}`.padStart(8))
+  console.log(`${screen.padEnd(12)}${line.join('')}  ${middle('cls').toFixed(4)}`)
+}
+for (const close of closings) await close()
+
+async function measure(page: Page, url: string): Promise<Figures> {
+  await page.goto(url)
+  await page.locator('h1').first().waitFor()
+  await page.waitForFunction(() => document.querySelector('.loading, .first, .bars.pending') === null)
+  // The observers report after the next frame.
+  await page.evaluate(() => new Promise((drawn) => requestAnimationFrame(() => setTimeout(drawn, 100))))
+  return page.evaluate(() => (window as unknown as { figures: Figures }).figures)
+}
+
+function observe(): void {
+  const figures: Figures = { fcp: 0, lcp: 0, tbt: 0, cls: 0 }
+  Object.assign(window, { figures })
+  const watch = (type: string, note: (entry: PerformanceEntry & { value: number }) => void) =>
+    new PerformanceObserver((list) => {
+      for (const entry of list.getEntries()) note(entry as PerformanceEntry & { value: number })
+    }).observe({ type, buffered: true })
+  watch('paint', ({ name, startTime }) => {
+    if (name === 'first-contentful-paint') figures.fcp = startTime
+  })
+  watch('largest-contentful-paint', ({ startTime }) => {
+    figures.lcp = startTime
+  })
+  watch('longtask', ({ duration }) => {
+    figures.tbt += Math.max(0, duration - 50)
+  })
+  watch('layout-shift', ({ value }) => {
+    figures.cls += value
+  })
+}
