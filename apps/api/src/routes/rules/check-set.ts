@@ -1,15 +1,16 @@
-import { type CheckedRule, CheckResult } from '@automation/check'
+import { CheckResult } from '@automation/check'
 import { type Fault, isEventType, type RuleDefinition } from '@automation/engine'
 import { maxRules, RuleToCreate } from '@automation/rules'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import { refusals } from '../../errors.js'
+import type { SetToCheck } from '../../judging/check-set.js'
 import { fillMissingBody } from '../../plugins/bodies.js'
 import { bodyFaults } from '../../plugins/validation.js'
 import { refusalResponses } from '../responses.js'
 import { refuseFaults } from './check-rule.js'
-import { readAllRules } from './list-by-bytes.js'
+import { readAllDefinitions } from './list-by-bytes.js'
 
 // The example stands in the request of createRule, and one component has one shape.
 const { examples: _, ...RuleInSet } = RuleToCreate as typeof RuleToCreate & { examples?: unknown }
@@ -36,12 +37,13 @@ export const checkRoutes: FastifyPluginAsyncTypebox = async (app) => {
       operationId: 'checkRules',
       summary: 'Check a set of rules: what never runs, says nothing, does the same twice or goes round',
       description:
-        'Checks the rules of the body, or those of the workspace, as they are now. It changes nothing, and nothing is refused because of a finding. A finding is proven, or has an event that the engine has confirmed; what could not be decided is in `notKnown`. It counts as a dry run: a workspace has one at a time.',
+        'Checks the rules of the body, or those of the workspace, as they are now. It changes nothing, and nothing is refused because of a finding. A finding is proven, or has an event that the engine has confirmed; what could not be decided is in `notKnown`, with what the time and work of one question (JUDGING_TIMEOUT, JUDGING_WORK) did not reach. It counts as a dry run: a workspace has one at a time.',
       body: RulesToCheck,
       response: { 200: CheckResult, ...refusalResponses(413, 415, 422) },
     },
     handler: async (request, reply) => {
       const checked = await request.judge('checkSet', { rules: await readRules(request), now: Date.now() })
+      if (checked === null) throw refusals.checkTooLarge(16)
       if ('faults' in checked) throw refusals.invalid(checked.faults)
       // It is JSON already.
       return reply.type('application/json; charset=utf-8').send(checked.json as never)
@@ -49,7 +51,7 @@ export const checkRoutes: FastifyPluginAsyncTypebox = async (app) => {
   })
 }
 
-async function readRules(request: FastifyRequest): Promise<CheckedRule[]> {
+async function readRules(request: FastifyRequest): Promise<SetToCheck['rules']> {
   const { body, validationError, workspace } = request
   refuseFaults(bodyFaults(validationError ?? {}))
   const { rules } = body as Type.Static<typeof RulesToCheck>
@@ -60,12 +62,7 @@ async function readRules(request: FastifyRequest): Promise<CheckedRule[]> {
       ...(rule as Omit<RuleToCreate, 'conditions'> & Pick<RuleDefinition, 'actions'>),
     }))
   }
-  const found: CheckedRule[] = []
-  for await (const part of readAllRules(workspace.database, workspace.id)) {
-    for (const { id, name, trigger, conditions, actions, isActive } of part)
-      found.push({ id, name, trigger, isActive, ...({ conditions, actions } as unknown as RuleDefinition) })
-  }
-  return found.reverse()
+  return { stored: await readAllDefinitions(workspace.reads, workspace.id) }
 }
 
 async function findUnknownTriggers(
