@@ -133,7 +133,7 @@ export class PairCheck {
     const fast = compareFast(first.holds, second.holds)
     if (fast === 'disjoint') return
     const pair = `${first.index} ${second.index}`
-    if (this.#known.has(pair) || this.#report.budget.isOver) return
+    if (this.#known.has(pair)) return
     const answer = solve([first.holds, second.holds], this.#space)
     if (answer.is === 'impossible' || (this.#found.get(second.index) ?? 0) >= maxFindingsOfRule) return
     const witness = answer.is === 'possible' ? this.#confirm(answer.chosen, [first, second]) : undefined
@@ -153,6 +153,14 @@ export class PairCheck {
       !isMixed && this.#isWithin(second, first),
       !isMixed && this.#isWithin(first, second),
     ]
+    // Which of the two contains the other is not known then; that both run for an event is.
+    if (this.#report.budget.isOver)
+      this.#report.leaveOpen(
+        'contained',
+        second.index,
+        `actions[${second.action}]`,
+        `Whether it runs whenever ${quote(first.rule)} does was not decided`,
+      )
     const both = `both ${describeEffect(actionOf(second))}.`
     const isSame = secondInFirst && firstInSecond
     if (isSame && this.#areTwins(first, second)) {

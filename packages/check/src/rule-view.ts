@@ -45,7 +45,6 @@ export class RuleView {
   }
 
   #ask(moment: number, question: Question): Answer {
-    if (this.#budget.isOver) return { is: 'unknown' }
     const { space, translate } = this.#at(moment)
     return solve(question(translate), space)
   }

@@ -17,6 +17,7 @@ const unitsPerStep = 20
 
 /** Finds out whether all formulas can hold together. */
 export function solve(formulas: readonly Formula[], space: Space): Answer {
+  if (space.budget.isOver) return { is: 'unknown' }
   const real = search(formulas, space, true)
   if (real === 'too much') return { is: 'unknown' }
   if (real !== undefined) return { is: 'possible', chosen: chooseFirst(real) }

@@ -55,11 +55,16 @@ export class Judging {
     return units <= this.#ruleLeft && units <= this.#eventLeft && this.#budget?.has(units) !== false
   }
 
+  /** The same for work that may be left out: a rule is judged without it, but a question ends where its budget is what is short. */
+  reaches(units: number): boolean {
+    return units <= this.#ruleLeft && units <= this.#eventLeft && this.#budget?.affords(units) !== false
+  }
+
   /** @returns false, and notes the overrun, where less work than this is left */
   affords(units: number): boolean {
     if (units > this.#ruleLeft) this.overrun = 'rule'
     else if (units > this.#eventLeft) this.overrun ??= 'event'
-    else if (this.#budget?.has(units) === false) this.overrun ??= 'question'
+    else if (this.#budget?.affords(units) === false) this.overrun ??= 'question'
     return this.overrun === null
   }
 

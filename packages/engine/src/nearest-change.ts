@@ -39,7 +39,7 @@ export function findChange(
   const tries = { left: maxTries }
   const copyUnits = unitsPerValue * sizeOf(data)
   const affordsCopies = (count: number): boolean => {
-    const isAffordable = judging.has(count * copyUnits)
+    const isAffordable = judging.reaches(count * copyUnits)
     if (isAffordable) judging.charge(count * copyUnits)
     return isAffordable
   }
@@ -264,7 +264,7 @@ function unique(values: unknown[], judging: Judging): unknown[] {
   return values.filter((value) => {
     const key = JSON.stringify(value) ?? ''
     // As a candidate it is written, compared and measured.
-    if (!judging.has(unitsPerCandidate)) return false
+    if (!judging.reaches(unitsPerCandidate)) return false
     judging.charge(unitsPerCandidate + key.length / 10)
     return !seen.has(key) && seen.add(key)
   })

@@ -38,6 +38,12 @@ export class WorkBudget {
     return this.overrun === null && this.#spent + units <= this.#bounds.units
   }
 
+  /** Whether so much work is left. Where it is not, the budget is over. */
+  affords(units: number): boolean {
+    if (!this.has(units)) this.overrun ??= 'units'
+    return this.overrun === null
+  }
+
   /** Whether it is used up by now. */
   get isOver(): boolean {
     this.#look()

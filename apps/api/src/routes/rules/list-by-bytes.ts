@@ -5,7 +5,7 @@ import type { RuleRow } from './present-rule.js'
 /** How many bytes of definitions are in memory for one list of all rules. One rule alone may have more. */
 const maxBytesAtOnce = 262_144
 /** The same of definitions as texts, which are not parsed. */
-const maxTextAtOnce = 2_097_152
+const maxTextAtOnce = 524_288
 /** How many bytes of definitions a page has: beyond it the page is shorter than its limit. */
 const maxBytesOfPage = 4_194_304
 
