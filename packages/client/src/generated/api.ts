@@ -231,7 +231,7 @@ export interface paths {
         put?: never;
         /**
          * Check a set of rules: what never runs, says nothing, does the same twice or goes round
-         * @description Checks the rules of the body, or those of the workspace, as they are now. It changes nothing, and nothing is refused because of a finding. A finding is proven, or has an event that the engine has confirmed; what could not be decided is in `notKnown`. It counts as a dry run: a workspace has one at a time.
+         * @description Checks the rules of the body, or those of the workspace, as they are now. It changes nothing, and nothing is refused because of a finding. A finding is proven, or has an event that the engine has confirmed; what could not be decided is in `notKnown`, with what the time and work of one question (JUDGING_TIMEOUT, JUDGING_WORK) did not reach. It counts as a dry run: a workspace has one at a time.
          */
         post: operations["checkRules"];
         delete?: never;
@@ -383,7 +383,7 @@ export interface paths {
         };
         /**
          * Explain why each rule matched an event, or not
-         * @description Lists the rules that were considered: those that matched, then those that missed by the fewest clauses, then in creation order. Nothing of it was recorded: the event, the version of each rule and the moment are stored, and the engine judges them again.
+         * @description Lists the rules that were considered: those that matched, then those that missed by the fewest clauses, then in creation order. Nothing of it was recorded: the event, the version of each rule and the moment are stored, and the engine judges them again. A page has fewer rules than its limit where they need more time or work than one question may cost (JUDGING_TIMEOUT, JUDGING_WORK); a later page may then have a nearer miss.
          */
         get: operations["explainEvent"];
         put?: never;
