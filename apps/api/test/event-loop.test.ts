@@ -30,8 +30,13 @@ t.test('the fields of events of a megabyte are surveyed without holding the API'
   const { result, heldMs, tookMs } = await measureHold(() => call<{ events: number }>('GET', path))
   t.match(result, { status: 200, body: { events: 4, hasMorePaths: true, isComplete: true } })
   const parseMs = measureParsing(JSON.stringify(data))
-  t.comment(`held ${Math.round(heldMs)} of ${Math.round(tookMs)} ms; to parse one event takes ${Math.round(parseMs)} ms`)
-  t.ok(heldMs < 4 * parseMs, `the event loop was held for ${heldMs} ms; the four events take ${4 * parseMs} ms to parse`)
+  t.comment(
+    `held ${Math.round(heldMs)} of ${Math.round(tookMs)} ms; to parse one event takes ${Math.round(parseMs)} ms`,
+  )
+  t.ok(
+    heldMs < 4 * parseMs,
+    `the event loop was held for ${heldMs} ms; the four events take ${4 * parseMs} ms to parse`,
+  )
 })
 
 t.test('the check of a workspace with 16 MiB of rules does not hold the API', async (t) => {
@@ -60,8 +65,13 @@ t.test('the check of a workspace with 16 MiB of rules does not hold the API', as
   const ask = () => call<{ notKnown: object[] }>('POST', `${rules}/check`, { body: {} })
   await call('POST', `${rules}/check`, { body: { rules: [] } })
   const { result, heldMs, tookMs } = await measureHold(ask)
-  t.ok(result.status === 200 || result.status === 400, `${result.status} ${JSON.stringify(result.body).slice(0, 200)}`)
+  t.ok(
+    result.status === 200 || result.status === 400,
+    `${result.status} ${JSON.stringify(result.body).slice(0, 200)}`,
+  )
   const parseMs = measureParsing(json)
-  t.comment(`${json.length} bytes: held ${Math.round(heldMs)} of ${Math.round(tookMs)} ms; to parse them takes ${Math.round(parseMs)} ms`)
+  t.comment(
+    `${json.length} bytes: held ${Math.round(heldMs)} of ${Math.round(tookMs)} ms; to parse them takes ${Math.round(parseMs)} ms`,
+  )
   t.ok(heldMs < parseMs, `the event loop was held for ${heldMs} ms; the rules take ${parseMs} ms to parse`)
 })

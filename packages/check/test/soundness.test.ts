@@ -56,7 +56,10 @@ t.test('a check that ends early has no false finding, and names what it did not 
           throw new Error(`Nothing says so: ${JSON.stringify([findings, whole.findings, rules])}`)
       },
     ),
-    { numRuns: sets, ...(process.env.TEST_SEED !== undefined && { seed: Number.parseInt(process.env.TEST_SEED, 16) }) },
+    {
+      numRuns: sets,
+      ...(process.env.TEST_SEED !== undefined && { seed: Number.parseInt(process.env.TEST_SEED, 16) }),
+    },
   )
   t.ok(cut > sets / 10, `${cut} of ${sets} ended early`)
 })

@@ -33,8 +33,8 @@ interface Reports {
 
 /** A burst of the default rate limit. */
 const maxWaiting = 100
-/** One that has waited for longer (ms) would reach its deadline before it ends. */
-const longestWaitMs = 5_000
+/** One that has waited for longer (ms) would reach its deadline before it ends: a survey waits up to three times. */
+const longestWaitMs = 3_000
 /** A question ends by itself when its time is over. A thread that is this many times as late is ended. */
 const grace = 1.5
 /** A thread without requests ends after this time (ms): it takes some 30 MB. */

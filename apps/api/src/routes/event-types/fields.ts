@@ -23,7 +23,8 @@ const EventTypeFields = Type.Object(
 
 const defaultEvents = 1_000
 const maxEvents = 50_000
-const scanLimits = { events: 500_000, ms: 5_000 }
+/** With its last turns it ends before the deadline of a request. */
+const scanLimits = { events: 500_000, ms: 2_000 }
 /** Surveys at a time: each holds a slice of events and up to 20 MB of what it has seen. */
 const surveys = { total: 8, perOwner: 1, waitingPerOwner: 10, timeoutMs: 5_000 }
 
