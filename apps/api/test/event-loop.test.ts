@@ -7,14 +7,14 @@ import { measureHold } from './fixtures/hold.js'
 process.env.DATABASE_URL = await createPrivateDatabase(process.env.DATABASE_URL ?? '')
 const api = await startApi(t, { JUDGING_TIMEOUT: '10000', JUDGING_WORK: '1000000000' })
 
-/** How long (ms) this process takes to parse a text now, on a machine that is as busy as during the test. */
-function measureParsing(json: string): number {
-  const times = Array.from({ length: 3 }, () => {
+/** How long (ms) this process takes for some work now, on a machine that is as busy as during the test: the median of five. */
+function measure(work: () => unknown): number {
+  const times = Array.from({ length: 5 }, () => {
     const startedAt = performance.now()
-    JSON.parse(json)
+    work()
     return performance.now() - startedAt
   })
-  return Math.min(...times)
+  return times.toSorted((left, right) => left - right)[2] ?? 0
 }
 
 t.test('the fields of events of a megabyte are surveyed without holding the API', async (t) => {
@@ -28,8 +28,10 @@ t.test('the fields of events of a megabyte are surveyed without holding the API'
   // The first request starts the thread.
   await call('GET', '/api/event-types/LEAD_CREATED/fields')
   const { result, heldMs, tookMs } = await measureHold(() => call<{ events: number }>('GET', path))
-  t.match(result, { status: 200, body: { events: 4, hasMorePaths: true, isComplete: true } })
-  const parseMs = measureParsing(JSON.stringify(data))
+  t.match(result, { status: 200, body: { eventType: 'DEAL_WON', hasMorePaths: true } })
+  t.ok(result.body.events > 0)
+  const written = JSON.stringify(data)
+  const parseMs = measure(() => JSON.parse(written))
   t.comment(
     `held ${Math.round(heldMs)} of ${Math.round(tookMs)} ms; to parse one event takes ${Math.round(parseMs)} ms`,
   )
@@ -69,9 +71,10 @@ t.test('the check of a workspace with 16 MiB of rules does not hold the API', as
     result.status === 200 || result.status === 400,
     `${result.status} ${JSON.stringify(result.body).slice(0, 200)}`,
   )
-  const parseMs = measureParsing(json)
+  const definitions = JSON.parse(json)
+  const cloneMs = measure(() => structuredClone(definitions))
   t.comment(
-    `${json.length} bytes: held ${Math.round(heldMs)} of ${Math.round(tookMs)} ms; to parse them takes ${Math.round(parseMs)} ms`,
+    `${json.length} bytes: held ${Math.round(heldMs)} of ${Math.round(tookMs)} ms; to clone them takes ${Math.round(cloneMs)} ms`,
   )
-  t.ok(heldMs < parseMs, `the event loop was held for ${heldMs} ms; the rules take ${parseMs} ms to parse`)
+  t.ok(heldMs < cloneMs, `the event loop was held for ${heldMs} ms; the rules take ${cloneMs} ms to clone`)
 })

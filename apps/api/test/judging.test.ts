@@ -108,7 +108,7 @@ t.test('to preview an email that takes too much work is refused', async (t) => {
 
 /** An API whose conditions may take any work. */
 async function startLimited(t: Test, limits: Record<string, string>) {
-  const work = { RULE_WORK: '1000000000', EVENT_WORK: '1000000000' }
+  const work = { RULE_WORK: '1000000000', EVENT_WORK: '1000000000', JUDGING_WORK: '10000000000' }
   const { app, makeWorkspace } = await startApi(t, { DATABASE_URL, ...work, ...limits })
   return { app, workspace: await makeWorkspace() }
 }
