@@ -105,11 +105,18 @@ export const Environment = Type.Object({
     description: 'milliseconds that a query of a caller may take',
   }),
   JUDGING_TIMEOUT: Type.Integer({
-    default: 5_000,
+    default: 1_000,
     minimum: 100,
     maximum: 10_000,
     description:
-      'milliseconds that a dry run, an explanation, a preview or the check of a rule may take; raise it with RULE_WORK',
+      'milliseconds that one question may take: a dry run, an explanation, a preview, a check of rules, or a turn of a search; other workspaces wait for it',
+  }),
+  JUDGING_WORK: Type.Integer({
+    default: 20_000_000,
+    minimum: 10_000,
+    maximum: 10_000_000_000,
+    description:
+      'units of work (25 ns or less) that one question may cost; raise it with RULE_WORK and EVENT_WORK',
   }),
   JUDGING_MEMORY: Type.Integer({
     default: 192,
@@ -143,7 +150,11 @@ export function readConfig(variables: Record<string, string | undefined> = proce
       perWorkspace: environment.READS_PER_WORKSPACE,
       timeoutMs: environment.READ_TIMEOUT,
     },
-    judging: { timeoutMs: environment.JUDGING_TIMEOUT, memoryMb: environment.JUDGING_MEMORY },
+    judging: {
+      timeoutMs: environment.JUDGING_TIMEOUT,
+      work: environment.JUDGING_WORK,
+      memoryMb: environment.JUDGING_MEMORY,
+    },
     drainSeconds: environment.DRAIN_SECONDS,
     host: environment.HOST,
     port: environment.PORT,

@@ -47,6 +47,11 @@ export const refusals = {
       400,
       `It took longer than one request may (JUDGING_TIMEOUT: ${ms} ms): use fewer or smaller patterns and placeholders, or less data`,
     ),
+  judgingTooMuch: (units: number) =>
+    new Refusal(
+      400,
+      `It needs more work than one request may cost (JUDGING_WORK: ${units} units): use fewer rules, fewer or smaller patterns and placeholders, or less data`,
+    ),
   judgingTooLarge: (mb: number) =>
     new Refusal(
       400,
@@ -57,6 +62,8 @@ export const refusals = {
       400,
       `The dry run renders more than ${mib} MiB: send less data, or dry-run the rules one by one`,
     ),
+  checkTooLarge: (mib: number) =>
+    new Refusal(400, `The findings have more than ${mib} MiB: check fewer rules at a time`),
   workspaceRequired: () => new Refusal(400, 'Header x-workspace-id must be a workspace UUID'),
   staleTimestamp: () => new Refusal(401, 'Timestamp is outside the accepted window'),
   /** The body is the same for every token. @param fault of the token; undefined where there is none, as RFC 6750 has it */

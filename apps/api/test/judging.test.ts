@@ -2,6 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { createPrivateDatabase } from '@automation/launcher'
 import t, { type Test } from 'tap'
 import { ruleBody, rules, startApi, type Workspace } from './fixtures/api.js'
+import { measureHold } from './fixtures/hold.js'
 
 const DATABASE_URL = await createPrivateDatabase(process.env.DATABASE_URL ?? '')
 const api = await startApi(t, { DATABASE_URL, JUDGING_TIMEOUT: '10000' })
@@ -24,26 +25,6 @@ async function createRule({ call }: Workspace, body: object = ruleBody()): Promi
 
 function dryRun({ call }: Workspace, rule: string, data: object = {}) {
   return call('POST', `${rule}/execute?explain=true`, { body: { data, dryRun: true } })
-}
-
-/** Measures the longest time (ms) for which this process, which is the API's, could do nothing else. */
-async function measureHold<Result>(work: () => Promise<Result>) {
-  const startedAt = performance.now()
-  let heldMs = 0
-  let seenAt = startedAt
-  const look = () => {
-    const now = performance.now()
-    heldMs = Math.max(heldMs, now - seenAt)
-    seenAt = now
-  }
-  const timer = setInterval(look, 1)
-  try {
-    const result = await work()
-    look()
-    return { result, heldMs, tookMs: performance.now() - startedAt }
-  } finally {
-    clearInterval(timer)
-  }
 }
 
 t.test('a burst of hostile dry runs delays neither triggers nor dry runs of others', async (t) => {
@@ -127,7 +108,7 @@ t.test('to preview an email that takes too much work is refused', async (t) => {
 
 /** An API whose conditions may take any work. */
 async function startLimited(t: Test, limits: Record<string, string>) {
-  const work = { RULE_WORK: '1000000000', EVENT_WORK: '1000000000' }
+  const work = { RULE_WORK: '1000000000', EVENT_WORK: '1000000000', JUDGING_WORK: '10000000000' }
   const { app, makeWorkspace } = await startApi(t, { DATABASE_URL, ...work, ...limits })
   return { app, workspace: await makeWorkspace() }
 }

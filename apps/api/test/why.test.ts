@@ -29,7 +29,8 @@ interface Rule {
 }
 
 process.env.DATABASE_URL = await createPrivateDatabase(process.env.DATABASE_URL ?? '')
-const api = await startApi(t)
+// A page is whole however busy the machine is.
+const api = await startApi(t, { JUDGING_TIMEOUT: '10000' })
 await startWorker(t, api.config, t.testdir())
 
 const rulesPath = '/api/automation-rules'
@@ -319,3 +320,28 @@ t.test(
     )
   },
 )
+
+t.test('a page ends where the work of one question does, and each rule is on one page', async (t) => {
+  const small = await startApi(t, { JUDGING_TIMEOUT: '10000', JUDGING_WORK: '30000' })
+  const workspace = await api.makeWorkspace()
+  const conditions = [{ field: 'text', operator: 'contains', value: 'a text that is sought' }]
+  const ids: string[] = []
+  for (let index = 0; index < 30; index++)
+    ids.push(await create(workspace, { name: `Rule ${index}`, conditions }))
+  const id = await trigger(workspace, { text: 'a text'.repeat(1_000) })
+  const seen: string[] = []
+  let [pages, cursor]: [number, string | null] = [0, '']
+  while (cursor !== null) {
+    const { status, body }: { status: number; body: Why } = await small.call<Why>(
+      'GET',
+      `/api/events/${id}/why?limit=100${cursor === '' ? '' : `&cursor=${cursor}`}`,
+      { token: workspace.tokens.viewer, workspace: workspace.id },
+    )
+    t.equal(status, 200)
+    seen.push(...body.rules.map(({ ruleId }) => ruleId))
+    cursor = body.nextCursor
+    pages++
+  }
+  t.ok(pages > 1 && pages <= 30, `${pages} pages`)
+  t.same(seen.toSorted(), ids.toSorted())
+})

@@ -15,14 +15,18 @@ export interface Candidates {
   readonly isOpen: boolean
 }
 
+/** To judge a candidate by an operator that charges nothing itself. */
+export const unitsPerVerdict = 4
+
 /** With more verdicts than these, all of them count as possible. */
 const maxPossible = 512
 
 /** Values for paths that placeholders read: a witness has them where the conditions allow it, so that its actions can be done. */
 export type Samples = ReadonlyMap<string, unknown>
 
-/** @param judging its moment is that of relative times */
+/** @param judging its moment is that of relative times, and all work is charged to it */
 export function listCandidates(atoms: readonly Atom[], judging: Judging, samples: Samples): Candidates {
+  if (!judging.affords(0)) return { values: [], possible: [], isOpen: true }
   const constants = collectConstants(atoms, judging.now)
   const numbers = listNumbers(constants)
   const shaped = listShapedTexts(constants)
@@ -39,6 +43,7 @@ export function listCandidates(atoms: readonly Atom[], judging: Judging, samples
     ...others,
     ...['', true, false, [], { other: 1 }, {}, null, undefined],
   ]
+  judging.charge(values.length + lengthOf(shaped ?? []) / charactersPerUnit)
   const isOpen = numbers === undefined || shaped === undefined || lists === undefined
   const { shapes, patterns, hasNumeric, hasTime } = constants
   // Texts of one part, or of numbers and times alone, are all there.
@@ -62,9 +67,11 @@ function combineTexts(
     /^(?:starts_with|ends_with|contains|contains_any|contains_all)$/.test(operator),
   )
   const isPattern = atoms.map(({ operator }) => operator === 'matches')
+  if (!judging.spend((plain.length * 2 + shaped.length) * atoms.length * unitsPerVerdict)) return undefined
   const judge = (text: string) => atoms.map((atom) => atom.test(text, judging))
   const wholes = distinct(plain.map(judge), (_, index) => !isPart[index] && !isPattern[index])
   const parts = distinct([...plain, ...shaped].map(judge), (_, index) => isPart[index] === true)
+  if (wholes.length * parts.length > maxPossible) return undefined
   let vectors = wholes.flatMap((whole) =>
     parts.map((part) => whole.map((verdict, index) => (isPart[index] ? part[index] === true : verdict))),
   )
@@ -74,6 +81,13 @@ function combineTexts(
     vectors = vectors.flatMap((vector) => [vector.with(index, false), vector.with(index, true)])
   }
   return vectors.length > maxPossible ? undefined : vectors
+}
+
+/** Writing so many characters takes as long as a unit of work. */
+const charactersPerUnit = 50
+
+function lengthOf(texts: readonly string[]): number {
+  return texts.reduce((sum, { length }) => sum + length, 0)
 }
 
 /** Vectors that differ in the elements that count. */

@@ -1,4 +1,12 @@
-import { compileRule, findOperator, isReady, Judging, maxEmissionDepth, planRule } from '@automation/engine'
+import {
+  compileRule,
+  findOperator,
+  isReady,
+  Judging,
+  maxEmissionDepth,
+  planRule,
+  type WorkBudget,
+} from '@automation/engine'
 import { Atoms } from './atoms.js'
 import { fillSamples } from './check-pairs.js'
 import { type FindSource, fromEvent, type Source, throughEmission } from './emission.js'
@@ -46,6 +54,11 @@ export function checkLoops(
     const [first, last] = [cycle[0] as Step, cycle.at(-1) as Step]
     for (const next of byTrigger.get(last.emits) ?? []) {
       if (search.found >= maxFindings) return
+      if (report.budget.isOver) {
+        const path = `actions[${first.action}]`
+        report.leaveOpen('loop', first.index, path, 'Not all chains were followed')
+        return
+      }
       if (search.budget-- <= 0) {
         if (search.budget === -1)
           report.leaveOpen(
@@ -56,7 +69,7 @@ export function checkLoops(
           )
         return
       }
-      if (!canFollow(last, next, search.links, now)) continue
+      if (!canFollow(last, next, search.links, now, report.budget)) continue
       // Each circle is looked at from its first rule only.
       if (next === first) search.found += reportCycle(cycle, now, report)
       else if (isAfter(next, first) && cycle.length < maxEmissionDepth && !cycle.includes(next))
@@ -69,11 +82,17 @@ function isAfter(one: Step, other: Step): boolean {
   return one.index > other.index || (one.index === other.index && one.action > other.action)
 }
 
-function canFollow(one: Step, next: Step, known: Map<string, boolean>, now: number): boolean {
+function canFollow(
+  one: Step,
+  next: Step,
+  known: Map<string, boolean>,
+  now: number,
+  budget: WorkBudget,
+): boolean {
   const key = `${one.index} ${one.action} ${next.index} ${next.action}`
   let can = known.get(key)
   if (can === undefined) {
-    can = findEvent([one, next], now).is !== 'impossible'
+    can = findEvent([one, next], now, budget).is !== 'impossible'
     known.set(key, can)
   }
   return can
@@ -81,10 +100,10 @@ function canFollow(one: Step, next: Step, known: Map<string, boolean>, now: numb
 
 function reportCycle(cycle: readonly Step[], now: number, report: Report): number {
   const first = cycle[0] as Step
-  const found = findEvent([...cycle, first], now)
+  const found = findEvent([...cycle, first], now, report.budget)
   if (found.is === 'impossible') return 0
   const path = `actions[${first.action}]`
-  const witness = found.is === 'possible' ? confirm(cycle, found.data, now) : undefined
+  const witness = found.is === 'possible' ? confirm(cycle, found.data, now, report.budget) : undefined
   if (witness === undefined) {
     report.leaveOpen('loop', first.index, path, 'Whether an event goes round could not be decided')
     return 0
@@ -101,9 +120,9 @@ function reportCycle(cycle: readonly Step[], now: number, report: Report): numbe
 type Found = { is: 'possible'; data: Record<string, unknown> } | { is: 'impossible' } | { is: 'unknown' }
 
 /** Finds an event with which each of the steps follows on the one before. Texts that are made of several parts are taken to fit. */
-function findEvent(steps: readonly Step[], now: number): Found {
+function findEvent(steps: readonly Step[], now: number, budget: WorkBudget): Found {
   const atoms = new Atoms()
-  const judging = new Judging(now)
+  const judging = new Judging(now, undefined, budget)
   const build = (space: Space | undefined): Formula[] => {
     let source: FindSource = fromEvent
     return steps.flatMap((step) => {
@@ -120,8 +139,10 @@ function findEvent(steps: readonly Step[], now: number): Found {
   const samples = sampleValues(
     steps.map(({ rule, action }) => rule.actions[action] as CheckedRule['actions'][number]),
   )
-  const space = new Space(atoms.list(), now, samples)
+  const space = new Space(atoms.list(), now, budget, samples)
   const answer = solve(build(space), space)
+  // A clause on a constant that was not judged excludes nothing.
+  if (judging.overrun !== null) return { is: 'unknown' }
   if (answer.is !== 'possible') return answer
   const data = space.buildData(answer.chosen)
   fillSamples(data, samples, space, answer.chosen)
@@ -147,14 +168,19 @@ function translateFrom(
 }
 
 /** Lets an event go round with the engine, as often as the service would. */
-function confirm(cycle: readonly Step[], data: Record<string, unknown>, now: number): Witness | undefined {
+function confirm(
+  cycle: readonly Step[],
+  data: Record<string, unknown>,
+  now: number,
+  budget: WorkBudget,
+): Witness | undefined {
   const compiled = cycle.map(({ rule }) => compileRule(rule))
   let current: unknown = data
   let at = now
   for (let depth = 0; depth <= maxEmissionDepth; depth++) {
     const step = cycle[depth % cycle.length] as Step
     const rule = compiled[depth % cycle.length]
-    const planned = rule && planRule(rule, current, at).actions[step.action]
+    const planned = rule && planRule(rule, current, at, undefined, budget).actions[step.action]
     if (planned === undefined || !isReady(planned) || planned.type !== 'EMIT_EVENT') return undefined
     current = planned.config.data ?? current
     at = planned.at

@@ -23,6 +23,8 @@ interface Effect {
 }
 
 const maxFindingsOfRule = 20
+/** Most pairs exclude one another at once. */
+const unitsPerPair = 4
 const maxFindings = 1_000
 
 /** Compares the active rules of one trigger: those that do the same to the same target. */
@@ -44,13 +46,17 @@ export class PairCheck {
     for (const [, rule] of rules)
       for (const condition of listConditions(rule)) collectAtoms(this.#atoms, condition)
     this.#samples = sampleValues(rules.flatMap(([, { actions }]) => actions))
-    this.#space = new Space(this.#atoms.list(), now, this.#samples)
+    this.#space = new Space(this.#atoms.list(), now, report.budget, this.#samples)
     this.#translate = translateWith(this.#atoms, this.#space)
   }
 
   run(): void {
     for (const effects of this.#groupEffects()) {
       for (let n = 1; n < effects.length; n++) {
+        if (this.#report.budget.isOver) {
+          this.#leaveOpen(effects.slice(n))
+          break
+        }
         for (let m = 0; m < n; m++) {
           this.#compare(effects[m] as Effect, effects[n] as Effect)
           if (this.#known.size >= maxFindings) {
@@ -65,6 +71,17 @@ export class PairCheck {
         }
       }
     }
+  }
+
+  /** What the budget did not reach. */
+  #leaveOpen(effects: readonly Effect[]): void {
+    for (const { index, action } of effects)
+      this.#report.leaveOpen(
+        'overlap',
+        index,
+        `actions[${action}]`,
+        'It was not compared with the rules before it',
+      )
   }
 
   /** Effects with the same target. One that compares a time after a WAIT is judged at another moment, and left out. */
@@ -112,6 +129,7 @@ export class PairCheck {
   }
 
   #compare(first: Effect, second: Effect): void {
+    this.#report.budget.charge(unitsPerPair)
     const fast = compareFast(first.holds, second.holds)
     if (fast === 'disjoint') return
     const pair = `${first.index} ${second.index}`
@@ -135,6 +153,14 @@ export class PairCheck {
       !isMixed && this.#isWithin(second, first),
       !isMixed && this.#isWithin(first, second),
     ]
+    // Which of the two contains the other is not known then; that both run for an event is.
+    if (this.#report.budget.isOver)
+      this.#report.leaveOpen(
+        'contained',
+        second.index,
+        `actions[${second.action}]`,
+        `Whether it runs whenever ${quote(first.rule)} does was not decided`,
+      )
     const both = `both ${describeEffect(actionOf(second))}.`
     const isSame = secondInFirst && firstInSecond
     if (isSame && this.#areTwins(first, second)) {
@@ -213,7 +239,7 @@ export class PairCheck {
     )
     const { now } = this.#space
     const isDone = effects.every(({ rule, action }) => {
-      const planned = planRule(this.#compile(rule), data, now).actions[action]
+      const planned = planRule(this.#compile(rule), data, now, undefined, this.#report.budget).actions[action]
       return planned !== undefined && isReady(planned)
     })
     if (!isDone) return undefined

@@ -16,7 +16,7 @@ const tooMuch =
 
 /** Checks one rule by itself. @returns whether an event can match it, as far as is known */
 export function checkRule(rule: CheckedRule, index: number, now: number, report: Report): boolean {
-  const view = new RuleView(listConditions(rule), now)
+  const view = new RuleView(listConditions(rule), now, report.budget)
   const conditions = rule.conditions.map((condition, n) => ({ condition, path: `conditions[${n}]` }))
   const matches = view.decide((translate) => allHold(conditions, translate))
   if (matches.is === 'impossible') {
@@ -52,7 +52,9 @@ function reportNever(view: RuleView, conditions: readonly Placed[], index: numbe
   const reason =
     core.length === 1 ? `${describeAll(core)} cannot hold` : `${describeAll(core)} cannot hold together`
   const last = view.findLastMoment((translate) => allHold(conditions, translate))
-  if (last === undefined) report.find('never_matches', index, path, `Never runs: ${reason} (${place}).`)
+  // Whether it never ran, or no more, is not known then.
+  if (report.budget.isOver) report.leaveOpen('never_matches', index, 'conditions', tooMuch)
+  else if (last === undefined) report.find('never_matches', index, path, `Never runs: ${reason} (${place}).`)
   else
     report.find(
       'dead_since',

@@ -1,4 +1,4 @@
-import { normaliseRule } from '@automation/engine'
+import { normaliseRule, unlimitedBudget, type WorkBudget } from '@automation/engine'
 import { checkLoops } from './check-loops.js'
 import { checkObserved } from './check-observed.js'
 import { PairCheck } from './check-pairs.js'
@@ -11,6 +11,10 @@ export interface CheckOptions {
   readonly now: number
   /** Without it nothing is compared with events that were seen. */
   readonly findObserved?: FindObserved
+  /** To it all work is charged. What it does not reach is in `notKnown`. Default: without end. */
+  readonly budget?: WorkBudget
+  /** Indexes of rules that are not looked at. */
+  readonly skipped?: ReadonlySet<number>
 }
 
 /**
@@ -18,14 +22,21 @@ export interface CheckOptions {
  * A finding is true: it was proven with the operators of the engine, or it has an event that the engine confirms. What could not be
  * decided is in `notKnown`.
  */
-export function checkRules(rules: readonly CheckedRule[], { now, findObserved }: CheckOptions): CheckResult {
+export function checkRules(
+  rules: readonly CheckedRule[],
+  { now, findObserved, budget = unlimitedBudget(), skipped }: CheckOptions,
+): CheckResult {
   const all = rules.map((rule) => ({
     ...rule,
     ...normaliseRule({ conditions: rule.conditions, actions: rule.actions }),
   }))
-  const report = new Report(all)
+  const report = new Report(all, budget)
   const seenOf = createSeen(findObserved)
   const compared = all.flatMap((rule, index) => {
+    if (budget.isOver || skipped?.has(index)) {
+      report.leaveOpen('never_matches', index, 'conditions', unreached)
+      return []
+    }
     const canMatch = checkRule(rule, index, now, report)
     const seen = seenOf(rule.trigger)
     if (seen !== undefined) checkObserved(rule, index, seen, report)
@@ -57,6 +68,9 @@ function createSeen(findObserved: FindObserved | undefined): (type: string) => S
     return seen.get(type)
   }
 }
+
+const unreached =
+  'The check ended before this rule: a question has only so much time and work (JUDGING_TIMEOUT, JUDGING_WORK)'
 
 type Weighed = CheckResult['findings'][number]
 

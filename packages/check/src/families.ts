@@ -1,6 +1,6 @@
 import { compilePath, type Judging, readPath } from '@automation/engine'
 import type { Atom } from './atoms.js'
-import { type Candidates, listCandidates, type Samples } from './candidates.js'
+import { type Candidates, listCandidates, type Samples, unitsPerVerdict } from './candidates.js'
 import { writeValue } from './write-value.js'
 
 /** Atoms of one path, and of the paths that lead on from it. Their values depend on one another. */
@@ -84,13 +84,24 @@ function listTree(node: Node, judging: Judging, samples: Samples, state: { isOpe
   let objects: Record<string, unknown>[] = [{}]
   for (const [key, child] of node.children) {
     const below = listTree(child, judging, samples, state)
-    objects = objects.flatMap((object) => below.map((value) => withKey(object, key, value)))
-    if (objects.length > maxJoint) {
-      state.isOpen = true
-      objects = objects.slice(0, maxJoint)
-    }
+    const count = objects.length * below.length
+    if (count > maxJoint) state.isOpen = true
+    // No more of them are made than are used.
+    objects = combine(objects, key, below, judging.spend(count) ? Math.min(count, maxJoint) : 0)
   }
   return [...objects.filter((object) => Object.keys(object).length > 0), ...own]
+}
+
+/** The first of all combinations of objects with values for a key. */
+function combine(
+  objects: Record<string, unknown>[],
+  key: string,
+  values: unknown[],
+  count: number,
+): Record<string, unknown>[] {
+  return Array.from({ length: count }, (_, n) =>
+    withKey(objects[Math.floor(n / values.length)] ?? {}, key, values[n % values.length]),
+  )
 }
 
 function withKey(object: Record<string, unknown>, key: string, value: unknown): Record<string, unknown> {
@@ -107,6 +118,7 @@ function hasNothingBelow(value: unknown): boolean {
 /** One value for each combination of verdicts. */
 function distinctValues(atoms: readonly Atom[], values: readonly unknown[], judging: Judging): unknown[] {
   const known = new Map<string, unknown>()
+  if (!judging.spend(atoms.length * values.length * unitsPerVerdict)) return []
   for (const value of values) {
     const key = atoms.map((atom) => (atom.test(value, judging) ? '1' : '0')).join('')
     if (!known.has(key)) known.set(key, value)

@@ -1,4 +1,4 @@
-import type { RuleDefinition } from '@automation/engine'
+import type { RuleDefinition, WorkBudget } from '@automation/engine'
 import { Type } from 'typebox'
 
 export const severities = ['info', 'warning', 'error'] as const
@@ -99,11 +99,14 @@ export type CheckResult = Type.Static<typeof CheckResult>
 export class Report {
   readonly findings: Finding[] = []
   readonly notKnown: NotKnown[] = []
+  /** Of the check. */
+  readonly budget: WorkBudget
   readonly #rules: readonly CheckedRule[]
   readonly #open = new Set<string>()
 
-  constructor(rules: readonly CheckedRule[]) {
+  constructor(rules: readonly CheckedRule[], budget: WorkBudget) {
     this.#rules = rules
+    this.budget = budget
   }
 
   refer(index: number): RuleReference {
@@ -130,11 +133,11 @@ export class Report {
     })
   }
 
-  /** Notes each question once. */
+  /** Notes each question once. Where the budget is over, that is the reason. */
   leaveOpen(code: Code, index: number, path: string, reason: string): void {
     const question = `${code} ${index} ${path}`
     if (this.#open.has(question)) return
     this.#open.add(question)
-    this.notKnown.push({ rule: this.refer(index), path, code, reason })
+    this.notKnown.push({ rule: this.refer(index), path, code, reason: this.budget.fault ?? reason })
   }
 }

@@ -1,6 +1,5 @@
-import type { Condition } from '@automation/engine'
+import type { Condition, WorkBudget } from '@automation/engine'
 import { Atoms } from './atoms.js'
-import type { Samples } from './candidates.js'
 import type { CheckedRule } from './finding.js'
 import { type Formula, type Translate, translateWith } from './formula.js'
 import { listMoments, type Moments } from './moments.js'
@@ -20,10 +19,10 @@ export class RuleView {
   readonly #atoms = new Atoms()
   readonly #moments: Moments
   readonly #spaces = new Map<number, { space: Space; translate: Translate }>()
-  readonly #samples: Samples
+  readonly #budget: WorkBudget
 
-  constructor(conditions: readonly Condition[], now: number, samples: Samples = new Map()) {
-    this.#samples = samples
+  constructor(conditions: readonly Condition[], now: number, budget: WorkBudget) {
+    this.#budget = budget
     for (const condition of conditions) collectAtoms(this.#atoms, condition)
     this.#moments = listMoments(this.#atoms.list(), now)
   }
@@ -53,7 +52,7 @@ export class RuleView {
   #at(moment: number) {
     let at = this.#spaces.get(moment)
     if (at === undefined) {
-      const space = new Space(this.#atoms.list(), moment, this.#samples)
+      const space = new Space(this.#atoms.list(), moment, this.#budget)
       at = { space, translate: translateWith(this.#atoms, space) }
       this.#spaces.set(moment, at)
     }

@@ -1,7 +1,7 @@
-import { Judging } from '@automation/engine'
+import { Judging, type WorkBudget } from '@automation/engine'
 import type { Atom } from './atoms.js'
 import { type Bits, emptyBits, setBit } from './bits.js'
-import type { Samples } from './candidates.js'
+import { type Candidates, type Samples, unitsPerVerdict } from './candidates.js'
 import { type Family, groupPaths, listFamilyCandidates } from './families.js'
 import { writeValue } from './write-value.js'
 
@@ -35,16 +35,20 @@ const unlimited = { rule: Number.MAX_SAFE_INTEGER, event: Number.MAX_SAFE_INTEGE
 /** The candidate values of all paths of some atoms at one moment, and for each atom the candidates for which it holds. */
 export class Space {
   readonly now: number
+  readonly budget: WorkBudget
   readonly variables: Variable[] = []
   readonly #verdicts = new Map<string, Verdicts>()
 
-  constructor(atoms: readonly Atom[], now: number, samples: Samples = new Map()) {
+  /** @param budget to it all work is charged. A path that it does not reach may have any value. */
+  constructor(atoms: readonly Atom[], now: number, budget: WorkBudget, samples: Samples = new Map()) {
     this.now = now
+    this.budget = budget
     for (const family of groupPaths(atoms)) this.#addVariable(family, samples)
   }
 
   literal(atom: Atom, isNegated: boolean): Literal {
     const { variable, holds, fails } = this.#verdicts.get(atom.key) as Verdicts
+    this.budget.charge(unitsPerVerdict + holds.length / 2)
     return { variable, bits: isNegated ? fails : holds }
   }
 
@@ -59,11 +63,8 @@ export class Space {
   }
 
   #addVariable(family: Family, samples: Samples): void {
-    const judging = new Judging(this.now, unlimited)
     const { atoms } = family
-    const found = listFamilyCandidates(family, judging, samples)
-    const isTooMuch = atoms.length * found.values.length > maxVerdicts
-    const { values, possible, isOpen } = isTooMuch ? { values: [], possible: [], isOpen: true } : found
+    const { values, possible, isOpen, verdicts } = this.#judgeCandidates(family, samples)
     const size = values.length + possible.length + (isOpen ? 1 : 0)
     const real = emptyBits(size)
     for (let n = 0; n < values.length; n++) setBit(real, n)
@@ -71,10 +72,8 @@ export class Space {
     this.variables.push({ keys: family.keys, values, real, isExact: size === values.length })
     atoms.forEach((atom, index) => {
       const [holds, fails] = [emptyBits(size), emptyBits(size)]
-      const read = family.readerOf(atom)
-      values.forEach((value, n) => {
-        judging.beginRule()
-        setBit(atom.test(read(value), judging) ? holds : fails, n)
+      values.forEach((_, n) => {
+        setBit(verdicts[index]?.[n] ? holds : fails, n)
       })
       possible.forEach((verdicts, n) => {
         setBit(verdicts[index] ? holds : fails, values.length + n)
@@ -83,5 +82,24 @@ export class Space {
       if (isOpen) for (const bits of [holds, fails]) setBit(bits, size - 1)
       this.#verdicts.set(atom.key, { variable, holds, fails })
     })
+  }
+
+  /** @returns the candidates, and the verdicts of each atom on their values; no values where the budget ended before their last verdict */
+  #judgeCandidates(family: Family, samples: Samples): Candidates & { verdicts: boolean[][] } {
+    const judging = new Judging(this.now, unlimited, this.budget)
+    const { atoms } = family
+    const found = listFamilyCandidates(family, judging, samples)
+    const cost = atoms.length * found.values.length
+    const isReached = cost <= maxVerdicts && judging.spend(cost * unitsPerVerdict)
+    const verdicts = isReached
+      ? atoms.map((atom) => {
+          const read = family.readerOf(atom)
+          return found.values.map((value) => atom.test(read(value), judging))
+        })
+      : []
+    // What was judged beyond the budget is false, whatever it is.
+    return isReached && judging.affords(0)
+      ? { ...found, verdicts }
+      : { values: [], possible: [], isOpen: true, verdicts: [] }
   }
 }

@@ -1,4 +1,5 @@
-import { checkRules } from '@automation/check'
+import { type CheckedRule, checkRules, type Finding } from '@automation/check'
+import { WorkBudget } from '@automation/engine'
 import fc from 'fast-check'
 import t from 'tap'
 import { refute } from './corpus/oracle.js'
@@ -22,18 +23,8 @@ t.test('no finding about random rules is false: events and the engine refute non
       const rules = randomRules(random)
       const { findings, notKnown } = checkRules(rules, { now })
       counts.notKnown = (counts.notKnown ?? 0) + notKnown.length
-      if (findings.length === 0) return
-      const domain = new Domain(rules, now)
-      const events = Array.from({ length: eventsPerSet }, () => domain.event(random))
-      const moments = [now, now + 1, now + day, now + 200 * day, now + 2_000 * day]
-      for (const finding of findings) {
-        counts[finding.code] = (counts[finding.code] ?? 0) + 1
-        const why = refute(finding, rules, events, moments)
-        if (why !== undefined)
-          throw new Error(
-            `${finding.code} ${finding.path} ${finding.message}\n${why}\n${JSON.stringify(rules, null, 1)}`,
-          )
-      }
+      for (const { code } of findings) counts[code] = (counts[code] ?? 0) + 1
+      refuteAll(findings, rules, random)
     }),
     {
       numRuns: sets,
@@ -44,3 +35,45 @@ t.test('no finding about random rules is false: events and the engine refute non
   for (const code of ['never_matches', 'implied', 'overlap', 'contained', 'loop', 'unreachable_action'])
     t.ok((counts[code] ?? 0) > 0, `${code} occurs`)
 })
+
+t.test('a check that ends early has no false finding, and names what it did not reach', async (t) => {
+  let cut = 0
+  fc.assert(
+    fc.property(
+      fc.integer({ min: 0, max: 2 ** 32 - 1 }),
+      fc.integer({ min: 0, max: 40_000 }),
+      (seed, units) => {
+        const random = new Random(seed)
+        const rules = randomRules(random)
+        const budget = new WorkBudget({ units, ms: 1_000 })
+        const { findings, notKnown } = checkRules(rules, { now, budget })
+        refuteAll(findings, rules, random)
+        if (budget.overrun === null) return
+        cut++
+        if (notKnown.some(({ reason }) => reason.includes('JUDGING_WORK'))) return
+        const whole = checkRules(rules, { now })
+        if (JSON.stringify(findings) !== JSON.stringify(whole.findings))
+          throw new Error(`Nothing says so: ${JSON.stringify([findings, whole.findings, rules])}`)
+      },
+    ),
+    {
+      numRuns: sets,
+      ...(process.env.TEST_SEED !== undefined && { seed: Number.parseInt(process.env.TEST_SEED, 16) }),
+    },
+  )
+  t.ok(cut > sets / 10, `${cut} of ${sets} ended early`)
+})
+
+function refuteAll(findings: readonly Finding[], rules: readonly CheckedRule[], random: Random): void {
+  if (findings.length === 0) return
+  const domain = new Domain(rules, now)
+  const events = Array.from({ length: eventsPerSet }, () => domain.event(random))
+  const moments = [now, now + 1, now + day, now + 200 * day, now + 2_000 * day]
+  for (const finding of findings) {
+    const why = refute(finding, rules, events, moments)
+    if (why !== undefined)
+      throw new Error(
+        `${finding.code} ${finding.path} ${finding.message}\n${why}\n${JSON.stringify(rules, null, 1)}`,
+      )
+  }
+}

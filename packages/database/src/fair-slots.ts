@@ -2,6 +2,10 @@ import { TooMuchAtOnce } from './database-errors.js'
 
 interface Owner {
   running: number
+  /** How long (ms) it had slots, of which time makes less and less. */
+  usedMs: number
+  /** The moment of `usedMs`. */
+  usedAt: number
   /** Each begins one piece of work. */
   readonly waiting: (() => void)[]
 }
@@ -18,8 +22,8 @@ export interface SlotLimits {
 }
 
 /**
- * Runs pieces of work, some at a time. Each belongs to an owner, and the owners take turns: one with a hundred waiting delays another
- * by one piece.
+ * Runs pieces of work, some at a time. Each belongs to an owner, and the owners take turns: the next one is who had a slot for the least time lately.
+ * So whoever asks for little waits for one piece of others, however many owners ask for much, and a hundred waiting pieces count no more than one.
  *
  *   run ─▶ a slot is free and the owner has one left ─▶ running ─▶ the next owner's turn
  *    ├───▶ waiting (in the order of the owner's calls) ┘
@@ -27,9 +31,11 @@ export interface SlotLimits {
  */
 export class FairSlots {
   readonly #limits: SlotLimits
-  /** Owners with work, in the order of their turns. */
+  /** Owners that have or had work, in the order of their last turns. */
   readonly #owners = new Map<string, Owner>()
+  #forgottenAt = 0
   #running = 0
+  #waiting = 0
 
   constructor(limits: SlotLimits) {
     this.#limits = limits
@@ -37,15 +43,16 @@ export class FairSlots {
 
   async run<Result>(owner: string, work: () => Promise<Result>): Promise<Result> {
     await this.#enter(owner)
+    const startedAt = performance.now()
     try {
       return await work()
     } finally {
-      this.#leave(owner)
+      this.#leave(owner, performance.now() - startedAt)
     }
   }
 
   #enter(name: string): Promise<void> | undefined {
-    const owner = this.#owners.get(name) ?? { running: 0, waiting: [] }
+    const owner = this.#owners.get(name) ?? { running: 0, waiting: [], usedMs: 0, usedAt: 0 }
     this.#owners.set(name, owner)
     if (this.#running < this.#limits.total && owner.running < this.#limits.perOwner) {
       owner.running++
@@ -61,38 +68,67 @@ export class FairSlots {
       }
       const timeout = setTimeout(() => {
         owner.waiting.splice(owner.waiting.indexOf(begin), 1)
-        this.#forget(name, owner)
+        this.#waiting--
         reject(new TooMuchAtOnce())
       }, timeoutMs)
       owner.waiting.push(begin)
+      this.#waiting++
     })
   }
 
-  #leave(name: string): void {
+  #leave(name: string, ms: number): void {
+    const now = performance.now()
     const owner = this.#owners.get(name)
     this.#running--
     if (owner === undefined) return
     owner.running--
-    this.#forget(name, owner)
-    this.#beginNext()
+    owner.usedMs = usedMsOf(owner, now) + ms
+    owner.usedAt = now
+    // Its next turn comes after those of others that used as little.
+    this.#owners.delete(name)
+    this.#owners.set(name, owner)
+    this.#beginNext(now)
+    this.#forgetIdle(now)
   }
 
-  #beginNext(): void {
-    for (const [name, owner] of this.#owners) {
-      if (this.#running >= this.#limits.total) return
-      if (owner.running >= this.#limits.perOwner) continue
-      const begin = owner.waiting.shift()
-      if (begin === undefined) continue
-      owner.running++
+  #beginNext(now: number): void {
+    while (this.#waiting > 0 && this.#running < this.#limits.total) {
+      const next = this.#findNext(now)
+      const begin = next?.waiting.shift()
+      if (next === undefined || begin === undefined) return
+      this.#waiting--
+      next.running++
       this.#running++
-      // Its next turn comes after those of all others.
-      this.#owners.delete(name)
-      this.#owners.set(name, owner)
       begin()
     }
   }
 
-  #forget(name: string, owner: Owner): void {
-    if (owner.running === 0 && owner.waiting.length === 0) this.#owners.delete(name)
+  #findNext(now: number): Owner | undefined {
+    let next: Owner | undefined
+    let least = Number.POSITIVE_INFINITY
+    for (const owner of this.#owners.values()) {
+      if (owner.waiting.length === 0 || owner.running >= this.#limits.perOwner) continue
+      const used = usedMsOf(owner, now)
+      if (used >= least) continue
+      least = used
+      next = owner
+    }
+    return next
   }
+
+  /** What an owner used is forgotten with it, after some time without work. */
+  #forgetIdle(now: number): void {
+    if (now - this.#forgottenAt < halfLifeMs) return
+    this.#forgottenAt = now
+    for (const [name, owner] of this.#owners)
+      if (owner.running === 0 && owner.waiting.length === 0 && usedMsOf(owner, now) < 1)
+        this.#owners.delete(name)
+  }
+}
+
+/** After this time (ms) what an owner used counts half. */
+const halfLifeMs = 2_000
+
+function usedMsOf({ usedMs, usedAt }: Owner, now: number): number {
+  return usedMs * 0.5 ** ((now - usedAt) / halfLifeMs)
 }

@@ -67,3 +67,27 @@ t.test('work that has waited too long is refused, and is not begun', async (t) =
   await setTimeout(5)
   t.same(begun, ['a'])
 })
+
+t.test('who asks for little waits for one piece of others, however many ask for much', async (t) => {
+  const slots = new FairSlots({ ...limits, total: 1 })
+  const begun: string[] = []
+  const work = (owner: string, ms: number) =>
+    slots.run(owner, async () => {
+      begun.push(owner)
+      await setTimeout(ms)
+    })
+  let isOver = false
+  const greedy = ['a', 'b', 'c', 'd', 'e'].map(async (owner) => {
+    while (!isOver) await work(owner, 20)
+  })
+  await setTimeout(150)
+  for (let n = 0; n < 10; n++) {
+    const before = begun.length
+    await work('quiet', 1)
+    t.ok(begun.indexOf('quiet', before) <= before, `${begun.slice(before)}`)
+  }
+  isOver = true
+  await Promise.all(greedy)
+  const served = ['a', 'b', 'c', 'd', 'e'].map((owner) => begun.filter((one) => one === owner).length)
+  t.ok(Math.max(...served) - Math.min(...served) <= 2, `The others have equal turns: ${served}`)
+})

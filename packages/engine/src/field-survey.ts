@@ -59,13 +59,38 @@ interface Field {
   largest: number
 }
 
+/** A survey so far, to be continued elsewhere. It has maps, so it is no JSON. */
+export interface SurveyState {
+  fields: Map<string, Field>
+  events: number
+  values: number
+  hasMorePaths: boolean
+}
+
 /** Surveys the data of events: which paths there are, and what is at them. Bounded, whatever the data. */
 export class FieldSurvey {
-  readonly #fields = new Map<string, Field>()
-  #events = 0
-  #values = 0
+  readonly #fields: Map<string, Field>
+  #events: number
+  #values: number
   /** More paths than were surveyed. */
-  hasMorePaths = false
+  hasMorePaths: boolean
+
+  /** @param state of the survey that it continues */
+  constructor({ fields, events, values, hasMorePaths }: SurveyState = emptySurvey()) {
+    this.#fields = fields
+    this.#events = events
+    this.#values = values
+    this.hasMorePaths = hasMorePaths
+  }
+
+  get state(): SurveyState {
+    return {
+      fields: this.#fields,
+      events: this.#events,
+      values: this.#values,
+      hasMorePaths: this.hasMorePaths,
+    }
+  }
 
   get events(): number {
     return this.#events
@@ -156,6 +181,10 @@ export class FieldSurvey {
       this.#values++
     } else field.isDistinctAtLeast = true
   }
+}
+
+function emptySurvey(): SurveyState {
+  return { fields: new Map(), events: 0, values: 0, hasMorePaths: false }
 }
 
 function kindOf(value: unknown): FieldKind {

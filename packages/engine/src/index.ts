@@ -7,7 +7,14 @@ export { normaliseConditions, normaliseRule } from './conditions.js'
 export { parseDuration } from './duration.js'
 export { EventType, eventTypeDefinitions, eventTypes, isEventType, isEventTypeName } from './event-types.js'
 export { type Fault, findRuleFaults } from './faults.js'
-export { FieldKind, FieldSurvey, maxSurveyDepth, maxSurveyText, ObservedField } from './field-survey.js'
+export {
+  FieldKind,
+  FieldSurvey,
+  maxSurveyDepth,
+  maxSurveyText,
+  ObservedField,
+  type SurveyState,
+} from './field-survey.js'
 export { httpUrl } from './formats.js'
 export { defaultWorkLimits, Judging, type WorkLimits } from './judging.js'
 export { type Limit, maxEmissionDepth } from './limits.js'
@@ -63,6 +70,7 @@ export { parseTimestamp } from './timestamp.js'
 export { usesPatterns } from './uses-patterns.js'
 export { describeVocabulary, type Vocabulary } from './vocabulary.js'
 export { Change, explainWhy, judgeWhy, type Why } from './why.js'
+export { unlimitedBudget, type WorkBounds, WorkBudget } from './work-budget.js'
 export { workLimitsOf, workSettings } from './work-settings.js'
 
 /** The schemas that others reference by `$id`: add each with Fastify's addSchema before any route. */

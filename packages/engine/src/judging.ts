@@ -1,3 +1,5 @@
+import type { WorkBudget } from './work-budget.js'
+
 /**
  * What judging may cost, in units: a unit is one step of one instruction of a pattern, some 25 ns in the worst case. Units count what is
  * done, not how long it takes, so a busy machine decides as an idle one does.
@@ -22,14 +24,17 @@ export class Judging {
   /** Epoch ms. The conditions of an action are judged later than those of its rule. */
   now: number
   /** The limit that was exceeded; null while none was. */
-  overrun: keyof WorkLimits | null = null
+  overrun: keyof WorkLimits | 'question' | null = null
   readonly #limits: WorkLimits
+  readonly #budget: WorkBudget | undefined
   #eventLeft: number
   #ruleLeft: number
 
-  constructor(now: number, limits: WorkLimits = defaultWorkLimits) {
+  /** @param budget of the question that is judged for; an event is judged for no question */
+  constructor(now: number, limits: WorkLimits = defaultWorkLimits, budget?: WorkBudget) {
     this.now = now
     this.#limits = limits
+    this.#budget = budget
     this.#eventLeft = limits.event
     this.#ruleLeft = limits.rule
   }
@@ -47,19 +52,26 @@ export class Judging {
 
   /** Whether so much work is left. */
   has(units: number): boolean {
-    return units <= this.#ruleLeft && units <= this.#eventLeft
+    return units <= this.#ruleLeft && units <= this.#eventLeft && this.#budget?.has(units) !== false
+  }
+
+  /** The same for work that may be left out: a rule is judged without it, but a question ends where its budget is what is short. */
+  reaches(units: number): boolean {
+    return units <= this.#ruleLeft && units <= this.#eventLeft && this.#budget?.affords(units) !== false
   }
 
   /** @returns false, and notes the overrun, where less work than this is left */
   affords(units: number): boolean {
     if (units > this.#ruleLeft) this.overrun = 'rule'
     else if (units > this.#eventLeft) this.overrun ??= 'event'
+    else if (this.#budget?.affords(units) === false) this.overrun ??= 'question'
     return this.overrun === null
   }
 
   charge(units: number): void {
     this.#ruleLeft -= units
     this.#eventLeft -= units
+    this.#budget?.charge(units)
   }
 
   /** Charges work that is about to be done. @returns false where it must not be done */
@@ -72,6 +84,8 @@ export class Judging {
   /** Why a rule could not be judged; null where it was. */
   get fault(): string | null {
     if (this.overrun === null) return null
+    if (this.overrun === 'question')
+      return this.#budget?.fault ?? 'It needs more work than is left of the question (JUDGING_WORK)'
     const limit = this.#limits[this.overrun]
     return this.overrun === 'rule'
       ? `The rule needs more work than it may cost per event (RULE_WORK: ${limit} units)`

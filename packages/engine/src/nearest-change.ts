@@ -18,6 +18,7 @@ const maxTries = 2_000
 const maxPerField = 6
 /** Longer texts and lists are not extended, but replaced. */
 const maxExtended = 500
+const unitsPerCandidate = 40
 
 /**
  * Finds data near to the given one that fulfils the rule. Candidates are the constants of the clauses, their neighbours, and a few values of
@@ -36,9 +37,9 @@ export function findChange(
   const compiled = conditions.map(compileCondition)
   const clausesByField = groupClauses(conditions)
   const tries = { left: maxTries }
-  const copyUnits = unitsPerValue * countValues(data)
+  const copyUnits = unitsPerValue * sizeOf(data)
   const affordsCopies = (count: number): boolean => {
-    const isAffordable = judging.has(count * copyUnits)
+    const isAffordable = judging.reaches(count * copyUnits)
     if (isAffordable) judging.charge(count * copyUnits)
     return isAffordable
   }
@@ -87,7 +88,8 @@ function listOptions(
 ): unknown[] {
   const actual = readPath(compilePath(field), data)
   const tests = turning.map(({ clause, verdict }) => ({ test: compileCondition(clause), wanted: !verdict }))
-  const values = unique(clauses.flatMap((clause) => listValues(clause.value, actual, judging.now)))
+  const listed = clauses.flatMap((clause) => listValues(clause.value, actual, judging.now))
+  const values = unique(listed, judging)
   const fitting = [...values, ...anyValues].filter((value) => {
     if (!affordsCopies(1)) return false
     const changed = applyChanges(data, [{ field, to: value }])
@@ -95,7 +97,7 @@ function listOptions(
       changed !== undefined && tests.every(({ test, wanted }) => holds(test, changed, judging) === wanted)
     )
   })
-  return unique(fitting)
+  return unique(fitting, judging)
     .map((value) => ({ value, distance: distanceOf(actual, value) }))
     .sort((left, right) => left.distance - right.distance)
     .slice(0, maxPerField)
@@ -110,7 +112,19 @@ interface Trial {
 }
 
 /** Copying a value takes as long as so many units. */
-const unitsPerValue = 4
+const unitsPerValue = 12
+
+const sizes = new WeakMap<object, number>()
+
+/** The number of values in data, counted once for all rules. */
+function sizeOf(data: unknown): number {
+  if (typeof data !== 'object' || data === null) return 1
+  const known = sizes.get(data)
+  if (known !== undefined) return known
+  const size = countValues(data)
+  sizes.set(data, size)
+  return size
+}
 
 /** The values of data at any depth, which a copy for another value may have to touch. */
 function countValues(data: unknown): number {
@@ -244,10 +258,14 @@ function allHold(conditions: readonly CompiledCondition[], data: unknown, judgin
   return conditions.every((condition) => condition.holds(data, judging)) && judging.fault === null
 }
 
-function unique(values: unknown[]): unknown[] {
+/** @returns each value once, as far as the work reaches */
+function unique(values: unknown[], judging: Judging): unknown[] {
   const seen = new Set<string>()
   return values.filter((value) => {
     const key = JSON.stringify(value) ?? ''
+    // As a candidate it is written, compared and measured.
+    if (!judging.reaches(unitsPerCandidate)) return false
+    judging.charge(unitsPerCandidate + key.length / 10)
     return !seen.has(key) && seen.add(key)
   })
 }

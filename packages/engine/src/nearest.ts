@@ -1,4 +1,5 @@
 import { countEdits } from './edit-distance.js'
+import type { Judging } from './judging.js'
 
 /** What authors write who come from other tools, and the name here. */
 const otherSpellings: Record<string, string> = {
@@ -50,20 +51,28 @@ export function findMisspelt(word: string, names: readonly string[]): string | u
 /**
  * Finds the nearest of some names that a text with upper and lower case may have meant: at most two letters differ, and at most half of
  * them. Names that differ in case only are nearest.
+ *
+ * @param judging where it is given, the comparison is charged to it, and ends with it: then no name was found
  */
-export function findSimilar(text: string, names: Iterable<string>): string | undefined {
+export function findSimilar(text: string, names: Iterable<string>, judging?: Judging): string | undefined {
   if (text.length > maxCompared) return undefined
   const folded = text.toLowerCase()
   let nearest: string | undefined
   let least = 3
   for (const name of names) {
     if (name === text) continue
+    if (judging?.spend(unitsToCompare(text, name)) === false) return undefined
     const edits = name.toLowerCase() === folded ? 0 : countEdits(text, name, least)
     if (edits >= least || edits * 2 > text.length) continue
     nearest = name
     least = edits
   }
   return nearest
+}
+
+/** A cell of the table of edits is a third of a unit. Texts of different lengths are not compared. */
+function unitsToCompare(text: string, name: string): number {
+  return Math.abs(text.length - name.length) > 2 ? 1 : 1 + (text.length * name.length) / 3
 }
 
 /**

@@ -1,6 +1,7 @@
 import { Judging, type WorkLimits } from './judging.js'
 import { indexRules } from './rule-index.js'
 import { type CompiledRule, type Plan, planActions, planNothing, ruleHolds } from './run.js'
+import type { WorkBudget } from './work-budget.js'
 
 /**
  * What each of these rules would do for one event. As at a worker, their conditions share the work that one event may cost, and each
@@ -13,12 +14,13 @@ export function* planEvent(
   data: unknown,
   now: number,
   limits?: WorkLimits,
+  budget?: WorkBudget,
 ): Generator<Plan> {
-  const judging = new Judging(now, limits)
+  const judging = new Judging(now, limits, budget)
   const candidates = new Set(indexRules(rules).findCandidates(data))
   for (const [index, rule] of rules.entries()) {
     const holds = candidates.has(index) && ruleHolds(rule, data, judging)
-    if (holds) yield planActions(rule, data, now, new Judging(now, limits))
+    if (holds) yield planActions(rule, data, now, new Judging(now, limits, budget))
     else yield planNothing(candidates.has(index) ? judging : { fault: null })
   }
 }

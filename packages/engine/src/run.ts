@@ -8,6 +8,7 @@ import type { Trace } from './outcome.js'
 import type { Retry } from './retry.js'
 import type { Action, RuleDefinition } from './rule.js'
 import { maxRenderedLength, type Rendering, type Template } from './template.js'
+import type { WorkBudget } from './work-budget.js'
 
 /** A compiled rule, which runs any number of times, for any data. */
 export interface CompiledRule {
@@ -85,8 +86,14 @@ export function ruleHolds(rule: CompiledRule, data: unknown, judging: Judging): 
  * What an execution that started `now` (epoch ms) would do if nothing failed: each action is planned for its time. Never throws, on
  * any data.
  */
-export function planRule(rule: CompiledRule, data: unknown, now: number, limits?: WorkLimits): Plan {
-  const judging = new Judging(now, limits)
+export function planRule(
+  rule: CompiledRule,
+  data: unknown,
+  now: number,
+  limits?: WorkLimits,
+  budget?: WorkBudget,
+): Plan {
+  const judging = new Judging(now, limits, budget)
   if (!ruleHolds(rule, data, judging)) return planNothing(judging)
   return planActions(rule, data, now, judging)
 }
@@ -112,8 +119,14 @@ export function planActions(rule: CompiledRule, data: unknown, now: number, judg
  * Explains each clause: what it expected and found. Slower than planRule, with the same verdicts, as far as the work for one rule
  * reaches; clauses beyond it are false and have a warning.
  */
-export function explainRule(rule: CompiledRule, data: unknown, now: number, limits?: WorkLimits): Trace {
-  const judging = new Judging(now, limits)
+export function explainRule(
+  rule: CompiledRule,
+  data: unknown,
+  now: number,
+  limits?: WorkLimits,
+  budget?: WorkBudget,
+): Trace {
+  const judging = new Judging(now, limits, budget)
   const conditions = rule.conditions.map((condition) => condition.explain(data, judging))
   return {
     conditionsPassed: conditions.every((condition) => condition.verdict),

@@ -1,5 +1,6 @@
 import { toNumber } from './comparison.js'
 import { parseDuration } from './duration.js'
+import type { Judging } from './judging.js'
 import { findSimilar } from './nearest.js'
 import type { ClauseTrace, ConditionTrace } from './outcome.js'
 import { parsePath } from './path.js'
@@ -14,17 +15,23 @@ const maxSearches = 20
 /**
  * Adds to each clause that fails how far off its number or time was, and to one whose field is missing the nearest path that the data
  * has.
+ *
+ * @param judging to it the comparison of paths is charged; beyond it there are no proposals
  */
-export function addHints(traces: readonly ConditionTrace[], data: unknown, now: number): ConditionTrace[] {
+export function addHints(
+  traces: readonly ConditionTrace[],
+  data: unknown,
+  judging: Judging,
+): ConditionTrace[] {
   let paths: string[] | undefined
   let searches = 0
   const visit = (trace: ConditionTrace): ConditionTrace => {
     if ('group' in trace) return { ...trace, children: trace.children.map(visit) }
     if (trace.verdict || trace.warning !== undefined) return trace
-    if (trace.actual !== undefined) return { ...trace, ...measure(trace, now) }
+    if (trace.actual !== undefined) return { ...trace, ...measure(trace, judging.now) }
     if (++searches > maxSearches) return trace
-    paths ??= listPaths(data)
-    const didYouMean = findSimilar(trace.field, paths)
+    paths ??= pathsOf(data)
+    const didYouMean = findSimilar(trace.field, paths, judging)
     return didYouMean === undefined ? trace : { ...trace, didYouMean }
   }
   return traces.map(visit)
@@ -67,6 +74,18 @@ function distance(value: number): { distance?: number } {
 
 function distanceMs(value: number): { distanceMs?: number } {
   return Number.isFinite(value) ? { distanceMs: value } : {}
+}
+
+const pathsByData = new WeakMap<object, string[]>()
+
+/** The paths of data, listed once for all rules. */
+function pathsOf(data: unknown): string[] {
+  if (typeof data !== 'object' || data === null) return []
+  const known = pathsByData.get(data)
+  if (known !== undefined) return known
+  const paths = listPaths(data)
+  pathsByData.set(data, paths)
+  return paths
 }
 
 /** The paths of data, of its outermost values first. */

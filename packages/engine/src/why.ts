@@ -7,6 +7,7 @@ import { compilePath, readPath } from './path.js'
 import type { RuleDefinition } from './rule.js'
 import { type CompiledRule, compileRule, explainRule } from './run.js'
 import { addHints } from './trace-hints.js'
+import type { WorkBudget } from './work-budget.js'
 
 /** A value with which the rule would have matched. */
 export const Change = Type.Object(
@@ -37,16 +38,23 @@ export interface Why {
  * Explains the verdict of one version of a rule for the data of an event, judged at a moment (epoch ms): that of its acceptance. It is a
  * function of its arguments alone, and runs in a browser as in a service.
  *
+ * @param budget of the question: where it ends, clauses have a warning, and change and hints are missing
  * @throws where the definition does not compile
  */
-export function explainWhy(definition: RuleDefinition, data: unknown, now: number, limits?: WorkLimits): Why {
+export function explainWhy(
+  definition: RuleDefinition,
+  data: unknown,
+  now: number,
+  limits?: WorkLimits,
+  budget?: WorkBudget,
+): Why {
   const { conditions } = definition
   const rule = compileRule(definition)
-  const judgement = judgeWhy(definition, rule, data, now, limits)
+  const judgement = judgeWhy(definition, rule, data, now, limits, budget)
   const { trace, sets } = judgement
   const [decisive = []] = sets
   const isMissed = !trace.conditionsPassed && !judgement.isFaulty
-  const found = isMissed ? findChange(conditions, sets, data, new Judging(now, limits)) : null
+  const found = isMissed ? findChange(conditions, sets, data, new Judging(now, limits, budget)) : null
   return {
     conditionsPassed: trace.conditionsPassed,
     decisive: decisive.map(({ path }) => path),
@@ -56,7 +64,7 @@ export function explainWhy(definition: RuleDefinition, data: unknown, now: numbe
         ...readFrom(field, data, trace.conditions),
         to,
       })) ?? null,
-    trace: { ...trace, conditions: addHints(trace.conditions, data, now) },
+    trace: { ...trace, conditions: addHints(trace.conditions, data, new Judging(now, limits, budget)) },
   }
 }
 
@@ -67,8 +75,9 @@ export function judgeWhy(
   data: unknown,
   now: number,
   limits?: WorkLimits,
+  budget?: WorkBudget,
 ) {
-  const trace = explainRule(rule, data, now, limits)
+  const trace = explainRule(rule, data, now, limits, budget)
   const isFaulty = trace.conditions.some(hasWarning)
   // A clause that was not judged has no verdict to turn.
   const sets = isFaulty ? [] : findDecisive(conditions, trace.conditions)

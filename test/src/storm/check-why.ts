@@ -55,17 +55,16 @@ export async function checkWhy(
 }
 
 async function checkEvent(baseUrl: string, token: string, row: Row): Promise<string[]> {
-  const path = `${baseUrl}/api/events/${row.id}/why?limit=100`
-  const headers = { authorization: `Bearer ${token}`, 'x-workspace-id': row.workspaceId }
-  let response = await fetch(path, { headers })
-  // The rate limit of a caller holds here, too.
-  while (response.status === 429) {
-    const seconds = Number(response.headers.get('retry-after') ?? 1)
-    await new Promise((resolve) => setTimeout(resolve, seconds * 1_000))
-    response = await fetch(path, { headers })
+  const rules: RuleWhy[] = []
+  // On a busy machine a page may end before its limit.
+  for (let cursor: string | null = ''; cursor !== null; ) {
+    const path: string = `${baseUrl}/api/events/${row.id}/why?limit=100${cursor === '' ? '' : `&cursor=${cursor}`}`
+    const response = await ask(path, { authorization: `Bearer ${token}`, 'x-workspace-id': row.workspaceId })
+    if (!response.ok) return [`why of ${row.id} is ${response.status}`]
+    const page = (await response.json()) as { rules: RuleWhy[]; nextCursor: string | null }
+    rules.push(...page.rules)
+    cursor = page.nextCursor
   }
-  if (!response.ok) return [`why of ${row.id} is ${response.status}`]
-  const { rules } = (await response.json()) as { rules: RuleWhy[] }
   const named = new Set(rules.map(({ ruleId }) => ruleId))
   const missing = row.ruleIds.filter((id) => !named.has(id))
   return [
@@ -74,6 +73,16 @@ async function checkEvent(baseUrl: string, token: string, row: Row): Promise<str
       : [`why of ${row.id} lists ${rules.length} of ${row.ruleIds.length} rules`]),
     ...rules.flatMap((rule) => findDisagreement(row, rule)),
   ]
+}
+
+/** The rate limit of a caller holds here, too. */
+async function ask(path: string, headers: Record<string, string>): Promise<Response> {
+  for (;;) {
+    const response = await fetch(path, { headers })
+    if (response.status !== 429) return response
+    const seconds = Number(response.headers.get('retry-after') ?? 1)
+    await new Promise((resolve) => setTimeout(resolve, seconds * 1_000))
+  }
 }
 
 function findDisagreement(

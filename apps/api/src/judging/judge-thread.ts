@@ -1,7 +1,6 @@
 import { readlinkSync } from 'node:fs'
 import { getPriority, setPriority } from 'node:os'
 import { basename } from 'node:path'
-import { type CheckedRule, checkRules, type ObservedFields } from '@automation/check'
 import {
   type CompiledRule,
   compileMailTemplate,
@@ -24,11 +23,15 @@ import {
 import { type Serializer, SerializerSelector } from '@fastify/fast-json-stringify-compiler'
 import { ExplainedResult } from '../acceptance/execution-result.js'
 import { RuleResult } from '../acceptance/results.js'
+import { type Bounds, findOverrun, type Overrun, openBudget } from './bounds.js'
 
+export { checkSet } from './check-set.js'
 export { matchEvents } from './match-events.js'
+export { listFields, surveyEvents } from './survey-events.js'
 export { whyOfEvent } from './why-of-event.js'
 
-// What the judge's thread does. It has neither database nor settings: all that it needs comes with the request, as a structured clone.
+// What the judge's thread does. It has neither database nor settings: all that it needs comes with the request, as a structured clone, and
+// nothing is kept from one turn to the next.
 
 export interface ToJudge {
   definition: RuleDefinition
@@ -62,10 +65,13 @@ export function dryRun({
   now,
   limits,
   explains,
-}: ToJudge & { explains: boolean }): Uint8Array {
+  bounds,
+}: ToJudge & Bounds & { explains: boolean }): Uint8Array | Overrun {
+  const budget = openBudget({ bounds })
   const rule = compileRule(definition)
-  const outcome = { ...simulatePlan(planRule(rule, data, now, limits)), dryRun: true }
-  const result = explains ? { ...outcome, trace: explainRule(rule, data, now, limits) } : outcome
+  const outcome = { ...simulatePlan(planRule(rule, data, now, limits, budget)), dryRun: true }
+  const result = explains ? { ...outcome, trace: explainRule(rule, data, now, limits, budget) } : outcome
+  if (budget.overrun !== null) return { overrun: budget.overrun }
   serializeResult ??= compileSerializer(ExplainedResult)
   return new TextEncoder().encode(serializeResult(result))
 }
@@ -78,7 +84,7 @@ export interface StoredRule {
   actions: string
 }
 
-interface EventToJudge extends Omit<ToJudge, 'definition'> {
+interface EventToJudge extends Omit<ToJudge, 'definition'>, Bounds {
   rules: StoredRule[]
   explains: boolean
   maxBytes: number
@@ -96,17 +102,22 @@ export function dryRunEvent({
   limits,
   explains,
   maxBytes,
-}: EventToJudge): Uint8Array | null {
+  bounds,
+}: EventToJudge): Uint8Array | Overrun | null {
+  const budget = openBudget({ bounds })
   serializeOfEvent ??= compileSerializer(RuleResult)
-  const ready = rules.map(compileStored)
+  const ready = rules.map((rule) => (budget.isOver ? notReached : compileStored(rule)))
   const compiled = ready.flatMap((rule) => ('fault' in rule ? [] : [rule]))
-  const plans = planEvent(compiled, data, now, limits)
+  const plans = planEvent(compiled, data, now, limits, budget)
   const parts: string[] = []
   let left = maxBytes
   for (const [index, { id: ruleId, name }] of rules.entries()) {
     const rule = ready[index] as (typeof ready)[number]
     const outcome = 'fault' in rule ? simulateFault(rule.fault) : simulate(plans.next().value as Plan)
-    const trace = explains && !('fault' in rule) ? { trace: explainRule(rule, data, now, limits) } : {}
+    const trace =
+      explains && !('fault' in rule) ? { trace: explainRule(rule, data, now, limits, budget) } : {}
+    const overrun = findOverrun(budget)
+    if (overrun) return overrun
     const part = serializeOfEvent({ ruleId, name, executionId: null, ...outcome, ...trace })
     left -= part.length
     if (left < 0) return null
@@ -115,6 +126,8 @@ export function dryRunEvent({
   const json = `{"triggered":${rules.length},"dryRun":true,"results":[${parts.join(',')}]}`
   return new TextEncoder().encode(json)
 }
+
+const notReached = { fault: '' }
 
 function simulate(plan: Plan): Omit<RuleResult, 'ruleId' | 'executionId'> {
   const { success, conditionsPassed, results, error = findError(results) } = simulatePlan(plan)
@@ -150,8 +163,9 @@ export function renderMail({
   data,
   variables,
   limits,
-}: MailToRender): RenderedMail | { fault: string } {
-  return compileMailTemplate(texts).render(data, variables, new Judging(0, limits))
+  bounds,
+}: MailToRender & Bounds): RenderedMail | { fault: string } {
+  return compileMailTemplate(texts).render(data, variables, new Judging(0, limits, openBudget({ bounds })))
 }
 
 interface MailToRender {
@@ -162,34 +176,8 @@ interface MailToRender {
 }
 
 /** @returns the faults of a rule, which compiles its patterns */
-export function findFaults(definition: { conditions?: unknown; actions?: unknown }): Fault[] {
-  return findRuleFaults(definition)
-}
-
-export interface SetToCheck {
-  rules: CheckedRule[]
-  /** Epoch ms. */
-  now: number
-  /** What was seen of events, by their type. */
-  observed?: Record<string, ObservedFields>
-}
-
-/**
- * Checks a set of rules, each of which has the shape of a rule.
- *
- * @returns the JSON of the response, or the faults of the rules
- */
-export function checkSet({
-  rules,
-  now,
-  observed = {},
-}: SetToCheck): { json: Uint8Array } | { faults: Fault[] } {
-  const faults = rules.flatMap((rule, index) =>
-    findRuleFaults(rule).map(({ field, message }) => ({ field: `rules[${index}].${field}`, message })),
-  )
-  if (faults.length > 0) return { faults }
-  const result = checkRules(rules, { now, findObserved: (type) => observed[type] })
-  return { json: new TextEncoder().encode(JSON.stringify(result)) }
+export function findFaults({ conditions, actions }: { conditions?: unknown; actions?: unknown }): Fault[] {
+  return findRuleFaults({ conditions, actions })
 }
 
 let serializeResult: Serializer | undefined

@@ -2,15 +2,19 @@ import { fileURLToPath } from 'node:url'
 import { FairSlots, TooMuchAtOnce } from '@automation/database'
 import type { Piscina } from 'piscina'
 import { refusals } from '../errors.js'
+import { type Bounds, isOverrun, type Overrun } from './bounds.js'
 
 type Thread = typeof import('./judge-thread.js')
 export type Task = Exclude<keyof Thread, 'start'>
-export type InputOf<Name extends Task> = Parameters<Thread[Name]>[0]
-export type ResultOf<Name extends Task> = ReturnType<Thread[Name]>
+/** The judge adds the bounds. */
+export type InputOf<Name extends Task> = Omit<Parameters<Thread[Name]>[0], keyof Bounds>
+export type ResultOf<Name extends Task> = Exclude<ReturnType<Thread[Name]>, Overrun>
 
 export interface JudgeLimits {
-  /** Of one request. */
+  /** Of one question. */
   timeoutMs: number
+  /** Units of work of one question. */
+  work: number
   /** MB of the thread's heap. */
   memoryMb: number
 }
@@ -22,24 +26,27 @@ export interface Caller {
 }
 
 interface Reports {
-  noteRefusal(reason: 'too_many' | 'too_long' | 'too_large'): void
+  noteRefusal(reason: 'too_many' | 'too_much' | 'too_long' | 'too_large'): void
   /** The thread ended while it had nothing to do. */
   noteFault(error: Error): void
 }
 
 /** A burst of the default rate limit. */
 const maxWaiting = 100
-/** One that has waited for longer (ms) would reach its deadline before it ends. */
-const longestWaitMs = 5_000
+/** One that has waited for longer (ms) would reach its deadline before it ends: a survey waits up to three times. */
+const longestWaitMs = 3_000
+/** A question ends by itself when its time is over. A thread that is this many times as late is ended. */
+const grace = 1.5
 /** A thread without requests ends after this time (ms): it takes some 30 MB. */
 const idleMs = 60_000
 
 /**
  * Judges on behalf of callers in a thread of its own: what one request may cost holds neither triggers nor the requests of other
- * workspaces. It has one thread at most, which it starts when it is needed, and workspaces take turns on it.
+ * workspaces. It has one thread at most, which it starts when it is needed, and workspaces take turns on it, one question of each at a time.
  *
  *   run ─▶ waits for the workspace's turn ─▶ runs in the thread ─▶ result
- *    │      └─▶ too many, too long: 429       ├─▶ JUDGING_TIMEOUT is over: 400, and the thread is ended
+ *    │      └─▶ too many, too long: 429       ├─▶ JUDGING_TIMEOUT or JUDGING_WORK is used up: a shorter result, or 400
+ *    │                                        ├─▶ half as long again: 400, and the thread is ended
  *    │                                        └─▶ JUDGING_MEMORY is used up: 400, and the thread has ended
  *    └─▶ the caller is gone when its turn comes: not run
  */
@@ -70,7 +77,7 @@ export class Judge {
     try {
       return await this.#slots.run(caller.workspaceId, () => {
         if (caller.isGone()) throw refusals.unavailable()
-        return this.#runInThread(name, input)
+        return this.#judge(name, input)
       })
     } catch (error) {
       if (!(error instanceof TooMuchAtOnce)) throw error
@@ -79,15 +86,24 @@ export class Judge {
     }
   }
 
-  async #runInThread<Name extends Task>(name: Name, input: InputOf<Name>): Promise<ResultOf<Name>> {
-    const { timeoutMs, memoryMb } = this.#limits
+  async #judge<Name extends Task>(name: Name, input: InputOf<Name>): Promise<ResultOf<Name>> {
+    const result = await this.#runInThread(name, input)
+    if (!isOverrun(result)) return result as ResultOf<Name>
+    const { timeoutMs, work } = this.#limits
+    this.#reports.noteRefusal(result.overrun === 'ms' ? 'too_long' : 'too_much')
+    throw result.overrun === 'ms' ? refusals.judgingTooLong(timeoutMs) : refusals.judgingTooMuch(work)
+  }
+
+  async #runInThread<Name extends Task>(name: Name, input: InputOf<Name>): Promise<ReturnType<Thread[Name]>> {
+    const { timeoutMs, work, memoryMb } = this.#limits
+    const bounds: Bounds = { bounds: { units: work, ms: timeoutMs } }
     let signal: AbortSignal | undefined
     try {
       this.#opening ??= this.#open()
       const pool = await this.#opening
       if (pool.threads.length === 0) await pool.run(undefined, { name: 'start' })
-      signal = AbortSignal.timeout(timeoutMs)
-      return await pool.run(input, { name, signal })
+      signal = AbortSignal.timeout(timeoutMs * grace)
+      return await pool.run({ ...input, ...bounds }, { name, signal })
     } catch (error) {
       if (signal?.aborted) {
         this.#reports.noteRefusal('too_long')

@@ -1,4 +1,5 @@
 import { type Conditions, compileRule, Judging, ruleHolds, type WorkLimits } from '@automation/engine'
+import { type Bounds, openBudget } from './bounds.js'
 
 export interface ToMatch {
   conditions: Conditions
@@ -15,23 +16,20 @@ export interface Matched {
   notJudged: number
 }
 
-/** Some 500 ms: other workspaces wait for the thread. */
-const maxUnits = 20_000_000
-const maxMs = 500
-
-/** Judges conditions for a slice of events, each at the moment of its acceptance, for as long as one turn of the thread may take. */
-export function matchEvents({ conditions, events, limits }: ToMatch): Matched {
+/** Judges conditions for a slice of events, at least one, each at the moment of its acceptance, for as long as one turn of the thread may take. */
+export function matchEvents({ conditions, events, limits, bounds }: ToMatch & Bounds): Matched {
+  const budget = openBudget({ bounds })
   const rule = compileRule({ conditions, actions: [] })
-  const startedAt = performance.now()
   const result: Matched = { matched: [], used: 0, notJudged: 0 }
-  let units = 0
   for (const [index, { json, acceptedAt }] of events.entries()) {
-    const judging = new Judging(acceptedAt, limits)
-    if (ruleHolds(rule, JSON.parse(json), judging)) result.matched.push(index)
+    const judging = new Judging(acceptedAt, limits, budget)
+    const holds = ruleHolds(rule, JSON.parse(json), judging)
+    // It has the whole of the next turn.
+    if (judging.overrun === 'question' && index > 0) break
+    if (holds) result.matched.push(index)
     if (judging.fault !== null) result.notJudged++
     result.used++
-    units += judging.spent
-    if (units > maxUnits || performance.now() - startedAt > maxMs) break
+    if (budget.isBeyond(0.5)) break
   }
   return result
 }

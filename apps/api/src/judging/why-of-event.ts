@@ -1,8 +1,13 @@
-import { compileRule, explainWhy, judgeWhy, type RuleDefinition, type WorkLimits } from '@automation/engine'
+import {
+  compileRule,
+  explainWhy,
+  judgeWhy,
+  type RuleDefinition,
+  type WorkBudget,
+  type WorkLimits,
+} from '@automation/engine'
 import type { ConsideredRule } from '@automation/ledger'
-
-/** Where the next page of rules begins: after the rule of this rank. */
-export type Rank = readonly [group: number, decisive: number, position: number]
+import { type Bounds, openBudget } from './bounds.js'
 
 export interface ToExplain {
   rules: ConsideredRule[]
@@ -12,48 +17,89 @@ export interface ToExplain {
   now: number
   limits: WorkLimits
   limit: number
-  after: Rank | undefined
+  /** Positions, in the list of rules, of those that the pages before have explained. */
+  explained: number[]
+}
+
+/** An event with its moment, and what judging it may cost. */
+interface Question {
+  data: unknown
+  now: number
+  limits: WorkLimits
+  budget: WorkBudget
 }
 
 /** A page of this many characters ends, even below its limit. */
 const maxPageLength = 2_000_000
 /** Rules whose clauses are not known come last. */
 const unknownCount = 1_000
+/** Of the question's budget; the rest is for the page. */
+const shareForOrder = 0.5
 
 /**
- * Explains a page of the rules of an event: those that matched, then those that missed by the fewest clauses, then in creation order.
+ * Explains a page of the rules of an event: those that matched, then those that missed by the fewest clauses, then in creation order. A page
+ * ends where the budget of the question does, and has one rule at least. Rules that the budget does not reach while they are ordered come
+ * last, so that a later page may have a nearer one, but each rule is on one page.
  *
- * @returns the JSON of its items, and the rank of the last one where there is a next page
+ * @returns the JSON of its items, and the positions of all rules explained so far where there is a next page
  */
-export function whyOfEvent({ rules, data: json, now, limits, limit, after }: ToExplain): {
+export function whyOfEvent({
+  rules,
+  data: json,
+  now,
+  limits,
+  limit,
+  explained,
+  bounds,
+}: ToExplain & Bounds): {
   items: string
-  end: Rank | undefined
+  explained: number[] | undefined
 } {
-  const data: unknown = JSON.parse(json)
-  const ranked = rules
-    .map((rule, position) => ({ rule, rank: rankOf(rule, position, data, now, limits) }))
-    .sort((left, right) => compareRanks(left.rank, right.rank))
-    .filter(({ rank }) => after === undefined || compareRanks(rank, after) > 0)
+  const question: Question = { data: JSON.parse(json), now, limits, budget: openBudget({ bounds }) }
+  const { budget } = question
+  const known = new Set(explained)
+  const ordered = order(rules, known, question)
   const items: string[] = []
   let length = 0
-  let end: Rank | undefined
-  for (const { rule, rank } of ranked) {
-    if (items.length === limit || length > maxPageLength) return { items: `[${items.join(',')}]`, end }
-    const item = JSON.stringify(explain(rule, data, now, limits))
+  for (const position of ordered) {
+    if (items.length === limit || length > maxPageLength || (items.length > 0 && budget.isOver)) break
+    const item = JSON.stringify(explain(rules[position] as ConsideredRule, question))
+    // Its explanation may have ended with the budget: it is the first of the next page.
+    if (items.length > 0 && budget.isOver) break
     items.push(item)
     length += item.length
-    end = rank
+    known.add(position)
   }
-  return { items: `[${items.join(',')}]`, end: undefined }
+  const isLast = items.length === ordered.length
+  return { items: `[${items.join(',')}]`, explained: isLast ? undefined : [...known] }
+}
+
+/** The positions of the rules that are not explained yet, in the order of the response. */
+function order(rules: readonly ConsideredRule[], known: ReadonlySet<number>, question: Question): number[] {
+  return [...rules.keys()]
+    .filter((position) => !known.has(position))
+    .map((position) => ({ position, rank: rankOf(rules[position] as ConsideredRule, question) }))
+    .sort((left, right) => left.rank - right.rank || left.position - right.position)
+    .map(({ position }) => position)
+}
+
+/** How many clauses would have to turn; less for a rule that did not miss. */
+function rankOf({ verdict, conditions }: ConsideredRule, { data, now, limits, budget }: Question): number {
+  if (verdict !== 'not_matched') return -1
+  if (conditions === null || budget.isBeyond(shareForOrder)) return unknownCount
+  const sets = attempt(() => {
+    const definition = read(conditions)
+    return judgeWhy(definition, compileRule(definition), data, now, limits, budget).sets
+  })
+  return sets?.[0]?.length ?? unknownCount
 }
 
 function explain(
   { ruleId, name, version, verdict, executionId, conditions }: ConsideredRule,
-  data: unknown,
-  now: number,
-  limits: WorkLimits,
+  { data, now, limits, budget }: Question,
 ) {
-  const why = conditions === null ? null : attempt(() => explainWhy(read(conditions), data, now, limits))
+  const why =
+    conditions === null ? null : attempt(() => explainWhy(read(conditions), data, now, limits, budget))
   return {
     ruleId,
     name,
@@ -64,22 +110,6 @@ function explain(
     trace: why?.trace ?? null,
     change: why?.change ?? null,
   }
-}
-
-function rankOf(
-  { verdict, conditions }: ConsideredRule,
-  position: number,
-  data: unknown,
-  now: number,
-  limits: WorkLimits,
-): Rank {
-  if (verdict !== 'not_matched') return [0, 0, position]
-  if (conditions === null) return [1, unknownCount, position]
-  const sets = attempt(() => {
-    const definition = read(conditions)
-    return judgeWhy(definition, compileRule(definition), data, now, limits).sets
-  })
-  return [1, sets?.[0]?.length ?? unknownCount, position]
 }
 
 /** The actions are not explained: they may be large, and are not read. */
@@ -94,8 +124,4 @@ function attempt<Result>(work: () => Result): Result | null {
   } catch {
     return null
   }
-}
-
-function compareRanks(left: Rank, right: Rank): number {
-  return left[0] - right[0] || left[1] - right[1] || left[2] - right[2]
 }

@@ -1,6 +1,5 @@
-import { setImmediate as nextTurn } from 'node:timers/promises'
 import { FairSlots, TooMuchAtOnce } from '@automation/database'
-import { EventType, FieldSurvey, ObservedField } from '@automation/engine'
+import { EventType, ObservedField } from '@automation/engine'
 import { type ScanLimits, type ScannedEvent, scanEvents } from '@automation/ledger'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyRequest } from 'fastify'
@@ -24,11 +23,12 @@ const EventTypeFields = Type.Object(
 
 const defaultEvents = 1_000
 const maxEvents = 50_000
-const scanLimits = { events: 500_000, ms: 5_000 }
-/** How long (ms) events are surveyed before others have a turn. */
-const turnMs = 10
+/** With its last turns it ends before the deadline of a request. */
+const scanLimits = { events: 500_000, ms: 2_000 }
+/** Surveys at a time: each holds a slice of events and up to 20 MB of what it has seen. */
+const surveys = { total: 8, perOwner: 1, waitingPerOwner: 10, timeoutMs: 5_000 }
 
-/** What the events of a type look like. Computed when it is asked for: ingestion does nothing for it. */
+/** What the events of a type look like. Computed when it is asked for: ingestion does nothing for it, and the API parses none of them. */
 export const fieldRoutes: FastifyPluginAsyncTypebox = async (app) => {
   const survey = createSurvey()
 
@@ -50,46 +50,59 @@ export const fieldRoutes: FastifyPluginAsyncTypebox = async (app) => {
       }),
       response: { 200: EventTypeFields, ...refusalResponses(404) },
     },
-    handler: async (request) => {
+    handler: async (request, reply) => {
       const { params, query, workspace } = request
       if (!(await app.eventTypes.has(workspace.id, params.name))) throw refusals.eventTypeNotFound()
-      return survey(request, params.name, query.events ?? defaultEvents)
+      const { fields, isComplete } = await survey(request, params.name, query.events ?? defaultEvents)
+      const head = JSON.stringify({ eventType: params.name, isComplete })
+      // The fields are JSON already.
+      const body = `${head.slice(0, -1)},${fields.slice(1)}`
+      return reply.type('application/json; charset=utf-8').send(body as never)
     },
   })
 }
 
-/** Creates a survey of events that runs once at a time. */
+interface Surveyed {
+  /** JSON of `events`, `hasMorePaths` and `fields`. */
+  fields: string
+  isComplete: boolean
+}
+
+/** Creates a survey of events that a workspace has once at a time. */
 export function createSurvey() {
-  const slots = new FairSlots({ total: 1, perOwner: 1, waitingPerOwner: 10, timeoutMs: 5_000 })
-  return (...[request, type, wanted, limits]: Parameters<typeof surveyEvents>) =>
+  const slots = new FairSlots(surveys)
+  return (...[request, type, wanted, limits]: Parameters<typeof surveyType>): Promise<Surveyed> =>
     slots
-      .run(request.workspace.id, () => surveyEvents(request, type, wanted, limits))
+      .run(request.workspace.id, () => surveyType(request, type, wanted, limits))
       .catch((error): never => {
         throw error instanceof TooMuchAtOnce ? refusals.tooManyReads() : error
       })
 }
 
-async function surveyEvents(
-  { workspace: { id: workspaceId, reads } }: FastifyRequest,
+async function surveyType(
+  request: FastifyRequest,
   type: string,
   wanted: number,
   limits: ScanLimits = scanLimits,
-): Promise<Type.Static<typeof EventTypeFields>> {
-  const survey = new FieldSurvey()
+): Promise<Surveyed> {
+  const { id: workspaceId, reads } = request.workspace
+  const startedAt = performance.now()
+  let state: Uint8Array | undefined
+  let surveyed = 0
   const visit = async (events: ScannedEvent[]): Promise<string | undefined> => {
-    let turnedAt = performance.now()
-    for (const { id, json } of events) {
-      survey.add(JSON.parse(json))
-      if (survey.events === wanted) return id
-      if (performance.now() - turnedAt < turnMs) continue
-      await nextTurn()
-      turnedAt = performance.now()
+    for (let start = 0; start < events.length; ) {
+      const slice = events.slice(start).map(({ json }) => json)
+      const turn = await request.judge('surveyEvents', { events: slice, wanted, state })
+      start += turn.used
+      state = turn.state
+      surveyed = turn.events
+      const isOver = surveyed === wanted || performance.now() - startedAt > limits.ms
+      if (isOver) return events[start - 1]?.id
     }
     return undefined
   }
   const range = { workspaceId, type, order: 'newest first' as const }
   const { end } = await scanEvents(reads, range, undefined, limits, visit)
-  const { events, hasMorePaths } = survey
-  const isComplete = end === undefined || events === wanted
-  return { eventType: type, events, isComplete, hasMorePaths, fields: survey.list() }
+  const fields = await request.judge('listFields', { state })
+  return { fields, isComplete: end === undefined || surveyed === wanted }
 }

@@ -7,11 +7,11 @@ import {
   listConsidered,
   readJudgedEvent,
 } from '@automation/ledger'
+import { maxRules } from '@automation/rules'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import { refusals } from '../../errors.js'
-import type { Rank } from '../../judging/why-of-event.js'
 import { checkQuery } from '../../lists/history-filter.js'
 import { Id, NextCursor, orNull, PageQuery, refusalResponses, Timestamp } from '../responses.js'
 
@@ -100,7 +100,7 @@ export const whyRoutes: FastifyPluginAsyncTypebox<{ workLimits: WorkLimits }> = 
       operationId: 'explainEvent',
       summary: 'Explain why each rule matched an event, or not',
       description:
-        'Lists the rules that were considered: those that matched, then those that missed by the fewest clauses, then in creation order. Nothing of it was recorded: the event, the version of each rule and the moment are stored, and the engine judges them again.',
+        'Lists the rules that were considered: those that matched, then those that missed by the fewest clauses, then in creation order. Nothing of it was recorded: the event, the version of each rule and the moment are stored, and the engine judges them again. A page has fewer rules than its limit where they need more time or work than one question may cost (JUDGING_TIMEOUT, JUDGING_WORK); a later page may then have a nearer miss.',
       params: Type.Object({ id: Id }),
       querystring: WhyQuery,
       response: { 200: EventWhy, ...refusalResponses(404) },
@@ -108,24 +108,24 @@ export const whyRoutes: FastifyPluginAsyncTypebox<{ workLimits: WorkLimits }> = 
     handler: async (request, reply) => {
       const { params, query, workspace } = request
       checkQuery(WhyQuery, query)
-      const after = query.cursor === undefined ? undefined : readRank(query.cursor, params.id)
+      const before = query.cursor === undefined ? [] : readCursor(query.cursor, params.id)
       const event = isUuid(params.id)
         ? await readJudgedEvent(workspace.reads, workspace.id, params.id)
         : undefined
       if (event === undefined) throw refusals.eventNotFound()
-      const { items, end } = await request.judge('whyOfEvent', {
+      const { items, explained } = await request.judge('whyOfEvent', {
         rules: await findRules(request, event, query.ruleId?.toLowerCase()),
         data: event.data,
         now: event.acceptedAt.getTime(),
         limits: workLimits,
         limit: query.limit ?? defaultLimit,
-        after,
+        explained: before,
       })
       const head = JSON.stringify({
         eventId: event.id,
         type: event.type,
         judgedAt: event.rulesVersion === null ? null : event.acceptedAt.toISOString(),
-        nextCursor: end === undefined ? null : writeRank(end, event.id),
+        nextCursor: explained === undefined ? null : writeCursor(explained, event.id),
       })
       // The items are JSON already.
       const body = `${head.slice(0, -1)},"rules":${items}}`
@@ -147,18 +147,24 @@ async function findRules(
   return [found]
 }
 
-/** The cursor names its event: one of another event would skip rules. */
-function writeRank(rank: Rank, eventId: string): string {
-  return Buffer.from(JSON.stringify([eventId, ...rank])).toString('base64url')
+/**
+ * The cursor says which rules were explained: where not all of them could be ordered, no rank divides the pages. It is a bit for each rule, and
+ * names its event: that of another one would skip rules.
+ */
+function writeCursor(explained: number[], eventId: string): string {
+  const bits = new Uint8Array((Math.max(...explained) >> 3) + 1)
+  for (const position of explained) bits[position >> 3] = (bits[position >> 3] ?? 0) | (1 << (position & 7))
+  return Buffer.concat([Buffer.from(eventId.replaceAll('-', ''), 'hex'), bits]).toString('base64url')
 }
 
-function readRank(cursor: string, eventId: string): Rank {
-  try {
-    const [id, ...rank] = JSON.parse(Buffer.from(cursor, 'base64url').toString()) as unknown[]
-    if (id === eventId.toLowerCase() && rank.length === 3 && rank.every(Number.isInteger))
-      return rank as unknown as Rank
-  } catch {
-    // No JSON: refused like one of another list.
-  }
-  throw refusals.badRequest('Query parameter cursor is not a cursor of this event')
+function readCursor(cursor: string, eventId: string): number[] {
+  const bytes = Buffer.from(cursor, 'base64url')
+  const isOfEvent = bytes.toString('hex', 0, idBytes) === eventId.toLowerCase().replaceAll('-', '')
+  if (!isOfEvent || bytes.length > idBytes + maxRules / 8)
+    throw refusals.badRequest('Query parameter cursor is not a cursor of this event')
+  return [...bytes.subarray(idBytes)].flatMap((byte, index) =>
+    [0, 1, 2, 3, 4, 5, 6, 7].flatMap((bit) => (byte & (1 << bit) ? [index * 8 + bit] : [])),
+  )
 }
+
+const idBytes = 16

@@ -1,16 +1,17 @@
-import { type CheckedRule, CheckResult } from '@automation/check'
+import { CheckResult } from '@automation/check'
 import { type Fault, isEventType, type RuleDefinition } from '@automation/engine'
 import { maxRules, observationLimits, observedEvents, observeTriggers, RuleToCreate } from '@automation/rules'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import { refusals } from '../../errors.js'
+import type { SetToCheck } from '../../judging/check-set.js'
 import { fillMissingBody } from '../../plugins/bodies.js'
 import { bodyFaults } from '../../plugins/validation.js'
 import { createSurvey } from '../event-types/fields.js'
 import { refusalResponses } from '../responses.js'
 import { refuseFaults } from './check-rule.js'
-import { readAllRules } from './list-by-bytes.js'
+import { readAllDefinitions } from './list-by-bytes.js'
 
 // The example stands in the request of createRule, and one component has one shape.
 const { examples: _, ...RuleInSet } = RuleToCreate as typeof RuleToCreate & { examples?: unknown }
@@ -39,16 +40,18 @@ export const checkRoutes: FastifyPluginAsyncTypebox = async (app) => {
       operationId: 'checkRules',
       summary: 'Check a set of rules: what never runs, says nothing, does the same twice or goes round',
       description:
-        'Checks the rules of the body, or those of the workspace, as they are now. It changes nothing, and nothing is refused because of a finding. A finding is proven, or has an event that the engine has confirmed; what could not be decided is in `notKnown`. The rules are compared with the newest 1,000 stored events of each trigger, too, for as many triggers as can be surveyed in 2 s. It counts as a dry run: a workspace has one at a time.',
+        'Checks the rules of the body, or those of the workspace, as they are now. It changes nothing, and nothing is refused because of a finding. A finding is proven, or has an event that the engine has confirmed; what could not be decided is in `notKnown`, with what the time and work of one question (JUDGING_TIMEOUT, JUDGING_WORK) did not reach. The rules are compared with the newest 1,000 stored events of each trigger, too, for as many triggers as can be surveyed in 2 s. It counts as a dry run: a workspace has one at a time.',
       body: RulesToCheck,
       response: { 200: CheckResult, ...refusalResponses(413, 415, 422) },
     },
     handler: async (request, reply) => {
       const rules = await readRules(request)
-      const observed = await observeTriggers(rules, (trigger) =>
-        survey(request, trigger, observedEvents, observationLimits),
-      )
+      const observed = await observeTriggers('stored' in rules ? rules.stored : rules, async (trigger) => {
+        const { fields } = await survey(request, trigger, observedEvents, observationLimits)
+        return fields
+      })
       const checked = await request.judge('checkSet', { rules, now: Date.now(), observed })
+      if (checked === null) throw refusals.checkTooLarge(16)
       if ('faults' in checked) throw refusals.invalid(checked.faults)
       // It is JSON already.
       return reply.type('application/json; charset=utf-8').send(checked.json as never)
@@ -56,7 +59,7 @@ export const checkRoutes: FastifyPluginAsyncTypebox = async (app) => {
   })
 }
 
-async function readRules(request: FastifyRequest): Promise<CheckedRule[]> {
+async function readRules(request: FastifyRequest): Promise<SetToCheck['rules']> {
   const { body, validationError, workspace } = request
   refuseFaults(bodyFaults(validationError ?? {}))
   const { rules } = body as Type.Static<typeof RulesToCheck>
@@ -67,12 +70,7 @@ async function readRules(request: FastifyRequest): Promise<CheckedRule[]> {
       ...(rule as Omit<RuleToCreate, 'conditions'> & Pick<RuleDefinition, 'actions'>),
     }))
   }
-  const found: CheckedRule[] = []
-  for await (const part of readAllRules(workspace.database, workspace.id)) {
-    for (const { id, name, trigger, conditions, actions, isActive } of part)
-      found.push({ id, name, trigger, isActive, ...({ conditions, actions } as unknown as RuleDefinition) })
-  }
-  return found.reverse()
+  return { stored: await readAllDefinitions(workspace.reads, workspace.id) }
 }
 
 async function findUnknownTriggers(

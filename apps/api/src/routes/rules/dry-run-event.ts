@@ -1,8 +1,7 @@
-import { Prisma } from '@automation/database'
 import type { WorkLimits } from '@automation/engine'
 import type { FastifyRequest } from 'fastify'
 import { refusals } from '../../errors.js'
-import type { StoredRule } from '../../judging/judge-thread.js'
+import { readAllDefinitions } from './list-by-bytes.js'
 
 /** Of a response. A rule may render 20 configs of a megabyte, and a workspace may have 1,000 rules. */
 const maxMib = 16
@@ -19,9 +18,7 @@ export async function dryRunEvent(
   limits: WorkLimits,
 ): Promise<Uint8Array> {
   const { id, reads } = request.workspace
-  const rules = await reads.$queryRaw<StoredRule[]>(Prisma.sql`
-    SELECT id, name, conditions::text AS conditions, actions::text AS actions FROM rules
-    WHERE workspace_id = ${id}::uuid AND trigger = ${type} AND is_active ORDER BY id`)
+  const rules = await readAllDefinitions(reads, id, type)
   const maxBytes = maxMib * 1_048_576
   const result = await request.judge('dryRunEvent', {
     rules,

@@ -1,8 +1,11 @@
 import { Prisma, type WorkspaceDatabase } from '@automation/database'
+import type { StoredRuleToCheck } from '../../judging/check-set.js'
 import type { RuleRow } from './present-rule.js'
 
 /** How many bytes of definitions are in memory for one list of all rules. One rule alone may have more. */
 const maxBytesAtOnce = 262_144
+/** The same of definitions as texts, which are not parsed. */
+const maxTextAtOnce = 524_288
 /** How many bytes of definitions a page has: beyond it the page is shorter than its limit. */
 const maxBytesOfPage = 4_194_304
 
@@ -18,6 +21,30 @@ export async function* readAllRules(
   const sizes = await reads.$queryRaw<(Sized & { id: string })[]>(Prisma.sql`
     SELECT id, ${bytesOfDefinition} AS bytes FROM rules WHERE workspace_id = ${workspaceId}::uuid ORDER BY id DESC`)
   for (const part of divideByBytes(sizes, maxBytesAtOnce)) yield await readRules(reads, part)
+}
+
+/**
+ * Reads the definitions of all rules of a workspace as texts, in the order of their creation, a few at a time. To parse the JSON of a thousand
+ * rules takes the judge's time, and not the API's.
+ *
+ * @param trigger only the active rules for this type
+ */
+export async function readAllDefinitions(
+  reads: WorkspaceDatabase,
+  workspaceId: string,
+  trigger?: string,
+): Promise<StoredRuleToCheck[]> {
+  const narrowing = trigger === undefined ? Prisma.empty : Prisma.sql`AND trigger = ${trigger} AND is_active`
+  const sizes = await reads.$queryRaw<(Sized & { id: string })[]>(Prisma.sql`
+    SELECT id, ${bytesOfDefinition} AS bytes FROM rules WHERE workspace_id = ${workspaceId}::uuid ${narrowing} ORDER BY id`)
+  const found: StoredRuleToCheck[] = []
+  for (const part of divideByBytes(sizes, maxTextAtOnce)) {
+    const rows = await reads.$queryRaw<StoredRuleToCheck[]>(Prisma.sql`
+      SELECT id, name, trigger, is_active AS "isActive", conditions::text AS conditions, actions::text AS actions FROM rules
+      WHERE workspace_id = ${workspaceId}::uuid AND id = ANY (${part.map(({ id }) => id)}::uuid[]) ${narrowing} ORDER BY id`)
+    found.push(...rows)
+  }
+  return found
 }
 
 /** Reads these rules, newest first, as far as a page reaches. */

@@ -1,0 +1,80 @@
+import { newId } from '@automation/database'
+import { createPrivateDatabase } from '@automation/launcher'
+import t from 'tap'
+import { rules, startApi } from './fixtures/api.js'
+import { measureHold } from './fixtures/hold.js'
+
+process.env.DATABASE_URL = await createPrivateDatabase(process.env.DATABASE_URL ?? '')
+const api = await startApi(t, { JUDGING_TIMEOUT: '10000', JUDGING_WORK: '1000000000' })
+
+/** How long (ms) this process takes for some work now, on a machine that is as busy as during the test: the median of five. */
+function measure(work: () => unknown): number {
+  const times = Array.from({ length: 5 }, () => {
+    const startedAt = performance.now()
+    work()
+    return performance.now() - startedAt
+  })
+  return times.toSorted((left, right) => left - right)[2] ?? 0
+}
+
+t.test('the fields of events of a megabyte are surveyed without holding the API', async (t) => {
+  const { id: workspaceId, database, call } = await api.makeWorkspace()
+  const data = Object.fromEntries(Array.from({ length: 50_000 }, (_, n) => [`key${n}`, { a: n }]))
+  for (let n = 0; n < 4; n++)
+    await database.event.create({
+      data: { id: newId(), workspaceId, type: 'DEAL_WON', data, doneAt: new Date() },
+    })
+  const path = '/api/event-types/DEAL_WON/fields'
+  // The first request starts the thread.
+  await call('GET', '/api/event-types/LEAD_CREATED/fields')
+  const { result, heldMs, tookMs } = await measureHold(() => call<{ events: number }>('GET', path))
+  t.match(result, { status: 200, body: { eventType: 'DEAL_WON', hasMorePaths: true } })
+  t.ok(result.body.events > 0)
+  const written = JSON.stringify(data)
+  const parseMs = measure(() => JSON.parse(written))
+  t.comment(
+    `held ${Math.round(heldMs)} of ${Math.round(tookMs)} ms; to parse one event takes ${Math.round(parseMs)} ms`,
+  )
+  t.ok(
+    heldMs < 4 * parseMs,
+    `the event loop was held for ${heldMs} ms; the four events take ${4 * parseMs} ms to parse`,
+  )
+})
+
+t.test('the check of a workspace with 16 MiB of rules does not hold the API', async (t) => {
+  const { id: workspaceId, database, call } = await api.makeWorkspace()
+  const conditions = Array.from({ length: 50 }, (_, n) => ({
+    field: `field${n}`,
+    operator: 'in',
+    value: Array.from({ length: 100 }, (_, m) => `a value of a list that is long enough ${n} ${m}`),
+  }))
+  const count = 66
+  for (let n = 0; n < count; n++)
+    await database.rule.create({
+      data: {
+        id: newId(),
+        workspaceId,
+        name: `Rule ${n}`,
+        description: '',
+        trigger: 'LEAD_CREATED',
+        conditions,
+        actions: [{ type: 'CREATE_TASK', config: { title: 'Call' } }],
+        isActive: true,
+        counters: { create: { workspaceId } },
+      },
+    })
+  const json = JSON.stringify(Array(count).fill(conditions))
+  const ask = () => call<{ notKnown: object[] }>('POST', `${rules}/check`, { body: {} })
+  await call('POST', `${rules}/check`, { body: { rules: [] } })
+  const { result, heldMs, tookMs } = await measureHold(ask)
+  t.ok(
+    result.status === 200 || result.status === 400,
+    `${result.status} ${JSON.stringify(result.body).slice(0, 200)}`,
+  )
+  const definitions = JSON.parse(json)
+  const cloneMs = measure(() => structuredClone(definitions))
+  t.comment(
+    `${json.length} bytes: held ${Math.round(heldMs)} of ${Math.round(tookMs)} ms; to clone them takes ${Math.round(cloneMs)} ms`,
+  )
+  t.ok(heldMs < cloneMs, `the event loop was held for ${heldMs} ms; the rules take ${cloneMs} ms to clone`)
+})
