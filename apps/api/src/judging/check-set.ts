@@ -49,7 +49,9 @@ export function checkSet({
   if (faults.length > 0) return { faults }
   const findObserved = (type: string): ObservedFields | undefined =>
     observed[type] === undefined ? undefined : JSON.parse(observed[type])
-  const json = new TextEncoder().encode(JSON.stringify(checkRules(rules, { now, findObserved, budget, skipped })))
+  const json = new TextEncoder().encode(
+    JSON.stringify(checkRules(rules, { now, findObserved, budget, skipped })),
+  )
   return json.length > maxBytes ? null : { json }
 }
 

@@ -231,7 +231,7 @@ export interface paths {
         put?: never;
         /**
          * Check a set of rules: what never runs, says nothing, does the same twice or goes round
-         * @description Checks the rules of the body, or those of the workspace, as they are now. It changes nothing, and nothing is refused because of a finding. A finding is proven, or has an event that the engine has confirmed; what could not be decided is in `notKnown`, with what the time and work of one question (JUDGING_TIMEOUT, JUDGING_WORK) did not reach. It counts as a dry run: a workspace has one at a time.
+         * @description Checks the rules of the body, or those of the workspace, as they are now. It changes nothing, and nothing is refused because of a finding. A finding is proven, or has an event that the engine has confirmed; what could not be decided is in `notKnown`, with what the time and work of one question (JUDGING_TIMEOUT, JUDGING_WORK) did not reach. The rules are compared with the newest 1,000 stored events of each trigger, too, for as many triggers as can be surveyed in 2 s. It counts as a dry run: a workspace has one at a time.
          */
         post: operations["checkRules"];
         delete?: never;
@@ -1536,7 +1536,7 @@ export interface components {
          * @example LEAD_CREATED
          * @example PAYMENT_FAILED
          */
-        EventType: string;
+        EventType: "LEAD_CREATED" | "LEAD_UPDATED" | "LEAD_DELETED" | "LEAD_ASSIGNED" | "LEAD_STATUS_CHANGED" | "LEAD_SCORE_CHANGED" | "LEAD_SCORE_THRESHOLD" | "LEAD_CONVERTED" | "CONTACT_CREATED" | "CONTACT_UPDATED" | "DEAL_CREATED" | "DEAL_STAGE_CHANGED" | "DEAL_WON" | "DEAL_LOST" | "TASK_CREATED" | "TASK_COMPLETED" | "TASK_OVERDUE" | "FORM_SUBMITTED" | "EMAIL_OPENED" | "EMAIL_CLICKED" | "EMAIL_BOUNCED" | "EMAIL_REPLIED" | "APPOINTMENT_BOOKED" | "APPOINTMENT_CANCELLED" | "TAG_ADDED" | "TAG_REMOVED" | "WEBHOOK_RECEIVED" | (string & {});
         EventTypeDescription: {
             type: components["schemas"]["EventType"];
             description: string;
@@ -1974,6 +1974,15 @@ export interface components {
             path: string;
             /** @description The most frequent one first */
             kinds: components["schemas"]["FieldKind"][];
+            /** @description How many events have a value of each kind */
+            kindCounts: {
+                text?: number;
+                number?: number;
+                boolean?: number;
+                list?: number;
+                object?: number;
+                null?: number;
+            };
             /** @description Share of the events that have it */
             share: number;
             /** @description Number of different texts, numbers and booleans. Those in a list count for the list. */
