@@ -88,8 +88,9 @@ interface Slice {
 type SliceRow = Omit<ScannedEvent, 'id'> & { id: string | null; read: number; scanned: number; end: string }
 
 /**
- * The stored size comes first, without reading large data; then the size of the JSON, which may be many times that. Of other types nothing is
- * read.
+ * Sizes are summed up row by row, and the sum ends at the row that fills the slice: `filled` takes one row of a window whose frame grows, so Postgres
+ * decompresses at most the slice and one event. The stored size says too little: a compressed event may be a hundred times larger. Of other types
+ * no data is read.
  */
 async function readSlice(
   database: UnscopedSql,
@@ -99,26 +100,25 @@ async function readSlice(
 ): Promise<Slice> {
   const isNewestFirst = range.order === 'newest first'
   const direction = isNewestFirst ? Prisma.sql`DESC` : Prisma.sql`ASC`
+  const beyond = isNewestFirst ? Prisma.sql`<` : Prisma.sql`>`
   const isRead = range.type === undefined ? Prisma.sql`true` : Prisma.sql`type = ${range.type}`
   const found = await database.$queryRaw<SliceRow[]>(Prisma.sql`
     WITH slice AS (
       SELECT id, type, accepted_at, rule_set_id, rules_version, data, ${isRead} AS is_read
       FROM events WHERE ${conditionsOf(range, after)} ORDER BY id ${direction} LIMIT ${rows}
     ),
-    stored AS (
-      SELECT *, sum(CASE WHEN is_read THEN pg_column_size(data) ELSE 0 END) OVER (ORDER BY id ${direction}) AS stored_bytes
+    sums AS NOT MATERIALIZED (
+      SELECT id, sum(CASE WHEN is_read THEN octet_length(data::text) ELSE 0 END)
+        OVER (ORDER BY id ${direction} ROWS UNBOUNDED PRECEDING) AS bytes
       FROM slice
     ),
-    texts AS (
-      SELECT *, CASE WHEN is_read THEN data::text END AS json, row_number() OVER (ORDER BY id ${direction}) AS position
-      FROM stored WHERE stored_bytes - (CASE WHEN is_read THEN pg_column_size(data) ELSE 0 END) < ${maxSliceBytes}
-    ),
-    sized AS (
-      SELECT *, sum(coalesce(octet_length(json), 0)) OVER (ORDER BY id ${direction}) AS bytes FROM texts
-    ),
-    kept AS (SELECT * FROM sized WHERE bytes - coalesce(octet_length(json), 0) < ${maxSliceBytes})
+    filled AS (SELECT id FROM sums WHERE bytes >= ${maxSliceBytes} LIMIT 1),
+    kept AS (
+      SELECT id, type, accepted_at, rule_set_id, rules_version, data, is_read, row_number() OVER (ORDER BY id ${direction}) AS position
+      FROM slice WHERE NOT EXISTS (SELECT FROM filled WHERE slice.id ${beyond} filled.id)
+    )
     SELECT kept.id, kept.type, round(date_part('epoch', kept.accepted_at) * 1000) AS "acceptedAt",
-           kept.rule_set_id AS "ruleSetId", kept.rules_version AS "rulesVersion", kept.json,
+           kept.rule_set_id AS "ruleSetId", kept.rules_version AS "rulesVersion", kept.data::text AS json,
            kept.position::int AS position,
            (SELECT count(*) FROM slice)::int AS read, (SELECT count(*) FROM kept)::int AS scanned,
            (SELECT id FROM kept ORDER BY position DESC LIMIT 1) AS end
