@@ -107,12 +107,12 @@ async function readSlice(
       SELECT id, type, accepted_at, rule_set_id, rules_version, data, ${isRead} AS is_read
       FROM events WHERE ${conditionsOf(range, after)} ORDER BY id ${direction} LIMIT ${rows}
     ),
-    sums AS NOT MATERIALIZED (
+    sums AS (
       SELECT id, sum(CASE WHEN is_read THEN octet_length(data::text) ELSE 0 END)
         OVER (ORDER BY id ${direction} ROWS UNBOUNDED PRECEDING) AS bytes
       FROM slice
     ),
-    filled AS (SELECT id FROM sums WHERE bytes >= ${maxSliceBytes} LIMIT 1),
+    filled AS MATERIALIZED (SELECT id FROM sums WHERE bytes >= ${maxSliceBytes} LIMIT 1),
     kept AS (
       SELECT id, type, accepted_at, rule_set_id, rules_version, data, is_read, row_number() OVER (ORDER BY id ${direction}) AS position
       FROM slice WHERE NOT EXISTS (SELECT FROM filled WHERE slice.id ${beyond} filled.id)
