@@ -134,6 +134,7 @@ const workspaceColumn: Record<Prisma.ModelName, 'id' | 'workspaceId'> = {
   RuleState: 'workspaceId',
   DeletedRuleVersion: 'workspaceId',
   OwnEventType: 'workspaceId',
+  Backtest: 'workspaceId',
   RuleCounters: 'workspaceId',
   RuleCrash: 'workspaceId',
   ApiKey: 'workspaceId',
