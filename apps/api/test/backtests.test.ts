@@ -1,5 +1,5 @@
 import type { BacktestReport } from '@automation/backtest'
-import { newId } from '@automation/database'
+import { newId, Prisma } from '@automation/database'
 import { createPrivateDatabase } from '@automation/launcher'
 import t from 'tap'
 import { ruleBody, startApi, task, type Workspace } from './fixtures/api.js'
@@ -35,7 +35,8 @@ async function storeEvents({ id: workspaceId, database }: Workspace, count: numb
     data: { score: index % 100, email: `p${index % 7}@mail.example`, name: 'Ada' },
     doneAt: new Date(),
   }))
-  await database.event.createMany({ data: rows })
+  for (let start = 0; start < count; start += 500)
+    await database.event.createMany({ data: rows.slice(start, start + 500) })
   return rows.map(({ id }) => id)
 }
 
@@ -128,7 +129,7 @@ t.test('what cannot be tested is refused with its reason', async (t) => {
 
 t.test('a cancelled backtest ends, and one that has ended cannot be cancelled', async (t) => {
   const workspace = await api.makeWorkspace()
-  await storeEvents(workspace, 20_000)
+  await storeEvents(workspace, 2_000)
   const { body } = await workspace.call<Stored>('POST', path, { body: { definition } })
   const one = `${path}/${body.id}`
   t.equal((await workspace.call('DELETE', one)).status, 204)
@@ -151,9 +152,81 @@ t.test('a workspace has five unfinished backtests at most', async (t) => {
   t.equal((await workspace.call('POST', path, { body: { definition } })).status, 409)
 })
 
-t.test('a rule that was deleted since is noted, and a backtest without events is empty', async (t) => {
+interface Version {
+  version: number
+  trigger: string
+  conditions: object[]
+  actions: object[]
+}
+
+t.test(
+  'a backtest of each version over the time in which it was active names the events that it ran for',
+  async (t) => {
+    const workspace = await api.makeWorkspace()
+    const { call, database } = workspace
+    const { body: rule } = await call<{ id: string }>('POST', rulesPath, {
+      body: ruleBody({ conditions: [hot] }),
+    })
+    const one = `${rulesPath}/${rule.id}`
+    const send = async (score: number) => {
+      const answer = await call('POST', `${rulesPath}/trigger/LEAD_CREATED`, {
+        body: { data: { score, name: 'Ada' } },
+      })
+      if (answer.status !== 200) throw new Error(`The event got ${answer.status}`)
+    }
+    const scores = [10, 51, 81, 99]
+    const edits = [[warm], [], [{ not: hot }], [hot]]
+    for (const conditions of edits) {
+      for (const score of scores) await send(score)
+      await call('POST', `${one}/execute`, { body: { data: { score: 99 } } })
+      await call('PATCH', `${one}/toggle`)
+      await send(99)
+      await call('PATCH', `${one}/toggle`)
+      const [last] = await database.event.findMany({ orderBy: { id: 'desc' }, take: 1 })
+      await call('POST', `/api/events/${last?.id}/replay`)
+      await call('PUT', one, { body: { conditions } })
+    }
+    for (const score of scores) await send(score)
+
+    const states = await database.ruleState.findMany({ orderBy: { rulesVersion: 'asc' } })
+    const ends = [...states.slice(1).map(({ at }) => at), new Date()]
+    let named = 0
+    for (const [index, state] of states.entries()) {
+      if (!state.isActive) continue
+      const { body: version } = await call<Version>('GET', `${one}/versions/${state.version}`)
+      const { trigger, conditions, actions } = version
+      const range = { from: state.at, to: ends[index] as Date }
+      const { report } = await run(workspace, {
+        ruleId: rule.id,
+        definition: { trigger, conditions, actions },
+        from: range.from.toISOString(),
+        to: range.to.toISOString(),
+        pace: 'full',
+      })
+      const executed = await database.$queryRaw<{ eventId: string }[]>(Prisma.sql`
+      SELECT events.id AS "eventId" FROM events JOIN executions ON executions.event_id = events.id
+      WHERE events.workspace_id = ${workspace.id}::uuid AND accepted_at >= ${range.from} AND accepted_at < ${range.to}`)
+      const { same = 0, added = 0 } = report?.difference ?? {}
+      t.equal(report?.draft?.matched, executed.length, `version ${state.version}`)
+      t.equal(same + added, executed.length)
+      const names = executed.map(({ eventId }) => eventId)
+      for (const id of report?.examples.added ?? []) t.ok(names.includes(id))
+      named += executed.length
+    }
+    t.equal(named, await database.execution.count())
+    t.ok(named > 10, `${named} executions`)
+  },
+)
+
+t.test('a backtest of a rule without events is empty', async (t) => {
   const workspace = await api.makeWorkspace()
   const { body: rule } = await workspace.call<{ id: string }>('POST', rulesPath, { body: ruleBody() })
   const { report } = await run(workspace, { ruleId: rule.id })
-  t.match(report, { scanned: 0, considered: 0, active: { version: 1, matched: 0 }, draft: null, difference: null })
+  t.match(report, {
+    scanned: 0,
+    considered: 0,
+    active: { version: 1, matched: 0 },
+    draft: null,
+    difference: null,
+  })
 })

@@ -5,6 +5,7 @@ import { runSlice, startBacktests } from '../src/backtests/run-backtests.js'
 import { createHarness, type Harness, log, testConfig } from './fixtures/harness.js'
 
 const { workLimits } = testConfig()
+const slice = { events: 700, ms: 60_000 }
 const draft = {
   trigger: 'LEAD_CREATED',
   conditions: [{ field: 'score', operator: 'greater_than', value: 50 }],
@@ -19,8 +20,8 @@ async function storeEvents({ own, workspaceId }: Harness, count: number): Promis
     data: { score: index % 100 },
     doneAt: new Date(),
   }))
-  for (let start = 0; start < count; start += 5_000)
-    await own.event.createMany({ data: rows.slice(start, start + 5_000) })
+  for (let start = 0; start < count; start += 500)
+    await own.event.createMany({ data: rows.slice(start, start + 500) })
 }
 
 async function create(
@@ -48,11 +49,11 @@ async function claim(t: Test, { database, own }: Harness, id: string) {
 t.test('a backtest whose workers die after each slice reports the same to the byte', async (t) => {
   const harness = await createHarness(t)
   const { database, own } = harness
-  await storeEvents(harness, 60_000)
+  await storeEvents(harness, 5_000)
   const range = lastHour()
   const whole = await create(harness, range)
   for (;;) {
-    await runSlice(database, await claim(t, harness, whole), workLimits)
+    await runSlice(database, await claim(t, harness, whole), workLimits, undefined, slice)
     if ((await findBacktest(own, whole))?.status === 'done') break
   }
   const killed = await create(harness, range)
@@ -62,15 +63,15 @@ t.test('a backtest whose workers die after each slice reports the same to the by
     const lost = await claim(t, harness, killed)
     await own.backtest.updateMany({ where: { id: killed }, data: { leaseUntil: new Date(0) } })
     const next = await claim(t, harness, killed)
-    t.notOk(await runSlice(database, lost, workLimits), 'a lost lease stores nothing')
-    t.ok(await runSlice(database, next, workLimits))
+    t.notOk(await runSlice(database, lost, workLimits, undefined, slice), 'a lost lease stores nothing')
+    t.ok(await runSlice(database, next, workLimits, undefined, slice))
     slices++
     if ((await findBacktest(own, killed))?.status === 'done') break
   }
   t.ok(slices > 1, `${slices} slices`)
   const [one, other] = await Promise.all([findBacktest(own, whole), findBacktest(own, killed)])
-  t.equal(one?.report?.draft?.matched, 29_400)
-  t.equal(one?.report?.scanned, 60_000)
+  t.equal(one?.report?.draft?.matched, 2_450)
+  t.equal(one?.report?.scanned, 5_000)
   t.equal(JSON.stringify(other?.report), JSON.stringify(one?.report))
 })
 
@@ -84,7 +85,11 @@ t.test('workers that compute backtests together never have the same one', async 
 
 t.test('workspaces take turns, whoever has more backtests', async (t) => {
   const [busy, other] = [await createHarness(t), await createHarness(t)]
-  const many = [await create(busy, lastHour()), await create(busy, lastHour()), await create(busy, lastHour())]
+  const many = [
+    await create(busy, lastHour()),
+    await create(busy, lastHour()),
+    await create(busy, lastHour()),
+  ]
   const one = await create(other, lastHour())
   const turns: string[] = []
   for (let turn = 0; turn < 4; turn++) {

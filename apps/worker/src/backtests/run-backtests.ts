@@ -57,6 +57,7 @@ export function startBacktests(database: Database, limits: WorkLimits, log: Logg
 /**
  * Computes and stores one slice.
  *
+ * @param slice what it may take
  * @returns whether it was stored
  * @throws where the definition does not compile, or events cannot be read
  */
@@ -65,6 +66,7 @@ export async function runSlice(
   claimed: ClaimedBacktest,
   limits: WorkLimits,
   signal?: AbortSignal,
+  slice = claimed.state === null ? firstSlice : slices[claimed.pace],
 ): Promise<boolean> {
   if (claimed.failures >= maxFailures) {
     await releaseBacktest(database, claimed, 'The backtest ended its workers, or failed, too often')
@@ -80,7 +82,6 @@ export async function runSlice(
     to: new Date(subject.to),
   }
   const visit = createVisit(backtest, pace, signal)
-  const slice = state === null ? firstSlice : slices[pace]
   const reads = database.readsOf(workspaceId)
   const { scanned, end } = await scanEvents(reads, range, after ?? undefined, slice, visit)
   backtest.pass(scanned)
