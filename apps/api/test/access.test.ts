@@ -346,6 +346,7 @@ interface Ids {
   execution: string
   template: string
   eventType: string
+  backtest: string
 }
 
 const later = { prefer: 'respond-async' }
@@ -365,6 +366,16 @@ const routes: Route[] = [
     body: { data: {}, dryRun: true },
   },
   { method: 'GET', path: () => '/api/tasks', role: 'viewer', status: 200 },
+  {
+    method: 'POST',
+    path: () => `${rules}/backtests`,
+    role: 'operator',
+    status: 202,
+    body: { definition: { trigger: 'LEAD_CREATED', actions: ruleBody().actions } },
+  },
+  { method: 'GET', path: () => `${rules}/backtests`, role: 'viewer', status: 200 },
+  { method: 'GET', path: ({ backtest }) => `${rules}/backtests/${backtest}`, role: 'viewer', status: 200 },
+  { method: 'DELETE', path: ({ backtest }) => `${rules}/backtests/${backtest}`, role: 'operator', status: 204 },
   { method: 'GET', path: () => '/api/vocabulary', role: 'viewer', status: 200 },
   { method: 'GET', path: () => '/api/overview', role: 'viewer', status: 200 },
   { method: 'GET', path: () => '/api/event-types', role: 'viewer', status: 200 },
@@ -531,13 +542,18 @@ async function makeIds({ id: workspaceId, call, database }: Workspace): Promise<
   })
   const eventType = newTypeName()
   await call('POST', '/api/event-types', { body: { name: eventType } })
-  return { rule: rule.id, event: event.id, execution, template: template.id, eventType }
+  const backtest = newId()
+  const subject = { draft: { ...ruleBody(), conditions: [] }, from: 0, to: 1 }
+  await database.backtest.create({
+    data: { id: backtest, workspaceId, subject, pace: 'full', createdBy: 'cli:test' },
+  })
+  return { rule: rule.id, event: event.id, execution, template: template.id, eventType, backtest }
 }
 
 const newTypeName = () => `TYPE_${newId().replaceAll('-', '').toUpperCase()}`
 
 const question = ({ body, headers = {} }: Route): Question => ({ body, headers })
-const anyIds: Ids = { rule: '{id}', event: '{id}', execution: '{id}', template: '{id}', eventType: '{name}' }
+const anyIds: Ids = { rule: '{id}', event: '{id}', execution: '{id}', template: '{id}', eventType: '{name}', backtest: '{id}' }
 const titleOf = ({ method, path, role }: Route) => `${method} ${path(anyIds)} (${role})`
 
 t.test(
@@ -606,6 +622,7 @@ t.test('ids of another workspace get the same response as unknown ids, without a
     execution: newId(),
     template: newId(),
     eventType: newTypeName(),
+    backtest: newId(),
   }
   const before = await workspace.call('GET', `${rules}/${theirs.rule}`)
   for (const route of routes.filter(({ path }) => path(theirs) !== path(nobodys))) {
