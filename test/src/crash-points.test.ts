@@ -7,8 +7,8 @@ import { startTraffic } from './fixtures/crash-callers.js'
 import {
   apiPlaces,
   armPoints,
-  type Encounter,
   backtestStatements,
+  type Encounter,
   isolationStatements,
   lookUps,
   type Mode,
@@ -75,7 +75,13 @@ t.test('every point was met, in every mode', async (t) => {
 })
 
 t.test('there is no statement by a name that has no point', async (t) => {
-  const known = new Set<string>([...apiPlaces, ...workerPlaces, ...isolationStatements, ...backtestStatements, ...lookUps])
+  const known = new Set<string>([
+    ...apiPlaces,
+    ...workerPlaces,
+    ...isolationStatements,
+    ...backtestStatements,
+    ...lookUps,
+  ])
   t.strictSame(
     [...statements].filter((name) => !known.has(name)),
     [],

@@ -375,7 +375,12 @@ const routes: Route[] = [
   },
   { method: 'GET', path: () => `${rules}/backtests`, role: 'viewer', status: 200 },
   { method: 'GET', path: ({ backtest }) => `${rules}/backtests/${backtest}`, role: 'viewer', status: 200 },
-  { method: 'DELETE', path: ({ backtest }) => `${rules}/backtests/${backtest}`, role: 'operator', status: 204 },
+  {
+    method: 'DELETE',
+    path: ({ backtest }) => `${rules}/backtests/${backtest}`,
+    role: 'operator',
+    status: 204,
+  },
   { method: 'GET', path: () => '/api/vocabulary', role: 'viewer', status: 200 },
   { method: 'GET', path: () => '/api/overview', role: 'viewer', status: 200 },
   { method: 'GET', path: () => '/api/event-types', role: 'viewer', status: 200 },
@@ -553,7 +558,14 @@ async function makeIds({ id: workspaceId, call, database }: Workspace): Promise<
 const newTypeName = () => `TYPE_${newId().replaceAll('-', '').toUpperCase()}`
 
 const question = ({ body, headers = {} }: Route): Question => ({ body, headers })
-const anyIds: Ids = { rule: '{id}', event: '{id}', execution: '{id}', template: '{id}', eventType: '{name}', backtest: '{id}' }
+const anyIds: Ids = {
+  rule: '{id}',
+  event: '{id}',
+  execution: '{id}',
+  template: '{id}',
+  eventType: '{name}',
+  backtest: '{id}',
+}
 const titleOf = ({ method, path, role }: Route) => `${method} ${path(anyIds)} (${role})`
 
 t.test(

@@ -20,7 +20,10 @@ const atOnce = 2_000
  * Whether a backtest of each version names exactly the events that have an execution, among those for which it was considered: the version is
  * that of the rule's last state at the event's `rulesVersion`.
  */
-export async function checkBacktests({ query, workspaces }: Pick<Site, 'query' | 'workspaces'>): Promise<string[]> {
+export async function checkBacktests({
+  query,
+  workspaces,
+}: Pick<Site, 'query' | 'workspaces'>): Promise<string[]> {
   const ids = workspaces.map(({ id }) => `'${id}'`).join(', ')
   const tests = new Map<string, Backtest>()
   const violations: string[] = []
@@ -37,7 +40,9 @@ export async function checkBacktests({ query, workspaces }: Pick<Site, 'query' |
       tests.set(key, backtest)
       const { draft } = backtest.add({ ...row, id: row.eventId })
       if (row.isUnjudged ? draft === 'matched' : (draft === 'matched') !== row.hasRun)
-        violations.push(`backtest of ${key}: ${draft} for ${row.eventId}, which ${row.hasRun ? 'ran' : 'did not run'}`)
+        violations.push(
+          `backtest of ${key}: ${draft} for ${row.eventId}, which ${row.hasRun ? 'ran' : 'did not run'}`,
+        )
     }
     after = last.id
   }
