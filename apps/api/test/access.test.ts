@@ -550,7 +550,7 @@ async function makeIds({ id: workspaceId, call, database }: Workspace): Promise<
   const backtest = newId()
   const subject = { draft: { ...ruleBody(), conditions: [] }, from: 0, to: 1 }
   await database.backtest.create({
-    data: { id: backtest, workspaceId, subject, pace: 'full', createdBy: 'cli:test' },
+    data: { id: backtest, workspaceId, subject, pace: 'full', createdBy: 'cli:test', status: 'cancelled' },
   })
   return { rule: rule.id, event: event.id, execution, template: template.id, eventType, backtest }
 }
