@@ -99,6 +99,22 @@ class Client:
         """Validate a rule without saving it."""
         return self._send("POST", "/api/automation-rules/validate", body=body)
 
+    def create_backtest(self, body=None):
+        """Compute what a rule would have done for past events, doing nothing."""
+        return self._send("POST", "/api/automation-rules/backtests", body=body)
+
+    def list_backtests(self, query=None):
+        """List the backtests of the last 30 days, newest first."""
+        return self._send("GET", "/api/automation-rules/backtests", query=query)
+
+    def get_backtest(self, id):
+        """Get the progress of a backtest, and its report so far."""
+        return self._send("GET", f"/api/automation-rules/backtests/{_part(id)}")
+
+    def cancel_backtest(self, id):
+        """Cancel a backtest. The report so far stays."""
+        return self._send("DELETE", f"/api/automation-rules/backtests/{_part(id)}")
+
     def get_rule_health(self):
         """Get the health of all rules."""
         return self._send("GET", "/api/automation-rules/health")

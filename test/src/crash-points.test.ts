@@ -7,6 +7,7 @@ import { startTraffic } from './fixtures/crash-callers.js'
 import {
   apiPlaces,
   armPoints,
+  backtestStatements,
   type Encounter,
   isolationStatements,
   lookUps,
@@ -74,7 +75,13 @@ t.test('every point was met, in every mode', async (t) => {
 })
 
 t.test('there is no statement by a name that has no point', async (t) => {
-  const known = new Set<string>([...apiPlaces, ...workerPlaces, ...isolationStatements, ...lookUps])
+  const known = new Set<string>([
+    ...apiPlaces,
+    ...workerPlaces,
+    ...isolationStatements,
+    ...backtestStatements,
+    ...lookUps,
+  ])
   t.strictSame(
     [...statements].filter((name) => !known.has(name)),
     [],

@@ -346,6 +346,7 @@ interface Ids {
   execution: string
   template: string
   eventType: string
+  backtest: string
 }
 
 const later = { prefer: 'respond-async' }
@@ -365,6 +366,21 @@ const routes: Route[] = [
     body: { data: {}, dryRun: true },
   },
   { method: 'GET', path: () => '/api/tasks', role: 'viewer', status: 200 },
+  {
+    method: 'POST',
+    path: () => `${rules}/backtests`,
+    role: 'operator',
+    status: 202,
+    body: { definition: { trigger: 'LEAD_CREATED', actions: ruleBody().actions } },
+  },
+  { method: 'GET', path: () => `${rules}/backtests`, role: 'viewer', status: 200 },
+  { method: 'GET', path: ({ backtest }) => `${rules}/backtests/${backtest}`, role: 'viewer', status: 200 },
+  {
+    method: 'DELETE',
+    path: ({ backtest }) => `${rules}/backtests/${backtest}`,
+    role: 'operator',
+    status: 204,
+  },
   { method: 'GET', path: () => '/api/vocabulary', role: 'viewer', status: 200 },
   { method: 'GET', path: () => '/api/overview', role: 'viewer', status: 200 },
   { method: 'GET', path: () => '/api/event-types', role: 'viewer', status: 200 },
@@ -531,13 +547,27 @@ async function makeIds({ id: workspaceId, call, database }: Workspace): Promise<
   })
   const eventType = newTypeName()
   await call('POST', '/api/event-types', { body: { name: eventType } })
-  return { rule: rule.id, event: event.id, execution, template: template.id, eventType }
+  // A workspace has a limited number of templates.
+  await database.emailTemplate.deleteMany({ where: { id: { not: template.id } } })
+  const backtest = newId()
+  const subject = { draft: { ...ruleBody(), conditions: [] }, from: 0, to: 1 }
+  await database.backtest.create({
+    data: { id: backtest, workspaceId, subject, pace: 'full', createdBy: 'cli:test', status: 'cancelled' },
+  })
+  return { rule: rule.id, event: event.id, execution, template: template.id, eventType, backtest }
 }
 
 const newTypeName = () => `TYPE_${newId().replaceAll('-', '').toUpperCase()}`
 
 const question = ({ body, headers = {} }: Route): Question => ({ body, headers })
-const anyIds: Ids = { rule: '{id}', event: '{id}', execution: '{id}', template: '{id}', eventType: '{name}' }
+const anyIds: Ids = {
+  rule: '{id}',
+  event: '{id}',
+  execution: '{id}',
+  template: '{id}',
+  eventType: '{name}',
+  backtest: '{id}',
+}
 const titleOf = ({ method, path, role }: Route) => `${method} ${path(anyIds)} (${role})`
 
 t.test(
@@ -606,6 +636,7 @@ t.test('ids of another workspace get the same response as unknown ids, without a
     execution: newId(),
     template: newId(),
     eventType: newTypeName(),
+    backtest: newId(),
   }
   const before = await workspace.call('GET', `${rules}/${theirs.rule}`)
   for (const route of routes.filter(({ path }) => path(theirs) !== path(nobodys))) {
@@ -614,7 +645,7 @@ t.test('ids of another workspace get the same response as unknown ids, without a
     )
     t.equal(foreign?.status, 404, titleOf(route))
     t.strictSame(foreign?.body, unknown?.body)
-    if (route.path(theirs).startsWith(rules))
+    if (route.path(theirs).startsWith(`${rules}/${theirs.rule}`))
       t.strictSame(foreign?.body, { error: 'Automation rule not found' })
     const names = (answer: Answer | undefined) => Object.keys(answer?.headers ?? {}).sort()
     t.strictSame(names(foreign), names(unknown))

@@ -53,6 +53,10 @@ const routes: Route[] = [
   route('patch', `${rules}/{id}/toggle`, [200], [404, 409, 412, 413, 415]),
   route('post', `${rules}/{id}/clone`, [201], [404, 409, 412, 413, 415, 422]),
   route('post', `${rules}/check`, [200], [413, 415, 422], 'optional'),
+  route('post', `${rules}/backtests`, [200, 202], [404, 409, 413, 415, 422], 'required'),
+  route('get', `${rules}/backtests`, [200]),
+  route('get', `${rules}/backtests/{id}`, [200], [404]),
+  route('delete', `${rules}/backtests/{id}`, [204], [404, 409, 413, 415]),
   route('get', `${rules}/health`, [200]),
   route('get', `${rules}/attention`, [200]),
   route('post', `${rules}/{id}/execute`, [200, 202], [404, 409, 413, 415, 422], 'required'),
@@ -187,6 +191,7 @@ t.test('parameters, bodies and security are documented', async (t) => {
   const queries: Record<string, string[]> = {
     [rules]: [...page, 'eventType', 'isActive', 'q', 'trigger'],
     [`${rules}/{id}/versions`]: page,
+    [`${rules}/backtests`]: page,
     '/api/overview': ['from', 'slices', 'to'],
     '/api/events/samples': ['eventType', 'limit'],
     '/api/events/{id}/why': [...page, 'ruleId'],

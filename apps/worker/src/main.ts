@@ -14,6 +14,7 @@ import {
 } from '@automation/telemetry'
 import closeWithGrace from 'close-with-grace'
 import { pino } from 'pino'
+import { startBacktests } from './backtests/run-backtests.js'
 import { readConfig } from './config.js'
 import { openProbes } from './probes.js'
 import { startSweeper } from './repair/sweeper.js'
@@ -81,9 +82,10 @@ function startWork() {
   const worker = startWorker(config, database, queue, log, workerMetrics, tracing)
   const sweeper = startSweeper(database, queue, log, workerMetrics)
   const retention = startRetention(database, config.keptDays, log, workerMetrics)
+  const backtests = startBacktests(database, config.workLimits, log)
   return {
     worker,
-    stop: () => Promise.all([sweeper.stop(), retention.stop(), worker.close()]),
+    stop: () => Promise.all([sweeper.stop(), retention.stop(), backtests.stop(), worker.close()]),
   }
 }
 

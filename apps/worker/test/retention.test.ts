@@ -50,6 +50,7 @@ t.test('receipts are removed after 30 days, and rejections after 7, in any numbe
     await removeOld(database, now, keep(30)),
     {
       receipts: 0,
+      backtests: 0,
       rejections: 0,
       keys: 0,
       tallies: 0,

@@ -178,6 +178,26 @@ func (c *Client) ValidateRule(ctx context.Context, body any) (*Response, error) 
 	return c.send(ctx, "POST", "/api/automation-rules/validate", body, nil, nil)
 }
 
+// CreateBacktest: Compute what a rule would have done for past events, doing nothing.
+func (c *Client) CreateBacktest(ctx context.Context, body any) (*Response, error) {
+	return c.send(ctx, "POST", "/api/automation-rules/backtests", body, nil, nil)
+}
+
+// ListBacktests: List the backtests of the last 30 days, newest first.
+func (c *Client) ListBacktests(ctx context.Context, query url.Values) (*Response, error) {
+	return c.send(ctx, "GET", "/api/automation-rules/backtests", nil, query, nil)
+}
+
+// GetBacktest: Get the progress of a backtest, and its report so far.
+func (c *Client) GetBacktest(ctx context.Context, id string) (*Response, error) {
+	return c.send(ctx, "GET", "/api/automation-rules/backtests/"+url.PathEscape(id), nil, nil, nil)
+}
+
+// CancelBacktest: Cancel a backtest. The report so far stays.
+func (c *Client) CancelBacktest(ctx context.Context, id string) (*Response, error) {
+	return c.send(ctx, "DELETE", "/api/automation-rules/backtests/"+url.PathEscape(id), nil, nil, nil)
+}
+
 // GetRuleHealth: Get the health of all rules.
 func (c *Client) GetRuleHealth(ctx context.Context) (*Response, error) {
 	return c.send(ctx, "GET", "/api/automation-rules/health", nil, nil, nil)

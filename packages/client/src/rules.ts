@@ -7,6 +7,7 @@ import type {
   RuleToCreate,
   RuleToUpdate,
 } from './api.js'
+import { Backtests } from './backtests.js'
 import { checkRules } from './check-rules.js'
 import { validateRule } from './dry-run.js'
 import { type IfVersion, matching } from './if-version.js'
@@ -25,10 +26,12 @@ export interface DryRunOptions extends RequestOptions {
 type RuleFilter = NonNullable<Inputs<'GET /api/automation-rules'>['query']>
 
 export class Rules {
+  readonly backtests: Backtests
   readonly versions: RuleVersions
   readonly #sender: Sender
 
   constructor(sender: Sender) {
+    this.backtests = new Backtests(sender)
     this.versions = new RuleVersions(sender)
     this.#sender = sender
   }

@@ -4,7 +4,17 @@ import { createClient } from '../src/create-client.js'
 import { calls } from './fixtures/calls.js'
 import { openFlakyServer } from './fixtures/flaky-server.js'
 
-const lists = ['rules', 'events', 'executions', 'tasks', 'emailTemplates', 'versions', 'eventTypes', 'data']
+const lists = [
+  'rules',
+  'events',
+  'executions',
+  'tasks',
+  'emailTemplates',
+  'versions',
+  'eventTypes',
+  'backtests',
+  'data',
+]
 /** What the client needs of each response. */
 const everyAnswer = {
   ...Object.fromEntries(lists.map((name) => [name, []])),

@@ -135,6 +135,7 @@ const workspaceColumn: Record<Prisma.ModelName, 'id' | 'workspaceId'> = {
   RuleStateGap: 'workspaceId',
   DeletedRuleVersion: 'workspaceId',
   OwnEventType: 'workspaceId',
+  Backtest: 'workspaceId',
   RuleCounters: 'workspaceId',
   RuleCrash: 'workspaceId',
   ApiKey: 'workspaceId',

@@ -1,5 +1,24 @@
 export { applyImport } from './apply-import.js'
 export { arrangeRule } from './arrange-rule.js'
+export {
+  BacktestPace,
+  BacktestToCreate,
+  ListedBacktest,
+  StoredBacktest,
+} from './backtests/backtest-schemas.js'
+export {
+  type ClaimedBacktest,
+  claimBacktest,
+  releaseBacktest,
+  storeSlice,
+} from './backtests/backtest-slices.js'
+export {
+  cancelBacktest,
+  createBacktest,
+  findBacktest,
+  listBacktests,
+  maxUnfinishedBacktests,
+} from './backtests/backtests.js'
 export { createBodyCompiler, formatShapeFaults } from './body-shape.js'
 export { changeRules, pauseRules } from './change-rules.js'
 export { checkRuleFile, maxRuleBytes } from './check-rule-file.js'

@@ -1,5 +1,6 @@
 import { cp } from 'node:fs/promises'
 import { setTimeout as delay } from 'node:timers/promises'
+import { checkBacktests } from './check-backtests.js'
 import { checkEdits, readEditedTables } from './check-edits.js'
 import { checkEffects } from './check-effects.js'
 import { checkHostile, countDescendants } from './check-hostile.js'
@@ -78,6 +79,7 @@ export async function runStorm(options: StormOptions): Promise<StormReport> {
       ...checkHostile(hostile.sent, ofHostile, site.hostile.rules),
       ...(await checkLedger(site)),
       ...(await checkWhy(site, options.explained)),
+      ...(await checkBacktests(site)),
     ]
     return {
       seed: options.seed,

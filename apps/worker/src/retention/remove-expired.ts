@@ -6,6 +6,7 @@ const dayMs = 24 * hourMs
 /** How long a receipt is kept: within this time, a repeated webhook is recognized as a replay. */
 const receiptDays = 30
 const rejectionDays = 7
+const backtestDays = 30
 /** Longer than the span of a reconciliation (routes/developer/ledger.ts of the API), which reads the tallies. */
 const tallyDays = 32
 
@@ -21,7 +22,7 @@ interface OldRows {
 }
 
 /**
- * Creates the removals of expired receipts, rejections, idempotency keys, tallies and audit entries, for all workspaces, and of
+ * Creates the removals of expired receipts, backtests, rejections, idempotency keys, tallies and audit entries, for all workspaces, and of
  * credentials that ended. After the removal of its receipt or key, a repeated webhook or request counts as a new one.
  *
  * @param now epoch ms
@@ -34,6 +35,7 @@ export function createExpiredRemovals(now: number, auditDays: number) {
   }
   return {
     receipts: removalOf(byId(Prisma.sql`webhook_receipts`, receiptDays)),
+    backtests: removalOf(byId(Prisma.sql`backtests`, backtestDays)),
     rejections: removalOf(byId(Prisma.sql`webhook_rejections`, rejectionDays)),
     keys: removalOf({
       table: Prisma.sql`idempotency_keys`,

@@ -186,6 +186,45 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/automation-rules/backtests": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List the backtests of the last 30 days, newest first */
+        get: operations["listBacktests"];
+        put?: never;
+        /**
+         * Compute what a rule would have done for past events, doing nothing
+         * @description With `ruleId` and `definition` it compares the present version of the rule with the definition; with one of them it tests that one. A worker computes it: the response is 202, or 200 where it is done within `Prefer: wait=<seconds>`. A workspace may have 5 unfinished backtests. They are kept 30 days.
+         */
+        post: operations["createBacktest"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/automation-rules/backtests/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Get the progress of a backtest, and its report so far */
+        get: operations["getBacktest"];
+        put?: never;
+        post?: never;
+        /** Cancel a backtest. The report so far stays */
+        delete: operations["cancelBacktest"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/automation-rules/health": {
         parameters: {
             query?: never;
@@ -1065,6 +1104,24 @@ export interface components {
                 [key: string]: unknown;
             };
         };
+        ActionReport: {
+            index: number;
+            type: string;
+            /** @description How often it would have been done, calls assumed to succeed */
+            done: number;
+            /** @description How often its `when` did not hold, or an earlier action would have failed */
+            skipped: number;
+            /** @description How often its rendered config would not have fitted the action */
+            faulty: number;
+            faults: components["schemas"]["MessageCount"][];
+            warnings: components["schemas"]["MessageCount"][];
+            /** @description Number of distinct addresses, hosts, assignees or event types. Up to 2,048 it is exact; beyond it is estimated by the k minimum values, with a standard error of 2.2 %. */
+            targets: number;
+            isTargetsEstimated: boolean;
+            /** @description How often one target is reached at most. Where targets are estimated: at least this often. */
+            mostToOne: number;
+            busiestMinute: components["schemas"]["BusiestMinute"] | null;
+        };
         ActionResult: {
             /** @description Type of the action */
             action: string;
@@ -1090,6 +1147,13 @@ export interface components {
              * @description The end of a WAIT, or the time of the next attempt
              */
             until?: string;
+        };
+        ActiveMatches: {
+            /** @description The version of the rule when the backtest was created */
+            version: number;
+            matched: number;
+            /** @description Events for which the conditions need more work than a rule may cost (RULE_WORK) */
+            notJudged: number;
         };
         /** @description All of the conditions hold */
         AllGroup: {
@@ -1182,6 +1246,80 @@ export interface components {
             data: components["schemas"]["AuditEntry"][];
             nextCursor?: string | null;
         };
+        Backtest: {
+            /** Format: uuid */
+            id: string;
+            ruleId: string | null;
+            status: components["schemas"]["BacktestStatus"];
+            pace: components["schemas"]["BacktestPace"];
+            /** Format: date-time */
+            from: string;
+            /** Format: date-time */
+            to: string;
+            /** @description How much of the range was passed, by time */
+            progress: number;
+            error: string | null;
+            /** Format: date-time */
+            createdAt: string;
+            /** @description As in the audit log, such as user:<sub> */
+            createdBy: string;
+            finishedAt: string | null;
+            /** @description The report so far; null before the first slice */
+            report: components["schemas"]["BacktestReport"] | null;
+        };
+        /** @description The newest events of each kind, the newest first */
+        BacktestExamples: {
+            added: string[];
+            removed: string[];
+            nearMisses: string[];
+        };
+        /**
+         * @description gentle (default): at most a fifth of a core. full: as fast as possible
+         * @enum {string}
+         */
+        BacktestPace: "gentle" | "full";
+        BacktestPage: {
+            backtests: components["schemas"]["ListedBacktest"][];
+            nextCursor?: string | null;
+        };
+        BacktestReport: {
+            /** @description Events passed, of other types too */
+            scanned: number;
+            /** @description Events of the trigger that could reach the rule */
+            considered: number;
+            /** Format: date-time */
+            from: string;
+            /** Format: date-time */
+            to: string;
+            /** @description false: the figures are those of the events passed so far */
+            isComplete: boolean;
+            historyFrom: string | null;
+            active: components["schemas"]["ActiveMatches"] | null;
+            draft: components["schemas"]["DraftMatches"] | null;
+            difference: components["schemas"]["Difference"] | null;
+            /** @description Width of a bucket of overTime */
+            bucketMs: number;
+            overTime: components["schemas"]["MatchesOverTime"][];
+            /** @description Of the draft, or of the active version if there is no draft. So are clauses and fields. */
+            actions: components["schemas"]["ActionReport"][];
+            clauses: components["schemas"]["ClauseCount"][];
+            fields: components["schemas"]["FieldCount"][];
+            examples: components["schemas"]["BacktestExamples"];
+            notKnown: string[];
+            notes: string[];
+        };
+        /** @enum {string} */
+        BacktestStatus: "waiting" | "running" | "done" | "failed" | "cancelled";
+        BacktestToCreate: {
+            /** @description Its present version is tested, active or not */
+            ruleId?: string;
+            definition?: components["schemas"]["TestedRule"];
+            /** @description Start of the range, inclusive: an ISO 8601 date, or a time with a zone. Default: 7 days before its end */
+            from?: string;
+            /** @description End of the range, exclusive. Default: now */
+            to?: string;
+            pace?: components["schemas"]["BacktestPace"];
+        };
         BatchAnswer: {
             /** @description Number of accepted events */
             accepted: number;
@@ -1205,6 +1343,13 @@ export interface components {
             replayed?: boolean;
             errors?: components["schemas"]["FieldError"][];
             error?: string;
+        };
+        BusiestMinute: {
+            /** Format: date-time */
+            at: string;
+            count: number;
+            /** @description true: moments were too far from their order to count each minute */
+            isAtLeast: boolean;
         };
         Change: {
             field: string;
@@ -1262,6 +1407,12 @@ export interface components {
         };
         /** @description Compares one field of the event data. GET /api/vocabulary describes each operator. */
         Clause: components["schemas"]["ScalarClause"] | components["schemas"]["NumberClause"] | components["schemas"]["RangeClause"] | components["schemas"]["ListClause"] | components["schemas"]["ShortListClause"] | components["schemas"]["TextClause"] | components["schemas"]["PatternClause"] | components["schemas"]["UnaryClause"] | components["schemas"]["TimeClause"] | components["schemas"]["DurationClause"];
+        ClauseCount: {
+            path: string;
+            held: number;
+            /** @description Events that only this clause kept from matching */
+            aloneFailed: number;
+        };
         /**
          * @description A clause, or a group of conditions
          * @example {
@@ -1347,6 +1498,18 @@ export interface components {
             /** @enum {string} */
             receiptState: "accepted";
             deduplicated: boolean;
+        };
+        Difference: {
+            /** @description Events that match both */
+            same: number;
+            /** @description Events that match the draft alone */
+            added: number;
+            /** @description Events that match the active version alone */
+            removed: number;
+        };
+        DraftMatches: {
+            matched: number;
+            notJudged: number;
         };
         DurationClause: {
             /** @description Path into the event data, such as score or lead.tags[0] */
@@ -1692,6 +1855,11 @@ export interface components {
             /** @description Only count the matches. Default: true. */
             dryRun?: boolean;
         };
+        FieldCount: {
+            path: string;
+            present: number;
+            didYouMean: string | null;
+        };
         FieldError: {
             field: string;
             message: string;
@@ -1845,6 +2013,25 @@ export interface components {
             operator: "in" | "not_in";
             value: components["schemas"]["Scalar"][];
         };
+        ListedBacktest: {
+            /** Format: uuid */
+            id: string;
+            ruleId: string | null;
+            status: components["schemas"]["BacktestStatus"];
+            pace: components["schemas"]["BacktestPace"];
+            /** Format: date-time */
+            from: string;
+            /** Format: date-time */
+            to: string;
+            /** @description How much of the range was passed, by time */
+            progress: number;
+            error: string | null;
+            /** Format: date-time */
+            createdAt: string;
+            /** @description As in the audit log, such as user:<sub> */
+            createdBy: string;
+            finishedAt: string | null;
+        };
         ListedEventType: {
             name: components["schemas"]["EventType"];
             description: string;
@@ -1873,6 +2060,12 @@ export interface components {
             matched: number;
             /** @description true if there are more than `matched`, otherwise absent */
             atLeast?: boolean;
+        };
+        MatchesOverTime: {
+            /** Format: date-time */
+            at: string;
+            active: number;
+            draft: number;
         };
         Me: {
             /** @description The caller as the audit log names it: `user:<sub>` or `api_key:<id>` */
@@ -1906,6 +2099,10 @@ export interface components {
         };
         MemberToPut: {
             role: components["schemas"]["Role"];
+        };
+        MessageCount: {
+            message: string;
+            count: number;
         };
         NewApiKey: {
             /** Format: uuid */
@@ -2579,6 +2776,12 @@ export interface components {
             tasks: components["schemas"]["Task"][];
             nextCursor?: string | null;
         };
+        TestedRule: {
+            /** @description An event type of the workspace */
+            trigger: string;
+            conditions?: components["schemas"]["Condition"][];
+            actions: components["schemas"]["Action"][];
+        };
         TextClause: {
             /** @description Path into the event data, such as score or lead.tags[0] */
             field: string;
@@ -2806,7 +3009,9 @@ export type Accepted = components['schemas']['Accepted'];
 export type Action = components['schemas']['Action'];
 export type ActionDescription = components['schemas']['ActionDescription'];
 export type ActionFieldDescription = components['schemas']['ActionFieldDescription'];
+export type ActionReport = components['schemas']['ActionReport'];
 export type ActionResult = components['schemas']['ActionResult'];
+export type ActiveMatches = components['schemas']['ActiveMatches'];
 export type AllGroup = components['schemas']['AllGroup'];
 export type AnyGroup = components['schemas']['AnyGroup'];
 export type ApiKey = components['schemas']['ApiKey'];
@@ -2818,19 +3023,30 @@ export type AttentionList = components['schemas']['AttentionList'];
 export type AuditAction = components['schemas']['AuditAction'];
 export type AuditEntry = components['schemas']['AuditEntry'];
 export type AuditLogPage = components['schemas']['AuditLogPage'];
+export type Backtest = components['schemas']['Backtest'];
+export type BacktestExamples = components['schemas']['BacktestExamples'];
+export type BacktestPace = components['schemas']['BacktestPace'];
+export type BacktestPage = components['schemas']['BacktestPage'];
+export type BacktestReport = components['schemas']['BacktestReport'];
+export type BacktestStatus = components['schemas']['BacktestStatus'];
+export type BacktestToCreate = components['schemas']['BacktestToCreate'];
 export type BatchAnswer = components['schemas']['BatchAnswer'];
 export type BatchEvent = components['schemas']['BatchEvent'];
 export type BatchResult = components['schemas']['BatchResult'];
+export type BusiestMinute = components['schemas']['BusiestMinute'];
 export type Change = components['schemas']['Change'];
 export type CheckFinding = components['schemas']['CheckFinding'];
 export type CheckNotKnown = components['schemas']['CheckNotKnown'];
 export type CheckWitness = components['schemas']['CheckWitness'];
 export type CheckedRule = components['schemas']['CheckedRule'];
 export type Clause = components['schemas']['Clause'];
+export type ClauseCount = components['schemas']['ClauseCount'];
 export type Condition = components['schemas']['Condition'];
 export type ConditionTrace = components['schemas']['ConditionTrace'];
 export type CreateTaskAction = components['schemas']['CreateTaskAction'];
 export type Delivered = components['schemas']['Delivered'];
+export type Difference = components['schemas']['Difference'];
+export type DraftMatches = components['schemas']['DraftMatches'];
 export type DurationClause = components['schemas']['DurationClause'];
 export type EmailTemplate = components['schemas']['EmailTemplate'];
 export type EmailTemplatePage = components['schemas']['EmailTemplatePage'];
@@ -2864,6 +3080,7 @@ export type ExecutionSummary = components['schemas']['ExecutionSummary'];
 export type ExecutionToRetry = components['schemas']['ExecutionToRetry'];
 export type ExecutionsRetried = components['schemas']['ExecutionsRetried'];
 export type ExecutionsToRetry = components['schemas']['ExecutionsToRetry'];
+export type FieldCount = components['schemas']['FieldCount'];
 export type FieldError = components['schemas']['FieldError'];
 export type FieldKind = components['schemas']['FieldKind'];
 export type FilterDescription = components['schemas']['FilterDescription'];
@@ -2875,14 +3092,17 @@ export type Ledger = components['schemas']['Ledger'];
 export type LedgerFault = components['schemas']['LedgerFault'];
 export type Limit = components['schemas']['Limit'];
 export type ListClause = components['schemas']['ListClause'];
+export type ListedBacktest = components['schemas']['ListedBacktest'];
 export type ListedEventType = components['schemas']['ListedEventType'];
 export type Liveness = components['schemas']['Liveness'];
 export type MailToPreview = components['schemas']['MailToPreview'];
 export type Matched = components['schemas']['Matched'];
+export type MatchesOverTime = components['schemas']['MatchesOverTime'];
 export type Me = components['schemas']['Me'];
 export type Member = components['schemas']['Member'];
 export type MemberList = components['schemas']['MemberList'];
 export type MemberToPut = components['schemas']['MemberToPut'];
+export type MessageCount = components['schemas']['MessageCount'];
 export type NewApiKey = components['schemas']['NewApiKey'];
 export type NewSigningSecret = components['schemas']['NewSigningSecret'];
 export type NewSubscription = components['schemas']['NewSubscription'];
@@ -2942,6 +3162,7 @@ export type SubscriptionToCreate = components['schemas']['SubscriptionToCreate']
 export type SubscriptionToUpdate = components['schemas']['SubscriptionToUpdate'];
 export type Task = components['schemas']['Task'];
 export type TaskPage = components['schemas']['TaskPage'];
+export type TestedRule = components['schemas']['TestedRule'];
 export type TextClause = components['schemas']['TextClause'];
 export type TimeClause = components['schemas']['TimeClause'];
 export type Trace = components['schemas']['Trace'];
@@ -3436,6 +3657,162 @@ export interface operations {
             413: components["responses"]["ContentTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             422: components["responses"]["UnprocessableContent"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    listBacktests: {
+        parameters: {
+            query?: {
+                /** @description Maximum number of items on the page */
+                limit?: number;
+                /** @description nextCursor of the previous page */
+                cursor?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["BacktestPage"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    createBacktest: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "definition": {
+                 *         "trigger": "LEAD_CREATED",
+                 *         "conditions": [
+                 *           {
+                 *             "field": "score",
+                 *             "operator": "greater_than",
+                 *             "value": 80
+                 *           }
+                 *         ],
+                 *         "actions": [
+                 *           {
+                 *             "type": "CREATE_TASK",
+                 *             "config": {
+                 *               "title": "Call {{name}}"
+                 *             }
+                 *           }
+                 *         ]
+                 *       }
+                 *     }
+                 */
+                "application/json": components["schemas"]["BacktestToCreate"];
+            };
+        };
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Backtest"];
+                };
+            };
+            /** @description Accepted */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Backtest"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["ContentTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["UnprocessableContent"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    getBacktest: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Backtest"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    cancelBacktest: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["ContentTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalServerError"];
             503: components["responses"]["ServiceUnavailable"];

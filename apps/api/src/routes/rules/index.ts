@@ -1,5 +1,6 @@
 import type { WorkLimits } from '@automation/engine'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { backtestRoutes } from './backtests.js'
 import { batchRoutes } from './batch.js'
 import { checkRoutes } from './check-set.js'
 import { healthRoutes } from './health.js'
@@ -13,7 +14,8 @@ import { writeRoutes } from './write.js'
 export const ruleRoutes: FastifyPluginAsyncTypebox<{
   bodyLimitBytes: number
   workLimits: WorkLimits
-}> = async (app, { bodyLimitBytes, workLimits }) => {
+  retentionDays: number
+}> = async (app, { bodyLimitBytes, workLimits, retentionDays }) => {
   await app.register(async (definitions) => {
     // Rules are recursive and were checked when they were saved: plain JSON is both right and simple here.
     definitions.setSerializerCompiler(() => JSON.stringify)
@@ -21,6 +23,7 @@ export const ruleRoutes: FastifyPluginAsyncTypebox<{
     await definitions.register(writeRoutes, { bodyLimitBytes })
     await definitions.register(versionRoutes)
     await definitions.register(validateRoutes, { bodyLimitBytes })
+    await definitions.register(backtestRoutes, { bodyLimitBytes, retentionDays })
   })
   await app.register(healthRoutes)
   await app.register(checkRoutes)

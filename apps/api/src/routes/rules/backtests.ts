@@ -1,0 +1,207 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import type { BacktestSubject, TestedDefinition } from '@automation/backtest'
+import { type Fault, normaliseRule, type RuleDefinition } from '@automation/engine'
+import { dayMs } from '@automation/ledger'
+import {
+  BacktestToCreate,
+  cancelBacktest,
+  createBacktest,
+  findBacktest,
+  findRuleBodyFaults,
+  ListedBacktest,
+  listBacktests,
+  maxRuleBytes,
+  StoredBacktest,
+} from '@automation/rules'
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import type { FastifyRequest } from 'fastify'
+import { Type } from 'typebox'
+import { readPreference } from '../../acceptance/prefer.js'
+import { administratorOf } from '../../access/administrator.js'
+import { refusals } from '../../errors.js'
+import { readTime } from '../../lists/history-filter.js'
+import { cutPage, pageArguments } from '../../lists/page.js'
+import { bodyFaults } from '../../plugins/validation.js'
+import { NextCursor, PageQuery, refusalResponses } from '../responses.js'
+import { findRangeFaults } from './backtest-range.js'
+import { findFaults, readOwnTypes, refuseFaults } from './check-rule.js'
+
+const BacktestParams = Type.Object({ id: Type.String() })
+const BacktestPage = Type.Object(
+  { backtests: Type.Array(ListedBacktest), nextCursor: NextCursor },
+  { title: 'BacktestPage' },
+)
+
+const tags = ['Rules']
+const defaultLimit = 50
+const defaultDays = 7
+const lookEveryMs = 100
+
+/** What rules would have done for past events. Workers compute it. */
+export const backtestRoutes: FastifyPluginAsyncTypebox<{
+  bodyLimitBytes: number
+  retentionDays: number
+}> = async (app, { bodyLimitBytes, retentionDays }) => {
+  app.post('/backtests', {
+    bodyLimit: Math.min(maxRuleBytes, bodyLimitBytes),
+    attachValidation: true,
+    config: { role: 'operator' },
+    schema: {
+      tags,
+      operationId: 'createBacktest',
+      summary: 'Compute what a rule would have done for past events, doing nothing',
+      description:
+        'With `ruleId` and `definition` it compares the present version of the rule with the definition; with one of them it tests that one. A worker computes it: the response is 202, or 200 where it is done within `Prefer: wait=<seconds>`. A workspace may have 5 unfinished backtests. They are kept 30 days.',
+      body: BacktestToCreate,
+      response: {
+        200: StoredBacktest,
+        202: StoredBacktest,
+        ...refusalResponses(404, 409, 413, 415, 422),
+      },
+    },
+    handler: async (request, reply) => {
+      const historyFrom = await findHistoryFrom(request, retentionDays)
+      const subject = await readSubject(request, request.body, historyFrom)
+      const { pace = 'gentle' } = request.body
+      const created = await createBacktest(administratorOf(request), { subject, historyFrom, pace })
+      const { waitMs, applied } = readPreference(request.headers.prefer)
+      reply.header('location', `${app.prefix}/backtests/${created.id}`)
+      if (applied !== undefined) reply.header('preference-applied', applied)
+      const backtest = applied === undefined ? created : await waitForEnd(request, created, waitMs)
+      return reply.status(isUnfinished(backtest) ? 202 : 200).send(backtest)
+    },
+  })
+
+  app.get('/backtests', {
+    config: { role: 'viewer' },
+    schema: {
+      tags,
+      operationId: 'listBacktests',
+      summary: 'List the backtests of the last 30 days, newest first',
+      querystring: Type.Object(PageQuery),
+      response: { 200: BacktestPage, ...refusalResponses() },
+    },
+    handler: async ({ query, workspace }) => {
+      const { limit = defaultLimit } = query
+      const rows = await listBacktests(workspace.reads, pageArguments(query, limit))
+      const { page, nextCursor } = cutPage(rows, limit)
+      return { backtests: page, nextCursor }
+    },
+  })
+
+  app.get('/backtests/:id', {
+    config: { role: 'viewer' },
+    schema: {
+      tags,
+      operationId: 'getBacktest',
+      summary: 'Get the progress of a backtest, and its report so far',
+      params: BacktestParams,
+      response: { 200: StoredBacktest, ...refusalResponses(404) },
+    },
+    handler: async ({ params, workspace }) => {
+      const found = await findBacktest(workspace.reads, params.id)
+      if (found === null) throw refusals.backtestNotFound()
+      return found
+    },
+  })
+
+  app.delete('/backtests/:id', {
+    config: { role: 'operator' },
+    schema: {
+      tags,
+      operationId: 'cancelBacktest',
+      summary: 'Cancel a backtest. The report so far stays',
+      params: BacktestParams,
+      response: { 204: Type.Null(), ...refusalResponses(404, 409, 413, 415) },
+    },
+    handler: async ({ params, workspace }, reply) => {
+      const before = await cancelBacktest(workspace.database, params.id)
+      if (before === null) throw refusals.backtestNotFound()
+      if (before === 'done' || before === 'failed') throw refusals.backtestEnded()
+      return reply.status(204).send(null)
+    },
+  })
+}
+
+/** The time from which on all events are kept; null: for ever. */
+async function findHistoryFrom({ workspace }: FastifyRequest, defaultDays: number): Promise<number | null> {
+  const row = await workspace.database.workspace.findUnique({
+    where: { id: workspace.id },
+    select: { retentionDays: true },
+  })
+  const days = row?.retentionDays ?? defaultDays
+  return days === 0 ? null : Date.now() - days * dayMs
+}
+
+/** @throws refusals: 422 with every fault, 400 for an unknown trigger, 404 for an unknown rule */
+async function readSubject(
+  request: FastifyRequest,
+  body: BacktestToCreate,
+  historyFrom: number | null,
+): Promise<BacktestSubject> {
+  const shapeFaults = bodyFaults(request.validationError ?? {})
+  const definition = shapeFaults.length === 0 ? body.definition : undefined
+  const found = definition === undefined ? undefined : await findDefinitionFaults(request, definition)
+  refuseFaults([
+    ...shapeFaults,
+    ...(found?.faults ?? []),
+    ...(shapeFaults.length === 0 ? findRangeFaults(body, historyFrom) : []),
+  ])
+  if (found?.unknownTrigger) throw refusals.invalidTriggerType(String(definition?.trigger))
+  const to = body.to === undefined ? Date.now() : readTime(body.to).getTime()
+  const from = body.from === undefined ? to - defaultDays * dayMs : readTime(body.from).getTime()
+  const active = body.ruleId === undefined ? undefined : await readActive(request, body.ruleId)
+  return {
+    ...(body.ruleId !== undefined && { ruleId: body.ruleId.toLowerCase() }),
+    ...(active && { active }),
+    ...(definition && { draft: normaliseRule({ conditions: [], ...definition }) as TestedDefinition }),
+    from,
+    to,
+  }
+}
+
+async function findDefinitionFaults(
+  request: FastifyRequest,
+  definition: NonNullable<BacktestToCreate['definition']>,
+) {
+  const { faults, unknownTrigger } = findRuleBodyFaults(
+    definition,
+    [],
+    await findFaults(request, definition),
+    await readOwnTypes(request, definition),
+  )
+  const within = ({ field, message }: Fault) => ({ field: `definition.${field}`, message })
+  return { faults: faults.map(within), unknownTrigger }
+}
+
+async function readActive({ workspace }: FastifyRequest, id: string) {
+  const rule = await workspace.database.rule.findUnique({
+    where: { id },
+    select: { version: true, trigger: true, conditions: true, actions: true },
+  })
+  if (rule === null) throw refusals.ruleNotFound()
+  const { version, trigger, conditions, actions } = rule
+  return {
+    version,
+    definition: { trigger, conditions, actions } as unknown as RuleDefinition & { trigger: string },
+  }
+}
+
+async function waitForEnd(
+  request: FastifyRequest,
+  created: StoredBacktest,
+  waitMs: number,
+): Promise<StoredBacktest> {
+  request.server.liftDeadline(request)
+  const endAt = performance.now() + waitMs
+  let latest = created
+  while (isUnfinished(latest) && performance.now() < endAt && !request.raw.socket.destroyed) {
+    await pause(Math.min(lookEveryMs, endAt - performance.now()))
+    latest = (await findBacktest(request.workspace.reads, created.id)) ?? latest
+  }
+  return latest
+}
+
+function isUnfinished({ status }: Pick<StoredBacktest, 'status'>): boolean {
+  return status === 'waiting' || status === 'running'
+}

@@ -1,0 +1,126 @@
+import { setImmediate as nextTurn, setTimeout as pause } from 'node:timers/promises'
+import { Backtest, type BacktestSubject } from '@automation/backtest'
+import { type Database, isDatabaseAway } from '@automation/database'
+import type { WorkLimits } from '@automation/engine'
+import { type ScannedEvent, scanEvents } from '@automation/ledger'
+import { type ClaimedBacktest, claimBacktest, releaseBacktest, storeSlice } from '@automation/rules'
+import type { Logger } from 'pino'
+import { repeat } from '../repeat.js'
+
+/** While no backtest waits. */
+const idleMs = 500
+/** The first slice is short, so that there are figures within a second. */
+const firstSlice = { events: 20_000, ms: 250 }
+const slices = { gentle: { events: 1_000_000, ms: 2_000 }, full: { events: 1_000_000, ms: 1_000 } }
+/** How long (ms) backtests hold the event loop before live work has a turn. */
+const turnMs = 5
+/** A gentle backtest rests four times as long as it worked: it takes a fifth of a core, reads included. */
+const restShare = 4
+const maxFailures = 5
+
+/**
+ * Computes backtests in slices, one at a time in each worker:
+ *
+ *   claim ─▶ scan and add events ─▶ store state, position and report ─▶ claim …
+ *     └▶ none: look again later      └▶ the lease is lost, or it was cancelled: nothing is stored
+ *
+ * A slice that its worker did not store begins again elsewhere, from the state before it: the report is the same.
+ */
+export function startBacktests(database: Database, limits: WorkLimits, log: Logger) {
+  const stopping = new AbortController()
+  const { signal } = stopping
+  const work = async () => {
+    while (!signal.aborted) {
+      const claimed = await claimBacktest(database)
+      if (claimed === undefined) return
+      await runSlice(database, claimed, limits, signal).catch((error) => giveUp(claimed, error))
+    }
+  }
+  const running = repeat(work, idleMs, (error) =>
+    log[isDatabaseAway(error) ? 'debug' : 'warn']({ err: error }, 'backtests could not be continued'),
+  )
+  return {
+    stop(): Promise<void> {
+      stopping.abort()
+      return running.stop()
+    },
+  }
+
+  async function giveUp(claimed: ClaimedBacktest, error: unknown): Promise<void> {
+    const isLast = claimed.failures + 1 >= maxFailures
+    log[isLast ? 'error' : 'warn']({ err: error, backtestId: claimed.id }, 'a slice of a backtest failed')
+    // Its lease expires where this fails too.
+    await releaseBacktest(database, claimed, isLast ? 'The backtest failed too often' : null)
+  }
+}
+
+/**
+ * Computes and stores one slice.
+ *
+ * @param slice what it may take
+ * @returns whether it was stored
+ * @throws where the definition does not compile, or events cannot be read
+ */
+export async function runSlice(
+  database: Database,
+  claimed: ClaimedBacktest,
+  limits: WorkLimits,
+  signal?: AbortSignal,
+  slice = claimed.state === null ? firstSlice : slices[claimed.pace],
+): Promise<boolean> {
+  if (claimed.failures >= maxFailures) {
+    await releaseBacktest(database, claimed, 'The backtest ended its workers, or failed, too often')
+    return false
+  }
+  const { workspaceId, subject, pace, state, after, historyFrom } = claimed
+  const backtest = new Backtest(subject, state ?? undefined, limits)
+  const range = {
+    workspaceId,
+    order: 'oldest first' as const,
+    type: backtest.types,
+    from: new Date(subject.from),
+    to: new Date(subject.to),
+  }
+  const visit = createVisit(backtest, pace, signal)
+  const reads = database.readsOf(workspaceId)
+  const { scanned, end } = await scanEvents(reads, range, after ?? undefined, slice, visit)
+  backtest.pass(scanned)
+  const isComplete = end === undefined
+  const report = backtest.report({ isComplete, historyFrom, notes: listNotes(claimed) })
+  return storeSlice(database, claimed, { state: backtest.save(), after: end, report })
+}
+
+function createVisit(backtest: Backtest, pace: ClaimedBacktest['pace'], signal: AbortSignal | undefined) {
+  let restedAt = performance.now()
+  return async (events: ScannedEvent[]): Promise<string | undefined> => {
+    let turnAt = performance.now()
+    for (const { json, ...event } of events) {
+      backtest.add({ ...event, data: JSON.parse(json) })
+      if (performance.now() - turnAt < turnMs) continue
+      await nextTurn()
+      turnAt = performance.now()
+    }
+    if (pace === 'gentle')
+      await pause((performance.now() - restedAt) * restShare, undefined, signal && { signal }).catch(() => {})
+    restedAt = performance.now()
+    // A worker that shuts down stores what it has.
+    return signal?.aborted ? events.at(-1)?.id : undefined
+  }
+}
+
+/** What the report cannot know, or what changed since it was asked for. */
+function listNotes({ subject, historyFrom, presentVersion }: ClaimedBacktest): string[] {
+  return [
+    ...noteRule(subject, presentVersion),
+    ...(historyFrom !== null && subject.from < historyFrom
+      ? ['The range begins before the history: older events were removed.']
+      : []),
+    'Each rule is judged by itself: the work that all rules of an event share (EVENT_WORK) is not simulated.',
+  ]
+}
+
+function noteRule({ ruleId, active }: BacktestSubject, presentVersion: number | null): string[] {
+  if (ruleId === undefined || active === undefined) return []
+  if (presentVersion === null) return ['The rule was deleted since the backtest was created.']
+  return presentVersion === active.version ? [] : [`The rule has version ${presentVersion} now.`]
+}

@@ -1,0 +1,122 @@
+import { newId } from '@automation/database'
+import { claimBacktest, findBacktest } from '@automation/rules'
+import t, { type Test } from 'tap'
+import { runSlice, startBacktests } from '../src/backtests/run-backtests.js'
+import { createHarness, type Harness, log, testConfig } from './fixtures/harness.js'
+
+const { workLimits } = testConfig()
+const slice = { events: 700, ms: 60_000 }
+const draft = {
+  trigger: 'LEAD_CREATED',
+  conditions: [{ field: 'score', operator: 'greater_than', value: 50 }],
+  actions: [{ type: 'SEND_EMAIL', config: { to: 'p{{score}}@mail.example', subject: 'x', template: 'x' } }],
+}
+
+async function storeEvents({ own, workspaceId }: Harness, count: number): Promise<void> {
+  const rows = Array.from({ length: count }, (_, index) => ({
+    id: newId(),
+    workspaceId,
+    type: 'LEAD_CREATED',
+    data: { score: index % 100 },
+    doneAt: new Date(),
+  }))
+  for (let start = 0; start < count; start += 500)
+    await own.event.createMany({ data: rows.slice(start, start + 500) })
+}
+
+async function create(
+  { own, workspaceId }: Pick<Harness, 'own' | 'workspaceId'>,
+  range: { from: number; to: number },
+): Promise<string> {
+  const id = newId()
+  const subject = { draft, ...range }
+  await own.backtest.create({ data: { id, workspaceId, subject, pace: 'full', createdBy: 'cli:test' } })
+  return id
+}
+
+function lastHour() {
+  return { from: Date.now() - 3_600_000, to: Date.now() + 1_000 }
+}
+
+/** Backtests of other tests must not be claimed here. */
+async function claim(t: Test, { database, own }: Harness, id: string) {
+  const claimed = await claimBacktest(database)
+  if (claimed?.id !== id) t.fail(`claimed ${claimed?.id} and not ${id}`)
+  if (claimed === undefined) throw new Error(`Nothing was claimed: ${await own.backtest.count()}`)
+  return claimed
+}
+
+t.test('a backtest whose workers die after each slice reports the same to the byte', async (t) => {
+  const harness = await createHarness(t)
+  const { database, own } = harness
+  await storeEvents(harness, 5_000)
+  const range = lastHour()
+  const whole = await create(harness, range)
+  for (;;) {
+    await runSlice(database, await claim(t, harness, whole), workLimits, undefined, slice)
+    if ((await findBacktest(own, whole))?.status === 'done') break
+  }
+  const killed = await create(harness, range)
+  let slices = 0
+  for (;;) {
+    // Its worker computes a slice, and dies before it stores it: the lease passes to another one.
+    const lost = await claim(t, harness, killed)
+    await own.backtest.updateMany({ where: { id: killed }, data: { leaseUntil: new Date(0) } })
+    const next = await claim(t, harness, killed)
+    t.notOk(await runSlice(database, lost, workLimits, undefined, slice), 'a lost lease stores nothing')
+    t.ok(await runSlice(database, next, workLimits, undefined, slice))
+    slices++
+    if ((await findBacktest(own, killed))?.status === 'done') break
+  }
+  t.ok(slices > 1, `${slices} slices`)
+  const [one, other] = await Promise.all([findBacktest(own, whole), findBacktest(own, killed)])
+  t.equal(one?.report?.draft?.matched, 2_450)
+  t.equal(one?.report?.scanned, 5_000)
+  t.equal(JSON.stringify(other?.report), JSON.stringify(one?.report))
+})
+
+t.test('workers that compute backtests together never have the same one', async (t) => {
+  const harness = await createHarness(t)
+  const ids = [await create(harness, lastHour()), await create(harness, lastHour())]
+  const claimed = await Promise.all(Array.from({ length: 6 }, () => claimBacktest(harness.database)))
+  t.same(claimed.flatMap((one) => (one === undefined ? [] : [one.id])).sort(), ids.sort())
+  await harness.own.backtest.deleteMany()
+})
+
+t.test('workspaces take turns, whoever has more backtests', async (t) => {
+  const [busy, other] = [await createHarness(t), await createHarness(t)]
+  const many = [
+    await create(busy, lastHour()),
+    await create(busy, lastHour()),
+    await create(busy, lastHour()),
+  ]
+  const one = await create(other, lastHour())
+  const turns: string[] = []
+  for (let turn = 0; turn < 4; turn++) {
+    const claimed = await claimBacktest(busy.database)
+    turns.push(claimed?.workspaceId ?? '')
+    const where = { id: claimed?.id ?? '' }
+    await busy.database.system.backtest.update({ where, data: { lease: null, leaseUntil: null } })
+  }
+  t.same(turns, [busy.workspaceId, other.workspaceId, busy.workspaceId, other.workspaceId])
+  t.ok(many.length === 3 && one)
+  await busy.own.backtest.deleteMany()
+  await other.own.backtest.deleteMany()
+})
+
+t.test('a backtest that ends its workers is given up', async (t) => {
+  const harness = await createHarness(t)
+  const id = await create(harness, lastHour())
+  for (let worker = 0; worker < 5; worker++) {
+    await claim(t, harness, id)
+    await harness.own.backtest.updateMany({ where: { id }, data: { leaseUntil: new Date(0) } })
+  }
+  const backtests = startBacktests(harness.database, workLimits, log)
+  t.teardown(() => backtests.stop())
+  let found = await findBacktest(harness.own, id)
+  while (found?.status === 'running') {
+    await new Promise((resolve) => setTimeout(resolve, 50))
+    found = await findBacktest(harness.own, id)
+  }
+  t.match(found, { status: 'failed', error: /too often/ })
+})

@@ -1,0 +1,43 @@
+import type { Backtest, BacktestPage, BacktestToCreate, ListedBacktest } from './api.js'
+import type { Inputs } from './operation.js'
+import { Pages } from './pages.js'
+import { preferring } from './run.js'
+import type { RequestOptions, Sender } from './send.js'
+
+type BacktestQuery = NonNullable<Inputs<'GET /api/automation-rules/backtests'>['query']>
+
+/** What rules would have done for past events. */
+export class Backtests {
+  readonly #sender: Sender
+
+  constructor(sender: Sender) {
+    this.#sender = sender
+  }
+
+  /** @param options `wait`: how many seconds (at most 30) the service waits for its end; otherwise it runs on */
+  create(
+    body: BacktestToCreate,
+    { wait = 0, ...options }: RequestOptions & { wait?: number } = {},
+  ): Promise<Backtest> {
+    const waiting = preferring({ ...options, wait })
+    return this.#sender.ask('POST /api/automation-rules/backtests', { body }, waiting)
+  }
+
+  /** Newest first, without reports. */
+  list(query: BacktestQuery = {}, options?: RequestOptions): Pages<ListedBacktest, BacktestPage> {
+    return new Pages(
+      (cursor) =>
+        this.#sender.ask('GET /api/automation-rules/backtests', { query: { ...query, ...cursor } }, options),
+      (page) => page.backtests,
+    )
+  }
+
+  /** Its progress, and the report so far. */
+  get(id: string, options?: RequestOptions): Promise<Backtest> {
+    return this.#sender.ask('GET /api/automation-rules/backtests/{id}', { path: { id } }, options)
+  }
+
+  cancel(id: string, options?: RequestOptions) {
+    return this.#sender.ask('DELETE /api/automation-rules/backtests/{id}', { path: { id } }, options)
+  }
+}

@@ -1,0 +1,88 @@
+import { BacktestReport } from '@automation/backtest'
+import { Actions, Conditions } from '@automation/engine'
+import { Type } from 'typebox'
+
+const Time = Type.String({ format: 'date-time' })
+const nullable = <Schema extends Type.TSchema>(schema: Schema) => Type.Union([schema, Type.Null()])
+
+export const BacktestPace = Type.Enum(['gentle', 'full'], { title: 'BacktestPace' })
+export type BacktestPace = Type.Static<typeof BacktestPace>
+
+const BacktestStatus = Type.Enum(['waiting', 'running', 'done', 'failed', 'cancelled'], {
+  title: 'BacktestStatus',
+})
+
+/** Shape before vocabulary: here a trigger is any string. */
+const TestedRule = Type.Object(
+  {
+    trigger: Type.String({ description: 'An event type of the workspace' }),
+    conditions: Type.Optional(Conditions),
+    actions: Actions,
+  },
+  { title: 'TestedRule', additionalProperties: false },
+)
+
+export const BacktestToCreate = Type.Object(
+  {
+    ruleId: Type.Optional(Type.String({ description: 'Its present version is tested, active or not' })),
+    definition: Type.Optional(TestedRule),
+    from: Type.Optional(
+      Type.String({
+        description:
+          'Start of the range, inclusive: an ISO 8601 date, or a time with a zone. Default: 7 days before its end',
+      }),
+    ),
+    to: Type.Optional(Type.String({ description: 'End of the range, exclusive. Default: now' })),
+    pace: Type.Optional({
+      ...BacktestPace,
+      description: 'gentle (default): at most a fifth of a core. full: as fast as possible',
+    } as typeof BacktestPace),
+  },
+  {
+    title: 'BacktestToCreate',
+    additionalProperties: false,
+    examples: [
+      {
+        definition: {
+          trigger: 'LEAD_CREATED',
+          conditions: [{ field: 'score', operator: 'greater_than', value: 80 }],
+          actions: [{ type: 'CREATE_TASK', config: { title: 'Call {{name}}' } }],
+        },
+      },
+    ],
+  },
+)
+export type BacktestToCreate = Type.Static<typeof BacktestToCreate>
+
+export const ListedBacktest = Type.Object(
+  {
+    id: Type.String({ format: 'uuid' }),
+    ruleId: nullable(Type.String({ format: 'uuid' })),
+    status: BacktestStatus,
+    pace: BacktestPace,
+    from: Time,
+    to: Time,
+    progress: Type.Number({
+      minimum: 0,
+      maximum: 1,
+      description: 'How much of the range was passed, by time',
+    }),
+    error: nullable(Type.String({ description: 'Why it failed' })),
+    createdAt: Time,
+    createdBy: Type.String({ description: 'As in the audit log, such as user:<sub>' }),
+    finishedAt: nullable(Time),
+  },
+  { title: 'ListedBacktest' },
+)
+export type ListedBacktest = Type.Static<typeof ListedBacktest>
+
+export const StoredBacktest = Type.Object(
+  {
+    ...ListedBacktest.properties,
+    report: Type.Union([BacktestReport, Type.Null()], {
+      description: 'The report so far; null before the first slice',
+    }),
+  },
+  { title: 'Backtest' },
+)
+export type StoredBacktest = Type.Static<typeof StoredBacktest>

@@ -1,0 +1,97 @@
+import type { BacktestReport, BacktestSubject, SavedBacktest } from '@automation/backtest'
+import { type Database, newId } from '@automation/database'
+import type { BacktestPace } from './backtest-schemas.js'
+
+/** A worker that has a slice stores it long before; if it does not, another one begins the slice again. */
+const leaseSeconds = 30
+
+/** A backtest in the hands of one worker, for one slice. */
+export interface ClaimedBacktest {
+  id: string
+  workspaceId: string
+  subject: BacktestSubject
+  /** Epoch ms */
+  historyFrom: number | null
+  pace: BacktestPace
+  state: SavedBacktest | null
+  after: string | null
+  failures: number
+  lease: string
+  /** Of its rule, at present; null where there is none, or it was deleted. */
+  presentVersion: number | null
+}
+
+/**
+ * Claims the backtest whose turn it is, under a new lease: workspaces take turns by their last slice, and the backtests of one by their age.
+ * Workers skip what another one claims at the same time.
+ *
+ * $1 lease · $2 seconds
+ */
+const claimSql = `
+  WITH next AS (
+    SELECT backtests.id FROM backtests
+    WHERE backtests.status = ANY (ARRAY['waiting'::backtest_status, 'running'::backtest_status])
+      AND (backtests.lease_until IS NULL OR backtests.lease_until < now())
+    ORDER BY (SELECT max(siblings.turn_at) FROM backtests AS siblings
+              WHERE siblings.workspace_id = backtests.workspace_id
+                AND siblings.status = ANY (ARRAY['waiting'::backtest_status, 'running'::backtest_status])) NULLS FIRST,
+             backtests.id
+    LIMIT 1 FOR UPDATE SKIP LOCKED
+  )
+  UPDATE backtests
+  SET status = 'running', lease = $1::uuid, lease_until = now() + $2 * interval '1 second', turn_at = clock_timestamp(),
+      failures = failures + (lease IS NOT NULL)::int
+  FROM next
+  WHERE backtests.id = next.id
+  RETURNING backtests.id, workspace_id AS "workspaceId", subject, pace, state, after, failures, lease,
+            round(date_part('epoch', history_from) * 1000)::float8 AS "historyFrom",
+            (SELECT version FROM rules WHERE rules.workspace_id = backtests.workspace_id AND rules.id = backtests.rule_id)
+              AS "presentVersion"`
+
+/** @returns undefined where none waits */
+export async function claimBacktest(database: Database): Promise<ClaimedBacktest | undefined> {
+  const rows = await database.run<ClaimedBacktest>('claim_backtest', claimSql, [newId(), leaseSeconds])
+  return rows[0]
+}
+
+/**
+ * Stores a slice: state, position and report in one statement, or nothing, where the lease is lost or the backtest was cancelled. A backtest
+ * that ends keeps no state.
+ *
+ * $1 id · $2 lease · $3 state · $4 after · $5 report · $6 whether it is done
+ */
+const storeSql = `
+  UPDATE backtests
+  SET state = CASE WHEN $6 THEN NULL ELSE $3::json END, after = coalesce($4::uuid, after), report = $5::json,
+      status = CASE WHEN $6 THEN 'done'::backtest_status ELSE status END,
+      finished_at = CASE WHEN $6 THEN now() END, lease = NULL, lease_until = NULL, failures = 0
+  WHERE id = $1::uuid AND lease = $2::uuid AND status = 'running'
+  RETURNING id`
+
+/** @returns whether it was stored */
+export async function storeSlice(
+  database: Database,
+  { id, lease }: ClaimedBacktest,
+  slice: { state: SavedBacktest; after: string | undefined; report: BacktestReport },
+): Promise<boolean> {
+  const { state, after = null, report } = slice
+  const values = [id, lease, JSON.stringify(state), after, JSON.stringify(report), report.isComplete]
+  return (await database.run('store_backtest_slice', storeSql, values)).length > 0
+}
+
+/** $1 id · $2 lease · $3 error; null: another worker tries again */
+const releaseSql = `
+  UPDATE backtests
+  SET lease = NULL, lease_until = NULL, failures = failures + 1, error = $3,
+      status = CASE WHEN $3::text IS NULL THEN status ELSE 'failed'::backtest_status END,
+      finished_at = CASE WHEN $3::text IS NOT NULL THEN now() END
+  WHERE id = $1::uuid AND lease = $2::uuid`
+
+/** Gives a slice up, and with an error the whole backtest. */
+export async function releaseBacktest(
+  database: Database,
+  { id, lease }: ClaimedBacktest,
+  error: string | null,
+): Promise<void> {
+  await database.run('release_backtest', releaseSql, [id, lease, error])
+}
