@@ -16,6 +16,7 @@ import closeWithGrace from 'close-with-grace'
 import { pino } from 'pino'
 import { readConfig } from './config.js'
 import { openProbes } from './probes.js'
+import { startGuards } from './repair/guards.js'
 import { startSweeper } from './repair/sweeper.js'
 import { startRetention } from './retention/retention.js'
 import { startWorker } from './worker.js'
@@ -80,10 +81,11 @@ function startWork() {
   const workerMetrics = createWorkerMetrics(metrics)
   const worker = startWorker(config, database, queue, log, workerMetrics, tracing)
   const sweeper = startSweeper(database, queue, log, workerMetrics)
+  const guards = startGuards(database, log)
   const retention = startRetention(database, config.keptDays, log, workerMetrics)
   return {
     worker,
-    stop: () => Promise.all([sweeper.stop(), retention.stop(), worker.close()]),
+    stop: () => Promise.all([sweeper.stop(), guards.stop(), retention.stop(), worker.close()]),
   }
 }
 

@@ -27,6 +27,7 @@ export {
 } from './history/considered-rules.js'
 export { type CountsByTime, countByTime, maxCountedByTime, type SliceCount } from './history/count-by-time.js'
 export { countMatches, type Matches, maxCounted } from './history/count-matches.js'
+export { countRuns, type RunCounts } from './history/count-runs.js'
 export {
   type EventFilter,
   type EventRow,

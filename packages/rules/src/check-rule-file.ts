@@ -8,6 +8,7 @@ import { assumeOwnTypes } from './event-types.js'
 import { findUnstorable, TooLarge } from './find-unstorable.js'
 import { findRuleBodyFaults } from './rule-body.js'
 import type { RuleFile } from './rule-file.js'
+import { completeMode } from './rule-mode.js'
 import { RuleToCreate } from './rule-schemas.js'
 import { maxTemplates } from './write-templates.js'
 
@@ -87,7 +88,8 @@ function compileShapes() {
 function readFile(rules: RuleToCreate[], templates: EmailTemplateToCreate[] | undefined): RuleFile {
   const fileRules = rules.map((rule) => {
     const { conditions = [], actions } = rule as RuleToCreate & Partial<RuleDefinition>
-    return { description: '', ...rule, ...normaliseRule({ conditions, actions }) }
+    const state = rule.mode === 'shadow' ? completeMode(rule) : {}
+    return { description: '', ...rule, ...state, ...normaliseRule({ conditions, actions }) }
   })
   if (templates === undefined) return { version: 1, rules: fileRules }
   const emailTemplates = templates.map(({ name, text = null, html = null }) => ({ name, text, html }))

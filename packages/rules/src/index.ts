@@ -5,6 +5,7 @@ export { changeRules, pauseRules } from './change-rules.js'
 export { checkRuleFile, maxRuleBytes } from './check-rule-file.js'
 export { createRules, maxRules } from './create-rules.js'
 export { deleteRules } from './delete-rules.js'
+export { type DraftRow, deleteDraft, promoteDraft, saveDraft } from './drafts.js'
 export {
   createEmailTemplate,
   deleteEmailTemplate,
@@ -24,6 +25,7 @@ export {
   OwnEventType,
 } from './event-types.js'
 export { findUnstorable, hasTooManyValues, maxDepth, maxNodes, TooLarge } from './find-unstorable.js'
+export { findGuardFaults, GuardToSet, maxRunsPerHour } from './guards.js'
 export { type Changes, type ImportPlan, planImport } from './plan-import.js'
 export { maxDefinitionBytes } from './refuse-excess.js'
 export { countDeletions, refuseExcessDeletions } from './refuse-excess-deletions.js'
@@ -31,6 +33,8 @@ export { findRuleBodyFaults } from './rule-body.js'
 export { createdEntry, deletedEntry, updatedEntry } from './rule-entries.js'
 export { type DefinitionFields, definitionOf, type RuleFields } from './rule-fields.js'
 export { exportRules, type RuleFile } from './rule-file.js'
-export { FullDefinition, RuleToCreate, RuleToUpdate } from './rule-schemas.js'
+export { completeMode, isShadow, modeOf, RuleMode } from './rule-mode.js'
+export { DraftToSave, FullDefinition, RuleToCreate, RuleToUpdate } from './rule-schemas.js'
 export { noteMissedStates } from './rule-states.js'
 export { type Saved, saveRules } from './save-rules.js'
+export { type ClaimedGuard, type Crossing, checkGuard, claimGuards } from './watch-guards.js'

@@ -460,7 +460,7 @@ async function save(administrator: Administrator, fields: object): Promise<void>
 }
 
 function make(administrator: Administrator, name: string) {
-  const fields = { ...rule(name), description: '', conditions: [], isActive: true }
+  const fields = { ...rule(name), description: '', conditions: [], isActive: true, mode: 'live' }
   return changeRules(administrator, async (transaction) => {
     return { result: await createRules(transaction, administrator, [fields]), entry: undefined }
   })

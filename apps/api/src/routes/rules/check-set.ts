@@ -1,6 +1,6 @@
 import { type CheckedRule, CheckResult } from '@automation/check'
 import { type Fault, isEventType, type RuleDefinition } from '@automation/engine'
-import { maxRules, RuleToCreate } from '@automation/rules'
+import { completeMode, maxRules, RuleToCreate } from '@automation/rules'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
@@ -58,6 +58,8 @@ async function readRules(request: FastifyRequest): Promise<CheckedRule[]> {
     return rules.map((rule) => ({
       conditions: [],
       ...(rule as Omit<RuleToCreate, 'conditions'> & Pick<RuleDefinition, 'actions'>),
+      // A shadow does nothing, like an inactive rule.
+      isActive: completeMode(rule).isActive,
     }))
   }
   const found: CheckedRule[] = []

@@ -2,6 +2,8 @@ import type { WorkLimits } from '@automation/engine'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { batchRoutes } from './batch.js'
 import { checkRoutes } from './check-set.js'
+import { draftRoutes } from './drafts.js'
+import { guardRoutes } from './guard.js'
 import { healthRoutes } from './health.js'
 import { readRoutes } from './read.js'
 import { runRoutes } from './run.js'
@@ -21,8 +23,10 @@ export const ruleRoutes: FastifyPluginAsyncTypebox<{
     await definitions.register(writeRoutes, { bodyLimitBytes })
     await definitions.register(versionRoutes)
     await definitions.register(validateRoutes, { bodyLimitBytes })
+    await definitions.register(draftRoutes, { bodyLimitBytes })
   })
   await app.register(healthRoutes)
+  await app.register(guardRoutes)
   await app.register(checkRoutes)
   await app.register(runRoutes, { workLimits })
   await app.register(batchRoutes)
