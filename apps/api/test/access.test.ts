@@ -341,6 +341,8 @@ interface Route {
 
 interface Ids {
   rule: string
+  /** A rule with a draft. */
+  drafted: string
   event: string
   /** It failed. */
   execution: string
@@ -388,6 +390,19 @@ const routes: Route[] = [
   { method: 'GET', path: ({ rule }) => `${rules}/${rule}/versions`, role: 'viewer', status: 200 },
   { method: 'GET', path: ({ rule }) => `${rules}/${rule}/versions/1`, role: 'viewer', status: 200 },
   { method: 'POST', path: ({ rule }) => `${rules}/${rule}/versions/1/restore`, role: 'editor', status: 200 },
+  {
+    method: 'PUT',
+    path: ({ rule }) => `${rules}/${rule}/draft`,
+    role: 'editor',
+    status: 200,
+    body: ruleBody({ name: 'The draft' }),
+  },
+  // What a rule has not is found by its rule first, so that the role is checked before.
+  { method: 'GET', path: ({ drafted }) => `${rules}/${drafted}/draft`, role: 'viewer', status: 200 },
+  { method: 'DELETE', path: ({ drafted }) => `${rules}/${drafted}/draft`, role: 'editor', status: 204 },
+  { method: 'POST', path: ({ drafted }) => `${rules}/${drafted}/draft/promote`, role: 'editor', status: 200 },
+  { method: 'GET', path: ({ drafted }) => `${rules}/${drafted}/guard`, role: 'viewer', status: 404 },
+  { method: 'GET', path: ({ rule }) => `${rules}/${rule}/difference`, role: 'viewer', status: 404 },
   { method: 'GET', path: () => '/api/events', role: 'viewer', status: 200 },
   { method: 'GET', path: ({ event }) => `/api/events/${event}`, role: 'viewer', status: 200 },
   { method: 'GET', path: ({ event }) => `/api/events/${event}/why`, role: 'viewer', status: 200 },
@@ -526,18 +541,20 @@ async function makeIds({ id: workspaceId, call, database }: Workspace): Promise<
   await database.execution.create({
     data: { id: execution, workspaceId, eventId: event.id, eventType: event.type, ruleId: rule.id, ...run },
   })
+  const { body: drafted } = await call<Rule>('POST', rules, { body: ruleBody() })
+  await call('PUT', `${rules}/${drafted.id}/draft`, { body: ruleBody({ name: 'The draft' }) })
   const { body: template } = await call<{ id: string }>('POST', templates, {
     body: { name: newId(), text: 'Hello' },
   })
   const eventType = newTypeName()
   await call('POST', '/api/event-types', { body: { name: eventType } })
-  return { rule: rule.id, event: event.id, execution, template: template.id, eventType }
+  return { rule: rule.id, drafted: drafted.id, event: event.id, execution, template: template.id, eventType }
 }
 
 const newTypeName = () => `TYPE_${newId().replaceAll('-', '').toUpperCase()}`
 
 const question = ({ body, headers = {} }: Route): Question => ({ body, headers })
-const anyIds: Ids = { rule: '{id}', event: '{id}', execution: '{id}', template: '{id}', eventType: '{name}' }
+const anyIds: Ids = { rule: '{id}', drafted: '{id}', event: '{id}', execution: '{id}', template: '{id}', eventType: '{name}' }
 const titleOf = ({ method, path, role }: Route) => `${method} ${path(anyIds)} (${role})`
 
 t.test(
@@ -602,6 +619,7 @@ t.test('ids of another workspace get the same response as unknown ids, without a
   const theirs = await makeIds(workspace)
   const nobodys: Ids = {
     rule: newId(),
+    drafted: newId(),
     event: newId(),
     execution: newId(),
     template: newId(),

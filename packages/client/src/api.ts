@@ -22,6 +22,7 @@ export type {
   ConditionTrace,
   CreateTaskAction,
   Delivered,
+  Difference,
   EmailTemplate,
   EmailTemplatePage,
   EmailTemplateSummary,
@@ -51,6 +52,7 @@ export type {
   FilterDescription,
   Finding,
   FoundEvents,
+  GuardToSet,
   Ledger,
   LedgerFault,
   Limit,
@@ -76,7 +78,10 @@ export type {
   Role,
   Rule,
   RuleActivity,
+  RuleDraft,
+  RuleGuard,
   RuleHealth,
+  RuleMode,
   RulePage,
   RuleResult,
   RuleVersion,
@@ -112,6 +117,7 @@ export type {
 
 export type RuleToCreate = Sharp<generated.RuleToCreate>
 export type RuleToUpdate = Sharp<generated.RuleToUpdate>
+export type DraftToSave = Sharp<generated.DraftToSave>
 
 /**
  * The schemas of the API accept any text as an event type, and the API refuses an unknown one with a message of its own. The client's

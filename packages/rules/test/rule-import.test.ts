@@ -365,6 +365,28 @@ t.test('a file that is no file of rules is refused with its fault', async (t) =>
   for (const [file, fault] of files) t.strictSame(checkRuleFile(file), { faults: [fault] })
 })
 
+t.test('a file names the mode of a shadow, and an import sets it', async (t) => {
+  const [one, other] = [await makeAdministrator(), await makeAdministrator()]
+  const shadow = rule('A', { mode: 'shadow' })
+  await apply(one, fileOf([shadow, rule('B')]))
+  const modes = async (administrator: Administrator) =>
+    (await own(administrator).rule.findMany({ orderBy: { name: 'asc' } })).map(
+      ({ mode, isActive }) => `${mode} ${isActive}`,
+    )
+  t.strictSame(await modes(one), ['shadow false', 'live true'])
+  const file = await exportRules(own(one))
+  t.match(file.rules, [{ name: 'A', isActive: false, mode: 'shadow' }, { name: 'B', isActive: true }])
+  await apply(other, file)
+  t.strictSame(await modes(other), ['shadow false', 'live true'])
+  await apply(one, fileOf([rule('A'), rule('B', { mode: 'shadow' })]))
+  t.strictSame(await modes(one), ['shadow false', 'shadow false'], 'a file may leave the state as it is')
+  await apply(one, fileOf([rule('A', { isActive: false }), rule('B', { isActive: true })]))
+  t.strictSame(await modes(one), ['live false', 'live true'], 'with isActive alone a rule is live')
+  t.strictSame(checkRuleFile({ version: 1, rules: [{ ...shadow, isActive: true }] }), {
+    faults: [{ field: 'rules[0].isActive', message: 'A rule in shadow mode is not active' }],
+  })
+})
+
 t.test('an export with rules of one name creates the same rules elsewhere, and the same file', async (t) => {
   const [one, other] = [await makeAdministrator(), await makeAdministrator()]
   const alike = [

@@ -12,6 +12,7 @@ export const RuleDraft = Type.Object(
     isStale: Type.Boolean({
       description: 'true: the rule has another version by now. Save the draft again to promote it.',
     }),
+    etag: Type.String({ description: 'For If-Match: it covers the version of the rule and the draft' }),
     savedAt: Timestamp,
     savedBy: Type.String({ description: 'The actor that saved it, as in the audit log' }),
   },
@@ -33,6 +34,7 @@ export function presentDraft(draft: DraftRow, rule: { version: number }): RuleDr
     ...(definitionOf(draft) as FullDefinition),
     basedOn: draft.baseVersion,
     isStale: draft.baseVersion !== rule.version,
+    etag: etagOfDraft(rule, draft),
     savedAt: draft.savedAt.toISOString(),
     savedBy: draft.savedBy,
   }
