@@ -554,7 +554,14 @@ async function makeIds({ id: workspaceId, call, database }: Workspace): Promise<
 const newTypeName = () => `TYPE_${newId().replaceAll('-', '').toUpperCase()}`
 
 const question = ({ body, headers = {} }: Route): Question => ({ body, headers })
-const anyIds: Ids = { rule: '{id}', drafted: '{id}', event: '{id}', execution: '{id}', template: '{id}', eventType: '{name}' }
+const anyIds: Ids = {
+  rule: '{id}',
+  drafted: '{id}',
+  event: '{id}',
+  execution: '{id}',
+  template: '{id}',
+  eventType: '{name}',
+}
 const titleOf = ({ method, path, role }: Route) => `${method} ${path(anyIds)} (${role})`
 
 t.test(

@@ -405,10 +405,18 @@ t.test('an admin sets the number of failures after which a rule is paused, or no
 t.test('a rule whose guard has tripped needs attention until somebody changes or activates it', async (t) => {
   const workspace = await api.makeWorkspace()
   const trip = async ({ id: ruleId }: Rule, isRestored = true) => {
-    const guard = { version: 2, previousVersion: 1, maxRunsPerHour: 9, endsAt: new Date(), tripReason: 'runs' }
+    const guard = {
+      version: 2,
+      previousVersion: 1,
+      maxRunsPerHour: 9,
+      endsAt: new Date(),
+      tripReason: 'runs',
+    }
     const state = { trippedAt: ago(1), restoredVersion: isRestored ? 3 : 2 }
     await workspace.database.rule.update({ where: { id: ruleId }, data: { version: 3 } })
-    await workspace.database.ruleGuard.create({ data: { ruleId, workspaceId: workspace.id, ...guard, ...state } })
+    await workspace.database.ruleGuard.create({
+      data: { ruleId, workspaceId: workspace.id, ...guard, ...state },
+    })
   }
   const attention = async () =>
     (await workspace.call<{ rules: Item[] }>('GET', `${rules}/attention`)).body.rules

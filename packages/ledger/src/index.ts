@@ -60,6 +60,7 @@ export {
   scanEvents,
   type VisitEvents,
 } from './history/scan-events.js'
+export { findSettled } from './history/settled-until.js'
 export { type EventInWorkspace, findOutcomes, type StoredOutcome } from './history/stored-outcomes.js'
 export { capError, capResults, maxErrorLength, maxResultsBytes } from './outcomes/cap-results.js'
 export type {

@@ -321,7 +321,7 @@ t.test('all faults of all rules are reported at once, each with its path', async
   const checked = checkRuleFile(file)
   const lines = 'faults' in checked ? checked.faults.map(({ field, message }) => `${field}: ${message}`) : []
   const expected = [
-    /^rules\[0\]\.id: Unknown field\. Nearest: trigger, actions, isActive$/,
+    /^rules\[0\]\.id: Unknown field\. Nearest: mode, trigger, actions$/,
     /^rules\[0\]\.name: Must NOT have fewer than 1 characters$/,
     /^rules\[1\]\.conditions\[0\]\.operator: Unknown operator\. Nearest: is_false, is_true, matches\. All: \/docs\/rules#clauses$/,
     /^rules\[1\]\.actions: Must NOT have fewer than 1 items$/,

@@ -15,8 +15,7 @@ const tags = [
   },
   {
     name: 'Drafts',
-    description:
-      'What a rule may become: compared with it on stored events, and promoted under a guard',
+    description: 'What a rule may become: compared with it on stored events, and promoted under a guard',
   },
   {
     name: 'Running',

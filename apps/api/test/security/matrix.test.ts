@@ -127,7 +127,8 @@ const exceptions: Exception[] = [
     sql: /^UPDATE "public"\."(api_keys|signing_secrets)" SET "last_used_at" = \$1 WHERE \S+"id" = \$2$/,
   },
   {
-    reason: 'Prisma reads counters, drafts, guards and rules of rows that it has just read or written in the workspace.',
+    reason:
+      'Prisma reads counters, drafts, guards and rules of rows that it has just read or written in the workspace.',
     sql: /^SELECT .* FROM "public"\."(rule_counters|rule_drafts|rule_guards|rules)" WHERE \S+"(rule_id|id)" (= \$1|IN \([$\d,]+\))( LIMIT \$\d+)? OFFSET \$\d+$/,
   },
   {

@@ -6,7 +6,7 @@ import { administratorOf } from '../../access/administrator.js'
 import { refusals } from '../../errors.js'
 import { isTagRefused } from './change-rules.js'
 import { ruleId } from './check-rule.js'
-import { etagOfDraft, presentDraft } from './draft-schemas.js'
+import { etagOfDraft, presentDraft, type RuleDraft } from './draft-schemas.js'
 import type { RuleRow } from './present-rule.js'
 
 export interface RuleAndDraft {
@@ -46,6 +46,10 @@ export async function findRuleAndDraft(
   return { rule, draft }
 }
 
-export function sendDraft(reply: FastifyReply, { rule, draft }: { rule: RuleRow; draft: DraftRow }) {
-  return reply.header('etag', etagOfDraft(rule, draft)).send(presentDraft(draft, rule))
+export function sendDraft(
+  reply: FastifyReply,
+  { rule, draft }: { rule: RuleRow; draft: DraftRow },
+  difference: RuleDraft['difference'] = null,
+) {
+  return reply.header('etag', etagOfDraft(rule, draft)).send(presentDraft(draft, rule, difference))
 }

@@ -1,6 +1,7 @@
 import { type DraftRow, definitionOf, FullDefinition, GuardToSet } from '@automation/rules'
 import { Type } from 'typebox'
-import { Timestamp } from '../responses.js'
+import { Difference } from '../../differences/difference.js'
+import { orNull, Timestamp } from '../responses.js'
 import { Rule } from './rule-schemas.js'
 
 /** A draft as every response contains it. */
@@ -15,10 +16,11 @@ export const RuleDraft = Type.Object(
     etag: Type.String({ description: 'For If-Match: it covers the version of the rule and the draft' }),
     savedAt: Timestamp,
     savedBy: Type.String({ description: 'The actor that saved it, as in the audit log' }),
+    difference: orNull(Difference),
   },
   {
     title: 'RuleDraft',
-    description: 'Its ETag covers the version of the rule and the draft.',
+    description: 'A draft of a rule. difference is null in the response to a save.',
   },
 )
 export type RuleDraft = Type.Static<typeof RuleDraft>
@@ -28,7 +30,11 @@ export const Promotion = Type.Object(
   { title: 'Promotion', additionalProperties: false },
 )
 
-export function presentDraft(draft: DraftRow, rule: { version: number }): RuleDraft {
+export function presentDraft(
+  draft: DraftRow,
+  rule: { version: number },
+  difference: RuleDraft['difference'],
+): RuleDraft {
   return {
     ruleId: draft.ruleId,
     ...(definitionOf(draft) as FullDefinition),
@@ -37,6 +43,7 @@ export function presentDraft(draft: DraftRow, rule: { version: number }): RuleDr
     etag: etagOfDraft(rule, draft),
     savedAt: draft.savedAt.toISOString(),
     savedBy: draft.savedBy,
+    difference,
   }
 }
 

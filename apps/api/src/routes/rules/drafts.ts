@@ -1,8 +1,10 @@
+import type { WorkLimits } from '@automation/engine'
 import {
   DraftToSave,
   definitionOf,
   deleteDraft,
   findGuardFaults,
+  isShadow,
   maxRuleBytes,
   promoteDraft,
   saveDraft,
@@ -10,6 +12,9 @@ import {
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
 import { administratorOf } from '../../access/administrator.js'
+import type { Matcher } from '../../differences/compare-events.js'
+import { Difference } from '../../differences/difference.js'
+import { readDifference } from '../../differences/read-difference.js'
 import { refusals } from '../../errors.js'
 import { fillMissingBody } from '../../plugins/bodies.js'
 import { bodyFaults } from '../../plugins/validation.js'
@@ -28,7 +33,8 @@ const ifMatch =
 /** What a rule may become: saved beside it, compared with it on stored events, and promoted. */
 export const draftRoutes: FastifyPluginAsyncTypebox<{
   bodyLimitBytes: number
-}> = async (app, { bodyLimitBytes }) => {
+  workLimits: WorkLimits
+}> = async (app, { bodyLimitBytes, workLimits }) => {
   app.put('/:id/draft', {
     bodyLimit: Math.min(maxRuleBytes, bodyLimitBytes),
     attachValidation: true,
@@ -69,7 +75,17 @@ export const draftRoutes: FastifyPluginAsyncTypebox<{
       const found = await findRuleAndDraft(request.workspace.database, ruleId(request.params))
       if (found.draft === null) throw refusals.draftNotFound()
       const { rule, draft } = found
-      return sendDraft(reply, { rule, draft })
+      const { baseVersion: version } = draft
+      const active = await request.workspace.database.ruleVersion.findUnique({
+        where: { ruleId_version: { ruleId: rule.id, version } },
+      })
+      const about = { ruleId: rule.id, kind: 'draft' as const, subject: draft.id, since: draft.savedAt }
+      const matchers = { active: active && matcherOf(active), draft: matcherOf(draft) }
+      return sendDraft(
+        reply,
+        { rule, draft },
+        await readDifference(request, { ...about, ...matchers }, workLimits),
+      )
     },
   })
 
@@ -131,4 +147,28 @@ export const draftRoutes: FastifyPluginAsyncTypebox<{
       return sendRule(reply, promoted)
     },
   })
+
+  app.get('/:id/difference', {
+    config: { role: 'viewer' },
+    schema: {
+      tags: ['Drafts'],
+      operationId: 'getRuleDifference',
+      summary: 'Get what a rule in shadow mode would have done since it was last changed',
+      description:
+        'Like the difference of a draft, against nothing: active is null, and each event that the shadow matched is added. A rule that is not in shadow mode has none (404).',
+      params: RuleParams,
+      response: { 200: Difference, ...refusalResponses(404) },
+    },
+    handler: async (request) => {
+      const { rule } = await findRuleAndDraft(request.workspace.database, ruleId(request.params))
+      if (!isShadow(rule)) throw refusals.notAShadow()
+      const since = rule.updatedAt
+      const about = { ruleId: rule.id, kind: 'shadow' as const, subject: since.toISOString(), since }
+      return readDifference(request, { ...about, active: null, draft: matcherOf(rule) }, workLimits)
+    },
+  })
+}
+
+function matcherOf({ trigger, conditions }: { trigger: string; conditions: unknown }): Matcher {
+  return { trigger, conditions: conditions as Matcher['conditions'] }
 }

@@ -23,7 +23,7 @@ export const ruleRoutes: FastifyPluginAsyncTypebox<{
     await definitions.register(writeRoutes, { bodyLimitBytes })
     await definitions.register(versionRoutes)
     await definitions.register(validateRoutes, { bodyLimitBytes })
-    await definitions.register(draftRoutes, { bodyLimitBytes })
+    await definitions.register(draftRoutes, { bodyLimitBytes, workLimits })
   })
   await app.register(healthRoutes)
   await app.register(guardRoutes)
