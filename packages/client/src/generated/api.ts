@@ -186,6 +186,71 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/automation-rules/{id}/draft": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get the draft of a rule, and what it would have done since it was saved
+         * @description The difference is computed when it is asked for, at most once a minute: the response continues it by as much as a read may take.
+         */
+        get: operations["getRuleDraft"];
+        /**
+         * Save the draft of a rule. It is validated like a rule, and does nothing
+         * @description If-Match takes the ETag of the draft, which covers the version of the rule, too. Where there is no draft, it is the ETag of the rule.
+         */
+        put: operations["saveRuleDraft"];
+        post?: never;
+        /** Delete the draft of a rule */
+        delete: operations["deleteRuleDraft"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/automation-rules/{id}/draft/promote": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Make the draft the next version of its rule, under a guard if you like
+         * @description One transaction makes the version, removes the draft and sets the guard. A draft of another version than the present one is refused (412). If-Match takes the ETag of the draft, which covers the version of the rule, too. Where there is no draft, it is the ETag of the rule.
+         */
+        post: operations["promoteRuleDraft"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/automation-rules/{id}/difference": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get what a rule in shadow mode would have done since it was last changed
+         * @description Like the difference of a draft, against nothing: active is null, and each event that the shadow matched is added. A rule that is not in shadow mode has none (404).
+         */
+        get: operations["getRuleDifference"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/automation-rules/health": {
         parameters: {
             query?: never;
@@ -212,6 +277,26 @@ export interface paths {
         };
         /** List the rules that need attention, latest first */
         get: operations["listRulesNeedingAttention"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/automation-rules/{id}/guard": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get the guard of a promoted version
+         * @description A guard ends with its time, and with the next change of the definition. One that has tripped stays until somebody changes or activates the rule.
+         */
+        get: operations["getRuleGuard"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1144,10 +1229,10 @@ export interface components {
              */
             lastFailureAt: string;
             /**
-             * @description failures: the rule fails often, or its latest executions failed. unknown_outcome: it is unknown whether a call was made. event_loop: a chain of emitted events reached its limit. work_budget: the conditions need more work than one rule may cost; after three such events in a row the service switches the rule off. event_budget: the rule emitted more events than one event may cause, or than a workspace may emit in a minute. worker_crashes: two workers ended while they ran this rule alone, so the service switched it off. auto_paused: the service switched the rule off because of its failures.
+             * @description failures: the rule fails often, or its latest executions failed. unknown_outcome: it is unknown whether a call was made. event_loop: a chain of emitted events reached its limit. work_budget: the conditions need more work than one rule may cost; after three such events in a row the service switches the rule off. event_budget: the rule emitted more events than one event may cause, or than a workspace may emit in a minute. worker_crashes: two workers ended while they ran this rule alone, so the service switched it off. auto_paused: the service switched the rule off because of its failures. guard_tripped: the promoted version crossed a limit of its guard, so the service restored the version before it.
              * @enum {string}
              */
-            reason: "failures" | "unknown_outcome" | "event_loop" | "work_budget" | "event_budget" | "worker_crashes" | "auto_paused";
+            reason: "failures" | "unknown_outcome" | "event_loop" | "work_budget" | "event_budget" | "worker_crashes" | "auto_paused" | "guard_tripped";
             /** @description The reason as a sentence, with its threshold: 3 failures in a row, or failures in half of at least 5 executions. */
             explanation: string;
             /**
@@ -1160,7 +1245,7 @@ export interface components {
             rules: components["schemas"]["AttentionItem"][];
         };
         /** @enum {string} */
-        AuditAction: "workspace.created" | "workspace.updated" | "member.added" | "member.changed" | "member.removed" | "token.minted" | "api_key.created" | "api_key.revoked" | "signing_secret.created" | "signing_secret.retired" | "signing_secret.revoked" | "rule.created" | "rule.updated" | "rule.deleted" | "rule.activated" | "rule.deactivated" | "rule.cloned" | "rule.restored" | "rule.paused" | "email_template.created" | "email_template.updated" | "email_template.deleted" | "event_type.created" | "event_type.deleted" | "subscription.created" | "subscription.updated" | "subscription.deleted" | "execution.retried" | "event.replayed";
+        AuditAction: "workspace.created" | "workspace.updated" | "member.added" | "member.changed" | "member.removed" | "token.minted" | "api_key.created" | "api_key.revoked" | "signing_secret.created" | "signing_secret.retired" | "signing_secret.revoked" | "rule.created" | "rule.updated" | "rule.deleted" | "rule.activated" | "rule.deactivated" | "rule.cloned" | "rule.restored" | "rule.paused" | "rule.promoted" | "rule.rolled_back" | "draft.saved" | "draft.deleted" | "email_template.created" | "email_template.updated" | "email_template.deleted" | "event_type.created" | "event_type.deleted" | "subscription.created" | "subscription.updated" | "subscription.deleted" | "execution.retried" | "event.replayed";
         AuditEntry: {
             /** Format: uuid */
             id: string;
@@ -1347,6 +1432,54 @@ export interface components {
             /** @enum {string} */
             receiptState: "accepted";
             deduplicated: boolean;
+        };
+        /** @description What a draft would have done with the events since it was saved, against the version that it was made from, or what a shadow would have done (active is null). Conditions are judged at the moment when each event was accepted. Nothing was done. */
+        Difference: {
+            /**
+             * Format: date-time
+             * @description ISO 8601 with milliseconds
+             */
+            since: string;
+            /**
+             * Format: date-time
+             * @description Events that were accepted since then are not in it
+             */
+            to: string;
+            /**
+             * Format: date-time
+             * @description ISO 8601 with milliseconds
+             */
+            computedAt: string;
+            /** @description false: there are more events before now than one response reads. Ask again to continue. */
+            isComplete: boolean;
+            /** @description Number of events that were passed */
+            scanned: number;
+            /** @description Number of these that trigger the rule or the draft */
+            considered: number;
+            active: components["schemas"]["MatchedEvents"] | null;
+            draft: components["schemas"]["MatchedEvents"];
+            difference: components["schemas"]["DifferenceCounts"];
+            /** @description Number of events for which the conditions need more work than a rule may cost (RULE_WORK) */
+            notJudged: number;
+            examples: components["schemas"]["DifferenceExamples"];
+        };
+        DifferenceCounts: {
+            same: number;
+            added: number;
+            removed: number;
+        };
+        /** @description Up to 20 event ids each, the newest */
+        DifferenceExamples: {
+            added: string[];
+            removed: string[];
+        };
+        DraftToSave: {
+            name: string;
+            description?: string;
+            /** @description An event type of the workspace (GET /api/event-types), or one of the catalogue: LEAD_CREATED, LEAD_UPDATED, LEAD_DELETED, LEAD_ASSIGNED, LEAD_STATUS_CHANGED, LEAD_SCORE_CHANGED, LEAD_SCORE_THRESHOLD, LEAD_CONVERTED, CONTACT_CREATED, CONTACT_UPDATED, DEAL_CREATED, DEAL_STAGE_CHANGED, DEAL_WON, DEAL_LOST, TASK_CREATED, TASK_COMPLETED, TASK_OVERDUE, FORM_SUBMITTED, EMAIL_OPENED, EMAIL_CLICKED, EMAIL_BOUNCED, EMAIL_REPLIED, APPOINTMENT_BOOKED, APPOINTMENT_CANCELLED, TAG_ADDED, TAG_REMOVED, WEBHOOK_RECEIVED */
+            trigger: string;
+            conditions?: components["schemas"]["Condition"][];
+            actions: components["schemas"]["Action"][];
         };
         DurationClause: {
             /** @description Path into the event data, such as score or lead.tags[0] */
@@ -1732,6 +1865,14 @@ export interface components {
             value: unknown;
             count: number;
         };
+        GuardToSet: {
+            /** @description How long the promoted version is watched, such as 24h. At most 30d */
+            for: string;
+            /** @description More runs of the promoted version within an hour restore the version before it */
+            maxRunsPerHour?: number;
+            /** @description A greater share of failed runs restores the version before: of those of the last hour that have ended, from 5 on */
+            maxFailureRate?: number;
+        };
         Ledger: {
             /**
              * Format: date-time
@@ -1873,6 +2014,9 @@ export interface components {
             matched: number;
             /** @description true if there are more than `matched`, otherwise absent */
             atLeast?: boolean;
+        };
+        MatchedEvents: {
+            matched: number;
         };
         Me: {
             /** @description The caller as the audit log names it: `user:<sub>` or `api_key:<id>` */
@@ -2097,6 +2241,9 @@ export interface components {
             html: string | null;
             warnings: string[];
         };
+        Promotion: {
+            guard?: components["schemas"]["GuardToSet"];
+        };
         RangeClause: {
             /** @description Path into the event data, such as score or lead.tags[0] */
             field: string;
@@ -2181,6 +2328,7 @@ export interface components {
             conditions: components["schemas"]["Condition"][];
             actions: components["schemas"]["Action"][];
             isActive: boolean;
+            mode: components["schemas"]["RuleMode"];
             /** Format: uuid */
             workspaceId: string;
             /** @description Version of the definition. Each change increments it. It is also the ETag. */
@@ -2220,6 +2368,52 @@ export interface components {
             conditions: components["schemas"]["Condition"][];
             actions: components["schemas"]["Action"][];
             isActive: boolean;
+            mode?: components["schemas"]["RuleMode"];
+        };
+        /** @description A draft of a rule. difference is null in the response to a save. */
+        RuleDraft: {
+            /** Format: uuid */
+            ruleId: string;
+            name: string;
+            description: string;
+            trigger: components["schemas"]["EventType"];
+            conditions: components["schemas"]["Condition"][];
+            actions: components["schemas"]["Action"][];
+            /** @description The version of the rule that the draft was made from */
+            basedOn: number;
+            /** @description true: the rule has another version by now. Save the draft again to promote it. */
+            isStale: boolean;
+            /** @description For If-Match: it covers the version of the rule and the draft */
+            etag: string;
+            /**
+             * Format: date-time
+             * @description ISO 8601 with milliseconds
+             */
+            savedAt: string;
+            /** @description The actor that saved it, as in the audit log */
+            savedBy: string;
+            difference: components["schemas"]["Difference"] | null;
+        };
+        RuleGuard: {
+            /** @description The promoted version, which it watches */
+            version: number;
+            /** @description The version that it restores */
+            previousVersion: number;
+            maxRunsPerHour: number | null;
+            maxFailureRate: number | null;
+            /**
+             * Format: date-time
+             * @description ISO 8601 with milliseconds
+             */
+            startedAt: string;
+            /**
+             * Format: date-time
+             * @description ISO 8601 with milliseconds
+             */
+            endsAt: string;
+            trippedAt: string | null;
+            tripReason: ("runs" | "failures") | null;
+            restoredVersion: number | null;
         };
         RuleHealth: {
             totalRules: number;
@@ -2232,6 +2426,11 @@ export interface components {
             averageSuccessRate: number;
             rulesNeedingAttention: number;
         };
+        /**
+         * @description live: the rule runs while it is active. shadow: it is inactive and does nothing, and GET /api/automation-rules/{id}/difference says what it would have done.
+         * @enum {string}
+         */
+        RuleMode: "live" | "shadow";
         RulePage: {
             rules: components["schemas"]["Rule"][];
             nextCursor?: string | null;
@@ -2265,6 +2464,7 @@ export interface components {
             conditions?: components["schemas"]["Condition"][];
             actions: components["schemas"]["Action"][];
             isActive?: boolean;
+            mode?: components["schemas"]["RuleMode"];
         };
         RuleToExecute: {
             data: components["schemas"]["EventData"];
@@ -2278,6 +2478,7 @@ export interface components {
             conditions?: components["schemas"]["Condition"][];
             actions?: components["schemas"]["Action"][];
             isActive?: boolean;
+            mode?: components["schemas"]["RuleMode"];
         };
         /**
          * @description What became of the rule for this event. matched, not_matched: its conditions were judged. not_judged: its execution failed before that, and says why. The others are of a rule that was not considered. inactive, created_later, other_type (another trigger), deleted: so it was when the event was evaluated. quarantined: so is the event. pending: no worker has evaluated the event yet. not_considered: the event was for another rule alone, or the rule that emitted it was switched off first. not_known: it is not stored, since a service before this function evaluated the event or changed the rule.
@@ -2445,7 +2646,7 @@ export interface components {
             onUncertain?: "retry" | "stop";
         };
         /** @enum {string} */
-        ServiceEventType: "rule.created" | "rule.updated" | "rule.deleted" | "rule.activated" | "rule.deactivated" | "rule.cloned" | "rule.restored" | "rule.paused" | "execution.failed" | "receipt.rejected";
+        ServiceEventType: "rule.created" | "rule.updated" | "rule.deleted" | "rule.activated" | "rule.deactivated" | "rule.cloned" | "rule.restored" | "rule.paused" | "rule.promoted" | "rule.rolled_back" | "execution.failed" | "receipt.rejected";
         ShortListClause: {
             /** @description Path into the event data, such as score or lead.tags[0] */
             field: string;
@@ -2822,6 +3023,10 @@ export type Condition = components['schemas']['Condition'];
 export type ConditionTrace = components['schemas']['ConditionTrace'];
 export type CreateTaskAction = components['schemas']['CreateTaskAction'];
 export type Delivered = components['schemas']['Delivered'];
+export type Difference = components['schemas']['Difference'];
+export type DifferenceCounts = components['schemas']['DifferenceCounts'];
+export type DifferenceExamples = components['schemas']['DifferenceExamples'];
+export type DraftToSave = components['schemas']['DraftToSave'];
 export type DurationClause = components['schemas']['DurationClause'];
 export type EmailTemplate = components['schemas']['EmailTemplate'];
 export type EmailTemplatePage = components['schemas']['EmailTemplatePage'];
@@ -2862,6 +3067,7 @@ export type FilterExample = components['schemas']['FilterExample'];
 export type Finding = components['schemas']['Finding'];
 export type FoundEvents = components['schemas']['FoundEvents'];
 export type FrequentValue = components['schemas']['FrequentValue'];
+export type GuardToSet = components['schemas']['GuardToSet'];
 export type Ledger = components['schemas']['Ledger'];
 export type LedgerFault = components['schemas']['LedgerFault'];
 export type Limit = components['schemas']['Limit'];
@@ -2870,6 +3076,7 @@ export type ListedEventType = components['schemas']['ListedEventType'];
 export type Liveness = components['schemas']['Liveness'];
 export type MailToPreview = components['schemas']['MailToPreview'];
 export type Matched = components['schemas']['Matched'];
+export type MatchedEvents = components['schemas']['MatchedEvents'];
 export type Me = components['schemas']['Me'];
 export type Member = components['schemas']['Member'];
 export type MemberList = components['schemas']['MemberList'];
@@ -2889,6 +3096,7 @@ export type OwnEventType = components['schemas']['OwnEventType'];
 export type PatternClause = components['schemas']['PatternClause'];
 export type Plan = components['schemas']['Plan'];
 export type PreviewedMail = components['schemas']['PreviewedMail'];
+export type Promotion = components['schemas']['Promotion'];
 export type RangeClause = components['schemas']['RangeClause'];
 export type Readiness = components['schemas']['Readiness'];
 export type Receipt = components['schemas']['Receipt'];
@@ -2899,7 +3107,10 @@ export type Rule = components['schemas']['Rule'];
 export type RuleActivity = components['schemas']['RuleActivity'];
 export type RuleCheck = components['schemas']['RuleCheck'];
 export type RuleDefinition = components['schemas']['RuleDefinition'];
+export type RuleDraft = components['schemas']['RuleDraft'];
+export type RuleGuard = components['schemas']['RuleGuard'];
 export type RuleHealth = components['schemas']['RuleHealth'];
+export type RuleMode = components['schemas']['RuleMode'];
 export type RulePage = components['schemas']['RulePage'];
 export type RuleResult = components['schemas']['RuleResult'];
 export type RuleToCreate = components['schemas']['RuleToCreate'];
@@ -3024,6 +3235,8 @@ export interface operations {
                  */
                 trigger?: string;
                 isActive?: boolean;
+                /** @description live: the rule runs while it is active. shadow: it is inactive and does nothing, and GET /api/automation-rules/{id}/difference says what it would have done. */
+                mode?: components["schemas"]["RuleMode"];
                 /** @description Text that the name or the description contains */
                 q?: string;
             };
@@ -3432,6 +3645,170 @@ export interface operations {
             503: components["responses"]["ServiceUnavailable"];
         };
     };
+    getRuleDraft: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A draft of a rule. difference is null in the response to a save. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RuleDraft"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    saveRuleDraft: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["DraftToSave"];
+            };
+        };
+        responses: {
+            /** @description A draft of a rule. difference is null in the response to a save. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RuleDraft"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            412: components["responses"]["PreconditionFailed"];
+            413: components["responses"]["ContentTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["UnprocessableContent"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    deleteRuleDraft: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            412: components["responses"]["PreconditionFailed"];
+            413: components["responses"]["ContentTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    promoteRuleDraft: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["Promotion"];
+            };
+        };
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Rule"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            412: components["responses"]["PreconditionFailed"];
+            413: components["responses"]["ContentTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["UnprocessableContent"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    getRuleDifference: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description What a draft would have done with the events since it was saved, against the version that it was made from, or what a shadow would have done (active is null). Conditions are judged at the moment when each event was accepted. Nothing was done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Difference"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
     getRuleHealth: {
         parameters: {
             query?: never;
@@ -3479,6 +3856,35 @@ export interface operations {
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    getRuleGuard: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RuleGuard"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalServerError"];
             503: components["responses"]["ServiceUnavailable"];
