@@ -1,6 +1,6 @@
 import { newId } from '@automation/database'
 import t from 'tap'
-import type { Difference } from '../src/differences/difference.js'
+import type { RuleDifference } from '../src/differences/difference.js'
 import type { RuleDraft } from '../src/routes/rules/draft-schemas.js'
 import type { Rule } from '../src/routes/rules/rule-schemas.js'
 import { ruleBody, rules, startApi, type Workspace } from './fixtures/api.js'
@@ -40,7 +40,7 @@ async function storeEvents(
 }
 
 const read = async ({ call }: Workspace, { id }: Rule) =>
-  (await call<RuleDraft>('GET', `${rules}/${id}/draft`)).body.difference as Difference
+  (await call<RuleDraft>('GET', `${rules}/${id}/draft`)).body.difference as RuleDifference
 /** The pause between two computations is over. */
 const pass = ({ database }: Workspace, { id: ruleId }: Rule) =>
   database.ruleDifference.updateMany({
@@ -62,7 +62,8 @@ t.test('the difference says what the draft would have matched since it was saved
     active: { matched: 2 },
     draft: { matched: 2 },
     difference: { same: 1, added: 1, removed: 1 },
-    notJudged: 0,
+    clauses: [{ path: 'conditions[0]', held: 2 }],
+    actions: [{ type: 'CREATE_TASK', done: 2 }],
   })
   t.equal(difference.examples.added.length, 1)
   t.notOk(difference.examples.added.includes(late))
@@ -190,7 +191,8 @@ t.test('a shadow says what it would have done, and a rule that is none does not'
     isComplete: true,
     active: null,
     draft: { matched: 2 },
-    difference: { same: 0, added: 2, removed: 0 },
+    difference: null,
+    actions: [{ type: 'CREATE_TASK', done: 2 }],
   })
   await workspace.call('PUT', `${rules}/${rule.id}`, { body: { mode: 'live' } })
   t.strictSame((await workspace.call('GET', path)).body, { error: 'The rule is not in shadow mode' })

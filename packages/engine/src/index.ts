@@ -3,7 +3,7 @@ import { Condition } from './rule.js'
 
 export { type ActionConfig, actionDefinitions } from './actions/index.js'
 export { toNumber } from './comparison.js'
-export { normaliseConditions, normaliseRule } from './conditions.js'
+export { type CompiledCondition, compileCondition, normaliseConditions, normaliseRule } from './conditions.js'
 export { findDurationFault, parseDuration } from './duration.js'
 export { EventType, eventTypeDefinitions, eventTypes, isEventType, isEventTypeName } from './event-types.js'
 export { type Fault, findRuleFaults } from './faults.js'
@@ -54,12 +54,14 @@ export {
   isReady,
   type Plan,
   type PlannedAction,
+  planActions,
   planRule,
   type ReadyAction,
   ruleHolds,
 } from './run.js'
 export { compileTemplate, listPlaceholderUses, type PlaceholderUse, type Template } from './template.js'
 export { parseTimestamp } from './timestamp.js'
+export { listPaths } from './trace-hints.js'
 export { usesPatterns } from './uses-patterns.js'
 export { describeVocabulary, type Vocabulary } from './vocabulary.js'
 export { Change, explainWhy, judgeWhy, type Why } from './why.js'

@@ -1,19 +1,17 @@
+import type { BacktestReport, BacktestSubject, SavedBacktest } from '@automation/backtest'
 import { firstIdOf, Prisma } from '@automation/database'
 import type { WorkLimits } from '@automation/engine'
 import { findSettled, type ScannedEvent, scanEvents } from '@automation/ledger'
 import type { FastifyRequest } from 'fastify'
-import { type Comparison, type Matcher, nothingCompared } from './compare-events.js'
-import type { Difference } from './difference.js'
+import type { RuleDifference } from './difference.js'
 
 /** What is compared, and since when. */
-export interface Subject {
-  ruleId: string
+export interface Subject extends Required<Pick<BacktestSubject, 'ruleId' | 'draft'>> {
   kind: 'draft' | 'shadow'
   /** Another one begins again. */
-  subject: string
+  name: string
   since: Date
-  active: Matcher | null
-  draft: Matcher
+  active: BacktestSubject['active'] | undefined
 }
 
 /** How far a difference is computed. Times are epoch ms. */
@@ -24,8 +22,8 @@ interface State {
   to: number
   /** The last id of that part that is in it. */
   after: string | null
-  scanned: number
-  comparison: Comparison
+  saved?: SavedBacktest
+  report?: BacktestReport
 }
 
 interface Stored {
@@ -51,22 +49,16 @@ export async function readDifference(
   request: FastifyRequest,
   subject: Subject,
   limits: WorkLimits,
-): Promise<Difference> {
+): Promise<RuleDifference> {
   const stored = await readStored(request, subject)
-  if (stored !== undefined && isOver(stored.state) && Date.now() - stored.computedAt.getTime() < pauseMs)
-    return present(subject, stored.state, stored.computedAt)
+  if (stored?.state.report && isOver(stored.state) && Date.now() - stored.computedAt.getTime() < pauseMs)
+    return { ...stored.state.report, computedAt: stored.computedAt.toISOString() }
   const since = subject.since.getTime()
-  const known = stored?.state ?? {
-    from: since,
-    to: since,
-    after: null,
-    scanned: 0,
-    comparison: nothingCompared,
-  }
-  const state = await continueState(request, subject, await beginPart(request, known), limits)
+  const begun = await beginPart(request, stored?.state ?? { from: since, to: since, after: null })
+  const { report, ...state } = await continueState(request, subject, begun, limits)
   const computedAt = new Date()
-  await store(request, subject, state, stored?.computedAt, computedAt)
-  return present(subject, state, computedAt)
+  await store(request, subject, { ...state, report }, stored?.computedAt, computedAt)
+  return { ...report, computedAt: computedAt.toISOString() }
 }
 
 function isOver({ from, to }: State): boolean {
@@ -81,21 +73,24 @@ async function beginPart({ workspace }: FastifyRequest, state: State): Promise<S
 
 async function continueState(
   request: FastifyRequest,
-  { active, draft }: Subject,
-  state: State,
+  { ruleId, active, draft, since }: Subject,
+  { from, to, ...state }: State,
   limits: WorkLimits,
-): Promise<State> {
+): Promise<State & { report: BacktestReport }> {
+  const subject = { ruleId, ...(active && { active }), draft, from: since.getTime(), to }
   const startedAt = performance.now()
-  let { comparison } = state
+  let { saved } = state
   const visit = async (events: ScannedEvent[]): Promise<string | undefined> => {
     for (let start = 0; start < events.length; ) {
-      const rest = events
-        .slice(start)
-        .map(({ id, type, json, acceptedAt }) => ({ id, type, json, acceptedAt }))
-      const turn = await request.judge('compareEvents', { active, draft, events: rest, limits, comparison })
-      comparison = turn.comparison
+      const turn = await request.judge('continueBacktest', {
+        subject,
+        saved,
+        events: events.slice(start),
+        limits,
+      })
+      saved = turn.saved
       start += turn.used
-      // Expensive conditions end the response within a slice.
+      // Expensive rules end the response within a slice.
       if (start < events.length && performance.now() - startedAt > scanLimits.ms) return events[start - 1]?.id
     }
     return undefined
@@ -103,57 +98,35 @@ async function continueState(
   const range = {
     workspaceId: request.workspace.id,
     order: 'oldest first' as const,
-    ...((active === null || active.trigger === draft.trigger) && { type: draft.trigger }),
-    from: new Date(state.from),
-    to: new Date(state.to),
+    type: [...new Set([draft.trigger, active?.definition.trigger ?? draft.trigger])],
+    from: new Date(from),
+    to: new Date(to),
   }
-  const after = state.after ?? firstIdOf(Math.max(0, state.from - idAheadMs))
-  const { scanned, end } = await scanEvents(request.workspace.reads, range, after, scanLimits, visit)
-  const read = { scanned: state.scanned + scanned, comparison, to: state.to }
-  return end === undefined
-    ? { ...read, from: state.to, after: null }
-    : { ...read, from: state.from, after: end }
-}
-
-function present(
-  { since, active }: Subject,
-  { from, to, scanned, comparison }: State,
-  computedAt: Date,
-): Difference {
-  const { considered, same, added, removed, notJudged, examples } = comparison
-  return {
-    since: since.toISOString(),
-    to: new Date(to).toISOString(),
-    computedAt: computedAt.toISOString(),
-    isComplete: from === to,
-    scanned,
-    considered,
-    active: active && { matched: comparison.active },
-    draft: { matched: comparison.draft },
-    difference: { same, added, removed },
-    notJudged,
-    examples,
-  }
+  const after = state.after ?? firstIdOf(Math.max(0, from - idAheadMs))
+  const { scanned: passed, end } = await scanEvents(request.workspace.reads, range, after, scanLimits, visit)
+  const isComplete = end === undefined
+  const reported = await request.judge('reportBacktest', { subject, saved, passed, isComplete, limits })
+  return { from: isComplete ? to : from, to, after: end ?? null, ...reported }
 }
 
 async function readStored({ workspace }: FastifyRequest, subject: Subject): Promise<Stored | undefined> {
   const { ruleId, kind } = subject
   const row = await workspace.database.ruleDifference.findUnique({ where: { ruleId_kind: { ruleId, kind } } })
-  if (row?.subject !== subject.subject) return undefined
+  if (row?.subject !== subject.name) return undefined
   return { state: row.state as unknown as State, computedAt: row.computedAt }
 }
 
 /** Unless somebody else has continued it meanwhile, or the rule is gone. */
 async function store(
   { workspace }: FastifyRequest,
-  { ruleId, kind, subject }: Subject,
+  { ruleId, kind, name }: Subject,
   state: State,
   before: Date | undefined,
   computedAt: Date,
 ): Promise<void> {
   await workspace.database.$executeRaw(Prisma.sql`
     INSERT INTO rule_differences (rule_id, kind, workspace_id, subject, state, computed_at)
-    SELECT id, ${kind}, workspace_id, ${subject}, ${JSON.stringify(state)}::json, ${computedAt}
+    SELECT id, ${kind}, workspace_id, ${name}, ${JSON.stringify(state)}::json, ${computedAt}
     FROM rules WHERE id = ${ruleId}::uuid AND workspace_id = ${workspace.id}::uuid
     ON CONFLICT (rule_id, kind) DO UPDATE
     SET subject = excluded.subject, state = excluded.state, computed_at = excluded.computed_at

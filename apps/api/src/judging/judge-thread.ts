@@ -25,7 +25,7 @@ import { type Serializer, SerializerSelector } from '@fastify/fast-json-stringif
 import { ExplainedResult } from '../acceptance/execution-result.js'
 import { RuleResult } from '../acceptance/results.js'
 
-export { compareEvents } from '../differences/compare-events.js'
+export { continueBacktest, reportBacktest } from '../differences/continue-backtest.js'
 export { matchEvents } from './match-events.js'
 export { whyOfEvent } from './why-of-event.js'
 

@@ -5,8 +5,8 @@ import { isNoDelivery } from '../addressee.js'
 export interface ScanRange {
   workspaceId: string
   order: 'newest first' | 'oldest first'
-  /** Only these are read; the others of the range are passed. */
-  type?: string
+  /** Only events of this type, or of these, are read; the others of the range are passed. */
+  type?: string | string[]
   /** Accepted from then on. */
   from?: Date
   /** Accepted before then. */
@@ -18,6 +18,8 @@ export interface ScannedEvent {
   type: string
   /** Epoch ms: the moment of judging. */
   acceptedAt: number
+  /** The rule that it is addressed to; null: all active rules of its type. */
+  addressedTo: string | null
   /** As in the table: which rules were considered, and in which versions. */
   ruleSetId: string | null
   rulesVersion: number | null
@@ -88,8 +90,9 @@ interface Slice {
 type SliceRow = Omit<ScannedEvent, 'id'> & { id: string | null; read: number; scanned: number; end: string }
 
 /**
- * The stored size comes first, without reading large data; then the size of the JSON, which may be many times that. Of other types nothing is
- * read.
+ * Sizes are summed up row by row, and the sum ends at the row that fills the slice: `filled` takes one row of a window whose frame grows, so Postgres
+ * decompresses at most the slice and one event. The stored size says too little: a compressed event may be a hundred times larger. Of other types
+ * no data is read.
  */
 async function readSlice(
   database: UnscopedSql,
@@ -99,26 +102,25 @@ async function readSlice(
 ): Promise<Slice> {
   const isNewestFirst = range.order === 'newest first'
   const direction = isNewestFirst ? Prisma.sql`DESC` : Prisma.sql`ASC`
-  const isRead = range.type === undefined ? Prisma.sql`true` : Prisma.sql`type = ${range.type}`
+  const beyond = isNewestFirst ? Prisma.sql`<` : Prisma.sql`>`
+  const isRead = range.type === undefined ? Prisma.sql`true` : Prisma.sql`type = ANY (${[range.type].flat()})`
   const found = await database.$queryRaw<SliceRow[]>(Prisma.sql`
     WITH slice AS (
-      SELECT id, type, accepted_at, rule_set_id, rules_version, data, ${isRead} AS is_read
+      SELECT id, type, accepted_at, rule_id, rule_set_id, rules_version, data, ${isRead} AS is_read
       FROM events WHERE ${conditionsOf(range, after)} ORDER BY id ${direction} LIMIT ${rows}
     ),
-    stored AS (
-      SELECT *, sum(CASE WHEN is_read THEN pg_column_size(data) ELSE 0 END) OVER (ORDER BY id ${direction}) AS stored_bytes
+    sums AS (
+      SELECT id, sum(CASE WHEN is_read THEN octet_length(data::text) ELSE 0 END)
+        OVER (ORDER BY id ${direction} ROWS UNBOUNDED PRECEDING) AS bytes
       FROM slice
     ),
-    texts AS (
-      SELECT *, CASE WHEN is_read THEN data::text END AS json, row_number() OVER (ORDER BY id ${direction}) AS position
-      FROM stored WHERE stored_bytes - (CASE WHEN is_read THEN pg_column_size(data) ELSE 0 END) < ${maxSliceBytes}
-    ),
-    sized AS (
-      SELECT *, sum(coalesce(octet_length(json), 0)) OVER (ORDER BY id ${direction}) AS bytes FROM texts
-    ),
-    kept AS (SELECT * FROM sized WHERE bytes - coalesce(octet_length(json), 0) < ${maxSliceBytes})
+    filled AS MATERIALIZED (SELECT id FROM sums WHERE bytes >= ${maxSliceBytes} LIMIT 1),
+    kept AS (
+      SELECT id, type, accepted_at, rule_id, rule_set_id, rules_version, data, is_read, row_number() OVER (ORDER BY id ${direction}) AS position
+      FROM slice WHERE NOT EXISTS (SELECT FROM filled WHERE slice.id ${beyond} filled.id)
+    )
     SELECT kept.id, kept.type, round(date_part('epoch', kept.accepted_at) * 1000) AS "acceptedAt",
-           kept.rule_set_id AS "ruleSetId", kept.rules_version AS "rulesVersion", kept.json,
+           kept.rule_id AS "addressedTo", kept.rule_set_id AS "ruleSetId", kept.rules_version AS "rulesVersion", kept.data::text AS json,
            kept.position::int AS position,
            (SELECT count(*) FROM slice)::int AS read, (SELECT count(*) FROM kept)::int AS scanned,
            (SELECT id FROM kept ORDER BY position DESC LIMIT 1) AS end
@@ -127,8 +129,8 @@ async function readSlice(
   const [first] = found
   const { read = 0, scanned = 0, end } = first ?? {}
   return {
-    events: found.flatMap(({ id, type, acceptedAt, ruleSetId, rulesVersion, position, json }) =>
-      id === null ? [] : [{ id, type, acceptedAt, ruleSetId, rulesVersion, position, json }],
+    events: found.flatMap(({ id, type, acceptedAt, addressedTo, ruleSetId, rulesVersion, position, json }) =>
+      id === null ? [] : [{ id, type, acceptedAt, addressedTo, ruleSetId, rulesVersion, position, json }],
     ),
     scanned,
     end: end ?? undefined,

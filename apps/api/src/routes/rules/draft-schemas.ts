@@ -1,6 +1,6 @@
 import { type DraftRow, definitionOf, FullDefinition, GuardToSet } from '@automation/rules'
 import { Type } from 'typebox'
-import { Difference } from '../../differences/difference.js'
+import { RuleDifference } from '../../differences/difference.js'
 import { orNull, Timestamp } from '../responses.js'
 import { Rule } from './rule-schemas.js'
 
@@ -16,7 +16,7 @@ export const RuleDraft = Type.Object(
     etag: Type.String({ description: 'For If-Match: it covers the version of the rule and the draft' }),
     savedAt: Timestamp,
     savedBy: Type.String({ description: 'The actor that saved it, as in the audit log' }),
-    difference: orNull(Difference),
+    difference: orNull(RuleDifference),
   },
   {
     title: 'RuleDraft',

@@ -1,5 +1,7 @@
+import type { TestedDefinition } from '@automation/backtest'
 import type { WorkLimits } from '@automation/engine'
 import {
+  type DefinitionFields,
   DraftToSave,
   definitionOf,
   deleteDraft,
@@ -12,8 +14,7 @@ import {
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
 import { administratorOf } from '../../access/administrator.js'
-import type { Matcher } from '../../differences/compare-events.js'
-import { Difference } from '../../differences/difference.js'
+import { RuleDifference } from '../../differences/difference.js'
 import { readDifference } from '../../differences/read-difference.js'
 import { refusals } from '../../errors.js'
 import { fillMissingBody } from '../../plugins/bodies.js'
@@ -79,13 +80,15 @@ export const draftRoutes: FastifyPluginAsyncTypebox<{
       const active = await request.workspace.database.ruleVersion.findUnique({
         where: { ruleId_version: { ruleId: rule.id, version } },
       })
-      const about = { ruleId: rule.id, kind: 'draft' as const, subject: draft.id, since: draft.savedAt }
-      const matchers = { active: active && matcherOf(active), draft: matcherOf(draft) }
-      return sendDraft(
-        reply,
-        { rule, draft },
-        await readDifference(request, { ...about, ...matchers }, workLimits),
-      )
+      const subject = {
+        ruleId: rule.id,
+        kind: 'draft' as const,
+        name: draft.id,
+        since: draft.savedAt,
+        active: active ? { version, definition: testedOf(active) } : undefined,
+        draft: testedOf(draft),
+      }
+      return sendDraft(reply, { rule, draft }, await readDifference(request, subject, workLimits))
     },
   })
 
@@ -155,20 +158,28 @@ export const draftRoutes: FastifyPluginAsyncTypebox<{
       operationId: 'getRuleDifference',
       summary: 'Get what a rule in shadow mode would have done since it was last changed',
       description:
-        'Like the difference of a draft, against nothing: active is null, and each event that the shadow matched is added. A rule that is not in shadow mode has none (404).',
+        'Like the difference of a draft, against nothing: active and difference are null. A rule that is not in shadow mode has none (404).',
       params: RuleParams,
-      response: { 200: Difference, ...refusalResponses(404) },
+      response: { 200: RuleDifference, ...refusalResponses(404) },
     },
     handler: async (request) => {
       const { rule } = await findRuleAndDraft(request.workspace.database, ruleId(request.params))
       if (!isShadow(rule)) throw refusals.notAShadow()
       const since = rule.updatedAt
-      const about = { ruleId: rule.id, kind: 'shadow' as const, subject: since.toISOString(), since }
-      return readDifference(request, { ...about, active: null, draft: matcherOf(rule) }, workLimits)
+      const subject = {
+        ruleId: rule.id,
+        kind: 'shadow' as const,
+        name: since.toISOString(),
+        since,
+        active: undefined,
+        draft: testedOf(rule),
+      }
+      return readDifference(request, subject, workLimits)
     },
   })
 }
 
-function matcherOf({ trigger, conditions }: { trigger: string; conditions: unknown }): Matcher {
-  return { trigger, conditions: conditions as Matcher['conditions'] }
+/** The definition was checked before it was saved. */
+function testedOf({ trigger, conditions, actions }: DefinitionFields): TestedDefinition {
+  return { trigger, conditions, actions } as TestedDefinition
 }

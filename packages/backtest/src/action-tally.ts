@@ -1,0 +1,114 @@
+import { type Action, isReady, type PlannedAction, type ReadyAction } from '@automation/engine'
+import { BusiestMinute, type SavedMinutes } from './busiest-minute.js'
+import type { ActionReport } from './report.js'
+import { type SavedTargets, Targets } from './targets.js'
+
+const maxMessages = 5
+const maxMessageLength = 120
+
+export interface SavedAction {
+  done: number
+  skipped: number
+  faulty: number
+  faults: [message: string, count: number][]
+  warnings: [message: string, count: number][]
+  targets: SavedTargets
+  minutes: SavedMinutes
+}
+
+/** Counts what one action of a rule would have done, and to how many. */
+export class ActionTally {
+  readonly #index: number
+  readonly #type: Action['type']
+  readonly #counts: { done: number; skipped: number; faulty: number }
+  readonly #faults: Map<string, number>
+  readonly #warnings: Map<string, number>
+  readonly #targets: Targets
+  readonly #minutes: BusiestMinute
+
+  constructor({ type }: Action, index: number, saved?: SavedAction) {
+    this.#index = index
+    this.#type = type
+    const { done = 0, skipped = 0, faulty = 0 } = saved ?? {}
+    this.#counts = { done, skipped, faulty }
+    this.#faults = new Map(saved?.faults)
+    this.#warnings = new Map(saved?.warnings)
+    this.#targets = new Targets(saved?.targets)
+    this.#minutes = new BusiestMinute(saved?.minutes)
+  }
+
+  /** @param isStopped whether an action before it failed, and stopped the rule */
+  add(planned: PlannedAction, isStopped: boolean): void {
+    if (isStopped || 'skipped' in planned) {
+      this.#counts.skipped++
+      return
+    }
+    for (const warning of planned.warnings) countMessage(this.#warnings, warning)
+    if (!isReady(planned)) {
+      this.#counts.faulty++
+      countMessage(this.#faults, planned.fault)
+      return
+    }
+    this.#counts.done++
+    this.#minutes.add(planned.at)
+    for (const target of listTargets(planned)) this.#targets.add(target)
+  }
+
+  report(): ActionReport {
+    return {
+      index: this.#index,
+      type: this.#type,
+      ...this.#counts,
+      faults: listMessages(this.#faults),
+      warnings: listMessages(this.#warnings),
+      targets: this.#targets.count(),
+      isTargetsEstimated: !this.#targets.isExact,
+      mostToOne: this.#targets.most(),
+      busiestMinute: this.#minutes.find(),
+    }
+  }
+
+  save(): SavedAction {
+    return {
+      ...this.#counts,
+      faults: [...this.#faults],
+      warnings: [...this.#warnings],
+      targets: this.#targets.save(),
+      minutes: this.#minutes.save(),
+    }
+  }
+}
+
+/** Whom an action reaches: addresses of mail, hosts of calls, assignees of tasks, types of events. */
+function listTargets({ type, config }: ReadyAction): string[] {
+  switch (type) {
+    case 'SEND_EMAIL': {
+      const addresses = [config.to, config.cc, config.bcc].flatMap((one) =>
+        one === undefined ? [] : [one.trim().toLowerCase()],
+      )
+      return addresses.length === 1 ? addresses : [...new Set(addresses)]
+    }
+    case 'SEND_WEBHOOK':
+    case 'SEND_NOTIFICATION':
+      return [new URL(config.url).host]
+    case 'CREATE_TASK':
+      return config.assigneeId === undefined ? [] : [config.assigneeId]
+    case 'EMIT_EVENT':
+      return [config.eventType]
+    default:
+      return []
+  }
+}
+
+/** Beyond some, messages are counted together. */
+function countMessage(counts: Map<string, number>, message: string): void {
+  const cut = message.slice(0, maxMessageLength)
+  const key = counts.has(cut) || counts.size < maxMessages ? cut : 'others'
+  counts.set(key, (counts.get(key) ?? 0) + 1)
+}
+
+function listMessages(counts: Map<string, number>): { message: string; count: number }[] {
+  return [...counts]
+    .map(([message, count]) => ({ message, count }))
+    .sort((left, right) => right.count - left.count)
+}

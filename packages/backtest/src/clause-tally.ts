@@ -1,0 +1,117 @@
+import {
+  type Clause,
+  type CompiledCondition,
+  type Condition,
+  compileCondition,
+  type Judging,
+} from '@automation/engine'
+
+export interface ClauseCount {
+  path: string
+  held: number
+  aloneFailed: number
+}
+
+type Node =
+  | { index: number; holds: CompiledCondition['holds'] }
+  | { group: 'all' | 'any'; children: Node[] }
+  | { group: 'not'; children: [Node] }
+
+/**
+ * Counts for each clause of a rule the events for which it held, and those for which it alone stood in the way: had only this clause turned,
+ * the rule would have matched.
+ */
+export class ClauseTally {
+  readonly #root: Node
+  readonly #paths: string[] = []
+  readonly #held: number[]
+  readonly #aloneFailed: number[]
+  /** Of the event that is being counted, by the index of the clause. */
+  readonly #verdicts: boolean[] = []
+
+  constructor(conditions: readonly Condition[], saved?: [held: number, aloneFailed: number][]) {
+    const children = conditions.map((condition, index) => this.#compile(condition, `conditions[${index}]`))
+    this.#root = { group: 'all', children }
+    this.#held = this.#paths.map((_, index) => saved?.[index]?.[0] ?? 0)
+    this.#aloneFailed = this.#paths.map((_, index) => saved?.[index]?.[1] ?? 0)
+  }
+
+  /** @returns whether one clause alone stood in the way */
+  add(data: unknown, judging: Judging, hasMatched: boolean): boolean {
+    judging.beginRule()
+    const verdict = this.#judge(this.#root, data, judging)
+    // What was not judged has no verdict to count.
+    if (judging.overrun !== null) return false
+    for (const [index, held] of this.#verdicts.entries())
+      if (held) this.#held[index] = (this.#held[index] ?? 0) + 1
+    if (hasMatched || verdict) return false
+    return this.#countTurning(this.#root)
+  }
+
+  list(): ClauseCount[] {
+    return this.#paths.map((path, index) => ({
+      path,
+      held: this.#held[index] as number,
+      aloneFailed: this.#aloneFailed[index] as number,
+    }))
+  }
+
+  save(): [held: number, aloneFailed: number][] {
+    return this.list().map(({ held, aloneFailed }) => [held, aloneFailed])
+  }
+
+  #compile(condition: Condition, path: string): Node {
+    if ('all' in condition) return this.#compileGroup('all', condition.all, path)
+    if ('any' in condition) return this.#compileGroup('any', condition.any, path)
+    if ('not' in condition) return { group: 'not', children: [this.#compile(condition.not, `${path}.not`)] }
+    const { holds } = compileCondition(condition as Clause)
+    return { index: this.#paths.push(path) - 1, holds }
+  }
+
+  #compileGroup(group: 'all' | 'any', conditions: readonly Condition[], path: string): Node {
+    const children = conditions.map((child, index) => this.#compile(child, `${path}.${group}[${index}]`))
+    return { group, children }
+  }
+
+  /** Judges all clauses, those too that do not decide. */
+  #judge(node: Node, data: unknown, judging: Judging): boolean {
+    if ('index' in node) {
+      const holds = node.holds(data, judging)
+      this.#verdicts[node.index] = holds
+      return holds
+    }
+    let held = 0
+    for (const child of node.children) if (this.#judge(child, data, judging)) held++
+    return combine(node, held)
+  }
+
+  /** Counts the clauses that turn the verdict of a node by themselves. @returns whether there is one */
+  #countTurning(node: Node): boolean {
+    if ('index' in node) {
+      this.#aloneFailed[node.index] = (this.#aloneFailed[node.index] ?? 0) + 1
+      return true
+    }
+    const { group, children } = node
+    const verdict = this.#verdictOf(node)
+    if (group === 'not') return this.#countTurning(children[0])
+    // One child is enough to turn an `all` that holds and an `any` that fails. Of the others, one alone must be in the way.
+    const turning =
+      verdict === (group === 'all')
+        ? children
+        : children.filter((child) => this.#verdictOf(child) === verdict)
+    if (verdict !== (group === 'all') && turning.length !== 1) return false
+    let isTurned = false
+    for (const child of turning) if (this.#countTurning(child)) isTurned = true
+    return isTurned
+  }
+
+  #verdictOf(node: Node): boolean {
+    if ('index' in node) return this.#verdicts[node.index] as boolean
+    return combine(node, node.children.filter((child) => this.#verdictOf(child)).length)
+  }
+}
+
+function combine({ group, children }: Exclude<Node, { index: number }>, held: number): boolean {
+  if (group === 'all') return held === children.length
+  return group === 'any' ? held > 0 : held === 0
+}

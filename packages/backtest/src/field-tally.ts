@@ -1,0 +1,88 @@
+import {
+  type Condition,
+  compilePath,
+  findSimilar,
+  listPaths,
+  listPlaceholderUses,
+  type RuleDefinition,
+  readPath,
+} from '@automation/engine'
+
+export interface FieldCount {
+  path: string
+  present: number
+  didYouMean: string | null
+}
+
+export interface SavedFields {
+  present: number[]
+  seen: string[]
+  sampled: number
+}
+
+/** From so many of the first events the paths are collected that a missing field may have meant. */
+const maxSampled = 100
+const maxSeen = 500
+/** A report names no more fields. */
+const maxFields = 50
+
+/** Counts for each field that a rule names the events that have it. */
+export class FieldTally {
+  readonly #fields: { path: string; steps: ReturnType<typeof compilePath> }[]
+  readonly #present: number[]
+  readonly #seen: Set<string>
+  #sampled: number
+
+  constructor(definition: RuleDefinition, saved?: SavedFields) {
+    this.#fields = [...listFields(definition)]
+      .slice(0, maxFields)
+      .map((path) => ({ path, steps: compilePath(path) }))
+    this.#present = this.#fields.map((_, index) => saved?.present[index] ?? 0)
+    this.#seen = new Set(saved?.seen)
+    this.#sampled = saved?.sampled ?? 0
+  }
+
+  add(data: unknown): void {
+    for (const [index, { steps }] of this.#fields.entries())
+      if (readPath(steps, data) !== undefined) this.#present[index] = (this.#present[index] ?? 0) + 1
+    if (this.#sampled === maxSampled) return
+    this.#sampled++
+    for (const path of listPaths(data)) {
+      if (this.#seen.size === maxSeen) return
+      if (path.length <= 64) this.#seen.add(path)
+    }
+  }
+
+  list(): FieldCount[] {
+    return this.#fields.map(({ path }, index) => {
+      const present = this.#present[index] as number
+      return { path, present, didYouMean: present > 0 ? null : (findSimilar(path, this.#seen) ?? null) }
+    })
+  }
+
+  save(): SavedFields {
+    return { present: this.#present, seen: [...this.#seen], sampled: this.#sampled }
+  }
+}
+
+/** The paths of clauses, and of placeholders. */
+function listFields({ conditions, actions }: RuleDefinition): Set<string> {
+  const paths = new Set<string>()
+  const visitCondition = (condition: Condition): void => {
+    if ('all' in condition) for (const child of condition.all) visitCondition(child)
+    else if ('any' in condition) for (const child of condition.any) visitCondition(child)
+    else if ('not' in condition) visitCondition(condition.not)
+    else paths.add(condition.field)
+  }
+  const visitConfig = (value: unknown): void => {
+    if (typeof value === 'string') for (const { path } of listPlaceholderUses(value)) paths.add(path)
+    else if (typeof value === 'object' && value !== null)
+      for (const child of Object.values(value)) visitConfig(child)
+  }
+  for (const condition of conditions) visitCondition(condition)
+  for (const { when, config } of actions) {
+    if (when) visitCondition(when)
+    visitConfig(config)
+  }
+  return paths
+}

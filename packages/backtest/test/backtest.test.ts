@@ -1,0 +1,153 @@
+import { Domain, Random, randomRules } from '@automation/check/corpus'
+import fc from 'fast-check'
+import t from 'tap'
+import { Backtest, type BacktestSubject, maxReportBytes, type TestedEvent } from '../src/index.js'
+import { reportNaively } from './fixtures/oracle.js'
+
+const from = Date.parse('2026-03-01T00:00:00.000Z')
+const to = Date.parse('2026-03-08T00:00:00.000Z')
+const ruleId = '0198c8a0-0000-7000-8000-000000000001'
+const otherId = '0198c8a0-0000-7000-8000-000000000002'
+const runs = process.env.TEST_LONG === undefined ? 300 : 10_000
+
+t.test(
+  'a backtest reports what lists of all events say, however often it is saved and restored',
+  async (t) => {
+    const seen = { added: 0, removed: 0, aloneFailed: 0, done: 0, faulty: 0, skipped: 0 }
+    fc.assert(
+      fc.property(fc.integer({ min: 0, max: 2 ** 32 - 1 }), (seed) => {
+        const { subject, events } = anyCase(new Random(seed))
+        const whole = new Backtest(subject)
+        let sliced = new Backtest(subject)
+        const random = new Random(seed + 1)
+        for (const event of events) {
+          whole.pass(1)
+          whole.add(event)
+          sliced.pass(1)
+          sliced.add(event)
+          if (random.chance(0.2)) sliced = new Backtest(subject, JSON.parse(JSON.stringify(sliced.save())))
+        }
+        const report = whole.report({ isComplete: true })
+        const text = JSON.stringify(report)
+        if (text !== JSON.stringify(sliced.report({ isComplete: true }))) throw new Error('slices differ')
+        const expected = reportNaively(subject, events)
+        const found = {
+          considered: report.considered,
+          active: report.active?.matched ?? null,
+          draft: report.draft?.matched ?? null,
+          difference: report.difference,
+          overTime: report.overTime.reduce((sum, bucket) => sum + bucket.active + bucket.draft, 0),
+          clauses: report.clauses,
+          actions: report.actions.map(({ done, skipped, faulty, targets, mostToOne, busiestMinute }) => ({
+            done,
+            skipped,
+            faulty,
+            targets,
+            mostToOne,
+            busiestCount: busiestMinute?.count ?? 0,
+          })),
+          examples: report.examples,
+        }
+        if (JSON.stringify(found) !== JSON.stringify(expected))
+          throw new Error(
+            `${JSON.stringify(found)}\n${JSON.stringify(expected)}\n${JSON.stringify(subject, null, 1)}`,
+          )
+        seen.added += report.difference?.added ?? 0
+        seen.removed += report.difference?.removed ?? 0
+        for (const clause of report.clauses) seen.aloneFailed += clause.aloneFailed
+        for (const kind of ['done', 'faulty', 'skipped'] as const)
+          for (const action of report.actions) seen[kind] += action[kind]
+      }),
+      {
+        numRuns: runs,
+        ...(process.env.TEST_SEED !== undefined && { seed: Number.parseInt(process.env.TEST_SEED, 16) }),
+      },
+    )
+    t.comment(JSON.stringify(seen))
+    for (const [kind, count] of Object.entries(seen)) t.ok(count > 0, `${kind} occurs`)
+  },
+)
+
+function anyCase(random: Random): { subject: BacktestSubject; events: TestedEvent[] } {
+  const rules = [...randomRules(random), ...randomRules(random)]
+  const [one, other] = [rules[0], rules.at(-1)] as [(typeof rules)[0], (typeof rules)[0]]
+  const hasActive = random.chance(0.8)
+  const hasDraft = !hasActive || random.chance(0.8)
+  const domain = new Domain([one, other], from)
+  const events = Array.from({ length: random.below(60) }, (_, index) => ({
+    id: `0198c8a0-0000-7000-8000-${String(index).padStart(12, '0')}`,
+    type: random.pick(['LEAD_CREATED', 'LEAD_UPDATED', 'DEAL_WON']),
+    acceptedAt: from + index * 20_000 + random.below(30_000),
+    addressedTo: random.chance(0.9) ? null : random.pick([ruleId, otherId]),
+    data: domain.event(random),
+  }))
+  return {
+    subject: {
+      ruleId,
+      ...(hasActive && { active: { version: 3, definition: one } }),
+      ...(hasDraft && { draft: other }),
+      from,
+      to,
+    },
+    events,
+  }
+}
+
+const mail = {
+  trigger: 'LEAD_CREATED',
+  conditions: [{ field: 'scor', operator: 'greater_than', value: 80 }],
+  actions: [{ type: 'SEND_EMAIL', config: { to: '{{email}}', subject: 'x', template: 'x' } }],
+} as BacktestSubject['draft'] & object
+
+function eventOf(index: number, data: object): TestedEvent {
+  return { id: ruleId, type: 'LEAD_CREATED', acceptedAt: from + index * 1_000, addressedTo: null, data }
+}
+
+t.test('a field that no event has comes with the nearest one that events have', async (t) => {
+  const backtest = new Backtest({ draft: mail, from, to })
+  for (let index = 0; index < 10; index++) backtest.add(eventOf(index, { score: 90, email: 'a@b.example' }))
+  t.match(backtest.report({ isComplete: true }).fields, [
+    { path: 'scor', present: 0, didYouMean: 'score' },
+    { path: 'email', present: 10, didYouMean: null },
+  ])
+})
+
+t.test('beyond 2,048 targets their number is estimated within 10 % and the state stays small', async (t) => {
+  const backtest = new Backtest({ draft: { ...mail, conditions: [] }, from, to })
+  const distinct = 50_000
+  for (let index = 0; index < distinct; index++) {
+    backtest.add(eventOf(index, { email: `person-${index}@mail.example` }))
+    if (index % 10 === 0) backtest.add(eventOf(index, { email: 'Often@mail.example' }))
+  }
+  const [action] = backtest.report({ isComplete: true }).actions
+  t.ok(action?.isTargetsEstimated)
+  t.ok(Math.abs((action?.targets ?? 0) / distinct - 1) < 0.1, `${action?.targets} of ${distinct}`)
+  t.ok((action?.mostToOne ?? 0) > 3_000 && (action?.mostToOne ?? 0) <= 5_000, `${action?.mostToOne} of 5000`)
+  t.equal(action?.busiestMinute?.count, 66)
+  t.ok(JSON.stringify(backtest.save()).length < 100_000)
+})
+
+t.test('a report has at most 64 KiB, and its figures stay', async (t) => {
+  const path = (index: number) => `${'ü'.repeat(150)}${index}`
+  const conditions = Array.from({ length: 50 }, (_, index) => ({ field: path(index), operator: 'exists' }))
+  const text = Array.from({ length: 20 }, (_, index) => `{{${path(index)}}}`).join(' ')
+  const actions = Array.from({ length: 20 }, () => ({ type: 'CREATE_TASK', config: { title: text } }))
+  const draft = { trigger: 'LEAD_CREATED', conditions: [{ not: { all: conditions } }], actions } as never
+  const backtest = new Backtest({ draft, from, to: from + 200 * 86_400_000 })
+  for (let index = 0; index < 100; index++) backtest.add(eventOf(index, {}))
+  const report = backtest.report({ isComplete: true })
+  t.ok(Buffer.byteLength(JSON.stringify(report)) <= maxReportBytes)
+  t.equal(report.draft?.matched, 100)
+  t.ok(report.overTime.length <= 200)
+})
+
+t.test('a range that grew gets wider buckets, and loses no match', async (t) => {
+  const draft = { ...mail, conditions: [] }
+  const first = new Backtest({ draft, from, to: from + 3_600_000 })
+  for (let index = 0; index < 100; index++) first.add(eventOf(index * 30, { email: 'a@b.example' }))
+  const second = new Backtest({ draft, from, to }, first.save())
+  const { overTime, bucketMs } = second.report({ isComplete: false })
+  t.equal(bucketMs, 3_600_000)
+  t.equal(overTime[0]?.draft, 100)
+  t.equal(overTime.length, 168)
+})
