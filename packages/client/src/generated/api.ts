@@ -240,7 +240,7 @@ export interface paths {
         };
         /**
          * Get what a rule in shadow mode would have done since it was last changed
-         * @description Like the difference of a draft, against nothing: active is null, and each event that the shadow matched is added. A rule that is not in shadow mode has none (404).
+         * @description Like the difference of a draft, against nothing: active and difference are null. A rule that is not in shadow mode has none (404).
          */
         get: operations["getRuleDifference"];
         put?: never;
@@ -1150,6 +1150,24 @@ export interface components {
                 [key: string]: unknown;
             };
         };
+        ActionReport: {
+            index: number;
+            type: string;
+            /** @description How often it would have been done, calls assumed to succeed */
+            done: number;
+            /** @description How often its `when` did not hold, or an earlier action would have failed */
+            skipped: number;
+            /** @description How often its rendered config would not have fitted the action */
+            faulty: number;
+            faults: components["schemas"]["MessageCount"][];
+            warnings: components["schemas"]["MessageCount"][];
+            /** @description Number of distinct addresses, hosts, assignees or event types. Up to 2,048 it is exact; beyond it is estimated by the k minimum values, with a standard error of 2.2 %. */
+            targets: number;
+            isTargetsEstimated: boolean;
+            /** @description How often one target is reached at most. Where targets are estimated: at least this often. */
+            mostToOne: number;
+            busiestMinute: components["schemas"]["BusiestMinute"] | null;
+        };
         ActionResult: {
             /** @description Type of the action */
             action: string;
@@ -1175,6 +1193,13 @@ export interface components {
              * @description The end of a WAIT, or the time of the next attempt
              */
             until?: string;
+        };
+        ActiveMatches: {
+            /** @description The version of the rule when the backtest was created */
+            version: number;
+            matched: number;
+            /** @description Events for which the conditions need more work than a rule may cost (RULE_WORK) */
+            notJudged: number;
         };
         /** @description All of the conditions hold */
         AllGroup: {
@@ -1267,6 +1292,12 @@ export interface components {
             data: components["schemas"]["AuditEntry"][];
             nextCursor?: string | null;
         };
+        /** @description The newest events of each kind, the newest first */
+        BacktestExamples: {
+            added: string[];
+            removed: string[];
+            nearMisses: string[];
+        };
         BatchAnswer: {
             /** @description Number of accepted events */
             accepted: number;
@@ -1290,6 +1321,13 @@ export interface components {
             replayed?: boolean;
             errors?: components["schemas"]["FieldError"][];
             error?: string;
+        };
+        BusiestMinute: {
+            /** Format: date-time */
+            at: string;
+            count: number;
+            /** @description true: moments were too far from their order to count each minute */
+            isAtLeast: boolean;
         };
         Change: {
             field: string;
@@ -1347,6 +1385,12 @@ export interface components {
         };
         /** @description Compares one field of the event data. GET /api/vocabulary describes each operator. */
         Clause: components["schemas"]["ScalarClause"] | components["schemas"]["NumberClause"] | components["schemas"]["RangeClause"] | components["schemas"]["ListClause"] | components["schemas"]["ShortListClause"] | components["schemas"]["TextClause"] | components["schemas"]["PatternClause"] | components["schemas"]["UnaryClause"] | components["schemas"]["TimeClause"] | components["schemas"]["DurationClause"];
+        ClauseCount: {
+            path: string;
+            held: number;
+            /** @description Events that only this clause kept from matching */
+            aloneFailed: number;
+        };
         /**
          * @description A clause, or a group of conditions
          * @example {
@@ -1433,45 +1477,17 @@ export interface components {
             receiptState: "accepted";
             deduplicated: boolean;
         };
-        /** @description What a draft would have done with the events since it was saved, against the version that it was made from, or what a shadow would have done (active is null). Conditions are judged at the moment when each event was accepted. Nothing was done. */
         Difference: {
-            /**
-             * Format: date-time
-             * @description ISO 8601 with milliseconds
-             */
-            since: string;
-            /**
-             * Format: date-time
-             * @description Events that were accepted since then are not in it
-             */
-            to: string;
-            /**
-             * Format: date-time
-             * @description ISO 8601 with milliseconds
-             */
-            computedAt: string;
-            /** @description false: there are more events before now than one response reads. Ask again to continue. */
-            isComplete: boolean;
-            /** @description Number of events that were passed */
-            scanned: number;
-            /** @description Number of these that trigger the rule or the draft */
-            considered: number;
-            active: components["schemas"]["MatchedEvents"] | null;
-            draft: components["schemas"]["MatchedEvents"];
-            difference: components["schemas"]["DifferenceCounts"];
-            /** @description Number of events for which the conditions need more work than a rule may cost (RULE_WORK) */
-            notJudged: number;
-            examples: components["schemas"]["DifferenceExamples"];
-        };
-        DifferenceCounts: {
+            /** @description Events that match both */
             same: number;
+            /** @description Events that match the draft alone */
             added: number;
+            /** @description Events that match the active version alone */
             removed: number;
         };
-        /** @description Up to 20 event ids each, the newest */
-        DifferenceExamples: {
-            added: string[];
-            removed: string[];
+        DraftMatches: {
+            matched: number;
+            notJudged: number;
         };
         DraftToSave: {
             name: string;
@@ -1825,6 +1841,11 @@ export interface components {
             /** @description Only count the matches. Default: true. */
             dryRun?: boolean;
         };
+        FieldCount: {
+            path: string;
+            present: number;
+            didYouMean: string | null;
+        };
         FieldError: {
             field: string;
             message: string;
@@ -2015,8 +2036,11 @@ export interface components {
             /** @description true if there are more than `matched`, otherwise absent */
             atLeast?: boolean;
         };
-        MatchedEvents: {
-            matched: number;
+        MatchesOverTime: {
+            /** Format: date-time */
+            at: string;
+            active: number;
+            draft: number;
         };
         Me: {
             /** @description The caller as the audit log names it: `user:<sub>` or `api_key:<id>` */
@@ -2050,6 +2074,10 @@ export interface components {
         };
         MemberToPut: {
             role: components["schemas"]["Role"];
+        };
+        MessageCount: {
+            message: string;
+            count: number;
         };
         NewApiKey: {
             /** Format: uuid */
@@ -2370,6 +2398,44 @@ export interface components {
             isActive: boolean;
             mode?: components["schemas"]["RuleMode"];
         };
+        /** @description A backtest that is continued when somebody asks, at most once a minute: what a draft would have done since it was saved, against the version that it was made from, or what a shadow would have done (active and difference are null). Nothing was done. */
+        RuleDifference: {
+            /** @description Events passed, of other types too */
+            scanned: number;
+            /** @description Events of the trigger that could reach the rule */
+            considered: number;
+            /**
+             * Format: date-time
+             * @description When the draft was saved, or the shadow was last changed
+             */
+            from: string;
+            /**
+             * Format: date-time
+             * @description Events that were accepted since then are not in it
+             */
+            to: string;
+            /** @description false: there are more events than one response reads. Ask again to continue. */
+            isComplete: boolean;
+            historyFrom: string | null;
+            active: components["schemas"]["ActiveMatches"] | null;
+            draft: components["schemas"]["DraftMatches"] | null;
+            difference: components["schemas"]["Difference"] | null;
+            /** @description Width of a bucket of overTime */
+            bucketMs: number;
+            overTime: components["schemas"]["MatchesOverTime"][];
+            /** @description Of the draft, or of the active version if there is no draft. So are clauses and fields. */
+            actions: components["schemas"]["ActionReport"][];
+            clauses: components["schemas"]["ClauseCount"][];
+            fields: components["schemas"]["FieldCount"][];
+            examples: components["schemas"]["BacktestExamples"];
+            notKnown: string[];
+            notes: string[];
+            /**
+             * Format: date-time
+             * @description ISO 8601 with milliseconds
+             */
+            computedAt: string;
+        };
         /** @description A draft of a rule. difference is null in the response to a save. */
         RuleDraft: {
             /** Format: uuid */
@@ -2392,7 +2458,7 @@ export interface components {
             savedAt: string;
             /** @description The actor that saved it, as in the audit log */
             savedBy: string;
-            difference: components["schemas"]["Difference"] | null;
+            difference: components["schemas"]["RuleDifference"] | null;
         };
         RuleGuard: {
             /** @description The promoted version, which it watches */
@@ -2998,7 +3064,9 @@ export type Accepted = components['schemas']['Accepted'];
 export type Action = components['schemas']['Action'];
 export type ActionDescription = components['schemas']['ActionDescription'];
 export type ActionFieldDescription = components['schemas']['ActionFieldDescription'];
+export type ActionReport = components['schemas']['ActionReport'];
 export type ActionResult = components['schemas']['ActionResult'];
+export type ActiveMatches = components['schemas']['ActiveMatches'];
 export type AllGroup = components['schemas']['AllGroup'];
 export type AnyGroup = components['schemas']['AnyGroup'];
 export type ApiKey = components['schemas']['ApiKey'];
@@ -3010,22 +3078,24 @@ export type AttentionList = components['schemas']['AttentionList'];
 export type AuditAction = components['schemas']['AuditAction'];
 export type AuditEntry = components['schemas']['AuditEntry'];
 export type AuditLogPage = components['schemas']['AuditLogPage'];
+export type BacktestExamples = components['schemas']['BacktestExamples'];
 export type BatchAnswer = components['schemas']['BatchAnswer'];
 export type BatchEvent = components['schemas']['BatchEvent'];
 export type BatchResult = components['schemas']['BatchResult'];
+export type BusiestMinute = components['schemas']['BusiestMinute'];
 export type Change = components['schemas']['Change'];
 export type CheckFinding = components['schemas']['CheckFinding'];
 export type CheckNotKnown = components['schemas']['CheckNotKnown'];
 export type CheckWitness = components['schemas']['CheckWitness'];
 export type CheckedRule = components['schemas']['CheckedRule'];
 export type Clause = components['schemas']['Clause'];
+export type ClauseCount = components['schemas']['ClauseCount'];
 export type Condition = components['schemas']['Condition'];
 export type ConditionTrace = components['schemas']['ConditionTrace'];
 export type CreateTaskAction = components['schemas']['CreateTaskAction'];
 export type Delivered = components['schemas']['Delivered'];
 export type Difference = components['schemas']['Difference'];
-export type DifferenceCounts = components['schemas']['DifferenceCounts'];
-export type DifferenceExamples = components['schemas']['DifferenceExamples'];
+export type DraftMatches = components['schemas']['DraftMatches'];
 export type DraftToSave = components['schemas']['DraftToSave'];
 export type DurationClause = components['schemas']['DurationClause'];
 export type EmailTemplate = components['schemas']['EmailTemplate'];
@@ -3060,6 +3130,7 @@ export type ExecutionSummary = components['schemas']['ExecutionSummary'];
 export type ExecutionToRetry = components['schemas']['ExecutionToRetry'];
 export type ExecutionsRetried = components['schemas']['ExecutionsRetried'];
 export type ExecutionsToRetry = components['schemas']['ExecutionsToRetry'];
+export type FieldCount = components['schemas']['FieldCount'];
 export type FieldError = components['schemas']['FieldError'];
 export type FieldKind = components['schemas']['FieldKind'];
 export type FilterDescription = components['schemas']['FilterDescription'];
@@ -3076,11 +3147,12 @@ export type ListedEventType = components['schemas']['ListedEventType'];
 export type Liveness = components['schemas']['Liveness'];
 export type MailToPreview = components['schemas']['MailToPreview'];
 export type Matched = components['schemas']['Matched'];
-export type MatchedEvents = components['schemas']['MatchedEvents'];
+export type MatchesOverTime = components['schemas']['MatchesOverTime'];
 export type Me = components['schemas']['Me'];
 export type Member = components['schemas']['Member'];
 export type MemberList = components['schemas']['MemberList'];
 export type MemberToPut = components['schemas']['MemberToPut'];
+export type MessageCount = components['schemas']['MessageCount'];
 export type NewApiKey = components['schemas']['NewApiKey'];
 export type NewSigningSecret = components['schemas']['NewSigningSecret'];
 export type NewSubscription = components['schemas']['NewSubscription'];
@@ -3107,6 +3179,7 @@ export type Rule = components['schemas']['Rule'];
 export type RuleActivity = components['schemas']['RuleActivity'];
 export type RuleCheck = components['schemas']['RuleCheck'];
 export type RuleDefinition = components['schemas']['RuleDefinition'];
+export type RuleDifference = components['schemas']['RuleDifference'];
 export type RuleDraft = components['schemas']['RuleDraft'];
 export type RuleGuard = components['schemas']['RuleGuard'];
 export type RuleHealth = components['schemas']['RuleHealth'];
@@ -3791,13 +3864,13 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description What a draft would have done with the events since it was saved, against the version that it was made from, or what a shadow would have done (active is null). Conditions are judged at the moment when each event was accepted. Nothing was done. */
+            /** @description A backtest that is continued when somebody asks, at most once a minute: what a draft would have done since it was saved, against the version that it was made from, or what a shadow would have done (active and difference are null). Nothing was done. */
             200: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Difference"];
+                    "application/json": components["schemas"]["RuleDifference"];
                 };
             };
             400: components["responses"]["BadRequest"];
