@@ -532,6 +532,10 @@ const routes: Route[] = [
 
 /** What is there to be asked for. */
 async function makeIds({ id: workspaceId, call, database }: Workspace): Promise<Ids> {
+  // There are more questions than a workspace may have rules, templates and event types.
+  await database.rule.deleteMany()
+  await database.emailTemplate.deleteMany()
+  await database.ownEventType.deleteMany()
   const { body: rule } = await call<Rule>('POST', rules, { body: ruleBody() })
   const event = { id: newId(), workspaceId, type: 'LEAD_CREATED', data: {}, doneAt: new Date() }
   await database.event.create({ data: event })

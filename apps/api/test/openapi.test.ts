@@ -191,7 +191,7 @@ t.test('parameters, bodies and security are documented', async (t) => {
   }
   const page = ['cursor', 'limit']
   const queries: Record<string, string[]> = {
-    [rules]: [...page, 'eventType', 'isActive', 'q', 'trigger'],
+    [rules]: [...page, 'eventType', 'isActive', 'mode', 'q', 'trigger'],
     [`${rules}/{id}/versions`]: page,
     '/api/overview': ['from', 'slices', 'to'],
     '/api/events/samples': ['eventType', 'limit'],
