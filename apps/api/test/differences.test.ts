@@ -15,7 +15,12 @@ async function create({ call }: Workspace, fields: Record<string, unknown> = {})
   return body
 }
 
-async function saveDraft({ call, database }: Workspace, { id }: Rule, fields: Record<string, unknown>, sinceMs = 3_600_000) {
+async function saveDraft(
+  { call, database }: Workspace,
+  { id }: Rule,
+  fields: Record<string, unknown>,
+  sinceMs = 3_600_000,
+) {
   const { status } = await call('PUT', `${rules}/${id}/draft`, { body: ruleBody(fields) })
   if (status !== 200) throw new Error(`The draft was not saved: ${status}`)
   await database.ruleDraft.update({

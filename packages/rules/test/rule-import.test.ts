@@ -375,7 +375,10 @@ t.test('a file names the mode of a shadow, and an import sets it', async (t) => 
     )
   t.strictSame(await modes(one), ['shadow false', 'live true'])
   const file = await exportRules(own(one))
-  t.match(file.rules, [{ name: 'A', isActive: false, mode: 'shadow' }, { name: 'B', isActive: true }])
+  t.match(file.rules, [
+    { name: 'A', isActive: false, mode: 'shadow' },
+    { name: 'B', isActive: true },
+  ])
   await apply(other, file)
   t.strictSame(await modes(other), ['shadow false', 'live true'])
   await apply(one, fileOf([rule('A'), rule('B', { mode: 'shadow' })]))

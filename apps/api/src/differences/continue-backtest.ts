@@ -1,9 +1,4 @@
-import {
-  Backtest,
-  type BacktestReport,
-  type BacktestSubject,
-  type SavedBacktest,
-} from '@automation/backtest'
+import { Backtest, type BacktestReport, type BacktestSubject, type SavedBacktest } from '@automation/backtest'
 import type { WorkLimits } from '@automation/engine'
 
 /** A backtest as far as it came, and what comes next. JSON: it is stored between two responses. */
