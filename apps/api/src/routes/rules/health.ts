@@ -136,16 +136,19 @@ async function findRulesNeedingAttention(database: WorkspaceDatabase): Promise<A
 }
 
 /** A guard that has tripped is a row of its own: an API of the version before does not know the reason, and could not present it. */
-async function findTripped({ ruleGuard }: WorkspaceDatabase): Promise<Judged[]> {
-  const guards = await ruleGuard.findMany({
-    where: { trippedAt: { not: null } },
-    include: { rule: { select: { version: true, counters: true } } },
+async function findTripped({ ruleGuard, rule }: WorkspaceDatabase): Promise<Judged[]> {
+  const guards = await ruleGuard.findMany({ where: { trippedAt: { not: null } } })
+  if (guards.length === 0) return []
+  const rules = await rule.findMany({
+    where: { id: { in: guards.map(({ ruleId }) => ruleId) } },
+    include: { counters: true },
   })
-  return guards.flatMap(({ trippedAt, restoredVersion, rule: { version, counters } }) =>
-    trippedAt === null || counters === null || version !== restoredVersion
-      ? []
-      : [tell(counters, 'guard_tripped', trippedAt, sentences.guard_tripped)],
-  )
+  const byId = new Map(rules.map((row) => [row.id, row]))
+  return guards.flatMap(({ ruleId, trippedAt, restoredVersion }) => {
+    const { version, counters } = byId.get(ruleId) ?? {}
+    if (trippedAt === null || !counters || version !== restoredVersion) return []
+    return [tell(counters, 'guard_tripped', trippedAt, sentences.guard_tripped)]
+  })
 }
 
 type Candidate = Prisma.RuleCountersGetPayload<object>
