@@ -37,13 +37,12 @@ export async function findDraftToChange(
 }
 
 export async function findRuleAndDraft(
-  database: Pick<WorkspaceDatabase, 'rule'>,
+  database: Pick<WorkspaceDatabase, 'rule' | 'ruleDraft'>,
   id: string,
 ): Promise<RuleAndDraft> {
-  const found = await database.rule.findUnique({ where: { id }, include: { counters: true, draft: true } })
-  if (found === null) throw refusals.ruleNotFound()
-  const { draft, ...rule } = found
-  return { rule, draft }
+  const rule = await database.rule.findUnique({ where: { id }, include: { counters: true } })
+  if (rule === null) throw refusals.ruleNotFound()
+  return { rule, draft: await database.ruleDraft.findUnique({ where: { ruleId: id } }) }
 }
 
 export function sendDraft(
