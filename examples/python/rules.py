@@ -115,6 +115,26 @@ class Client:
         """Cancel a backtest. The report so far stays."""
         return self._send("DELETE", f"/api/automation-rules/backtests/{_part(id)}")
 
+    def save_rule_draft(self, id, body=None):
+        """Save the draft of a rule. It is validated like a rule, and does nothing."""
+        return self._send("PUT", f"/api/automation-rules/{_part(id)}/draft", body=body)
+
+    def get_rule_draft(self, id):
+        """Get the draft of a rule, and what it would have done since it was saved."""
+        return self._send("GET", f"/api/automation-rules/{_part(id)}/draft")
+
+    def delete_rule_draft(self, id):
+        """Delete the draft of a rule."""
+        return self._send("DELETE", f"/api/automation-rules/{_part(id)}/draft")
+
+    def promote_rule_draft(self, id, body=None):
+        """Make the draft the next version of its rule, under a guard if you like."""
+        return self._send("POST", f"/api/automation-rules/{_part(id)}/draft/promote", body=body)
+
+    def get_rule_difference(self, id):
+        """Get what a rule in shadow mode would have done since it was last changed."""
+        return self._send("GET", f"/api/automation-rules/{_part(id)}/difference")
+
     def get_rule_health(self):
         """Get the health of all rules."""
         return self._send("GET", "/api/automation-rules/health")
@@ -122,6 +142,10 @@ class Client:
     def list_rules_needing_attention(self):
         """List the rules that need attention, latest first."""
         return self._send("GET", "/api/automation-rules/attention")
+
+    def get_rule_guard(self, id):
+        """Get the guard of a promoted version."""
+        return self._send("GET", f"/api/automation-rules/{_part(id)}/guard")
 
     def check_rules(self, body=None):
         """Check a set of rules: what never runs, says nothing, does the same twice or goes round."""

@@ -79,6 +79,9 @@ export const refusals = {
     new Refusal(403, 'Access denied', challenge({ error: 'insufficient_scope', description, scope })),
   notFound: () => new Refusal(404, 'Not found'),
   ruleNotFound: () => new Refusal(404, 'Automation rule not found'),
+  draftNotFound: () => new Refusal(404, 'The rule has no draft'),
+  guardNotFound: () => new Refusal(404, 'The rule has no guard'),
+  notAShadow: () => new Refusal(404, 'The rule is not in shadow mode'),
   versionNotFound: () => new Refusal(404, 'Version not found'),
   eventTypeNotFound: () => new Refusal(404, 'Event type not found'),
   eventNotFound: () => new Refusal(404, 'Event not found'),
@@ -98,6 +101,13 @@ export const refusals = {
   ruleGone: () => new Refusal(409, 'The rule of this execution is gone'),
   ruleSwitchedOff: () => new Refusal(409, 'The rule of this execution is switched off'),
   subscriptionGone: () => new Refusal(409, 'The subscription of this execution is gone or switched off'),
+  ruleIsShadow: () =>
+    new Refusal(409, 'The rule is in shadow mode, and does nothing: only a dry run executes it'),
+  shadowToggled: () =>
+    new Refusal(409, 'The rule is in shadow mode: an update with mode "live" and isActive makes it live'),
+  draftMismatch: () => new Refusal(412, 'The rule or its draft has changed'),
+  draftStale: () =>
+    new Refusal(412, 'The rule has changed since the draft was made from it: save the draft again'),
   versionMismatch: () => new Refusal(412, 'The rule has another version'),
   invalid: (faults: Fault[]) => new Refusal(422, faults),
   eventIdReused: () =>

@@ -341,6 +341,8 @@ interface Route {
 
 interface Ids {
   rule: string
+  /** A rule with a draft. */
+  drafted: string
   event: string
   /** It failed. */
   execution: string
@@ -404,6 +406,19 @@ const routes: Route[] = [
   { method: 'GET', path: ({ rule }) => `${rules}/${rule}/versions`, role: 'viewer', status: 200 },
   { method: 'GET', path: ({ rule }) => `${rules}/${rule}/versions/1`, role: 'viewer', status: 200 },
   { method: 'POST', path: ({ rule }) => `${rules}/${rule}/versions/1/restore`, role: 'editor', status: 200 },
+  {
+    method: 'PUT',
+    path: ({ rule }) => `${rules}/${rule}/draft`,
+    role: 'editor',
+    status: 200,
+    body: ruleBody({ name: 'The draft' }),
+  },
+  // What a rule has not is found by its rule first, so that the role is checked before.
+  { method: 'GET', path: ({ drafted }) => `${rules}/${drafted}/draft`, role: 'viewer', status: 200 },
+  { method: 'DELETE', path: ({ drafted }) => `${rules}/${drafted}/draft`, role: 'editor', status: 204 },
+  { method: 'POST', path: ({ drafted }) => `${rules}/${drafted}/draft/promote`, role: 'editor', status: 200 },
+  { method: 'GET', path: ({ drafted }) => `${rules}/${drafted}/guard`, role: 'viewer', status: 404 },
+  { method: 'GET', path: ({ rule }) => `${rules}/${rule}/difference`, role: 'viewer', status: 404 },
   { method: 'GET', path: () => '/api/events', role: 'viewer', status: 200 },
   { method: 'GET', path: ({ event }) => `/api/events/${event}`, role: 'viewer', status: 200 },
   { method: 'GET', path: ({ event }) => `/api/events/${event}/why`, role: 'viewer', status: 200 },
@@ -533,6 +548,10 @@ const routes: Route[] = [
 
 /** What is there to be asked for. */
 async function makeIds({ id: workspaceId, call, database }: Workspace): Promise<Ids> {
+  // There are more questions than a workspace may have rules, templates and event types.
+  await database.rule.deleteMany()
+  await database.emailTemplate.deleteMany()
+  await database.ownEventType.deleteMany()
   const { body: rule } = await call<Rule>('POST', rules, { body: ruleBody() })
   const event = { id: newId(), workspaceId, type: 'LEAD_CREATED', data: {}, doneAt: new Date() }
   await database.event.create({ data: event })
@@ -542,6 +561,8 @@ async function makeIds({ id: workspaceId, call, database }: Workspace): Promise<
   await database.execution.create({
     data: { id: execution, workspaceId, eventId: event.id, eventType: event.type, ruleId: rule.id, ...run },
   })
+  const { body: drafted } = await call<Rule>('POST', rules, { body: ruleBody() })
+  await call('PUT', `${rules}/${drafted.id}/draft`, { body: ruleBody({ name: 'The draft' }) })
   const { body: template } = await call<{ id: string }>('POST', templates, {
     body: { name: newId(), text: 'Hello' },
   })
@@ -554,7 +575,7 @@ async function makeIds({ id: workspaceId, call, database }: Workspace): Promise<
   await database.backtest.create({
     data: { id: backtest, workspaceId, subject, pace: 'full', createdBy: 'cli:test', status: 'cancelled' },
   })
-  return { rule: rule.id, event: event.id, execution, template: template.id, eventType, backtest }
+  return { rule: rule.id, drafted: drafted.id, event: event.id, execution, template: template.id, eventType, backtest }
 }
 
 const newTypeName = () => `TYPE_${newId().replaceAll('-', '').toUpperCase()}`
@@ -562,6 +583,7 @@ const newTypeName = () => `TYPE_${newId().replaceAll('-', '').toUpperCase()}`
 const question = ({ body, headers = {} }: Route): Question => ({ body, headers })
 const anyIds: Ids = {
   rule: '{id}',
+  drafted: '{id}',
   event: '{id}',
   execution: '{id}',
   template: '{id}',
@@ -632,6 +654,7 @@ t.test('ids of another workspace get the same response as unknown ids, without a
   const theirs = await makeIds(workspace)
   const nobodys: Ids = {
     rule: newId(),
+    drafted: newId(),
     event: newId(),
     execution: newId(),
     template: newId(),

@@ -401,3 +401,54 @@ t.test('an admin sets the number of failures after which a rule is paused, or no
     ],
   )
 })
+
+t.test('a rule whose guard has tripped needs attention until somebody changes or activates it', async (t) => {
+  const workspace = await api.makeWorkspace()
+  const trip = async ({ id: ruleId }: Rule, isRestored = true) => {
+    const guard = {
+      version: 2,
+      previousVersion: 1,
+      maxRunsPerHour: 9,
+      endsAt: new Date(),
+      tripReason: 'runs',
+    }
+    const state = { trippedAt: ago(1), restoredVersion: isRestored ? 3 : 2 }
+    await workspace.database.rule.update({ where: { id: ruleId }, data: { version: 3 } })
+    await workspace.database.ruleGuard.create({
+      data: { ruleId, workspaceId: workspace.id, ...guard, ...state },
+    })
+  }
+  const attention = async () =>
+    (await workspace.call<{ rules: Item[] }>('GET', `${rules}/attention`)).body.rules
+  const [edited, activated, paused, older] = [
+    await create(workspace),
+    await create(workspace),
+    await create(workspace),
+    await create(workspace),
+  ]
+  for (const rule of [edited, activated, paused]) await trip(rule)
+  await trip(older, false)
+  await setCounters(workspace, paused.id, { attentionReason: 'auto_paused', attentionAt: ago(2) })
+  const reasons = (await attention()).map(({ id, reason }) => [id, reason]).sort()
+  t.strictSame(
+    reasons,
+    [
+      [edited.id, 'guard_tripped'],
+      [activated.id, 'guard_tripped'],
+      [paused.id, 'auto_paused'],
+    ].sort(),
+    'an edit by an older API ends it, too',
+  )
+  t.match(
+    (await attention()).find(({ id }) => id === edited.id),
+    { explanation: /crossed a limit of its guard/, lastError: String },
+  )
+  await workspace.call('PUT', `${rules}/${edited.id}`, { body: { name: 'Edited' } })
+  await workspace.call('PATCH', `${rules}/${activated.id}/toggle`)
+  t.equal((await attention()).length, 2, 'to switch it off does not suffice')
+  await workspace.call('PATCH', `${rules}/${activated.id}/toggle`)
+  t.strictSame(
+    (await attention()).map(({ id }) => id),
+    [paused.id],
+  )
+})

@@ -22,6 +22,7 @@ t.test(
     const printed = (await shell(commands.map(({ text }) => text).join('\n'))).trim().split('\n')
     const answers = printed.map((line) => JSON.parse(line))
     const [hot, , , why, found, type, , fields] = answers
+    const [, , , drafted, promoted, guard] = answers.slice(8)
     const shown = JSON.parse(blocks.find(({ language }) => language === 'json')?.text ?? '')
     t.strictSame(
       why.rules.map(({ name, verdict }: { name: string; verdict: string }) => [name, verdict]),
@@ -35,6 +36,10 @@ t.test(
     t.strictSame(missed, shown)
     t.match(found, { events: [{ id: why.eventId }], scanned: 1, nextCursor: null })
     t.match(type, { name: 'PAYMENT_FAILED' })
+    const differs = JSON.parse(blocks.filter(({ language }) => language === 'json')[1]?.text ?? '')
+    t.match(drafted.difference, { ...differs, isComplete: true, actions: [{ done: 2 }] })
+    t.match(promoted, { version: 2, conditions: [{ value: 500 }] })
+    t.match(guard, { version: 2, previousVersion: 1, maxRunsPerHour: 200, trippedAt: null })
     t.match(fields, { events: 1, fields: [{ path: 'amount', kinds: ['number'], smallest: 49.5 }, {}, {}] })
   },
 )

@@ -66,6 +66,12 @@ const routes: Route[] = [
   route('get', `${rules}/{id}/versions`, [200], [404]),
   route('get', `${rules}/{id}/versions/{version}`, [200], [404]),
   route('post', `${rules}/{id}/versions/{version}/restore`, [200], [404, 409, 412, 413, 415, 422]),
+  route('put', `${rules}/{id}/draft`, [200], [404, 409, 412, 413, 415, 422], 'required'),
+  route('get', `${rules}/{id}/draft`, [200], [404]),
+  route('delete', `${rules}/{id}/draft`, [204], [404, 412, 413, 415]),
+  route('post', `${rules}/{id}/draft/promote`, [200], [404, 409, 412, 413, 415, 422], 'optional'),
+  route('get', `${rules}/{id}/difference`, [200], [404]),
+  route('get', `${rules}/{id}/guard`, [200], [404]),
   route('get', '/api/events', [200]),
   route('get', '/api/events/{id}', [200], [404]),
   route('post', '/api/events/{id}/replay', [200, 202], [404, 409, 413, 415, 422]),
@@ -189,7 +195,7 @@ t.test('parameters, bodies and security are documented', async (t) => {
   }
   const page = ['cursor', 'limit']
   const queries: Record<string, string[]> = {
-    [rules]: [...page, 'eventType', 'isActive', 'q', 'trigger'],
+    [rules]: [...page, 'eventType', 'isActive', 'mode', 'q', 'trigger'],
     [`${rules}/{id}/versions`]: page,
     [`${rules}/backtests`]: page,
     '/api/overview': ['from', 'slices', 'to'],

@@ -49,6 +49,7 @@ t.test('a rule is created with the defaults, and returned in full with Location 
     conditions: [],
     actions: [task],
     isActive: true,
+    mode: 'live',
     workspaceId: workspace.id,
     version: 1,
     executionCount: 0,

@@ -17,6 +17,7 @@ import { pino } from 'pino'
 import { startBacktests } from './backtests/run-backtests.js'
 import { readConfig } from './config.js'
 import { openProbes } from './probes.js'
+import { startGuards } from './repair/guards.js'
 import { startSweeper } from './repair/sweeper.js'
 import { startRetention } from './retention/retention.js'
 import { startWorker } from './worker.js'
@@ -81,11 +82,13 @@ function startWork() {
   const workerMetrics = createWorkerMetrics(metrics)
   const worker = startWorker(config, database, queue, log, workerMetrics, tracing)
   const sweeper = startSweeper(database, queue, log, workerMetrics)
+  const guards = startGuards(database, log)
   const retention = startRetention(database, config.keptDays, log, workerMetrics)
   const backtests = startBacktests(database, config.workLimits, log)
   return {
     worker,
-    stop: () => Promise.all([sweeper.stop(), retention.stop(), backtests.stop(), worker.close()]),
+    stop: () =>
+      Promise.all([sweeper.stop(), guards.stop(), retention.stop(), backtests.stop(), worker.close()]),
   }
 }
 

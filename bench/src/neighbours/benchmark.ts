@@ -110,7 +110,7 @@ async function measureAttack(
 async function createHostile(database: Database, product: Product, { rules }: Attack): Promise<Workspace> {
   const workspace = await createWorkspace(database, product, { name: 'Hostile', rules: [] })
   const administrator = { database, workspaceId: workspace.id, actor }
-  const fields = rules.map((rule) => ({ ...rule, description: '', isActive: true }))
+  const fields = rules.map((rule) => ({ ...rule, description: '', isActive: true, mode: 'live' }))
   await changeRules(administrator, async (transaction) => {
     const created = await createRules(transaction, administrator, fields)
     const entry = created.map(({ id }) => ({ action: 'rule.created' as const, subject: id }))

@@ -198,6 +198,31 @@ func (c *Client) CancelBacktest(ctx context.Context, id string) (*Response, erro
 	return c.send(ctx, "DELETE", "/api/automation-rules/backtests/"+url.PathEscape(id), nil, nil, nil)
 }
 
+// SaveRuleDraft: Save the draft of a rule. It is validated like a rule, and does nothing.
+func (c *Client) SaveRuleDraft(ctx context.Context, id string, body any) (*Response, error) {
+	return c.send(ctx, "PUT", "/api/automation-rules/"+url.PathEscape(id)+"/draft", body, nil, nil)
+}
+
+// GetRuleDraft: Get the draft of a rule, and what it would have done since it was saved.
+func (c *Client) GetRuleDraft(ctx context.Context, id string) (*Response, error) {
+	return c.send(ctx, "GET", "/api/automation-rules/"+url.PathEscape(id)+"/draft", nil, nil, nil)
+}
+
+// DeleteRuleDraft: Delete the draft of a rule.
+func (c *Client) DeleteRuleDraft(ctx context.Context, id string) (*Response, error) {
+	return c.send(ctx, "DELETE", "/api/automation-rules/"+url.PathEscape(id)+"/draft", nil, nil, nil)
+}
+
+// PromoteRuleDraft: Make the draft the next version of its rule, under a guard if you like.
+func (c *Client) PromoteRuleDraft(ctx context.Context, id string, body any) (*Response, error) {
+	return c.send(ctx, "POST", "/api/automation-rules/"+url.PathEscape(id)+"/draft/promote", body, nil, nil)
+}
+
+// GetRuleDifference: Get what a rule in shadow mode would have done since it was last changed.
+func (c *Client) GetRuleDifference(ctx context.Context, id string) (*Response, error) {
+	return c.send(ctx, "GET", "/api/automation-rules/"+url.PathEscape(id)+"/difference", nil, nil, nil)
+}
+
 // GetRuleHealth: Get the health of all rules.
 func (c *Client) GetRuleHealth(ctx context.Context) (*Response, error) {
 	return c.send(ctx, "GET", "/api/automation-rules/health", nil, nil, nil)
@@ -206,6 +231,11 @@ func (c *Client) GetRuleHealth(ctx context.Context) (*Response, error) {
 // ListRulesNeedingAttention: List the rules that need attention, latest first.
 func (c *Client) ListRulesNeedingAttention(ctx context.Context) (*Response, error) {
 	return c.send(ctx, "GET", "/api/automation-rules/attention", nil, nil, nil)
+}
+
+// GetRuleGuard: Get the guard of a promoted version.
+func (c *Client) GetRuleGuard(ctx context.Context, id string) (*Response, error) {
+	return c.send(ctx, "GET", "/api/automation-rules/"+url.PathEscape(id)+"/guard", nil, nil, nil)
 }
 
 // CheckRules: Check a set of rules: what never runs, says nothing, does the same twice or goes round.

@@ -15,6 +15,7 @@ const alwaysAllowed: ReadonlySet<AuditAction> = new Set<AuditAction>([
   'signing_secret.revoked',
   'rule.deactivated',
   'rule.paused',
+  'rule.rolled_back',
   'rule.deleted',
   'email_template.deleted',
   'subscription.deleted',

@@ -13,6 +13,8 @@ export const ServiceEventType = Type.Enum(
     'rule.cloned',
     'rule.restored',
     'rule.paused',
+    'rule.promoted',
+    'rule.rolled_back',
     'execution.failed',
     'receipt.rejected',
   ],

@@ -55,6 +55,7 @@ export type {
   FilterDescription,
   Finding,
   FoundEvents,
+  GuardToSet,
   Ledger,
   LedgerFault,
   Limit,
@@ -81,7 +82,11 @@ export type {
   Role,
   Rule,
   RuleActivity,
+  RuleDifference,
+  RuleDraft,
+  RuleGuard,
   RuleHealth,
+  RuleMode,
   RulePage,
   RuleResult,
   RuleVersion,
@@ -117,6 +122,7 @@ export type {
 
 export type RuleToCreate = Sharp<generated.RuleToCreate>
 export type RuleToUpdate = Sharp<generated.RuleToUpdate>
+export type DraftToSave = Sharp<generated.DraftToSave>
 
 /**
  * The schemas of the API accept any text as an event type, and the API refuses an unknown one with a message of its own. The client's

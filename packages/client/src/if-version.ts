@@ -9,3 +9,15 @@ export function matching<Options extends object>({ ifVersion, ...options }: Opti
     headers: (): Record<string, string> => (ifVersion === undefined ? {} : { 'if-match': `"${ifVersion}"` }),
   }
 }
+
+/** Applies the change only to the draft that the caller has seen: its `etag`. ApiError 412 if the draft or its rule has changed. */
+export interface IfTag {
+  ifTag?: string | undefined
+}
+
+export function matchingTag<Options extends object>({ ifTag, ...options }: Options & IfTag) {
+  return {
+    ...options,
+    headers: (): Record<string, string> => (ifTag === undefined ? {} : { 'if-match': ifTag }),
+  }
+}

@@ -13,6 +13,7 @@ import { validateRule } from './dry-run.js'
 import { type IfVersion, matching } from './if-version.js'
 import type { Inputs } from './operation.js'
 import { Pages } from './pages.js'
+import { RuleDrafts } from './rule-drafts.js'
 import { RuleVersions } from './rule-versions.js'
 import { preferring, type Run, type RunOptions, toRun } from './run.js'
 import type { KeyedOptions, RequestOptions, Sender } from './send.js'
@@ -27,11 +28,13 @@ type RuleFilter = NonNullable<Inputs<'GET /api/automation-rules'>['query']>
 
 export class Rules {
   readonly backtests: Backtests
+  readonly drafts: RuleDrafts
   readonly versions: RuleVersions
   readonly #sender: Sender
 
   constructor(sender: Sender) {
     this.backtests = new Backtests(sender)
+    this.drafts = new RuleDrafts(sender)
     this.versions = new RuleVersions(sender)
     this.#sender = sender
   }

@@ -4,7 +4,7 @@ import { Condition } from './rule.js'
 export { type ActionConfig, actionDefinitions } from './actions/index.js'
 export { toNumber } from './comparison.js'
 export { type CompiledCondition, compileCondition, normaliseConditions, normaliseRule } from './conditions.js'
-export { parseDuration } from './duration.js'
+export { findDurationFault, parseDuration } from './duration.js'
 export { EventType, eventTypeDefinitions, eventTypes, isEventType, isEventTypeName } from './event-types.js'
 export { type Fault, findRuleFaults } from './faults.js'
 export {

@@ -27,6 +27,7 @@ export {
 } from './history/considered-rules.js'
 export { type CountsByTime, countByTime, maxCountedByTime, type SliceCount } from './history/count-by-time.js'
 export { countMatches, type Matches, maxCounted } from './history/count-matches.js'
+export { countRuns, type RunCounts } from './history/count-runs.js'
 export {
   type EventFilter,
   type EventRow,
@@ -59,6 +60,7 @@ export {
   scanEvents,
   type VisitEvents,
 } from './history/scan-events.js'
+export { findSettled } from './history/settled-until.js'
 export { type EventInWorkspace, findOutcomes, type StoredOutcome } from './history/stored-outcomes.js'
 export { capError, capResults, maxErrorLength, maxResultsBytes } from './outcomes/cap-results.js'
 export type {

@@ -1,5 +1,6 @@
 import { actionDefinitions, type Condition, type RuleDefinition } from '@automation/engine'
 import type { RuleFields } from './rule-fields.js'
+import { isShadow } from './rule-mode.js'
 
 /**
  * Arranges the keys of a rule in one order, whatever its source: the same rules give the same file, and a diff of two files shows
@@ -14,6 +15,7 @@ export function arrangeRule<Fields extends RuleFields>(fields: Fields) {
     conditions: conditions.map(arrangeCondition),
     actions: actions.map(arrangeAction),
     isActive: fields.isActive,
+    ...(isShadow(fields) && { mode: 'shadow' }),
   }
 }
 

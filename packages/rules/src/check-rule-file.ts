@@ -6,6 +6,7 @@ import { findUnstorable, TooLarge } from './find-unstorable.js'
 import { assumeOwnTypes } from './own-names.js'
 import { findRuleBodyFaults } from './rule-body.js'
 import type { RuleFile } from './rule-file.js'
+import { completeMode } from './rule-mode.js'
 import { maxRules, RuleToCreate } from './rule-schemas.js'
 import { EmailTemplateToCreate, findEmailTemplateFaults, maxTemplates } from './template-schemas.js'
 
@@ -85,7 +86,8 @@ function compileShapes() {
 function readFile(rules: RuleToCreate[], templates: EmailTemplateToCreate[] | undefined): RuleFile {
   const fileRules = rules.map((rule) => {
     const { conditions = [], actions } = rule as RuleToCreate & Partial<RuleDefinition>
-    return { description: '', ...rule, ...normaliseRule({ conditions, actions }) }
+    const state = rule.mode === 'shadow' ? completeMode(rule) : {}
+    return { description: '', ...rule, ...state, ...normaliseRule({ conditions, actions }) }
   })
   if (templates === undefined) return { version: 1, rules: fileRules }
   const emailTemplates = templates.map(({ name, text = null, html = null }) => ({ name, text, html }))

@@ -5,6 +5,7 @@ import { createCounters } from '@automation/ledger'
 import { refuseUnknownTypes } from './event-types.js'
 import { refuseExcessBytes, refuseExcessVersions } from './refuse-excess.js'
 import { type RuleFields, versionRowOf } from './rule-fields.js'
+import { completeMode } from './rule-mode.js'
 import { maxRules } from './rule-schemas.js'
 import { noteStates } from './rule-states.js'
 
@@ -32,7 +33,7 @@ export async function createRules(
     trigger: fields.trigger,
     conditions: fields.conditions as Prisma.InputJsonValue,
     actions: fields.actions as Prisma.InputJsonValue,
-    isActive: fields.isActive,
+    ...completeMode(fields),
     version: 1,
     createdAt: now,
     updatedAt: now,

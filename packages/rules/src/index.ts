@@ -24,6 +24,7 @@ export { changeRules, pauseRules } from './change-rules.js'
 export { checkRuleFile, maxRuleBytes } from './check-rule-file.js'
 export { createRules } from './create-rules.js'
 export { deleteRules } from './delete-rules.js'
+export { type DraftRow, deleteDraft, promoteDraft, saveDraft } from './drafts.js'
 export {
   createEmailTemplate,
   deleteEmailTemplate,
@@ -39,6 +40,7 @@ export {
   OwnEventType,
 } from './event-types.js'
 export { findUnstorable, hasTooManyValues, maxDepth, maxNodes, TooLarge } from './find-unstorable.js'
+export { findGuardFaults, GuardToSet, maxRunsPerHour } from './guards.js'
 export { observationLimits, observedEvents, observeTriggers } from './observe-triggers.js'
 export { listOwnNames } from './own-names.js'
 export { type Changes, type ImportPlan, planImport } from './plan-import.js'
@@ -48,7 +50,9 @@ export { findRuleBodyFaults } from './rule-body.js'
 export { createdEntry, deletedEntry, updatedEntry } from './rule-entries.js'
 export { type DefinitionFields, definitionOf, type RuleFields } from './rule-fields.js'
 export { exportRules, type RuleFile } from './rule-file.js'
-export { FullDefinition, maxRules, RuleToCreate, RuleToUpdate } from './rule-schemas.js'
+export { completeMode, isShadow, modeOf, RuleMode } from './rule-mode.js'
+export { DraftToSave, FullDefinition, maxRules, RuleToCreate, RuleToUpdate } from './rule-schemas.js'
 export { createMissedNoting } from './rule-states.js'
 export { type Saved, saveRules } from './save-rules.js'
 export { EmailTemplateToCreate, EmailTemplateToUpdate, findEmailTemplateFaults } from './template-schemas.js'
+export { type ClaimedGuard, type Crossing, checkGuard, claimGuards } from './watch-guards.js'

@@ -1,6 +1,7 @@
 import { arrangeRule } from './arrange-rule.js'
 import type { RuleFields, StoredRule } from './rule-fields.js'
 import type { FileRule } from './rule-file.js'
+import { completeMode, modeOf } from './rule-mode.js'
 
 /** An item of a file, and the row that it describes. Without a row, the item is new. */
 export interface Pair<Fields, Row> {
@@ -12,7 +13,7 @@ export interface Pair<Fields, Row> {
 const likenesses: ((rule: FileRule) => string)[] = [
   (rule) => JSON.stringify(arrangeRule(rule as RuleFields)),
   // A file may leave open whether a rule is active.
-  (rule) => JSON.stringify(arrangeRule({ ...rule, isActive: true })),
+  (rule) => JSON.stringify(arrangeRule({ ...rule, isActive: true, mode: 'live' })),
   ({ name }) => name,
 ]
 
@@ -38,8 +39,15 @@ export function pairRules(entries: FileRule[], rows: StoredRule[]): Pair<RuleFie
   }
   return entries.map((entry) => {
     const row = found.get(entry)
-    return { fields: { ...entry, isActive: entry.isActive ?? row?.isActive ?? true }, row }
+    return { fields: { ...entry, ...stateOf(entry, row) }, row }
   })
+}
+
+/** A file names the state of a rule, or leaves it as it is. */
+function stateOf({ isActive, mode }: FileRule, row: StoredRule | undefined) {
+  if (isActive === undefined && mode === undefined && row !== undefined)
+    return { isActive: row.isActive, mode: modeOf(row) }
+  return completeMode({ mode, isActive: isActive ?? row?.isActive })
 }
 
 /** For items whose names differ. */

@@ -9,7 +9,7 @@ const maxVersionBytes = 67_108_864
 /** Removed beyond what is needed, so that the next saves need not remove again. */
 const spareBytes = maxVersionBytes / 8
 
-/** @throws Refused where the definitions of the workspace take more than 16 MiB together */
+/** @throws Refused where the definitions and drafts of the workspace take more than 16 MiB together */
 export async function refuseExcessBytes(
   transaction: WorkspaceTransaction,
   workspaceId: string,
@@ -17,9 +17,16 @@ export async function refuseExcessBytes(
   const [{ bytes } = { bytes: 0 }] = await transaction.$queryRaw<{ bytes: number }[]>(Prisma.sql`
     SELECT coalesce(sum(octet_length(conditions::text) + octet_length(actions::text) + octet_length(description)), 0)::float8
       AS bytes
-    FROM rules WHERE workspace_id = ${workspaceId}::uuid`)
+    FROM (
+      SELECT conditions, actions, description FROM rules WHERE workspace_id = ${workspaceId}::uuid
+      UNION ALL
+      SELECT conditions, actions, description FROM rule_drafts WHERE workspace_id = ${workspaceId}::uuid
+    ) AS definitions`)
   if (bytes > maxDefinitionBytes)
-    throw new Refused('conflict', 'The rules of a workspace may take 16 MiB together, as JSON')
+    throw new Refused(
+      'conflict',
+      'The rules of a workspace may take 16 MiB together, as JSON, with their drafts',
+    )
 }
 
 /**

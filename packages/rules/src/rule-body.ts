@@ -1,5 +1,6 @@
 import { describeNearest, eventTypes, type Fault, isEventType } from '@automation/engine'
 import { findEmitFaults } from './own-names.js'
+import { findModeFaults } from './rule-mode.js'
 
 interface RuleBodyFaults {
   /** Of the shape, and of patterns, placeholders and limits. */
@@ -16,7 +17,7 @@ interface RuleBodyFaults {
  * @param ownTypes the event types of the workspace's own; those of the catalogue need not be looked up (listOwnNames)
  */
 export function findRuleBodyFaults(
-  body: { trigger?: unknown; actions?: unknown },
+  body: { trigger?: unknown; actions?: unknown; isActive?: unknown; mode?: unknown },
   shapeFaults: Fault[],
   ruleFaults: Fault[],
   ownTypes: ReadonlySet<string>,
@@ -24,7 +25,7 @@ export function findRuleBodyFaults(
   const { trigger } = body
   const isUnknown = typeof trigger === 'string' && !isEventType(trigger) && !ownTypes.has(trigger)
   return {
-    faults: [...shapeFaults, ...ruleFaults, ...findEmitFaults(body, ownTypes)],
+    faults: [...shapeFaults, ...ruleFaults, ...findEmitFaults(body, ownTypes), ...findModeFaults(body)],
     unknownTrigger: isUnknown ? faultOf(trigger) : undefined,
   }
 }

@@ -12,6 +12,8 @@ export interface DefinitionFields {
 /** The fields that a user may set. */
 export interface RuleFields extends DefinitionFields {
   isActive: boolean
+  /** RuleMode; a row of another version may have any text. */
+  mode: string
 }
 
 /** A stored rule, as far as saving it needs. */

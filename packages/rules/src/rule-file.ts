@@ -14,8 +14,11 @@ export interface RuleFile {
   tests?: RuleTest[]
 }
 
-/** Without `isActive`, a new rule is active, and an existing one keeps its state. Several rules may have one name. */
-export type FileRule = Omit<RuleFields, 'isActive'> & { isActive?: boolean }
+/**
+ * Without `isActive` and `mode`, a new rule is active, and an existing one keeps its state. With `isActive` alone it is live. Several rules
+ * may have one name.
+ */
+export type FileRule = Omit<RuleFields, 'isActive' | 'mode'> & Partial<Pick<RuleFields, 'isActive' | 'mode'>>
 
 /**
  * Exports a workspace's rules and templates in the order of their names, and rules of one name in the order of their definitions,

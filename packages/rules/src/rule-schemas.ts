@@ -1,5 +1,6 @@
 import { Actions, Conditions, EventType, eventTypes, RuleDescription, RuleName } from '@automation/engine'
 import { Type } from 'typebox'
+import { RuleMode } from './rule-mode.js'
 
 /** Of one workspace. */
 export const maxRules = 1_000
@@ -27,6 +28,7 @@ const fields = {
   conditions: Conditions,
   actions: Actions,
   isActive: Type.Boolean(),
+  mode: RuleMode,
 }
 
 export const RuleToCreate = Type.Object(
@@ -35,6 +37,7 @@ export const RuleToCreate = Type.Object(
     description: Type.Optional(fields.description),
     conditions: Type.Optional(fields.conditions),
     isActive: Type.Optional(fields.isActive),
+    mode: Type.Optional(fields.mode),
   },
   {
     title: 'RuleToCreate',
@@ -50,6 +53,19 @@ export const RuleToCreate = Type.Object(
   },
 )
 export type RuleToCreate = Type.Static<typeof RuleToCreate>
+
+const { isActive: _isActive, mode: _mode, ...definition } = fields
+
+/** The definition that a rule may get: that of a creation, without a state. */
+export const DraftToSave = Type.Object(
+  {
+    ...definition,
+    description: Type.Optional(fields.description),
+    conditions: Type.Optional(fields.conditions),
+  },
+  { title: 'DraftToSave', additionalProperties: false },
+)
+export type DraftToSave = Type.Static<typeof DraftToSave>
 
 export const RuleToUpdate = Type.Partial(Type.Object(fields), {
   additionalProperties: false,

@@ -3,8 +3,10 @@ import { type Administrator, Refused } from '@automation/access'
 import { Prisma, type WorkspaceTransaction } from '@automation/database'
 import { cancelWaiting, clearAttention, isBeingCancelled } from '@automation/ledger'
 import { refuseUnknownTypes } from './event-types.js'
+import { endGuards } from './guards.js'
 import { refuseExcessBytes, refuseExcessVersions } from './refuse-excess.js'
 import { bytesOf, type RuleFields, type StoredRule, versionRowOf } from './rule-fields.js'
+import { settleMode } from './rule-mode.js'
 import { noteStates } from './rule-states.js'
 
 /** A rule after saveRules. */
@@ -37,7 +39,9 @@ export async function saveRules<Rule extends StoredRule>(
   const rewritten = differing.filter(({ isNewVersion }) => isNewVersion).map(({ rule }) => rule)
   const switched = differing.filter(({ changed }) => changed.includes('isActive')).map(({ rule }) => rule)
   const activated = switched.filter(({ isActive }) => isActive)
-  const deactivated = switched.filter(({ isActive }) => !isActive)
+  // A shadow does not even run by hand, so that what was begun by hand ends, too.
+  const shadowed = differing.filter(({ changed }) => changed.includes('mode')).map(({ rule }) => rule)
+  const deactivated = [...new Set([...switched, ...shadowed])].filter(({ isActive }) => !isActive)
   if (await isBeingCancelled(transaction, idsOf(activated)))
     throw new Refused('conflict', 'Executions of the rule are still being cancelled: try again in a moment')
   await updateRows(
@@ -55,6 +59,7 @@ export async function saveRules<Rule extends StoredRule>(
     await refuseExcessVersions(transaction, workspaceId)
   }
   if (differing.some(({ hasGrown }) => hasGrown)) await refuseExcessBytes(transaction, workspaceId)
+  await endGuards(transaction, idsOf(rewritten), idsOf(activated))
   await clearAttention(transaction, workspaceId, idsOf([...rewritten, ...activated]), idsOf(activated))
   const cancelled = await cancelWaiting(
     transaction,
@@ -76,9 +81,10 @@ export function listChanges(found: RuleFields, fields: Partial<RuleFields>): str
     .map(([name]) => name)
 }
 
-function applyFields<Rule extends StoredRule>(found: Rule, fields: Partial<RuleFields>, updatedAt: Date) {
+function applyFields<Rule extends StoredRule>(found: Rule, wished: Partial<RuleFields>, updatedAt: Date) {
+  const fields = settleMode(wished)
   const changed = listChanges(found, fields)
-  const isNewVersion = changed.some((name) => name !== 'isActive')
+  const isNewVersion = changed.some((name) => name !== 'isActive' && name !== 'mode')
   if (changed.length === 0) return { rule: found, changed, isNewVersion, hasGrown: false }
   const version = found.version + (isNewVersion ? 1 : 0)
   // A rule may always become smaller.
@@ -93,15 +99,19 @@ async function updateRows(
   rules: StoredRule[],
   updatedAt: Date,
 ): Promise<void> {
-  const rows = rules.map(({ id, name, description, trigger, conditions, actions, isActive, version }) => {
-    return { id, name, description, trigger, conditions, actions, is_active: isActive, version }
-  })
+  const rows = rules.map(
+    ({ id, name, description, trigger, conditions, actions, isActive, mode, version }) => {
+      return { id, name, description, trigger, conditions, actions, is_active: isActive, mode, version }
+    },
+  )
   await transaction.$executeRaw(Prisma.sql`
     UPDATE rules SET
       name = input.name, description = input.description, trigger = input.trigger, conditions = input.conditions,
-      actions = input.actions, is_active = input.is_active, version = input.version, updated_at = ${updatedAt}
+      actions = input.actions, is_active = input.is_active, mode = input.mode, version = input.version,
+      updated_at = ${updatedAt}
     FROM json_to_recordset(${JSON.stringify(rows)}::json) AS input (
-      id uuid, name text, description text, trigger text, conditions json, actions json, is_active boolean, version int)
+      id uuid, name text, description text, trigger text, conditions json, actions json, is_active boolean, mode text,
+      version int)
     WHERE rules.id = input.id AND rules.workspace_id = ${workspaceId}::uuid`)
 }
 

@@ -321,7 +321,7 @@ t.test('all faults of all rules are reported at once, each with its path', async
   const checked = checkRuleFile(file)
   const lines = 'faults' in checked ? checked.faults.map(({ field, message }) => `${field}: ${message}`) : []
   const expected = [
-    /^rules\[0\]\.id: Unknown field\. Nearest: trigger, actions, isActive$/,
+    /^rules\[0\]\.id: Unknown field\. Nearest: mode, trigger, actions$/,
     /^rules\[0\]\.name: Must NOT have fewer than 1 characters$/,
     /^rules\[1\]\.conditions\[0\]\.operator: Unknown operator\. Nearest: is_false, is_true, matches\. All: \/docs\/rules#clauses$/,
     /^rules\[1\]\.actions: Must NOT have fewer than 1 items$/,
@@ -363,6 +363,31 @@ t.test('a file that is no file of rules is refused with its fault', async (t) =>
     ],
   ]
   for (const [file, fault] of files) t.strictSame(checkRuleFile(file), { faults: [fault] })
+})
+
+t.test('a file names the mode of a shadow, and an import sets it', async (t) => {
+  const [one, other] = [await makeAdministrator(), await makeAdministrator()]
+  const shadow = rule('A', { mode: 'shadow' })
+  await apply(one, fileOf([shadow, rule('B')]))
+  const modes = async (administrator: Administrator) =>
+    (await own(administrator).rule.findMany({ orderBy: { name: 'asc' } })).map(
+      ({ mode, isActive }) => `${mode} ${isActive}`,
+    )
+  t.strictSame(await modes(one), ['shadow false', 'live true'])
+  const file = await exportRules(own(one))
+  t.match(file.rules, [
+    { name: 'A', isActive: false, mode: 'shadow' },
+    { name: 'B', isActive: true },
+  ])
+  await apply(other, file)
+  t.strictSame(await modes(other), ['shadow false', 'live true'])
+  await apply(one, fileOf([rule('A'), rule('B', { mode: 'shadow' })]))
+  t.strictSame(await modes(one), ['shadow false', 'shadow false'], 'a file may leave the state as it is')
+  await apply(one, fileOf([rule('A', { isActive: false }), rule('B', { isActive: true })]))
+  t.strictSame(await modes(one), ['live false', 'live true'], 'with isActive alone a rule is live')
+  t.strictSame(checkRuleFile({ version: 1, rules: [{ ...shadow, isActive: true }] }), {
+    faults: [{ field: 'rules[0].isActive', message: 'A rule in shadow mode is not active' }],
+  })
 })
 
 t.test('an export with rules of one name creates the same rules elsewhere, and the same file', async (t) => {
@@ -460,7 +485,7 @@ async function save(administrator: Administrator, fields: object): Promise<void>
 }
 
 function make(administrator: Administrator, name: string) {
-  const fields = { ...rule(name), description: '', conditions: [], isActive: true }
+  const fields = { ...rule(name), description: '', conditions: [], isActive: true, mode: 'live' }
   return changeRules(administrator, async (transaction) => {
     return { result: await createRules(transaction, administrator, [fields]), entry: undefined }
   })

@@ -25,6 +25,7 @@ import { ExplainedResult } from '../acceptance/execution-result.js'
 import { RuleResult } from '../acceptance/results.js'
 import { type Bounds, findOverrun, type Overrun, openBudget } from './bounds.js'
 
+export { continueBacktest, reportBacktest } from '../differences/continue-backtest.js'
 export { checkSet } from './check-set.js'
 export { matchEvents } from './match-events.js'
 export { listFields, surveyEvents } from './survey-events.js'

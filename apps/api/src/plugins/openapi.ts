@@ -14,6 +14,10 @@ const tags = [
       'Rules, their definitions and their versions. [The language of rules](/docs/rules) has every operator, filter and action.',
   },
   {
+    name: 'Drafts',
+    description: 'What a rule may become: compared with it on stored events, and promoted under a guard',
+  },
+  {
     name: 'Running',
     description: 'Post events and execute rules. [Recipes](/docs/recipes) are complete examples.',
   },

@@ -127,8 +127,9 @@ const exceptions: Exception[] = [
     sql: /^UPDATE "public"\."(api_keys|signing_secrets)" SET "last_used_at" = \$1 WHERE \S+"id" = \$2$/,
   },
   {
-    reason: 'Prisma reads counters and rules of rows that it has just read or written in the workspace.',
-    sql: /^SELECT .* FROM "public"\."(rule_counters|rules)" WHERE \S+"(rule_id|id)" (= \$1|IN \([$\d,]+\))( LIMIT \$\d+)? OFFSET \$\d+$/,
+    reason:
+      'Prisma reads counters, drafts, guards and rules of rows that it has just read or written in the workspace.',
+    sql: /^SELECT .* FROM "public"\."(rule_counters|rule_drafts|rule_guards|rules)" WHERE \S+"(rule_id|id)" (= \$1|IN \([$\d,]+\))( LIMIT \$\d+)? OFFSET \$\d+$/,
   },
   {
     reason: 'Those that the query before it has chosen within the workspace (cancel-waiting.ts).',
@@ -271,6 +272,7 @@ function uniqueName({ path }: Operation, { name }: Record<string, unknown>): obj
 }
 
 function nounOf({ path }: Operation): Noun | undefined {
+  if (path.endsWith('/difference')) return 'shadow'
   const word = /([\w-]+)\/\{(?:id|userId|name)\}/.exec(path)?.[1]
   if (word === undefined) return undefined
   const noun = nounOfWord[word]

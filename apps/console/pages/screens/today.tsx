@@ -134,6 +134,7 @@ const reasons: Record<AttentionItem['reason'], string> = {
   event_budget: 'emits too many events',
   worker_crashes: 'was switched off: it ended workers',
   auto_paused: 'was switched off: it failed too often',
+  guard_tripped: 'got its version before back: the promoted one crossed a limit of its guard',
 }
 
 function NeedsYou({

@@ -6,7 +6,7 @@ import { makeReady, type ReadyRule } from './ready-rule.js'
 
 /**
  * Finds the current state of an event's addressee: a rule that was triggered manually, active or not, or an active subscription.
- * Undefined where it was deleted.
+ * Undefined where it was deleted, or is a shadow by now: that does nothing.
  */
 export async function findAddressee(
   database: Database,
@@ -24,7 +24,7 @@ export async function findAddressee(
 
 interface RuleRow {
   rulesVersion: number
-  /** null where the rule was deleted. */
+  /** null where the rule was deleted, or is a shadow. */
   id: string | null
   name: string
   version: number
@@ -35,7 +35,8 @@ interface RuleRow {
 /** $1 workspace · $2 rule. One statement: the rule is as it was at that version of the workspace's rules. */
 const findAddresseeSql = `
   SELECT w.rules_version AS "rulesVersion", r.id, r.name, r.version, r.conditions, r.actions
-  FROM workspaces w LEFT JOIN rules r ON r.workspace_id = w.id AND r.id = $2::uuid
+  FROM workspaces w
+  LEFT JOIN rules r ON r.workspace_id = w.id AND r.id = $2::uuid AND (r.is_active OR r.mode <> 'shadow')
   WHERE w.id = $1::uuid`
 
 /** Presents a subscription as a rule with one action: a call with retries for about a day. */

@@ -186,40 +186,66 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/api/automation-rules/backtests": {
+    "/api/automation-rules/{id}/draft": {
         parameters: {
             query?: never;
             header?: never;
             path?: never;
             cookie?: never;
         };
-        /** List the backtests of the last 30 days, newest first */
-        get: operations["listBacktests"];
+        /**
+         * Get the draft of a rule, and what it would have done since it was saved
+         * @description The difference is computed when it is asked for, at most once a minute: the response continues it by as much as a read may take.
+         */
+        get: operations["getRuleDraft"];
+        /**
+         * Save the draft of a rule. It is validated like a rule, and does nothing
+         * @description If-Match takes the ETag of the draft, which covers the version of the rule, too. Where there is no draft, it is the ETag of the rule.
+         */
+        put: operations["saveRuleDraft"];
+        post?: never;
+        /** Delete the draft of a rule */
+        delete: operations["deleteRuleDraft"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/automation-rules/{id}/draft/promote": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
         put?: never;
         /**
-         * Compute what a rule would have done for past events, doing nothing
-         * @description With `ruleId` and `definition` it compares the present version of the rule with the definition; with one of them it tests that one. A worker computes it: the response is 202, or 200 where it is done within `Prefer: wait=<seconds>`. A workspace may have 5 unfinished backtests. They are kept 30 days.
+         * Make the draft the next version of its rule, under a guard if you like
+         * @description One transaction makes the version, removes the draft and sets the guard. A draft of another version than the present one is refused (412). If-Match takes the ETag of the draft, which covers the version of the rule, too. Where there is no draft, it is the ETag of the rule.
          */
-        post: operations["createBacktest"];
+        post: operations["promoteRuleDraft"];
         delete?: never;
         options?: never;
         head?: never;
         patch?: never;
         trace?: never;
     };
-    "/api/automation-rules/backtests/{id}": {
+    "/api/automation-rules/{id}/difference": {
         parameters: {
             query?: never;
             header?: never;
             path?: never;
             cookie?: never;
         };
-        /** Get the progress of a backtest, and its report so far */
-        get: operations["getBacktest"];
+        /**
+         * Get what a rule in shadow mode would have done since it was last changed
+         * @description Like the difference of a draft, against nothing: active and difference are null. A rule that is not in shadow mode has none (404).
+         */
+        get: operations["getRuleDifference"];
         put?: never;
         post?: never;
-        /** Cancel a backtest. The report so far stays */
-        delete: operations["cancelBacktest"];
+        delete?: never;
         options?: never;
         head?: never;
         patch?: never;
@@ -259,6 +285,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/automation-rules/{id}/guard": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get the guard of a promoted version
+         * @description A guard ends with its time, and with the next change of the definition. One that has tripped stays until somebody changes or activates the rule.
+         */
+        get: operations["getRuleGuard"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/automation-rules/check": {
         parameters: {
             query?: never;
@@ -270,7 +316,7 @@ export interface paths {
         put?: never;
         /**
          * Check a set of rules: what never runs, says nothing, does the same twice or goes round
-         * @description Checks the rules of the body, or those of the workspace, as they are now. It changes nothing, and nothing is refused because of a finding. A finding is proven, or has an event that the engine has confirmed; what could not be decided is in `notKnown`, with what the time and work of one question (JUDGING_TIMEOUT, JUDGING_WORK) did not reach. The rules are compared with the newest 1,000 stored events of each trigger, too, for as many triggers as can be surveyed in 2 s. It counts as a dry run: a workspace has one at a time.
+         * @description Checks the rules of the body, or those of the workspace, as they are now. It changes nothing, and nothing is refused because of a finding. A finding is proven, or has an event that the engine has confirmed; what could not be decided is in `notKnown`. It counts as a dry run: a workspace has one at a time.
          */
         post: operations["checkRules"];
         delete?: never;
@@ -422,7 +468,7 @@ export interface paths {
         };
         /**
          * Explain why each rule matched an event, or not
-         * @description Lists the rules that were considered: those that matched, then those that missed by the fewest clauses, then in creation order. Nothing of it was recorded: the event, the version of each rule and the moment are stored, and the engine judges them again. A page has fewer rules than its limit where they need more time or work than one question may cost (JUDGING_TIMEOUT, JUDGING_WORK); a later page may then have a nearer miss.
+         * @description Lists the rules that were considered: those that matched, then those that missed by the fewest clauses, then in creation order. Nothing of it was recorded: the event, the version of each rule and the moment are stored, and the engine judges them again.
          */
         get: operations["explainEvent"];
         put?: never;
@@ -1208,10 +1254,10 @@ export interface components {
              */
             lastFailureAt: string;
             /**
-             * @description failures: the rule fails often, or its latest executions failed. unknown_outcome: it is unknown whether a call was made. event_loop: a chain of emitted events reached its limit. work_budget: the conditions need more work than one rule may cost; after three such events in a row the service switches the rule off. event_budget: the rule emitted more events than one event may cause, or than a workspace may emit in a minute. worker_crashes: two workers ended while they ran this rule alone, so the service switched it off. auto_paused: the service switched the rule off because of its failures.
+             * @description failures: the rule fails often, or its latest executions failed. unknown_outcome: it is unknown whether a call was made. event_loop: a chain of emitted events reached its limit. work_budget: the conditions need more work than one rule may cost; after three such events in a row the service switches the rule off. event_budget: the rule emitted more events than one event may cause, or than a workspace may emit in a minute. worker_crashes: two workers ended while they ran this rule alone, so the service switched it off. auto_paused: the service switched the rule off because of its failures. guard_tripped: the promoted version crossed a limit of its guard, so the service restored the version before it.
              * @enum {string}
              */
-            reason: "failures" | "unknown_outcome" | "event_loop" | "work_budget" | "event_budget" | "worker_crashes" | "auto_paused";
+            reason: "failures" | "unknown_outcome" | "event_loop" | "work_budget" | "event_budget" | "worker_crashes" | "auto_paused" | "guard_tripped";
             /** @description The reason as a sentence, with its threshold: 3 failures in a row, or failures in half of at least 5 executions. */
             explanation: string;
             /**
@@ -1224,7 +1270,7 @@ export interface components {
             rules: components["schemas"]["AttentionItem"][];
         };
         /** @enum {string} */
-        AuditAction: "workspace.created" | "workspace.updated" | "member.added" | "member.changed" | "member.removed" | "token.minted" | "api_key.created" | "api_key.revoked" | "signing_secret.created" | "signing_secret.retired" | "signing_secret.revoked" | "rule.created" | "rule.updated" | "rule.deleted" | "rule.activated" | "rule.deactivated" | "rule.cloned" | "rule.restored" | "rule.paused" | "email_template.created" | "email_template.updated" | "email_template.deleted" | "event_type.created" | "event_type.deleted" | "subscription.created" | "subscription.updated" | "subscription.deleted" | "execution.retried" | "event.replayed";
+        AuditAction: "workspace.created" | "workspace.updated" | "member.added" | "member.changed" | "member.removed" | "token.minted" | "api_key.created" | "api_key.revoked" | "signing_secret.created" | "signing_secret.retired" | "signing_secret.revoked" | "rule.created" | "rule.updated" | "rule.deleted" | "rule.activated" | "rule.deactivated" | "rule.cloned" | "rule.restored" | "rule.paused" | "rule.promoted" | "rule.rolled_back" | "draft.saved" | "draft.deleted" | "email_template.created" | "email_template.updated" | "email_template.deleted" | "event_type.created" | "event_type.deleted" | "subscription.created" | "subscription.updated" | "subscription.deleted" | "execution.retried" | "event.replayed";
         AuditEntry: {
             /** Format: uuid */
             id: string;
@@ -1246,79 +1292,11 @@ export interface components {
             data: components["schemas"]["AuditEntry"][];
             nextCursor?: string | null;
         };
-        Backtest: {
-            /** Format: uuid */
-            id: string;
-            ruleId: string | null;
-            status: components["schemas"]["BacktestStatus"];
-            pace: components["schemas"]["BacktestPace"];
-            /** Format: date-time */
-            from: string;
-            /** Format: date-time */
-            to: string;
-            /** @description How much of the range was passed, by time */
-            progress: number;
-            error: string | null;
-            /** Format: date-time */
-            createdAt: string;
-            /** @description As in the audit log, such as user:<sub> */
-            createdBy: string;
-            finishedAt: string | null;
-            /** @description The report so far; null before the first slice */
-            report: components["schemas"]["BacktestReport"] | null;
-        };
         /** @description The newest events of each kind, the newest first */
         BacktestExamples: {
             added: string[];
             removed: string[];
             nearMisses: string[];
-        };
-        /**
-         * @description gentle (default): at most a fifth of a core. full: as fast as possible
-         * @enum {string}
-         */
-        BacktestPace: "gentle" | "full";
-        BacktestPage: {
-            backtests: components["schemas"]["ListedBacktest"][];
-            nextCursor?: string | null;
-        };
-        BacktestReport: {
-            /** @description Events passed, of other types too */
-            scanned: number;
-            /** @description Events of the trigger that could reach the rule */
-            considered: number;
-            /** Format: date-time */
-            from: string;
-            /** Format: date-time */
-            to: string;
-            /** @description false: the figures are those of the events passed so far */
-            isComplete: boolean;
-            historyFrom: string | null;
-            active: components["schemas"]["ActiveMatches"] | null;
-            draft: components["schemas"]["DraftMatches"] | null;
-            difference: components["schemas"]["Difference"] | null;
-            /** @description Width of a bucket of overTime */
-            bucketMs: number;
-            overTime: components["schemas"]["MatchesOverTime"][];
-            /** @description Of the draft, or of the active version if there is no draft. So are clauses and fields. */
-            actions: components["schemas"]["ActionReport"][];
-            clauses: components["schemas"]["ClauseCount"][];
-            fields: components["schemas"]["FieldCount"][];
-            examples: components["schemas"]["BacktestExamples"];
-            notKnown: string[];
-            notes: string[];
-        };
-        /** @enum {string} */
-        BacktestStatus: "waiting" | "running" | "done" | "failed" | "cancelled";
-        BacktestToCreate: {
-            /** @description Its present version is tested, active or not */
-            ruleId?: string;
-            definition?: components["schemas"]["TestedRule"];
-            /** @description Start of the range, inclusive: an ISO 8601 date, or a time with a zone. Default: 7 days before its end */
-            from?: string;
-            /** @description End of the range, exclusive. Default: now */
-            to?: string;
-            pace?: components["schemas"]["BacktestPace"];
         };
         BatchAnswer: {
             /** @description Number of accepted events */
@@ -1511,6 +1489,14 @@ export interface components {
             matched: number;
             notJudged: number;
         };
+        DraftToSave: {
+            name: string;
+            description?: string;
+            /** @description An event type of the workspace (GET /api/event-types), or one of the catalogue: LEAD_CREATED, LEAD_UPDATED, LEAD_DELETED, LEAD_ASSIGNED, LEAD_STATUS_CHANGED, LEAD_SCORE_CHANGED, LEAD_SCORE_THRESHOLD, LEAD_CONVERTED, CONTACT_CREATED, CONTACT_UPDATED, DEAL_CREATED, DEAL_STAGE_CHANGED, DEAL_WON, DEAL_LOST, TASK_CREATED, TASK_COMPLETED, TASK_OVERDUE, FORM_SUBMITTED, EMAIL_OPENED, EMAIL_CLICKED, EMAIL_BOUNCED, EMAIL_REPLIED, APPOINTMENT_BOOKED, APPOINTMENT_CANCELLED, TAG_ADDED, TAG_REMOVED, WEBHOOK_RECEIVED */
+            trigger: string;
+            conditions?: components["schemas"]["Condition"][];
+            actions: components["schemas"]["Action"][];
+        };
         DurationClause: {
             /** @description Path into the event data, such as score or lead.tags[0] */
             field: string;
@@ -1699,7 +1685,7 @@ export interface components {
          * @example LEAD_CREATED
          * @example PAYMENT_FAILED
          */
-        EventType: "LEAD_CREATED" | "LEAD_UPDATED" | "LEAD_DELETED" | "LEAD_ASSIGNED" | "LEAD_STATUS_CHANGED" | "LEAD_SCORE_CHANGED" | "LEAD_SCORE_THRESHOLD" | "LEAD_CONVERTED" | "CONTACT_CREATED" | "CONTACT_UPDATED" | "DEAL_CREATED" | "DEAL_STAGE_CHANGED" | "DEAL_WON" | "DEAL_LOST" | "TASK_CREATED" | "TASK_COMPLETED" | "TASK_OVERDUE" | "FORM_SUBMITTED" | "EMAIL_OPENED" | "EMAIL_CLICKED" | "EMAIL_BOUNCED" | "EMAIL_REPLIED" | "APPOINTMENT_BOOKED" | "APPOINTMENT_CANCELLED" | "TAG_ADDED" | "TAG_REMOVED" | "WEBHOOK_RECEIVED" | (string & {});
+        EventType: string;
         EventTypeDescription: {
             type: components["schemas"]["EventType"];
             description: string;
@@ -1900,6 +1886,14 @@ export interface components {
             value: unknown;
             count: number;
         };
+        GuardToSet: {
+            /** @description How long the promoted version is watched, such as 24h. At most 30d */
+            for: string;
+            /** @description More runs of the promoted version within an hour restore the version before it */
+            maxRunsPerHour?: number;
+            /** @description A greater share of failed runs restores the version before: of those of the last hour that have ended, from 5 on */
+            maxFailureRate?: number;
+        };
         Ledger: {
             /**
              * Format: date-time
@@ -2012,25 +2006,6 @@ export interface components {
             /** @enum {string} */
             operator: "in" | "not_in";
             value: components["schemas"]["Scalar"][];
-        };
-        ListedBacktest: {
-            /** Format: uuid */
-            id: string;
-            ruleId: string | null;
-            status: components["schemas"]["BacktestStatus"];
-            pace: components["schemas"]["BacktestPace"];
-            /** Format: date-time */
-            from: string;
-            /** Format: date-time */
-            to: string;
-            /** @description How much of the range was passed, by time */
-            progress: number;
-            error: string | null;
-            /** Format: date-time */
-            createdAt: string;
-            /** @description As in the audit log, such as user:<sub> */
-            createdBy: string;
-            finishedAt: string | null;
         };
         ListedEventType: {
             name: components["schemas"]["EventType"];
@@ -2171,15 +2146,6 @@ export interface components {
             path: string;
             /** @description The most frequent one first */
             kinds: components["schemas"]["FieldKind"][];
-            /** @description How many events have a value of each kind */
-            kindCounts: {
-                text?: number;
-                number?: number;
-                boolean?: number;
-                list?: number;
-                object?: number;
-                null?: number;
-            };
             /** @description Share of the events that have it */
             share: number;
             /** @description Number of different texts, numbers and booleans. Those in a list count for the list. */
@@ -2303,6 +2269,9 @@ export interface components {
             html: string | null;
             warnings: string[];
         };
+        Promotion: {
+            guard?: components["schemas"]["GuardToSet"];
+        };
         RangeClause: {
             /** @description Path into the event data, such as score or lead.tags[0] */
             field: string;
@@ -2387,6 +2356,7 @@ export interface components {
             conditions: components["schemas"]["Condition"][];
             actions: components["schemas"]["Action"][];
             isActive: boolean;
+            mode: components["schemas"]["RuleMode"];
             /** Format: uuid */
             workspaceId: string;
             /** @description Version of the definition. Each change increments it. It is also the ETag. */
@@ -2426,6 +2396,90 @@ export interface components {
             conditions: components["schemas"]["Condition"][];
             actions: components["schemas"]["Action"][];
             isActive: boolean;
+            mode?: components["schemas"]["RuleMode"];
+        };
+        /** @description A backtest that is continued when somebody asks, at most once a minute: what a draft would have done since it was saved, against the version that it was made from, or what a shadow would have done (active and difference are null). Nothing was done. */
+        RuleDifference: {
+            /** @description Events passed, of other types too */
+            scanned: number;
+            /** @description Events of the trigger that could reach the rule */
+            considered: number;
+            /**
+             * Format: date-time
+             * @description When the draft was saved, or the shadow was last changed
+             */
+            from: string;
+            /**
+             * Format: date-time
+             * @description Events that were accepted since then are not in it
+             */
+            to: string;
+            /** @description false: there are more events than one response reads. Ask again to continue. */
+            isComplete: boolean;
+            historyFrom: string | null;
+            active: components["schemas"]["ActiveMatches"] | null;
+            draft: components["schemas"]["DraftMatches"] | null;
+            difference: components["schemas"]["Difference"] | null;
+            /** @description Width of a bucket of overTime */
+            bucketMs: number;
+            overTime: components["schemas"]["MatchesOverTime"][];
+            /** @description Of the draft, or of the active version if there is no draft. So are clauses and fields. */
+            actions: components["schemas"]["ActionReport"][];
+            clauses: components["schemas"]["ClauseCount"][];
+            fields: components["schemas"]["FieldCount"][];
+            examples: components["schemas"]["BacktestExamples"];
+            notKnown: string[];
+            notes: string[];
+            /**
+             * Format: date-time
+             * @description ISO 8601 with milliseconds
+             */
+            computedAt: string;
+        };
+        /** @description A draft of a rule. difference is null in the response to a save. */
+        RuleDraft: {
+            /** Format: uuid */
+            ruleId: string;
+            name: string;
+            description: string;
+            trigger: components["schemas"]["EventType"];
+            conditions: components["schemas"]["Condition"][];
+            actions: components["schemas"]["Action"][];
+            /** @description The version of the rule that the draft was made from */
+            basedOn: number;
+            /** @description true: the rule has another version by now. Save the draft again to promote it. */
+            isStale: boolean;
+            /** @description For If-Match: it covers the version of the rule and the draft */
+            etag: string;
+            /**
+             * Format: date-time
+             * @description ISO 8601 with milliseconds
+             */
+            savedAt: string;
+            /** @description The actor that saved it, as in the audit log */
+            savedBy: string;
+            difference: components["schemas"]["RuleDifference"] | null;
+        };
+        RuleGuard: {
+            /** @description The promoted version, which it watches */
+            version: number;
+            /** @description The version that it restores */
+            previousVersion: number;
+            maxRunsPerHour: number | null;
+            maxFailureRate: number | null;
+            /**
+             * Format: date-time
+             * @description ISO 8601 with milliseconds
+             */
+            startedAt: string;
+            /**
+             * Format: date-time
+             * @description ISO 8601 with milliseconds
+             */
+            endsAt: string;
+            trippedAt: string | null;
+            tripReason: ("runs" | "failures") | null;
+            restoredVersion: number | null;
         };
         RuleHealth: {
             totalRules: number;
@@ -2438,6 +2492,11 @@ export interface components {
             averageSuccessRate: number;
             rulesNeedingAttention: number;
         };
+        /**
+         * @description live: the rule runs while it is active. shadow: it is inactive and does nothing, and GET /api/automation-rules/{id}/difference says what it would have done.
+         * @enum {string}
+         */
+        RuleMode: "live" | "shadow";
         RulePage: {
             rules: components["schemas"]["Rule"][];
             nextCursor?: string | null;
@@ -2471,6 +2530,7 @@ export interface components {
             conditions?: components["schemas"]["Condition"][];
             actions: components["schemas"]["Action"][];
             isActive?: boolean;
+            mode?: components["schemas"]["RuleMode"];
         };
         RuleToExecute: {
             data: components["schemas"]["EventData"];
@@ -2484,6 +2544,7 @@ export interface components {
             conditions?: components["schemas"]["Condition"][];
             actions?: components["schemas"]["Action"][];
             isActive?: boolean;
+            mode?: components["schemas"]["RuleMode"];
         };
         /**
          * @description What became of the rule for this event. matched, not_matched: its conditions were judged. not_judged: its execution failed before that, and says why. The others are of a rule that was not considered. inactive, created_later, other_type (another trigger), deleted: so it was when the event was evaluated. quarantined: so is the event. pending: no worker has evaluated the event yet. not_considered: the event was for another rule alone, or the rule that emitted it was switched off first. not_known: it is not stored, since a service before this function evaluated the event or changed the rule.
@@ -2651,7 +2712,7 @@ export interface components {
             onUncertain?: "retry" | "stop";
         };
         /** @enum {string} */
-        ServiceEventType: "rule.created" | "rule.updated" | "rule.deleted" | "rule.activated" | "rule.deactivated" | "rule.cloned" | "rule.restored" | "rule.paused" | "execution.failed" | "receipt.rejected";
+        ServiceEventType: "rule.created" | "rule.updated" | "rule.deleted" | "rule.activated" | "rule.deactivated" | "rule.cloned" | "rule.restored" | "rule.paused" | "rule.promoted" | "rule.rolled_back" | "execution.failed" | "receipt.rejected";
         ShortListClause: {
             /** @description Path into the event data, such as score or lead.tags[0] */
             field: string;
@@ -2775,12 +2836,6 @@ export interface components {
         TaskPage: {
             tasks: components["schemas"]["Task"][];
             nextCursor?: string | null;
-        };
-        TestedRule: {
-            /** @description An event type of the workspace */
-            trigger: string;
-            conditions?: components["schemas"]["Condition"][];
-            actions: components["schemas"]["Action"][];
         };
         TextClause: {
             /** @description Path into the event data, such as score or lead.tags[0] */
@@ -3023,13 +3078,7 @@ export type AttentionList = components['schemas']['AttentionList'];
 export type AuditAction = components['schemas']['AuditAction'];
 export type AuditEntry = components['schemas']['AuditEntry'];
 export type AuditLogPage = components['schemas']['AuditLogPage'];
-export type Backtest = components['schemas']['Backtest'];
 export type BacktestExamples = components['schemas']['BacktestExamples'];
-export type BacktestPace = components['schemas']['BacktestPace'];
-export type BacktestPage = components['schemas']['BacktestPage'];
-export type BacktestReport = components['schemas']['BacktestReport'];
-export type BacktestStatus = components['schemas']['BacktestStatus'];
-export type BacktestToCreate = components['schemas']['BacktestToCreate'];
 export type BatchAnswer = components['schemas']['BatchAnswer'];
 export type BatchEvent = components['schemas']['BatchEvent'];
 export type BatchResult = components['schemas']['BatchResult'];
@@ -3047,6 +3096,7 @@ export type CreateTaskAction = components['schemas']['CreateTaskAction'];
 export type Delivered = components['schemas']['Delivered'];
 export type Difference = components['schemas']['Difference'];
 export type DraftMatches = components['schemas']['DraftMatches'];
+export type DraftToSave = components['schemas']['DraftToSave'];
 export type DurationClause = components['schemas']['DurationClause'];
 export type EmailTemplate = components['schemas']['EmailTemplate'];
 export type EmailTemplatePage = components['schemas']['EmailTemplatePage'];
@@ -3088,11 +3138,11 @@ export type FilterExample = components['schemas']['FilterExample'];
 export type Finding = components['schemas']['Finding'];
 export type FoundEvents = components['schemas']['FoundEvents'];
 export type FrequentValue = components['schemas']['FrequentValue'];
+export type GuardToSet = components['schemas']['GuardToSet'];
 export type Ledger = components['schemas']['Ledger'];
 export type LedgerFault = components['schemas']['LedgerFault'];
 export type Limit = components['schemas']['Limit'];
 export type ListClause = components['schemas']['ListClause'];
-export type ListedBacktest = components['schemas']['ListedBacktest'];
 export type ListedEventType = components['schemas']['ListedEventType'];
 export type Liveness = components['schemas']['Liveness'];
 export type MailToPreview = components['schemas']['MailToPreview'];
@@ -3118,6 +3168,7 @@ export type OwnEventType = components['schemas']['OwnEventType'];
 export type PatternClause = components['schemas']['PatternClause'];
 export type Plan = components['schemas']['Plan'];
 export type PreviewedMail = components['schemas']['PreviewedMail'];
+export type Promotion = components['schemas']['Promotion'];
 export type RangeClause = components['schemas']['RangeClause'];
 export type Readiness = components['schemas']['Readiness'];
 export type Receipt = components['schemas']['Receipt'];
@@ -3128,7 +3179,11 @@ export type Rule = components['schemas']['Rule'];
 export type RuleActivity = components['schemas']['RuleActivity'];
 export type RuleCheck = components['schemas']['RuleCheck'];
 export type RuleDefinition = components['schemas']['RuleDefinition'];
+export type RuleDifference = components['schemas']['RuleDifference'];
+export type RuleDraft = components['schemas']['RuleDraft'];
+export type RuleGuard = components['schemas']['RuleGuard'];
 export type RuleHealth = components['schemas']['RuleHealth'];
+export type RuleMode = components['schemas']['RuleMode'];
 export type RulePage = components['schemas']['RulePage'];
 export type RuleResult = components['schemas']['RuleResult'];
 export type RuleToCreate = components['schemas']['RuleToCreate'];
@@ -3162,7 +3217,6 @@ export type SubscriptionToCreate = components['schemas']['SubscriptionToCreate']
 export type SubscriptionToUpdate = components['schemas']['SubscriptionToUpdate'];
 export type Task = components['schemas']['Task'];
 export type TaskPage = components['schemas']['TaskPage'];
-export type TestedRule = components['schemas']['TestedRule'];
 export type TextClause = components['schemas']['TextClause'];
 export type TimeClause = components['schemas']['TimeClause'];
 export type Trace = components['schemas']['Trace'];
@@ -3254,6 +3308,8 @@ export interface operations {
                  */
                 trigger?: string;
                 isActive?: boolean;
+                /** @description live: the rule runs while it is active. shadow: it is inactive and does nothing, and GET /api/automation-rules/{id}/difference says what it would have done. */
+                mode?: components["schemas"]["RuleMode"];
                 /** @description Text that the name or the description contains */
                 q?: string;
             };
@@ -3662,104 +3718,7 @@ export interface operations {
             503: components["responses"]["ServiceUnavailable"];
         };
     };
-    listBacktests: {
-        parameters: {
-            query?: {
-                /** @description Maximum number of items on the page */
-                limit?: number;
-                /** @description nextCursor of the previous page */
-                cursor?: string;
-            };
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Success */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["BacktestPage"];
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            429: components["responses"]["TooManyRequests"];
-            500: components["responses"]["InternalServerError"];
-            503: components["responses"]["ServiceUnavailable"];
-        };
-    };
-    createBacktest: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                /**
-                 * @example {
-                 *       "definition": {
-                 *         "trigger": "LEAD_CREATED",
-                 *         "conditions": [
-                 *           {
-                 *             "field": "score",
-                 *             "operator": "greater_than",
-                 *             "value": 80
-                 *           }
-                 *         ],
-                 *         "actions": [
-                 *           {
-                 *             "type": "CREATE_TASK",
-                 *             "config": {
-                 *               "title": "Call {{name}}"
-                 *             }
-                 *           }
-                 *         ]
-                 *       }
-                 *     }
-                 */
-                "application/json": components["schemas"]["BacktestToCreate"];
-            };
-        };
-        responses: {
-            /** @description Success */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Backtest"];
-                };
-            };
-            /** @description Accepted */
-            202: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Backtest"];
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
-            413: components["responses"]["ContentTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["UnprocessableContent"];
-            429: components["responses"]["TooManyRequests"];
-            500: components["responses"]["InternalServerError"];
-            503: components["responses"]["ServiceUnavailable"];
-        };
-    };
-    getBacktest: {
+    getRuleDraft: {
         parameters: {
             query?: never;
             header?: never;
@@ -3770,13 +3729,13 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Success */
+            /** @description A draft of a rule. difference is null in the response to a save. */
             200: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Backtest"];
+                    "application/json": components["schemas"]["RuleDraft"];
                 };
             };
             400: components["responses"]["BadRequest"];
@@ -3788,7 +3747,45 @@ export interface operations {
             503: components["responses"]["ServiceUnavailable"];
         };
     };
-    cancelBacktest: {
+    saveRuleDraft: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["DraftToSave"];
+            };
+        };
+        responses: {
+            /** @description A draft of a rule. difference is null in the response to a save. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RuleDraft"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            412: components["responses"]["PreconditionFailed"];
+            413: components["responses"]["ContentTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["UnprocessableContent"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    deleteRuleDraft: {
         parameters: {
             query?: never;
             header?: never;
@@ -3810,9 +3807,76 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
+            412: components["responses"]["PreconditionFailed"];
             413: components["responses"]["ContentTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    promoteRuleDraft: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["Promotion"];
+            };
+        };
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Rule"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            412: components["responses"]["PreconditionFailed"];
+            413: components["responses"]["ContentTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["UnprocessableContent"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    getRuleDifference: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A backtest that is continued when somebody asks, at most once a minute: what a draft would have done since it was saved, against the version that it was made from, or what a shadow would have done (active and difference are null). Nothing was done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RuleDifference"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalServerError"];
             503: components["responses"]["ServiceUnavailable"];
@@ -3865,6 +3929,35 @@ export interface operations {
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    getRuleGuard: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RuleGuard"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalServerError"];
             503: components["responses"]["ServiceUnavailable"];

@@ -88,7 +88,8 @@ function retryable(narrowing: Narrowing, version: VersionToRun): Prisma.Sql {
     LEFT JOIN rules ON rules.id = executions.rule_id AND rules.workspace_id = executions.workspace_id
     LEFT JOIN rule_versions ON rule_versions.rule_id = rules.id AND rule_versions.version = ${wanted}
     WHERE ${joinNarrowing(narrowing)} AND executions.status IN ('failed', 'cancelled') AND (
-      rule_versions.version IS NOT NULL AND (rules.is_active OR executions.id = executions.event_id)
+      rule_versions.version IS NOT NULL AND (
+        rules.is_active OR (executions.id = executions.event_id AND rules.mode <> 'shadow'))
       OR EXISTS (
         SELECT FROM subscriptions
         WHERE subscriptions.id = ${subscriptionOf.executions} AND subscriptions.workspace_id = executions.workspace_id

@@ -4,6 +4,7 @@ import type { WorkspaceTransaction } from '@automation/database'
 import { type Fault, findRuleFaults } from '@automation/engine'
 import {
   changeRules as changeRulesAs,
+  isShadow,
   type RuleFields,
   type Saved,
   saveRules,
@@ -39,6 +40,8 @@ export async function updateRule(
       request,
       async (transaction) => {
         const found = await findRuleToChange(transaction, request, id)
+        if (isShadow(found) && fields.isActive === true && fields.mode === undefined)
+          refuseFaults([{ field: 'isActive', message: 'The rule is in shadow mode: set mode to live, too' }])
         const { conditions, actions } = { ...found, ...fields }
         const definition = { conditions, actions }
         if (isCheapToCheck(request, definition)) refuseFaults(findRuleFaults(definition))
@@ -61,7 +64,7 @@ export async function findRuleToChange(
 ): Promise<RuleRow> {
   const rule = await transaction.rule.findUnique({ where: { id }, include: { counters: true } })
   if (rule === null) throw refusals.ruleNotFound()
-  refuseOtherVersion(request, rule.version)
+  if (isTagRefused(request, `"${rule.version}"`)) throw refusals.versionMismatch()
   return rule
 }
 
@@ -77,8 +80,8 @@ export async function saveRule(
 }
 
 /** RFC 9110: a strong comparison with each entity tag of the list; `*` fits every rule that exists. */
-function refuseOtherVersion(request: FastifyRequest, version: number): void {
+export function isTagRefused(request: FastifyRequest, etag: string): boolean {
   const header = request.headers['if-match']
-  if (header === undefined || header.trim() === '*') return
-  if (!header.split(',').some((tag) => tag.trim() === `"${version}"`)) throw refusals.versionMismatch()
+  if (header === undefined || header.trim() === '*') return false
+  return !header.split(',').some((tag) => tag.trim() === etag)
 }

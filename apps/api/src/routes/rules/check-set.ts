@@ -1,6 +1,13 @@
 import { CheckResult } from '@automation/check'
 import { type Fault, isEventType, type RuleDefinition } from '@automation/engine'
-import { maxRules, observationLimits, observedEvents, observeTriggers, RuleToCreate } from '@automation/rules'
+import {
+  completeMode,
+  maxRules,
+  observationLimits,
+  observedEvents,
+  observeTriggers,
+  RuleToCreate,
+} from '@automation/rules'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
@@ -68,6 +75,8 @@ async function readRules(request: FastifyRequest): Promise<SetToCheck['rules']> 
     return rules.map((rule) => ({
       conditions: [],
       ...(rule as Omit<RuleToCreate, 'conditions'> & Pick<RuleDefinition, 'actions'>),
+      // A shadow does nothing, like an inactive rule.
+      isActive: completeMode(rule).isActive,
     }))
   }
   return { stored: await readAllDefinitions(workspace.reads, workspace.id) }

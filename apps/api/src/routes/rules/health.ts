@@ -34,10 +34,11 @@ const AttentionItem = Type.Object(
         'event_budget',
         'worker_crashes',
         'auto_paused',
+        'guard_tripped',
       ],
       {
         description:
-          'failures: the rule fails often, or its latest executions failed. unknown_outcome: it is unknown whether a call was made. event_loop: a chain of emitted events reached its limit. work_budget: the conditions need more work than one rule may cost; after three such events in a row the service switches the rule off. event_budget: the rule emitted more events than one event may cause, or than a workspace may emit in a minute. worker_crashes: two workers ended while they ran this rule alone, so the service switched it off. auto_paused: the service switched the rule off because of its failures.',
+          'failures: the rule fails often, or its latest executions failed. unknown_outcome: it is unknown whether a call was made. event_loop: a chain of emitted events reached its limit. work_budget: the conditions need more work than one rule may cost; after three such events in a row the service switches the rule off. event_budget: the rule emitted more events than one event may cause, or than a workspace may emit in a minute. worker_crashes: two workers ended while they ran this rule alone, so the service switched it off. auto_paused: the service switched the rule off because of its failures. guard_tripped: the promoted version crossed a limit of its guard, so the service restored the version before it.',
       },
     ),
     explanation: Type.String({
@@ -114,10 +115,14 @@ async function findRulesNeedingAttention(database: WorkspaceDatabase): Promise<A
       ],
     },
   })
-  const items = candidates
-    .map((counters) => judge(counters, recently))
-    .filter((item) => item !== undefined)
-    .sort((one, other) => Date.parse(other.since) - Date.parse(one.since))
+  const judged = candidates.map((counters) => judge(counters, recently)).filter((item) => item !== undefined)
+  // A rule is listed once. That it was paused comes first, then its guard.
+  const paused = new Set(judged.filter(({ reason }) => lasting.has(reason)).map(({ id }) => id))
+  const tripped = (await findTripped(database)).filter(({ id }) => !paused.has(id))
+  const guarded = new Set(tripped.map(({ id }) => id))
+  const items = [...judged.filter(({ id }) => !guarded.has(id)), ...tripped].sort(
+    (one, other) => Date.parse(other.since) - Date.parse(one.since),
+  )
   // Names are another question, and a rule may have been deleted before it is asked: then it needs no attention.
   const named = await database.rule.findMany({
     where: { id: { in: items.map(({ id }) => id) } },
@@ -127,6 +132,22 @@ async function findRulesNeedingAttention(database: WorkspaceDatabase): Promise<A
   return items.flatMap((item) => {
     const name = names.get(item.id)
     return name === undefined ? [] : [{ ...item, name }]
+  })
+}
+
+/** A guard that has tripped is a row of its own: an API of the version before does not know the reason, and could not present it. */
+async function findTripped({ ruleGuard, rule }: WorkspaceDatabase): Promise<Judged[]> {
+  const guards = await ruleGuard.findMany({ where: { trippedAt: { not: null } } })
+  if (guards.length === 0) return []
+  const rules = await rule.findMany({
+    where: { id: { in: guards.map(({ ruleId }) => ruleId) } },
+    include: { counters: true },
+  })
+  const byId = new Map(rules.map((row) => [row.id, row]))
+  return guards.flatMap(({ ruleId, trippedAt, restoredVersion }) => {
+    const { version, counters } = byId.get(ruleId) ?? {}
+    if (trippedAt === null || !counters || version !== restoredVersion) return []
+    return [tell(counters, 'guard_tripped', trippedAt, sentences.guard_tripped)]
   })
 }
 
@@ -153,6 +174,7 @@ const sentences = {
   event_budget: 'Events were not emitted: there were too many of them',
   worker_crashes: 'Two workers ended while they ran this rule alone',
   auto_paused: 'The rule was paused: it failed too many times in a row',
+  guard_tripped: 'The promoted version crossed a limit of its guard: the version before it was restored',
 }
 
 function tell(

@@ -3,6 +3,8 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { backtestRoutes } from './backtests.js'
 import { batchRoutes } from './batch.js'
 import { checkRoutes } from './check-set.js'
+import { draftRoutes } from './drafts.js'
+import { guardRoutes } from './guard.js'
 import { healthRoutes } from './health.js'
 import { readRoutes } from './read.js'
 import { runRoutes } from './run.js'
@@ -24,8 +26,10 @@ export const ruleRoutes: FastifyPluginAsyncTypebox<{
     await definitions.register(versionRoutes)
     await definitions.register(validateRoutes, { bodyLimitBytes })
     await definitions.register(backtestRoutes, { bodyLimitBytes, retentionDays })
+    await definitions.register(draftRoutes, { bodyLimitBytes, workLimits })
   })
   await app.register(healthRoutes)
+  await app.register(guardRoutes)
   await app.register(checkRoutes)
   await app.register(runRoutes, { workLimits })
   await app.register(batchRoutes)

@@ -1,6 +1,6 @@
 import type { Prisma } from '@automation/database'
 import { countsOf } from '@automation/ledger'
-import { definitionOf, type FullDefinition } from '@automation/rules'
+import { definitionOf, type FullDefinition, modeOf } from '@automation/rules'
 import type { FastifyReply } from 'fastify'
 import type { Rule, RuleVersion } from './rule-schemas.js'
 
@@ -17,6 +17,7 @@ export function presentRule({ counters, ...rule }: RuleRow): Rule {
     conditions: rule.conditions as Rule['conditions'],
     actions: rule.actions as Rule['actions'],
     isActive: rule.isActive,
+    mode: modeOf(rule),
     workspaceId: rule.workspaceId,
     version: rule.version,
     executionCount: successCount + failureCount,

@@ -1,5 +1,6 @@
 import { Readable } from 'node:stream'
 import { escapeLike } from '@automation/database'
+import type { RuleMode } from '@automation/rules'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyReply } from 'fastify'
 import { refusals } from '../../errors.js'
@@ -86,19 +87,26 @@ async function sendAll(reply: FastifyReply, parts: AsyncGenerator<RuleRow[]>) {
   return reply.type('application/json; charset=utf-8').send(Readable.from(write(), { objectMode: false }))
 }
 
+const shadows = { mode: 'shadow', isActive: false }
+
 function filterOf({
   trigger,
   isActive,
+  mode,
   q,
 }: {
   trigger?: string | undefined
   isActive?: boolean
+  mode?: RuleMode
   q?: string
 }) {
   const contains = { contains: escapeLike(q ?? ''), mode: 'insensitive' as const }
   return {
     ...(trigger === undefined ? {} : { trigger }),
-    ...(isActive === undefined ? {} : { isActive }),
+    AND: [
+      isActive === undefined ? {} : { isActive },
+      mode === undefined ? {} : mode === 'shadow' ? shadows : { NOT: shadows },
+    ],
     ...(q === undefined ? {} : { OR: [{ name: contains }, { description: contains }] }),
   }
 }

@@ -1,4 +1,4 @@
-import { FullDefinition } from '@automation/rules'
+import { FullDefinition, RuleMode } from '@automation/rules'
 import { Type } from 'typebox'
 import { eventTypeFilter } from '../../lists/history-filter.js'
 import { SearchText } from '../../lists/search-text.js'
@@ -10,6 +10,7 @@ export const Rule = Type.Object(
     id: Id,
     ...FullDefinition.properties,
     isActive: Type.Boolean(),
+    mode: RuleMode,
     workspaceId: Id,
     version: Type.Integer({
       description: 'Version of the definition. Each change increments it. It is also the ETag.',
@@ -31,6 +32,7 @@ export const RuleListQuery = Type.Object({
   ...PageQuery,
   ...eventTypeFilter('trigger', 'Only rules that this event type triggers'),
   isActive: Type.Optional(Type.Boolean()),
+  mode: Type.Optional(RuleMode),
   q: Type.Optional(
     Type.String({ ...SearchText, description: 'Text that the name or the description contains' }),
   ),

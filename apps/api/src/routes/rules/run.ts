@@ -1,5 +1,6 @@
 import { newId } from '@automation/database'
 import type { RuleDefinition, WorkLimits } from '@automation/engine'
+import { isShadow } from '@automation/rules'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
 import { ExplainedResult } from '../../acceptance/execution-result.js'
@@ -47,11 +48,11 @@ export const runRoutes: FastifyPluginAsyncTypebox<{ workLimits: WorkLimits }> = 
       const { body, params, query, workspace } = request
       const rule = await workspace.database.rule.findUnique({
         where: { id: ruleId(params) },
-        select: { id: true, trigger: true, conditions: true, actions: true },
+        select: { id: true, trigger: true, conditions: true, actions: true, isActive: true, mode: true },
       })
-      if (rule === null) {
+      if (rule === null || (isShadow(rule) && !isDryRun(body))) {
         const response = isDryRun(body) ? undefined : await findEventResponse(request, executed)
-        if (response === undefined) throw refusals.ruleNotFound()
+        if (response === undefined) throw rule === null ? refusals.ruleNotFound() : refusals.ruleIsShadow()
         return sendStored(reply, response)
       }
       if (isDryRun(body)) {

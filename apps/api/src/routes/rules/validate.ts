@@ -1,5 +1,12 @@
 import { findRuleWarnings, type RuleDefinition } from '@automation/engine'
-import { arrangeRule, FullDefinition, maxRuleBytes, RuleToCreate } from '@automation/rules'
+import {
+  arrangeRule,
+  completeMode,
+  FullDefinition,
+  maxRuleBytes,
+  RuleMode,
+  RuleToCreate,
+} from '@automation/rules'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
@@ -9,7 +16,7 @@ import { checkRule } from './check-rule.js'
 const ValidatedRule = Type.Object(
   {
     rule: Type.Object(
-      { ...FullDefinition.properties, isActive: Type.Boolean() },
+      { ...FullDefinition.properties, isActive: Type.Boolean(), mode: Type.Optional(RuleMode) },
       { title: 'RuleDefinition', description: 'The rule as it would be saved' },
     ),
     warnings: Type.Array(FieldError, { description: 'What is allowed, and perhaps a mistake' }),
@@ -34,7 +41,7 @@ export const validateRoutes: FastifyPluginAsyncTypebox<{ bodyLimitBytes: number 
     },
     handler: async (request) => {
       const body = await checkRule(request, request.body)
-      const rule = { description: '', conditions: [], isActive: true, ...body }
+      const rule = { description: '', conditions: [], ...body, ...completeMode(body) }
       const definition = rule as unknown as RuleDefinition & { trigger: string }
       const warnings = [...findRuleWarnings(definition), ...(await findMissingTemplates(request, definition))]
       return { rule: arrangeRule(rule) as never, warnings }

@@ -118,7 +118,7 @@ async function refuseUnknownRule(database: Versions, id: string): Promise<void> 
 }
 
 /** What could be saved once may be none today: operators, actions and event types come and go. */
-async function findOutdated(request: FastifyRequest, definition: DefinitionFields): Promise<Fault[]> {
+export async function findOutdated(request: FastifyRequest, definition: DefinitionFields): Promise<Fault[]> {
   const hasShape = request.compileValidationSchema(FullDefinition, 'body')
   const validation = hasShape({ ...definition }) ? [] : (hasShape.errors ?? [])
   const { faults, unknownTrigger } = findRuleBodyFaults(

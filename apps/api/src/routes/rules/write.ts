@@ -1,10 +1,13 @@
 import type { WorkspaceTransaction } from '@automation/database'
 import {
+  completeMode,
   createdEntry,
   createRules,
   deletedEntry,
   deleteRules,
+  isShadow,
   maxRuleBytes,
+  modeOf,
   type RuleFields,
   RuleToCreate,
   RuleToUpdate,
@@ -15,6 +18,7 @@ import { Type } from 'typebox'
 import { IdempotencyHeader } from '../../acceptance/idempotency/request-key.js'
 import { sendStored } from '../../acceptance/idempotency/stored-response.js'
 import { administratorOf } from '../../access/administrator.js'
+import { refusals } from '../../errors.js'
 import { Id, refusalResponses } from '../responses.js'
 import { changeRules, findRuleToChange, saveRule, updateRule } from './change-rules.js'
 import { checkRule, ruleId } from './check-rule.js'
@@ -42,7 +46,7 @@ export const writeRoutes: FastifyPluginAsyncTypebox<{ bodyLimitBytes: number }> 
     handler: async (request, reply) => {
       const body = await checkRule(request, request.body)
       const answer = await createOnce(request, async (transaction) => {
-        const fields = { description: '', conditions: [], isActive: true, ...body }
+        const fields = { description: '', conditions: [], ...body, ...completeMode(body) }
         const created = await createRule(transaction, request, fields)
         return { result: created, entry: createdEntry(created) }
       })
@@ -104,6 +108,7 @@ export const writeRoutes: FastifyPluginAsyncTypebox<{ bodyLimitBytes: number }> 
       const id = ruleId(request.params)
       return changeRules(request, async (transaction) => {
         const found = await findRuleToChange(transaction, request, id)
+        if (isShadow(found)) throw refusals.shadowToggled()
         const isActive = !found.isActive
         const { cancelled } = await saveRule(transaction, request, found, { isActive })
         return {
@@ -133,7 +138,15 @@ export const writeRoutes: FastifyPluginAsyncTypebox<{ bodyLimitBytes: number }> 
         const { description, trigger, conditions, actions } = source
         // A name may not grow past its limit (in characters, not halves of them), or the copy could not be saved again.
         const name = [...`Copy of ${source.name}`].slice(0, maxNameLength).join('')
-        const fields = { name, description, trigger, conditions, actions, isActive: false }
+        const fields = {
+          name,
+          description,
+          trigger,
+          conditions,
+          actions,
+          isActive: false,
+          mode: modeOf(source),
+        }
         const clone = await createRule(transaction, request, fields)
         return {
           result: clone,

@@ -1,0 +1,53 @@
+import type { DraftToSave, GuardToSet } from './api.js'
+import { type IfTag, matchingTag } from './if-version.js'
+import type { RequestOptions, Sender } from './send.js'
+
+/** What rules may become. */
+export class RuleDrafts {
+  readonly #sender: Sender
+
+  constructor(sender: Sender) {
+    this.#sender = sender
+  }
+
+  /** Saves the draft of a rule, in place of the one before. It does nothing until it is promoted. */
+  save(id: string, draft: DraftToSave, options: RequestOptions & IfTag = {}) {
+    return this.#sender.ask(
+      'PUT /api/automation-rules/{id}/draft',
+      { path: { id }, body: draft },
+      { ...matchingTag(options), isRepeatable: options.ifTag !== undefined },
+    )
+  }
+
+  /** The draft, and what it would have done since it was saved. */
+  get(id: string, options?: RequestOptions) {
+    return this.#sender.ask('GET /api/automation-rules/{id}/draft', { path: { id } }, options)
+  }
+
+  delete(id: string, options: RequestOptions & IfTag = {}) {
+    return this.#sender.ask('DELETE /api/automation-rules/{id}/draft', { path: { id } }, matchingTag(options))
+  }
+
+  /** Makes the draft the next version of its rule. @param guard restores the present version where a limit is crossed */
+  promote(id: string, { guard, ...options }: PromotionOptions = {}) {
+    return this.#sender.ask(
+      'POST /api/automation-rules/{id}/draft/promote',
+      { path: { id }, body: guard === undefined ? {} : { guard } },
+      matchingTag(options),
+    )
+  }
+
+  /** The guard of a promoted version. */
+  guard(id: string, options?: RequestOptions) {
+    return this.#sender.ask('GET /api/automation-rules/{id}/guard', { path: { id } }, options)
+  }
+
+  /** What a rule in shadow mode would have done since it was last changed. */
+  difference(id: string, options?: RequestOptions) {
+    return this.#sender.ask('GET /api/automation-rules/{id}/difference', { path: { id } }, options)
+  }
+}
+
+export interface PromotionOptions extends RequestOptions, IfTag {
+  guard?: GuardToSet | undefined
+}

@@ -1,0 +1,77 @@
+import { Prisma, type WorkspaceTransaction } from '@automation/database'
+import { type Fault, findDurationFault, parseDuration } from '@automation/engine'
+import { Type } from 'typebox'
+
+export const maxRunsPerHour = 100_000
+const maxGuardMs = 30 * 86_400_000
+
+/** A guard of a promotion. */
+export const GuardToSet = Type.Object(
+  {
+    for: Type.String({
+      description: 'How long the promoted version is watched, such as 24h. At most 30d',
+    }),
+    maxRunsPerHour: Type.Optional(
+      Type.Integer({
+        minimum: 1,
+        maximum: maxRunsPerHour,
+        description: 'More runs of the promoted version within an hour restore the version before it',
+      }),
+    ),
+    maxFailureRate: Type.Optional(
+      Type.Number({
+        minimum: 0,
+        maximum: 1,
+        description:
+          'A greater share of failed runs restores the version before: of those of the last hour that have ended, from 5 on',
+      }),
+    ),
+  },
+  { title: 'GuardToSet', additionalProperties: false },
+)
+export type GuardToSet = Type.Static<typeof GuardToSet>
+
+/** What the schema cannot say. */
+export function findGuardFaults(guard: GuardToSet): Fault[] {
+  const ms = parseDuration(guard.for)
+  return [
+    ...(ms === undefined ? [{ field: 'guard.for', message: String(findDurationFault(guard.for)) }] : []),
+    ...(ms !== undefined && ms > maxGuardMs ? [{ field: 'guard.for', message: 'must be at most 30d' }] : []),
+    ...(guard.maxRunsPerHour === undefined && guard.maxFailureRate === undefined
+      ? [{ field: 'guard', message: 'must have maxRunsPerHour or maxFailureRate' }]
+      : []),
+  ]
+}
+
+/** Begins to watch a version that was promoted in this transaction. The clock is that of Postgres. */
+export async function setGuard(
+  transaction: WorkspaceTransaction,
+  { id, workspaceId, version }: { id: string; workspaceId: string; version: number },
+  previousVersion: number,
+  guard: GuardToSet,
+): Promise<void> {
+  const seconds = (parseDuration(guard.for) ?? 0) / 1_000
+  await transaction.$executeRaw(Prisma.sql`
+    INSERT INTO rule_guards
+      (rule_id, workspace_id, version, previous_version, max_runs_per_hour, max_failure_rate, ends_at)
+    VALUES (${id}::uuid, ${workspaceId}::uuid, ${version}::int, ${previousVersion}::int,
+            ${guard.maxRunsPerHour ?? null}::int, ${guard.maxFailureRate ?? null}::float8,
+            now() + make_interval(secs => ${seconds}::float8))`)
+}
+
+/**
+ * Ends the guards of rules that somebody has changed. A rule that somebody activates is watched further, but needs no attention any more
+ * because of a guard that has tripped.
+ */
+export async function endGuards(
+  transaction: Pick<WorkspaceTransaction, 'ruleGuard'>,
+  changed: string[],
+  activated: string[],
+): Promise<void> {
+  if (changed.length + activated.length === 0) return
+  await transaction.ruleGuard.deleteMany({
+    where: {
+      OR: [{ ruleId: { in: changed } }, { ruleId: { in: activated }, trippedAt: { not: null } }],
+    },
+  })
+}

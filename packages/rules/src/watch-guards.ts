@@ -1,0 +1,159 @@
+import { Refused, type ServiceEvent } from '@automation/access'
+import type { Database, WorkspaceTransaction } from '@automation/database'
+import { countRuns } from '@automation/ledger'
+import { changeRules } from './change-rules.js'
+import { maxRunsPerHour } from './guards.js'
+import { definitionOf } from './rule-fields.js'
+import { saveRules } from './save-rules.js'
+
+/** A guard that this process has claimed, with the present version of its rule. */
+export interface ClaimedGuard {
+  ruleId: string
+  workspaceId: string
+  version: number
+  previousVersion: number
+  maxRunsPerHour: number | null
+  maxFailureRate: number | null
+  isOver: boolean
+}
+
+/** The limit that was crossed, as the audit log has it. */
+export type Crossing =
+  | { reason: 'runs'; runs: number; maxRunsPerHour: number }
+  | { reason: 'failures'; failed: number; finished: number; maxFailureRate: number }
+
+/** Fewer say nothing: as for the attention list. */
+const fewestFinished = 5
+const fewestCounted = 10_000
+
+/** One row each second and guard: several workers share the guards, and one that ends holds none of them. $1 limit */
+const claimGuardsSql = `
+  WITH due_guards AS (
+    SELECT rule_id FROM rule_guards
+    WHERE tripped_at IS NULL AND checked_at <= now() - interval '900 milliseconds'
+    ORDER BY checked_at LIMIT $1::int
+    FOR UPDATE SKIP LOCKED
+  )
+  UPDATE rule_guards SET checked_at = now() FROM due_guards WHERE rule_guards.rule_id = due_guards.rule_id
+  RETURNING rule_guards.rule_id AS "ruleId", workspace_id AS "workspaceId", version,
+            previous_version AS "previousVersion", max_runs_per_hour AS "maxRunsPerHour",
+            max_failure_rate AS "maxFailureRate", ends_at <= now() AS "isOver"`
+
+/** Claims guards whose last check was a second ago. */
+export function claimGuards(database: Database, limit: number): Promise<ClaimedGuard[]> {
+  return database.run<ClaimedGuard>('claim_guards', claimGuardsSql, [limit])
+}
+
+/**
+ * Checks a guard:
+ *
+ *   watching ─▶ a limit is crossed: the version before is restored, once ─▶ tripped, until somebody changes or activates the rule
+ *      ├─▶ its time is over: removed
+ *      └─▶ the rule has another version: removed (saveRules removes it with the change; an older API does not)
+ *
+ * @returns the limit that was crossed, where this call has restored the version before
+ */
+export async function checkGuard(
+  database: Database,
+  guard: ClaimedGuard,
+  publish: (events: ServiceEvent[]) => void = () => {},
+): Promise<Crossing | undefined> {
+  const crossing = await findCrossing(database, guard)
+  if (crossing !== undefined)
+    return (await rollBack(database, guard, crossing, publish)) ? crossing : undefined
+  if (guard.isOver) await removeGuard(database.forWorkspace(guard.workspaceId), guard)
+  return undefined
+}
+
+async function findCrossing(database: Database, guard: ClaimedGuard): Promise<Crossing | undefined> {
+  const limit = Math.max(Math.min(guard.maxRunsPerHour ?? 0, maxRunsPerHour) + 1, fewestCounted)
+  const { runs, finished, failed } = await countRuns(database, guard, limit)
+  if (guard.maxRunsPerHour !== null && runs > guard.maxRunsPerHour)
+    return { reason: 'runs', runs, maxRunsPerHour: guard.maxRunsPerHour }
+  if (guard.maxFailureRate === null || finished < fewestFinished) return undefined
+  return failed / finished > guard.maxFailureRate
+    ? { reason: 'failures', failed, finished, maxFailureRate: guard.maxFailureRate }
+    : undefined
+}
+
+/**
+ * Restores the version before, in one transaction with the guard's own end: killed before its commit, it did nothing, and the next check does
+ * it. Where that version cannot be saved any more (it is gone, its event type is deleted, or the workspace is full), the rule is switched off
+ * instead.
+ *
+ * @returns whether this call did it
+ */
+async function rollBack(
+  database: Database,
+  guard: ClaimedGuard,
+  crossing: Crossing,
+  publish: (events: ServiceEvent[]) => void,
+): Promise<boolean> {
+  const administrator = { database, workspaceId: guard.workspaceId, actor: 'system:guard', publish }
+  const attempt = (way: 'restore' | 'switch off') =>
+    changeRules<boolean>(administrator, async (transaction) => {
+      const rule = await findWatched(transaction, guard)
+      if (rule === undefined) return { result: false, entry: undefined }
+      const fields = way === 'restore' ? await readPrevious(transaction, guard) : { isActive: false }
+      const [saved] = await saveRules(transaction, administrator, [{ found: rule, fields }])
+      const { version = rule.version } = saved?.rule ?? {}
+      await markTripped(transaction, guard, crossing, version)
+      const details = { from: guard.version, to: fieldsTo(way, guard), version, ...crossing }
+      return { result: true, entry: { action: 'rule.rolled_back', subject: guard.ruleId, details } }
+    })
+  try {
+    return await attempt('restore')
+  } catch (error) {
+    if (!(error instanceof Refused)) throw error
+    return attempt('switch off')
+  }
+}
+
+/** null: the rule was switched off instead. */
+function fieldsTo(way: 'restore' | 'switch off', guard: ClaimedGuard): number | null {
+  return way === 'restore' ? guard.previousVersion : null
+}
+
+/** The rule, where the guard still watches it. The lock of the workspace is held, so that this stays so. */
+async function findWatched(transaction: WorkspaceTransaction, guard: ClaimedGuard) {
+  const { ruleId, version } = guard
+  const row = await transaction.ruleGuard.findFirst({ where: { ruleId, version, trippedAt: null } })
+  if (row === null) return undefined
+  const rule = await transaction.rule.findUnique({ where: { id: ruleId } })
+  if (rule?.version === version) return rule
+  await removeGuard(transaction, guard)
+  return undefined
+}
+
+async function readPrevious(
+  transaction: WorkspaceTransaction,
+  { ruleId, previousVersion: version }: ClaimedGuard,
+) {
+  const row = await transaction.ruleVersion.findUnique({ where: { ruleId_version: { ruleId, version } } })
+  if (row === null) throw new Refused('conflict', 'The version before is gone')
+  return definitionOf(row)
+}
+
+/** saveRules has ended the guard, where it made a version. */
+async function markTripped(
+  transaction: WorkspaceTransaction,
+  { ruleId, workspaceId, isOver: _, ...guard }: ClaimedGuard,
+  { reason }: Crossing,
+  restoredVersion: number,
+): Promise<void> {
+  const trippedAt = new Date()
+  const tripped = { trippedAt, tripReason: reason, restoredVersion }
+  await transaction.ruleGuard.upsert({
+    where: { ruleId },
+    create: { ruleId, workspaceId, ...guard, endsAt: trippedAt, ...tripped },
+    update: tripped,
+  })
+}
+
+/** Unless another one has replaced it. */
+async function removeGuard(
+  { ruleGuard }: Pick<WorkspaceTransaction, 'ruleGuard'>,
+  { ruleId, version }: ClaimedGuard,
+): Promise<void> {
+  await ruleGuard.deleteMany({ where: { ruleId, version, trippedAt: null } })
+}
