@@ -575,7 +575,15 @@ async function makeIds({ id: workspaceId, call, database }: Workspace): Promise<
   await database.backtest.create({
     data: { id: backtest, workspaceId, subject, pace: 'full', createdBy: 'cli:test', status: 'cancelled' },
   })
-  return { rule: rule.id, drafted: drafted.id, event: event.id, execution, template: template.id, eventType, backtest }
+  return {
+    rule: rule.id,
+    drafted: drafted.id,
+    event: event.id,
+    execution,
+    template: template.id,
+    eventType,
+    backtest,
+  }
 }
 
 const newTypeName = () => `TYPE_${newId().replaceAll('-', '').toUpperCase()}`

@@ -186,6 +186,45 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/automation-rules/backtests": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List the backtests of the last 30 days, newest first */
+        get: operations["listBacktests"];
+        put?: never;
+        /**
+         * Compute what a rule would have done for past events, doing nothing
+         * @description With `ruleId` and `definition` it compares the present version of the rule with the definition; with one of them it tests that one. A worker computes it: the response is 202, or 200 where it is done within `Prefer: wait=<seconds>`. A workspace may have 5 unfinished backtests. They are kept 30 days.
+         */
+        post: operations["createBacktest"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/automation-rules/backtests/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Get the progress of a backtest, and its report so far */
+        get: operations["getBacktest"];
+        put?: never;
+        post?: never;
+        /** Cancel a backtest. The report so far stays */
+        delete: operations["cancelBacktest"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/automation-rules/{id}/draft": {
         parameters: {
             query?: never;
@@ -316,7 +355,7 @@ export interface paths {
         put?: never;
         /**
          * Check a set of rules: what never runs, says nothing, does the same twice or goes round
-         * @description Checks the rules of the body, or those of the workspace, as they are now. It changes nothing, and nothing is refused because of a finding. A finding is proven, or has an event that the engine has confirmed; what could not be decided is in `notKnown`. It counts as a dry run: a workspace has one at a time.
+         * @description Checks the rules of the body, or those of the workspace, as they are now. It changes nothing, and nothing is refused because of a finding. A finding is proven, or has an event that the engine has confirmed; what could not be decided is in `notKnown`, with what the time and work of one question (JUDGING_TIMEOUT, JUDGING_WORK) did not reach. The rules are compared with the newest 1,000 stored events of each trigger, too, for as many triggers as can be surveyed in 2 s. It counts as a dry run: a workspace has one at a time.
          */
         post: operations["checkRules"];
         delete?: never;
@@ -468,7 +507,7 @@ export interface paths {
         };
         /**
          * Explain why each rule matched an event, or not
-         * @description Lists the rules that were considered: those that matched, then those that missed by the fewest clauses, then in creation order. Nothing of it was recorded: the event, the version of each rule and the moment are stored, and the engine judges them again.
+         * @description Lists the rules that were considered: those that matched, then those that missed by the fewest clauses, then in creation order. Nothing of it was recorded: the event, the version of each rule and the moment are stored, and the engine judges them again. A page has fewer rules than its limit where they need more time or work than one question may cost (JUDGING_TIMEOUT, JUDGING_WORK); a later page may then have a nearer miss.
          */
         get: operations["explainEvent"];
         put?: never;
@@ -1292,11 +1331,79 @@ export interface components {
             data: components["schemas"]["AuditEntry"][];
             nextCursor?: string | null;
         };
+        Backtest: {
+            /** Format: uuid */
+            id: string;
+            ruleId: string | null;
+            status: components["schemas"]["BacktestStatus"];
+            pace: components["schemas"]["BacktestPace"];
+            /** Format: date-time */
+            from: string;
+            /** Format: date-time */
+            to: string;
+            /** @description How much of the range was passed, by time */
+            progress: number;
+            error: string | null;
+            /** Format: date-time */
+            createdAt: string;
+            /** @description As in the audit log, such as user:<sub> */
+            createdBy: string;
+            finishedAt: string | null;
+            /** @description The report so far; null before the first slice */
+            report: components["schemas"]["BacktestReport"] | null;
+        };
         /** @description The newest events of each kind, the newest first */
         BacktestExamples: {
             added: string[];
             removed: string[];
             nearMisses: string[];
+        };
+        /**
+         * @description gentle (default): at most a fifth of a core. full: as fast as possible
+         * @enum {string}
+         */
+        BacktestPace: "gentle" | "full";
+        BacktestPage: {
+            backtests: components["schemas"]["ListedBacktest"][];
+            nextCursor?: string | null;
+        };
+        BacktestReport: {
+            /** @description Events passed, of other types too */
+            scanned: number;
+            /** @description Events of the trigger that could reach the rule */
+            considered: number;
+            /** Format: date-time */
+            from: string;
+            /** Format: date-time */
+            to: string;
+            /** @description false: the figures are those of the events passed so far */
+            isComplete: boolean;
+            historyFrom: string | null;
+            active: components["schemas"]["ActiveMatches"] | null;
+            draft: components["schemas"]["DraftMatches"] | null;
+            difference: components["schemas"]["Difference"] | null;
+            /** @description Width of a bucket of overTime */
+            bucketMs: number;
+            overTime: components["schemas"]["MatchesOverTime"][];
+            /** @description Of the draft, or of the active version if there is no draft. So are clauses and fields. */
+            actions: components["schemas"]["ActionReport"][];
+            clauses: components["schemas"]["ClauseCount"][];
+            fields: components["schemas"]["FieldCount"][];
+            examples: components["schemas"]["BacktestExamples"];
+            notKnown: string[];
+            notes: string[];
+        };
+        /** @enum {string} */
+        BacktestStatus: "waiting" | "running" | "done" | "failed" | "cancelled";
+        BacktestToCreate: {
+            /** @description Its present version is tested, active or not */
+            ruleId?: string;
+            definition?: components["schemas"]["TestedRule"];
+            /** @description Start of the range, inclusive: an ISO 8601 date, or a time with a zone. Default: 7 days before its end */
+            from?: string;
+            /** @description End of the range, exclusive. Default: now */
+            to?: string;
+            pace?: components["schemas"]["BacktestPace"];
         };
         BatchAnswer: {
             /** @description Number of accepted events */
@@ -1685,7 +1792,7 @@ export interface components {
          * @example LEAD_CREATED
          * @example PAYMENT_FAILED
          */
-        EventType: string;
+        EventType: "LEAD_CREATED" | "LEAD_UPDATED" | "LEAD_DELETED" | "LEAD_ASSIGNED" | "LEAD_STATUS_CHANGED" | "LEAD_SCORE_CHANGED" | "LEAD_SCORE_THRESHOLD" | "LEAD_CONVERTED" | "CONTACT_CREATED" | "CONTACT_UPDATED" | "DEAL_CREATED" | "DEAL_STAGE_CHANGED" | "DEAL_WON" | "DEAL_LOST" | "TASK_CREATED" | "TASK_COMPLETED" | "TASK_OVERDUE" | "FORM_SUBMITTED" | "EMAIL_OPENED" | "EMAIL_CLICKED" | "EMAIL_BOUNCED" | "EMAIL_REPLIED" | "APPOINTMENT_BOOKED" | "APPOINTMENT_CANCELLED" | "TAG_ADDED" | "TAG_REMOVED" | "WEBHOOK_RECEIVED" | (string & {});
         EventTypeDescription: {
             type: components["schemas"]["EventType"];
             description: string;
@@ -2007,6 +2114,25 @@ export interface components {
             operator: "in" | "not_in";
             value: components["schemas"]["Scalar"][];
         };
+        ListedBacktest: {
+            /** Format: uuid */
+            id: string;
+            ruleId: string | null;
+            status: components["schemas"]["BacktestStatus"];
+            pace: components["schemas"]["BacktestPace"];
+            /** Format: date-time */
+            from: string;
+            /** Format: date-time */
+            to: string;
+            /** @description How much of the range was passed, by time */
+            progress: number;
+            error: string | null;
+            /** Format: date-time */
+            createdAt: string;
+            /** @description As in the audit log, such as user:<sub> */
+            createdBy: string;
+            finishedAt: string | null;
+        };
         ListedEventType: {
             name: components["schemas"]["EventType"];
             description: string;
@@ -2146,6 +2272,15 @@ export interface components {
             path: string;
             /** @description The most frequent one first */
             kinds: components["schemas"]["FieldKind"][];
+            /** @description How many events have a value of each kind */
+            kindCounts: {
+                text?: number;
+                number?: number;
+                boolean?: number;
+                list?: number;
+                object?: number;
+                null?: number;
+            };
             /** @description Share of the events that have it */
             share: number;
             /** @description Number of different texts, numbers and booleans. Those in a list count for the list. */
@@ -2837,6 +2972,12 @@ export interface components {
             tasks: components["schemas"]["Task"][];
             nextCursor?: string | null;
         };
+        TestedRule: {
+            /** @description An event type of the workspace */
+            trigger: string;
+            conditions?: components["schemas"]["Condition"][];
+            actions: components["schemas"]["Action"][];
+        };
         TextClause: {
             /** @description Path into the event data, such as score or lead.tags[0] */
             field: string;
@@ -3078,7 +3219,13 @@ export type AttentionList = components['schemas']['AttentionList'];
 export type AuditAction = components['schemas']['AuditAction'];
 export type AuditEntry = components['schemas']['AuditEntry'];
 export type AuditLogPage = components['schemas']['AuditLogPage'];
+export type Backtest = components['schemas']['Backtest'];
 export type BacktestExamples = components['schemas']['BacktestExamples'];
+export type BacktestPace = components['schemas']['BacktestPace'];
+export type BacktestPage = components['schemas']['BacktestPage'];
+export type BacktestReport = components['schemas']['BacktestReport'];
+export type BacktestStatus = components['schemas']['BacktestStatus'];
+export type BacktestToCreate = components['schemas']['BacktestToCreate'];
 export type BatchAnswer = components['schemas']['BatchAnswer'];
 export type BatchEvent = components['schemas']['BatchEvent'];
 export type BatchResult = components['schemas']['BatchResult'];
@@ -3143,6 +3290,7 @@ export type Ledger = components['schemas']['Ledger'];
 export type LedgerFault = components['schemas']['LedgerFault'];
 export type Limit = components['schemas']['Limit'];
 export type ListClause = components['schemas']['ListClause'];
+export type ListedBacktest = components['schemas']['ListedBacktest'];
 export type ListedEventType = components['schemas']['ListedEventType'];
 export type Liveness = components['schemas']['Liveness'];
 export type MailToPreview = components['schemas']['MailToPreview'];
@@ -3217,6 +3365,7 @@ export type SubscriptionToCreate = components['schemas']['SubscriptionToCreate']
 export type SubscriptionToUpdate = components['schemas']['SubscriptionToUpdate'];
 export type Task = components['schemas']['Task'];
 export type TaskPage = components['schemas']['TaskPage'];
+export type TestedRule = components['schemas']['TestedRule'];
 export type TextClause = components['schemas']['TextClause'];
 export type TimeClause = components['schemas']['TimeClause'];
 export type Trace = components['schemas']['Trace'];
@@ -3713,6 +3862,162 @@ export interface operations {
             413: components["responses"]["ContentTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             422: components["responses"]["UnprocessableContent"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    listBacktests: {
+        parameters: {
+            query?: {
+                /** @description Maximum number of items on the page */
+                limit?: number;
+                /** @description nextCursor of the previous page */
+                cursor?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["BacktestPage"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    createBacktest: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "definition": {
+                 *         "trigger": "LEAD_CREATED",
+                 *         "conditions": [
+                 *           {
+                 *             "field": "score",
+                 *             "operator": "greater_than",
+                 *             "value": 80
+                 *           }
+                 *         ],
+                 *         "actions": [
+                 *           {
+                 *             "type": "CREATE_TASK",
+                 *             "config": {
+                 *               "title": "Call {{name}}"
+                 *             }
+                 *           }
+                 *         ]
+                 *       }
+                 *     }
+                 */
+                "application/json": components["schemas"]["BacktestToCreate"];
+            };
+        };
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Backtest"];
+                };
+            };
+            /** @description Accepted */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Backtest"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["ContentTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["UnprocessableContent"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    getBacktest: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Backtest"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    cancelBacktest: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["ContentTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalServerError"];
             503: components["responses"]["ServiceUnavailable"];
