@@ -16,7 +16,7 @@ import { refusals } from '../../errors.js'
 import { type Definition, findFaults, isCheapToCheck, refuseFaults } from './check-rule.js'
 import type { RuleRow } from './present-rule.js'
 
-/** Every change of rules that a request asks for (packages/administration/src/rules.ts). */
+/** Every change of rules that a request asks for (packages/rules/src/change-rules.ts). */
 export function changeRules<Result>(
   request: FastifyRequest,
   change: (transaction: WorkspaceTransaction) => Promise<Change<Result>>,
@@ -68,7 +68,7 @@ export async function findRuleToChange(
   return rule
 }
 
-/** Saves those of the fields that differ, and what follows from it (packages/administration/src/save-rules.ts). */
+/** Saves those of the fields that differ, and what follows from it (packages/rules/src/save-rules.ts). */
 export async function saveRule(
   transaction: WorkspaceTransaction,
   request: FastifyRequest,
