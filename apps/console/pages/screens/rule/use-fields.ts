@@ -26,24 +26,13 @@ export function useFields(trigger: string): Fields | undefined {
 
 type Field = EventTypeFields['fields'][number]
 
-function readFields({ events, fields }: EventTypeFields): Fields {
+function readFields(observed: EventTypeFields): Fields {
+  const { fields } = observed
   const byPath = new Map(fields.map((field) => [field.path, field]))
   return {
     options: fields.map((field) => ({ value: field.path, hint: hintOf(field) })),
     valuesOf: (path) => byPath.get(path)?.top.map(({ value }) => value) ?? [],
-    observed: {
-      events,
-      fields: fields.map(({ path, kinds, share, distinct, top, smallest = null, largest = null }) => ({
-        path,
-        // The survey does not count the kinds: one is enough to say that there is no other.
-        kinds: kinds.length === 1 ? { [kinds[0] as string]: Math.round(share * events) } : {},
-        share,
-        distinct,
-        values: top as { value: unknown; count: number }[],
-        smallest,
-        largest,
-      })),
-    },
+    observed,
   }
 }
 

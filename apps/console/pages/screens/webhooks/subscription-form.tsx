@@ -18,6 +18,8 @@ const eventTypes: Record<ServiceEventType, string> = {
   'rule.deactivated': 'a rule was switched off by somebody',
   'rule.cloned': 'a rule was cloned',
   'rule.restored': 'an older version became the rule again',
+  'rule.promoted': 'a draft became the rule',
+  'rule.rolled_back': 'a guard restored the previous version of a rule',
 }
 
 export function NewSubscription({ close }: { close: () => void }) {
