@@ -2,10 +2,8 @@ import { TooMuchAtOnce } from './database-errors.js'
 
 interface Owner {
   running: number
-  /** How long (ms) it had slots, of which time makes less and less. */
-  usedMs: number
-  /** The moment of `usedMs`. */
-  usedAt: number
+  /** Where its next piece begins in virtual time: each piece moves it on by the ms that the piece took. */
+  tag: number
   /** Each begins one piece of work. */
   readonly waiting: (() => void)[]
 }
@@ -22,8 +20,10 @@ export interface SlotLimits {
 }
 
 /**
- * Runs pieces of work, some at a time. Each belongs to an owner, and the owners take turns: the next one is who had a slot for the least time lately.
- * So whoever asks for little waits for one piece of others, however many owners ask for much, and a hundred waiting pieces count no more than one.
+ * Runs pieces of work, some at a time. Each belongs to an owner, and the owners take turns by start-time fair queueing: virtual time passes as fast as
+ * the busy owners get their equal shares, and the owner that is furthest behind is next. An owner that comes back after a while begins at the
+ * present virtual time: it has saved up nothing, and owes nothing. So an owner that uses less than its share waits for one piece of others, however
+ * many owners ask for much, and a hundred waiting pieces count no more than one.
  *
  *   run ─▶ a slot is free and the owner has one left ─▶ running ─▶ the next owner's turn
  *    ├───▶ waiting (in the order of the owner's calls) ┘
@@ -31,8 +31,10 @@ export interface SlotLimits {
  */
 export class FairSlots {
   readonly #limits: SlotLimits
-  /** Owners that have or had work, in the order of their last turns. */
+  /** Owners that have work, or had so much of late that they are ahead of others, in the order of their last turns. */
   readonly #owners = new Map<string, Owner>()
+  /** The tag of the piece that began last. */
+  #virtualNow = 0
   #forgottenAt = 0
   #running = 0
   #waiting = 0
@@ -52,11 +54,11 @@ export class FairSlots {
   }
 
   #enter(name: string): Promise<void> | undefined {
-    const owner = this.#owners.get(name) ?? { running: 0, waiting: [], usedMs: 0, usedAt: 0 }
+    const owner = this.#owners.get(name) ?? { running: 0, waiting: [], tag: 0 }
     this.#owners.set(name, owner)
+    if (isIdle(owner)) owner.tag = Math.max(owner.tag, this.#virtualNow)
     if (this.#running < this.#limits.total && owner.running < this.#limits.perOwner) {
-      owner.running++
-      this.#running++
+      this.#begin(owner)
       return undefined
     }
     const { waitingPerOwner, timeoutMs } = this.#limits
@@ -77,58 +79,58 @@ export class FairSlots {
   }
 
   #leave(name: string, ms: number): void {
-    const now = performance.now()
     const owner = this.#owners.get(name)
     this.#running--
     if (owner === undefined) return
     owner.running--
-    owner.usedMs = usedMsOf(owner, now) + ms
-    owner.usedAt = now
-    // Its next turn comes after those of others that used as little.
+    owner.tag += ms
+    // Its next turn comes after those of others with the same tag.
     this.#owners.delete(name)
     this.#owners.set(name, owner)
-    this.#beginNext(now)
-    this.#forgetIdle(now)
+    this.#beginNext()
+    this.#forgetIdle()
   }
 
-  #beginNext(now: number): void {
+  #begin(owner: Owner): void {
+    owner.running++
+    this.#running++
+    this.#virtualNow = Math.max(this.#virtualNow, owner.tag)
+  }
+
+  #beginNext(): void {
     while (this.#waiting > 0 && this.#running < this.#limits.total) {
-      const next = this.#findNext(now)
+      const next = this.#findNext()
       const begin = next?.waiting.shift()
       if (next === undefined || begin === undefined) return
       this.#waiting--
-      next.running++
-      this.#running++
+      this.#begin(next)
       begin()
     }
   }
 
-  #findNext(now: number): Owner | undefined {
+  #findNext(): Owner | undefined {
     let next: Owner | undefined
-    let least = Number.POSITIVE_INFINITY
     for (const owner of this.#owners.values()) {
       if (owner.waiting.length === 0 || owner.running >= this.#limits.perOwner) continue
-      const used = usedMsOf(owner, now)
-      if (used >= least) continue
-      least = used
-      next = owner
+      if (next === undefined || owner.tag < next.tag) next = owner
     }
     return next
   }
 
-  /** What an owner used is forgotten with it, after some time without work. */
-  #forgetIdle(now: number): void {
-    if (now - this.#forgottenAt < halfLifeMs) return
+  /** An owner without work is a new one when it comes back, as soon as virtual time has passed its tag, and at the end of all work. */
+  #forgetIdle(): void {
+    if (this.#running === 0 && this.#waiting === 0) return this.#owners.clear()
+    const now = performance.now()
+    if (now - this.#forgottenAt < forgetMs) return
     this.#forgottenAt = now
     for (const [name, owner] of this.#owners)
-      if (owner.running === 0 && owner.waiting.length === 0 && usedMsOf(owner, now) < 1)
-        this.#owners.delete(name)
+      if (isIdle(owner) && owner.tag <= this.#virtualNow) this.#owners.delete(name)
   }
 }
 
-/** After this time (ms) what an owner used counts half. */
-const halfLifeMs = 2_000
+/** How often (ms) owners without work are looked for. */
+const forgetMs = 1_000
 
-function usedMsOf({ usedMs, usedAt }: Owner, now: number): number {
-  return usedMs * 0.5 ** ((now - usedAt) / halfLifeMs)
+function isIdle({ running, waiting }: Owner): boolean {
+  return running === 0 && waiting.length === 0
 }

@@ -68,26 +68,37 @@ t.test('work that has waited too long is refused, and is not begun', async (t) =
   t.same(begun, ['a'])
 })
 
-t.test('who asks for little waits for one piece of others, however many ask for much', async (t) => {
+t.test('a light owner waits for one piece of others, and fifty busy ones have equal time', async (t) => {
+  let now = 0
+  t.intercept(performance, 'now', { value: () => now })
   const slots = new FairSlots({ ...limits, total: 1 })
   const begun: string[] = []
   const work = (owner: string, ms: number) =>
     slots.run(owner, async () => {
       begun.push(owner)
-      await setTimeout(ms)
+      now += ms
+      await setImmediate()
     })
   let isOver = false
-  const greedy = ['a', 'b', 'c', 'd', 'e'].map(async (owner) => {
-    while (!isOver) await work(owner, 20)
+  const owners = Array.from({ length: 50 }, (_, index) => `busy ${index}`)
+  const pieceMs = (owner: string) => 1_000 + 7 * owners.indexOf(owner)
+  const busy = owners.map(async (owner) => {
+    while (!isOver) await work(owner, pieceMs(owner))
   })
-  await setTimeout(150)
-  for (let n = 0; n < 10; n++) {
+  // All of them began at once, and have their first turns.
+  while (begun.length < 100) await setImmediate()
+  const others: string[][] = []
+  for (let n = 0; n < 100; n++) {
+    // 20 ms in 5 s are less than its share, which is a piece of 51.
+    const seen = begun.length
+    while (begun.length < seen + 5) await setImmediate()
     const before = begun.length
-    await work('quiet', 1)
-    t.ok(begun.indexOf('quiet', before) <= before, `${begun.slice(before)}`)
+    await work('light', 20)
+    if (begun[before] !== 'light') others.push(begun.slice(before))
   }
+  t.strictSame(others, [], 'it is the next one each time')
   isOver = true
-  await Promise.all(greedy)
-  const served = ['a', 'b', 'c', 'd', 'e'].map((owner) => begun.filter((one) => one === owner).length)
-  t.ok(Math.max(...served) - Math.min(...served) <= 2, `The others have equal turns: ${served}`)
+  await Promise.all(busy)
+  const times = owners.map((owner) => begun.filter((one) => one === owner).length * pieceMs(owner))
+  t.ok(Math.max(...times) - Math.min(...times) <= 2 * 1_343, `the others have equal time, but for a piece: ${times}`)
 })
