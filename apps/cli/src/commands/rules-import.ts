@@ -1,7 +1,6 @@
 import type { CheckedRule } from '@automation/check'
 import {
   applyImport,
-  checkRuleFile,
   countDeletions,
   type ImportPlan,
   planImport,
@@ -17,6 +16,7 @@ import { formatFindings } from '../format-findings.js'
 import { formatPlan, hasChanges, presentPlan } from '../format-plan.js'
 import { readAs, readId } from '../option-readers.js'
 import { addCommand, exampleId, isForPrograms, print } from '../program.js'
+import { checkInTables } from '../read-file-in-workspace.js'
 import { readRuleFile } from '../read-rule-file.js'
 import { createRuleFileError } from '../rule-file-error.js'
 import { endMark, formatOption, type RuleFormat, type RuleText } from '../rule-text.js'
@@ -70,10 +70,7 @@ async function importFile(path: string, options: ImportOptions, command: Command
 
   await useWorkspace('change', workspace, async (administrator) => {
     const tables = administrator.database.forWorkspace(workspace)
-    const ownTypes = await tables.ownEventType.findMany({ select: { name: true } })
-    const checked = checkRuleFile(source.json, new Set(ownTypes.map(({ name }) => name)))
-    if ('faults' in checked) throw createRuleFileError(path, source, checked.faults)
-    const { file } = checked
+    const file = await checkInTables(tables, path, source)
     const { rules, tests = [] } = file
     if (!options.skipTests) refuseFailingTests(rules as unknown as CheckedRule[], tests)
     const planned = await planImport(tables, file, { prune })
