@@ -119,6 +119,6 @@ function titled(title: string, lines: string[]): string[] {
   return lines.length === 0 ? [] : [title, ...lines.map((line) => `  ${line}`)]
 }
 
-function formatMinute(at: string): string {
+export function formatMinute(at: string): string {
   return `${at.slice(0, 10)} ${at.slice(11, 16)}Z`
 }

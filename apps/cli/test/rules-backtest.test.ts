@@ -101,6 +101,29 @@ t.test('rules backtest tests a stored rule by its id or its name, also as JSON',
   )
 })
 
+t.test('the plan of an import says what each rule would have matched and reached', async (t) => {
+  const idle = fileOf('Idle', 1).replace('name: Idle', 'name: Idle\n    isActive: false')
+  await writeFile(path, rulesOf(fileOf('Hot-leads', 50), fileOf('New', 97, false), idle))
+  const plan = await admin('rules', 'import', path, '--plan', '--backtest', '1h')
+  t.equal(plan.code, 2, plan.errors)
+  t.match(
+    plan.output,
+    /\nBacktest from .*Z to .*Z, 1,000 events scanned:\n {2}"New": 0 → 10 matches, \+10 tasks\n {2}"Hot-leads": 150 → 390 matches, \+390 mails to 7 addresses\n$/,
+  )
+  await writeFile(
+    path,
+    rulesOf(fileOf('Hot-leads', 50).replace('name: Hot-leads', 'name: Hot-leads\n    isActive: false')),
+  )
+  const off = await admin('rules', 'import', path, '--plan', '--backtest', '1h', '--json')
+  t.match(JSON.parse(off.output).backtests, [
+    { name: 'Hot-leads', before: 150, after: 0, report: { scanned: 1_000 } },
+  ])
+  await writeFile(path, rulesOf(fileOf('Hot-leads', 80)))
+  const same = await admin('rules', 'import', path, '--plan', '--backtest', '1h')
+  t.match(same, { code: 0, output: /\nBacktest: no active rule changes what it does\.\n$/ })
+  await writeFile(path, rulesOf(fileOf('Hot-leads', 50), fileOf('Other', 1)))
+})
+
 t.test('rules backtest refuses what cannot be tested, before it creates anything', async (t) => {
   const before = await tables.backtest.count()
   const refused = async (code: number, errors: RegExp, ...words: string[]) =>

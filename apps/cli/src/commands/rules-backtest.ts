@@ -1,11 +1,6 @@
-import {
-  BacktestPace,
-  type BacktestRange,
-  completeRange,
-  findHistoryFrom,
-  findOrderFaults,
-} from '@automation/rules'
+import { BacktestPace, findHistoryFrom } from '@automation/rules'
 import { type Command, Option } from 'commander'
+import { readRange } from '../backtest-range.js'
 import { usageError } from '../command-error.js'
 import { readRetentionDays } from '../config.js'
 import { findFileRule, findStoredRule } from '../find-tested-rule.js'
@@ -66,17 +61,4 @@ async function backtest(path: string | undefined, options: BacktestOptions, comm
     const finished = await runBacktest(administrator, toRun, name)
     print(command, finished, formatBacktest(name, finished.report))
   })
-}
-
-/** @throws CommandError if no kept event can be in it */
-export function readRange(
-  { last, from, to }: Pick<BacktestOptions, 'last' | 'from' | 'to'>,
-  historyFrom: number | null,
-): BacktestRange {
-  const end = to ?? Date.now()
-  const start = last === undefined ? from : end - last
-  const range = completeRange({ to: end, ...(start !== undefined && { from: start }) })
-  const [fault] = findOrderFaults(range, historyFrom)
-  if (fault !== undefined) throw usageError(`--${fault.field}: ${fault.message}.`)
-  return range
 }
