@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { writeFile } from 'node:fs/promises'
+import { readFile, writeFile } from 'node:fs/promises'
 import { text } from 'node:stream/consumers'
 import { setTimeout as pause } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
@@ -85,6 +85,16 @@ t.test(
     t.equal(await tables.execution.count(), 0)
   },
 )
+
+t.test('rules backtest draws the matches over time, or says that it cannot', async (t) => {
+  const svg = `${directory}/backtest.svg`
+  const drawn = await admin('rules', 'backtest', path, '--rule', 'Hot-leads', '--pace', 'full', '--svg', svg)
+  t.match(drawn, { code: 0, output: /^Backtest of rule "Hot-leads"/ })
+  t.match(await readFile(svg, 'utf8'), /^<svg [\s\S]*>Matches of rule &#34;Hot-leads&#34;<[\s\S]*<\/svg>\n$/)
+  const missing = `${directory}/missing/backtest.svg`
+  const failed = await admin('rules', 'backtest', '--rule', 'Hot-leads', '--pace', 'full', '--svg', missing)
+  t.match(failed, { code: 1, errors: /missing\/backtest\.svg cannot be written: ENOENT/ })
+})
 
 t.test('rules backtest tests a stored rule by its id or its name, also as JSON', async (t) => {
   const byName = await admin('rules', 'backtest', '--rule', 'Hot-leads', '--pace', 'full')

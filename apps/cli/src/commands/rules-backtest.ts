@@ -3,12 +3,14 @@ import { type Command, Option } from 'commander'
 import { readRange } from '../backtest-range.js'
 import { usageError } from '../command-error.js'
 import { readRetentionDays } from '../config.js'
+import { drawBacktest } from '../draw-backtest.js'
 import { findFileRule, findStoredRule } from '../find-tested-rule.js'
 import { formatBacktest } from '../format-backtest.js'
 import { listChoices, readAs, readDuration, readId, readTimestamp } from '../option-readers.js'
 import { addCommand, exampleId, print } from '../program.js'
 import { runBacktest } from '../run-backtest.js'
 import { useWorkspace } from '../use-database.js'
+import { writeWholeFile } from '../write-whole-file.js'
 
 export function addRulesBacktest(rules: Command): void {
   addCommand(rules, {
@@ -36,6 +38,7 @@ export function addRulesBacktest(rules: Command): void {
       `${listChoices(BacktestPace)}: at most a fifth of a core of a worker, or all of it (default: gentle)`,
       readAs(BacktestPace),
     )
+    .option('--svg <file>', 'also draw the matches over time')
     .action(backtest)
 }
 
@@ -46,10 +49,11 @@ interface BacktestOptions {
   from?: number
   to?: number
   pace?: BacktestPace
+  svg?: string
 }
 
 async function backtest(path: string | undefined, options: BacktestOptions, command: Command): Promise<void> {
-  const { workspace, rule, pace = 'gentle' } = options
+  const { workspace, rule, pace = 'gentle', svg } = options
   if (path === undefined && rule === undefined) throw usageError('Name a file, or a rule with --rule.')
   await useWorkspace('change', workspace, async (administrator) => {
     const tables = administrator.database.forWorkspace(workspace)
@@ -59,6 +63,7 @@ async function backtest(path: string | undefined, options: BacktestOptions, comm
       path === undefined ? await findStoredRule(tables, rule ?? '') : await findFileRule(tables, path, rule)
     const toRun = { subject: { ...tested, ...range }, historyFrom, pace }
     const finished = await runBacktest(administrator, toRun, name)
+    if (svg !== undefined) await writeWholeFile(svg, drawBacktest(name, finished.report))
     print(command, finished, formatBacktest(name, finished.report))
   })
 }
