@@ -2,6 +2,7 @@ import { readFile, writeFile } from 'node:fs/promises'
 import { cpus, tmpdir } from 'node:os'
 import { CannotStart } from '@automation/launcher'
 import { formatAims } from './aims.js'
+import { planBacktest } from './backtest/benchmark.js'
 import type { Plan, Report } from './benchmark.js'
 import { planBrake } from './brake/benchmark.js'
 import { planCheck } from './check/benchmark.js'
@@ -44,6 +45,7 @@ const plans: Record<BenchmarkName, (options: Options) => Plan> = {
   brake: planBrake,
   compare: planCompare,
   check: planCheck,
+  backtest: planBacktest,
 }
 const all: BenchmarkName[] = ['engine', 'events', 'ingest', 'growth', 'scale', 'sustained']
 

@@ -14,6 +14,7 @@ const benchmarks = [
   'brake',
   'compare',
   'check',
+  'backtest',
 ] as const
 export type BenchmarkName = (typeof benchmarks)[number]
 const commands = [...benchmarks, 'all', 'render'] as const
@@ -32,6 +33,7 @@ export const defaults: Record<BenchmarkName, Pick<Options, 'seconds' | 'rounds'>
   brake: { seconds: 4, rounds: 5 },
   compare: { seconds: 5, rounds: 6 },
   check: { seconds: 0, rounds: 5 },
+  backtest: { seconds: 10, rounds: 6 },
 }
 
 /** The options of one benchmark. */
@@ -79,6 +81,7 @@ export const usage = `npm run bench -- [${commands.join('|')}]
   brake      how long it takes to switch a rule off that --executions wait for, and to cancel them
   compare    beside n8n in queue mode, where it is on the PATH or installed by npm in the directory N8N_DIR
   check      what the check of rule sets finds of planted faults, and the CPU that it needs; needs no servers
+  backtest   how fast backtests are over 200,000 events, and what a gentle one does to live events
   all        engine, events, ingest, growth, scale and sustained
   render     measures nothing: makes picture and tables of the file --json
   --seconds, --rounds

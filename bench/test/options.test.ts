@@ -15,7 +15,16 @@ t.test('each benchmark has seconds and rounds of its own, unless the command has
 t.test(
   'benchmarks with aims have enough rounds to decide them, and as many forwards as backwards',
   async (t) => {
-    for (const name of ['events', 'ingest', 'growth', 'scale', 'engine', 'compare', 'fairness'] as const) {
+    for (const name of [
+      'events',
+      'ingest',
+      'growth',
+      'scale',
+      'engine',
+      'compare',
+      'fairness',
+      'backtest',
+    ] as const) {
       t.ok(defaults[name].rounds >= 5, name)
       t.equal(defaults[name].rounds % 2, 0, name)
     }

@@ -4,6 +4,7 @@ import {
   connections,
   consoleSettings,
   readEnvironment,
+  retention,
   sealing,
   tokenSettings,
 } from '@automation/environment'
@@ -13,6 +14,7 @@ import { CommandError } from './command-error.js'
 // Each command reads only the settings that it needs.
 
 const DatabaseEnvironment = Type.Object({ DATABASE_URL: connections.DATABASE_URL })
+const RetentionEnvironment = Type.Object(retention)
 const SealingEnvironment = Type.Object(sealing)
 const TokenEnvironment = Type.Object(tokenSettings)
 const ConsoleEnvironment = Type.Object(consoleSettings)
@@ -27,6 +29,11 @@ export function readDatabaseUrl(): { databaseUrl: string; source: string } {
   const { DATABASE_URL } = readEnvironment(DatabaseEnvironment, variables)
   if (!URL.canParse(DATABASE_URL)) throw new CommandError('DATABASE_URL is not a URL.')
   return { databaseUrl: DATABASE_URL, source: process.env.DATABASE_URL ? 'DATABASE_URL' : productFile }
+}
+
+/** The days that the product keeps events, unless their workspace has its own number. */
+export function readRetentionDays(): number {
+  return readEnvironment(RetentionEnvironment, readVariables()).RETENTION_DAYS
 }
 
 /** A secret is never an argument: those are in the list of processes and in the history of the shell. */

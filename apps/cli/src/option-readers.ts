@@ -1,4 +1,4 @@
-import { parseDuration } from '@automation/engine'
+import { parseDuration, parseTimestamp } from '@automation/engine'
 import { InvalidArgumentError } from 'commander'
 import { Type } from 'typebox'
 import { Convert, Errors } from 'typebox/value'
@@ -31,6 +31,13 @@ export function readDuration(text: string): number {
   const milliseconds = parseDuration(text)
   if (milliseconds !== undefined) return milliseconds
   throw new InvalidArgumentError('It must be a duration such as 90s, 24h or 30d, and at most 366 days.')
+}
+
+/** Returns epoch ms. */
+export function readTimestamp(text: string): number {
+  const milliseconds = parseTimestamp(text)
+  if (!Number.isNaN(milliseconds)) return milliseconds
+  throw new InvalidArgumentError('It must be an ISO 8601 date, or a time with a zone.')
 }
 
 /** The allowed values, for help texts. */

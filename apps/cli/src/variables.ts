@@ -1,8 +1,9 @@
-import { connections, consoleSettings, sealing, tokenSettings } from '@automation/environment'
+import { connections, consoleSettings, retention, sealing, tokenSettings } from '@automation/environment'
 
 /** What the commands read from the environment, for their help. */
 const variables = {
   DATABASE_URL: `${describe(connections.DATABASE_URL)} (default: the database of the product that npm start runs)`,
+  RETENTION_DAYS: describe(retention.RETENTION_DAYS),
   ENCRYPTION_KEY: describe(sealing.ENCRYPTION_KEY),
   JWT_SECRET: describe(tokenSettings.JWT_SECRET),
   JWKS_URL: `${describe(tokenSettings.JWKS_URL)}; if it is set, no token can be created here`,

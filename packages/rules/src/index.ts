@@ -1,5 +1,6 @@
 export { applyImport } from './apply-import.js'
 export { arrangeRule } from './arrange-rule.js'
+export { type BacktestRange, completeRange, findOrderFaults } from './backtests/backtest-range.js'
 export {
   BacktestPace,
   BacktestToCreate,
@@ -13,9 +14,16 @@ export {
   storeSlice,
 } from './backtests/backtest-slices.js'
 export {
+  activeVersionOf,
+  definitionToTest,
+  findHistoryFrom,
+  readActiveVersion,
+} from './backtests/backtest-subject.js'
+export {
   cancelBacktest,
   createBacktest,
   findBacktest,
+  isUnfinished,
   listBacktests,
   maxUnfinishedBacktests,
 } from './backtests/backtests.js'

@@ -1,6 +1,5 @@
 import { exportRules } from '@automation/rules'
 import type { Command } from 'commander'
-import { CommandError } from '../command-error.js'
 import { readId } from '../option-readers.js'
 import { addCommand, exampleId, isForPrograms, print } from '../program.js'
 import { readKeptTests } from '../read-kept-tests.js'
@@ -40,9 +39,7 @@ async function exportFile(
     console.log(content.slice(0, -1))
     return
   }
-  await writeWholeFile(output, content).catch((error: Error) => {
-    throw new CommandError(`${output} cannot be written: ${error.message}.`, { cause: error })
-  })
+  await writeWholeFile(output, content)
   const counts = { rules: file.rules.length, emailTemplates: file.emailTemplates?.length ?? 0 }
   print(
     command,

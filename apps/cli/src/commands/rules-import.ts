@@ -1,7 +1,6 @@
 import type { CheckedRule } from '@automation/check'
 import {
   applyImport,
-  checkRuleFile,
   countDeletions,
   type ImportPlan,
   planImport,
@@ -15,8 +14,10 @@ import { prepareConfirmation, yesOption } from '../confirm.js'
 import { exitCodes } from '../exit-codes.js'
 import { formatFindings } from '../format-findings.js'
 import { formatPlan, hasChanges, presentPlan } from '../format-plan.js'
-import { readAs, readId } from '../option-readers.js'
+import { readAs, readDuration, readId } from '../option-readers.js'
+import { formatPlanBacktests, runPlanBacktests } from '../plan-backtests.js'
 import { addCommand, exampleId, isForPrograms, print } from '../program.js'
+import { checkInTables } from '../read-file-in-workspace.js'
 import { readRuleFile } from '../read-rule-file.js'
 import { createRuleFileError } from '../rule-file-error.js'
 import { endMark, formatOption, type RuleFormat, type RuleText } from '../rule-text.js'
@@ -31,7 +32,7 @@ export function addRulesImport(rules: Command): void {
     description:
       'Change rules and email templates to match a file: all of it, or nothing. They are matched by name, and several rules of one name by their definitions. The command shows the changes and asks for confirmation.',
     example: `rules.yaml --workspace ${exampleId} --plan`,
-    reads: ['DATABASE_URL'],
+    reads: ['DATABASE_URL', 'RETENTION_DAYS'],
     exits: ['changes', 'declined'],
   })
     .argument('<file>', 'file in the format of rules export; - reads standard input')
@@ -46,6 +47,11 @@ export function addRulesImport(rules: Command): void {
       'number of deletions that --prune may make (default: a third of the rules, and a third of the email templates)',
       readAs(Count),
     )
+    .option(
+      '--backtest <duration>',
+      'show what the changed rules would have done for the events of the last time, such as 7d; a worker computes it',
+      readDuration,
+    )
     .option('--skip-tests', 'do not run the tests of the file first')
     .option(...yesOption)
     .option(...formatOption)
@@ -57,6 +63,7 @@ interface ImportOptions {
   plan?: true
   prune?: true
   maxDeletions?: number
+  backtest?: number
   skipTests?: true
   yes?: true
   format?: RuleFormat
@@ -70,19 +77,20 @@ async function importFile(path: string, options: ImportOptions, command: Command
 
   await useWorkspace('change', workspace, async (administrator) => {
     const tables = administrator.database.forWorkspace(workspace)
-    const ownTypes = await tables.ownEventType.findMany({ select: { name: true } })
-    const checked = checkRuleFile(source.json, new Set(ownTypes.map(({ name }) => name)))
-    if ('faults' in checked) throw createRuleFileError(path, source, checked.faults)
-    const { file } = checked
+    const file = await checkInTables(tables, path, source)
     const { rules, tests = [] } = file
     if (!options.skipTests) refuseFailingTests(rules as unknown as CheckedRule[], tests)
     const planned = await planImport(tables, file, { prune })
     if ('faults' in planned) throw createRuleFileError(path, source, planned.faults)
     const { plan } = planned
     const check = await checkInWorkspace(administrator.database, workspace, rules, prune)
-    const value = { ...presentPlan(plan), check }
-    const shown =
-      check.findings.length > 0 ? `${formatPlan(plan)}\n\n${formatFindings(check)}` : formatPlan(plan)
+    const backtests = options.backtest && (await runPlanBacktests(administrator, plan, options.backtest))
+    const value = { ...presentPlan(plan), check, ...(backtests && { backtests }) }
+    const shown = [
+      formatPlan(plan),
+      ...(check.findings.length > 0 ? [formatFindings(check)] : []),
+      ...(backtests ? [formatPlanBacktests(backtests)] : []),
+    ].join('\n\n')
     if (confirm === undefined || !hasChanges(plan)) {
       if (isPlan && hasChanges(plan)) process.exitCode = exitCodes.changes
       return print(command, { applied: false, ...value }, `${shown}${warnOf(plan, maxDeletions)}`)

@@ -6,7 +6,7 @@ export async function addRules(program: Command, args: readonly string[]): Promi
   const rules = addGroup(program, {
     name: 'rules',
     description:
-      'Export the rules and email templates of a workspace to a file, check and test the file, or import it.',
+      'Export the rules and email templates of a workspace to a file, check, test and backtest the file, or import it.',
     example: `export --workspace ${exampleId} --output rules.yaml`,
   })
   await addNamed(rules, args, {
@@ -14,5 +14,6 @@ export async function addRules(program: Command, args: readonly string[]): Promi
     import: async () => (await import('./rules-import.js')).addRulesImport,
     check: async () => (await import('./rules-check.js')).addRulesCheck,
     test: async () => (await import('./rules-test.js')).addRulesTest,
+    backtest: async () => (await import('./rules-backtest.js')).addRulesBacktest,
   })
 }

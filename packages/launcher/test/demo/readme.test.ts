@@ -48,6 +48,10 @@ const checks: Record<string, (t: Test, printed: string) => void> = {
   'Rules in git': (t, printed) => {
     t.match(printed, /Check: 0 errors/)
     t.match(printed, /Tests: 3 passed, 0 failed.\nCoverage: 2 of 2 verdicts/)
+    t.match(
+      printed,
+      /Backtest of rule "Welcome hot leads" [^\n]*\nMatches: ([1-9]\d*) → \1 \(version 1 → draft\)/,
+    )
     t.match(printed, /Rules: 0 to create, 0 to change, 0 to delete, 1 unchanged/)
     t.match(printed, /Wrote 3 rules/)
   },

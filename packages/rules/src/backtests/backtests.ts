@@ -22,8 +22,7 @@ export function createBacktest(
 ): Promise<StoredBacktest> {
   const { workspaceId, actor } = administrator
   return changeWorkspace(administrator, async (transaction) => {
-    const unfinished = await transaction.backtest.count({ where: isUnfinished })
-    if (unfinished >= maxUnfinishedBacktests)
+    if ((await transaction.backtest.count({ where: unfinished })) >= maxUnfinishedBacktests)
       throw new Refused('conflict', `A workspace may have ${maxUnfinishedBacktests} unfinished backtests`)
     if ((await transaction.backtest.count()) >= maxBacktests)
       throw new Refused('conflict', `A workspace may have ${maxBacktests} backtests of the last 30 days`)
@@ -71,14 +70,19 @@ export async function cancelBacktest(
 ): Promise<ListedBacktest['status'] | null> {
   if (!isUuid(id)) return null
   const { count } = await database.backtest.updateMany({
-    where: { id, ...isUnfinished },
+    where: { id, ...unfinished },
     data: { status: 'cancelled', finishedAt: new Date(), state: Prisma.DbNull, lease: null },
   })
   if (count === 1) return 'running'
   return (await database.backtest.findUnique({ where: { id }, select: { status: true } }))?.status ?? null
 }
 
-const isUnfinished = { status: { in: ['waiting' as const, 'running' as const] } }
+/** Whether a worker still computes it, or will. */
+export function isUnfinished({ status }: Pick<ListedBacktest, 'status'>): boolean {
+  return status === 'waiting' || status === 'running'
+}
+
+const unfinished = { status: { in: ['waiting' as const, 'running' as const] } }
 
 interface ListedRow {
   id: string

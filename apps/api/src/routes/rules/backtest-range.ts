@@ -1,13 +1,11 @@
 import { isUuid } from '@automation/database'
 import { type Fault, parseTimestamp } from '@automation/engine'
-import type { BacktestToCreate } from '@automation/rules'
+import { type BacktestRange, type BacktestToCreate, findOrderFaults } from '@automation/rules'
 import { readTime } from '../../lists/history-filter.js'
 
 /** What the schema of a backtest cannot express. */
-export function findRangeFaults(
-  { ruleId, definition, from, to }: BacktestToCreate,
-  historyFrom: number | null,
-): Fault[] {
+export function findRangeFaults(body: BacktestToCreate, historyFrom: number | null): Fault[] {
+  const { ruleId, definition, from, to } = body
   const faults: Fault[] = []
   if (ruleId === undefined && definition === undefined)
     faults.push({ field: 'ruleId', message: 'Required where there is no definition' })
@@ -17,22 +15,13 @@ export function findRangeFaults(
       ? []
       : [{ field, message: 'Must be an ISO 8601 date, or a time with a zone' }],
   )
-  return [...faults, ...(timeFaults.length > 0 ? timeFaults : findOrderFaults(from, to, historyFrom))]
+  return [...faults, ...(timeFaults.length > 0 ? timeFaults : findOrderFaults(readTimes(body), historyFrom))]
 }
 
-function findOrderFaults(
-  from: string | undefined,
-  to: string | undefined,
-  historyFrom: number | null,
-): Fault[] {
-  const now = Date.now()
-  const start = from === undefined ? undefined : readTime(from).getTime()
-  const end = to === undefined ? now : readTime(to).getTime()
-  if (end > now) return [{ field: 'to', message: 'Must not be in the future: those events are not known' }]
-  if (start !== undefined && start >= end) return [{ field: 'from', message: 'Must be before `to`' }]
-  if (historyFrom !== null && end <= historyFrom) {
-    const since = new Date(historyFrom).toISOString()
-    return [{ field: 'to', message: `Must be after ${since}: older events were removed by retention` }]
+/** The times of a range that has no faults of form. */
+export function readTimes({ from, to }: Pick<BacktestToCreate, 'from' | 'to'>): Partial<BacktestRange> {
+  return {
+    ...(from !== undefined && { from: readTime(from).getTime() }),
+    ...(to !== undefined && { to: readTime(to).getTime() }),
   }
-  return []
 }

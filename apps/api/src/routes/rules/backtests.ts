@@ -1,16 +1,19 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { BacktestSubject, TestedDefinition } from '@automation/backtest'
-import { type Fault, normaliseRule, type RuleDefinition } from '@automation/engine'
-import { dayMs } from '@automation/ledger'
+import { type Fault, normaliseRule } from '@automation/engine'
 import {
   BacktestToCreate,
   cancelBacktest,
+  completeRange,
   createBacktest,
   findBacktest,
+  findHistoryFrom,
   findRuleBodyFaults,
+  isUnfinished,
   ListedBacktest,
   listBacktests,
   maxRuleBytes,
+  readActiveVersion,
   StoredBacktest,
 } from '@automation/rules'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
@@ -19,11 +22,10 @@ import { Type } from 'typebox'
 import { readPreference } from '../../acceptance/prefer.js'
 import { administratorOf } from '../../access/administrator.js'
 import { refusals } from '../../errors.js'
-import { readTime } from '../../lists/history-filter.js'
 import { cutPage, pageArguments } from '../../lists/page.js'
 import { bodyFaults } from '../../plugins/validation.js'
 import { NextCursor, PageQuery, refusalResponses } from '../responses.js'
-import { findRangeFaults } from './backtest-range.js'
+import { findRangeFaults, readTimes } from './backtest-range.js'
 import { findFaults, readOwnTypes, refuseFaults } from './check-rule.js'
 
 const BacktestParams = Type.Object({ id: Type.String() })
@@ -34,7 +36,6 @@ const BacktestPage = Type.Object(
 
 const tags = ['Rules']
 const defaultLimit = 50
-const defaultDays = 7
 const lookEveryMs = 100
 
 /** What rules would have done for past events. Workers compute it. */
@@ -60,7 +61,11 @@ export const backtestRoutes: FastifyPluginAsyncTypebox<{
       },
     },
     handler: async (request, reply) => {
-      const historyFrom = await findHistoryFrom(request, retentionDays)
+      const historyFrom = await findHistoryFrom(
+        request.workspace.database,
+        request.workspace.id,
+        retentionDays,
+      )
       const subject = await readSubject(request, request.body, historyFrom)
       const { pace = 'gentle' } = request.body
       const created = await createBacktest(administratorOf(request), { subject, historyFrom, pace })
@@ -123,16 +128,6 @@ export const backtestRoutes: FastifyPluginAsyncTypebox<{
   })
 }
 
-/** The time from which on all events are kept; null: for ever. */
-async function findHistoryFrom({ workspace }: FastifyRequest, defaultDays: number): Promise<number | null> {
-  const row = await workspace.database.workspace.findUnique({
-    where: { id: workspace.id },
-    select: { retentionDays: true },
-  })
-  const days = row?.retentionDays ?? defaultDays
-  return days === 0 ? null : Date.now() - days * dayMs
-}
-
 /** @throws refusals: 422 with every fault, 400 for an unknown trigger, 404 for an unknown rule */
 async function readSubject(
   request: FastifyRequest,
@@ -148,15 +143,15 @@ async function readSubject(
     ...(shapeFaults.length === 0 ? findRangeFaults(body, historyFrom) : []),
   ])
   if (found?.unknownTrigger) throw refusals.invalidTriggerType(String(definition?.trigger))
-  const to = body.to === undefined ? Date.now() : readTime(body.to).getTime()
-  const from = body.from === undefined ? to - defaultDays * dayMs : readTime(body.from).getTime()
-  const active = body.ruleId === undefined ? undefined : await readActive(request, body.ruleId)
+  const { ruleId } = body
+  const { database } = request.workspace
+  const active = ruleId === undefined ? undefined : await readActiveVersion(database, ruleId)
+  if (ruleId !== undefined && active === undefined) throw refusals.ruleNotFound()
   return {
-    ...(body.ruleId !== undefined && { ruleId: body.ruleId.toLowerCase() }),
+    ...(ruleId !== undefined && { ruleId: ruleId.toLowerCase() }),
     ...(active && { active }),
     ...(definition && { draft: normaliseRule({ conditions: [], ...definition }) as TestedDefinition }),
-    from,
-    to,
+    ...completeRange(readTimes(body)),
   }
 }
 
@@ -174,19 +169,6 @@ async function findDefinitionFaults(
   return { faults: faults.map(within), unknownTrigger }
 }
 
-async function readActive({ workspace }: FastifyRequest, id: string) {
-  const rule = await workspace.database.rule.findUnique({
-    where: { id },
-    select: { version: true, trigger: true, conditions: true, actions: true },
-  })
-  if (rule === null) throw refusals.ruleNotFound()
-  const { version, trigger, conditions, actions } = rule
-  return {
-    version,
-    definition: { trigger, conditions, actions } as unknown as RuleDefinition & { trigger: string },
-  }
-}
-
 async function waitForEnd(
   request: FastifyRequest,
   created: StoredBacktest,
@@ -200,8 +182,4 @@ async function waitForEnd(
     latest = (await findBacktest(request.workspace.reads, created.id)) ?? latest
   }
   return latest
-}
-
-function isUnfinished({ status }: Pick<StoredBacktest, 'status'>): boolean {
-  return status === 'waiting' || status === 'running'
 }

@@ -1,0 +1,15 @@
+import { type BacktestRange, completeRange, findOrderFaults } from '@automation/rules'
+import { usageError } from './command-error.js'
+
+/** @throws CommandError if no kept event can be in it */
+export function readRange(
+  { last, from, to }: Partial<BacktestRange> & { last?: number },
+  historyFrom: number | null,
+): BacktestRange {
+  const end = to ?? Date.now()
+  const start = last === undefined ? from : end - last
+  const range = completeRange({ to: end, ...(start !== undefined && { from: start }) })
+  const [fault] = findOrderFaults(range, historyFrom)
+  if (fault !== undefined) throw usageError(`--${fault.field}: ${fault.message}.`)
+  return range
+}

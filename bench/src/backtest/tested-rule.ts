@@ -1,0 +1,74 @@
+import type { ApiProcess, NodeProcess, Product } from '@automation/launcher'
+import type { Connections } from '../connections.js'
+import { createWorkspace, type Rule, type Workspace } from '../workspace.js'
+import { insertEvents } from './insert-events.js'
+
+const events = 200_000
+export const rulesPath = '/api/automation-rules'
+export const path = `${rulesPath}/backtests`
+
+/** Two conditions; a fifth of the events fulfils both, and half of them those of the definition. */
+const rule: Rule = {
+  name: 'Hot leads',
+  trigger: 'LEAD_CREATED',
+  conditions: [
+    { field: 'status', operator: 'equals', value: 'new' },
+    { field: 'score', operator: 'greater_than', value: 80 },
+  ],
+  actions: [
+    { type: 'SEND_EMAIL', config: { to: '{{email}}', subject: 'Hello {{name}}', template: 'hello' } },
+  ],
+}
+const definition = {
+  trigger: rule.trigger,
+  conditions: [rule.conditions[0], { field: 'score', operator: 'greater_than', value: 49 }],
+  actions: rule.actions,
+}
+
+export interface Stage extends Connections {
+  product: Product
+  api: ApiProcess
+  worker: NodeProcess
+}
+
+/** A rule in a workspace with many events. */
+export interface Tested {
+  workspace: Workspace
+  ruleId: string
+}
+
+/** @param every every n-th event is of the trigger */
+export async function prepare({ database, product, postgres }: Stage, every: number): Promise<Tested> {
+  const workspace = await createWorkspace(database, product, { name: 'History', rules: [rule] })
+  const { id: ruleId } = await database.forWorkspace(workspace.id).rule.findFirstOrThrow()
+  await insertEvents(postgres, workspace.id, { events, every })
+  return { workspace, ruleId }
+}
+
+export interface Answer {
+  id: string
+  status: string
+  report: { scanned: number; considered: number } | null
+}
+
+export function create({ workspace, ruleId }: Tested, pace: 'gentle' | 'full'): Promise<Answer> {
+  return call(workspace, 'POST', path, [202], { ruleId, definition, pace })
+}
+
+export async function call(
+  { baseUrl, headers }: Workspace,
+  method: string,
+  url: string,
+  expected: number[] = [200],
+  body?: object,
+): Promise<Answer> {
+  const { 'content-type': type, ...others } = headers as Record<string, string>
+  const response = await fetch(`${baseUrl}${url}`, {
+    method,
+    headers: body ? { ...others, 'content-type': type ?? '' } : others,
+    ...(body && { body: JSON.stringify(body) }),
+  })
+  const text = await response.text()
+  if (!expected.includes(response.status)) throw new Error(`${method} ${url}: ${response.status} ${text}`)
+  return (response.status === 204 ? {} : JSON.parse(text)) as Answer
+}

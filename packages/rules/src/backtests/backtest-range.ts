@@ -1,0 +1,25 @@
+import { type Fault, parseDuration } from '@automation/engine'
+
+/** Epoch ms; `to` is not included. */
+export interface BacktestRange {
+  from: number
+  to: number
+}
+
+/** Without a start a range has seven days, and without an end it ends now. */
+export function completeRange({ from, to = Date.now() }: Partial<BacktestRange>): BacktestRange {
+  return { from: from ?? to - defaultMs, to }
+}
+
+/** @param historyFrom the time from which on all events are kept; null: for ever */
+export function findOrderFaults(range: Partial<BacktestRange>, historyFrom: number | null): Fault[] {
+  const { from, to } = completeRange(range)
+  if (to > Date.now())
+    return [{ field: 'to', message: 'Must not be in the future: those events are not known' }]
+  if (from >= to) return [{ field: 'from', message: 'Must be before `to`' }]
+  if (historyFrom === null || to > historyFrom) return []
+  const since = new Date(historyFrom).toISOString()
+  return [{ field: 'to', message: `Must be after ${since}: older events were removed by retention` }]
+}
+
+const defaultMs = parseDuration('7d') as number
