@@ -25,6 +25,7 @@ import requestLog from './plugins/request-log.js'
 import resources from './plugins/resources.js'
 import serialization from './plugins/serialization.js'
 import shutdown from './plugins/shutdown.js'
+import survey from './plugins/survey.js'
 import tracing from './plugins/tracing.js'
 import validation from './plugins/validation.js'
 import rateLimit, { limitationOf } from './rate-limit/rate-limit.js'
@@ -80,6 +81,7 @@ export async function buildApp(config: Config) {
   await app.register(accessCaches)
   await app.register(caller, config)
   await app.register(judge, config)
+  await app.register(survey)
   await app.register(eventTypes)
   await app.register(bodyBudget, config)
   await app.register(bodies)

@@ -5,7 +5,7 @@ import { rules, startApi } from './fixtures/api.js'
 import { measureHold } from './fixtures/hold.js'
 
 process.env.DATABASE_URL = await createPrivateDatabase(process.env.DATABASE_URL ?? '')
-const api = await startApi(t, { JUDGING_TIMEOUT: '10000', JUDGING_WORK: '1000000000' })
+const api = await startApi(t, { JUDGING_WORK: '1000000000' })
 
 /** How long (ms) this process takes for some work now, on a machine that is as busy as during the test: the median of five. */
 function measure(work: () => unknown): number {

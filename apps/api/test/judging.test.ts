@@ -5,7 +5,7 @@ import { ruleBody, rules, startApi, type Workspace } from './fixtures/api.js'
 import { measureHold } from './fixtures/hold.js'
 
 const DATABASE_URL = await createPrivateDatabase(process.env.DATABASE_URL ?? '')
-const api = await startApi(t, { DATABASE_URL, JUDGING_TIMEOUT: '10000' })
+const api = await startApi(t, { DATABASE_URL })
 
 const later = { prefer: 'respond-async' }
 /** Letters for which an automaton builds a new state at each step. */
@@ -114,12 +114,12 @@ async function startLimited(t: Test, limits: Record<string, string>) {
 }
 
 t.test('a dry run that takes too long is refused, and the next one runs', async (t) => {
-  const { app, workspace } = await startLimited(t, { JUDGING_TIMEOUT: '400' })
+  const { app, workspace } = await startLimited(t, { JUDGING_TIMEOUT: '401' })
   const rule = await createRule(workspace)
   const slow = await createRule(workspace, hostileRule)
   t.match(await dryRun(workspace, slow, { text: letters.repeat(12) }), {
     status: 400,
-    body: { error: /JUDGING_TIMEOUT: 400 ms/ },
+    body: { error: /JUDGING_TIMEOUT: 401 ms/ },
   })
   t.match(await dryRun(workspace, rule), { status: 200, body: { success: true } })
   t.equal(app.judge.threadCount, 1)

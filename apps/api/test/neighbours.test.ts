@@ -5,7 +5,7 @@ import { type Answer, ruleBody, rules, startApi, type Workspace } from './fixtur
 import { startWorker } from './fixtures/worker.js'
 
 process.env.DATABASE_URL = await createPrivateDatabase(process.env.DATABASE_URL ?? '')
-const api = await startApi(t)
+const api = await startApi(t, { JUDGING_TIMEOUT: '1000' })
 await startWorker(t, api.config, t.testdir())
 
 /** Letters for which an automaton builds a new state at each step. */

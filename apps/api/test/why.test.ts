@@ -30,7 +30,7 @@ interface Rule {
 
 process.env.DATABASE_URL = await createPrivateDatabase(process.env.DATABASE_URL ?? '')
 // A page is whole however busy the machine is.
-const api = await startApi(t, { JUDGING_TIMEOUT: '10000' })
+const api = await startApi(t)
 await startWorker(t, api.config, t.testdir())
 
 const rulesPath = '/api/automation-rules'
@@ -322,7 +322,7 @@ t.test(
 )
 
 t.test('a page ends where the work of one question does, and each rule is on one page', async (t) => {
-  const small = await startApi(t, { JUDGING_TIMEOUT: '10000', JUDGING_WORK: '30000' })
+  const small = await startApi(t, { JUDGING_WORK: '30000' })
   const workspace = await api.makeWorkspace()
   const conditions = [{ field: 'text', operator: 'contains', value: 'a text that is sought' }]
   const ids: string[] = []

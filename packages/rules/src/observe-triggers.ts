@@ -8,12 +8,12 @@ const maxTriggers = 20
 const maxMs = 2_000
 
 /**
- * Surveys stored events for the check of a set of rules, those of the most frequent trigger first. Beyond 20 triggers or 2 s, rules are not
- * compared with events.
+ * Surveys stored events for the check of a set of rules, those of the most frequent trigger first. Beyond 20 triggers or 2 s, and
+ * from the first survey that has no result, rules are not compared with events.
  */
 export async function observeTriggers<Observed>(
   rules: readonly Pick<CheckedRule, 'trigger'>[],
-  survey: (trigger: string) => Promise<Observed>,
+  survey: (trigger: string) => Promise<Observed | undefined>,
 ): Promise<Record<string, Observed>> {
   const counts = new Map<string, number>()
   for (const { trigger } of rules) counts.set(trigger, (counts.get(trigger) ?? 0) + 1)
@@ -22,7 +22,9 @@ export async function observeTriggers<Observed>(
   const observed: Record<string, Observed> = {}
   for (const trigger of triggers.slice(0, maxTriggers)) {
     if (performance.now() - startedAt > maxMs) break
-    observed[trigger] = await survey(trigger)
+    const seen = await survey(trigger)
+    if (seen === undefined) break
+    observed[trigger] = seen
   }
   return observed
 }

@@ -102,7 +102,7 @@ export class Judge {
       this.#opening ??= this.#open()
       const pool = await this.#opening
       if (pool.threads.length === 0) await pool.run(undefined, { name: 'start' })
-      signal = AbortSignal.timeout(timeoutMs * grace)
+      signal = AbortSignal.timeout(Math.ceil(timeoutMs * grace))
       return await pool.run({ ...input, ...bounds }, { name, signal })
     } catch (error) {
       if (signal?.aborted) {

@@ -11,11 +11,10 @@ import {
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
-import { refusals } from '../../errors.js'
+import { Refusal, refusals } from '../../errors.js'
 import type { SetToCheck } from '../../judging/check-set.js'
 import { fillMissingBody } from '../../plugins/bodies.js'
 import { bodyFaults } from '../../plugins/validation.js'
-import { createSurvey } from '../event-types/fields.js'
 import { refusalResponses } from '../responses.js'
 import { refuseFaults } from './check-rule.js'
 import { readAllDefinitions } from './list-by-bytes.js'
@@ -36,8 +35,6 @@ const RulesToCheck = Type.Object(
 )
 
 export const checkRoutes: FastifyPluginAsyncTypebox = async (app) => {
-  const survey = createSurvey()
-
   app.post('/check', {
     attachValidation: true,
     preValidation: fillMissingBody,
@@ -53,10 +50,9 @@ export const checkRoutes: FastifyPluginAsyncTypebox = async (app) => {
     },
     handler: async (request, reply) => {
       const rules = await readRules(request)
-      const observed = await observeTriggers('stored' in rules ? rules.stored : rules, async (trigger) => {
-        const { fields } = await survey(request, trigger, observedEvents, observationLimits)
-        return fields
-      })
+      const observed = await observeTriggers('stored' in rules ? rules.stored : rules, (trigger) =>
+        surveyIfFree(request, trigger),
+      )
       const checked = await request.judge('checkSet', { rules, now: Date.now(), observed })
       if (checked === null) throw refusals.checkTooLarge(16)
       if ('faults' in checked) throw refusals.invalid(checked.faults)
@@ -64,6 +60,17 @@ export const checkRoutes: FastifyPluginAsyncTypebox = async (app) => {
       return reply.type('application/json; charset=utf-8').send(checked.json as never)
     },
   })
+}
+
+/** What the newest events have, which the check can do without: undefined while others keep the judge busy. */
+async function surveyIfFree(request: FastifyRequest, trigger: string): Promise<string | undefined> {
+  try {
+    const { fields } = await request.server.survey(request, trigger, observedEvents, observationLimits)
+    return fields
+  } catch (error) {
+    if (error instanceof Refusal && error.statusCode === 429) return undefined
+    throw error
+  }
 }
 
 async function readRules(request: FastifyRequest): Promise<SetToCheck['rules']> {

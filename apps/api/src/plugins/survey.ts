@@ -1,0 +1,68 @@
+import { FairSlots, TooMuchAtOnce } from '@automation/database'
+import { type ScanLimits, type ScannedEvent, scanEvents } from '@automation/ledger'
+import type { FastifyRequest } from 'fastify'
+import fp from 'fastify-plugin'
+import { refusals } from '../errors.js'
+
+declare module 'fastify' {
+  interface FastifyInstance {
+    survey: ReturnType<typeof createSurvey>
+  }
+}
+
+/** With its last turns it ends before the deadline of a request. */
+const scanLimits = { events: 500_000, ms: 2_000 }
+/** Surveys at a time: each holds a slice of events and up to 20 MB of what it has seen. */
+const surveys = { total: 8, perOwner: 1, waitingPerOwner: 10, timeoutMs: 5_000 }
+
+interface Surveyed {
+  /** JSON of `events`, `hasMorePaths` and `fields`. */
+  fields: string
+  isComplete: boolean
+}
+
+function createSurvey() {
+  const slots = new FairSlots(surveys)
+  return (...[request, type, wanted, limits]: Parameters<typeof surveyType>): Promise<Surveyed> =>
+    slots
+      .run(request.workspace.id, () => surveyType(request, type, wanted, limits))
+      .catch((error): never => {
+        throw error instanceof TooMuchAtOnce ? refusals.tooManyReads() : error
+      })
+}
+
+async function surveyType(
+  request: FastifyRequest,
+  type: string,
+  wanted: number,
+  limits: ScanLimits = scanLimits,
+): Promise<Surveyed> {
+  const { id: workspaceId, reads } = request.workspace
+  const startedAt = performance.now()
+  let state: Uint8Array | undefined
+  let surveyed = 0
+  const visit = async (events: ScannedEvent[]): Promise<string | undefined> => {
+    for (let start = 0; start < events.length; ) {
+      const slice = events.slice(start).map(({ json }) => json)
+      const turn = await request.judge('surveyEvents', { events: slice, wanted, state })
+      start += turn.used
+      state = turn.state
+      surveyed = turn.events
+      const isOver = surveyed === wanted || performance.now() - startedAt > limits.ms
+      if (isOver) return events[start - 1]?.id
+    }
+    return undefined
+  }
+  const range = { workspaceId, type, order: 'newest first' as const }
+  const { end } = await scanEvents(reads, range, undefined, limits, visit)
+  const fields = await request.judge('listFields', { state })
+  return { fields, isComplete: end === undefined || surveyed === wanted }
+}
+
+/** The survey of the newest events of a type, which a workspace has once at a time: `request.judge` parses them. */
+export default fp(
+  async (app) => {
+    app.decorate('survey', createSurvey())
+  },
+  { name: 'survey', dependencies: ['judge'] },
+)
