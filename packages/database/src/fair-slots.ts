@@ -119,7 +119,10 @@ export class FairSlots {
 
   /** An owner without work is a new one when it comes back, as soon as virtual time has passed its tag, and at the end of all work. */
   #forgetIdle(): void {
-    if (this.#running === 0 && this.#waiting === 0) return this.#owners.clear()
+    if (this.#running === 0 && this.#waiting === 0) {
+      this.#owners.clear()
+      return
+    }
     const now = performance.now()
     if (now - this.#forgottenAt < forgetMs) return
     this.#forgottenAt = now

@@ -100,5 +100,8 @@ t.test('a light owner waits for one piece of others, and fifty busy ones have eq
   isOver = true
   await Promise.all(busy)
   const times = owners.map((owner) => begun.filter((one) => one === owner).length * pieceMs(owner))
-  t.ok(Math.max(...times) - Math.min(...times) <= 2 * 1_343, `the others have equal time, but for a piece: ${times}`)
+  t.ok(
+    Math.max(...times) - Math.min(...times) <= 2 * 1_343,
+    `the others have equal time, but for a piece: ${times}`,
+  )
 })

@@ -12,7 +12,7 @@ export function readPath(rawUrl: string): { path: string; query: string } | 'mal
   const query = end < 0 ? '' : rawUrl.slice(end)
   try {
     const segments = decodeURIComponent(path).split(/[/\\]/)
-    const leadsOut = segments.includes('..') || segments.includes('.')
+    const leadsOut = segments.some((segment) => /^\.\.?$/.test(segment))
     return path.startsWith('/api/') && !leadsOut ? { path, query } : 'foreign'
   } catch {
     return 'malformed'
