@@ -5,8 +5,11 @@
 //   node ../../scripts/bundle.mjs --split admin client
 //     what an entry imports on demand, and what two of them share, stands in files of its own
 //
+// dist/bundle/inputs.json has the SHA-256 of each file of ours that is in the bundles: who starts one can see that it is stale.
+//
 // A stack trace names lines of the bundle; NODE_OPTIONS=--enable-source-maps names those of the sources.
-import { rm } from 'node:fs/promises'
+import { hash } from 'node:crypto'
+import { readFile, rm, writeFile } from 'node:fs/promises'
 import { basename } from 'node:path'
 import { parseArgs } from 'node:util'
 import { build } from 'esbuild'
@@ -18,7 +21,7 @@ const { positionals: entries, values } = parseArgs({
 
 // The names of shared files change with their content.
 await rm('dist/bundle', { recursive: true, force: true })
-await build({
+const { metafile } = await build({
   entryPoints: entries.map((entry) => ({ in: `dist/src/${entry}.js`, out: basename(entry) })),
   outdir: 'dist/bundle',
   bundle: true,
@@ -28,6 +31,7 @@ await build({
   target: 'node20.19',
   sourcemap: true,
   sourcesContent: false,
+  metafile: true,
   logLevel: 'warning',
   external: [
     // They stay modules of their own: tests preload them, and make them fail at chosen points.
@@ -40,3 +44,8 @@ await build({
     js: "import { createRequire as makeRequire } from 'node:module'; const require = makeRequire(import.meta.url)",
   },
 })
+
+const digests = Object.keys(metafile.inputs)
+  .filter((path) => !path.includes('node_modules/'))
+  .map(async (path) => [path, hash('sha256', await readFile(path))])
+await writeFile('dist/bundle/inputs.json', JSON.stringify(Object.fromEntries(await Promise.all(digests))))

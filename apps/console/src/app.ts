@@ -22,6 +22,7 @@ export async function buildApp(config: Config) {
   app.addHook('onClose', async () => {
     usedLinks.close()
     endedSessions.close()
+    refresher.close()
   })
   const sessions = new Sessions(config, endedSessions)
   const refresher = new Refresher(config)

@@ -63,7 +63,7 @@ export function readConfig(variables: Record<string, string | undefined> = proce
     logLevel: environment.LOG_LEVEL,
     /** undefined: no metrics. */
     metricsPort: environment.METRICS_PORT,
-    /** undefined: used links and ended sessions are known to this process alone. */
+    /** undefined: used links, ended sessions and renewed tokens are known to this process alone. */
     redisUrl: environment.REDIS_URL,
     queuePrefix: environment.QUEUE_PREFIX,
     host: environment.CONSOLE_HOST ?? environment.HOST,

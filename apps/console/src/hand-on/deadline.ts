@@ -8,7 +8,8 @@ const writeMs = 40_000
 const responseMs = 60_000
 
 /** Why a request to the API was given up. */
-export class TooLate extends Error {}
+class TooLate extends Error {}
+class BrowserLeft extends Error {}
 
 /**
  * The time that a request may take. Its signal ends the request to the API at the deadline, or when the browser has left: otherwise
@@ -22,7 +23,7 @@ export class Deadline {
     this.#timer = this.#start(isRead ? readMs : writeMs)
     finished(reply.raw, () => {
       clearTimeout(this.#timer)
-      this.#abort.abort()
+      this.#abort.abort(new BrowserLeft())
     })
   }
 
@@ -32,6 +33,11 @@ export class Deadline {
 
   get isOver(): boolean {
     return this.signal.reason instanceof TooLate
+  }
+
+  /** Nobody waits for the response any more. */
+  get hasLeft(): boolean {
+    return this.signal.reason instanceof BrowserLeft
   }
 
   /** The API has begun to respond. */

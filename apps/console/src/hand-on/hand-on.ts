@@ -127,6 +127,10 @@ async function perform(api: Pool, { request, reply, path, bearer, sessions }: Ca
     if (!request.raw.complete) reply.header('connection', 'close')
     return reply.status(response.statusCode).headers(dropHeaders(response.headers)).send(response.body)
   } catch (error) {
+    if (deadline.hasLeft) {
+      request.log.debug({ err: error }, 'the browser left')
+      return reply.hijack()
+    }
     request.log.warn({ err: error }, 'the API does not respond')
     return reply
       .status(deadline.isOver ? 504 : 503)

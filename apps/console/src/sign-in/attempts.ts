@@ -2,8 +2,9 @@ import { type Attempt, delayMs, FailedLogins } from '@automation/sign-in'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 
 /**
- * Slows guessing down, by one count for all ways in. An attempt counts as failed from its arrival on, until `succeed` or `withdraw`: so
- * attempts that are judged at the same time do not pass the limit together.
+ * Slows guessing down, by one count for all ways in. An attempt counts as failed before it is judged, until `succeed` or `withdraw`: so
+ * attempts that are judged at the same time do not pass the limit together. What holds no guess is not counted: other sites can make a
+ * visitor send it.
  */
 export class Attempts {
   readonly #app: FastifyInstance
@@ -24,9 +25,9 @@ export class Attempts {
       .send({ error })
   }
 
-  /** The same for a browser that goes to an address: it gets the page of the sign-in. */
-  readonly admitVisit = async (request: FastifyRequest, reply: FastifyReply) => {
-    if (!(await this.#reserve(request))) return reply.redirect('/sign-in?problem=too-many-attempts')
+  /** The same for a guess that is known only after a look. @returns false where too many attempts wait already */
+  admitGuess(request: FastifyRequest): Promise<boolean> {
+    return this.#reserve(request)
   }
 
   succeed(request: FastifyRequest): void {
@@ -48,6 +49,12 @@ export class Attempts {
   fail(request: FastifyRequest, reply: FastifyReply, error: string): FastifyReply {
     this.note(request)
     return reply.status(401).send({ error })
+  }
+
+  /** It guessed right, but no session can hold the token. */
+  failTooLarge(request: FastifyRequest, reply: FastifyReply, error: string): FastifyReply {
+    this.withdraw(request)
+    return this.fail(request, reply, error)
   }
 
   async #reserve(request: FastifyRequest): Promise<boolean> {

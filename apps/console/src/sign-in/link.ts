@@ -56,7 +56,7 @@ export const linkRoutes: FastifyPluginAsync<Options> = async (app, options) => {
       const { bearer } = link
       if (session !== undefined) await sessions.end(request)
       if (!(await sessions.begin(reply, { bearer, ...readExpiry(bearer) })))
-        return attempts.fail(request, reply, 'The token of this link is too large for a cookie.')
+        return attempts.failTooLarge(request, reply, 'The token of this link is too large for a cookie.')
       attempts.succeed(request)
       return reply.status(204).send()
     },

@@ -1,6 +1,7 @@
 import { createBox } from '@automation/sign-in'
 import type { FastifyPluginAsync, FastifyReply } from 'fastify'
 import {
+  AuthorizationResponseError,
   authorizationCodeGrant,
   buildAuthorizationUrl,
   calculatePKCECodeChallenge,
@@ -23,6 +24,8 @@ interface Visit {
   nonce: string
   next: string
 }
+
+type Problem = 'provider-away' | 'refused' | 'token-too-large' | 'too-many-attempts'
 
 /** How long a user may take to sign in. */
 const visitSeconds = 600
@@ -50,8 +53,7 @@ function addOidc(
   /** Lax, since the provider sends the browser back from another site. */
   const remember = (reply: FastifyReply, value: string, maxAgeSeconds: number) =>
     writeCookie(reply, `${name}=${value}; ${cookieOptions({ maxAgeSeconds, isSecure, sameSite: 'Lax' })}`)
-  const giveUp = (reply: FastifyReply, problem: 'provider-away' | 'refused' | 'token-too-large') =>
-    reply.redirect(`/sign-in?problem=${problem}`)
+  const giveUp = (reply: FastifyReply, problem: Problem) => reply.redirect(`/sign-in?problem=${problem}`)
 
   app.get<{ Querystring: { next?: string } }>('/', async (request, reply) => {
     const visit: Visit = {
@@ -79,19 +81,21 @@ function addOidc(
     }
   })
 
-  const way = { config: { acceptsOtherSites: true }, onRequest: attempts.admitVisit }
-  app.get('/callback', way, async (request, reply) => {
+  app.get('/callback', { config: { acceptsOtherSites: true } }, async (request, reply) => {
+    const back = new URL(request.url, url)
     const sealed = readCookie(request.headers.cookie, name)
     const visit = sealed === undefined ? undefined : await box.open(sealed)
-    remember(reply, '', 0)
-    if (visit === undefined) {
-      attempts.note(request)
+    // Any site can send a visitor here: only a response to the question of this browser is a guess, and ends its visit.
+    if (visit === undefined || back.searchParams.get('state') !== visit.state) {
+      request.log.info({ ip: request.ip, hasVisit: visit !== undefined }, 'no sign-in is under way')
       return giveUp(reply, 'refused')
     }
+    if (!(await attempts.admitGuess(request))) return giveUp(reply, 'too-many-attempts')
+    remember(reply, '', 0)
     try {
       const tokens = await authorizationCodeGrant(
         await discovery.find(),
-        new URL(request.url, url),
+        back,
         {
           pkceCodeVerifier: visit.verifier,
           expectedState: visit.state,
@@ -103,18 +107,25 @@ function addOidc(
       const bearer = tokens.access_token
       const { refresh_token: refreshToken } = tokens
       const content = { bearer, ...readExpiry(bearer), ...(refreshToken && { refreshToken }) }
-      if (!(await sessions.begin(reply, content))) return giveUp(reply, 'token-too-large')
+      if (!(await sessions.begin(reply, content))) {
+        attempts.withdraw(request)
+        return giveUp(reply, 'token-too-large')
+      }
       attempts.succeed(request)
       return reply.redirect(visit.next)
     } catch (error) {
-      const { code, message } = error as { code?: string; message?: string }
+      const { code, message } = error as Error & { code?: string }
+      const isProviderAway = isAway(error)
+      if (isProviderAway || error instanceof AuthorizationResponseError) attempts.withdraw(request)
       attempts.note(request, { way: 'identity provider', code, reason: message })
-      return giveUp(reply, isAway(error) ? 'provider-away' : 'refused')
+      return giveUp(reply, isProviderAway ? 'provider-away' : 'refused')
     }
   })
 }
 
-/** fetch throws a TypeError where nobody responds; openid-client names its own timeout. */
+/** fetch throws a TypeError where nobody responds; openid-client names its own timeout, and a response that no rule of OAuth allows. */
 function isAway(error: unknown): boolean {
-  return error instanceof TypeError || (error as { code?: string }).code === 'OAUTH_TIMEOUT'
+  const { code = '', status = 0 } = error as { code?: string; status?: number }
+  const isOutside = ['OAUTH_TIMEOUT', 'OAUTH_RESPONSE_IS_NOT_CONFORM'].includes(code)
+  return error instanceof TypeError || isOutside || status >= 500
 }

@@ -3,26 +3,28 @@ import { refreshTokenGrant } from 'openid-client'
 import type { Config } from '../config.js'
 import { ProviderDiscovery } from './provider.js'
 import { readExpiry } from './read-claims.js'
-import type { Session, SessionContent } from './sessions.js'
+import type { Session } from './sessions.js'
+import { keptMs, type Renewed, SharedRefreshes } from './shared-refreshes.js'
 
 /** Before its end (s) a token is replaced, so that it does not expire on its way. */
 const aheadSeconds = 30
-/** How long (ms) the result of a refresh serves the requests that still carry the old cookie. */
-const keptMs = 60_000
 
-/** current: the token is still good. refused: the provider ended the session. away: the token has ended, and the provider does not respond. */
-export type Refreshed = SessionContent | 'current' | 'refused' | 'away'
+/** current: the token is still good. away: the token has ended, and the provider does not respond. */
+export type Refreshed = Renewed | 'current'
 
 /**
  * Replaces access tokens that are about to end. A provider may accept a refresh token only once, and a page sends several requests at
- * a time: they share one refresh.
+ * a time, perhaps to several consoles: they share one refresh.
  */
 export class Refresher {
   readonly #discovery: ProviderDiscovery | undefined
-  readonly #underWay = new Map<string, Promise<Refreshed>>()
+  readonly #underWay = new Map<string, Promise<Renewed>>()
+  readonly #shared: SharedRefreshes
 
-  constructor({ oidc }: Pick<Config, 'oidc'>) {
-    this.#discovery = oidc && new ProviderDiscovery(oidc)
+  constructor(config: Pick<Config, 'oidc' | 'redisUrl' | 'queuePrefix' | 'secret'>) {
+    this.#discovery = config.oidc && new ProviderDiscovery(config.oidc)
+    // Without a provider there is nothing to share, and no connection to open.
+    this.#shared = new SharedRefreshes(config.oidc ? config : { ...config, redisUrl: undefined })
   }
 
   async refresh(session: Session): Promise<Refreshed> {
@@ -37,11 +39,17 @@ export class Refresher {
     return result === 'away' && bearerExpiresAt > now ? 'current' : result
   }
 
-  #begin(key: string, discovery: ProviderDiscovery, refreshToken: string): Promise<Refreshed> {
-    const asked = ask(discovery, refreshToken).then((result) => {
-      if (result === 'away') forget()
-      return result
-    })
+  close(): void {
+    this.#shared.close()
+  }
+
+  #begin(key: string, discovery: ProviderDiscovery, refreshToken: string): Promise<Renewed> {
+    const asked = this.#shared
+      .run(key, () => ask(discovery, refreshToken))
+      .then((result) => {
+        if (result === 'away') forget()
+        return result
+      })
     const forget = () => {
       if (this.#underWay.get(key) === asked) this.#underWay.delete(key)
     }
@@ -51,7 +59,7 @@ export class Refresher {
   }
 }
 
-async function ask(discovery: ProviderDiscovery, refreshToken: string): Promise<Refreshed> {
+async function ask(discovery: ProviderDiscovery, refreshToken: string): Promise<Renewed> {
   try {
     const tokens = await refreshTokenGrant(await discovery.find(), refreshToken)
     const bearer = tokens.access_token

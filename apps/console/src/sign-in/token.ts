@@ -49,7 +49,7 @@ export const tokenRoutes: FastifyPluginAsync<Options> = async (app, options) => 
       if (check.status !== 200) return postpone(attempts, request, reply, check)
       await sessions.end(request)
       if (!(await sessions.begin(reply, { bearer, ...readExpiry(bearer) })))
-        return attempts.fail(request, reply, 'This token is too large for a cookie.')
+        return attempts.failTooLarge(request, reply, 'This token is too large for a cookie.')
       attempts.succeed(request)
       return reply.status(204).send()
     },
