@@ -12,12 +12,12 @@ const draft = {
   actions: [{ type: 'SEND_EMAIL', config: { to: 'p{{score}}@mail.example', subject: 'x', template: 'x' } }],
 }
 
-async function storeEvents({ own, workspaceId }: Harness, count: number): Promise<void> {
+async function storeEvents({ own, workspaceId }: Harness, count: number, text = ''): Promise<void> {
   const rows = Array.from({ length: count }, (_, index) => ({
     id: newId(),
     workspaceId,
     type: 'LEAD_CREATED',
-    data: { score: index % 100 },
+    data: { score: index % 100, ...(text && { text }) },
     doneAt: new Date(),
   }))
   for (let start = 0; start < count; start += 500)
@@ -27,10 +27,11 @@ async function storeEvents({ own, workspaceId }: Harness, count: number): Promis
 async function create(
   { own, workspaceId }: Pick<Harness, 'own' | 'workspaceId'>,
   range: { from: number; to: number },
+  { conditions = draft.conditions, pace = 'full' }: { conditions?: object[]; pace?: string } = {},
 ): Promise<string> {
   const id = newId()
-  const subject = { draft, ...range }
-  await own.backtest.create({ data: { id, workspaceId, subject, pace: 'full', createdBy: 'cli:test' } })
+  const subject = { draft: { ...draft, conditions }, ...range }
+  await own.backtest.create({ data: { id, workspaceId, subject, pace, createdBy: 'cli:test' } })
   return id
 }
 
@@ -119,4 +120,43 @@ t.test('a backtest that ends its workers is given up', async (t) => {
     found = await findBacktest(harness.own, id)
   }
   t.match(found, { status: 'failed', error: /too often/ })
+})
+
+/** The worst for patterns that count: two letters, in no order that repeats. */
+function costlyText(): string {
+  let state = 1
+  return Array.from({ length: 2_000 }, () => {
+    state = (state * 48_271) % 2_147_483_647
+    return state % 2 === 0 ? 'a' : 'b'
+  }).join('')
+}
+const costly = [{ field: 'text', operator: 'matches', value: '(?i)a[ab]{240}[cd]' }]
+
+t.test('slices of a costly rule end in their time, and together pass each event once', async (t) => {
+  const harness = await createHarness(t)
+  await storeEvents(harness, 20, costlyText())
+  for (const pace of ['full', 'gentle']) {
+    const id = await create(harness, lastHour(), { conditions: costly, pace })
+    const limits = { events: 1_000_000, ms: 100 }
+    const passed: (number | undefined)[] = []
+    for (let status = 'waiting'; status !== 'done'; ) {
+      const claimed = await claim(t, harness, id)
+      t.ok(await runSlice(harness.database, claimed, workLimits, undefined, limits))
+      const found = await findBacktest(harness.own, id)
+      passed.push(found?.report?.considered)
+      status = found?.status ?? ''
+    }
+    t.ok(passed.length >= 3, `${pace}: ${passed}`)
+    t.equal(passed.at(-1), 20)
+  }
+})
+
+t.test('a worker that shuts down stores what a backtest has, after the event that it judges', async (t) => {
+  const harness = await createHarness(t)
+  await storeEvents(harness, 30)
+  const id = await create(harness, lastHour(), { pace: 'gentle' })
+  const stopped = AbortSignal.abort()
+  t.ok(await runSlice(harness.database, await claim(t, harness, id), workLimits, stopped))
+  t.match(await findBacktest(harness.own, id), { status: 'running', report: { scanned: 1 } })
+  await harness.own.backtest.deleteMany()
 })

@@ -1,4 +1,3 @@
-import { setImmediate as nextTurn, setTimeout as pause } from 'node:timers/promises'
 import { Backtest, type BacktestSubject } from '@automation/backtest'
 import { type Database, isDatabaseAway } from '@automation/database'
 import type { WorkLimits } from '@automation/engine'
@@ -6,17 +5,15 @@ import { type ScannedEvent, scanEvents } from '@automation/ledger'
 import { type ClaimedBacktest, claimBacktest, releaseBacktest, storeSlice } from '@automation/rules'
 import type { Logger } from 'pino'
 import { repeat } from '../repeat.js'
+import { Turns } from './turns.js'
 
 /** While no backtest waits. */
 const idleMs = 500
 /** The first slice is short, so that there are figures within a second. */
 const firstSlice = { events: 20_000, ms: 250 }
 const slices = { gentle: { events: 1_000_000, ms: 2_000 }, full: { events: 1_000_000, ms: 1_000 } }
-/** How long (ms) backtests hold the event loop before live work has a turn. */
-const turnMs = 5
-/** A gentle backtest rests four times as long as it worked: it takes a fifth of a core, reads included. */
-const restShare = 4
 const maxFailures = 5
+const neverStopping = new AbortController().signal
 
 /**
  * Computes backtests in slices, one at a time in each worker:
@@ -65,7 +62,7 @@ export async function runSlice(
   database: Database,
   claimed: ClaimedBacktest,
   limits: WorkLimits,
-  signal?: AbortSignal,
+  signal: AbortSignal = neverStopping,
   slice = claimed.state === null ? firstSlice : slices[claimed.pace],
 ): Promise<boolean> {
   if (claimed.failures >= maxFailures) {
@@ -81,30 +78,27 @@ export async function runSlice(
     from: new Date(subject.from),
     to: new Date(subject.to),
   }
-  const visit = createVisit(backtest, pace, signal)
+  const turns = new Turns(pace, slice.ms, signal)
+  const visit = createVisit(backtest, turns)
   const reads = database.readsOf(workspaceId)
   const { scanned, end } = await scanEvents(reads, range, after ?? undefined, slice, visit)
   backtest.pass(scanned)
   const isComplete = end === undefined
   const report = backtest.report({ isComplete, historyFrom, notes: listNotes(claimed) })
-  return storeSlice(database, claimed, { state: backtest.save(), after: end, report })
+  const isStored = await storeSlice(database, claimed, { state: backtest.save(), after: end, report })
+  await turns.rest()
+  return isStored
 }
 
-function createVisit(backtest: Backtest, pace: ClaimedBacktest['pace'], signal: AbortSignal | undefined) {
-  let restedAt = performance.now()
+/** Judges events until the slice is over, in turns with live work: the scan continues after the last one that was used. */
+function createVisit(backtest: Backtest, turns: Turns) {
   return async (events: ScannedEvent[]): Promise<string | undefined> => {
-    let turnAt = performance.now()
     for (const { json, ...event } of events) {
       backtest.add({ ...event, data: JSON.parse(json) })
-      if (performance.now() - turnAt < turnMs) continue
-      await nextTurn()
-      turnAt = performance.now()
+      if (turns.isDue) await turns.rest()
+      if (turns.isOver) return event.id
     }
-    if (pace === 'gentle')
-      await pause((performance.now() - restedAt) * restShare, undefined, signal && { signal }).catch(() => {})
-    restedAt = performance.now()
-    // A worker that shuts down stores what it has.
-    return signal?.aborted ? events.at(-1)?.id : undefined
+    return undefined
   }
 }
 
