@@ -1,5 +1,5 @@
-import { newId } from '@automation/database'
-import { claimBacktest, findBacktest } from '@automation/rules'
+import { newId, ReadTooLong } from '@automation/database'
+import { cancelBacktest, claimBacktest, findBacktest, listBacktests } from '@automation/rules'
 import t, { type Test } from 'tap'
 import { runSlice, startBacktests } from '../src/backtests/run-backtests.js'
 import { createHarness, type Harness, log, testConfig } from './fixtures/harness.js'
@@ -159,4 +159,59 @@ t.test('a worker that shuts down stores what a backtest has, after the event tha
   t.ok(await runSlice(harness.database, await claim(t, harness, id), workLimits, stopped))
   t.match(await findBacktest(harness.own, id), { status: 'running', report: { scanned: 1 } })
   await harness.own.backtest.deleteMany()
+})
+
+t.test('a busy Postgres delays a backtest longer and longer, and does not end it', async (t) => {
+  const harness = await createHarness(t)
+  const { own } = harness
+  await storeEvents(harness, 3)
+  const id = await create(harness, lastHour())
+  let reads = 0
+  const readsOf = () => {
+    reads++
+    throw new ReadTooLong()
+  }
+  const busy = startBacktests({ ...harness.database, readsOf }, workLimits, log)
+  const pauses: number[] = []
+  for (let delays = 0; delays < 2; ) {
+    const row = await own.backtest.findUniqueOrThrow({ where: { id } })
+    if (row.delays > delays && row.leaseUntil !== null)
+      pauses[delays] = row.leaseUntil.getTime() - (row.turnAt?.getTime() ?? 0)
+    if (row.status === 'failed') break
+    delays = row.delays
+    await new Promise((resolve) => setTimeout(resolve, 20))
+  }
+  await busy.stop()
+  t.ok(pauses.length === 2 && Number(pauses[1]) > Number(pauses[0]), `${pauses} ms`)
+  t.equal(reads, 2)
+  t.match(await own.backtest.findUnique({ where: { id } }), { status: 'running', failures: 0 })
+  await own.backtest.updateMany({ where: { id }, data: { leaseUntil: null } })
+  const claimed = await claim(t, harness, id)
+  t.ok(await runSlice(harness.database, claimed, workLimits))
+  t.match(await own.backtest.findUnique({ where: { id } }), { status: 'done', delays: 0 })
+})
+
+t.test('lists read no subjects, and a backtest that ended keeps none', async (t) => {
+  const harness = await createHarness(t)
+  const { own, workspaceId } = harness
+  const [rangeFrom, rangeTo] = [new Date('2026-03-01T00:00:00.000Z'), new Date('2026-03-02T00:00:00.000Z')]
+  const row = { workspaceId, subject: {}, pace: 'full', createdBy: 'cli:test', rangeFrom, rangeTo }
+  const id = newId()
+  await own.backtest.create({ data: { ...row, id, status: 'done' } })
+  const range = { from: rangeFrom.toISOString(), to: rangeTo.toISOString() }
+  t.match(await listBacktests(own, { where: {}, orderBy: { id: 'desc' } }), [range])
+  t.match(await findBacktest(own, id), range)
+
+  const done = await create(harness, lastHour())
+  t.ok(await runSlice(harness.database, await claim(t, harness, done), workLimits))
+  const failed = await create(harness, lastHour())
+  await own.backtest.update({ where: { id: failed }, data: { failures: 5 } })
+  await runSlice(harness.database, await claim(t, harness, failed), workLimits)
+  const cancelled = await create(harness, lastHour())
+  await cancelBacktest(own, cancelled)
+  for (const [ended, status] of Object.entries({ [done]: 'done', [failed]: 'failed', [cancelled]: 'cancelled' }))
+    {
+    const row = await own.backtest.findUnique({ where: { id: ended } })
+    t.same([row?.status, row?.subject, row?.state], [status, {}, null])
+  }
 })

@@ -9,13 +9,15 @@ export {
 export {
   type ClaimedBacktest,
   claimBacktest,
-  releaseBacktest,
+  delayBacktest,
+  failBacktest,
   storeSlice,
 } from './backtests/backtest-slices.js'
 export {
   cancelBacktest,
   createBacktest,
   findBacktest,
+  isBacktestUnfinished,
   listBacktests,
   maxUnfinishedBacktests,
 } from './backtests/backtests.js'

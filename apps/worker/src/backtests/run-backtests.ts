@@ -1,8 +1,8 @@
 import { Backtest, type BacktestSubject } from '@automation/backtest'
-import { type Database, isDatabaseAway } from '@automation/database'
+import { type Database, isDatabaseAway, isStatementCancelled, ReadTooLong, TooMuchAtOnce } from '@automation/database'
 import type { WorkLimits } from '@automation/engine'
 import { type ScannedEvent, scanEvents } from '@automation/ledger'
-import { type ClaimedBacktest, claimBacktest, releaseBacktest, storeSlice } from '@automation/rules'
+import { type ClaimedBacktest, claimBacktest, delayBacktest, failBacktest, storeSlice } from '@automation/rules'
 import type { Logger } from 'pino'
 import { repeat } from '../repeat.js'
 import { Turns } from './turns.js'
@@ -30,7 +30,7 @@ export function startBacktests(database: Database, limits: WorkLimits, log: Logg
     while (!signal.aborted) {
       const claimed = await claimBacktest(database)
       if (claimed === undefined) return
-      await runSlice(database, claimed, limits, signal).catch((error) => giveUp(claimed, error))
+      await runSlice(database, claimed, limits, signal).catch((error) => giveBack(database, claimed, error, log))
     }
   }
   const running = repeat(work, idleMs, (error) =>
@@ -42,13 +42,29 @@ export function startBacktests(database: Database, limits: WorkLimits, log: Logg
       return running.stop()
     },
   }
+}
 
-  async function giveUp(claimed: ClaimedBacktest, error: unknown): Promise<void> {
-    const isLast = claimed.failures + 1 >= maxFailures
-    log[isLast ? 'error' : 'warn']({ err: error, backtestId: claimed.id }, 'a slice of a backtest failed')
-    // Its lease expires where this fails too.
-    await releaseBacktest(database, claimed, isLast ? 'The backtest failed too often' : null)
-  }
+/** A busy Postgres delays a backtest, for as long as it is busy; a definition that fails ends it. Where this fails too, its lease expires. */
+export async function giveBack(
+  database: Database,
+  claimed: ClaimedBacktest,
+  error: unknown,
+  log: Logger,
+): Promise<void> {
+  const isFailure = !isPassing(error)
+  const isLast = isFailure && claimed.failures + 1 >= maxFailures
+  log[isLast ? 'error' : 'warn']({ err: error, backtestId: claimed.id }, 'a slice of a backtest failed')
+  if (isLast) await failBacktest(database, claimed, 'The backtest failed too often')
+  else await delayBacktest(database, claimed, isFailure)
+}
+
+function isPassing(error: unknown): boolean {
+  return (
+    error instanceof ReadTooLong ||
+    error instanceof TooMuchAtOnce ||
+    isStatementCancelled(error) ||
+    isDatabaseAway(error)
+  )
 }
 
 /**
@@ -66,7 +82,7 @@ export async function runSlice(
   slice = claimed.state === null ? firstSlice : slices[claimed.pace],
 ): Promise<boolean> {
   if (claimed.failures >= maxFailures) {
-    await releaseBacktest(database, claimed, 'The backtest ended its workers, or failed, too often')
+    await failBacktest(database, claimed, 'The backtest ended its workers, or failed, too often')
     return false
   }
   const { workspaceId, subject, pace, state, after, historyFrom } = claimed

@@ -8,6 +8,7 @@ import {
   createBacktest,
   findBacktest,
   findRuleBodyFaults,
+  isBacktestUnfinished,
   ListedBacktest,
   listBacktests,
   maxRuleBytes,
@@ -194,12 +195,13 @@ async function waitForEnd(
 ): Promise<StoredBacktest> {
   request.server.liftDeadline(request)
   const endAt = performance.now() + waitMs
-  let latest = created
-  while (isUnfinished(latest) && performance.now() < endAt && !request.raw.socket.destroyed) {
+  const { reads } = request.workspace
+  let isWaiting = true
+  while (isWaiting && performance.now() < endAt && !request.raw.socket.destroyed) {
     await pause(Math.min(lookEveryMs, endAt - performance.now()))
-    latest = (await findBacktest(request.workspace.reads, created.id)) ?? latest
+    isWaiting = await isBacktestUnfinished(reads, created.id)
   }
-  return latest
+  return (await findBacktest(reads, created.id)) ?? created
 }
 
 function isUnfinished({ status }: Pick<StoredBacktest, 'status'>): boolean {
