@@ -5,8 +5,8 @@ import type { BacktestPace, ListedBacktest, StoredBacktest } from './backtest-sc
 
 /** Of one workspace, waiting and running. */
 export const maxUnfinishedBacktests = 5
-/** Rows of 30 days are kept; a report takes at most 64 KiB. */
-const maxBacktests = 1_000
+/** Ended ones that a workspace keeps; a report takes at most 64 KiB. */
+const maxEnded = 1_000
 
 interface NewBacktest {
   subject: BacktestSubject
@@ -25,8 +25,7 @@ export function createBacktest(
     const unfinished = await transaction.backtest.count({ where: isUnfinished })
     if (unfinished >= maxUnfinishedBacktests)
       throw new Refused('conflict', `A workspace may have ${maxUnfinishedBacktests} unfinished backtests`)
-    if ((await transaction.backtest.count()) >= maxBacktests)
-      throw new Refused('conflict', `A workspace may have ${maxBacktests} backtests of the last 30 days`)
+    await removeOldest(transaction)
     const row = await transaction.backtest.create({
       data: {
         id: newId(),
@@ -45,12 +44,26 @@ export function createBacktest(
   })
 }
 
+/** Ended backtests beyond the newest 1,000 go when another one is created. */
+async function removeOldest({ backtest }: Pick<WorkspaceDatabase, 'backtest'>): Promise<void> {
+  const where = { NOT: isUnfinished }
+  const beyond = await backtest.findMany({
+    where,
+    orderBy: { id: 'desc' },
+    skip: maxEnded,
+    select: { id: true },
+  })
+  if (beyond.length > 0) await backtest.deleteMany({ where: { id: { in: beyond.map(({ id }) => id) } } })
+}
+
 /** @returns null where the workspace has no such backtest */
 export async function findBacktest(
   { backtest }: Pick<WorkspaceDatabase, 'backtest'>,
   id: string,
 ): Promise<StoredBacktest | null> {
-  const row = isUuid(id) ? await backtest.findUnique({ where: { id }, select: { ...listed, report: true } }) : null
+  const row = isUuid(id)
+    ? await backtest.findUnique({ where: { id }, select: { ...listed, report: true } })
+    : null
   return row && present(row)
 }
 
