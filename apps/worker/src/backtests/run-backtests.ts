@@ -1,8 +1,22 @@
 import { Backtest, type BacktestSubject } from '@automation/backtest'
-import { type Database, isDatabaseAway, isStatementCancelled, ReadTooLong, TooMuchAtOnce } from '@automation/database'
+import {
+  clockSkewMs,
+  type Database,
+  isDatabaseAway,
+  isStatementCancelled,
+  ReadTooLong,
+  TooMuchAtOnce,
+  timeOf,
+} from '@automation/database'
 import type { WorkLimits } from '@automation/engine'
-import { type ScannedEvent, scanEvents } from '@automation/ledger'
-import { type ClaimedBacktest, claimBacktest, delayBacktest, failBacktest, storeSlice } from '@automation/rules'
+import { dayMs, findSettled, type ScannedEvent, scanEvents } from '@automation/ledger'
+import {
+  type ClaimedBacktest,
+  claimBacktest,
+  delayBacktest,
+  failBacktest,
+  storeSlice,
+} from '@automation/rules'
 import type { Logger } from 'pino'
 import { repeat } from '../repeat.js'
 import { Turns } from './turns.js'
@@ -15,6 +29,13 @@ const slices = { gentle: { events: 1_000_000, ms: 2_000 }, full: { events: 1_000
 const maxFailures = 5
 const neverStopping = new AbortController().signal
 
+/** Settings of the worker. */
+export interface BacktestLimits {
+  workLimits: WorkLimits
+  /** Of workspaces without a setting of their own; 0: for ever. */
+  retentionDays: number
+}
+
 /**
  * Computes backtests in slices, one at a time in each worker:
  *
@@ -23,14 +44,16 @@ const neverStopping = new AbortController().signal
  *
  * A slice that its worker did not store begins again elsewhere, from the state before it: the report is the same.
  */
-export function startBacktests(database: Database, limits: WorkLimits, log: Logger) {
+export function startBacktests(database: Database, limits: BacktestLimits, log: Logger) {
   const stopping = new AbortController()
   const { signal } = stopping
   const work = async () => {
     while (!signal.aborted) {
       const claimed = await claimBacktest(database)
       if (claimed === undefined) return
-      await runSlice(database, claimed, limits, signal).catch((error) => giveBack(database, claimed, error, log))
+      await runSlice(database, claimed, limits, signal).catch((error) =>
+        giveBack(database, claimed, error, log),
+      )
     }
   }
   const running = repeat(work, idleMs, (error) =>
@@ -77,7 +100,7 @@ function isPassing(error: unknown): boolean {
 export async function runSlice(
   database: Database,
   claimed: ClaimedBacktest,
-  limits: WorkLimits,
+  { workLimits, retentionDays }: BacktestLimits,
   signal: AbortSignal = neverStopping,
   slice = claimed.state === null ? firstSlice : slices[claimed.pace],
 ): Promise<boolean> {
@@ -85,8 +108,8 @@ export async function runSlice(
     await failBacktest(database, claimed, 'The backtest ended its workers, or failed, too often')
     return false
   }
-  const { workspaceId, subject, pace, state, after, historyFrom } = claimed
-  const backtest = new Backtest(subject, state ?? undefined, limits)
+  const { workspaceId, subject, pace, state, after } = claimed
+  const backtest = new Backtest(subject, state ?? undefined, workLimits)
   const range = {
     workspaceId,
     order: 'oldest first' as const,
@@ -94,14 +117,25 @@ export async function runSlice(
     from: new Date(subject.from),
     to: new Date(subject.to),
   }
+  const reads = database.readsOf(workspaceId)
+  // An event of the range that commits later may have a lower id than those that were passed.
+  if (state === null && (await findSettled(reads, range.to)) < range.to) {
+    await delayBacktest(database, claimed, false)
+    return false
+  }
   const turns = new Turns(pace, slice.ms, signal)
   const visit = createVisit(backtest, turns)
-  const reads = database.readsOf(workspaceId)
   const { scanned, end } = await scanEvents(reads, range, after ?? undefined, slice, visit)
   backtest.pass(scanned)
-  const isComplete = end === undefined
-  const report = backtest.report({ isComplete, historyFrom, notes: listNotes(claimed) })
-  const isStored = await storeSlice(database, claimed, { state: backtest.save(), after: end, report })
+  const historyFrom = findHistoryFrom(claimed, retentionDays)
+  const notes = listNotes(claimed, historyFrom)
+  const report = backtest.report({ isComplete: end === undefined, historyFrom, notes })
+  const isStored = await storeSlice(database, claimed, {
+    state: backtest.save(),
+    after: end,
+    historyFrom,
+    report,
+  })
   await turns.rest()
   return isStored
 }
@@ -118,12 +152,27 @@ function createVisit(backtest: Backtest, turns: Turns) {
   }
 }
 
+/**
+ * The furthest time before which retention may have removed events that no slice had read: that of now (remove-history.ts), where it is ahead of the
+ * position before this slice.
+ */
+function findHistoryFrom(claimed: ClaimedBacktest, defaultDays: number): number | null {
+  const { subject, after, historyFrom, retentionDays } = claimed
+  const days = retentionDays ?? defaultDays
+  if (days === 0) return historyFrom
+  const border = Date.now() - clockSkewMs - days * dayMs
+  const position = after === null ? subject.from : timeOf(after)
+  return border > position ? Math.max(border, historyFrom ?? border) : historyFrom
+}
+
 /** What the report cannot know, or what changed since it was asked for. */
-function listNotes({ subject, historyFrom, presentVersion }: ClaimedBacktest): string[] {
+function listNotes({ subject, presentVersion }: ClaimedBacktest, historyFrom: number | null): string[] {
   return [
     ...noteRule(subject, presentVersion),
     ...(historyFrom !== null && subject.from < historyFrom
-      ? ['The range begins before the history: older events were removed.']
+      ? [
+          `Retention removed events before ${new Date(historyFrom).toISOString()}: those that were not read before are missing.`,
+        ]
       : []),
     'Each rule is judged by itself: the work that all rules of an event share (EVENT_WORK) is not simulated.',
   ]

@@ -13,6 +13,8 @@ export interface ClaimedBacktest {
   subject: BacktestSubject
   /** Epoch ms */
   historyFrom: number | null
+  /** The setting of its workspace. */
+  retentionDays: number | null
   pace: BacktestPace
   state: SavedBacktest | null
   after: string | null
@@ -46,6 +48,7 @@ const claimSql = `
   WHERE backtests.id = next.id
   RETURNING backtests.id, workspace_id AS "workspaceId", subject, pace, state, after, failures, lease,
             round(date_part('epoch', history_from) * 1000)::float8 AS "historyFrom",
+            (SELECT retention_days FROM workspaces WHERE workspaces.id = backtests.workspace_id) AS "retentionDays",
             (SELECT version FROM rules WHERE rules.workspace_id = backtests.workspace_id AND rules.id = backtests.rule_id)
               AS "presentVersion"`
 
@@ -59,11 +62,12 @@ export async function claimBacktest(database: Database): Promise<ClaimedBacktest
  * Stores a slice: state, position and report in one statement, or nothing, where the lease is lost or the backtest was cancelled. A backtest
  * that ends keeps neither state nor subject.
  *
- * $1 id · $2 lease · $3 state · $4 after · $5 report · $6 whether it is done
+ * $1 id · $2 lease · $3 state · $4 after · $5 report · $6 whether it is done · $7 history from (epoch ms)
  */
 const storeSql = `
   UPDATE backtests
   SET state = CASE WHEN $6 THEN NULL ELSE $3::json END, subject = CASE WHEN $6 THEN '{}'::json ELSE subject END, after = coalesce($4::uuid, after), report = $5::json,
+      history_from = to_timestamp($7::float8 / 1000),
       status = CASE WHEN $6 THEN 'done'::backtest_status ELSE status END,
       finished_at = CASE WHEN $6 THEN now() END, lease = NULL, lease_until = NULL, failures = 0, delays = 0
   WHERE id = $1::uuid AND lease = $2::uuid AND status = 'running'
@@ -73,10 +77,23 @@ const storeSql = `
 export async function storeSlice(
   database: Database,
   { id, lease }: ClaimedBacktest,
-  slice: { state: SavedBacktest; after: string | undefined; report: BacktestReport },
+  slice: {
+    state: SavedBacktest
+    after: string | undefined
+    historyFrom: number | null
+    report: BacktestReport
+  },
 ): Promise<boolean> {
-  const { state, after = null, report } = slice
-  const values = [id, lease, JSON.stringify(state), after, JSON.stringify(report), report.isComplete]
+  const { state, after = null, historyFrom, report } = slice
+  const values = [
+    id,
+    lease,
+    JSON.stringify(state),
+    after,
+    JSON.stringify(report),
+    report.isComplete,
+    historyFrom,
+  ]
   return (await database.run('store_backtest_slice', storeSql, values)).length > 0
 }
 

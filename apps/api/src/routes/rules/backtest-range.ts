@@ -3,10 +3,15 @@ import { type Fault, parseTimestamp } from '@automation/engine'
 import type { BacktestToCreate } from '@automation/rules'
 import { readTime } from '../../lists/history-filter.js'
 
-/** What the schema of a backtest cannot express. */
+/**
+ * What the schema of a backtest cannot express.
+ *
+ * @param now of Postgres' clock, which dates events
+ */
 export function findRangeFaults(
   { ruleId, definition, from, to }: BacktestToCreate,
   historyFrom: number | null,
+  now: number,
 ): Fault[] {
   const faults: Fault[] = []
   if (ruleId === undefined && definition === undefined)
@@ -17,15 +22,15 @@ export function findRangeFaults(
       ? []
       : [{ field, message: 'Must be an ISO 8601 date, or a time with a zone' }],
   )
-  return [...faults, ...(timeFaults.length > 0 ? timeFaults : findOrderFaults(from, to, historyFrom))]
+  return [...faults, ...(timeFaults.length > 0 ? timeFaults : findOrderFaults(from, to, historyFrom, now))]
 }
 
 function findOrderFaults(
   from: string | undefined,
   to: string | undefined,
   historyFrom: number | null,
+  now: number,
 ): Fault[] {
-  const now = Date.now()
   const start = from === undefined ? undefined : readTime(from).getTime()
   const end = to === undefined ? now : readTime(to).getTime()
   if (end > now) return [{ field: 'to', message: 'Must not be in the future: those events are not known' }]

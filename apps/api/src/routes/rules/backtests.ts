@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { BacktestSubject, TestedDefinition } from '@automation/backtest'
+import { readClock } from '@automation/database'
 import { type Fault, normaliseRule, type RuleDefinition } from '@automation/engine'
 import { dayMs } from '@automation/ledger'
 import {
@@ -52,7 +53,7 @@ export const backtestRoutes: FastifyPluginAsyncTypebox<{
       operationId: 'createBacktest',
       summary: 'Compute what a rule would have done for past events, doing nothing',
       description:
-        'With `ruleId` and `definition` it compares the present version of the rule with the definition; with one of them it tests that one. A worker computes it: the response is 202, or 200 where it is done within `Prefer: wait=<seconds>`. A workspace may have 5 unfinished backtests. They are kept 30 days.',
+        'With `ruleId` and `definition` it compares the present version of the rule with the definition; with one of them it tests that one. A worker computes it: the response is 202, or 200 where it is done within `Prefer: wait=<seconds>`. A workspace may have 5 unfinished backtests. The newest 1,000 that ended are kept, for 30 days.',
       body: BacktestToCreate,
       response: {
         200: StoredBacktest,
@@ -61,8 +62,9 @@ export const backtestRoutes: FastifyPluginAsyncTypebox<{
       },
     },
     handler: async (request, reply) => {
-      const historyFrom = await findHistoryFrom(request, retentionDays)
-      const subject = await readSubject(request, request.body, historyFrom)
+      const now = await readClock(app.database)
+      const historyFrom = await findHistoryFrom(request, retentionDays, now)
+      const subject = await readSubject(request, request.body, historyFrom, now)
       const { pace = 'gentle' } = request.body
       const created = await createBacktest(administratorOf(request), { subject, historyFrom, pace })
       const { waitMs, applied } = readPreference(request.headers.prefer)
@@ -125,13 +127,17 @@ export const backtestRoutes: FastifyPluginAsyncTypebox<{
 }
 
 /** The time from which on all events are kept; null: for ever. */
-async function findHistoryFrom({ workspace }: FastifyRequest, defaultDays: number): Promise<number | null> {
+async function findHistoryFrom(
+  { workspace }: FastifyRequest,
+  defaultDays: number,
+  now: number,
+): Promise<number | null> {
   const row = await workspace.database.workspace.findUnique({
     where: { id: workspace.id },
     select: { retentionDays: true },
   })
   const days = row?.retentionDays ?? defaultDays
-  return days === 0 ? null : Date.now() - days * dayMs
+  return days === 0 ? null : now - days * dayMs
 }
 
 /** @throws refusals: 422 with every fault, 400 for an unknown trigger, 404 for an unknown rule */
@@ -139,6 +145,7 @@ async function readSubject(
   request: FastifyRequest,
   body: BacktestToCreate,
   historyFrom: number | null,
+  now: number,
 ): Promise<BacktestSubject> {
   const shapeFaults = bodyFaults(request.validationError ?? {})
   const definition = shapeFaults.length === 0 ? body.definition : undefined
@@ -146,10 +153,10 @@ async function readSubject(
   refuseFaults([
     ...shapeFaults,
     ...(found?.faults ?? []),
-    ...(shapeFaults.length === 0 ? findRangeFaults(body, historyFrom) : []),
+    ...(shapeFaults.length === 0 ? findRangeFaults(body, historyFrom, now) : []),
   ])
   if (found?.unknownTrigger) throw refusals.invalidTriggerType(String(definition?.trigger))
-  const to = body.to === undefined ? Date.now() : readTime(body.to).getTime()
+  const to = body.to === undefined ? now : readTime(body.to).getTime()
   const from = body.from === undefined ? to - defaultDays * dayMs : readTime(body.from).getTime()
   const active = body.ruleId === undefined ? undefined : await readActive(request, body.ruleId)
   return {
