@@ -68,7 +68,7 @@ export function startBacktests(database: Database, limits: BacktestLimits, log: 
 }
 
 /** A busy Postgres delays a backtest, for as long as it is busy; a definition that fails ends it. Where this fails too, its lease expires. */
-export async function giveBack(
+async function giveBack(
   database: Database,
   claimed: ClaimedBacktest,
   error: unknown,
