@@ -152,6 +152,19 @@ t.test('a workspace has five unfinished backtests at most', async (t) => {
   t.equal((await workspace.call('POST', path, { body: { definition } })).status, 409)
 })
 
+t.test('the oldest backtests that ended make room for new ones', async (t) => {
+  const { id: workspaceId, call, database } = await api.makeWorkspace()
+  const row = { workspaceId, subject: {}, pace: 'full', status: 'cancelled' as const, createdBy: 'x' }
+  const rows = Array.from({ length: 1_001 }, () => ({ ...row, id: newId() }))
+  await database.backtest.createMany({ data: rows })
+  t.equal((await call('POST', path, { body: { definition } })).status, 202)
+  const kept = await database.backtest.findMany({ where: { status: 'cancelled' }, orderBy: { id: 'asc' } })
+  t.same(
+    kept.map(({ id }) => id),
+    rows.slice(1).map(({ id }) => id),
+  )
+})
+
 interface Version {
   version: number
   trigger: string

@@ -5,11 +5,12 @@ import { usageError } from './command-error.js'
 export function readRange(
   { last, from, to }: Partial<BacktestRange> & { last?: number },
   historyFrom: number | null,
+  now: number,
 ): BacktestRange {
-  const end = to ?? Date.now()
+  const end = to ?? now
   const start = last === undefined ? from : end - last
-  const range = completeRange({ to: end, ...(start !== undefined && { from: start }) })
-  const [fault] = findOrderFaults(range, historyFrom)
+  const range = completeRange({ to: end, ...(start !== undefined && { from: start }) }, now)
+  const [fault] = findOrderFaults(range, historyFrom, now)
   if (fault !== undefined) throw usageError(`--${fault.field}: ${fault.message}.`)
   return range
 }

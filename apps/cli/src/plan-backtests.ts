@@ -1,4 +1,5 @@
 import type { Administrator } from '@automation/access'
+import { readClock } from '@automation/database'
 import { activeVersionOf, definitionToTest, findHistoryFrom, type ImportPlan } from '@automation/rules'
 import { readRange } from './backtest-range.js'
 import { readRetentionDays } from './config.js'
@@ -30,8 +31,9 @@ export async function runPlanBacktests(
 ): Promise<PlannedBacktest[]> {
   const { database, workspaceId } = administrator
   const tables = database.forWorkspace(workspaceId)
-  const historyFrom = await findHistoryFrom(tables, workspaceId, readRetentionDays())
-  const range = readRange({ last }, historyFrom)
+  const now = await readClock(database)
+  const historyFrom = await findHistoryFrom(tables, workspaceId, readRetentionDays(), now)
+  const range = readRange({ last }, historyFrom, now)
   const results: PlannedBacktest[] = []
   for (const [name, tested] of listTested(plan)) {
     const toRun = { subject: { ...tested, ...range }, historyFrom, pace: 'gentle' as const }

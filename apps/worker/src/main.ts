@@ -84,7 +84,8 @@ function startWork() {
   const sweeper = startSweeper(database, queue, log, workerMetrics)
   const guards = startGuards(database, log)
   const retention = startRetention(database, config.keptDays, log, workerMetrics)
-  const backtests = startBacktests(database, config.workLimits, log)
+  const { workLimits, keptDays } = config
+  const backtests = startBacktests(database, { workLimits, retentionDays: keptDays.history }, log)
   return {
     worker,
     stop: () =>

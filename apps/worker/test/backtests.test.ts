@@ -1,10 +1,10 @@
-import { newId } from '@automation/database'
-import { claimBacktest, findBacktest } from '@automation/rules'
+import { firstIdOf, newId, ReadTooLong } from '@automation/database'
+import { cancelBacktest, claimBacktest, findBacktest, listBacktests } from '@automation/rules'
 import t, { type Test } from 'tap'
 import { runSlice, startBacktests } from '../src/backtests/run-backtests.js'
 import { createHarness, type Harness, log, testConfig } from './fixtures/harness.js'
 
-const { workLimits } = testConfig()
+const limits = { workLimits: testConfig().workLimits, retentionDays: 0 }
 const slice = { events: 700, ms: 60_000 }
 const draft = {
   trigger: 'LEAD_CREATED',
@@ -12,12 +12,12 @@ const draft = {
   actions: [{ type: 'SEND_EMAIL', config: { to: 'p{{score}}@mail.example', subject: 'x', template: 'x' } }],
 }
 
-async function storeEvents({ own, workspaceId }: Harness, count: number): Promise<void> {
+async function storeEvents({ own, workspaceId }: Harness, count: number, text = ''): Promise<void> {
   const rows = Array.from({ length: count }, (_, index) => ({
     id: newId(),
     workspaceId,
     type: 'LEAD_CREATED',
-    data: { score: index % 100 },
+    data: { score: index % 100, ...(text && { text }) },
     doneAt: new Date(),
   }))
   for (let start = 0; start < count; start += 500)
@@ -27,10 +27,11 @@ async function storeEvents({ own, workspaceId }: Harness, count: number): Promis
 async function create(
   { own, workspaceId }: Pick<Harness, 'own' | 'workspaceId'>,
   range: { from: number; to: number },
+  { conditions = draft.conditions, pace = 'full' }: { conditions?: object[]; pace?: string } = {},
 ): Promise<string> {
   const id = newId()
-  const subject = { draft, ...range }
-  await own.backtest.create({ data: { id, workspaceId, subject, pace: 'full', createdBy: 'cli:test' } })
+  const subject = { draft: { ...draft, conditions }, ...range }
+  await own.backtest.create({ data: { id, workspaceId, subject, pace, createdBy: 'cli:test' } })
   return id
 }
 
@@ -53,7 +54,7 @@ t.test('a backtest whose workers die after each slice reports the same to the by
   const range = lastHour()
   const whole = await create(harness, range)
   for (;;) {
-    await runSlice(database, await claim(t, harness, whole), workLimits, undefined, slice)
+    await runSlice(database, await claim(t, harness, whole), limits, undefined, slice)
     if ((await findBacktest(own, whole))?.status === 'done') break
   }
   const killed = await create(harness, range)
@@ -63,8 +64,8 @@ t.test('a backtest whose workers die after each slice reports the same to the by
     const lost = await claim(t, harness, killed)
     await own.backtest.updateMany({ where: { id: killed }, data: { leaseUntil: new Date(0) } })
     const next = await claim(t, harness, killed)
-    t.notOk(await runSlice(database, lost, workLimits, undefined, slice), 'a lost lease stores nothing')
-    t.ok(await runSlice(database, next, workLimits, undefined, slice))
+    t.notOk(await runSlice(database, lost, limits, undefined, slice), 'a lost lease stores nothing')
+    t.ok(await runSlice(database, next, limits, undefined, slice))
     slices++
     if ((await findBacktest(own, killed))?.status === 'done') break
   }
@@ -111,7 +112,7 @@ t.test('a backtest that ends its workers is given up', async (t) => {
     await claim(t, harness, id)
     await harness.own.backtest.updateMany({ where: { id }, data: { leaseUntil: new Date(0) } })
   }
-  const backtests = startBacktests(harness.database, workLimits, log)
+  const backtests = startBacktests(harness.database, limits, log)
   t.teardown(() => backtests.stop())
   let found = await findBacktest(harness.own, id)
   while (found?.status === 'running') {
@@ -119,4 +120,161 @@ t.test('a backtest that ends its workers is given up', async (t) => {
     found = await findBacktest(harness.own, id)
   }
   t.match(found, { status: 'failed', error: /too often/ })
+})
+
+/** The worst for patterns that count: two letters, in no order that repeats. */
+function costlyText(): string {
+  let state = 1
+  return Array.from({ length: 2_000 }, () => {
+    state = (state * 48_271) % 2_147_483_647
+    return state % 2 === 0 ? 'a' : 'b'
+  }).join('')
+}
+const costly = [{ field: 'text', operator: 'matches', value: '(?i)a[ab]{240}[cd]' }]
+
+t.test('slices of a costly rule end in their time, and together pass each event once', async (t) => {
+  const harness = await createHarness(t)
+  await storeEvents(harness, 20, costlyText())
+  for (const pace of ['full', 'gentle']) {
+    const id = await create(harness, lastHour(), { conditions: costly, pace })
+    const short = { events: 1_000_000, ms: 100 }
+    const passed: (number | undefined)[] = []
+    for (let status = 'waiting'; status !== 'done'; ) {
+      const claimed = await claim(t, harness, id)
+      t.ok(await runSlice(harness.database, claimed, limits, undefined, short))
+      const found = await findBacktest(harness.own, id)
+      passed.push(found?.report?.considered)
+      status = found?.status ?? ''
+    }
+    t.ok(passed.length >= 3, `${pace}: ${passed}`)
+    t.equal(passed.at(-1), 20)
+  }
+})
+
+t.test('a worker that shuts down stores what a backtest has, after the event that it judges', async (t) => {
+  const harness = await createHarness(t)
+  await storeEvents(harness, 30)
+  const id = await create(harness, lastHour(), { pace: 'gentle' })
+  const stopped = AbortSignal.abort()
+  t.ok(await runSlice(harness.database, await claim(t, harness, id), limits, stopped))
+  t.match(await findBacktest(harness.own, id), { status: 'running', report: { scanned: 1 } })
+  await harness.own.backtest.deleteMany()
+})
+
+t.test('a busy Postgres delays a backtest longer and longer, and does not end it', async (t) => {
+  const harness = await createHarness(t)
+  const { own } = harness
+  await storeEvents(harness, 3)
+  const id = await create(harness, lastHour())
+  let reads = 0
+  const readsOf = () => {
+    reads++
+    throw new ReadTooLong()
+  }
+  const busy = startBacktests({ ...harness.database, readsOf }, limits, log)
+  const pauses: number[] = []
+  for (let delays = 0; delays < 2; ) {
+    const row = await own.backtest.findUniqueOrThrow({ where: { id } })
+    if (row.delays > delays && row.leaseUntil !== null)
+      pauses[delays] = row.leaseUntil.getTime() - (row.turnAt?.getTime() ?? 0)
+    if (row.status === 'failed') break
+    delays = row.delays
+    await new Promise((resolve) => setTimeout(resolve, 20))
+  }
+  await busy.stop()
+  t.ok(pauses.length === 2 && Number(pauses[1]) > Number(pauses[0]), `${pauses} ms`)
+  t.equal(reads, 2)
+  t.match(await own.backtest.findUnique({ where: { id } }), { status: 'running', failures: 0 })
+  await own.backtest.updateMany({ where: { id }, data: { leaseUntil: null } })
+  const claimed = await claim(t, harness, id)
+  t.ok(await runSlice(harness.database, claimed, limits))
+  t.match(await own.backtest.findUnique({ where: { id } }), { status: 'done', delays: 0 })
+})
+
+t.test('lists read no subjects, and a backtest that ended keeps none', async (t) => {
+  const harness = await createHarness(t)
+  const { own, workspaceId } = harness
+  const [rangeFrom, rangeTo] = [new Date('2026-03-01T00:00:00.000Z'), new Date('2026-03-02T00:00:00.000Z')]
+  const row = { workspaceId, subject: {}, pace: 'full', createdBy: 'cli:test', rangeFrom, rangeTo }
+  const id = newId()
+  await own.backtest.create({ data: { ...row, id, status: 'done' } })
+  const range = { from: rangeFrom.toISOString(), to: rangeTo.toISOString() }
+  t.match(await listBacktests(own, { where: {}, orderBy: { id: 'desc' } }), [range])
+  t.match(await findBacktest(own, id), range)
+
+  const done = await create(harness, lastHour())
+  t.ok(await runSlice(harness.database, await claim(t, harness, done), limits))
+  const failed = await create(harness, lastHour())
+  await own.backtest.update({ where: { id: failed }, data: { failures: 5 } })
+  await runSlice(harness.database, await claim(t, harness, failed), limits)
+  const cancelled = await create(harness, lastHour())
+  await cancelBacktest(own, cancelled)
+  for (const [ended, status] of Object.entries({
+    [done]: 'done',
+    [failed]: 'failed',
+    [cancelled]: 'cancelled',
+  })) {
+    const row = await own.backtest.findUnique({ where: { id: ended } })
+    t.same([row?.status, row?.subject, row?.state], [status, {}, null])
+  }
+})
+
+t.test('a backtest begins when no event of its range can be committed any more', async (t) => {
+  const harness = await createHarness(t)
+  const { database, own, workspaceId } = harness
+  await storeEvents(harness, 2)
+  let commit = () => {}
+  const isAsked = new Promise<void>((resolve) => {
+    commit = resolve
+  })
+  let isStored = () => {}
+  const stored = new Promise<void>((resolve) => {
+    isStored = resolve
+  })
+  const late = database.system.$transaction(async (transaction) => {
+    const row = { workspaceId, type: 'LEAD_CREATED', data: { score: 99 }, doneAt: new Date() }
+    await transaction.event.create({ data: { ...row, id: newId() } })
+    isStored()
+    await isAsked
+  })
+  await stored
+  const id = await create(harness, { from: Date.now() - 3_600_000, to: Date.now() })
+  t.notOk(await runSlice(database, await claim(t, harness, id), limits))
+  t.match(await findBacktest(own, id), { status: 'running', progress: 0, report: null })
+  commit()
+  await late
+  await own.backtest.updateMany({ where: { id }, data: { leaseUntil: null } })
+  t.ok(await runSlice(database, await claim(t, harness, id), limits))
+  t.match(await findBacktest(own, id), { status: 'done', report: { scanned: 3, draft: { matched: 1 } } })
+})
+
+t.test('a backtest says so where retention has overtaken it', async (t) => {
+  const harness = await createHarness(t)
+  const { database, own, workspaceId } = harness
+  const from = Date.now() - 3 * 86_400_000
+  await own.event.createMany({
+    data: Array.from({ length: 10 }, (_, index) => ({
+      id: firstIdOf(from + 1 + index).slice(0, 24) + newId().slice(24),
+      workspaceId,
+      type: 'LEAD_CREATED',
+      data: {},
+      acceptedAt: new Date(from + 1 + index),
+      doneAt: new Date(),
+    })),
+  })
+  const id = await create(harness, { from, to: Date.now() })
+  const part = { events: 5, ms: 60_000 }
+  await runSlice(database, await claim(t, harness, id), limits, undefined, part)
+  const first = await findBacktest(own, id)
+  t.match(first?.report, { scanned: 5, historyFrom: null })
+  t.notMatch(first?.report?.notes.join(), /Retention/)
+  await own.workspace.updateMany({ data: { retentionDays: 1 } })
+  await runSlice(database, await claim(t, harness, id), limits, undefined, part)
+  await own.workspace.updateMany({ data: { retentionDays: 60 } })
+  await runSlice(database, await claim(t, harness, id), limits)
+  const { report, status } = (await findBacktest(own, id)) ?? {}
+  t.equal(status, 'done')
+  const border = Date.parse(report?.historyFrom ?? '')
+  t.ok(border > from + 86_400_000 && border < Date.now() - 86_400_000, `${report?.historyFrom}`)
+  t.match(report?.notes.join(), /Retention removed events before/)
 })

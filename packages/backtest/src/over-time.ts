@@ -2,7 +2,7 @@ export const maxBuckets = 200
 
 const minuteMs = 60_000
 const hourMs = 60 * minuteMs
-/** Each is a multiple of the one before, so that buckets can be merged. */
+/** Each is a multiple of the one before, so that buckets can be merged. The last one is doubled for longer ranges. */
 const widths = [
   minuteMs,
   5 * minuteMs,
@@ -11,7 +11,7 @@ const widths = [
   3 * hourMs,
   6 * hourMs,
   12 * hourMs,
-  ...[1, 2, 4, 8, 16, 32].map((days) => days * 24 * hourMs),
+  24 * hourMs,
 ]
 
 export interface SavedBuckets {
@@ -31,8 +31,7 @@ export class OverTime {
    * @param to epoch ms, not included
    */
   constructor(from: number, to: number, saved?: SavedBuckets) {
-    const needed = widths.find((width) => countBuckets(from, to, width) <= maxBuckets) ?? widths.at(-1)
-    this.widthMs = Math.max(needed as number, saved?.widthMs ?? 0)
+    this.widthMs = Math.max(widthFor(from, to), saved?.widthMs ?? 0)
     this.#first = Math.floor(from / this.widthMs)
     this.#last = Math.floor((Math.max(to, from + 1) - 1) / this.widthMs)
     for (const [index, active, draft] of saved?.counts ?? [])
@@ -46,7 +45,7 @@ export class OverTime {
   /** All buckets of the range, the empty ones too. */
   list(): { at: string; active: number; draft: number }[] {
     const buckets: { at: string; active: number; draft: number }[] = []
-    for (let index = this.#first; index <= this.#last && buckets.length < maxBuckets; index++) {
+    for (let index = this.#first; index <= this.#last; index++) {
       const [active, draft] = this.#counts.get(index) ?? [0, 0]
       buckets.push({ at: new Date(index * this.widthMs).toISOString(), active, draft })
     }
@@ -69,6 +68,12 @@ export class OverTime {
       counts[1] += draft
     }
   }
+}
+
+function widthFor(from: number, to: number): number {
+  let width = minuteMs
+  for (let index = 1; countBuckets(from, to, width) > maxBuckets; index++) width = widths[index] ?? 2 * width
+  return width
 }
 
 function countBuckets(from: number, to: number, width: number): number {

@@ -151,3 +151,21 @@ t.test('a range that grew gets wider buckets, and loses no match', async (t) => 
   t.equal(overTime[0]?.draft, 100)
   t.equal(overTime.length, 168)
 })
+
+t.test('the buckets of a range of any length reach its end', async (t) => {
+  for (const begin of ['1970-01-01', '0001-01-01', '2026-03-07']) {
+    const subject = {
+      draft: { trigger: 'LEAD_CREATED', conditions: [], actions: [] },
+      from: Date.parse(begin),
+      to,
+    }
+    const backtest = new Backtest(subject)
+    backtest.add({ id: otherId, type: 'LEAD_CREATED', acceptedAt: to - 1, addressedTo: null, data: {} })
+    const { overTime, bucketMs } = backtest.report({ isComplete: true })
+    t.ok(
+      overTime.length <= 200 && overTime.length > 50,
+      `${begin}: ${overTime.length} buckets of ${bucketMs} ms`,
+    )
+    t.equal(overTime.at(-1)?.draft, 1)
+  }
+})

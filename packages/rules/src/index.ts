@@ -10,7 +10,8 @@ export {
 export {
   type ClaimedBacktest,
   claimBacktest,
-  releaseBacktest,
+  delayBacktest,
+  failBacktest,
   storeSlice,
 } from './backtests/backtest-slices.js'
 export {
@@ -23,6 +24,7 @@ export {
   cancelBacktest,
   createBacktest,
   findBacktest,
+  isBacktestUnfinished,
   isUnfinished,
   listBacktests,
   maxUnfinishedBacktests,

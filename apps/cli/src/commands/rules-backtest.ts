@@ -1,3 +1,4 @@
+import { readClock } from '@automation/database'
 import { BacktestPace, findHistoryFrom } from '@automation/rules'
 import { type Command, Option } from 'commander'
 import { readRange } from '../backtest-range.js'
@@ -57,8 +58,9 @@ async function backtest(path: string | undefined, options: BacktestOptions, comm
   if (path === undefined && rule === undefined) throw usageError('Name a file, or a rule with --rule.')
   await useWorkspace('change', workspace, async (administrator) => {
     const tables = administrator.database.forWorkspace(workspace)
-    const historyFrom = await findHistoryFrom(tables, workspace, readRetentionDays())
-    const range = readRange(options, historyFrom)
+    const now = await readClock(administrator.database)
+    const historyFrom = await findHistoryFrom(tables, workspace, readRetentionDays(), now)
+    const range = readRange(options, historyFrom, now)
     const { name, ...tested } =
       path === undefined ? await findStoredRule(tables, rule ?? '') : await findFileRule(tables, path, rule)
     const toRun = { subject: { ...tested, ...range }, historyFrom, pace }

@@ -1,22 +1,40 @@
-import { setImmediate as nextTurn, setTimeout as pause } from 'node:timers/promises'
 import { Backtest, type BacktestSubject } from '@automation/backtest'
-import { type Database, isDatabaseAway } from '@automation/database'
+import {
+  clockSkewMs,
+  type Database,
+  isDatabaseAway,
+  isStatementCancelled,
+  ReadTooLong,
+  TooMuchAtOnce,
+  timeOf,
+} from '@automation/database'
 import type { WorkLimits } from '@automation/engine'
-import { type ScannedEvent, scanEvents } from '@automation/ledger'
-import { type ClaimedBacktest, claimBacktest, releaseBacktest, storeSlice } from '@automation/rules'
+import { dayMs, findSettled, type ScannedEvent, scanEvents } from '@automation/ledger'
+import {
+  type ClaimedBacktest,
+  claimBacktest,
+  delayBacktest,
+  failBacktest,
+  storeSlice,
+} from '@automation/rules'
 import type { Logger } from 'pino'
 import { repeat } from '../repeat.js'
+import { Turns } from './turns.js'
 
 /** While no backtest waits. */
 const idleMs = 500
 /** The first slice is short, so that there are figures within a second. */
 const firstSlice = { events: 20_000, ms: 250 }
 const slices = { gentle: { events: 1_000_000, ms: 2_000 }, full: { events: 1_000_000, ms: 1_000 } }
-/** How long (ms) backtests hold the event loop before live work has a turn. */
-const turnMs = 5
-/** A gentle backtest rests four times as long as it worked: it takes a fifth of a core, reads included. */
-const restShare = 4
 const maxFailures = 5
+const neverStopping = new AbortController().signal
+
+/** Settings of the worker. */
+export interface BacktestLimits {
+  workLimits: WorkLimits
+  /** Of workspaces without a setting of their own; 0: for ever. */
+  retentionDays: number
+}
 
 /**
  * Computes backtests in slices, one at a time in each worker:
@@ -26,14 +44,16 @@ const maxFailures = 5
  *
  * A slice that its worker did not store begins again elsewhere, from the state before it: the report is the same.
  */
-export function startBacktests(database: Database, limits: WorkLimits, log: Logger) {
+export function startBacktests(database: Database, limits: BacktestLimits, log: Logger) {
   const stopping = new AbortController()
   const { signal } = stopping
   const work = async () => {
     while (!signal.aborted) {
       const claimed = await claimBacktest(database)
       if (claimed === undefined) return
-      await runSlice(database, claimed, limits, signal).catch((error) => giveUp(claimed, error))
+      await runSlice(database, claimed, limits, signal).catch((error) =>
+        giveBack(database, claimed, error, log),
+      )
     }
   }
   const running = repeat(work, idleMs, (error) =>
@@ -45,13 +65,29 @@ export function startBacktests(database: Database, limits: WorkLimits, log: Logg
       return running.stop()
     },
   }
+}
 
-  async function giveUp(claimed: ClaimedBacktest, error: unknown): Promise<void> {
-    const isLast = claimed.failures + 1 >= maxFailures
-    log[isLast ? 'error' : 'warn']({ err: error, backtestId: claimed.id }, 'a slice of a backtest failed')
-    // Its lease expires where this fails too.
-    await releaseBacktest(database, claimed, isLast ? 'The backtest failed too often' : null)
-  }
+/** A busy Postgres delays a backtest, for as long as it is busy; a definition that fails ends it. Where this fails too, its lease expires. */
+async function giveBack(
+  database: Database,
+  claimed: ClaimedBacktest,
+  error: unknown,
+  log: Logger,
+): Promise<void> {
+  const isFailure = !isPassing(error)
+  const isLast = isFailure && claimed.failures + 1 >= maxFailures
+  log[isLast ? 'error' : 'warn']({ err: error, backtestId: claimed.id }, 'a slice of a backtest failed')
+  if (isLast) await failBacktest(database, claimed, 'The backtest failed too often')
+  else await delayBacktest(database, claimed, isFailure)
+}
+
+function isPassing(error: unknown): boolean {
+  return (
+    error instanceof ReadTooLong ||
+    error instanceof TooMuchAtOnce ||
+    isStatementCancelled(error) ||
+    isDatabaseAway(error)
+  )
 }
 
 /**
@@ -64,16 +100,16 @@ export function startBacktests(database: Database, limits: WorkLimits, log: Logg
 export async function runSlice(
   database: Database,
   claimed: ClaimedBacktest,
-  limits: WorkLimits,
-  signal?: AbortSignal,
+  { workLimits, retentionDays }: BacktestLimits,
+  signal: AbortSignal = neverStopping,
   slice = claimed.state === null ? firstSlice : slices[claimed.pace],
 ): Promise<boolean> {
   if (claimed.failures >= maxFailures) {
-    await releaseBacktest(database, claimed, 'The backtest ended its workers, or failed, too often')
+    await failBacktest(database, claimed, 'The backtest ended its workers, or failed, too often')
     return false
   }
-  const { workspaceId, subject, pace, state, after, historyFrom } = claimed
-  const backtest = new Backtest(subject, state ?? undefined, limits)
+  const { workspaceId, subject, pace, state, after } = claimed
+  const backtest = new Backtest(subject, state ?? undefined, workLimits)
   const range = {
     workspaceId,
     order: 'oldest first' as const,
@@ -81,39 +117,62 @@ export async function runSlice(
     from: new Date(subject.from),
     to: new Date(subject.to),
   }
-  const visit = createVisit(backtest, pace, signal)
   const reads = database.readsOf(workspaceId)
+  // An event of the range that commits later may have a lower id than those that were passed.
+  if (state === null && (await findSettled(reads, range.to)) < range.to) {
+    await delayBacktest(database, claimed, false)
+    return false
+  }
+  const turns = new Turns(pace, slice.ms, signal)
+  const visit = createVisit(backtest, turns)
   const { scanned, end } = await scanEvents(reads, range, after ?? undefined, slice, visit)
   backtest.pass(scanned)
-  const isComplete = end === undefined
-  const report = backtest.report({ isComplete, historyFrom, notes: listNotes(claimed) })
-  return storeSlice(database, claimed, { state: backtest.save(), after: end, report })
+  const historyFrom = findHistoryFrom(claimed, retentionDays)
+  const notes = listNotes(claimed, historyFrom)
+  const report = backtest.report({ isComplete: end === undefined, historyFrom, notes })
+  const isStored = await storeSlice(database, claimed, {
+    state: backtest.save(),
+    after: end,
+    historyFrom,
+    report,
+  })
+  await turns.rest()
+  return isStored
 }
 
-function createVisit(backtest: Backtest, pace: ClaimedBacktest['pace'], signal: AbortSignal | undefined) {
-  let restedAt = performance.now()
+/** Judges events until the slice is over, in turns with live work: the scan continues after the last one that was used. */
+function createVisit(backtest: Backtest, turns: Turns) {
   return async (events: ScannedEvent[]): Promise<string | undefined> => {
-    let turnAt = performance.now()
     for (const { json, ...event } of events) {
       backtest.add({ ...event, data: JSON.parse(json) })
-      if (performance.now() - turnAt < turnMs) continue
-      await nextTurn()
-      turnAt = performance.now()
+      if (turns.isDue) await turns.rest()
+      if (turns.isOver) return event.id
     }
-    if (pace === 'gentle')
-      await pause((performance.now() - restedAt) * restShare, undefined, signal && { signal }).catch(() => {})
-    restedAt = performance.now()
-    // A worker that shuts down stores what it has.
-    return signal?.aborted ? events.at(-1)?.id : undefined
+    return undefined
   }
 }
 
+/**
+ * The furthest time before which retention may have removed events that no slice had read: that of now (remove-history.ts), where it is ahead of the
+ * position before this slice.
+ */
+function findHistoryFrom(claimed: ClaimedBacktest, defaultDays: number): number | null {
+  const { subject, after, historyFrom, retentionDays } = claimed
+  const days = retentionDays ?? defaultDays
+  if (days === 0) return historyFrom
+  const border = Date.now() - clockSkewMs - days * dayMs
+  const position = after === null ? subject.from : timeOf(after)
+  return border > position ? Math.max(border, historyFrom ?? border) : historyFrom
+}
+
 /** What the report cannot know, or what changed since it was asked for. */
-function listNotes({ subject, historyFrom, presentVersion }: ClaimedBacktest): string[] {
+function listNotes({ subject, presentVersion }: ClaimedBacktest, historyFrom: number | null): string[] {
   return [
     ...noteRule(subject, presentVersion),
     ...(historyFrom !== null && subject.from < historyFrom
-      ? ['The range begins before the history: older events were removed.']
+      ? [
+          `Retention removed events before ${new Date(historyFrom).toISOString()}: those that were not read before are missing.`,
+        ]
       : []),
     'Each rule is judged by itself: the work that all rules of an event share (EVENT_WORK) is not simulated.',
   ]

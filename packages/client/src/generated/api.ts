@@ -198,7 +198,7 @@ export interface paths {
         put?: never;
         /**
          * Compute what a rule would have done for past events, doing nothing
-         * @description With `ruleId` and `definition` it compares the present version of the rule with the definition; with one of them it tests that one. A worker computes it: the response is 202, or 200 where it is done within `Prefer: wait=<seconds>`. A workspace may have 5 unfinished backtests. They are kept 30 days.
+         * @description With `ruleId` and `definition` it compares the present version of the rule with the definition; with one of them it tests that one. A worker computes it: the response is 202, or 200 where it is done within `Prefer: wait=<seconds>`. A workspace may have 5 unfinished backtests. The newest 1,000 that ended are kept, for 30 days.
          */
         post: operations["createBacktest"];
         delete?: never;

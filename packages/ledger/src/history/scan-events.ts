@@ -23,7 +23,7 @@ export interface ScannedEvent {
   /** As in the table: which rules were considered, and in which versions. */
   ruleSetId: string | null
   rulesVersion: number | null
-  /** Its place in the slice, from 1, those of other types counted. */
+  /** Its place among the events of the slice that are in the range, from 1, those of other types counted. */
   position: number
   /** JSON of its data, not parsed. */
   json: string
@@ -36,7 +36,7 @@ export interface ScanLimits {
 }
 
 export interface Scanned {
-  /** How many events were passed, those of other types included. */
+  /** How many events of the range were passed, those of other types included. */
   scanned: number
   /** The id after which the scan continues; undefined where the range is over. */
   end: string | undefined
@@ -87,12 +87,21 @@ interface Slice {
   isLast: boolean
 }
 
-type SliceRow = Omit<ScannedEvent, 'id'> & { id: string | null; read: number; scanned: number; end: string }
+type SliceRow = Omit<ScannedEvent, 'id'> & {
+  id: string | null
+  read: number
+  kept: number
+  scanned: number
+  end: string
+}
 
 /**
  * Sizes are summed up row by row, and the sum ends at the row that fills the slice: `filled` takes one row of a window whose frame grows, so Postgres
  * decompresses at most the slice and one event. The stored size says too little: a compressed event may be a hundred times larger. Of other types
  * no data is read.
+ *
+ * Only the id bounds the rows of a statement. Time of acceptance, type and addressee are flags: as conditions, they would let one statement pass
+ * the events of an hour until it finds one of the range.
  */
 async function readSlice(
   database: UnscopedSql,
@@ -103,12 +112,14 @@ async function readSlice(
   const isNewestFirst = range.order === 'newest first'
   const direction = isNewestFirst ? Prisma.sql`DESC` : Prisma.sql`ASC`
   const beyond = isNewestFirst ? Prisma.sql`<` : Prisma.sql`>`
-  const isRead = range.type === undefined ? Prisma.sql`true` : Prisma.sql`type = ANY (${[range.type].flat()})`
+  const isOfType =
+    range.type === undefined ? Prisma.sql`true` : Prisma.sql`type = ANY (${[range.type].flat()})`
   const found = await database.$queryRaw<SliceRow[]>(Prisma.sql`
-    WITH slice AS (
-      SELECT id, type, accepted_at, rule_id, rule_set_id, rules_version, data, ${isRead} AS is_read
-      FROM events WHERE ${conditionsOf(range, after)} ORDER BY id ${direction} LIMIT ${rows}
+    WITH bounded AS (
+      SELECT id, type, accepted_at, rule_id, rule_set_id, rules_version, data, ${isWithin(range)} AS is_within
+      FROM events WHERE ${boundsOf(range, after)} ORDER BY id ${direction} LIMIT ${rows}
     ),
+    slice AS (SELECT *, is_within AND ${isOfType} AS is_read FROM bounded),
     sums AS (
       SELECT id, sum(CASE WHEN is_read THEN octet_length(data::text) ELSE 0 END)
         OVER (ORDER BY id ${direction} ROWS UNBOUNDED PRECEDING) AS bytes
@@ -116,40 +127,44 @@ async function readSlice(
     ),
     filled AS MATERIALIZED (SELECT id FROM sums WHERE bytes >= ${maxSliceBytes} LIMIT 1),
     kept AS (
-      SELECT id, type, accepted_at, rule_id, rule_set_id, rules_version, data, is_read, row_number() OVER (ORDER BY id ${direction}) AS position
+      SELECT id, type, accepted_at, rule_id, rule_set_id, rules_version, data, is_within, is_read,
+             count(*) FILTER (WHERE is_within) OVER (ORDER BY id ${direction} ROWS UNBOUNDED PRECEDING) AS position
       FROM slice WHERE NOT EXISTS (SELECT FROM filled WHERE slice.id ${beyond} filled.id)
     )
     SELECT kept.id, kept.type, round(date_part('epoch', kept.accepted_at) * 1000) AS "acceptedAt",
            kept.rule_id AS "addressedTo", kept.rule_set_id AS "ruleSetId", kept.rules_version AS "rulesVersion", kept.data::text AS json,
            kept.position::int AS position,
-           (SELECT count(*) FROM slice)::int AS read, (SELECT count(*) FROM kept)::int AS scanned,
-           (SELECT id FROM kept ORDER BY position DESC LIMIT 1) AS end
+           (SELECT count(*) FROM slice)::int AS read, (SELECT count(*) FROM kept)::int AS kept,
+           (SELECT count(*) FROM kept WHERE is_within)::int AS scanned,
+           (SELECT id FROM kept ORDER BY id ${isNewestFirst ? Prisma.sql`ASC` : Prisma.sql`DESC`} LIMIT 1) AS end
     FROM (SELECT 1) AS one LEFT JOIN kept ON kept.is_read
     ORDER BY kept.id ${direction}`)
   const [first] = found
-  const { read = 0, scanned = 0, end } = first ?? {}
+  const { read = 0, kept = 0, scanned = 0, end } = first ?? {}
   return {
     events: found.flatMap(({ id, type, acceptedAt, addressedTo, ruleSetId, rulesVersion, position, json }) =>
       id === null ? [] : [{ id, type, acceptedAt, addressedTo, ruleSetId, rulesVersion, position, json }],
     ),
     scanned,
     end: end ?? undefined,
-    isLast: read < rows && scanned === read,
+    isLast: read < rows && kept === read,
   }
 }
 
 /** An id has the time of the process that accepted its event, and `accepted_at` that of Postgres. */
-function conditionsOf({ workspaceId, order, from, to }: ScanRange, after: string | undefined): Prisma.Sql {
+function boundsOf({ workspaceId, order, from, to }: ScanRange, after: string | undefined): Prisma.Sql {
   const low = from === undefined ? lowestId : idNear(from, -clockSkewMs)
   const high = to === undefined ? highestId : idNear(to, clockSkewMs)
-  const isNewestFirst = order === 'newest first'
+  const beyond = order === 'newest first' ? Prisma.sql`<` : Prisma.sql`>`
+  const isBeyond = after === undefined ? Prisma.empty : Prisma.sql`AND id ${beyond} ${after}::uuid`
+  return Prisma.sql`
+    workspace_id = ${workspaceId}::uuid AND id >= ${low}::uuid AND id <= ${high}::uuid ${isBeyond}`
+}
+
+function isWithin({ from, to }: ScanRange): Prisma.Sql {
   return Prisma.join(
     [
-      Prisma.sql`workspace_id = ${workspaceId}::uuid AND id >= ${low}::uuid AND id <= ${high}::uuid`,
       isNoDelivery.events,
-      ...(after === undefined
-        ? []
-        : [isNewestFirst ? Prisma.sql`id < ${after}::uuid` : Prisma.sql`id > ${after}::uuid`]),
       ...(from === undefined ? [] : [Prisma.sql`accepted_at >= ${from}`]),
       ...(to === undefined ? [] : [Prisma.sql`accepted_at < ${to}`]),
     ],

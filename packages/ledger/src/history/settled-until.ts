@@ -9,11 +9,14 @@ const pauseMs = 20
 /**
  * Finds the moment before which no event can be committed any more: `accepted_at` is the start of the transaction, so it is the start of the
  * oldest one under way. Waits a little for those that run now, so that the events of a moment ago are usually before it.
+ *
+ * @param until which moment is waited for; without it, the present
  */
-export async function findSettled(database: UnscopedSql): Promise<Date> {
+export async function findSettled(database: UnscopedSql, until?: Date): Promise<Date> {
   const asked = await readOldest(database)
   let { settled } = asked
-  for (const end = performance.now() + waitedMs; settled < asked.now && performance.now() < end; ) {
+  const awaited = until ?? asked.now
+  for (const end = performance.now() + waitedMs; settled < awaited && performance.now() < end; ) {
     await setTimeout(pauseMs)
     settled = (await readOldest(database)).settled
   }

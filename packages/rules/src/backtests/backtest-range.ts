@@ -6,16 +6,23 @@ export interface BacktestRange {
   to: number
 }
 
-/** Without a start a range has seven days, and without an end it ends now. */
-export function completeRange({ from, to = Date.now() }: Partial<BacktestRange>): BacktestRange {
-  return { from: from ?? to - defaultMs, to }
+/**
+ * Without a start a range has seven days, and without an end it ends now.
+ *
+ * @param now of Postgres' clock, which dates events
+ */
+export function completeRange({ from, to }: Partial<BacktestRange>, now: number): BacktestRange {
+  const end = to ?? now
+  return { from: from ?? end - defaultMs, to: end }
 }
 
 /** @param historyFrom the time from which on all events are kept; null: for ever */
-export function findOrderFaults(range: Partial<BacktestRange>, historyFrom: number | null): Fault[] {
-  const { from, to } = completeRange(range)
-  if (to > Date.now())
-    return [{ field: 'to', message: 'Must not be in the future: those events are not known' }]
+export function findOrderFaults(
+  { from, to }: BacktestRange,
+  historyFrom: number | null,
+  now: number,
+): Fault[] {
+  if (to > now) return [{ field: 'to', message: 'Must not be in the future: those events are not known' }]
   if (from >= to) return [{ field: 'from', message: 'Must be before `to`' }]
   if (historyFrom === null || to > historyFrom) return []
   const since = new Date(historyFrom).toISOString()

@@ -4,6 +4,7 @@ import type { BacktestPace } from './backtest-schemas.js'
 
 /** A worker that has a slice stores it long before; if it does not, another one begins the slice again. */
 const leaseSeconds = 30
+const maxDelaySeconds = 60
 
 /** A backtest in the hands of one worker, for one slice. */
 export interface ClaimedBacktest {
@@ -12,6 +13,8 @@ export interface ClaimedBacktest {
   subject: BacktestSubject
   /** Epoch ms */
   historyFrom: number | null
+  /** The setting of its workspace. */
+  retentionDays: number | null
   pace: BacktestPace
   state: SavedBacktest | null
   after: string | null
@@ -45,6 +48,7 @@ const claimSql = `
   WHERE backtests.id = next.id
   RETURNING backtests.id, workspace_id AS "workspaceId", subject, pace, state, after, failures, lease,
             round(date_part('epoch', history_from) * 1000)::float8 AS "historyFrom",
+            (SELECT retention_days FROM workspaces WHERE workspaces.id = backtests.workspace_id) AS "retentionDays",
             (SELECT version FROM rules WHERE rules.workspace_id = backtests.workspace_id AND rules.id = backtests.rule_id)
               AS "presentVersion"`
 
@@ -56,15 +60,16 @@ export async function claimBacktest(database: Database): Promise<ClaimedBacktest
 
 /**
  * Stores a slice: state, position and report in one statement, or nothing, where the lease is lost or the backtest was cancelled. A backtest
- * that ends keeps no state.
+ * that ends keeps neither state nor subject.
  *
- * $1 id · $2 lease · $3 state · $4 after · $5 report · $6 whether it is done
+ * $1 id · $2 lease · $3 state · $4 after · $5 report · $6 whether it is done · $7 history from (epoch ms)
  */
 const storeSql = `
   UPDATE backtests
-  SET state = CASE WHEN $6 THEN NULL ELSE $3::json END, after = coalesce($4::uuid, after), report = $5::json,
+  SET state = CASE WHEN $6 THEN NULL ELSE $3::json END, subject = CASE WHEN $6 THEN '{}'::json ELSE subject END, after = coalesce($4::uuid, after), report = $5::json,
+      history_from = to_timestamp($7::float8 / 1000),
       status = CASE WHEN $6 THEN 'done'::backtest_status ELSE status END,
-      finished_at = CASE WHEN $6 THEN now() END, lease = NULL, lease_until = NULL, failures = 0
+      finished_at = CASE WHEN $6 THEN now() END, lease = NULL, lease_until = NULL, failures = 0, delays = 0
   WHERE id = $1::uuid AND lease = $2::uuid AND status = 'running'
   RETURNING id`
 
@@ -72,26 +77,57 @@ const storeSql = `
 export async function storeSlice(
   database: Database,
   { id, lease }: ClaimedBacktest,
-  slice: { state: SavedBacktest; after: string | undefined; report: BacktestReport },
+  slice: {
+    state: SavedBacktest
+    after: string | undefined
+    historyFrom: number | null
+    report: BacktestReport
+  },
 ): Promise<boolean> {
-  const { state, after = null, report } = slice
-  const values = [id, lease, JSON.stringify(state), after, JSON.stringify(report), report.isComplete]
+  const { state, after = null, historyFrom, report } = slice
+  const values = [
+    id,
+    lease,
+    JSON.stringify(state),
+    after,
+    JSON.stringify(report),
+    report.isComplete,
+    historyFrom,
+  ]
   return (await database.run('store_backtest_slice', storeSql, values)).length > 0
 }
 
-/** $1 id · $2 lease · $3 error; null: another worker tries again */
-const releaseSql = `
+/** $1 id · $2 lease · $3 1 for a failure, 0 for a delay · $4 seconds at most */
+const delaySql = `
   UPDATE backtests
-  SET lease = NULL, lease_until = NULL, failures = failures + 1, error = $3,
-      status = CASE WHEN $3::text IS NULL THEN status ELSE 'failed'::backtest_status END,
-      finished_at = CASE WHEN $3::text IS NOT NULL THEN now() END
+  SET lease = NULL, lease_until = now() + least(power(2, failures + delays), $4) * interval '1 second',
+      failures = failures + $3::int, delays = least(delays + 1 - $3::int, 100)
   WHERE id = $1::uuid AND lease = $2::uuid`
 
-/** Gives a slice up, and with an error the whole backtest. */
-export async function releaseBacktest(
+/**
+ * Gives a slice back: after a pause that grows with each one in a row, a worker computes it again.
+ *
+ * @param isFailure whether it counts towards the end of the backtest
+ */
+export async function delayBacktest(
   database: Database,
   { id, lease }: ClaimedBacktest,
-  error: string | null,
+  isFailure: boolean,
 ): Promise<void> {
-  await database.run('release_backtest', releaseSql, [id, lease, error])
+  await database.run('delay_backtest', delaySql, [id, lease, isFailure ? 1 : 0, maxDelaySeconds])
+}
+
+/** $1 id · $2 lease · $3 error */
+const failSql = `
+  UPDATE backtests
+  SET lease = NULL, lease_until = NULL, error = $3, status = 'failed', finished_at = now(), state = NULL, subject = '{}'
+  WHERE id = $1::uuid AND lease = $2::uuid`
+
+/** Ends a backtest for good. */
+export async function failBacktest(
+  database: Database,
+  { id, lease }: ClaimedBacktest,
+  error: string,
+): Promise<void> {
+  await database.run('fail_backtest', failSql, [id, lease, error])
 }

@@ -40,14 +40,16 @@ type TestedDefinition = RuleDefinition & { trigger: string }
 
 /**
  * @param defaultDays RETENTION_DAYS
+ * @param now of Postgres' clock, which dates events
  * @returns the time from which on all events of a workspace are kept; null: for ever
  */
 export async function findHistoryFrom(
   { workspace }: Pick<WorkspaceDatabase, 'workspace'>,
   workspaceId: string,
   defaultDays: number,
+  now: number,
 ): Promise<number | null> {
   const row = await workspace.findUnique({ where: { id: workspaceId }, select: { retentionDays: true } })
   const days = row?.retentionDays ?? defaultDays
-  return days === 0 ? null : Date.now() - days * dayMs
+  return days === 0 ? null : now - days * dayMs
 }

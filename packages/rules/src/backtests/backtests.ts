@@ -5,8 +5,8 @@ import type { BacktestPace, ListedBacktest, StoredBacktest } from './backtest-sc
 
 /** Of one workspace, waiting and running. */
 export const maxUnfinishedBacktests = 5
-/** Rows of 30 days are kept; a report takes at most 64 KiB. */
-const maxBacktests = 1_000
+/** Ended ones that a workspace keeps; a report takes at most 64 KiB. */
+const maxEnded = 1_000
 
 interface NewBacktest {
   subject: BacktestSubject
@@ -24,21 +24,35 @@ export function createBacktest(
   return changeWorkspace(administrator, async (transaction) => {
     if ((await transaction.backtest.count({ where: unfinished })) >= maxUnfinishedBacktests)
       throw new Refused('conflict', `A workspace may have ${maxUnfinishedBacktests} unfinished backtests`)
-    if ((await transaction.backtest.count()) >= maxBacktests)
-      throw new Refused('conflict', `A workspace may have ${maxBacktests} backtests of the last 30 days`)
+    await removeOldest(transaction)
     const row = await transaction.backtest.create({
       data: {
         id: newId(),
         workspaceId,
         ruleId: subject.ruleId ?? null,
         subject: subject as unknown as Prisma.InputJsonObject,
+        rangeFrom: new Date(subject.from),
+        rangeTo: new Date(subject.to),
         historyFrom: historyFrom === null ? null : new Date(historyFrom),
         pace,
         createdBy: actor,
       },
+      select: { ...listed, report: true },
     })
     return { result: present(row), entry: undefined }
   })
+}
+
+/** Ended backtests beyond the newest 1,000 go when another one is created. */
+async function removeOldest({ backtest }: Pick<WorkspaceDatabase, 'backtest'>): Promise<void> {
+  const where = { NOT: unfinished }
+  const beyond = await backtest.findMany({
+    where,
+    orderBy: { id: 'desc' },
+    skip: maxEnded,
+    select: { id: true },
+  })
+  if (beyond.length > 0) await backtest.deleteMany({ where: { id: { in: beyond.map(({ id }) => id) } } })
 }
 
 /** @returns null where the workspace has no such backtest */
@@ -46,8 +60,18 @@ export async function findBacktest(
   { backtest }: Pick<WorkspaceDatabase, 'backtest'>,
   id: string,
 ): Promise<StoredBacktest | null> {
-  const row = isUuid(id) ? await backtest.findUnique({ where: { id }, omit: { state: true } }) : null
+  const row = isUuid(id)
+    ? await backtest.findUnique({ where: { id }, select: { ...listed, report: true } })
+    : null
   return row && present(row)
+}
+
+/** Whether it waits or runs, without its report: for those that ask often. */
+export async function isBacktestUnfinished(
+  { backtest }: Pick<WorkspaceDatabase, 'backtest'>,
+  id: string,
+): Promise<boolean> {
+  return (await backtest.findFirst({ where: { id, ...unfinished }, select: { id: true } })) !== null
 }
 
 /** Lists the newest first, from below a cursor on. */
@@ -55,7 +79,7 @@ export async function listBacktests(
   { backtest }: Pick<WorkspaceDatabase, 'backtest'>,
   page: { where: { id?: { lt: string } }; orderBy: { id: 'desc' }; take?: number },
 ): Promise<ListedBacktest[]> {
-  const rows = await backtest.findMany({ ...page, omit: { state: true, report: true } })
+  const rows = await backtest.findMany({ ...page, select: listed })
   return rows.map(list)
 }
 
@@ -71,7 +95,7 @@ export async function cancelBacktest(
   if (!isUuid(id)) return null
   const { count } = await database.backtest.updateMany({
     where: { id, ...unfinished },
-    data: { status: 'cancelled', finishedAt: new Date(), state: Prisma.DbNull, lease: null },
+    data: { status: 'cancelled', finishedAt: new Date(), state: Prisma.DbNull, subject: {}, lease: null },
   })
   if (count === 1) return 'running'
   return (await database.backtest.findUnique({ where: { id }, select: { status: true } }))?.status ?? null
@@ -84,33 +108,35 @@ export function isUnfinished({ status }: Pick<ListedBacktest, 'status'>): boolea
 
 const unfinished = { status: { in: ['waiting' as const, 'running' as const] } }
 
-interface ListedRow {
-  id: string
-  ruleId: string | null
-  subject: unknown
-  pace: string
-  status: ListedBacktest['status']
-  after: string | null
-  error: string | null
-  createdAt: Date
-  createdBy: string
-  finishedAt: Date | null
-}
+/** Neither subject nor state: each of them is up to a megabyte. */
+const listed = {
+  id: true,
+  ruleId: true,
+  rangeFrom: true,
+  rangeTo: true,
+  pace: true,
+  status: true,
+  after: true,
+  error: true,
+  createdAt: true,
+  createdBy: true,
+  finishedAt: true,
+} satisfies Prisma.BacktestSelect
+type ListedRow = Prisma.BacktestGetPayload<{ select: typeof listed }>
 
 function present({ report, ...row }: ListedRow & { report: unknown }): StoredBacktest {
   return { ...list(row), report: report as BacktestReport | null }
 }
 
 function list(row: ListedRow): ListedBacktest {
-  const { from, to } = row.subject as BacktestSubject
   return {
     id: row.id,
     ruleId: row.ruleId,
     status: row.status,
     pace: row.pace as BacktestPace,
-    from: new Date(from).toISOString(),
-    to: new Date(to).toISOString(),
-    progress: progressOf(row, from, to),
+    from: row.rangeFrom.toISOString(),
+    to: row.rangeTo.toISOString(),
+    progress: progressOf(row),
     error: row.error,
     createdAt: row.createdAt.toISOString(),
     createdBy: row.createdBy,
@@ -118,9 +144,10 @@ function list(row: ListedRow): ListedBacktest {
   }
 }
 
-function progressOf({ status, after }: ListedRow, from: number, to: number): number {
+function progressOf({ status, after, rangeFrom, rangeTo }: ListedRow): number {
   if (status === 'done') return 1
   if (after === null) return 0
-  const share = (timeOf(after) - from) / Math.max(to - from, 1)
+  const from = rangeFrom.getTime()
+  const share = (timeOf(after) - from) / Math.max(rangeTo.getTime() - from, 1)
   return Math.round(Math.min(Math.max(share, 0), 1) * 1_000) / 1_000
 }

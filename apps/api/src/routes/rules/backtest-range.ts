@@ -1,10 +1,14 @@
 import { isUuid } from '@automation/database'
 import { type Fault, parseTimestamp } from '@automation/engine'
-import { type BacktestRange, type BacktestToCreate, findOrderFaults } from '@automation/rules'
+import { type BacktestRange, type BacktestToCreate, completeRange, findOrderFaults } from '@automation/rules'
 import { readTime } from '../../lists/history-filter.js'
 
-/** What the schema of a backtest cannot express. */
-export function findRangeFaults(body: BacktestToCreate, historyFrom: number | null): Fault[] {
+/**
+ * What the schema of a backtest cannot express.
+ *
+ * @param now of Postgres' clock, which dates events
+ */
+export function findRangeFaults(body: BacktestToCreate, historyFrom: number | null, now: number): Fault[] {
   const { ruleId, definition, from, to } = body
   const faults: Fault[] = []
   if (ruleId === undefined && definition === undefined)
@@ -15,7 +19,12 @@ export function findRangeFaults(body: BacktestToCreate, historyFrom: number | nu
       ? []
       : [{ field, message: 'Must be an ISO 8601 date, or a time with a zone' }],
   )
-  return [...faults, ...(timeFaults.length > 0 ? timeFaults : findOrderFaults(readTimes(body), historyFrom))]
+  return [
+    ...faults,
+    ...(timeFaults.length > 0
+      ? timeFaults
+      : findOrderFaults(completeRange(readTimes(body), now), historyFrom, now)),
+  ]
 }
 
 /** The times of a range that has no faults of form. */

@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { BacktestSubject, TestedDefinition } from '@automation/backtest'
+import { readClock } from '@automation/database'
 import { type Fault, normaliseRule } from '@automation/engine'
 import {
   BacktestToCreate,
@@ -9,6 +10,7 @@ import {
   findBacktest,
   findHistoryFrom,
   findRuleBodyFaults,
+  isBacktestUnfinished,
   isUnfinished,
   ListedBacktest,
   listBacktests,
@@ -52,7 +54,7 @@ export const backtestRoutes: FastifyPluginAsyncTypebox<{
       operationId: 'createBacktest',
       summary: 'Compute what a rule would have done for past events, doing nothing',
       description:
-        'With `ruleId` and `definition` it compares the present version of the rule with the definition; with one of them it tests that one. A worker computes it: the response is 202, or 200 where it is done within `Prefer: wait=<seconds>`. A workspace may have 5 unfinished backtests. They are kept 30 days.',
+        'With `ruleId` and `definition` it compares the present version of the rule with the definition; with one of them it tests that one. A worker computes it: the response is 202, or 200 where it is done within `Prefer: wait=<seconds>`. A workspace may have 5 unfinished backtests. The newest 1,000 that ended are kept, for 30 days.',
       body: BacktestToCreate,
       response: {
         200: StoredBacktest,
@@ -61,12 +63,10 @@ export const backtestRoutes: FastifyPluginAsyncTypebox<{
       },
     },
     handler: async (request, reply) => {
-      const historyFrom = await findHistoryFrom(
-        request.workspace.database,
-        request.workspace.id,
-        retentionDays,
-      )
-      const subject = await readSubject(request, request.body, historyFrom)
+      const now = await readClock(app.database)
+      const { database, id } = request.workspace
+      const historyFrom = await findHistoryFrom(database, id, retentionDays, now)
+      const subject = await readSubject(request, request.body, historyFrom, now)
       const { pace = 'gentle' } = request.body
       const created = await createBacktest(administratorOf(request), { subject, historyFrom, pace })
       const { waitMs, applied } = readPreference(request.headers.prefer)
@@ -133,6 +133,7 @@ async function readSubject(
   request: FastifyRequest,
   body: BacktestToCreate,
   historyFrom: number | null,
+  now: number,
 ): Promise<BacktestSubject> {
   const shapeFaults = bodyFaults(request.validationError ?? {})
   const definition = shapeFaults.length === 0 ? body.definition : undefined
@@ -140,7 +141,7 @@ async function readSubject(
   refuseFaults([
     ...shapeFaults,
     ...(found?.faults ?? []),
-    ...(shapeFaults.length === 0 ? findRangeFaults(body, historyFrom) : []),
+    ...(shapeFaults.length === 0 ? findRangeFaults(body, historyFrom, now) : []),
   ])
   if (found?.unknownTrigger) throw refusals.invalidTriggerType(String(definition?.trigger))
   const { ruleId } = body
@@ -151,7 +152,7 @@ async function readSubject(
     ...(ruleId !== undefined && { ruleId: ruleId.toLowerCase() }),
     ...(active && { active }),
     ...(definition && { draft: normaliseRule({ conditions: [], ...definition }) as TestedDefinition }),
-    ...completeRange(readTimes(body)),
+    ...completeRange(readTimes(body), now),
   }
 }
 
@@ -176,10 +177,11 @@ async function waitForEnd(
 ): Promise<StoredBacktest> {
   request.server.liftDeadline(request)
   const endAt = performance.now() + waitMs
-  let latest = created
-  while (isUnfinished(latest) && performance.now() < endAt && !request.raw.socket.destroyed) {
+  const { reads } = request.workspace
+  let isWaiting = true
+  while (isWaiting && performance.now() < endAt && !request.raw.socket.destroyed) {
     await pause(Math.min(lookEveryMs, endAt - performance.now()))
-    latest = (await findBacktest(request.workspace.reads, created.id)) ?? latest
+    isWaiting = await isBacktestUnfinished(reads, created.id)
   }
-  return latest
+  return (await findBacktest(reads, created.id)) ?? created
 }
