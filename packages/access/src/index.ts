@@ -17,6 +17,7 @@ export {
   changeWorkspace,
   type Entry,
   listEntries,
+  isWorkspaceBusy,
 } from './change-workspace.js'
 export { Timestamp } from './credential.js'
 export { readKeyList } from './key-list.js'
