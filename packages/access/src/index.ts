@@ -16,8 +16,8 @@ export {
   type Change,
   changeWorkspace,
   type Entry,
-  listEntries,
   isWorkspaceBusy,
+  listEntries,
 } from './change-workspace.js'
 export { Timestamp } from './credential.js'
 export { readKeyList } from './key-list.js'
