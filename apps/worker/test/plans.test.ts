@@ -129,9 +129,9 @@ t.test(
     await database.system.$executeRaw`ANALYZE executions`
     let asked: unknown[] = []
     const run = async (_name: string, _text: string, values: unknown[]) => {
-    asked = values
-    return []
-  }
+      asked = values
+      return []
+    }
     const guard = { ruleId, version: 2, startedAt }
     await countRuns({ run } as unknown as Database, guard, some)
     const statement = await statementOf((database) => countRuns(database, guard, some))
