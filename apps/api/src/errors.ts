@@ -82,6 +82,7 @@ export const refusals = {
   draftNotFound: () => new Refusal(404, 'The rule has no draft'),
   guardNotFound: () => new Refusal(404, 'The rule has no guard'),
   notAShadow: () => new Refusal(404, 'The rule is not in shadow mode'),
+  notComparable: (fault: string) => new Refusal(409, fault),
   versionNotFound: () => new Refusal(404, 'Version not found'),
   eventTypeNotFound: () => new Refusal(404, 'Event type not found'),
   eventNotFound: () => new Refusal(404, 'Event not found'),

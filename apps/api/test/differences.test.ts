@@ -1,6 +1,7 @@
 import { newId } from '@automation/database'
 import t from 'tap'
 import type { RuleDifference } from '../src/differences/difference.js'
+import { storeDifference } from '../src/differences/stored-difference.js'
 import type { RuleDraft } from '../src/routes/rules/draft-schemas.js'
 import type { Rule } from '../src/routes/rules/rule-schemas.js'
 import { ruleBody, rules, startApi, type Workspace } from './fixtures/api.js'
@@ -225,3 +226,72 @@ t.test('conditions are judged at the moment of acceptance', async (t) => {
   })
   t.match(await read(workspace, rule), { draft: { matched: 1 } })
 })
+
+t.test('a draft is sent where its difference cannot be computed, with the reason', async (t) => {
+  const workspace = await api.makeWorkspace()
+  const rule = await create(workspace)
+  await saveDraft(workspace, rule, { name: 'Draft' })
+  await storeEvents(workspace, [1])
+  await workspace.database.ruleVersion.update({
+    where: { ruleId_version: { ruleId: rule.id, version: 1 } },
+    data: { conditions: [{ field: 'a', operator: 'from_another_release', value: 1 }] },
+  })
+  const { status, headers, body } = await workspace.call<RuleDraft>('GET', `${rules}/${rule.id}/draft`)
+  t.equal(status, 200)
+  t.match(body, { name: 'Draft', difference: null, differenceFault: /^A definition does not compile/ })
+  t.equal(headers.etag, body.etag)
+})
+
+const stored = ({ database }: Workspace, { id: ruleId }: Rule) =>
+  database.ruleDifference.findMany({ where: { ruleId } })
+
+t.test('a difference ends with its draft or its shadow, also where it was being computed', async (t) => {
+  const workspace = await api.makeWorkspace()
+  const rule = await create(workspace)
+  await saveDraft(workspace, rule, { name: 'Draft' })
+  await read(workspace, rule)
+  const draft = await workspace.database.ruleDraft.findUniqueOrThrow({ where: { ruleId: rule.id } })
+  const [row] = await stored(workspace, rule)
+  t.ok(row?.report, 'the report is stored beside the state')
+  await workspace.call('DELETE', `${rules}/${rule.id}/draft`)
+  t.strictSame(await stored(workspace, rule), [])
+  const state = { from: 0, to: 0, after: null }
+  const late = { state, report: undefined, computedAt: new Date(), before: undefined }
+  const definition = { trigger: 'LEAD_CREATED', conditions: [], actions: [] }
+  const subject = { ruleId: rule.id, active: undefined, draft: definition }
+  await storeDifference(workspace, { ...subject, kind: 'draft', name: draft.id, since: draft.savedAt }, late)
+  t.strictSame(await stored(workspace, rule), [])
+
+  await workspace.call('PUT', `${rules}/${rule.id}`, { body: { mode: 'shadow' } })
+  const { updatedAt } = await workspace.database.rule.findUniqueOrThrow({ where: { id: rule.id } })
+  await workspace.call('GET', `${rules}/${rule.id}/difference`)
+  t.equal((await stored(workspace, rule)).length, 1)
+  await workspace.call('PUT', `${rules}/${rule.id}`, { body: { mode: 'live' } })
+  t.strictSame(await stored(workspace, rule), [])
+  await storeDifference(
+    workspace,
+    { ...subject, kind: 'shadow', name: updatedAt.toISOString(), since: updatedAt },
+    late,
+  )
+  t.strictSame(await stored(workspace, rule), [])
+})
+
+t.test(
+  'a workspace keeps a hundred differences, and drops the one that was computed longest ago',
+  async (t) => {
+    const workspace = await api.makeWorkspace()
+    const all = await Promise.all(Array.from({ length: 101 }, () => create(workspace)))
+    await workspace.database.ruleDifference.createMany({
+      data: all.slice(1).map(({ id: ruleId }, index) => ({
+        ...{ ruleId, workspaceId: workspace.id, kind: 'draft', subject: newId(), state: {} },
+        computedAt: new Date(Date.now() - 1_000_000 - index * 1_000),
+      })),
+    })
+    const [first, ...others] = all as [Rule, ...Rule[]]
+    await saveDraft(workspace, first, { name: 'Draft' })
+    await read(workspace, first)
+    t.equal((await stored(workspace, first)).length, 1)
+    t.equal(await workspace.database.ruleDifference.count(), 100)
+    t.strictSame(await stored(workspace, others.at(-1) as Rule), [])
+  },
+)

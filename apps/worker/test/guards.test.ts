@@ -1,3 +1,4 @@
+import { isWorkspaceBusy } from '@automation/access'
 import { firstIdOf, newId } from '@automation/database'
 import { changeRules, checkGuard, claimGuards, saveRules } from '@automation/rules'
 import t, { type Test } from 'tap'
@@ -136,9 +137,15 @@ t.test('of many checks at once one restores the version before', async (t) => {
   await storeRuns(harness, ruleId, 4)
   const guard = {
     ...{ ruleId, workspaceId: harness.workspaceId, version: 2, previousVersion: 1 },
-    ...{ maxRunsPerHour: 3, maxFailureRate: null, isOver: false },
+    ...{ maxRunsPerHour: 3, maxFailureRate: null, isOver: false, startedAt: new Date() },
   }
-  const crossings = await Promise.all(Array.from({ length: 8 }, () => checkGuard(harness.database, guard)))
+  const checkOrLeave = () =>
+    checkGuard(harness.database, guard).catch((error: unknown) => {
+      // It waits for the others for a moment only.
+      if (!isWorkspaceBusy(error)) throw error
+      return undefined
+    })
+  const crossings = await Promise.all(Array.from({ length: 8 }, checkOrLeave))
   t.equal(crossings.filter((one) => one !== undefined).length, 1)
   t.equal((await readEntries(harness, ruleId)).length, 1)
   t.equal((await readRule(harness, ruleId))?.version, 3)
@@ -233,3 +240,46 @@ t.test('the event that crosses the limit brings the version before back within 5
   const tasks = await harness.own.task.findMany({ where: { ruleId }, orderBy: { id: 'asc' } })
   t.strictSame(tasks.map(({ title }) => title).sort(), ['Before', 'Promoted', 'Promoted', 'Promoted'])
 })
+
+t.test('a workspace whose change takes long does not hold up the guards of others', async (t) => {
+  const [locked, other] = [await createHarness(t), await createHarness(t)]
+  const { promise: isEnded, end } = createGate()
+  const change = locked.own.$transaction(
+    async (transaction) => {
+      await transaction.$executeRaw`
+        SELECT 1 FROM workspaces WHERE id = ${locked.workspaceId}::uuid FOR NO KEY UPDATE`
+      await isEnded
+    },
+    { timeout: 60_000 },
+  )
+  const held: string[] = []
+  for (let n = 0; n < 20; n++) {
+    const ruleId = await createGuarded(locked, { maxRunsPerHour: 3 })
+    await storeRuns(locked, ruleId, 4)
+    held.push(ruleId)
+  }
+  const ruleId = await createGuarded(other, { maxRunsPerHour: 3 })
+  await storeRuns(other, ruleId, 4)
+  await other.own.ruleGuard.update({ where: { ruleId }, data: { checkedAt: new Date() } })
+  const loop = startGuards(other.database, log)
+  t.teardown(() => loop.stop())
+  const startedAt = performance.now()
+  while ((await readRule(other, ruleId))?.version === 2 && performance.now() - startedAt < 20_000);
+  const tookMs = performance.now() - startedAt
+  t.ok(tookMs < 5_000, `it took ${Math.round(tookMs)} ms`)
+  t.match(await readRule(locked, held[0] as string), { version: 2 }, 'the lock is still held')
+  end()
+  await change
+  const freedAt = performance.now()
+  const count = () => locked.own.rule.count({ where: { id: { in: held }, version: 3 } })
+  while ((await count()) < held.length && performance.now() - freedAt < 30_000);
+  t.equal(await count(), held.length, 'the checks were tried again')
+})
+
+function createGate() {
+  let end = () => {}
+  const promise = new Promise<void>((resolve) => {
+    end = resolve
+  })
+  return { promise, end: () => end() }
+}

@@ -1,6 +1,6 @@
-import { type Database, newId, openDatabase } from '@automation/database'
+import { type Database, firstIdOf, newId, openDatabase } from '@automation/database'
 import { createPrivateDatabase } from '@automation/launcher'
-import { claimExecutions, finishEvents, recordSteps } from '@automation/ledger'
+import { claimExecutions, countRuns, finishEvents, recordSteps } from '@automation/ledger'
 import t from 'tap'
 
 // The statistics of a table may be outdated, so these tests set them.
@@ -17,6 +17,7 @@ interface PlanNode {
   'Index Name'?: string
   'Actual Rows': number
   'Actual Loops': number
+  'Rows Removed by Filter'?: number
   Plans?: PlanNode[]
 }
 
@@ -39,7 +40,9 @@ async function explainReads(statement: string, parameters: unknown[], table: str
   const undone = new Error('undone')
   await database.system
     .$transaction(async (transaction) => {
-      const values = parameters.map((rows) => `'${JSON.stringify(rows)}'`)
+      const values = parameters.map(
+        (value) => `'${typeof value === 'string' ? value : JSON.stringify(value)}'`,
+      )
       await transaction.$executeRawUnsafe('SET LOCAL plan_cache_mode = force_generic_plan')
       await transaction.$executeRawUnsafe(`PREPARE measured AS ${statement}`)
       const [row] = await transaction.$queryRawUnsafe<{ 'QUERY PLAN': { Plan: PlanNode }[] }[]>(
@@ -53,10 +56,14 @@ async function explainReads(statement: string, parameters: unknown[], table: str
       if (error !== undone) throw error
     })
   return {
-    rows: scans.reduce((sum, scan) => sum + scan['Actual Rows'] * scan['Actual Loops'], 0),
+    rows: scans.reduce((sum, scan) => sum + readBy(scan), 0),
     // A bitmap scan has its index in a step below it.
     indexes: scans.map((scan) => scan['Index Name'] ?? scan.Plans?.[0]?.['Index Name']),
   }
+}
+
+function readBy(scan: PlanNode): number {
+  return (scan['Actual Rows'] + (scan['Rows Removed by Filter'] ?? 0)) * scan['Actual Loops']
 }
 
 function findScans(node: PlanNode | undefined, table: string): PlanNode[] {
@@ -106,3 +113,30 @@ t.test('claiming or continuing an execution does not read all due ones', async (
   const steps = due.map(({ id, lease: held }) => ({ id, held, status: 'running', results: [] }))
   t.same(await explainReads(record, [steps, [], [], 8], 'executions'), byId)
 })
+
+t.test(
+  'a guard reads no runs from before its promotion, and of those since then no more than its limit',
+  async (t) => {
+    const ruleId = newId()
+    const storeRuns = (version: number, time: number) => database.system.$executeRaw`
+    INSERT INTO executions
+      (id, workspace_id, event_id, event_type, rule_id, rule_version, status, results, started_at)
+    SELECT (${firstIdOf(time).slice(0, 24)} || lpad(to_hex(n), 12, '0'))::uuid, ${workspaceId}::uuid, gen_random_uuid(),
+           'LEAD_CREATED', ${ruleId}::uuid, ${version}::int, 'succeeded', '[]', now()
+    FROM generate_series(1, ${backlog}::int) AS n`
+    const startedAt = new Date()
+    await storeRuns(1, Number(startedAt) - 600_000)
+    await database.system.$executeRaw`ANALYZE executions`
+    let asked: unknown[] = []
+    const run = async (_name: string, _text: string, values: unknown[]) => {
+      asked = values
+      return []
+    }
+    const guard = { ruleId, version: 2, startedAt }
+    await countRuns({ run } as unknown as Database, guard, some)
+    const statement = await statementOf((database) => countRuns(database, guard, some))
+    t.match(await explainReads(statement, asked, 'executions'), { rows: 0 })
+    await storeRuns(2, Number(startedAt) + 1_000)
+    t.match(await explainReads(statement, asked, 'executions'), { rows: some })
+  },
+)

@@ -1,5 +1,5 @@
 import type { Database, WorkspaceTransaction } from '@automation/database'
-import { createKeyedMutex, newId, Prisma } from '@automation/database'
+import { createKeyedMutex, DatabaseBusy, isStatementCancelled, newId, Prisma } from '@automation/database'
 import type { AuditAction } from './audit.js'
 import { refuseExcessEntries } from './audit-limit.js'
 import { Refused } from './refused.js'
@@ -16,6 +16,8 @@ export interface Administrator {
   actor: string
   /** Adds the jobs of committed events, best effort. Without it, the sweeper adds them some seconds later. */
   publish?(events: ServiceEvent[]): void
+  /** How long the change waits for a lock, such as that of an earlier change. Without it: as long as it may take. */
+  lockMs?: number
 }
 
 /** An entry of the audit log, without its author. */
@@ -41,11 +43,13 @@ export interface Change<Result> {
  * @throws Refused where the workspace does not exist or has changed too often today, DatabaseBusy where earlier changes took too long, and what `change` throws
  */
 export async function changeWorkspace<Result>(
-  { database, workspaceId, actor, publish }: Administrator,
+  { database, workspaceId, actor, publish, lockMs }: Administrator,
   change: (transaction: WorkspaceTransaction) => Promise<Change<Result>>,
   timeoutMs = 5_000,
 ): Promise<Result> {
   const work = async (transaction: WorkspaceTransaction) => {
+    if (lockMs !== undefined)
+      await transaction.$queryRaw(Prisma.sql`SELECT set_config('lock_timeout', ${`${lockMs}ms`}, true)`)
     const locked = await transaction.$queryRaw<unknown[]>(
       Prisma.sql`SELECT 1 FROM workspaces WHERE id = ${workspaceId}::uuid FOR NO KEY UPDATE`,
     )
@@ -63,11 +67,18 @@ export async function changeWorkspace<Result>(
     const fromEntries = await publishChanges(transaction, { workspaceId, actor, at }, entries)
     return { result, published: [...published, ...fromEntries] }
   }
-  const { result, published } = await serialize(workspaceId, () =>
-    database.forWorkspace(workspaceId).$transaction(work, { timeout: timeoutMs }),
+  const { result, published } = await serialize(
+    workspaceId,
+    () => database.forWorkspace(workspaceId).$transaction(work, { timeout: timeoutMs }),
+    lockMs,
   )
   if (published.length > 0) publish?.(published)
   return result
+}
+
+/** Whether a change with `lockMs` was refused because an earlier one takes long. It may be tried again. */
+export function isWorkspaceBusy(error: unknown): boolean {
+  return error instanceof DatabaseBusy || isStatementCancelled(error)
 }
 
 export function listEntries({ entry = [] }: Pick<Change<unknown>, 'entry'>): Entry[] {

@@ -16,6 +16,7 @@ export {
   type Change,
   changeWorkspace,
   type Entry,
+  isWorkspaceBusy,
   listEntries,
 } from './change-workspace.js'
 export { Timestamp } from './credential.js'

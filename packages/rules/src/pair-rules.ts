@@ -1,7 +1,7 @@
 import { arrangeRule } from './arrange-rule.js'
 import type { RuleFields, StoredRule } from './rule-fields.js'
 import type { FileRule } from './rule-file.js'
-import { completeMode, modeOf } from './rule-mode.js'
+import { completeMode, isShadow, modeOf } from './rule-mode.js'
 
 /** An item of a file, and the row that it describes. Without a row, the item is new. */
 export interface Pair<Fields, Row> {
@@ -43,9 +43,9 @@ export function pairRules(entries: FileRule[], rows: StoredRule[]): Pair<RuleFie
   })
 }
 
-/** A file names the state of a rule, or leaves it as it is. */
+/** A file names the state of a rule, or leaves it as it is. What an editor has made a shadow becomes live by `mode` alone, as in the API. */
 function stateOf({ isActive, mode }: FileRule, row: StoredRule | undefined) {
-  if (isActive === undefined && mode === undefined && row !== undefined)
+  if (row !== undefined && mode === undefined && (isActive === undefined || isShadow(row)))
     return { isActive: row.isActive, mode: modeOf(row) }
   return completeMode({ mode, isActive: isActive ?? row?.isActive })
 }

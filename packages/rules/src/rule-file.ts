@@ -15,8 +15,8 @@ export interface RuleFile {
 }
 
 /**
- * Without `isActive` and `mode`, a new rule is active, and an existing one keeps its state. With `isActive` alone it is live. Several rules
- * may have one name.
+ * Without `isActive` and `mode`, a new rule is active, and an existing one keeps its state. An existing shadow stays one
+ * without `mode`. Several rules may have one name.
  */
 export type FileRule = Omit<RuleFields, 'isActive' | 'mode'> & Partial<Pick<RuleFields, 'isActive' | 'mode'>>
 

@@ -6,7 +6,7 @@ import { refuseUnknownTypes } from './event-types.js'
 import { endGuards } from './guards.js'
 import { refuseExcessBytes, refuseExcessVersions } from './refuse-excess.js'
 import { bytesOf, type RuleFields, type StoredRule, versionRowOf } from './rule-fields.js'
-import { settleMode } from './rule-mode.js'
+import { isShadow, settleMode } from './rule-mode.js'
 import { noteStates } from './rule-states.js'
 
 /** A rule after saveRules. */
@@ -41,6 +41,7 @@ export async function saveRules<Rule extends StoredRule>(
   const activated = switched.filter(({ isActive }) => isActive)
   // A shadow does not even run by hand, so that what was begun by hand ends, too.
   const shadowed = differing.filter(({ changed }) => changed.includes('mode')).map(({ rule }) => rule)
+  const wereShadows = differing.filter(({ before }) => isShadow(before)).map(({ rule }) => rule.id)
   const deactivated = [...new Set([...switched, ...shadowed])].filter(({ isActive }) => !isActive)
   if (await isBeingCancelled(transaction, idsOf(activated)))
     throw new Refused('conflict', 'Executions of the rule are still being cancelled: try again in a moment')
@@ -50,6 +51,8 @@ export async function saveRules<Rule extends StoredRule>(
     differing.map(({ rule }) => rule),
     now,
   )
+  // What a shadow would have done is counted since its last change.
+  await transaction.ruleDifference.deleteMany({ where: { ruleId: { in: wereShadows }, kind: 'shadow' } })
   await noteStates(transaction, workspaceId, idsOf(differing.map(({ rule }) => rule)))
   if (rewritten.length > 0) {
     await refuseUnknownTypes(transaction, rewritten)
@@ -85,11 +88,11 @@ function applyFields<Rule extends StoredRule>(found: Rule, wished: Partial<RuleF
   const fields = settleMode(wished)
   const changed = listChanges(found, fields)
   const isNewVersion = changed.some((name) => name !== 'isActive' && name !== 'mode')
-  if (changed.length === 0) return { rule: found, changed, isNewVersion, hasGrown: false }
+  if (changed.length === 0) return { before: found, rule: found, changed, isNewVersion, hasGrown: false }
   const version = found.version + (isNewVersion ? 1 : 0)
   // A rule may always become smaller.
   const hasGrown = bytesOf({ ...found, ...fields }) > bytesOf(found)
-  return { rule: { ...found, ...fields, version, updatedAt }, changed, isNewVersion, hasGrown }
+  return { before: found, rule: { ...found, ...fields, version, updatedAt }, changed, isNewVersion, hasGrown }
 }
 
 /** Definitions are `json`, stored as they were sent: a recordset passes them on as the same text. */

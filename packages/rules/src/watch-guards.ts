@@ -14,6 +14,7 @@ export interface ClaimedGuard {
   previousVersion: number
   maxRunsPerHour: number | null
   maxFailureRate: number | null
+  startedAt: Date
   isOver: boolean
 }
 
@@ -25,6 +26,8 @@ export type Crossing =
 /** Fewer say nothing: as for the attention list. */
 const fewestFinished = 5
 const fewestCounted = 10_000
+/** The next check tries again in a second. */
+const lockMs = 300
 
 /** One row each second and guard: several workers share the guards, and one that ends holds none of them. $1 limit */
 const claimGuardsSql = `
@@ -37,7 +40,7 @@ const claimGuardsSql = `
   UPDATE rule_guards SET checked_at = now() FROM due_guards WHERE rule_guards.rule_id = due_guards.rule_id
   RETURNING rule_guards.rule_id AS "ruleId", workspace_id AS "workspaceId", version,
             previous_version AS "previousVersion", max_runs_per_hour AS "maxRunsPerHour",
-            max_failure_rate AS "maxFailureRate", ends_at <= now() AS "isOver"`
+            max_failure_rate AS "maxFailureRate", started_at AS "startedAt", ends_at <= now() AS "isOver"`
 
 /** Claims guards whose last check was a second ago. */
 export function claimGuards(database: Database, limit: number): Promise<ClaimedGuard[]> {
@@ -52,6 +55,7 @@ export function claimGuards(database: Database, limit: number): Promise<ClaimedG
  *      └─▶ the rule has another version: removed (saveRules removes it with the change; an older API does not)
  *
  * @returns the limit that was crossed, where this call has restored the version before
+ * @throws an error that isWorkspaceBusy knows, where another change of the workspace takes longer than a moment
  */
 export async function checkGuard(
   database: Database,
@@ -89,7 +93,7 @@ async function rollBack(
   crossing: Crossing,
   publish: (events: ServiceEvent[]) => void,
 ): Promise<boolean> {
-  const administrator = { database, workspaceId: guard.workspaceId, actor: 'system:guard', publish }
+  const administrator = { database, workspaceId: guard.workspaceId, actor: 'system:guard', publish, lockMs }
   const attempt = (way: 'restore' | 'switch off') =>
     changeRules<boolean>(administrator, async (transaction) => {
       const rule = await findWatched(transaction, guard)

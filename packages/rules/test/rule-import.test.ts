@@ -384,10 +384,24 @@ t.test('a file names the mode of a shadow, and an import sets it', async (t) => 
   await apply(one, fileOf([rule('A'), rule('B', { mode: 'shadow' })]))
   t.strictSame(await modes(one), ['shadow false', 'shadow false'], 'a file may leave the state as it is')
   await apply(one, fileOf([rule('A', { isActive: false }), rule('B', { isActive: true })]))
-  t.strictSame(await modes(one), ['live false', 'live true'], 'with isActive alone a rule is live')
+  t.strictSame(await modes(one), ['shadow false', 'shadow false'], 'isActive alone does not end a shadow')
+  await apply(
+    one,
+    fileOf([rule('A', { mode: 'live', isActive: false }), rule('B', { mode: 'live', isActive: true })]),
+  )
+  t.strictSame(await modes(one), ['live false', 'live true'])
   t.strictSame(checkRuleFile({ version: 1, rules: [{ ...shadow, isActive: true }] }), {
     faults: [{ field: 'rules[0].isActive', message: 'A rule in shadow mode is not active' }],
   })
+})
+
+t.test('a file that was exported while a rule was live does not end its shadow', async (t) => {
+  const one = await makeAdministrator()
+  await apply(one, fileOf([rule('A')]))
+  const file = await exportRules(own(one))
+  await apply(one, fileOf([rule('A', { mode: 'shadow' })]))
+  await apply(one, file)
+  t.match(await own(one).rule.findMany(), [{ mode: 'shadow', isActive: false }])
 })
 
 t.test('an export with rules of one name creates the same rules elsewhere, and the same file', async (t) => {

@@ -9,6 +9,11 @@ export interface ToContinue {
   limits: WorkLimits
 }
 
+/** A definition does not compile any more, as when another release wrote it. */
+export interface NotComparable {
+  fault: string
+}
+
 /** Other workspaces wait for the thread. */
 const maxMs = 500
 
@@ -17,11 +22,14 @@ const maxMs = 500
  *
  * @returns the backtest, and how many events were used: the rest is for the next call
  */
-export function continueBacktest({ subject, saved, events, limits }: ToContinue): {
-  saved: SavedBacktest
-  used: number
-} {
-  const backtest = new Backtest(subject, saved, limits)
+export function continueBacktest({
+  subject,
+  saved,
+  events,
+  limits,
+}: ToContinue): { saved: SavedBacktest; used: number } | NotComparable {
+  const backtest = open(subject, saved, limits)
+  if ('fault' in backtest) return backtest
   const startedAt = performance.now()
   let used = 0
   for (const { json, ...event } of events) {
@@ -39,11 +47,19 @@ export function reportBacktest({
   passed,
   isComplete,
   limits,
-}: Omit<ToContinue, 'events'> & { passed: number; isComplete: boolean }): {
-  saved: SavedBacktest
-  report: BacktestReport
-} {
-  const backtest = new Backtest(subject, saved, limits)
+}: Omit<ToContinue, 'events'> & { passed: number; isComplete: boolean }):
+  | { saved: SavedBacktest; report: BacktestReport }
+  | NotComparable {
+  const backtest = open(subject, saved, limits)
+  if ('fault' in backtest) return backtest
   backtest.pass(passed)
   return { saved: backtest.save(), report: backtest.report({ isComplete }) }
+}
+
+function open(...args: ConstructorParameters<typeof Backtest>): Backtest | NotComparable {
+  try {
+    return new Backtest(...args)
+  } catch (error) {
+    return { fault: `A definition does not compile: ${(error as Error).message}` }
+  }
 }

@@ -1,34 +1,22 @@
-import type { BacktestReport, BacktestSubject, SavedBacktest } from '@automation/backtest'
-import { firstIdOf, Prisma } from '@automation/database'
+import type { BacktestReport } from '@automation/backtest'
+import { firstIdOf } from '@automation/database'
 import type { WorkLimits } from '@automation/engine'
 import { findSettled, type ScannedEvent, scanEvents } from '@automation/ledger'
 import type { FastifyRequest } from 'fastify'
+import { refusals } from '../errors.js'
 import type { RuleDifference } from './difference.js'
+import {
+  isOver,
+  readReport,
+  readState,
+  type State,
+  type Subject,
+  storeDifference,
+} from './stored-difference.js'
 
-/** What is compared, and since when. */
-export interface Subject extends Required<Pick<BacktestSubject, 'ruleId' | 'draft'>> {
-  kind: 'draft' | 'shadow'
-  /** Another one begins again. */
-  name: string
-  since: Date
-  active: BacktestSubject['active'] | undefined
-}
-
-/** How far a difference is computed. Times are epoch ms. */
-interface State {
-  /** Events accepted before then are in it. */
-  from: number
-  /** The part that is being read ends before then; equal to `from` where it is over. */
-  to: number
-  /** The last id of that part that is in it. */
-  after: string | null
-  saved?: SavedBacktest
-  report?: BacktestReport
-}
-
-interface Stored {
+interface Continued {
   state: State
-  computedAt: Date
+  report: BacktestReport
 }
 
 const pauseMs = 60_000
@@ -50,19 +38,31 @@ export async function readDifference(
   subject: Subject,
   limits: WorkLimits,
 ): Promise<RuleDifference> {
-  const stored = await readStored(request, subject)
-  if (stored?.state.report && isOver(stored.state) && Date.now() - stored.computedAt.getTime() < pauseMs)
-    return { ...stored.state.report, computedAt: stored.computedAt.toISOString() }
+  const { database } = request.workspace
+  const known = await readReport(database, subject)
+  if (known?.report && Date.now() - known.computedAt.getTime() < pauseMs)
+    return { ...known.report, computedAt: known.computedAt.toISOString() }
+  const stored = known && (await readState(database, subject))
   const since = subject.since.getTime()
-  const begun = await beginPart(request, stored?.state ?? { from: since, to: since, after: null })
-  const { report, ...state } = await continueState(request, subject, begun, limits)
+  let state = await beginPart(request, stored?.state ?? { from: since, to: since, after: null })
+  let report: BacktestReport | undefined
   const computedAt = new Date()
-  await store(request, subject, { ...state, report }, stored?.computedAt, computedAt)
-  return { ...report, computedAt: computedAt.toISOString() }
-}
-
-function isOver({ from, to }: State): boolean {
-  return from === to
+  try {
+    const continued = await continueState(request, subject, state, limits, (progress) => {
+      state = progress
+    })
+    state = continued.state
+    report = continued.report
+    return { ...report, computedAt: computedAt.toISOString() }
+  } finally {
+    // Also where a part of it failed: the next response goes on behind what was judged.
+    await storeDifference(request.workspace, subject, {
+      state,
+      report,
+      computedAt,
+      before: stored?.computedAt,
+    })
+  }
 }
 
 async function beginPart({ workspace }: FastifyRequest, state: State): Promise<State> {
@@ -76,10 +76,12 @@ async function continueState(
   { ruleId, active, draft, since }: Subject,
   { from, to, ...state }: State,
   limits: WorkLimits,
-): Promise<State & { report: BacktestReport }> {
+  onProgress: (state: State) => void,
+): Promise<Continued> {
   const subject = { ruleId, ...(active && { active }), draft, from: since.getTime(), to }
   const startedAt = performance.now()
-  let { saved } = state
+  let { saved, uncounted = 0 } = state
+  const earlier = uncounted
   const visit = async (events: ScannedEvent[]): Promise<string | undefined> => {
     for (let start = 0; start < events.length; ) {
       const turn = await request.judge('continueBacktest', {
@@ -88,8 +90,11 @@ async function continueState(
         events: events.slice(start),
         limits,
       })
+      if ('fault' in turn) throw refusals.notComparable(turn.fault)
       saved = turn.saved
       start += turn.used
+      uncounted += turn.used
+      onProgress({ from, to, after: events[start - 1]?.id ?? null, saved, uncounted })
       // Expensive rules end the response within a slice.
       if (start < events.length && performance.now() - startedAt > scanLimits.ms) return events[start - 1]?.id
     }
@@ -103,32 +108,13 @@ async function continueState(
     to: new Date(to),
   }
   const after = state.after ?? firstIdOf(Math.max(0, from - idAheadMs))
-  const { scanned: passed, end } = await scanEvents(request.workspace.reads, range, after, scanLimits, visit)
+  const { scanned, end } = await scanEvents(request.workspace.reads, range, after, scanLimits, visit)
   const isComplete = end === undefined
+  const passed = earlier + scanned
   const reported = await request.judge('reportBacktest', { subject, saved, passed, isComplete, limits })
-  return { from: isComplete ? to : from, to, after: end ?? null, ...reported }
-}
-
-async function readStored({ workspace }: FastifyRequest, subject: Subject): Promise<Stored | undefined> {
-  const { ruleId, kind } = subject
-  const row = await workspace.database.ruleDifference.findUnique({ where: { ruleId_kind: { ruleId, kind } } })
-  if (row?.subject !== subject.name) return undefined
-  return { state: row.state as unknown as State, computedAt: row.computedAt }
-}
-
-/** Unless somebody else has continued it meanwhile, or the rule is gone. */
-async function store(
-  { workspace }: FastifyRequest,
-  { ruleId, kind, name }: Subject,
-  state: State,
-  before: Date | undefined,
-  computedAt: Date,
-): Promise<void> {
-  await workspace.database.$executeRaw(Prisma.sql`
-    INSERT INTO rule_differences (rule_id, kind, workspace_id, subject, state, computed_at)
-    SELECT id, ${kind}, workspace_id, ${name}, ${JSON.stringify(state)}::json, ${computedAt}
-    FROM rules WHERE id = ${ruleId}::uuid AND workspace_id = ${workspace.id}::uuid
-    ON CONFLICT (rule_id, kind) DO UPDATE
-    SET subject = excluded.subject, state = excluded.state, computed_at = excluded.computed_at
-    WHERE rule_differences.subject <> excluded.subject OR rule_differences.computed_at = ${before ?? null}`)
+  if ('fault' in reported) throw refusals.notComparable(reported.fault)
+  return {
+    state: { from: isComplete ? to : from, to, after: end ?? null, saved: reported.saved },
+    report: reported.report,
+  }
 }

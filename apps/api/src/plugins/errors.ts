@@ -27,7 +27,8 @@ function respond(refusal: Refusal | undefined, error: Error, request: FastifyReq
   return reply.status(refusal.statusCode).headers(refusal.headers).send(refusal.body)
 }
 
-function refusalFor(error: FastifyError, request: FastifyRequest): Refusal | undefined {
+/** @returns undefined for an unexpected error */
+export function refusalFor(error: FastifyError, request: FastifyRequest): Refusal | undefined {
   if (error instanceof Refusal) return error
   if (error instanceof Refused) return refusalOf(error)
   if (error.validation) {

@@ -1,7 +1,7 @@
 import { findSubscription, subscriptionRetry } from '@automation/access'
 import type { Database } from '@automation/database'
 import { compileRule } from '@automation/engine'
-import type { Addressee, LoadedEvent } from '@automation/ledger'
+import { type Addressee, type LoadedEvent, mayRunSql } from '@automation/ledger'
 import { makeReady, type ReadyRule } from './ready-rule.js'
 
 /**
@@ -36,7 +36,7 @@ interface RuleRow {
 const findAddresseeSql = `
   SELECT w.rules_version AS "rulesVersion", r.id, r.name, r.version, r.conditions, r.actions
   FROM workspaces w
-  LEFT JOIN rules r ON r.workspace_id = w.id AND r.id = $2::uuid AND (r.is_active OR r.mode <> 'shadow')
+  LEFT JOIN rules r ON r.workspace_id = w.id AND r.id = $2::uuid AND ${mayRunSql('r', 'true')}
   WHERE w.id = $1::uuid`
 
 /** Presents a subscription as a rule with one action: a call with retries for about a day. */

@@ -106,14 +106,14 @@ function judgeAgain({ rule: { compiled }, record, event, judging }: Execution): 
   else failUnjudged(record, judging)
 }
 
-/** Why a claimed execution is not continued. A rule that was executed by hand runs active or not. */
+/** Why a claimed execution is not continued. */
 function findCancellation(
-  { isRuleActive, addressee }: ClaimedExecution,
+  { mayRun, addressee }: ClaimedExecution,
   rule: ReadyRule | undefined,
 ): string | undefined {
   if (rule === undefined)
     return addressee?.kind === 'subscription' ? 'The subscription is gone' : 'The rule was deleted'
-  return isRuleActive === false && addressee === null ? 'The rule was switched off' : undefined
+  return mayRun === false ? 'The rule was switched off' : undefined
 }
 
 function eventOf(claimed: ClaimedExecution): LoadedEvent {

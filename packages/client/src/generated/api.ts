@@ -234,7 +234,7 @@ export interface paths {
         };
         /**
          * Get the draft of a rule, and what it would have done since it was saved
-         * @description The difference is computed when it is asked for, at most once a minute: the response continues it by as much as a read may take.
+         * @description The difference is computed when it is asked for, at most once a minute: the response continues it by as much as a read may take. The draft is sent in any case: where the difference fails, differenceFault says why.
          */
         get: operations["getRuleDraft"];
         /**
@@ -2571,7 +2571,7 @@ export interface components {
              */
             computedAt: string;
         };
-        /** @description A draft of a rule. difference is null in the response to a save. */
+        /** @description A draft of a rule. difference is null in the response to a save, and where it cannot be computed: then differenceFault says why. */
         RuleDraft: {
             /** Format: uuid */
             ruleId: string;
@@ -2594,6 +2594,7 @@ export interface components {
             /** @description The actor that saved it, as in the audit log */
             savedBy: string;
             difference: components["schemas"]["RuleDifference"] | null;
+            differenceFault: string | null;
         };
         RuleGuard: {
             /** @description The promoted version, which it watches */
@@ -4034,7 +4035,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description A draft of a rule. difference is null in the response to a save. */
+            /** @description A draft of a rule. difference is null in the response to a save, and where it cannot be computed: then differenceFault says why. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -4067,7 +4068,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description A draft of a rule. difference is null in the response to a save. */
+            /** @description A draft of a rule. difference is null in the response to a save, and where it cannot be computed: then differenceFault says why. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -4182,6 +4183,7 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalServerError"];
             503: components["responses"]["ServiceUnavailable"];

@@ -8,11 +8,20 @@ export interface RunCounts {
   failed: number
 }
 
+/** A version of a rule, and since when it is watched. */
+export interface WatchedVersion {
+  ruleId: string
+  version: number
+  startedAt: Date
+}
+
 const hourMs = 3_600_000
+/** An id is made before its event is accepted, by another clock than that of `startedAt`. */
+const earlyMs = 60_000
 
 /**
- * The id of an execution has the time of its event, so the index bounds what is read: an event that was accepted more than an hour before its
- * run is not found. The newest are counted first.
+ * The id of an execution has the time of its event, so the index bounds what is read: an event that was accepted before the version was watched,
+ * or more than an hour before its run, is not found. The limit bounds the rows that are read, whether they count or not: the newest ones.
  *
  * $1 rule · $2 version · $3 lowest id · $4 limit
  */
@@ -21,19 +30,19 @@ const countRunsSql = `
          (count(*) FILTER (WHERE status IN ('succeeded', 'failed')))::int AS finished,
          (count(*) FILTER (WHERE status = 'failed'))::int AS failed
   FROM (
-    SELECT status FROM executions
-    WHERE rule_id = $1::uuid AND id >= $3::uuid AND rule_version = $2::int
-      AND started_at > now() - interval '1 hour'
+    SELECT status, rule_version, started_at FROM executions
+    WHERE rule_id = $1::uuid AND id >= $3::uuid
     ORDER BY rule_id DESC, id DESC LIMIT $4::int
-  ) AS recent_runs`
+  ) AS newest_runs
+  WHERE rule_version = $2::int AND started_at > now() - interval '1 hour'`
 
 /** Counts the runs of the last hour, up to a limit. They are of the version: those of another one are not counted. */
 export async function countRuns(
   database: Database,
-  { ruleId, version }: { ruleId: string; version: number },
+  { ruleId, version, startedAt }: WatchedVersion,
   limit: number,
 ): Promise<RunCounts> {
-  const lowest = firstIdOf(Date.now() - hourMs - clockSkewMs)
+  const lowest = firstIdOf(Math.max(Date.now() - hourMs - clockSkewMs, startedAt.getTime() - earlyMs))
   const [counts] = await database.run<RunCounts>('count_runs', countRunsSql, [ruleId, version, lowest, limit])
   return counts ?? { runs: 0, finished: 0, failed: 0 }
 }

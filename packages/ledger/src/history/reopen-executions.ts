@@ -1,6 +1,7 @@
 import { Prisma, type UnscopedSql, type WorkspaceTransaction } from '@automation/database'
 import { skippedAfterFailure } from '@automation/engine'
 import { subscriptionOf } from '../addressee.js'
+import { mayRunSql } from '../may-run.js'
 import { countMatches, type Matches } from './count-matches.js'
 import { joinNarrowing, type Narrowing } from './narrowing.js'
 
@@ -82,14 +83,15 @@ export function countRetryable(
   return countMatches(database, retryable(narrowing, version))
 }
 
+const mayRun = Prisma.raw(mayRunSql('rules', 'executions.id = executions.event_id'))
+
 function retryable(narrowing: Narrowing, version: VersionToRun): Prisma.Sql {
   const wanted = version === 'latest' ? Prisma.sql`rules.version` : Prisma.sql`executions.rule_version`
   return Prisma.sql`executions
     LEFT JOIN rules ON rules.id = executions.rule_id AND rules.workspace_id = executions.workspace_id
     LEFT JOIN rule_versions ON rule_versions.rule_id = rules.id AND rule_versions.version = ${wanted}
     WHERE ${joinNarrowing(narrowing)} AND executions.status IN ('failed', 'cancelled') AND (
-      rule_versions.version IS NOT NULL AND (
-        rules.is_active OR (executions.id = executions.event_id AND rules.mode <> 'shadow'))
+      rule_versions.version IS NOT NULL AND ${mayRun}
       OR EXISTS (
         SELECT FROM subscriptions
         WHERE subscriptions.id = ${subscriptionOf.executions} AND subscriptions.workspace_id = executions.workspace_id

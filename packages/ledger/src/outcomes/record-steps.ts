@@ -1,5 +1,6 @@
 import type { Database } from '@automation/database'
 import { subscriptionIdOf } from '../addressee.js'
+import { mayRunSql } from '../may-run.js'
 import { leaseSeconds } from '../unfinished/leases.js'
 import { capError, capResults } from './cap-results.js'
 import { effectRowsOf, toStorableJson } from './effect-rows.js'
@@ -16,8 +17,8 @@ export interface Step<Execution extends RecordableExecution = RecordableExecutio
  * Updates executions: an intent before a call, its result afterwards, a pause, or the end. Only the holder of the lease may. A
  * worker that has lost it, because another one claimed the execution, updates nothing.
  *
- * - An execution that pauses although its rule was switched off or deleted meanwhile is cancelled; one that was requested by hand
- *   (`is_bound_to_rule` is false) is not.
+ * - An execution that pauses although it may not continue (may-run.ts) is cancelled: its rule was switched off, became a shadow or
+ *   was deleted meanwhile.
  * - A step that keeps its lease may be recorded twice: it was committed, and the response was lost. Then its row is updated again,
  *   so each effect is inserted unless it is there.
  * - `= ANY (ARRAY(…))` makes Postgres look executions up by id, however small it takes the table for.
@@ -27,11 +28,13 @@ export interface Step<Execution extends RecordableExecution = RecordableExecutio
 const recordStepsSql = `
   WITH input_steps AS (
     SELECT *,
-      (status IN ('waiting', 'retrying') AND is_bound_to_rule
-        AND NOT EXISTS (SELECT 1 FROM rules WHERE rules.id = input_steps.rule_id AND rules.is_active)) AS is_off
+      (status IN ('waiting', 'retrying') AND subscription_id IS NULL
+        AND NOT EXISTS (
+          SELECT 1 FROM rules
+          WHERE rules.id = input_steps.rule_id AND ${mayRunSql('rules', 'input_steps.is_by_hand')})) AS is_off
     FROM json_to_recordset($1::json) AS input_steps (
       id uuid, held uuid, rule_id uuid, subscription_id uuid, status execution_status, results json, error text,
-      finished_ms float8, due_ms float8, lease uuid, awaits_slot boolean, attention text, is_bound_to_rule boolean)
+      finished_ms float8, due_ms float8, lease uuid, awaits_slot boolean, attention text, is_by_hand boolean)
   ),
   recorded_executions AS (
     UPDATE executions SET
@@ -179,6 +182,6 @@ function stepRow({ execution: { record, event }, lease }: Step) {
     lease: record.lease,
     awaits_slot: record.awaitsSlot || undefined,
     attention: record.attention,
-    is_bound_to_rule: event.addressee === null,
+    is_by_hand: event.addressee !== null,
   }
 }

@@ -1,4 +1,5 @@
 import { type Database, newId, Prisma, type WorkspaceTransaction } from '@automation/database'
+import { mayRunSql } from '../may-run.js'
 
 /** How many executions a change cancels itself, in some 50 ms. Switching off must work also where a million wait. */
 const cancelledAtOnce = 1_000
@@ -73,10 +74,12 @@ export function countCancellations({ system }: Database): Promise<number> {
   return system.cancellation.count()
 }
 
+const mayRun = Prisma.raw(mayRunSql('rules', 'executions.id = executions.event_id'))
+
 /**
  * Cancels executions for one of the cancellations, and removes it where none is left. An execution that began after the change was
  * requested by hand: its id is higher, because ids begin with their time. One that was requested by hand before is left to itself
- * here: it may have been retried since.
+ * here as long as it may continue: it may have been retried since.
  */
 const continueCancellation = Prisma.sql`
   WITH any_cancellation AS (
@@ -88,8 +91,8 @@ const continueCancellation = Prisma.sql`
       ON executions.rule_id = any_cancellation.rule_id
       AND executions.workspace_id = any_cancellation.workspace_id
       AND executions.id < any_cancellation.id
-    WHERE executions.status IN ('waiting', 'retrying')
-      AND (executions.id <> executions.event_id OR executions.subscription_id IS NOT NULL)
+    LEFT JOIN rules ON rules.id = any_cancellation.rule_id
+    WHERE executions.status IN ('waiting', 'retrying') AND ${mayRun} IS NOT TRUE
     LIMIT ${cancelledPerStatement}
     FOR UPDATE OF executions SKIP LOCKED
   ),

@@ -1,6 +1,7 @@
 import { type Database, newId } from '@automation/database'
 import type { ActionResult } from '@automation/engine'
 import { type Addressee, addresseeOf } from '../addressee.js'
+import { mayRunSql } from '../may-run.js'
 import { leaseSeconds } from './leases.js'
 
 /** A claimed execution, with its event, its workspace and the version of the rule that it began with. */
@@ -12,8 +13,8 @@ export interface ClaimedExecution {
   /** The rule, or the subscription of a delivery. */
   ruleId: string
   ruleVersion: number
-  /** null where the rule was deleted, and for a delivery; so are the next three. */
-  isRuleActive: boolean | null
+  /** As may-run.ts says. null where the rule was deleted, and for a delivery; so are the next three. */
+  mayRun: boolean | null
   name: string | null
   conditions: unknown
   actions: unknown
@@ -69,7 +70,7 @@ const claimExecutionsSql = `
     RETURNING executions.*
   )
   SELECT c.id AS "executionId", c.lease, c.interruptions, c.results, c.started_at AS "startedAt",
-         c.rule_id AS "ruleId", c.rule_version AS "ruleVersion", r.is_active AS "isRuleActive",
+         c.rule_id AS "ruleId", c.rule_version AS "ruleVersion", ${mayRunSql('r', 'c.id = c.event_id')} AS "mayRun",
          v.name, v.conditions, v.actions,
          e.id AS "eventId", e.workspace_id AS "workspaceId", e.type, e.data, e.rule_id AS "eventRuleId",
          e.subscription_id AS "subscriptionId", e.depth, e.root_id AS "rootId",

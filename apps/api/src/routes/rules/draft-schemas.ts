@@ -17,24 +17,29 @@ export const RuleDraft = Type.Object(
     savedAt: Timestamp,
     savedBy: Type.String({ description: 'The actor that saved it, as in the audit log' }),
     difference: orNull(RuleDifference),
+    differenceFault: orNull(
+      Type.String({
+        description: 'Why there is no difference at the moment: as the error of a refused request',
+      }),
+    ),
   },
   {
     title: 'RuleDraft',
-    description: 'A draft of a rule. difference is null in the response to a save.',
+    description:
+      'A draft of a rule. difference is null in the response to a save, and where it cannot be computed: then differenceFault says why.',
   },
 )
 export type RuleDraft = Type.Static<typeof RuleDraft>
+
+/** The difference, or why there is none. */
+export type Compared = Pick<RuleDraft, 'difference' | 'differenceFault'>
 
 export const Promotion = Type.Object(
   { guard: Type.Optional(GuardToSet) },
   { title: 'Promotion', additionalProperties: false },
 )
 
-export function presentDraft(
-  draft: DraftRow,
-  rule: { version: number },
-  difference: RuleDraft['difference'],
-): RuleDraft {
+export function presentDraft(draft: DraftRow, rule: { version: number }, difference: Compared): RuleDraft {
   return {
     ruleId: draft.ruleId,
     ...(definitionOf(draft) as FullDefinition),
@@ -43,7 +48,7 @@ export function presentDraft(
     etag: etagOfDraft(rule, draft),
     savedAt: draft.savedAt.toISOString(),
     savedBy: draft.savedBy,
-    difference,
+    ...difference,
   }
 }
 

@@ -12,18 +12,21 @@ import {
   saveDraft,
 } from '@automation/rules'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import type { FastifyError, FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import { administratorOf } from '../../access/administrator.js'
 import { RuleDifference } from '../../differences/difference.js'
 import { readDifference } from '../../differences/read-difference.js'
+import type { Subject } from '../../differences/stored-difference.js'
 import { refusals } from '../../errors.js'
 import { fillMissingBody } from '../../plugins/bodies.js'
+import { refusalFor } from '../../plugins/errors.js'
 import { bodyFaults } from '../../plugins/validation.js'
 import { refusalResponses } from '../responses.js'
 import { changeDraft, findDraftToChange, findRuleAndDraft, sendDraft } from './change-drafts.js'
 import { changeRules } from './change-rules.js'
 import { checkRule, refuseFaults, ruleId } from './check-rule.js'
-import { Promotion, RuleDraft } from './draft-schemas.js'
+import { type Compared, Promotion, RuleDraft } from './draft-schemas.js'
 import { sendRule } from './present-rule.js'
 import { Rule, RuleParams } from './rule-schemas.js'
 import { findOutdated } from './versions.js'
@@ -68,7 +71,7 @@ export const draftRoutes: FastifyPluginAsyncTypebox<{
       operationId: 'getRuleDraft',
       summary: 'Get the draft of a rule, and what it would have done since it was saved',
       description:
-        'The difference is computed when it is asked for, at most once a minute: the response continues it by as much as a read may take.',
+        'The difference is computed when it is asked for, at most once a minute: the response continues it by as much as a read may take. The draft is sent in any case: where the difference fails, differenceFault says why.',
       params: RuleParams,
       response: { 200: RuleDraft, ...refusalResponses(404) },
     },
@@ -88,7 +91,7 @@ export const draftRoutes: FastifyPluginAsyncTypebox<{
         active: active ? { version, definition: testedOf(active) } : undefined,
         draft: testedOf(draft),
       }
-      return sendDraft(reply, { rule, draft }, await readDifference(request, subject, workLimits))
+      return sendDraft(reply, { rule, draft }, await compare(request, subject, workLimits))
     },
   })
 
@@ -160,7 +163,7 @@ export const draftRoutes: FastifyPluginAsyncTypebox<{
       description:
         'Like the difference of a draft, against nothing: active and difference are null. A rule that is not in shadow mode has none (404).',
       params: RuleParams,
-      response: { 200: RuleDifference, ...refusalResponses(404) },
+      response: { 200: RuleDifference, ...refusalResponses(404, 409) },
     },
     handler: async (request) => {
       const { rule } = await findRuleAndDraft(request.workspace.database, ruleId(request.params))
@@ -177,6 +180,17 @@ export const draftRoutes: FastifyPluginAsyncTypebox<{
       return readDifference(request, subject, workLimits)
     },
   })
+}
+
+/** The draft and its ETag must be there to be changed, also where the comparison fails. */
+async function compare(request: FastifyRequest, subject: Subject, limits: WorkLimits): Promise<Compared> {
+  try {
+    return { difference: await readDifference(request, subject, limits), differenceFault: null }
+  } catch (error) {
+    const refusal = refusalFor(error as FastifyError, request)
+    if (refusal === undefined) request.log.error({ err: error }, 'difference failed')
+    return { difference: null, differenceFault: refusal?.message ?? 'Internal server error' }
+  }
 }
 
 /** The definition was checked before it was saved. */
