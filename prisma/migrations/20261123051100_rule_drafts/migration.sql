@@ -1,6 +1,6 @@
 SET lock_timeout = '3s';
 
--- The references take a lock on rules for a moment: their changes wait, and nothing that reads them.
+-- The reference locks rules for a moment: their changes wait, and nothing that reads them.
 CREATE TABLE "rule_drafts" (
     "rule_id" UUID NOT NULL,
     "workspace_id" UUID NOT NULL,
@@ -16,18 +16,4 @@ CREATE TABLE "rule_drafts" (
 
     CONSTRAINT "rule_drafts_pkey" PRIMARY KEY ("rule_id"),
     CONSTRAINT "rule_drafts_rule_id_fkey" FOREIGN KEY ("rule_id") REFERENCES "rules"("id") ON DELETE CASCADE ON UPDATE CASCADE
-);
-
-CREATE INDEX "rule_drafts_workspace_id_idx" ON "rule_drafts"("workspace_id");
-
-CREATE TABLE "rule_differences" (
-    "rule_id" UUID NOT NULL,
-    "kind" TEXT NOT NULL,
-    "workspace_id" UUID NOT NULL,
-    "subject" TEXT NOT NULL,
-    "state" JSON NOT NULL,
-    "computed_at" TIMESTAMPTZ(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
-
-    CONSTRAINT "rule_differences_pkey" PRIMARY KEY ("rule_id","kind"),
-    CONSTRAINT "rule_differences_rule_id_fkey" FOREIGN KEY ("rule_id") REFERENCES "rules"("id") ON DELETE CASCADE ON UPDATE CASCADE
 );

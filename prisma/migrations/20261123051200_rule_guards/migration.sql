@@ -1,6 +1,6 @@
 SET lock_timeout = '3s';
 
--- The reference takes a lock on rules for a moment: their changes wait, and nothing that reads them.
+-- The reference locks rules for a moment: their changes wait, and nothing that reads them.
 CREATE TABLE "rule_guards" (
     "rule_id" UUID NOT NULL,
     "workspace_id" UUID NOT NULL,
@@ -18,5 +18,3 @@ CREATE TABLE "rule_guards" (
     CONSTRAINT "rule_guards_pkey" PRIMARY KEY ("rule_id"),
     CONSTRAINT "rule_guards_rule_id_fkey" FOREIGN KEY ("rule_id") REFERENCES "rules"("id") ON DELETE CASCADE ON UPDATE CASCADE
 );
-
-CREATE INDEX "rule_guards_workspace_id_idx" ON "rule_guards"("workspace_id");

@@ -6,8 +6,8 @@ const longestTransactionSeconds = 15
 const waitedMs = 2_000
 const pauseMs = 20
 
-/** A transaction is in pg_stat_activity a moment after its start. */
-const unseenSeconds = 1
+/** A transaction is in pg_stat_activity a moment after its start, usually some microseconds. */
+const unseenSeconds = 0.2
 
 interface Oldest {
   now: Date
@@ -18,7 +18,7 @@ interface Oldest {
 
 /**
  * Finds the moment before which no event can be committed any more: `accepted_at` is the start of the transaction, so it is the start of the
- * oldest one under way, or a second ago. Waits a little for those that run now, so that the events of a moment ago are usually before it.
+ * oldest one under way, or a fifth of a second ago. Waits a little for those that run now, so that the events of a moment ago are usually before it.
  * Where starts are hidden, it is as long ago as a transaction may take.
  *
  * @param until which moment is waited for; without it, the present
@@ -42,7 +42,7 @@ async function readOldest(database: UnscopedSql): Promise<Oldest> {
            CASE WHEN is_hidden THEN longest_ago ELSE greatest(longest_ago, least(oldest, seen)) END AS settled
     FROM (
       SELECT min(xact_start) AS oldest,
-             statement_timestamp() - make_interval(secs => ${unseenSeconds}::int) AS seen,
+             statement_timestamp() - make_interval(secs => ${unseenSeconds}::float8) AS seen,
              statement_timestamp() - make_interval(secs => ${longestTransactionSeconds}::int) AS longest_ago,
              coalesce(bool_or(query = '<insufficient privilege>' AND has_table_privilege(usesysid, 'events', 'INSERT')), false)
                AS is_hidden

@@ -1,7 +1,6 @@
--- CreateEnum
-CREATE TYPE "backtest_status" AS ENUM ('waiting', 'running', 'done', 'failed', 'cancelled');
+SET lock_timeout = '3s';
 
--- CreateTable
+-- The reference locks workspaces for a moment. The table is empty, so nothing is validated.
 CREATE TABLE "backtests" (
     "id" UUID NOT NULL,
     "workspace_id" UUID NOT NULL,
@@ -25,9 +24,3 @@ CREATE TABLE "backtests" (
     CONSTRAINT "backtests_pkey" PRIMARY KEY ("id"),
     CONSTRAINT "backtests_workspace_id_fkey" FOREIGN KEY ("workspace_id") REFERENCES "workspaces"("id") ON DELETE CASCADE ON UPDATE CASCADE
 );
-
--- CreateIndex
-CREATE INDEX "backtests_workspace_id_id_idx" ON "backtests"("workspace_id", "id");
-
--- CreateIndex
-CREATE INDEX "backtests_unfinished" ON "backtests"("id") WHERE (status = ANY (ARRAY['waiting'::backtest_status, 'running'::backtest_status]));

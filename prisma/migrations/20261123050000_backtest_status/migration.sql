@@ -1,0 +1,1 @@
+CREATE TYPE "backtest_status" AS ENUM ('waiting', 'running', 'done', 'failed', 'cancelled');

@@ -1,0 +1,1 @@
+CREATE INDEX CONCURRENTLY "backtests_workspace_id_id_idx" ON "backtests"("workspace_id", "id");
