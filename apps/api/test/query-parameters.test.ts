@@ -9,7 +9,7 @@ t.test('an unknown query parameter is refused, and the nearest known one is name
   const cases: [path: string, error: string][] = [
     [
       `${rules}?name=Hot`,
-      'Query parameter name is unknown. Nearest: isActive, eventType, limit. All: limit, cursor, eventType, isActive, q',
+      'Query parameter name is unknown. Nearest: isActive, mode, eventType. All: limit, cursor, eventType, isActive, mode, q',
     ],
     [
       '/api/executions?type=LEAD_CREATED',

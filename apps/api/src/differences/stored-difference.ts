@@ -94,5 +94,6 @@ async function removeExcess(database: WorkspaceDatabase, workspaceId: string): P
       SELECT rule_id, kind FROM rule_differences WHERE workspace_id = ${workspaceId}::uuid
       ORDER BY computed_at DESC, rule_id, kind OFFSET ${maxStored}::int
     ) AS excess
-    WHERE rule_differences.rule_id = excess.rule_id AND rule_differences.kind = excess.kind`)
+    WHERE rule_differences.workspace_id = ${workspaceId}::uuid
+      AND rule_differences.rule_id = excess.rule_id AND rule_differences.kind = excess.kind`)
 }

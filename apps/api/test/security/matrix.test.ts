@@ -129,7 +129,7 @@ const exceptions: Exception[] = [
   {
     reason:
       'Prisma reads counters, drafts, guards and rules of rows that it has just read or written in the workspace.',
-    sql: /^SELECT .* FROM "public"\."(rule_counters|rule_drafts|rule_guards|rules)" WHERE \S+"(rule_id|id)" (= \$1|IN \([$\d,]+\))( LIMIT \$\d+)? OFFSET \$\d+$/,
+    sql: /^SELECT .* FROM "public"\."(rule_counters|rule_drafts|rule_guards|rules)" WHERE \S+"(rule_id|id)" (= \$1|IN \((NULL|[$\d,]+)\))( LIMIT \$\d+)? OFFSET \$\d+$/,
   },
   {
     reason: 'Those that the query before it has chosen within the workspace (cancel-waiting.ts).',
@@ -203,8 +203,10 @@ async function findFault(check: Check, unknown: Map<string, string>): Promise<st
   return known === JSON.stringify(answer.body) ? undefined : `${title}: another 404 than elsewhere`
 }
 
-function isSuccess({ responses }: Operation, status: number): boolean {
-  return status < 300 && String(status) in responses
+function isSuccess({ responses, title }: Operation, status: number): boolean {
+  // No worker ends backtests here, and a workspace has five unfinished ones at most. Who may not create one gets 403 before that.
+  const isFull = title.endsWith(' /api/automation-rules/backtests') && status === 409
+  return (status < 300 || isFull) && String(status) in responses
 }
 
 function isError({ body }: Answer, error: string): boolean {
