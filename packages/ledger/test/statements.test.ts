@@ -2,6 +2,7 @@ import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { openDatabase } from '@automation/database'
 import t from 'tap'
+import { mayRunSql } from '../src/may-run.js'
 
 const source = new URL('../../src/', import.meta.url).pathname
 const files = (await readdir(source, { recursive: true })).filter((name) => name.endsWith('.ts')).sort()
@@ -38,4 +39,13 @@ t.test('finish-events.ts and record-steps.ts have the same effects', async (t) =
   )
   t.ok((finished?.length ?? 0) > 3_000)
   t.equal(finished, recorded)
+})
+
+t.test('statements that are whole texts have the predicate of may-run.ts', (t) => {
+  const predicates = {
+    'outcomes/record-steps.ts': mayRunSql('rules', 'input_steps.is_by_hand'),
+    'unfinished/claim-executions.ts': mayRunSql('r', 'c.id = c.event_id'),
+  }
+  for (const [name, predicate] of Object.entries(predicates)) t.ok(texts.get(name)?.includes(predicate), name)
+  t.end()
 })

@@ -1,6 +1,5 @@
 import type { Database } from '@automation/database'
 import { subscriptionIdOf } from '../addressee.js'
-import { mayRunSql } from '../may-run.js'
 import { leaseSeconds } from '../unfinished/leases.js'
 import { capError, capResults } from './cap-results.js'
 import { effectRowsOf, toStorableJson } from './effect-rows.js'
@@ -31,7 +30,7 @@ const recordStepsSql = `
       (status IN ('waiting', 'retrying') AND subscription_id IS NULL
         AND NOT EXISTS (
           SELECT 1 FROM rules
-          WHERE rules.id = input_steps.rule_id AND ${mayRunSql('rules', 'input_steps.is_by_hand')})) AS is_off
+          WHERE rules.id = input_steps.rule_id AND (rules.is_active OR (input_steps.is_by_hand AND rules.mode <> 'shadow')))) AS is_off
     FROM json_to_recordset($1::json) AS input_steps (
       id uuid, held uuid, rule_id uuid, subscription_id uuid, status execution_status, results json, error text,
       finished_ms float8, due_ms float8, lease uuid, awaits_slot boolean, attention text, is_by_hand boolean)

@@ -1,7 +1,6 @@
 import { type Database, newId } from '@automation/database'
 import type { ActionResult } from '@automation/engine'
 import { type Addressee, addresseeOf } from '../addressee.js'
-import { mayRunSql } from '../may-run.js'
 import { leaseSeconds } from './leases.js'
 
 /** A claimed execution, with its event, its workspace and the version of the rule that it began with. */
@@ -70,7 +69,7 @@ const claimExecutionsSql = `
     RETURNING executions.*
   )
   SELECT c.id AS "executionId", c.lease, c.interruptions, c.results, c.started_at AS "startedAt",
-         c.rule_id AS "ruleId", c.rule_version AS "ruleVersion", ${mayRunSql('r', 'c.id = c.event_id')} AS "mayRun",
+         c.rule_id AS "ruleId", c.rule_version AS "ruleVersion", (r.is_active OR (c.id = c.event_id AND r.mode <> 'shadow')) AS "mayRun",
          v.name, v.conditions, v.actions,
          e.id AS "eventId", e.workspace_id AS "workspaceId", e.type, e.data, e.rule_id AS "eventRuleId",
          e.subscription_id AS "subscriptionId", e.depth, e.root_id AS "rootId",
