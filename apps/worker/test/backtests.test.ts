@@ -84,7 +84,7 @@ t.test('workers that compute backtests together never have the same one', async 
   await harness.own.backtest.deleteMany()
 })
 
-t.test('workspaces take turns, whoever has more backtests', async (t) => {
+t.test('workspaces take turns, however many backtests one of them has', async (t) => {
   const [busy, other] = [await createHarness(t), await createHarness(t)]
   const many = [
     await create(busy, lastHour()),

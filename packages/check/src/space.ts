@@ -97,7 +97,7 @@ export class Space {
           return found.values.map((value) => atom.test(read(value), judging))
         })
       : []
-    // What was judged beyond the budget is false, whatever it is.
+    // Beyond the budget, each result is false and means nothing.
     return isReached && judging.affords(0)
       ? { ...found, verdicts }
       : { values: [], possible: [], isOpen: true, verdicts: [] }

@@ -6,8 +6,8 @@ import { Type } from 'typebox'
  *
  *   live, active ◀──▶ live, inactive ◀──▶ shadow (inactive)
  *
- * A shadow is stored as inactive, so whatever selects active rules leaves it alone, workers of the version before included. An API of that
- * version can activate it, as it says: then it is live.
+ * A shadow is stored as inactive, so statements that select active rules leave it out, also those of the previous release. The API of the
+ * previous release can activate it: then it is live.
  */
 export const RuleMode = Type.Enum(['live', 'shadow'], {
   title: 'RuleMode',

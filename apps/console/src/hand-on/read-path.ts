@@ -8,7 +8,7 @@
 export function readPath(rawUrl: string): { path: string; query: string } | 'malformed' | 'foreign' {
   const end = rawUrl.indexOf('?')
   const path = end < 0 ? rawUrl : rawUrl.slice(0, end)
-  // The query is the API's own matter, whatever it contains.
+  // The API judges the query.
   const query = end < 0 ? '' : rawUrl.slice(end)
   try {
     const segments = decodeURIComponent(path).split(/[/\\]/)

@@ -1,6 +1,6 @@
 /** Requests at a time that the API has not responded to completely: as many as there are connections, so none waits for one. */
 export const maxInAll = 64
-/** Of one address: half, so that one machine cannot take all. A company behind one address shares them. */
+/** One address has at most half of the slots, so that one machine cannot take them all. The users of a company may share an address. */
 const maxPerAddress = 32
 /** Of one session: more than a page sends at a time. */
 const maxPerBearer = 8

@@ -1,6 +1,10 @@
 import type { FastifyRequest } from 'fastify'
 
-/** The bearer of a company's proxy, which has signed the user in. undefined where none is trusted, or the request came another way. */
+/**
+ * Reads the bearer token that a company's proxy adds after it has signed the user in.
+ *
+ * @returns undefined if no proxy is trusted, or if the request did not come through it
+ */
 export function findProxyBearer(request: FastifyRequest, trustsBearer: boolean): string | undefined {
   if (!trustsBearer || !isProxy(request)) return undefined
   const { authorization, 'x-forwarded-access-token': forwarded } = request.headers
