@@ -23,7 +23,7 @@ export function formatBacktest(name: string, report: Report): string {
 
 /** `+1,402 mails to 1,204 addresses`, for each action that would have been done. */
 export function formatReach({ actions }: Pick<Report, 'actions'>): string[] {
-  return actions.filter(({ done }) => done > 0).map(describeReach)
+  return actions.filter(({ done }) => done > 0).map((action) => `+${describeReach(action)}`)
 }
 
 export function formatCount(count: number): string {
@@ -42,7 +42,7 @@ const nouns: Record<string, [done: string, target?: [one: string, many: string]]
 
 function describeReach({ type, done, targets, isTargetsEstimated }: Action): string {
   const [noun, target] = nouns[type] ?? [type]
-  const count = `+${formatCount(done)} ${noun}${done === 1 ? '' : 's'}`
+  const count = `${formatCount(done)} ${noun}${done === 1 ? '' : 's'}`
   if (target === undefined || targets === 0) return count
   const about = isTargetsEstimated ? 'about ' : ''
   return `${count} to ${about}${formatCount(targets)} ${target[targets === 1 ? 0 : 1]}`
@@ -90,7 +90,7 @@ function formatNearMisses({ clauses }: Report): string[] {
     .filter(({ aloneFailed }) => aloneFailed > 0)
     .map(
       ({ path, held, aloneFailed }) =>
-        `${path}: ${formatCount(aloneFailed)}; it held ${formatCount(held)} times`,
+        `${path}: ${formatCount(aloneFailed)}; it held ${held === 1 ? 'once' : `${formatCount(held)} times`}`,
     )
 }
 

@@ -75,7 +75,7 @@ t.test(
     t.equal(lines[1], 'Matches: 150 → 390 (version 1 → draft): 150 the same, 240 added, 0 removed.')
     t.match(
       output,
-      /\nThe draft would have done:\n {2}actions\[0\] SEND_EMAIL: \+390 mails to 7 addresses, \d+ to one of them, \d+ in the minute of /,
+      /\nThe draft would have done:\n {2}actions\[0\] SEND_EMAIL: 390 mails to 7 addresses, \d+ to one of them, \d+ in the minute of /,
     )
     t.match(output, '\n      390 × nam is missing\n')
     t.match(output, '\n  conditions[0]: 410; it held 390 times\n')
