@@ -21,6 +21,11 @@ export function isPassing(error: unknown): boolean {
   return isDatabaseAway(error) || isStatementCancelled(error) || isTableMissing(error)
 }
 
+/** Whether others have to be waited for. */
+export function isTooMany(error: unknown): error is Refusal {
+  return error instanceof Refusal && error.statusCode === 429
+}
+
 /** All refusals of the API, each named once. Those that only Fastify detects (413, 415, invalid JSON) are in plugins/errors.ts. */
 export const refusals = {
   badRequest: (message: string) => new Refusal(400, message),

@@ -43,8 +43,16 @@ export class FairSlots {
     this.#limits = limits
   }
 
-  async run<Result>(owner: string, work: () => Promise<Result>): Promise<Result> {
-    await this.#enter(owner)
+  /**
+   * @param timeoutMs how long it may wait, where that is less than the limit for all
+   * @throws TooMuchAtOnce
+   */
+  async run<Result>(
+    owner: string,
+    work: () => Promise<Result>,
+    timeoutMs = this.#limits.timeoutMs,
+  ): Promise<Result> {
+    await this.#enter(owner, timeoutMs)
     const startedAt = performance.now()
     try {
       return await work()
@@ -53,7 +61,7 @@ export class FairSlots {
     }
   }
 
-  #enter(name: string): Promise<void> | undefined {
+  #enter(name: string, timeoutMs: number): Promise<void> | undefined {
     const owner = this.#owners.get(name) ?? { running: 0, waiting: [], tag: 0 }
     this.#owners.set(name, owner)
     if (isIdle(owner)) owner.tag = Math.max(owner.tag, this.#virtualNow)
@@ -61,8 +69,8 @@ export class FairSlots {
       this.#begin(owner)
       return undefined
     }
-    const { waitingPerOwner, timeoutMs } = this.#limits
-    if (owner.waiting.length >= waitingPerOwner) return Promise.reject(new TooMuchAtOnce())
+    if (owner.waiting.length >= this.#limits.waitingPerOwner || timeoutMs <= 0)
+      return Promise.reject(new TooMuchAtOnce())
     return new Promise((resolve, reject) => {
       const begin = () => {
         clearTimeout(timeout)

@@ -68,6 +68,17 @@ t.test('work that has waited too long is refused, and is not begun', async (t) =
   t.same(begun, ['a'])
 })
 
+t.test('work that has no time to wait is refused at once, and begins where a slot is free', async (t) => {
+  const slots = new FairSlots({ ...limits, total: 1 })
+  t.equal(await slots.run('a', async () => 'served', 0), 'served')
+  const { run, endOne } = openWork(slots)
+  const first = run('a')
+  const refused = slots.run('b', async () => 'served', 0)
+  t.type(await refused.catch((error) => error), TooMuchAtOnce)
+  await endOne()
+  await first
+})
+
 t.test('a light owner waits for one piece of others, and fifty busy ones have equal time', async (t) => {
   let now = 0
   t.intercept(performance, 'now', { value: () => now })

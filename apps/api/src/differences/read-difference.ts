@@ -1,9 +1,10 @@
 import type { BacktestReport } from '@automation/backtest'
 import { firstIdOf } from '@automation/database'
 import type { WorkLimits } from '@automation/engine'
-import { findSettled, type ScannedEvent, scanEvents } from '@automation/ledger'
+import { findSettled, type ScannedEvent } from '@automation/ledger'
 import type { FastifyRequest } from 'fastify'
 import { refusals } from '../errors.js'
+import { scanInTurns } from '../judging/scan-in-turns.js'
 import type { RuleDifference } from './difference.js'
 import {
   isOver,
@@ -79,36 +80,24 @@ async function continueState(
   onProgress: (state: State) => void,
 ): Promise<Continued> {
   const subject = { ruleId, ...(active && { active }), draft, from: since.getTime(), to }
-  const startedAt = performance.now()
   let { saved, uncounted = 0 } = state
   const earlier = uncounted
-  const visit = async (events: ScannedEvent[]): Promise<string | undefined> => {
-    for (let start = 0; start < events.length; ) {
-      const turn = await request.judge('continueBacktest', {
-        subject,
-        saved,
-        events: events.slice(start),
-        limits,
-      })
-      if ('fault' in turn) throw refusals.notComparable(turn.fault)
-      saved = turn.saved
-      start += turn.used
-      uncounted += turn.used
-      onProgress({ from, to, after: events[start - 1]?.id ?? null, saved, uncounted })
-      // Expensive rules end the response within a slice.
-      if (start < events.length && performance.now() - startedAt > scanLimits.ms) return events[start - 1]?.id
-    }
-    return undefined
+  const takeTurn = async (events: ScannedEvent[]) => {
+    const turn = await request.judge('continueBacktest', { subject, saved, events, limits })
+    if ('fault' in turn) throw refusals.notComparable(turn.fault)
+    saved = turn.saved
+    uncounted += turn.used
+    onProgress({ from, to, after: events[turn.used - 1]?.id ?? null, saved, uncounted })
+    return turn
   }
   const range = {
-    workspaceId: request.workspace.id,
     order: 'oldest first' as const,
     type: [...new Set([draft.trigger, active?.definition.trigger ?? draft.trigger])],
     from: new Date(from),
     to: new Date(to),
   }
   const after = state.after ?? firstIdOf(Math.max(0, from - idAheadMs))
-  const { scanned, end } = await scanEvents(request.workspace.reads, range, after, scanLimits, visit)
+  const { scanned, end } = await scanInTurns(request, range, after, scanLimits, takeTurn)
   const isComplete = end === undefined
   const passed = earlier + scanned
   const reported = await request.judge('reportBacktest', { subject, saved, passed, isComplete, limits })

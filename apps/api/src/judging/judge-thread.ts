@@ -154,9 +154,11 @@ function compileStored({ conditions, actions }: StoredRule): CompiledRule | { fa
 }
 
 /** @returns null for a definition that does not compile */
-export function explain({ definition, data, now, limits }: ToJudge): Trace | null {
+export function explain({ definition, data, now, limits, bounds }: ToJudge & Bounds): Trace | Overrun | null {
+  const budget = openBudget({ bounds })
   const rule = compileOrNull(definition)
-  return rule && explainRule(rule, data, now, limits)
+  const trace = rule && explainRule(rule, data, now, limits, budget)
+  return findOverrun(budget) ?? trace
 }
 
 export function renderMail({

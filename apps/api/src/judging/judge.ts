@@ -21,6 +21,8 @@ export interface JudgeLimits {
 
 export interface Caller {
   workspaceId: string
+  /** When the response is due (ms, by the process's monotonic clock). */
+  dueAt: number
   /** Whether nobody waits for the response any more. */
   isGone(): boolean
 }
@@ -33,7 +35,7 @@ interface Reports {
 
 /** A burst of the default rate limit. */
 const maxWaiting = 100
-/** One that has waited for longer (ms) would reach its deadline before it ends: a survey waits up to three times. */
+/** Of one question (ms). */
 const longestWaitMs = 3_000
 /** A question ends by itself when its time is over. A thread that is this many times as late is ended. */
 const grace = 1.5
@@ -74,16 +76,23 @@ export class Judge {
 
   /** @throws refusals: 429 where too many of the workspace wait, 400 for what takes too long or too much memory */
   async run<Name extends Task>(caller: Caller, name: Name, input: InputOf<Name>): Promise<ResultOf<Name>> {
+    const ask = async () => {
+      if (caller.isGone()) throw refusals.unavailable()
+      return this.#judge(name, input)
+    }
     try {
-      return await this.#slots.run(caller.workspaceId, () => {
-        if (caller.isGone()) throw refusals.unavailable()
-        return this.#judge(name, input)
-      })
+      return await this.#slots.run(caller.workspaceId, ask, this.#longestWaitMs(caller))
     } catch (error) {
       if (!(error instanceof TooMuchAtOnce)) throw error
       this.#reports.noteRefusal('too_many')
       throw refusals.tooManyJudgings()
     }
+  }
+
+  /** A question that has several turns still has time for each that it waits for: it is refused rather than late. */
+  #longestWaitMs({ dueAt }: Caller): number {
+    const reserveMs = Math.min(this.#limits.timeoutMs * grace, longestWaitMs)
+    return Math.min(longestWaitMs, dueAt - performance.now() - reserveMs)
   }
 
   async #judge<Name extends Task>(name: Name, input: InputOf<Name>): Promise<ResultOf<Name>> {
@@ -97,15 +106,14 @@ export class Judge {
   async #runInThread<Name extends Task>(name: Name, input: InputOf<Name>): Promise<ReturnType<Thread[Name]>> {
     const { timeoutMs, work, memoryMb } = this.#limits
     const bounds: Bounds = { bounds: { units: work, ms: timeoutMs } }
-    let signal: AbortSignal | undefined
+    this.#opening ??= this.#open()
+    const pool = await this.#opening
+    if (pool.threads.length === 0) await pool.run(undefined, { name: 'start' })
+    const signal = AbortSignal.timeout(Math.ceil(timeoutMs * grace))
     try {
-      this.#opening ??= this.#open()
-      const pool = await this.#opening
-      if (pool.threads.length === 0) await pool.run(undefined, { name: 'start' })
-      signal = AbortSignal.timeout(Math.ceil(timeoutMs * grace))
       return await pool.run({ ...input, ...bounds }, { name, signal })
     } catch (error) {
-      if (signal?.aborted) {
+      if (signal.aborted) {
         this.#reports.noteRefusal('too_long')
         throw refusals.judgingTooLong(timeoutMs)
       }

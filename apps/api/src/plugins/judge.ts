@@ -22,8 +22,8 @@ export default fp<{ judging: JudgeLimits }>(
     app.decorateRequest('judge', function <
       Name extends Task,
     >(this: FastifyRequest, name: Name, input: InputOf<Name>) {
-      const isGone = () => this.raw.socket.destroyed || performance.now() > this.dueAt
-      return judge.run({ workspaceId: this.workspace.id, isGone }, name, input)
+      const isGone = () => this.raw.socket.destroyed
+      return judge.run({ workspaceId: this.workspace.id, dueAt: this.dueAt, isGone }, name, input)
     })
     app.addHook('onClose', () => judge.close())
   },

@@ -1,8 +1,9 @@
 import { FairSlots, TooMuchAtOnce } from '@automation/database'
-import { type ScanLimits, type ScannedEvent, scanEvents } from '@automation/ledger'
+import type { ScanLimits, ScannedEvent } from '@automation/ledger'
 import type { FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import { refusals } from '../errors.js'
+import { scanInTurns } from '../judging/scan-in-turns.js'
 
 declare module 'fastify' {
   interface FastifyInstance {
@@ -13,7 +14,7 @@ declare module 'fastify' {
 /** With its last turns it ends before the deadline of a request. */
 const scanLimits = { events: 500_000, ms: 2_000 }
 /** Surveys at a time: each holds a slice of events and up to 20 MB of what it has seen. */
-const surveys = { total: 8, perOwner: 1, waitingPerOwner: 10, timeoutMs: 5_000 }
+const surveys = { total: 8, perOwner: 1, waitingPerOwner: 10, timeoutMs: 3_000 }
 
 interface Surveyed {
   /** JSON of `events`, `hasMorePaths` and `fields`. */
@@ -37,24 +38,17 @@ async function surveyType(
   wanted: number,
   limits: ScanLimits = scanLimits,
 ): Promise<Surveyed> {
-  const { id: workspaceId, reads } = request.workspace
-  const startedAt = performance.now()
   let state: Uint8Array | undefined
   let surveyed = 0
-  const visit = async (events: ScannedEvent[]): Promise<string | undefined> => {
-    for (let start = 0; start < events.length; ) {
-      const slice = events.slice(start).map(({ json }) => json)
-      const turn = await request.judge('surveyEvents', { events: slice, wanted, state })
-      start += turn.used
-      state = turn.state
-      surveyed = turn.events
-      const isOver = surveyed === wanted || performance.now() - startedAt > limits.ms
-      if (isOver) return events[start - 1]?.id
-    }
-    return undefined
+  const takeTurn = async (events: ScannedEvent[]) => {
+    const slice = events.map(({ json }) => json)
+    const turn = await request.judge('surveyEvents', { events: slice, wanted, state })
+    state = turn.state
+    surveyed = turn.events
+    return { used: turn.used, isOver: surveyed === wanted }
   }
-  const range = { workspaceId, type, order: 'newest first' as const }
-  const { end } = await scanEvents(reads, range, undefined, limits, visit)
+  const range = { type, order: 'newest first' as const }
+  const { end } = await scanInTurns(request, range, undefined, limits, takeTurn)
   const fields = await request.judge('listFields', { state })
   return { fields, isComplete: end === undefined || surveyed === wanted }
 }

@@ -42,8 +42,8 @@ export interface Scanned {
   end: string | undefined
 }
 
-/** Looks at the events of a slice. @returns the id of the last one that it used, where it wants no more */
-export type VisitEvents = (events: ScannedEvent[]) => Promise<string | undefined>
+/** Looks at the events of a slice. @returns where it wants no more: the id of the last one that it used; null for none of them */
+export type VisitEvents = (events: ScannedEvent[]) => Promise<string | null | undefined>
 
 const maxSliceRows = 1_000
 /** Of JSON, or of one event: to parse so much takes about 10 ms. */
@@ -69,6 +69,7 @@ export async function scanEvents(
   for (;;) {
     const slice = await readSlice(database, range, end, Math.min(maxSliceRows, limits.events - scanned))
     const last = slice.events.length === 0 ? undefined : await visit(slice.events)
+    if (last === null) return { scanned, end }
     if (last !== undefined) {
       const position = slice.events.find(({ id }) => id === last)?.position ?? slice.scanned
       return { scanned: scanned + position, end: last }

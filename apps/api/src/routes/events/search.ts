@@ -1,11 +1,12 @@
 import { createHash } from 'node:crypto'
 import { isUuid } from '@automation/database'
 import { Conditions, normaliseConditions, parseTimestamp, type WorkLimits } from '@automation/engine'
-import { listEventsByIds, type ScannedEvent, scanEvents } from '@automation/ledger'
+import { listEventsByIds, type ScannedEvent } from '@automation/ledger'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import { refusals } from '../../errors.js'
+import { scanInTurns } from '../../judging/scan-in-turns.js'
 import { readRange, TimeRange } from '../../lists/history-filter.js'
 import { bodyFaults } from '../../plugins/validation.js'
 import { NextCursor, PageQuery, refusalResponses } from '../responses.js'
@@ -89,32 +90,23 @@ async function findMatches(
 ) {
   const conditions = normaliseConditions(written)
   const range = {
-    workspaceId: request.workspace.id,
     order: 'newest first' as const,
     ...(type !== undefined && { type }),
     ...readRange({ ...(from !== undefined && { from }), ...(to !== undefined && { to }) }),
   }
-  const startedAt = performance.now()
   const ids: string[] = []
   let notJudged = 0
-  const visit = async (events: ScannedEvent[]): Promise<string | undefined> => {
-    for (let start = 0; start < events.length; ) {
-      const rest = events.slice(start)
-      const slice = rest.map(({ json, acceptedAt }) => ({ json, acceptedAt }))
-      const turn = await request.judge('matchEvents', { conditions, events: slice, limits })
-      notJudged += turn.notJudged
-      for (const index of turn.matched) {
-        const { id } = rest[index] as ScannedEvent
-        ids.push(id)
-        if (ids.length === limit) return id
-      }
-      start += turn.used
-      // Expensive conditions end the page within a slice.
-      if (start < events.length && performance.now() - startedAt > pageLimits.ms) return events[start - 1]?.id
+  const takeTurn = async (events: ScannedEvent[]) => {
+    const slice = events.map(({ json, acceptedAt }) => ({ json, acceptedAt }))
+    const turn = await request.judge('matchEvents', { conditions, events: slice, limits })
+    notJudged += turn.notJudged
+    for (const index of turn.matched) {
+      ids.push((events[index] as ScannedEvent).id)
+      if (ids.length === limit) return { used: index + 1, isOver: true }
     }
-    return undefined
+    return turn
   }
-  const { scanned, end } = await scanEvents(request.workspace.reads, range, after, pageLimits, visit)
+  const { scanned, end } = await scanInTurns(request, range, after, pageLimits, takeTurn)
   return { ids, scanned, notJudged, end }
 }
 

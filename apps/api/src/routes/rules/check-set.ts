@@ -1,4 +1,5 @@
 import { CheckResult } from '@automation/check'
+import { ReadTooLong, TooMuchAtOnce } from '@automation/database'
 import { type Fault, isEventType, type RuleDefinition } from '@automation/engine'
 import {
   completeMode,
@@ -11,7 +12,7 @@ import {
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
-import { Refusal, refusals } from '../../errors.js'
+import { isTooMany, refusals } from '../../errors.js'
 import type { SetToCheck } from '../../judging/check-set.js'
 import { fillMissingBody } from '../../plugins/bodies.js'
 import { bodyFaults } from '../../plugins/validation.js'
@@ -68,7 +69,7 @@ async function surveyIfFree(request: FastifyRequest, trigger: string): Promise<s
     const { fields } = await request.server.survey(request, trigger, observedEvents, observationLimits)
     return fields
   } catch (error) {
-    if (error instanceof Refusal && error.statusCode === 429) return undefined
+    if (isTooMany(error) || error instanceof ReadTooLong || error instanceof TooMuchAtOnce) return undefined
     throw error
   }
 }

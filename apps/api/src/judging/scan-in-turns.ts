@@ -1,0 +1,59 @@
+import {
+  type ScanLimits,
+  type Scanned,
+  type ScannedEvent,
+  type ScanRange,
+  scanEvents,
+} from '@automation/ledger'
+import type { FastifyRequest } from 'fastify'
+import { isTooMany, type Refusal } from '../errors.js'
+
+interface Turn {
+  /** How many events it used, at least one: the rest is for the next turn. */
+  used: number
+  /** Whether the scan has found enough. */
+  isOver?: boolean
+}
+
+/**
+ * Passes over stored events in turns of the judge's thread. The scan ends where its time does, also within a slice, and where others keep the thread
+ * busy: what the turns before have found is not lost, and it can be continued.
+ *
+ * @throws refusals: 429 where it came nowhere
+ */
+export async function scanInTurns(
+  { workspace }: FastifyRequest,
+  range: Omit<ScanRange, 'workspaceId'>,
+  after: string | undefined,
+  limits: ScanLimits,
+  takeTurn: (events: ScannedEvent[]) => Promise<Turn>,
+): Promise<Scanned> {
+  const startedAt = performance.now()
+  let refusal: Refusal | undefined
+  const visit = async (events: ScannedEvent[]): Promise<string | null | undefined> => {
+    let used = 0
+    const last = () => events[used - 1]?.id ?? null
+    while (used < events.length) {
+      try {
+        const turn = await takeTurn(events.slice(used))
+        used += turn.used
+        if (turn.isOver) return last()
+      } catch (error) {
+        if (!isTooMany(error)) throw error
+        refusal = error
+        return last()
+      }
+      if (used < events.length && performance.now() - startedAt > limits.ms) return last()
+    }
+    return undefined
+  }
+  const scanned = await scanEvents(
+    workspace.reads,
+    { workspaceId: workspace.id, ...range },
+    after,
+    limits,
+    visit,
+  )
+  if (refusal !== undefined && scanned.end === after) throw refusal
+  return scanned
+}
