@@ -52,14 +52,19 @@ export function startWorker(
 ) {
   const publisher = openRedis(config.redisUrl, 'fail fast')
   const connection = openRedis(config.redisUrl, 'wait')
-  const followUp = new FollowUp(database, queue, log)
-  const recorder = new Recorder(database, metrics, (followUps) => followUp.begin(followUps))
+  const follower = new FollowUp(database, queue, log)
+  const recorder = new Recorder({
+    database,
+    queue,
+    metrics,
+    followUp: (followUps) => follower.begin(followUps),
+    log,
+  })
   const leases = new Leases(database, log)
   const effects = createEffects(config, database, log)
   const gate = new Gate(config.outbound.concurrency, undefined, () => metrics.breakersOpened.inc())
   const heavyWork = new HeavyWork(config.workspaceWork, config.concurrency)
   const executor = new Executor({
-    queue,
     recorder,
     leases,
     gate,

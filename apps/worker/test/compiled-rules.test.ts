@@ -1,6 +1,6 @@
 import type { Database } from '@automation/database'
 import t from 'tap'
-import { createCompiledRules } from '../src/running/compiled-rules.js'
+import { createCompiledRules } from '../src/running/rule-set.js'
 import { createHarness, type Harness } from './fixtures/harness.js'
 
 const task = { type: 'CREATE_TASK', config: { title: 'Task' } }

@@ -100,14 +100,14 @@ t.test('a lease is renewed for its holder only', async (t) => {
 function openFullWorker({ database, queue }: Harness) {
   const gate = new Gate(1)
   gate.tryEnter({ workspaceId: 'another', createdBy: null }, 'destination')
+  const metrics = createWorkerMetrics(openMetrics())
   const executor = new Executor({
     heavyWork: new HeavyWork(),
-    queue,
-    recorder: new Recorder(database),
+    recorder: new Recorder({ database, queue, metrics, followUp: () => {}, log }),
     leases: { hold() {}, release() {}, noteLost() {} },
     gate,
     perform: () => Promise.reject(new Error('never called')),
-    metrics: createWorkerMetrics(openMetrics()),
+    metrics,
     log,
   })
   return executor

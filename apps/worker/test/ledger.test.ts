@@ -3,11 +3,14 @@ import { executionIdOf, newId, openDatabase } from '@automation/database'
 import { Judging } from '@automation/engine'
 import type { Outcome as AnyOutcome, ExecutionRecord } from '@automation/ledger'
 import { countsOf } from '@automation/ledger'
+import { openMetrics } from '@automation/telemetry'
+import { pino } from 'pino'
 import t, { type Test } from 'tap'
 import { Causation } from '../src/running/causation.js'
 import { EffectBudget } from '../src/running/effect-budget.js'
 import type { Execution } from '../src/running/execution.js'
 import { Recorder } from '../src/running/recorder.js'
+import { createWorkerMetrics } from '../src/worker-metrics.js'
 
 type Outcome = AnyOutcome<Execution>
 
@@ -59,7 +62,13 @@ async function createWorkspace() {
 }
 
 function openLedger() {
-  const recorder = new Recorder(database)
+  const recorder = new Recorder({
+    database,
+    queue: { addAlone: async () => {}, addDue: async () => {} },
+    metrics: createWorkerMetrics(openMetrics()),
+    followUp: () => {},
+    log: pino({ level: 'silent' }),
+  })
   return {
     recordStep: (execution: Execution, lease: string) => recorder.recordStep({ execution, lease }),
     record: (outcome: Outcome) => recorder.finishEvent(outcome),

@@ -24,7 +24,6 @@ function openExecutor(places: number) {
   const calls = { made: 0, faults: 0 }
   const executor = new Executor({
     heavyWork: new HeavyWork(),
-    queue: {} as never,
     recorder: {
       async recordStep() {
         ledger.refusals -= 1

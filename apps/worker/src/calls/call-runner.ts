@@ -1,5 +1,4 @@
 import { type Effect, hasActionsLeft } from '@automation/engine'
-import type { EventQueue } from '@automation/queue'
 import type { Logger } from 'pino'
 import { destinationOf, mailServer, type OutsideAction, type Perform } from '../effects/effect.js'
 import { advance } from '../running/advance.js'
@@ -12,14 +11,12 @@ import { openAttempt, settleAttempt, settleInterrupted } from './attempts.js'
 import type { Entry, Gate } from './gate.js'
 import type { HeldExecution } from './held-execution.js'
 import type { Leases } from './leases.js'
-import { publishEffects } from './publish-effects.js'
 import { untilPostgresIsBack } from './until-postgres-is-back.js'
 
 /** When an execution that found the gate full is tried again: between these (ms). */
 const fullRetryMs = [5_000, 15_000] as const
 
 export interface CallParts {
-  queue: Pick<EventQueue, 'addAlone' | 'addDue'>
   recorder: Pick<Recorder, 'recordStep'>
   leases: Pick<Leases, 'hold' | 'release' | 'noteLost'>
   gate: Gate
@@ -176,10 +173,9 @@ export class CallRunner {
 
   /** @returns false where another worker holds the execution by now */
   async #record(held: HeldExecution): Promise<boolean> {
-    const { recorder, queue, metrics, leases, log } = this.#parts
+    const { recorder, metrics, leases } = this.#parts
     const isRecorded = await untilPostgresIsBack(() => recorder.recordStep(held))
-    if (isRecorded) publishEffects(held.execution, queue, log)
-    else {
+    if (!isRecorded) {
       metrics.leasesLost.inc()
       leases.noteLost(held)
       held.execution.span?.end(true)

@@ -5,7 +5,6 @@ import type { Step } from '@automation/ledger'
 import { type Execution, idsOf } from '../running/execution.js'
 import { type CallParts, CallRunner } from './call-runner.js'
 import { abandon, type HeldExecution, hold } from './held-execution.js'
-import { publishEffects } from './publish-effects.js'
 
 /**
  * Continues executions beyond the job that brought them. The queue does not wait for their calls: a slow target delays nobody but
@@ -54,12 +53,6 @@ export class Executor {
   /** Gives up an execution that was begun, and is not continued. */
   abandon(held: HeldExecution): void {
     abandon(held)
-  }
-
-  /** Publishes what was committed with an execution. */
-  publish(execution: Execution): void {
-    const { queue, log } = this.#parts
-    publishEffects(execution, queue, log)
   }
 
   get isIdle(): boolean {

@@ -9,14 +9,13 @@ import type { Executor } from '../calls/executor.js'
 import type { HeldExecution } from '../calls/held-execution.js'
 import { findAddressee } from './addressee.js'
 import type { Causation } from './causation.js'
-import { createCompiledRules } from './compiled-rules.js'
 import { EffectBudget } from './effect-budget.js'
 import { type Execution, Judgement } from './execution.js'
 import { type HeavyWork, Postponed } from './heavy-work.js'
 import { countRows, type Recorder } from './recorder.js'
 import { rehearse } from './rehearse.js'
 import type { Replies } from './replies.js'
-import { makeSetOfOne, noRules, type RuleSet } from './rule-set.js'
+import { createCompiledRules, makeSetOfOne, noRules, type RuleSet } from './rule-set.js'
 import { createIsolation } from './run-isolated.js'
 import { TimeSlices } from './time-slices.js'
 import { traceEvent, traceExecutions } from './trace-executions.js'
@@ -148,7 +147,6 @@ export class EventRunner {
         for (const execution of executions) execution.span?.end(true)
         return log.debug({ eventId: event.id }, 'event was already done')
       }
-      for (const execution of executions) executor.publish(execution)
       // Rules are independent, so none waits for the calls of another.
       for (const call of calls) {
         if (!held.includes(call.execution)) continue

@@ -1,8 +1,10 @@
 import { createBatcher, type Database, isLockConflict } from '@automation/database'
 import { type FollowUps, finishEvents, type Outcome, recordSteps, type Step } from '@automation/ledger'
-import { openMetrics } from '@automation/telemetry'
-import { createWorkerMetrics, type WorkerMetrics } from '../worker-metrics.js'
-import type { Execution } from './execution.js'
+import type { EventQueue } from '@automation/queue'
+import type { Logger } from 'pino'
+import type { WorkerMetrics } from '../worker-metrics.js'
+import { type Execution, idsOf } from './execution.js'
+import { endExecutionSpan } from './trace-executions.js'
 
 /** What one commit takes: 200 events whose rules create 20 tasks each would be millions of rows. */
 const limits = { maxItems: 200, maxWeight: 5_000 }
@@ -11,15 +13,24 @@ const heavyRows = 1_000
 /** How many bytes of tasks and emitted events count as a row. */
 const bytesPerRow = 1_000
 const maxAttempts = 5
+/** The job of a pause up to this long (ms) is added at once; the sweeper adds those of longer ones when they are due. */
+const soonMs = 60_000
+
+export interface RecorderParts {
+  database: Database
+  queue: Pick<EventQueue, 'addAlone' | 'addDue'>
+  metrics: WorkerMetrics
+  /** Called after a commit that something has to follow. */
+  followUp: (followUps: FollowUps) => void
+  log: Logger
+}
 
 /**
- * Records what this worker has done, the work of many jobs in one commit. A promise resolves after the commit that holds its
- * outcome or step; nothing of it may be published earlier.
+ * Records what this worker has done, the work of many jobs in one commit, and then adds the jobs of what was committed. A promise resolves
+ * after that.
  */
 export class Recorder {
-  readonly #database: Database
-  readonly #metrics: WorkerMetrics
-  readonly #followUp: (followUps: FollowUps) => void
+  readonly #parts: RecorderParts
   readonly #outcomes = this.#batchOutcomes()
   readonly #heavyOutcomes = this.#batchOutcomes()
   readonly #steps = createBatcher((steps: Step<Execution>[]) => this.#recordSteps(steps), {
@@ -27,22 +38,15 @@ export class Recorder {
     weigh: ({ execution }) => countRows([execution]),
   })
 
-  /** @param followUp is called after a commit that something has to follow */
-  constructor(
-    database: Database,
-    metrics: WorkerMetrics = createWorkerMetrics(openMetrics()),
-    followUp: (followUps: FollowUps) => void = () => {},
-  ) {
-    this.#database = database
-    this.#metrics = metrics
-    this.#followUp = followUp
+  constructor(parts: RecorderParts) {
+    this.#parts = parts
   }
 
   /**
    * Records an event as done, together with its executions.
    *
    * @returns the executions that this worker continues; undefined where another delivery of the job was first: then nothing of this
-   * outcome is stored, and nothing of it may be published
+   * outcome is stored
    */
   finishEvent(outcome: Outcome<Execution>): Promise<Execution[] | undefined> {
     return countRows(outcome.executions) > heavyRows ? this.#heavyOutcomes(outcome) : this.#outcomes(outcome)
@@ -65,25 +69,48 @@ export class Recorder {
   }
 
   async #finishEvents(outcomes: Outcome<Execution>[]): Promise<(Execution[] | undefined)[]> {
+    const { database, metrics, followUp } = this.#parts
     const startedAt = performance.now()
-    const { held, followUps } = await retryOnLockConflict(() => finishEvents(this.#database, outcomes))
-    this.#metrics.noteOutcomes(
-      outcomes.filter((_, index) => held[index] !== undefined),
-      startedAt,
-    )
-    if (followUps) this.#followUp(followUps)
+    const { held, followUps } = await retryOnLockConflict(() => finishEvents(database, outcomes))
+    const stored = outcomes.filter((_, index) => held[index] !== undefined)
+    metrics.noteOutcomes(stored, startedAt)
+    if (followUps) followUp(followUps)
+    for (const { executions } of stored) for (const execution of executions) this.#publish(execution)
     return held
   }
 
   async #recordSteps(steps: Step<Execution>[]): Promise<boolean[]> {
+    const { database, metrics, followUp } = this.#parts
     const startedAt = performance.now()
-    const { recorded, followUps } = await retryOnLockConflict(() => recordSteps(this.#database, steps))
-    this.#metrics.noteSteps(
-      steps.flatMap(({ execution }, index) => (recorded[index] ? execution : [])),
-      startedAt,
-    )
-    if (followUps) this.#followUp(followUps)
+    const { recorded, followUps } = await retryOnLockConflict(() => recordSteps(database, steps))
+    const stored = steps.flatMap(({ execution }, index) => (recorded[index] ? execution : []))
+    metrics.noteSteps(stored, startedAt)
+    if (followUps) followUp(followUps)
+    for (const execution of stored) this.#publish(execution)
     return recorded
+  }
+
+  /**
+   * Adds the jobs of the events that an execution emitted, and of its own continuation. A job that cannot be added is left to the
+   * sweeper.
+   */
+  #publish(execution: Execution): void {
+    const { queue, log } = this.#parts
+    const { record, event, span } = execution
+    for (const emitted of execution.emitted) {
+      if (span) emitted.traceparent = span.traceparent
+      queue.addAlone(emitted).catch(() => {})
+    }
+    execution.emitted = []
+    execution.tasks = []
+    const { id: executionId, dueAt, status } = record
+    if (dueAt !== null && dueAt.getTime() - Date.now() <= soonMs) {
+      const traceparent = execution.firstTraceparent ?? span?.traceparent
+      const { id: eventId, workspaceId } = event
+      queue.addDue({ executionId, eventId, workspaceId, dueAt, traceparent }).catch(() => {})
+    }
+    if (record.lease === null) endExecutionSpan(execution)
+    if (log.isLevelEnabled('debug')) log.debug({ ...idsOf(execution), status }, 'execution recorded')
   }
 }
 

@@ -1,6 +1,7 @@
 import { type Database, ruleSetIdOf } from '@automation/database'
 import { indexRules, type RuleIndex } from '@automation/engine'
 import type { LoadedEvent } from '@automation/ledger'
+import { LRUCache } from 'lru-cache'
 import { makeReady, type ReadyRule } from './ready-rule.js'
 import { TimeSlices } from './time-slices.js'
 
@@ -17,10 +18,56 @@ export interface RuleSet {
 
 export const noRules: RuleSet = { id: null, rules: [], rulesVersion: 0, findCandidates: () => [] }
 
+/** A compiled rule takes about 5 KB. */
+const maxCached = 200_000
+/** A set of this age is read again, be it only to record that it is still in use. */
+const maxAgeMs = 60 * 60 * 1_000
+
 const always = { conditions: [] }
 const onlyIndex = [0]
 /** To compile a thousand rules may take seconds. */
 const slices = new TimeSlices()
+
+interface Entry {
+  rulesVersion: number
+  /** Epoch ms. */
+  readAt: number
+  set: Promise<RuleSet>
+}
+
+/**
+ * Creates a cache of the active rules of an event's workspace and type, compiled once for each version.
+ *
+ * The cache needs no invalidation. Each event carries the rules version of its workspace, read when the event was loaded, and a
+ * rule change increments that version in its own transaction. The cache reads rules after that, so a cached set is never older than
+ * its version.
+ */
+export function createCompiledRules(database: Database) {
+  const entries = new LRUCache<string, Entry>({ maxSize: maxCached })
+
+  return (event: LoadedEvent): Promise<RuleSet> => {
+    const key = `${event.workspaceId} ${event.type}`
+    const cached = entries.get(key)
+    const now = Date.now()
+    if (cached && cached.rulesVersion >= event.rulesVersion && now - cached.readAt < maxAgeMs)
+      return cached.set
+    const set = (cached?.set ?? Promise.resolve(noRules))
+      .catch(() => noRules)
+      .then((earlier) => readRuleSet(database, event, earlier))
+    const entry = { rulesVersion: event.rulesVersion, readAt: now, set }
+    entries.set(key, entry, { size: 1 })
+    set.then(
+      ({ rules }) => {
+        if (entries.peek(key) === entry)
+          entries.set(key, entry, { size: Math.min(1 + rules.length, maxCached) })
+      },
+      () => {
+        if (entries.peek(key) === entry) entries.delete(key)
+      },
+    )
+    return set
+  }
+}
 
 /**
  * Reads the active rules of an event's workspace and type, compiles and indexes them, and stores the set for the events that
