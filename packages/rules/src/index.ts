@@ -12,6 +12,7 @@ export {
   claimBacktest,
   delayBacktest,
   failBacktest,
+  type GivenBack,
   storeSlice,
 } from './backtests/backtest-slices.js'
 export {
