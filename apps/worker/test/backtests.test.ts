@@ -238,7 +238,8 @@ t.test('a backtest with an event that cannot be read ends, and its report says w
   const database = readsWithHeavyEvent(harness, ids[150]?.id ?? '', 0)
   const { status, error, report } = await runToEnd(t, harness, database, id)
   t.equal(status, 'failed')
-  const [, from = ''] = /^The events from (.+) on could not be read in time, not even one by one$/.exec(error ?? '') ?? []
+  const [, from = ''] =
+    /^The events from (.+) on could not be read in time, not even one by one$/.exec(error ?? '') ?? []
   t.ok(Math.abs(Date.parse(from) - timeOf(ids[149]?.id ?? '')) <= 1, `${error}`)
   t.match(report, { scanned: 150, considered: 150, isComplete: false, notes: [/could not be read in time/] })
 })

@@ -30,6 +30,7 @@ export {
   listBacktests,
   maxUnfinishedBacktests,
 } from './backtests/backtests.js'
+export { readEarlierRules } from './backtests/earlier-rules.js'
 export { createBodyCompiler, formatShapeFaults } from './body-shape.js'
 export { changeRules, pauseRules } from './change-rules.js'
 export { checkRuleFile, maxRuleBytes } from './check-rule-file.js'

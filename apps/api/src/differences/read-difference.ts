@@ -2,6 +2,7 @@ import type { BacktestReport } from '@automation/backtest'
 import { firstIdOf } from '@automation/database'
 import type { WorkLimits } from '@automation/engine'
 import { findSettled, type ScannedEvent, scanEvents } from '@automation/ledger'
+import { readEarlierRules } from '@automation/rules'
 import type { FastifyRequest } from 'fastify'
 import { refusals } from '../errors.js'
 import type { RuleDifference } from './difference.js'
@@ -78,10 +79,12 @@ async function continueState(
   limits: WorkLimits,
   onProgress: (state: State) => void,
 ): Promise<Continued> {
-  const subject = { ruleId, ...(active && { active }), draft, from: since.getTime(), to }
+  const tested = { ruleId, ...(active && { active }), draft }
+  const earlier = await readEarlierRules(request.workspace.reads, request.workspace.id, tested)
+  const subject = { ...tested, earlier, from: since.getTime(), to }
   const startedAt = performance.now()
   let { saved, uncounted = 0 } = state
-  const earlier = uncounted
+  const passedBefore = uncounted
   const visit = async (events: ScannedEvent[]): Promise<string | undefined> => {
     for (let start = 0; start < events.length; ) {
       const turn = await request.judge('continueBacktest', {
@@ -110,7 +113,7 @@ async function continueState(
   const after = state.after ?? firstIdOf(Math.max(0, from - idAheadMs))
   const { scanned, end } = await scanEvents(request.workspace.reads, range, after, scanLimits, visit)
   const isComplete = end === undefined
-  const passed = earlier + scanned
+  const passed = passedBefore + scanned
   const reported = await request.judge('reportBacktest', { subject, saved, passed, isComplete, limits })
   if ('fault' in reported) throw refusals.notComparable(reported.fault)
   return {

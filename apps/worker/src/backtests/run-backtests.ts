@@ -1,15 +1,13 @@
-import { Backtest, type BacktestSubject } from '@automation/backtest'
+import { Backtest } from '@automation/backtest'
 import {
-  clockSkewMs,
   type Database,
   isDatabaseAway,
   isStatementCancelled,
   ReadTooLong,
   TooMuchAtOnce,
-  timeOf,
 } from '@automation/database'
 import type { WorkLimits } from '@automation/engine'
-import { dayMs, findSettled, type ScanLimits, type ScannedEvent, scanEvents } from '@automation/ledger'
+import { findSettled, type ScanLimits, type ScannedEvent, scanEvents } from '@automation/ledger'
 import {
   type ClaimedBacktest,
   claimBacktest,
@@ -20,6 +18,7 @@ import {
 } from '@automation/rules'
 import type { Logger } from 'pino'
 import { repeat } from '../repeat.js'
+import { findHistoryFrom, listNotes, positionOf } from './backtest-notes.js'
 import { Turns } from './turns.js'
 
 /** While no backtest waits. */
@@ -111,12 +110,7 @@ async function failUnreadable(
   const missing = `${error}: those up to ${to} are not in this report.`
   const notes = [missing, ...listNotes(claimed, historyFrom)]
   const backtest = new Backtest(subject, state ?? undefined, workLimits)
-  await failBacktest(
-    database,
-    claimed,
-    error,
-    backtest.report({ isComplete: false, historyFrom, notes }),
-  )
+  await failBacktest(database, claimed, error, backtest.report({ isComplete: false, historyFrom, notes }))
 }
 
 /**
@@ -180,46 +174,10 @@ function sizeOf({ state, pace, longReads }: ClaimedBacktest): ScanLimits {
 function createVisit(backtest: Backtest, turns: Turns) {
   return async (events: ScannedEvent[]): Promise<string | undefined> => {
     for (const { json, ...event } of events) {
-      backtest.add({ ...event, data: JSON.parse(json) })
+      backtest.add({ ...event, data: JSON.parse(json), size: json.length })
       if (turns.isDue) await turns.rest()
       if (turns.isOver) return event.id
     }
     return undefined
   }
-}
-
-/**
- * The furthest time before which retention may have removed events that no slice had read: that of now (remove-history.ts), where it is ahead of the
- * position before this slice.
- */
-function findHistoryFrom(claimed: ClaimedBacktest, defaultDays: number): number | null {
-  const { historyFrom, retentionDays } = claimed
-  const days = retentionDays ?? defaultDays
-  if (days === 0) return historyFrom
-  const border = Date.now() - clockSkewMs - days * dayMs
-  return border > positionOf(claimed) ? Math.max(border, historyFrom ?? border) : historyFrom
-}
-
-/** Epoch ms: the events before then are in its state. */
-function positionOf({ subject, after }: ClaimedBacktest): number {
-  return after === null ? subject.from : timeOf(after)
-}
-
-/** What the report cannot know, or what changed since it was asked for. */
-function listNotes({ subject, presentVersion }: ClaimedBacktest, historyFrom: number | null): string[] {
-  return [
-    ...noteRule(subject, presentVersion),
-    ...(historyFrom !== null && subject.from < historyFrom
-      ? [
-          `Retention removed events before ${new Date(historyFrom).toISOString()}: those that were not read before are missing.`,
-        ]
-      : []),
-    'Each rule is judged by itself: the work that all rules of an event share (EVENT_WORK) is not simulated.',
-  ]
-}
-
-function noteRule({ ruleId, active }: BacktestSubject, presentVersion: number | null): string[] {
-  if (ruleId === undefined || active === undefined) return []
-  if (presentVersion === null) return ['The rule was deleted since the backtest was created.']
-  return presentVersion === active.version ? [] : [`The rule has version ${presentVersion} now.`]
 }
