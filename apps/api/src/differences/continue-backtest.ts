@@ -1,12 +1,13 @@
 import { Backtest, type BacktestReport, type BacktestSubject, type SavedBacktest } from '@automation/backtest'
 import type { WorkBudget, WorkLimits } from '@automation/engine'
+import type { ScannedEvent } from '@automation/ledger'
 import { type Bounds, findOverrun, type Overrun, openBudget } from '../judging/bounds.js'
 
 /** A backtest as far as it came, and what comes next. JSON: it is stored between two responses. */
 export interface ToContinue {
   subject: BacktestSubject
   saved: SavedBacktest | undefined
-  events: { id: string; type: string; addressedTo: string | null; json: string; acceptedAt: number }[]
+  events: Pick<ScannedEvent, 'id' | 'type' | 'addressedTo' | 'json' | 'acceptedAt'>[]
   limits: WorkLimits
 }
 
