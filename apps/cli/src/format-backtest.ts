@@ -12,7 +12,10 @@ export function formatBacktest(name: string, report: Report): string {
     `Backtest of rule ${JSON.stringify(name)} from ${formatMinute(from)} to ${formatMinute(to)}: ${formatCount(scanned)} events scanned, ${formatCount(considered)} considered.`,
     formatMatches(report),
     ...formatNotJudged(report),
-    ...titled('The draft, compared with the active version:', difference === null ? [] : formatChanges(report)),
+    ...titled(
+      'The draft, compared with the active version:',
+      difference === null ? [] : formatChanges(report),
+    ),
     ...titled(`The ${report.draft === null ? 'rule' : 'draft'} would have done:`, formatActions(report)),
     ...titled('Near misses, events that one clause alone kept from matching:', formatNearMisses(report)),
     ...titled('Fields that events lack:', formatFields(report)),

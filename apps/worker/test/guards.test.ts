@@ -1,6 +1,13 @@
 import { isWorkspaceBusy } from '@automation/access'
 import { firstIdOf, newId } from '@automation/database'
-import { type ClaimedGuard, changeRules, checkGuard, claimGuards, saveRules, setGuard } from '@automation/rules'
+import {
+  type ClaimedGuard,
+  changeRules,
+  checkGuard,
+  claimGuards,
+  saveRules,
+  setGuard,
+} from '@automation/rules'
 import t, { type Test } from 'tap'
 import { startGuards } from '../src/repair/guards.js'
 import { createHarness, type Harness, log } from './fixtures/harness.js'
@@ -235,26 +242,29 @@ t.test('the guard of a deleted rule is gone with it', async (t) => {
   t.equal(await readGuard(harness, ruleId), null)
 })
 
-t.test('a backlog from long before the promotion counts, when it is judged with the promoted version', async (t) => {
-  const harness = await createHarness(t)
-  const { own, workspaceId } = harness
-  const ruleId = await createGuarded(harness, { maxRunsPerHour: 3 })
-  await own.ruleGuard.delete({ where: { ruleId } })
-  await storeWaiting(harness, 3 * hourMs)
-  for (let n = 0; n < 4; n++) await storeWaiting(harness, 2 * hourMs)
-  await own.$transaction((transaction) =>
-    setGuard(transaction, { id: ruleId, workspaceId, version: 2 }, 1, { for: '1h', maxRunsPerHour: 4 }),
-  )
-  const loop = startGuards(harness.database, log)
-  t.teardown(() => loop.stop())
-  harness.startSweeper()
-  const worker = harness.startWorker()
-  await worker.ready()
-  const startedAt = performance.now()
-  while ((await readRule(harness, ruleId))?.version === 2 && performance.now() - startedAt < 20_000);
-  t.match(await readRule(harness, ruleId), { version: 3, actions: before })
-  t.match(await readEntries(harness, ruleId), [{ details: { reason: 'runs', runs: 5 } }])
-})
+t.test(
+  'a backlog from long before the promotion counts, when it is judged with the promoted version',
+  async (t) => {
+    const harness = await createHarness(t)
+    const { own, workspaceId } = harness
+    const ruleId = await createGuarded(harness, { maxRunsPerHour: 3 })
+    await own.ruleGuard.delete({ where: { ruleId } })
+    await storeWaiting(harness, 3 * hourMs)
+    for (let n = 0; n < 4; n++) await storeWaiting(harness, 2 * hourMs)
+    await own.$transaction((transaction) =>
+      setGuard(transaction, { id: ruleId, workspaceId, version: 2 }, 1, { for: '1h', maxRunsPerHour: 4 }),
+    )
+    const loop = startGuards(harness.database, log)
+    t.teardown(() => loop.stop())
+    harness.startSweeper()
+    const worker = harness.startWorker()
+    await worker.ready()
+    const startedAt = performance.now()
+    while ((await readRule(harness, ruleId))?.version === 2 && performance.now() - startedAt < 20_000);
+    t.match(await readRule(harness, ruleId), { version: 3, actions: before })
+    t.match(await readEntries(harness, ruleId), [{ details: { reason: 'runs', runs: 5 } }])
+  },
+)
 
 t.test('a backlog that builds up after the promotion counts, for an hour after it is gone', async (t) => {
   const harness = await createHarness(t)

@@ -1,7 +1,7 @@
+import { changeWorkspace } from '@automation/access'
 import type { Prisma, WorkspaceDatabase } from '@automation/database'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
-import { changeWorkspace } from '@automation/access'
 import { administratorOf } from '../../access/administrator.js'
 import { refusals } from '../../errors.js'
 import { orNull, refusalResponses, Timestamp } from '../responses.js'
