@@ -38,7 +38,7 @@ async function createCrossed(): Promise<string> {
   return rule.id
 }
 
-/** A worker that ends like `kill -9` at the n-th statement of a rollback: kill-in-rollback.ts. */
+/** A worker that ends like `kill -9` at the n-th write of a rollback: kill-in-rollback.ts. */
 function killAt(statement: number, report: string): Record<string, string> {
   const preload = new URL('./fixtures/kill-in-rollback.js', import.meta.url).href
   return {
@@ -61,34 +61,31 @@ async function readState(ruleId: string) {
 const watching = { version: 2, hasTripped: false, entries: 0, events: 0 }
 const rolledBack = { version: 3, hasTripped: true, entries: 1, events: 1 }
 
-t.test(
-  'workers that are killed at each statement of a rollback roll back once, with one entry',
-  async (t) => {
-    const subscription = { id: newId(), url: 'https://example.com/', description: '' }
-    await tables.subscription.create({
-      data: { ...subscription, workspaceId, eventTypes: ['rule.rolled_back'] },
-    })
-    const ruleId = await createCrossed()
-    const report = `${directory}/statements`
-    await writeFile(report, '')
-    const readReport = async () => (await readFile(report, 'utf8')).split('\n').filter((line) => line !== '')
-    let kills = 0
-    for (let isCommitted = false; !isCommitted; ) {
-      const worker = await product.startWorker(killAt(kills + 1, report))
-      const { signal } = await worker.exited
-      t.equal(signal, 'SIGKILL')
-      const lines = await readReport()
-      t.equal(lines.length, ++kills, lines.at(-1) ?? '')
-      // The last one is killed when it knows that its transaction is committed.
-      isCommitted = lines.at(-1) === 'after COMMIT'
-      t.strictSame(await readState(ruleId), isCommitted ? rolledBack : watching, `after ${lines.at(-1)}`)
-    }
-    t.ok(kills > 6, `${kills} workers were killed`)
-    const worker = await product.startWorker()
-    const other = await createCrossed()
-    while ((await readState(other)).version === 2) await pause(50)
-    t.strictSame({ ...(await readState(ruleId)), events: 1 }, rolledBack, 'a living worker does nothing more')
-    t.equal((await readState(other)).events, 2)
-    await worker.stop()
-  },
-)
+t.test('workers that are killed at each write of a rollback roll back once, with one entry', async (t) => {
+  const subscription = { id: newId(), url: 'https://example.com/', description: '' }
+  await tables.subscription.create({
+    data: { ...subscription, workspaceId, eventTypes: ['rule.rolled_back'] },
+  })
+  const ruleId = await createCrossed()
+  const report = `${directory}/statements`
+  await writeFile(report, '')
+  const readReport = async () => (await readFile(report, 'utf8')).split('\n').filter((line) => line !== '')
+  let kills = 0
+  for (let isCommitted = false; !isCommitted; ) {
+    const worker = await product.startWorker(killAt(kills + 1, report))
+    const { signal } = await worker.exited
+    t.equal(signal, 'SIGKILL')
+    const lines = await readReport()
+    t.equal(lines.length, ++kills, lines.at(-1) ?? '')
+    // The last one is killed when it knows that its transaction is committed.
+    isCommitted = lines.at(-1) === 'after COMMIT'
+    t.strictSame(await readState(ruleId), isCommitted ? rolledBack : watching, `after ${lines.at(-1)}`)
+  }
+  t.ok(kills > 6, `${kills} workers were killed`)
+  const worker = await product.startWorker()
+  const other = await createCrossed()
+  while ((await readState(other)).version === 2) await pause(50)
+  t.strictSame({ ...(await readState(ruleId)), events: 1 }, rolledBack, 'a living worker does nothing more')
+  t.equal((await readState(other)).events, 2)
+  await worker.stop()
+})
