@@ -147,6 +147,10 @@ class Client:
         """Get the guard of a promoted version."""
         return self._send("GET", f"/api/automation-rules/{_part(id)}/guard")
 
+    def end_rule_guard(self, id):
+        """End the guard of a promoted version before its time."""
+        return self._send("DELETE", f"/api/automation-rules/{_part(id)}/guard")
+
     def check_rules(self, body=None):
         """Check a set of rules: what never runs, says nothing, does the same twice or goes round."""
         return self._send("POST", "/api/automation-rules/check", body=body)

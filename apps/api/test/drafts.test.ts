@@ -291,6 +291,28 @@ t.test('a guard needs a time and a limit', async (t) => {
   t.equal((await workspace.call('GET', path)).status, 404, 'an edit ends the guard')
 })
 
+t.test('an editor ends a guard before its time, once, with an entry in the audit log', async (t) => {
+  const workspace = await api.makeWorkspace()
+  const rule = await create(workspace)
+  const path = `${rules}/${rule.id}/guard`
+  const noGuard = { status: 404, body: { error: 'The rule has no guard' } }
+  t.strictSame(statusAndBody(await workspace.call('DELETE', path)), noGuard)
+  await save(workspace, rule)
+  t.equal((await promote(workspace, rule, { guard: { for: '24h', maxRunsPerHour: 200 } })).status, 200)
+  for (const role of ['viewer', 'operator'] as const)
+    t.equal((await workspace.callAs(role)('DELETE', path)).status, 403)
+  t.equal((await workspace.call('DELETE', path, { headers: { 'if-match': '"1"' } })).status, 412)
+  const answers = await Promise.all(
+    Array.from({ length: 4 }, () => workspace.callAs('editor')('DELETE', path)),
+  )
+  t.strictSame(answers.map(({ status }) => status).sort(), [204, 404, 404, 404])
+  t.strictSame(statusAndBody(await workspace.call('GET', path)), noGuard)
+  t.match(await readLog(workspace, 'guard.ended'), [
+    { subject: rule.id, details: { version: 2, trippedAt: null } },
+  ])
+  t.match((await workspace.call('GET', `${rules}/${rule.id}`)).body, { version: 2 }, 'the version stays')
+})
+
 t.test('an editor changes drafts, a viewer reads them', async (t) => {
   const workspace = await api.makeWorkspace()
   const rule = await create(workspace)

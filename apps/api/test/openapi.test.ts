@@ -72,6 +72,7 @@ const routes: Route[] = [
   route('post', `${rules}/{id}/draft/promote`, [200], [404, 409, 412, 413, 415, 422], 'optional'),
   route('get', `${rules}/{id}/difference`, [200], [404, 409]),
   route('get', `${rules}/{id}/guard`, [200], [404]),
+  route('delete', `${rules}/{id}/guard`, [204], [404, 412, 413, 415]),
   route('get', '/api/events', [200]),
   route('get', '/api/events/{id}', [200], [404]),
   route('post', '/api/events/{id}/replay', [200, 202], [404, 409, 413, 415, 422]),

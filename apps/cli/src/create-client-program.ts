@@ -5,17 +5,20 @@ import { addEventsWait } from './client/events-wait.js'
 import { addEventsWhy } from './client/events-why.js'
 import { addExecutionsList } from './client/executions-list.js'
 import { addExecutionsRetry } from './client/executions-retry.js'
+import { addRulesDraft } from './client/rules-draft.js'
 import { addRulesGet } from './client/rules-get.js'
+import { addRulesGuard } from './client/rules-guard.js'
 import { addRulesList } from './client/rules-list.js'
+import { addRulesPromote } from './client/rules-promote.js'
 import { addGroup, createProgram, exampleId } from './program.js'
 
 /** A new command needs one file in `client/` and one entry here. */
 const groups = [
   {
     name: 'rules',
-    description: 'Read the rules of the workspace.',
+    description: 'Read the rules of the workspace, and change them by drafts.',
     example: 'list',
-    commands: [addRulesList, addRulesGet],
+    commands: [addRulesList, addRulesGet, addRulesDraft, addRulesPromote, addRulesGuard],
   },
   {
     name: 'events',
@@ -35,7 +38,7 @@ const groups = [
 export function createClientProgram(): Command {
   const program = createProgram({
     name: 'npm run client --',
-    description: `Use the API as a user: read rules, post events, retry executions.
+    description: `Use the API as a user: read rules, promote drafts, post events, retry executions.
 RULES_URL, RULES_TOKEN and RULES_WORKSPACE name the API and the user. Without RULES_URL, the demo that npm start runs is used.`,
     example: `events send LEAD_CREATED '{"name":"Ada","score":95}'`,
   })

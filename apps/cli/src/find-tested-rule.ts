@@ -1,6 +1,7 @@
 import { isUuid, type WorkspaceDatabase } from '@automation/database'
-import { activeVersionOf, definitionToTest, type RuleFile } from '@automation/rules'
-import { CommandError, usageError } from './command-error.js'
+import { activeVersionOf, definitionToTest } from '@automation/rules'
+import { chooseRule } from './choose-rule.js'
+import { CommandError } from './command-error.js'
 import { readFileInWorkspace } from './read-file-in-workspace.js'
 import type { BacktestSubject } from './run-backtest.js'
 
@@ -34,20 +35,6 @@ export async function findFileRule(tables: Tables, path: string, rule: string | 
     draft: definitionToTest(chosen),
     ...(stored && { ruleId: stored.id, active: activeVersionOf(stored) }),
   }
-}
-
-function chooseRule(
-  path: string,
-  rules: RuleFile['rules'],
-  name: string | undefined,
-): RuleFile['rules'][number] {
-  const named = name === undefined ? rules : rules.filter((rule) => rule.name === name)
-  const [chosen] = named
-  if (chosen !== undefined && named.length === 1) return chosen
-  if (name === undefined) throw usageError(`${path} has ${rules.length} rules: choose one with --rule.`)
-  throw new CommandError(
-    `${path} has ${named.length === 0 ? 'no rule' : `${named.length} rules`} ${JSON.stringify(name)}.`,
-  )
 }
 
 /** By id or name. @throws CommandError if several rules have the name */

@@ -3,14 +3,19 @@ import { maskControls } from './format.js'
 
 export type Report = NonNullable<StoredBacktest['report']>
 type Action = Report['actions'][number]
+type ActionDifference = NonNullable<Report['actionDifference']>[number]
 
 /** A report for people: what was compared, who would have been reached, and what it cannot know. */
 export function formatBacktest(name: string, report: Report): string {
-  const { from, to, scanned, considered, notKnown, notes } = report
+  const { from, to, scanned, considered, difference, notKnown, notes } = report
   const lines = [
     `Backtest of rule ${JSON.stringify(name)} from ${formatMinute(from)} to ${formatMinute(to)}: ${formatCount(scanned)} events scanned, ${formatCount(considered)} considered.`,
     formatMatches(report),
     ...formatNotJudged(report),
+    ...titled(
+      'The draft, compared with the active version:',
+      difference === null ? [] : formatChanges(report),
+    ),
     ...titled(`The ${report.draft === null ? 'rule' : 'draft'} would have done:`, formatActions(report)),
     ...titled('Near misses, events that one clause alone kept from matching:', formatNearMisses(report)),
     ...titled('Fields that events lack:', formatFields(report)),
@@ -21,9 +26,23 @@ export function formatBacktest(name: string, report: Report): string {
   return lines.map(maskControls).join('\n')
 }
 
-/** `+1,402 mails to 1,204 addresses`, for each action that would have been done. */
-export function formatReach({ actions }: Pick<Report, 'actions'>): string[] {
-  return actions.filter(({ done }) => done > 0).map((action) => `+${describeReach(action)}`)
+/**
+ * What changes, for each type of action: `+1,402 mails to 1,204 addresses`, `-20 mails` or `the same 812 mails`. Without an active version all of it
+ * is new; without a draft all of it goes.
+ */
+export function formatChanges({ actions, active, draft, actionDifference }: Report): string[] {
+  if (actionDifference !== null) return actionDifference.flatMap(describeChange)
+  if (active !== null && draft !== null) return []
+  const sign = draft === null ? '-' : '+'
+  return actions.filter(({ done }) => done > 0).map((action) => `${sign}${describeReach(action)}`)
+}
+
+function describeChange({ same, added, removed, ...action }: ActionDifference): string[] {
+  if (added === 0 && removed === 0) return same === 0 ? [] : [`the same ${describeCount(action.type, same)}`]
+  return [
+    ...(added > 0 ? [`+${describeReach({ ...action, done: added })}`] : []),
+    ...(removed > 0 ? [`-${describeCount(action.type, removed)}`] : []),
+  ]
 }
 
 export function formatCount(count: number): string {
@@ -40,9 +59,19 @@ const nouns: Record<string, [done: string, target?: [one: string, many: string]]
   WAIT: ['wait'],
 }
 
-function describeReach({ type, done, targets, isTargetsEstimated }: Action): string {
-  const [noun, target] = nouns[type] ?? [type]
-  const count = `${formatCount(done)} ${noun}${done === 1 ? '' : 's'}`
+function describeCount(type: string, done: number): string {
+  const [noun] = nouns[type] ?? [type]
+  return `${formatCount(done)} ${noun}${done === 1 ? '' : 's'}`
+}
+
+function describeReach({
+  type,
+  done,
+  targets,
+  isTargetsEstimated,
+}: Pick<Action, 'type' | 'done' | 'targets' | 'isTargetsEstimated'>): string {
+  const [, target] = nouns[type] ?? [type]
+  const count = describeCount(type, done)
   if (target === undefined || targets === 0) return count
   const about = isTargetsEstimated ? 'about ' : ''
   return `${count} to ${about}${formatCount(targets)} ${target[targets === 1 ? 0 : 1]}`
@@ -60,7 +89,7 @@ function formatNotJudged({ active, draft }: Report): string[] {
   return Object.entries({ active, draft }).flatMap(([which, counts]) =>
     counts === null || counts.notJudged === 0
       ? []
-      : [`Not judged (RULE_WORK), ${which}: ${formatCount(counts.notJudged)} events.`],
+      : [`Not judged (RULE_WORK, EVENT_WORK), ${which}: ${formatCount(counts.notJudged)} events.`],
   )
 }
 

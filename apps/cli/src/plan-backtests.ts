@@ -4,7 +4,7 @@ import { activeVersionOf, definitionToTest, findHistoryFrom, type ImportPlan } f
 import { readRange } from './backtest-range.js'
 import { readRetentionDays } from './config.js'
 import { maskControls } from './format.js'
-import { formatCount, formatMinute, formatReach, type Report } from './format-backtest.js'
+import { formatChanges, formatCount, formatMinute, type Report } from './format-backtest.js'
 import { type BacktestSubject, runBacktest } from './run-backtest.js'
 
 type Tested = Pick<BacktestSubject, 'ruleId' | 'active' | 'draft'>
@@ -50,10 +50,8 @@ export function formatPlanBacktests(backtests: PlannedBacktest[]): string {
   if (first === undefined) return 'Backtest: no active rule changes what it does.'
   const { from, to, scanned } = first.report
   const lines = backtests.map(({ name, before, after, report }) => {
-    // The report of a rule that goes is about what it did.
-    const reach = report.draft === null ? [] : formatReach(report)
     const matches = `${formatCount(before)} → ${formatCount(after)} matches`
-    return maskControls(`  ${JSON.stringify(name)}: ${[matches, ...reach].join(', ')}`)
+    return maskControls(`  ${JSON.stringify(name)}: ${[matches, ...formatChanges(report)].join(', ')}`)
   })
   const range = `from ${formatMinute(from)} to ${formatMinute(to)}`
   return [`Backtest ${range}, ${formatCount(scanned)} events scanned:`, ...lines].join('\n')

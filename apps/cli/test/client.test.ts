@@ -46,6 +46,62 @@ async function startSite(t: Test) {
   return { url, id, key, token, rule, env, demo }
 }
 
+t.test(
+  'a draft is saved from a file, compared, promoted under a guard, and its guard is ended',
+  async (t) => {
+    const { url, id, rule, env } = await startSite(t)
+    const file = (...names: string[]) =>
+      JSON.stringify({
+        version: 1,
+        rules: names.map((name) => ({ ...draft, name, isActive: false })),
+      })
+    const draft = {
+      trigger: 'LEAD_CREATED',
+      conditions: [{ field: 'score', operator: 'greater_than', value: 50 }],
+      actions: [{ type: 'CREATE_TASK', config: { title: 'Call {{name}}' } }],
+    }
+    const directory = t.testdir({
+      'one.json': file('Warm leads'),
+      'two.json': file('Warm leads', 'Other'),
+      'bad.json': '{"rules":[{"name":"x"}]}',
+    })
+    const client = (line: string) => run('client', line, directory, env)
+    const ask = <Value>(line: string) => runJson<Value>('client', line, directory, env)
+
+    t.match(await client(`rules draft ${rule.id}`), { code: 1, errors: /404: The rule has no draft/ })
+    t.match(await client(`rules draft ${rule.id} two.json`), { code: 64, errors: /choose one with --rule/ })
+    t.match(await client(`rules draft ${rule.id} bad.json`), { code: 1, errors: /422: .*\ntrigger: / })
+    const saved = await client(`rules draft ${rule.id} one.json`)
+    t.match(saved, { code: 0, errors: `Target: ${url}, workspace ${id}\n` })
+    t.match(await client('events send LEAD_CREATED {"name":"Ada","score":60} --wait 30'), { code: 0 })
+    const shown = await client(`rules draft ${rule.id}`)
+    t.match(shown.output, /^name +Warm leads$/m)
+    t.match(shown.output, 'Matches: 0 → 1 (version 1 → draft): 0 the same, 1 added, 0 removed.')
+    t.match(shown.output, 'The draft, compared with the active version:\n  +1 task\n')
+    const { etag } = await ask<{ etag: string }>(`rules draft ${rule.id}`)
+
+    t.match(await client(`rules promote ${rule.id} --max-runs 5`), { code: 64, errors: /needs --guard/ })
+    t.match(await client(`rules promote ${rule.id} --guard 1h`), { code: 64, errors: /needs --max-runs/ })
+    t.match(await client(`rules promote ${rule.id} --guard soon --max-runs 5`), {
+      code: 64,
+      errors: /duration/,
+    })
+    t.match(await client(`rules promote ${rule.id} --etag "9"`), { code: 1, errors: /responded 412/ })
+    const promoted = await client(
+      `rules promote ${rule.id} --guard 24h --max-runs 200 --max-failure-rate 0.5 --etag ${etag}`,
+    )
+    t.match(promoted, { code: 0, output: `Rule ${rule.id} has version 2 now. A guard watches it for 24h` })
+    t.match(await ask(`rules guard ${rule.id}`), { version: 2, maxRunsPerHour: 200, maxFailureRate: 0.5 })
+    t.match((await client(`rules guard ${rule.id}`)).output, /^maxRunsPerHour +200$/m)
+    t.match(await client(`rules guard ${rule.id} --end`), { code: 0, output: /has ended/ })
+    t.match(await client(`rules guard ${rule.id}`), { code: 1, errors: /404: The rule has no guard/ })
+    t.match(await client(`rules draft ${rule.id} two.json --rule Other`), { code: 0 })
+    t.match(await client(`rules draft ${rule.id} one.json --delete`), { code: 64, errors: /takes no file/ })
+    t.match(await ask(`rules draft ${rule.id} --delete`), { ruleId: rule.id, isDeleted: true })
+    t.match(await client(`rules draft ${rule.id} --delete`), { code: 1, errors: /has no draft/ })
+  },
+)
+
 t.test('rules, events and executions are used with a token or a key from the environment', async (t) => {
   const { url, id, key, token, rule, env, demo } = await startSite(t)
   const directory = t.testdir({ '.data': { 'demo.json': JSON.stringify(demo) }, 'lead.json': '{"score":10}' })

@@ -1,4 +1,4 @@
-import { firstIdOf, newId, ReadTooLong } from '@automation/database'
+import { type Database, firstIdOf, newId, type Prisma, ReadTooLong, timeOf } from '@automation/database'
 import { cancelBacktest, claimBacktest, findBacktest, listBacktests } from '@automation/rules'
 import t, { type Test } from 'tap'
 import { runSlice, startBacktests } from '../src/backtests/run-backtests.js'
@@ -189,6 +189,59 @@ t.test('a busy Postgres delays a backtest longer and longer, and does not end it
   const claimed = await claim(t, harness, id)
   t.ok(await runSlice(harness.database, claimed, limits))
   t.match(await own.backtest.findUnique({ where: { id } }), { status: 'done', delays: 0 })
+})
+
+/** Reads in which a statement takes too long that returns this event among more than so many. */
+function readsWithHeavyEvent({ database }: Harness, heavyId: string, most: number): Database {
+  const readsOf = (workspaceId: string) => {
+    const reads = database.readsOf(workspaceId)
+    const $queryRaw = async (sql: Prisma.Sql) => {
+      const rows = await reads.$queryRaw<{ id?: string }[]>(sql)
+      if (rows.length > most && rows.some(({ id }) => id === heavyId)) throw new ReadTooLong()
+      return rows
+    }
+    return new Proxy(reads, {
+      get: (target, name) => (name === '$queryRaw' ? $queryRaw : Reflect.get(target, name)),
+    })
+  }
+  return { ...database, readsOf }
+}
+
+/** Lets a worker compute a backtest until it has ended, without the pauses between its tries. */
+async function runToEnd(t: Test, harness: Harness, database: Database, id: string) {
+  const backtests = startBacktests(database, limits, log)
+  t.teardown(() => backtests.stop())
+  for (;;) {
+    const row = await harness.own.backtest.findUniqueOrThrow({ where: { id } })
+    if (row.status !== 'waiting' && row.status !== 'running') return row
+    await harness.own.backtest.updateMany({ where: { id, lease: null }, data: { leaseUntil: null } })
+    await new Promise((resolve) => setTimeout(resolve, 20))
+  }
+}
+
+t.test('a read that takes too long is tried again with fewer events, and loses none', async (t) => {
+  const harness = await createHarness(t)
+  await storeEvents(harness, 300)
+  const ids = await harness.own.event.findMany({ orderBy: { id: 'asc' }, select: { id: true } })
+  const id = await create(harness, lastHour())
+  const database = readsWithHeavyEvent(harness, ids[150]?.id ?? '', 5)
+  const { status, report } = await runToEnd(t, harness, database, id)
+  t.equal(status, 'done')
+  t.match(report, { scanned: 300, considered: 300, isComplete: true })
+})
+
+t.test('a backtest with an event that cannot be read ends, and its report says where', async (t) => {
+  const harness = await createHarness(t)
+  await storeEvents(harness, 300)
+  const ids = await harness.own.event.findMany({ orderBy: { id: 'asc' }, select: { id: true } })
+  const id = await create(harness, lastHour())
+  const database = readsWithHeavyEvent(harness, ids[150]?.id ?? '', 0)
+  const { status, error, report } = await runToEnd(t, harness, database, id)
+  t.equal(status, 'failed')
+  const [, from = ''] =
+    /^The events from (.+) on could not be read in time, not even one by one$/.exec(error ?? '') ?? []
+  t.ok(Math.abs(Date.parse(from) - timeOf(ids[149]?.id ?? '')) <= 1, `${error}`)
+  t.match(report, { scanned: 150, considered: 150, isComplete: false, notes: [/could not be read in time/] })
 })
 
 t.test('lists read no subjects, and a backtest that ended keeps none', async (t) => {

@@ -132,7 +132,7 @@ t.test(
       asked = values
       return []
     }
-    const guard = { ruleId, version: 2, startedAt }
+    const guard = { ruleId, version: 2, startedAt, countedFrom: null }
     await countRuns({ run } as unknown as Database, guard, some)
     const statement = await statementOf((database) => countRuns(database, guard, some))
     t.match(await explainReads(statement, asked, 'executions'), { rows: 0 })

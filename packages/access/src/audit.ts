@@ -26,6 +26,7 @@ export const AuditAction = Type.Enum(
     'rule.rolled_back',
     'draft.saved',
     'draft.deleted',
+    'guard.ended',
     'email_template.created',
     'email_template.updated',
     'email_template.deleted',

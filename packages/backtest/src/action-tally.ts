@@ -80,7 +80,7 @@ export class ActionTally {
 }
 
 /** Whom an action reaches: addresses of mail, hosts of calls, assignees of tasks, types of events. */
-function listTargets({ type, config }: ReadyAction): string[] {
+export function listTargets({ type, config }: ReadyAction): string[] {
   switch (type) {
     case 'SEND_EMAIL': {
       const addresses = [config.to, config.cc, config.bcc].flatMap((one) =>

@@ -1,14 +1,15 @@
 import {
-  type CompiledRule,
-  compileRule,
+  defaultWorkLimits,
   Judging,
-  planActions,
   type RuleDefinition,
-  ruleHolds,
+  type WorkBudget,
   type WorkLimits,
 } from '@automation/engine'
+import { ActionDifference, type SavedActionDifference } from './action-difference.js'
 import { ActionTally, type SavedAction } from './action-tally.js'
 import { ClauseTally } from './clause-tally.js'
+import type { EarlierRule } from './earlier-rules.js'
+import { EventJudge, type EventVerdicts, type Judged, listDone, type TestedEvent } from './event-judge.js'
 import { FieldTally, type SavedFields } from './field-tally.js'
 import { fitReport } from './fit-report.js'
 import { OverTime, type SavedBuckets } from './over-time.js'
@@ -24,28 +25,12 @@ export interface BacktestSubject {
   ruleId?: string
   active?: { version: number; definition: TestedDefinition }
   draft?: TestedDefinition
+  /** The active rules that a worker judges before it, as they were when it was made; undefined: it has them to itself. */
+  earlier?: EarlierRule[]
   /** Epoch ms. */
   from: number
   /** Epoch ms, not included. */
   to: number
-}
-
-export interface TestedEvent {
-  id: string
-  type: string
-  /** Epoch ms: the moment of judging. */
-  acceptedAt: number
-  /** The rule that the event is addressed to; null: all active rules of its type. */
-  addressedTo: string | null
-  data: unknown
-}
-
-export type TestVerdict = 'matched' | 'not_matched' | 'not_judged'
-
-/** Of one event; null where there was nothing to judge. */
-export interface EventVerdicts {
-  active: TestVerdict | null
-  draft: TestVerdict | null
 }
 
 interface Counts {
@@ -63,6 +48,8 @@ export interface SavedBacktest {
   counts: Counts
   overTime: SavedBuckets
   actions: SavedAction[]
+  /** null: a release before has begun it, and did not count this. */
+  actionDifference?: SavedActionDifference | null
   clauses: [held: number, aloneFailed: number][]
   fields: SavedFields
   examples: Record<ExampleKind, string[]>
@@ -90,32 +77,43 @@ export interface ReportContext {
  */
 export class Backtest {
   readonly #subject: BacktestSubject
-  readonly #limits: WorkLimits | undefined
-  readonly #active: CompiledRule | undefined
-  readonly #draft: CompiledRule | undefined
+  readonly #limits: WorkLimits
+  readonly #budget: WorkBudget | undefined
+  readonly #judge: EventJudge
   readonly #shown: TestedDefinition
   readonly #counts: Counts
   readonly #overTime: OverTime
   readonly #actions: ActionTally[]
+  readonly #actionDifference: ActionDifference | undefined
   readonly #clauses: ClauseTally
   readonly #fields: FieldTally
   readonly #examples: Record<ExampleKind, string[]>
 
-  /** @throws where a definition does not compile */
-  constructor(subject: BacktestSubject, saved?: SavedBacktest, limits?: WorkLimits) {
+  /**
+   * @param budget of the question for which it is continued: an event beyond it is not added
+   * @throws where a definition does not compile
+   */
+  constructor(
+    subject: BacktestSubject,
+    saved?: SavedBacktest,
+    limits: WorkLimits = defaultWorkLimits,
+    budget?: WorkBudget,
+  ) {
     const { active, draft, from, to } = subject
     const shown = draft ?? active?.definition
     if (shown === undefined) throw new Error('A backtest needs a rule or a definition')
     this.#subject = subject
     this.#limits = limits
-    this.#active = active && compileRule(active.definition)
-    this.#draft = draft && compileRule(draft)
+    this.#budget = budget
+    this.#judge = new EventJudge(subject, limits, budget)
     this.#shown = shown
     this.#counts = { ...(saved?.counts ?? noCounts) }
     this.#overTime = new OverTime(from, to, saved?.overTime)
     this.#actions = shown.actions.map(
       (action, index) => new ActionTally(action, index, saved?.actions[index]),
     )
+    if (active && draft && saved?.actionDifference !== null && (!saved || saved.actionDifference))
+      this.#actionDifference = new ActionDifference(saved?.actionDifference)
     this.#clauses = new ClauseTally(shown.conditions, saved?.clauses)
     this.#fields = new FieldTally(shown, saved?.fields)
     const { added = [], removed = [], nearMisses = [] } = saved?.examples ?? {}
@@ -124,8 +122,7 @@ export class Backtest {
 
   /** The event types that it needs to see. */
   get types(): string[] {
-    const { active, draft } = this.#subject
-    return [...new Set([active?.definition.trigger, draft?.trigger].filter((type) => type !== undefined))]
+    return this.#judge.types
   }
 
   /** Counts events that were passed, whether they were added or not. */
@@ -133,18 +130,29 @@ export class Backtest {
     this.#counts.scanned += events
   }
 
-  /** Adds an event of the range, in the order of ids. */
-  add(event: TestedEvent): EventVerdicts {
-    const { active, draft, ruleId } = this.#subject
-    const isReached = event.addressedTo === null || event.addressedTo === ruleId
-    if (!isReached || !this.types.includes(event.type)) return { active: null, draft: null }
-    const verdicts = {
-      active: this.#active && judge(this.#active, active?.definition.trigger, event, this.#limits),
-      draft: this.#draft && judge(this.#draft, draft?.trigger, event, this.#limits),
-    }
-    this.#count(event, verdicts.active ?? null, verdicts.draft ?? null)
-    if (event.type === this.#shown.trigger) this.#examine(event, verdicts.draft ?? verdicts.active)
-    return { active: verdicts.active ?? null, draft: verdicts.draft ?? null }
+  /**
+   * Adds an event of the range, in the order of ids.
+   *
+   * @returns undefined where the budget of the question was used up by then: it is not added
+   */
+  add(event: TestedEvent): EventVerdicts | undefined {
+    if (!this.#judge.isReachedBy(event)) return { active: null, draft: null }
+    const judged = this.#judge.judge(event)
+    const judging = new Judging(event.acceptedAt, this.#limits, this.#budget)
+    const isShown = event.type === this.#shown.trigger
+    const areClausesJudged = isShown && this.#clauses.judge(event.data, judging)
+    if (this.#budget !== undefined && this.#budget.overrun !== null) return undefined
+    this.#count(event, judged.verdicts)
+    if (isShown) this.#examine(event, judged, areClausesJudged)
+    this.#actionDifference?.add(listDone(judged.steps.active), listDone(judged.steps.draft))
+    return judged.verdicts
+  }
+
+  /** Adds an event that needs more work than a question may cost, even by itself. */
+  addUnjudged(event: TestedEvent): void {
+    if (!this.#judge.isReachedBy(event)) return
+    this.#count(event, this.#judge.leave(event))
+    if (event.type === this.#shown.trigger) this.#fields.add(event.data)
   }
 
   save(): SavedBacktest {
@@ -152,6 +160,7 @@ export class Backtest {
       counts: this.#counts,
       overTime: this.#overTime.save(),
       actions: this.#actions.map((action) => action.save()),
+      actionDifference: this.#actionDifference?.save() ?? null,
       clauses: this.#clauses.save(),
       fields: this.#fields.save(),
       examples: this.#examples,
@@ -178,6 +187,7 @@ export class Backtest {
         active && draft
           ? { same: counts.same, added: counts.draft - counts.same, removed: counts.active - counts.same }
           : null,
+      actionDifference: this.#actionDifference?.list() ?? null,
       bucketMs: this.#overTime.widthMs,
       overTime: this.#overTime.list(),
       actions: this.#actions.map((action) => action.report()),
@@ -193,7 +203,7 @@ export class Backtest {
     })
   }
 
-  #count(event: TestedEvent, active: TestVerdict | null, draft: TestVerdict | null): void {
+  #count(event: TestedEvent, { active, draft }: EventVerdicts): void {
     const counts = this.#counts
     const isActive = active === 'matched'
     const isDraft = draft === 'matched'
@@ -209,20 +219,14 @@ export class Backtest {
   }
 
   /** What the shown rule would have done for an event of its trigger. */
-  #examine({ id, data, acceptedAt }: TestedEvent, verdict: TestVerdict | undefined): void {
+  #examine({ id, data }: TestedEvent, { verdicts, steps }: Judged, areClausesJudged: boolean): void {
+    const verdict = verdicts.draft ?? verdicts.active
     this.#fields.add(data)
-    const hasMatched = verdict === 'matched'
-    const isNearMiss = this.#clauses.add(data, new Judging(acceptedAt, this.#limits), hasMatched)
+    // What was not judged has no verdict to count.
+    const isNearMiss = areClausesJudged && this.#clauses.count(verdict === 'matched')
     if (isNearMiss && verdict === 'not_matched') this.#addExample('nearMisses', id)
-    if (!hasMatched) return
-    const rule = (this.#draft ?? this.#active) as CompiledRule
-    const judging = new Judging(acceptedAt, this.#limits)
-    let isStopped = false
-    for (const planned of planActions(rule, data, acceptedAt, judging).actions) {
-      const { index, continueOnError } = planned.of
-      this.#actions[index]?.add(planned, isStopped)
-      if ('fault' in planned && !continueOnError) isStopped = true
-    }
+    const shown = this.#subject.draft === undefined ? steps.active : steps.draft
+    for (const { planned, isStopped } of shown) this.#actions[planned.of.index]?.add(planned, isStopped)
   }
 
   #addExample(kind: ExampleKind, id: string): void {
@@ -240,18 +244,6 @@ const noCounts: Counts = {
   draft: 0,
   draftNotJudged: 0,
   same: 0,
-}
-
-function judge(
-  rule: CompiledRule,
-  trigger: string | undefined,
-  { type, acceptedAt, data }: TestedEvent,
-  limits: WorkLimits | undefined,
-): TestVerdict {
-  if (type !== trigger) return 'not_matched'
-  const judging = new Judging(acceptedAt, limits)
-  if (ruleHolds(rule, data, judging)) return 'matched'
-  return judging.fault === null ? 'not_matched' : 'not_judged'
 }
 
 const calls: readonly string[] = ['SEND_EMAIL', 'SEND_WEBHOOK', 'SEND_NOTIFICATION']

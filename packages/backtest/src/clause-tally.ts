@@ -36,12 +36,16 @@ export class ClauseTally {
     this.#aloneFailed = this.#paths.map((_, index) => saved?.[index]?.[1] ?? 0)
   }
 
-  /** @returns whether one clause alone stood in the way */
-  add(data: unknown, judging: Judging, hasMatched: boolean): boolean {
+  /** Judges the clauses of an event, which may be counted next. @returns whether they were all judged */
+  judge(data: unknown, judging: Judging): boolean {
     judging.beginRule()
-    const verdict = this.#judge(this.#root, data, judging)
-    // What was not judged has no verdict to count.
-    if (judging.overrun !== null) return false
+    this.#judge(this.#root, data, judging)
+    return judging.overrun === null
+  }
+
+  /** Counts the event that was judged last. @returns whether one clause alone stood in the way */
+  count(hasMatched: boolean): boolean {
+    const verdict = this.#verdictOf(this.#root)
     for (const [index, held] of this.#verdicts.entries())
       if (held) this.#held[index] = (this.#held[index] ?? 0) + 1
     if (hasMatched || verdict) return false
@@ -105,6 +109,7 @@ export class ClauseTally {
     return isTurned
   }
 
+  /** Of the event that was judged last. */
   #verdictOf(node: Node): boolean {
     if ('index' in node) return this.#verdicts[node.index] as boolean
     return combine(node, node.children.filter((child) => this.#verdictOf(child)).length)

@@ -1,12 +1,11 @@
 export {
   Backtest,
   type BacktestSubject,
-  type EventVerdicts,
   type ReportContext,
   type SavedBacktest,
   type TestedDefinition,
-  type TestedEvent,
-  type TestVerdict,
 } from './backtest.js'
+export type { EarlierRule } from './earlier-rules.js'
+export type { EventVerdicts, TestedEvent, TestVerdict } from './event-judge.js'
 export { maxReportBytes } from './fit-report.js'
 export { BacktestReport } from './report.js'

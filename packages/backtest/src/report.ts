@@ -44,6 +44,22 @@ export const ActionReport = Type.Object(
 )
 export type ActionReport = Type.Static<typeof ActionReport>
 
+/** Of one type of action. */
+export const ActionDifferenceReport = Type.Object(
+  {
+    type: Type.String(),
+    same: Type.Integer({ description: 'What both would do, to the same targets' }),
+    added: Type.Integer({ description: 'What the draft alone would do' }),
+    removed: Type.Integer({ description: 'What the active version alone would do' }),
+    targets: Type.Integer({
+      description: 'Number of distinct targets of those that are added, counted as those of an action',
+    }),
+    isTargetsEstimated: Type.Boolean(),
+  },
+  { title: 'ActionDifference' },
+)
+export type ActionDifferenceReport = Type.Static<typeof ActionDifferenceReport>
+
 const EventIds = Type.Array(Type.String({ format: 'uuid' }), { maxItems: 20 })
 
 /** What a rule would have done for the events of a range. `active` or `draft` is null where there was none to judge. */
@@ -63,7 +79,8 @@ export const BacktestReport = Type.Object(
           version: Type.Integer({ description: 'The version of the rule when the backtest was created' }),
           matched: Count,
           notJudged: Type.Integer({
-            description: 'Events for which the conditions need more work than a rule may cost (RULE_WORK)',
+            description:
+              'Events for which the conditions need more work than a rule may cost (RULE_WORK), or than the rules before it leave (EVENT_WORK)',
           }),
         },
         { title: 'ActiveMatches' },
@@ -79,6 +96,12 @@ export const BacktestReport = Type.Object(
         },
         { title: 'Difference' },
       ),
+    ),
+    actionDifference: nullable(
+      Type.Array(ActionDifferenceReport, {
+        description:
+          'What the draft would do beyond the active version, for each type of action; null where there is no difference, and where a release before has begun the report',
+      }),
     ),
     bucketMs: Type.Integer({ description: 'Width of a bucket of overTime' }),
     overTime: Type.Array(

@@ -1,4 +1,5 @@
 import { Domain, Random, randomRules } from '@automation/check/corpus'
+import { compileRule, planEvent, WorkBudget } from '@automation/engine'
 import fc from 'fast-check'
 import t from 'tap'
 import { Backtest, type BacktestSubject, maxReportBytes, type TestedEvent } from '../src/index.js'
@@ -36,6 +37,10 @@ t.test(
           active: report.active?.matched ?? null,
           draft: report.draft?.matched ?? null,
           difference: report.difference,
+          actionDifference:
+            report.actionDifference
+              ?.map(({ isTargetsEstimated: _, ...counts }) => counts)
+              .sort((one, other) => (one.type < other.type ? -1 : 1)) ?? null,
           overTime: report.overTime.reduce((sum, bucket) => sum + bucket.active + bucket.draft, 0),
           clauses: report.clauses,
           actions: report.actions.map(({ done, skipped, faulty, targets, mostToOne, busiestMinute }) => ({
@@ -102,6 +107,91 @@ const mail = {
 function eventOf(index: number, data: object): TestedEvent {
   return { id: ruleId, type: 'LEAD_CREATED', acceptedAt: from + index * 1_000, addressedTo: null, data }
 }
+
+t.test(
+  'actions that the draft shares with the active version are the same, and the others differ',
+  async (t) => {
+    const rule = (...to: string[]) => ({
+      ...mail,
+      conditions: [],
+      actions: to.map((one) => ({ ...mail.actions[0], config: { to: one, subject: 'x', template: 'x' } })),
+    })
+    const active = { version: 1, definition: rule('{{email}}', 'boss@mail.example') as never }
+    const subject = {
+      active,
+      draft: rule('{{email}}', 'new-{{email}}', 'other@mail.example') as never,
+      from,
+      to,
+    }
+    const backtest = new Backtest(subject)
+    for (let index = 0; index < 10; index++) backtest.add(eventOf(index, { email: `p${index}@mail.example` }))
+    const { actionDifference, actions } = backtest.report({ isComplete: true })
+    const counts = {
+      type: 'SEND_EMAIL',
+      same: 10,
+      added: 20,
+      removed: 10,
+      targets: 11,
+      isTargetsEstimated: false,
+    }
+    t.strictSame(actionDifference, [counts])
+    t.match(actions, [{ done: 10 }, { done: 10 }, { done: 10 }])
+    const { actionDifference: _, ...older } = backtest.save()
+    t.equal(new Backtest(subject, older).report({ isComplete: true }).actionDifference, null)
+  },
+)
+
+t.test('an event that the rules before it have used up is not judged, as at a worker', async (t) => {
+  const limits = { rule: 4_000, event: 9_000 }
+  const contains = (field: string) => ({ field, operator: 'contains' as const, value: 'x' })
+  const earlier = [
+    { trigger: 'LEAD_CREATED', conditions: [contains('text')] },
+    {
+      trigger: 'LEAD_CREATED',
+      conditions: [contains('text'), { field: 'kind', operator: 'equals' as const, value: 'a' }],
+    },
+    { trigger: 'DEAL_WON', conditions: [contains('text'), contains('text')] },
+    { trigger: 'LEAD_CREATED', conditions: [{ not: contains('text') }] },
+  ]
+  const draft = {
+    ...mail,
+    conditions: [contains('text'), { field: 'score', operator: 'gt' as const, value: 5 }],
+  }
+  const mine = earlier.filter(({ trigger }) => trigger === 'LEAD_CREATED')
+  const compiled = [...mine, draft].map((rule) => compileRule({ actions: [], ...rule }))
+  const backtest = new Backtest({ ruleId, draft, earlier, from, to }, undefined, limits)
+  const alone = new Backtest({ ruleId, draft, from, to }, undefined, limits)
+  const random = new Random(7)
+  const seen = { matched: 0, not_matched: 0, not_judged: 0, differs: 0 }
+  for (let index = 0; index < 2_000; index++) {
+    const text = `${'x'.repeat(random.below(2))}${'y'.repeat(random.below(40_000))}`
+    const event = eventOf(index, { text, kind: random.pick(['a', 'b']), score: random.below(10) })
+    const size = random.chance(0.5) ? { size: JSON.stringify(event.data).length } : {}
+    const verdict = backtest.add({ ...event, ...size })?.draft ?? 'matched'
+    const plan = [...planEvent(compiled, event.data, event.acceptedAt, limits)].at(-1)
+    const expected = plan?.fault ? 'not_judged' : plan?.conditionsPassed ? 'matched' : 'not_matched'
+    if (verdict !== expected) t.equal(verdict, expected, `${text.length}`)
+    seen[verdict]++
+    if (alone.add(event)?.draft !== verdict) seen.differs++
+  }
+  t.comment(JSON.stringify(seen))
+  for (const [kind, count] of Object.entries(seen)) t.ok(count > 0, `${kind} occurs`)
+  const addressed = { ...eventOf(1, { text: 'x'.repeat(30_000), score: 9 }), addressedTo: ruleId }
+  t.match(backtest.add(addressed), { draft: 'matched' }, 'an event for the rule alone has its work to itself')
+})
+
+t.test('an event beyond the budget of the question is not added, and may come again', async (t) => {
+  const draft = { ...mail, conditions: [{ field: 'text', operator: 'contains' as const, value: 'x' }] }
+  const event = eventOf(1, { text: 'y'.repeat(100_000), email: 'a@b.example' })
+  const budget = new WorkBudget({ units: 30_000, ms: Number.POSITIVE_INFINITY })
+  const first = new Backtest({ draft, from, to }, undefined, undefined, budget)
+  t.match(first.add(event), { draft: 'not_matched' })
+  t.equal(first.add(event), undefined)
+  const second = new Backtest({ draft, from, to }, first.save())
+  t.match(second.add(event), { draft: 'not_matched' })
+  second.addUnjudged(event)
+  t.match(second.report({ isComplete: true }), { considered: 3, draft: { matched: 0, notJudged: 1 } })
+})
 
 t.test('a field that no event has comes with the nearest one that events have', async (t) => {
   const backtest = new Backtest({ draft: mail, from, to })

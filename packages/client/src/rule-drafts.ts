@@ -1,5 +1,5 @@
 import type { DraftToSave, GuardToSet } from './api.js'
-import { type IfTag, matchingTag } from './if-version.js'
+import { type IfTag, type IfVersion, matching, matchingTag } from './if-version.js'
 import type { RequestOptions, Sender } from './send.js'
 
 /** What rules may become. */
@@ -40,6 +40,11 @@ export class RuleDrafts {
   /** The guard of a promoted version. */
   guard(id: string, options?: RequestOptions) {
     return this.#sender.ask('GET /api/automation-rules/{id}/guard', { path: { id } }, options)
+  }
+
+  /** Ends the guard of a promoted version before its time. */
+  endGuard(id: string, options: RequestOptions & IfVersion = {}) {
+    return this.#sender.ask('DELETE /api/automation-rules/{id}/guard', { path: { id } }, matching(options))
   }
 
   /** What a rule in shadow mode would have done since it was last changed. */

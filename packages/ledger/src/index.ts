@@ -96,6 +96,7 @@ export {
 export { type LoadedEvent, loadEvents, loadIsolated } from './unfinished/load-events.js'
 export { endOfTime, firstSliceMs, fitSlice, LowWaterMark } from './unfinished/low-water-mark.js'
 export { createOldestDue, markEvents, markExecutions } from './unfinished/oldest-due.js'
+export { findOldestUndone } from './unfinished/oldest-undone.js'
 export { noteCrash, withdrawCrash } from './unfinished/poison-events.js'
 export { blameRules, noteRule, passRules } from './unfinished/poison-rules.js'
 export {

@@ -12,6 +12,7 @@ export {
   claimBacktest,
   delayBacktest,
   failBacktest,
+  type GivenBack,
   storeSlice,
 } from './backtests/backtest-slices.js'
 export {
@@ -29,6 +30,7 @@ export {
   listBacktests,
   maxUnfinishedBacktests,
 } from './backtests/backtests.js'
+export { readEarlierRules } from './backtests/earlier-rules.js'
 export { createBodyCompiler, formatShapeFaults } from './body-shape.js'
 export { changeRules, pauseRules } from './change-rules.js'
 export { checkRuleFile, maxRuleBytes } from './check-rule-file.js'
@@ -50,7 +52,7 @@ export {
   OwnEventType,
 } from './event-types.js'
 export { findUnstorable, hasTooManyValues, maxDepth, maxNodes, TooLarge } from './find-unstorable.js'
-export { findGuardFaults, GuardToSet, maxRunsPerHour } from './guards.js'
+export { findGuardFaults, GuardToSet, maxRunsPerHour, setGuard } from './guards.js'
 export { observationLimits, observedEvents, observeTriggers } from './observe-triggers.js'
 export { listOwnNames } from './own-names.js'
 export { type Changes, type ImportPlan, planImport } from './plan-import.js'
@@ -65,4 +67,4 @@ export { DraftToSave, FullDefinition, maxRules, RuleToCreate, RuleToUpdate } fro
 export { createMissedNoting } from './rule-states.js'
 export { type Saved, saveRules } from './save-rules.js'
 export { EmailTemplateToCreate, EmailTemplateToUpdate, findEmailTemplateFaults } from './template-schemas.js'
-export { type ClaimedGuard, type Crossing, checkGuard, claimGuards } from './watch-guards.js'
+export { areGuardsDue, type ClaimedGuard, type Crossing, checkGuard, claimGuards } from './watch-guards.js'

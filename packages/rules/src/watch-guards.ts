@@ -15,6 +15,8 @@ export interface ClaimedGuard {
   maxRunsPerHour: number | null
   maxFailureRate: number | null
   startedAt: Date
+  /** The time of the oldest id that a run of the last hour may have, where there was a backlog. */
+  countedFrom: Date | null
   isOver: boolean
 }
 
@@ -29,7 +31,21 @@ const fewestCounted = 10_000
 /** The next check tries again in a second. */
 const lockMs = 300
 
-/** One row each second and guard: several workers share the guards, and one that ends holds none of them. $1 limit */
+const guardsDueSql = `
+  SELECT FROM rule_guards
+  WHERE tripped_at IS NULL AND checked_at <= now() - interval '900 milliseconds' LIMIT 1`
+
+/** Whether there are guards to be claimed: nearly always there is none. */
+export async function areGuardsDue(database: Database): Promise<boolean> {
+  return (await database.run('find_due_guards', guardsDueSql, [])).length > 0
+}
+
+/**
+ * One row each second and guard: several workers share the guards, and one that ends holds none of them. Each claim notes the oldest event that is
+ * not done, in windows of an hour: the present one and the one before are at least as long as the hour that is counted.
+ *
+ * $1 limit · $2 time of the oldest id that is not done; null: none, or not known
+ */
 const claimGuardsSql = `
   WITH due_guards AS (
     SELECT rule_id FROM rule_guards
@@ -37,14 +53,29 @@ const claimGuardsSql = `
     ORDER BY checked_at LIMIT $1::int
     FOR UPDATE SKIP LOCKED
   )
-  UPDATE rule_guards SET checked_at = now() FROM due_guards WHERE rule_guards.rule_id = due_guards.rule_id
+  UPDATE rule_guards
+  SET checked_at = now(),
+      oldest_before = CASE WHEN window_at < now() - interval '1 hour' THEN oldest_at ELSE oldest_before END,
+      oldest_at = CASE WHEN window_at < now() - interval '1 hour' THEN $2::timestamptz
+                       ELSE least(oldest_at, $2::timestamptz) END,
+      window_at = CASE WHEN window_at < now() - interval '1 hour' THEN now() ELSE window_at END
+  FROM due_guards WHERE rule_guards.rule_id = due_guards.rule_id
   RETURNING rule_guards.rule_id AS "ruleId", workspace_id AS "workspaceId", version,
             previous_version AS "previousVersion", max_runs_per_hour AS "maxRunsPerHour",
-            max_failure_rate AS "maxFailureRate", started_at AS "startedAt", ends_at <= now() AS "isOver"`
+            max_failure_rate AS "maxFailureRate", started_at AS "startedAt",
+            least(oldest_at, oldest_before) AS "countedFrom", ends_at <= now() AS "isOver"`
 
-/** Claims guards whose last check was a second ago. */
-export function claimGuards(database: Database, limit: number): Promise<ClaimedGuard[]> {
-  return database.run<ClaimedGuard>('claim_guards', claimGuardsSql, [limit])
+/**
+ * Claims guards whose last check was a second ago.
+ *
+ * @param oldestUndone the time of the oldest id among the events that are not done, where there is one
+ */
+export function claimGuards(
+  database: Database,
+  limit: number,
+  oldestUndone: Date | null = null,
+): Promise<ClaimedGuard[]> {
+  return database.run<ClaimedGuard>('claim_guards', claimGuardsSql, [limit, oldestUndone])
 }
 
 /**
@@ -141,7 +172,7 @@ async function readPrevious(
 /** saveRules has ended the guard, where it made a version. */
 async function markTripped(
   transaction: WorkspaceTransaction,
-  { ruleId, workspaceId, isOver: _, ...guard }: ClaimedGuard,
+  { ruleId, workspaceId, isOver: _, countedFrom: __, ...guard }: ClaimedGuard,
   { reason }: Crossing,
   restoredVersion: number,
 ): Promise<void> {

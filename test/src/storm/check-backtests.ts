@@ -38,7 +38,7 @@ export async function checkBacktests({
       const subject = { ruleId: row.ruleId, draft: row.definition, from: 0, to: 8_000_000_000_000 }
       const backtest = tests.get(key) ?? new Backtest(subject)
       tests.set(key, backtest)
-      const { draft } = backtest.add({ ...row, id: row.eventId })
+      const draft = backtest.add({ ...row, id: row.eventId })?.draft
       if (row.isUnjudged ? draft === 'matched' : (draft === 'matched') !== row.hasRun)
         violations.push(
           `backtest of ${key}: ${draft} for ${row.eventId}, which ${row.hasRun ? 'ran' : 'did not run'}`,

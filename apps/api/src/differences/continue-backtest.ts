@@ -1,11 +1,13 @@
 import { Backtest, type BacktestReport, type BacktestSubject, type SavedBacktest } from '@automation/backtest'
-import type { WorkLimits } from '@automation/engine'
+import type { WorkBudget, WorkLimits } from '@automation/engine'
+import type { ScannedEvent } from '@automation/ledger'
+import { type Bounds, findOverrun, type Overrun, openBudget } from '../judging/bounds.js'
 
 /** A backtest as far as it came, and what comes next. JSON: it is stored between two responses. */
 export interface ToContinue {
   subject: BacktestSubject
   saved: SavedBacktest | undefined
-  events: { id: string; type: string; addressedTo: string | null; json: string; acceptedAt: number }[]
+  events: Pick<ScannedEvent, 'id' | 'type' | 'addressedTo' | 'json' | 'acceptedAt'>[]
   limits: WorkLimits
 }
 
@@ -14,11 +16,12 @@ export interface NotComparable {
   fault: string
 }
 
-/** Other workspaces wait for the thread. */
-const maxMs = 500
+/** Of the bounds; the rest is for the event that is under way then, and for the state. */
+const shareOfTurn = 0.5
 
 /**
- * Adds a slice of events to a backtest, for as long as one turn of the thread may take.
+ * Adds a slice of events to a backtest, at least one, for as long as one turn of the thread may take. An event that needs more work than a whole
+ * turn has counts as one that is not judged.
  *
  * @returns the backtest, and how many events were used: the rest is for the next call
  */
@@ -27,15 +30,23 @@ export function continueBacktest({
   saved,
   events,
   limits,
-}: ToContinue): { saved: SavedBacktest; used: number } | NotComparable {
-  const backtest = open(subject, saved, limits)
+  bounds,
+}: ToContinue & Bounds): { saved: SavedBacktest; used: number } | NotComparable | Overrun {
+  const budget = openBudget({ bounds })
+  const backtest = open(subject, saved, limits, budget)
   if ('fault' in backtest) return backtest
-  const startedAt = performance.now()
   let used = 0
   for (const { json, ...event } of events) {
-    backtest.add({ ...event, data: JSON.parse(json) })
+    const tested = { ...event, data: JSON.parse(json), size: json.length }
+    if (backtest.add(tested) === undefined) {
+      // It has the whole of the next turn.
+      if (used > 0) break
+      // A clock is no reason: a busy machine would change the report.
+      if (budget.overrun === 'ms') return { overrun: 'ms' }
+      backtest.addUnjudged(tested)
+    }
     used++
-    if (performance.now() - startedAt > maxMs) break
+    if (budget.isBeyond(shareOfTurn)) break
   }
   return { saved: backtest.save(), used }
 }
@@ -47,18 +58,28 @@ export function reportBacktest({
   passed,
   isComplete,
   limits,
-}: Omit<ToContinue, 'events'> & { passed: number; isComplete: boolean }):
+  bounds,
+}: Omit<ToContinue, 'events'> & Bounds & { passed: number; isComplete: boolean }):
   | { saved: SavedBacktest; report: BacktestReport }
-  | NotComparable {
-  const backtest = open(subject, saved, limits)
+  | NotComparable
+  | Overrun {
+  const budget = openBudget({ bounds })
+  const backtest = open(subject, saved, limits, budget)
   if ('fault' in backtest) return backtest
+  const overrun = findOverrun(budget)
+  if (overrun) return overrun
   backtest.pass(passed)
   return { saved: backtest.save(), report: backtest.report({ isComplete }) }
 }
 
-function open(...args: ConstructorParameters<typeof Backtest>): Backtest | NotComparable {
+function open(
+  subject: BacktestSubject,
+  saved: SavedBacktest | undefined,
+  limits: WorkLimits,
+  budget: WorkBudget,
+): Backtest | NotComparable {
   try {
-    return new Backtest(...args)
+    return new Backtest(subject, saved, limits, budget)
   } catch (error) {
     return { fault: `A definition does not compile: ${(error as Error).message}` }
   }

@@ -2,6 +2,7 @@ import type { BacktestReport } from '@automation/backtest'
 import { firstIdOf } from '@automation/database'
 import type { WorkLimits } from '@automation/engine'
 import { findSettled, type ScannedEvent } from '@automation/ledger'
+import { readEarlierRules } from '@automation/rules'
 import type { FastifyRequest } from 'fastify'
 import { refusals } from '../errors.js'
 import { scanInTurns } from '../judging/scan-in-turns.js'
@@ -79,9 +80,11 @@ async function continueState(
   limits: WorkLimits,
   onProgress: (state: State) => void,
 ): Promise<Continued> {
-  const subject = { ruleId, ...(active && { active }), draft, from: since.getTime(), to }
+  const tested = { ruleId, ...(active && { active }), draft }
+  const earlier = await readEarlierRules(request.workspace.reads, request.workspace.id, tested)
+  const subject = { ...tested, earlier, from: since.getTime(), to }
   let { saved, uncounted = 0 } = state
-  const earlier = uncounted
+  const passedBefore = uncounted
   const takeTurn = async (events: ScannedEvent[]) => {
     const turn = await request.judge('continueBacktest', { subject, saved, events, limits })
     if ('fault' in turn) throw refusals.notComparable(turn.fault)
@@ -99,7 +102,7 @@ async function continueState(
   const after = state.after ?? firstIdOf(Math.max(0, from - idAheadMs))
   const { scanned, end } = await scanInTurns(request, range, after, scanLimits, takeTurn)
   const isComplete = end === undefined
-  const passed = earlier + scanned
+  const passed = passedBefore + scanned
   const reported = await request.judge('reportBacktest', { subject, saved, passed, isComplete, limits })
   if ('fault' in reported) throw refusals.notComparable(reported.fault)
   return {

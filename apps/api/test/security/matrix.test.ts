@@ -136,6 +136,11 @@ const exceptions: Exception[] = [
     sql: /UPDATE executions SET .* FROM waiting_executions WHERE executions\.id = waiting_executions\.id/,
   },
   {
+    reason:
+      'How old the backlog of all workspaces is, for a guard: its time is not shown (oldest-undone.ts).',
+    sql: /^SELECT id FROM events WHERE done_at IS NULL ORDER BY id LIMIT 1$/,
+  },
+  {
     reason: 'The same, and what their failures had counted (reopen-executions.ts).',
     sql: /^ ?(UPDATE executions SET status = 'retrying', .* WHERE executions\.id = chosen_executions\.id RETURNING|SELECT rule_id, .* FROM chosen_executions JOIN rule_counters|SELECT rule_id FROM rule_counters WHERE rule_id IN \(…\)|UPDATE rule_counters AS counters .* FROM rule_totals)/,
   },

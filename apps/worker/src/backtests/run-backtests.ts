@@ -1,24 +1,24 @@
-import { Backtest, type BacktestSubject } from '@automation/backtest'
+import { Backtest } from '@automation/backtest'
 import {
-  clockSkewMs,
   type Database,
   isDatabaseAway,
   isStatementCancelled,
   ReadTooLong,
   TooMuchAtOnce,
-  timeOf,
 } from '@automation/database'
 import type { WorkLimits } from '@automation/engine'
-import { dayMs, findSettled, type ScannedEvent, scanEvents } from '@automation/ledger'
+import { findSettled, type ScanLimits, type ScannedEvent, scanEvents } from '@automation/ledger'
 import {
   type ClaimedBacktest,
   claimBacktest,
   delayBacktest,
   failBacktest,
+  type GivenBack,
   storeSlice,
 } from '@automation/rules'
 import type { Logger } from 'pino'
 import { repeat } from '../repeat.js'
+import { findHistoryFrom, listNotes, positionOf } from './backtest-notes.js'
 import { Turns } from './turns.js'
 
 /** While no backtest waits. */
@@ -27,6 +27,9 @@ const idleMs = 500
 const firstSlice = { events: 20_000, ms: 250 }
 const slices = { gentle: { events: 1_000_000, ms: 2_000 }, full: { events: 1_000_000, ms: 1_000 } }
 const maxFailures = 5
+/** How many events a statement reads after so many long reads. The last size is tried four times, some two minutes long. */
+const eventsAfterLongReads = [1_000, 100, 10, 1]
+const maxLongReads = eventsAfterLongReads.length + 4
 const neverStopping = new AbortController().signal
 
 /** Settings of the worker. */
@@ -52,7 +55,7 @@ export function startBacktests(database: Database, limits: BacktestLimits, log: 
       const claimed = await claimBacktest(database)
       if (claimed === undefined) return
       await runSlice(database, claimed, limits, signal).catch((error) =>
-        giveBack(database, claimed, error, log),
+        giveBack(database, claimed, error, limits, log),
       )
     }
   }
@@ -67,27 +70,47 @@ export function startBacktests(database: Database, limits: BacktestLimits, log: 
   }
 }
 
-/** A busy Postgres delays a backtest, for as long as it is busy; a definition that fails ends it. Where this fails too, its lease expires. */
+/**
+ * A Postgres that is busy or away delays a backtest, for as long as it is. A definition that fails ends it, and so do events that cannot be
+ * read in time one by one. Where this fails too, its lease expires.
+ */
 async function giveBack(
   database: Database,
   claimed: ClaimedBacktest,
   error: unknown,
+  { workLimits }: BacktestLimits,
   log: Logger,
 ): Promise<void> {
-  const isFailure = !isPassing(error)
-  const isLast = isFailure && claimed.failures + 1 >= maxFailures
+  const why = classify(error)
+  const { failures, longReads } = claimed
+  const isUnreadable = why === 'long read' && longReads + 1 >= maxLongReads
+  const isLast = isUnreadable || (why === 'failure' && failures + 1 >= maxFailures)
   log[isLast ? 'error' : 'warn']({ err: error, backtestId: claimed.id }, 'a slice of a backtest failed')
-  if (isLast) await failBacktest(database, claimed, 'The backtest failed too often')
-  else await delayBacktest(database, claimed, isFailure)
+  if (isUnreadable) await failUnreadable(database, claimed, workLimits)
+  else if (isLast) await failBacktest(database, claimed, 'The backtest failed too often')
+  else await delayBacktest(database, claimed, why)
 }
 
-function isPassing(error: unknown): boolean {
-  return (
-    error instanceof ReadTooLong ||
-    error instanceof TooMuchAtOnce ||
-    isStatementCancelled(error) ||
-    isDatabaseAway(error)
-  )
+function classify(error: unknown): GivenBack {
+  if (error instanceof ReadTooLong) return 'long read'
+  const isPassing = error instanceof TooMuchAtOnce || isStatementCancelled(error) || isDatabaseAway(error)
+  return isPassing ? 'delay' : 'failure'
+}
+
+/** The report keeps what was read before, and says where it ends. */
+async function failUnreadable(
+  database: Database,
+  claimed: ClaimedBacktest,
+  workLimits: WorkLimits,
+): Promise<void> {
+  const { subject, state, historyFrom } = claimed
+  const from = new Date(positionOf(claimed)).toISOString()
+  const to = new Date(subject.to).toISOString()
+  const error = `The events from ${from} on could not be read in time, not even one by one`
+  const missing = `${error}: those up to ${to} are not in this report.`
+  const notes = [missing, ...listNotes(claimed, historyFrom)]
+  const backtest = new Backtest(subject, state ?? undefined, workLimits)
+  await failBacktest(database, claimed, error, backtest.report({ isComplete: false, historyFrom, notes }))
 }
 
 /**
@@ -102,7 +125,7 @@ export async function runSlice(
   claimed: ClaimedBacktest,
   { workLimits, retentionDays }: BacktestLimits,
   signal: AbortSignal = neverStopping,
-  slice = claimed.state === null ? firstSlice : slices[claimed.pace],
+  slice = sizeOf(claimed),
 ): Promise<boolean> {
   if (claimed.failures >= maxFailures) {
     await failBacktest(database, claimed, 'The backtest ended its workers, or failed, too often')
@@ -120,7 +143,7 @@ export async function runSlice(
   const reads = database.readsOf(workspaceId)
   // An event of the range that commits later may have a lower id than those that were passed.
   if (state === null && (await findSettled(reads, range.to)) < range.to) {
-    await delayBacktest(database, claimed, false)
+    await delayBacktest(database, claimed, 'delay')
     return false
   }
   const turns = new Turns(pace, slice.ms, signal)
@@ -140,46 +163,21 @@ export async function runSlice(
   return isStored
 }
 
+/** A read that took too long is tried again with fewer events, down to one. */
+function sizeOf({ state, pace, longReads }: ClaimedBacktest): ScanLimits {
+  const { events, ms } = state === null ? firstSlice : slices[pace]
+  const most = longReads === 0 ? events : (eventsAfterLongReads[longReads - 1] ?? 1)
+  return { events: Math.min(events, most), ms }
+}
+
 /** Judges events until the slice is over, in turns with live work: the scan continues after the last one that was used. */
 function createVisit(backtest: Backtest, turns: Turns) {
   return async (events: ScannedEvent[]): Promise<string | undefined> => {
     for (const { json, ...event } of events) {
-      backtest.add({ ...event, data: JSON.parse(json) })
+      backtest.add({ ...event, data: JSON.parse(json), size: json.length })
       if (turns.isDue) await turns.rest()
       if (turns.isOver) return event.id
     }
     return undefined
   }
-}
-
-/**
- * The furthest time before which retention may have removed events that no slice had read: that of now (remove-history.ts), where it is ahead of the
- * position before this slice.
- */
-function findHistoryFrom(claimed: ClaimedBacktest, defaultDays: number): number | null {
-  const { subject, after, historyFrom, retentionDays } = claimed
-  const days = retentionDays ?? defaultDays
-  if (days === 0) return historyFrom
-  const border = Date.now() - clockSkewMs - days * dayMs
-  const position = after === null ? subject.from : timeOf(after)
-  return border > position ? Math.max(border, historyFrom ?? border) : historyFrom
-}
-
-/** What the report cannot know, or what changed since it was asked for. */
-function listNotes({ subject, presentVersion }: ClaimedBacktest, historyFrom: number | null): string[] {
-  return [
-    ...noteRule(subject, presentVersion),
-    ...(historyFrom !== null && subject.from < historyFrom
-      ? [
-          `Retention removed events before ${new Date(historyFrom).toISOString()}: those that were not read before are missing.`,
-        ]
-      : []),
-    'Each rule is judged by itself: the work that all rules of an event share (EVENT_WORK) is not simulated.',
-  ]
-}
-
-function noteRule({ ruleId, active }: BacktestSubject, presentVersion: number | null): string[] {
-  if (ruleId === undefined || active === undefined) return []
-  if (presentVersion === null) return ['The rule was deleted since the backtest was created.']
-  return presentVersion === active.version ? [] : [`The rule has version ${presentVersion} now.`]
 }

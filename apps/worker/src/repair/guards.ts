@@ -1,6 +1,7 @@
 import { isWorkspaceBusy } from '@automation/access'
-import { type Database, FairSlots } from '@automation/database'
-import { type ClaimedGuard, checkGuard, claimGuards } from '@automation/rules'
+import { type Database, FairSlots, readClock } from '@automation/database'
+import { markEvents } from '@automation/ledger'
+import { areGuardsDue, type ClaimedGuard, checkGuard, claimGuards } from '@automation/rules'
 import type { Logger } from 'pino'
 import { repeat } from '../repeat.js'
 
@@ -22,13 +23,16 @@ export function startGuards(database: Database, log: Logger) {
     waitingPerOwner: 1,
     timeoutMs: 60_000,
   })
+  const mark = markEvents(database)
   return repeat(checkAll, pauseMs, (error) =>
     log.warn({ err: error }, 'guards could not be checked; the next check tries again'),
   )
 
   async function checkAll(isStopped: () => boolean): Promise<void> {
     for (;;) {
-      const guards = await claimGuards(database, claimedAtOnce)
+      if (!(await areGuardsDue(database))) return
+      // What runs between two checks is not older than what waited at the first of them.
+      const guards = await claimGuards(database, claimedAtOnce, await findOldest())
       const workspaceIds = new Set(guards.map(({ workspaceId }) => workspaceId))
       await Promise.all(
         [...workspaceIds].map((id) => {
@@ -38,6 +42,11 @@ export function startGuards(database: Database, log: Logger) {
       )
       if (guards.length < claimedAtOnce || isStopped()) return
     }
+  }
+
+  async function findOldest(): Promise<Date | null> {
+    const found = await mark.find(await readClock(database))
+    return found === undefined ? null : new Date(found.position)
   }
 
   async function checkWorkspace(guards: ClaimedGuard[], isStopped: () => boolean): Promise<void> {

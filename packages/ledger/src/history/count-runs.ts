@@ -13,6 +13,8 @@ export interface WatchedVersion {
   ruleId: string
   version: number
   startedAt: Date
+  /** The time of the oldest id that a run of the last hour may have, where a backlog has made it older than usual. */
+  countedFrom: Date | null
 }
 
 const hourMs = 3_600_000
@@ -20,8 +22,9 @@ const hourMs = 3_600_000
 const earlyMs = 60_000
 
 /**
- * The id of an execution has the time of its event, so the index bounds what is read: an event that was accepted before the version was watched,
- * or more than an hour before its run, is not found. The limit bounds the rows that are read, whether they count or not: the newest ones.
+ * The id of an execution has the time of its event, so the index bounds what is read. Nearly all events of the last hour's runs were accepted within
+ * it, and after the version was watched; those of a backlog are as old as its oldest one. The limit bounds the rows that are read, whether
+ * they count or not: the newest ones.
  *
  * $1 rule · $2 version · $3 lowest id · $4 limit
  */
@@ -39,10 +42,11 @@ const countRunsSql = `
 /** Counts the runs of the last hour, up to a limit. They are of the version: those of another one are not counted. */
 export async function countRuns(
   database: Database,
-  { ruleId, version, startedAt }: WatchedVersion,
+  { ruleId, version, startedAt, countedFrom }: WatchedVersion,
   limit: number,
 ): Promise<RunCounts> {
-  const lowest = firstIdOf(Math.max(Date.now() - hourMs - clockSkewMs, startedAt.getTime() - earlyMs))
+  const usual = Math.max(Date.now() - hourMs - clockSkewMs, startedAt.getTime() - earlyMs)
+  const lowest = firstIdOf(Math.min(usual, countedFrom?.getTime() ?? usual))
   const [counts] = await database.run<RunCounts>('count_runs', countRunsSql, [ruleId, version, lowest, limit])
   return counts ?? { runs: 0, finished: 0, failed: 0 }
 }

@@ -19,6 +19,8 @@ export interface ClaimedBacktest {
   state: SavedBacktest | null
   after: string | null
   failures: number
+  /** Reads that took too long: the more, the smaller a slice. */
+  longReads: number
   lease: string
   /** Of its rule, at present; null where there is none, or it was deleted. */
   presentVersion: number | null
@@ -46,7 +48,7 @@ const claimSql = `
       failures = failures + (lease IS NOT NULL)::int
   FROM next
   WHERE backtests.id = next.id
-  RETURNING backtests.id, workspace_id AS "workspaceId", subject, pace, state, after, failures, lease,
+  RETURNING backtests.id, workspace_id AS "workspaceId", subject, pace, state, after, failures, long_reads AS "longReads", lease,
             round(date_part('epoch', history_from) * 1000)::float8 AS "historyFrom",
             (SELECT retention_days FROM workspaces WHERE workspaces.id = backtests.workspace_id) AS "retentionDays",
             (SELECT version FROM rules WHERE rules.workspace_id = backtests.workspace_id AND rules.id = backtests.rule_id)
@@ -69,7 +71,8 @@ const storeSql = `
   SET state = CASE WHEN $6 THEN NULL ELSE $3::json END, subject = CASE WHEN $6 THEN '{}'::json ELSE subject END, after = coalesce($4::uuid, after), report = $5::json,
       history_from = to_timestamp($7::float8 / 1000),
       status = CASE WHEN $6 THEN 'done'::backtest_status ELSE status END,
-      finished_at = CASE WHEN $6 THEN now() END, lease = NULL, lease_until = NULL, failures = 0, delays = 0
+      finished_at = CASE WHEN $6 THEN now() END, lease = NULL, lease_until = NULL, failures = 0, delays = 0,
+      long_reads = greatest(long_reads - 1, 0)
   WHERE id = $1::uuid AND lease = $2::uuid AND status = 'running'
   RETURNING id`
 
@@ -97,30 +100,32 @@ export async function storeSlice(
   return (await database.run('store_backtest_slice', storeSql, values)).length > 0
 }
 
-/** $1 id · $2 lease · $3 1 for a failure, 0 for a delay · $4 seconds at most */
+/**
+ * Why a slice was not stored: a failure counts towards the end of the backtest; a long read makes the next slice smaller; a delay does neither.
+ */
+export type GivenBack = 'failure' | 'long read' | 'delay'
+
+/** $1 id · $2 lease · $3 why, a GivenBack · $4 seconds at most */
 const delaySql = `
   UPDATE backtests
   SET lease = NULL, lease_until = now() + least(power(2, failures + delays), $4) * interval '1 second',
-      failures = failures + $3::int, delays = least(delays + 1 - $3::int, 100)
+      failures = failures + ($3 = 'failure')::int, delays = least(delays + ($3 <> 'failure')::int, 100),
+      long_reads = least(long_reads + ($3 = 'long read')::int, 100)
   WHERE id = $1::uuid AND lease = $2::uuid`
 
-/**
- * Gives a slice back: after a pause that grows with each one in a row, a worker computes it again.
- *
- * @param isFailure whether it counts towards the end of the backtest
- */
+/** Gives a slice back: after a pause that grows with each one in a row, a worker computes it again. */
 export async function delayBacktest(
   database: Database,
   { id, lease }: ClaimedBacktest,
-  isFailure: boolean,
+  why: GivenBack,
 ): Promise<void> {
-  await database.run('delay_backtest', delaySql, [id, lease, isFailure ? 1 : 0, maxDelaySeconds])
+  await database.run('delay_backtest', delaySql, [id, lease, why, maxDelaySeconds])
 }
 
-/** $1 id · $2 lease · $3 error */
+/** $1 id · $2 lease · $3 error · $4 report; null: the one that was stored last */
 const failSql = `
   UPDATE backtests
-  SET lease = NULL, lease_until = NULL, error = $3, status = 'failed', finished_at = now(), state = NULL, subject = '{}'
+  SET lease = NULL, lease_until = NULL, error = $3, report = coalesce($4::json, report), status = 'failed', finished_at = now(), state = NULL, subject = '{}'
   WHERE id = $1::uuid AND lease = $2::uuid`
 
 /** Ends a backtest for good. */
@@ -128,6 +133,8 @@ export async function failBacktest(
   database: Database,
   { id, lease }: ClaimedBacktest,
   error: string,
+  report?: BacktestReport,
 ): Promise<void> {
-  await database.run('fail_backtest', failSql, [id, lease, error])
+  const values = [id, lease, error, report === undefined ? null : JSON.stringify(report)]
+  await database.run('fail_backtest', failSql, values)
 }

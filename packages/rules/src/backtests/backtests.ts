@@ -2,6 +2,7 @@ import { type Administrator, changeWorkspace, Refused } from '@automation/access
 import type { BacktestReport, BacktestSubject } from '@automation/backtest'
 import { isUuid, newId, Prisma, timeOf, type WorkspaceDatabase } from '@automation/database'
 import type { BacktestPace, ListedBacktest, StoredBacktest } from './backtest-schemas.js'
+import { readEarlierRules } from './earlier-rules.js'
 
 /** Of one workspace, waiting and running. */
 export const maxUnfinishedBacktests = 5
@@ -9,18 +10,20 @@ export const maxUnfinishedBacktests = 5
 const maxEnded = 1_000
 
 interface NewBacktest {
-  subject: BacktestSubject
+  subject: Omit<BacktestSubject, 'earlier'>
   /** Epoch ms; null: all events are kept. */
   historyFrom: number | null
   pace: BacktestPace
 }
 
 /** @throws Refused where the workspace has too many backtests */
-export function createBacktest(
+export async function createBacktest(
   administrator: Administrator,
-  { subject, historyFrom, pace }: NewBacktest,
+  { subject: tested, historyFrom, pace }: NewBacktest,
 ): Promise<StoredBacktest> {
-  const { workspaceId, actor } = administrator
+  const { database, workspaceId, actor } = administrator
+  const earlier = await readEarlierRules(database.forWorkspace(workspaceId), workspaceId, tested)
+  const subject: BacktestSubject = { ...tested, earlier }
   return changeWorkspace(administrator, async (transaction) => {
     if ((await transaction.backtest.count({ where: unfinished })) >= maxUnfinishedBacktests)
       throw new Refused('conflict', `A workspace may have ${maxUnfinishedBacktests} unfinished backtests`)

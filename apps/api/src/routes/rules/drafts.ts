@@ -1,9 +1,9 @@
-import type { TestedDefinition } from '@automation/backtest'
 import type { WorkLimits } from '@automation/engine'
 import {
-  type DefinitionFields,
+  activeVersionOf,
   DraftToSave,
   definitionOf,
+  definitionToTest,
   deleteDraft,
   findGuardFaults,
   isShadow,
@@ -88,8 +88,8 @@ export const draftRoutes: FastifyPluginAsyncTypebox<{
         kind: 'draft' as const,
         name: draft.id,
         since: draft.savedAt,
-        active: active ? { version, definition: testedOf(active) } : undefined,
-        draft: testedOf(draft),
+        active: active ? activeVersionOf(active) : undefined,
+        draft: definitionToTest(draft),
       }
       return sendDraft(reply, { rule, draft }, await compare(request, subject, workLimits))
     },
@@ -175,7 +175,7 @@ export const draftRoutes: FastifyPluginAsyncTypebox<{
         name: since.toISOString(),
         since,
         active: undefined,
-        draft: testedOf(rule),
+        draft: definitionToTest(rule),
       }
       return readDifference(request, subject, workLimits)
     },
@@ -191,9 +191,4 @@ async function compare(request: FastifyRequest, subject: Subject, limits: WorkLi
     if (refusal === undefined) request.log.error({ err: error }, 'difference failed')
     return { difference: null, differenceFault: refusal?.message ?? 'Internal server error' }
   }
-}
-
-/** The definition was checked before it was saved. */
-function testedOf({ trigger, conditions, actions }: DefinitionFields): TestedDefinition {
-  return { trigger, conditions, actions } as TestedDefinition
 }

@@ -1,8 +1,11 @@
-import type { Prisma } from '@automation/database'
+import { changeWorkspace } from '@automation/access'
+import type { Prisma, WorkspaceDatabase } from '@automation/database'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
+import { administratorOf } from '../../access/administrator.js'
 import { refusals } from '../../errors.js'
 import { orNull, refusalResponses, Timestamp } from '../responses.js'
+import { isTagRefused } from './change-rules.js'
 import { ruleId } from './check-rule.js'
 import { RuleParams } from './rule-schemas.js'
 
@@ -35,18 +38,45 @@ export const guardRoutes: FastifyPluginAsyncTypebox = async (app) => {
       response: { 200: RuleGuard, ...refusalResponses(404) },
     },
     handler: async ({ params, workspace }) => {
-      const rule = await workspace.database.rule.findUnique({
-        where: { id: ruleId(params) },
-        select: { version: true, guard: true },
-      })
-      if (rule === null) throw refusals.ruleNotFound()
-      const { guard, version } = rule
-      // An API of the version before changes rules without ending their guards.
-      if (guard === null || version !== (guard.restoredVersion ?? guard.version))
-        throw refusals.guardNotFound()
+      const { guard } = await findGuarded(workspace.database, ruleId(params))
       return presentGuard(guard)
     },
   })
+
+  app.delete('/:id/guard', {
+    config: { role: 'editor' },
+    schema: {
+      tags: ['Drafts'],
+      operationId: 'endRuleGuard',
+      summary: 'End the guard of a promoted version before its time',
+      description:
+        'The version stays, and nothing restores the one before any more. After a guard has tripped, this ends the attention that the rule needs. If-Match takes the ETag of the rule.',
+      params: RuleParams,
+      response: { 204: Type.Null(), ...refusalResponses(404, 412, 413, 415) },
+    },
+    handler: async (request, reply) => {
+      const id = ruleId(request.params)
+      await changeWorkspace(administratorOf(request), async (transaction) => {
+        const { version, guard } = await findGuarded(transaction, id)
+        if (isTagRefused(request, `"${version}"`)) throw refusals.versionMismatch()
+        await transaction.ruleGuard.delete({ where: { ruleId: id } })
+        const { trippedAt } = guard
+        const details = { version: guard.version, trippedAt: trippedAt?.toISOString() ?? null }
+        return { result: undefined, entry: { action: 'guard.ended', subject: id, details } }
+      })
+      return reply.status(204).send(null)
+    },
+  })
+}
+
+/** @throws refusals: 404 where there is no such rule, or nothing watches it */
+async function findGuarded({ rule: rules }: Pick<WorkspaceDatabase, 'rule'>, id: string) {
+  const rule = await rules.findUnique({ where: { id }, select: { version: true, guard: true } })
+  if (rule === null) throw refusals.ruleNotFound()
+  const { guard, version } = rule
+  // An API of the version before changes rules without ending their guards.
+  if (guard === null || version !== (guard.restoredVersion ?? guard.version)) throw refusals.guardNotFound()
+  return { version, guard }
 }
 
 function presentGuard(guard: Prisma.RuleGuardGetPayload<object>): RuleGuard {

@@ -1,0 +1,78 @@
+import type { Client, DraftToSave } from '@automation/client'
+import { type Command, Option } from 'commander'
+import { chooseRule } from '../choose-rule.js'
+import { CommandError } from '../command-error.js'
+import { formatFields } from '../format.js'
+import { formatBacktest } from '../format-backtest.js'
+import { readId } from '../option-readers.js'
+import { addCommand, exampleId, print } from '../program.js'
+import { readRuleFile } from '../read-rule-file.js'
+import { apiVariables, useApi } from './use-api.js'
+
+export function addRulesDraft(rules: Command): void {
+  addCommand(rules, {
+    name: 'draft',
+    description:
+      'Show the draft of a rule, and what it would have done since it was saved. With a file, save the rule of the file as the draft: it does nothing until it is promoted.',
+    example: `${exampleId} rules.yaml`,
+    reads: apiVariables,
+  })
+    .argument('<id>', 'id of the rule', readId)
+    .argument('[file]', 'file in the format of rules export; - reads standard input')
+    .option('--rule <name>', 'name of the rule in the file (default: its only rule)')
+    .addOption(new Option('--delete', 'delete the draft').conflicts('rule'))
+    .action(useDraft)
+}
+
+interface DraftOptions {
+  rule?: string
+  delete?: true
+}
+
+async function useDraft(
+  id: string,
+  path: string | undefined,
+  options: DraftOptions,
+  command: Command,
+): Promise<void> {
+  if (options.delete) {
+    if (path !== undefined) command.error("error: option '--delete' takes no file")
+    await useApi('change', (client) => client.rules.drafts.delete(id))
+    return print(command, { ruleId: id, isDeleted: true }, `The draft of rule ${id} is deleted.`)
+  }
+  if (path === undefined) return showDraft(id, command)
+  const draft = await readDraft(path, options.rule)
+  const saved = await useApi('change', (client) => client.rules.drafts.save(id, draft))
+  print(
+    command,
+    saved,
+    `The draft of rule ${id} is saved. What it would have done: rules draft ${id}. Its ETag: ${saved.etag}`,
+  )
+}
+
+type RuleDraft = Awaited<ReturnType<Client['rules']['drafts']['get']>>
+
+async function showDraft(id: string, command: Command): Promise<void> {
+  const draft = await useApi('read', (client) => client.rules.drafts.get(id))
+  const { name, basedOn, isStale, etag, savedAt, savedBy } = draft
+  const fields = formatFields({ name, basedOn, isStale, etag, savedAt, savedBy })
+  print(command, draft, `${fields}\n\n${formatDifference(draft)}`)
+}
+
+function formatDifference({ name, difference, differenceFault }: RuleDraft): string {
+  if (difference === null) return `There is no difference at the moment: ${differenceFault ?? 'ask again'}`
+  const text = formatBacktest(name, difference)
+  return difference.isComplete ? text : `${text}\nThere are more events to read: ask again.`
+}
+
+const fields = ['name', 'description', 'trigger', 'conditions', 'actions'] as const
+
+/** The API checks it. */
+async function readDraft(path: string, name: string | undefined): Promise<DraftToSave> {
+  const { json } = await readRuleFile(path)
+  const { rules } = (json ?? {}) as { rules?: unknown }
+  if (!Array.isArray(rules)) throw new CommandError(`${path} has no list of rules.`)
+  const rule = chooseRule<Record<string, unknown>>(path, rules, name)
+  const given = fields.filter((field) => rule[field] !== undefined)
+  return Object.fromEntries(given.map((field) => [field, rule[field]])) as unknown as DraftToSave
+}

@@ -1,0 +1,53 @@
+import type { BacktestSubject } from '@automation/backtest'
+import { clockSkewMs, timeOf } from '@automation/database'
+import { dayMs } from '@automation/ledger'
+import type { ClaimedBacktest } from '@automation/rules'
+
+/**
+ * The furthest time before which retention may have removed events that no slice had read: that of now (remove-history.ts), where it is ahead of the
+ * position before this slice.
+ */
+export function findHistoryFrom(claimed: ClaimedBacktest, defaultDays: number): number | null {
+  const { historyFrom, retentionDays } = claimed
+  const days = retentionDays ?? defaultDays
+  if (days === 0) return historyFrom
+  const border = Date.now() - clockSkewMs - days * dayMs
+  return border > positionOf(claimed) ? Math.max(border, historyFrom ?? border) : historyFrom
+}
+
+/** Epoch ms: the events before then are in its state. */
+export function positionOf({ subject, after }: ClaimedBacktest): number {
+  return after === null ? subject.from : timeOf(after)
+}
+
+/** What the report cannot know, or what changed since it was asked for. */
+export function listNotes(
+  { subject, presentVersion }: ClaimedBacktest,
+  historyFrom: number | null,
+): string[] {
+  return [
+    ...noteRule(subject, presentVersion),
+    ...(historyFrom !== null && subject.from < historyFrom
+      ? [
+          `Retention removed events before ${new Date(historyFrom).toISOString()}: those that were not read before are missing.`,
+        ]
+      : []),
+    ...noteEarlier(subject),
+  ]
+}
+
+function noteRule({ ruleId, active }: BacktestSubject, presentVersion: number | null): string[] {
+  if (ruleId === undefined || active === undefined) return []
+  if (presentVersion === null) return ['The rule was deleted since the backtest was created.']
+  return presentVersion === active.version ? [] : [`The rule has version ${presentVersion} now.`]
+}
+
+/** A rule that has the work of an event to itself needs no note. */
+function noteEarlier({ earlier }: BacktestSubject): string[] {
+  if (earlier === undefined)
+    return ['The work that all rules of an event share (EVENT_WORK) is not simulated.']
+  if (earlier.length === 0) return []
+  return [
+    `The work that all rules of an event share (EVENT_WORK) is that with the ${earlier.length === 1 ? 'one rule' : `${earlier.length} rules`} before it that could use it up, as they were when the backtest was created.`,
+  ]
+}

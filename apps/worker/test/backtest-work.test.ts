@@ -1,0 +1,56 @@
+import { executionIdOf } from '@automation/database'
+import { claimBacktest, createBacktest, findBacktest, readActiveVersion } from '@automation/rules'
+import t from 'tap'
+import { runSlice } from '../src/backtests/run-backtests.js'
+import { createHarness, type Harness, testConfig } from './fixtures/harness.js'
+
+const variables = { RULE_WORK: '10000', EVENT_WORK: '25000' }
+const limits = { workLimits: testConfig(variables).workLimits, retentionDays: 0 }
+/** It costs 9,600 units for 80,000 characters: two rules leave too little for a third one. */
+const contains = { field: 'text', operator: 'contains', value: 'x' }
+const task = { type: 'CREATE_TASK', config: { title: 'Task' } }
+
+async function createRule({ own, createRule }: Harness, conditions: object[]): Promise<string> {
+  const ruleId = await createRule([task])
+  await own.rule.update({ where: { id: ruleId }, data: { conditions } })
+  await own.ruleVersion.updateMany({ where: { ruleId }, data: { conditions } })
+  return ruleId
+}
+
+t.test('a backtest counts the events that a worker did not judge for lack of EVENT_WORK', async (t) => {
+  const harness = await createHarness(t, variables)
+  const { database, own, workspaceId, inbox } = harness
+  const from = Date.now() - 60_000
+  for (let index = 0; index < 2; index++) await createRule(harness, [contains])
+  await createRule(harness, [{ field: 'score', operator: 'greater_than', value: 5 }])
+  const ruleId = await createRule(harness, [{ not: contains }])
+  await createRule(harness, [contains])
+  const worker = harness.startWorker()
+  await worker.ready()
+  const statuses: Record<string, number> = {}
+  for (const length of [80_000, 10, 80_000, 80_000, 20, 40_000]) {
+    const event = { ...harness.newEvent(), data: { text: 'y'.repeat(length) } }
+    await inbox.accept(event)
+    await harness.untilDone(event.id)
+    const id = executionIdOf(event, ruleId)
+    const { status, error } = await harness.untilStatus(id, 'succeeded', 'failed')
+    if (status === 'failed') t.match(error, /EVENT_WORK/)
+    statuses[status] = (statuses[status] ?? 0) + 1
+  }
+  t.strictSame(statuses, { failed: 3, succeeded: 3 })
+  const active = await readActiveVersion(own, ruleId)
+  if (active === undefined) throw new Error('The rule is gone')
+  const administrator = { database, workspaceId, actor: 'user:tests' }
+  const subject = { ruleId, active, from, to: Date.now() }
+  const { id } = await createBacktest(administrator, { subject, historyFrom: null, pace: 'full' })
+  for (let backtest = await findBacktest(own, id); backtest?.status !== 'done'; ) {
+    const claimed = await claimBacktest(database)
+    if (claimed?.id !== id) throw new Error(`${claimed?.id} was claimed`)
+    await runSlice(database, claimed, limits)
+    await own.backtest.updateMany({ where: { id }, data: { leaseUntil: null } })
+    backtest = await findBacktest(own, id)
+  }
+  const { report } = (await findBacktest(own, id)) ?? {}
+  t.match(report, { considered: 6, active: { matched: 3, notJudged: 3 } })
+  t.match(report?.notes, [/EVENT_WORK.* with the 2 rules before it/])
+})

@@ -1,0 +1,133 @@
+import {
+  type CompiledRule,
+  compileRule,
+  isReady,
+  Judging,
+  type PlannedAction,
+  planActions,
+  type ReadyAction,
+  ruleHolds,
+  type WorkBudget,
+  type WorkLimits,
+} from '@automation/engine'
+import type { BacktestSubject, TestedDefinition } from './backtest.js'
+import { EarlierRules } from './earlier-rules.js'
+
+export interface TestedEvent {
+  id: string
+  type: string
+  /** Epoch ms: the moment of judging. */
+  acceptedAt: number
+  /** The rule that the event is addressed to; null: all active rules of its type. */
+  addressedTo: string | null
+  data: unknown
+  /** Characters of its JSON. Without it, the rules before the tested one are judged for each event. */
+  size?: number
+}
+
+export type TestVerdict = 'matched' | 'not_matched' | 'not_judged'
+
+/** Of one event; null where there was nothing to judge. */
+export interface EventVerdicts {
+  active: TestVerdict | null
+  draft: TestVerdict | null
+}
+
+/** What a rule would have done: an action, unless one before it would have stopped the rule. */
+export interface Step {
+  planned: PlannedAction
+  isStopped: boolean
+}
+
+export interface Judged {
+  verdicts: EventVerdicts
+  /** Of the rules that matched; calls are assumed to succeed. */
+  steps: { active: Step[]; draft: Step[] }
+}
+
+interface TestedRule {
+  trigger: string
+  compiled: CompiledRule
+}
+
+/** Judges events as a worker does: each at its acceptance, after the rules before the tested one. It counts nothing. */
+export class EventJudge {
+  readonly #ruleId: string | undefined
+  readonly #active: TestedRule | undefined
+  readonly #draft: TestedRule | undefined
+  readonly #earlier: EarlierRules
+  readonly #limits: WorkLimits
+  readonly #budget: WorkBudget | undefined
+  readonly #hasSameActions: boolean
+
+  /** @throws where a definition does not compile */
+  constructor(subject: BacktestSubject, limits: WorkLimits, budget: WorkBudget | undefined) {
+    const { ruleId, active, draft, earlier = [] } = subject
+    this.#ruleId = ruleId
+    this.#active = active && compile(active.definition)
+    this.#draft = draft && compile(draft)
+    this.#earlier = new EarlierRules(earlier, limits)
+    this.#limits = limits
+    this.#budget = budget
+    this.#hasSameActions = JSON.stringify(active?.definition.actions) === JSON.stringify(draft?.actions)
+  }
+
+  /** The event types of the tested rules. */
+  get types(): string[] {
+    const types = [this.#active?.trigger, this.#draft?.trigger].filter((type) => type !== undefined)
+    return [...new Set(types)]
+  }
+
+  isReachedBy({ type, addressedTo }: TestedEvent): boolean {
+    const isReached = addressedTo === null || addressedTo === this.#ruleId
+    return isReached && (type === this.#active?.trigger || type === this.#draft?.trigger)
+  }
+
+  judge(event: TestedEvent): Judged {
+    const [active, draft] = [this.#active, this.#draft]
+    // An event for one rule meets no other one.
+    const left = event.addressedTo === null ? this.#earlier.limitsFor(event, this.#budget) : this.#limits
+    const verdicts = {
+      active: active ? this.#judgeRule(active, event, left) : null,
+      draft: draft ? this.#judgeRule(draft, event, left) : null,
+    }
+    const byDraft = draft && verdicts.draft === 'matched' ? this.#listSteps(draft, event) : []
+    const isAsDraft = this.#hasSameActions && verdicts.draft === 'matched'
+    const list = (rule: TestedRule) => (isAsDraft ? byDraft : this.#listSteps(rule, event))
+    const byActive = active && verdicts.active === 'matched' ? list(active) : []
+    return { verdicts, steps: { active: byActive, draft: byDraft } }
+  }
+
+  /** The verdicts for an event that is not judged. */
+  leave({ type }: TestedEvent): EventVerdicts {
+    const verdictOf = (rule: TestedRule | undefined) =>
+      rule === undefined ? null : rule.trigger === type ? 'not_judged' : 'not_matched'
+    return { active: verdictOf(this.#active), draft: verdictOf(this.#draft) }
+  }
+
+  #judgeRule({ trigger, compiled }: TestedRule, event: TestedEvent, limits: WorkLimits): TestVerdict {
+    if (event.type !== trigger) return 'not_matched'
+    const judging = new Judging(event.acceptedAt, limits, this.#budget)
+    if (ruleHolds(compiled, event.data, judging)) return 'matched'
+    return judging.fault === null ? 'not_matched' : 'not_judged'
+  }
+
+  #listSteps({ compiled }: TestedRule, { acceptedAt, data }: TestedEvent): Step[] {
+    let isStopped = false
+    const judging = new Judging(acceptedAt, this.#limits, this.#budget)
+    return planActions(compiled, data, acceptedAt, judging).actions.map((planned) => {
+      const step = { planned, isStopped }
+      if ('fault' in planned && !planned.of.continueOnError) isStopped = true
+      return step
+    })
+  }
+}
+
+/** The actions that would have been done. */
+export function listDone(steps: readonly Step[]): ReadyAction[] {
+  return steps.flatMap(({ planned, isStopped }) => (!isStopped && isReady(planned) ? [planned] : []))
+}
+
+function compile(definition: TestedDefinition): TestedRule {
+  return { trigger: definition.trigger, compiled: compileRule(definition) }
+}
