@@ -1,8 +1,8 @@
+import { describeLoad, describeReach, formatCount } from '@automation/backtest/words'
 import type { StoredBacktest } from '@automation/rules'
 import { maskControls } from './format.js'
 
 export type Report = NonNullable<StoredBacktest['report']>
-type Action = Report['actions'][number]
 
 /** A report for people: what was compared, who would have been reached, and what it cannot know. */
 export function formatBacktest(name: string, report: Report): string {
@@ -26,28 +26,6 @@ export function formatReach({ actions }: Pick<Report, 'actions'>): string[] {
   return actions.filter(({ done }) => done > 0).map((action) => `+${describeReach(action)}`)
 }
 
-export function formatCount(count: number): string {
-  return count.toLocaleString('en-US')
-}
-
-/** The first is what is done, the second whom it reaches. */
-const nouns: Record<string, [done: string, target?: [one: string, many: string]]> = {
-  SEND_EMAIL: ['mail', ['address', 'addresses']],
-  CREATE_TASK: ['task', ['assignee', 'assignees']],
-  SEND_WEBHOOK: ['webhook', ['host', 'hosts']],
-  SEND_NOTIFICATION: ['notification', ['host', 'hosts']],
-  EMIT_EVENT: ['event'],
-  WAIT: ['wait'],
-}
-
-function describeReach({ type, done, targets, isTargetsEstimated }: Action): string {
-  const [noun, target] = nouns[type] ?? [type]
-  const count = `${formatCount(done)} ${noun}${done === 1 ? '' : 's'}`
-  if (target === undefined || targets === 0) return count
-  const about = isTargetsEstimated ? 'about ' : ''
-  return `${count} to ${about}${formatCount(targets)} ${target[targets === 1 ? 0 : 1]}`
-}
-
 function formatMatches({ active, draft, difference }: Report): string {
   if (difference === null || active === null || draft === null)
     return `Matches: ${formatCount((draft ?? active)?.matched ?? 0)}${active ? ` (version ${active.version})` : ''}.`
@@ -66,18 +44,8 @@ function formatNotJudged({ active, draft }: Report): string[] {
 
 function formatActions({ actions }: Report): string[] {
   return actions.flatMap((action) => {
-    const { index, type, skipped, faulty, mostToOne, busiestMinute, faults, warnings, targets } = action
-    const atLeast = (isAtLeast: boolean) => (isAtLeast ? 'at least ' : '')
-    const parts = [
-      describeReach(action),
-      targets > 0 &&
-        mostToOne > 1 &&
-        `${atLeast(action.isTargetsEstimated)}${formatCount(mostToOne)} to one of them`,
-      busiestMinute !== null &&
-        `${atLeast(busiestMinute.isAtLeast)}${formatCount(busiestMinute.count)} in the minute of ${formatMinute(busiestMinute.at)}`,
-      skipped > 0 && `${formatCount(skipped)} skipped`,
-      faulty > 0 && `${formatCount(faulty)} faulty`,
-    ].filter(Boolean)
+    const { index, type, faults, warnings } = action
+    const parts = [describeReach(action), ...describeLoad(action, formatMinute)]
     const messages = [...faults, ...warnings].map(
       ({ message, count }) => `    ${formatCount(count)} × ${message}`,
     )

@@ -1,10 +1,11 @@
 import type { Administrator } from '@automation/access'
+import { formatCount } from '@automation/backtest/words'
 import { readClock } from '@automation/database'
 import { activeVersionOf, definitionToTest, findHistoryFrom, type ImportPlan } from '@automation/rules'
 import { readRange } from './backtest-range.js'
 import { readRetentionDays } from './config.js'
 import { maskControls } from './format.js'
-import { formatCount, formatMinute, formatReach, type Report } from './format-backtest.js'
+import { formatMinute, formatReach, type Report } from './format-backtest.js'
 import { type BacktestSubject, runBacktest } from './run-backtest.js'
 
 type Tested = Pick<BacktestSubject, 'ruleId' | 'active' | 'draft'>

@@ -81,7 +81,12 @@ export function RuleEditor({ id, saved, template, reload }: Props) {
         {tab === 'json' && <JsonTab definition={definition} change={change} isReadOnly={!may('editor')} />}
         {tab === 'versions' && saved && <Versions rule={saved} reload={reload} />}
         {tab === '' && (
-          <RuleForm id={id} {...{ definition, change }} isChanged={draft.isChanged} eventId={query.event} />
+          <RuleForm
+            {...{ id, saved, definition, change }}
+            isChanged={draft.isChanged}
+            eventId={query.event}
+            showFaults={saving.showFaults}
+          />
         )}
       </Faults.Provider>
     </Screen>

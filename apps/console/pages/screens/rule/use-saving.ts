@@ -22,7 +22,7 @@ export function useSaving({
   draft: ReturnType<typeof useRuleDraft>
   reload: () => Promise<Rule | undefined>
 }) {
-  const { route } = useLocation()
+  const { query, route } = useLocation()
   const [isBusy, setBusy] = useState(false)
   const [problem, setProblem] = useState<string>()
   const [theirs, setTheirs] = useState<Rule>()
@@ -43,7 +43,8 @@ export function useSaving({
         } as never)
         draft.drop()
         await readAgain('rules')
-        route(linkTo(`rules/${created.id}`), true)
+        // What was tested stays beside it.
+        route(linkTo(`rules/${created.id}`, { backtest: query.backtest }), true)
         return
       }
       await api().rules.update(id, definition as never, { ifVersion: baseVersion })
@@ -60,7 +61,7 @@ export function useSaving({
   }
 
   /** Each fault at its field, the first with the focus. */
-  function showFaults(found: { field: string; message: string }[]): void {
+  function showFaults(found: { field: string; message: string }[], title = 'Not saved'): void {
     const fields = [...document.querySelectorAll<HTMLElement>('[data-path]')].map(
       (element) => element.dataset.path ?? '',
     )
@@ -73,7 +74,7 @@ export function useSaving({
     }
     setFaults(placed)
     setProblem(
-      `Not saved: ${found.length} ${found.length === 1 ? 'field needs' : 'fields need'} a change. ${elsewhere.join('. ')}`,
+      `${title}: ${found.length} ${found.length === 1 ? 'field needs' : 'fields need'} a change. ${elsewhere.join('. ')}`,
     )
     const [first] = placed.keys()
     if (first !== undefined) focusField(first)
@@ -81,6 +82,7 @@ export function useSaving({
 
   return {
     save,
+    showFaults,
     isBusy,
     problem,
     faults,

@@ -1,0 +1,44 @@
+import type { ActionReport } from './report.js'
+
+/** The first is what is done, the second whom it reaches. */
+const nouns: Record<string, [done: string, target?: [one: string, many: string]]> = {
+  SEND_EMAIL: ['mail', ['address', 'addresses']],
+  CREATE_TASK: ['task', ['assignee', 'assignees']],
+  SEND_WEBHOOK: ['webhook', ['host', 'hosts']],
+  SEND_NOTIFICATION: ['notification', ['host', 'hosts']],
+  EMIT_EVENT: ['event'],
+  WAIT: ['wait'],
+}
+
+/** `1,402 mails to 1,204 addresses`. The command line and the console say the same. */
+export function describeReach({
+  type,
+  done,
+  targets,
+  isTargetsEstimated,
+}: Pick<ActionReport, 'type' | 'done' | 'targets' | 'isTargetsEstimated'>): string {
+  const [noun, target] = nouns[type] ?? [type]
+  const count = `${formatCount(done)} ${noun}${done === 1 ? '' : 's'}`
+  if (target === undefined || targets === 0) return count
+  const about = isTargetsEstimated ? 'about ' : ''
+  return `${count} to ${about}${formatCount(targets)} ${target[targets === 1 ? 0 : 1]}`
+}
+
+/** What else a reader must know of an action: the most to one target, the busiest minute, what was not done. */
+export function describeLoad(action: ActionReport, formatMinute: (iso: string) => string): string[] {
+  const { skipped, faulty, mostToOne, busiestMinute, targets } = action
+  const atLeast = (isAtLeast: boolean) => (isAtLeast ? 'at least ' : '')
+  return [
+    targets > 0 &&
+      mostToOne > 1 &&
+      `${atLeast(action.isTargetsEstimated)}${formatCount(mostToOne)} to one of them`,
+    busiestMinute !== null &&
+      `${atLeast(busiestMinute.isAtLeast)}${formatCount(busiestMinute.count)} in the minute of ${formatMinute(busiestMinute.at)}`,
+    skipped > 0 && `${formatCount(skipped)} skipped`,
+    faulty > 0 && `${formatCount(faulty)} faulty`,
+  ].filter((part) => part !== false)
+}
+
+export function formatCount(count: number): string {
+  return count.toLocaleString('en-US')
+}
