@@ -1,7 +1,9 @@
 import { openBrowser } from '@automation/browser'
 import t from 'tap'
+import { testBacktests } from './browser/backtests.js'
 import { testHostileData } from './browser/hostile.js'
 import { testNewcomer } from './browser/newcomer.js'
+import { testRollout } from './browser/rollout.js'
 import { testScreens } from './browser/screens.js'
 import { testSweep } from './browser/sweep.js'
 import { startProductWithConsole } from './fixtures/product.js'
@@ -12,5 +14,7 @@ const context = { browser, ...product }
 
 testNewcomer(t, context)
 testScreens(t, context)
+testBacktests(t, context)
+testRollout(t, context)
 testHostileData(t, context)
 testSweep(t, context)

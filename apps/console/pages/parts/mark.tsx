@@ -19,6 +19,8 @@ const looks: Record<string, { icon: string; tone: string; word?: string }> = {
   scheduled: { icon: '…', tone: 'wait', word: 'waits' },
   retrying: { icon: '↻', tone: 'wait' },
   running: { icon: '●', tone: 'wait' },
+  watches: { icon: '◉', tone: 'wait' },
+  shadow: { icon: '◐', tone: 'quiet' },
   pending: { icon: '○', tone: 'quiet', word: 'not begun' },
 }
 

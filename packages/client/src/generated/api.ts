@@ -344,6 +344,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/automation-rules/rollouts": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the rules that have a draft or a guard
+         * @description Without the texts of the drafts, and without differences. A guard is the one of GET /api/automation-rules/{id}/guard.
+         */
+        get: operations["listRollouts"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/automation-rules/check": {
         parameters: {
             query?: never;
@@ -1592,6 +1612,19 @@ export interface components {
             /** @description Events that match the active version alone */
             removed: number;
         };
+        DraftMark: {
+            /** @description The version of the rule that the draft was made from */
+            basedOn: number;
+            /** @description true: the rule has another version by now. Save the draft again to promote it. */
+            isStale: boolean;
+            /**
+             * Format: date-time
+             * @description ISO 8601 with milliseconds
+             */
+            savedAt: string;
+            /** @description The actor that saved it, as in the audit log */
+            savedBy: string;
+        };
         DraftMatches: {
             matched: number;
             notJudged: number;
@@ -2658,6 +2691,16 @@ export interface components {
             results?: components["schemas"]["ActionResult"][];
             trace?: components["schemas"]["Trace"];
         };
+        RuleRollout: {
+            /** Format: uuid */
+            id: string;
+            name: string;
+            draft: components["schemas"]["DraftMark"] | null;
+            guard: components["schemas"]["RuleGuard"] | null;
+        };
+        RuleRolloutList: {
+            rules: components["schemas"]["RuleRollout"][];
+        };
         RuleToCreate: {
             name: string;
             description?: string;
@@ -3243,6 +3286,7 @@ export type ConditionTrace = components['schemas']['ConditionTrace'];
 export type CreateTaskAction = components['schemas']['CreateTaskAction'];
 export type Delivered = components['schemas']['Delivered'];
 export type Difference = components['schemas']['Difference'];
+export type DraftMark = components['schemas']['DraftMark'];
 export type DraftMatches = components['schemas']['DraftMatches'];
 export type DraftToSave = components['schemas']['DraftToSave'];
 export type DurationClause = components['schemas']['DurationClause'];
@@ -3335,6 +3379,8 @@ export type RuleHealth = components['schemas']['RuleHealth'];
 export type RuleMode = components['schemas']['RuleMode'];
 export type RulePage = components['schemas']['RulePage'];
 export type RuleResult = components['schemas']['RuleResult'];
+export type RuleRollout = components['schemas']['RuleRollout'];
+export type RuleRolloutList = components['schemas']['RuleRolloutList'];
 export type RuleToCreate = components['schemas']['RuleToCreate'];
 export type RuleToExecute = components['schemas']['RuleToExecute'];
 export type RuleToUpdate = components['schemas']['RuleToUpdate'];
@@ -4265,6 +4311,32 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    listRollouts: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RuleRolloutList"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalServerError"];
             503: components["responses"]["ServiceUnavailable"];

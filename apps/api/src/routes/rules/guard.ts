@@ -6,7 +6,7 @@ import { orNull, refusalResponses, Timestamp } from '../responses.js'
 import { ruleId } from './check-rule.js'
 import { RuleParams } from './rule-schemas.js'
 
-const RuleGuard = Type.Object(
+export const RuleGuard = Type.Object(
   {
     version: Type.Integer({ description: 'The promoted version, which it watches' }),
     previousVersion: Type.Integer({ description: 'The version that it restores' }),
@@ -41,15 +41,21 @@ export const guardRoutes: FastifyPluginAsyncTypebox = async (app) => {
       })
       if (rule === null) throw refusals.ruleNotFound()
       const { guard, version } = rule
-      // An API of the version before changes rules without ending their guards.
-      if (guard === null || version !== (guard.restoredVersion ?? guard.version))
-        throw refusals.guardNotFound()
+      if (guard === null || !isInForce(guard, version)) throw refusals.guardNotFound()
       return presentGuard(guard)
     },
   })
 }
 
-function presentGuard(guard: Prisma.RuleGuardGetPayload<object>): RuleGuard {
+/** An API of the version before changes rules without ending their guards. @param version of the rule */
+export function isInForce(
+  guard: Pick<Prisma.RuleGuardGetPayload<object>, 'version' | 'restoredVersion'>,
+  version: number,
+): boolean {
+  return version === (guard.restoredVersion ?? guard.version)
+}
+
+export function presentGuard(guard: Prisma.RuleGuardGetPayload<object>): RuleGuard {
   return {
     version: guard.version,
     previousVersion: guard.previousVersion,

@@ -8,6 +8,9 @@ import { linkTo } from '../../state/use-filters.js'
 import { describeError, readAgain } from '../../state/use-query.js'
 import type { useRuleDraft } from './use-rule-draft.js'
 
+/** What a new rule begins as. */
+export type SavedState = 'on' | 'off' | 'shadow'
+
 export type Saving = ReturnType<typeof useSaving>
 
 /** Saves on request only, and only over the version that the draft began with. */
@@ -28,7 +31,7 @@ export function useSaving({
   const [theirs, setTheirs] = useState<Rule>()
   const [faults, setFaults] = useState<ReadonlyMap<string, string>>(new Map())
 
-  async function save(isActive: boolean): Promise<void> {
+  async function save(state: SavedState): Promise<void> {
     if (isBusy) return
     setBusy(true)
     setProblem(undefined)
@@ -39,7 +42,7 @@ export function useSaving({
         const created = await api().rules.create({
           ...definition,
           trigger: definition.trigger as EventType,
-          isActive,
+          ...(state === 'shadow' ? { mode: 'shadow' } : { isActive: state === 'on' }),
         } as never)
         draft.drop()
         await readAgain('rules')
@@ -83,6 +86,9 @@ export function useSaving({
   return {
     save,
     showFaults,
+    setProblem,
+    /** The rule has changed: what is saved now stands beside what was typed. */
+    compare: async () => setTheirs(await reload()),
     isBusy,
     problem,
     faults,

@@ -137,7 +137,7 @@ function Outcome({
         <ReportView
           report={report}
           trigger={definition.trigger}
-          word={report.draft === null ? `v${active}` : version === undefined ? 'the rule' : 'your text'}
+          word={report.draft === null ? `v${active}` : version === undefined ? 'the rule' : 'your version'}
           nameClause={(path) => (isOutdated === false ? clauseAt(definition, path) : undefined)}
         />
       )}

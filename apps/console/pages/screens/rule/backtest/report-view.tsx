@@ -55,10 +55,10 @@ export function ReportView({ report, trigger, word, nameClause }: ReportProps) {
 
 function Counts({ report: { active, draft, difference }, word }: Pick<ReportProps, 'report' | 'word'>) {
   const counts: [string, string, string][] = [
-    [formatCount((draft ?? active)?.matched ?? 0), `${word} would have matched`, ''],
+    [formatCount((draft ?? active)?.matched ?? 0), `matches of ${word}`, ''],
     ...(active && draft
       ? [
-          [formatCount(active.matched), `v${active.version} would have`, ''] satisfies [
+          [formatCount(active.matched), `matches of v${active.version}`, ''] satisfies [
             string,
             string,
             string,

@@ -79,7 +79,7 @@ export function useBacktest({ ruleId, definition, isChanged, showFaults }: Optio
     start,
     cancel,
     /** What is typed now is not what was tested; undefined where this browser did not start it. */
-    isOutdated: noted?.id === id ? noted?.text !== text : undefined,
+    isOutdated: noted !== undefined && noted.id === id ? noted.text !== text : undefined,
     close: () => set({ backtest: '' }),
   }
 }
