@@ -6,6 +6,7 @@ import { testNewcomer } from './browser/newcomer.js'
 import { testRollout } from './browser/rollout.js'
 import { testScreens } from './browser/screens.js'
 import { testSweep } from './browser/sweep.js'
+import { testVerdicts } from './browser/verdicts.js'
 import { startProductWithConsole } from './fixtures/product.js'
 
 // One browser and one product for all: starting them takes longer than most of what is tested.
@@ -16,5 +17,6 @@ testNewcomer(t, context)
 testScreens(t, context)
 testBacktests(t, context)
 testRollout(t, context)
+testVerdicts(t, context)
 testHostileData(t, context)
 testSweep(t, context)

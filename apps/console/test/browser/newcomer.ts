@@ -4,7 +4,7 @@ import { type Context, tabTo } from './context.js'
 
 /** From an empty workspace to a task, by keyboard alone and by mouse. */
 export function testNewcomer(t: Test, { browser, makeWorkspace, consoleUrl }: Context): void {
-  t.test('a newcomer writes a rule, sends an event and sees its task by keyboard alone', async (t) => {
+  t.test('a newcomer writes a rule, backtests it, sends an event and sees its task by keyboard alone', async (t) => {
     const { client, visit } = await makeWorkspace()
     const { page, hosts, complaints, at } = await visit(browser)
     t.notMatch(page.url(), '#', 'the key of the link is gone from the address')
@@ -32,8 +32,12 @@ export function testNewcomer(t: Test, { browser, makeWorkspace, consoleUrl }: Co
     await tabTo(page, 'title')
     await page.keyboard.type('Call {{name}}')
     await page.getByText('"Call ').first().waitFor()
+    await tabTo(page, 'Run a backtest')
+    await page.keyboard.press('Enter')
+    await page.getByText(/No LEAD_\w+ came in .* so there was nothing to judge/).waitFor()
+    t.ok(await hasFocus(page), 'the focus is not lost after a backtest')
     await page.keyboard.press('Control+Enter')
-    await page.waitForURL(/rules\/[0-9a-f-]{36}$/)
+    await page.waitForURL(/rules\/[0-9a-f-]{36}\?backtest=[0-9a-f-]{36}$/)
     await page.getByRole('switch', { name: 'Call hot leads is on' }).waitFor()
     t.ok(await hasFocus(page), 'the focus is not lost after saving')
 
@@ -57,7 +61,7 @@ export function testNewcomer(t: Test, { browser, makeWorkspace, consoleUrl }: Co
     t.strictSame(complaints, [])
   })
 
-  t.test('a newcomer comes from an empty workspace to a task with at most eight clicks', async (t) => {
+  t.test('a newcomer comes from an empty workspace over a backtest to a task with at most eight clicks', async (t) => {
     const { client, visit } = await makeWorkspace()
     const { page, complaints } = await visit(browser)
     let clicks = 0
@@ -74,9 +78,10 @@ export function testNewcomer(t: Test, { browser, makeWorkspace, consoleUrl }: Co
     clicks++
     await page.getByLabel('title').first().click()
     await page.keyboard.type('Call {{name}}')
+    await click('button', 'Run a backtest')
+    await page.getByText(/No LEAD_\w+ came in .* so there was nothing to judge/).waitFor()
     await click('button', 'Save and switch on')
     await page.getByRole('switch', { name: 'Call each lead is on' }).waitFor()
-    await click('link', 'Events', menu)
     await click('button', 'Send a sample event')
     await page.waitForFunction(() => document.querySelector<HTMLTextAreaElement>('dialog textarea')?.value)
     await click('button', 'Send')

@@ -83,7 +83,7 @@ export function RuleForm({ id, saved, definition, change, isChanged, eventId, sh
           {isPending && <Loading what="the latest events" rows={4} />}
           {error && <Problem error={error} retry={refetch} />}
           {!isPending && !error && (
-            <Samples judgement={judgement} definition={definition} selectedId={eventId} />
+            <Samples {...{ judgement, definition }} selectedId={eventId} isSaved={saved !== undefined} />
           )}
         </section>
         <DraftFindings {...{ id, definition, rules, fields }} />
