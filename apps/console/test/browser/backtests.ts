@@ -66,7 +66,7 @@ export function testBacktests(t: Test, { browser, makeWorkspace }: Context): voi
     await page.clock.install()
     await page.goto(at(`rules/${id}`))
     await page.getByRole('button', { name: 'Run a backtest' }).click()
-    await page.getByText('62 % of the time is passed.').waitFor()
+    await page.getByText('62 % done.').waitFor()
     for (let second = 0; second < 59; second++) {
       await page.clock.runFor(1_000)
       await page.waitForLoadState('networkidle')

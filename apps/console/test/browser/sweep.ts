@@ -120,13 +120,23 @@ async function fill(client: Awaited<ReturnType<Context['makeWorkspace']>>['clien
   })
   const { executions } = await client.executions.list()
   const conditions = [{ field: 'score', operator: 'greater_than' as const, value: 50 }]
-  const draft = { name: 'Call warm leads', trigger: 'LEAD_CREATED' as const, conditions, actions: rule.actions }
+  const draft = {
+    name: 'Call warm leads',
+    trigger: 'LEAD_CREATED' as const,
+    conditions,
+    actions: rule.actions,
+  }
   await client.rules.drafts.save(rule.id, draft)
-  const backtest = await client.rules.backtests.create({ ruleId: rule.id, definition: { trigger: 'LEAD_CREATED', conditions, actions: rule.actions } }, { wait: 20 })
+  const backtest = await client.rules.backtests.create(
+    { ruleId: rule.id, definition: { trigger: 'LEAD_CREATED', conditions, actions: rule.actions } },
+    { wait: 20 },
+  )
   const shadow = await client.rules.create({ ...draft, name: 'In the shadow', mode: 'shadow' })
   const guarded = await client.rules.create({ ...draft, name: 'Guarded', isActive: false })
   await client.rules.drafts.save(guarded.id, { ...draft, name: 'Guarded well' })
-  await client.rules.drafts.promote(guarded.id, { guard: { for: '1h', maxRunsPerHour: 5, maxFailureRate: 0.2 } })
+  await client.rules.drafts.promote(guarded.id, {
+    guard: { for: '1h', maxRunsPerHour: 5, maxFailureRate: 0.2 },
+  })
   return [
     `rules/${rule.id}`,
     `rules/${rule.id}?tab=json`,

@@ -14,7 +14,7 @@ const number = fc.oneof(fc.integer({ min: -2, max: 102 }), fc.constantFrom(0.1, 
 const scalar = fc.oneof(word, number, fc.boolean(), fc.constant(null))
 const text = word.filter((one) => one !== '')
 const list = fc.array(scalar, { minLength: 1, maxLength: 3 })
-const valueOf: Record<string, fc.Arbitrary<unknown> | undefined> = {
+const operands: Record<string, fc.Arbitrary<unknown> | undefined> = {
   equals: scalar,
   not_equals: scalar,
   greater_than: number,
@@ -40,9 +40,15 @@ const valueOf: Record<string, fc.Arbitrary<unknown> | undefined> = {
   // The page judges a moment later than the API: spans that nothing leaves meanwhile.
   within_last: fc.constantFrom('3650d', '36500d'),
 }
-const clause = fc.constantFrom(...Object.keys(valueOf)).chain((operator) =>
-  fc.record({ field, operator: fc.constant(operator), ...(valueOf[operator] && { value: valueOf[operator] }) }),
-)
+const clause = fc
+  .constantFrom(...Object.keys(operands))
+  .chain((operator) =>
+    fc.record({
+      field,
+      operator: fc.constant(operator),
+      ...(operands[operator] && { value: operands[operator] }),
+    }),
+  )
 const condition = fc.letrec<{ node: unknown }>((tie) => ({
   node: fc.oneof(
     { maxDepth: 2, withCrossShrink: true },
@@ -66,42 +72,58 @@ const data = fc.record(
 
 /** The preview is the engine: the page, the API and the engine say the same of each pair of rule and event. */
 export function testVerdicts(t: Test, { browser, makeWorkspace }: Context): void {
-  t.test(`of ${rules * events} random pairs the page, the API and the engine have the same verdicts`, async (t) => {
-    const seed = Date.now() % 2 ** 31
-    t.comment(`seed ${seed}`)
-    const { client, visit } = await makeWorkspace()
-    const conditions = fc.sample(fc.array(condition, { minLength: 1, maxLength: 2 }), { numRuns: rules, seed })
-    await client.triggerBatch(
-      'LEAD_CREATED',
-      fc.sample(data, { numRuns: events, seed: seed + 1 }).map((one) => ({ data: one })),
-    )
-    const samples = (await client.events.samples('LEAD_CREATED', { limit: 100 })).events
-    t.equal(samples.length, events)
-    const { page, complaints, at } = await visit(browser, 'editor')
-    await go(page, at('rules/new?tab=json'))
-    const [differing, matched] = [[] as unknown[], { count: 0 }]
-    for (const [index, tested] of conditions.entries()) {
-      const compiled = compileRule({ conditions: tested, actions: [] } as never)
-      const engine = samples.map(
-        (sample) => explainRule(compiled, sample.data, Date.parse(sample.acceptedAt)).conditionsPassed,
+  t.test(
+    `of ${rules * events} random pairs the page, the API and the engine have the same verdicts`,
+    async (t) => {
+      const seed = Date.now() % 2 ** 31
+      t.comment(`seed ${seed}`)
+      const { client, visit } = await makeWorkspace()
+      const conditions = fc.sample(fc.array(condition, { minLength: 1, maxLength: 2 }), {
+        numRuns: rules,
+        seed,
+      })
+      await client.triggerBatch(
+        'LEAD_CREATED',
+        fc.sample(data, { numRuns: events, seed: seed + 1 }).map((one) => ({ data: one })),
       )
-      const shown = await readPage(page, { conditions: tested, name: `Rule ${index}` })
-      // The API judges all of them at once: each event that fulfils the conditions.
-      const { events: found } = await client.events.search({ conditions: tested, type: 'LEAD_CREATED', limit: 100 })
-      const ids = new Set(found.map(({ id }) => id))
-      const api = samples.map(({ id }) => ids.has(id))
-      matched.count += engine.filter(Boolean).length
-      for (const [at, sample] of samples.entries())
-        if (shown[at] !== engine[at] || api[at] !== engine[at])
-          differing.push({ conditions: tested, data: sample.data, page: shown[at], api: api[at], engine: engine[at] })
-    }
-    t.strictSame(differing, [])
-    t.ok(
-      matched.count > rules * 2 && matched.count < rules * (events - 2),
-      `${matched.count} of ${rules * events} pairs match`,
-    )
-    t.strictSame(complaints, [])
-  })
+      const samples = (await client.events.samples('LEAD_CREATED', { limit: 100 })).events
+      t.equal(samples.length, events)
+      const { page, complaints, at } = await visit(browser, 'editor')
+      await go(page, at('rules/new?tab=json'))
+      const [differing, matched] = [[] as unknown[], { count: 0 }]
+      for (const [index, tested] of conditions.entries()) {
+        const compiled = compileRule({ conditions: tested, actions: [] } as never)
+        const engine = samples.map(
+          (sample) => explainRule(compiled, sample.data, Date.parse(sample.acceptedAt)).conditionsPassed,
+        )
+        const shown = await readPage(page, { conditions: tested, name: `Rule ${index}` })
+        // The API judges all of them at once: each event that fulfils the conditions.
+        const { events: found } = await client.events.search({
+          conditions: tested,
+          type: 'LEAD_CREATED',
+          limit: 100,
+        })
+        const ids = new Set(found.map(({ id }) => id))
+        const api = samples.map(({ id }) => ids.has(id))
+        matched.count += engine.filter(Boolean).length
+        for (const [at, sample] of samples.entries())
+          if (shown[at] !== engine[at] || api[at] !== engine[at])
+            differing.push({
+              conditions: tested,
+              data: sample.data,
+              page: shown[at],
+              api: api[at],
+              engine: engine[at],
+            })
+      }
+      t.strictSame(differing, [])
+      t.ok(
+        matched.count > rules * 2 && matched.count < rules * (events - 2),
+        `${matched.count} of ${rules * events} pairs match`,
+      )
+      t.strictSame(complaints, [])
+    },
+  )
 }
 
 /** Types a rule, and reads which of the samples the page says match. */

@@ -179,7 +179,7 @@ function Progress({
       <p role="status">
         {status === 'waiting' && report === null
           ? 'It waits for a worker.'
-          : `${percent} of the time is passed. The figures are those so far.`}
+          : `${percent} done. The figures are those so far.`}
       </p>
       <progress value={progress} max={1} aria-label="Progress of the backtest" />
       <div class="row">

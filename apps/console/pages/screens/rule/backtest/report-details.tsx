@@ -62,9 +62,9 @@ export function ReportDetails({ report, nameClause }: Pick<ReportProps, 'report'
           </ul>
         </details>
       )}
-      <Examples title="New: it matches, the active version does not" ids={examples.added} />
-      <Examples title="Gone: the active version matches, it does not" ids={examples.removed} />
-      <Examples title="Near misses: one clause alone stopped them" ids={examples.nearMisses} />
+      <Examples title="Events that match newly" ids={examples.added} />
+      <Examples title="Events that match no more" ids={examples.removed} />
+      <Examples title="Events that one clause alone stopped" ids={examples.nearMisses} />
     </div>
   )
 }

@@ -132,11 +132,7 @@ function Done({ report: { actions, notKnown, draft }, word }: Pick<ReportProps, 
         {actions.map((action) => (
           <li key={action.index}>
             <strong>{describeReach(action)}</strong>
-            {describeLoad(action, at).map((part) => (
-              <span key={part} class="sub">
-                {part}
-              </span>
-            ))}
+            <span class="sub">{describeLoad(action, at).join(', ')}</span>
             {[...action.faults, ...action.warnings].map(({ message, count }) => (
               <span key={message} class="sub">
                 ⚠ {formatCount(count)} × {showControls(message)}

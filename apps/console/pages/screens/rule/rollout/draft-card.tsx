@@ -41,6 +41,9 @@ export function DraftCard({ rule, mark, draft, reload }: RolloutProps & { mark: 
       {saved && (
         <>
           <Standing {...{ rule, saved }} />
+          {may('editor') && (
+            <DraftActions {...{ rule, saved, draft, reload }} refuse={setChanged} {...{ guard, setGuard }} />
+          )}
           <div class="halves">
             <div>
               <h3>What it changes</h3>
@@ -66,9 +69,6 @@ export function DraftCard({ rule, mark, draft, reload }: RolloutProps & { mark: 
               )}
             </div>
           </div>
-          {may('editor') && (
-            <DraftActions {...{ rule, saved, draft, reload }} refuse={setChanged} {...{ guard, setGuard }} />
-          )}
         </>
       )}
       {changed && <ChangedMeanwhile {...changed} close={() => setChanged(undefined)} />}
@@ -108,7 +108,7 @@ function Standing({ rule, saved }: { rule: Rule; saved: RuleDraft }) {
   return (
     <>
       <p class="quiet">
-        Saved by {saved.savedBy} <When at={saved.savedAt} />, made from v{saved.basedOn}.
+        Saved <When at={saved.savedAt} /> by {saved.savedBy}, made from v{saved.basedOn}.
       </p>
       {saved.isStale && (
         <div class="notice">

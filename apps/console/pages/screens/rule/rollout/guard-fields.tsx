@@ -45,8 +45,7 @@ export function GuardFields({
       {guard.isSet && (
         <>
           <p class="quiet">
-            A guard restores v{version} within 5 seconds if a limit is crossed. Leave a limit empty, and it is
-            none.
+            If there are more, the guard restores v{version} within 5 seconds. An empty limit is none.
           </p>
           <div class="fields thirds">
             <label>
@@ -63,7 +62,7 @@ export function GuardFields({
               </select>
             </label>
             <label>
-              Runs an hour, at most
+              Most runs an hour
               <input
                 type="number"
                 min="1"
@@ -74,7 +73,7 @@ export function GuardFields({
               />
             </label>
             <label>
-              Failed runs, at most (%)
+              Most failures, %
               <input
                 type="number"
                 min="0"

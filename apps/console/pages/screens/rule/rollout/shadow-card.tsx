@@ -19,7 +19,7 @@ type Props = Pick<RolloutProps, 'rule' | 'reload'> & {
 /** A rule that is judged and does nothing. */
 export function ShadowCard({ rule, reload, isDrafted }: Props) {
   return (
-    <section class="card" aria-labelledby="shadow">
+    <section class={rule.mode === 'shadow' ? 'card whole' : 'card'} aria-labelledby="shadow">
       <div class="row spread">
         <h2 id="shadow">Shadow mode</h2>
         {rule.mode === 'shadow' && <Mark of="shadow" word="on" />}
