@@ -128,7 +128,7 @@ export function testRollout(t: Test, { browser, makeWorkspace }: Context): void 
     t.equal((await client.tasks.list()).tasks.length, 0)
     await shadow.getByRole('button', { name: 'Switch it on' }).click()
     await page.getByRole('switch', { name: 'Greet is on' }).waitFor()
-    await page.getByRole('button', { name: 'Put Greet into shadow mode' }).click()
+    await page.getByRole('button', { name: 'Put into shadow mode: Greet' }).click()
     await page.getByRole('dialog').getByRole('button', { name: 'Put into shadow mode' }).click()
     await shadow.getByRole('button', { name: 'Switch it on' }).waitFor()
     const { rules } = await client.rules.list()

@@ -194,7 +194,7 @@ export function testSweep(t: Test, { browser, makeWorkspace, consoleUrl }: Conte
       ['rules?tab=templates', 'New template'],
       [`rules/${rule.id}?tab=rollout`, 'Promote…'],
       [`rules/${rule.id}?tab=rollout`, 'Discard the draft'],
-      [`rules/${rule.id}?tab=rollout`, 'Put Greet into shadow mode'],
+      [`rules/${rule.id}?tab=rollout`, 'Put into shadow mode: Greet'],
     ] as const) {
       await go(page, at(path))
       const opener = page.getByRole('button', { name }).first()

@@ -38,7 +38,7 @@ const operands: Record<string, fc.Arbitrary<unknown> | undefined> = {
   is_true: undefined,
   before: fc.constantFrom('2026-01-01', '2030-06-01T12:00:00+02:00'),
   // The page judges a moment later than the API: spans that nothing leaves meanwhile.
-  within_last: fc.constantFrom('3650d', '36500d'),
+  within_last: fc.constantFrom('200d', '365d'),
 }
 const clause = fc
   .constantFrom(...Object.keys(operands))

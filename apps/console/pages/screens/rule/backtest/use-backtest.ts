@@ -49,10 +49,12 @@ export function useBacktest({ ruleId, definition, isChanged, showFaults }: Optio
       queries.setQueryData([workspaceId.peek(), 'backtest', created.id], created)
       set({ backtest: created.id })
     } catch (error) {
-      setProblem(describeRefusal(error))
-      if (error instanceof ApiError && error.errors)
+      const faults = error instanceof ApiError ? (error.errors ?? []) : []
+      const inRule = faults.filter(({ field }) => field.startsWith(prefix))
+      if (inRule.length < faults.length || faults.length === 0) setProblem(describeRefusal(error))
+      if (inRule.length > 0)
         showFaults(
-          error.errors.map(({ field, message }) => ({ field: field.replace(/^definition\./, ''), message })),
+          inRule.map(({ field, message }) => ({ field: field.slice(prefix.length), message })),
           'Not tested',
         )
     } finally {
@@ -96,10 +98,11 @@ function describeRefusal(error: unknown): string {
 }
 
 function nameOf(field: string): string {
-  if (field === 'from' || field === 'to') return field === 'from' ? 'From' : 'Until'
-  return field.replace(/^definition\./, '')
+  return field === 'from' ? 'From' : field === 'to' ? 'Until' : field
 }
 
+/** Of faults of the definition. */
+const prefix = 'definition.'
 const noteName = 'backtest'
 
 /** Which text the last backtest of this tab has judged: the service keeps no definition. */

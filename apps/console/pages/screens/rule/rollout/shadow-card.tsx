@@ -43,7 +43,7 @@ function Live({ rule, reload }: Omit<Props, 'isDrafted'>) {
       {may('editor') ? (
         <Confirm
           label="Put into shadow mode"
-          title={`Put ${rule.name} into shadow mode`}
+          title={`Put into shadow mode: ${rule.name}`}
           work={() => api().rules.update(rule.id, { mode: 'shadow' }, { ifVersion: rule.version })}
           reads="rules"
           after={() => void reload()}
