@@ -59,6 +59,7 @@ const routes: Route[] = [
   route('delete', `${rules}/backtests/{id}`, [204], [404, 409, 413, 415]),
   route('get', `${rules}/health`, [200]),
   route('get', `${rules}/attention`, [200]),
+  route('get', `${rules}/rollouts`, [200]),
   route('post', `${rules}/{id}/execute`, [200, 202], [404, 409, 413, 415, 422], 'required'),
   route('post', `${rules}/trigger/{eventType}`, [200, 202], [409, 413, 415, 422], 'required'),
   route('post', `${rules}/trigger/{eventType}/batch`, [202], [413, 415, 422], 'required'),

@@ -1,5 +1,6 @@
+import { formatCount } from '@automation/backtest/words'
 import { maskControls } from './format.js'
-import { formatCount, formatMinute, type Report } from './format-backtest.js'
+import { formatMinute, type Report } from './format-backtest.js'
 
 const width = 960
 const height = 360

@@ -1,9 +1,8 @@
+import { describeChanges, describeLoad, describeReach, formatCount } from '@automation/backtest/words'
 import type { StoredBacktest } from '@automation/rules'
 import { maskControls } from './format.js'
 
 export type Report = NonNullable<StoredBacktest['report']>
-type Action = Report['actions'][number]
-type ActionDifference = NonNullable<Report['actionDifference']>[number]
 
 /** A report for people: what was compared, who would have been reached, and what it cannot know. */
 export function formatBacktest(name: string, report: Report): string {
@@ -14,7 +13,7 @@ export function formatBacktest(name: string, report: Report): string {
     ...formatNotJudged(report),
     ...titled(
       'The draft, compared with the active version:',
-      difference === null ? [] : formatChanges(report),
+      difference === null ? [] : describeChanges(report),
     ),
     ...titled(`The ${report.draft === null ? 'rule' : 'draft'} would have done:`, formatActions(report)),
     ...titled('Near misses, events that one clause alone kept from matching:', formatNearMisses(report)),
@@ -24,57 +23,6 @@ export function formatBacktest(name: string, report: Report): string {
     ...titled('Notes:', notes),
   ]
   return lines.map(maskControls).join('\n')
-}
-
-/**
- * What changes, for each type of action: `+1,402 mails to 1,204 addresses`, `-20 mails` or `the same 812 mails`. Without an active version all of it
- * is new; without a draft all of it goes.
- */
-export function formatChanges({ actions, active, draft, actionDifference }: Report): string[] {
-  if (actionDifference !== null) return actionDifference.flatMap(describeChange)
-  if (active !== null && draft !== null) return []
-  const sign = draft === null ? '-' : '+'
-  return actions.filter(({ done }) => done > 0).map((action) => `${sign}${describeReach(action)}`)
-}
-
-function describeChange({ same, added, removed, ...action }: ActionDifference): string[] {
-  if (added === 0 && removed === 0) return same === 0 ? [] : [`the same ${describeCount(action.type, same)}`]
-  return [
-    ...(added > 0 ? [`+${describeReach({ ...action, done: added })}`] : []),
-    ...(removed > 0 ? [`-${describeCount(action.type, removed)}`] : []),
-  ]
-}
-
-export function formatCount(count: number): string {
-  return count.toLocaleString('en-US')
-}
-
-/** The first is what is done, the second whom it reaches. */
-const nouns: Record<string, [done: string, target?: [one: string, many: string]]> = {
-  SEND_EMAIL: ['mail', ['address', 'addresses']],
-  CREATE_TASK: ['task', ['assignee', 'assignees']],
-  SEND_WEBHOOK: ['webhook', ['host', 'hosts']],
-  SEND_NOTIFICATION: ['notification', ['host', 'hosts']],
-  EMIT_EVENT: ['event'],
-  WAIT: ['wait'],
-}
-
-function describeCount(type: string, done: number): string {
-  const [noun] = nouns[type] ?? [type]
-  return `${formatCount(done)} ${noun}${done === 1 ? '' : 's'}`
-}
-
-function describeReach({
-  type,
-  done,
-  targets,
-  isTargetsEstimated,
-}: Pick<Action, 'type' | 'done' | 'targets' | 'isTargetsEstimated'>): string {
-  const [, target] = nouns[type] ?? [type]
-  const count = describeCount(type, done)
-  if (target === undefined || targets === 0) return count
-  const about = isTargetsEstimated ? 'about ' : ''
-  return `${count} to ${about}${formatCount(targets)} ${target[targets === 1 ? 0 : 1]}`
 }
 
 function formatMatches({ active, draft, difference }: Report): string {
@@ -95,18 +43,8 @@ function formatNotJudged({ active, draft }: Report): string[] {
 
 function formatActions({ actions }: Report): string[] {
   return actions.flatMap((action) => {
-    const { index, type, skipped, faulty, mostToOne, busiestMinute, faults, warnings, targets } = action
-    const atLeast = (isAtLeast: boolean) => (isAtLeast ? 'at least ' : '')
-    const parts = [
-      describeReach(action),
-      targets > 0 &&
-        mostToOne > 1 &&
-        `${atLeast(action.isTargetsEstimated)}${formatCount(mostToOne)} to one of them`,
-      busiestMinute !== null &&
-        `${atLeast(busiestMinute.isAtLeast)}${formatCount(busiestMinute.count)} in the minute of ${formatMinute(busiestMinute.at)}`,
-      skipped > 0 && `${formatCount(skipped)} skipped`,
-      faulty > 0 && `${formatCount(faulty)} faulty`,
-    ].filter(Boolean)
+    const { index, type, faults, warnings } = action
+    const parts = [describeReach(action), ...describeLoad(action, formatMinute)]
     const messages = [...faults, ...warnings].map(
       ({ message, count }) => `    ${formatCount(count)} × ${message}`,
     )

@@ -1,10 +1,11 @@
 import type { Administrator } from '@automation/access'
+import { describeChanges, formatCount } from '@automation/backtest/words'
 import { readClock } from '@automation/database'
 import { activeVersionOf, definitionToTest, findHistoryFrom, type ImportPlan } from '@automation/rules'
 import { readRange } from './backtest-range.js'
 import { readRetentionDays } from './config.js'
 import { maskControls } from './format.js'
-import { formatChanges, formatCount, formatMinute, type Report } from './format-backtest.js'
+import { formatMinute, type Report } from './format-backtest.js'
 import { type BacktestSubject, runBacktest } from './run-backtest.js'
 
 type Tested = Pick<BacktestSubject, 'ruleId' | 'active' | 'draft'>
@@ -51,7 +52,7 @@ export function formatPlanBacktests(backtests: PlannedBacktest[]): string {
   const { from, to, scanned } = first.report
   const lines = backtests.map(({ name, before, after, report }) => {
     const matches = `${formatCount(before)} → ${formatCount(after)} matches`
-    return maskControls(`  ${JSON.stringify(name)}: ${[matches, ...formatChanges(report)].join(', ')}`)
+    return maskControls(`  ${JSON.stringify(name)}: ${[matches, ...describeChanges(report)].join(', ')}`)
   })
   const range = `from ${formatMinute(from)} to ${formatMinute(to)}`
   return [`Backtest ${range}, ${formatCount(scanned)} events scanned:`, ...lines].join('\n')

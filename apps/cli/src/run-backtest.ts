@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Administrator } from '@automation/access'
+import { formatCount } from '@automation/backtest/words'
 import {
   type BacktestPace,
   cancelBacktest,
@@ -9,7 +10,7 @@ import {
   type StoredBacktest,
 } from '@automation/rules'
 import { CommandError } from './command-error.js'
-import { formatCount, type Report } from './format-backtest.js'
+import type { Report } from './format-backtest.js'
 
 type NewBacktest = Parameters<typeof createBacktest>[1]
 export type BacktestSubject = NewBacktest['subject']

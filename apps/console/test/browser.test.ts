@@ -1,9 +1,12 @@
 import { openBrowser } from '@automation/browser'
 import t from 'tap'
+import { testBacktests } from './browser/backtests.js'
 import { testHostileData } from './browser/hostile.js'
 import { testNewcomer } from './browser/newcomer.js'
+import { testRollout } from './browser/rollout.js'
 import { testScreens } from './browser/screens.js'
 import { testSweep } from './browser/sweep.js'
+import { testVerdicts } from './browser/verdicts.js'
 import { startProductWithConsole } from './fixtures/product.js'
 
 // One browser and one product for all: starting them takes longer than most of what is tested.
@@ -12,5 +15,8 @@ const context = { browser, ...product }
 
 testNewcomer(t, context)
 testScreens(t, context)
+testBacktests(t, context)
+testRollout(t, context)
+testVerdicts(t, context)
 testHostileData(t, context)
 testSweep(t, context)

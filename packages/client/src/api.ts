@@ -89,6 +89,8 @@ export type {
   RuleMode,
   RulePage,
   RuleResult,
+  RuleRollout,
+  RuleRolloutList,
   RuleVersion,
   RuleVersionPage,
   RuleWhy,

@@ -100,6 +100,11 @@ export class Rules {
     )
   }
 
+  /** The rules that have a draft or a guard. */
+  rollouts(options?: RequestOptions) {
+    return this.#sender.ask('GET /api/automation-rules/rollouts', {}, options)
+  }
+
   /** Evaluates the rule, active or inactive, against the data of an event without effects. */
   execute(id: string, data: object, options: DryRunOptions): Promise<ExecutionResult>
   /** Executes the rule, active or inactive. */

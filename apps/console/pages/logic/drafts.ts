@@ -5,6 +5,8 @@ export interface Draft {
   definition: Definition
   /** The version that it began with; 0 for a new rule. */
   baseVersion: number
+  /** Of the draft of the workspace that it began with. */
+  etag?: string | undefined
   /** epoch ms */
   keptAt: number
 }

@@ -11,12 +11,21 @@ export interface Bar {
   bad: number
 }
 
+interface Line {
+  word: string
+  counts: readonly number[]
+}
+
 interface Props {
   bars: Bar[]
   label: string
   goodWord: string
   /** undefined: there is only the quiet part. */
   badWord?: string
+  /** Other counts of the same slices, drawn as a line over the bars. */
+  line?: Line | undefined
+  /** Where the last bar ends. */
+  until?: string
   /** Where a bar leads. Every link stands in the table, too. */
   hrefOf?: (index: number) => string
   /** Opens what hrefOf names. */
@@ -27,12 +36,17 @@ const height = 72
 const gap = 0.2
 
 /** Counts by time, in a picture, a sentence and a table. */
-export function Bars({ bars, label, goodWord, badWord, hrefOf, open }: Props) {
-  const most = Math.max(1, ...bars.map(({ good, bad }) => good + bad))
+export function Bars({ bars, label, goodWord, badWord, line, until = 'now', hrefOf, open }: Props) {
+  const highest = Math.max(1, ...bars.map(({ good, bad }) => good + bad))
+  const most = Math.max(highest, ...(line?.counts ?? []))
   const scale = (count: number) => (count === 0 ? 0 : Math.max(2, (count / most) * height))
   const at = (iso: string | undefined) => (iso ? formatTime(iso, zone.value, now.value) : '')
-  const say = ({ good, bad }: Pick<Bar, 'good' | 'bad'>) =>
-    [`${write(good)} ${goodWord}`, ...(badWord === undefined ? [] : [`${write(bad)} ${badWord}`])].join(', ')
+  const say = ({ good, bad }: Pick<Bar, 'good' | 'bad'>, other = line?.counts.reduce(add, 0)) =>
+    [
+      `${write(good)} ${goodWord}`,
+      ...(badWord === undefined ? [] : [`${write(bad)} ${badWord}`]),
+      ...(line === undefined ? [] : [`${write(other ?? 0)} ${line.word}`]),
+    ].join(', ')
   const busiest = bars.reduce<Bar | undefined>(
     (best, bar) => (best === undefined || bar.good + bar.bad > best.good + best.bad ? bar : best),
     undefined,
@@ -60,7 +74,7 @@ export function Bars({ bars, label, goodWord, badWord, hrefOf, open }: Props) {
         </defs>
         {bars.map((bar, index) => (
           <g key={bar.from}>
-            <title>{`${at(bar.from)}: ${say(bar)}`}</title>
+            <title>{`${at(bar.from)}: ${say(bar, line?.counts[index])}`}</title>
             <rect x={index} y="0" width="1" height={height} class="bar-space" />
             <rect
               x={index + gap / 2}
@@ -78,16 +92,17 @@ export function Bars({ bars, label, goodWord, badWord, hrefOf, open }: Props) {
             />
           </g>
         ))}
+        {line && <path class="bar-line" d={drawSteps(line.counts.map((count) => height - scale(count)))} />}
       </svg>
       <figcaption>
         <span>{at(bars[0]?.from)}</span>
         <span>
           {say(sum(bars))}
-          {busiest && busiest.good + busiest.bad > 0 && `; most ${write(most)} at ${at(busiest.from)}`}
+          {busiest && busiest.good + busiest.bad > 0 && `; most ${write(highest)} at ${at(busiest.from)}`}
         </span>
-        <span>now</span>
+        <span>{until}</span>
       </figcaption>
-      <BarsTable {...{ bars, label, goodWord, badWord, hrefOf, at }} />
+      <BarsTable {...{ bars, label, goodWord, badWord, line, hrefOf, at }} />
     </figure>
   )
 }
@@ -97,14 +112,18 @@ function BarsTable({
   label,
   goodWord,
   badWord,
+  line,
   hrefOf,
   at,
 }: Pick<Props, 'bars' | 'label' | 'goodWord'> & {
   badWord: string | undefined
+  line: Line | undefined
   hrefOf: Props['hrefOf'] | undefined
   at: (iso: string) => string
 }) {
-  const shown = bars.flatMap((bar, index) => (bar.good + bar.bad > 0 ? [{ bar, index }] : []))
+  const shown = bars.flatMap((bar, index) =>
+    bar.good + bar.bad + (line?.counts[index] ?? 0) > 0 ? [{ bar, index }] : [],
+  )
   return (
     <details>
       <summary>As a table</summary>
@@ -123,6 +142,11 @@ function BarsTable({
                     {badWord}
                   </th>
                 )}
+                {line && (
+                  <th scope="col" class="number">
+                    {line.word}
+                  </th>
+                )}
               </tr>
             </thead>
             <tbody>
@@ -131,6 +155,7 @@ function BarsTable({
                   <td>{hrefOf ? <a href={hrefOf(index)}>{at(bar.from)}</a> : at(bar.from)}</td>
                   <td class="number">{write(bar.good)}</td>
                   {badWord !== undefined && <td class="number">{write(bar.bad)}</td>}
+                  {line && <td class="number">{write(line.counts[index] ?? 0)}</td>}
                 </tr>
               ))}
             </tbody>
@@ -146,6 +171,15 @@ function sum(bars: readonly Bar[]): Pick<Bar, 'good' | 'bad'> {
     good: 0,
     bad: 0,
   })
+}
+
+function add(left: number, right: number): number {
+  return left + right
+}
+
+/** A path that keeps the height of each slice over its width. */
+function drawSteps(heights: readonly number[]): string {
+  return heights.map((y, index) => `${index === 0 ? 'M' : 'L'}${index},${y}H${index + 1}`).join('')
 }
 
 function write(count: number): string {

@@ -19,6 +19,9 @@ const looks: Record<string, { icon: string; tone: string; word?: string }> = {
   scheduled: { icon: '…', tone: 'wait', word: 'waits' },
   retrying: { icon: '↻', tone: 'wait' },
   running: { icon: '●', tone: 'wait' },
+  draft: { icon: '✎', tone: 'quiet' },
+  watches: { icon: '◉', tone: 'wait' },
+  shadow: { icon: '◐', tone: 'quiet' },
   pending: { icon: '○', tone: 'quiet', word: 'not begun' },
 }
 

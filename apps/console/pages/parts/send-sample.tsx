@@ -13,7 +13,7 @@ export function SendSample({ type }: { type?: EventType }) {
   if (!may('operator')) return <p class="quiet">Your role may read. An operator can send a sample event.</p>
   return (
     <>
-      <button type="button" class="primary" onClick={() => open(true)}>
+      <button type="button" class={type === undefined ? 'primary' : ''} onClick={() => open(true)}>
         Send a sample event
       </button>
       {isOpen && <SampleDialog type={type} close={() => open(false)} />}

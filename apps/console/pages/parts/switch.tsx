@@ -9,11 +9,12 @@ export function Switch({
   rule,
   after,
 }: {
-  rule: Pick<Rule, 'id' | 'name' | 'isActive' | 'version'>
+  rule: Pick<Rule, 'id' | 'name' | 'isActive' | 'version' | 'mode'>
   after?: () => PromiseLike<unknown>
 }) {
   const [problem, setProblem] = useState<string>()
   const [isBusy, setBusy] = useState(false)
+  if (rule.mode === 'shadow') return <Mark of="shadow" />
   if (!may('operator'))
     return <Mark of={rule.isActive ? 'active' : 'skipped'} word={rule.isActive ? 'on' : 'off'} />
   return (

@@ -1,5 +1,5 @@
 import { ApiError } from '@automation/client'
-import { QueryClient, QueryObserver, type QueryObserverResult } from '@tanstack/query-core'
+import { type Query, QueryClient, QueryObserver, type QueryObserverResult } from '@tanstack/query-core'
 import { useEffect, useMemo, useState } from 'preact/hooks'
 import { updates } from './preferences.js'
 import { api, workspaceId } from './session.js'
@@ -25,8 +25,12 @@ interface Options<Data> {
   /** Identifies what is read, beside the workspace. undefined: nothing is read yet. */
   key: readonly unknown[] | undefined
   read: () => PromiseLike<Data>
-  /** Reads again after so long while the page is visible; false: only when it is asked to. */
-  pollMs?: number | false
+  /**
+   * Reads again after so long while the page is visible; false: only when it is asked to. A function decides after each response.
+   *
+   * @param reads how often it was read, also in vain
+   */
+  pollMs?: number | false | ((data: Data | undefined, reads: number) => number | false)
 }
 
 /** Reads something, shows what is known meanwhile, and keeps it fresh. */
@@ -40,7 +44,12 @@ export function useQuery<Data>({
     queryKey: [workspaceId.value, ...(key ?? [])],
     queryFn: async () => read(),
     enabled: key !== undefined,
-    refetchInterval: () => (isPolling && hasRoom() ? pollMs : false) as number | false,
+    refetchInterval: ({ state }: Query<Data>) => {
+      if (!isPolling || !hasRoom()) return false
+      return typeof pollMs === 'function'
+        ? pollMs(state.data, state.dataUpdateCount + state.errorUpdateCount)
+        : pollMs
+    },
     refetchIntervalInBackground: false,
     refetchOnWindowFocus: isPolling,
   }

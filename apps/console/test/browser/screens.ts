@@ -90,7 +90,7 @@ export function testScreens(t: Test, { browser, makeWorkspace }: Context): void 
       await page.getByRole('button', { name: 'Save', exact: true }).click()
       const dialog = page.getByRole('dialog', { name: 'The rule has changed meanwhile' })
       await dialog.getByText('changed by somebody else').waitFor()
-      await dialog.getByRole('button', { name: 'Keep my draft' }).click()
+      await dialog.getByRole('button', { name: 'Keep my changes' }).click()
       await page.getByRole('button', { name: 'Save', exact: true }).click()
       await page.getByText(/^v3, changed/).waitFor()
       t.match(await client.rules.get(rule.id), { name: 'Mine, changed here', version: 3 })

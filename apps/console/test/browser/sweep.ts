@@ -45,6 +45,18 @@ async function findFaults(page: Page): Promise<string[]> {
   ]
 }
 
+function createDrafted(client: Awaited<ReturnType<Context['makeWorkspace']>>['client']) {
+  const rule = {
+    name: 'Greet',
+    trigger: 'LEAD_CREATED' as const,
+    actions: [{ type: 'CREATE_TASK' as const, config: { title: 'Greet {{name}}' } }],
+  }
+  return client.rules.create(rule).then(async (created) => {
+    await client.rules.drafts.save(created.id, { ...rule, description: 'Within a day' })
+    return created
+  })
+}
+
 function findExcessWidth(page: Page): Promise<number> {
   return page.evaluate(() => Math.max(0, document.documentElement.scrollWidth - window.innerWidth))
 }
@@ -107,10 +119,32 @@ async function fill(client: Awaited<ReturnType<Context['makeWorkspace']>>['clien
     actions: [{ type: 'CREATE_TASK', config: { title: 'x' } }],
   })
   const { executions } = await client.executions.list()
+  const conditions = [{ field: 'score', operator: 'greater_than' as const, value: 50 }]
+  const draft = {
+    name: 'Call warm leads',
+    trigger: 'LEAD_CREATED' as const,
+    conditions,
+    actions: rule.actions,
+  }
+  await client.rules.drafts.save(rule.id, draft)
+  const backtest = await client.rules.backtests.create(
+    { ruleId: rule.id, definition: { trigger: 'LEAD_CREATED', conditions, actions: rule.actions } },
+    { wait: 20 },
+  )
+  const shadow = await client.rules.create({ ...draft, name: 'In the shadow', mode: 'shadow' })
+  const guarded = await client.rules.create({ ...draft, name: 'Guarded', isActive: false })
+  await client.rules.drafts.save(guarded.id, { ...draft, name: 'Guarded well' })
+  await client.rules.drafts.promote(guarded.id, {
+    guard: { for: '1h', maxRunsPerHour: 5, maxFailureRate: 0.2 },
+  })
   return [
     `rules/${rule.id}`,
     `rules/${rule.id}?tab=json`,
     `rules/${rule.id}?tab=versions`,
+    `rules/${rule.id}?backtest=${backtest.id}`,
+    `rules/${rule.id}?tab=rollout`,
+    `rules/${shadow.id}?tab=rollout`,
+    `rules/${guarded.id}?tab=rollout`,
     `events?id=${run.id}`,
     `runs?id=${executions[0]?.id}`,
     `webhooks?way=out&id=${subscription.id}`,
@@ -146,7 +180,8 @@ export function testSweep(t: Test, { browser, makeWorkspace, consoleUrl }: Conte
     })
 
   t.test('every dialog has no fault, keeps the focus, and gives it back', async (t) => {
-    const { visit } = await makeWorkspace()
+    const { client, visit } = await makeWorkspace()
+    const rule = await createDrafted(client)
     const { page, complaints, at } = await visit(browser)
     for (const [path, name] of [
       ['today', 'Find or do…'],
@@ -157,6 +192,9 @@ export function testSweep(t: Test, { browser, makeWorkspace, consoleUrl }: Conte
       ['access?tab=secrets', 'New signing secret'],
       ['webhooks?way=out', 'New subscription'],
       ['rules?tab=templates', 'New template'],
+      [`rules/${rule.id}?tab=rollout`, 'Promote…'],
+      [`rules/${rule.id}?tab=rollout`, 'Discard the draft'],
+      [`rules/${rule.id}?tab=rollout`, 'Put into shadow mode: Greet'],
     ] as const) {
       await go(page, at(path))
       const opener = page.getByRole('button', { name }).first()
@@ -193,9 +231,9 @@ export function testSweep(t: Test, { browser, makeWorkspace, consoleUrl }: Conte
 
   t.test('a screen opens with at most three requests to the API', async (t) => {
     const { client, visit } = await makeWorkspace()
-    await fill(client)
+    const more = await fill(client)
     const { page, at } = await visit(browser)
-    for (const path of screens) {
+    for (const path of [...screens, ...more.filter((path) => path.startsWith('rules/'))]) {
       const asked: string[] = []
       const note = (request: { url(): string }) => {
         if (new URL(request.url()).pathname.startsWith('/api/')) asked.push(request.url())

@@ -338,11 +338,27 @@ export interface paths {
         get: operations["getRuleGuard"];
         put?: never;
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/automation-rules/rollouts": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
         /**
-         * End the guard of a promoted version before its time
-         * @description The version stays, and nothing restores the one before any more. After a guard has tripped, this ends the attention that the rule needs. If-Match takes the ETag of the rule.
+         * List the rules that have a draft or a guard
+         * @description Without the texts of the drafts, and without differences. A guard is the one of GET /api/automation-rules/{id}/guard.
          */
-        delete: operations["endRuleGuard"];
+        get: operations["listRollouts"];
+        put?: never;
+        post?: never;
+        delete?: never;
         options?: never;
         head?: never;
         patch?: never;
@@ -1186,18 +1202,6 @@ export interface components {
                 [key: string]: unknown;
             };
         };
-        ActionDifference: {
-            type: string;
-            /** @description What both would do, to the same targets */
-            same: number;
-            /** @description What the draft alone would do */
-            added: number;
-            /** @description What the active version alone would do */
-            removed: number;
-            /** @description Number of distinct targets of those that are added, counted as those of an action */
-            targets: number;
-            isTargetsEstimated: boolean;
-        };
         ActionFieldDescription: {
             name: string;
             /** @description JSON schema */
@@ -1253,7 +1257,7 @@ export interface components {
             /** @description The version of the rule when the backtest was created */
             version: number;
             matched: number;
-            /** @description Events for which the conditions need more work than a rule may cost (RULE_WORK), or than the rules before it leave (EVENT_WORK) */
+            /** @description Events for which the conditions need more work than a rule may cost (RULE_WORK) */
             notJudged: number;
         };
         /** @description All of the conditions hold */
@@ -1325,7 +1329,7 @@ export interface components {
             rules: components["schemas"]["AttentionItem"][];
         };
         /** @enum {string} */
-        AuditAction: "workspace.created" | "workspace.updated" | "member.added" | "member.changed" | "member.removed" | "token.minted" | "api_key.created" | "api_key.revoked" | "signing_secret.created" | "signing_secret.retired" | "signing_secret.revoked" | "rule.created" | "rule.updated" | "rule.deleted" | "rule.activated" | "rule.deactivated" | "rule.cloned" | "rule.restored" | "rule.paused" | "rule.promoted" | "rule.rolled_back" | "draft.saved" | "draft.deleted" | "guard.ended" | "email_template.created" | "email_template.updated" | "email_template.deleted" | "event_type.created" | "event_type.deleted" | "subscription.created" | "subscription.updated" | "subscription.deleted" | "execution.retried" | "event.replayed";
+        AuditAction: "workspace.created" | "workspace.updated" | "member.added" | "member.changed" | "member.removed" | "token.minted" | "api_key.created" | "api_key.revoked" | "signing_secret.created" | "signing_secret.retired" | "signing_secret.revoked" | "rule.created" | "rule.updated" | "rule.deleted" | "rule.activated" | "rule.deactivated" | "rule.cloned" | "rule.restored" | "rule.paused" | "rule.promoted" | "rule.rolled_back" | "draft.saved" | "draft.deleted" | "email_template.created" | "email_template.updated" | "email_template.deleted" | "event_type.created" | "event_type.deleted" | "subscription.created" | "subscription.updated" | "subscription.deleted" | "execution.retried" | "event.replayed";
         AuditEntry: {
             /** Format: uuid */
             id: string;
@@ -1398,7 +1402,6 @@ export interface components {
             active: components["schemas"]["ActiveMatches"] | null;
             draft: components["schemas"]["DraftMatches"] | null;
             difference: components["schemas"]["Difference"] | null;
-            actionDifference: components["schemas"]["ActionDifference"][] | null;
             /** @description Width of a bucket of overTime */
             bucketMs: number;
             overTime: components["schemas"]["MatchesOverTime"][];
@@ -1608,6 +1611,19 @@ export interface components {
             added: number;
             /** @description Events that match the active version alone */
             removed: number;
+        };
+        DraftMark: {
+            /** @description The version of the rule that the draft was made from */
+            basedOn: number;
+            /** @description true: the rule has another version by now. Save the draft again to promote it. */
+            isStale: boolean;
+            /**
+             * Format: date-time
+             * @description ISO 8601 with milliseconds
+             */
+            savedAt: string;
+            /** @description The actor that saved it, as in the audit log */
+            savedBy: string;
         };
         DraftMatches: {
             matched: number;
@@ -2572,7 +2588,6 @@ export interface components {
             active: components["schemas"]["ActiveMatches"] | null;
             draft: components["schemas"]["DraftMatches"] | null;
             difference: components["schemas"]["Difference"] | null;
-            actionDifference: components["schemas"]["ActionDifference"][] | null;
             /** @description Width of a bucket of overTime */
             bucketMs: number;
             overTime: components["schemas"]["MatchesOverTime"][];
@@ -2675,6 +2690,16 @@ export interface components {
             /** @description In a dry run: what each action would do */
             results?: components["schemas"]["ActionResult"][];
             trace?: components["schemas"]["Trace"];
+        };
+        RuleRollout: {
+            /** Format: uuid */
+            id: string;
+            name: string;
+            draft: components["schemas"]["DraftMark"] | null;
+            guard: components["schemas"]["RuleGuard"] | null;
+        };
+        RuleRolloutList: {
+            rules: components["schemas"]["RuleRollout"][];
         };
         RuleToCreate: {
             name: string;
@@ -3223,7 +3248,6 @@ export interface components {
 export type Accepted = components['schemas']['Accepted'];
 export type Action = components['schemas']['Action'];
 export type ActionDescription = components['schemas']['ActionDescription'];
-export type ActionDifference = components['schemas']['ActionDifference'];
 export type ActionFieldDescription = components['schemas']['ActionFieldDescription'];
 export type ActionReport = components['schemas']['ActionReport'];
 export type ActionResult = components['schemas']['ActionResult'];
@@ -3262,6 +3286,7 @@ export type ConditionTrace = components['schemas']['ConditionTrace'];
 export type CreateTaskAction = components['schemas']['CreateTaskAction'];
 export type Delivered = components['schemas']['Delivered'];
 export type Difference = components['schemas']['Difference'];
+export type DraftMark = components['schemas']['DraftMark'];
 export type DraftMatches = components['schemas']['DraftMatches'];
 export type DraftToSave = components['schemas']['DraftToSave'];
 export type DurationClause = components['schemas']['DurationClause'];
@@ -3354,6 +3379,8 @@ export type RuleHealth = components['schemas']['RuleHealth'];
 export type RuleMode = components['schemas']['RuleMode'];
 export type RulePage = components['schemas']['RulePage'];
 export type RuleResult = components['schemas']['RuleResult'];
+export type RuleRollout = components['schemas']['RuleRollout'];
+export type RuleRolloutList = components['schemas']['RuleRolloutList'];
 export type RuleToCreate = components['schemas']['RuleToCreate'];
 export type RuleToExecute = components['schemas']['RuleToExecute'];
 export type RuleToUpdate = components['schemas']['RuleToUpdate'];
@@ -4289,31 +4316,27 @@ export interface operations {
             503: components["responses"]["ServiceUnavailable"];
         };
     };
-    endRuleGuard: {
+    listRollouts: {
         parameters: {
             query?: never;
             header?: never;
-            path: {
-                id: string;
-            };
+            path?: never;
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            /** @description Done */
-            204: {
+            /** @description Success */
+            200: {
                 headers: {
                     [name: string]: unknown;
                 };
-                content?: never;
+                content: {
+                    "application/json": components["schemas"]["RuleRolloutList"];
+                };
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            412: components["responses"]["PreconditionFailed"];
-            413: components["responses"]["ContentTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalServerError"];
             503: components["responses"]["ServiceUnavailable"];

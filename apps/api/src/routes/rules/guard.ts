@@ -9,7 +9,7 @@ import { isTagRefused } from './change-rules.js'
 import { ruleId } from './check-rule.js'
 import { RuleParams } from './rule-schemas.js'
 
-const RuleGuard = Type.Object(
+export const RuleGuard = Type.Object(
   {
     version: Type.Integer({ description: 'The promoted version, which it watches' }),
     previousVersion: Type.Integer({ description: 'The version that it restores' }),
@@ -74,12 +74,19 @@ async function findGuarded({ rule: rules }: Pick<WorkspaceDatabase, 'rule'>, id:
   const rule = await rules.findUnique({ where: { id }, select: { version: true, guard: true } })
   if (rule === null) throw refusals.ruleNotFound()
   const { guard, version } = rule
-  // An API of the version before changes rules without ending their guards.
-  if (guard === null || version !== (guard.restoredVersion ?? guard.version)) throw refusals.guardNotFound()
+  if (guard === null || !isInForce(guard, version)) throw refusals.guardNotFound()
   return { version, guard }
 }
 
-function presentGuard(guard: Prisma.RuleGuardGetPayload<object>): RuleGuard {
+/** An API of the version before changes rules without ending their guards. @param version of the rule */
+export function isInForce(
+  guard: Pick<Prisma.RuleGuardGetPayload<object>, 'version' | 'restoredVersion'>,
+  version: number,
+): boolean {
+  return version === (guard.restoredVersion ?? guard.version)
+}
+
+export function presentGuard(guard: Prisma.RuleGuardGetPayload<object>): RuleGuard {
   return {
     version: guard.version,
     previousVersion: guard.previousVersion,

@@ -7,6 +7,7 @@ import { draftRoutes } from './drafts.js'
 import { guardRoutes } from './guard.js'
 import { healthRoutes } from './health.js'
 import { readRoutes } from './read.js'
+import { rolloutRoutes } from './rollouts.js'
 import { runRoutes } from './run.js'
 import { validateRoutes } from './validate.js'
 import { versionRoutes } from './versions.js'
@@ -30,6 +31,7 @@ export const ruleRoutes: FastifyPluginAsyncTypebox<{
   })
   await app.register(healthRoutes)
   await app.register(guardRoutes)
+  await app.register(rolloutRoutes)
   await app.register(checkRoutes)
   await app.register(runRoutes, { workLimits })
   await app.register(batchRoutes)

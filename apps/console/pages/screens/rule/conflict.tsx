@@ -16,20 +16,20 @@ export function Conflict({ mine, theirs, keepMine, takeTheirs, close }: Props) {
   return (
     <Dialog title="The rule has changed meanwhile" close={close} wide>
       <p>
-        It is at v{theirs.version} now, and your draft began with an older version. Your draft is kept. Lines
+        It is at v{theirs.version} now, and your changes began with an older version. They are kept. Lines
         with − are what is saved now, lines with + are yours.
       </p>
       <DiffView
         before={writeDefinition(definitionOf(theirs))}
         after={writeDefinition(mine)}
-        label="What is saved now, and your draft"
+        label="What is saved now, and your changes"
       />
       <div class="row end">
         <button type="button" onClick={takeTheirs}>
-          Drop my draft
+          Drop my changes
         </button>
         <button type="button" class="primary" onClick={keepMine}>
-          Keep my draft, on top of v{theirs.version}
+          Keep my changes, on top of v{theirs.version}
         </button>
       </div>
     </Dialog>

@@ -1,5 +1,6 @@
 import type { Rule } from '@automation/client'
 import { useEffect } from 'preact/hooks'
+import { lazy } from 'preact-iso'
 import type { Definition } from '../../logic/rule-definition.js'
 import { Screen } from '../../parts/screen.js'
 import { Switch } from '../../parts/switch.js'
@@ -7,12 +8,17 @@ import { When } from '../../parts/when.js'
 import { may } from '../../state/session.js'
 import { linkTo, useFilters } from '../../state/use-filters.js'
 import { Conflict } from './conflict.js'
+import { DraftConflict } from './draft-conflict.js'
 import { Faults } from './field.js'
 import { JsonTab } from './json-tab.js'
 import { RuleForm } from './rule-form.js'
+import { useDraftSaving } from './use-draft-saving.js'
 import { useRuleDraft } from './use-rule-draft.js'
 import { type Saving, useSaving } from './use-saving.js'
 import { Versions } from './versions.js'
+
+// It comes when somebody opens its tab.
+const Rollout = lazy(() => import('./rollout/rollout.js').then(({ Rollout }) => Rollout))
 
 interface Props {
   id: string
@@ -21,7 +27,7 @@ interface Props {
   reload: () => Promise<Rule | undefined>
 }
 
-const tabs = { '': 'Editor', json: 'JSON', versions: 'Versions' } as const
+const tabs = { '': 'Editor', json: 'JSON', rollout: 'Rollout', versions: 'Versions' } as const
 
 export function RuleEditor({ id, saved, template, reload }: Props) {
   const { query, set } = useFilters()
@@ -29,9 +35,8 @@ export function RuleEditor({ id, saved, template, reload }: Props) {
   const draft = useRuleDraft(id, saved, template)
   const { definition, change } = draft
   const saving = useSaving({ id, saved, draft, reload })
-  useSaveKey(may('editor') && (saved === undefined || draft.isChanged), () =>
-    saving.save(saved?.isActive ?? true),
-  )
+  useSaveKey(may('editor') && (saved === undefined || draft.isChanged), () => saving.save('on'))
+  const keeping = useDraftSaving({ id, draft, saving })
   const title = definition.name || (saved === undefined ? 'New rule' : 'Rule without a name')
   return (
     <Screen
@@ -45,13 +50,18 @@ export function RuleEditor({ id, saved, template, reload }: Props) {
               Discard
             </button>
           )}
+          {saved && draft.isChanged && may('editor') && (
+            <button type="button" aria-disabled={keeping.isBusy} onClick={() => void keeping.save()}>
+              Save as draft
+            </button>
+          )}
           {may('editor') && <SaveButtons saved={saved} isChanged={draft.isChanged} {...saving} />}
         </>
       }
     >
       <fieldset class="tabs" aria-label="Parts of the rule">
         {Object.entries(tabs).map(([name, label]) =>
-          name === 'versions' && saved === undefined ? null : (
+          (name === 'versions' || name === 'rollout') && saved === undefined ? null : (
             <button
               key={name}
               type="button"
@@ -77,11 +87,20 @@ export function RuleEditor({ id, saved, template, reload }: Props) {
           close={saving.closeConflict}
         />
       )}
+      {keeping.theirs && (
+        <DraftConflict mine={definition} theirs={keeping.theirs} save={keeping.save} close={keeping.close} />
+      )}
       <Faults.Provider value={saving.faults}>
         {tab === 'json' && <JsonTab definition={definition} change={change} isReadOnly={!may('editor')} />}
+        {tab === 'rollout' && saved && <Rollout rule={saved} {...{ draft, reload }} />}
         {tab === 'versions' && saved && <Versions rule={saved} reload={reload} />}
         {tab === '' && (
-          <RuleForm id={id} {...{ definition, change }} isChanged={draft.isChanged} eventId={query.event} />
+          <RuleForm
+            {...{ id, saved, definition, change }}
+            isChanged={draft.isChanged}
+            eventId={query.event}
+            showFaults={saving.showFaults}
+          />
         )}
       </Faults.Provider>
     </Screen>
@@ -90,11 +109,11 @@ export function RuleEditor({ id, saved, template, reload }: Props) {
 
 function DraftNote({ draft, saved }: { draft: ReturnType<typeof useRuleDraft>; saved: Rule | undefined }) {
   if (!draft.isKept)
-    return <span class="bad">This browser has no room for the draft: save it before you leave.</span>
+    return <span class="bad">This browser has no room for your changes: save them before you leave.</span>
   if (draft.isChanged && draft.keptAt)
     return (
       <>
-        Draft{saved && ` on v${draft.baseVersion}`}, kept in this browser at{' '}
+        {saved ? `Changes to v${draft.baseVersion}` : 'Not saved yet'}, kept in this browser at{' '}
         <When at={new Date(draft.keptAt).toISOString()} />
       </>
     )
@@ -120,17 +139,20 @@ function SaveButtons({
         class="primary"
         disabled={!isChanged}
         aria-disabled={isBusy}
-        onClick={() => void save(saved.isActive)}
+        onClick={() => void save('on')}
       >
         Save
       </button>
     )
   return (
     <>
-      <button type="button" aria-disabled={isBusy} onClick={() => void save(false)}>
+      <button type="button" aria-disabled={isBusy} onClick={() => void save('off')}>
         Save, switched off
       </button>
-      <button type="button" class="primary" aria-disabled={isBusy} onClick={() => void save(true)}>
+      <button type="button" aria-disabled={isBusy} onClick={() => void save('shadow')}>
+        Save as a shadow
+      </button>
+      <button type="button" class="primary" aria-disabled={isBusy} onClick={() => void save('on')}>
         Save and switch on
       </button>
     </>

@@ -1,4 +1,4 @@
-import type { EventTypePage } from '@automation/client'
+import type { EventTypePage, Rule } from '@automation/client'
 import { eventTypeDefinitions } from '@automation/engine'
 import { useEffect, useMemo, useState } from 'preact/hooks'
 import { judgeDraft } from '../../logic/judge-draft.js'
@@ -6,9 +6,11 @@ import { listPaths } from '../../logic/paths.js'
 import type { Definition } from '../../logic/rule-definition.js'
 import { Loading, Problem } from '../../parts/states.js'
 import { api, may } from '../../state/session.js'
+import { useFilters } from '../../state/use-filters.js'
 import { useQuery } from '../../state/use-query.js'
 import { useRuleNames } from '../../state/use-rule-names.js'
 import { ActionsEditor } from './actions-editor.js'
+import { BacktestCard } from './backtest/backtest-card.js'
 import { ConditionList } from './conditions-editor.js'
 import { DraftFindings } from './draft-findings.js'
 import { FaultOf, Field } from './field.js'
@@ -19,21 +21,25 @@ import { useSamples } from './use-samples.js'
 
 interface Props {
   id: string
+  saved: Rule | undefined
   definition: Definition
   change: (definition: Definition) => void
   isChanged: boolean
   eventId: string | undefined
+  showFaults: (faults: { field: string; message: string }[], title: string) => void
 }
 
 /** The rule on the left; on the right what it would do, and what is odd about it. */
-export function RuleForm({ id, definition, change, isChanged, eventId }: Props) {
+export function RuleForm({ id, saved, definition, change, isChanged, eventId, showFaults }: Props) {
+  // A screen opens with three requests: beside the result of a backtest, the fields of events are read once somebody writes.
+  const [isTouched, touch] = useState(useFilters().query.backtest === undefined)
   const { samples, isPending, error, refetch } = useSamples(definition.trigger, eventId)
   const judgement = useMemo(
     () => judgeDraft(definition, samples, Date.now()),
     [definition, samples.length, samples[0]?.id],
   )
   const paths = useMemo(() => listPaths(samples.map(({ data }) => data)), [samples.length, samples[0]?.id])
-  const fields = useFields(definition.trigger)
+  const fields = useFields(definition.trigger, isTouched)
   const suggestions = useMemo(() => suggest(fields, paths), [fields, paths])
   // A screen opens with three requests: the other rules are read once something is changed.
   const { rules } = useRuleNames(isChanged)
@@ -41,7 +47,7 @@ export function RuleForm({ id, definition, change, isChanged, eventId }: Props) 
   useNameFocus(definition.name)
   return (
     <div class="editor">
-      <fieldset disabled={!may('editor')} class="bare">
+      <fieldset disabled={!may('editor')} class="bare" onFocusIn={() => touch(true)}>
         <Head definition={definition} set={set} />
         <section class="card" aria-labelledby="if">
           <h2 id="if">If all of these hold</h2>
@@ -67,12 +73,17 @@ export function RuleForm({ id, definition, change, isChanged, eventId }: Props) 
         </section>
       </fieldset>
       <div class="beside">
+        <BacktestCard
+          ruleId={saved?.id}
+          version={saved?.version}
+          {...{ definition, isChanged, showFaults }}
+        />
         <section class="card" aria-labelledby="tried">
           <h2 id="tried">Tried on events</h2>
           {isPending && <Loading what="the latest events" rows={4} />}
           {error && <Problem error={error} retry={refetch} />}
           {!isPending && !error && (
-            <Samples judgement={judgement} definition={definition} selectedId={eventId} />
+            <Samples {...{ judgement, definition }} selectedId={eventId} isSaved={saved !== undefined} />
           )}
         </section>
         <DraftFindings {...{ id, definition, rules, fields }} />

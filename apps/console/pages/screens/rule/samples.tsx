@@ -1,3 +1,4 @@
+import type { EventType } from '@automation/client'
 import { useState } from 'preact/hooks'
 import { describeActual, describeClause } from '../../logic/describe-clause.js'
 import { type Judgement, planSample, type Verdict } from '../../logic/judge-draft.js'
@@ -7,6 +8,7 @@ import type { Definition } from '../../logic/rule-definition.js'
 import { show } from '../../logic/show.js'
 import { ExplainTree } from '../../parts/explain-tree.js'
 import { JsonView } from '../../parts/json-view.js'
+import { SendSample } from '../../parts/send-sample.js'
 import { When } from '../../parts/when.js'
 
 const mostShown = 50
@@ -16,10 +18,13 @@ export function Samples({
   judgement,
   definition,
   selectedId,
+  isSaved,
 }: {
   judgement: Judgement
   definition: Definition
   selectedId: string | undefined
+  /** A saved rule can be tried on an event of its own. */
+  isSaved: boolean
 }) {
   const [chosen, choose] = useState(selectedId)
   const { verdicts, problem } = judgement
@@ -62,6 +67,7 @@ export function Samples({
       {verdicts.length > mostShown && (
         <p class="sub">{verdicts.length - mostShown} more are counted and not listed.</p>
       )}
+      {isExample && isSaved && <SendSample type={definition.trigger as EventType} />}
       {selected && <Chosen verdict={selected} definition={definition} />}
     </>
   )

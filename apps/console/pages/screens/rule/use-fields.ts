@@ -14,10 +14,10 @@ export interface Fields {
   observed: ObservedFields
 }
 
-/** Surveys the newest 1,000 events. @returns undefined until they are known */
-export function useFields(trigger: string): Fields | undefined {
+/** Surveys the newest 1,000 events. @param isWanted false: nothing is read yet. @returns undefined until they are known */
+export function useFields(trigger: string, isWanted: boolean): Fields | undefined {
   const found = useQuery<EventTypeFields>({
-    key: ['fields', trigger],
+    key: isWanted ? ['fields', trigger] : undefined,
     read: () => api().eventTypes.fields(trigger),
     pollMs: false,
   })

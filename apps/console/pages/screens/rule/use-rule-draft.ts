@@ -29,7 +29,12 @@ export function useRuleDraft(ruleId: string, saved: Rule | undefined, template: 
     baseVersion: draft?.baseVersion ?? saved?.version ?? 0,
     change(next: Definition) {
       const baseVersion = draft?.baseVersion ?? saved?.version ?? 0
-      setDraft({ definition: next, baseVersion, keptAt: Date.now() })
+      setDraft({ ...draft, definition: next, baseVersion, keptAt: Date.now() })
+    },
+    etag: draft?.etag,
+    /** Begins with the draft of the workspace. */
+    edit(next: Definition, baseVersion: number, etag: string) {
+      setDraft({ definition: next, baseVersion, etag, keptAt: Date.now() })
     },
     /** Puts the draft on top of a newer version. */
     rebase(version: number) {

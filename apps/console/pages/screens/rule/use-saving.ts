@@ -8,6 +8,9 @@ import { linkTo } from '../../state/use-filters.js'
 import { describeError, readAgain } from '../../state/use-query.js'
 import type { useRuleDraft } from './use-rule-draft.js'
 
+/** What a new rule begins as. */
+export type SavedState = 'on' | 'off' | 'shadow'
+
 export type Saving = ReturnType<typeof useSaving>
 
 /** Saves on request only, and only over the version that the draft began with. */
@@ -22,13 +25,13 @@ export function useSaving({
   draft: ReturnType<typeof useRuleDraft>
   reload: () => Promise<Rule | undefined>
 }) {
-  const { route } = useLocation()
+  const { query, route } = useLocation()
   const [isBusy, setBusy] = useState(false)
   const [problem, setProblem] = useState<string>()
   const [theirs, setTheirs] = useState<Rule>()
   const [faults, setFaults] = useState<ReadonlyMap<string, string>>(new Map())
 
-  async function save(isActive: boolean): Promise<void> {
+  async function save(state: SavedState): Promise<void> {
     if (isBusy) return
     setBusy(true)
     setProblem(undefined)
@@ -39,11 +42,12 @@ export function useSaving({
         const created = await api().rules.create({
           ...definition,
           trigger: definition.trigger as EventType,
-          isActive,
+          ...(state === 'shadow' ? { mode: 'shadow' } : { isActive: state === 'on' }),
         } as never)
         draft.drop()
         await readAgain('rules')
-        route(linkTo(`rules/${created.id}`), true)
+        // What was tested stays beside it.
+        route(linkTo(`rules/${created.id}`, { backtest: query.backtest }), true)
         return
       }
       await api().rules.update(id, definition as never, { ifVersion: baseVersion })
@@ -60,7 +64,7 @@ export function useSaving({
   }
 
   /** Each fault at its field, the first with the focus. */
-  function showFaults(found: { field: string; message: string }[]): void {
+  function showFaults(found: { field: string; message: string }[], title = 'Not saved'): void {
     const fields = [...document.querySelectorAll<HTMLElement>('[data-path]')].map(
       (element) => element.dataset.path ?? '',
     )
@@ -73,7 +77,7 @@ export function useSaving({
     }
     setFaults(placed)
     setProblem(
-      `Not saved: ${found.length} ${found.length === 1 ? 'field needs' : 'fields need'} a change. ${elsewhere.join('. ')}`,
+      `${title}: ${found.length} ${found.length === 1 ? 'field needs' : 'fields need'} a change. ${elsewhere.join('. ')}`,
     )
     const [first] = placed.keys()
     if (first !== undefined) focusField(first)
@@ -81,6 +85,10 @@ export function useSaving({
 
   return {
     save,
+    showFaults,
+    setProblem,
+    /** The rule has changed: what is saved now stands beside what was typed. */
+    compare: async () => setTheirs(await reload()),
     isBusy,
     problem,
     faults,

@@ -1,4 +1,5 @@
-import type { Rule } from '@automation/client'
+import type { Rule, RuleRollout } from '@automation/client'
+import { Mark } from '../../parts/mark.js'
 import { Rows } from '../../parts/rows.js'
 import { Empty, Loading, Problem, Stale } from '../../parts/states.js'
 import { Switch } from '../../parts/switch.js'
@@ -6,6 +7,7 @@ import { When } from '../../parts/when.js'
 import { api, may } from '../../state/session.js'
 import { linkTo, useFilters } from '../../state/use-filters.js'
 import { useQuery } from '../../state/use-query.js'
+import { useRollouts } from '../../state/use-rollouts.js'
 
 /** The rules, filtered in the browser: all of them are read at once. */
 export function RuleList() {
@@ -13,13 +15,21 @@ export function RuleList() {
   const { q = '', state = '', trigger = '' } = query
   const rules = useQuery({ key: ['rules'], read: () => api().rules.list({ limit: 250 }) })
   const attention = useQuery({ key: ['attention'], read: () => api().rules.attention(), pollMs: false })
+  const rollouts = useRollouts()
+  const marks = new Map(rollouts.data?.rules.map((item) => [item.id, item]))
   const needs = new Map(attention.data?.rules.map((item) => [item.id, item]))
   const all = rules.data?.rules ?? []
+  const isInState = (rule: Rule, wanted: string) =>
+    wanted === 'attention'
+      ? needs.has(rule.id)
+      : wanted === 'rollout'
+        ? rule.mode === 'shadow' || marks.has(rule.id)
+        : rule.isActive === (wanted === 'on')
   const shown = all.filter(
     (rule) =>
       `${rule.name} ${rule.description}`.toLowerCase().includes(q.toLowerCase()) &&
       (trigger === '' || rule.trigger === trigger) &&
-      (state === '' || (state === 'attention' ? needs.has(rule.id) : rule.isActive === (state === 'on'))),
+      (state === '' || isInState(rule, state)),
   )
   return (
     <>
@@ -41,7 +51,9 @@ export function RuleList() {
           items={shown}
           label="rules"
           columns={['Name', 'Runs on', { number: 'Succeeded' }, { number: 'Failed' }, 'Last run', 'State']}
-          row={(rule) => <RuleRow rule={rule} problem={needs.get(rule.id)?.lastError} />}
+          row={(rule) => (
+            <RuleRow rule={rule} problem={needs.get(rule.id)?.lastError} rollout={marks.get(rule.id)} />
+          )}
         />
       )}
     </>
@@ -78,6 +90,7 @@ function RuleFilters({ types }: { types: string[] }) {
           <option value="on">on</option>
           <option value="off">off</option>
           <option value="attention">needs attention</option>
+          <option value="rollout">draft, shadow or guard</option>
         </select>
       </label>
     </search>
@@ -99,7 +112,15 @@ function NoRules() {
   )
 }
 
-function RuleRow({ rule, problem }: { rule: Rule; problem: string | undefined }) {
+function RuleRow({
+  rule,
+  problem,
+  rollout,
+}: {
+  rule: Rule
+  problem: string | undefined
+  rollout: RuleRollout | undefined
+}) {
   const { lastSuccessAt, lastFailureAt } = rule
   const last = [lastSuccessAt, lastFailureAt]
     .filter((at) => at !== null)
@@ -110,6 +131,7 @@ function RuleRow({ rule, problem }: { rule: Rule; problem: string | undefined })
       <th scope="row">
         <a href={linkTo(`rules/${rule.id}`)}>{rule.name}</a>
         {problem && <span class="sub bad">⚠ {problem}</span>}
+        {rollout && <RolloutMarks {...rollout} />}
       </th>
       <td data-label="Runs on">
         <code>{rule.trigger}</code>
@@ -133,5 +155,28 @@ function RuleRow({ rule, problem }: { rule: Rule; problem: string | undefined })
         <Switch rule={rule} />
       </td>
     </>
+  )
+}
+
+/** A change that is on its way. It leads to where it can be promoted, or to why it came back. */
+function RolloutMarks({ id, draft, guard }: RuleRollout) {
+  const href = linkTo(`rules/${id}`, { tab: 'rollout' })
+  return (
+    <span class="sub marks">
+      {draft && (
+        <a href={href}>
+          <Mark of="draft" word={draft.isStale ? 'draft of an older version' : 'draft'} />
+        </a>
+      )}
+      {guard && (
+        <a href={href}>
+          {guard.trippedAt === null ? (
+            <Mark of="watches" word={`guard watches v${guard.version}`} />
+          ) : (
+            <Mark of="failed" word={`guard has rolled v${guard.version} back`} />
+          )}
+        </a>
+      )}
+    </span>
   )
 }

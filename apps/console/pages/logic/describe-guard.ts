@@ -1,0 +1,28 @@
+import type { RuleGuard } from '@automation/client'
+
+type Limits = Pick<RuleGuard, 'maxRunsPerHour' | 'maxFailureRate'>
+
+/** `more than 200 runs within an hour, or more than 20 % of them failing`. */
+export function describeLimits({ maxRunsPerHour, maxFailureRate }: Limits): string {
+  return [
+    maxRunsPerHour === null ? [] : `more than ${writeRuns(maxRunsPerHour)} within an hour`,
+    maxFailureRate === null ? [] : `more than ${writeShare(maxFailureRate)} of the runs of an hour failing`,
+  ]
+    .flat()
+    .join(', or ')
+}
+
+/** Why a guard has restored the version before. */
+export function describeTrip({ tripReason, ...limits }: Limits & Pick<RuleGuard, 'tripReason'>): string {
+  return tripReason === 'runs'
+    ? `there were ${describeLimits({ ...limits, maxFailureRate: null })}`
+    : `more than ${writeShare(limits.maxFailureRate ?? 0)} of its runs within an hour failed`
+}
+
+function writeRuns(runs: number): string {
+  return `${runs.toLocaleString('en-US')} ${runs === 1 ? 'run' : 'runs'}`
+}
+
+function writeShare(share: number): string {
+  return `${Number((share * 100).toFixed(2))} %`
+}

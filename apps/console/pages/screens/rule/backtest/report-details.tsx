@@ -1,0 +1,88 @@
+import { formatCount } from '@automation/backtest/words'
+import { namePath } from '../../../logic/name-path.js'
+import { showControls } from '../../../logic/show.js'
+import { timeOfId } from '../../../logic/tested-rule.js'
+import { Source } from '../../../parts/source.js'
+import { When } from '../../../parts/when.js'
+import { linkTo } from '../../../state/use-filters.js'
+import type { ReportProps } from './report-view.js'
+
+/** Where it stops, what events lack, and events to look at: each opens on demand. */
+export function ReportDetails({ report, nameClause }: Pick<ReportProps, 'report' | 'nameClause'>) {
+  const { clauses, fields, considered, examples } = report
+  const lacking = fields.filter(({ present }) => present < considered)
+  return (
+    <div class="more">
+      {clauses.length > 0 && (
+        <details>
+          <summary>Where it stops</summary>
+          <Source label="How often each clause held" kind="scroll">
+            <table>
+              <thead>
+                <tr>
+                  <th scope="col">Clause</th>
+                  <th scope="col" class="number">
+                    held
+                  </th>
+                  <th scope="col" class="number">
+                    alone stopped
+                  </th>
+                </tr>
+              </thead>
+              <tbody>
+                {clauses.map(({ path, held, aloneFailed }) => (
+                  <tr key={path}>
+                    <th scope="row">{nameClause(path) ?? namePath(path)}</th>
+                    <td class="number">
+                      {formatCount(held)} of {formatCount(considered)}
+                    </td>
+                    <td class="number">{formatCount(aloneFailed)}</td>
+                  </tr>
+                ))}
+              </tbody>
+            </table>
+          </Source>
+        </details>
+      )}
+      {lacking.length > 0 && (
+        <details>
+          <summary>
+            {lacking.length === 1 ? 'A field that events lack' : `${lacking.length} fields that events lack`}
+          </summary>
+          <ul class="plan">
+            {lacking.map(({ path, present, didYouMean }) => (
+              <li key={path}>
+                <code>{showControls(path)}</code>{' '}
+                {present === 0
+                  ? 'is in no event'
+                  : `is in ${formatCount(present)} of ${formatCount(considered)}`}
+                {didYouMean !== null && `; did you mean ${showControls(didYouMean)}?`}
+              </li>
+            ))}
+          </ul>
+        </details>
+      )}
+      <Examples title="Events that match newly" ids={examples.added} />
+      <Examples title="Events that match no more" ids={examples.removed} />
+      <Examples title="Events that one clause alone stopped" ids={examples.nearMisses} />
+    </div>
+  )
+}
+
+function Examples({ title, ids }: { title: string; ids: string[] }) {
+  if (ids.length === 0) return null
+  return (
+    <details>
+      <summary>{title}</summary>
+      <ul class="plan">
+        {ids.map((id) => (
+          <li key={id}>
+            <a href={linkTo('events', { id, last: '30d' })}>
+              <When at={timeOfId(id)} /> <code>…{id.slice(-6)}</code>
+            </a>
+          </li>
+        ))}
+      </ul>
+    </details>
+  )
+}

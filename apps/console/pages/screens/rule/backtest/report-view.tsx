@@ -1,0 +1,151 @@
+import { describeLoad, describeReach, formatCount } from '@automation/backtest/words'
+import type { BacktestReport } from '@automation/client'
+import { formatTime } from '../../../logic/format-time.js'
+import { showControls } from '../../../logic/show.js'
+import { Bars } from '../../../parts/bars.js'
+import { now, When } from '../../../parts/when.js'
+import { zone } from '../../../state/preferences.js'
+import { ReportDetails } from './report-details.js'
+
+export interface ReportProps {
+  report: BacktestReport
+  trigger: string
+  /** What the judged definition is called in a sentence, such as `the draft`. */
+  word: string
+  /** The words of a clause; undefined where the definition that was judged is not known. */
+  nameClause: (path: string) => string | undefined
+}
+
+/** What a rule would have done: how often, over time, what is new and what is gone, and to how many. */
+export function ReportView({ report, trigger, word, nameClause }: ReportProps) {
+  const { considered, scanned, from, to, historyFrom, isComplete } = report
+  const shown = report.draft ?? report.active
+  return (
+    <div class="report">
+      <p>
+        {considered === 0
+          ? `No ${trigger} came in`
+          : `${formatCount(considered)} ${trigger} ${considered === 1 ? 'event' : 'events'}`}{' '}
+        from <When at={from} /> to <When at={to} />
+        {considered === 0 && isComplete
+          ? ', so there was nothing to judge.'
+          : `, of ${formatCount(scanned)} events in all. Each was judged as of its own time, and nothing was done.`}
+      </p>
+      {historyFrom !== null && historyFrom > from && (
+        <p class="notice">
+          Retention removed the events from before <When at={historyFrom} />: they are not in these figures.
+        </p>
+      )}
+      {considered > 0 && shown && (
+        <>
+          <Counts {...{ report, word }} />
+          <Plot {...{ report, word }} />
+          <Done {...{ report, word }} />
+          <ReportDetails {...{ report, nameClause }} />
+        </>
+      )}
+      {report.notes.map((note) => (
+        <p key={note} class="sub">
+          {showControls(note)}
+        </p>
+      ))}
+    </div>
+  )
+}
+
+function Counts({ report: { active, draft, difference }, word }: Pick<ReportProps, 'report' | 'word'>) {
+  const counts: [string, string, string][] = [
+    [formatCount((draft ?? active)?.matched ?? 0), `matches of ${word}`, ''],
+    ...(active && draft
+      ? [
+          [formatCount(active.matched), `matches of v${active.version}`, ''] satisfies [
+            string,
+            string,
+            string,
+          ],
+        ]
+      : []),
+    ...(difference
+      ? ([
+          [`+${formatCount(difference.added)}`, 'new', difference.added > 0 ? 'good' : ''],
+          [`−${formatCount(difference.removed)}`, 'gone', difference.removed > 0 ? 'bad' : ''],
+        ] satisfies [string, string, string][])
+      : []),
+  ]
+  const notJudged = (draft?.notJudged ?? 0) + (active?.notJudged ?? 0)
+  return (
+    <>
+      <ul class="counts" aria-label="Matches">
+        {counts.map(([count, label, tone]) => (
+          <li key={label}>
+            <strong class={tone}>{count}</strong> <span>{label}</span>
+          </li>
+        ))}
+      </ul>
+      {notJudged > 0 && (
+        <p class="notice">
+          {formatCount(notJudged)} events could not be judged: their conditions need more work than a rule may
+          cost.
+        </p>
+      )}
+    </>
+  )
+}
+
+function Plot({ report, word }: Pick<ReportProps, 'report' | 'word'>) {
+  const { overTime, active, draft, to } = report
+  const isCompared = active !== null && draft !== null
+  const at = (iso: string) => formatTime(iso, zone.value, now.value)
+  return (
+    <>
+      <Bars
+        label={`Matches over time, from ${at(report.from)} to ${at(to)}`}
+        bars={overTime.map((bucket) => ({
+          from: bucket.at,
+          good: draft === null ? bucket.active : bucket.draft,
+          bad: 0,
+        }))}
+        goodWord={isCompared ? `by ${word}` : 'matches'}
+        line={
+          isCompared
+            ? { word: `by v${active.version}`, counts: overTime.map((bucket) => bucket.active) }
+            : undefined
+        }
+        until={at(to)}
+      />
+      {isCompared && (
+        <p class="legend">
+          <span class="swatch" aria-hidden="true" /> {word} <span class="swatch line" aria-hidden="true" /> v
+          {active.version}
+        </p>
+      )}
+    </>
+  )
+}
+
+function Done({ report: { actions, notKnown, draft }, word }: Pick<ReportProps, 'report' | 'word'>) {
+  const at = (iso: string) => formatTime(iso, zone.value, now.value)
+  return (
+    <section>
+      <h3>{draft === null ? 'It' : word[0]?.toUpperCase() + word.slice(1)} would have done</h3>
+      <ol class="plan numbered">
+        {actions.map((action) => (
+          <li key={action.index}>
+            <strong>{describeReach(action)}</strong>
+            <span class="sub">{describeLoad(action, at).join(', ')}</span>
+            {[...action.faults, ...action.warnings].map(({ message, count }) => (
+              <span key={message} class="sub">
+                ⚠ {formatCount(count)} × {showControls(message)}
+              </span>
+            ))}
+          </li>
+        ))}
+      </ol>
+      {notKnown.map((text) => (
+        <p key={text} class="sub">
+          Not known: {showControls(text)}
+        </p>
+      ))}
+    </section>
+  )
+}

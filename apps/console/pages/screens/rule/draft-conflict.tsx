@@ -1,0 +1,38 @@
+import type { RuleDraft } from '@automation/client'
+import { type Definition, writeDefinition } from '../../logic/rule-definition.js'
+import { Dialog } from '../../parts/dialog.js'
+import { DiffView } from '../../parts/diff-view.js'
+import { When } from '../../parts/when.js'
+
+interface Props {
+  mine: Definition
+  theirs: RuleDraft
+  save: (ifTag: string) => Promise<void>
+  close: () => void
+}
+
+/** The rule has another draft than the one that the changes began with. Nothing is lost: the reader decides. */
+export function DraftConflict({ mine, theirs, save, close }: Props) {
+  return (
+    <Dialog title="The rule has another draft" close={close} wide>
+      <p>
+        {theirs.savedBy} saved it at <When at={theirs.savedAt} />
+        {theirs.isStale && ', and the rule has changed since'}. Your changes are kept. Lines with − are that
+        draft, lines with + are yours.
+      </p>
+      <DiffView
+        before={writeDefinition(theirs)}
+        after={writeDefinition(mine)}
+        label="The draft, and your changes"
+      />
+      <div class="row end">
+        <button type="button" onClick={close}>
+          Keep that draft
+        </button>
+        <button type="button" class="primary" onClick={() => void save(theirs.etag)}>
+          Replace it with my changes
+        </button>
+      </div>
+    </Dialog>
+  )
+}

@@ -1,0 +1,48 @@
+import type { Rule, RuleDraft } from '@automation/client'
+import { type Definition, definitionOf, isSame, writeDefinition } from '../../../logic/rule-definition.js'
+import { Dialog } from '../../../parts/dialog.js'
+import { DiffView } from '../../../parts/diff-view.js'
+
+export interface Change {
+  /** What its user has seen. */
+  seen: { rule: Rule; draft: RuleDraft }
+  now: { rule: Rule; draft: RuleDraft | null }
+}
+
+/** Why nothing was promoted: how the rule, or its draft, differs from what was seen. */
+export function ChangedMeanwhile({ seen, now, close }: Change & { close: () => void }) {
+  const { sentence, before, after } = compare(seen, now)
+  return (
+    <Dialog title="Nothing was promoted: it has changed meanwhile" close={close} wide>
+      <p>{sentence} Lines with − are what you saw, lines with + are what is there now.</p>
+      <DiffView
+        before={writeDefinition(before)}
+        after={writeDefinition(after)}
+        label="What you saw, and what is there now"
+      />
+      <div class="row end">
+        <button type="button" class="primary" onClick={close}>
+          Look at it as it is now
+        </button>
+      </div>
+    </Dialog>
+  )
+}
+
+function compare({ rule, draft }: Change['seen'], now: Change['now']) {
+  const before = definitionOf(draft as Definition)
+  if (now.draft === null)
+    return {
+      sentence: `The draft is gone: somebody has promoted or discarded it. The rule is at v${now.rule.version}.`,
+      before,
+      after: definitionOf(now.rule),
+    }
+  const after = definitionOf(now.draft as Definition)
+  return isSame(before, after)
+    ? {
+        sentence: `The rule is at v${now.rule.version} by now, and the draft is the one that you saw.`,
+        before: definitionOf(rule),
+        after: definitionOf(now.rule),
+      }
+    : { sentence: `${now.draft.savedBy} has saved another draft.`, before, after }
+}

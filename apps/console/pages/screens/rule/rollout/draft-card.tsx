@@ -1,0 +1,181 @@
+import type { Rule, RuleDraft, RuleRollout } from '@automation/client'
+import { useState } from 'preact/hooks'
+import { type Definition, definitionOf, writeDefinition } from '../../../logic/rule-definition.js'
+import { Confirm } from '../../../parts/confirm.js'
+import { DiffView } from '../../../parts/diff-view.js'
+import { Loading, Problem, Stale } from '../../../parts/states.js'
+import { When } from '../../../parts/when.js'
+import { api, may } from '../../../state/session.js'
+import { useChange } from '../../../state/use-change.js'
+import { useFilters } from '../../../state/use-filters.js'
+import { useQuery } from '../../../state/use-query.js'
+import { type Change, ChangedMeanwhile } from './changed-meanwhile.js'
+import { DifferenceView } from './difference-view.js'
+import { usualGuard } from './guard-fields.js'
+import { Promote, type PromoteProps } from './promote.js'
+import type { RolloutProps } from './rollout.js'
+
+type DraftMark = NonNullable<RuleRollout['draft']>
+
+/** The next version of the rule, which does nothing yet: how it differs, and what it would have done since it was saved. */
+export function DraftCard({ rule, mark, draft, reload }: RolloutProps & { mark: DraftMark | null }) {
+  // Another save is another draft.
+  const found = useQuery<RuleDraft>({
+    key: mark === null ? undefined : ['draft', rule.id, mark.savedAt],
+    read: () => api().rules.drafts.get(rule.id),
+    pollMs: false,
+  })
+  const [changed, setChanged] = useState<Change>()
+  // What was typed stays where a promotion is refused, and another draft comes.
+  const [guard, setGuard] = useState(usualGuard)
+  const saved = mark === null ? undefined : found.data
+  return (
+    <section class="card" aria-labelledby="draft">
+      <h2 id="draft">Draft</h2>
+      {mark !== null && found.isPending && <Loading what="the draft" rows={3} />}
+      {mark !== null && found.error && !saved && (
+        <Problem error={found.error} retry={() => void found.refetch()} />
+      )}
+      {saved && found.error && <Stale error={found.error} since={found.dataUpdatedAt} />}
+      {mark === null && <NoDraft isChanged={draft.isChanged} />}
+      {saved && (
+        <>
+          <Standing {...{ rule, saved }} />
+          {may('editor') && (
+            <DraftActions {...{ rule, saved, draft, reload }} refuse={setChanged} {...{ guard, setGuard }} />
+          )}
+          <div class="halves">
+            <div>
+              <h3>What it changes</h3>
+              <DiffView
+                before={writeDefinition(definitionOf(rule))}
+                after={writeDefinition(saved as Definition)}
+                label={`v${rule.version}, and the draft`}
+              />
+            </div>
+            <div>
+              <h3>What it would have done since it was saved</h3>
+              {saved.difference && (
+                <DifferenceView
+                  difference={saved.difference}
+                  definition={saved as Definition}
+                  word="the draft"
+                  look={() => found.refetch()}
+                  isLooking={found.isFetching}
+                />
+              )}
+              {saved.differenceFault !== null && (
+                <p class="notice">It cannot be computed at the moment: {saved.differenceFault}.</p>
+              )}
+            </div>
+          </div>
+        </>
+      )}
+      {changed && <ChangedMeanwhile {...changed} close={() => setChanged(undefined)} />}
+    </section>
+  )
+}
+
+function NoDraft({ isChanged }: { isChanged: boolean }) {
+  const { set } = useFilters()
+  return (
+    <>
+      <p>
+        There is none. A draft is the next version of the rule: everybody of the workspace sees it, and it
+        does nothing. It says what it would have done, and can be promoted.
+      </p>
+      {may('editor') ? (
+        <p class="quiet">
+          {isChanged
+            ? 'You have changes in the editor: “Save as draft” above makes them the draft.'
+            : 'Change something in the editor, then choose “Save as draft”.'}
+        </p>
+      ) : (
+        <p class="quiet">Your role may read drafts. An editor can save one.</p>
+      )}
+      {may('editor') && !isChanged && (
+        <button type="button" onClick={() => set({ tab: '' })}>
+          Open the editor
+        </button>
+      )}
+    </>
+  )
+}
+
+/** Who saved it, and whether it can be promoted. */
+function Standing({ rule, saved }: { rule: Rule; saved: RuleDraft }) {
+  const { change, problem, isBusy } = useChange('rollouts')
+  return (
+    <>
+      <p class="quiet">
+        Saved <When at={saved.savedAt} /> by {saved.savedBy}, made from v{saved.basedOn}.
+      </p>
+      {saved.isStale && (
+        <div class="notice">
+          <p>
+            The rule is at v{rule.version} by now, so the draft cannot be promoted as it stands. Below is how
+            it differs from v{rule.version}.
+          </p>
+          {may('editor') && (
+            <button
+              type="button"
+              aria-disabled={isBusy}
+              onClick={() =>
+                change(() =>
+                  api().rules.drafts.save(rule.id, definitionOf(saved as Definition) as never, {
+                    ifTag: saved.etag,
+                  }),
+                )
+              }
+            >
+              Keep it, on top of v{rule.version}
+            </button>
+          )}
+          {problem && (
+            <p role="alert" class="bad">
+              {problem}
+            </p>
+          )}
+        </div>
+      )}
+    </>
+  )
+}
+
+function DraftActions({
+  rule,
+  saved,
+  draft,
+  reload,
+  ...promotion
+}: RolloutProps & Pick<PromoteProps, 'saved' | 'refuse' | 'guard' | 'setGuard'>) {
+  const { set } = useFilters()
+  const [said, say] = useState<string>()
+  return (
+    <div class="row">
+      <Promote {...{ rule, saved, reload }} {...promotion} />
+      <button
+        type="button"
+        onClick={() => {
+          if (draft.isChanged) {
+            say('You have other changes in the editor. Save or discard them first.')
+            return
+          }
+          draft.edit(definitionOf(saved as Definition), rule.version, saved.etag)
+          set({ tab: '' })
+        }}
+      >
+        Edit the draft
+      </button>
+      <Confirm
+        label="Discard the draft"
+        title={`Discard the draft of ${rule.name}`}
+        work={() => api().rules.drafts.delete(rule.id, { ifTag: saved.etag })}
+        reads="rollouts"
+      >
+        <p>The rule stays as it is. The text of the draft is gone then.</p>
+      </Confirm>
+      <span role="status">{said}</span>
+    </div>
+  )
+}

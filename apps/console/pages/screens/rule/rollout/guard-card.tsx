@@ -1,0 +1,53 @@
+import type { Rule, RuleGuard } from '@automation/client'
+import { describeLimits, describeTrip } from '../../../logic/describe-guard.js'
+import { Mark } from '../../../parts/mark.js'
+import { When } from '../../../parts/when.js'
+import { linkTo } from '../../../state/use-filters.js'
+
+/** Whether the promoted version is watched, and why the version before is back. */
+export function GuardCard({ rule, guard }: { rule: Rule; guard: RuleGuard | null }) {
+  return (
+    <section class="card" aria-labelledby="guard">
+      <div class="row spread">
+        <h2 id="guard">Guard</h2>
+        {guard &&
+          (guard.trippedAt === null ? <Mark of="watches" /> : <Mark of="failed" word="has rolled back" />)}
+      </div>
+      {guard === null && (
+        <p>
+          No guard watches this rule. A promotion can set one: it restores the version before if the new one
+          runs, or fails, more often than expected.
+        </p>
+      )}
+      {guard && guard.trippedAt === null && (
+        <p>
+          It watches v{guard.version} until <When at={guard.endsAt} />: {describeLimits(guard)} would bring v
+          {guard.previousVersion} back. A change of the rule ends it.
+        </p>
+      )}
+      {guard && guard.trippedAt !== null && <Tripped {...{ rule, guard }} />}
+    </section>
+  )
+}
+
+function Tripped({ rule, guard }: { rule: Rule; guard: RuleGuard }) {
+  const { version, previousVersion, restoredVersion, trippedAt } = guard
+  return (
+    <>
+      <p class="notice bad">
+        It has rolled v{version} back at <When at={trippedAt} />: {describeTrip(guard)}.{' '}
+        {restoredVersion === version
+          ? `v${previousVersion} could not be saved any more, so the rule was switched off.`
+          : `The rule is what it was in v${previousVersion} again, as v${restoredVersion}.`}
+      </p>
+      <p class="row">
+        <a href={linkTo(`rules/${rule.id}`, { tab: 'versions', version: String(version) })}>
+          What v{version} changed
+        </a>
+        <a href={linkTo('runs', { rule: rule.id, last: '24h', to: trippedAt ?? undefined })}>
+          The runs until then
+        </a>
+      </p>
+    </>
+  )
+}

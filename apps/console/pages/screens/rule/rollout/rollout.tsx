@@ -1,0 +1,38 @@
+import type { Rule } from '@automation/client'
+import { useEffect } from 'preact/hooks'
+import { Loading, Problem, Stale } from '../../../parts/states.js'
+import { useRollouts } from '../../../state/use-rollouts.js'
+import type { useRuleDraft } from '../use-rule-draft.js'
+import { DraftCard } from './draft-card.js'
+import { GuardCard } from './guard-card.js'
+import { ShadowCard } from './shadow-card.js'
+
+export interface RolloutProps {
+  rule: Rule
+  draft: ReturnType<typeof useRuleDraft>
+  reload: () => Promise<Rule | undefined>
+}
+
+/** The ways of a change to its effects: as a draft beside the rule, as a shadow, and promoted under a guard. */
+export function Rollout({ rule, draft, reload }: RolloutProps) {
+  const marks = useRollouts()
+  const found = marks.data?.rules.find(({ id }) => id === rule.id)
+  const mark = found?.draft ?? null
+  const guard = found?.guard ?? null
+  useEffect(() => {
+    // It has just restored the version before.
+    if ((guard?.restoredVersion ?? 0) > rule.version) void reload()
+  }, [guard?.restoredVersion])
+  if (marks.isPending) return <Loading what="the draft and the guard" rows={6} />
+  if (!marks.data) return <Problem error={marks.error} retry={() => void marks.refetch()} />
+  return (
+    <>
+      {marks.error && <Stale error={marks.error} since={marks.dataUpdatedAt} />}
+      <div class="rollout">
+        <DraftCard {...{ rule, mark, draft, reload }} />
+        <ShadowCard {...{ rule, reload }} isDrafted={mark !== null} />
+        {rule.mode === 'live' && <GuardCard {...{ rule, guard }} />}
+      </div>
+    </>
+  )
+}

@@ -1,0 +1,73 @@
+import type { ActionDifferenceReport, ActionReport, BacktestReport } from './report.js'
+
+/** The first is what is done, the second whom it reaches. */
+const nouns: Record<string, [done: string, target?: [one: string, many: string]]> = {
+  SEND_EMAIL: ['mail', ['address', 'addresses']],
+  CREATE_TASK: ['task', ['assignee', 'assignees']],
+  SEND_WEBHOOK: ['webhook', ['host', 'hosts']],
+  SEND_NOTIFICATION: ['notification', ['host', 'hosts']],
+  EMIT_EVENT: ['event'],
+  WAIT: ['wait'],
+}
+
+/** `1,402 mails to 1,204 addresses`. The command line and the console say the same. */
+export function describeReach({
+  type,
+  done,
+  targets,
+  isTargetsEstimated,
+}: Pick<ActionReport, 'type' | 'done' | 'targets' | 'isTargetsEstimated'>): string {
+  const [, target] = nouns[type] ?? [type]
+  const count = describeCount(type, done)
+  if (target === undefined || targets === 0) return count
+  const about = isTargetsEstimated ? 'about ' : ''
+  return `${count} to ${about}${formatCount(targets)} ${target[targets === 1 ? 0 : 1]}`
+}
+
+/**
+ * What changes, for each type of action: `+1,402 mails to 1,204 addresses`, `-20 mails` or `the same 812 mails`. Without an active version all of it
+ * is new; without a draft all of it goes.
+ */
+export function describeChanges({
+  actions,
+  active,
+  draft,
+  actionDifference,
+}: Pick<BacktestReport, 'actions' | 'active' | 'draft' | 'actionDifference'>): string[] {
+  if (actionDifference !== null) return actionDifference.flatMap(describeChange)
+  if (active !== null && draft !== null) return []
+  const sign = draft === null ? '-' : '+'
+  return actions.filter(({ done }) => done > 0).map((action) => `${sign}${describeReach(action)}`)
+}
+
+function describeChange({ same, added, removed, ...action }: ActionDifferenceReport): string[] {
+  if (added === 0 && removed === 0) return same === 0 ? [] : [`the same ${describeCount(action.type, same)}`]
+  return [
+    ...(added > 0 ? [`+${describeReach({ ...action, done: added })}`] : []),
+    ...(removed > 0 ? [`-${describeCount(action.type, removed)}`] : []),
+  ]
+}
+
+function describeCount(type: string, done: number): string {
+  const [noun] = nouns[type] ?? [type]
+  return `${formatCount(done)} ${noun}${done === 1 ? '' : 's'}`
+}
+
+/** What else a reader must know of an action: the most to one target, the busiest minute, what was not done. */
+export function describeLoad(action: ActionReport, formatMinute: (iso: string) => string): string[] {
+  const { skipped, faulty, mostToOne, busiestMinute, targets } = action
+  const atLeast = (isAtLeast: boolean) => (isAtLeast ? 'at least ' : '')
+  return [
+    targets > 0 &&
+      mostToOne > 1 &&
+      `${atLeast(action.isTargetsEstimated)}${formatCount(mostToOne)} to one of them`,
+    busiestMinute !== null &&
+      `${atLeast(busiestMinute.isAtLeast)}${formatCount(busiestMinute.count)} in the minute of ${formatMinute(busiestMinute.at)}`,
+    skipped > 0 && `${formatCount(skipped)} skipped`,
+    faulty > 0 && `${formatCount(faulty)} faulty`,
+  ].filter((part) => part !== false)
+}
+
+export function formatCount(count: number): string {
+  return count.toLocaleString('en-US')
+}
