@@ -19,6 +19,7 @@ import {
 } from '@automation/rules'
 import type { Logger } from 'pino'
 import { repeat } from '../repeat.js'
+import type { WorkerMetrics } from '../worker-metrics.js'
 import { Turns } from './turns.js'
 
 /** While no backtest waits. */
@@ -36,6 +37,12 @@ export interface BacktestLimits {
   retentionDays: number
 }
 
+/** What a slice has added to its backtest. */
+export interface StoredSlice {
+  scanned: number
+  considered: number
+}
+
 /**
  * Computes backtests in slices, one at a time in each worker:
  *
@@ -44,16 +51,24 @@ export interface BacktestLimits {
  *
  * A slice that its worker did not store begins again elsewhere, from the state before it: the report is the same.
  */
-export function startBacktests(database: Database, limits: BacktestLimits, log: Logger) {
+export function startBacktests(
+  database: Database,
+  limits: BacktestLimits,
+  log: Logger,
+  metrics?: Pick<WorkerMetrics, 'noteSlice' | 'slicesGivenBack'>,
+) {
   const stopping = new AbortController()
   const { signal } = stopping
   const work = async () => {
     while (!signal.aborted) {
       const claimed = await claimBacktest(database)
       if (claimed === undefined) return
-      await runSlice(database, claimed, limits, signal).catch((error) =>
-        giveBack(database, claimed, error, log),
-      )
+      try {
+        metrics?.noteSlice(await runSlice(database, claimed, limits, signal))
+      } catch (error) {
+        metrics?.slicesGivenBack[isPassing(error) ? 'delayed' : 'failed'].inc()
+        await giveBack(database, claimed, error, log)
+      }
     }
   }
   const running = repeat(work, idleMs, (error) =>
@@ -94,7 +109,7 @@ function isPassing(error: unknown): boolean {
  * Computes and stores one slice.
  *
  * @param slice what it may take
- * @returns whether it was stored
+ * @returns undefined where it was not stored: its lease is lost, it was cancelled, or its range is not settled yet
  * @throws where the definition does not compile, or events cannot be read
  */
 export async function runSlice(
@@ -103,10 +118,10 @@ export async function runSlice(
   { workLimits, retentionDays }: BacktestLimits,
   signal: AbortSignal = neverStopping,
   slice = claimed.state === null ? firstSlice : slices[claimed.pace],
-): Promise<boolean> {
+): Promise<StoredSlice | undefined> {
   if (claimed.failures >= maxFailures) {
     await failBacktest(database, claimed, 'The backtest ended its workers, or failed, too often')
-    return false
+    return undefined
   }
   const { workspaceId, subject, pace, state, after } = claimed
   const backtest = new Backtest(subject, state ?? undefined, workLimits)
@@ -121,7 +136,7 @@ export async function runSlice(
   // An event of the range that commits later may have a lower id than those that were passed.
   if (state === null && (await findSettled(reads, range.to)) < range.to) {
     await delayBacktest(database, claimed, false)
-    return false
+    return undefined
   }
   const turns = new Turns(pace, slice.ms, signal)
   const visit = createVisit(backtest, turns)
@@ -137,7 +152,7 @@ export async function runSlice(
     report,
   })
   await turns.rest()
-  return isStored
+  return isStored ? { scanned, considered: report.considered - (state?.counts.considered ?? 0) } : undefined
 }
 
 /** Judges events until the slice is over, in turns with live work: the scan continues after the last one that was used. */
