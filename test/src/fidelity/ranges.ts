@@ -40,11 +40,18 @@ export class Ranges {
   /** By rule and type: those that are for one rule. */
   readonly #addressed = new Map<string, PerMs>()
   readonly #versions = new Map<string, Version>()
+  readonly #present: ReadonlySet<string>
+
+  /** @param present the rules that exist: a backtest cannot name a deleted one, and what was addressed to it does not count then */
+  constructor(present: ReadonlySet<string>) {
+    this.#present = present
+  }
 
   add(events: PastEvent[]): void {
     for (const { workspaceId, type, ruleId: addressee, considered, ...event } of events) {
       const at = event.acceptedAt.getTime()
       count(this.#scanned, workspaceId, at)
+      if (addressee !== null && !this.#present.has(addressee)) continue
       if (addressee === null) count(this.#common, `${workspaceId} ${type}`, at)
       else count(this.#addressed, `${addressee} ${type}`, at)
       for (const { ruleId, version, definition, hasRun } of considered) {

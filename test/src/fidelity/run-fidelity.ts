@@ -38,7 +38,9 @@ export async function runFidelity(options: FidelityOptions): Promise<FidelityRep
   try {
     const steps = await runSteps(site, options)
     tell('nothing is left to do')
-    const [verdicts, ranges, why] = [new BacktestCheck(), new Ranges(), new ExplanationCheck(database)]
+    const rules = await site.query<{ id: string }>('SELECT id FROM rules')
+    const ranges = new Ranges(new Set(rules.map(({ id }) => id)))
+    const [verdicts, why] = [new BacktestCheck(), new ExplanationCheck(database)]
     let [stored, quarantined] = [0, 0]
     const ids = site.workspaces.map(({ id }) => id)
     for await (const events of readHistory(site.query, ids)) {
@@ -49,6 +51,7 @@ export async function runFidelity(options: FidelityOptions): Promise<FidelityRep
       quarantined += events.filter((event) => event.quarantined).length
       if (stored % 100_000 < events.length) tell(`${stored} events compared`)
     }
+    tell(`${stored} events compared`)
     const ofVerdicts = verdicts.finish()
     const ofWhy = why.finish()
     const ofRanges = await checkRanges(site, ranges.list())
