@@ -1,13 +1,13 @@
-import type { Database, WorkspaceDatabase } from '@automation/database'
-import { explainWhy, type RuleDefinition } from '@automation/engine'
+import { createBatcher, type Database, Prisma, type WorkspaceDatabase } from '@automation/database'
+import { type CompiledRule, compileRule, judgeWhy, type RuleDefinition } from '@automation/engine'
 import { type ConsideredRule, listConsidered } from '@automation/ledger'
 import type { Comparison } from '../storm/check-backtests.js'
 import type { PastEvent } from '../storm/read-history.js'
 
-const atOnce = 40
+const atOnce = 500
 
 /**
- * Whether `why` explains each event as it happened, below its HTTP route: `listConsidered` of the ledger, and `explainWhy` of the engine. A million events one by
+ * Whether `why` explains each event as it happened, below its HTTP route: `listConsidered` of the ledger, and `judgeWhy` of the engine. A million events one by
  * one over HTTP would take hours.
  */
 export class ExplanationCheck {
@@ -77,13 +77,25 @@ function findDifference(
   if ((rule.verdict === 'matched') !== hasRun) return `${rule.verdict}, and ${hasRun ? 'ran' : 'did not run'}`
   if (rule.version !== version) return `explained in version ${rule.version} and met it in ${version}`
   if (rule.conditions === null) return 'not explained'
-  const definition: RuleDefinition = { conditions: JSON.parse(rule.conditions), actions: [] }
-  const why = explainWhy(definition, JSON.parse(json), acceptedAt.getTime())
-  return why.conditionsPassed === hasRun
+  const { definition, compiled } = compileOnce(rule.conditions)
+  const { trace } = judgeWhy(definition, compiled, JSON.parse(json), acceptedAt.getTime())
+  return trace.conditionsPassed === hasRun
     ? undefined
-    : `judged otherwise by the engine: ${why.conditionsPassed}`
+    : `judged otherwise by the engine: ${trace.conditionsPassed}`
 }
 
+const known = new Map<string, { definition: RuleDefinition; compiled: CompiledRule }>()
+
+function compileOnce(conditions: string) {
+  const found = known.get(conditions)
+  if (found) return found
+  const definition: RuleDefinition = { conditions: JSON.parse(conditions), actions: [] }
+  const made = { definition, compiled: compileRule(definition) }
+  known.set(conditions, made)
+  return made
+}
+
+/** The statement on executions is about one event: those of many are made as one, with the ids of all. */
 function rememberReads(database: WorkspaceDatabase): WorkspaceDatabase {
   const rows = new Map<string, Promise<unknown>>()
   const remember = (key: string, read: () => Promise<unknown>) => {
@@ -91,10 +103,17 @@ function rememberReads(database: WorkspaceDatabase): WorkspaceDatabase {
     rows.set(key, known)
     return known
   }
+  const readExecutions = createBatcher(async (asked: Prisma.Sql[]) => {
+    const [first] = asked as [Prisma.Sql]
+    const ids = asked.flatMap(({ values }) => values[1] as string[])
+    const all = new Prisma.Sql(first.strings, [first.values[0], ids])
+    const found = new Map((await database.$queryRaw<{ id: string }[]>(all)).map((row) => [row.id, row]))
+    return asked.map(({ values }) => (values[1] as string[]).flatMap((id) => found.get(id) ?? []))
+  })
   return {
-    $queryRaw(sql: { text: string; values: unknown[] }) {
-      const read = () => database.$queryRaw(sql as never)
-      return sql.text.includes('FROM executions') ? read() : remember(JSON.stringify(sql.values), read)
+    $queryRaw(sql: Prisma.Sql) {
+      if (sql.text.includes('FROM executions')) return readExecutions(sql)
+      return remember(JSON.stringify(sql.values), () => database.$queryRaw(sql))
     },
     ruleSet: {
       findFirst: (query: object) =>
