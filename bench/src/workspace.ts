@@ -15,6 +15,8 @@ export interface Rule {
   trigger: string
   conditions: Clause[]
   actions: object[]
+  /** A rule that does nothing. */
+  mode?: 'shadow'
 }
 
 /** One rule, which matches every event. */
@@ -79,7 +81,23 @@ export async function createWorkspaces(
 
 async function createRule({ baseUrl, headers }: Workspace, rule: Rule): Promise<void> {
   const body = JSON.stringify(rule)
-  const response = await fetch(`${baseUrl}/api/automation-rules`, { method: 'POST', headers, body })
+  let response: Response
+  // Each rule is checked in one thread: on a busy machine, too many may wait for it.
+  do response = await fetch(`${baseUrl}/api/automation-rules`, { method: 'POST', headers, body })
+  while (response.status === 429)
   if (!response.ok) throw new Error(`A rule was refused: ${response.status} ${await response.text()}`)
   await response.arrayBuffer()
+}
+
+/** Saves a draft beside each live rule of a workspace. */
+export async function saveDrafts(database: Database, { id, baseUrl, headers }: Workspace): Promise<void> {
+  for (const { id: ruleId, name, trigger, actions } of await database.forWorkspace(id).rule.findMany({
+    where: { mode: 'live' },
+  })) {
+    const path = `${baseUrl}/api/automation-rules/${ruleId}/draft`
+    const body = JSON.stringify({ name, trigger, actions })
+    const response = await fetch(path, { method: 'PUT', headers, body })
+    if (!response.ok) throw new Error(`A draft was refused: ${response.status} ${await response.text()}`)
+    await response.arrayBuffer()
+  }
 }
