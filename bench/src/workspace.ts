@@ -79,14 +79,20 @@ export async function createWorkspaces(
   return workspaces
 }
 
+/** On a busy machine it may be refused for now: too many rules wait to be checked (429), or Postgres is too slow (503). */
 async function createRule({ baseUrl, headers }: Workspace, rule: Rule): Promise<void> {
-  const body = JSON.stringify(rule)
-  let response: Response
-  // Each rule is checked in one thread: on a busy machine, too many may wait for it.
-  do response = await fetch(`${baseUrl}/api/automation-rules`, { method: 'POST', headers, body })
-  while (response.status === 429)
-  if (!response.ok) throw new Error(`A rule was refused: ${response.status} ${await response.text()}`)
-  await response.arrayBuffer()
+  const request = {
+    method: 'POST',
+    headers: { ...headers, 'idempotency-key': newId() },
+    body: JSON.stringify(rule),
+  }
+  for (;;) {
+    const response = await fetch(`${baseUrl}/api/automation-rules`, request)
+    const text = await response.text()
+    if (response.ok) return
+    if (response.status !== 429 && response.status !== 503)
+      throw new Error(`A rule was refused: ${response.status} ${text}`)
+  }
 }
 
 /** Saves a draft beside each live rule of a workspace. */
