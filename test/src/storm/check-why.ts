@@ -23,6 +23,7 @@ export type WhySite = Pick<Site, 'query' | 'token'> & {
 
 /** In the order of their ids, which say nothing of what happened to them. */
 const atOnce = 20
+const mostRefusals = 10
 
 /**
  * Whether the API explains each stored event as it happened: the rules that were considered, and of these the ones that have an execution, by the
@@ -86,11 +87,13 @@ async function checkEvent(baseUrl: string, token: string, row: Row): Promise<Com
   return { compared: rules.length, violations }
 }
 
-/** The rate limit of a caller holds here, too. */
+/** The rate limit of a caller holds here, too, and on a busy machine a read may be refused for now. */
 async function ask(path: string, headers: Record<string, string>): Promise<Response> {
-  for (;;) {
+  for (let refusals = 0; ; ) {
     const response = await fetch(path, { headers })
-    if (response.status !== 429) return response
+    if (response.status === 503) refusals++
+    else if (response.status !== 429) return response
+    if (refusals === mostRefusals) return response
     const seconds = Number(response.headers.get('retry-after') ?? 1)
     await new Promise((resolve) => setTimeout(resolve, seconds * 1_000))
   }

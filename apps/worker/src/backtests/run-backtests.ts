@@ -64,7 +64,8 @@ export function startBacktests(
       const claimed = await claimBacktest(database)
       if (claimed === undefined) return
       try {
-        metrics?.noteSlice(await runSlice(database, claimed, limits, signal))
+        const slice = await runSlice(database, claimed, limits, signal)
+        metrics?.noteSlice(slice)
       } catch (error) {
         metrics?.slicesGivenBack[isPassing(error) ? 'delayed' : 'failed'].inc()
         await giveBack(database, claimed, error, log)
