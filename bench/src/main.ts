@@ -31,6 +31,7 @@ import { runOnProduct } from './private-product.js'
 import { planRetention } from './retention/benchmark.js'
 import { planScale } from './scale/benchmark.js'
 import { planSustained } from './sustained/benchmark.js'
+import { planWhy } from './why/benchmark.js'
 
 const plans: Record<BenchmarkName, (options: Options) => Plan> = {
   events: planEvents,
@@ -46,6 +47,7 @@ const plans: Record<BenchmarkName, (options: Options) => Plan> = {
   compare: planCompare,
   check: planCheck,
   backtest: planBacktest,
+  why: planWhy,
 }
 const all: BenchmarkName[] = ['engine', 'events', 'ingest', 'growth', 'scale', 'sustained']
 

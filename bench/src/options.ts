@@ -15,6 +15,7 @@ const benchmarks = [
   'compare',
   'check',
   'backtest',
+  'why',
 ] as const
 export type BenchmarkName = (typeof benchmarks)[number]
 const commands = [...benchmarks, 'all', 'render'] as const
@@ -34,6 +35,7 @@ export const defaults: Record<BenchmarkName, Pick<Options, 'seconds' | 'rounds'>
   compare: { seconds: 5, rounds: 6 },
   check: { seconds: 0, rounds: 5 },
   backtest: { seconds: 10, rounds: 6 },
+  why: { seconds: 3, rounds: 6 },
 }
 
 /** The options of one benchmark. */
@@ -82,6 +84,7 @@ export const usage = `npm run bench -- [${commands.join('|')}]
   compare    beside n8n in queue mode, where it is on the PATH or installed by npm in the directory N8N_DIR
   check      what the check of rule sets finds of planted faults, and the CPU that it needs; needs no servers
   backtest   how fast backtests are over 200,000 events, and what a gentle one does to live events
+  why        how long callers wait to learn why 10, 100 and 1,000 rules matched an event or not, and what it costs the API
   all        engine, events, ingest, growth, scale and sustained
   render     measures nothing: makes picture and tables of the file --json
   --seconds, --rounds

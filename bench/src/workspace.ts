@@ -15,6 +15,8 @@ export interface Rule {
   trigger: string
   conditions: Clause[]
   actions: object[]
+  /** A rule that does nothing. */
+  mode?: 'shadow'
 }
 
 /** One rule, which matches every event. */
@@ -77,9 +79,31 @@ export async function createWorkspaces(
   return workspaces
 }
 
+/** On a busy machine it may be refused for now: too many rules wait to be checked (429), or Postgres is too slow (503). */
 async function createRule({ baseUrl, headers }: Workspace, rule: Rule): Promise<void> {
-  const body = JSON.stringify(rule)
-  const response = await fetch(`${baseUrl}/api/automation-rules`, { method: 'POST', headers, body })
-  if (!response.ok) throw new Error(`A rule was refused: ${response.status} ${await response.text()}`)
-  await response.arrayBuffer()
+  const request = {
+    method: 'POST',
+    headers: { ...headers, 'idempotency-key': newId() },
+    body: JSON.stringify(rule),
+  }
+  for (;;) {
+    const response = await fetch(`${baseUrl}/api/automation-rules`, request)
+    const text = await response.text()
+    if (response.ok) return
+    if (response.status !== 429 && response.status !== 503)
+      throw new Error(`A rule was refused: ${response.status} ${text}`)
+  }
+}
+
+/** Saves a draft beside each live rule of a workspace. */
+export async function saveDrafts(database: Database, { id, baseUrl, headers }: Workspace): Promise<void> {
+  for (const { id: ruleId, name, trigger, actions } of await database.forWorkspace(id).rule.findMany({
+    where: { mode: 'live' },
+  })) {
+    const path = `${baseUrl}/api/automation-rules/${ruleId}/draft`
+    const body = JSON.stringify({ name, trigger, actions })
+    const response = await fetch(path, { method: 'PUT', headers, body })
+    if (!response.ok) throw new Error(`A draft was refused: ${response.status} ${await response.text()}`)
+    await response.arrayBuffer()
+  }
 }

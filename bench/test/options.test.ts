@@ -24,6 +24,7 @@ t.test(
       'compare',
       'fairness',
       'backtest',
+      'why',
     ] as const) {
       t.ok(defaults[name].rounds >= 5, name)
       t.equal(defaults[name].rounds % 2, 0, name)

@@ -121,6 +121,26 @@ t.test(
   },
 )
 
+t.test(
+  'an execution that was retried with the latest version is explained in the one that it met',
+  async (t) => {
+    const workspace = await api.makeWorkspace()
+    const { call, database } = workspace
+    const actions = [{ type: 'CREATE_TASK', config: { title: '{{name}}' } }]
+    const rule = await create(workspace, { conditions: [hot], actions })
+    const id = await trigger(workspace, { score: 90 })
+    const failed = await database.execution.findFirstOrThrow({ where: { eventId: id } })
+    t.equal(failed.status, 'failed')
+    await call('PUT', `${rulesPath}/${rule}`, { body: { conditions: [fresh], actions: [task] } })
+    await call('POST', `/api/executions/${failed.id}/retry`, { body: { version: 'latest' } })
+    for (let status = ''; status !== 'succeeded'; )
+      ({ status } = await database.execution.findFirstOrThrow({ where: { eventId: id } }))
+    t.match((await why(workspace, id)).rules, [
+      { ruleId: rule, verdict: 'matched', version: 1, trace: { conditionsPassed: true } },
+    ])
+  },
+)
+
 t.test('pages of rules are whole and in one order, and a cursor of another event is refused', async (t) => {
   const workspace = await api.makeWorkspace()
   for (let index = 0; index < 7; index++)

@@ -4,11 +4,13 @@ import { findDatabaseFault, openDatabase } from '@automation/database'
 import { readOrExit, waitOrExit } from '@automation/environment'
 import { countCancellations, createOldestDue } from '@automation/ledger'
 import { openQueue } from '@automation/queue'
+import { countBacktests } from '@automation/rules'
 import {
   logOptions,
   openMetrics,
   openTracing,
   registerBacklog,
+  registerBacktests,
   registerCancellations,
   registerPool,
 } from '@automation/telemetry'
@@ -75,6 +77,7 @@ async function listenForScrapes(): Promise<number | undefined> {
   registerPool(metrics, database.poolUse)
   registerBacklog(metrics, { findOldestDueSeconds, countJobs: () => queue.countJobs() })
   registerCancellations(metrics, () => countCancellations(database))
+  registerBacktests(metrics, () => countBacktests(database))
   return metrics.listen(metricsPort, host)
 }
 
@@ -85,7 +88,8 @@ function startWork() {
   const guards = startGuards(database, log)
   const retention = startRetention(database, config.keptDays, log, workerMetrics)
   const { workLimits, keptDays } = config
-  const backtests = startBacktests(database, { workLimits, retentionDays: keptDays.history }, log)
+  const limits = { workLimits, retentionDays: keptDays.history }
+  const backtests = startBacktests(database, limits, log, workerMetrics)
   return {
     worker,
     stop: () =>

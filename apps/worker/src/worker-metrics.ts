@@ -1,6 +1,7 @@
 import type { Outcome, RecordableExecution } from '@automation/ledger'
 import { type Metrics, waitBuckets } from '@automation/telemetry'
 import { Counter, type Histogram } from 'prom-client'
+import type { StoredSlice } from './backtests/run-backtests.js'
 import type { OutsideAction } from './effects/effect.js'
 import { RecordMetrics } from './record-metrics.js'
 
@@ -23,6 +24,9 @@ export class WorkerMetrics {
   readonly breakersOpened: Counter
   readonly jobsFailed: Counter
   readonly jobsPostponed: Counter
+  readonly slicesGivenBack: Record<'delayed' | 'failed', Counter.Internal>
+  readonly #slices: Record<'stored' | 'not_stored' | 'delayed' | 'failed', Counter.Internal>
+  readonly #backtestEvents: Record<'scanned' | 'considered', Counter.Internal>
   readonly #metrics: Metrics
   readonly #records: RecordMetrics
   readonly #attempts: Map<string, Histogram.Internal<'type' | 'result'>>
@@ -68,6 +72,27 @@ export class WorkerMetrics {
       help: 'Jobs that came back later because their workspace had more heavy work than WORKSPACE_WORK',
       registers,
     })
+    this.#slices = metrics.counters(
+      'automation_backtest_slices_total',
+      'Slices of backtests that this worker computed, by result: stored, not_stored (cancelled, lost lease, range not settled), delayed (Postgres was busy), failed',
+      'result',
+      ['stored', 'not_stored', 'delayed', 'failed'],
+    )
+    this.slicesGivenBack = this.#slices
+    this.#backtestEvents = metrics.counters(
+      'automation_backtest_events_total',
+      'Events in the slices that this worker stored: scanned (all of the range), considered (judged)',
+      'kind',
+      ['scanned', 'considered'],
+    )
+  }
+
+  /** @param slice undefined where it was not stored */
+  noteSlice(slice: StoredSlice | undefined): void {
+    this.#slices[slice === undefined ? 'not_stored' : 'stored'].inc()
+    if (slice === undefined) return
+    this.#backtestEvents.scanned.inc(slice.scanned)
+    this.#backtestEvents.considered.inc(slice.considered)
   }
 
   /** Call after the commit. @param startedAt by the clock of `performance.now` */

@@ -1,8 +1,11 @@
-import { openMetrics } from '@automation/telemetry'
+import { newId } from '@automation/database'
+import { countBacktests } from '@automation/rules'
+import { openMetrics, registerBacktests } from '@automation/telemetry'
 import t, { type Test } from 'tap'
+import { startBacktests } from '../src/backtests/run-backtests.js'
 import { createIsolation } from '../src/running/run-isolated.js'
 import { createWorkerMetrics } from '../src/worker-metrics.js'
-import { createHarness } from './fixtures/harness.js'
+import { createHarness, log, testConfig } from './fixtures/harness.js'
 import { openTarget } from './fixtures/target.js'
 
 /** A harness, and a function that reads the metrics of its worker and sweeper. */
@@ -20,7 +23,7 @@ async function openCounted(t: Test, settings: Record<string, string> = {}) {
   const until = async (series: string, least: number) => {
     while (((await read(series)) ?? 0) < least);
   }
-  return { harness, counted, read, until }
+  return { harness, metrics, counted, read, until }
 }
 
 t.test('events, executions, tasks, emitted events and commits are counted', async (t) => {
@@ -87,4 +90,31 @@ t.test('a quarantined event is counted', async (t) => {
   const runIsolated = createIsolation(harness.database, () => counted.quarantined.inc())
   await runIsolated(event, async () => void t.fail('it is not run'))
   t.equal(await read('automation_events_quarantined_total'), 1)
+})
+
+t.test('backtests are counted: what waits, slices by their result, and events', async (t) => {
+  const { harness, metrics, counted, read, until } = await openCounted(t)
+  const { database, own, workspaceId } = harness
+  for (const type of ['LEAD_CREATED', 'LEAD_CREATED', 'DEAL_WON'])
+    await own.event.create({ data: { ...harness.newRow(), type, doneAt: new Date() } })
+  const create = (conditions: object[]) => {
+    const definition = { trigger: 'LEAD_CREATED', conditions, actions: [] }
+    const subject = { draft: definition, from: Date.now() - 3_600_000, to: Date.now() + 1_000 }
+    return own.backtest.create({
+      data: { id: newId(), workspaceId, subject, pace: 'full', createdBy: 'cli:test' },
+    })
+  }
+  await create([])
+  registerBacktests(metrics, () => countBacktests(database))
+  t.equal(await read('automation_backtests{status="waiting"}'), 1)
+  t.equal(await read('automation_backtests{status="running"}'), 0)
+  const limits = { workLimits: testConfig().workLimits, retentionDays: 0 }
+  const backtests = startBacktests(database, limits, log, counted)
+  t.teardown(() => backtests.stop())
+  await until('automation_backtest_slices_total{result="stored"}', 1)
+  t.equal(await read('automation_backtest_events_total{kind="scanned"}'), 3)
+  t.equal(await read('automation_backtest_events_total{kind="considered"}'), 2)
+  t.equal(await read('automation_backtest_slices_total{result="failed"}'), 0)
+  await create([{ field: 'name', operator: 'matches', value: '(' }])
+  await until('automation_backtest_slices_total{result="failed"}', 1)
 })

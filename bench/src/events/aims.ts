@@ -15,6 +15,12 @@ export function listAims(results: Result[]): Aim[] {
     ...share('sync, 1 of 10 matches: events/s of inline', `${usual} @128`, done, 0.75),
     ...most('sync, 10 matching rules: CPU µs an event', find('10 matching rules @128'), sumCpu, 450),
     ...most('sync, 1 of 10 matches: CPU µs an event', find(`${usual} @128`), sumCpu, 280),
+    ...atMost(
+      'sync, 100 drafts and shadows: CPU an event, of none',
+      find(`${usual}, 100 drafts and shadows @128`),
+      find(`${usual} @128`),
+      1.01,
+    ),
     ...compare(
       'async, worker stopped: requests/s of a bare route',
       find('async in two phases @128'),
@@ -50,6 +56,13 @@ export function listAims(results: Result[]): Aim[] {
     const rounds = ratiosOf(ours.rounds.map(read), inline.rounds.map(read))
     return [createAim({ title, rounds, atMost, digits: 1 })]
   }
+}
+
+/** The CPU of an event, beside the same without something. */
+function atMost(title: string, ours: Result | undefined, other: Result | undefined, most: number): Aim[] {
+  if (ours === undefined || other === undefined) return []
+  const rounds = ratiosOf(ours.rounds.map(sumCpu), other.rounds.map(sumCpu))
+  return [createAim({ title, rounds, atMost: most, digits: 3 })]
 }
 
 function compare(

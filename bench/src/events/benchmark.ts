@@ -9,7 +9,7 @@ import { measureBacklog } from '../measure-backlog.js'
 import { chooseMeasurements, type Measurement } from '../measurements.js'
 import type { Options } from '../options.js'
 import { formatTable, type Result } from '../report.js'
-import { createWorkspace, type Rule, type Workspace } from '../workspace.js'
+import { createWorkspace, type Rule, saveDrafts, type Workspace } from '../workspace.js'
 import { startYardsticks } from '../yardsticks/start-yardstick.js'
 import { listAims } from './aims.js'
 import { type EventScenario, eventData, eventType, scenarios } from './scenarios.js'
@@ -46,9 +46,11 @@ async function runEvents(
     const servers = { product: product.apis[0] as ApiProcess, ...yardsticks }
     const stage = { ...connections, product, servers, workspaces: new Map<Rule[], Workspace>() }
     for (const { scenario } of measurements) {
-      const { name, rules } = scenario
-      if (!stage.workspaces.has(rules))
-        stage.workspaces.set(rules, await createWorkspace(connections.database, product, { name, rules }))
+      const { name, rules, hasDrafts } = scenario
+      if (stage.workspaces.has(rules)) continue
+      const workspace = await createWorkspace(connections.database, product, { name, rules })
+      if (hasDrafts) await saveDrafts(connections.database, workspace)
+      stage.workspaces.set(rules, workspace)
     }
     return runRounds(measurements, rounds, (measurement) => measureEvents(stage, measurement, seconds))
   })

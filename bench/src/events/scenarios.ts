@@ -11,6 +11,8 @@ export interface EventScenario extends Scenario {
    */
   mode: 'sync' | 'backlog' | 'accept'
   rules: Rule[]
+  /** Each of its live rules has a draft. */
+  hasDrafts?: boolean
   /** Number of events in a request to the batch route. */
   batch?: number
 }
@@ -51,11 +53,31 @@ export const oneOfTenMatches = makeRules(10, (name, index) => ({
 
 const usual = '10 rules, 1 matches, 1 task'
 
+/** The same live rules, with a draft each, among shadows that would match. */
+const besideShadows: Rule[] = [
+  ...oneOfTenMatches,
+  ...makeRules(90, (name) => ({
+    name: `Shadow ${name}`,
+    trigger: eventType,
+    conditions,
+    actions: [createTask],
+    mode: 'shadow',
+  })),
+]
+
 /** Scenarios that are compared are neighbours, so that both run under the same conditions. */
 export const scenarios: EventScenario[] = [
   { name: '10 matching rules', connections: [128], server: 'product', mode: 'sync', rules: matching },
   { name: 'inline: 10 matching rules', connections: [128], server: 'inline', mode: 'sync', rules: matching },
   { name: usual, connections: [128], server: 'product', mode: 'sync', rules: oneOfTenMatches },
+  {
+    name: `${usual}, 100 drafts and shadows`,
+    connections: [128],
+    server: 'product',
+    mode: 'sync',
+    rules: besideShadows,
+    hasDrafts: true,
+  },
   { name: `inline: ${usual}`, connections: [128], server: 'inline', mode: 'sync', rules: oneOfTenMatches },
   {
     name: 'async in two phases',

@@ -21,10 +21,19 @@ const titles: [name: BenchmarkName, title: string][] = [
   ['neighbours', 'Quiet workspaces beside attacks, open loop'],
   ['retention', 'Removing a day of executions, open loop'],
   ['brake', 'Switching a rule off'],
+  ['backtest', 'Backtests'],
+  ['why', 'Explaining an event'],
 ]
 
 /** Benchmarks with results of their own kinds, whose report is shown as it was printed. */
-const printed: ReadonlySet<BenchmarkName> = new Set(['fairness', 'neighbours', 'retention', 'brake'])
+const printed: ReadonlySet<BenchmarkName> = new Set([
+  'fairness',
+  'neighbours',
+  'retention',
+  'brake',
+  'backtest',
+  'why',
+])
 
 /** All results in Markdown: for each benchmark its command, its circumstances, its aims and its lines. */
 export function writeTables(performance: Performance): string {

@@ -10,6 +10,7 @@ export {
 export {
   type ClaimedBacktest,
   claimBacktest,
+  countBacktests,
   delayBacktest,
   failBacktest,
   type GivenBack,

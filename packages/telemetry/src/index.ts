@@ -3,6 +3,12 @@ export { hideSecrets } from './hide-secrets.js'
 export { logOptions } from './log-options.js'
 export { measureRequests } from './measure-requests.js'
 export { batchBuckets, type Metrics, openMetrics, waitBuckets } from './metrics.js'
-export { registerBacklog, registerCancellations, registerPool, registerQueue } from './shared-gauges.js'
+export {
+  registerBacklog,
+  registerBacktests,
+  registerCancellations,
+  registerPool,
+  registerQueue,
+} from './shared-gauges.js'
 export { createSharedReading } from './shared-reading.js'
 export { openTracing, type Span, type Tracing } from './tracing.js'

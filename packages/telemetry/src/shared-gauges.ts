@@ -44,6 +44,23 @@ export function registerCancellations(metrics: Metrics, count: () => Promise<num
   )
 }
 
+/** Registers the gauge of unfinished backtests, which is the same in all processes, too. @param count is queried at most every five seconds */
+export function registerBacktests(
+  metrics: Metrics,
+  count: () => Promise<Record<'waiting' | 'running', number>>,
+): void {
+  metrics.gauges(
+    'automation_backtests',
+    'Unfinished backtests by status: waiting (before the first slice), running; no series if Postgres does not respond',
+    'status',
+    createCachedReading<Partial<Record<'waiting' | 'running', number>>>(count, {
+      keepMs: 5_000,
+      timeoutMs: 3_000,
+      unknown: {},
+    }),
+  )
+}
+
 /** Registers the gauge of the queue, which is the same in all processes, too. @param countJobs counts jobs by state */
 export function registerQueue(metrics: Metrics, countJobs: () => Promise<Record<string, number>>): void {
   metrics.gauges(

@@ -1,3 +1,4 @@
+import type { Comparison } from './check-backtests.js'
 import type { Site } from './site.js'
 
 interface Row {
@@ -15,8 +16,14 @@ interface RuleWhy {
   trace: { conditionsPassed: boolean } | null
 }
 
+export type WhySite = Pick<Site, 'query' | 'token'> & {
+  running: Pick<Site['running'], 'product'>
+  workspaces: { id: string }[]
+}
+
 /** In the order of their ids, which say nothing of what happened to them. */
 const atOnce = 20
+const mostRefusals = 10
 
 /**
  * Whether the API explains each stored event as it happened: the rules that were considered, and of these the ones that have an execution, by the
@@ -25,9 +32,9 @@ const atOnce = 20
  * @param maxEvents as many of them, evenly spread; undefined for all
  */
 export async function checkWhy(
-  { running, query, token, workspaces }: Site,
+  { running, query, token, workspaces }: WhySite,
   maxEvents: number | undefined,
-): Promise<string[]> {
+): Promise<Comparison> {
   const rows = await query<Row>(`
     SELECT events.id, events.workspace_id AS "workspaceId", rules_version IS NOT NULL AS "isKnown",
            CASE WHEN rule_set_id IS NULL THEN '{}'
@@ -46,40 +53,47 @@ export async function checkWhy(
   const sample = rows.filter((_, index) => index % every === 0)
   const api = await running.product.startApi()
   const violations: string[] = []
+  let compared = 0
   for (let start = 0; start < sample.length; start += atOnce) {
     const checks = sample.slice(start, start + atOnce).map((row) => checkEvent(api.baseUrl, token, row))
-    violations.push(...(await Promise.all(checks)).flat())
+    for (const check of await Promise.all(checks)) {
+      violations.push(...check.violations)
+      compared += check.compared
+    }
   }
   await api.stop()
-  return violations
+  return { compared, violations: compared === 0 ? [...violations, 'why: nothing was compared'] : violations }
 }
 
-async function checkEvent(baseUrl: string, token: string, row: Row): Promise<string[]> {
+async function checkEvent(baseUrl: string, token: string, row: Row): Promise<Comparison> {
   const rules: RuleWhy[] = []
   // On a busy machine a page may end before its limit.
   for (let cursor: string | null = ''; cursor !== null; ) {
     const path: string = `${baseUrl}/api/events/${row.id}/why?limit=100${cursor === '' ? '' : `&cursor=${cursor}`}`
     const response = await ask(path, { authorization: `Bearer ${token}`, 'x-workspace-id': row.workspaceId })
-    if (!response.ok) return [`why of ${row.id} is ${response.status}`]
+    if (!response.ok) return { compared: 0, violations: [`why of ${row.id} is ${response.status}`] }
     const page = (await response.json()) as { rules: RuleWhy[]; nextCursor: string | null }
     rules.push(...page.rules)
     cursor = page.nextCursor
   }
   const named = new Set(rules.map(({ ruleId }) => ruleId))
   const missing = row.ruleIds.filter((id) => !named.has(id))
-  return [
+  const violations = [
     ...(missing.length + rules.length === row.ruleIds.length && missing.length === 0
       ? []
       : [`why of ${row.id} lists ${rules.length} of ${row.ruleIds.length} rules`]),
     ...rules.flatMap((rule) => findDisagreement(row, rule)),
   ]
+  return { compared: rules.length, violations }
 }
 
-/** The rate limit of a caller holds here, too. */
+/** The rate limit of a caller holds here, too, and on a busy machine a read may be refused for now. */
 async function ask(path: string, headers: Record<string, string>): Promise<Response> {
-  for (;;) {
+  for (let refusals = 0; ; ) {
     const response = await fetch(path, { headers })
-    if (response.status !== 429) return response
+    if (response.status === 503) refusals++
+    else if (response.status !== 429) return response
+    if (refusals === mostRefusals) return response
     const seconds = Number(response.headers.get('retry-after') ?? 1)
     await new Promise((resolve) => setTimeout(resolve, seconds * 1_000))
   }

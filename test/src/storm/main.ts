@@ -37,6 +37,7 @@ function describe(report: StormReport): string {
     `target called ${report.target.calls} times, of them repeats ${report.target.repeats}`,
     `${count} faults (${kinds.join(', ')}), ${failedStarts} failed starts`,
     drainMs === undefined ? 'NOT DRAINED' : `drained in ${seconds(drainMs)} s`,
+    `compared ${report.compared.backtests} verdicts of backtests, ${report.compared.why} of why`,
     `violations ${report.violations.length}`,
   ].join('; ')
 }

@@ -44,6 +44,8 @@ export interface StormReport {
   /** From the end of the last fault until nothing was left to do; undefined where something is left for ever. */
   drainMs: number | undefined
   failedStarts: number
+  /** Verdicts that were compared with executions: of backtests, and of `why`. */
+  compared: { backtests: number; why: number }
   /** One sentence each. */
   violations: string[]
 }
@@ -72,14 +74,16 @@ export async function runStorm(options: StormOptions): Promise<StormReport> {
     const tables = await readTables(site, 'others')
     const ofHostile = await readTables(site, 'hostile')
     const workspaceIds = site.workspaces.map(({ id }) => id)
+    const backtests = await checkBacktests(site)
+    const why = await checkWhy(site, options.explained)
     const violations = [
       ...checkRecord(load.sent, tables, workspaceIds),
       ...checkEffects(tables, site.rules, target),
       ...checkEdits(edits, await readEditedTables(site, tables.events)),
       ...checkHostile(hostile.sent, ofHostile, site.hostile.rules),
       ...(await checkLedger(site)),
-      ...(await checkWhy(site, options.explained)),
-      ...(await checkBacktests(site)),
+      ...why.violations,
+      ...backtests.violations,
     ]
     return {
       seed: options.seed,
@@ -92,6 +96,7 @@ export async function runStorm(options: StormOptions): Promise<StormReport> {
       events: tables.events.length,
       drainMs,
       failedStarts: site.failedStarts.length,
+      compared: { backtests: backtests.compared, why: why.compared },
       violations,
     }
   } finally {

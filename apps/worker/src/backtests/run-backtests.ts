@@ -19,6 +19,7 @@ import {
 import type { Logger } from 'pino'
 import { repeat } from '../repeat.js'
 import { findHistoryFrom, listNotes, positionOf } from './backtest-notes.js'
+import type { WorkerMetrics } from '../worker-metrics.js'
 import { Turns } from './turns.js'
 
 /** While no backtest waits. */
@@ -39,6 +40,12 @@ export interface BacktestLimits {
   retentionDays: number
 }
 
+/** What a slice has added to its backtest. */
+export interface StoredSlice {
+  scanned: number
+  considered: number
+}
+
 /**
  * Computes backtests in slices, one at a time in each worker:
  *
@@ -47,16 +54,25 @@ export interface BacktestLimits {
  *
  * A slice that its worker did not store begins again elsewhere, from the state before it: the report is the same.
  */
-export function startBacktests(database: Database, limits: BacktestLimits, log: Logger) {
+export function startBacktests(
+  database: Database,
+  limits: BacktestLimits,
+  log: Logger,
+  metrics?: Pick<WorkerMetrics, 'noteSlice' | 'slicesGivenBack'>,
+) {
   const stopping = new AbortController()
   const { signal } = stopping
   const work = async () => {
     while (!signal.aborted) {
       const claimed = await claimBacktest(database)
       if (claimed === undefined) return
-      await runSlice(database, claimed, limits, signal).catch((error) =>
-        giveBack(database, claimed, error, limits, log),
-      )
+      try {
+        const slice = await runSlice(database, claimed, limits, signal)
+        metrics?.noteSlice(slice)
+      } catch (error) {
+        metrics?.slicesGivenBack[classify(error) === 'failure' ? 'failed' : 'delayed'].inc()
+        await giveBack(database, claimed, error, limits, log)
+      }
     }
   }
   const running = repeat(work, idleMs, (error) =>
@@ -117,7 +133,7 @@ async function failUnreadable(
  * Computes and stores one slice.
  *
  * @param slice what it may take
- * @returns whether it was stored
+ * @returns undefined where it was not stored: its lease is lost, it was cancelled, or its range is not settled yet
  * @throws where the definition does not compile, or events cannot be read
  */
 export async function runSlice(
@@ -126,10 +142,10 @@ export async function runSlice(
   { workLimits, retentionDays }: BacktestLimits,
   signal: AbortSignal = neverStopping,
   slice = sizeOf(claimed),
-): Promise<boolean> {
+): Promise<StoredSlice | undefined> {
   if (claimed.failures >= maxFailures) {
     await failBacktest(database, claimed, 'The backtest ended its workers, or failed, too often')
-    return false
+    return undefined
   }
   const { workspaceId, subject, pace, state, after } = claimed
   const backtest = new Backtest(subject, state ?? undefined, workLimits)
@@ -144,7 +160,7 @@ export async function runSlice(
   // An event of the range that commits later may have a lower id than those that were passed.
   if (state === null && (await findSettled(reads, range.to)) < range.to) {
     await delayBacktest(database, claimed, 'delay')
-    return false
+    return undefined
   }
   const turns = new Turns(pace, slice.ms, signal)
   const visit = createVisit(backtest, turns)
@@ -160,7 +176,7 @@ export async function runSlice(
     report,
   })
   await turns.rest()
-  return isStored
+  return isStored ? { scanned, considered: report.considered - (state?.counts.considered ?? 0) } : undefined
 }
 
 /** A read that took too long is tried again with fewer events, down to one. */

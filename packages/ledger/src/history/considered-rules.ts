@@ -76,9 +76,9 @@ export async function listConsidered(
   return ruleIds.map((ruleId): ConsideredRule => {
     const state = states.get(ruleId)
     const execution = executions.get(ruleId)
-    // The version of an execution is the proof.
+    // An execution has the version that it was judged in, or a later one: retried, it may go on with the latest.
     const isKnown =
-      state?.isKnown === true && (execution === undefined || execution.ruleVersion === state.version)
+      state?.isKnown === true && (execution === undefined || execution.ruleVersion >= (state.version ?? 0))
     const verdict = execution === undefined ? 'not_matched' : execution.isUnjudged ? 'not_judged' : 'matched'
     return {
       ruleId,

@@ -138,3 +138,14 @@ export async function failBacktest(
   const values = [id, lease, error, report === undefined ? null : JSON.stringify(report)]
   await database.run('fail_backtest', failSql, values)
 }
+
+/** Of all workspaces. The partial index backtests_unfinished has them all. */
+const countSql = `
+  SELECT count(*) FILTER (WHERE status = 'waiting')::int AS waiting, count(*) FILTER (WHERE status = 'running')::int AS running
+  FROM backtests WHERE status = ANY (ARRAY['waiting'::backtest_status, 'running'::backtest_status])`
+
+/** Counts unfinished backtests. */
+export async function countBacktests(database: Database): Promise<Record<'waiting' | 'running', number>> {
+  const [row] = await database.run<Record<'waiting' | 'running', number>>('count_backtests', countSql, [])
+  return { waiting: row?.waiting ?? 0, running: row?.running ?? 0 }
+}
