@@ -48,7 +48,13 @@ export class Project {
   /** The JSON that the command line of the product prints in the container of an API. */
   async admin(...args) {
     const program = ['exec', '-T', 'api', 'node', 'apps/cli/run.mjs', 'admin']
-    return JSON.parse(await this.compose(...program, ...args, '--json'))
+    for (let attempt = 1; ; attempt++) {
+      const { code, output, error } = await this.tryCompose(...program, ...args, '--json')
+      if (code === 0) return JSON.parse(output)
+      // On a busy machine a connection may take longer than the 2 s that the command line waits.
+      if (attempt === 3 || !error.includes('Cannot connect to Postgres'))
+        throw new Error(`admin ${args.join(' ')} exited with ${code}:\n${error}`)
+    }
   }
 
   /** Collects the lines that docker prints until the end of the check. */

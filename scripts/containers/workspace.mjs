@@ -78,6 +78,13 @@ export class Workspace {
     while (this.accepted < events) await setTimeout(5)
   }
 
+  /** The errors of failed executions, for the user. */
+  async describeFailures() {
+    const { executions } = await this.call('GET', '/api/executions?status=failed&limit=100')
+    const errors = executions.map(({ error }) => error)
+    return `Failed executions: ${JSON.stringify([...new Set(errors)])}`
+  }
+
   /** Waits until nothing is under way. @returns the executions by status, and the imbalance of the ledger */
   async waitForExecutions(withinMs) {
     const deadline = Date.now() + withinMs

@@ -45,7 +45,7 @@ t.test('a range of ports for several APIs does not get into the links of the boa
 })
 
 t.test('each process of ours has a limit of memory, and logs without waiting for a disk', async (t) => {
-  for (const name of ['migrate', 'api', 'worker', 'board']) {
+  for (const name of ['migrate', 'api', 'worker', 'board', 'console']) {
     t.ok(services[name]?.mem_limit, name)
     t.equal(services[name]?.logging?.options?.mode, 'non-blocking', name)
   }

@@ -3,6 +3,7 @@ import { createBullBoard } from '@bull-board/api'
 import { BullMQAdapter } from '@bull-board/api/bullMQAdapter'
 import type { ExternalJobUrl, JobStatus, UIConfig } from '@bull-board/api/typings/app'
 import { FastifyAdapter } from '@bull-board/fastify'
+import type { Job } from 'bullmq'
 import type { FastifyPluginAsync } from 'fastify'
 import { awayPage, awayResponse } from './away.js'
 import { describeData, describeJob, linkToEvent } from './describe-job.js'
@@ -56,10 +57,18 @@ function adaptQueue(queue: JobQueue, { allowsWrites, apiUrl, consoleUrl }: Optio
   return adapter
 }
 
+/** Jobs of a page; without a state, of each state. */
+const maxJobs = 100
+
 /** Omits the states that our jobs never have: completed jobs leave the queue, and no job has children. */
 class EventQueueAdapter extends BullMQAdapter {
   override getJobStatuses(): JobStatus[] {
     return ['active', 'waiting', 'prioritized', 'delayed', 'failed']
+  }
+
+  /** Bull Board reads as many jobs as a query asks for, and Redis serves nobody else meanwhile. */
+  override getJobs(statuses: JobStatus[], start = 0, end = start): Promise<Job[]> {
+    return super.getJobs(statuses, start, Math.min(end, start + maxJobs - 1))
   }
 }
 

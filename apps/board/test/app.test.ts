@@ -82,6 +82,20 @@ t.test('jobs are shown with our texts, and link to their events', async (t) => {
   })
 })
 
+t.test('a page has at most 100 jobs of each state, however many a query asks for', async (t) => {
+  const testQueue = await openTestQueue(t, redisUrl)
+  const { ask } = await startBoard(t, { QUEUE_PREFIX: testQueue.prefix })
+  await Promise.all(Array.from({ length: 120 }, () => testQueue.addWaiting()))
+  await testQueue.addDelayed()
+  const count = async (query: string) => {
+    const { queues } = (await ask(`/api/queues?activeQueue=automation&${query}`)).json()
+    return queues[0].jobs.length
+  }
+  t.equal(await count('jobsPerPage=1000000000'), 101)
+  t.equal(await count('status=waiting&jobsPerPage=1000000000'), 100)
+  t.equal(await count('status=waiting&jobsPerPage=30&page=4'), 30)
+})
+
 t.test('without the URL of the API no job has a link', async (t) => {
   const testQueue = await openTestQueue(t, redisUrl)
   const { ask } = await startBoard(t, { QUEUE_PREFIX: testQueue.prefix })

@@ -8,7 +8,9 @@ import { describeProduct } from './demo/banner.js'
 import { choosePorts } from './demo/choose-ports.js'
 import { type Demo, lifetimeHours, seedDemo } from './demo/demo.js'
 import { readDemoSettings } from './demo/demo-settings.js'
-import { claimDatabase, describeRedis } from './demo/given-servers.js'
+import { describeFailure } from './demo/describe-failure.js'
+import { reachRedis } from './demo/given-redis.js'
+import { claimDatabase } from './demo/given-servers.js'
 import { listenToInterrupts, whenAborted } from './demo/interrupts.js'
 import { lockDirectory } from './demo/launcher-lock.js'
 import { writeProductFile } from './demo/product-file.js'
@@ -34,7 +36,7 @@ try {
   process.exit(0)
 } catch (error) {
   if (interrupted.aborted) process.exit(130)
-  console.error(error instanceof CannotStart ? error.message : error)
+  console.error(await describeFailure(error, directory))
   process.exit(1)
 }
 
@@ -91,7 +93,7 @@ async function useGivenServers(variables: NodeJS.ProcessEnv, queueId: string) {
   // The jobs of another product in this Redis belong to its workers.
   const env = { QUEUE_PREFIX: `{automation-demo-${queueId}}` }
   printLine(
-    `REDIS_URL: the demo uses ${describeRedis(redisUrl)}, with keys that begin with ${env.QUEUE_PREFIX}`,
+    `REDIS_URL: the demo uses ${await reachRedis(redisUrl)}, with keys that begin with ${env.QUEUE_PREFIX}`,
   )
   return { databaseUrl: databaseUrl || undefined, redisUrl, env }
 }

@@ -41,10 +41,10 @@ export async function openTracing(name: string, warn: (message: string) => void)
       import('@opentelemetry/exporter-trace-otlp-http'),
       import('@opentelemetry/resources'),
     ])
-  const warnRarely = limitWarnings(warn)
-  const ignore = () => {}
-  const logger = { error: warnRarely, warn: ignore, info: ignore, debug: ignore, verbose: ignore }
-  api.diag.setLogger(logger, { logLevel: api.DiagLogLevel.ERROR, suppressOverrideMessage: true })
+  api.diag.setLogger(openDiagnosticLog(warn), {
+    logLevel: api.DiagLogLevel.WARN,
+    suppressOverrideMessage: true,
+  })
   const { resourceFromAttributes, detectResources, envDetector } = resources
   const provider = new NodeTracerProvider({
     resource: resourceFromAttributes({ 'service.name': name }).merge(
@@ -120,15 +120,33 @@ function parseTraceparent(text: unknown) {
   return { traceId, spanId, traceFlags: Number.parseInt(flags, 16) & 1, isRemote: true }
 }
 
+const ignore = () => {}
+
+/** What OpenTelemetry reports about itself: failed exports, and spans that it dropped because the collector is too slow. */
+function openDiagnosticLog(warn: (message: string) => void) {
+  const reportFailure = limitWarnings(warn)
+  const reportLoss = limitWarnings(warn)
+  return {
+    error: (message: string) => reportFailure(`traces could not be exported: ${readMessage(message)}`),
+    // Its other warnings contain values of settings.
+    warn: (message: string) => {
+      if (message.startsWith('Dropped ')) reportLoss(`traces are incomplete: ${message}`)
+    },
+    info: ignore,
+    debug: ignore,
+    verbose: ignore,
+  }
+}
+
 const quietMs = 60_000
 
-/** Without a limit, a collector that is away would fill the log. */
+/** Without a limit, a collector that is away or slow would fill the log. */
 function limitWarnings(warn: (message: string) => void): (message: string) => void {
   let quietUntil = 0
   return (message) => {
     if (Date.now() < quietUntil) return
     quietUntil = Date.now() + quietMs
-    warn(`traces could not be exported: ${readMessage(message)}`)
+    warn(message)
   }
 }
 

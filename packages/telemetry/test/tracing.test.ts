@@ -1,4 +1,7 @@
+import { once } from 'node:events'
+import { createServer } from 'node:http'
 import { createRequire } from 'node:module'
+import type { AddressInfo } from 'node:net'
 import { setTimeout } from 'node:timers/promises'
 import t from 'tap'
 import { openTracing } from '../src/tracing.js'
@@ -71,4 +74,35 @@ t.test('a collector that is away is logged once, and delays nothing', async (t) 
   while (messages.length === 0) await setTimeout(20)
   await tracing.close()
   t.equal(messages.length, 1, messages.join('\n'))
+})
+
+t.test('spans that were dropped are logged once, with their number', async (t) => {
+  process.env.OTEL_BSP_MAX_QUEUE_SIZE = '10'
+  process.env.OTEL_BSP_MAX_EXPORT_BATCH_SIZE = '10'
+  const collector = createServer((request, response) => {
+    request.resume()
+    request.once('end', () => response.writeHead(200, { 'content-type': 'application/json' }).end('{}'))
+  })
+  await once(collector.listen(0, '127.0.0.1'), 'listening')
+  const away = process.env.OTEL_EXPORTER_OTLP_ENDPOINT
+  process.env.OTEL_EXPORTER_OTLP_ENDPOINT = `http://127.0.0.1:${(collector.address() as AddressInfo).port}`
+  t.teardown(() => {
+    delete process.env.OTEL_BSP_MAX_QUEUE_SIZE
+    delete process.env.OTEL_BSP_MAX_EXPORT_BATCH_SIZE
+    process.env.OTEL_EXPORTER_OTLP_ENDPOINT = away
+    collector.close()
+  })
+  const messages: string[] = []
+  const tracing = await openTracing('test', (message) => messages.push(message))
+  for (let round = 0; round < 3; round++) {
+    for (let count = 0; count < 100; count++) tracing.begin('one', 'internal', {}).end()
+    await setTimeout(50)
+  }
+  while (messages.length === 0) {
+    tracing.begin('one', 'internal', {}).end()
+    await setTimeout(20)
+  }
+  await tracing.close()
+  t.equal(messages.length, 1, messages.join('\n'))
+  t.match(messages[0], /^traces are incomplete: Dropped \d+ spans because maxQueueSize reached$/)
 })

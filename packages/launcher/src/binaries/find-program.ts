@@ -1,10 +1,9 @@
-import { execFile } from 'node:child_process'
-import { promisify } from 'node:util'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { text } from 'node:stream/consumers'
 import { CannotStart } from '../cannot-start.js'
 import { printLine, printStep } from '../progress.js'
 import { findOnPath } from './find-on-path.js'
-
-const run = promisify(execFile)
 
 /** A program that npm cannot install. */
 export interface Program {
@@ -63,7 +62,7 @@ async function findInstaller({
   if (process.platform === 'darwin') {
     const brew = await findOnPath('brew')
     const args = ['install', ...brewArguments]
-    const install = async () => void (await run(brew ?? '', args))
+    const install = async () => run(brew ?? '', args)
     return brew === undefined ? undefined : { command: ['brew', ...args].join(' '), install }
   }
   const apt = await findOnPath('apt-get')
@@ -80,7 +79,14 @@ async function findInstaller({
   }
 }
 
-async function runApt(apt: string, args: string[]): Promise<void> {
-  const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' }
-  await run(apt, args, { env, maxBuffer: 64 * 1024 * 1024 })
+function runApt(apt: string, args: string[]): Promise<void> {
+  return run(apt, args, { ...process.env, DEBIAN_FRONTEND: 'noninteractive' })
+}
+
+/** In a process group of its own: a Ctrl-C in the terminal reaches the launcher alone, and cuts no installation in half. */
+async function run(command: string, args: string[], env = process.env): Promise<void> {
+  const child = spawn(command, args, { env, detached: true, stdio: ['ignore', 'ignore', 'pipe'] })
+  const [errors, [code, signal]] = await Promise.all([text(child.stderr), once(child, 'close')])
+  if (code !== 0)
+    throw new Error(`${[command, ...args].join(' ')} ended with ${code ?? signal}\n${errors.slice(-2_000)}`)
 }

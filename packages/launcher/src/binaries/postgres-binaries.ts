@@ -62,9 +62,25 @@ async function findInstalled(user: ServerUser | undefined): Promise<PostgresBina
   if (binaries === undefined) return undefined
   const native = dirname(dirname(binaries.postgres))
   await restoreSymlinks(native)
-  if (user === undefined || (await canEnter(dirname(binaries.postgres), user))) return binaries
-  const copy = await copyOutside(native)
-  return { initdb: join(copy, 'bin/initdb'), postgres: join(copy, 'bin/postgres') }
+  const usable = await findUsable(native, user)
+  return { initdb: join(usable, 'bin/initdb'), postgres: join(usable, 'bin/postgres') }
+}
+
+/**
+ * The directory of Postgres, or a copy of it.
+ *
+ * @throws CannotStart if its path cannot be used and only root could copy it
+ */
+export async function findUsable(native: string, user: ServerUser | undefined): Promise<string> {
+  // initdb passes its own path to a shell, between double quotes.
+  const isPlain = !/["$`\\]/.test(native)
+  if (user !== undefined)
+    return isPlain && (await canEnter(join(native, 'bin'), user)) ? native : copyOutside(native)
+  if (isPlain) return native
+  throw new CannotStart(
+    `Postgres cannot be set up in ${native}, because its initdb takes no path with ", $, \` or \\: move this directory to ` +
+      'another path, or set DATABASE_URL to an empty database.',
+  )
 }
 
 async function findSystem(): Promise<PostgresBinaries | undefined> {
@@ -98,7 +114,7 @@ async function restoreSymlinks(native: string): Promise<void> {
 }
 
 /**
- * Copies Postgres out of a clone that the server's user cannot enter. The name of the copy depends on path and time of
+ * Copies Postgres out of a clone where it cannot run. The name of the copy depends on path and time of
  * the original, so a new installation gets a new copy.
  */
 async function copyOutside(native: string): Promise<string> {
@@ -112,7 +128,7 @@ async function copyOutside(native: string): Promise<string> {
   )
     return copy
   await makeOpenDirectory(dirname(copy))
-  printLine(`Copying Postgres to ${dirname(copy)}, because the user who runs it cannot enter ${native}`)
+  printLine(`Copying Postgres to ${dirname(copy)}, because it cannot run in ${native}`)
   const unfinished = `${copy}.${process.pid}`
   await run('cp', ['-R', native, unfinished])
   await run('chmod', ['-R', 'a+rX', unfinished])

@@ -56,6 +56,8 @@ function describeRefusal(name: string): string {
 
 function connectTo(url: string): pg.Client {
   try {
+    // Else it takes any text for the name of a database.
+    if (!/^postgres(ql)?:\/\//.test(url)) throw new Error('no URL of Postgres')
     const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: connectTimeoutMs })
     client.on('error', () => {})
     return client
@@ -64,10 +66,4 @@ function connectTo(url: string): pg.Client {
       cause: error,
     })
   }
-}
-
-/** Host and port of REDIS_URL, for the user. */
-export function describeRedis(url: string): string {
-  if (!URL.canParse(url)) throw new CannotStart('REDIS_URL is not a URL like redis://host:6379')
-  return new URL(url).host
 }

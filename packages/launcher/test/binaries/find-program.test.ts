@@ -1,5 +1,9 @@
-import { execFile } from 'node:child_process'
+import { execFile, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync } from 'node:fs'
 import { chmod, mkdir, writeFile } from 'node:fs/promises'
+import { text } from 'node:stream/consumers'
+import { setTimeout as delay } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import t, { type Test } from 'tap'
 import { CannotStart } from '../../src/cannot-start.js'
@@ -61,6 +65,31 @@ t.test(
     t.equal(said, 'CannotStart: Sparrow is missing, and AUTO_INSTALL=0 forbids its installation. Catch one.')
   },
 )
+
+t.test('a Ctrl-C during an installation does not cut it in half', { skip: noInstaller }, async (t) => {
+  const directory = t.testdir({ bin: {} })
+  // Reports its start, and ends only after the signal was sent.
+  const script = `PATH=/bin:/usr/bin; [ "$1" = update ] && exit; : > begun; while [ ! -e sent ]; do sleep 0.05; done; ${installing('sparrow')}`
+  await writeFile(`${directory}/bin/${installer}`, `#!/bin/sh\n${script}\n`)
+  await chmod(`${directory}/bin/${installer}`, 0o755)
+  // A group of its own, as a terminal gives it to a command. The launcher goes on until the installation has ended.
+  const child = spawn(
+    process.execPath,
+    ['--input-type=module', '-e', `process.on('SIGINT', () => {})\n${search}`],
+    {
+      cwd: directory,
+      detached: true,
+      env: { PATH: `${directory}/bin` },
+      stdio: ['ignore', 'pipe', 'inherit'],
+    },
+  )
+  const printed = text(child.stdout)
+  while (!existsSync(`${directory}/begun`)) await delay(20)
+  process.kill(-(child.pid ?? 0), 'SIGINT')
+  await writeFile(`${directory}/sent`, '')
+  await once(child, 'exit')
+  t.match(await printed, `found ${directory}/bin/sparrow`)
+})
 
 t.test('if the installation fails or is not possible, the error contains the instructions', async (t) => {
   const missing = await openPath(t, {})

@@ -4,6 +4,7 @@ import { once } from 'node:events'
 import { text } from 'node:stream/consumers'
 import pg from 'pg'
 import t from 'tap'
+import { reachRedis } from '../../src/demo/given-redis.js'
 import { claimDatabase } from '../../src/demo/given-servers.js'
 import { createPrivateDatabase } from '../../src/product/private-database.js'
 import { makeTemporaryDirectory } from '../../src/product/temporary-directory.js'
@@ -47,6 +48,32 @@ t.test('a database out of reach is reported with its address, and without its pa
     name: 'CannotStart',
     message: /^DATABASE_URL \(127\.0\.0\.1:1\/none\) cannot be used: .*ECONNREFUSED[^@]*$/,
   })
+})
+
+t.test('a text that is no URL of Postgres is no name of a database', async (t) => {
+  for (const url of ['nonsense', 'mysql://127.0.0.1/x', 'postgresql:x'])
+    await t.rejects(claimDatabase(url), {
+      name: 'CannotStart',
+      message: 'DATABASE_URL is not a URL like postgresql://user:password@host:5432/name',
+    })
+})
+
+t.test('a Redis out of reach is reported at once, and without its password', async (t) => {
+  const { host, password } = new URL(redisUrl)
+  t.equal(await reachRedis(redisUrl), host)
+  t.equal(await reachRedis(`redis://default:${password}@${host}/0`), host)
+  for (const [url, message] of [
+    [
+      'redis://:secret@127.0.0.1:1',
+      /^REDIS_URL \(127\.0\.0\.1:1\) cannot be used: connect ECONNREFUSED[^@]*$/,
+    ],
+    [`redis://:wr%20ong@${host}`, /^REDIS_URL \(127\.0\.0\.1:\d+\) cannot be used: WRONGPASS /],
+    [`redis://${host}`, /cannot be used: NOAUTH /],
+    [`rediss://:${password}@${host}`, /cannot be used: /],
+    ['nonsense', 'REDIS_URL is not a URL like redis://host:6379'],
+    ['http://127.0.0.1:6379', 'REDIS_URL is not a URL like redis://host:6379'],
+  ] as const)
+    await t.rejects(reachRedis(url), { name: 'CannotStart', message }, url)
 })
 
 t.test('npm start leaves a database alone that is not the demo’s', async (t) => {
