@@ -28,6 +28,7 @@ const plenty = '1000000/1000000'
 const product = await startProduct({
   directory: directory.path,
   durable: false,
+  preparedPostgres: process.env.TEST_POSTGRES,
   env: {
     JWT_SECRET: jwtSecret,
     ENCRYPTION_KEY: encryptionKey,

@@ -20,8 +20,9 @@ import { findCounterFaults, findFaults, findStrayCalls, readEffects } from './fi
 import { inParallel } from './fixtures/product.js'
 import { startProductWithTargets } from './fixtures/product-with-targets.js'
 
-/** By then a point was met, or is never. */
+/** After so long, and so many events, a point was met, or is never: some points come with time, others with traffic. */
 const patienceMs = 120_000
+const patienceEvents = 3_000
 const slowMs = 3_000
 
 const running = await startProductWithTargets({
@@ -175,9 +176,11 @@ async function waitForEncounters(
 ): Promise<void> {
   wanted.push(...encounters)
   const giveUpAt = performance.now() + patienceMs
+  const giveUpEvents = traffic.offers.length + patienceEvents
   let lines: string[] = []
   const isMet = (encounter: string) => lines.includes(encounter)
-  while (performance.now() < giveUpAt && !encounters.every(isMet)) {
+  const isPatient = () => performance.now() < giveUpAt || traffic.offers.length < giveUpEvents
+  while (isPatient() && !encounters.every(isMet)) {
     await delay(100)
     lines = await readReport(report)
   }

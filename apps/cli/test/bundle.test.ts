@@ -1,11 +1,12 @@
 import { execFile } from 'node:child_process'
-import { copyFile, rm, utimes, writeFile } from 'node:fs/promises'
+import { copyFile, mkdir, readFile, rm, utimes, writeFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import t from 'tap'
 
 const runFile = promisify(execFile)
 const bundler = fileURLToPath(new URL('../../../../scripts/bundle.mjs', import.meta.url))
+const importing = import.meta.resolve('@automation/launcher/import-as-product')
 const entry = fileURLToPath(new URL('../../run.mjs', import.meta.url))
 const isJavaScript = '{"type":"module","dependencies":{"@automation/near":"0.1.0"}}'
 const value = (text: string) => `export const value = '${text}'\n`
@@ -32,7 +33,7 @@ console.log(/bundle|src/.exec(import.meta.url.split('/dist/')[1])[0], value)\n`,
   })
   const cwd = `${directory}/apps/cli`
   await copyFile(entry, `${cwd}/run.mjs`)
-  await runFile(process.execPath, [bundler, '--split', 'demo'], { cwd })
+  await bundle(cwd)
   return {
     cwd,
     far: `${directory}/packages/far/dist/src/index.js`,
@@ -69,3 +70,53 @@ t.test('without anything compiled, the program says what to do', async (t) => {
   await rm(`${cwd}/dist`, { recursive: true })
   await t.rejects(run(), { code: 1, stderr: /^The product is not built yet: run `npm start` once/ })
 })
+
+t.test('a bundle has the licences of the packages in it', async (t) => {
+  const { cwd, far } = await makeProject(t)
+  const installed = `${cwd}/node_modules/@far/away`
+  await mkdir(installed, { recursive: true })
+  await writeFile(
+    `${installed}/package.json`,
+    JSON.stringify({ name: '@far/away', version: '1.2.3', type: 'module', license: 'MIT', main: 'index.js' }),
+  )
+  await writeFile(`${installed}/LICENSE.md`, 'Permission is hereby granted')
+  await writeFile(`${installed}/index.js`, value('away'))
+  await writeFile(far, `export { value } from '${installed}/index.js'\n`)
+  await bundle(cwd)
+  t.equal(
+    await readFile(`${cwd}/dist/bundle/licences.txt`, 'utf8'),
+    '@far/away 1.2.3: MIT\n\nPermission is hereby granted',
+  )
+})
+
+t.test('a stack trace of the bundle names the lines of the sources, with the flag of Node', async (t) => {
+  const { cwd, far } = await makeProject(t)
+  await writeFile(far, "export const value = 1\n\n\nthrow new Error('far away')\n")
+  await bundle(cwd)
+  const args = ['--enable-source-maps', 'dist/bundle/demo.js']
+  await t.rejects(runFile(process.execPath, args, { cwd }), {
+    code: 1,
+    stderr: /far\/dist\/src\/index\.js:4:7\b/,
+  })
+})
+
+t.test('a module that tests change is the one of the bundle', async (t) => {
+  const { cwd } = await makeProject(t)
+  await mkdir(`${cwd}/node_modules/shared`, { recursive: true })
+  await writeFile(`${cwd}/node_modules/shared/package.json`, '{"name":"shared","version":"1.0.0"}')
+  await writeFile(`${cwd}/node_modules/shared/index.js`, "exports.say = () => 'as it is'\n")
+  await writeFile(`${cwd}/dist/src/demo.js`, "import shared from 'shared'\nconsole.log(shared.say())\n")
+  await bundle(cwd, 'modules/shared')
+  const preload = `import { importAsProduct } from '${importing}'
+const shared = await importAsProduct('shared', () => import('shared'))
+shared.say = () => 'changed'`
+  await writeFile(`${cwd}/preload.mjs`, preload)
+  for (const form of ['bundle', 'src']) {
+    const args = [`--import=${cwd}/preload.mjs`, `dist/${form}/demo.js`]
+    t.equal((await runFile(process.execPath, args, { cwd })).stdout, 'changed\n', form)
+  }
+})
+
+async function bundle(cwd: string, ...modules: string[]): Promise<void> {
+  await runFile(process.execPath, [bundler, 'demo', ...modules], { cwd })
+}

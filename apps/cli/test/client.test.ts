@@ -14,7 +14,11 @@ const none = { RULES_URL: '', RULES_TOKEN: '', RULES_WORKSPACE: '' }
 /** A product with a workspace, a rule, a token and a key. */
 async function startSite(t: Test) {
   const { path, remove } = await makeTemporaryDirectory()
-  const product = await startProduct({ directory: path, durable: false })
+  const product = await startProduct({
+    directory: path,
+    durable: false,
+    preparedPostgres: process.env.TEST_POSTGRES,
+  })
   const database = openDatabase(product.env.DATABASE_URL ?? '', 2)
   t.teardown(async () => {
     await database.close()

@@ -11,7 +11,13 @@ import t from 'tap'
 import { run } from './fixtures/run.js'
 
 const { path: directory, remove } = await makeTemporaryDirectory()
-const product = await startProduct({ directory, durable: false, apis: 0, workers: 1 })
+const product = await startProduct({
+  directory,
+  durable: false,
+  preparedPostgres: process.env.TEST_POSTGRES,
+  apis: 0,
+  workers: 1,
+})
 const database = openDatabase(product.databaseUrl, 2)
 t.teardown(async () => {
   await database.close()

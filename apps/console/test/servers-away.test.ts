@@ -7,7 +7,12 @@ import { until } from './fixtures/api-in-trouble.js'
 import { secret } from './fixtures/console.js'
 
 const directory = await makeTemporaryDirectory()
-const product = await startProduct({ directory: directory.path, durable: false, env: { LOG_LEVEL: 'fatal' } })
+const product = await startProduct({
+  directory: directory.path,
+  durable: false,
+  preparedPostgres: process.env.TEST_POSTGRES,
+  env: { LOG_LEVEL: 'fatal' },
+})
 t.teardown(async () => {
   await product.stop()
   await directory.remove()

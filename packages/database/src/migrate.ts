@@ -1,4 +1,5 @@
 import { readdir, readFile } from 'node:fs/promises'
+import type pg from 'pg'
 import { withMigrationLock } from './migration-lock.js'
 import { prismaDirectory, withSchemaEngine } from './schema-engine.js'
 
@@ -18,15 +19,28 @@ export async function migrate(databaseUrl: string): Promise<string[]> {
   const apply = () =>
     withSchemaEngine(databaseUrl, async (engine) => {
       try {
-        return await engine.applyMigrations({ migrationsList, filters: noFilters })
+        const { appliedMigrationNames } = await engine.applyMigrations({ migrationsList, filters: noFilters })
+        return appliedMigrationNames
       } catch (error) {
         const migrationName = findTimedOut(error)
         if (migrationName !== undefined) await engine.markMigrationRolledBack({ migrationName })
         throw error
       }
     })
-  const { appliedMigrationNames } = await withMigrationLock(databaseUrl, apply)
-  return appliedMigrationNames
+  return withMigrationLock(databaseUrl, async (client) => ((await isCurrent(client)) ? [] : apply()))
+}
+
+/** Whether nothing is left to do: to load the engine takes 0.8 s of CPU. A migration that has failed is the engine's to report. */
+async function isCurrent(client: pg.Client): Promise<boolean> {
+  const { rows: tables } = await client.query(`SELECT to_regclass('_prisma_migrations') AS name`)
+  if (tables[0].name === null) return false
+  const { rows } = await client.query<{ name: string; isFinished: boolean }>(
+    `SELECT migration_name AS name, finished_at IS NOT NULL AS "isFinished" FROM _prisma_migrations WHERE rolled_back_at IS NULL`,
+  )
+  const applied = new Set(rows.map(({ name }) => name))
+  return (
+    rows.every(({ isFinished }) => isFinished) && (await listMigrations()).every((name) => applied.has(name))
+  )
 }
 
 /**

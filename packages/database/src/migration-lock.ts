@@ -11,7 +11,7 @@ const pauseMs = 250
  */
 export async function withMigrationLock<Result>(
   databaseUrl: string,
-  work: () => Promise<Result>,
+  work: (client: pg.Client) => Promise<Result>,
 ): Promise<Result> {
   const client = new pg.Client({ connectionString: databaseUrl, connectionTimeoutMillis: 10_000 })
   // Where this connection breaks, the work itself fails, or ends.
@@ -19,7 +19,7 @@ export async function withMigrationLock<Result>(
   await client.connect()
   try {
     while (!(await tryLock(client))) await setTimeout(pauseMs)
-    return await work()
+    return await work(client)
   } finally {
     await client.end()
   }

@@ -3,13 +3,15 @@ import { rm } from 'node:fs/promises'
 import { constants } from 'node:os'
 import { delimiter } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { migrate } from '@automation/database'
 import { CannotStart } from './cannot-start.js'
 import { holdClone } from './clone-lock.js'
 import { forgetPostgresDefaults, inheritEnvironment } from './environment.js'
-import { migrateWithTemplate } from './product/private-database.js'
+import { keepTemplate } from './product/private-database.js'
 import { makeTemporaryDirectory } from './product/temporary-directory.js'
 import { startPostgres } from './servers/postgres.js'
 import { startRedis } from './servers/redis.js'
+import type { Server } from './servers/server.js'
 
 const [command, ...args] = process.argv.slice(2)
 if (command === undefined) {
@@ -31,16 +33,19 @@ async function runWithServices(command: string, args: string[]): Promise<number>
   await holdClone()
   const directory = await makeTemporaryDirectory()
   const starting = [
-    startPostgres({ directory: `${directory.path}/postgres`, durable: false }),
+    startPrepared(directory.path),
     startRedis({ directory: `${directory.path}/redis`, persistent: false }),
   ] as const
   try {
     const [postgres, redis] = await Promise.all(starting)
-    await migrateWithTemplate(postgres.url)
+    await keepTemplate(postgres.url)
     if (signals.first !== undefined) return codeOf(signals.first)
     // A test file that runs alone has the limit that .taprc gives to each, in seconds.
     const { TAP_TIMEOUT = '1800' } = process.env
-    const environment = { DATABASE_URL: postgres.url, REDIS_URL: redis.url, TAP_TIMEOUT }
+    const environment = {
+      ...{ DATABASE_URL: postgres.url, REDIS_URL: redis.url },
+      ...{ TEST_POSTGRES: postgres.prepared, TAP_TIMEOUT },
+    }
     return await runCommand(command, args, environment, (forward) => {
       signals.forward = forward
     })
@@ -48,10 +53,20 @@ async function runWithServices(command: string, args: string[]): Promise<number>
     for (const server of await Promise.allSettled(starting)) {
       if (server.status === 'rejected') continue
       await server.value.stop()
-      await rm(server.value.directory, { recursive: true, force: true, maxRetries: 10 })
+      const homes = [server.value.directory, ...('prepared' in server.value ? [server.value.prepared] : [])]
+      for (const home of homes) await rm(home, { recursive: true, force: true, maxRetries: 10 })
     }
     await directory.remove()
   }
+}
+
+/** Makes a migrated Postgres and stops it, so that products of the tests can begin with a copy of it, and starts another copy. */
+async function startPrepared(directory: string): Promise<Server & { prepared: string }> {
+  const first = await startPostgres({ directory: `${directory}/prepared`, durable: false })
+  await migrate(first.url).finally(() => first.stop())
+  const { directory: prepared } = first
+  const server = await startPostgres({ directory: `${directory}/postgres`, durable: false, copyOf: prepared })
+  return { ...server, prepared }
 }
 
 /** From now on a signal ends the command, if it runs, but never the launcher before it has cleaned up. */

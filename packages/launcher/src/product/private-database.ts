@@ -23,13 +23,12 @@ export async function createPrivateDatabase(serverUrl: string): Promise<string> 
 }
 
 /**
- * Migrates the database of a server that has just been started, and keeps a copy of it for `createPrivateDatabase`: to load the engine
- * of the migrations takes a process ten times as long as to copy a database.
+ * Keeps a copy of a migrated database for `createPrivateDatabase`: to load the engine of the migrations takes a process ten times as
+ * long as to copy a database.
  */
-export async function migrateWithTemplate(serverUrl: string): Promise<void> {
+export async function keepTemplate(serverUrl: string): Promise<void> {
   const url = new URL(serverUrl)
   const name = url.pathname.slice(1)
-  await migrate(serverUrl)
   // While a database is copied, nobody may be connected to it.
   url.pathname = '/template1'
   await withClient(url.href, (client) => client.query(`CREATE DATABASE ${templateName} TEMPLATE ${name}`))

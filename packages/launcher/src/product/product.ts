@@ -185,10 +185,10 @@ class LocalProduct implements Product {
   }
 
   async restartPostgres(): Promise<Server> {
-    const { directory, ports, durable } = this.#options
+    const { directory, ports, durable, preparedPostgres: copyOf } = this.#options
     const port = this.postgres?.port ?? ports?.postgres
     const log = this.#logOf('postgres')
-    this.postgres = await startPostgres({ directory: `${directory}/postgres`, port, durable, log })
+    this.postgres = await startPostgres({ directory: `${directory}/postgres`, port, durable, log, copyOf })
     this.databaseUrl = this.postgres.url
     return this.postgres
   }

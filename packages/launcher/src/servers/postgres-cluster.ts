@@ -26,6 +26,8 @@ interface Place {
   home: string
   user: ServerUser | undefined
   durable: boolean
+  /** The home of a stopped server, which the first run copies with its password: for tests, that start some dozen servers. */
+  copyOf?: string | undefined
 }
 
 /**
@@ -41,13 +43,14 @@ export async function openCluster(place: Place): Promise<Cluster> {
   const isNew = !(await exists(data))
   // An interrupted first start leaves no half-made directory behind: the last step gives it its name.
   const unfinished = `${home}/data.new`
-  if (isNew) await initialise(place, unfinished)
-  let password = isNew ? undefined : await readIfPresent(passwordFile)
+  if (isNew)
+    await (place.copyOf === undefined ? initialise(place, unfinished) : copy(place.copyOf, unfinished))
+  let password = await readIfPresent(isNew ? `${place.copyOf ?? unfinished}/password` : passwordFile)
   if (password === undefined) {
     password = randomBytes(24).toString('base64url')
     await setPassword(place, isNew ? unfinished : data, password)
     await writePrivateFile(passwordFile, password)
-  }
+  } else if (isNew) await writePrivateFile(passwordFile, password)
   if (isNew) await rename(unfinished, data)
   const hbaFile = `${home}/pg_hba.conf`
   await writePrivateFile(hbaFile, authentication, user)
@@ -65,6 +68,12 @@ async function exists(path: string): Promise<boolean> {
     () => true,
     () => false,
   )
+}
+
+/** With the owner of each file, which Node's own copy leaves out. */
+async function copy(home: string, directory: string): Promise<void> {
+  await rm(directory, { recursive: true, force: true })
+  await promisify(execFile)('cp', ['-a', `${home}/data`, directory])
 }
 
 async function initialise({ binaries, home, user, durable }: Place, directory: string): Promise<void> {

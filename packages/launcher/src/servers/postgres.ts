@@ -18,6 +18,8 @@ export interface PostgresOptions {
   /** false: no fsync, for data that may be lost with the machine. A commit takes the same path through the server. */
   durable: boolean
   log?: string | undefined
+  /** The `directory` of a stopped server that the first run copies, data and password. */
+  copyOf?: string | undefined
 }
 
 interface LockedOptions extends PostgresOptions {
@@ -50,13 +52,13 @@ export async function startPostgres(options: PostgresOptions): Promise<Server> {
   }
 }
 
-async function startLocked({ home, user, lock, port, durable, log }: LockedOptions): Promise<Server> {
+async function startLocked({ home, user, lock, port, durable, log, copyOf }: LockedOptions): Promise<Server> {
   const binaries = await findPostgresBinaries(user, await readMajor(home)).catch((error: unknown) => {
     throw error instanceof OtherMajor
       ? refuseOtherMajor({ home, user, ofData: error.ofData, found: error.found })
       : error
   })
-  const cluster = await openCluster({ binaries, home, user, durable })
+  const cluster = await openCluster({ binaries, home, user, durable, copyOf })
   const pidFile = `${cluster.data}/postmaster.pid`
   // A stale pid file can block the start: Postgres trusts any live process with that number.
   await rm(pidFile, { force: true })
