@@ -40,15 +40,13 @@ const operands: Record<string, fc.Arbitrary<unknown> | undefined> = {
   // The page judges a moment later than the API: spans that nothing leaves meanwhile.
   within_last: fc.constantFrom('200d', '365d'),
 }
-const clause = fc
-  .constantFrom(...Object.keys(operands))
-  .chain((operator) =>
-    fc.record({
-      field,
-      operator: fc.constant(operator),
-      ...(operands[operator] && { value: operands[operator] }),
-    }),
-  )
+const clause = fc.constantFrom(...Object.keys(operands)).chain((operator) =>
+  fc.record({
+    field,
+    operator: fc.constant(operator),
+    ...(operands[operator] && { value: operands[operator] }),
+  }),
+)
 const condition = fc.letrec<{ node: unknown }>((tie) => ({
   node: fc.oneof(
     { maxDepth: 2, withCrossShrink: true },
