@@ -147,6 +147,10 @@ class Client:
         """Get the guard of a promoted version."""
         return self._send("GET", f"/api/automation-rules/{_part(id)}/guard")
 
+    def end_rule_guard(self, id):
+        """End the guard of a promoted version before its time."""
+        return self._send("DELETE", f"/api/automation-rules/{_part(id)}/guard")
+
     def list_rollouts(self):
         """List the rules that have a draft or a guard."""
         return self._send("GET", "/api/automation-rules/rollouts")

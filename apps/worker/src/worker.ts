@@ -64,15 +64,8 @@ export function startWorker(
   const effects = createEffects(config, database, log)
   const gate = new Gate(config.outbound.concurrency, undefined, () => metrics.breakersOpened.inc())
   const heavyWork = new HeavyWork(config.workspaceWork, config.concurrency)
-  const executor = new Executor({
-    recorder,
-    leases,
-    gate,
-    heavyWork,
-    perform: effects.perform,
-    metrics,
-    log,
-  })
+  const { perform } = effects
+  const executor = new Executor({ recorder, leases, gate, heavyWork, perform, metrics, log })
   const replies = new Replies(publisher, config.queuePrefix)
   const onQuarantine = () => metrics.quarantined.inc()
   const { workLimits } = config

@@ -238,6 +238,11 @@ func (c *Client) GetRuleGuard(ctx context.Context, id string) (*Response, error)
 	return c.send(ctx, "GET", "/api/automation-rules/"+url.PathEscape(id)+"/guard", nil, nil, nil)
 }
 
+// EndRuleGuard: End the guard of a promoted version before its time.
+func (c *Client) EndRuleGuard(ctx context.Context, id string) (*Response, error) {
+	return c.send(ctx, "DELETE", "/api/automation-rules/"+url.PathEscape(id)+"/guard", nil, nil, nil)
+}
+
 // ListRollouts: List the rules that have a draft or a guard.
 func (c *Client) ListRollouts(ctx context.Context) (*Response, error) {
 	return c.send(ctx, "GET", "/api/automation-rules/rollouts", nil, nil, nil)

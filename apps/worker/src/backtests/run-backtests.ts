@@ -18,8 +18,8 @@ import {
 } from '@automation/rules'
 import type { Logger } from 'pino'
 import { repeat } from '../repeat.js'
-import { findHistoryFrom, listNotes, positionOf } from './backtest-notes.js'
 import type { WorkerMetrics } from '../worker-metrics.js'
+import { findHistoryFrom, listNotes, positionOf } from './backtest-notes.js'
 import { Turns } from './turns.js'
 
 /** While no backtest waits. */

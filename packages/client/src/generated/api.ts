@@ -338,7 +338,11 @@ export interface paths {
         get: operations["getRuleGuard"];
         put?: never;
         post?: never;
-        delete?: never;
+        /**
+         * End the guard of a promoted version before its time
+         * @description The version stays, and nothing restores the one before any more. After a guard has tripped, this ends the attention that the rule needs. If-Match takes the ETag of the rule.
+         */
+        delete: operations["endRuleGuard"];
         options?: never;
         head?: never;
         patch?: never;
@@ -1202,6 +1206,18 @@ export interface components {
                 [key: string]: unknown;
             };
         };
+        ActionDifference: {
+            type: string;
+            /** @description What both would do, to the same targets */
+            same: number;
+            /** @description What the draft alone would do */
+            added: number;
+            /** @description What the active version alone would do */
+            removed: number;
+            /** @description Number of distinct targets of those that are added, counted as those of an action */
+            targets: number;
+            isTargetsEstimated: boolean;
+        };
         ActionFieldDescription: {
             name: string;
             /** @description JSON schema */
@@ -1257,7 +1273,7 @@ export interface components {
             /** @description The version of the rule when the backtest was created */
             version: number;
             matched: number;
-            /** @description Events for which the conditions need more work than a rule may cost (RULE_WORK) */
+            /** @description Events for which the conditions need more work than a rule may cost (RULE_WORK), or than the rules before it leave (EVENT_WORK) */
             notJudged: number;
         };
         /** @description All of the conditions hold */
@@ -1329,7 +1345,7 @@ export interface components {
             rules: components["schemas"]["AttentionItem"][];
         };
         /** @enum {string} */
-        AuditAction: "workspace.created" | "workspace.updated" | "member.added" | "member.changed" | "member.removed" | "token.minted" | "api_key.created" | "api_key.revoked" | "signing_secret.created" | "signing_secret.retired" | "signing_secret.revoked" | "rule.created" | "rule.updated" | "rule.deleted" | "rule.activated" | "rule.deactivated" | "rule.cloned" | "rule.restored" | "rule.paused" | "rule.promoted" | "rule.rolled_back" | "draft.saved" | "draft.deleted" | "email_template.created" | "email_template.updated" | "email_template.deleted" | "event_type.created" | "event_type.deleted" | "subscription.created" | "subscription.updated" | "subscription.deleted" | "execution.retried" | "event.replayed";
+        AuditAction: "workspace.created" | "workspace.updated" | "member.added" | "member.changed" | "member.removed" | "token.minted" | "api_key.created" | "api_key.revoked" | "signing_secret.created" | "signing_secret.retired" | "signing_secret.revoked" | "rule.created" | "rule.updated" | "rule.deleted" | "rule.activated" | "rule.deactivated" | "rule.cloned" | "rule.restored" | "rule.paused" | "rule.promoted" | "rule.rolled_back" | "draft.saved" | "draft.deleted" | "guard.ended" | "email_template.created" | "email_template.updated" | "email_template.deleted" | "event_type.created" | "event_type.deleted" | "subscription.created" | "subscription.updated" | "subscription.deleted" | "execution.retried" | "event.replayed";
         AuditEntry: {
             /** Format: uuid */
             id: string;
@@ -1402,6 +1418,7 @@ export interface components {
             active: components["schemas"]["ActiveMatches"] | null;
             draft: components["schemas"]["DraftMatches"] | null;
             difference: components["schemas"]["Difference"] | null;
+            actionDifference: components["schemas"]["ActionDifference"][] | null;
             /** @description Width of a bucket of overTime */
             bucketMs: number;
             overTime: components["schemas"]["MatchesOverTime"][];
@@ -2588,6 +2605,7 @@ export interface components {
             active: components["schemas"]["ActiveMatches"] | null;
             draft: components["schemas"]["DraftMatches"] | null;
             difference: components["schemas"]["Difference"] | null;
+            actionDifference: components["schemas"]["ActionDifference"][] | null;
             /** @description Width of a bucket of overTime */
             bucketMs: number;
             overTime: components["schemas"]["MatchesOverTime"][];
@@ -3248,6 +3266,7 @@ export interface components {
 export type Accepted = components['schemas']['Accepted'];
 export type Action = components['schemas']['Action'];
 export type ActionDescription = components['schemas']['ActionDescription'];
+export type ActionDifference = components['schemas']['ActionDifference'];
 export type ActionFieldDescription = components['schemas']['ActionFieldDescription'];
 export type ActionReport = components['schemas']['ActionReport'];
 export type ActionResult = components['schemas']['ActionResult'];
@@ -4311,6 +4330,36 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    endRuleGuard: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            412: components["responses"]["PreconditionFailed"];
+            413: components["responses"]["ContentTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalServerError"];
             503: components["responses"]["ServiceUnavailable"];
