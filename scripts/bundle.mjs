@@ -73,7 +73,19 @@ await writeFile('dist/bundle/licences.txt', licences.join(`\n${'-'.repeat(80)}\n
 
 async function readLicence(directory) {
   const { name, version, license } = JSON.parse(await readFile(`${directory}/package.json`, 'utf8'))
-  const files = (await readdir(directory)).filter((file) => /^(licen[cs]e|notice|copying)/i.test(file))
+  const files = (await readdir(directory, { withFileTypes: true }))
+    .filter((entry) => entry.isFile() && /^(licen[cs]e|notice|copying)/i.test(entry.name))
+    .map(({ name }) => name)
   const texts = await Promise.all(files.map((file) => readFile(`${directory}/${file}`, 'utf8')))
+  if (files.length === 0) texts.push(await readLicencePart(directory))
   return [`${name} ${version}: ${license}\n`, ...texts].join('\n')
+}
+
+/** Some packages have their licence at the end of the page about them. */
+async function readLicencePart(directory) {
+  const page = (await readdir(directory)).find((file) => /^readme/i.test(file))
+  const text = page === undefined ? '' : await readFile(`${directory}/${page}`, 'utf8')
+  const [part] = /^#+\s*licen[cs]e[\s\S]*/im.exec(text) ?? []
+  if (part === undefined) throw new Error(`${directory} has no licence`)
+  return part
 }

@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises'
 import { createWorkspace as addWorkspace, mintToken } from '@automation/access'
 import { type Database, newId } from '@automation/database'
 import type { Product } from '@automation/launcher'
@@ -79,19 +80,23 @@ export async function createWorkspaces(
   return workspaces
 }
 
-/** On a busy machine it may be refused for now: too many rules wait to be checked (429), or Postgres is too slow (503). */
-async function createRule({ baseUrl, headers }: Workspace, rule: Rule): Promise<void> {
-  const request = {
+function createRule({ baseUrl, headers }: Workspace, rule: Rule): Promise<void> {
+  return send(`${baseUrl}/api/automation-rules`, {
     method: 'POST',
     headers: { ...headers, 'idempotency-key': newId() },
     body: JSON.stringify(rule),
-  }
+  })
+}
+
+/** On a busy machine it may be refused for now: too many rules wait to be checked (429), or Postgres is too slow (503). */
+async function send(url: string, request: RequestInit): Promise<void> {
   for (;;) {
-    const response = await fetch(`${baseUrl}/api/automation-rules`, request)
+    const response = await fetch(url, request)
     const text = await response.text()
     if (response.ok) return
     if (response.status !== 429 && response.status !== 503)
-      throw new Error(`A rule was refused: ${response.status} ${text}`)
+      throw new Error(`${request.method} ${url} got ${response.status} ${text}`)
+    await delay(200)
   }
 }
 
@@ -102,8 +107,6 @@ export async function saveDrafts(database: Database, { id, baseUrl, headers }: W
   })) {
     const path = `${baseUrl}/api/automation-rules/${ruleId}/draft`
     const body = JSON.stringify({ name, trigger, actions })
-    const response = await fetch(path, { method: 'PUT', headers, body })
-    if (!response.ok) throw new Error(`A draft was refused: ${response.status} ${await response.text()}`)
-    await response.arrayBuffer()
+    await send(path, { method: 'PUT', headers, body })
   }
 }

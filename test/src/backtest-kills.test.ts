@@ -4,8 +4,8 @@ import pg from 'pg'
 import t from 'tap'
 import { startRunningProduct, until } from './fixtures/product.js'
 
-const events = 150_000
-/** One less than the failures in a row that end a backtest; each kill is followed by progress. */
+const events = 600_000
+/** The last of them are in slices that begin where a killed worker's successor has come. */
 const kills = 4
 const path = '/api/automation-rules/backtests'
 
@@ -71,17 +71,28 @@ async function reportOf(id: string): Promise<string> {
   return JSON.stringify([found.status, found.progress, found.report])
 }
 
-/** Kills a worker while it computes a slice that begins after another place than `past`. @returns where it began */
-async function killInSlice(id: string, worker: NodeProcess, past: string | null): Promise<string | null> {
+interface Slice {
+  lease: string | null
+  after: string | null
+}
+
+/**
+ * Kills a worker while it computes a slice of its own, which begins after another place than that of the last one that was killed.
+ *
+ * @param past the slice in which the last worker was killed; undefined for the first
+ */
+async function killInSlice(id: string, worker: NodeProcess, past?: Slice): Promise<Slice> {
   for (;;) {
     const { lease, after, status } = await read(id)
     if (status === 'done') throw new Error('It was done before its worker was killed')
-    if (lease !== null && (past === null || after !== past)) break
+    const hasProgress = past === undefined || (after !== null && after !== past.after)
+    if (lease !== null && lease !== past?.lease && hasProgress) break
     await delay(5)
   }
   worker.kill('SIGKILL')
   await worker.exited
-  return (await read(id)).after
+  const { lease, after } = await read(id)
+  return { lease, after }
 }
 
 function firstDifference(one: string, other: string): string {
@@ -105,12 +116,13 @@ t.test(
   async (t) => {
     let worker = await product.startWorker()
     const undisturbed = await reportOf(await create('full'))
-    t.match(undisturbed, /"scanned":150000,"considered":150000/)
-    t.match(undisturbed, /"matched":75000/)
+    t.match(undisturbed, /"scanned":600000,"considered":600000/)
+    t.match(undisturbed, /"matched":300000/)
 
     const id = await create('full')
     let inHand = 0
-    for (let kill = 0, past: string | null = null; kill < kills; kill++) {
+    let past: Slice | undefined
+    for (let kill = 0; kill < kills; kill++) {
       past = await killInSlice(id, worker, past)
       const { status } = await read(id)
       t.equal(status, 'running', `kill ${kill + 1}`)
@@ -127,7 +139,7 @@ t.test(
 t.test('a backtest that is cancelled stays so, whether its worker lives or was killed', async (t) => {
   let worker = await product.startWorker()
   const ofDead = await create('gentle')
-  await killInSlice(ofDead, worker, null)
+  await killInSlice(ofDead, worker)
   t.equal((await call('DELETE', `${path}/${ofDead}`)).status, 204)
   worker = await product.startWorker()
   const ofLiving = await create('gentle')

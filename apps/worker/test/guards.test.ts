@@ -1,97 +1,21 @@
 import { isWorkspaceBusy } from '@automation/access'
-import { firstIdOf, newId } from '@automation/database'
-import {
-  type ClaimedGuard,
-  changeRules,
-  checkGuard,
-  claimGuards,
-  saveRules,
-  setGuard,
-} from '@automation/rules'
-import t, { type Test } from 'tap'
+import { newId } from '@automation/database'
+import { changeRules, checkGuard, saveRules } from '@automation/rules'
+import t from 'tap'
 import { startGuards } from '../src/repair/guards.js'
-import { createHarness, type Harness, log } from './fixtures/harness.js'
-
-const before = [{ type: 'CREATE_TASK', config: { title: 'Before' } }]
-const promoted = [{ type: 'CREATE_TASK', config: { title: 'Promoted' } }]
-const hourMs = 3_600_000
-
-/** A rule whose second version is watched. */
-async function createGuarded(
-  { own, workspaceId, createRule }: Harness,
-  limits: { maxRunsPerHour?: number; maxFailureRate?: number },
-  endsInMs = hourMs,
-): Promise<string> {
-  const ruleId = await createRule(promoted)
-  await own.rule.update({ where: { id: ruleId }, data: { version: 2 } })
-  const { name, description, trigger } = await own.rule.findFirstOrThrow({ where: { id: ruleId } })
-  await own.ruleVersion.deleteMany({ where: { ruleId } })
-  const fields = { ruleId, workspaceId, name, description, trigger, conditions: [], createdBy: 'user:tests' }
-  await own.ruleVersion.createMany({
-    data: [
-      { ...fields, version: 1, actions: before },
-      { ...fields, version: 2, actions: promoted },
-    ],
-  })
-  const endsAt = new Date(Date.now() + endsInMs)
-  const longAgo = new Date(Date.now() - 60_000)
-  await own.ruleGuard.create({
-    data: { ruleId, workspaceId, version: 2, previousVersion: 1, endsAt, checkedAt: longAgo, ...limits },
-  })
-  return ruleId
-}
-
-async function storeRuns(
-  { own, workspaceId }: Harness,
-  ruleId: string,
-  count: number,
-  fields: { failed?: boolean; ruleVersion?: number; ageMs?: number; acceptedAgeMs?: number } = {},
-): Promise<void> {
-  const { failed = false, ruleVersion = 2, ageMs = 1_000, acceptedAgeMs = ageMs } = fields
-  const startedAt = new Date(Date.now() - ageMs)
-  await own.execution.createMany({
-    data: Array.from({ length: count }, () => ({
-      id: idAt(acceptedAgeMs),
-      workspaceId,
-      eventId: newId(),
-      eventType: 'LEAD_CREATED',
-      ruleId,
-      ruleVersion,
-      status: failed ? ('failed' as const) : ('succeeded' as const),
-      results: [],
-      startedAt,
-      finishedAt: startedAt,
-    })),
-  })
-}
-
-function idAt(ageMs: number): string {
-  return firstIdOf(Date.now() - ageMs).slice(0, 13) + newId().slice(13)
-}
-
-/** An event that no worker has evaluated yet. */
-async function storeWaiting({ own, workspaceId }: Harness, ageMs: number): Promise<string> {
-  const [id, acceptedAt] = [idAt(ageMs), new Date(Date.now() - ageMs)]
-  await own.event.create({ data: { id, workspaceId, type: 'LEAD_CREATED', data: {}, acceptedAt } })
-  return id
-}
-
-async function check({ database, own }: Harness, ruleId: string) {
-  await own.ruleGuard.updateMany({ where: { ruleId }, data: { checkedAt: new Date(Date.now() - 60_000) } })
-  const guards = await claimGuards(database, 1_000)
-  const guard = guards.find((one) => one.ruleId === ruleId)
-  return guard && checkGuard(database, guard)
-}
-
-const readRule = ({ own }: Harness, id: string) => own.rule.findFirst({ where: { id } })
-const readGuard = ({ own }: Harness, ruleId: string) => own.ruleGuard.findUnique({ where: { ruleId } })
-const readEntries = ({ own }: Harness, subject: string) =>
-  own.auditEntry.findMany({ where: { subject, action: 'rule.rolled_back' } })
-
-async function hasNotTripped(t: Test, harness: Harness, ruleId: string) {
-  t.equal(await check(harness, ruleId), undefined)
-  t.match(await readRule(harness, ruleId), { version: 2, actions: promoted })
-}
+import {
+  before,
+  check,
+  createGuarded,
+  hasNotTripped,
+  hourMs,
+  promoted,
+  readEntries,
+  readGuard,
+  readRule,
+  storeRuns,
+} from './fixtures/guarded.js'
+import { createHarness, log } from './fixtures/harness.js'
 
 t.test('more runs than allowed restore the version before, once', async (t) => {
   const harness = await createHarness(t)
@@ -240,57 +164,6 @@ t.test('the guard of a deleted rule is gone with it', async (t) => {
   const ruleId = await createGuarded(harness, { maxRunsPerHour: 3 })
   await harness.own.rule.delete({ where: { id: ruleId } })
   t.equal(await readGuard(harness, ruleId), null)
-})
-
-t.test(
-  'a backlog from long before the promotion counts, when it is judged with the promoted version',
-  async (t) => {
-    const harness = await createHarness(t)
-    const { own, workspaceId } = harness
-    const ruleId = await createGuarded(harness, { maxRunsPerHour: 3 })
-    await own.ruleGuard.delete({ where: { ruleId } })
-    await storeWaiting(harness, 3 * hourMs)
-    for (let n = 0; n < 4; n++) await storeWaiting(harness, 2 * hourMs)
-    await own.$transaction((transaction) =>
-      setGuard(transaction, { id: ruleId, workspaceId, version: 2 }, 1, { for: '1h', maxRunsPerHour: 4 }),
-    )
-    const loop = startGuards(harness.database, log)
-    t.teardown(() => loop.stop())
-    harness.startSweeper()
-    const worker = harness.startWorker()
-    await worker.ready()
-    const startedAt = performance.now()
-    while ((await readRule(harness, ruleId))?.version === 2 && performance.now() - startedAt < 20_000);
-    t.match(await readRule(harness, ruleId), { version: 3, actions: before })
-    t.match(await readEntries(harness, ruleId), [{ details: { reason: 'runs', runs: 5 } }])
-  },
-)
-
-t.test('a backlog that builds up after the promotion counts, for an hour after it is gone', async (t) => {
-  const harness = await createHarness(t)
-  const { own } = harness
-  const ruleId = await createGuarded(harness, { maxRunsPerHour: 3 })
-  await own.ruleGuard.update({ where: { ruleId }, data: { startedAt: new Date(Date.now() - 9 * hourMs) } })
-  await storeRuns(harness, ruleId, 4, { acceptedAgeMs: 4 * hourMs })
-  await hasNotTripped(t, harness, ruleId)
-  const claim = async (oldestUndone: Date | null) => {
-    await own.ruleGuard.updateMany({ data: { checkedAt: new Date(Date.now() - 60_000) } })
-    const guards = await claimGuards(harness.database, 1_000, oldestUndone)
-    return guards.find((one) => one.ruleId === ruleId) as ClaimedGuard
-  }
-  /** As if the present window had begun so long ago. */
-  const age = (ms: number) =>
-    own.ruleGuard.update({ where: { ruleId }, data: { windowAt: new Date(Date.now() - ms) } })
-  const oldest = new Date(Date.now() - 5 * hourMs)
-  t.same((await claim(oldest)).countedFrom, oldest)
-  t.same((await claim(new Date())).countedFrom, oldest)
-  await age(hourMs + 1_000)
-  const guard = await claim(null)
-  t.same(guard.countedFrom, oldest, 'the window before counts')
-  t.match(await checkGuard(harness.database, guard), { reason: 'runs', runs: 4 })
-  await own.ruleGuard.update({ where: { ruleId }, data: { trippedAt: null } })
-  await age(hourMs + 1_000)
-  t.equal((await claim(null)).countedFrom, null)
 })
 
 t.test('the event that crosses the limit brings the version before back within 5 s', async (t) => {

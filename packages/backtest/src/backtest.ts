@@ -223,7 +223,8 @@ export class Backtest {
     const verdict = verdicts.draft ?? verdicts.active
     this.#fields.add(data)
     // What was not judged has no verdict to count.
-    const isNearMiss = areClausesJudged && this.#clauses.count(verdict === 'matched')
+    const isJudged = areClausesJudged && verdict !== 'not_judged'
+    const isNearMiss = isJudged && this.#clauses.count(verdict === 'matched')
     if (isNearMiss && verdict === 'not_matched') this.#addExample('nearMisses', id)
     const shown = this.#subject.draft === undefined ? steps.active : steps.draft
     for (const { planned, isStopped } of shown) this.#actions[planned.of.index]?.add(planned, isStopped)

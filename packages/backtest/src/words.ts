@@ -34,7 +34,7 @@ export function describeChanges({
   draft,
   actionDifference,
 }: Pick<BacktestReport, 'actions' | 'active' | 'draft' | 'actionDifference'>): string[] {
-  if (actionDifference !== null) return actionDifference.flatMap(describeChange)
+  if (actionDifference) return actionDifference.flatMap(describeChange)
   if (active !== null && draft !== null) return []
   const sign = draft === null ? '-' : '+'
   return actions.filter(({ done }) => done > 0).map((action) => `${sign}${describeReach(action)}`)

@@ -63,10 +63,19 @@ async function runWithServices(command: string, args: string[]): Promise<number>
 /** Makes a migrated Postgres and stops it, so that products of the tests can begin with a copy of it, and starts another copy. */
 async function startPrepared(directory: string): Promise<Server & { prepared: string }> {
   const first = await startPostgres({ directory: `${directory}/prepared`, durable: false })
-  await migrate(first.url).finally(() => first.stop())
   const { directory: prepared } = first
-  const server = await startPostgres({ directory: `${directory}/postgres`, durable: false, copyOf: prepared })
-  return { ...server, prepared }
+  try {
+    await migrate(first.url).finally(() => first.stop())
+    const server = await startPostgres({
+      directory: `${directory}/postgres`,
+      durable: false,
+      copyOf: prepared,
+    })
+    return { ...server, prepared }
+  } catch (error) {
+    await rm(prepared, { recursive: true, force: true, maxRetries: 10 })
+    throw error
+  }
 }
 
 /** From now on a signal ends the command, if it runs, but never the launcher before it has cleaned up. */

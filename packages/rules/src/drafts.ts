@@ -46,6 +46,7 @@ export async function deleteDraft(transaction: WorkspaceTransaction, ruleId: str
  * Makes a draft the next version of its rule. Call it in the transaction of changeRules, for a draft of the present version.
  *
  * @param guard watches the new version, and restores the present one
+ * @param oldestUndone of setGuard
  * @throws Refused where the draft equals the rule, and as saveRules
  */
 export async function promoteDraft<Rule extends StoredRule>(
@@ -54,6 +55,7 @@ export async function promoteDraft<Rule extends StoredRule>(
   rule: Rule,
   draft: DraftRow,
   guard: GuardToSet | undefined,
+  oldestUndone: Date | null,
 ): Promise<{ rule: Rule; entry: Entry }> {
   const fields = definitionOf(draft)
   if (listChanges(rule, fields).length === 0)
@@ -62,7 +64,7 @@ export async function promoteDraft<Rule extends StoredRule>(
   await deleteDraft(transaction, rule.id)
   const [saved] = await saveRules(transaction, administrator, [{ found: rule, fields }])
   const { rule: promoted, changed } = saved as { rule: Rule; changed: string[] }
-  if (guard !== undefined) await setGuard(transaction, promoted, rule.version, guard)
+  if (guard !== undefined) await setGuard(transaction, promoted, rule.version, guard, oldestUndone)
   const details = { from: rule.version, version: promoted.version, changed, ...(guard && { guard }) }
   return { rule: promoted, entry: { action: 'rule.promoted', subject: rule.id, details } }
 }

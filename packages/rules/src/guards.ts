@@ -1,6 +1,5 @@
 import { Prisma, type WorkspaceTransaction } from '@automation/database'
 import { type Fault, findDurationFault, parseDuration } from '@automation/engine'
-import { findOldestUndone } from '@automation/ledger'
 import { Type } from 'typebox'
 
 export const maxRunsPerHour = 100_000
@@ -47,20 +46,22 @@ export function findGuardFaults(guard: GuardToSet): Fault[] {
 /**
  * Begins to watch a version that was promoted in this transaction. The clock is that of Postgres. Events that wait by then are judged with this
  * version, however old they are.
+ *
+ * @param oldestUndone the time of the oldest of them, read before the transaction: it may take long
  */
 export async function setGuard(
   transaction: WorkspaceTransaction,
   { id, workspaceId, version }: { id: string; workspaceId: string; version: number },
   previousVersion: number,
   guard: GuardToSet,
+  oldestUndone: Date | null,
 ): Promise<void> {
   const seconds = (parseDuration(guard.for) ?? 0) / 1_000
-  const oldest = await findOldestUndone(transaction)
   await transaction.$executeRaw(Prisma.sql`
     INSERT INTO rule_guards
       (rule_id, workspace_id, version, previous_version, max_runs_per_hour, max_failure_rate, oldest_at, ends_at)
     VALUES (${id}::uuid, ${workspaceId}::uuid, ${version}::int, ${previousVersion}::int,
-            ${guard.maxRunsPerHour ?? null}::int, ${guard.maxFailureRate ?? null}::float8, ${oldest}::timestamptz,
+            ${guard.maxRunsPerHour ?? null}::int, ${guard.maxFailureRate ?? null}::float8, ${oldestUndone}::timestamptz,
             now() + make_interval(secs => ${seconds}::float8))`)
 }
 

@@ -24,6 +24,7 @@ export {
 } from './backtests/backtest-subject.js'
 export {
   cancelBacktest,
+  completeReport,
   createBacktest,
   findBacktest,
   isBacktestUnfinished,

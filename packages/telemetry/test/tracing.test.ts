@@ -77,6 +77,8 @@ t.test('a collector that is away is logged once, and delays nothing', async (t) 
 })
 
 t.test('spans that were dropped are logged once, with their number', async (t) => {
+  const timeout = process.env.OTEL_EXPORTER_OTLP_TIMEOUT
+  process.env.OTEL_EXPORTER_OTLP_TIMEOUT = '10000'
   process.env.OTEL_BSP_MAX_QUEUE_SIZE = '10'
   process.env.OTEL_BSP_MAX_EXPORT_BATCH_SIZE = '10'
   const collector = createServer((request, response) => {
@@ -90,6 +92,7 @@ t.test('spans that were dropped are logged once, with their number', async (t) =
     delete process.env.OTEL_BSP_MAX_QUEUE_SIZE
     delete process.env.OTEL_BSP_MAX_EXPORT_BATCH_SIZE
     process.env.OTEL_EXPORTER_OTLP_ENDPOINT = away
+    process.env.OTEL_EXPORTER_OTLP_TIMEOUT = timeout
     collector.close()
   })
   const messages: string[] = []

@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises'
 import { inParallel, type Tenant } from '../fixtures/product.js'
 import type { Comparison } from '../storm/check-backtests.js'
 import { type Range, sum } from './ranges.js'
@@ -53,7 +54,10 @@ async function backtest(tenant: Tenant, range: Range, isNamed: boolean): Promise
   for (;;) {
     const created = await tenant.call('POST', `${path}/backtests`, body, { prefer: 'wait=10' })
     // Too many of its workspace are not finished.
-    if (created.status === 409) continue
+    if (created.status === 409) {
+      await delay(200)
+      continue
+    }
     let { status, body: found } = created
     while (status === 202 || found?.status === 'running' || found?.status === 'waiting')
       ({ status, body: found } = await tenant.call('GET', `${path}/backtests/${found.id}`))

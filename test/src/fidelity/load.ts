@@ -30,11 +30,17 @@ export function startLoad({ tenants, query }: Site, seed: number, rules: KnownRu
   let isStopped = false
   const looking = look()
   const running = Array.from({ length: lanes }, (_, lane) => post(new Random(seed + 1_000 + lane)))
-  // A lane that fails ends the run, and not this process before.
-  for (const lane of running) lane.catch(() => {})
+  let fault: Error | undefined
+  for (const lane of running)
+    lane.catch((error) => {
+      fault ??= error
+    })
 
   return {
-    accepted: () => accepted,
+    accepted() {
+      if (fault !== undefined) throw fault
+      return accepted
+    },
     newestOf: (workspace) => newest[workspace] ?? [],
     release(count) {
       released = count

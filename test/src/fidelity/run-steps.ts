@@ -41,14 +41,18 @@ export async function runSteps(site: Site, { seed, events, tell }: StepOptions):
     }
   const random = new Random(seed)
   const names = Object.entries(steps).flatMap(([name, { weight }]) => Array<string>(weight).fill(name))
-  const counts: StepCounts = new Map([...Object.keys(steps), 'worker killed'].map((name) => [name, 0]))
+  const kinds = Object.keys(steps)
+  const counts: StepCounts = new Map([...kinds, 'worker killed'].map((name) => [name, 0]))
   const count = Math.max(fewest.steps, Math.ceil(events / eventsPerStep))
   const kills = Math.max(fewest.kills, Math.ceil(events / eventsPerKill))
   let killing = Promise.resolve()
   for (let index = 0, killed = 0; index < count; index++) {
     load.release(Math.ceil((events * (index + 1)) / count))
     await waitForLoad(load, (events * (index - patience)) / count)
-    const name = random.pick(names)
+    // Each kind once, as far as it is possible by then: some seeds would never pick a rare one.
+    const isLate = index >= count / 2
+    const undone = isLate ? kinds.filter((kind) => counts.get(kind) === 0) : []
+    const name = random.pick(undone.length > 0 ? undone : names)
     const isDone = await steps[name]?.run(desks[random.below(desks.length)] as Desk)
     if (isDone) counts.set(name, (counts.get(name) ?? 0) + 1)
     if ((index + 1) / count < (killed + 1) / kills) continue

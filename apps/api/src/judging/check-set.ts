@@ -14,7 +14,7 @@ export interface SetToCheck {
   rules: CheckedRule[] | { stored: StoredRuleToCheck[] }
   /** Epoch ms. */
   now: number
-  /** What stored events have, by their type: as `listFields` returns it. */
+  /** What stored events have, by their type: as `surveyEvents` lists it. */
   observed: Record<string, string>
 }
 

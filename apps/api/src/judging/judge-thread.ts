@@ -28,7 +28,7 @@ import { type Bounds, findOverrun, type Overrun, openBudget } from './bounds.js'
 export { continueBacktest, reportBacktest } from '../differences/continue-backtest.js'
 export { checkSet } from './check-set.js'
 export { matchEvents } from './match-events.js'
-export { listFields, surveyEvents } from './survey-events.js'
+export { surveyEvents } from './survey-events.js'
 export { whyOfEvent } from './why-of-event.js'
 
 // What the judge's thread does. It has neither database nor settings: all that it needs comes with the request, as a structured clone, and

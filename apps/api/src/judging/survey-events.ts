@@ -18,9 +18,11 @@ export interface Surveyed {
   used: number
   /** In all turns. */
   events: number
+  /** JSON of `events`, `hasMorePaths` and `fields` so far: the next turn may have to wait for too long. */
+  fields: string
 }
 
-/** Surveys a slice of events, at least one, for as long as one turn of the thread may take. */
+/** Surveys a slice of events, at least one where there is one, for as long as one turn of the thread may take. */
 export function surveyEvents({ events, wanted, state, bounds }: ToSurvey & Bounds): Surveyed {
   const budget = openBudget({ bounds })
   const survey = new FieldSurvey(read(state))
@@ -30,14 +32,9 @@ export function surveyEvents({ events, wanted, state, bounds }: ToSurvey & Bound
     used++
     if (survey.events === wanted || budget.isBeyond(0.5)) break
   }
-  return { state: serialize(survey.state), used, events: survey.events }
-}
-
-/** @returns the JSON of `events`, `hasMorePaths` and `fields` */
-export function listFields({ state }: { state: Uint8Array | undefined }): string {
-  const survey = new FieldSurvey(read(state))
-  const { events, hasMorePaths } = survey
-  return JSON.stringify({ events, hasMorePaths, fields: survey.list() })
+  const { events: surveyed, hasMorePaths } = survey
+  const fields = JSON.stringify({ events: surveyed, hasMorePaths, fields: survey.list() })
+  return { state: serialize(survey.state), used, events: surveyed, fields }
 }
 
 function read(state: Uint8Array | undefined): SurveyState | undefined {

@@ -3,6 +3,7 @@ import type { ScanLimits, ScannedEvent } from '@automation/ledger'
 import type { FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import { refusals } from '../errors.js'
+import type { ResultOf } from '../judging/judge.js'
 import { scanInTurns } from '../judging/scan-in-turns.js'
 
 declare module 'fastify' {
@@ -15,6 +16,8 @@ declare module 'fastify' {
 const scanLimits = { events: 500_000, ms: 2_000 }
 /** Surveys at a time: each holds a slice of events and up to 20 MB of what it has seen. */
 const surveys = { total: 8, perOwner: 1, waitingPerOwner: 10, timeoutMs: 3_000 }
+
+const noEvents = { fields: '{"events":0,"hasMorePaths":false,"fields":[]}', events: 0 }
 
 interface Surveyed {
   /** JSON of `events`, `hasMorePaths` and `fields`. */
@@ -38,19 +41,16 @@ async function surveyType(
   wanted: number,
   limits: ScanLimits = scanLimits,
 ): Promise<Surveyed> {
-  let state: Uint8Array | undefined
-  let surveyed = 0
+  let last: ResultOf<'surveyEvents'> | undefined
   const takeTurn = async (events: ScannedEvent[]) => {
     const slice = events.map(({ json }) => json)
-    const turn = await request.judge('surveyEvents', { events: slice, wanted, state })
-    state = turn.state
-    surveyed = turn.events
-    return { used: turn.used, isOver: surveyed === wanted }
+    last = await request.judge('surveyEvents', { events: slice, wanted, state: last?.state })
+    return { used: last.used, isOver: last.events === wanted }
   }
   const range = { type, order: 'newest first' as const }
   const { end } = await scanInTurns(request, range, undefined, limits, takeTurn)
-  const fields = await request.judge('listFields', { state })
-  return { fields, isComplete: end === undefined || surveyed === wanted }
+  const { fields, events } = last ?? noEvents
+  return { fields, isComplete: end === undefined || events === wanted }
 }
 
 /** The survey of the newest events of a type, which a workspace has once at a time: `request.judge` parses them. */

@@ -40,6 +40,7 @@ export function testBacktests(t: Test, { browser, makeWorkspace }: Context): voi
         'gone',
       ])
       await card.getByText('3 mails to 3 addresses').waitFor()
+      await card.getByText('Compared with v1: +1 mail to 1 address').waitFor()
       await card.getByText('nam is missing').waitFor()
       await card.getByRole('img', { name: /3 by your version, 2 by v1/ }).waitFor()
       await card.getByText('Where it stops').click()

@@ -5,6 +5,7 @@ import {
   isStatementCancelled,
   ReadTooLong,
   TooMuchAtOnce,
+  type UnscopedSql,
 } from '@automation/database'
 import type { WorkLimits } from '@automation/engine'
 import { findSettled, type ScanLimits, type ScannedEvent, scanEvents } from '@automation/ledger'
@@ -28,9 +29,9 @@ const idleMs = 500
 const firstSlice = { events: 20_000, ms: 250 }
 const slices = { gentle: { events: 1_000_000, ms: 2_000 }, full: { events: 1_000_000, ms: 1_000 } }
 const maxFailures = 5
-/** How many events a statement reads after so many long reads. The last size is tried four times, some two minutes long. */
+/** How many events a statement reads after so many long reads. The last size is tried 18 times, for a quarter of an hour. */
 const eventsAfterLongReads = [1_000, 100, 10, 1]
-const maxLongReads = eventsAfterLongReads.length + 4
+const maxLongReads = eventsAfterLongReads.length + 18
 const neverStopping = new AbortController().signal
 
 /** Settings of the worker. */
@@ -158,7 +159,7 @@ export async function runSlice(
   }
   const reads = database.readsOf(workspaceId)
   // An event of the range that commits later may have a lower id than those that were passed.
-  if (state === null && (await findSettled(reads, range.to)) < range.to) {
+  if (state === null && !(await isSettled(reads, range.to))) {
     await delayBacktest(database, claimed, 'delay')
     return undefined
   }
@@ -177,6 +178,16 @@ export async function runSlice(
   })
   await turns.rest()
   return isStored ? { scanned, considered: report.considered - (state?.counts.considered ?? 0) } : undefined
+}
+
+/** A Postgres that is too busy to say so does not know yet. */
+async function isSettled(reads: UnscopedSql, to: Date): Promise<boolean> {
+  try {
+    return (await findSettled(reads, to)) >= to
+  } catch (error) {
+    if (error instanceof ReadTooLong) return false
+    throw error
+  }
 }
 
 /** A read that took too long is tried again with fewer events, down to one. */

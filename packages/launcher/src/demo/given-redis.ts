@@ -16,7 +16,8 @@ export async function reachRedis(url: string): Promise<string> {
   if (!URL.canParse(url) || !/^rediss?:$/.test(new URL(url).protocol))
     throw new CannotStart('REDIS_URL is not a URL like redis://host:6379')
   const { host } = new URL(url)
-  const reply = await askRedis(new URL(url)).catch((error: Error) => `-${error.message}`)
+  // An error of several addresses has no message of its own.
+  const reply = await askRedis(new URL(url)).catch(({ message, code }) => `-${message || code}`)
   const [fault] = reply.split('\r\n').filter((line) => line.startsWith('-') && !line.startsWith('-LOADING'))
   if (fault !== undefined || reply === '')
     throw new CannotStart(`REDIS_URL (${host}) cannot be used: ${fault?.slice(1) ?? 'it does not reply'}`)

@@ -22,11 +22,12 @@ export async function createBacktest(
   { subject: tested, historyFrom, pace }: NewBacktest,
 ): Promise<StoredBacktest> {
   const { database, workspaceId, actor } = administrator
-  const earlier = await readEarlierRules(database.forWorkspace(workspaceId), workspaceId, tested)
+  const reads = database.readsOf(workspaceId)
+  await refuseTooMany(reads)
+  const earlier = await readEarlierRules(reads, workspaceId, tested)
   const subject: BacktestSubject = { ...tested, earlier }
   return changeWorkspace(administrator, async (transaction) => {
-    if ((await transaction.backtest.count({ where: unfinished })) >= maxUnfinishedBacktests)
-      throw new Refused('conflict', `A workspace may have ${maxUnfinishedBacktests} unfinished backtests`)
+    await refuseTooMany(transaction)
     await removeOldest(transaction)
     const row = await transaction.backtest.create({
       data: {
@@ -44,6 +45,11 @@ export async function createBacktest(
     })
     return { result: present(row), entry: undefined }
   })
+}
+
+async function refuseTooMany({ backtest }: Pick<WorkspaceDatabase, 'backtest'>): Promise<void> {
+  if ((await backtest.count({ where: unfinished })) >= maxUnfinishedBacktests)
+    throw new Refused('conflict', `A workspace may have ${maxUnfinishedBacktests} unfinished backtests`)
 }
 
 /** Ended backtests beyond the newest 1,000 go when another one is created. */
@@ -128,7 +134,12 @@ const listed = {
 type ListedRow = Prisma.BacktestGetPayload<{ select: typeof listed }>
 
 function present({ report, ...row }: ListedRow & { report: unknown }): StoredBacktest {
-  return { ...list(row), report: report as BacktestReport | null }
+  return { ...list(row), report: completeReport(report as BacktestReport | null) }
+}
+
+/** A version before this one stored no difference of the actions. */
+export function completeReport(report: BacktestReport | null): BacktestReport | null {
+  return report && { ...report, actionDifference: report.actionDifference ?? null }
 }
 
 function list(row: ListedRow): ListedBacktest {

@@ -27,6 +27,7 @@ import { changeDraft, findDraftToChange, findRuleAndDraft, sendDraft } from './c
 import { changeRules } from './change-rules.js'
 import { checkRule, refuseFaults, ruleId } from './check-rule.js'
 import { type Compared, Promotion, RuleDraft } from './draft-schemas.js'
+import { readOldestUndone } from './guard.js'
 import { sendRule } from './present-rule.js'
 import { Rule, RuleParams } from './rule-schemas.js'
 import { findOutdated } from './versions.js'
@@ -135,6 +136,7 @@ export const draftRoutes: FastifyPluginAsyncTypebox<{
       // Event types and operators come and go: a draft that could be saved may be none today. Its check need not hold the transaction up.
       const checked = await request.workspace.database.ruleDraft.findUnique({ where: { ruleId: id } })
       const faults = checked === null ? [] : await findOutdated(request, definitionOf(checked))
+      const oldestUndone = guard === undefined ? null : await readOldestUndone(request)
       const promoted = await changeRules(request, async (transaction) => {
         const { rule, draft } = await findDraftToChange(transaction, request, id)
         if (draft === null) throw refusals.draftNotFound()
@@ -147,6 +149,7 @@ export const draftRoutes: FastifyPluginAsyncTypebox<{
           rule,
           draft,
           guard,
+          oldestUndone,
         )
         return { result, entry }
       })

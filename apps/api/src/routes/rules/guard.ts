@@ -1,6 +1,8 @@
 import { changeWorkspace } from '@automation/access'
-import type { Prisma, WorkspaceDatabase } from '@automation/database'
+import { type Prisma, ReadTooLong, TooMuchAtOnce, type WorkspaceDatabase } from '@automation/database'
+import { findOldestUndone } from '@automation/ledger'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import type { FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import { administratorOf } from '../../access/administrator.js'
 import { refusals } from '../../errors.js'
@@ -97,5 +99,15 @@ export function presentGuard(guard: Prisma.RuleGuardGetPayload<object>): RuleGua
     trippedAt: guard.trippedAt?.toISOString() ?? null,
     tripReason: guard.tripReason as RuleGuard['tripReason'],
     restoredVersion: guard.restoredVersion,
+  }
+}
+
+/** Where Postgres is too busy to say it, the guard learns it from a worker, a second later. */
+export async function readOldestUndone({ workspace: { reads } }: FastifyRequest): Promise<Date | null> {
+  try {
+    return await findOldestUndone(reads)
+  } catch (error) {
+    if (error instanceof ReadTooLong || error instanceof TooMuchAtOnce) return null
+    throw error
   }
 }

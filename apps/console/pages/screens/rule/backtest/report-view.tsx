@@ -1,4 +1,4 @@
-import { describeLoad, describeReach, formatCount } from '@automation/backtest/words'
+import { describeChanges, describeLoad, describeReach, formatCount } from '@automation/backtest/words'
 import type { BacktestReport } from '@automation/client'
 import { formatTime } from '../../../logic/format-time.js'
 import { showControls } from '../../../logic/show.js'
@@ -123,8 +123,10 @@ function Plot({ report, word }: Pick<ReportProps, 'report' | 'word'>) {
   )
 }
 
-function Done({ report: { actions, notKnown, draft }, word }: Pick<ReportProps, 'report' | 'word'>) {
+function Done({ report, word }: Pick<ReportProps, 'report' | 'word'>) {
+  const { actions, notKnown, active, draft } = report
   const at = (iso: string) => formatTime(iso, zone.value, now.value)
+  const changes = active === null || draft === null ? [] : describeChanges(report)
   return (
     <section>
       <h3>{draft === null ? 'It' : word[0]?.toUpperCase() + word.slice(1)} would have done</h3>
@@ -141,6 +143,11 @@ function Done({ report: { actions, notKnown, draft }, word }: Pick<ReportProps, 
           </li>
         ))}
       </ol>
+      {changes.length > 0 && (
+        <p class="sub">
+          Compared with v{active?.version}: {changes.join(', ')}
+        </p>
+      )}
       {notKnown.map((text) => (
         <p key={text} class="sub">
           Not known: {showControls(text)}

@@ -161,7 +161,7 @@ function DraftActions({
             say('You have other changes in the editor. Save or discard them first.')
             return
           }
-          draft.edit(definitionOf(saved as Definition), rule.version, saved.etag)
+          draft.edit(definitionOf(saved as Definition), saved.basedOn, saved.etag)
           set({ tab: '' })
         }}
       >
