@@ -87,6 +87,12 @@ t.test('a bundle has the licences of the packages in it', async (t) => {
     await readFile(`${cwd}/dist/bundle/licences.txt`, 'utf8'),
     '@far/away 1.2.3: MIT\n\nPermission is hereby granted',
   )
+  await rm(`${installed}/LICENSE.md`)
+  await writeFile(`${installed}/README.md`, '# Away\n\n## License\nPermission, too')
+  await bundle(cwd)
+  t.match(await readFile(`${cwd}/dist/bundle/licences.txt`, 'utf8'), /## License\nPermission, too$/)
+  await rm(`${installed}/README.md`)
+  await t.rejects(bundle(cwd), { stderr: /@far\/away has no licence/ })
 })
 
 t.test('a stack trace of the bundle names the lines of the sources, with the flag of Node', async (t) => {
@@ -104,6 +110,7 @@ t.test('a module that tests change is the one of the bundle', async (t) => {
   const { cwd } = await makeProject(t)
   await mkdir(`${cwd}/node_modules/shared`, { recursive: true })
   await writeFile(`${cwd}/node_modules/shared/package.json`, '{"name":"shared","version":"1.0.0"}')
+  await writeFile(`${cwd}/node_modules/shared/LICENSE`, 'MIT')
   await writeFile(`${cwd}/node_modules/shared/index.js`, "exports.say = () => 'as it is'\n")
   await writeFile(`${cwd}/dist/src/demo.js`, "import shared from 'shared'\nconsole.log(shared.say())\n")
   await bundle(cwd, 'modules/shared')
