@@ -92,7 +92,7 @@ t.test('a bundle has the licences of the packages in it', async (t) => {
   await bundle(cwd)
   t.match(await readFile(`${cwd}/dist/bundle/licences.txt`, 'utf8'), /## License\nPermission, too$/)
   await rm(`${installed}/README.md`)
-  await t.rejects(bundle(cwd), { stderr: /@far\/away has no licence/ })
+  await t.rejects(bundle(cwd), { code: 1, stderr: /@far\/away has no licence/ })
 })
 
 t.test('a stack trace of the bundle names the lines of the sources, with the flag of Node', async (t) => {
