@@ -72,7 +72,7 @@ t.test('rules test runs the tests of the file without a database', async (t) => 
 t.test('a file by itself loads no client of a database', async (t) => {
   await writeFile(path, testsOf('1'))
   const reports =
-    "process.on('exit', () => console.error(process.moduleLoadList.includes('NativeModule tls')))"
+    "process.on('exit', () => console.error(process.moduleLoadList.includes('NativeModule dns')))"
   const NODE_OPTIONS = `--import=data:text/javascript,${encodeURIComponent(reports)}`
   const loads = async (line: string) => {
     const { code, errors } = await runProcess('admin', `rules ${line}`, directory, { NODE_OPTIONS })
