@@ -153,10 +153,11 @@ t.test('an outcome commits the event, its executions, tasks and counters togethe
 
 t.test('a job counts once, however often and to however many workers it is delivered', async (t) => {
   const { own, createRule, createOutcome } = await createWorkspace()
-  const rules = await Promise.all(Array.from({ length: 5 }, createRule))
-  const outcomes = await Promise.all(
-    Array.from({ length: 40 }, () => createOutcome(rules.map((ruleId) => ({ ruleId, tasks: 1 })))),
-  )
+  const rules: string[] = []
+  while (rules.length < 5) rules.push(await createRule())
+  const outcomes: Outcome[] = []
+  while (outcomes.length < 40)
+    outcomes.push(await createOutcome(rules.map((ruleId) => ({ ruleId, tasks: 1 }))))
   const ledgers = Array.from({ length: 4 }, openLedger)
   // Each worker gets the events in a different order, which could cause deadlocks.
   await Promise.all(
