@@ -74,13 +74,6 @@ export function testBacktests(t: Test, { browser, makeWorkspace }: Context): voi
     }
     t.ok(asked.length <= 6, `${asked.length} requests within a minute`)
     t.ok(asked.length >= 4, `${asked.length} requests within a minute`)
-    await page.unroute(/backtests/)
-    await page.route(/backtests\/[0-9a-f-]+$/, async (route) => {
-      if (route.request().method() === 'DELETE') return route.fulfill({ status: 204 })
-      const response = await route.fetch()
-      const stored = (await response.json()) as object
-      return route.fulfill({ response, json: { ...stored, status: 'cancelled', progress: 0.7 } })
-    })
     await page.getByRole('button', { name: 'Cancel' }).click()
     await page.getByText('Cancelled at 70 %.').waitFor()
   })
@@ -127,12 +120,17 @@ function createHot(client: Awaited<ReturnType<Context['makeWorkspace']>>['client
 
 const words = (text: string) => text.split(/\s+/)
 
-/** A backtest that does not end. Each request for it is noted. */
+/** A backtest that runs until it is cancelled. Each request for it is noted. */
 async function hold(page: Page, asked: string[]): Promise<void> {
+  let shown = { status: 'running', progress: 0.62 }
   await page.route(/backtests/, async (route) => {
+    if (route.request().method() === 'DELETE') {
+      shown = { status: 'cancelled', progress: 0.7 }
+      return route.fulfill({ status: 204 })
+    }
     asked.push(route.request().url())
     const response = await route.fetch()
     const stored = (await response.json()) as object
-    return route.fulfill({ response, json: { ...stored, status: 'running', progress: 0.62 } })
+    return route.fulfill({ response, json: { ...stored, ...shown } })
   })
 }
