@@ -30,6 +30,7 @@ import { writePerformance } from './performance/write-performance.js'
 import { runOnProduct } from './private-product.js'
 import { planRetention } from './retention/benchmark.js'
 import { planScale } from './scale/benchmark.js'
+import { planStart } from './start/benchmark.js'
 import { planSustained } from './sustained/benchmark.js'
 import { planWhy } from './why/benchmark.js'
 
@@ -48,6 +49,7 @@ const plans: Record<BenchmarkName, (options: Options) => Plan> = {
   check: planCheck,
   backtest: planBacktest,
   why: planWhy,
+  start: planStart,
 }
 const all: BenchmarkName[] = ['engine', 'events', 'ingest', 'growth', 'scale', 'sustained']
 

@@ -16,6 +16,7 @@ const benchmarks = [
   'check',
   'backtest',
   'why',
+  'start',
 ] as const
 export type BenchmarkName = (typeof benchmarks)[number]
 const commands = [...benchmarks, 'all', 'render'] as const
@@ -36,6 +37,7 @@ export const defaults: Record<BenchmarkName, Pick<Options, 'seconds' | 'rounds'>
   check: { seconds: 0, rounds: 5 },
   backtest: { seconds: 10, rounds: 6 },
   why: { seconds: 3, rounds: 6 },
+  start: { seconds: 4, rounds: 6 },
 }
 
 /** The options of one benchmark. */
@@ -85,6 +87,7 @@ export const usage = `npm run bench -- [${commands.join('|')}]
   check      what the check of rule sets finds of planted faults, and the CPU that it needs; needs no servers
   backtest   how fast backtests are over 200,000 events, and what a gentle one does to live events
   why        how long callers wait to learn why 10, 100 and 1,000 rules matched an event or not, and what it costs the API
+  start      how long API and worker take until they are ready, and their memory with nothing to do
   all        engine, events, ingest, growth, scale and sustained
   render     measures nothing: makes picture and tables of the file --json
   --seconds, --rounds

@@ -23,6 +23,7 @@ const titles: [name: BenchmarkName, title: string][] = [
   ['brake', 'Switching a rule off'],
   ['backtest', 'Backtests'],
   ['why', 'Explaining an event'],
+  ['start', 'A start, and memory at rest'],
 ]
 
 /** Benchmarks with results of their own kinds, whose report is shown as it was printed. */
@@ -33,6 +34,7 @@ const printed: ReadonlySet<BenchmarkName> = new Set([
   'brake',
   'backtest',
   'why',
+  'start',
 ])
 
 /** All results in Markdown: for each benchmark its command, its circumstances, its aims and its lines. */
