@@ -25,7 +25,7 @@ const task = { type: 'CREATE_TASK', config: { title: 'Call' } }
 /** Its execution is recorded, and costs little. */
 const skipped = { ...task, when: { field: 'never', operator: 'exists' } }
 /** Fails where the event has no name, so that there is something to retry. */
-const named = { type: 'CREATE_TASK', config: { title: '{{lead.name}}' } }
+export const named = { type: 'CREATE_TASK', config: { title: '{{lead.name}}' } }
 const emit = {
   type: 'EMIT_EVENT',
   config: { eventType: 'TAG_ADDED', data: { score: '{{score}}', status: '{{status}}' } },

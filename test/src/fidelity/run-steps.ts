@@ -50,7 +50,7 @@ export async function runSteps(site: Site, { seed, events, tell }: StepOptions):
     load.release(Math.ceil((events * (index + 1)) / count))
     await waitForLoad(load, (events * (index - patience)) / count)
     // Each kind once, as far as it is possible by then: some seeds would never pick a rare one.
-    const isLate = index >= count / 2
+    const isLate = index >= count / 2 && index % 4 === 0
     const undone = isLate ? kinds.filter((kind) => counts.get(kind) === 0) : []
     const name = random.pick(undone.length > 0 ? undone : names)
     const isDone = await steps[name]?.run(desks[random.below(desks.length)] as Desk)

@@ -1,6 +1,6 @@
 import type { Random } from '@automation/check/corpus'
 import type { Answer, Tenant } from '../fixtures/product.js'
-import { type Definition, type KnownRule, writeDefinition, writeEvents } from './rule-book.js'
+import { type Definition, type KnownRule, named, writeDefinition, writeEvents } from './rule-book.js'
 
 const path = '/api/automation-rules'
 /** Of a workspace: enough to meet each event with some, and few enough for a machine of two cores. */
@@ -101,12 +101,22 @@ async function shadow(desk: Desk): Promise<boolean> {
 }
 
 /** One of the last executions that failed, with the version that it had or the present one. */
-async function retry({ tenant, random }: Desk): Promise<boolean> {
+async function retry(desk: Desk): Promise<boolean> {
+  const { tenant, random } = desk
   const { body } = await tenant.call('GET', '/api/executions?status=failed&limit=50')
   const failed: { id: string }[] = body?.executions ?? []
-  if (failed.length === 0) return false
+  if (failed.length === 0) {
+    await failOnce(desk)
+    return false
+  }
   const version = random.pick(['same', 'latest'] as const)
   return isDone(await tenant.call('POST', `/api/executions/${random.pick(failed).id}/retry`, { version }))
+}
+
+/** With some seeds nothing fails by itself. */
+async function failOnce(desk: Desk): Promise<void> {
+  await addRule(desk, { ...writeDefinition(desk.random, 'LEAD_CREATED'), conditions: [], actions: [named] })
+  await desk.tenant.call('POST', `${path}/${desk.rules.at(-1)?.id}/execute`, { data: {} })
 }
 
 async function replay({ tenant, pickEvent }: Desk): Promise<boolean> {
