@@ -21,7 +21,7 @@ interface Counts {
 
 /**
  * Counts, for each type of action, what the draft would do and the active version not, and the other way round. Two actions for one event are
- * the same where they have the type and the targets in common, whatever their texts say.
+ * the same where their type and their targets are equal. Their texts do not count.
  */
 export class ActionDifference {
   readonly #byType: Map<ReadyAction['type'], Counts>

@@ -1,6 +1,6 @@
 /** Requests at a time that the API has not responded to completely: as many as there are connections, so none waits for one. */
 export const maxInAll = 64
-/** One address has at most half of the slots, so that one machine cannot take them all. The users of a company may share an address. */
+/** Half of the slots: one machine cannot take them all, and the users behind one address of a company have enough. */
 const maxPerAddress = 32
 /** Of one session: more than a page sends at a time. */
 const maxPerBearer = 8
