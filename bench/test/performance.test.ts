@@ -48,7 +48,15 @@ t.test('a run has its rounds, its disk and the other load of the machine', async
 
 t.test('the figures of a busy machine are marked', async (t) => {
   t.equal(describeNoise(quiet, 2), undefined)
-  t.equal(describeNoise({ ...quiet, loadAverage: 1.2 }, 2), 'load average 1.2 on 2 cores before the start')
+  t.equal(
+    describeNoise({ ...quiet, loadAverage: 1.2 }, 2),
+    undefined,
+    'what ended before the start, as the share of others shows',
+  )
+  t.equal(
+    describeNoise({ loadAverage: 1.2, stealShare: null, othersShare: null }, 2),
+    'load average 1.2 on 2 cores before the start',
+  )
   t.equal(describeNoise({ ...quiet, stealShare: 0.03 }, 2), '3.0 % steal')
   t.match(describeNoise({ ...quiet, othersShare: 0.4 }, 2), /^40 % of the CPU/)
   t.match(describeRun({ ...run, noise: { ...quiet, stealShare: 0.03 } }), /Busy machine \(3\.0 % steal\)/)

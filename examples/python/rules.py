@@ -143,6 +143,10 @@ class Client:
         """List the rules that need attention, latest first."""
         return self._send("GET", "/api/automation-rules/attention")
 
+    def get_rules_overview(self, query=None):
+        """Count the executions of each rule by time, and say which rules need attention."""
+        return self._send("GET", "/api/automation-rules/overview", query=query)
+
     def get_rule_guard(self, id):
         """Get the guard of a promoted version."""
         return self._send("GET", f"/api/automation-rules/{_part(id)}/guard")
@@ -151,9 +155,9 @@ class Client:
         """End the guard of a promoted version before its time."""
         return self._send("DELETE", f"/api/automation-rules/{_part(id)}/guard")
 
-    def list_rollouts(self):
-        """List the rules that have a draft or a guard."""
-        return self._send("GET", "/api/automation-rules/rollouts")
+    def list_rollouts(self, query=None):
+        """List the rules that have a draft or a guard, newest first."""
+        return self._send("GET", "/api/automation-rules/rollouts", query=query)
 
     def check_rules(self, body=None):
         """Check a set of rules: what never runs, says nothing, does the same twice or goes round."""

@@ -419,6 +419,7 @@ const routes: Route[] = [
   { method: 'POST', path: ({ drafted }) => `${rules}/${drafted}/draft/promote`, role: 'editor', status: 200 },
   { method: 'GET', path: ({ drafted }) => `${rules}/${drafted}/guard`, role: 'viewer', status: 404 },
   { method: 'DELETE', path: ({ drafted }) => `${rules}/${drafted}/guard`, role: 'editor', status: 404 },
+  { method: 'GET', path: () => `${rules}/overview`, role: 'viewer', status: 200 },
   { method: 'GET', path: () => `${rules}/rollouts`, role: 'viewer', status: 200 },
   { method: 'GET', path: ({ rule }) => `${rules}/${rule}/difference`, role: 'viewer', status: 404 },
   { method: 'GET', path: () => '/api/events', role: 'viewer', status: 200 },

@@ -8,6 +8,16 @@ const textPaths = ['/docs/rules', '/docs/recipes']
 const paths = ['/docs/', '/docs/openapi.json', '/docs/openapi.yaml', '/docs/js/scalar.js', ...textPaths]
 const api = await startApi(t)
 
+t.test('others are served while the pages are rendered', async (t) => {
+  // The document itself is made at its first use.
+  api.app.swagger()
+  const before = performance.eventLoopUtilization()
+  t.equal((await api.app.inject('/docs/')).statusCode, 200)
+  const { utilization } = performance.eventLoopUtilization(before)
+  t.comment(`the event loop was busy for ${Math.round(100 * utilization)} % of the time`)
+  t.ok(utilization < 0.35, 'a thread renders them')
+})
+
 t.test(
   'each page is rendered once, may be cached, and is not sent again to a client that has it',
   async (t) => {

@@ -1,3 +1,4 @@
+import { newId } from '@automation/database'
 import t from 'tap'
 import { startApi, type Workspace } from './fixtures/api.js'
 import { storeEvent, storeExecution, storeRule } from './fixtures/history.js'
@@ -10,6 +11,11 @@ interface Overview {
   countedFrom: string
   totals: Record<string, number>
   slices: ({ from: string } & Record<string, number | string>)[]
+}
+
+interface RulesOverview extends Pick<Overview, 'from' | 'countedFrom'> {
+  to: string
+  rules: { id: string; runs: number[]; failed: number[]; attention: object | null }[]
 }
 
 async function read({ callAs }: Workspace, query = '') {
@@ -44,6 +50,55 @@ t.test('events and executions are counted by the time of their event', async (t)
   ])
   t.equal(countedFrom, from, 'everything was counted')
 })
+
+t.test(
+  'executions are counted by rule and time, and each rule says whether it needs attention',
+  async (t) => {
+    const [workspace, other] = [await api.makeWorkspace(), await api.makeWorkspace()]
+    const [busy, failing, idle] = [
+      await storeRule(workspace),
+      await storeRule(workspace),
+      await storeRule(workspace),
+    ]
+    const to = Date.now() + 1_000
+    const run = async (ruleId: string, hoursAgo: number, status: 'succeeded' | 'failed' | 'waiting') => {
+      const acceptedAt = new Date(to - 2_000 - hoursAgo * hourMs)
+      const event = await storeEvent(workspace, { ruleIds: [ruleId], acceptedAt })
+      await storeExecution(workspace, event, ruleId, { status })
+    }
+    for (const hoursAgo of [0, 0, 2]) await run(busy.id, hoursAgo, 'succeeded')
+    await run(busy.id, 2, 'waiting')
+    await run(failing.id, 1, 'failed')
+    // Before the range, and of a rule that is gone.
+    await run(busy.id, 5, 'failed')
+    await run(newId(), 0, 'succeeded')
+    await workspace.database.ruleCounters.update({
+      where: { ruleId: failing.id },
+      data: { attentionReason: 'unknown_outcome', attentionAt: new Date(), lastError: 'The worker died' },
+    })
+    const range = `from=${new Date(to - 4 * hourMs).toISOString()}&to=${new Date(to).toISOString()}&slices=4`
+    const path = '/api/automation-rules/overview'
+    const { body } = await workspace.callAs('viewer')<RulesOverview>('GET', `${path}?${range}`)
+    t.equal(body.countedFrom, body.from, 'everything was counted')
+    t.match(body.rules, [
+      {
+        id: failing.id,
+        runs: [0, 0, 1, 0],
+        failed: [0, 0, 1, 0],
+        attention: { reason: 'unknown_outcome', lastError: 'The worker died' },
+      },
+      { id: busy.id, runs: [0, 2, 0, 2], failed: [0, 0, 0, 0], attention: null },
+    ])
+    t.equal(body.rules.length, 2, `neither ${idle.id}, which did nothing, nor a rule that is gone`)
+    const foreign = await other.call<RulesOverview>('GET', path)
+    t.strictSame(
+      [foreign.body.rules, Date.parse(foreign.body.to) - Date.parse(foreign.body.from)],
+      [[], 24 * hourMs],
+    )
+    for (const query of ['slices=49', 'from=2026-02-01&to=2026-01-01'])
+      t.equal((await workspace.call('GET', `${path}?${query}`)).status, 400, query)
+  },
+)
 
 t.test('an empty workspace has an overview, and a wrong range is refused', async (t) => {
   const workspace = await api.makeWorkspace()

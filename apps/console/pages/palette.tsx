@@ -7,7 +7,7 @@ import { places } from './places.js'
 import { theme, updates, zone } from './state/preferences.js'
 import { api, may, signOut } from './state/session.js'
 import { linkTo } from './state/use-filters.js'
-import { useRuleNames } from './state/use-rule-names.js'
+import { useRuleNames } from './state/use-rules.js'
 
 interface Entry extends Choice {
   hint: string

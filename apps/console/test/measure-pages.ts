@@ -2,10 +2,12 @@ import { openBrowser } from '@automation/browser'
 import type { Page } from 'playwright-core'
 import { startProductWithConsole } from './fixtures/product.js'
 
-// What Lighthouse measures, by the performance APIs of Chromium itself: each screen, loaded cold. Prints one line a screen.
+// What Lighthouse measures, by the performance APIs of Chromium itself: each screen, loaded cold. Prints one line a screen, and how long a
+// backtest takes until its picture is drawn.
 //   node packages/launcher/dist/src/with-services.js node apps/console/dist/test/measure-pages.js
 
 const visits = 3
+const testedEvents = 10_000
 const screens = ['today', 'events', 'runs', 'rules', 'rules/new', 'webhooks', 'books', 'access']
 
 interface Figures {
@@ -39,7 +41,42 @@ for (const screen of screens) {
   const line = (['fcp', 'lcp', 'tbt'] as const).map((name) => `${Math.round(middle(name))}`.padStart(8))
   console.log(`${screen.padEnd(12)}${line.join('')}  ${middle('cls').toFixed(4)}`)
 }
+const waits: number[] = []
+for (let count = 0; count < visits; count++) waits.push(await measureBacktest())
+const waited = waits.map((ms) => `${Math.round(ms)}`).join(', ')
+console.log(`backtest of ${testedEvents} events, ms until its picture is drawn: ${waited}`)
 for (const close of closings) await close()
+
+/** From the click to the picture, with events of a type that only this rule has. */
+async function measureBacktest(): Promise<number> {
+  const { client, visit, storeEvents } = await makeWorkspace()
+  const { id } = await client.rules.create({
+    name: 'Hot',
+    trigger: 'LEAD_CREATED',
+    conditions: [{ field: 'score', operator: 'greater_than', value: 50 }],
+    actions: [{ type: 'CREATE_TASK', config: { title: 'Call {{name}}' } }],
+  })
+  const dayAgo = Date.now() - 86_400_000
+  await storeEvents(
+    'LEAD_CREATED',
+    Array.from({ length: testedEvents }, (_, index) => ({
+      at: dayAgo + 5_000 * index,
+      data: { name: `Lead ${index}`, score: index % 100 },
+    })),
+  )
+  const { page, at } = await visit(browser)
+  await page.goto(at(`rules/${id}`))
+  const button = page.getByRole('button', { name: 'Run a backtest' })
+  await button.waitFor()
+  const begunAt = performance.now()
+  await button.click()
+  const card = page.getByRole('region', { name: 'Backtest' })
+  await card.getByText(`${testedEvents.toLocaleString('en-US')} LEAD_CREATED events`).waitFor()
+  await card.getByRole('img').first().waitFor()
+  const milliseconds = performance.now() - begunAt
+  await page.close()
+  return milliseconds
+}
 
 async function measure(page: Page, url: string): Promise<Figures> {
   await page.goto(url)

@@ -102,6 +102,12 @@ export const Environment = Type.Object({
     maximum: 10_000,
     description: 'number of outbound calls at a time, including mail',
   }),
+  CONSOLE_URL: Type.Optional(
+    Type.String({
+      pattern: '^https?://[^/?#]+/?$',
+      description: 'URL under which browsers open the console; events to subscriptions link to it',
+    }),
+  ),
 })
 
 export type Config = ReturnType<typeof readConfig>
@@ -135,6 +141,7 @@ export function readConfig(variables: Record<string, string | undefined> = proce
       /** undefined: any host. */
       hosts: OUTBOUND_HOSTS === undefined ? undefined : readList(OUTBOUND_HOSTS, readHost),
       concurrency: environment.OUTBOUND_CONCURRENCY,
+      consoleUrl: environment.CONSOLE_URL,
     },
   }
 }

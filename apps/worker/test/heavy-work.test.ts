@@ -98,6 +98,20 @@ t.test('an event that turns out to be heavy is charged before its cost is known'
   t.same(await Promise.all([one, other]), ['done', 'done'], 'what it did not cost is given back')
 })
 
+t.test('a heavy event gives way between its slices, where others have events', async (t) => {
+  const { clock, heavy } = createWork()
+  const event = { workspaceId: 'a' }
+  const giveWay = () =>
+    Promise.race([heavy.giveWay(event, 400).then(() => 'at once'), setTimeout(200, 'rests')])
+  heavy.check('a', {})
+  clock.now += 10_000
+  t.equal(await giveWay(), 'at once', 'nobody else has events')
+  heavy.check('b', {})
+  t.equal(await giveWay(), 'rests')
+  clock.now += 10_000
+  t.equal(await giveWay(), 'at once')
+})
+
 t.test('postponed jobs come back one after another', async (t) => {
   const { heavy } = createWork()
   const first = {}

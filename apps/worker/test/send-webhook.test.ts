@@ -540,6 +540,34 @@ t.test('an event of the service is signed with the secret of its subscription', 
   t.match(JSON.parse(server.calls[0]?.body ?? ''), { type: 'rule.updated', data: { team: 'blue' } })
 })
 
+t.test('an event of the service leads to the console', async (t) => {
+  const server = await serve(t)
+  const ruleId = '01a1fdbb-fa3e-7000-8000-dde8b4efbf8c'
+  const executionId = context.executionId
+  const findKeys = async () => ({ keys: [Buffer.alloc(32)] })
+  const variables = { ...loopback, CONSOLE_URL: 'https://console.example/' }
+  const addressee = { kind: 'subscription' as const, id: 'subscription' }
+  const read = async (type: string, data: object, to: Addressee | null = addressee, env = variables) => {
+    const sender = openSender(t, env, { findKeys })
+    const event = { ...context.event, type, data, addressee: to }
+    await sender.sendWebhook(webhook({ url: server.url }), { ...context, event })
+    return JSON.parse(server.calls.at(-1)?.body ?? '').consoleUrl
+  }
+  const base = 'https://console.example/w/w'
+  t.equal(await read('rule.updated', { ruleId }), `${base}/rules/${ruleId}`)
+  t.equal(await read('execution.failed', { ruleId, executionId }), `${base}/runs?id=${executionId}`)
+  t.equal(await read('receipt.rejected', { key: 'x' }), `${base}/webhooks?state=rejected`)
+  t.equal(await read('rule.deleted', { ruleId }), undefined)
+  t.equal(await read('subscription.ping', {}), undefined)
+  t.equal(await read('rule.updated', { ruleId: '../x' }), undefined, 'only ids are put into a link')
+  t.equal(await read('LEAD_CREATED', { ruleId }, null), undefined, 'an event of a rule is sent as it is')
+  t.equal(
+    await read('rule.updated', { ruleId }, addressee, loopback as never),
+    undefined,
+    'without a console',
+  )
+})
+
 t.test('without a secret, a call has no headers of a signature', async (t) => {
   const server = await serve(t)
   await openSender(t).sendWebhook(webhook({ url: server.url }), context)

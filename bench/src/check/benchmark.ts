@@ -40,7 +40,7 @@ export function planCheck({ only, rounds }: Options): Plan {
         aims: [
           ...listAims(faults, perRule, results),
           createAim({
-            title: 'CPU ms, rules test with 1,000 tests',
+            title: 'ms from start to end, rules test with 1,000 tests',
             rounds: tests,
             atMost: 1_000,
             digits: 0,

@@ -45,7 +45,8 @@ export function describeNoise(
   cores = cpus().length,
 ): string | undefined {
   const reasons = [
-    ...(loadAverage > limits.loadPerCore * cores
+    // Where the share of others is not known. It counts what has ended by now, such as the benchmark before.
+    ...(othersShare === null && loadAverage > limits.loadPerCore * cores
       ? [`load average ${loadAverage.toFixed(1)} on ${cores} cores before the start`]
       : []),
     ...((stealShare ?? 0) > limits.stealShare ? [`${percent(stealShare)} steal`] : []),

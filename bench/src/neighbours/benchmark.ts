@@ -2,6 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { Database } from '@automation/database'
 import type { Product } from '@automation/launcher'
 import { changeRules, createRules } from '@automation/rules'
+import { createExactAim } from '../aims.js'
 import type { Plan } from '../benchmark.js'
 import { type Connections, withConnections } from '../connections.js'
 import { startQuietCallers } from '../load/quiet-callers.js'
@@ -56,7 +57,14 @@ export function planNeighbours(options: Options): Plan {
           console.error(format([result]))
           results.push(result)
         }
-      return { results, text: format(results) }
+      const slow = results.filter(isSlow)
+      const aim = createExactAim({
+        title: `attacks, of ${results.length}, with a p99 above 100 ms and above twice the longest wait alone`,
+        reached: slow.length,
+        atMost: 0,
+        digits: 0,
+      })
+      return { results, aims: [aim], text: format(results) }
     },
   }
 }
@@ -119,6 +127,10 @@ async function createHostile(database: Database, product: Product, { rules }: At
   return workspace
 }
 
+function isSlow({ alone, attacked }: NeighbourFigures): boolean {
+  return attacked.p99Ms > Math.max(100, 2 * alone.maxMs)
+}
+
 function format(results: NeighbourFigures[]): string {
   const head = [
     'attack',
@@ -128,6 +140,7 @@ function format(results: NeighbourFigures[]): string {
     'max',
     'attacked p50',
     'p95',
+    'p99',
     'max',
     'after max',
     'API MiB',
@@ -136,12 +149,15 @@ function format(results: NeighbourFigures[]): string {
   const lines = results.map(({ attack, heap, alone, attacked, after, apiMebibytes, workerMebibytes }) => [
     attack,
     `${heap ?? 'default'}`,
-    ...[alone, attacked].flatMap(({ p50Ms, p95Ms, maxMs }) =>
-      [p50Ms, p95Ms, maxMs].map((ms) => ms.toFixed(0)),
-    ),
-    after.maxMs.toFixed(0),
+    ...[alone.p50Ms, alone.p95Ms, alone.maxMs].map(formatMs),
+    ...[attacked.p50Ms, attacked.p95Ms, attacked.p99Ms, attacked.maxMs].map(formatMs),
+    formatMs(after.maxMs),
     `${apiMebibytes}`,
     `${workerMebibytes}`,
   ])
   return alignColumns([head, ...lines])
+}
+
+function formatMs(ms: number): string {
+  return ms.toFixed(0)
 }

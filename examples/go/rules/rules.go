@@ -233,6 +233,11 @@ func (c *Client) ListRulesNeedingAttention(ctx context.Context) (*Response, erro
 	return c.send(ctx, "GET", "/api/automation-rules/attention", nil, nil, nil)
 }
 
+// GetRulesOverview: Count the executions of each rule by time, and say which rules need attention.
+func (c *Client) GetRulesOverview(ctx context.Context, query url.Values) (*Response, error) {
+	return c.send(ctx, "GET", "/api/automation-rules/overview", nil, query, nil)
+}
+
 // GetRuleGuard: Get the guard of a promoted version.
 func (c *Client) GetRuleGuard(ctx context.Context, id string) (*Response, error) {
 	return c.send(ctx, "GET", "/api/automation-rules/"+url.PathEscape(id)+"/guard", nil, nil, nil)
@@ -243,9 +248,9 @@ func (c *Client) EndRuleGuard(ctx context.Context, id string) (*Response, error)
 	return c.send(ctx, "DELETE", "/api/automation-rules/"+url.PathEscape(id)+"/guard", nil, nil, nil)
 }
 
-// ListRollouts: List the rules that have a draft or a guard.
-func (c *Client) ListRollouts(ctx context.Context) (*Response, error) {
-	return c.send(ctx, "GET", "/api/automation-rules/rollouts", nil, nil, nil)
+// ListRollouts: List the rules that have a draft or a guard, newest first.
+func (c *Client) ListRollouts(ctx context.Context, query url.Values) (*Response, error) {
+	return c.send(ctx, "GET", "/api/automation-rules/rollouts", nil, query, nil)
 }
 
 // CheckRules: Check a set of rules: what never runs, says nothing, does the same twice or goes round.

@@ -4,6 +4,8 @@ import type {
   ExecutionResult,
   Rule,
   RulePage,
+  RuleRollout,
+  RuleRolloutPage,
   RuleToCreate,
   RuleToUpdate,
 } from './api.js'
@@ -25,6 +27,8 @@ export interface DryRunOptions extends RequestOptions {
 }
 
 type RuleFilter = NonNullable<Inputs<'GET /api/automation-rules'>['query']>
+type RulesOverviewQuery = NonNullable<Inputs<'GET /api/automation-rules/overview'>['query']>
+type RolloutQuery = NonNullable<Inputs<'GET /api/automation-rules/rollouts'>['query']>
 
 export class Rules {
   readonly backtests: Backtests
@@ -100,9 +104,18 @@ export class Rules {
     )
   }
 
-  /** The rules that have a draft or a guard. */
-  rollouts(options?: RequestOptions) {
-    return this.#sender.ask('GET /api/automation-rules/rollouts', {}, options)
+  /** The executions of each rule by time, and the rules that need attention. */
+  overview(query: RulesOverviewQuery = {}, options?: RequestOptions) {
+    return this.#sender.ask('GET /api/automation-rules/overview', { query }, options)
+  }
+
+  /** The rules that have a draft or a guard, newest first. */
+  rollouts(query: RolloutQuery = {}, options?: RequestOptions): Pages<RuleRollout, RuleRolloutPage> {
+    return new Pages(
+      (cursor) =>
+        this.#sender.ask('GET /api/automation-rules/rollouts', { query: { ...query, ...cursor } }, options),
+      (page) => page.rules,
+    )
   }
 
   /** Evaluates the rule, active or inactive, against the data of an event without effects. */

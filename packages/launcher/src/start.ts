@@ -63,6 +63,7 @@ async function run(variables: NodeJS.ProcessEnv): Promise<void> {
     }
     remarks.forEach(printLine)
     const given = await useGivenServers(variables, kept.queueId)
+    const pages = { board, console: describeConsole(ports.console, kept.consoleSecret) }
     const product = await startProduct({
       directory,
       ports: { api: ports.api },
@@ -75,11 +76,12 @@ async function run(variables: NodeJS.ProcessEnv): Promise<void> {
         HOST: host,
         JWT_SECRET: variables.JWT_SECRET || kept.jwtSecret,
         ENCRYPTION_KEY: variables.ENCRYPTION_KEY || kept.encryptionKey,
+        CONSOLE_URL: pages.console.CONSOLE_URL,
       },
       step: printStep,
       signal: interrupted,
     })
-    await serve(product, { board, console: describeConsole(ports.console, kept.consoleSecret) })
+    await serve(product, pages)
   } finally {
     unlock()
   }

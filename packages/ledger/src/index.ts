@@ -25,7 +25,14 @@ export {
   readJudgedEvent,
   type Verdict,
 } from './history/considered-rules.js'
-export { type CountsByTime, countByTime, maxCountedByTime, type SliceCount } from './history/count-by-time.js'
+export {
+  type CountsByTime,
+  countByRule,
+  countByTime,
+  maxCountedByTime,
+  type RuleSliceCount,
+  type SliceCount,
+} from './history/count-by-time.js'
 export { countMatches, type Matches, maxCounted } from './history/count-matches.js'
 export { countRuns, type RunCounts } from './history/count-runs.js'
 export {

@@ -1,24 +1,12 @@
 import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
+import reference from '@scalar/fastify-api-reference'
 import Fastify from 'fastify'
 import { etagOf } from '../etag.js'
-import { renderTextPage, textPages } from './render-text-page.js'
+import { cachingHeaders, type DocsPath, type Page, referencePaths, textPages } from './docs-pages.js'
+import { renderTextPage } from './render-text-page.js'
 
-/** A response of /docs: the same for everybody. */
-export interface Page {
-  plain: Representation
-  /** Compressed once, when the page is rendered. */
-  gzip: Representation
-}
-
-interface Representation {
-  body: Buffer
-  headers: Record<string, string>
-}
-
-const referencePaths = ['/docs/', '/docs/openapi.json', '/docs/openapi.yaml', '/docs/js/scalar.js'] as const
-export const docsPaths = [...referencePaths, ...textPages.map((name) => `/docs/${name}` as const)] as const
-export type DocsPath = (typeof docsPaths)[number]
+// What the thread of render-in-thread.ts does.
 
 /** No part of the page contacts another host. */
 const fromHereAlone = {
@@ -38,11 +26,9 @@ const headerNames = [
 
 /**
  * Renders what /docs serves. Scalar's plugin does all of it again for each request: the YAML takes 0.1 s, and the script is a new copy
- * of 3.5 MB. So it runs in an app that nobody can reach, which is asked once. Its 300 modules would be a quarter of what an API loads
- * at its start, so the first reader loads them.
+ * of 3.5 MB. So it runs in an app that nobody can reach, which is asked once.
  */
 export async function renderDocs(document: object): Promise<Record<DocsPath, Page>> {
-  const { default: reference } = await import('@scalar/fastify-api-reference')
   const renderer = Fastify()
   await renderer.register(reference, {
     routePrefix: '/docs',
@@ -78,6 +64,3 @@ async function pageOf(body: Buffer, own: Record<string, string>): Promise<Page> 
     gzip: { body: compressed, headers: { ...headers, 'content-encoding': 'gzip', etag: etagOf(compressed) } },
   }
 }
-
-/** So short that a new version is seen soon, and long enough for a person who reads. */
-export const cachingHeaders = { 'cache-control': 'public, max-age=300' }

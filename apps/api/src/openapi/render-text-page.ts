@@ -2,9 +2,8 @@ import { readFile } from 'node:fs/promises'
 import { escapeHtml } from '@automation/engine'
 import { Marked, type Tokens } from 'marked'
 import { docsDirectory } from '../docs-directory.js'
+import { textPages } from './docs-pages.js'
 
-/** The documents for authors of rules, which /docs serves beside the reference. */
-export const textPages = ['rules', 'recipes'] as const
 type TextPage = (typeof textPages)[number]
 
 /** Renders a document of docs/ as a page that loads nothing. */

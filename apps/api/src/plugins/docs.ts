@@ -1,7 +1,8 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import { isKnown } from '../etag.js'
-import { cachingHeaders, type DocsPath, docsPaths, type Page, renderDocs } from '../openapi/render-docs.js'
+import { cachingHeaders, type DocsPath, docsPaths, type Page } from '../openapi/docs-pages.js'
+import { renderInThread } from '../openapi/render-in-thread.js'
 import { limitationOf } from '../rate-limit/rate-limit.js'
 
 /**
@@ -13,7 +14,7 @@ export default fp(
     let pages: Promise<Record<DocsPath, Page>> | undefined
 
     function findPages(): Promise<Record<DocsPath, Page>> {
-      pages ??= renderDocs(app.swagger()).catch((error) => {
+      pages ??= renderInThread(app.swagger()).catch((error) => {
         pages = undefined
         throw error
       })

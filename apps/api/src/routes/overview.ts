@@ -1,16 +1,11 @@
 import { type CountsByTime, countByTime, isUnfinished, maxCountedByTime } from '@automation/ledger'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
-import { refusals } from '../errors.js'
-import { checkQuery, readTime, TimeRange } from '../lists/history-filter.js'
+import { readWindow, type TimeWindow, windowQuery } from '../lists/time-window.js'
 import { refusalResponses, Timestamp } from './responses.js'
 
-const OverviewQuery = Type.Object({
-  ...TimeRange,
-  slices: Type.Optional(
-    Type.Integer({ minimum: 1, maximum: 200, description: 'Number of slices of equal length. Default: 48.' }),
-  ),
-})
+const usualSlices = 48
+const OverviewQuery = windowQuery(200, usualSlices)
 
 const Count = (description: string) => Type.Integer({ minimum: 0, description })
 const counts = {
@@ -42,10 +37,6 @@ const Overview = Type.Object(
   { title: 'Overview' },
 )
 
-const dayMs = 86_400_000
-const longestMs = 31 * dayMs
-const usualSlices = 48
-
 /** What happened lately, in one request: for a page that shows whether all is well. */
 export const overviewRoutes: FastifyPluginAsyncTypebox = async (app) => {
   app.get('/', {
@@ -59,8 +50,7 @@ export const overviewRoutes: FastifyPluginAsyncTypebox = async (app) => {
       response: { 200: Overview, ...refusalResponses() },
     },
     handler: async ({ query, workspace: { id, reads } }) => {
-      checkQuery(OverviewQuery, query)
-      const range = { ...readWindow(query, Date.now()), slices: query.slices ?? usualSlices }
+      const range = readWindow(OverviewQuery, query, usualSlices)
       const hour = { gte: new Date(range.from), lt: new Date(range.to) }
       const [found, tally] = await Promise.all([
         countByTime(reads, id, range),
@@ -71,9 +61,11 @@ export const overviewRoutes: FastifyPluginAsyncTypebox = async (app) => {
   })
 }
 
-type Range = { from: number; to: number; slices: number }
-
-function present({ events, executions, countedFrom }: CountsByTime, range: Range, rejectedWebhooks: number) {
+function present(
+  { events, executions, countedFrom }: CountsByTime,
+  range: TimeWindow,
+  rejectedWebhooks: number,
+) {
   const sliceMs = (range.to - range.from) / range.slices
   const none = () => ({ events: 0, succeeded: 0, failed: 0, cancelled: 0, unfinished: 0 })
   const totals = { ...none(), rejectedWebhooks }
@@ -94,14 +86,4 @@ function present({ events, executions, countedFrom }: CountsByTime, range: Range
     totals,
     slices,
   }
-}
-
-/** @throws a 400 refusal where it is none, or too long */
-function readWindow(query: { from?: string; to?: string }, now: number): { from: number; to: number } {
-  const to = query.to === undefined ? now : readTime(query.to).getTime()
-  const from = query.from === undefined ? Math.max(to - dayMs, 0) : readTime(query.from).getTime()
-  if (from >= to) throw refusals.badRequest('Query parameter from must be before to')
-  if (to - from > longestMs)
-    throw refusals.badRequest('Query parameters from and to must be 31 days apart at most')
-  return { from, to }
 }

@@ -14,7 +14,7 @@ import { When } from '../parts/when.js'
 import { api } from '../state/session.js'
 import { linkTo, useFilters } from '../state/use-filters.js'
 import { useList } from '../state/use-list.js'
-import { useRuleNames } from '../state/use-rule-names.js'
+import { useRuleNames } from '../state/use-rules.js'
 import { RunDetail } from './run-detail.js'
 
 const statuses = {

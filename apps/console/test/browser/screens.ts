@@ -29,6 +29,26 @@ export function testScreens(t: Test, { browser, makeWorkspace }: Context): void 
     t.strictSame(complaints, [])
   })
 
+  t.test('the oldest of many rules is found and named like any other', async (t) => {
+    const { client, visit, copyRule } = await makeWorkspace()
+    const task = { type: 'CREATE_TASK' as const, config: { title: 'x' } }
+    await client.rules.create({ name: 'Oldest', trigger: 'LEAD_CREATED', conditions: [], actions: [task] })
+    const { id } = await client.rules.create({ name: 'Copy', trigger: 'DEAL_CREATED', actions: [task] })
+    await copyRule(id, 300)
+    await client.trigger('LEAD_CREATED', {})
+    const { page, complaints, at } = await visit(browser)
+    await go(page, at('rules?q=oldest'))
+    await page.getByRole('table', { name: 'rules' }).getByRole('link', { name: 'Oldest' }).waitFor()
+    await go(page, at('rules'))
+    t.equal(await page.getByRole('table', { name: 'rules' }).getAttribute('aria-rowcount'), '302')
+    await go(page, at('runs'))
+    await page.getByRole('link', { name: 'Oldest' }).waitFor()
+    await page.keyboard.press('Control+k')
+    await page.getByRole('combobox', { name: 'Find or do' }).fill('oldest')
+    await page.locator('.choices').getByRole('option', { name: 'Oldest' }).waitFor()
+    t.strictSame(complaints, [])
+  })
+
   t.test('a failed run shows its attempts, and is retried', async (t) => {
     const { client, visit } = await makeWorkspace()
     await client.rules.create({

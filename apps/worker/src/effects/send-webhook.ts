@@ -2,6 +2,7 @@ import type { Effect } from '@automation/engine'
 import { signStandardWebhook } from '@automation/webhooks'
 import type { Config } from '../config.js'
 import { createAddressGuard, hostOf, Refusal } from './address-guard.js'
+import { linkToConsole } from './console-link.js'
 import { type ActionOf, type CallContext, defaultTimeoutMs, failed, idempotencyKey } from './effect.js'
 import { GuardedAgent } from './guarded-agent.js'
 import { createGuardedConnector } from './guarded-connector.js'
@@ -31,7 +32,7 @@ export function createSender(
     sendWebhook(action: ActionOf<'SEND_WEBHOOK'>, context: CallContext): Promise<Effect> {
       const { url, method = 'POST', headers = {}, timeoutMs } = action.config
       const hasBody = method !== 'GET' && method !== 'DELETE'
-      const body = action.config.body ?? (hasBody ? describeEvent(context) : undefined)
+      const body = action.config.body ?? (hasBody ? describeEvent(context, outbound.consoleUrl) : undefined)
       return send(action, context, { url, method, headers, body, timeoutMs })
     },
     sendNotification(action: ActionOf<'SEND_NOTIFICATION'>, context: CallContext): Promise<Effect> {
@@ -75,9 +76,11 @@ interface Call {
   timeoutMs: number | undefined
 }
 
-/** The default body of a call. */
-function describeEvent({ event, startedAt }: CallContext) {
-  return { type: event.type, timestamp: startedAt.toISOString(), data: event.data }
+/** The default body of a call. Subscribers are led to the console, where there is one. */
+function describeEvent({ event, startedAt }: CallContext, consoleUrl: string | undefined) {
+  const body = { type: event.type, timestamp: startedAt.toISOString(), data: event.data }
+  if (consoleUrl === undefined || event.addressee?.kind !== 'subscription') return body
+  return { ...body, consoleUrl: linkToConsole(consoleUrl, event) }
 }
 
 /** The recipient whose secret signs. */

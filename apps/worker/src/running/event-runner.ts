@@ -120,9 +120,11 @@ export class EventRunner {
     const budget = new EffectBudget(event, causation)
     const judging = new Judging(event.acceptedAt, workLimits)
     const judgement = new Judgement(set, event, budget, judging)
+    let begunAt = performance.now()
     while (!judgement.advance()) {
       heavyWork.deposit(event)
-      await nextTurn()
+      await heavyWork.giveWay(event, performance.now() - begunAt)
+      begunAt = performance.now()
     }
     const { executions } = judgement
     traceExecutions(span, executions)

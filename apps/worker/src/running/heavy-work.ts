@@ -1,4 +1,4 @@
-import { setTimeout as delay } from 'node:timers/promises'
+import { setTimeout as delay, setImmediate as nextTurn } from 'node:timers/promises'
 import { FairSlots, TooMuchAtOnce } from '@automation/database'
 import { LRUCache } from 'lru-cache'
 
@@ -30,6 +30,8 @@ interface Level {
   inLine: number
   /** How many times a job was postponed since its line was empty. */
   postponed: number
+  /** How long (ms) its event in the line has given way to others so far. */
+  restedMs: number
 }
 
 /** Judging an event that costs less is not counted, nor are the rows of one that writes fewer: such events share the queue (fair-share.ts). */
@@ -59,6 +61,7 @@ export const defaultWorkspaceWork = 4_000_000
  *   beyond it ──▶ the only job of its workspace, and one of few in the line? ─yes─▶ line ──▶ runs alone ──▶ rest, where others have events
  *                               └─no─▶ Postponed: the job comes back when the events before it may have ended
  *
+ * An event that takes several slices rests between them, too: the events of others pass there, each in many short steps.
  * So a heavy workspace holds one job of this worker, all of them hold a quarter of its jobs, and they have at most half of its event
  * loop.
  */
@@ -147,6 +150,18 @@ export class HeavyWork {
     this.#charge(event, depositUnits)
   }
 
+  /** Leaves the event loop to others between two slices of an event, for as long as the last one took: they need it many times, shortly. */
+  async giveWay({ workspaceId }: Charged, tookMs: number): Promise<void> {
+    if (!this.#haveOthersEvents()) {
+      await nextTurn()
+      return
+    }
+    const level = this.#find(workspaceId)
+    const restMs = Math.min(tookMs, maxRestMs)
+    if (level.inLine > 0) level.restedMs += restMs
+    await delay(restMs)
+  }
+
   /** Charges an event for what it has cost, after it was judged and before it is recorded. */
   charge(event: Charged, judgedUnits: number, rows: number): void {
     const units = (judgedUnits < lightUnits ? 0 : judgedUnits) + (rows < lightRows ? 0 : rows * unitsPerRow)
@@ -165,10 +180,15 @@ export class HeavyWork {
     if (level.job !== undefined || this.#jobs >= this.#maxJobs) throw this.#postpone(level)
   }
 
-  /** Leaves the event loop, and Postgres, to others for as long as the work took. */
+  /** Leaves the event loop, and Postgres, to others for as long as the work took, less its rests so far. */
   async #rest(level: Level): Promise<void> {
-    if (this.#now() - this.#changedAt > recentMs) return
-    await delay(Math.min(level.typicalUnits * msPerUnit, maxRestMs))
+    const restMs = Math.min(level.typicalUnits * msPerUnit, maxRestMs) - level.restedMs
+    level.restedMs = 0
+    if (restMs > 0 && this.#haveOthersEvents()) await delay(restMs)
+  }
+
+  #haveOthersEvents(): boolean {
+    return this.#now() - this.#changedAt <= recentMs
   }
 
   #postpone(level: Level): Postponed {
@@ -194,7 +214,7 @@ export class HeavyWork {
       this.#leak(known)
       return known
     }
-    const level = { units: 0, at, typicalUnits: 0, job: undefined, inLine: 0, postponed: 0 }
+    const level = { units: 0, at, typicalUnits: 0, job: undefined, inLine: 0, postponed: 0, restedMs: 0 }
     this.#levels.set(workspaceId, level)
     return level
   }

@@ -324,6 +324,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/automation-rules/overview": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Count the executions of each rule by time, and say which rules need attention
+         * @description Only rules that ran, or need attention, are in it. The default range is the last 24 hours, and the longest range is 31 days. The newest 50000 executions of the workspace are counted.
+         */
+        get: operations["getRulesOverview"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/automation-rules/{id}/guard": {
         parameters: {
             query?: never;
@@ -356,8 +376,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * List the rules that have a draft or a guard
-         * @description Without the texts of the drafts, and without differences. A guard is the one of GET /api/automation-rules/{id}/guard.
+         * List the rules that have a draft or a guard, newest first
+         * @description Without the texts of the drafts, and without differences. A guard is the one of GET /api/automation-rules/{id}/guard. A page may be shorter than its limit.
          */
         get: operations["listRollouts"];
         put?: never;
@@ -2569,6 +2589,21 @@ export interface components {
             id: string;
             isActive: boolean;
         };
+        RuleAttention: {
+            /**
+             * @description failures: the rule fails often, or its latest executions failed. unknown_outcome: it is unknown whether a call was made. event_loop: a chain of emitted events reached its limit. work_budget: the conditions need more work than one rule may cost; after three such events in a row the service switches the rule off. event_budget: the rule emitted more events than one event may cause, or than a workspace may emit in a minute. worker_crashes: two workers ended while they ran this rule alone, so the service switched it off. auto_paused: the service switched the rule off because of its failures. guard_tripped: the promoted version crossed a limit of its guard, so the service restored the version before it.
+             * @enum {string}
+             */
+            reason: "failures" | "unknown_outcome" | "event_loop" | "work_budget" | "event_budget" | "worker_crashes" | "auto_paused" | "guard_tripped";
+            /** @description The reason as a sentence, with its threshold: 3 failures in a row, or failures in half of at least 5 executions. */
+            explanation: string;
+            lastError: string;
+            /**
+             * Format: date-time
+             * @description ISO 8601 with milliseconds
+             */
+            since: string;
+        };
         RuleCheck: {
             findings: components["schemas"]["CheckFinding"][];
             notKnown: components["schemas"]["CheckNotKnown"][];
@@ -2684,6 +2719,15 @@ export interface components {
          * @enum {string}
          */
         RuleMode: "live" | "shadow";
+        RuleOverview: {
+            /** Format: uuid */
+            id: string;
+            attention: components["schemas"]["RuleAttention"] | null;
+            /** @description Executions in each slice, by the time of their event, oldest first */
+            runs: number[];
+            /** @description Of these, those that failed */
+            failed: number[];
+        };
         RulePage: {
             rules: components["schemas"]["Rule"][];
             nextCursor?: string | null;
@@ -2716,8 +2760,9 @@ export interface components {
             draft: components["schemas"]["DraftMark"] | null;
             guard: components["schemas"]["RuleGuard"] | null;
         };
-        RuleRolloutList: {
+        RuleRolloutPage: {
             rules: components["schemas"]["RuleRollout"][];
+            nextCursor?: string | null;
         };
         RuleToCreate: {
             name: string;
@@ -2779,6 +2824,24 @@ export interface components {
             decisive: string[];
             trace: components["schemas"]["Trace"] | null;
             change: components["schemas"]["Change"][] | null;
+        };
+        RulesOverview: {
+            /**
+             * Format: date-time
+             * @description ISO 8601 with milliseconds
+             */
+            from: string;
+            /**
+             * Format: date-time
+             * @description ISO 8601 with milliseconds
+             */
+            to: string;
+            /**
+             * Format: date-time
+             * @description Start of the time that is counted. It is later than `from` if there are more than 50000 executions.
+             */
+            countedFrom: string;
+            rules: components["schemas"]["RuleOverview"][];
         };
         RulesToCheck: {
             /** @description Default: the rules of the workspace */
@@ -3389,6 +3452,7 @@ export type RetryPolicy = components['schemas']['RetryPolicy'];
 export type Role = components['schemas']['Role'];
 export type Rule = components['schemas']['Rule'];
 export type RuleActivity = components['schemas']['RuleActivity'];
+export type RuleAttention = components['schemas']['RuleAttention'];
 export type RuleCheck = components['schemas']['RuleCheck'];
 export type RuleDefinition = components['schemas']['RuleDefinition'];
 export type RuleDifference = components['schemas']['RuleDifference'];
@@ -3396,10 +3460,11 @@ export type RuleDraft = components['schemas']['RuleDraft'];
 export type RuleGuard = components['schemas']['RuleGuard'];
 export type RuleHealth = components['schemas']['RuleHealth'];
 export type RuleMode = components['schemas']['RuleMode'];
+export type RuleOverview = components['schemas']['RuleOverview'];
 export type RulePage = components['schemas']['RulePage'];
 export type RuleResult = components['schemas']['RuleResult'];
 export type RuleRollout = components['schemas']['RuleRollout'];
-export type RuleRolloutList = components['schemas']['RuleRolloutList'];
+export type RuleRolloutPage = components['schemas']['RuleRolloutPage'];
 export type RuleToCreate = components['schemas']['RuleToCreate'];
 export type RuleToExecute = components['schemas']['RuleToExecute'];
 export type RuleToUpdate = components['schemas']['RuleToUpdate'];
@@ -3407,6 +3472,7 @@ export type RuleVerdict = components['schemas']['RuleVerdict'];
 export type RuleVersion = components['schemas']['RuleVersion'];
 export type RuleVersionPage = components['schemas']['RuleVersionPage'];
 export type RuleWhy = components['schemas']['RuleWhy'];
+export type RulesOverview = components['schemas']['RulesOverview'];
 export type RulesToCheck = components['schemas']['RulesToCheck'];
 export type SampleEvent = components['schemas']['SampleEvent'];
 export type SampleEvents = components['schemas']['SampleEvents'];
@@ -4306,6 +4372,39 @@ export interface operations {
             503: components["responses"]["ServiceUnavailable"];
         };
     };
+    getRulesOverview: {
+        parameters: {
+            query?: {
+                /** @description Start of the range, inclusive: an ISO 8601 date, or a time with a zone */
+                from?: string;
+                /** @description End of the range, exclusive: an ISO 8601 date, or a time with a zone */
+                to?: string;
+                /** @description Number of slices of equal length. Default: 24. */
+                slices?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RulesOverview"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
     getRuleGuard: {
         parameters: {
             query?: never;
@@ -4367,7 +4466,14 @@ export interface operations {
     };
     listRollouts: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Maximum number of items on the page */
+                limit?: number;
+                /** @description nextCursor of the previous page */
+                cursor?: string;
+                /** @description Only this rule */
+                ruleId?: string;
+            };
             header?: never;
             path?: never;
             cookie?: never;
@@ -4380,7 +4486,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["RuleRolloutList"];
+                    "application/json": components["schemas"]["RuleRolloutPage"];
                 };
             };
             400: components["responses"]["BadRequest"];

@@ -158,10 +158,12 @@ async function readExecutions(
   ruleIds: string[],
 ): Promise<Map<string, JudgedExecution>> {
   const ids = ruleIds.map((ruleId) => executionIdOf(event, ruleId))
-  const rows = await database.$queryRaw<JudgedExecution[]>(Prisma.sql`
-    SELECT id, rule_id AS "ruleId", rule_version AS "ruleVersion",
-           json_array_length(results) = 0
-           AND (status = 'failed' OR (status = 'cancelled' AND error = 'The conditions do not hold')) AS "isUnjudged"
-    FROM executions WHERE workspace_id = ${event.workspaceId}::uuid AND id = ANY (${ids}::uuid[])`)
-  return new Map(rows.map((row) => [row.ruleId, row]))
+  const [row] = await database.$queryRaw<{ executions: string }[]>(Prisma.sql`
+    SELECT coalesce(json_agg(judged), '[]')::text AS executions FROM (
+      SELECT id, rule_id AS "ruleId", rule_version AS "ruleVersion",
+             json_array_length(results) = 0
+             AND (status = 'failed' OR (status = 'cancelled' AND error = 'The conditions do not hold')) AS "isUnjudged"
+      FROM executions WHERE workspace_id = ${event.workspaceId}::uuid AND id = ANY (${ids}::uuid[])) AS judged`)
+  const executions = JSON.parse(row?.executions ?? '[]') as JudgedExecution[]
+  return new Map(executions.map((execution) => [execution.ruleId, execution]))
 }

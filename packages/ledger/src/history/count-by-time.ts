@@ -54,31 +54,83 @@ export async function countByTime(
   return { events: events.counts, executions: executions.counts, countedFrom }
 }
 
-/** The time (epoch ms) of an id, as timeOf reads it. */
-const timeOfId = Prisma.sql`('x' || translate(left(id::text, 13), '-', ''))::bit(48)::bigint`
-
 async function countRows<Kind extends string>(
   database: UnscopedSql,
   workspaceId: string,
-  { from, to, slices }: TimeSlices,
+  range: TimeSlices,
   { table, kind, condition }: { table: Prisma.Sql; kind: Prisma.Sql; condition: Prisma.Sql },
 ): Promise<{ counts: SliceCount<Kind>[]; countedFrom: number }> {
+  const columns = Prisma.sql`${kind} AS kind`
+  const rows = await database.$queryRaw<(SliceCount<Kind> & Oldest)[]>(Prisma.sql`
+    SELECT slice, kind, count(*)::int AS count, min(time) AS oldest
+    FROM (${newestRows(workspaceId, range, { table, columns, condition })}) AS newest
+    GROUP BY 1, 2`)
+  const total = rows.reduce((sum, { count }) => sum + count, 0)
+  return {
+    counts: rows.map(({ slice, kind, count }) => ({ slice, kind, count })),
+    countedFrom: findCountedFrom(range, total, rows),
+  }
+}
+
+/** Executions of one rule in one slice of time. */
+export interface RuleSliceCount {
+  ruleId: string
+  /** Its index, from 0. */
+  slice: number
+  runs: number
+  /** Of these, those that failed. */
+  failed: number
+}
+
+/** Counts executions by rule, and by the time of their events. Rules that were deleted are counted, too. */
+export async function countByRule(
+  database: UnscopedSql,
+  workspaceId: string,
+  range: TimeSlices,
+): Promise<{ counts: RuleSliceCount[]; countedFrom: number }> {
+  const executions = {
+    table: Prisma.sql`executions`,
+    columns: Prisma.sql`rule_id, status`,
+    condition: isNoDelivery.executions,
+  }
+  const rows = await database.$queryRaw<(RuleSliceCount & Oldest)[]>(Prisma.sql`
+    SELECT rule_id AS "ruleId", slice, count(*)::int AS runs,
+           (count(*) FILTER (WHERE status = 'failed'))::int AS failed, min(time) AS oldest
+    FROM (${newestRows(workspaceId, range, executions)}) AS newest
+    GROUP BY 1, 2`)
+  const total = rows.reduce((sum, { runs }) => sum + runs, 0)
+  return {
+    counts: rows.map(({ ruleId, slice, runs, failed }) => ({ ruleId, slice, runs, failed })),
+    countedFrom: findCountedFrom(range, total, rows),
+  }
+}
+
+/** The time (epoch ms) of an id, as timeOf reads it. */
+const timeOfId = Prisma.sql`('x' || translate(left(id::text, 13), '-', ''))::bit(48)::bigint`
+
+/** The newest rows of a range, each with its time and its slice. */
+function newestRows(
+  workspaceId: string,
+  { from, to, slices }: TimeSlices,
+  { table, columns, condition }: { table: Prisma.Sql; columns: Prisma.Sql; condition: Prisma.Sql },
+): Prisma.Sql {
   const sliceMs = (to - from) / slices
-  const rows = await database.$queryRaw<(SliceCount<Kind> & { oldest: bigint })[]>(Prisma.sql`
-    SELECT least(greatest(floor((time - ${from}) / ${sliceMs}::float8), 0), ${slices - 1})::int AS slice,
-           kind, count(*)::int AS count, min(time) AS oldest
+  return Prisma.sql`
+    SELECT bounded.*, least(greatest(floor((time - ${from}) / ${sliceMs}::float8), 0), ${slices - 1})::int AS slice
     FROM (
-      SELECT ${kind} AS kind, ${timeOfId} AS time
+      SELECT ${columns}, ${timeOfId} AS time
       FROM ${table}
       WHERE ${table}.workspace_id = ${workspaceId}::uuid
         AND ${table}.id >= ${firstIdOf(from)}::uuid AND ${table}.id < ${firstIdOf(to)}::uuid AND ${condition}
       ORDER BY ${table}.id DESC LIMIT ${maxCountedByTime}
-    ) AS newest
-    GROUP BY 1, 2`)
-  const total = rows.reduce((sum, { count }) => sum + count, 0)
-  const oldest = Math.min(...rows.map((row) => Number(row.oldest)))
-  return {
-    counts: rows.map(({ slice, kind, count }) => ({ slice, kind, count })),
-    countedFrom: total < maxCountedByTime ? from : oldest,
-  }
+    ) AS bounded`
+}
+
+interface Oldest {
+  /** epoch ms */
+  oldest: bigint
+}
+
+function findCountedFrom({ from }: TimeSlices, total: number, rows: Oldest[]): number {
+  return total < maxCountedByTime ? from : Math.min(...rows.map(({ oldest }) => Number(oldest)))
 }

@@ -18,7 +18,7 @@ const HealthReport = Type.Object(
   { title: 'RuleHealth' },
 )
 
-const AttentionItem = Type.Object(
+export const AttentionItem = Type.Object(
   {
     id: Id,
     name: Type.String(),
@@ -103,7 +103,7 @@ export const healthRoutes: FastifyPluginAsyncTypebox = async (app) => {
 }
 
 /** What happened once is news for some days; a rule that was paused stays on the list until somebody sees to it. */
-async function findRulesNeedingAttention(database: WorkspaceDatabase): Promise<AttentionItem[]> {
+export async function findRulesNeedingAttention(database: WorkspaceDatabase): Promise<AttentionItem[]> {
   const recently = new Date(Date.now() - recentDays * 86_400_000)
   const isRecent = { gte: recently }
   const candidates = await database.ruleCounters.findMany({

@@ -6,6 +6,7 @@ import { checkRoutes } from './check-set.js'
 import { draftRoutes } from './drafts.js'
 import { guardRoutes } from './guard.js'
 import { healthRoutes } from './health.js'
+import { rulesOverviewRoutes } from './overview.js'
 import { readRoutes } from './read.js'
 import { rolloutRoutes } from './rollouts.js'
 import { runRoutes } from './run.js'
@@ -30,6 +31,7 @@ export const ruleRoutes: FastifyPluginAsyncTypebox<{
     await definitions.register(draftRoutes, { bodyLimitBytes, workLimits })
   })
   await app.register(healthRoutes)
+  await app.register(rulesOverviewRoutes)
   await app.register(guardRoutes)
   await app.register(rolloutRoutes)
   await app.register(checkRoutes)

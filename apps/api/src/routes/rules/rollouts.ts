@@ -1,6 +1,8 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
-import { orNull, refusalResponses } from '../responses.js'
+import { checkQuery } from '../../lists/history-filter.js'
+import { cutPage, readCursor } from '../../lists/page.js'
+import { NextCursor, orNull, PageQuery, refusalResponses } from '../responses.js'
 import { RuleDraft } from './draft-schemas.js'
 import { isInForce, presentGuard, RuleGuard } from './guard.js'
 import { Rule } from './rule-schemas.js'
@@ -16,7 +18,16 @@ const RuleRollout = Type.Object(
   },
   { title: 'RuleRollout' },
 )
-const RuleRolloutList = Type.Object({ rules: Type.Array(RuleRollout) }, { title: 'RuleRolloutList' })
+const RuleRolloutPage = Type.Object(
+  { rules: Type.Array(RuleRollout), nextCursor: NextCursor },
+  { title: 'RuleRolloutPage' },
+)
+const RolloutQuery = Type.Object({
+  ...PageQuery,
+  ruleId: Type.Optional(Type.String({ description: 'Only this rule' })),
+})
+
+const defaultLimit = 50
 
 /** Which changes are on their way, in one request: for a list of rules that marks them. Nothing is compared, and no history is read. */
 export const rolloutRoutes: FastifyPluginAsyncTypebox = async (app) => {
@@ -25,20 +36,36 @@ export const rolloutRoutes: FastifyPluginAsyncTypebox = async (app) => {
     schema: {
       tags: ['Drafts'],
       operationId: 'listRollouts',
-      summary: 'List the rules that have a draft or a guard',
+      summary: 'List the rules that have a draft or a guard, newest first',
       description:
-        'Without the texts of the drafts, and without differences. A guard is the one of GET /api/automation-rules/{id}/guard.',
-      response: { 200: RuleRolloutList, ...refusalResponses() },
+        'Without the texts of the drafts, and without differences. A guard is the one of GET /api/automation-rules/{id}/guard. A page may be shorter than its limit.',
+      querystring: RolloutQuery,
+      response: { 200: RuleRolloutPage, ...refusalResponses() },
     },
-    handler: async ({ workspace: { reads } }) => {
+    handler: async ({ query, workspace: { reads } }) => {
+      checkQuery(RolloutQuery, query)
+      const { limit = defaultLimit, cursor, ruleId } = query
+      const below = cursor === undefined ? {} : { ruleId: { lt: readCursor(cursor) } }
+      const page = {
+        where: { AND: [ruleId === undefined ? {} : { ruleId }, below] },
+        orderBy: { ruleId: 'desc' as const },
+        take: limit + 1,
+      }
       const mark = { ruleId: true, baseVersion: true, savedAt: true, savedBy: true } as const
       const [drafts, guards] = await Promise.all([
-        reads.ruleDraft.findMany({ select: mark }),
-        reads.ruleGuard.findMany(),
+        reads.ruleDraft.findMany({ select: mark, ...page }),
+        reads.ruleGuard.findMany(page),
       ])
-      const ids = [...new Set([...drafts, ...guards].map(({ ruleId }) => ruleId))]
+      const ids = new Set([...drafts, ...guards].map((row) => row.ruleId))
+      const cut = cutPage(
+        [...ids]
+          .sort()
+          .reverse()
+          .map((id) => ({ id })),
+        limit,
+      )
       const rules = await reads.rule.findMany({
-        where: { id: { in: ids } },
+        where: { id: { in: cut.page.map(({ id }) => id) } },
         select: { id: true, name: true, version: true },
         orderBy: { id: 'desc' },
       })
@@ -61,7 +88,10 @@ export const rolloutRoutes: FastifyPluginAsyncTypebox = async (app) => {
           guard: guard && isInForce(guard, version) ? presentGuard(guard) : null,
         }
       })
-      return { rules: found.filter(({ draft, guard }) => draft !== null || guard !== null) }
+      return {
+        rules: found.filter(({ draft, guard }) => draft !== null || guard !== null),
+        nextCursor: cut.nextCursor,
+      }
     },
   })
 }

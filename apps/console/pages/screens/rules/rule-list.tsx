@@ -1,6 +1,7 @@
-import type { Rule, RuleRollout } from '@automation/client'
+import type { Rule, RuleOverview, RuleRollout } from '@automation/client'
 import { Mark } from '../../parts/mark.js'
 import { Rows } from '../../parts/rows.js'
+import { Spark } from '../../parts/spark.js'
 import { Empty, Loading, Problem, Stale } from '../../parts/states.js'
 import { Switch } from '../../parts/switch.js'
 import { When } from '../../parts/when.js'
@@ -8,20 +9,25 @@ import { api, may } from '../../state/session.js'
 import { linkTo, useFilters } from '../../state/use-filters.js'
 import { useQuery } from '../../state/use-query.js'
 import { useRollouts } from '../../state/use-rollouts.js'
+import { useRules } from '../../state/use-rules.js'
 
 /** The rules, filtered in the browser: all of them are read at once. */
 export function RuleList() {
   const { query, set } = useFilters()
   const { q = '', state = '', trigger = '' } = query
-  const rules = useQuery({ key: ['rules'], read: () => api().rules.list({ limit: 250 }) })
-  const attention = useQuery({ key: ['attention'], read: () => api().rules.attention(), pollMs: false })
+  const rules = useRules()
+  const overview = useQuery({
+    key: ['rules', 'overview'],
+    read: () => api().rules.overview(),
+    pollMs: 60_000,
+  })
   const rollouts = useRollouts()
-  const marks = new Map(rollouts.data?.rules.map((item) => [item.id, item]))
-  const needs = new Map(attention.data?.rules.map((item) => [item.id, item]))
+  const marks = new Map(rollouts.data?.map((item) => [item.id, item]))
+  const doing = new Map(overview.data?.rules.map((item) => [item.id, item]))
   const all = rules.data?.rules ?? []
   const isInState = (rule: Rule, wanted: string) =>
     wanted === 'attention'
-      ? needs.has(rule.id)
+      ? doing.get(rule.id)?.attention != null
       : wanted === 'rollout'
         ? rule.mode === 'shadow' || marks.has(rule.id)
         : rule.isActive === (wanted === 'on')
@@ -50,9 +56,21 @@ export function RuleList() {
         <Rows
           items={shown}
           label="rules"
-          columns={['Name', 'Runs on', { number: 'Succeeded' }, { number: 'Failed' }, 'Last run', 'State']}
+          columns={[
+            'Name',
+            'Runs on',
+            'Last 24 hours',
+            { number: 'Succeeded' },
+            { number: 'Failed' },
+            'Last run',
+            'State',
+          ]}
           row={(rule) => (
-            <RuleRow rule={rule} problem={needs.get(rule.id)?.lastError} rollout={marks.get(rule.id)} />
+            <RuleRow
+              rule={rule}
+              doing={overview.data && (doing.get(rule.id) ?? null)}
+              rollout={marks.get(rule.id)}
+            />
           )}
         />
       )}
@@ -114,11 +132,12 @@ function NoRules() {
 
 function RuleRow({
   rule,
-  problem,
+  doing,
   rollout,
 }: {
   rule: Rule
-  problem: string | undefined
+  /** undefined: not known yet; null: nothing. */
+  doing: RuleOverview | null | undefined
   rollout: RuleRollout | undefined
 }) {
   const { lastSuccessAt, lastFailureAt } = rule
@@ -130,12 +149,13 @@ function RuleRow({
     <>
       <th scope="row">
         <a href={linkTo(`rules/${rule.id}`)}>{rule.name}</a>
-        {problem && <span class="sub bad">⚠ {problem}</span>}
+        {doing?.attention && <span class="sub bad">⚠ {doing.attention.lastError}</span>}
         {rollout && <RolloutMarks {...rollout} />}
       </th>
       <td data-label="Runs on">
         <code>{rule.trigger}</code>
       </td>
+      <td data-label="Last 24 hours">{doing !== undefined && <LastDay doing={doing} />}</td>
       <td data-label="Succeeded" class="number">
         {rule.successCount.toLocaleString('en-US')}
       </td>
@@ -156,6 +176,11 @@ function RuleRow({
       </td>
     </>
   )
+}
+
+function LastDay({ doing }: { doing: RuleOverview | null }) {
+  if (doing?.runs.some((count) => count > 0)) return <Spark {...doing} />
+  return <span class="quiet">no runs</span>
 }
 
 /** A change that is on its way. It leads to where it can be promoted, or to why it came back. */

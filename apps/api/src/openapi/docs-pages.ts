@@ -1,0 +1,26 @@
+/** The documents for authors of rules, which /docs serves beside the reference. */
+export const textPages = ['rules', 'recipes'] as const
+/** The reference: a page, its script, and the document in two formats. */
+export const referencePaths = [
+  '/docs/',
+  '/docs/openapi.json',
+  '/docs/openapi.yaml',
+  '/docs/js/scalar.js',
+] as const
+export const docsPaths = [...referencePaths, ...textPages.map((name) => `/docs/${name}` as const)] as const
+export type DocsPath = (typeof docsPaths)[number]
+
+/** A response of /docs: the same for everybody. */
+export interface Page {
+  plain: Representation
+  /** Compressed once, when the page is rendered. */
+  gzip: Representation
+}
+
+interface Representation {
+  body: Buffer
+  headers: Record<string, string>
+}
+
+/** So short that a new version is seen soon, and long enough for a person who reads. */
+export const cachingHeaders = { 'cache-control': 'public, max-age=300' }

@@ -1,0 +1,92 @@
+import { countByRule, maxCountedByTime } from '@automation/ledger'
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { Type } from 'typebox'
+import { readWindow, windowQuery } from '../../lists/time-window.js'
+import { Id, orNull, refusalResponses, Timestamp } from '../responses.js'
+import { AttentionItem, findRulesNeedingAttention } from './health.js'
+
+const usualSlices = 24
+const Query = windowQuery(48, usualSlices)
+const { reason, explanation, lastError, since } = AttentionItem.properties
+
+const RuleOverview = Type.Object(
+  {
+    id: Id,
+    attention: orNull(Type.Object({ reason, explanation, lastError, since }, { title: 'RuleAttention' })),
+    runs: Type.Array(Type.Integer(), {
+      description: 'Executions in each slice, by the time of their event, oldest first',
+    }),
+    failed: Type.Array(Type.Integer(), { description: 'Of these, those that failed' }),
+  },
+  { title: 'RuleOverview' },
+)
+
+const RulesOverview = Type.Object(
+  {
+    from: Timestamp,
+    to: Timestamp,
+    countedFrom: Type.String({
+      format: 'date-time',
+      description: `Start of the time that is counted. It is later than \`from\` if there are more than ${maxCountedByTime} executions.`,
+    }),
+    rules: Type.Array(RuleOverview),
+  },
+  { title: 'RulesOverview' },
+)
+
+/** How the rules are doing, in one request: for a list of rules. */
+export const rulesOverviewRoutes: FastifyPluginAsyncTypebox = async (app) => {
+  app.get('/overview', {
+    config: { role: 'viewer' },
+    schema: {
+      tags: ['Health of the rules'],
+      operationId: 'getRulesOverview',
+      summary: 'Count the executions of each rule by time, and say which rules need attention',
+      description: `Only rules that ran, or need attention, are in it. The default range is the last 24 hours, and the longest range is 31 days. The newest ${maxCountedByTime} executions of the workspace are counted.`,
+      querystring: Query,
+      response: { 200: RulesOverview, ...refusalResponses() },
+    },
+    handler: async ({ query, workspace: { id: workspaceId, reads } }) => {
+      const range = readWindow(Query, query, usualSlices)
+      const [{ counts, countedFrom }, needing] = await Promise.all([
+        countByRule(reads, workspaceId, range),
+        findRulesNeedingAttention(reads),
+      ])
+      const ids = [...new Set([...counts.map(({ ruleId }) => ruleId), ...needing.map(({ id }) => id)])]
+      // Executions outlive their rule.
+      const rules = await reads.rule.findMany({
+        where: { id: { in: ids } },
+        select: { id: true },
+        orderBy: { id: 'desc' },
+      })
+      const attention = new Map(needing.map((item) => [item.id, item]))
+      const items = new Map(
+        rules.map(({ id }) => [
+          id,
+          {
+            id,
+            attention: attention.get(id) ?? null,
+            runs: zeros(range.slices),
+            failed: zeros(range.slices),
+          },
+        ]),
+      )
+      for (const { ruleId, slice, runs, failed } of counts) {
+        const item = items.get(ruleId)
+        if (item === undefined) continue
+        item.runs[slice] = runs
+        item.failed[slice] = failed
+      }
+      return {
+        from: new Date(range.from).toISOString(),
+        to: new Date(range.to).toISOString(),
+        countedFrom: new Date(countedFrom).toISOString(),
+        rules: [...items.values()],
+      }
+    },
+  })
+}
+
+function zeros(length: number): number[] {
+  return Array<number>(length).fill(0)
+}
