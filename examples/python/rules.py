@@ -147,6 +147,10 @@ class Client:
         """Count the executions of each rule by time, and say which rules need attention."""
         return self._send("GET", "/api/automation-rules/overview", query=query)
 
+    def list_rule_summaries(self, query=None):
+        """List rules without their conditions and actions, newest first."""
+        return self._send("GET", "/api/automation-rules/summaries", query=query)
+
     def get_rule_guard(self, id):
         """Get the guard of a promoted version."""
         return self._send("GET", f"/api/automation-rules/{_part(id)}/guard")

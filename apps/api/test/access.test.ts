@@ -420,6 +420,7 @@ const routes: Route[] = [
   { method: 'GET', path: ({ drafted }) => `${rules}/${drafted}/guard`, role: 'viewer', status: 404 },
   { method: 'DELETE', path: ({ drafted }) => `${rules}/${drafted}/guard`, role: 'editor', status: 404 },
   { method: 'GET', path: () => `${rules}/overview`, role: 'viewer', status: 200 },
+  { method: 'GET', path: () => `${rules}/summaries`, role: 'viewer', status: 200 },
   { method: 'GET', path: () => `${rules}/rollouts`, role: 'viewer', status: 200 },
   { method: 'GET', path: ({ rule }) => `${rules}/${rule}/difference`, role: 'viewer', status: 404 },
   { method: 'GET', path: () => '/api/events', role: 'viewer', status: 200 },

@@ -456,6 +456,29 @@ t.test('a workspace has at most 1,000 rules: the next create or clone is a confl
   )
 })
 
+t.test('the summaries of rules are the rules without conditions and actions, in pages', async (t) => {
+  const workspace = await api.makeWorkspace()
+  await create(await api.makeWorkspace(), { name: 'Theirs' })
+  for (const name of ['First', 'Second', 'Third']) await create(workspace, { name })
+  await workspace.database.ruleCounters.updateMany({ data: { successCount: 2, lastError: 'It failed' } })
+  const read = async (query: string) => {
+    const { status, body } = await workspace.callAs('viewer')<RuleList>('GET', `${rules}/summaries${query}`)
+    t.equal(status, 200)
+    return body
+  }
+  const full = await list(workspace)
+  t.strictSame(
+    (await read('?limit=1000')).rules,
+    full.rules.map(({ conditions, actions, ...rest }) => rest),
+  )
+  const first = await read('?limit=2')
+  const second = await read(`?limit=2&cursor=${first.nextCursor}`)
+  t.strictSame([namesOf(first), namesOf(second)], [['Third', 'Second'], ['First']])
+  t.equal(second.nextCursor, null)
+  for (const wrong of ['limit=1001', 'cursor=x'])
+    t.equal((await workspace.call('GET', `${rules}/summaries?${wrong}`)).status, 400, wrong)
+})
+
 function statusesOf(answers: Answer[]): number[] {
   return answers.map(({ status }) => status)
 }

@@ -2,6 +2,7 @@ import { workLimitsOf, workSettings } from '@automation/engine'
 import {
   connections,
   connectionsOf,
+  consoleUrlPattern,
   observability,
   observabilityOf,
   readEnvironment,
@@ -104,7 +105,7 @@ export const Environment = Type.Object({
   }),
   CONSOLE_URL: Type.Optional(
     Type.String({
-      pattern: '^https?://[^/?#]+/?$',
+      pattern: consoleUrlPattern,
       description: 'URL under which browsers open the console; events to subscriptions link to it',
     }),
   ),

@@ -109,6 +109,9 @@ t.test('a heavy event gives way between its slices, where others have events', a
   heavy.check('b', {})
   t.equal(await giveWay(), 'rests')
   clock.now += 10_000
+  heavy.check('b', {})
+  t.equal(await giveWay(), 'rests', 'the only other workspace has had events all the time')
+  clock.now += 10_000
   t.equal(await giveWay(), 'at once')
 })
 

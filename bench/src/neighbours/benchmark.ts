@@ -59,7 +59,7 @@ export function planNeighbours(options: Options): Plan {
         }
       const slow = results.filter(isSlow)
       const aim = createExactAim({
-        title: `attacks, of ${results.length}, with a p99 above 100 ms and above twice the longest wait alone`,
+        title: `runs, of ${results.length}, with a p99 above 100 ms and above twice that alone`,
         reached: slow.length,
         atMost: 0,
         digits: 0,
@@ -128,7 +128,7 @@ async function createHostile(database: Database, product: Product, { rules }: At
 }
 
 function isSlow({ alone, attacked }: NeighbourFigures): boolean {
-  return attacked.p99Ms > Math.max(100, 2 * alone.maxMs)
+  return attacked.p99Ms > Math.max(100, 2 * alone.p99Ms)
 }
 
 function format(results: NeighbourFigures[]): string {

@@ -238,6 +238,11 @@ func (c *Client) GetRulesOverview(ctx context.Context, query url.Values) (*Respo
 	return c.send(ctx, "GET", "/api/automation-rules/overview", nil, query, nil)
 }
 
+// ListRuleSummaries: List rules without their conditions and actions, newest first.
+func (c *Client) ListRuleSummaries(ctx context.Context, query url.Values) (*Response, error) {
+	return c.send(ctx, "GET", "/api/automation-rules/summaries", nil, query, nil)
+}
+
 // GetRuleGuard: Get the guard of a promoted version.
 func (c *Client) GetRuleGuard(ctx context.Context, id string) (*Response, error) {
 	return c.send(ctx, "GET", "/api/automation-rules/"+url.PathEscape(id)+"/guard", nil, nil, nil)

@@ -93,6 +93,8 @@ export type {
   RuleResult,
   RuleRollout,
   RuleRolloutPage,
+  RuleSummary,
+  RuleSummaryPage,
   RulesOverview,
   RuleVersion,
   RuleVersionPage,

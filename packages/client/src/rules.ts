@@ -6,6 +6,8 @@ import type {
   RulePage,
   RuleRollout,
   RuleRolloutPage,
+  RuleSummary,
+  RuleSummaryPage,
   RuleToCreate,
   RuleToUpdate,
 } from './api.js'
@@ -28,6 +30,7 @@ export interface DryRunOptions extends RequestOptions {
 
 type RuleFilter = NonNullable<Inputs<'GET /api/automation-rules'>['query']>
 type RulesOverviewQuery = NonNullable<Inputs<'GET /api/automation-rules/overview'>['query']>
+type SummaryQuery = NonNullable<Inputs<'GET /api/automation-rules/summaries'>['query']>
 type RolloutQuery = NonNullable<Inputs<'GET /api/automation-rules/rollouts'>['query']>
 
 export class Rules {
@@ -47,6 +50,15 @@ export class Rules {
   list(query: RuleFilter = {}, options?: RequestOptions): Pages<Rule, RulePage> {
     return new Pages(
       (cursor) => this.#sender.ask('GET /api/automation-rules', { query: { ...query, ...cursor } }, options),
+      (page) => page.rules,
+    )
+  }
+
+  /** Rules without their conditions and actions, newest first: all of them in one request with `limit: 1000`. */
+  summaries(query: SummaryQuery = {}, options?: RequestOptions): Pages<RuleSummary, RuleSummaryPage> {
+    return new Pages(
+      (cursor) =>
+        this.#sender.ask('GET /api/automation-rules/summaries', { query: { ...query, ...cursor } }, options),
       (page) => page.rules,
     )
   }

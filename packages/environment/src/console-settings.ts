@@ -1,10 +1,13 @@
 import { Type } from 'typebox'
 
+/** An origin: what is appended to it is a path. */
+export const consoleUrlPattern = '^https?://[^/?#@]+/?$'
+
 /** The settings that the console and the maker of its links share. */
 export const consoleSettings = {
   CONSOLE_URL: Type.String({
     default: 'http://127.0.0.1:3003',
-    pattern: '^https?://[^/?#]+/?$',
+    pattern: consoleUrlPattern,
     description: 'URL under which browsers open it, without a path: https, or http on the loopback address',
   }),
   CONSOLE_SECRET: Type.String({

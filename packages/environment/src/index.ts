@@ -1,5 +1,5 @@
 export { connections, connectionsOf } from './connections.js'
-export { consoleSettings } from './console-settings.js'
+export { consoleSettings, consoleUrlPattern } from './console-settings.js'
 export { observability, observabilityOf } from './observability.js'
 export { EnvironmentError, readEnvironment } from './read-environment.js'
 export { readOrExit } from './read-or-exit.js'

@@ -30,7 +30,7 @@ export {
   countByRule,
   countByTime,
   maxCountedByTime,
-  type RuleSliceCount,
+  type RuleCounts,
   type SliceCount,
 } from './history/count-by-time.js'
 export { countMatches, type Matches, maxCounted } from './history/count-matches.js'

@@ -14,9 +14,12 @@ export async function renderInThread(document: object): Promise<Pages> {
   const pool = new Piscina({
     // Beside this module among those of tsc, and beside the bundle (scripts/bundle.mjs).
     filename: fileURLToPath(new URL('./render-docs.js', import.meta.url)),
+    minThreads: 0,
     maxThreads: 1,
     recordTiming: false,
   })
+  // What ends the thread rejects its task, too.
+  pool.on('error', () => {})
   try {
     const pages = (await pool.run(document, { name: 'renderDocs' })) as Pages
     for (const { plain, gzip } of Object.values(pages)) {

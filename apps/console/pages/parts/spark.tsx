@@ -3,7 +3,7 @@ import type { RuleOverview } from '@automation/client'
 const height = 20
 const gap = 0.2
 
-/** Runs by time, as high as a line of text. The table beside it has the figures. */
+/** Runs by time, as high as a line of text. */
 export function Spark({ runs, failed }: Pick<RuleOverview, 'runs' | 'failed'>) {
   const most = Math.max(1, ...runs)
   // What is there is seen, however few it is of.
@@ -12,7 +12,7 @@ export function Spark({ runs, failed }: Pick<RuleOverview, 'runs' | 'failed'>) {
     <svg
       class="spark"
       role="img"
-      aria-label={`${write(sum(runs))} runs, ${write(sum(failed))} failed`}
+      aria-label={say(sum(runs), sum(failed))}
       viewBox={`0 0 ${runs.length} ${height}`}
       preserveAspectRatio="none"
     >
@@ -22,6 +22,8 @@ export function Spark({ runs, failed }: Pick<RuleOverview, 'runs' | 'failed'>) {
         const shared = { x: index + gap / 2, width: 1 - gap }
         return (
           <g key={index}>
+            <title>{say(count, failed[index] ?? 0)}</title>
+            <rect x={index} width="1" y="0" height={height} class="bar-space" />
             <rect {...shared} y={height - whole + bad} height={whole - bad} class="bar-good" />
             <rect {...shared} y={height - whole} height={bad} class="bar-bad" />
           </g>
@@ -33,6 +35,10 @@ export function Spark({ runs, failed }: Pick<RuleOverview, 'runs' | 'failed'>) {
 
 function sum(counts: readonly number[]): number {
   return counts.reduce((total, count) => total + count, 0)
+}
+
+function say(runs: number, failed: number): string {
+  return `${write(runs)} ${runs === 1 ? 'run' : 'runs'}, ${write(failed)} failed`
 }
 
 function write(count: number): string {

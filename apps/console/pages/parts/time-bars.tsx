@@ -45,12 +45,18 @@ export function TimeBars({ screen, span, query }: Props) {
       ) : (
         <Bars {...shared} {...barsOfRuns(data)} label={`All runs, ${spans[span].label.toLowerCase()}`} />
       )}
-      {countedFrom > from && (
-        <p class="notice">
-          There were more than can be counted at once. The bars begin at <When at={countedFrom} />.
-        </p>
-      )}
+      <CountedFrom {...{ from, countedFrom }} />
     </>
+  )
+}
+
+/** Says where bars begin that could not count everything. */
+export function CountedFrom({ from, countedFrom }: Pick<Overview, 'from' | 'countedFrom'>) {
+  if (countedFrom <= from) return null
+  return (
+    <p class="notice">
+      There were more than can be counted at once. The bars begin at <When at={countedFrom} />.
+    </p>
   )
 }
 

@@ -13,11 +13,11 @@ import { useQuery } from '../state/use-query.js'
 /** One run: what it did, attempt by attempt, and why it ran. */
 export function RunDetail({
   id,
-  names,
+  nameOf,
   close,
 }: {
   id: string
-  names: ReadonlyMap<string, string>
+  nameOf: (ruleId: string) => string
   close: () => void
 }) {
   const run = useQuery<Execution>({
@@ -35,7 +35,7 @@ export function RunDetail({
   const { ruleId, ruleVersion, status, error, results, eventId, startedAt, trace } = run.data as Execution
   return (
     <>
-      <DetailHead title={names.get(ruleId) ?? 'A deleted rule'} what="the run" close={close} />
+      <DetailHead title={nameOf(ruleId)} what="the run" close={close} />
       <p>
         <Mark of={status} /> · began <When at={startedAt} /> ·{' '}
         <a href={linkTo('events', { id: eventId })}>its event</a>

@@ -44,7 +44,7 @@ export function Runs() {
     })
     return { rows: executions, nextCursor }
   })
-  const { rules, names } = useRuleNames()
+  const { rules, nameOf } = useRuleNames(list.rows.map(({ ruleId }) => ruleId))
   const isFiltered = status !== '' || rule !== '' || error !== '' || to !== undefined
   return (
     <Screen
@@ -94,9 +94,7 @@ export function Runs() {
         row={(run) => (
           <>
             <th scope="row">
-              <a href={linkTo('runs', { ...query, id: run.id })}>
-                {names.get(run.ruleId) ?? 'a deleted rule'}
-              </a>
+              <a href={linkTo('runs', { ...query, id: run.id })}>{nameOf(run.ruleId)}</a>
               {run.error && <span class="sub">{run.error}</span>}
             </th>
             <td data-label="State">
@@ -113,7 +111,7 @@ export function Runs() {
             </td>
           </>
         )}
-        detail={id && <RunDetail id={id} key={id} names={names} close={() => set({ id: '' })} />}
+        detail={id && <RunDetail id={id} key={id} nameOf={nameOf} close={() => set({ id: '' })} />}
       />
     </Screen>
   )

@@ -8,7 +8,7 @@ export function useRollouts(ruleId?: string) {
     key: ['rollouts', ...(ruleId === undefined ? [] : [ruleId])],
     read: () =>
       api()
-        .rules.rollouts(ruleId === undefined ? { limit: 250 } : { ruleId })
+        .rules.rollouts(ruleId === undefined ? { limit: 1_000 } : { ruleId })
         .all(),
     pollMs: 30_000,
   })

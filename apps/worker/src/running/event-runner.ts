@@ -122,7 +122,7 @@ export class EventRunner {
     const judgement = new Judgement(set, event, budget, judging)
     let begunAt = performance.now()
     while (!judgement.advance()) {
-      heavyWork.deposit(event)
+      heavyWork.deposit(event, judging.spent)
       await heavyWork.giveWay(event, performance.now() - begunAt)
       begunAt = performance.now()
     }

@@ -30,8 +30,6 @@ interface Level {
   inLine: number
   /** How many times a job was postponed since its line was empty. */
   postponed: number
-  /** How long (ms) its event in the line has given way to others so far. */
-  restedMs: number
 }
 
 /** Judging an event that costs less is not counted, nor are the rows of one that writes fewer: such events share the queue (fair-share.ts). */
@@ -81,6 +79,8 @@ export class HeavyWork {
   /** What was charged in advance, by event. */
   readonly #deposits = new WeakMap<Charged, number>()
   #lastWorkspaceId = ''
+  /** When this worker last had an event. */
+  #lastAt = Number.NEGATIVE_INFINITY
   /** When the worker last went from the events of one workspace to those of another. */
   #changedAt = Number.NEGATIVE_INFINITY
   #isStopped = false
@@ -102,9 +102,10 @@ export class HeavyWork {
 
   /** Call before the work of a workspace begins. @throws Postponed where another of its jobs is in the line */
   check(workspaceId: string, job: object): void {
+    this.#lastAt = this.#now()
     if (workspaceId !== this.#lastWorkspaceId) {
       this.#lastWorkspaceId = workspaceId
-      this.#changedAt = this.#now()
+      this.#changedAt = this.#lastAt
     }
     const level = this.#findExceeded(workspaceId)
     if (level !== undefined) this.#refuseOtherJobs(level, job)
@@ -131,7 +132,7 @@ export class HeavyWork {
       return await this.#line.run(workspaceId, async () => {
         if (this.#isStopped) throw new Postponed(0)
         const result = await work()
-        await this.#rest(level)
+        await this.#rest(workspaceId, level)
         return result
       })
     } catch (error) {
@@ -146,20 +147,14 @@ export class HeavyWork {
   }
 
   /** Charges an event that turns out to be heavy while it begins, in advance: the next ones must not begin beside it. */
-  deposit(event: Charged): void {
-    this.#charge(event, depositUnits)
+  deposit(event: Charged, judgedUnits = 0): void {
+    this.#charge(event, Math.max(depositUnits, judgedUnits))
   }
 
   /** Leaves the event loop to others between two slices of an event, for as long as the last one took: they need it many times, shortly. */
   async giveWay({ workspaceId }: Charged, tookMs: number): Promise<void> {
-    if (!this.#haveOthersEvents()) {
-      await nextTurn()
-      return
-    }
-    const level = this.#find(workspaceId)
-    const restMs = Math.min(tookMs, maxRestMs)
-    if (level.inLine > 0) level.restedMs += restMs
-    await delay(restMs)
+    if (this.#haveOthersEvents(workspaceId)) await delay(Math.min(tookMs, maxRestMs))
+    else await nextTurn()
   }
 
   /** Charges an event for what it has cost, after it was judged and before it is recorded. */
@@ -180,15 +175,14 @@ export class HeavyWork {
     if (level.job !== undefined || this.#jobs >= this.#maxJobs) throw this.#postpone(level)
   }
 
-  /** Leaves the event loop, and Postgres, to others for as long as the work took, less its rests so far. */
-  async #rest(level: Level): Promise<void> {
-    const restMs = Math.min(level.typicalUnits * msPerUnit, maxRestMs) - level.restedMs
-    level.restedMs = 0
-    if (restMs > 0 && this.#haveOthersEvents()) await delay(restMs)
+  /** Leaves the event loop, and Postgres, to others for as long as the work took. */
+  async #rest(workspaceId: string, { typicalUnits }: Level): Promise<void> {
+    if (this.#haveOthersEvents(workspaceId)) await delay(Math.min(typicalUnits * msPerUnit, maxRestMs))
   }
 
-  #haveOthersEvents(): boolean {
-    return this.#now() - this.#changedAt <= recentMs
+  #haveOthersEvents(workspaceId: string): boolean {
+    const lastAt = this.#lastWorkspaceId === workspaceId ? this.#changedAt : this.#lastAt
+    return this.#now() - lastAt <= recentMs
   }
 
   #postpone(level: Level): Postponed {
@@ -214,7 +208,7 @@ export class HeavyWork {
       this.#leak(known)
       return known
     }
-    const level = { units: 0, at, typicalUnits: 0, job: undefined, inLine: 0, postponed: 0, restedMs: 0 }
+    const level = { units: 0, at, typicalUnits: 0, job: undefined, inLine: 0, postponed: 0 }
     this.#levels.set(workspaceId, level)
     return level
   }

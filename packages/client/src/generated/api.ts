@@ -344,6 +344,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/automation-rules/summaries": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List rules without their conditions and actions, newest first */
+        get: operations["listRuleSummaries"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/automation-rules/{id}/guard": {
         parameters: {
             query?: never;
@@ -2764,6 +2781,41 @@ export interface components {
             rules: components["schemas"]["RuleRollout"][];
             nextCursor?: string | null;
         };
+        /** @description A rule without its conditions and actions */
+        RuleSummary: {
+            /** Format: uuid */
+            id: string;
+            name: string;
+            description: string;
+            trigger: components["schemas"]["EventType"];
+            isActive: boolean;
+            mode: components["schemas"]["RuleMode"];
+            /** Format: uuid */
+            workspaceId: string;
+            /** @description Version of the definition. Each change increments it. It is also the ETag. */
+            version: number;
+            /** @description successCount + failureCount */
+            executionCount: number;
+            successCount: number;
+            failureCount: number;
+            lastSuccessAt: string | null;
+            lastFailureAt: string | null;
+            lastError: string | null;
+            /**
+             * Format: date-time
+             * @description ISO 8601 with milliseconds
+             */
+            createdAt: string;
+            /**
+             * Format: date-time
+             * @description ISO 8601 with milliseconds
+             */
+            updatedAt: string;
+        };
+        RuleSummaryPage: {
+            rules: components["schemas"]["RuleSummary"][];
+            nextCursor?: string | null;
+        };
         RuleToCreate: {
             name: string;
             description?: string;
@@ -3465,6 +3517,8 @@ export type RulePage = components['schemas']['RulePage'];
 export type RuleResult = components['schemas']['RuleResult'];
 export type RuleRollout = components['schemas']['RuleRollout'];
 export type RuleRolloutPage = components['schemas']['RuleRolloutPage'];
+export type RuleSummary = components['schemas']['RuleSummary'];
+export type RuleSummaryPage = components['schemas']['RuleSummaryPage'];
 export type RuleToCreate = components['schemas']['RuleToCreate'];
 export type RuleToExecute = components['schemas']['RuleToExecute'];
 export type RuleToUpdate = components['schemas']['RuleToUpdate'];
@@ -4395,6 +4449,37 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["RulesOverview"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    listRuleSummaries: {
+        parameters: {
+            query?: {
+                /** @description Maximum number of items on the page */
+                limit?: number;
+                /** @description nextCursor of the previous page */
+                cursor?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RuleSummaryPage"];
                 };
             };
             400: components["responses"]["BadRequest"];

@@ -72,36 +72,45 @@ async function countRows<Kind extends string>(
   }
 }
 
-/** Executions of one rule in one slice of time. */
-export interface RuleSliceCount {
+/** The executions of one rule by time. */
+export interface RuleCounts {
   ruleId: string
-  /** Its index, from 0. */
-  slice: number
-  runs: number
-  /** Of these, those that failed. */
-  failed: number
+  /** Those that are not empty: the index of the slice from 0, the executions in it, and how many of them failed. */
+  slices: [slice: number, runs: number, failed: number][]
 }
 
-/** Counts executions by rule, and by the time of their events. Rules that were deleted are counted, too. */
+/**
+ * Counts executions by rule, and by the time of their events. Those of rules that were deleted belong to nobody. One value for all rules:
+ * there may be a thousand, with a row for each slice.
+ */
 export async function countByRule(
   database: UnscopedSql,
   workspaceId: string,
   range: TimeSlices,
-): Promise<{ counts: RuleSliceCount[]; countedFrom: number }> {
+): Promise<{ rules: RuleCounts[]; countedFrom: number }> {
   const executions = {
     table: Prisma.sql`executions`,
     columns: Prisma.sql`rule_id, status`,
     condition: isNoDelivery.executions,
   }
-  const rows = await database.$queryRaw<(RuleSliceCount & Oldest)[]>(Prisma.sql`
-    SELECT rule_id AS "ruleId", slice, count(*)::int AS runs,
-           (count(*) FILTER (WHERE status = 'failed'))::int AS failed, min(time) AS oldest
-    FROM (${newestRows(workspaceId, range, executions)}) AS newest
-    GROUP BY 1, 2`)
-  const total = rows.reduce((sum, { runs }) => sum + runs, 0)
+  type Row = Oldest & { total: number; rules: string }
+  const [row] = await database.$queryRaw<Row[]>(Prisma.sql`
+    WITH newest AS (${newestRows(workspaceId, range, executions)}),
+    counted_slices AS (
+      SELECT rule_id, slice, count(*) AS runs, count(*) FILTER (WHERE status = 'failed') AS failed
+      FROM newest GROUP BY 1, 2
+    ),
+    counted_rules AS (
+      SELECT rules.id AS "ruleId", json_agg(json_build_array(slice, runs, failed)) AS slices
+      FROM counted_slices
+      JOIN rules ON rules.workspace_id = ${workspaceId}::uuid AND rules.id = counted_slices.rule_id
+      GROUP BY 1
+    )
+    SELECT (SELECT count(*)::int FROM newest) AS total, (SELECT min(time) FROM newest) AS oldest,
+           (SELECT coalesce(json_agg(counted_rules), '[]')::text FROM counted_rules) AS rules`)
   return {
-    counts: rows.map(({ ruleId, slice, runs, failed }) => ({ ruleId, slice, runs, failed })),
-    countedFrom: findCountedFrom(range, total, rows),
+    rules: JSON.parse(row?.rules ?? '[]') as RuleCounts[],
+    countedFrom: row === undefined ? range.from : findCountedFrom(range, row.total, [row]),
   }
 }
 

@@ -1,4 +1,5 @@
 import { Prisma, type WorkspaceDatabase } from '@automation/database'
+import { jsonSeparator, splitJson } from './joined-json.js'
 
 /** What a rule was when an event was evaluated, as far as it is known. */
 export interface KnownState {
@@ -30,9 +31,12 @@ export async function readStates(
   { workspaceId, rulesVersion }: { workspaceId: string; rulesVersion: number | null },
   ruleIds: string[],
 ): Promise<Map<string, KnownState>> {
-  // One value: reading a thousand rows of eight columns takes longer than what follows.
-  const [row] = await database.$queryRaw<{ states: string }[]>(Prisma.sql`
-    SELECT coalesce(json_agg(states), '[]')::text AS states FROM (
+  const [row] = await database.$queryRaw<{ states: string; conditions: string | null }[]>(Prisma.sql`
+    SELECT coalesce(json_agg(json_build_object(
+             'ruleId', "ruleId", 'version', version, 'isActive', "isActive", 'isDeleted', "isDeleted", 'isKnown', "isKnown",
+             'name', name, 'trigger', trigger) ORDER BY "ruleId"), '[]')::text AS states,
+           string_agg(coalesce(conditions, ''), ${jsonSeparator} ORDER BY "ruleId") AS conditions
+    FROM (
       SELECT input.rule_id AS "ruleId", state.version, state.is_active AS "isActive", state.is_deleted AS "isDeleted",
              coalesce(CASE
                WHEN ${rulesVersion}::int <= workspaces.noted_version THEN changed.rules_version IS NULL
@@ -70,6 +74,9 @@ export async function readStates(
         AND (present.id IS NOT NULL OR EXISTS (
           SELECT FROM rule_states WHERE workspace_id = workspaces.id AND rule_id = input.rule_id))
     ) AS states`)
-  const states = JSON.parse(row?.states ?? '[]') as KnownState[]
-  return new Map(states.map((state) => [state.ruleId, state]))
+  const states = JSON.parse(row?.states ?? '[]') as Omit<KnownState, 'conditions'>[]
+  const conditions = splitJson(row?.conditions)
+  return new Map(
+    states.map((state, index) => [state.ruleId, { ...state, conditions: conditions[index] || null }]),
+  )
 }

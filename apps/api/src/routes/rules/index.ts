@@ -10,6 +10,7 @@ import { rulesOverviewRoutes } from './overview.js'
 import { readRoutes } from './read.js'
 import { rolloutRoutes } from './rollouts.js'
 import { runRoutes } from './run.js'
+import { summaryRoutes } from './summaries.js'
 import { validateRoutes } from './validate.js'
 import { versionRoutes } from './versions.js'
 import { writeRoutes } from './write.js'
@@ -32,6 +33,7 @@ export const ruleRoutes: FastifyPluginAsyncTypebox<{
   })
   await app.register(healthRoutes)
   await app.register(rulesOverviewRoutes)
+  await app.register(summaryRoutes)
   await app.register(guardRoutes)
   await app.register(rolloutRoutes)
   await app.register(checkRoutes)

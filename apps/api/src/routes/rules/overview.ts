@@ -1,4 +1,4 @@
-import { countByRule, maxCountedByTime } from '@automation/ledger'
+import { countByRule, maxCountedByTime, type RuleCounts } from '@automation/ledger'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
 import { readWindow, windowQuery } from '../../lists/time-window.js'
@@ -48,45 +48,32 @@ export const rulesOverviewRoutes: FastifyPluginAsyncTypebox = async (app) => {
     },
     handler: async ({ query, workspace: { id: workspaceId, reads } }) => {
       const range = readWindow(Query, query, usualSlices)
-      const [{ counts, countedFrom }, needing] = await Promise.all([
+      const [{ rules, countedFrom }, needing] = await Promise.all([
         countByRule(reads, workspaceId, range),
         findRulesNeedingAttention(reads),
       ])
-      const ids = [...new Set([...counts.map(({ ruleId }) => ruleId), ...needing.map(({ id }) => id)])]
-      // Executions outlive their rule.
-      const rules = await reads.rule.findMany({
-        where: { id: { in: ids } },
-        select: { id: true },
-        orderBy: { id: 'desc' },
-      })
+      const counts = new Map(rules.map(({ ruleId, slices }) => [ruleId, slices]))
       const attention = new Map(needing.map((item) => [item.id, item]))
-      const items = new Map(
-        rules.map(({ id }) => [
-          id,
-          {
-            id,
-            attention: attention.get(id) ?? null,
-            runs: zeros(range.slices),
-            failed: zeros(range.slices),
-          },
-        ]),
-      )
-      for (const { ruleId, slice, runs, failed } of counts) {
-        const item = items.get(ruleId)
-        if (item === undefined) continue
-        item.runs[slice] = runs
-        item.failed[slice] = failed
-      }
+      const ids = [...new Set([...counts.keys(), ...attention.keys()])].sort().reverse()
       return {
         from: new Date(range.from).toISOString(),
         to: new Date(range.to).toISOString(),
         countedFrom: new Date(countedFrom).toISOString(),
-        rules: [...items.values()],
+        rules: ids.map((id) => ({
+          id,
+          attention: attention.get(id) ?? null,
+          ...spread(counts.get(id) ?? [], range.slices),
+        })),
       }
     },
   })
 }
 
-function zeros(length: number): number[] {
-  return Array<number>(length).fill(0)
+function spread(slices: RuleCounts['slices'], length: number): { runs: number[]; failed: number[] } {
+  const [runs, failed] = [Array<number>(length).fill(0), Array<number>(length).fill(0)]
+  for (const [slice, ran, failures] of slices) {
+    runs[slice] = ran
+    failed[slice] = failures
+  }
+  return { runs, failed }
 }

@@ -2,20 +2,30 @@ import type { Prisma } from '@automation/database'
 import { countsOf } from '@automation/ledger'
 import { definitionOf, type FullDefinition, modeOf } from '@automation/rules'
 import type { FastifyReply } from 'fastify'
-import type { Rule, RuleVersion } from './rule-schemas.js'
+import type { Rule, RuleSummary, RuleVersion } from './rule-schemas.js'
 
 export type RuleRow = Prisma.RuleGetPayload<{ include: { counters: true } }>
 
+type SummaryRow = Omit<RuleRow, 'conditions' | 'actions'>
+
 /** Presents a row as the full rule of all responses. */
-export function presentRule({ counters, ...rule }: RuleRow): Rule {
+export function presentRule({ conditions, actions, ...row }: RuleRow): Rule {
+  const { id, name, description, trigger, ...rest } = presentSummary(row)
+  return {
+    ...{ id, name, description, trigger },
+    conditions: conditions as Rule['conditions'],
+    actions: actions as Rule['actions'],
+    ...rest,
+  }
+}
+
+export function presentSummary({ counters, ...rule }: SummaryRow): RuleSummary {
   const { successCount, failureCount } = countsOf(counters)
   return {
     id: rule.id,
     name: rule.name,
     description: rule.description,
     trigger: rule.trigger as Rule['trigger'],
-    conditions: rule.conditions as Rule['conditions'],
-    actions: rule.actions as Rule['actions'],
     isActive: rule.isActive,
     mode: modeOf(rule),
     workspaceId: rule.workspaceId,

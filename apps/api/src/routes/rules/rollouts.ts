@@ -5,7 +5,7 @@ import { cutPage, readCursor } from '../../lists/page.js'
 import { NextCursor, orNull, PageQuery, refusalResponses } from '../responses.js'
 import { RuleDraft } from './draft-schemas.js'
 import { isInForce, presentGuard, RuleGuard } from './guard.js'
-import { Rule } from './rule-schemas.js'
+import { Rule, rulesLimit } from './rule-schemas.js'
 
 const { basedOn, isStale, savedAt, savedBy } = RuleDraft.properties
 
@@ -24,6 +24,7 @@ const RuleRolloutPage = Type.Object(
 )
 const RolloutQuery = Type.Object({
   ...PageQuery,
+  limit: rulesLimit,
   ruleId: Type.Optional(Type.String({ description: 'Only this rule' })),
 })
 

@@ -1,4 +1,4 @@
-import { FullDefinition, RuleMode } from '@automation/rules'
+import { FullDefinition, maxRules, RuleMode } from '@automation/rules'
 import { Type } from 'typebox'
 import { eventTypeFilter } from '../../lists/history-filter.js'
 import { SearchText } from '../../lists/search-text.js'
@@ -27,6 +27,19 @@ export const Rule = Type.Object(
   { title: 'Rule' },
 )
 export type Rule = Type.Static<typeof Rule>
+
+const { conditions: _conditions, actions: _actions, ...summary } = Rule.properties
+/** For lists of all rules. */
+export const RuleSummary = Type.Object(summary, {
+  title: 'RuleSummary',
+  description: 'A rule without its conditions and actions',
+})
+export type RuleSummary = Type.Static<typeof RuleSummary>
+
+/** Of lists whose items are small: a page may have all rules of a workspace. */
+export const rulesLimit = Type.Optional(
+  Type.Integer({ minimum: 1, maximum: maxRules, description: 'Maximum number of items on the page' }),
+)
 
 export const RuleListQuery = Type.Object({
   ...PageQuery,

@@ -8,7 +8,7 @@ import { Loading, Problem } from '../../parts/states.js'
 import { api, may } from '../../state/session.js'
 import { useFilters } from '../../state/use-filters.js'
 import { useQuery } from '../../state/use-query.js'
-import { useRuleNames } from '../../state/use-rules.js'
+import { useDefinitions } from '../../state/use-rules.js'
 import { ActionsEditor } from './actions-editor.js'
 import { BacktestCard } from './backtest/backtest-card.js'
 import { ConditionList } from './conditions-editor.js'
@@ -42,7 +42,7 @@ export function RuleForm({ id, saved, definition, change, isChanged, eventId, sh
   const fields = useFields(definition.trigger, isTouched)
   const suggestions = useMemo(() => suggest(fields, paths), [fields, paths])
   // A screen opens with three requests: the other rules are read once something is changed.
-  const { rules } = useRuleNames(isChanged)
+  const rules = useDefinitions(isChanged)
   const set = (changes: Partial<Definition>) => change({ ...definition, ...changes })
   useNameFocus(definition.name)
   return (

@@ -1,9 +1,10 @@
-import type { Rule, RuleOverview, RuleRollout } from '@automation/client'
+import type { RuleOverview, RuleRollout, RuleSummary, RulesOverview } from '@automation/client'
 import { Mark } from '../../parts/mark.js'
 import { Rows } from '../../parts/rows.js'
 import { Spark } from '../../parts/spark.js'
 import { Empty, Loading, Problem, Stale } from '../../parts/states.js'
 import { Switch } from '../../parts/switch.js'
+import { CountedFrom } from '../../parts/time-bars.js'
 import { When } from '../../parts/when.js'
 import { api, may } from '../../state/session.js'
 import { linkTo, useFilters } from '../../state/use-filters.js'
@@ -17,7 +18,7 @@ export function RuleList() {
   const { q = '', state = '', trigger = '' } = query
   const rules = useRules()
   const overview = useQuery({
-    key: ['rules', 'overview'],
+    key: ['rule-overview'],
     read: () => api().rules.overview(),
     pollMs: 60_000,
   })
@@ -25,7 +26,7 @@ export function RuleList() {
   const marks = new Map(rollouts.data?.map((item) => [item.id, item]))
   const doing = new Map(overview.data?.rules.map((item) => [item.id, item]))
   const all = rules.data?.rules ?? []
-  const isInState = (rule: Rule, wanted: string) =>
+  const isInState = (rule: RuleSummary, wanted: string) =>
     wanted === 'attention'
       ? doing.get(rule.id)?.attention != null
       : wanted === 'rollout'
@@ -37,14 +38,24 @@ export function RuleList() {
       (trigger === '' || rule.trigger === trigger) &&
       (state === '' || isInState(rule, state)),
   )
+  // Without it nobody knows which rules fit the filter.
+  const filtering = state === 'attention' ? overview : state === 'rollout' ? rollouts : rules
+  const isKnown = rules.data !== undefined && filtering.data !== undefined
+  const failed = [rules, filtering].find(({ data, error }) => data === undefined && error)
+  const stale = [rules, overview, rollouts].find(({ data, error }) => data !== undefined && error)
   return (
     <>
       <RuleFilters types={[...new Set(all.map((rule) => rule.trigger))].sort()} />
-      {rules.isPending && <Loading what="rules" rows={4} />}
-      {rules.error && !rules.data && <Problem error={rules.error} retry={() => void rules.refetch()} />}
-      {rules.error && rules.data && <Stale error={rules.error} since={rules.dataUpdatedAt} />}
-      {rules.data && all.length === 0 && <NoRules />}
-      {all.length > 0 && shown.length === 0 && (
+      {!isKnown &&
+        (failed ? (
+          <Problem error={failed.error} retry={() => void failed.refetch()} />
+        ) : (
+          <Loading what="rules" rows={4} />
+        ))}
+      {stale && <Stale error={stale.error} since={stale.dataUpdatedAt} />}
+      {overview.data && <CountedFrom {...overview.data} />}
+      {isKnown && all.length === 0 && <NoRules />}
+      {isKnown && all.length > 0 && shown.length === 0 && (
         <Empty title="No rule fits the filter">
           <p>{all.length === 1 ? 'There is 1' : `There are ${all.length}`} without it.</p>
           <button type="button" onClick={() => set({ q: '', state: '', trigger: '' })}>
@@ -52,7 +63,7 @@ export function RuleList() {
           </button>
         </Empty>
       )}
-      {shown.length > 0 && (
+      {isKnown && shown.length > 0 && (
         <Rows
           items={shown}
           label="rules"
@@ -68,7 +79,8 @@ export function RuleList() {
           row={(rule) => (
             <RuleRow
               rule={rule}
-              doing={overview.data && (doing.get(rule.id) ?? null)}
+              overview={overview.data}
+              doing={doing.get(rule.id)}
               rollout={marks.get(rule.id)}
             />
           )}
@@ -132,12 +144,14 @@ function NoRules() {
 
 function RuleRow({
   rule,
+  overview,
   doing,
   rollout,
 }: {
-  rule: Rule
-  /** undefined: not known yet; null: nothing. */
-  doing: RuleOverview | null | undefined
+  rule: RuleSummary
+  overview: RulesOverview | undefined
+  /** undefined where there is nothing to say. */
+  doing: RuleOverview | undefined
   rollout: RuleRollout | undefined
 }) {
   const { lastSuccessAt, lastFailureAt } = rule
@@ -155,7 +169,7 @@ function RuleRow({
       <td data-label="Runs on">
         <code>{rule.trigger}</code>
       </td>
-      <td data-label="Last 24 hours">{doing !== undefined && <LastDay doing={doing} />}</td>
+      <td data-label="Last 24 hours">{overview && <LastDay {...{ overview, doing, last }} />}</td>
       <td data-label="Succeeded" class="number">
         {rule.successCount.toLocaleString('en-US')}
       </td>
@@ -178,9 +192,19 @@ function RuleRow({
   )
 }
 
-function LastDay({ doing }: { doing: RuleOverview | null }) {
+function LastDay({
+  overview: { from, to, countedFrom },
+  doing,
+  last,
+}: {
+  overview: RulesOverview
+  doing: RuleOverview | undefined
+  last: string | undefined
+}) {
   if (doing?.runs.some((count) => count > 0)) return <Spark {...doing} />
-  return <span class="quiet">no runs</span>
+  // It has run since the count.
+  if (last !== undefined && last > to) return null
+  return <span class="quiet">{countedFrom > from ? 'none counted' : 'no runs'}</span>
 }
 
 /** A change that is on its way. It leads to where it can be promoted, or to why it came back. */

@@ -16,7 +16,7 @@ export interface RolloutProps {
 /** The ways of a change to its effects: as a draft beside the rule, as a shadow, and promoted under a guard. */
 export function Rollout({ rule, draft, reload }: RolloutProps) {
   const marks = useRollouts(rule.id)
-  const found = marks.data?.[0]
+  const found = marks.data?.find(({ id }) => id === rule.id)
   const mark = found?.draft ?? null
   const guard = found?.guard ?? null
   useEffect(() => {
