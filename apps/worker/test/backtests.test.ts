@@ -196,9 +196,8 @@ function readsWithHeavyEvent({ database }: Harness, heavyId: string, most: numbe
   const readsOf = (workspaceId: string) => {
     const reads = database.readsOf(workspaceId)
     const $queryRaw = async (sql: Prisma.Sql) => {
-      const rows = await reads.$queryRaw<{ events?: string }[]>(sql)
-      const ids = (JSON.parse(rows[0]?.events ?? '[]') as [id: string][]).map(([id]) => id)
-      if (ids.length > most && ids.includes(heavyId)) throw new ReadTooLong()
+      const rows = await reads.$queryRaw<{ id?: string }[]>(sql)
+      if (rows.length > most && rows.some(({ id }) => id === heavyId)) throw new ReadTooLong()
       return rows
     }
     return new Proxy(reads, {

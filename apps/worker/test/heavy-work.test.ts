@@ -98,6 +98,16 @@ t.test('an event that turns out to be heavy is charged before its cost is known'
   t.same(await Promise.all([one, other]), ['done', 'done'], 'what it did not cost is given back')
 })
 
+t.test('what an event has cost so far is not taken back while it begins its executions', async (t) => {
+  const { clock, heavy } = createWork()
+  const event = { workspaceId: 'a' }
+  heavy.deposit(event, 20_000_000)
+  heavy.deposit(event)
+  t.equal(heavy.isExceeded('a'), true)
+  clock.now += 3_000
+  t.equal(heavy.isExceeded('a'), true, 'twenty million are more than three seconds of the allowance')
+})
+
 t.test('a heavy event gives way between its slices, where others have events', async (t) => {
   const { clock, heavy } = createWork()
   const event = { workspaceId: 'a' }

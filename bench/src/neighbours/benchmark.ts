@@ -137,6 +137,7 @@ function format(results: NeighbourFigures[]): string {
     'heap MB',
     'alone p50',
     'p95',
+    'p99',
     'max',
     'attacked p50',
     'p95',
@@ -149,8 +150,9 @@ function format(results: NeighbourFigures[]): string {
   const lines = results.map(({ attack, heap, alone, attacked, after, apiMebibytes, workerMebibytes }) => [
     attack,
     `${heap ?? 'default'}`,
-    ...[alone.p50Ms, alone.p95Ms, alone.maxMs].map(formatMs),
-    ...[attacked.p50Ms, attacked.p95Ms, attacked.p99Ms, attacked.maxMs].map(formatMs),
+    ...[alone, attacked].flatMap(({ p50Ms, p95Ms, p99Ms, maxMs }) =>
+      [p50Ms, p95Ms, p99Ms, maxMs].map(formatMs),
+    ),
     formatMs(after.maxMs),
     `${apiMebibytes}`,
     `${workerMebibytes}`,

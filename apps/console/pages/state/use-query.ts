@@ -12,7 +12,6 @@ export const queries = new QueryClient({
   defaultOptions: {
     queries: {
       retry: false,
-      staleTime: 2_000,
       networkMode: 'always',
       refetchOnReconnect: true,
       structuralSharing: false,
@@ -31,19 +30,25 @@ interface Options<Data> {
    * @param reads how often it was read, also in vain
    */
   pollMs?: number | false | ((data: Data | undefined, reads: number) => number | false)
+  /** How old what another screen has read may be. */
+  staleMs?: number
 }
+
+const usualStaleMs = 2_000
 
 /** Reads something, shows what is known meanwhile, and keeps it fresh. */
 export function useQuery<Data>({
   key,
   read,
   pollMs = usualPollMs,
+  staleMs = usualStaleMs,
 }: Options<Data>): QueryObserverResult<Data> {
   const isPolling = pollMs !== false && updates.value === 'on'
   const options = {
     queryKey: [workspaceId.value, ...(key ?? [])],
     queryFn: async () => read(),
     enabled: key !== undefined,
+    staleTime: staleMs,
     refetchInterval: ({ state }: Query<Data>) => {
       if (!isPolling || !hasRoom()) return false
       return typeof pollMs === 'function'

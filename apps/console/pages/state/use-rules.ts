@@ -9,35 +9,41 @@ const summaries = {
   key: ['rules'],
   read: (): PromiseLike<{ rules: RuleSummary[] }> => api().rules.summaries({ limit: maxRules }),
 }
-const none: readonly string[] = []
+/** What another screen has read names rules for so long. */
+const namesStaleMs = 60_000
 
+/** A list of a thousand rules may have megabytes: it is read once a minute. */
 export function useRules() {
-  return useQuery({ ...summaries, pollMs: 20_000 })
+  return useQuery({ ...summaries, pollMs: (data) => Math.max(20_000, 60 * (data?.rules.length ?? 0)) })
 }
 
 /**
- * Names rules, and reads again where a name is missing: the rule may be new.
+ * Names rules. It reads again where a name is missing that is newer than the list: an id begins with its time.
  *
  * @param wanted ids that the screen shows
  */
-export function useRuleNames(wanted: readonly string[] = none) {
-  const found = useQuery({ ...summaries, pollMs: false })
+export function useRuleNames(wanted: readonly string[] = []) {
+  const found = useQuery({ ...summaries, pollMs: false, staleMs: namesStaleMs })
   const rules = found.data?.rules ?? []
   const names = new Map(rules.map(({ id, name }) => [id, name]))
-  const missing = found.data ? wanted.filter((id) => !names.has(id) && !looked.has(id)) : none
+  const isNew = (id: string) => timeOf(id) > found.dataUpdatedAt - clockSkewMs
+  const missing = wanted.filter((id) => !names.has(id) && isNew(id))
   useEffect(() => {
-    if (missing.length === 0) return
-    for (const id of missing) looked.add(id)
-    void found.refetch()
+    if (found.data && missing.length > 0) void found.refetch({ cancelRefetch: false })
   }, [missing.join()])
   return {
     rules,
-    nameOf: (id: string) => names.get(id) ?? (found.data && looked.has(id) ? 'a deleted rule' : 'a rule'),
+    nameOf: (id: string) => names.get(id) ?? (found.data && !isNew(id) ? 'Deleted rule' : 'Rule'),
   }
 }
 
-/** What was looked for a second time. */
-const looked = new Set<string>()
+/** Between the clocks of the service and of the browser. */
+const clockSkewMs = 60_000
+
+/** Epoch ms, of a UUID v7. */
+function timeOf(id: string): number {
+  return Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16)
+}
 
 /** The definitions of all rules. @param isWanted false: nothing is read yet */
 export function useDefinitions(isWanted: boolean): readonly Rule[] {
@@ -45,8 +51,9 @@ export function useDefinitions(isWanted: boolean): readonly Rule[] {
     key: isWanted ? ['rules', 'definitions'] : undefined,
     read: () => api().rules.list(),
     pollMs: false,
+    staleMs: namesStaleMs,
   })
-  return found.data?.rules ?? noRules
+  return found.data?.rules ?? none
 }
 
-const noRules: readonly Rule[] = []
+const none: readonly Rule[] = []

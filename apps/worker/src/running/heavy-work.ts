@@ -148,7 +148,7 @@ export class HeavyWork {
 
   /** Charges an event that turns out to be heavy while it begins, in advance: the next ones must not begin beside it. */
   deposit(event: Charged, judgedUnits = 0): void {
-    this.#charge(event, Math.max(depositUnits, judgedUnits))
+    this.#charge(event, Math.max(depositUnits, judgedUnits, this.#deposits.get(event) ?? 0))
   }
 
   /** Leaves the event loop to others between two slices of an event, for as long as the last one took: they need it many times, shortly. */
@@ -175,7 +175,7 @@ export class HeavyWork {
     if (level.job !== undefined || this.#jobs >= this.#maxJobs) throw this.#postpone(level)
   }
 
-  /** Leaves the event loop, and Postgres, to others for as long as the work took. */
+  /** Leaves the event loop, and Postgres, to others for as long as the work took. What was sliced has given way between its slices, too. */
   async #rest(workspaceId: string, { typicalUnits }: Level): Promise<void> {
     if (this.#haveOthersEvents(workspaceId)) await delay(Math.min(typicalUnits * msPerUnit, maxRestMs))
   }

@@ -1,5 +1,4 @@
 import { Prisma, type WorkspaceDatabase } from '@automation/database'
-import { jsonSeparator, splitJson } from './joined-json.js'
 
 /** What a rule was when an event was evaluated, as far as it is known. */
 export interface KnownState {
@@ -19,6 +18,12 @@ export interface KnownState {
 }
 
 /**
+ * Stands between the conditions of rules, which come as one value: JSON has no such character, so nothing is escaped. Prisma takes longer to
+ * read a thousand rows of eight columns than Postgres to find them.
+ */
+const separator = '\u0001'
+
+/**
  * Reads what rules were at the `rulesVersion` of an event: their last row of `rule_states` up to there.
  *
  * - Up to `noted_version` all changes are noted, but for those in a gap. A rule that changed in a gap has a row directly after it.
@@ -35,7 +40,7 @@ export async function readStates(
     SELECT coalesce(json_agg(json_build_object(
              'ruleId', "ruleId", 'version', version, 'isActive', "isActive", 'isDeleted', "isDeleted", 'isKnown', "isKnown",
              'name', name, 'trigger', trigger) ORDER BY "ruleId"), '[]')::text AS states,
-           string_agg(coalesce(conditions, ''), ${jsonSeparator} ORDER BY "ruleId") AS conditions
+           string_agg(coalesce(conditions, ''), ${separator} ORDER BY "ruleId") AS conditions
     FROM (
       SELECT input.rule_id AS "ruleId", state.version, state.is_active AS "isActive", state.is_deleted AS "isDeleted",
              coalesce(CASE
@@ -75,7 +80,7 @@ export async function readStates(
           SELECT FROM rule_states WHERE workspace_id = workspaces.id AND rule_id = input.rule_id))
     ) AS states`)
   const states = JSON.parse(row?.states ?? '[]') as Omit<KnownState, 'conditions'>[]
-  const conditions = splitJson(row?.conditions)
+  const conditions = row?.conditions?.split(separator) ?? []
   return new Map(
     states.map((state, index) => [state.ruleId, { ...state, conditions: conditions[index] || null }]),
   )

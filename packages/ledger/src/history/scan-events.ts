@@ -1,6 +1,5 @@
 import { clockSkewMs, firstIdOf, highestId, lowestId, Prisma, type UnscopedSql } from '@automation/database'
 import { isNoDelivery } from '../addressee.js'
-import { jsonSeparator, splitJson } from './joined-json.js'
 
 /** Stored events of one workspace, in the order of their ids. Deliveries to subscriptions are none of them. */
 export interface ScanRange {
@@ -89,16 +88,12 @@ interface Slice {
   isLast: boolean
 }
 
-/** A slice is one row. */
-interface SliceRow {
-  /** JSON of the events, each as EventColumns. */
-  events: string
-  /** JSON of their data, joined (joined-json.ts). */
-  data: string | null
+type SliceRow = Omit<ScannedEvent, 'id'> & {
+  id: string | null
   read: number
   kept: number
   scanned: number
-  end: string | null
+  end: string
 }
 
 /**
@@ -120,7 +115,7 @@ async function readSlice(
   const beyond = isNewestFirst ? Prisma.sql`<` : Prisma.sql`>`
   const isOfType =
     range.type === undefined ? Prisma.sql`true` : Prisma.sql`type = ANY (${[range.type].flat()})`
-  const [row] = await database.$queryRaw<SliceRow[]>(Prisma.sql`
+  const found = await database.$queryRaw<SliceRow[]>(Prisma.sql`
     WITH bounded AS (
       SELECT id, type, accepted_at, rule_id, rule_set_id, rules_version, data, ${isWithin(range)} AS is_within
       FROM events WHERE ${boundsOf(range, after)} ORDER BY id ${direction} LIMIT ${rows}
@@ -137,40 +132,24 @@ async function readSlice(
              count(*) FILTER (WHERE is_within) OVER (ORDER BY id ${direction} ROWS UNBOUNDED PRECEDING) AS position
       FROM slice WHERE NOT EXISTS (SELECT FROM filled WHERE slice.id ${beyond} filled.id)
     )
-    SELECT coalesce(json_agg(json_build_array(
-             id, type, round(date_part('epoch', accepted_at) * 1000), rule_id, rule_set_id, rules_version, position)
-             ORDER BY id ${direction}) FILTER (WHERE is_read), '[]')::text AS events,
-           string_agg(data::text, ${jsonSeparator} ORDER BY id ${direction}) FILTER (WHERE is_read) AS data,
-           (SELECT count(*) FROM slice)::int AS read, count(*)::int AS kept, (count(*) FILTER (WHERE is_within))::int AS scanned,
+    SELECT kept.id, kept.type, round(date_part('epoch', kept.accepted_at) * 1000) AS "acceptedAt",
+           kept.rule_id AS "addressedTo", kept.rule_set_id AS "ruleSetId", kept.rules_version AS "rulesVersion", kept.data::text AS json,
+           kept.position::int AS position,
+           (SELECT count(*) FROM slice)::int AS read, (SELECT count(*) FROM kept)::int AS kept,
+           (SELECT count(*) FROM kept WHERE is_within)::int AS scanned,
            (SELECT id FROM kept ORDER BY id ${isNewestFirst ? Prisma.sql`ASC` : Prisma.sql`DESC`} LIMIT 1) AS end
-    FROM kept`)
-  const { events, data, read, kept, scanned, end } = row as SliceRow
+    FROM (SELECT 1) AS one LEFT JOIN kept ON kept.is_read
+    ORDER BY kept.id ${direction}`)
+  const [first] = found
+  const { read = 0, kept = 0, scanned = 0, end } = first ?? {}
   return {
-    events: readEvents(events, data),
+    events: found.flatMap(({ id, type, acceptedAt, addressedTo, ruleSetId, rulesVersion, position, json }) =>
+      id === null ? [] : [{ id, type, acceptedAt, addressedTo, ruleSetId, rulesVersion, position, json }],
+    ),
     scanned,
     end: end ?? undefined,
     isLast: read < rows && kept === read,
   }
-}
-
-type EventColumns = [
-  id: string,
-  type: string,
-  acceptedAt: number,
-  addressedTo: string | null,
-  ruleSetId: string | null,
-  rulesVersion: number | null,
-  position: number,
-]
-
-function readEvents(json: string, data: string | null): ScannedEvent[] {
-  const parts = splitJson(data)
-  return (JSON.parse(json) as EventColumns[]).map(
-    ([id, type, acceptedAt, addressedTo, ruleSetId, rulesVersion, position], index) => ({
-      ...{ id, type, acceptedAt, addressedTo, ruleSetId, rulesVersion, position },
-      json: parts[index] ?? '',
-    }),
-  )
 }
 
 /** An id has the time of the process that accepted its event, and `accepted_at` that of Postgres. */
