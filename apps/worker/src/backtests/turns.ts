@@ -2,14 +2,14 @@ import { setImmediate as nextTurn, setTimeout as pause } from 'node:timers/promi
 import type { BacktestPace } from '@automation/rules'
 
 /** How long (ms) a backtest holds the event loop before live work has a turn; an event that takes longer is followed by one. */
-const turnMs = 2
+const turnMs = 5
 /** A gentle backtest rests four times as long as it worked: it takes a fifth of a core, reads included. */
 const restShare = 4
 
 /**
  * The turns of one slice of a backtest:
  *
- *   work (2 ms, or one costly event) ─▶ rest ─▶ work … ─▶ over: its time has passed, or its worker shuts down
+ *   work (5 ms, or one costly event) ─▶ rest ─▶ work … ─▶ over: its time has passed, or its worker shuts down
  *
  * It rests after each turn, and not after the slice, so that work and rests end in the time of the slice, long before its lease.
  */
