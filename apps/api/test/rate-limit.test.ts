@@ -300,6 +300,32 @@ t.test('the plan of the workspace determines the bucket, for its members only', 
   t.equal(headersOf(outside).limit, 5, 'a stranger gains nothing by naming it')
 })
 
+t.test('a list costs a token for each MiB of definitions', async (t) => {
+  const api = await startApi(t, small)
+  const { call, id: workspaceId, database } = await api.makeWorkspace('enterprise')
+  const value = 'x'.repeat(250_000)
+  const conditions = [{ field: 'x', operator: 'equals', value }]
+  const rule = {
+    workspaceId,
+    description: '',
+    trigger: 'LEAD_CREATED',
+    conditions,
+    actions: [],
+    isActive: true,
+  }
+  const rows = Array.from({ length: 10 }, (_, index) => ({ ...rule, id: newId(), name: `Large ${index}` }))
+  await database.rule.createMany({ data: rows })
+  const one = await call('GET', `${rules}?limit=1`)
+  t.equal(headersOf(one).remaining, 7, 'a quarter of a MiB costs no more than the request')
+  const all = await call<{ rules: unknown[] }>('GET', rules)
+  t.equal(all.body.rules.length, 10)
+  t.equal(headersOf(all).remaining, 4, 'two and a half MiB cost three')
+  t.equal(headersOf(await call('GET', `${rules}?limit=10`)).remaining, 1, 'as a page, too')
+  const refused = await call('GET', rules)
+  t.match(refused, limited)
+  t.ok(Number(refused.headers['retry-after']) > 0)
+})
+
 t.test('all processes share the buckets, from their first request on', async (t) => {
   const env = { ...small, QUEUE_PREFIX: `{${newId()}}` }
   const apis: Api[] = []

@@ -12,12 +12,12 @@ import { runOnProduct } from '../private-product.js'
 import { formatTable, type Result } from '../report.js'
 import { createWorkspace, type Rule } from '../workspace.js'
 import { type Command, findN8n } from './find-n8n.js'
-import { webhookPath } from './n8n-workflow.js'
+import { n8nAtItsBest, webhookPath } from './n8n-workflow.js'
 import { type N8n, type N8nSetup, startN8n } from './start-n8n.js'
 
 const setups: N8nSetup[] = [
   {
-    name: 'n8n, as well as we could',
+    name: n8nAtItsBest,
     env: { N8N_EXPRESSION_ENGINE: 'legacy', DB_POSTGRESDB_POOL_SIZE: '20' },
     workers: 1,
     workerArgs: ['--concurrency=20'],

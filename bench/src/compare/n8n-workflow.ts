@@ -1,5 +1,8 @@
 import { randomUUID } from 'node:crypto'
 
+/** The name of the fastest setup that we found. */
+export const n8nAtItsBest = 'n8n, as well as we could'
+
 /** The path of its webhook. */
 export const webhookPath = 'webhook/lead'
 export const workflowId = 'benchWorkflow001'

@@ -1,4 +1,4 @@
-import { names } from '../ingest/scenarios.js'
+import { n8nAtItsBest } from '../compare/n8n-workflow.js'
 import { describeNoise } from '../machine/noise.js'
 import type { BenchmarkName } from '../options.js'
 import { medianCpu, type Result, sumCpu, whole } from '../report.js'
@@ -8,33 +8,18 @@ import { resultsOf } from './results-of.js'
 import { writeTable } from './write-tables.js'
 
 const head = ['', 'events/s', 'p50 / p99 ms', 'CPU µs per event, all processes']
-const bursts: [scenario: string, connections: number, title: string][] = [
-  [
-    '10 rules, 1 matches, 1 task',
-    128,
-    'burst: 128 callers, each waits for its outcome, 1 of 10 rules matches',
-  ],
-  ['10 matching rules', 128, 'burst: the same, all 10 rules match'],
-  ['inline: 10 rules, 1 matches, 1 task', 128, 'burst: one process without a queue, 1 of 10 rules matches'],
-  ['10 rules, 1 matches, 1 task', 1, 'burst: a single caller'],
+const event = '10 rules, 1 matches, 1 task'
+const bursts: [scenario: string, title: string][] = [
+  [event, 'burst: 128 callers, each waits for its outcome, 1 of 10 rules matches'],
+  [`inline: ${event}`, 'burst: the same in one process without a queue, which loses work in a crash'],
 ]
 
-const done = ({ donePerSecond }: Result) => donePerSecond
-const accepted = ({ acceptedPerSecond }: Result) => acceptedPerSecond
-
-/** The table of the README. A burst is the first seconds of empty tables, in a closed loop. */
+/** The table of the README, which is short. A burst is the first seconds of empty tables, in a closed loop. */
 export function writeHeadlines(performance: Performance): string {
   const rows = [
     ...sustainedRows(performance),
-    ...bursts.flatMap(([scenario, connections, title]) =>
-      rowOf(performance, 'events', scenario, connections, title, done),
-    ),
-    ...[names.working, names.plain, names.grouping].flatMap((name) =>
-      rowOf(performance, 'ingest', name, 64, `burst: signed webhooks accepted, ${name}`, accepted),
-    ),
-    ...resultsOf(performance, 'compare').map((result) =>
-      resultRow(result, `burst: one rule in the background, ${result.scenario}`, done),
-    ),
+    ...bursts.flatMap(([scenario, title]) => rowOf(performance, 'events', scenario, title)),
+    ...rowOf(performance, 'compare', n8nAtItsBest, `burst: one rule in the background, ${n8nAtItsBest}`),
   ]
   return `${writeTable(head, rows)}${busyNote(performance)}`
 }
@@ -42,14 +27,11 @@ export function writeHeadlines(performance: Performance): string {
 function sustainedRows(performance: Performance): string[][] {
   const results = (performance.sustained?.results ?? []) as SustainedFigures[]
   return results
-    .filter(({ line, share, isSustained }) =>
-      line === 'sustained' ? isSustained : line === 'waits' && share === 0.5,
-    )
+    .filter(({ line, isSustained }) => line === 'sustained' && isSustained)
     .map((figures) => {
-      const { mode, line, share, seconds, donePerSecond, waits } = figures
-      const what = line === 'sustained' ? 'sustained' : 'waits'
+      const { mode, share, seconds, donePerSecond, waits } = figures
       return [
-        `${what}: ${mode}, ${whole(figures.workspaces)} workspaces, ${whole(share * 100)} % of capacity for ${whole(seconds)} s`,
+        `sustained: ${mode}, ${whole(figures.workspaces)} workspaces, ${whole(share * 100)} % of capacity for ${whole(seconds)} s`,
         whole(donePerSecond),
         `${waits?.p50Ms.toFixed(0)} / ${waits?.p99Ms.toFixed(0)}`,
         whole(sumCpu(figures)),
@@ -61,19 +43,17 @@ function rowOf(
   performance: Performance,
   benchmark: BenchmarkName,
   scenario: string,
-  connections: number,
   title: string,
-  read: (result: Result) => number | null,
 ): string[][] {
   return resultsOf(performance, benchmark)
-    .filter((result) => result.scenario === scenario && result.connections === connections)
-    .map((result) => resultRow(result, title, read))
+    .filter((result) => result.scenario === scenario && result.connections >= 64)
+    .map((result) => resultRow(result, title))
 }
 
-function resultRow(result: Result, title: string, read: (result: Result) => number | null): string[] {
+function resultRow(result: Result, title: string): string[] {
   return [
     title,
-    whole(read(result) ?? Number.NaN),
+    whole(result.donePerSecond ?? Number.NaN),
     `${result.p50Ms.toFixed(1)} / ${result.p99Ms.toFixed(1)}`,
     whole(medianCpu(result)),
   ]

@@ -1,5 +1,5 @@
 import rateLimit, { type FastifyRateLimitStore } from '@fastify/rate-limit'
-import type { FastifyRequest } from 'fastify'
+import type { FastifyReply, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import type { Config } from '../config.js'
 import { type Refusal, refusals } from '../errors.js'
@@ -18,6 +18,8 @@ declare module 'fastify' {
      * @throws a 429 refusal where a bucket has fewer tokens
      */
     payForMany(request: FastifyRequest, reply: FastifyReply, items: number): Promise<void>
+    /** The same for a large response: a token for each MiB, the first one included. @throws a 429 refusal */
+    payForBytes(request: FastifyRequest, reply: FastifyReply, bytes: number): Promise<void>
   }
   interface FastifyRequest {
     /** The owner of the buckets; undefined: the IP. */
@@ -28,6 +30,7 @@ declare module 'fastify' {
 }
 /** So many items cost about as much as a single request: doing many at once is cheap, and no way around the limit. */
 const itemsPerToken = 50
+const bytesPerToken = 1_048_576
 
 interface Options {
   queuePrefix: string
@@ -87,9 +90,17 @@ export default fp<Options>(
       request.retryAfterSeconds = result.isRefused ? Math.max(1, Math.ceil(result.waitMs / 1_000)) : 0
       if (result.isRefused) app.metrics.rateLimited[described.label].inc()
     })
-    app.decorate('payForMany', async (request, reply, items) => {
+    app.decorate('payForMany', (request, reply, items) =>
+      pay(request, reply, Math.ceil(items / itemsPerToken)),
+    )
+    app.decorate('payForBytes', (request, reply, bytes) =>
+      pay(request, reply, Math.ceil(bytes / bytesPerToken)),
+    )
+
+    /** @param price in tokens; the request has consumed its first on arrival */
+    async function pay(request: FastifyRequest, reply: FastifyReply, price: number): Promise<void> {
       const buckets = findBuckets(request, limits)
-      const tokens = Math.min(Math.ceil(items / itemsPerToken), ...buckets.map(({ burst }) => burst)) - 1
+      const tokens = Math.min(price, ...buckets.map(({ burst }) => burst)) - 1
       if (tokens <= 0) return
       const result = await consume({ buckets, tokens })
       const described = buckets[result.index] ?? buckets[0]
@@ -98,7 +109,7 @@ export default fp<Options>(
       app.metrics.rateLimited[described.label].inc()
       // The next attempt also consumes its first token on arrival.
       throw refusals.rateLimited(Math.ceil((result.waitMs + msPerToken(described)) / 1_000))
-    })
+    }
   },
   { name: 'rate-limit', dependencies: ['redis', 'metrics'] },
 )

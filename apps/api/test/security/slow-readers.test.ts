@@ -32,7 +32,7 @@ const countConnections = ({ app }: Api) =>
 t.test(`${sockets} connections that do not read the script are closed, and hold no copies`, async (t) => {
   const api = await startApi(t)
   const port = await listen(api)
-  await (await fetch(`http://127.0.0.1:${port}${script}`, { headers: { connection: 'close' } })).arrayBuffer()
+  await api.app.inject(script)
   const before = process.memoryUsage().rss
   const since = performance.now()
   const held = await Promise.all(Array.from({ length: sockets }, () => ask(port, script, requests)))

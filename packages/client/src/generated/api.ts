@@ -50,7 +50,7 @@ export interface paths {
         };
         /**
          * List rules, newest first
-         * @description Without query parameters the response contains all rules. With any parameter it is a page. A page of large rules is shorter than its limit.
+         * @description Without query parameters the response contains all rules. With any parameter it is a page. A page of large rules is shorter than its limit. Each further MiB of definitions consumes a token of the rate limit.
          */
         get: operations["listRules"];
         put?: never;
@@ -122,7 +122,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** List the versions of a rule, newest first */
+        /**
+         * List the versions of a rule, newest first
+         * @description Each further MiB of definitions consumes a token of the rate limit.
+         */
         get: operations["listRuleVersions"];
         put?: never;
         post?: never;

@@ -9,17 +9,29 @@ const maxTextAtOnce = 524_288
 /** How many bytes of definitions a page has: beyond it the page is shorter than its limit. */
 const maxBytesOfPage = 4_194_304
 
-interface Sized {
+export interface Sized {
   bytes: number
 }
+type SizedRule = Sized & { id: string }
 
-/** Reads all rules of a workspace, newest first, a few at a time. A rule that is deleted meanwhile is left out. */
-export async function* readAllRules(
+/** The sizes of rules, newest first. @param ids undefined: all of them */
+export function sizeRules(
   reads: WorkspaceDatabase,
   workspaceId: string,
-): AsyncGenerator<RuleRow[]> {
-  const sizes = await reads.$queryRaw<(Sized & { id: string })[]>(Prisma.sql`
-    SELECT id, ${bytesOfDefinition} AS bytes FROM rules WHERE workspace_id = ${workspaceId}::uuid ORDER BY id DESC`)
+  ids?: string[],
+): PromiseLike<SizedRule[]> {
+  const narrowing = ids === undefined ? Prisma.empty : Prisma.sql`AND id = ANY (${ids}::uuid[])`
+  return reads.$queryRaw<SizedRule[]>(Prisma.sql`
+    SELECT id, ${bytesOfDefinition} AS bytes FROM rules
+    WHERE workspace_id = ${workspaceId}::uuid ${narrowing} ORDER BY id DESC`)
+}
+
+export function sumOf(sizes: Sized[]): number {
+  return sizes.reduce((sum, { bytes }) => sum + bytes, 0)
+}
+
+/** Reads these rules, newest first, a few at a time. A rule that is deleted meanwhile is left out. */
+export async function* readInParts(reads: WorkspaceDatabase, sizes: SizedRule[]): AsyncGenerator<RuleRow[]> {
   for (const part of divideByBytes(sizes, maxBytesAtOnce)) yield await readRules(reads, part)
 }
 
@@ -47,17 +59,10 @@ export async function readAllDefinitions(
   return found
 }
 
-/** Reads these rules, newest first, as far as a page reaches. */
-export async function readPageOfRules(
-  reads: WorkspaceDatabase,
-  workspaceId: string,
-  ids: string[],
-): Promise<RuleRow[]> {
-  const sizes = await reads.$queryRaw<(Sized & { id: string })[]>(Prisma.sql`
-    SELECT id, ${bytesOfDefinition} AS bytes FROM rules
-    WHERE workspace_id = ${workspaceId}::uuid AND id = ANY (${ids}::uuid[]) ORDER BY id DESC`)
+/** As many of the first as a page has. */
+export function cutByBytes<Item extends Sized>(sizes: Item[]): Item[] {
   const [page = []] = divideByBytes(sizes, maxBytesOfPage)
-  return readRules(reads, page)
+  return page
 }
 
 /** Finds the numbers of a rule's versions, newest first, as far as a page reaches, and whether there are more. */
@@ -65,18 +70,18 @@ export async function findPageOfVersions(
   reads: WorkspaceDatabase,
   { workspaceId, ruleId, below }: { workspaceId: string; ruleId: string; below: number },
   limit: number,
-): Promise<{ versions: number[]; isLast: boolean }> {
+): Promise<{ versions: (Sized & { version: number })[]; isLast: boolean }> {
   const sizes = await reads.$queryRaw<(Sized & { version: number })[]>(Prisma.sql`
     SELECT version, ${bytesOfDefinition} AS bytes FROM rule_versions
     WHERE workspace_id = ${workspaceId}::uuid AND rule_id = ${ruleId}::uuid AND version < ${below}
     ORDER BY version DESC LIMIT ${limit + 1}`)
-  const [page = []] = divideByBytes(sizes.slice(0, limit), maxBytesOfPage)
-  return { versions: page.map(({ version }) => version), isLast: page.length === sizes.length }
+  const versions = cutByBytes(sizes.slice(0, limit))
+  return { versions, isLast: versions.length === sizes.length }
 }
 
 const bytesOfDefinition = Prisma.sql`(octet_length(conditions::text) + octet_length(actions::text))::float8`
 
-function readRules(reads: WorkspaceDatabase, rules: { id: string }[]): Promise<RuleRow[]> {
+export function readRules(reads: WorkspaceDatabase, rules: { id: string }[]): Promise<RuleRow[]> {
   return reads.rule.findMany({
     where: { id: { in: rules.map(({ id }) => id) } },
     include: { counters: true },

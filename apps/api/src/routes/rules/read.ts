@@ -8,7 +8,7 @@ import { checkQuery, checkTypeInQuery, eventTypeOf } from '../../lists/history-f
 import { pageArguments, writeCursor } from '../../lists/page.js'
 import { refusalResponses } from '../responses.js'
 import { ruleId } from './check-rule.js'
-import { readAllRules, readPageOfRules } from './list-by-bytes.js'
+import { cutByBytes, readInParts, readRules, sizeRules, sumOf } from './list-by-bytes.js'
 import { presentRule, type RuleRow, sendRule } from './present-rule.js'
 import { Rule, RuleList, RuleListQuery, RuleParams } from './rule-schemas.js'
 
@@ -22,7 +22,7 @@ export const readRoutes: FastifyPluginAsyncTypebox = async (app) => {
       operationId: 'listRules',
       summary: 'List rules, newest first',
       description:
-        'Without query parameters the response contains all rules. With any parameter it is a page. A page of large rules is shorter than its limit.',
+        'Without query parameters the response contains all rules. With any parameter it is a page. A page of large rules is shorter than its limit. Each further MiB of definitions consumes a token of the rate limit.',
       querystring: RuleListQuery,
       response: { 200: RuleList, ...refusalResponses() },
     },
@@ -34,7 +34,11 @@ export const readRoutes: FastifyPluginAsyncTypebox = async (app) => {
       checkQuery(RuleListQuery, query)
       await checkTypeInQuery(request, query)
       const isPaged = Object.keys(RuleListQuery.properties).some((name) => Object.hasOwn(query, name))
-      if (!isPaged) return sendAll(reply, readAllRules(reads, id))
+      if (!isPaged) {
+        const sizes = await sizeRules(reads, id)
+        await app.payForBytes(request, reply, sumOf(sizes))
+        return sendAll(reply, readInParts(reads, sizes))
+      }
       const limit = query.limit ?? defaultLimit
       const { where, ...page } = pageArguments(query, limit)
       const found = await reads.rule.findMany({
@@ -43,7 +47,9 @@ export const readRoutes: FastifyPluginAsyncTypebox = async (app) => {
         ...page,
       })
       const ids = found.slice(0, limit).map((rule) => rule.id)
-      const rules = await readPageOfRules(reads, id, ids)
+      const sizes = cutByBytes(await sizeRules(reads, id, ids))
+      await app.payForBytes(request, reply, sumOf(sizes))
+      const rules = await readRules(reads, sizes)
       const last = rules.at(-1)
       const hasMore = found.length > limit || last?.id !== ids.at(-1)
       return { rules: rules.map(presentRule), nextCursor: hasMore && last ? writeCursor(last.id) : null }

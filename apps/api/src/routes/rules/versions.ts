@@ -9,7 +9,7 @@ import { bodyFaults } from '../../plugins/validation.js'
 import { PageQuery, refusalResponses } from '../responses.js'
 import { changeRules, findRuleToChange, saveRule } from './change-rules.js'
 import { findFaults, readOwnTypes, refuseFaults, ruleId } from './check-rule.js'
-import { findPageOfVersions } from './list-by-bytes.js'
+import { findPageOfVersions, sumOf } from './list-by-bytes.js'
 import { presentVersion, sendRule } from './present-rule.js'
 import { Rule, RuleParams, RuleVersion, VersionList } from './rule-schemas.js'
 
@@ -29,18 +29,22 @@ export const versionRoutes: FastifyPluginAsyncTypebox = async (app) => {
       tags: ['Rules'],
       operationId: 'listRuleVersions',
       summary: 'List the versions of a rule, newest first',
+      description: 'Each further MiB of definitions consumes a token of the rate limit.',
       params: RuleParams,
       querystring: Type.Object(PageQuery),
       response: { 200: VersionList, ...refusalResponses(404) },
     },
-    handler: async ({ params, query, workspace: { id: workspaceId, reads } }) => {
+    handler: async (request, reply) => {
+      const { params, query, workspace } = request
+      const { id: workspaceId, reads } = workspace
       const id = ruleId(params)
       const { limit = defaultLimit, cursor } = query
       const below = cursor === undefined ? maxVersion : readCursor(cursor)
       const { versions, isLast } = await findPageOfVersions(reads, { workspaceId, ruleId: id, below }, limit)
       if (versions.length === 0) await refuseUnknownRule(reads, id)
+      await app.payForBytes(request, reply, sumOf(versions))
       const page = await reads.ruleVersion.findMany({
-        where: { ruleId: id, version: { in: versions } },
+        where: { ruleId: id, version: { in: versions.map(({ version }) => version) } },
         orderBy: { version: 'desc' },
       })
       const last = page.at(-1)
