@@ -107,8 +107,13 @@ function rememberReads(database: WorkspaceDatabase): WorkspaceDatabase {
     const [first] = asked as [Prisma.Sql]
     const ids = asked.flatMap(({ values }) => values[1] as string[])
     const all = new Prisma.Sql(first.strings, [first.values[0], ids])
-    const found = new Map((await database.$queryRaw<{ id: string }[]>(all)).map((row) => [row.id, row]))
-    return asked.map(({ values }) => (values[1] as string[]).flatMap((id) => found.get(id) ?? []))
+    const [row] = await database.$queryRaw<{ executions: string }[]>(all)
+    const executions = JSON.parse(row?.executions ?? '[]') as { id: string }[]
+    const found = new Map(executions.map((execution) => [execution.id, execution]))
+    return asked.map(({ values }) => {
+      const own = (values[1] as string[]).flatMap((id) => found.get(id) ?? [])
+      return [{ executions: JSON.stringify(own) }]
+    })
   })
   return {
     $queryRaw(sql: Prisma.Sql) {
