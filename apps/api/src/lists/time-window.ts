@@ -1,5 +1,7 @@
+import { maxCountedByTime } from '@automation/ledger'
 import { Type } from 'typebox'
 import { refusals } from '../errors.js'
+import { Timestamp } from '../routes/responses.js'
 import { checkQuery, readTime, TimeRange } from './history-filter.js'
 
 const dayMs = 86_400_000
@@ -14,26 +16,51 @@ export interface TimeWindow {
   slices: number
 }
 
-/** The query of a window. Without `from` and `to` it is the last 24 hours. */
-export function windowQuery(maximum: number, usual: number) {
-  const description = `Number of slices of equal length. Default: ${usual}.`
-  return Type.Object({
+const Query = (maximum: number, usual: number) =>
+  Type.Object({
     ...TimeRange,
-    slices: Type.Optional(Type.Integer({ minimum: 1, maximum, description })),
+    slices: Type.Optional(
+      Type.Integer({
+        minimum: 1,
+        maximum,
+        description: `Number of slices of equal length. Default: ${usual}.`,
+      }),
+    ),
   })
+
+/** The query of a window, and how it is read. Without `from` and `to` it is the last 24 hours. */
+export function windowQuery(maximum: number, usual: number) {
+  const schema = Query(maximum, usual)
+  return {
+    schema,
+    /** @throws a 400 refusal where it is none, or too long */
+    read(query: Type.Static<typeof schema>): TimeWindow {
+      checkQuery(schema, query)
+      const to = query.to === undefined ? Date.now() : readTime(query.to).getTime()
+      const from = query.from === undefined ? Math.max(to - dayMs, 0) : readTime(query.from).getTime()
+      if (from >= to) throw refusals.badRequest('Query parameter from must be before to')
+      if (to - from > longestMs)
+        throw refusals.badRequest('Query parameters from and to must be 31 days apart at most')
+      return { from, to, slices: query.slices ?? usual }
+    },
+  }
 }
 
-/** @throws a 400 refusal where it is none, or too long */
-export function readWindow(
-  schema: ReturnType<typeof windowQuery>,
-  query: Type.Static<ReturnType<typeof windowQuery>>,
-  usualSlices: number,
-): TimeWindow {
-  checkQuery(schema, query)
-  const to = query.to === undefined ? Date.now() : readTime(query.to).getTime()
-  const from = query.from === undefined ? Math.max(to - dayMs, 0) : readTime(query.from).getTime()
-  if (from >= to) throw refusals.badRequest('Query parameter from must be before to')
-  if (to - from > longestMs)
-    throw refusals.badRequest('Query parameters from and to must be 31 days apart at most')
-  return { from, to, slices: query.slices ?? usualSlices }
+/** What a response says of its window. */
+export const CountedWindow = {
+  from: Timestamp,
+  to: Timestamp,
+  countedFrom: Type.String({
+    format: 'date-time',
+    description: `Start of the time that is counted. It is later than \`from\` if there are more than ${maxCountedByTime} rows.`,
+  }),
+}
+
+/** @param countedFrom epoch ms */
+export function presentWindow({ from, to }: TimeWindow, countedFrom: number) {
+  return {
+    from: new Date(from).toISOString(),
+    to: new Date(to).toISOString(),
+    countedFrom: new Date(countedFrom).toISOString(),
+  }
 }

@@ -32,7 +32,7 @@ export async function renderInThread(document: object): Promise<Pages> {
   }
 }
 
-/** A buffer comes out of a thread as a plain array of bytes, with whatever shared its memory. */
+/** A thread returns a buffer as a plain array of bytes, which may be a part of a larger one. */
 function asBuffer({ buffer, byteOffset, byteLength }: Uint8Array): Buffer {
   return Buffer.from(buffer, byteOffset, byteLength)
 }

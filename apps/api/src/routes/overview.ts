@@ -1,11 +1,10 @@
 import { type CountsByTime, countByTime, isUnfinished, maxCountedByTime } from '@automation/ledger'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
-import { readWindow, type TimeWindow, windowQuery } from '../lists/time-window.js'
+import { CountedWindow, presentWindow, type TimeWindow, windowQuery } from '../lists/time-window.js'
 import { refusalResponses, Timestamp } from './responses.js'
 
-const usualSlices = 48
-const OverviewQuery = windowQuery(200, usualSlices)
+const overviewWindow = windowQuery(200, 48)
 
 const Count = (description: string) => Type.Integer({ minimum: 0, description })
 const counts = {
@@ -18,12 +17,7 @@ const counts = {
 
 const Overview = Type.Object(
   {
-    from: Timestamp,
-    to: Timestamp,
-    countedFrom: Type.String({
-      format: 'date-time',
-      description: `Start of the time that is counted. It is later than \`from\` if there are more than ${maxCountedByTime} rows.`,
-    }),
+    ...CountedWindow,
     totals: Type.Object({
       ...counts,
       rejectedWebhooks: Count(
@@ -46,11 +40,11 @@ export const overviewRoutes: FastifyPluginAsyncTypebox = async (app) => {
       operationId: 'getOverview',
       summary: 'Count events, executions and rejected webhooks by time',
       description: `The default range is the last 24 hours, and the longest range is 31 days. The newest ${maxCountedByTime} events and executions are counted.`,
-      querystring: OverviewQuery,
+      querystring: overviewWindow.schema,
       response: { 200: Overview, ...refusalResponses() },
     },
     handler: async ({ query, workspace: { id, reads } }) => {
-      const range = readWindow(OverviewQuery, query, usualSlices)
+      const range = overviewWindow.read(query)
       const hour = { gte: new Date(range.from), lt: new Date(range.to) }
       const [found, tally] = await Promise.all([
         countByTime(reads, id, range),
@@ -80,9 +74,7 @@ function present(
     totals[name as 'events'] += count
   }
   return {
-    from: new Date(range.from).toISOString(),
-    to: new Date(range.to).toISOString(),
-    countedFrom: new Date(countedFrom).toISOString(),
+    ...presentWindow(range, countedFrom),
     totals,
     slices,
   }

@@ -2893,7 +2893,7 @@ export interface components {
             to: string;
             /**
              * Format: date-time
-             * @description Start of the time that is counted. It is later than `from` if there are more than 50000 executions.
+             * @description Start of the time that is counted. It is later than `from` if there are more than 50000 rows.
              */
             countedFrom: string;
             rules: components["schemas"]["RuleOverview"][];

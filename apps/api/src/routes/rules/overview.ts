@@ -1,12 +1,11 @@
 import { countByRule, maxCountedByTime, type RuleCounts } from '@automation/ledger'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
-import { readWindow, windowQuery } from '../../lists/time-window.js'
-import { Id, orNull, refusalResponses, Timestamp } from '../responses.js'
+import { CountedWindow, presentWindow, windowQuery } from '../../lists/time-window.js'
+import { Id, orNull, refusalResponses } from '../responses.js'
 import { AttentionItem, findRulesNeedingAttention } from './health.js'
 
-const usualSlices = 24
-const Query = windowQuery(48, usualSlices)
+const overviewWindow = windowQuery(48, 24)
 const { reason, explanation, lastError, since } = AttentionItem.properties
 
 const RuleOverview = Type.Object(
@@ -23,12 +22,7 @@ const RuleOverview = Type.Object(
 
 const RulesOverview = Type.Object(
   {
-    from: Timestamp,
-    to: Timestamp,
-    countedFrom: Type.String({
-      format: 'date-time',
-      description: `Start of the time that is counted. It is later than \`from\` if there are more than ${maxCountedByTime} executions.`,
-    }),
+    ...CountedWindow,
     rules: Type.Array(RuleOverview),
   },
   { title: 'RulesOverview' },
@@ -43,11 +37,11 @@ export const rulesOverviewRoutes: FastifyPluginAsyncTypebox = async (app) => {
       operationId: 'getRulesOverview',
       summary: 'Count the executions of each rule by time, and say which rules need attention',
       description: `Only rules that ran, or need attention, are in it. The default range is the last 24 hours, and the longest range is 31 days. The newest ${maxCountedByTime} executions of the workspace are counted.`,
-      querystring: Query,
+      querystring: overviewWindow.schema,
       response: { 200: RulesOverview, ...refusalResponses() },
     },
     handler: async ({ query, workspace: { id: workspaceId, reads } }) => {
-      const range = readWindow(Query, query, usualSlices)
+      const range = overviewWindow.read(query)
       const [{ rules, countedFrom }, needing] = await Promise.all([
         countByRule(reads, workspaceId, range),
         findRulesNeedingAttention(reads),
@@ -56,9 +50,7 @@ export const rulesOverviewRoutes: FastifyPluginAsyncTypebox = async (app) => {
       const attention = new Map(needing.map((item) => [item.id, item]))
       const ids = [...new Set([...counts.keys(), ...attention.keys()])].sort().reverse()
       return {
-        from: new Date(range.from).toISOString(),
-        to: new Date(range.to).toISOString(),
-        countedFrom: new Date(countedFrom).toISOString(),
+        ...presentWindow(range, countedFrom),
         rules: ids.map((id) => ({
           id,
           attention: attention.get(id) ?? null,
