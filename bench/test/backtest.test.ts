@@ -14,6 +14,7 @@ const pace = (name: Pace['name'], considered: number): Pace => ({
 const beside = (waitMs: number): Beside => ({
   alone: { seconds: 10, waits: waitsOf([10, 10]), workerMicros: 1_000_000 },
   gentle: { seconds: 10, waits: waitsOf([waitMs, waitMs]), workerMicros: 2_500_000 },
+  busyLoop: { seconds: 10, waits: waitsOf([12, 12]), workerMicros: 1_000_000 },
 })
 const five = <Value>(value: Value) => Array.from({ length: 5 }, () => value)
 
@@ -29,6 +30,7 @@ t.test('the aims of a backtest are rates, first figures, and what live events wa
       [100_000, 'missed'],
       [700, 'met'],
       [1.2, 'missed'],
+      [1, 'met'],
       [15, 'met'],
     ],
   )

@@ -1,6 +1,6 @@
 import { createSealer } from '@automation/access'
 import { newId } from '@automation/database'
-import { slowReaders } from '@automation/server'
+import { refuseBrokenRequest, slowReaders } from '@automation/server'
 import { logOptions } from '@automation/telemetry'
 import Fastify, { type FastifyReply, type FastifyRequest, LogController } from 'fastify'
 import idempotency from './acceptance/idempotency.js'
@@ -60,6 +60,7 @@ export async function buildApp(config: Config) {
     // headers Node uses the shorter of the two timeouts: with its default of 60 s for them, a body would have 60 s, too.
     requestTimeout: requestTimeoutMs,
     http: { connectionsCheckingInterval: 1_000, headersTimeout: requestTimeoutMs },
+    clientErrorHandler: refuseBrokenRequest,
     // A long id is an unknown id, and not a fault; Node limits the URL as a whole.
     routerOptions: { ignoreTrailingSlash: true, maxParamLength: 16_384 },
     frameworkErrors: (_error, request, reply) =>

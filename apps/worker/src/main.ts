@@ -17,6 +17,7 @@ import {
 import closeWithGrace from 'close-with-grace'
 import { pino } from 'pino'
 import { startBacktests } from './backtests/run-backtests.js'
+import { SlicesInThread } from './backtests/slices-in-thread.js'
 import { readConfig } from './config.js'
 import { openProbes } from './probes.js'
 import { startGuards } from './repair/guards.js'
@@ -87,9 +88,10 @@ function startWork() {
   const sweeper = startSweeper(database, queue, log, workerMetrics)
   const guards = startGuards(database, log)
   const retention = startRetention(database, config.keptDays, log, workerMetrics)
-  const { workLimits, keptDays } = config
+  const { databaseUrl, workLimits, keptDays } = config
   const limits = { workLimits, retentionDays: keptDays.history }
-  const backtests = startBacktests(database, limits, log, workerMetrics)
+  const slices = new SlicesInThread({ databaseUrl, limits })
+  const backtests = startBacktests(database, slices, workLimits, log, workerMetrics)
   return {
     worker,
     stop: () =>

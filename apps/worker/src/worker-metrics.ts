@@ -1,7 +1,7 @@
 import type { Outcome, RecordableExecution } from '@automation/ledger'
 import { type Metrics, waitBuckets } from '@automation/telemetry'
 import { Counter, type Histogram } from 'prom-client'
-import type { StoredSlice } from './backtests/run-backtests.js'
+import type { StoredSlice } from './backtests/compute-slice.js'
 import type { OutsideAction } from './effects/effect.js'
 import { RecordMetrics } from './record-metrics.js'
 

@@ -1,7 +1,7 @@
 import { executionIdOf } from '@automation/database'
 import { claimBacktest, createBacktest, findBacktest, readActiveVersion } from '@automation/rules'
 import t from 'tap'
-import { runSlice } from '../src/backtests/run-backtests.js'
+import { computeSlice } from '../src/backtests/compute-slice.js'
 import { createHarness, type Harness, testConfig } from './fixtures/harness.js'
 
 const variables = { RULE_WORK: '10000', EVENT_WORK: '25000' }
@@ -46,7 +46,7 @@ t.test('a backtest counts the events that a worker did not judge for lack of EVE
   for (let backtest = await findBacktest(own, id); backtest?.status !== 'done'; ) {
     const claimed = await claimBacktest(database)
     if (claimed?.id !== id) throw new Error(`${claimed?.id} was claimed`)
-    await runSlice(database, claimed, limits)
+    await computeSlice(database, claimed, limits)
     await own.backtest.updateMany({ where: { id }, data: { leaseUntil: null } })
     backtest = await findBacktest(own, id)
   }

@@ -1,11 +1,16 @@
+import { setTimeout as delay } from 'node:timers/promises'
 import { type Database, firstIdOf, newId, type Prisma, ReadTooLong, timeOf } from '@automation/database'
 import { cancelBacktest, claimBacktest, findBacktest, listBacktests } from '@automation/rules'
 import t, { type Test } from 'tap'
-import { runSlice, startBacktests } from '../src/backtests/run-backtests.js'
+import { computeSlice } from '../src/backtests/compute-slice.js'
+import { startBacktests } from '../src/backtests/run-backtests.js'
+import { SlicesInThread } from '../src/backtests/slices-in-thread.js'
 import { createHarness, type Harness, log, testConfig } from './fixtures/harness.js'
+import { slicesHere } from './fixtures/slices-here.js'
 
 const limits = { workLimits: testConfig().workLimits, retentionDays: 0 }
 const slice = { events: 700, ms: 60_000 }
+const storedSlice = { scanned: Number }
 const draft = {
   trigger: 'LEAD_CREATED',
   conditions: [{ field: 'score', operator: 'greater_than', value: 50 }],
@@ -54,7 +59,7 @@ t.test('a backtest whose workers die after each slice reports the same to the by
   const range = lastHour()
   const whole = await create(harness, range)
   for (;;) {
-    await runSlice(database, await claim(t, harness, whole), limits, undefined, slice)
+    await computeSlice(database, await claim(t, harness, whole), limits, { slice })
     if ((await findBacktest(own, whole))?.status === 'done') break
   }
   const killed = await create(harness, range)
@@ -64,8 +69,8 @@ t.test('a backtest whose workers die after each slice reports the same to the by
     const lost = await claim(t, harness, killed)
     await own.backtest.updateMany({ where: { id: killed }, data: { leaseUntil: new Date(0) } })
     const next = await claim(t, harness, killed)
-    t.notOk(await runSlice(database, lost, limits, undefined, slice), 'a lost lease stores nothing')
-    t.ok(await runSlice(database, next, limits, undefined, slice))
+    t.equal(await computeSlice(database, lost, limits, { slice }), undefined, 'a lost lease stores nothing')
+    t.match(await computeSlice(database, next, limits, { slice }), storedSlice)
     slices++
     if ((await findBacktest(own, killed))?.status === 'done') break
   }
@@ -112,11 +117,16 @@ t.test('a backtest that ends its workers is given up', async (t) => {
     await claim(t, harness, id)
     await harness.own.backtest.updateMany({ where: { id }, data: { leaseUntil: new Date(0) } })
   }
-  const backtests = startBacktests(harness.database, limits, log)
+  const backtests = startBacktests(
+    harness.database,
+    slicesHere(harness.database, limits),
+    limits.workLimits,
+    log,
+  )
   t.teardown(() => backtests.stop())
   let found = await findBacktest(harness.own, id)
   while (found?.status === 'running') {
-    await new Promise((resolve) => setTimeout(resolve, 50))
+    await delay(50)
     found = await findBacktest(harness.own, id)
   }
   t.match(found, { status: 'failed', error: /too often/ })
@@ -141,7 +151,7 @@ t.test('slices of a costly rule end in their time, and together pass each event 
     const passed: (number | undefined)[] = []
     for (let status = 'waiting'; status !== 'done'; ) {
       const claimed = await claim(t, harness, id)
-      t.ok(await runSlice(harness.database, claimed, limits, undefined, short))
+      t.match(await computeSlice(harness.database, claimed, limits, { slice: short }), storedSlice)
       const found = await findBacktest(harness.own, id)
       passed.push(found?.report?.considered)
       status = found?.status ?? ''
@@ -151,12 +161,61 @@ t.test('slices of a costly rule end in their time, and together pass each event 
   }
 })
 
+t.test('a costly rule leaves the event loop of its worker to live events', async (t) => {
+  const harness = await createHarness(t)
+  await storeEvents(harness, 20, costlyText())
+  const id = await create(harness, lastHour(), { conditions: costly })
+  const slices = new SlicesInThread({ databaseUrl: testConfig().databaseUrl, limits })
+  t.teardown(() => slices.close())
+  const { active } = performance.eventLoopUtilization()
+  const startedAt = performance.now()
+  for (let status = 'waiting'; status !== 'done'; ) {
+    t.match(await slices.compute(await claim(t, harness, id)), storedSlice)
+    status = (await findBacktest(harness.own, id))?.status ?? ''
+  }
+  const passed = performance.now() - startedAt
+  const busy = performance.eventLoopUtilization().active - active
+  t.ok(busy < passed / 2, `busy for ${busy.toFixed(0)} of ${passed.toFixed(0)} ms`)
+  t.match(await findBacktest(harness.own, id), { report: { considered: 20 } })
+})
+
+t.test('a worker that shuts down ends the slice in its thread, and stores it', async (t) => {
+  const harness = await createHarness(t)
+  await storeEvents(harness, 20, costlyText())
+  const id = await create(harness, lastHour(), { conditions: costly, pace: 'gentle' })
+  const slices = new SlicesInThread({ databaseUrl: testConfig().databaseUrl, limits })
+  const backtests = startBacktests(harness.database, slices, limits.workLimits, log)
+  while ((await harness.own.backtest.findUniqueOrThrow({ where: { id } })).lease === null) await delay(5)
+  await backtests.stop()
+  t.match(await harness.own.backtest.findUnique({ where: { id } }), { status: 'running', lease: null })
+  const { report } = (await findBacktest(harness.own, id)) ?? {}
+  t.ok(Number(report?.considered) < 20, `${report?.considered} events`)
+  await harness.own.backtest.deleteMany()
+})
+
+t.test('a slice that takes more memory than its thread has fails, and its worker goes on', async (t) => {
+  const harness = await createHarness(t)
+  const id = await create(harness, lastHour())
+  const slices = new SlicesInThread({ databaseUrl: testConfig().databaseUrl, limits }, 64)
+  t.teardown(() => slices.close())
+  const claimed = await claim(t, harness, id)
+  const heavy = { ...claimed, state: Array.from({ length: 2_000_000 }, (_, index) => ({ index })) }
+  t.match(await slices.compute(heavy as never), {
+    why: 'failure',
+    error: { code: 'ERR_WORKER_OUT_OF_MEMORY' },
+  })
+  t.match(await slices.compute(claimed), storedSlice)
+})
+
 t.test('a worker that shuts down stores what a backtest has, after the event that it judges', async (t) => {
   const harness = await createHarness(t)
   await storeEvents(harness, 30)
   const id = await create(harness, lastHour(), { pace: 'gentle' })
-  const stopped = AbortSignal.abort()
-  t.ok(await runSlice(harness.database, await claim(t, harness, id), limits, stopped))
+  const isStopping = () => true
+  t.match(
+    await computeSlice(harness.database, await claim(t, harness, id), limits, { isStopping }),
+    storedSlice,
+  )
   t.match(await findBacktest(harness.own, id), { status: 'running', report: { scanned: 1 } })
   await harness.own.backtest.deleteMany()
 })
@@ -171,7 +230,8 @@ t.test('a busy Postgres delays a backtest longer and longer, and does not end it
     reads++
     throw new ReadTooLong()
   }
-  const busy = startBacktests({ ...harness.database, readsOf }, limits, log)
+  const slices = slicesHere({ ...harness.database, readsOf }, limits)
+  const busy = startBacktests(harness.database, slices, limits.workLimits, log)
   const pauses: number[] = []
   for (let delays = 0; delays < 2; ) {
     const row = await own.backtest.findUniqueOrThrow({ where: { id } })
@@ -179,7 +239,7 @@ t.test('a busy Postgres delays a backtest longer and longer, and does not end it
       pauses[delays] = row.leaseUntil.getTime() - (row.turnAt?.getTime() ?? 0)
     if (row.status === 'failed') break
     delays = row.delays
-    await new Promise((resolve) => setTimeout(resolve, 20))
+    await delay(20)
   }
   await busy.stop()
   t.ok(pauses.length === 2 && Number(pauses[1]) > Number(pauses[0]), `${pauses} ms`)
@@ -187,7 +247,7 @@ t.test('a busy Postgres delays a backtest longer and longer, and does not end it
   t.match(await own.backtest.findUnique({ where: { id } }), { status: 'running', failures: 0 })
   await own.backtest.updateMany({ where: { id }, data: { leaseUntil: null } })
   const claimed = await claim(t, harness, id)
-  t.ok(await runSlice(harness.database, claimed, limits))
+  t.match(await computeSlice(harness.database, claimed, limits), storedSlice)
   t.match(await own.backtest.findUnique({ where: { id } }), { status: 'done', delays: 0 })
 })
 
@@ -209,13 +269,13 @@ function readsWithHeavyEvent({ database }: Harness, heavyId: string, most: numbe
 
 /** Lets a worker compute a backtest until it has ended, without the pauses between its tries. */
 async function runToEnd(t: Test, harness: Harness, database: Database, id: string) {
-  const backtests = startBacktests(database, limits, log)
+  const backtests = startBacktests(database, slicesHere(database, limits), limits.workLimits, log)
   t.teardown(() => backtests.stop())
   for (;;) {
     const row = await harness.own.backtest.findUniqueOrThrow({ where: { id } })
     if (row.status !== 'waiting' && row.status !== 'running') return row
     await harness.own.backtest.updateMany({ where: { id, lease: null }, data: { leaseUntil: null } })
-    await new Promise((resolve) => setTimeout(resolve, 20))
+    await delay(20)
   }
 }
 
@@ -256,10 +316,10 @@ t.test('lists read no subjects, and a backtest that ended keeps none', async (t)
   t.match(await findBacktest(own, id), range)
 
   const done = await create(harness, lastHour())
-  t.ok(await runSlice(harness.database, await claim(t, harness, done), limits))
+  t.match(await computeSlice(harness.database, await claim(t, harness, done), limits), storedSlice)
   const failed = await create(harness, lastHour())
   await own.backtest.update({ where: { id: failed }, data: { failures: 5 } })
-  await runSlice(harness.database, await claim(t, harness, failed), limits)
+  await computeSlice(harness.database, await claim(t, harness, failed), limits)
   const cancelled = await create(harness, lastHour())
   await cancelBacktest(own, cancelled)
   for (const [ended, status] of Object.entries({
@@ -292,12 +352,12 @@ t.test('a backtest begins when no event of its range can be committed any more',
   })
   await stored
   const id = await create(harness, { from: Date.now() - 3_600_000, to: Date.now() })
-  t.notOk(await runSlice(database, await claim(t, harness, id), limits))
+  t.equal(await computeSlice(database, await claim(t, harness, id), limits), undefined)
   t.match(await findBacktest(own, id), { status: 'running', progress: 0, report: null })
   commit()
   await late
   await own.backtest.updateMany({ where: { id }, data: { leaseUntil: null } })
-  t.ok(await runSlice(database, await claim(t, harness, id), limits))
+  t.match(await computeSlice(database, await claim(t, harness, id), limits), storedSlice)
   t.match(await findBacktest(own, id), { status: 'done', report: { scanned: 3, draft: { matched: 1 } } })
 })
 
@@ -317,14 +377,14 @@ t.test('a backtest says so where retention has overtaken it', async (t) => {
   })
   const id = await create(harness, { from, to: Date.now() })
   const part = { events: 5, ms: 60_000 }
-  await runSlice(database, await claim(t, harness, id), limits, undefined, part)
+  await computeSlice(database, await claim(t, harness, id), limits, { slice: part })
   const first = await findBacktest(own, id)
   t.match(first?.report, { scanned: 5, historyFrom: null })
   t.notMatch(first?.report?.notes.join(), /Retention/)
   await own.workspace.updateMany({ data: { retentionDays: 1 } })
-  await runSlice(database, await claim(t, harness, id), limits, undefined, part)
+  await computeSlice(database, await claim(t, harness, id), limits, { slice: part })
   await own.workspace.updateMany({ data: { retentionDays: 60 } })
-  await runSlice(database, await claim(t, harness, id), limits)
+  await computeSlice(database, await claim(t, harness, id), limits)
   const { report, status } = (await findBacktest(own, id)) ?? {}
   t.equal(status, 'done')
   const border = Date.parse(report?.historyFrom ?? '')

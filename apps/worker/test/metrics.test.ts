@@ -6,6 +6,7 @@ import { startBacktests } from '../src/backtests/run-backtests.js'
 import { createIsolation } from '../src/running/run-isolated.js'
 import { createWorkerMetrics } from '../src/worker-metrics.js'
 import { createHarness, log, testConfig } from './fixtures/harness.js'
+import { slicesHere } from './fixtures/slices-here.js'
 import { openTarget } from './fixtures/target.js'
 
 /** A harness, and a function that reads the metrics of its worker and sweeper. */
@@ -109,7 +110,7 @@ t.test('backtests are counted: what waits, slices by their result, and events', 
   t.equal(await read('automation_backtests{status="waiting"}'), 1)
   t.equal(await read('automation_backtests{status="running"}'), 0)
   const limits = { workLimits: testConfig().workLimits, retentionDays: 0 }
-  const backtests = startBacktests(database, limits, log, counted)
+  const backtests = startBacktests(database, slicesHere(database, limits), limits.workLimits, log, counted)
   t.teardown(() => backtests.stop())
   await until('automation_backtest_slices_total{result="stored"}', 1)
   t.equal(await read('automation_backtest_events_total{kind="scanned"}'), 3)

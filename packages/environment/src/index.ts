@@ -1,5 +1,6 @@
 export { connections, connectionsOf } from './connections.js'
 export { consoleSettings, consoleUrlPattern } from './console-settings.js'
+export { lowerPriority } from './lower-priority.js'
 export { observability, observabilityOf } from './observability.js'
 export { EnvironmentError, readEnvironment } from './read-environment.js'
 export { readOrExit } from './read-or-exit.js'

@@ -1,5 +1,6 @@
 import { logOptions } from '@automation/telemetry'
 import Fastify, { type FastifyReply, LogController } from 'fastify'
+import { refuseBrokenRequest } from './refuse-broken-request.js'
 import type { SecurityHeaders } from './security-headers.js'
 import { slowReaders } from './slow-readers.js'
 
@@ -25,6 +26,7 @@ export async function createPageServer({ name, logLevel, trustProxy, headers }: 
     // The deadline of a whole request, with its body. Node checks every second.
     requestTimeout: requestTimeoutMs,
     http: { connectionsCheckingInterval: 1_000, headersTimeout: requestTimeoutMs },
+    clientErrorHandler: refuseBrokenRequest,
     // Fastify runs no hook for a URL that cannot be decoded.
     frameworkErrors: (_error, _request, reply) =>
       void (reply as FastifyReply)

@@ -1,5 +1,6 @@
 export { createPageServer } from './create-page-server.js'
 export { addMetricsPort } from './metrics-port.js'
+export { refuseBrokenRequest } from './refuse-broken-request.js'
 export { type SecurityHeaders, securityHeaders } from './security-headers.js'
 export { endGracefully, reportReady, serve } from './serve.js'
 export { slowReaders, stallMs } from './slow-readers.js'

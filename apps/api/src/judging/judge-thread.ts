@@ -1,6 +1,3 @@
-import { readlinkSync } from 'node:fs'
-import { getPriority, setPriority } from 'node:os'
-import { basename } from 'node:path'
 import {
   type CompiledRule,
   compileMailTemplate,
@@ -20,6 +17,7 @@ import {
   type Trace,
   type WorkLimits,
 } from '@automation/engine'
+import { lowerPriority } from '@automation/environment'
 import { type Serializer, SerializerSelector } from '@fastify/fast-json-stringify-compiler'
 import { ExplainedResult } from '../acceptance/execution-result.js'
 import { RuleResult } from '../acceptance/results.js'
@@ -42,18 +40,8 @@ export interface ToJudge {
   limits: WorkLimits
 }
 
-/** Lower than that of all other threads: on busy cores, triggers come first. */
-const niceness = 5
-
 /** Called once before a thread's first request, so that the time to start it counts for none. */
-export function start(): void {
-  try {
-    // Linux has a priority for each thread: "<process>/task/<thread>".
-    setPriority(Number(basename(readlinkSync('/proc/thread-self'))), Math.min(getPriority() + niceness, 19))
-  } catch {
-    // Elsewhere a priority is the process's, and stays as it is.
-  }
-}
+export const start = lowerPriority
 
 /**
  * Judges a rule and simulates its actions.

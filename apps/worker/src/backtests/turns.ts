@@ -1,7 +1,7 @@
-import { setImmediate as nextTurn, setTimeout as pause } from 'node:timers/promises'
+import { setTimeout as pause } from 'node:timers/promises'
 import type { BacktestPace } from '@automation/rules'
 
-/** How long (ms) a backtest holds the event loop before live work has a turn; an event that takes longer is followed by one. */
+/** How long (ms) a gentle backtest works before it rests; an event that takes longer is followed by a rest. */
 const turnMs = 5
 /** A gentle backtest rests four times as long as it worked: it takes a fifth of a core, reads included. */
 const restShare = 4
@@ -15,14 +15,14 @@ const restShare = 4
  */
 export class Turns {
   readonly #pace: BacktestPace
-  readonly #signal: AbortSignal
+  readonly #isStopping: () => boolean
   readonly #endAt: number
   #restedAt = performance.now()
 
   /** @param ms how long the slice may take, rests included */
-  constructor(pace: BacktestPace, ms: number, signal: AbortSignal) {
+  constructor(pace: BacktestPace, ms: number, isStopping: () => boolean) {
     this.#pace = pace
-    this.#signal = signal
+    this.#isStopping = isStopping
     this.#endAt = this.#restedAt + ms
   }
 
@@ -31,13 +31,11 @@ export class Turns {
   }
 
   get isOver(): boolean {
-    return this.#signal.aborted || performance.now() >= this.#endAt
+    return this.#isStopping() || performance.now() >= this.#endAt
   }
 
   async rest(): Promise<void> {
-    const worked = performance.now() - this.#restedAt
-    if (this.#pace === 'full') await nextTurn()
-    else await pause(worked * restShare, undefined, { signal: this.#signal }).catch(() => {})
+    if (this.#pace === 'gentle') await pause((performance.now() - this.#restedAt) * restShare)
     this.#restedAt = performance.now()
   }
 }

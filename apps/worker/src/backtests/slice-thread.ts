@@ -1,0 +1,28 @@
+import { type Database, openDatabase } from '@automation/database'
+import { lowerPriority } from '@automation/environment'
+import type { ClaimedBacktest } from '@automation/rules'
+import { type BacktestLimits, computeSlice, type FailedSlice, type StoredSlice } from './compute-slice.js'
+
+// What the thread of slices-in-thread.ts does.
+
+export interface SliceOrder {
+  claimed: ClaimedBacktest
+  limits: BacktestLimits
+  databaseUrl: string
+  /** One Int32, shared with the worker: 1 once it shuts down. */
+  stopping: SharedArrayBuffer
+}
+
+/** One connection to read events, and one for what it stores. */
+const poolSize = 1
+const readLimits = { pool: 1, perWorkspace: 1, timeoutMs: 2_000 }
+
+let database: Database | undefined
+
+export async function compute(order: SliceOrder): Promise<StoredSlice | FailedSlice | undefined> {
+  const { claimed, limits, databaseUrl, stopping } = order
+  if (database === undefined) lowerPriority()
+  database ??= openDatabase(databaseUrl, poolSize, readLimits)
+  const flag = new Int32Array(stopping)
+  return computeSlice(database, claimed, limits, { isStopping: () => Atomics.load(flag, 0) === 1 })
+}

@@ -1,0 +1,32 @@
+import { STATUS_CODES } from 'node:http'
+import type { Socket } from 'node:net'
+
+/** How long (ms) the rest of such a request is read and thrown away. */
+const lingerMs = 1_000
+
+const refusals: Record<string, [status: number, reason: string]> = {
+  ERR_HTTP_REQUEST_TIMEOUT: [408, 'The request was not complete in time'],
+  HPE_HEADER_OVERFLOW: [431, 'The URL and the headers are too large'],
+}
+const invalid: (typeof refusals)[string] = [400, 'The request is not valid HTTP']
+
+/**
+ * Responds to what Node's parser refuses, which reaches no route (Fastify's `clientErrorHandler`).
+ *
+ * The caller may still be sending. Where a socket is closed with bytes that nobody has read, the system resets the connection, and the
+ * caller may lose the response; so the rest is read for a moment.
+ */
+export function refuseBrokenRequest(error: NodeJS.ErrnoException, socket: Socket): void {
+  // The parser complains again about the rest.
+  if (error.code === 'ECONNRESET' || !socket.writable) return
+  const [status, reason] = refusals[error.code ?? ''] ?? invalid
+  const body = JSON.stringify({ error: reason })
+  const head = [
+    `HTTP/1.1 ${status} ${STATUS_CODES[status]}`,
+    'Connection: close',
+    'Content-Type: application/json; charset=utf-8',
+    `Content-Length: ${body.length}`,
+  ]
+  socket.end(`${head.join('\r\n')}\r\n\r\n${body}`)
+  setTimeout(() => socket.destroy(), lingerMs).unref()
+}
