@@ -35,7 +35,7 @@ export function nextLookMs(reads: number): number {
   return looksMs[Math.min(Math.max(reads, 1), looksMs.length) - 1] as number
 }
 
-const looksMs = [1_500, 3_000, 8_000, 15_000, 20_000]
+const looksMs = [800, 3_000, 8_000, 15_000, 20_000]
 
 /** The moment in an id, by the clock of the process that made it. */
 export function timeOfId(id: string): string {

@@ -16,7 +16,7 @@ interface Options {
 }
 
 /** The service waits so long (s) with its response: most backtests are done by then, in one request. */
-const waitSeconds = 1
+const waitSeconds = 2
 
 /**
  * Starts a backtest, follows it and cancels it. Its id is in the address, so a reload finds it again, and the back button the one before.
