@@ -196,7 +196,7 @@ t.test('a worker that shuts down ends the slice in its thread, and stores it', a
 t.test('a slice that takes more memory than its thread has fails, and its worker goes on', async (t) => {
   const harness = await createHarness(t)
   const id = await create(harness, lastHour())
-  const slices = new SlicesInThread({ databaseUrl: testConfig().databaseUrl, limits }, 64)
+  const slices = new SlicesInThread({ databaseUrl: testConfig().databaseUrl, limits, memoryMb: 64 })
   t.teardown(() => slices.close())
   const claimed = await claim(t, harness, id)
   const heavy = { ...claimed, state: Array.from({ length: 2_000_000 }, (_, index) => ({ index })) }
@@ -205,6 +205,65 @@ t.test('a slice that takes more memory than its thread has fails, and its worker
     error: { code: 'ERR_WORKER_OUT_OF_MEMORY' },
   })
   t.match(await slices.compute(claimed), storedSlice)
+})
+
+t.test('a thread that cannot start delays its backtest, and the worker still ends', async (t) => {
+  const harness = await createHarness(t)
+  const id = await create(harness, lastHour())
+  const { databaseUrl } = testConfig()
+  const slices = new SlicesInThread({ databaseUrl, limits, filename: './no-such-module.js' })
+  const backtests = startBacktests(harness.database, slices, limits.workLimits, log)
+  const row = () => harness.own.backtest.findUniqueOrThrow({ where: { id } })
+  while ((await row()).delays === 0) await delay(20)
+  await backtests.stop()
+  t.match(await row(), { status: 'running', failures: 0, lease: null })
+  await harness.own.backtest.deleteMany()
+})
+
+t.test('connections that Postgres closes between two slices cost none', async (t) => {
+  const harness = await createHarness(t)
+  await storeEvents(harness, 30)
+  const id = await create(harness, lastHour())
+  const url = new URL(testConfig().databaseUrl)
+  url.searchParams.set('application_name', id)
+  const slices = new SlicesInThread({ databaseUrl: url.href, limits })
+  t.teardown(() => slices.close())
+  t.match(await slices.compute(await claim(t, harness, id)), storedSlice)
+  const terminated = await harness.database.system.$queryRaw<object[]>`
+    SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = ${id}`
+  t.equal(terminated.length, 2, 'it had two connections')
+  await delay(200)
+  const next = await create(harness, lastHour())
+  t.match(await slices.compute(await claim(t, harness, next)), storedSlice)
+})
+
+t.test('a rest after a slow read ends where the worker shuts down', async (t) => {
+  const harness = await createHarness(t)
+  const { database } = harness
+  await storeEvents(harness, 30)
+  const id = await create(harness, lastHour(), { pace: 'gentle' })
+  const readMs = 1_500
+  const readsOf = (workspaceId: string) => {
+    const reads = database.readsOf(workspaceId)
+    const $queryRaw = async (sql: Prisma.Sql) => {
+      await delay(readMs)
+      return reads.$queryRaw(sql)
+    }
+    return new Proxy(reads, {
+      get: (target, name) => (name === '$queryRaw' ? $queryRaw : Reflect.get(target, name)),
+    })
+  }
+  let isStopping = false
+  const slices = slicesHere({ ...database, readsOf } as Database, limits, () => isStopping)
+  const claimed = await claim(t, harness, id)
+  const begunAt = performance.now()
+  setTimeout(() => {
+    isStopping = true
+  }, 2.2 * readMs)
+  t.match(await slices.compute(claimed), storedSlice)
+  const ms = performance.now() - begunAt
+  t.ok(ms < 4 * readMs, `${Math.round(ms)} ms: two reads, and no rest of four times as long`)
+  await harness.own.backtest.deleteMany()
 })
 
 t.test('a worker that shuts down stores what a backtest has, after the event that it judges', async (t) => {

@@ -22,10 +22,12 @@ export async function measureBeside(stage: Stage, rounds: number, seconds: numbe
     const figures = await takeTurns(kinds, rounds, async (name, round) => {
       console.error(`round ${round}/${rounds}  live events  ${name}`)
       const end = await starts[name](tested)
-      await delay(warmUpMs)
-      const stretch = await measureStretch(stage, posting.take, seconds)
-      await end()
-      return stretch
+      try {
+        await delay(warmUpMs)
+        return await measureStretch(stage, posting.take, seconds)
+      } finally {
+        await end()
+      }
     })
     return Array.from(
       { length: rounds },

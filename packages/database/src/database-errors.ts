@@ -5,10 +5,14 @@ import { Prisma } from './generated/client.js'
 export class DatabaseBusy extends Error {}
 
 /** A workspace's own reads take all that it may have. */
-export class TooMuchAtOnce extends Error {}
+export class TooMuchAtOnce extends Error {
+  override message = 'The workspace has too many reads at a time'
+}
 
 /** A read took longer than it may. Another attempt helps only if it requests less. */
-export class ReadTooLong extends Error {}
+export class ReadTooLong extends Error {
+  override message = 'A read took longer than it may'
+}
 
 /** True where Postgres refused the data itself (SQLSTATE classes 22 and 23). Another attempt with the same row cannot help. */
 export function isRowFault(error: unknown): boolean {

@@ -19,6 +19,8 @@ const invalid: (typeof refusals)[string] = [400, 'The request is not valid HTTP'
 export function refuseBrokenRequest(error: NodeJS.ErrnoException, socket: Socket): void {
   // The parser complains again about the rest.
   if (error.code === 'ECONNRESET' || !socket.writable) return
+  // It would stand in the middle of a response.
+  if (isResponding(socket)) return void socket.destroy()
   const [status, reason] = refusals[error.code ?? ''] ?? invalid
   const body = JSON.stringify({ error: reason })
   const head = [
@@ -29,4 +31,9 @@ export function refuseBrokenRequest(error: NodeJS.ErrnoException, socket: Socket
   ]
   socket.end(`${head.join('\r\n')}\r\n\r\n${body}`)
   setTimeout(() => socket.destroy(), lingerMs).unref()
+}
+
+/** Node notes the response to the last request of a connection in a field of its own, and looks at it in the same place. */
+function isResponding(socket: Socket): boolean {
+  return (socket as { _httpMessage?: { headersSent: boolean } | null })._httpMessage?.headersSent ?? false
 }

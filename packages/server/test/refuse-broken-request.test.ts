@@ -1,12 +1,15 @@
 import { once } from 'node:events'
 import { type AddressInfo, connect } from 'node:net'
+import { Readable } from 'node:stream'
 import { buffer } from 'node:stream/consumers'
+import { setTimeout } from 'node:timers/promises'
 import Fastify from 'fastify'
 import t from 'tap'
 import { refuseBrokenRequest } from '../src/refuse-broken-request.js'
 
 const app = Fastify({ clientErrorHandler: refuseBrokenRequest })
 app.post('/', async () => 'done')
+app.get('/slow', async () => Readable.from(slowly()))
 await app.listen({ host: '127.0.0.1', port: 0 })
 t.teardown(() => app.close())
 const { port } = app.server.address() as AddressInfo
@@ -14,6 +17,12 @@ const { port } = app.server.address() as AddressInfo
 const start = 'POST / HTTP/1.1\r\nHost: localhost\r\n'
 /** Characters, many more than Node reads at a time. */
 const much = 1_000_000
+
+async function* slowly() {
+  yield 'first'
+  await setTimeout(1_000)
+  yield 'last'
+}
 
 /** @returns the whole response. @throws where the connection was reset */
 async function send(text: string): Promise<string> {
@@ -41,6 +50,18 @@ for (const [title, [status, error], text] of broken)
     t.ok(lines.includes(`Content-Length: ${body.length}`))
     t.strictSame(JSON.parse(body), { error })
   })
+
+t.test('a response under way gets nothing in its middle', async (t) => {
+  const socket = connect(port, '127.0.0.1')
+  const parts: Buffer[] = []
+  socket.on('error', () => {})
+  socket.on('data', (part) => parts.push(part))
+  socket.write('GET /slow HTTP/1.1\r\nHost: localhost\r\n\r\n')
+  while (!parts.join('').includes('first')) await once(socket, 'data')
+  socket.write('x'.repeat(much))
+  await new Promise((resolve) => socket.once('close', resolve))
+  t.notMatch(parts.join(''), '400 Bad Request')
+})
 
 t.test('a caller who goes on sending is cut off', async (t) => {
   const socket = connect({ port, host: '127.0.0.1', allowHalfOpen: true })

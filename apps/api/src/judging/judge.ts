@@ -39,6 +39,8 @@ const maxWaiting = 100
 const longestWaitMs = 3_000
 /** A question ends by itself when its time is over. A thread that is this many times as late is ended. */
 const grace = 1.5
+/** A thread that has not started by then (ms) never will. */
+const longestStartMs = 15_000
 /** A thread without requests ends after this time (ms): it takes some 30 MB. */
 const idleMs = 60_000
 
@@ -108,7 +110,7 @@ export class Judge {
     const bounds: Bounds = { bounds: { units: work, ms: timeoutMs } }
     this.#opening ??= this.#open()
     const pool = await this.#opening
-    if (pool.threads.length === 0) await pool.run(undefined, { name: 'start' })
+    if (pool.threads.length === 0) await this.#start(pool)
     const signal = AbortSignal.timeout(Math.ceil(timeoutMs * grace))
     try {
       return await pool.run({ ...input, ...bounds }, { name, signal })
@@ -122,6 +124,16 @@ export class Judge {
         throw refusals.judgingTooLarge(memoryMb)
       }
       throw error
+    }
+  }
+
+  /** A thread that ends while it starts rejects nothing. */
+  async #start(pool: Piscina): Promise<void> {
+    try {
+      await pool.run(undefined, { name: 'start', signal: AbortSignal.timeout(longestStartMs) })
+    } catch (error) {
+      this.#reports.noteFault(error as Error)
+      throw refusals.unavailable()
     }
   }
 

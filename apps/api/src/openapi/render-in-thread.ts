@@ -1,6 +1,9 @@
 import { fileURLToPath } from 'node:url'
 import type { DocsPath, Page } from './docs-pages.js'
 
+/** A thread that has not rendered by then (ms) never will. */
+const longestMs = 30_000
+
 type Pages = Record<DocsPath, Page>
 
 /**
@@ -18,10 +21,13 @@ export async function renderInThread(document: object): Promise<Pages> {
     maxThreads: 1,
     recordTiming: false,
   })
-  // What ends the thread rejects its task, too.
+  // What ends the thread rejects its task, or the time is over.
   pool.on('error', () => {})
   try {
-    const pages = (await pool.run(document, { name: 'renderDocs' })) as Pages
+    const pages = (await pool.run(document, {
+      name: 'renderDocs',
+      signal: AbortSignal.timeout(longestMs),
+    })) as Pages
     for (const { plain, gzip } of Object.values(pages)) {
       plain.body = asBuffer(plain.body)
       gzip.body = asBuffer(gzip.body)

@@ -75,10 +75,16 @@ async function giveBack(
   const { failures, longReads } = claimed
   const isUnreadable = why === 'long read' && longReads + 1 >= maxLongReads
   const isLast = isUnreadable || (why === 'failure' && failures + 1 >= maxFailures)
-  log[isLast ? 'error' : 'warn']({ err: error, backtestId: claimed.id }, 'a slice of a backtest failed')
+  log[isLast ? 'error' : 'warn']({ err: error, why, backtestId: claimed.id }, 'a slice of a backtest failed')
   if (isUnreadable) await failUnreadable(database, claimed, workLimits)
-  else if (isLast) await failBacktest(database, claimed, 'The backtest failed too often')
+  else if (isLast) await failBacktest(database, claimed, describeEnd(error))
   else await delayBacktest(database, claimed, why)
+}
+
+function describeEnd({ code }: NodeJS.ErrnoException): string {
+  return code === 'ERR_WORKER_OUT_OF_MEMORY'
+    ? 'The backtest needs more memory than a worker has for it'
+    : 'The backtest failed too often'
 }
 
 /** The report keeps what was read before, and says where it ends. */

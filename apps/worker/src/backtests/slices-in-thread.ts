@@ -5,37 +5,62 @@ import type { FailedSlice } from './compute-slice.js'
 import type { Slices } from './run-backtests.js'
 import type { SliceOrder } from './slice-thread.js'
 
-type Settings = Pick<SliceOrder, 'limits' | 'databaseUrl'>
-
 /** A thread without work ends after this time (ms). */
 const idleMs = 60_000
 /** Of its heap. */
 const defaultMemoryMb = 192
+/** Of one slice (ms), with the start of the thread: less than the lease of a backtest. */
+const longestMs = 28_000
+
+interface Settings extends Pick<SliceOrder, 'limits' | 'databaseUrl'> {
+  /** Of the thread's heap. */
+  memoryMb?: number
+  /** The module of the thread. */
+  filename?: string
+}
 
 /**
  * Computes slices of backtests in a thread of their own, with connections of its own: the judging of thousands of events, or one costly
  * event, holds no live event. There is a thread while there are backtests.
+ *
+ *   compute ─▶ the thread starts, or waits ─▶ the slice is stored, or given back
+ *                └─▶ it cannot start: a delay    ├─▶ it takes too long: a failure, and the thread is ended
+ *                                                └─▶ it takes too much memory: a failure, and the thread has ended
  */
 export class SlicesInThread implements Slices {
   readonly #settings: Settings
-  readonly #memoryMb: number
   readonly #stopping = new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT)
-  #opening: Promise<Piscina> | undefined
+  #pool: Piscina | undefined
+  /** Ends the slice under way where its thread cannot start. */
+  #giveUp: (fault: Error) => void = () => {}
 
-  /** @param memoryMb of the thread's heap: a slice that needs more fails, and its worker goes on */
-  constructor(settings: Settings, memoryMb = defaultMemoryMb) {
+  constructor(settings: Settings) {
     this.#settings = settings
-    this.#memoryMb = memoryMb
   }
 
   async compute(claimed: ClaimedBacktest): ReturnType<Slices['compute']> {
-    this.#opening ??= openPool(this.#memoryMb)
-    const pool = await this.#opening
-    const order: SliceOrder = { claimed, ...this.#settings, stopping: this.#stopping }
-    // What ends the thread rejects its task.
-    return pool
-      .run(order, { name: 'compute' })
-      .catch((error: Error): FailedSlice => ({ why: 'failure', error }))
+    const ending = new AbortController()
+    let startFault: Error | undefined
+    this.#giveUp = (fault) => {
+      startFault = fault
+      ending.abort()
+    }
+    const timer = setTimeout(() => ending.abort(), longestMs)
+    try {
+      this.#pool ??= await this.#open().catch((fault) => {
+        startFault = fault
+        throw fault
+      })
+      const { limits, databaseUrl } = this.#settings
+      const order: SliceOrder = { claimed, limits, databaseUrl, stopping: this.#stopping }
+      return await this.#pool.run(order, { name: 'compute', signal: ending.signal })
+    } catch (error) {
+      return describeFault(startFault, error as NodeJS.ErrnoException)
+    } finally {
+      clearTimeout(timer)
+      // What the pool has not begun must not begin later.
+      ending.abort()
+    }
   }
 
   stop(): void {
@@ -43,22 +68,33 @@ export class SlicesInThread implements Slices {
   }
 
   async close(): Promise<void> {
-    await (await this.#opening)?.destroy()
+    await this.#pool?.destroy()
+  }
+
+  async #open(): Promise<Piscina> {
+    const { memoryMb = defaultMemoryMb, filename = './slice-thread.js' } = this.#settings
+    const { Piscina } = await import('piscina')
+    const pool = new Piscina({
+      // Beside this module among those of tsc, and beside the bundle (scripts/bundle.mjs).
+      filename: fileURLToPath(new URL(filename, import.meta.url)),
+      minThreads: 0,
+      maxThreads: 1,
+      idleTimeout: idleMs,
+      resourceLimits: { maxOldGenerationSizeMb: memoryMb },
+      // The thread that waits would not notice that Postgres has closed a connection.
+      atomics: 'disabled',
+      recordTiming: false,
+    })
+    // Only of a thread without a task: one that starts. The pool does not try again.
+    pool.on('error', (fault) => this.#giveUp(fault))
+    return pool
   }
 }
 
-async function openPool(memoryMb: number): Promise<Piscina> {
-  const { Piscina } = await import('piscina')
-  const pool = new Piscina({
-    // Beside this module among those of tsc, and beside the bundle (scripts/bundle.mjs).
-    filename: fileURLToPath(new URL('./slice-thread.js', import.meta.url)),
-    minThreads: 0,
-    maxThreads: 1,
-    idleTimeout: idleMs,
-    resourceLimits: { maxOldGenerationSizeMb: memoryMb },
-    recordTiming: false,
-  })
-  // What ends the thread rejects its task, too.
-  pool.on('error', () => {})
-  return pool
+function describeFault(startFault: Error | undefined, error: NodeJS.ErrnoException): FailedSlice {
+  if (startFault !== undefined || error.code === 'ERR_WORKER_INIT_FAILED')
+    return { why: 'delay', error: startFault ?? error }
+  if (error.name === 'AbortError')
+    return { why: 'failure', error: new Error(`A slice took longer than ${longestMs / 1_000} s`) }
+  return { why: 'failure', error }
 }

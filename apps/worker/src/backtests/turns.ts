@@ -5,13 +5,18 @@ import type { BacktestPace } from '@automation/rules'
 const turnMs = 5
 /** A gentle backtest rests four times as long as it worked: it takes a fifth of a core, reads included. */
 const restShare = 4
+/** However long it worked (ms): Postgres may be slow, and the lease is 30 s. */
+const longestRestMs = 5_000
+/** How often (ms) a rest looks whether the worker shuts down. */
+const lookEveryMs = 100
 
 /**
  * The turns of one slice of a backtest:
  *
  *   work (5 ms, or one costly event) ─▶ rest ─▶ work … ─▶ over: its time has passed, or its worker shuts down
  *
- * It rests after each turn, and not after the slice, so that work and rests end in the time of the slice, long before its lease.
+ * It rests after each turn, and not after the slice, so that work and rests end in the time of the slice, long before its lease. A rest ends
+ * where the worker shuts down.
  */
 export class Turns {
   readonly #pace: BacktestPace
@@ -35,7 +40,13 @@ export class Turns {
   }
 
   async rest(): Promise<void> {
-    if (this.#pace === 'gentle') await pause((performance.now() - this.#restedAt) * restShare)
+    if (this.#pace === 'gentle') await this.#pause((performance.now() - this.#restedAt) * restShare)
     this.#restedAt = performance.now()
+  }
+
+  async #pause(ms: number): Promise<void> {
+    const endAt = performance.now() + Math.min(ms, longestRestMs)
+    for (let left = ms; left > 0 && !this.#isStopping(); left = endAt - performance.now())
+      await pause(Math.min(left, lookEveryMs))
   }
 }
