@@ -74,7 +74,7 @@ export class WorkerMetrics {
     })
     this.#slices = metrics.counters(
       'automation_backtest_slices_total',
-      'Slices of backtests that this worker computed, by result: stored, not_stored (cancelled, lost lease, range not settled), delayed (Postgres was busy), failed',
+      'Slices of backtests that this worker computed, by result: stored, not_stored (cancelled, lost lease, range not settled), delayed (Postgres was busy or away, a read took too long, or the thread did not start), failed',
       'result',
       ['stored', 'not_stored', 'delayed', 'failed'],
     )

@@ -49,7 +49,7 @@ const starts: Record<keyof Beside, (tested: Tested) => Promise<() => Promise<unk
   },
 }
 
-/** More than end within a stretch: one at a time is computed. */
+/** Starts three: a worker computes one at a time, and they last longer than the stretch, so one is always under way. */
 async function startBacktests(tested: Tested): Promise<() => Promise<void>> {
   const ids: string[] = []
   for (let count = 0; count < 3; count++) ids.push((await create(tested, 'gentle')).id)

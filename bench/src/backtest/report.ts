@@ -15,7 +15,7 @@ export interface Pace {
   postgresMicros: number
 }
 
-/** The waits of callers, and the CPU of the worker meanwhile. */
+/** One timed stretch of a round: the waits of callers, and the CPU of the worker. */
 export interface Stretch {
   seconds: number
   waits: Waits
@@ -63,13 +63,13 @@ function listBesideAims(beside: Beside[]): Aim[] {
   const cores = beside.map(({ alone, gentle }) => 100 * (coreOf(gentle) - coreOf(alone)))
   return [
     createAim({
-      title: 'p95 of live triggers, beside a gentle backtest to without',
+      title: 'p95 of live triggers: beside a gentle backtest, divided by without',
       rounds: ratioTo('alone'),
       atMost: 1.1,
       digits: 2,
     }),
     createAim({
-      title: 'p95 of live triggers, beside a gentle backtest to beside a busy loop',
+      title: 'p95 of live triggers: beside a gentle backtest, divided by beside a busy loop',
       rounds: ratioTo('busyLoop'),
       atMost: 1.1,
       digits: 2,

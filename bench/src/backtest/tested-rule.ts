@@ -7,7 +7,7 @@ const events = 200_000
 export const rulesPath = '/api/automation-rules'
 export const path = `${rulesPath}/backtests`
 
-/** Two conditions; a fifth of the events fulfils both, and half of them those of the definition. */
+/** Two conditions. A fifth of the events fulfils those of the rule, and half of the events those of the definition. */
 const rule: Rule = {
   name: 'Hot leads',
   trigger: 'LEAD_CREATED',

@@ -1,7 +1,7 @@
 import { STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
 
-/** How long (ms) the rest of such a request is read and thrown away. */
+/** How long (ms) the rest of a refused request is read and thrown away. */
 const lingerMs = 1_000
 
 const refusals: Record<string, [status: number, reason: string]> = {
@@ -17,9 +17,9 @@ const invalid: (typeof refusals)[string] = [400, 'The request is not valid HTTP'
  * caller may lose the response; so the rest is read for a moment.
  */
 export function refuseBrokenRequest(error: NodeJS.ErrnoException, socket: Socket): void {
-  // The parser complains again about the rest.
+  // The caller is gone; or the refusal is sent already, and the parser complains again about the rest.
   if (error.code === 'ECONNRESET' || !socket.writable) return
-  // It would stand in the middle of a response.
+  // The refusal would stand in the middle of the response under way.
   if (isResponding(socket)) return void socket.destroy()
   const [status, reason] = refusals[error.code ?? ''] ?? invalid
   const body = JSON.stringify({ error: reason })
@@ -33,7 +33,10 @@ export function refuseBrokenRequest(error: NodeJS.ErrnoException, socket: Socket
   setTimeout(() => socket.destroy(), lingerMs).unref()
 }
 
-/** Node notes the response to the last request of a connection in a field of its own, and looks at it in the same place. */
+/**
+ * Whether a response has begun on this connection. Node keeps the response under way in a private field, and its own handler of such errors
+ * reads the same field.
+ */
 function isResponding(socket: Socket): boolean {
   return (socket as { _httpMessage?: { headersSent: boolean } | null })._httpMessage?.headersSent ?? false
 }

@@ -36,7 +36,7 @@ export function addRulesBacktest(rules: Command): void {
     .option('--to <time>', 'end of the range, not included (default: now)', readTimestamp)
     .option(
       '--pace <pace>',
-      `${listChoices(BacktestPace)}: at most a fifth of a core of a worker, or all of it (default: gentle)`,
+      `${listChoices(BacktestPace)}: about a fifth of a core, or a whole one, in a thread of a worker (default: gentle)`,
       readAs(BacktestPace),
     )
     .option('--svg <file>', 'also draw the matches over time')

@@ -47,7 +47,7 @@ export interface FailedSlice {
 }
 
 interface SliceOptions {
-  /** The slice then ends after the event that it judges, and is stored. */
+  /** True once the worker shuts down: the slice then ends after the event that it judges, and is stored. */
   isStopping?: () => boolean
   /** What it may take. */
   slice?: ScanLimits

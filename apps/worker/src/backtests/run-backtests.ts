@@ -11,7 +11,7 @@ import { type FailedSlice, maxFailures, maxLongReads, type StoredSlice } from '.
 /** While no backtest waits. */
 const idleMs = 500
 
-/** Where slices are computed and stored: SlicesInThread. */
+/** Computes and stores slices. The worker uses SlicesInThread; tests use slices-here.ts. */
 export interface Slices {
   /** @returns undefined where it was not stored: its lease is lost, it was cancelled, or its range is not settled yet */
   compute(claimed: ClaimedBacktest): Promise<StoredSlice | FailedSlice | undefined>
@@ -62,7 +62,7 @@ export function startBacktests(
 }
 
 /**
- * A Postgres that is busy or away delays a backtest, for as long as it is. A definition that fails ends it, and so do events that cannot be
+ * A Postgres that is busy or away, or a thread that cannot start, delays a backtest for as long as it lasts. A definition that fails ends it, and so do events that cannot be
  * read in time one by one. Where this fails too, its lease expires.
  */
 async function giveBack(

@@ -13,7 +13,7 @@ export interface SliceOrder {
   stopping: SharedArrayBuffer
 }
 
-/** One connection to read events, and one for what it stores. */
+/** One connection for what it stores (poolSize), and one to read events (readLimits). */
 const poolSize = 1
 const readLimits = { pool: 1, perWorkspace: 1, timeoutMs: 2_000 }
 

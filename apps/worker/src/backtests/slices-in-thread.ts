@@ -75,17 +75,17 @@ export class SlicesInThread implements Slices {
     const { memoryMb = defaultMemoryMb, filename = './slice-thread.js' } = this.#settings
     const { Piscina } = await import('piscina')
     const pool = new Piscina({
-      // Beside this module among those of tsc, and beside the bundle (scripts/bundle.mjs).
+      // tsc puts the module of the thread beside this one, and scripts/bundle.mjs beside the bundle.
       filename: fileURLToPath(new URL(filename, import.meta.url)),
       minThreads: 0,
       maxThreads: 1,
       idleTimeout: idleMs,
       resourceLimits: { maxOldGenerationSizeMb: memoryMb },
-      // The thread that waits would not notice that Postgres has closed a connection.
+      // With atomics an idle thread sleeps without an event loop, and would not notice that Postgres has closed a connection.
       atomics: 'disabled',
       recordTiming: false,
     })
-    // Only of a thread without a task: one that starts. The pool does not try again.
+    // The pool emits this only for a thread that has no task yet, so for one that fails while it starts. It does not try again.
     pool.on('error', (fault) => this.#giveUp(fault))
     return pool
   }

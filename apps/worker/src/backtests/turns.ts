@@ -4,8 +4,8 @@ import type { BacktestPace } from '@automation/rules'
 /** How long (ms) a gentle backtest works before it rests; an event that takes longer is followed by a rest. */
 const turnMs = 5
 /** A gentle backtest rests four times as long as it worked: it takes a fifth of a core, reads included. */
-const restShare = 4
-/** However long it worked (ms): Postgres may be slow, and the lease is 30 s. */
+const restPerWork = 4
+/** A rest is never longer (ms), however long the work was: Postgres may be slow, and the lease is 30 s. */
 const longestRestMs = 5_000
 /** How often (ms) a rest looks whether the worker shuts down. */
 const lookEveryMs = 100
@@ -15,8 +15,8 @@ const lookEveryMs = 100
  *
  *   work (5 ms, or one costly event) ─▶ rest ─▶ work … ─▶ over: its time has passed, or its worker shuts down
  *
- * It rests after each turn, and not after the slice, so that work and rests end in the time of the slice, long before its lease. A rest ends
- * where the worker shuts down.
+ * It rests after each turn, and not only after the slice, so that nearly all work and rests lie within the time of the slice, long before its
+ * lease. The last rest comes after the slice is stored. A rest ends where the worker shuts down.
  */
 export class Turns {
   readonly #pace: BacktestPace
@@ -40,7 +40,7 @@ export class Turns {
   }
 
   async rest(): Promise<void> {
-    if (this.#pace === 'gentle') await this.#pause((performance.now() - this.#restedAt) * restShare)
+    if (this.#pace === 'gentle') await this.#pause((performance.now() - this.#restedAt) * restPerWork)
     this.#restedAt = performance.now()
   }
 

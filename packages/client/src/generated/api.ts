@@ -1435,7 +1435,7 @@ export interface components {
             nearMisses: string[];
         };
         /**
-         * @description gentle (default): at most a fifth of a core. full: as fast as possible
+         * @description gentle (default): about a fifth of a core. full: as fast as possible
          * @enum {string}
          */
         BacktestPace: "gentle" | "full";

@@ -35,7 +35,7 @@ export const BacktestToCreate = Type.Object(
     to: Type.Optional(Type.String({ description: 'End of the range, exclusive. Default: now' })),
     pace: Type.Optional({
       ...BacktestPace,
-      description: 'gentle (default): at most a fifth of a core. full: as fast as possible',
+      description: 'gentle (default): about a fifth of a core. full: as fast as possible',
     } as typeof BacktestPace),
   },
   {
