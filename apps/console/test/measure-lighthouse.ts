@@ -13,6 +13,7 @@ const screens = ['today', 'events', 'runs', 'rules', 'rules/new', 'webhooks', 'b
 const categories = ['performance', 'accessibility', 'best-practices']
 
 interface Result {
+  finalDisplayedUrl: string
   categories: Record<string, { score: number | null }>
   audits: Record<string, { score: number | null; title: string; scoreDisplayMode: string }>
 }
@@ -47,5 +48,7 @@ async function runLighthouse(url: string): Promise<Result> {
     env: { ...process.env, CHROME_PATH: await findChromiumBinary() },
     maxBuffer: 100_000_000,
   })
-  return JSON.parse(stdout)
+  const result: Result = JSON.parse(stdout)
+  if (result.finalDisplayedUrl !== url) throw new Error(`${url} led to ${result.finalDisplayedUrl}`)
+  return result
 }
