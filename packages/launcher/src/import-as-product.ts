@@ -1,9 +1,10 @@
 import { existsSync } from 'node:fs'
 import { pathToFileURL } from 'node:url'
-import { isMainThread } from 'node:worker_threads'
+import { getEnvironmentData, isMainThread, setEnvironmentData } from 'node:worker_threads'
 
-// A thread inherits the environment, and has another first argument.
-if (isMainThread) process.env.PRODUCT_ENTRY = process.argv[1]
+// The file that the process runs. A thread has another first argument.
+const entryKey = 'automation.entry'
+if (isMainThread) setEnvironmentData(entryKey, process.argv[1] ?? '')
 
 /**
  * Imports a CommonJS module as the process that starts has it, for code that `--import` loads before an API or a worker, and that makes the
@@ -15,7 +16,7 @@ export async function importAsProduct<Module>(
   name: string,
   fromModules: () => Promise<{ default: Module }>,
 ): Promise<Module> {
-  const bundled = new URL(`./modules/${name}.js`, pathToFileURL(process.env.PRODUCT_ENTRY ?? ''))
+  const bundled = new URL(`./modules/${name}.js`, pathToFileURL(String(getEnvironmentData(entryKey))))
   const { default: module } = existsSync(bundled) ? await import(bundled.href) : await fromModules()
   return module
 }
