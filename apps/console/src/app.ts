@@ -1,3 +1,4 @@
+import { openRedis, waitForRedis } from '@automation/queue/open-redis'
 import { createPageServer } from '@automation/server'
 import type { Config } from './config.js'
 import { addRequestGuard } from './guard/request-guard.js'
@@ -14,18 +15,22 @@ import { Sessions } from './sign-in/sessions.js'
 import { SpentIds } from './sign-in/spent-ids.js'
 import { tokenRoutes } from './sign-in/token.js'
 
-/** Builds the whole console, ready to listen or to inject requests into. It starts without the API, and the page reports that. */
+/** How long (ms) a start waits for Redis. */
+const startUpMs = 2_000
+
+/**
+ * Builds the whole console, ready to listen or to inject requests into. It starts without Redis and without the API, and the page
+ * reports that.
+ */
 export async function buildApp(config: Config) {
   const app = await createPageServer({ ...config, name: 'console', headers: consoleHeaders(config) })
-  const usedLinks = new SpentIds('link', config)
-  const endedSessions = new SpentIds('session', config)
-  app.addHook('onClose', async () => {
-    usedLinks.close()
-    endedSessions.close()
-    refresher.close()
-  })
+  const redis = openSharedState(config)
+  app.addHook('onClose', async () => redis?.disconnect())
+  if (redis) await waitForRedis(redis, startUpMs)
+  const usedLinks = new SpentIds('link', redis, config.queuePrefix)
+  const endedSessions = new SpentIds('session', redis, config.queuePrefix)
   const sessions = new Sessions(config, endedSessions)
-  const refresher = new Refresher(config)
+  const refresher = new Refresher(config, redis)
 
   addMetrics(app, config)
   addRequestGuard(app, config)
@@ -38,4 +43,13 @@ export async function buildApp(config: Config) {
   await app.register(handOnRoutes, { ...config, sessions, refresher, prefix: '/api' })
   await app.register(pageRoutes)
   return app
+}
+
+/** What several consoles know together. A claim that is sent twice would find itself taken, so nothing is sent again. */
+function openSharedState({ redisUrl }: Config) {
+  if (redisUrl === undefined) return undefined
+  return openRedis(redisUrl, 'fail at once', {
+    enableAutoPipelining: true,
+    autoResendUnfulfilledCommands: false,
+  })
 }

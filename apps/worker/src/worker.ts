@@ -50,7 +50,7 @@ export function startWorker(
   metrics = createWorkerMetrics(openMetrics()),
   tracing?: Tracing,
 ) {
-  const publisher = openRedis(config.redisUrl, 'fail fast')
+  const publisher = openRedis(config.redisUrl, 'fail at once', { enableAutoPipelining: true })
   const connection = openRedis(config.redisUrl, 'wait')
   const follower = new FollowUp(database, queue, log)
   const recorder = new Recorder({

@@ -1,7 +1,5 @@
-import { once } from 'node:events'
-import { setTimeout } from 'node:timers/promises'
 import { type JobQueue, openJobQueue } from './open-queue.js'
-import { openRedis } from './open-redis.js'
+import { openRedis, waitForRedis } from './open-redis.js'
 
 export type QueueReader = ReturnType<typeof openQueueReader>
 
@@ -15,12 +13,7 @@ export function openQueueReader(redisUrl: string, prefix: string) {
 
   return {
     /** Waits for Redis, but not for ever: without it there is something to present, too. */
-    async connect(): Promise<void> {
-      if (redis.status === 'ready') return
-      await Promise.race([once(redis, 'ready'), setTimeout(timeoutMs, undefined, { ref: false })]).catch(
-        () => {},
-      )
-    },
+    connect: () => waitForRedis(redis, timeoutMs),
     /** Asks Redis each time. @returns undefined where it is away */
     async findQueue(): Promise<JobQueue | undefined> {
       try {

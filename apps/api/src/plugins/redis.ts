@@ -1,5 +1,4 @@
-import { once } from 'node:events'
-import { setTimeout } from 'node:timers/promises'
+import { waitForRedis } from '@automation/queue/open-redis'
 import fp from 'fastify-plugin'
 import { Redis } from 'ioredis'
 
@@ -32,10 +31,7 @@ export default fp<{ redisUrl: string }>(
     app.decorate('waitForRedis', async () => {
       if (!(await app.queue.isReady(startUpMs)))
         return app.log.warn('Redis is away; events are accepted, and the sweeper adds their jobs later')
-      if (redis.status !== 'ready')
-        await Promise.race([once(redis, 'ready'), setTimeout(startUpMs, undefined, { ref: false })]).catch(
-          () => {},
-        )
+      await waitForRedis(redis, startUpMs)
     })
   },
   { name: 'redis', dependencies: ['resources'] },

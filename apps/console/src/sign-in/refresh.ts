@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import type { Redis } from '@automation/queue/open-redis'
 import { refreshTokenGrant } from 'openid-client'
 import type { Config } from '../config.js'
 import { ProviderDiscovery } from './provider.js'
@@ -21,10 +22,9 @@ export class Refresher {
   readonly #underWay = new Map<string, Promise<Renewed>>()
   readonly #shared: SharedRefreshes
 
-  constructor(config: Pick<Config, 'oidc' | 'redisUrl' | 'queuePrefix' | 'secret'>) {
+  constructor(config: Pick<Config, 'oidc' | 'queuePrefix' | 'secret'>, redis: Redis | undefined) {
     this.#discovery = config.oidc && new ProviderDiscovery(config.oidc)
-    // Without a provider there is nothing to share, and no connection to open.
-    this.#shared = new SharedRefreshes(config.oidc ? config : { ...config, redisUrl: undefined })
+    this.#shared = new SharedRefreshes(redis, config)
   }
 
   async refresh(session: Session): Promise<Refreshed> {
@@ -37,10 +37,6 @@ export class Refresher {
     const result = await (this.#underWay.get(key) ?? this.#begin(key, this.#discovery, refreshToken))
     // A token that has not ended yet serves while the provider is away.
     return result === 'away' && bearerExpiresAt > now ? 'current' : result
-  }
-
-  close(): void {
-    this.#shared.close()
   }
 
   #begin(key: string, discovery: ProviderDiscovery, refreshToken: string): Promise<Renewed> {

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout } from 'node:timers/promises'
-import { openRedis } from '@automation/queue/open-redis'
+import type { Redis } from '@automation/queue/open-redis'
 import { createBox, type SealedBox } from '@automation/sign-in'
 import type { Config } from '../config.js'
 import type { SessionContent } from './sessions.js'
@@ -27,12 +27,12 @@ const releaseClaim = `if redis.call('get', KEYS[1]) == ARGV[1] then return redis
  * Without Redis, or while it is away, each process asks for itself.
  */
 export class SharedRefreshes {
-  readonly #redis: ReturnType<typeof openRedis> | undefined
+  readonly #redis: Redis | undefined
   readonly #prefix: string
   readonly #box: SealedBox<{ result: Exclude<Renewed, 'away'> }>
 
-  constructor({ redisUrl, queuePrefix, secret }: Pick<Config, 'redisUrl' | 'queuePrefix' | 'secret'>) {
-    this.#redis = redisUrl === undefined ? undefined : openRedis(redisUrl, 'fail fast')
+  constructor(redis: Redis | undefined, { queuePrefix, secret }: Pick<Config, 'queuePrefix' | 'secret'>) {
+    this.#redis = redis
     this.#prefix = `${queuePrefix}:console:refresh:`
     this.#box = createBox(secret, 'refresh')
   }
@@ -51,11 +51,7 @@ export class SharedRefreshes {
     return result
   }
 
-  close(): void {
-    this.#redis?.disconnect()
-  }
-
-  async #wait(redis: ReturnType<typeof openRedis>, key: string): Promise<Renewed> {
+  async #wait(redis: Redis, key: string): Promise<Renewed> {
     const endsAt = performance.now() + claimMs
     while (performance.now() < endsAt) {
       const held = await redis.get(key).catch(() => null)
@@ -67,7 +63,7 @@ export class SharedRefreshes {
   }
 
   /** A Redis that fails now costs the others a wait; this process has the result. */
-  async #publish(redis: ReturnType<typeof openRedis>, key: string, claim: string, result: Renewed) {
+  async #publish(redis: Redis, key: string, claim: string, result: Renewed) {
     try {
       if (result === 'away') await redis.eval(releaseClaim, 1, key, claim)
       else {

@@ -1,4 +1,4 @@
-import { openRedis } from '@automation/queue/open-redis'
+import type { Redis } from '@automation/queue/open-redis'
 
 /** Entries of a process, and in Redis: a user who signs in and out for ever must not fill either. Those that end first are forgotten first. */
 export const maxEntries = 100_000
@@ -17,19 +17,16 @@ export type Spending = 'spent' | 'was-spent' | 'unknown'
 export class SpentIds {
   /** Without Redis, what was spent before this moment (ms since 1970) is not known. */
   readonly knownSince: number | undefined
-  readonly #redis: ReturnType<typeof openRedis> | undefined
+  readonly #redis: Redis | undefined
   readonly #key: string
   readonly #expiryById = new Map<string, number>()
   #restsUntil = 0
 
   /** @param kind separates ids of links from those of sessions */
-  constructor(
-    kind: string,
-    { redisUrl, queuePrefix }: { redisUrl: string | undefined; queuePrefix: string },
-  ) {
-    this.#redis = redisUrl === undefined ? undefined : openRedis(redisUrl, 'fail fast')
+  constructor(kind: string, redis: Redis | undefined, queuePrefix: string) {
+    this.#redis = redis
     this.#key = `${queuePrefix}:console:${kind}`
-    this.knownSince = this.#redis ? undefined : Date.now()
+    this.knownSince = redis ? undefined : Date.now()
   }
 
   /** @param expiresAt s since 1970: afterwards nobody can present the id any more */
@@ -73,9 +70,5 @@ export class SpentIds {
       this.#restsUntil = performance.now() + restMs
       return false
     }
-  }
-
-  close(): void {
-    this.#redis?.disconnect()
   }
 }

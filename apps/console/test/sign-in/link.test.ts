@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { createBox, sealLink } from '@automation/sign-in'
 import t from 'tap'
 import { type Console, goodToken, readCookiePair, secret, signIn, startConsole } from '../fixtures/console.js'
+import { openSlowRedis } from '../fixtures/slow-redis.js'
 
 const redis = () => ({ REDIS_URL: process.env.REDIS_URL ?? '', QUEUE_PREFIX: `{console-${randomUUID()}}` })
 const enter = (
@@ -104,4 +105,17 @@ t.test('two consoles of one host keep their cookies apart', async (t) => {
   t.not(ofFirst.split('=')[0], ofSecond.split('=')[0])
   const out = await second.ask('/session', { method: 'DELETE', headers: { ...headers, cookie: ofSecond } })
   t.notMatch(String(out.headers['set-cookie']), ofFirst.split('=')[0])
+})
+
+t.test('a link that was refused while Redis did not respond works afterwards', async (t) => {
+  const { REDIS_URL, ...prefix } = redis()
+  const slow = await openSlowRedis(t, REDIS_URL)
+  const console = await startConsole(t, { REDIS_URL: slow.url, ...prefix })
+  const key = await sealLink(secret, goodToken, 60)
+  for (let i = 0; i < 2; i++) t.equal((await enter(console, key)).statusCode, 503)
+  slow.begin()
+  let response = await enter(console, key)
+  while (response.statusCode === 503) response = await enter(console, key)
+  t.equal(response.statusCode, 204)
+  t.equal((await enter(console, key)).statusCode, 401, 'once')
 })

@@ -43,7 +43,7 @@ t.test(
     t.equal(upstream.arrivals.length, 2)
     const [first, second] = upstream.arrivals.map(({ headers }) => String(headers.authorization).slice(7))
     t.equal(second, first)
-    const redis = openRedis(redisUrl, 'fail fast')
+    const redis = openRedis(redisUrl, 'wait')
     t.teardown(() => redis.disconnect())
     const [key = ''] = await redis.keys(`${prefix}:console:refresh:*`)
     const ttl = await redis.pttl(key)

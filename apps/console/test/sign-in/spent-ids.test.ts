@@ -1,18 +1,22 @@
 import { randomUUID } from 'node:crypto'
-import { openRedis } from '@automation/queue/open-redis'
-import t from 'tap'
+import { openRedis, waitForRedis } from '@automation/queue/open-redis'
+import t, { type Test } from 'tap'
 import { maxEntries, SpentIds } from '../../src/sign-in/spent-ids.js'
 
-const redisUrl = process.env.REDIS_URL ?? ''
+async function openReady(t: Test) {
+  const redis = openRedis(process.env.REDIS_URL ?? '', 'fail at once')
+  t.teardown(() => redis.disconnect())
+  await waitForRedis(redis, 10_000)
+  return redis
+}
 const soon = () => Math.floor(Date.now() / 1_000) + 60
 
 t.test('an id is spent once, in one process and among several', async (t) => {
   const queuePrefix = `{console-${randomUUID()}}`
-  for (const url of [undefined, redisUrl]) {
-    const first = new SpentIds('link', { redisUrl: url, queuePrefix })
-    const second = url ? new SpentIds('link', { redisUrl: url, queuePrefix }) : first
-    const other = new SpentIds('session', { redisUrl: url, queuePrefix })
-    t.teardown(() => [first, second, other].map((one) => one.close()))
+  for (const redis of [undefined, await openReady(t)]) {
+    const first = new SpentIds('link', redis, queuePrefix)
+    const second = redis ? new SpentIds('link', await openReady(t), queuePrefix) : first
+    const other = new SpentIds('session', redis, queuePrefix)
     const results = await Promise.all([first, second, first, second].map((one) => one.spend('a', soon())))
     t.strictSame(results.sort(), ['spent', 'was-spent', 'was-spent', 'was-spent'])
     t.equal(await second.isSpent('a'), true)
@@ -23,12 +27,8 @@ t.test('an id is spent once, in one process and among several', async (t) => {
 
 t.test('ids that have expired, and those beyond a limit, are forgotten in Redis', async (t) => {
   const queuePrefix = `{console-${randomUUID()}}`
-  const redis = openRedis(redisUrl, 'fail fast')
-  const ids = new SpentIds('session', { redisUrl, queuePrefix })
-  t.teardown(() => {
-    ids.close()
-    redis.disconnect()
-  })
+  const redis = await openReady(t)
+  const ids = new SpentIds('session', redis, queuePrefix)
   const key = `${queuePrefix}:console:session`
   await ids.spend('past', soon() - 120)
   t.equal(await redis.zcard(key), 0)
