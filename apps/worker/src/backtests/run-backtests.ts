@@ -62,8 +62,8 @@ export function startBacktests(
 }
 
 /**
- * A Postgres that is busy or away, or a thread that cannot start, delays a backtest for as long as it lasts. A definition that fails ends it, and so do events that cannot be
- * read in time one by one. Where this fails too, its lease expires.
+ * A Postgres that is busy or away, or a thread that cannot start, delays a backtest for as long as it lasts. A definition that fails ends
+ * it, and so do events that cannot be read in time one by one. Where this fails too, its lease expires.
  */
 async function giveBack(
   database: Database,
