@@ -55,6 +55,27 @@ t.test('rules are read once for each version, and an older event uses the newer 
   t.equal(seen.reads, 2)
 })
 
+t.test('the compilation of many rules gives way to others', async (t) => {
+  const harness = await createHarness(t)
+  for (let n = 0; n < 30; n++) {
+    // Patterns that no other rule has: about 3 ms each.
+    const patterns = Array.from({ length: 5 }, (_, of) => `(?i)a[ab]{${300 + 5 * n + of}}[cd]`)
+    const conditions = [{ any: patterns.map((value) => ({ field: 'text', operator: 'matches', value })) }]
+    const id = await harness.createRule([task])
+    await harness.own.rule.update({ where: { id }, data: { conditions } })
+  }
+  const pauses: [string, number][] = []
+  const findRules = createCompiledRules(harness.database, async ({ workspaceId }, tookMs) => {
+    pauses.push([workspaceId, tookMs])
+  })
+  t.equal((await findRules(eventOf(harness, 1))).rules.length, 30)
+  t.ok(pauses.length > 0)
+  for (const [workspaceId, tookMs] of pauses) {
+    t.equal(workspaceId, harness.workspaceId)
+    t.ok(tookMs >= 20)
+  }
+})
+
 t.test('each type of each workspace has its own rules', async (t) => {
   const [harness, other] = [await createHarness(t), await createHarness(t)]
   const findRules = createCompiledRules(harness.database)

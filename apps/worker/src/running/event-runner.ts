@@ -52,10 +52,10 @@ export class EventRunner {
   readonly #isolate: ReturnType<typeof createIsolation>
 
   constructor(parts: EventParts) {
-    const { database, onQuarantine } = parts
+    const { database, heavyWork, onQuarantine } = parts
     this.#parts = parts
     this.#load = createBatcher((ids) => loadEvents(database, ids))
-    this.#findRules = createCompiledRules(database)
+    this.#findRules = createCompiledRules(database, (event, tookMs) => heavyWork.giveWay(event, tookMs))
     this.#isolate = createIsolation(database, onQuarantine)
   }
 

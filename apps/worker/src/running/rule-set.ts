@@ -28,6 +28,9 @@ const onlyIndex = [0]
 /** To compile a thousand rules may take seconds. */
 const slices = new TimeSlices()
 
+/** Leaves the event loop to the events of other workspaces, after a slice of so many ms. */
+type GiveWay = (event: Pick<LoadedEvent, 'workspaceId'>, tookMs: number) => Promise<void>
+
 interface Entry {
   rulesVersion: number
   /** Epoch ms. */
@@ -42,7 +45,7 @@ interface Entry {
  * rule change increments that version in its own transaction. The cache reads rules after that, so a cached set is never older than
  * its version.
  */
-export function createCompiledRules(database: Database) {
+export function createCompiledRules(database: Database, giveWay?: GiveWay) {
   const entries = new LRUCache<string, Entry>({ maxSize: maxCached })
 
   return (event: LoadedEvent): Promise<RuleSet> => {
@@ -53,7 +56,7 @@ export function createCompiledRules(database: Database) {
       return cached.set
     const set = (cached?.set ?? Promise.resolve(noRules))
       .catch(() => noRules)
-      .then((earlier) => readRuleSet(database, event, earlier))
+      .then((earlier) => readRuleSet(database, event, earlier, giveWay))
     const entry = { rulesVersion: event.rulesVersion, readAt: now, set }
     entries.set(key, entry, { size: 1 })
     set.then(
@@ -77,6 +80,7 @@ export async function readRuleSet(
   database: Database,
   event: Pick<LoadedEvent, 'workspaceId' | 'type' | 'rulesVersion'>,
   known: RuleSet,
+  giveWay?: GiveWay,
 ): Promise<RuleSet> {
   const { workspaceId, type } = event
   const rows = await database.run<RuleRow>('read_rules', readRulesSql, [
@@ -96,7 +100,7 @@ export async function readRuleSet(
       continue
     }
     isChanged = true
-    await slices.begin()
+    await slices.begin(giveWay && ((tookMs) => giveWay(event, tookMs)))
     rules.push(makeReady({ id, name: name ?? '', ...row }))
   }
   const rulesVersion = rows[0]?.rulesVersion ?? event.rulesVersion

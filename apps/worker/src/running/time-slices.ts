@@ -13,8 +13,11 @@ export class TimeSlices {
   #startedAt: number | undefined
   readonly #takeTurn = createKeyedMutex()
 
-  /** @returns undefined where the work may begin at once */
-  begin(): Promise<void> | undefined {
+  /**
+   * @param pause lets others have the event loop after a slice that took so long (ms)
+   * @returns undefined where the work may begin at once
+   */
+  begin(pause: (tookMs: number) => Promise<void> = () => nextTurn()): Promise<void> | undefined {
     const now = performance.now()
     if (this.#startedAt === undefined) {
       this.#startedAt = now
@@ -23,6 +26,7 @@ export class TimeSlices {
       })
       return undefined
     }
-    return now - this.#startedAt < sliceMs ? undefined : this.#takeTurn('', () => nextTurn())
+    const tookMs = now - this.#startedAt
+    return tookMs < sliceMs ? undefined : this.#takeTurn('', () => pause(tookMs))
   }
 }
