@@ -45,11 +45,9 @@ export async function buildApp(config: Config) {
   return app
 }
 
-/** What several consoles know together. A claim that is sent twice would find itself taken, so nothing is sent again. */
+/** What several consoles know together. */
 function openSharedState({ redisUrl }: Config) {
-  if (redisUrl === undefined) return undefined
-  return openRedis(redisUrl, 'fail at once', {
-    enableAutoPipelining: true,
-    autoResendUnfulfilledCommands: false,
-  })
+  return redisUrl === undefined
+    ? undefined
+    : openRedis(redisUrl, 'fail at once', { enableAutoPipelining: true })
 }

@@ -1,6 +1,6 @@
 import { writeFile } from 'node:fs/promises'
 import t from 'tap'
-import { createResolver } from '../src/effects/resolve-host.js'
+import { createResolver } from '../src/effects/guarded-connector.js'
 import { serveDns } from './fixtures/dns.js'
 
 const noHostsFile = '/nonexistent'

@@ -11,7 +11,7 @@ import fc from 'fast-check'
 import t from 'tap'
 import { Check } from 'typebox/value'
 import type { Recipient } from '../src/effects/outgoing-keys.js'
-import { readRetryAfter } from '../src/effects/read-response.js'
+import { readRetryAfter } from '../src/effects/send-webhook.js'
 import { context, loopback, openSender, serve, serveRaw, webhook } from './fixtures/outbound.js'
 
 const key = '01a1fdbb-fa3e-83a9-9175-dde8b4efbf8c:0'

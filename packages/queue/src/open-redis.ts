@@ -1,5 +1,3 @@
-import { once } from 'node:events'
-import { setTimeout } from 'node:timers/promises'
 import { Redis, type RedisOptions } from 'ioredis'
 
 export type { Redis }
@@ -7,16 +5,19 @@ export type { Redis }
 /**
  * What a connection does while Redis is away.
  *
- * - `fail at once`: every call fails until Redis is back, and within 2 s where Redis is paused and not just gone. Calls never wait for a
- *   connection: ioredis would send them later, also those that have failed meanwhile
+ * - `fail at once`: every call fails until Redis is back. ioredis would keep calls for later, also those that have failed meanwhile: so none
+ *   waits for a connection, and none is sent again when its connection has broken (`maxRetriesPerRequest`). A Redis that does not
+ *   respond within 1.8 s loses its connection, and counts as away until it responds again
  * - `wait`: calls wait until Redis is back, for consumers
  */
 const policies = {
   'fail at once': {
-    maxRetriesPerRequest: 1,
+    enableOfflineQueue: false,
+    maxRetriesPerRequest: 0,
+    socketTimeout: 1_800,
     commandTimeout: 2_000,
     connectTimeout: 2_000,
-    enableOfflineQueue: false,
+    retryStrategy: (times: number) => Math.min(50 * 2 ** (times - 1), 1_000),
   },
   wait: { maxRetriesPerRequest: null },
 } as const satisfies Record<string, RedisOptions>
@@ -29,10 +30,7 @@ const policies = {
 export function openRedis(
   url: string,
   policy: keyof typeof policies,
-  options: Pick<
-    RedisOptions,
-    'autoResubscribe' | 'enableAutoPipelining' | 'autoResendUnfulfilledCommands'
-  > = {},
+  options: Pick<RedisOptions, 'autoResubscribe' | 'enableAutoPipelining'> = {},
 ): Redis {
   const redis = new Redis(url, { ...policies[policy], ...options })
   // Each call that fails meanwhile reports it; without a listener the process would end.
@@ -43,5 +41,11 @@ export function openRedis(
 /** Waits until Redis responds, but not for ever (ms): a process starts without it, too. */
 export async function waitForRedis(redis: Redis, withinMs: number): Promise<void> {
   if (redis.status === 'ready') return
-  await Promise.race([once(redis, 'ready'), setTimeout(withinMs, undefined, { ref: false })]).catch(() => {})
+  let isEnough = () => {}
+  await new Promise<void>((resolve) => {
+    isEnough = resolve
+    redis.once('ready', resolve)
+    setTimeout(resolve, withinMs).unref()
+  })
+  redis.off('ready', isEnough)
 }

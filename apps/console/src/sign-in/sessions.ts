@@ -74,8 +74,7 @@ export class Sessions {
   async end(request: FastifyRequest): Promise<void> {
     const session = await this.read(request)
     if (session === undefined) return
-    this.#ended.rememberHere(session.id, session.exp)
-    await this.#ended.spend(session.id, session.exp)
+    await this.#ended.end(session.id, session.exp)
   }
 
   /** Removes the cookie of a session that ended. */

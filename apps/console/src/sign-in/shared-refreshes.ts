@@ -47,7 +47,9 @@ export class SharedRefreshes {
       .catch(() => 'unknown')
     if (claimed === 'of another') return this.#wait(this.#redis, key)
     const result = await ask()
-    if (claimed === 'ours') await this.#publish(this.#redis, key, claim, result)
+    // Redis may have had an unknown claim: then the others wait for this result, too.
+    const published = this.#publish(this.#redis, key, claim, result)
+    if (claimed === 'ours') await published
     return result
   }
 

@@ -2,8 +2,6 @@ import type { Redis } from '@automation/queue/open-redis'
 
 /** Entries of a process, and in Redis: a user who signs in and out for ever must not fill either. Those that end first are forgotten first. */
 export const maxEntries = 100_000
-/** How long (ms) a read does without a Redis that has just failed. */
-const restMs = 5_000
 
 /** What came of the wish to spend an id. unknown: Redis is away. */
 export type Spending = 'spent' | 'was-spent' | 'unknown'
@@ -12,63 +10,99 @@ export type Spending = 'spent' | 'was-spent' | 'unknown'
  * Remembers ids of used links and of ended sessions until they expire. With Redis all processes share them, and they survive a restart.
  *
  *   spend   the first caller wins; 'unknown' while Redis is away
+ *   end     for ids that nobody competes for; while Redis is away, only this process knows it, and Redis learns it afterwards
  *   isSpent asked at each request: while Redis is away, this process answers by what it knows itself
+ *
+ * In Redis the ids are in a sorted set. A score is the expiry, and a fraction that tells the claim of one caller from those of others.
  */
 export class SpentIds {
   /** Without Redis, what was spent before this moment (ms since 1970) is not known. */
   readonly knownSince: number | undefined
   readonly #redis: Redis | undefined
   readonly #key: string
-  readonly #expiryById = new Map<string, number>()
-  #restsUntil = 0
+  readonly #expiryById = new BoundedMap()
+  /** Scores of claims whose outcome is not known: the next attempt makes the same claim, which Redis may have had already. */
+  readonly #claims = new BoundedMap()
+  /** Ended sessions that Redis does not know yet. */
+  readonly #unsaved = new BoundedMap()
 
   /** @param kind separates ids of links from those of sessions */
   constructor(kind: string, redis: Redis | undefined, queuePrefix: string) {
     this.#redis = redis
     this.#key = `${queuePrefix}:console:${kind}`
     this.knownSince = redis ? undefined : Date.now()
+    redis?.on('ready', () => void this.#saveAll(redis))
   }
 
   /** @param expiresAt s since 1970: afterwards nobody can present the id any more */
   async spend(id: string, expiresAt: number): Promise<Spending> {
     if (this.#redis === undefined) {
       if (this.#expiryById.has(id)) return 'was-spent'
-      this.rememberHere(id, expiresAt)
+      this.#expiryById.set(id, expiresAt)
       return 'spent'
     }
-    try {
-      const [added] =
-        (await this.#redis
-          .multi()
-          .zadd(this.#key, 'NX', expiresAt, id)
-          .zremrangebyscore(this.#key, '-inf', Math.floor(Date.now() / 1_000) - 1)
-          .zremrangebyrank(this.#key, 0, -maxEntries - 1)
-          .exec()) ?? []
-      if (added === undefined || added[0]) return 'unknown'
-      return added[1] === 1 ? 'spent' : 'was-spent'
-    } catch {
-      return 'unknown'
-    }
+    const claim = this.#claims.get(id) ?? expiresAt + Math.random()
+    this.#claims.set(id, claim)
+    const holder = await this.#add(this.#redis, id, claim)
+    if (holder === undefined) return 'unknown'
+    // Of two attempts in this process that make the same claim, the first one to know wins.
+    const isOurs = holder === claim && this.#claims.get(id) === claim
+    this.#claims.delete(id)
+    return isOurs ? 'spent' : 'was-spent'
   }
 
-  /** What this process knows needs no Redis. */
-  rememberHere(id: string, expiresAt: number): void {
-    const now = Date.now() / 1_000
-    for (const [known, expiry] of this.#expiryById) {
-      if (expiry >= now && this.#expiryById.size < maxEntries) break
-      this.#expiryById.delete(known)
-    }
+  async end(id: string, expiresAt: number): Promise<void> {
     this.#expiryById.set(id, expiresAt)
+    if (this.#redis === undefined) return
+    this.#unsaved.set(id, expiresAt)
+    await this.#save(this.#redis, id, expiresAt)
   }
 
   async isSpent(id: string): Promise<boolean> {
     if (this.#expiryById.has(id)) return true
-    if (this.#redis === undefined || performance.now() < this.#restsUntil) return false
+    if (this.#redis === undefined) return false
+    return this.#redis.zscore(this.#key, id).then(
+      (score) => score !== null,
+      () => false,
+    )
+  }
+
+  /** @returns the score that the id has now; undefined while Redis is away */
+  async #add(redis: Redis, id: string, score: number): Promise<number | undefined> {
     try {
-      return (await this.#redis.zscore(this.#key, id)) !== null
+      const [, held] =
+        (await redis
+          .multi()
+          .zadd(this.#key, 'NX', score, id)
+          .zscore(this.#key, id)
+          .zremrangebyscore(this.#key, '-inf', Math.floor(Date.now() / 1_000) - 1)
+          .zremrangebyrank(this.#key, 0, -maxEntries - 1)
+          .exec()) ?? []
+      return held === undefined || held[0] ? undefined : Number(held[1])
     } catch {
-      this.#restsUntil = performance.now() + restMs
-      return false
+      return undefined
     }
+  }
+
+  async #save(redis: Redis, id: string, expiresAt: number): Promise<boolean> {
+    const isSaved = (await this.#add(redis, id, expiresAt)) !== undefined
+    if (isSaved) this.#unsaved.delete(id)
+    return isSaved
+  }
+
+  async #saveAll(redis: Redis): Promise<void> {
+    for (const [id, expiresAt] of this.#unsaved) if (!(await this.#save(redis, id, expiresAt))) return
+  }
+}
+
+/** Numbers by id, which are expiries (s since 1970) or begin with one. Those that were set first are forgotten first. */
+class BoundedMap extends Map<string, number> {
+  override set(id: string, value: number): this {
+    const now = Date.now() / 1_000
+    for (const [known, expiry] of this) {
+      if (expiry >= now && this.size < maxEntries) break
+      this.delete(known)
+    }
+    return super.set(id, value)
   }
 }

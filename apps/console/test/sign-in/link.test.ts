@@ -107,6 +107,20 @@ t.test('two consoles of one host keep their cookies apart', async (t) => {
   t.notMatch(String(out.headers['set-cookie']), ofFirst.split('=')[0])
 })
 
+t.test('who signed out while Redis did not respond is signed out everywhere afterwards', async (t) => {
+  const { REDIS_URL, ...prefix } = redis()
+  const slow = await openSlowRedis(t, REDIS_URL)
+  const away = await startConsole(t, { REDIS_URL: slow.url, ...prefix })
+  const other = await startConsole(t, { REDIS_URL, ...prefix })
+  const cookie = await signIn(other)
+  const isSignedIn = async () =>
+    (await other.ask('/session', { headers: { cookie } })).json().isSignedIn as boolean
+  t.equal((await away.ask('/session', { method: 'DELETE', headers: { cookie } })).statusCode, 204)
+  t.equal(await isSignedIn(), true, 'nobody else knows it yet')
+  slow.begin()
+  while (await isSignedIn());
+})
+
 t.test('a link that was refused while Redis did not respond works afterwards', async (t) => {
   const { REDIS_URL, ...prefix } = redis()
   const slow = await openSlowRedis(t, REDIS_URL)

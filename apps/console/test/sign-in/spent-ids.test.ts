@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { openRedis, waitForRedis } from '@automation/queue/open-redis'
+import { openRedis, type Redis, waitForRedis } from '@automation/queue/open-redis'
 import t, { type Test } from 'tap'
 import { maxEntries, SpentIds } from '../../src/sign-in/spent-ids.js'
 
@@ -23,6 +23,33 @@ t.test('an id is spent once, in one process and among several', async (t) => {
     t.equal(await second.isSpent('b'), false)
     t.equal(await other.spend('a', soon()), 'spent', 'links and sessions are kept apart')
   }
+})
+
+t.test('a claim whose response was lost is made again, and still works once', async (t) => {
+  const queuePrefix = `{console-${randomUUID()}}`
+  const redis = await openReady(t)
+  let isLosing = true
+  const losing: Redis = Object.assign(Object.create(redis), {
+    multi() {
+      const multi = redis.multi()
+      const exec = multi.exec.bind(multi)
+      return Object.assign(multi, {
+        async exec() {
+          const results = await exec()
+          if (isLosing) throw new Error('Command timed out')
+          return results
+        },
+      })
+    },
+  })
+  const ids = new SpentIds('link', losing, queuePrefix)
+  const other = new SpentIds('link', redis, queuePrefix)
+  for (let i = 0; i < 2; i++) t.equal(await ids.spend('a', soon()), 'unknown')
+  t.equal(await other.spend('a', soon()), 'was-spent', 'for another process it is used')
+  isLosing = false
+  const results = await Promise.all([ids.spend('a', soon()), ids.spend('a', soon())])
+  t.strictSame(results.sort(), ['spent', 'was-spent'])
+  t.equal(await ids.spend('a', soon()), 'was-spent')
 })
 
 t.test('ids that have expired, and those beyond a limit, are forgotten in Redis', async (t) => {

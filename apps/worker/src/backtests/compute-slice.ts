@@ -19,7 +19,7 @@ import {
 import { findHistoryFrom, listNotes } from './backtest-notes.js'
 import { Turns } from './turns.js'
 
-/** The first slice is short and has no rests, so that there are figures within a second: of a small range it judges all events. */
+/** The first slice is short and rests at its end, so that there are figures within a second: of a small range it judges all events. */
 const firstSlice = { events: 20_000, ms: 250 }
 const slices = { gentle: { events: 1_000_000, ms: 2_000 }, full: { events: 1_000_000, ms: 1_000 } }
 export const maxFailures = 5
@@ -103,7 +103,7 @@ async function runSlice(
     await delayBacktest(database, claimed, 'delay')
     return undefined
   }
-  const turns = new Turns(state === null ? 'full' : pace, slice.ms, isStopping)
+  const turns = new Turns(pace, slice.ms, isStopping, state === null)
   const visit = createVisit(backtest, turns)
   const { scanned, end } = await scanEvents(reads, range, after ?? undefined, slice, visit)
   backtest.pass(scanned)

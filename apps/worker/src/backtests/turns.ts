@@ -20,19 +20,24 @@ const lookEveryMs = 100
  */
 export class Turns {
   readonly #pace: BacktestPace
+  readonly #restsAtEnd: boolean
   readonly #isStopping: () => boolean
   readonly #endAt: number
   #restedAt = performance.now()
 
-  /** @param ms how long the slice may take, rests included */
-  constructor(pace: BacktestPace, ms: number, isStopping: () => boolean) {
+  /**
+   * @param ms how long the slice may take, rests included
+   * @param restsAtEnd all rests come after the slice is stored
+   */
+  constructor(pace: BacktestPace, ms: number, isStopping: () => boolean, restsAtEnd = false) {
     this.#pace = pace
+    this.#restsAtEnd = restsAtEnd
     this.#isStopping = isStopping
     this.#endAt = this.#restedAt + ms
   }
 
   get isDue(): boolean {
-    return performance.now() - this.#restedAt >= turnMs
+    return !this.#restsAtEnd && performance.now() - this.#restedAt >= turnMs
   }
 
   get isOver(): boolean {

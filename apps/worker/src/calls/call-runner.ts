@@ -46,12 +46,10 @@ export class CallRunner {
     this.#parts = parts
   }
 
-  /** Advances an execution up to its next call, and enters the gate where a slot is free. False where there is no call. */
+  /** Enters the gate for the next call where a slot is free. False where there is no call, or the execution was suspended instead. */
   prepare(held: HeldExecution): boolean {
     const { gate, closing } = this.#parts
     const { record, event } = held.execution
-    held.entry = undefined
-    held.action = advance(held.execution)
     if (held.action === undefined) return false
     if (closing.aborted) {
       held.action = undefined
@@ -79,7 +77,7 @@ export class CallRunner {
   /** Settles the call that was under way when the last worker ended, and continues. */
   async resume(held: HeldExecution): Promise<void> {
     settleInterrupted(held.execution)
-    if (held.execution.record.finishedAt === null) this.prepare(held)
+    if (held.execution.record.finishedAt === null) this.#advance(held)
     if (await this.#record(held)) await this.run(held)
   }
 
@@ -167,8 +165,13 @@ export class CallRunner {
       return
     }
     const before = judging.spent
-    this.prepare(held)
+    this.#advance(held)
     heavyWork.charge(event, judging.spent - before, 0)
+  }
+
+  #advance(held: HeldExecution): void {
+    held.action = advance(held.execution)
+    this.prepare(held)
   }
 
   /** @returns false where another worker holds the execution by now */

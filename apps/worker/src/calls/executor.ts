@@ -2,6 +2,7 @@ import { setMaxListeners } from 'node:events'
 import { setTimeout } from 'node:timers/promises'
 import { newId } from '@automation/database'
 import type { Step } from '@automation/ledger'
+import { advance } from '../running/advance.js'
 import { type Execution, idsOf } from '../running/execution.js'
 import { type CallParts, CallRunner } from './call-runner.js'
 import { abandon, type HeldExecution, hold } from './held-execution.js'
@@ -30,11 +31,19 @@ export class Executor {
    * @returns those that have a call: to be committed, and then passed to `continue`, or to `abandon`
    */
   begin(executions: Execution[]): HeldExecution[] {
-    const held = executions.map((execution) => hold({ execution, lease: newId() }))
+    const calls: HeldExecution[] = []
     try {
-      return held.filter((one) => this.#calls.prepare(one))
+      for (const execution of executions) {
+        const action = advance(execution)
+        if (action === undefined) continue
+        const held = hold({ execution, lease: newId() }, action)
+        calls.push(held)
+        if (!this.#calls.prepare(held)) calls.pop()
+      }
+      return calls
     } catch (error) {
-      held.forEach(abandon)
+      calls.forEach(abandon)
+      for (const { span } of executions) span?.end(true)
       throw error
     }
   }

@@ -11,8 +11,8 @@ export interface HeldExecution extends Step<Execution> {
   entry: Entry | undefined
 }
 
-export function hold({ execution, lease }: Step<Execution>): HeldExecution {
-  return { execution, lease, action: undefined, entry: undefined }
+export function hold({ execution, lease }: Step<Execution>, action?: OutsideAction): HeldExecution {
+  return { execution, lease, action, entry: undefined }
 }
 
 /** Leaves the gate without a call. Where there is no entry, or it was left already, nothing happens. */

@@ -18,15 +18,27 @@ export class TimeSlices {
    * @returns undefined where the work may begin at once
    */
   begin(pause: (tookMs: number) => Promise<void> = () => nextTurn()): Promise<void> | undefined {
-    const now = performance.now()
-    if (this.#startedAt === undefined) {
-      this.#startedAt = now
-      setImmediate(() => {
-        this.#startedAt = undefined
-      })
-      return undefined
-    }
-    const tookMs = now - this.#startedAt
-    return tookMs < sliceMs ? undefined : this.#takeTurn('', () => pause(tookMs))
+    if (this.#findExcess() === undefined) return undefined
+    return this.#takeTurn('', async () => {
+      // Work that waited before this one may have paused already.
+      const tookMs = this.#findExcess()
+      if (tookMs === undefined) return
+      await pause(tookMs)
+      this.#start()
+    })
+  }
+
+  /** @returns how long (ms) the present turn is at work, where it has no room left */
+  #findExcess(): number | undefined {
+    if (this.#startedAt === undefined) this.#start()
+    const tookMs = performance.now() - (this.#startedAt ?? 0)
+    return tookMs < sliceMs ? undefined : tookMs
+  }
+
+  #start(): void {
+    this.#startedAt = performance.now()
+    setImmediate(() => {
+      this.#startedAt = undefined
+    })
   }
 }
