@@ -110,6 +110,25 @@ t.test('workspaces take turns, however many backtests one of them has', async (t
   await other.own.backtest.deleteMany()
 })
 
+t.test('workspaces take turns, also where each backtest of one of them ends in its first slice', async (t) => {
+  const [small, other] = [await createHarness(t), await createHarness(t)]
+  await create(small, lastHour())
+  await create(other, lastHour())
+  const turns: string[] = []
+  for (let turn = 0; turn < 4; turn++) {
+    const { id = '', workspaceId = '' } = (await claimBacktest(small.database)) ?? {}
+    turns.push(workspaceId)
+    const released = { lease: null, leaseUntil: null }
+    if (workspaceId === small.workspaceId) {
+      await small.own.backtest.updateMany({ where: { id }, data: { ...released, status: 'done' } })
+      await create(small, lastHour())
+    } else await other.own.backtest.updateMany({ where: { id }, data: released })
+  }
+  t.same(turns, [small.workspaceId, other.workspaceId, small.workspaceId, other.workspaceId])
+  await small.own.backtest.deleteMany()
+  await other.own.backtest.deleteMany()
+})
+
 t.test('a backtest that ends its workers is given up', async (t) => {
   const harness = await createHarness(t)
   const id = await create(harness, lastHour())
