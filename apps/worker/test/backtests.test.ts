@@ -110,7 +110,7 @@ t.test('workspaces take turns, however many backtests one of them has', async (t
   await other.own.backtest.deleteMany()
 })
 
-t.test('workspaces take turns, also where each backtest of one of them ends in its first slice', async (t) => {
+t.test('workspaces take turns, also where those of one end in their first slice', async (t) => {
   const [small, other] = [await createHarness(t), await createHarness(t)]
   await create(small, lastHour())
   await create(other, lastHour())
