@@ -70,7 +70,7 @@ t.test('a dry run of an event says what each active rule would do, in the order 
       success: false,
       status: 'simulated',
       conditionsPassed: true,
-      error: 'config.to must not have fewer than 1 characters: {{email}} is missing',
+      error: 'config.to must have at least 1 character: {{email}} is missing',
     },
   ])
   t.strictSame(

@@ -1,4 +1,4 @@
-import { parseDuration, parseTimestamp } from '@automation/engine'
+import { parseDuration, parseTimestamp, plainBounds } from '@automation/engine'
 import { InvalidArgumentError } from 'commander'
 import { Type } from 'typebox'
 import { Convert, Errors } from 'typebox/value'
@@ -55,5 +55,7 @@ function checkValue<Schema extends Type.TSchema>(schema: Schema, value: unknown)
   const { description } = schema as { description?: string }
   // Users should not have to read a regular expression: schemas with a pattern describe it in words.
   const isDescribed = (fault.keyword === 'pattern' || fault.keyword === 'format') && description !== undefined
-  throw new InvalidArgumentError(isDescribed ? `It must be ${description}.` : `It ${fault.message}.`)
+  throw new InvalidArgumentError(
+    isDescribed ? `It must be ${description}.` : `It ${plainBounds(fault.message)}.`,
+  )
 }

@@ -10,7 +10,7 @@ t.test('an invalid value is reported with the valid ones, and nothing is done', 
   const workspace = `--workspace ${newId()}`
   const wrong: [string, RegExp][] = [
     ['workspaces create --name A --admin a --plan gold', /gold.* one of standard, enterprise\.$/],
-    ['workspaces create --name= --admin a', /--name.*must not have fewer than 1 characters\.$/],
+    ['workspaces create --name= --admin a', /--name.*must have at least 1 character\.$/],
     ['workspaces create --name A', /^Required option '--admin <user>' not specified$/],
     [`workspaces update ${newId()} --auto-pause-after 2`, /must be >= 3\.$/],
     [`workspaces update ${newId()} --auto-pause-after off`, /must be integer\.$/],

@@ -264,12 +264,18 @@ t.test('a rest after a slow read ends where the worker shuts down', async (t) =>
   const readMs = 1_500
   const readsOf = (workspaceId: string) => {
     const reads = database.readsOf(workspaceId)
-    const $queryRaw = async (sql: Prisma.Sql) => {
-      await delay(readMs)
-      return reads.$queryRaw(sql)
+    const slowly =
+      <Row>(read: (sql: Prisma.Sql) => Row) =>
+      async (sql: Prisma.Sql) => {
+        await delay(readMs)
+        return read(sql)
+      }
+    const slow = {
+      $queryRaw: slowly((sql) => reads.$queryRaw(sql)),
+      $queryRows: slowly((sql) => reads.$queryRows(sql)),
     }
     return new Proxy(reads, {
-      get: (target, name) => (name === '$queryRaw' ? $queryRaw : Reflect.get(target, name)),
+      get: (target, name) => Reflect.get(name in slow ? slow : target, name),
     })
   }
   let isStopping = false
@@ -333,13 +339,13 @@ t.test('a busy Postgres delays a backtest longer and longer, and does not end it
 function readsWithHeavyEvent({ database }: Harness, heavyId: string, most: number): Database {
   const readsOf = (workspaceId: string) => {
     const reads = database.readsOf(workspaceId)
-    const $queryRaw = async (sql: Prisma.Sql) => {
-      const rows = await reads.$queryRaw<{ id?: string }[]>(sql)
+    const $queryRows = async (sql: Prisma.Sql) => {
+      const rows = await reads.$queryRows<{ id?: string }>(sql)
       if (rows.length > most && rows.some(({ id }) => id === heavyId)) throw new ReadTooLong()
       return rows
     }
     return new Proxy(reads, {
-      get: (target, name) => (name === '$queryRaw' ? $queryRaw : Reflect.get(target, name)),
+      get: (target, name) => (name === '$queryRows' ? $queryRows : Reflect.get(target, name)),
     })
   }
   return { ...database, readsOf }

@@ -35,8 +35,10 @@ export {
   defaultReadLimits,
   openDatabase,
   type ReadLimits,
+  type UnscopedRows,
   type UnscopedSql,
   type WorkspaceDatabase,
+  type WorkspaceReads,
   type WorkspaceTransaction,
 } from './open.js'
 export { findDatabaseFault, readSchemaState } from './schema-state.js'

@@ -14,6 +14,11 @@ export type WorkspaceTransaction = Parameters<Parameters<WorkspaceDatabase['$tra
  * so each statement has to name the workspace itself.
  */
 export type UnscopedSql = Pick<WorkspaceDatabase, '$queryRaw'>
+export type WorkspaceReads = WorkspaceDatabase & UnscopedRows
+/** As UnscopedSql, without Prisma on the way back: of a thousand rows it would serialize and parse each value twice. */
+export interface UnscopedRows {
+  $queryRows<Row extends object>(sql: Prisma.Sql): Promise<Row[]>
+}
 
 /** So short (ms) that a renewal without a response is repeated before the lease ends. */
 const urgentMs = 2_500
@@ -70,9 +75,16 @@ export function openDatabase(url: string, poolSize: number, readLimits = default
      * The same for a tenant's queries, on connections of their own. One that takes too long fails with ReadTooLong, and one of a
      * workspace that has too many at a time with TooMuchAtOnce.
      */
-    readsOf: (workspaceId: string) => {
+    readsOf: (workspaceId: string): WorkspaceReads => {
       reader ??= new PrismaClient({ adapter: new PrismaPg(reads) })
-      return scopeToWorkspace(takeTurns(reader, readSlots, workspaceId), workspaceId)
+      const takeTurn: TakeTurn = (read) => readSlots.run(workspaceId, () => readInTime(read))
+      const client = scopeToWorkspace(takeTurns(reader, takeTurn), workspaceId).$extends({
+        client: {
+          $queryRows: ({ text, values }: Prisma.Sql) =>
+            takeTurn(async () => (await reads.query({ text, values })).rows),
+        },
+      })
+      return client as unknown as WorkspaceReads
     },
     /**
      * Runs a frequent statement without Prisma, which would serialize the parameters as JSON twice more and parse them once. Like
@@ -158,11 +170,11 @@ const workspaceColumn: Record<Prisma.ModelName, 'id' | 'workspaceId'> = {
 }
 
 /** Queries wait here for their workspace's turn, and not for a connection. */
-function takeTurns(client: PrismaClient, slots: FairSlots, workspaceId: string): PrismaClient {
+type TakeTurn = <Result>(read: () => Promise<Result>) => Promise<Result>
+
+function takeTurns(client: PrismaClient, takeTurn: TakeTurn): PrismaClient {
   return client.$extends({
-    query: {
-      $allOperations: ({ args, query }) => slots.run(workspaceId, () => readInTime(() => query(args))),
-    },
+    query: { $allOperations: ({ args, query }) => takeTurn(() => query(args)) },
   }) as unknown as PrismaClient
 }
 

@@ -1,6 +1,7 @@
 import { Compile } from 'typebox/compile'
 import type { ActionDefinition } from './actions/action-definition.js'
 import { actionDefinitions } from './actions/index.js'
+import { plainBounds } from './plain-bounds.js'
 import { describeEmpty, type Template } from './template.js'
 
 const checks = new Map(
@@ -12,7 +13,7 @@ const checks = new Map(
 
 /**
  * Describes why a rendered config does not fit its action, such as an empty recipient or a URL without a host, and which placeholders
- * of that field have no value: `config.to must not have fewer than 1 characters: {{email}} is missing`. Undefined when it fits.
+ * of that field have no value: `config.to must have at least 1 character: {{email}} is missing`. Undefined when it fits.
  */
 export function findConfigFault(
   type: string,
@@ -36,7 +37,7 @@ function findFault(type: string, config: unknown): { key: string; message: strin
   if (!check.schema.Check(config)) {
     const [error] = check.schema.Errors(config)
     const path = error?.instancePath ?? ''
-    const message = `config${path.replaceAll('/', '.')} ${error?.message ?? 'does not fit'}`
+    const message = `config${path.replaceAll('/', '.')} ${plainBounds(error?.message ?? 'does not fit')}`
     return { key: path.split('/')[1] ?? '', message }
   }
   const texts = config as Record<string, unknown>

@@ -78,3 +78,4 @@ export { workLimitsOf, workSettings } from './work-settings.js'
 
 /** The schemas that others reference by `$id`: add each with Fastify's addSchema before any route. */
 export const sharedSchemas = [Condition, ConditionTrace]
+export { plainBounds } from './plain-bounds.js'

@@ -96,7 +96,7 @@ t.test('a dry run shows each action with its rendered config, and counts none', 
       {
         action: 'CREATE_TASK',
         status: 'failed',
-        error: 'config.title must not have fewer than 1 characters: {{no}} is missing',
+        error: 'config.title must have at least 1 character: {{no}} is missing',
         config: { title: '' },
         warnings: ['no is missing'],
       },

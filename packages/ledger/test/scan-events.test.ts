@@ -33,11 +33,11 @@ function countWindowRows(node: PlanNode): number {
 /** Reads, and keeps each query. */
 function spyOn(reads: ReturnType<typeof database.readsOf>) {
   const asked: Prisma.Sql[] = []
-  const $queryRaw = (query: Prisma.Sql) => {
+  const $queryRows = (query: Prisma.Sql) => {
     asked.push(query)
-    return reads.$queryRaw(query)
+    return reads.$queryRows(query)
   }
-  return { asked, spy: { $queryRaw } as unknown as typeof reads }
+  return { asked, spy: { $queryRows } as unknown as typeof reads }
 }
 
 /** How many rows the scans of a table or an index have read, those that they filtered away included. */

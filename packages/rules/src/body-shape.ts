@@ -1,4 +1,4 @@
-import { type Fault, sharedSchemas } from '@automation/engine'
+import { type Fault, plainBounds, sharedSchemas } from '@automation/engine'
 import { Ajv, type ValidateFunction } from 'ajv'
 import { explainFault, maxListed, type ShapeError } from './explain-fault.js'
 
@@ -73,7 +73,7 @@ function plainFaultOf({ keyword, instancePath, params, message, data }: ShapeErr
         : { field, message: `Must be one of ${allowed.join(', ')}` }
     }
     default:
-      return { field, message: sentence(message ?? 'is invalid') }
+      return { field, message: sentence(plainBounds(message ?? 'is invalid')) }
   }
 }
 

@@ -322,9 +322,9 @@ t.test('all faults of all rules are reported at once, each with its path', async
   const lines = 'faults' in checked ? checked.faults.map(({ field, message }) => `${field}: ${message}`) : []
   const expected = [
     /^rules\[0\]\.id: Unknown field\. Nearest: mode, trigger, actions$/,
-    /^rules\[0\]\.name: Must NOT have fewer than 1 characters$/,
+    /^rules\[0\]\.name: Must have at least 1 character$/,
     /^rules\[1\]\.conditions\[0\]\.operator: Unknown operator\. Nearest: is_false, is_true, matches\. All: \/docs\/rules#clauses$/,
-    /^rules\[1\]\.actions: Must NOT have fewer than 1 items$/,
+    /^rules\[1\]\.actions: Must have at least 1 item$/,
     /^rules\[2\]\.trigger: Invalid trigger type\. Nearest: DEAL_LOST, LEAD_CONVERTED, LEAD_CREATED\. All: \/docs\/rules#events$/,
     /^rules\[3\]\.actions\[0\]\.config\.title: .*shout/,
     /^rules\[4\]: Must be object$/,
@@ -359,7 +359,7 @@ t.test('a file that is no file of rules is refused with its fault', async (t) =>
     ],
     [
       { version: 1, rules: Array(1_001) },
-      { field: 'rules', message: 'Must NOT have more than 1000 items' },
+      { field: 'rules', message: 'Must have at most 1000 items' },
     ],
   ]
   for (const [file, fault] of files) t.strictSame(checkRuleFile(file), { faults: [fault] })

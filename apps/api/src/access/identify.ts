@@ -5,6 +5,7 @@ import {
   type Membership,
   type Tenant,
   type WorkspaceDatabase,
+  type WorkspaceReads,
 } from '@automation/database'
 import { LRUCache } from 'lru-cache'
 import { isPassing, refusals } from '../errors.js'
@@ -113,13 +114,13 @@ export interface RequestWorkspace {
   /** For the statements of a change. */
   readonly database: WorkspaceDatabase
   /** For queries whose work depends on the caller: they have connections of their own, and limits. */
-  readonly reads: WorkspaceDatabase
+  readonly reads: WorkspaceReads
   readonly actor: string
 }
 
 export function openWorkspace(database: Database, id: string, actor: string): RequestWorkspace {
   let scoped: WorkspaceDatabase | undefined
-  let reads: WorkspaceDatabase | undefined
+  let reads: WorkspaceReads | undefined
   return {
     id,
     actor,

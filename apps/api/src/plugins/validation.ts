@@ -1,4 +1,4 @@
-import { describeNearest, type Fault } from '@automation/engine'
+import { describeNearest, type Fault, plainBounds } from '@automation/engine'
 import { createBodyCompiler, formatShapeFaults } from '@automation/rules'
 import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv'
 import type { FastifyRequest, FastifySchemaValidationError } from 'fastify'
@@ -69,7 +69,7 @@ export function queryFault({ validation = [] }: ValidationFailure, request: Fast
   const error = validation[0] as (FastifySchemaValidationError & Partial<ErrorObject>) | undefined
   if (error === undefined) return 'Invalid query'
   if (error.keyword !== 'additionalProperties')
-    return `Query parameter ${error.instancePath.slice(1)} ${error.message}`
+    return `Query parameter ${error.instancePath.slice(1)} ${plainBounds(error.message ?? 'is invalid')}`
   const name = String(error.params.additionalProperty)
   const schema = error.parentSchema as { properties?: Record<string, { deprecated?: boolean }> } | undefined
   const known = Object.entries(schema?.properties ?? {}).filter(([, { deprecated }]) => deprecated !== true)

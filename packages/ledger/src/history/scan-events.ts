@@ -1,4 +1,4 @@
-import { clockSkewMs, firstIdOf, highestId, lowestId, Prisma, type UnscopedSql } from '@automation/database'
+import { clockSkewMs, firstIdOf, highestId, lowestId, Prisma, type UnscopedRows } from '@automation/database'
 import { isNoDelivery } from '../addressee.js'
 
 /** Stored events of one workspace, in the order of their ids. Deliveries to subscriptions are none of them. */
@@ -57,7 +57,7 @@ const maxSliceBytes = 1_048_576
  * @param after the `end` of the scan before
  */
 export async function scanEvents(
-  database: UnscopedSql,
+  database: UnscopedRows,
   range: ScanRange,
   after: string | undefined,
   limits: ScanLimits,
@@ -88,13 +88,16 @@ interface Slice {
   isLast: boolean
 }
 
-type SliceRow = Omit<ScannedEvent, 'id'> & {
-  id: string | null
+/** What a statement has passed: its first row. */
+interface Totals {
   read: number
   kept: number
   scanned: number
-  end: string
+  /** null where there was no event. */
+  end: string | null
 }
+
+type SliceRow = (ScannedEvent & Record<keyof Totals, null>) | (Totals & Record<keyof ScannedEvent, null>)
 
 /**
  * Sizes are summed up row by row, and the sum ends at the row that fills the slice: `filled` takes one row of a window whose frame grows, so Postgres
@@ -105,20 +108,20 @@ type SliceRow = Omit<ScannedEvent, 'id'> & {
  * the events of an hour until it finds one of the range.
  */
 async function readSlice(
-  database: UnscopedSql,
+  database: UnscopedRows,
   range: ScanRange,
   after: string | undefined,
-  rows: number,
+  most: number,
 ): Promise<Slice> {
   const isNewestFirst = range.order === 'newest first'
   const direction = isNewestFirst ? Prisma.sql`DESC` : Prisma.sql`ASC`
   const beyond = isNewestFirst ? Prisma.sql`<` : Prisma.sql`>`
   const isOfType =
     range.type === undefined ? Prisma.sql`true` : Prisma.sql`type = ANY (${[range.type].flat()})`
-  const found = await database.$queryRaw<SliceRow[]>(Prisma.sql`
+  const [totals, ...rows] = await database.$queryRows<SliceRow>(Prisma.sql`
     WITH bounded AS (
       SELECT id, type, accepted_at, rule_id, rule_set_id, rules_version, data, ${isWithin(range)} AS is_within
-      FROM events WHERE ${boundsOf(range, after)} ORDER BY id ${direction} LIMIT ${rows}
+      FROM events WHERE ${boundsOf(range, after)} ORDER BY id ${direction} LIMIT ${most}
     ),
     slice AS (SELECT *, is_within AND ${isOfType} AS is_read FROM bounded),
     sums AS (
@@ -132,23 +135,22 @@ async function readSlice(
              count(*) FILTER (WHERE is_within) OVER (ORDER BY id ${direction} ROWS UNBOUNDED PRECEDING) AS position
       FROM slice WHERE NOT EXISTS (SELECT FROM filled WHERE slice.id ${beyond} filled.id)
     )
-    SELECT kept.id, kept.type, round(date_part('epoch', kept.accepted_at) * 1000) AS "acceptedAt",
-           kept.rule_id AS "addressedTo", kept.rule_set_id AS "ruleSetId", kept.rules_version AS "rulesVersion", kept.data::text AS json,
-           kept.position::int AS position,
-           (SELECT count(*) FROM slice)::int AS read, (SELECT count(*) FROM kept)::int AS kept,
-           (SELECT count(*) FROM kept WHERE is_within)::int AS scanned,
+    SELECT NULL AS id, NULL AS type, NULL AS "acceptedAt", NULL AS "addressedTo", NULL AS "ruleSetId", NULL AS "rulesVersion",
+           NULL AS position, NULL AS json,
+           (SELECT count(*) FROM slice)::int AS read, count(*)::int AS kept, (count(*) FILTER (WHERE is_within))::int AS scanned,
            (SELECT id FROM kept ORDER BY id ${isNewestFirst ? Prisma.sql`ASC` : Prisma.sql`DESC`} LIMIT 1) AS end
-    FROM (SELECT 1) AS one LEFT JOIN kept ON kept.is_read
-    ORDER BY kept.id ${direction}`)
-  const [first] = found
-  const { read = 0, kept = 0, scanned = 0, end } = first ?? {}
+    FROM kept
+    UNION ALL
+    SELECT id, type, round(date_part('epoch', accepted_at) * 1000), rule_id, rule_set_id, rules_version, position::int, data::text,
+           NULL, NULL, NULL, NULL
+    FROM kept WHERE is_read
+    ORDER BY id ${direction} NULLS FIRST`)
+  const { read, kept, scanned, end } = totals as Totals
   return {
-    events: found.flatMap(({ id, type, acceptedAt, addressedTo, ruleSetId, rulesVersion, position, json }) =>
-      id === null ? [] : [{ id, type, acceptedAt, addressedTo, ruleSetId, rulesVersion, position, json }],
-    ),
+    events: rows as ScannedEvent[],
     scanned,
     end: end ?? undefined,
-    isLast: read < rows && kept === read,
+    isLast: read < most && kept === read,
   }
 }
 
