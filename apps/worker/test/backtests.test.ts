@@ -129,6 +129,27 @@ t.test('workspaces take turns, also where those of one end in their first slice'
   await other.own.backtest.deleteMany()
 })
 
+t.test('workspaces take turns, however many backtests one of them cancels', async (t) => {
+  const [sly, other] = [await createHarness(t), await createHarness(t)]
+  await create(sly, lastHour())
+  await create(sly, lastHour())
+  await create(other, lastHour())
+  const turns: string[] = []
+  for (let turn = 0; turn < 4; turn++) {
+    const { id = '', workspaceId = '' } = (await claimBacktest(sly.database)) ?? {}
+    turns.push(workspaceId)
+    const where = { id }
+    await sly.database.system.backtest.update({ where, data: { lease: null, leaseUntil: null } })
+    for (let n = 0; n < 11; n++) {
+      const cancelled = await create(sly, lastHour())
+      await sly.own.backtest.updateMany({ where: { id: cancelled }, data: { status: 'cancelled' } })
+    }
+  }
+  t.same(turns, [sly.workspaceId, other.workspaceId, sly.workspaceId, other.workspaceId])
+  await sly.own.backtest.deleteMany()
+  await other.own.backtest.deleteMany()
+})
+
 t.test('a backtest that ends its workers is given up', async (t) => {
   const harness = await createHarness(t)
   const id = await create(harness, lastHour())

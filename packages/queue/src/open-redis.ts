@@ -7,7 +7,7 @@ export type { Redis }
  *
  * - `fail at once`: every call fails until Redis is back. ioredis would keep calls for later, also those that have failed meanwhile: so none
  *   waits for a connection, and none is sent again when its connection has broken (`maxRetriesPerRequest`). A Redis that does not
- *   respond within 1.8 s loses its connection, and counts as away until it responds again
+ *   respond within 1.8 s loses its connection, and counts as away until it responds again; so does one that a failover made a replica
  * - `wait`: calls wait until Redis is back, for consumers
  */
 const policies = {
@@ -17,6 +17,7 @@ const policies = {
     socketTimeout: 1_800,
     commandTimeout: 2_000,
     connectTimeout: 2_000,
+    reconnectOnError: (error: Error) => error.message.startsWith('READONLY'),
     retryStrategy: (times: number) => Math.min(50 * 2 ** (times - 1), 1_000),
   },
   wait: { maxRetriesPerRequest: null },

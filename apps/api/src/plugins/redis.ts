@@ -19,7 +19,7 @@ export default fp<{ redisUrl: string }>(
     const redis = new Redis(redisUrl, {
       enableOfflineQueue: false,
       enableAutoPipelining: true,
-      maxRetriesPerRequest: 1,
+      maxRetriesPerRequest: 0,
       commandTimeout: 500,
       // Closes the connection to a Redis that does not respond, so that later calls fail at once: a new connection is not used before
       // Redis has responded. It is shorter than the command timeout, so that Redis already counts as away when a call fails.

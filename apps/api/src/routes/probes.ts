@@ -30,7 +30,7 @@ const keepMs = 1_000
 export const probeRoutes: FastifyPluginAsyncTypebox<{ redisUrl: string }> = async (app, { redisUrl }) => {
   const redis = new Redis(redisUrl, {
     enableOfflineQueue: false,
-    maxRetriesPerRequest: 1,
+    maxRetriesPerRequest: 0,
     commandTimeout: 1_000,
   })
   redis.on('error', () => {})

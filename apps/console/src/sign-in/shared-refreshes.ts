@@ -15,6 +15,7 @@ const claimMs = 15_000
 const pollMs = 100
 const claimWord = 'asking '
 
+const replaceClaim = `if redis.call('get', KEYS[1]) == ARGV[1] then return redis.call('set', KEYS[1], ARGV[2], 'PX', ARGV[3]) end`
 const releaseClaim = `if redis.call('get', KEYS[1]) == ARGV[1] then return redis.call('del', KEYS[1]) end`
 
 /**
@@ -64,13 +65,13 @@ export class SharedRefreshes {
     return 'away'
   }
 
-  /** A Redis that fails now costs the others a wait; this process has the result. */
+  /** Only in the place of the own claim. A Redis that fails now costs the others a wait; this process has the result. */
   async #publish(redis: Redis, key: string, claim: string, result: Renewed) {
     try {
       if (result === 'away') await redis.eval(releaseClaim, 1, key, claim)
       else {
         const sealed = await this.#box.seal({ result }, Math.ceil((Date.now() + keptMs) / 1_000))
-        await redis.set(key, sealed, 'PX', keptMs)
+        await redis.eval(replaceClaim, 1, key, claim, sealed, keptMs)
       }
     } catch {}
   }

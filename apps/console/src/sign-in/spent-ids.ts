@@ -23,8 +23,9 @@ export class SpentIds {
   readonly #expiryById = new BoundedMap()
   /** Scores of claims whose outcome is not known: the next attempt makes the same claim, which Redis may have had already. */
   readonly #claims = new BoundedMap()
-  /** Ended sessions that Redis does not know yet. */
+  /** Ended sessions that Redis does not know yet: it learns them when it is back, or responds again. */
   readonly #unsaved = new BoundedMap()
+  #isSaving = false
 
   /** @param kind separates ids of links from those of sessions */
   constructor(kind: string, redis: Redis | undefined, queuePrefix: string) {
@@ -54,23 +55,25 @@ export class SpentIds {
   async end(id: string, expiresAt: number): Promise<void> {
     this.#expiryById.set(id, expiresAt)
     if (this.#redis === undefined) return
-    this.#unsaved.set(id, expiresAt)
-    await this.#save(this.#redis, id, expiresAt)
+    if ((await this.#add(this.#redis, id, expiresAt)) === undefined) this.#unsaved.set(id, expiresAt)
   }
 
   async isSpent(id: string): Promise<boolean> {
     if (this.#expiryById.has(id)) return true
     if (this.#redis === undefined) return false
-    return this.#redis.zscore(this.#key, id).then(
-      (score) => score !== null,
-      () => false,
-    )
+    try {
+      const score = await this.#redis.zscore(this.#key, id)
+      void this.#saveAll(this.#redis)
+      return score !== null
+    } catch {
+      return false
+    }
   }
 
   /** @returns the score that the id has now; undefined while Redis is away */
   async #add(redis: Redis, id: string, score: number): Promise<number | undefined> {
     try {
-      const [, held] =
+      const [added, held] =
         (await redis
           .multi()
           .zadd(this.#key, 'NX', score, id)
@@ -78,20 +81,21 @@ export class SpentIds {
           .zremrangebyscore(this.#key, '-inf', Math.floor(Date.now() / 1_000) - 1)
           .zremrangebyrank(this.#key, 0, -maxEntries - 1)
           .exec()) ?? []
-      return held === undefined || held[0] ? undefined : Number(held[1])
+      const isDone = added && !added[0] && held && !held[0] && held[1] !== null
+      return isDone ? Number(held[1]) : undefined
     } catch {
       return undefined
     }
   }
 
-  async #save(redis: Redis, id: string, expiresAt: number): Promise<boolean> {
-    const isSaved = (await this.#add(redis, id, expiresAt)) !== undefined
-    if (isSaved) this.#unsaved.delete(id)
-    return isSaved
-  }
-
   async #saveAll(redis: Redis): Promise<void> {
-    for (const [id, expiresAt] of this.#unsaved) if (!(await this.#save(redis, id, expiresAt))) return
+    if (this.#isSaving) return
+    this.#isSaving = true
+    for (const [id, expiresAt] of this.#unsaved) {
+      if ((await this.#add(redis, id, expiresAt)) === undefined) break
+      this.#unsaved.delete(id)
+    }
+    this.#isSaving = false
   }
 }
 

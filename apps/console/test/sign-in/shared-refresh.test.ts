@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto'
 import { openRedis } from '@automation/queue/open-redis'
 import t from 'tap'
+import { SharedRefreshes } from '../../src/sign-in/shared-refreshes.js'
 import { until } from '../fixtures/api-in-trouble.js'
-import { openUpstream, startConsole } from '../fixtures/console.js'
+import { openUpstream, secret, startConsole } from '../fixtures/console.js'
 import { settingsOf, signInWithProvider, startProvider } from '../fixtures/provider.js'
 
 const redisUrl = process.env.REDIS_URL ?? ''
@@ -75,4 +76,20 @@ t.test('while Redis is away a console renews by itself', async (t) => {
   await Promise.all([1, 2].map(() => console.ask('/api/x', { headers: { cookie } })))
   t.equal(provider.tokenRequests() - before, 1)
   t.equal(upstream.arrivals.length, 2)
+})
+
+t.test('who could not claim a refresh does not replace the result of who did', async (t) => {
+  const redis = openRedis(redisUrl, 'wait')
+  t.teardown(() => redis.disconnect())
+  const settings = { queuePrefix: `{console-${randomUUID()}}`, secret }
+  const set = () => Promise.reject(new Error('Redis is away'))
+  const cutOff = new SharedRefreshes(Object.assign(Object.create(redis), { set }), settings)
+  const other = new SharedRefreshes(redis, settings)
+  const renewed = { bearer: 'new' }
+  const late = await cutOff.run('digest', async () => {
+    t.same(await other.run('digest', async () => renewed), renewed)
+    return 'refused'
+  })
+  t.equal(late, 'refused', 'its refresh token was used')
+  t.match(await other.run('digest', async () => 'away'), renewed)
 })

@@ -25,22 +25,42 @@ t.test('an id is spent once, in one process and among several', async (t) => {
   }
 })
 
+/** A connection whose transactions behave as a test wants, while all else works. */
+function withTransactions(redis: Redis, behave: (exec: () => Promise<unknown>) => Promise<unknown>): Redis {
+  return Object.assign(Object.create(redis), {
+    multi() {
+      const multi = redis.multi()
+      const exec = multi.exec.bind(multi)
+      return Object.assign(multi, { exec: () => behave(exec) })
+    },
+  })
+}
+
+t.test('an ended session that Redis refused is written once Redis accepts writes', async (t) => {
+  const queuePrefix = `{console-${randomUUID()}}`
+  const redis = await openReady(t)
+  let isRefusing = true
+  const refusing = withTransactions(redis, async (exec) => {
+    if (isRefusing) throw new Error('EXECABORT')
+    return exec()
+  })
+  const ids = new SpentIds('session', refusing, queuePrefix)
+  const other = new SpentIds('session', redis, queuePrefix)
+  await ids.end('a', soon())
+  t.equal(await ids.isSpent('a'), true)
+  t.equal(await other.isSpent('a'), false)
+  isRefusing = false
+  while (!(await other.isSpent('a'))) await ids.isSpent('b')
+})
+
 t.test('a claim whose response was lost is made again, and still works once', async (t) => {
   const queuePrefix = `{console-${randomUUID()}}`
   const redis = await openReady(t)
   let isLosing = true
-  const losing: Redis = Object.assign(Object.create(redis), {
-    multi() {
-      const multi = redis.multi()
-      const exec = multi.exec.bind(multi)
-      return Object.assign(multi, {
-        async exec() {
-          const results = await exec()
-          if (isLosing) throw new Error('Command timed out')
-          return results
-        },
-      })
-    },
+  const losing = withTransactions(redis, async (exec) => {
+    const results = await exec()
+    if (isLosing) throw new Error('Command timed out')
+    return results
   })
   const ids = new SpentIds('link', losing, queuePrefix)
   const other = new SpentIds('link', redis, queuePrefix)

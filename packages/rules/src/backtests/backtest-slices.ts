@@ -28,7 +28,7 @@ export interface ClaimedBacktest {
 
 /**
  * Claims the backtest whose turn it is, under a new lease: workspaces take turns by their last slice, and the backtests of one by their age.
- * Ended backtests count, too: otherwise a workspace whose backtests end in one slice would always be first.
+ * The newest ones that had a turn count also when they have ended: otherwise a workspace whose backtests end in one slice would always be first.
  * Workers skip what another one claims at the same time.
  *
  * $1 lease · $2 seconds
@@ -38,9 +38,14 @@ const claimSql = `
     SELECT backtests.id FROM backtests
     WHERE backtests.status = ANY (ARRAY['waiting'::backtest_status, 'running'::backtest_status])
       AND (backtests.lease_until IS NULL OR backtests.lease_until < now())
-    ORDER BY GREATEST(turn_at, (SELECT max(newest.turn_at) FROM (
-                SELECT siblings.turn_at FROM backtests AS siblings WHERE siblings.workspace_id = backtests.workspace_id
-                ORDER BY siblings.id DESC LIMIT 10) AS newest)) NULLS FIRST,
+    ORDER BY GREATEST(
+               (SELECT max(siblings.turn_at) FROM backtests AS siblings
+                WHERE siblings.workspace_id = backtests.workspace_id
+                  AND siblings.status = ANY (ARRAY['waiting'::backtest_status, 'running'::backtest_status])),
+               (SELECT max(newest.turn_at) FROM (
+                  SELECT siblings.turn_at FROM backtests AS siblings
+                  WHERE siblings.workspace_id = backtests.workspace_id AND siblings.turn_at IS NOT NULL
+                  ORDER BY siblings.id DESC LIMIT 10) AS newest)) NULLS FIRST,
              backtests.id
     LIMIT 1 FOR UPDATE SKIP LOCKED
   )
