@@ -89,65 +89,49 @@ t.test('workers that compute backtests together never have the same one', async 
   await harness.own.backtest.deleteMany()
 })
 
-t.test('workspaces take turns, however many backtests one of them has', async (t) => {
-  const [busy, other] = [await createHarness(t), await createHarness(t)]
-  const many = [
-    await create(busy, lastHour()),
-    await create(busy, lastHour()),
-    await create(busy, lastHour()),
-  ]
-  const one = await create(other, lastHour())
+/** Lets workers take four turns. @param afterTurn what the first workspace does to the backtest whose turn it was */
+async function checkTurns(
+  t: Test,
+  [first, other]: [Harness, Harness],
+  afterTurn: (id: string, isOwn: boolean) => Promise<unknown> = async () => {},
+): Promise<void> {
   const turns: string[] = []
   for (let turn = 0; turn < 4; turn++) {
-    const claimed = await claimBacktest(busy.database)
-    turns.push(claimed?.workspaceId ?? '')
-    const where = { id: claimed?.id ?? '' }
-    await busy.database.system.backtest.update({ where, data: { lease: null, leaseUntil: null } })
+    const { id = '', workspaceId = '' } = (await claimBacktest(first.database)) ?? {}
+    turns.push(workspaceId)
+    await first.database.system.backtest.update({ where: { id }, data: { lease: null, leaseUntil: null } })
+    await afterTurn(id, workspaceId === first.workspaceId)
   }
-  t.same(turns, [busy.workspaceId, other.workspaceId, busy.workspaceId, other.workspaceId])
-  t.ok(many.length === 3 && one)
-  await busy.own.backtest.deleteMany()
-  await other.own.backtest.deleteMany()
+  t.same(turns, [first.workspaceId, other.workspaceId, first.workspaceId, other.workspaceId])
+  for (const { own } of [first, other]) await own.backtest.deleteMany()
+}
+
+t.test('workspaces take turns, however many backtests one of them has', async (t) => {
+  const [busy, other] = [await createHarness(t), await createHarness(t)]
+  for (let n = 0; n < 3; n++) await create(busy, lastHour())
+  await create(other, lastHour())
+  await checkTurns(t, [busy, other])
 })
 
 t.test('workspaces take turns, also where those of one end in their first slice', async (t) => {
   const [small, other] = [await createHarness(t), await createHarness(t)]
-  await create(small, lastHour())
-  await create(other, lastHour())
-  const turns: string[] = []
-  for (let turn = 0; turn < 4; turn++) {
-    const { id = '', workspaceId = '' } = (await claimBacktest(small.database)) ?? {}
-    turns.push(workspaceId)
-    const released = { lease: null, leaseUntil: null }
-    if (workspaceId === small.workspaceId) {
-      await small.own.backtest.updateMany({ where: { id }, data: { ...released, status: 'done' } })
-      await create(small, lastHour())
-    } else await other.own.backtest.updateMany({ where: { id }, data: released })
-  }
-  t.same(turns, [small.workspaceId, other.workspaceId, small.workspaceId, other.workspaceId])
-  await small.own.backtest.deleteMany()
-  await other.own.backtest.deleteMany()
+  for (const harness of [small, other]) await create(harness, lastHour())
+  await checkTurns(t, [small, other], async (id, isOwn) => {
+    if (!isOwn) return
+    await small.own.backtest.updateMany({ where: { id }, data: { status: 'done' } })
+    await create(small, lastHour())
+  })
 })
 
 t.test('workspaces take turns, however many backtests one of them cancels', async (t) => {
   const [sly, other] = [await createHarness(t), await createHarness(t)]
-  await create(sly, lastHour())
-  await create(sly, lastHour())
-  await create(other, lastHour())
-  const turns: string[] = []
-  for (let turn = 0; turn < 4; turn++) {
-    const { id = '', workspaceId = '' } = (await claimBacktest(sly.database)) ?? {}
-    turns.push(workspaceId)
-    const where = { id }
-    await sly.database.system.backtest.update({ where, data: { lease: null, leaseUntil: null } })
+  for (const harness of [sly, sly, other]) await create(harness, lastHour())
+  await checkTurns(t, [sly, other], async () => {
     for (let n = 0; n < 11; n++) {
-      const cancelled = await create(sly, lastHour())
-      await sly.own.backtest.updateMany({ where: { id: cancelled }, data: { status: 'cancelled' } })
+      const id = await create(sly, lastHour())
+      await sly.own.backtest.updateMany({ where: { id }, data: { status: 'cancelled' } })
     }
-  }
-  t.same(turns, [sly.workspaceId, other.workspaceId, sly.workspaceId, other.workspaceId])
-  await sly.own.backtest.deleteMany()
-  await other.own.backtest.deleteMany()
+  })
 })
 
 t.test('a backtest that ends its workers is given up', async (t) => {

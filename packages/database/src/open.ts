@@ -169,9 +169,10 @@ const workspaceColumn: Record<Prisma.ModelName, 'id' | 'workspaceId'> = {
   Task: 'workspaceId',
 }
 
-/** Queries wait here for their workspace's turn, and not for a connection. */
+/** Runs a read when it is its workspace's turn. */
 type TakeTurn = <Result>(read: () => Promise<Result>) => Promise<Result>
 
+/** Queries wait here for their workspace's turn, and not for a connection. */
 function takeTurns(client: PrismaClient, takeTurn: TakeTurn): PrismaClient {
   return client.$extends({
     query: { $allOperations: ({ args, query }) => takeTurn(() => query(args)) },

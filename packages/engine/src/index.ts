@@ -31,6 +31,7 @@ export { findOperator } from './operators/index.js'
 export type { Operator, Test } from './operators/operator.js'
 export { ActionResult, Attempt, type ConditionTrace, Trace } from './outcome.js'
 export { compilePath, parsePath, readPath } from './path.js'
+export { plainBounds } from './plain-bounds.js'
 export { planEvent } from './plan-event.js'
 export {
   type Effect,
@@ -78,4 +79,3 @@ export { workLimitsOf, workSettings } from './work-settings.js'
 
 /** The schemas that others reference by `$id`: add each with Fastify's addSchema before any route. */
 export const sharedSchemas = [Condition, ConditionTrace]
-export { plainBounds } from './plain-bounds.js'

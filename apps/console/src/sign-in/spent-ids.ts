@@ -13,7 +13,7 @@ export type Spending = 'spent' | 'was-spent' | 'unknown'
  *   end     for ids that nobody competes for; while Redis is away, only this process knows it, and Redis learns it afterwards
  *   isSpent asked at each request: while Redis is away, this process answers by what it knows itself
  *
- * In Redis the ids are in a sorted set. A score is the expiry, and a fraction that tells the claim of one caller from those of others.
+ * Redis keeps the ids in a sorted set. The score of an id is its expiry plus a random fraction, which identifies the claim of one caller.
  */
 export class SpentIds {
   /** Without Redis, what was spent before this moment (ms since 1970) is not known. */
