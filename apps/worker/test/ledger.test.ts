@@ -64,7 +64,7 @@ async function createWorkspace() {
 function openLedger() {
   const recorder = new Recorder({
     database,
-    queue: { addAlone: async () => {}, addDue: async () => {} },
+    queue: { addCaused: async () => {}, addDue: async () => {} },
     metrics: createWorkerMetrics(openMetrics()),
     followUp: () => {},
     log: pino({ level: 'silent' }),

@@ -18,10 +18,10 @@ t.test('of two deliveries of an event, the slower one publishes nothing', async 
   })
   await subscriber.subscribe(replyChannel(prefix, 'api'))
   const added: string[] = []
-  const { addAlone } = queue
-  queue.addAlone = (event) => {
+  const { addCaused } = queue
+  queue.addCaused = (event) => {
     added.push(event.id)
-    return addAlone(event)
+    return addCaused(event)
   }
 
   const event = harness.newEvent()

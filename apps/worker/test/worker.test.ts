@@ -167,5 +167,5 @@ t.test('a queue that could not reach Redis at the start opens once Redis respond
   t.notOk(await queue.isReady(500))
   await admin.call('ACL', 'SETUSER', user, '+info')
   t.ok(await queue.isReady(10_000))
-  await t.resolves(queue.addAlone({ id: newId(), workspaceId: newId(), addressee: null }))
+  await t.resolves(queue.addCaused({ id: newId(), workspaceId: newId(), addressee: null }))
 })

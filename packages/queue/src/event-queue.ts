@@ -2,7 +2,7 @@ import { setTimeout } from 'node:timers/promises'
 import { createBatcher } from '@automation/database'
 import type { JobsOptions } from 'bullmq'
 import type { Redis } from 'ioredis'
-import { createFairShare } from './fair-share.js'
+import { burstOfCaused, createFairShare } from './fair-share.js'
 import { type JobData, type JobName, jobStates } from './jobs.js'
 import { type JobQueue, openJobQueue } from './open-queue.js'
 import { openRedis } from './open-redis.js'
@@ -66,9 +66,9 @@ export class EventQueue {
     return this.#addJob(eventsJob(job))
   }
 
-  /** Adds the job of an event that shares it with no other. */
-  addAlone(event: QueuedEvent): Promise<void> {
-    return this.#addJob(eventsJob(this.#jobOf(event.id, [event])))
+  /** Adds the job of an event that something in this service has caused. It shares the job with no other. */
+  addCaused(event: QueuedEvent): Promise<void> {
+    return this.#addJob(eventsJob(this.#jobOf(event.id, [event], burstOfCaused)))
   }
 
   /** Adds the job that resumes an execution when it is due. */
@@ -152,8 +152,8 @@ export class EventQueue {
     setImmediate(() => stream.uncork())
   }
 
-  #jobOf(id: string, events: QueuedEvent[]): EventsJob {
-    const priority = Math.max(...events.map(({ workspaceId }) => this.#findPriority(workspaceId)))
+  #jobOf(id: string, events: QueuedEvent[], burst?: number): EventsJob {
+    const priority = Math.max(...events.map(({ workspaceId }) => this.#findPriority(workspaceId, burst)))
     return { id, priority, replyTo: undefined, events }
   }
 }

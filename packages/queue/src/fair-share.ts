@@ -3,6 +3,11 @@ import { LRUCache } from 'lru-cache'
 /** How many jobs a workspace may add at the highest priority: at once, and each second after that. */
 const burst = 200
 const perSecond = 50
+/**
+ * The same for what its rules have caused, such as an event that a rule emitted. No request limits it: a single one could fill the whole
+ * burst of its workspace in one moment.
+ */
+export const burstOfCaused = 20
 /** The lowest priority. A flood beyond it is in the order of arrival again, and forgotten 200 s after it has ended. */
 const lowestPriority = 10_000
 const maxWorkspaces = 20_000
@@ -16,7 +21,7 @@ interface Level {
 
 /**
  * Creates a function that finds the priority of a workspace's next job: 0, the highest, in the order of arrival, for a workspace
- * within its share; a lower one the more jobs it has added lately. So a flood of one workspace waits behind the jobs of the others,
+ * within its burst; a lower one the more jobs it has added lately. So a flood of one workspace waits behind the jobs of the others,
  * and floods of several take turns.
  *
  * It is a leaky bucket for each workspace, in the memory of this process: nothing is left over when a process dies or Redis is
@@ -26,9 +31,9 @@ interface Level {
  */
 export function createFairShare(
   now: () => number = () => performance.now(),
-): (workspaceId: string) => number {
+): (workspaceId: string, burstOfJob?: number) => number {
   const levels = new LRUCache<string, Level>({ max: maxWorkspaces })
-  return (workspaceId) => {
+  return (workspaceId, burstOfJob = burst) => {
     const at = now()
     const level = levels.get(workspaceId)
     if (level === undefined) {
@@ -38,6 +43,6 @@ export function createFairShare(
     const left = Math.max(0, level.jobs - ((at - level.at) / 1_000) * perSecond)
     level.jobs = Math.min(left + 1, burst + lowestPriority)
     level.at = at
-    return Math.max(0, Math.ceil(level.jobs - burst))
+    return Math.max(0, Math.ceil(level.jobs - burstOfJob))
   }
 }

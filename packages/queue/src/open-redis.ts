@@ -26,12 +26,15 @@ const policies = {
 /**
  * Opens a connection to Redis that reconnects by itself.
  *
- * @param options in addition to the policy's
+ * @param options in addition to the policy's, or instead of them; times in ms
  */
 export function openRedis(
   url: string,
   policy: keyof typeof policies,
-  options: Pick<RedisOptions, 'autoResubscribe' | 'enableAutoPipelining'> = {},
+  options: Pick<
+    RedisOptions,
+    'autoResubscribe' | 'commandTimeout' | 'enableAutoPipelining' | 'socketTimeout'
+  > = {},
 ): Redis {
   const redis = new Redis(url, { ...policies[policy], ...options })
   // Each call that fails meanwhile reports it; without a listener the process would end.

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { createFairShare } from '../src/fair-share.js'
+import { burstOfCaused, createFairShare } from '../src/fair-share.js'
 
 const burst = 200
 const perSecond = 50
@@ -65,6 +65,18 @@ t.test('a flood is forgotten: the longest after 204 seconds, a short one sooner'
     t.strictSame(new Set(add(findPlace, 'flood', burst)), new Set([0]), `${jobs} jobs`)
   }
 })
+
+t.test(
+  'what rules have caused has a shorter burst, which counts with that of the events from outside',
+  async (t) => {
+    const findPlace = createFairShare(() => 0)
+    add(findPlace, 'workspace', 10)
+    const places = Array.from({ length: 40 }, () => findPlace('workspace', burstOfCaused))
+    t.strictSame(new Set(places.slice(0, 10)), new Set([0]))
+    t.equal(places.at(-1), 30)
+    t.equal(findPlace('workspace'), 0, 'an event from outside does not wait for it')
+  },
+)
 
 t.test('a second flood takes turns with the first, though it came later', async (t) => {
   const findPlace = createFairShare(() => 0)

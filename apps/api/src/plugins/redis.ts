@@ -1,6 +1,5 @@
-import { waitForRedis } from '@automation/queue/open-redis'
+import { openRedis, type Redis, waitForRedis } from '@automation/queue/open-redis'
 import fp from 'fastify-plugin'
-import { Redis } from 'ioredis'
 
 declare module 'fastify' {
   interface FastifyInstance {
@@ -16,16 +15,12 @@ const startUpMs = 2_000
 /** The connection for rate limits and known webhooks. Commands of one turn of the event loop are sent in one write. */
 export default fp<{ redisUrl: string }>(
   async (app, { redisUrl }) => {
-    const redis = new Redis(redisUrl, {
-      enableOfflineQueue: false,
+    const redis = openRedis(redisUrl, 'fail at once', {
       enableAutoPipelining: true,
-      maxRetriesPerRequest: 0,
       commandTimeout: 500,
-      // Closes the connection to a Redis that does not respond, so that later calls fail at once: a new connection is not used before
-      // Redis has responded. It is shorter than the command timeout, so that Redis already counts as away when a call fails.
+      // Shorter than the command timeout, so that Redis already counts as away when a call fails.
       socketTimeout: 400,
     })
-    redis.on('error', () => {})
     app.decorate('redis', redis)
     app.addHook('onClose', async () => redis.disconnect())
     app.decorate('waitForRedis', async () => {

@@ -1,7 +1,7 @@
 import { readSchemaState } from '@automation/database'
+import { openRedis } from '@automation/queue/open-redis'
 import { createSharedReading } from '@automation/telemetry'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import { Redis } from 'ioredis'
 import { Type } from 'typebox'
 
 const State = Type.Enum(['ok', 'away'])
@@ -28,12 +28,7 @@ const keepMs = 1_000
  * Redis may be away: if it were asked for, no API at all would get a request while it is, and nothing be accepted.
  */
 export const probeRoutes: FastifyPluginAsyncTypebox<{ redisUrl: string }> = async (app, { redisUrl }) => {
-  const redis = new Redis(redisUrl, {
-    enableOfflineQueue: false,
-    maxRetriesPerRequest: 0,
-    commandTimeout: 1_000,
-  })
-  redis.on('error', () => {})
+  const redis = openRedis(redisUrl, 'fail at once', { commandTimeout: 1_000 })
   app.addHook('onClose', async () => redis.disconnect())
 
   app.get('/healthz', {

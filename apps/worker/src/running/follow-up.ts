@@ -16,12 +16,12 @@ const maxJobs = 500
  */
 export class FollowUp {
   readonly #database: Database
-  readonly #queue: Pick<EventQueue, 'addAlone'>
+  readonly #queue: Pick<EventQueue, 'addCaused'>
   readonly #log: Logger
   /** By workspace, while a pause of it is under way: the rules to pause next. */
   readonly #pausing = new Map<string, Set<string>>()
 
-  constructor(database: Database, queue: Pick<EventQueue, 'addAlone'>, log: Logger) {
+  constructor(database: Database, queue: Pick<EventQueue, 'addCaused'>, log: Logger) {
     this.#database = database
     this.#queue = queue
     this.#log = log
@@ -37,7 +37,7 @@ export class FollowUp {
   }
 
   #addJobs(events: FollowUps['deliveries']): void {
-    for (const event of events.slice(0, maxJobs)) this.#queue.addAlone(event).catch(() => {})
+    for (const event of events.slice(0, maxJobs)) this.#queue.addCaused(event).catch(() => {})
   }
 
   async #pauseAll(workspaceId: string, ruleId: string): Promise<void> {

@@ -18,7 +18,7 @@ const soonMs = 60_000
 
 export interface RecorderParts {
   database: Database
-  queue: Pick<EventQueue, 'addAlone' | 'addDue'>
+  queue: Pick<EventQueue, 'addCaused' | 'addDue'>
   metrics: WorkerMetrics
   /** Called after a commit that something has to follow. */
   followUp: (followUps: FollowUps) => void
@@ -99,7 +99,7 @@ export class Recorder {
     const { record, event, span } = execution
     for (const emitted of execution.emitted) {
       if (span) emitted.traceparent = span.traceparent
-      queue.addAlone(emitted).catch(() => {})
+      queue.addCaused(emitted).catch(() => {})
     }
     execution.emitted = []
     execution.tasks = []
