@@ -2,7 +2,7 @@ import { setTimeout } from 'node:timers/promises'
 import { createBatcher } from '@automation/database'
 import type { JobsOptions } from 'bullmq'
 import type { Redis } from 'ioredis'
-import { burstOfCaused, createFairShare } from './fair-share.js'
+import { createFairShare, createPace } from './fair-share.js'
 import { type JobData, type JobName, jobStates } from './jobs.js'
 import { type JobQueue, openJobQueue } from './open-queue.js'
 import { openRedis } from './open-redis.js'
@@ -40,6 +40,7 @@ export class EventQueue {
   readonly #redis: Redis
   readonly #prefix: string
   readonly #findPriority = createFairShare()
+  readonly #findDelay = createPace()
   readonly #readState = createBatcher((ids: string[]) => Promise.all(ids.map((id) => this.#readJob(id))))
   #opened: JobQueue | undefined
   #isClosed = false
@@ -66,9 +67,10 @@ export class EventQueue {
     return this.#addJob(eventsJob(job))
   }
 
-  /** Adds the job of an event that something in this service has caused. It shares the job with no other. */
+  /** Adds the job of an event that rules have caused, in its workspace's pace. It shares the job with no other. */
   addCaused(event: QueuedEvent): Promise<void> {
-    return this.#addJob(eventsJob(this.#jobOf(event.id, [event], burstOfCaused)))
+    const delayMs = this.#findDelay(event.workspaceId)
+    return this.#addJob({ ...eventsJob(this.#jobOf(event.id, [event])), delayMs })
   }
 
   /** Adds the job that resumes an execution when it is due. */
@@ -152,8 +154,8 @@ export class EventQueue {
     setImmediate(() => stream.uncork())
   }
 
-  #jobOf(id: string, events: QueuedEvent[], burst?: number): EventsJob {
-    const priority = Math.max(...events.map(({ workspaceId }) => this.#findPriority(workspaceId, burst)))
+  #jobOf(id: string, events: QueuedEvent[]): EventsJob {
+    const priority = Math.max(...events.map(({ workspaceId }) => this.#findPriority(workspaceId)))
     return { id, priority, replyTo: undefined, events }
   }
 }

@@ -3,11 +3,6 @@ import { LRUCache } from 'lru-cache'
 /** How many jobs a workspace may add at the highest priority: at once, and each second after that. */
 const burst = 200
 const perSecond = 50
-/**
- * The same for what its rules have caused, such as an event that a rule emitted. No request limits it: a single one could fill the whole
- * burst of its workspace in one moment.
- */
-export const burstOfCaused = 20
 /** The lowest priority. A flood beyond it is in the order of arrival again, and forgotten 200 s after it has ended. */
 const lowestPriority = 10_000
 const maxWorkspaces = 20_000
@@ -21,7 +16,7 @@ interface Level {
 
 /**
  * Creates a function that finds the priority of a workspace's next job: 0, the highest, in the order of arrival, for a workspace
- * within its burst; a lower one the more jobs it has added lately. So a flood of one workspace waits behind the jobs of the others,
+ * within its share; a lower one the more jobs it has added lately. So a flood of one workspace waits behind the jobs of the others,
  * and floods of several take turns.
  *
  * It is a leaky bucket for each workspace, in the memory of this process: nothing is left over when a process dies or Redis is
@@ -31,9 +26,9 @@ interface Level {
  */
 export function createFairShare(
   now: () => number = () => performance.now(),
-): (workspaceId: string, burstOfJob?: number) => number {
+): (workspaceId: string) => number {
   const levels = new LRUCache<string, Level>({ max: maxWorkspaces })
-  return (workspaceId, burstOfJob = burst) => {
+  return (workspaceId) => {
     const at = now()
     const level = levels.get(workspaceId)
     if (level === undefined) {
@@ -43,6 +38,30 @@ export function createFairShare(
     const left = Math.max(0, level.jobs - ((at - level.at) / 1_000) * perSecond)
     level.jobs = Math.min(left + 1, burst + lowestPriority)
     level.at = at
-    return Math.max(0, Math.ceil(level.jobs - burstOfJob))
+    return Math.max(0, Math.ceil(level.jobs - burst))
+  }
+}
+
+/** How many jobs of events that its rules have caused a workspace may add: at once, and each second after that. */
+const causedAtOnce = 50
+const causedPerSecond = 500
+
+/**
+ * Creates a function that finds for how long (ms) the next job of what the rules of a workspace have caused is delayed. No rate limit reaches these
+ * events: a single request to a rule that emits its own type could fill all workers with a thousand of them, and a job of somebody else
+ * would wait until one of them is done, whatever its priority.
+ *
+ * It is kept in the memory of this process, as the fair share is.
+ *
+ * @param now ms, by a monotonic clock
+ */
+export function createPace(now: () => number = () => performance.now()): (workspaceId: string) => number {
+  /** When the next job would begin in an even pace (ms). */
+  const turns = new LRUCache<string, number>({ max: maxWorkspaces })
+  return (workspaceId) => {
+    const earliest = now() - (causedAtOnce * 1_000) / causedPerSecond
+    const turn = Math.max(turns.get(workspaceId) ?? earliest, earliest) + 1_000 / causedPerSecond
+    turns.set(workspaceId, turn)
+    return Math.max(0, Math.ceil(turn - now()))
   }
 }

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { burstOfCaused, createFairShare } from '../src/fair-share.js'
+import { createFairShare, createPace } from '../src/fair-share.js'
 
 const burst = 200
 const perSecond = 50
@@ -66,18 +66,6 @@ t.test('a flood is forgotten: the longest after 204 seconds, a short one sooner'
   }
 })
 
-t.test(
-  'what rules have caused has a shorter burst, which counts with that of the events from outside',
-  async (t) => {
-    const findPlace = createFairShare(() => 0)
-    add(findPlace, 'workspace', 10)
-    const places = Array.from({ length: 40 }, () => findPlace('workspace', burstOfCaused))
-    t.strictSame(new Set(places.slice(0, 10)), new Set([0]))
-    t.equal(places.at(-1), 30)
-    t.equal(findPlace('workspace'), 0, 'an event from outside does not wait for it')
-  },
-)
-
 t.test('a second flood takes turns with the first, though it came later', async (t) => {
   const findPlace = createFairShare(() => 0)
   const jobs = [...fill(findPlace, 'first', 3_000), ...fill(findPlace, 'second', 3_000)]
@@ -100,6 +88,27 @@ t.test('beyond 20,000 workspaces the one idle for longest is removed, never a fl
   }
   t.ok(findPlace('flood') > 0, 'the flood is known')
   t.equal(findPlace('ended'), 0, 'nothing is kept of who is gone')
+})
+
+t.test('fifty jobs that rules have caused begin at once, and further ones 500 a second', async (t) => {
+  const clock = openClock()
+  const findDelay = createPace(clock.now)
+  t.strictSame(new Set(add(findDelay, 'flood', 50)), new Set([0]))
+  const delays = add(findDelay, 'flood', 10_000)
+  t.equal(delays[0], 2)
+  t.equal(delays.at(-1), 20_000)
+  t.equal(findDelay('other'), 0, 'another workspace has a pace of its own')
+})
+
+t.test('a pace is kept while a flood goes on, and forgotten when it has ended', async (t) => {
+  const clock = openClock()
+  const findDelay = createPace(clock.now)
+  add(findDelay, 'flood', 550)
+  clock.forward(500)
+  t.equal(findDelay('flood'), 502, 'those that were delayed before it are first')
+  clock.forward(10_000)
+  t.strictSame(new Set(add(findDelay, 'flood', 50)), new Set([0]))
+  t.equal(findDelay('flood'), 2, 'nothing was saved up')
 })
 
 function openClock() {
