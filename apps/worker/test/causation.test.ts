@@ -1,6 +1,9 @@
 import { setTimeout } from 'node:timers/promises'
+import type { Database } from '@automation/database'
 import type { ActionResult } from '@automation/engine'
+import type { LoadedEvent } from '@automation/ledger'
 import t from 'tap'
+import { Causation } from '../src/running/causation.js'
 import { createHarness, type Harness } from './fixtures/harness.js'
 
 const emitItself = {
@@ -71,6 +74,30 @@ t.test('another worker counts what is stored', async (t) => {
   await untilQuiet(harness)
   t.equal(await harness.own.event.count({ where: { rootId: root.id } }), 10)
   t.match(await readErrors(harness), [/EVENT_DESCENDANTS/])
+})
+
+t.test('a tree is counted once a second, and all of its events know the count', async (t) => {
+  let now = 0
+  t.intercept(performance, 'now', { value: () => now })
+  const counted: unknown[] = []
+  const run = async (_name: string, _sql: string, [ids, roots]: [string[], (string | null)[]]) => {
+    await setTimeout(5)
+    counted.push(...roots.filter((root) => root !== null))
+    return ids.map((id, index) => ({ id, descendants: roots[index] && 10, isCauseOff: false }))
+  }
+  const causation = new Causation({ run } as unknown as Database, { descendants: 10, perMinute: 1_000 })
+  const refusals = await Promise.all(
+    Array.from({ length: 300 }, async (_, n) => {
+      const event = { id: `${n}`, workspaceId: 'a', rootId: 'root' } as LoadedEvent
+      await causation.countStored(event)
+      return causation.countEmission(event)
+    }),
+  )
+  t.strictSame(counted, ['root'])
+  t.match(refusals, Array(300).fill(/EVENT_DESCENDANTS/))
+  now += 1_000
+  await causation.countStored({ id: '300', workspaceId: 'a', rootId: 'root' } as LoadedEvent)
+  t.strictSame(counted, ['root', 'root'], 'other workers may have emitted meanwhile')
 })
 
 t.test('an execution that is continued or retried counts what is stored', async (t) => {

@@ -11,25 +11,35 @@ export interface EmissionLimits {
 
 export const defaultEmissionLimits: EmissionLimits = { descendants: 1_000, perMinute: 10_000 }
 
+/** The events that one event from outside has caused. */
+interface Tree {
+  descendants: number
+  /** When Postgres was last asked for their number (ms), and the end of that. */
+  countedAt: number
+  counted: Promise<unknown>
+}
+
 interface Minute {
   startedAt: number
   emitted: number
 }
 
 const minuteMs = 60_000
+/** How long (ms) the number that Postgres has counted is valid: what other workers emit is known later by as much. */
+const validMs = 1_000
 /** The trees of events, and the workspaces, that emitted most recently. */
 const maxKnown = 10_000
 
 /**
  * Limits what rules that trigger each other can cause: 20 EMIT_EVENT of its own type would make a rule emit 20^10 events. Counts are
- * those of this worker, and of Postgres when an event that was emitted begins, and when an execution that may emit is claimed. So
- * with n workers a tree has n times as many events at most.
+ * those of this worker, and of Postgres, once a second, when an event that was emitted begins, and when an execution that may emit is
+ * claimed. So with n workers a tree has n times as many events at most.
  */
 export class Causation {
   readonly #limits: EmissionLimits
-  readonly #findOrigin: (event: LoadedEvent) => Promise<Origin>
-  /** Descendants, by the event from outside. */
-  readonly #trees = new LRUCache<string, { descendants: number }>({ max: maxKnown })
+  readonly #findOrigin: (event: Pick<LoadedEvent, 'id' | 'rootId'>) => Promise<Origin>
+  /** By the event from outside. */
+  readonly #trees = new LRUCache<string, Tree>({ max: maxKnown })
   readonly #minutes = new LRUCache<string, Minute>({ max: maxKnown })
 
   constructor(database: Database, limits: EmissionLimits = defaultEmissionLimits) {
@@ -49,9 +59,21 @@ export class Causation {
 
   /** Counts what the event from outside has caused already, as far as Postgres knows. */
   async countStored(event: LoadedEvent): Promise<Origin> {
-    const origin = await this.#findOrigin(event)
+    const { id } = event
     const tree = this.#treeOf(event)
-    tree.descendants = Math.max(tree.descendants, origin.descendants)
+    const now = performance.now()
+    // To count a tree of a thousand events for each of them would be a million rows.
+    if (now - tree.countedAt < validMs) {
+      const [origin] = await Promise.all([this.#findOrigin({ id, rootId: null }), tree.counted])
+      return origin
+    }
+    tree.countedAt = now
+    const counting = this.#findOrigin({ id, rootId: rootOf(event) })
+    tree.counted = counting.catch(() => {
+      tree.countedAt = Number.NEGATIVE_INFINITY
+    })
+    const origin = await counting
+    tree.descendants = Math.max(tree.descendants, origin.descendants ?? 0)
     return origin
   }
 
@@ -76,9 +98,11 @@ export class Causation {
     this.#minuteOf(event.workspaceId).emitted -= emissions
   }
 
-  #treeOf({ id, rootId }: LoadedEvent): { descendants: number } {
-    const root = rootId ?? id
-    const tree = this.#trees.get(root) ?? { descendants: 0 }
+  #treeOf(event: LoadedEvent): Tree {
+    const root = rootOf(event)
+    const known = this.#trees.get(root)
+    if (known) return known
+    const tree = { descendants: 0, countedAt: Number.NEGATIVE_INFINITY, counted: Promise.resolve() }
     this.#trees.set(root, tree)
     return tree
   }
@@ -91,4 +115,8 @@ export class Causation {
     this.#minutes.set(workspaceId, minute)
     return minute
   }
+}
+
+function rootOf({ id, rootId }: LoadedEvent): string {
+  return rootId ?? id
 }

@@ -3,13 +3,13 @@ import type { LoadedEvent } from './load-events.js'
 
 /** What led to an event that an execution emitted. */
 export interface Origin {
-  /** Events that the same event from outside has caused, counted up to a limit. */
-  descendants: number
+  /** Events that the same event from outside has caused, counted up to a limit; null where they were not to be counted. */
+  descendants: number | null
   /** True where the rule that emitted it is switched off or deleted. A rule that was executed by hand runs active or not. */
   isCauseOff: boolean
 }
 
-/** $1 event ids · $2 roots, one for each of $1 · $3 limit of the count */
+/** $1 event ids · $2 roots, one for each of $1, null where its tree is not counted · $3 limit of the count */
 const findOriginsSql = `
   WITH input_events AS (
     SELECT * FROM unnest($1::uuid[], $2::uuid[]) AS input_events (id, root_id)
@@ -18,18 +18,21 @@ const findOriginsSql = `
     SELECT root_id, (
       SELECT count(*)::int FROM (SELECT FROM events WHERE events.root_id = roots.root_id LIMIT $3) AS counted
     ) AS descendants
-    FROM (SELECT DISTINCT root_id FROM input_events) AS roots
+    FROM (SELECT DISTINCT root_id FROM input_events WHERE root_id IS NOT NULL) AS roots
   )
   SELECT i.id, trees.descendants,
          -- Retention may have removed the cause, which says nothing of its rule.
          coalesce(causes.id <> causes.event_id AND rules.is_active IS NOT TRUE, false) AS "isCauseOff"
   FROM input_events i
-  JOIN trees USING (root_id)
+  LEFT JOIN trees USING (root_id)
   JOIN events ON events.id = i.id
   LEFT JOIN executions causes ON causes.id = events.caused_by
   LEFT JOIN rules ON rules.id = causes.rule_id`
 
-/** @returns an origin for each event */
+/**
+ * @param events with the root of each whose tree is to be counted, null for the others: a count reads up to `limit` rows
+ * @returns an origin for each event
+ */
 export async function findOrigins(
   database: Database,
   events: Pick<LoadedEvent, 'id' | 'rootId'>[],
@@ -37,9 +40,9 @@ export async function findOrigins(
 ): Promise<Origin[]> {
   const rows = await database.run<Origin & { id: string }>('find_origins', findOriginsSql, [
     events.map(({ id }) => id),
-    events.map(({ id, rootId }) => rootId ?? id),
+    events.map(({ rootId }) => rootId),
     limit,
   ])
   const byId = new Map(rows.map((row) => [row.id, row]))
-  return events.map(({ id }) => byId.get(id) ?? { descendants: 0, isCauseOff: false })
+  return events.map(({ id }) => byId.get(id) ?? { descendants: null, isCauseOff: false })
 }
