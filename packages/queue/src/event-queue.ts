@@ -69,8 +69,10 @@ export class EventQueue {
 
   /** Adds the job of an event that rules have caused, in its workspace's pace. It shares the job with no other. */
   addCaused(event: QueuedEvent): Promise<void> {
+    const job = eventsJob(this.#jobOf(event.id, [event]))
     const delayMs = this.#findDelay(event.workspaceId)
-    return this.#addJob({ ...eventsJob(this.#jobOf(event.id, [event])), delayMs })
+    // What was delayed is not in the order of arrival with what comes from outside meanwhile.
+    return this.#addJob(delayMs > 0 ? { ...job, delayMs, priority: Math.max(1, job.priority) } : job)
   }
 
   /** Adds the job that resumes an execution when it is due. */

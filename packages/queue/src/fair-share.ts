@@ -42,9 +42,9 @@ export function createFairShare(
   }
 }
 
-/** How many jobs of events that its rules have caused a workspace may add: at once, and each second after that. */
-const causedAtOnce = 50
-const causedPerSecond = 500
+/** How many jobs of what its rules have caused a workspace may add: at once, as many as one rule has actions, and each second after that. */
+const causedAtOnce = 20
+const causedPerSecond = 200
 
 /**
  * Creates a function that finds for how long (ms) the next job of what the rules of a workspace have caused is delayed. No rate limit reaches these

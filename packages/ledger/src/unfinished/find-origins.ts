@@ -20,14 +20,16 @@ const findOriginsSql = `
     ) AS descendants
     FROM (SELECT DISTINCT root_id FROM input_events WHERE root_id IS NOT NULL) AS roots
   )
-  SELECT i.id, trees.descendants,
-         -- Retention may have removed the cause, which says nothing of its rule.
-         coalesce(causes.id <> causes.event_id AND rules.is_active IS NOT TRUE, false) AS "isCauseOff"
+  -- Not joined: while statistics are those of empty tables, a join would read all executions.
+  SELECT i.id, trees.descendants, coalesce((
+           SELECT causes.id <> causes.event_id
+                  AND (SELECT rules.is_active FROM rules WHERE rules.id = causes.rule_id) IS NOT TRUE
+           FROM executions causes
+           WHERE causes.id = (SELECT events.caused_by FROM events WHERE events.id = i.id)
+           -- Retention may have removed the cause, which says nothing of its rule.
+         ), false) AS "isCauseOff"
   FROM input_events i
-  LEFT JOIN trees USING (root_id)
-  JOIN events ON events.id = i.id
-  LEFT JOIN executions causes ON causes.id = events.caused_by
-  LEFT JOIN rules ON rules.id = causes.rule_id`
+  LEFT JOIN trees USING (root_id)`
 
 /**
  * @param events with the root of each whose tree is to be counted, null for the others: a count reads up to `limit` rows
