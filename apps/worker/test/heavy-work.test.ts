@@ -125,6 +125,31 @@ t.test('a heavy event gives way between its slices, where others have events', a
   t.equal(await giveWay(), 'at once')
 })
 
+t.test('the slices of several heavy events are one after another, each with its rest', async (t) => {
+  const { clock, heavy } = createWork()
+  heavy.check('quiet', {})
+  heavy.check('a', {})
+  clock.now += 1
+  const startedAt = performance.now()
+  const rests = ['a', 'a', 'b'].map(async (workspaceId) => {
+    await heavy.giveWay({ workspaceId }, 40)
+    return performance.now() - startedAt
+  })
+  const [first = 0, second = 0, third = 0] = await Promise.all(rests)
+  t.ok(first >= 39)
+  t.ok(second >= 119, 'after the slice and the rest of the first')
+  t.ok(third >= 199)
+})
+
+t.test('the next events of a workspace wait while one of them is judged in slices', async (t) => {
+  const { heavy } = createWork()
+  const event = { workspaceId: 'a' }
+  heavy.deposit(event, 500_000)
+  t.equal(heavy.isExceeded('a'), true)
+  heavy.charge(event, 500_000, 1)
+  t.equal(heavy.isExceeded('a'), false, 'what it did not cost is given back')
+})
+
 t.test('postponed jobs come back one after another', async (t) => {
   const { heavy } = createWork()
   const first = {}
@@ -162,6 +187,8 @@ const task = { type: 'CREATE_TASK', config: { title: 'Task' } }
 /** An automaton builds a new state of this pattern at each of these letters. */
 const pattern = '(?i)a[ab]{400}[cd]'
 const text = Array.from({ length: 4_000 }, (_, n) => 'ab'[((n * n * 31 + (n >> 3) * 17) % 7) % 2]).join('')
+/** The work of the pattern and the text is less than these. */
+const wideLimits = { RULE_WORK: '2000000', EVENT_WORK: '6000000' }
 
 async function createHeavyRule(harness: Harness): Promise<void> {
   const id = await harness.createRule([task])
@@ -193,7 +220,7 @@ async function createQuiet({ database }: Harness): Promise<string> {
 }
 
 t.test('heavy events of one workspace do not hold the events of another', async (t) => {
-  const harness = await createHarness(t, { WORKSPACE_WORK: '1000000' })
+  const harness = await createHarness(t, { ...wideLimits, WORKSPACE_WORK: '1000000' })
   await createHeavyRule(harness)
   const quietId = await createQuiet(harness)
   const metrics = createWorkerMetrics(openMetrics())
@@ -215,7 +242,7 @@ t.test('heavy events of one workspace do not hold the events of another', async 
 })
 
 t.test('conditions behind a WAIT do not hold the events of another workspace', async (t) => {
-  const harness = await createHarness(t, { WORKSPACE_WORK: '1000000' })
+  const harness = await createHarness(t, { ...wideLimits, WORKSPACE_WORK: '1000000' })
   const when = { field: 'text', operator: 'not_matches', value: pattern }
   for (let n = 0; n < 60; n++)
     await harness.createRule([
@@ -244,7 +271,7 @@ t.test('conditions behind a WAIT do not hold the events of another workspace', a
 
 /** Switches a rule off while its target is called, by a worker whose workspace has used up its allowance. */
 async function callHeavily(t: Test, actions: (url: string) => object[]) {
-  const harness = await createHarness(t, { WORKSPACE_WORK: '100000' })
+  const harness = await createHarness(t, { ...wideLimits, WORKSPACE_WORK: '100000' })
   const target = await openTarget(t, async (_request, response) => {
     await harness.own.rule.updateMany({ data: { isActive: false } })
     response.end()

@@ -11,7 +11,7 @@ export interface WorkLimits {
   event: number
 }
 
-export const defaultWorkLimits: WorkLimits = { rule: 2_000_000, event: 6_000_000 }
+export const defaultWorkLimits: WorkLimits = { rule: 1_000_000, event: 6_000_000 }
 
 /**
  * One judging of event data: its moment, and the work that it may still cost. An operator whose work grows with the data charges it

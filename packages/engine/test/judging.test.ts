@@ -32,7 +32,7 @@ t.test('a pattern whose work is used up is given up, and the rule is not judged'
   const rule = compileRule({ conditions, actions: [task] })
   t.equal(ruleHolds(rule, { text: letters }, judging), false, 'not even by a negation')
   t.equal(judging.overrun, 'rule')
-  t.match(judging.fault, /RULE_WORK: 2000000 units/)
+  t.match(judging.fault, /RULE_WORK: 1000000 units/)
   t.equal(ruleHolds(rule, { text: 'short' }, judging), true, 'the next judging begins with all of it')
   t.equal(judging.fault, null)
 })
@@ -55,7 +55,7 @@ t.test('patterns that build their automaton anew for each text are charged for e
 })
 
 t.test('a pattern that has built its automaton is charged for the characters alone', async (t) => {
-  const judging = new Judging(0)
+  const judging = new Judging(0, { rule: 2_000_000, event: 2_000_000 })
   judging.beginRule()
   const value = '(?i)(refund|cancel|angry|complaint|lawyer|broken|late|damage|return|chargeback|terrible)'
   const compiled = compileCondition({ field: 'text', operator: 'matches', value })

@@ -78,6 +78,8 @@ export class HeavyWork {
   #jobs = 0
   /** What was charged in advance, by event. */
   readonly #deposits = new WeakMap<Charged, number>()
+  /** When the slices that are due, and their rests, are over. */
+  #freeAt = Number.NEGATIVE_INFINITY
   #lastWorkspaceId = ''
   /** When this worker last had an event. */
   #lastAt = Number.NEGATIVE_INFINITY
@@ -130,6 +132,7 @@ export class HeavyWork {
     level.inLine++
     try {
       return await this.#line.run(workspaceId, async () => {
+        if (this.#haveOthersEvents(workspaceId)) await delay(Math.max(0, this.#freeAt - this.#now()))
         if (this.#isStopped) throw new Postponed(0)
         const result = await work()
         await this.#rest(workspaceId, level)
@@ -146,15 +149,28 @@ export class HeavyWork {
     }
   }
 
-  /** Charges an event that turns out to be heavy while it begins, in advance: the next ones must not begin beside it. */
-  deposit(event: Charged, judgedUnits = 0): void {
-    this.#charge(event, Math.max(depositUnits, judgedUnits, this.#deposits.get(event) ?? 0))
+  /**
+   * Charges an event that turns out to be heavy while it begins, in advance.
+   *
+   * @param judgedUnits what its judging has cost so far: the next events of its workspace do not begin beside an event that is judged in slices
+   */
+  deposit(event: Charged, judgedUnits?: number): void {
+    const least = judgedUnits === undefined ? depositUnits : Math.max(judgedUnits, this.#unitsPerSecond + 1)
+    this.#charge(event, Math.max(least, this.#deposits.get(event) ?? 0))
   }
 
-  /** Leaves the event loop to others between two slices of an event, for as long as the last one took: they need it many times, shortly. */
+  /**
+   * Leaves the event loop to others between two slices of an event, for as long as the last one took: they need it many times, shortly. The
+   * slices of several events are one after another, each with its rest.
+   */
   async giveWay({ workspaceId }: Charged, tookMs: number): Promise<void> {
-    if (this.#haveOthersEvents(workspaceId)) await delay(Math.min(tookMs, maxRestMs))
-    else await nextTurn()
+    if (!this.#haveOthersEvents(workspaceId)) return nextTurn()
+    const restMs = Math.min(tookMs, maxRestMs)
+    const now = this.#now()
+    const beginsAt = Math.max(now, this.#freeAt) + restMs
+    // The next slice takes about as long as the last one.
+    this.#freeAt = beginsAt + restMs
+    await delay(beginsAt - now)
   }
 
   /** Charges an event for what it has cost, after it was judged and before it is recorded. */
