@@ -132,7 +132,7 @@ t.test('the slices of several heavy events are one after another, each with its 
   clock.now += 1
   const startedAt = performance.now()
   const rests = ['a', 'a', 'b'].map(async (workspaceId) => {
-    await heavy.giveWay({ workspaceId }, 40)
+    await heavy.takeTurn({ workspaceId }, 40)
     return performance.now() - startedAt
   })
   const [first = 0, second = 0, third = 0] = await Promise.all(rests)

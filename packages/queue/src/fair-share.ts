@@ -45,6 +45,8 @@ export function createFairShare(
 /** How many jobs of what its rules have caused a workspace may add: at once, as many as one rule has actions, and each second after that. */
 const causedAtOnce = 20
 const causedPerSecond = 200
+/** The longest delay (ms): what is later than 10 s counts as late, and what fails to be added must not delay what comes after it. */
+const longestDelayMs = 5_000
 
 /**
  * Creates a function that finds for how long (ms) the next job of what the rules of a workspace have caused is delayed. No rate limit reaches these
@@ -60,7 +62,8 @@ export function createPace(now: () => number = () => performance.now()): (worksp
   const turns = new LRUCache<string, number>({ max: maxWorkspaces })
   return (workspaceId) => {
     const earliest = now() - (causedAtOnce * 1_000) / causedPerSecond
-    const turn = Math.max(turns.get(workspaceId) ?? earliest, earliest) + 1_000 / causedPerSecond
+    const next = Math.max(turns.get(workspaceId) ?? earliest, earliest) + 1_000 / causedPerSecond
+    const turn = Math.min(next, now() + longestDelayMs)
     turns.set(workspaceId, turn)
     return Math.max(0, Math.ceil(turn - now()))
   }

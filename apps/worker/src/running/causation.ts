@@ -69,7 +69,9 @@ export class Causation {
     }
     tree.countedAt = now
     const counting = this.#findOrigin({ id, rootId: rootOf(event) })
-    tree.counted = counting.catch(() => {
+    tree.counted = counting
+    // Those that wait for the count fail with it: their jobs come back.
+    counting.catch(() => {
       tree.countedAt = Number.NEGATIVE_INFINITY
     })
     const origin = await counting
@@ -102,7 +104,11 @@ export class Causation {
     const root = rootOf(event)
     const known = this.#trees.get(root)
     if (known) return known
-    const tree = { descendants: 0, countedAt: Number.NEGATIVE_INFINITY, counted: Promise.resolve() }
+    const tree = {
+      descendants: 0,
+      countedAt: Number.NEGATIVE_INFINITY,
+      counted: Promise.resolve() as Promise<unknown>,
+    }
     this.#trees.set(root, tree)
     return tree
   }

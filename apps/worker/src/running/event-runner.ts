@@ -123,7 +123,7 @@ export class EventRunner {
     let begunAt = performance.now()
     while (!judgement.advance()) {
       heavyWork.deposit(event, judging.spent)
-      await heavyWork.giveWay(event, performance.now() - begunAt)
+      await heavyWork.takeTurn(event, performance.now() - begunAt)
       begunAt = performance.now()
     }
     const { executions } = judgement

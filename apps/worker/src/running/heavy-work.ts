@@ -152,18 +152,22 @@ export class HeavyWork {
   /**
    * Charges an event that turns out to be heavy while it begins, in advance.
    *
-   * @param judgedUnits what its judging has cost so far: the next events of its workspace do not begin beside an event that is judged in slices
+   * @param judgedUnits what its judging has cost so far: for a quarter of a second the next events of its workspace do not begin beside it
    */
   deposit(event: Charged, judgedUnits?: number): void {
-    const least = judgedUnits === undefined ? depositUnits : Math.max(judgedUnits, this.#unitsPerSecond + 1)
+    const least =
+      judgedUnits === undefined ? depositUnits : Math.max(judgedUnits, 1.25 * this.#unitsPerSecond)
     this.#charge(event, Math.max(least, this.#deposits.get(event) ?? 0))
   }
 
-  /**
-   * Leaves the event loop to others between two slices of an event, for as long as the last one took: they need it many times, shortly. The
-   * slices of several events are one after another, each with its rest.
-   */
+  /** Leaves the event loop to others, for as long as the last slice took: they need it many times, shortly. */
   async giveWay({ workspaceId }: Charged, tookMs: number): Promise<void> {
+    if (this.#haveOthersEvents(workspaceId)) await delay(Math.min(tookMs, maxRestMs))
+    else await nextTurn()
+  }
+
+  /** The same between two slices of judging: the slices of several events are one after another, each with its rest. */
+  async takeTurn({ workspaceId }: Charged, tookMs: number): Promise<void> {
     if (!this.#haveOthersEvents(workspaceId)) return nextTurn()
     const restMs = Math.min(tookMs, maxRestMs)
     const now = this.#now()

@@ -45,6 +45,8 @@ export async function findOrigins(
     events.map(({ rootId }) => rootId),
     limit,
   ])
-  const byId = new Map(rows.map((row) => [row.id, row]))
+  const byId = new Map<string, Origin>()
+  // Two executions of one event may ask at once, and only one of them for the count.
+  for (const row of rows) if ((byId.get(row.id)?.descendants ?? null) === null) byId.set(row.id, row)
   return events.map(({ id }) => byId.get(id) ?? { descendants: null, isCauseOff: false })
 }
