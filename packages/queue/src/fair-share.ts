@@ -50,8 +50,8 @@ const longestDelayMs = 5_000
 
 /**
  * Creates a function that finds for how long (ms) the next job of what the rules of a workspace have caused is delayed. No rate limit reaches these
- * events: a single request to a rule that emits its own type could fill all workers with a thousand of them, and a job of somebody else
- * would wait until one of them is done, whatever its priority.
+ * events: a single request to a rule that emits its own type could fill all workers with a thousand of them. A priority does not help
+ * the others then, because it decides only who gets the next free slot.
  *
  * It is kept in the memory of this process, as the fair share is.
  *

@@ -1,6 +1,6 @@
 /** Requests at a time that the API has not responded to completely: as many as there are connections, so none waits for one. */
 export const maxInAll = 64
-/** Of one address: half of them. A single machine cannot take all slots, and half is enough for a company behind one address. */
+/** Half of them for one address: one machine cannot take all slots, and a company behind one address has enough. */
 const maxPerAddress = 32
 /** Of one session: more than a page sends at a time. */
 const maxPerBearer = 8
