@@ -220,7 +220,7 @@ t.test('the search for a change ends, however many fields would have to change',
 
 t.test('copies of large data are charged, so a change of them may not be found', async (t) => {
   const data = Object.fromEntries(Array.from({ length: 100_000 }, (_, n) => [`key${n}`, n]))
-  const judging = new Judging(at)
+  const judging = new Judging(at, { rule: 2_000_000, event: 2_000_000 })
   const sets = findDecisive([score, status], why([score, status], data).trace.conditions)
   t.equal(findChange([score, status], sets, data, judging), null)
   t.ok(judging.spent > 400_000)
