@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import t, { type Test } from 'tap'
-import { type Answer, startRunningProduct } from './fixtures/product.js'
+import { type Answer, askPatiently, startRunningProduct } from './fixtures/product.js'
 import { prepareWrites, type WriteRequest } from './fixtures/write-requests.js'
 import { openTcpProxy } from './storm/tcp-proxy.js'
 
@@ -105,22 +105,15 @@ async function findLost(samples: Sample[]): Promise<Sample[]> {
   return lost
 }
 
+/** Each request is repeated after 503, as it asks: on a busy machine not all of them get a new connection in time. */
 async function assertServed(t: Test): Promise<void> {
   const requests = await prepareWrites(running)
-  await openConnections(requests)
-  const samples = await Promise.all(requests.map(send))
+  const samples = await Promise.all(
+    requests.map((request) => send({ ...request, send: () => askPatiently(request.send) })),
+  )
   t.strictSame(samples.filter((one) => !isServed(one)).map(describe), [], 'all is served again')
   t.strictSame((await findLost(samples)).map(describe), [], 'and committed')
   t.notOk(api.hasExited(), 'by the same process')
-}
-
-/** As many at once may take longer than one request waits, on a busy machine: reads are repeated, as 503 asks. */
-async function openConnections(requests: WriteRequest[]): Promise<void> {
-  for (let attempt = 1; attempt <= 10; attempt++) {
-    const answers = await Promise.all(requests.map(({ warmUp }) => warmUp()))
-    if (answers.every(({ status }) => status === 200)) return
-    await delay(1_000)
-  }
 }
 
 /** As many connections as there are requests, and the role of each caller remembered: the silence meets what they write. */

@@ -3,7 +3,7 @@ import { matchLists } from '@automation/assertions'
 import { newId, openDatabase, type WorkspaceTransaction } from '@automation/database'
 import t from 'tap'
 import type { Rule } from '../src/routes/rules/rule-schemas.js'
-import { type Answer, ruleBody, rules, startApi, task, type Workspace } from './fixtures/api.js'
+import { type Answer, askPatiently, ruleBody, rules, startApi, task, type Workspace } from './fixtures/api.js'
 
 interface RuleList {
   rules: Rule[]
@@ -186,10 +186,12 @@ t.test('of many changes for the same version, one is made', async (t) => {
   const { id } = await create(workspace)
   const answers = await Promise.all(
     Array.from({ length: 30 }, (_, index) =>
-      workspace.call<Rule>('PUT', `${rules}/${id}`, {
-        headers: { 'if-match': '"1"' },
-        body: { name: `Writer ${index}` },
-      }),
+      askPatiently(() =>
+        workspace.call<Rule>('PUT', `${rules}/${id}`, {
+          headers: { 'if-match': '"1"' },
+          body: { name: `Writer ${index}` },
+        }),
+      ),
     ),
   )
   const won = answers.filter(({ status }) => status === 200)
@@ -204,9 +206,11 @@ t.test('many changes without a version are all made, one after another, and each
   const fields = ['name', 'description']
   const answers = await Promise.all(
     Array.from({ length: 40 }, (_, index) =>
-      workspace.call<Rule>('PUT', `${rules}/${id}`, {
-        body: { [fields[index % 2] ?? '']: `Value ${index}` },
-      }),
+      askPatiently(() =>
+        workspace.call<Rule>('PUT', `${rules}/${id}`, {
+          body: { [fields[index % 2] ?? '']: `Value ${index}` },
+        }),
+      ),
     ),
   )
   t.strictSame([...new Set(answers.map(({ status }) => status))], [200])
@@ -216,7 +220,7 @@ t.test('many changes without a version are all made, one after another, and each
     Array.from({ length: 40 }, (_, index) => index + 2),
   )
   const toggles = await Promise.all(
-    Array.from({ length: 21 }, () => workspace.call('PATCH', `${rules}/${id}/toggle`)),
+    Array.from({ length: 21 }, () => askPatiently(() => workspace.call('PATCH', `${rules}/${id}/toggle`))),
   )
   t.ok(toggles.every(({ status }) => status === 200))
   t.equal((await workspace.call<Rule>('GET', `${rules}/${id}`)).body.isActive, false)
@@ -236,7 +240,9 @@ t.test(
         await transaction.$queryRaw`SELECT 1 FROM workspaces WHERE id = ${workspace.id}::uuid FOR NO KEY UPDATE`
         changing = Promise.all(
           Array.from({ length: 20 }, (_, index) =>
-            workspace.call<Rule>('PUT', `${rules}/${id}`, { body: { name: `Name ${index}` } }),
+            askPatiently(() =>
+              workspace.call<Rule>('PUT', `${rules}/${id}`, { body: { name: `Name ${index}` } }),
+            ),
           ),
         )
         while (!(await holdsSomebodyUp(transaction))) await setTimeout(10)

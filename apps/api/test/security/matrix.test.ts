@@ -194,9 +194,10 @@ async function findFault(check: Check, unknown: Map<string, string>): Promise<st
   const title = `${operation.title} as ${caller.name}, workspace ${header}, id ${place}`
   const wanted = expectStatus(check)
   const { path, question } = await prepare(check, wanted === 'success')
+  // 429: a workspace has one dry run at a time, and few may wait for it.
   const answer = await askPatiently(
     () => api.call(operation.method, path, question),
-    ({ status }) => status,
+    (status) => status === 503 || (status === 429 && wanted === 'success'),
   )
   const leak = findLeak(answer, JSON.stringify([path, question]))
   if (leak !== undefined) return `${title}: tells ${leak}`

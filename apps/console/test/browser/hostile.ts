@@ -5,6 +5,8 @@ import { type Context, go, settle } from './context.js'
 /** Attempts at each screen: other work of the machine may stop a page, but not each time. */
 const attempts = 12
 const longestMs = 50
+/** How long (ms) the yardstick takes on a machine on which a task may take that long. */
+const yardstickMs = 60
 
 const nested = (depth: number): object => (depth === 0 ? { end: true } : { a: nested(depth - 1) })
 
@@ -35,23 +37,23 @@ export function testHostileData(t: Test, { browser, makeWorkspace }: Context): v
     const { page, complaints, at } = await visit(browser)
     await noteLongTasks(page)
     for (const [kind, id] of ids) {
-      const found = await findShortest(page, async () => {
+      const { found, allowed } = await findShortest(page, async () => {
         await go(page, at('events'))
         await forgetLongTasks(page)
         await go(page, at(`events?id=${id}`))
         await page.getByRole('region', { name: 'Data of the event' }).waitFor()
       })
-      t.ok(found <= longestMs, `an event with ${kind}: ${found} ms`)
+      t.ok(found <= allowed, `an event with ${kind}: ${found} of ${allowed} ms`)
     }
     await go(page, at('rules/new'))
-    const found = await findShortest(page, async () => {
+    const { found, allowed } = await findShortest(page, async () => {
       await forgetLongTasks(page)
       await page.getByLabel('Name', { exact: true }).fill(`Try ${Math.random()}`)
       await page.getByRole('button', { name: '+ Condition' }).click()
       await page.getByRole('button', { name: /^Remove the condition/ }).click()
       await settle(page)
     })
-    t.ok(found <= longestMs, `the editor beside all of them: ${found} ms`)
+    t.ok(found <= allowed, `the editor beside all of them: ${found} of ${allowed} ms`)
     await go(page, at(`events?id=${ids.get('script')}`))
     await page.getByText('<script>window.hit=1</script>').first().waitFor()
     await go(page, at(`events?id=${ids.get('RTL marks')}`))
@@ -95,14 +97,41 @@ function forgetLongTasks(page: Page): Promise<void> {
   })
 }
 
-/** The longest task of the best attempt: 0 where none took longer than 50 ms. */
-async function findShortest(page: Page, attempt: () => Promise<void>): Promise<number> {
-  let shortest = Number.POSITIVE_INFINITY
-  for (let count = 0; count < attempts && shortest > longestMs; count++) {
+/**
+ * The longest task of the best attempt, 0 where none took longer than 50 ms, and how long a task may take: longer on a machine which is
+ * slower, or busy. Other work stops the yardstick as it stops the page.
+ */
+async function findShortest(
+  page: Page,
+  attempt: () => Promise<void>,
+): Promise<{ found: number; allowed: number }> {
+  let found = Number.POSITIVE_INFINITY
+  let yardstick = Number.POSITIVE_INFINITY
+  const allowed = () => Math.round(longestMs * Math.max(1, yardstick / yardstickMs))
+  for (let count = 0; count === 0 || (count < attempts && found > allowed()); count++) {
     await attempt()
-    // The report of a task comes with a frame after it.
-    await page.evaluate(() => new Promise((drawn) => requestAnimationFrame(() => setTimeout(drawn))))
-    shortest = Math.min(shortest, await page.evaluate(() => (window as unknown as Noted).longest))
+    await settleReports(page)
+    found = Math.min(found, await page.evaluate(() => (window as unknown as Noted).longest))
+    if (found <= longestMs) break
+    yardstick = Math.min(yardstick, await measureYardstick(page))
+    await settleReports(page)
   }
-  return shortest
+  return { found, allowed: found <= longestMs ? longestMs : allowed() }
+}
+
+/** The report of a task comes with a frame after it. */
+function settleReports(page: Page): Promise<void> {
+  return page.evaluate(() => new Promise((drawn) => requestAnimationFrame(() => setTimeout(drawn))))
+}
+
+/** @returns how long (ms) the same work takes on every screen */
+function measureYardstick(page: Page): Promise<number> {
+  return page.evaluate(() => {
+    const begin = performance.now()
+    let text = JSON.stringify(
+      Object.fromEntries(Array.from({ length: 10_000 }, (_, at) => [`field_${at}`, at])),
+    )
+    for (let count = 0; count < 5; count++) text = JSON.stringify(JSON.parse(text))
+    return performance.now() - begin
+  })
 }
