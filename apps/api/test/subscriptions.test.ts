@@ -5,7 +5,15 @@ import type { ActionResult } from '@automation/engine'
 import { readSigningKey, signWebhook } from '@automation/webhooks'
 import t from 'tap'
 import type { Rule } from '../src/routes/rules/rule-schemas.js'
-import { type Answer, encryptionKey, ruleBody, rules, startApi, type Workspace } from './fixtures/api.js'
+import {
+  type Answer,
+  askPatiently,
+  encryptionKey,
+  ruleBody,
+  rules,
+  startApi,
+  type Workspace,
+} from './fixtures/api.js'
 import { makeSender, nowText, provider } from './fixtures/sender.js'
 
 interface Subscription {
@@ -129,7 +137,7 @@ t.test('of many concurrent new subscriptions, 20 are created', async (t) => {
   const workspace = await api.makeWorkspace()
   const body = { url, eventTypes: ['rule.updated'] }
   const answers = await Promise.all(
-    Array.from({ length: 22 }, () => workspace.call('POST', subscriptions, { body })),
+    Array.from({ length: 22 }, () => askPatiently(() => workspace.call('POST', subscriptions, { body }))),
   )
   const refused = answers.filter(({ status }) => status !== 201)
   const conflict = { status: 409, body: { error: 'A workspace may have 20 subscriptions' } }

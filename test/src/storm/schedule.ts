@@ -26,7 +26,8 @@ export interface FaultReport {
 const pauseMs = [200, 900] as const
 /** So far (in faults) the load may be behind before the next fault waits for it. */
 const patience = 6
-const hopelessMs = 60_000
+/** Longer than the lines of both APIs are mute, one after the other, and what ends with them has started again on a busy machine. */
+const hopelessMs = 300_000
 
 /**
  * One fault after the other, some of them at the same time, as the seed has it. Faults and load wait for each other, so that
