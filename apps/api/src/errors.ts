@@ -8,8 +8,14 @@ export class Refusal extends Error {
   readonly body: { error: string } | { errors: Fault[] }
   readonly headers: Record<string, string>
 
-  constructor(statusCode: number, reason: string | Fault[], headers: Record<string, string> = {}) {
-    super(typeof reason === 'string' ? reason : 'Invalid data format')
+  /** @param cause for the log alone */
+  constructor(
+    statusCode: number,
+    reason: string | Fault[],
+    headers: Record<string, string> = {},
+    cause?: Error,
+  ) {
+    super(typeof reason === 'string' ? reason : 'Invalid data format', { cause })
     this.statusCode = statusCode
     this.body = typeof reason === 'string' ? { error: reason } : { errors: reason }
     this.headers = headers
@@ -132,7 +138,8 @@ export const refusals = {
     new Refusal(429, 'Too many dry runs, explanations, previews and checks of this workspace at a time', {
       'retry-after': '1',
     }),
-  unavailable: () => new Refusal(503, 'Service temporarily unavailable', { 'retry-after': '1' }),
+  unavailable: (cause: Error) =>
+    new Refusal(503, 'Service temporarily unavailable', { 'retry-after': '1' }, cause),
 }
 
 /** `WWW-Authenticate` of RFC 6750. */

@@ -54,6 +54,29 @@ function assertRefused(t: Test, { status, headers, body }: Answer): void {
   )
 }
 
+t.test('the log has the reasons of 503, and counts the requests between two lines', async (t) => {
+  const { call } = await api.makeWorkspace()
+  const logged = t.capture(api.app.log, 'warn')
+  const { pid } = await lock(t, (transaction) => transaction.$executeRaw`LOCK TABLE events IN EXCLUSIVE MODE`)
+  // A second after a line, the next request brings the next one.
+  for (const pauseMs of [0, 0, 1_100, 0]) {
+    const refused = call('POST', trigger, { body: { data: {} }, headers: later })
+    await cancelWaitingFor(pid)
+    assertRefused(t, await refused)
+    await setTimeout(pauseMs)
+  }
+  const lines = logged().map(({ args }) => {
+    const [fields, message] = args as unknown as [{ err: Error; refused: number }, string]
+    return { ...fields, message }
+  })
+  for (const { err, message } of lines)
+    t.match(`${message}: ${err}`, /^requests refused with 503: .*canceling statement/s)
+  t.equal(
+    lines.reduce((sum, { refused }) => sum + refused, 0),
+    4,
+  )
+})
+
 t.test('a change is refused with 503 if Postgres cancels its statement', async (t) => {
   const { id, call, database } = await api.makeWorkspace()
   const { pid } = await lock(

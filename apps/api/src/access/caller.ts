@@ -63,7 +63,8 @@ export default fp<{ tokens: Config['tokens'] }>(
       if (role === undefined) return
       const { actor, workspaceId, permissions } = request.caller
       if (workspaceId === undefined) throw refusals.workspaceRequired()
-      if (permissions === 'away') throw refusals.unavailable()
+      if (permissions === 'away')
+        throw refusals.unavailable(new Error('The role of the caller could not be read'))
       const needed = typeof role === 'function' ? role(request) : role
       if (permissions === undefined) throw refusals.accessDenied('The caller is no member of this workspace')
       if (!permits(permissions, needed, scope))

@@ -86,7 +86,7 @@ export class Identification {
   /** A key belongs to one workspace. Where a header names another one, or is no UUID, the key has no permissions. */
   async #identifyKey(token: string, named: unknown): Promise<Identity | TokenFault> {
     const key = await this.#verifyApiKey(token).catch((error) => {
-      throw isPassing(error) ? refusals.unavailable() : error
+      throw isPassing(error) ? refusals.unavailable(error) : error
     })
     if (key === undefined) return { fault: unknownKey }
     const isNamed = named !== undefined

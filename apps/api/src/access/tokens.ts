@@ -113,7 +113,7 @@ function createKeySetReader(url: URL, { issuer, audience }: Config['tokens']): R
     } catch (error) {
       // A missing key is a fault of the token; any other error is a fault of the provider.
       if (tokenFaults.some((fault) => error instanceof fault)) throw error
-      throw refusals.unavailable()
+      throw refusals.unavailable(error as Error)
     }
   }, keySet)
   return async (token) => {

@@ -79,7 +79,7 @@ export class Judge {
   /** @throws refusals: 429 where too many of the workspace wait, 400 for what takes too long or too much memory */
   async run<Name extends Task>(caller: Caller, name: Name, input: InputOf<Name>): Promise<ResultOf<Name>> {
     const ask = async () => {
-      if (caller.isGone()) throw refusals.unavailable()
+      if (caller.isGone()) throw refusals.unavailable(new Error('The caller did not wait'))
       return this.#judge(name, input)
     }
     try {
@@ -133,7 +133,7 @@ export class Judge {
       await pool.run(undefined, { name: 'start', signal: AbortSignal.timeout(longestStartMs) })
     } catch (error) {
       this.#reports.noteFault(error as Error)
-      throw refusals.unavailable()
+      throw refusals.unavailable(error as Error)
     }
   }
 

@@ -9,10 +9,8 @@ type Pages = Record<DocsPath, Page>
 /**
  * Renders what /docs serves in a thread that ends with it: it loads 300 modules and takes 0.2 s, for which the process would respond to
  * nobody.
- *
- * @param document of OpenAPI
  */
-export async function renderInThread(document: object): Promise<Pages> {
+export async function renderInThread(): Promise<Pages> {
   const { Piscina } = await import('piscina')
   const pool = new Piscina({
     // Beside this module among those of tsc, and beside the bundle (scripts/bundle.mjs).
@@ -24,7 +22,7 @@ export async function renderInThread(document: object): Promise<Pages> {
   // What ends the thread rejects its task, or the time is over.
   pool.on('error', () => {})
   try {
-    const pages = (await pool.run(document, {
+    const pages = (await pool.run(undefined, {
       name: 'renderDocs',
       signal: AbortSignal.timeout(longestMs),
     })) as Pages

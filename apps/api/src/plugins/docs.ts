@@ -6,15 +6,15 @@ import { renderInThread } from '../openapi/render-in-thread.js'
 import { limitationOf } from '../rate-limit/rate-limit.js'
 
 /**
- * Serves the OpenAPI document, the page that shows it, and the pages for authors of rules, to everybody. All of it is rendered at the first request; after that, a
- * request costs what its bytes cost. It consumes a token of its address: the page takes four (with the redirect), of 15 by default.
+ * Serves the OpenAPI document, the page that shows it, and the pages for authors of rules, to everybody. All of it is rendered from the files of
+ * docs/ at the first request; after that, a request costs what its bytes cost. It consumes a token of its address: the page takes four (with the redirect), of 15 by default.
  */
 export default fp(
   async (app) => {
     let pages: Promise<Record<DocsPath, Page>> | undefined
 
     function findPages(): Promise<Record<DocsPath, Page>> {
-      pages ??= renderInThread(app.swagger()).catch((error) => {
+      pages ??= renderInThread().catch((error) => {
         pages = undefined
         throw error
       })

@@ -1,23 +1,41 @@
 import { Refused } from '@automation/access'
 import { ReadTooLong, TooMuchAtOnce } from '@automation/database'
-import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyBaseLogger, FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import { isPassing, Refusal, refusals } from '../errors.js'
 import { bodyFaults, queryFault } from './validation.js'
 
-/** Turns errors into responses of the API. Only unexpected errors are logged, once, with the request's id. */
+const noteEveryMs = 1_000
+
+/** Turns errors into responses of the API. It logs unexpected errors, with the request's id, and why requests get 503, once a second at most. */
 export default fp(
   async (app) => {
     app.addHook('onRequest', (request, reply, done) => {
       reply.header('x-request-id', request.id)
       done()
     })
-    app.setErrorHandler((error: FastifyError, request, reply) =>
-      respond(refusalFor(error, request), error, request, reply),
-    )
+    const noteUnavailable = createNote(app.log)
+    app.setErrorHandler((error: FastifyError, request, reply) => {
+      const refusal = refusalFor(error, request)
+      if (refusal?.statusCode === 503) noteUnavailable(refusal)
+      return respond(refusal, error, request, reply)
+    })
   },
   { name: 'errors' },
 )
+
+/** While a server is away, thousands of requests get 503 for the same reason: each line has their number since the one before. */
+function createNote(log: FastifyBaseLogger): (refusal: Refusal) => void {
+  let refused = 0
+  let notedAt = Number.NEGATIVE_INFINITY
+  return ({ cause }) => {
+    refused++
+    if (performance.now() - notedAt < noteEveryMs) return
+    log.warn({ err: cause, refused }, 'requests refused with 503')
+    refused = 0
+    notedAt = performance.now()
+  }
+}
 
 function respond(refusal: Refusal | undefined, error: Error, request: FastifyRequest, reply: FastifyReply) {
   if (refusal === undefined) {
@@ -37,7 +55,7 @@ export function refusalFor(error: FastifyError, request: FastifyRequest): Refusa
       : refusals.badRequest(queryFault(error, request))
   }
   if (error instanceof ReadTooLong || error instanceof TooMuchAtOnce) return refuseRead(error, request)
-  if (isPassing(error)) return refusals.unavailable()
+  if (isPassing(error)) return refusals.unavailable(error)
   const message = messages[error.code]
   if (message) return new Refusal(error.statusCode ?? 400, message)
   // An error of Node's or Fastify's parsers is the client's fault, and its message contains no secret of the service.

@@ -56,11 +56,12 @@ export const ledgerRoutes: FastifyPluginAsyncTypebox<{ retentionDays: number }> 
       // Ids of this moment may carry the time of a clock that goes before this one.
       const to = query.to === undefined ? now + hourMs : asked.to
       const run = async () => {
-        if (raw.socket.destroyed || reply.sent) throw refusals.unavailable()
+        if (raw.socket.destroyed || reply.sent)
+          throw refusals.unavailable(new Error('The caller did not wait'))
         return auditLedger(app.database, { workspaceId, from, to, keptSince, budgetMs })
       }
       const audit = await audits.run(workspaceId, run).catch((error) => {
-        throw error instanceof TooMuchAtOnce ? refusals.unavailable() : error
+        throw error instanceof TooMuchAtOnce ? refusals.unavailable(error) : error
       })
       const within = { gte: new Date(audit.from), lt: new Date(to) }
       const { _sum } = await database.webhookTally.aggregate({
