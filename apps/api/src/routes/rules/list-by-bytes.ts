@@ -1,9 +1,12 @@
-import { Prisma, type WorkspaceDatabase } from '@automation/database'
+import { setTimeout as delay } from 'node:timers/promises'
+import { FairSlots, Prisma, type WorkspaceDatabase } from '@automation/database'
 import type { StoredRuleToCheck } from '../../judging/check-set.js'
 import type { RuleRow } from './present-rule.js'
 
-/** How many bytes of definitions are in memory for one list of all rules. One rule alone may have more. */
+/** How many bytes of definitions are in memory for one list, and hold the event loop at a time. One rule alone may have more. */
 const maxBytesAtOnce = 262_144
+/** How long (ms) a part of a long list may wait for its turn. */
+const longestWaitMs = 20_000
 /** The same of definitions as texts, which are not parsed. */
 const maxTextAtOnce = 524_288
 /** How many bytes of definitions a page has: beyond it the page is shorter than its limit. */
@@ -12,7 +15,7 @@ const maxBytesOfPage = 4_194_304
 export interface Sized {
   bytes: number
 }
-type SizedRule = Sized & { id: string }
+export type SizedRule = Sized & { id: string }
 
 /** The sizes of rules, newest first. @param ids undefined: all of them */
 export function sizeRules(
@@ -30,9 +33,35 @@ export function sumOf(sizes: Sized[]): number {
   return sizes.reduce((sum, { bytes }) => sum + bytes, 0)
 }
 
-/** Reads these rules, newest first, a few at a time. A rule that is deleted meanwhile is left out. */
-export async function* readInParts(reads: WorkspaceDatabase, sizes: SizedRule[]): AsyncGenerator<RuleRow[]> {
-  for (const part of divideByBytes(sizes, maxBytesAtOnce)) yield await readRules(reads, part)
+const turns = new FairSlots({
+  total: 1,
+  perOwner: 1,
+  waitingPerOwner: Number.POSITIVE_INFINITY,
+  timeoutMs: longestWaitMs,
+})
+
+/**
+ * Reads and writes rows in their order, a few at a time. A row that is deleted meanwhile is left out. In this process the parts of all long lists
+ * are made one after another, workspaces in turns, and each leaves the event loop to others for as long as it took.
+ *
+ * @param make reads these rows, and writes them
+ * @throws TooMuchAtOnce where a part does not get its turn in time
+ */
+export async function* makeInParts<Row extends Sized>(
+  workspaceId: string,
+  sizes: Row[],
+  make: (part: Row[]) => Promise<string>,
+): AsyncGenerator<string> {
+  const parts = divideByBytes(sizes, maxBytesAtOnce)
+  for (const part of parts)
+    yield parts.length === 1 ? await make(part) : await turns.run(workspaceId, () => makeAndRest(part, make))
+}
+
+async function makeAndRest<Row>(part: Row[], make: (part: Row[]) => Promise<string>): Promise<string> {
+  const begunAt = performance.now()
+  const text = await make(part)
+  await delay(performance.now() - begunAt)
+  return text
 }
 
 /**

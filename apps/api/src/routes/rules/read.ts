@@ -1,16 +1,16 @@
-import { Readable } from 'node:stream'
 import { escapeLike } from '@automation/database'
 import type { RuleMode } from '@automation/rules'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import type { FastifyReply } from 'fastify'
+import type { FastifyRequest } from 'fastify'
 import { refusals } from '../../errors.js'
 import { checkQuery, checkTypeInQuery, eventTypeOf } from '../../lists/history-filter.js'
 import { pageArguments, writeCursor } from '../../lists/page.js'
 import { refusalResponses } from '../responses.js'
 import { ruleId } from './check-rule.js'
-import { cutByBytes, readInParts, readRules, sizeRules, sumOf } from './list-by-bytes.js'
-import { presentRule, type RuleRow, sendRule } from './present-rule.js'
+import { cutByBytes, makeInParts, readRules, type SizedRule, sizeRules, sumOf } from './list-by-bytes.js'
+import { presentRule, sendRule } from './present-rule.js'
 import { Rule, RuleList, RuleListQuery, RuleParams } from './rule-schemas.js'
+import { sendList } from './send-list.js'
 
 const defaultLimit = 50
 
@@ -37,7 +37,7 @@ export const readRoutes: FastifyPluginAsyncTypebox = async (app) => {
       if (!isPaged) {
         const sizes = await sizeRules(reads, id)
         await app.payForBytes(request, reply, sumOf(sizes))
-        return sendAll(reply, readInParts(reads, sizes))
+        return sendList(reply, 'rules', writeRules(workspace, sizes))
       }
       const limit = query.limit ?? defaultLimit
       const { where, ...page } = pageArguments(query, limit)
@@ -49,10 +49,9 @@ export const readRoutes: FastifyPluginAsyncTypebox = async (app) => {
       const ids = found.slice(0, limit).map((rule) => rule.id)
       const sizes = cutByBytes(await sizeRules(reads, id, ids))
       await app.payForBytes(request, reply, sumOf(sizes))
-      const rules = await readRules(reads, sizes)
-      const last = rules.at(-1)
-      const hasMore = found.length > limit || last?.id !== ids.at(-1)
-      return { rules: rules.map(presentRule), nextCursor: hasMore && last ? writeCursor(last.id) : null }
+      const last = sizes.at(-1)?.id
+      const hasMore = last !== undefined && last !== found.at(-1)?.id
+      return sendList(reply, 'rules', writeRules(workspace, sizes), hasMore ? writeCursor(last) : null)
     },
   })
 
@@ -76,21 +75,10 @@ export const readRoutes: FastifyPluginAsyncTypebox = async (app) => {
   })
 }
 
-/** Sends rules while they are read: all of them may take 16 MiB, and many callers may ask for them. */
-async function sendAll(reply: FastifyReply, parts: AsyncGenerator<RuleRow[]>) {
-  // Read before the status is sent: what fails now is a response of its own.
-  const first = await parts.next()
-  const write = async function* () {
-    yield '{"rules":['
-    let separator = ''
-    for (let part = first; !part.done; part = await parts.next())
-      for (const rule of part.value) {
-        yield separator + JSON.stringify(presentRule(rule))
-        separator = ','
-      }
-    yield ']}'
-  }
-  return reply.type('application/json; charset=utf-8').send(Readable.from(write(), { objectMode: false }))
+function writeRules({ id, reads }: FastifyRequest['workspace'], sizes: SizedRule[]): AsyncGenerator<string> {
+  return makeInParts(id, sizes, async (part) =>
+    (await readRules(reads, part)).map((rule) => JSON.stringify(presentRule(rule))).join(),
+  )
 }
 
 const shadows = { mode: 'shadow', isActive: false }
