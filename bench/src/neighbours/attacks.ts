@@ -1,17 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { request } from 'undici'
-import type { Rule, Workspace } from '../workspace.js'
-
-/** What one member of a workspace does to the service, within the default rate limits. */
-export interface Attack {
-  name: string
-  rules: Rule[]
-  /** Sends requests until the signal is aborted, and never waits long for one of them. */
-  run(workspace: Workspace, signal: AbortSignal): Promise<void>
-}
-
-const rulesPath = '/api/automation-rules'
-const task = { type: 'CREATE_TASK', config: { title: 'Task' } }
+import type { Rule } from '../workspace.js'
+import type { Attack } from './attack.js'
+import { drain, get, post, repeat, rulesPath, task } from './hostile-requests.js'
+import { storedAttacks } from './stored-attacks.js'
 
 /** Letters for which an automaton builds a new state at each step. */
 const letters = lettersOf(99_000)
@@ -109,6 +100,7 @@ export const attacks: Attack[] = [
       await delay(60_000, undefined, { signal }).catch(() => {})
     },
   },
+  ...storedAttacks,
 ]
 
 /** A text of the letters a and b, from a fixed seed. */
@@ -120,42 +112,4 @@ function lettersOf(length: number): string {
     text += (state >> 16) & 1 ? 'a' : 'b'
   }
   return text
-}
-
-/** Sends at a fixed pace, whether or not there were responses, and at most 50 at a time. */
-async function repeat(signal: AbortSignal, everyMs: number, send: (n: number) => Promise<unknown>) {
-  const underWay = new Set<Promise<unknown>>()
-  for (let n = 0; !signal.aborted; n++) {
-    if (underWay.size < 50) {
-      const sent = send(n).catch(() => {})
-      underWay.add(sent)
-      void sent.then(() => underWay.delete(sent))
-    }
-    await delay(everyMs)
-  }
-  await Promise.all(underWay)
-}
-
-async function post({ baseUrl, headers }: Workspace, path: string, body: object): Promise<void> {
-  const response = await fetch(`${baseUrl}${path}`, {
-    method: 'POST',
-    headers: { ...headers, prefer: 'respond-async' },
-    body: JSON.stringify(body),
-    signal: AbortSignal.timeout(60_000),
-  })
-  await response.arrayBuffer()
-}
-
-async function get({ baseUrl, headers }: Workspace, path: string): Promise<unknown> {
-  const response = await fetch(`${baseUrl}${path}`, { headers, signal: AbortSignal.timeout(60_000) })
-  return response.json()
-}
-
-/** Reads a response without keeping it: the quiet callers share this process, and must not wait for it. */
-async function drain(
-  { baseUrl, headers }: Pick<Workspace, 'baseUrl' | 'headers'>,
-  path: string,
-): Promise<void> {
-  const { body } = await request(`${baseUrl}${path}`, { headers, signal: AbortSignal.timeout(60_000) })
-  await body.dump({ limit: Number.MAX_SAFE_INTEGER })
 }

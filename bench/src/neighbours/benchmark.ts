@@ -1,5 +1,4 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import type { Database } from '@automation/database'
 import type { Product } from '@automation/launcher'
 import { changeRules, createRules } from '@automation/rules'
 import { createExactAim } from '../aims.js'
@@ -11,8 +10,10 @@ import type { Options } from '../options.js'
 import { runOnProduct } from '../private-product.js'
 import { alignColumns } from '../report.js'
 import { type Waits, waitsOf } from '../statistics.js'
-import { actor, createWorkspace, createWorkspaces, oneTask, type Workspace } from '../workspace.js'
-import { type Attack, attacks } from './attacks.js'
+import { actor, createWorkspace, createWorkspaces, type Workspace } from '../workspace.js'
+import type { Attack } from './attack.js'
+import { attacks } from './attacks.js'
+import { openOutside } from './outside.js'
 
 interface NeighbourFigures {
   attack: string
@@ -47,13 +48,7 @@ export function planNeighbours(options: Options): Plan {
       const results: NeighbourFigures[] = []
       for (const attack of chosen)
         for (const heap of [undefined, smallHeap]) {
-          const env = heap ? { NODE_OPTIONS: `--max-old-space-size=${heap}` } : {}
-          const parts = { workers: 1, env: { ...defaultLimits, ...env } }
-          const result = await runOnProduct(options, parts, (product) =>
-            withConnections(product, (connections) =>
-              measureAttack(product, connections, attack, heap, options.seconds),
-            ),
-          )
+          const result = await measure(options, attack, heap)
           console.error(format([result]))
           results.push(result)
         }
@@ -69,15 +64,43 @@ export function planNeighbours(options: Options): Plan {
   }
 }
 
-async function measureAttack(
-  product: Product,
-  { database }: Connections,
+/** On a product of its own. */
+async function measure(
+  options: Options,
   attack: Attack,
   heap: number | undefined,
-  seconds: number,
 ): Promise<NeighbourFigures> {
-  const quiet = await createWorkspaces(database, product, quietCount, oneTask)
-  const hostile = await createHostile(database, product, attack)
+  const outside = await openOutside(attack)
+  try {
+    const env = {
+      ...defaultLimits,
+      ...outside.settings,
+      ...(heap && { NODE_OPTIONS: `--max-old-space-size=${heap}` }),
+    }
+    return await runOnProduct(options, { workers: 1, env }, (product) =>
+      withConnections(product, async (connections) => {
+        const quiet = await createWorkspaces(connections.database, product, quietCount, outside.quietRules)
+        const hostile = await createHostile(product, connections, attack)
+        const figures = await measureAttack(product, { attack, quiet, hostile, seconds: options.seconds })
+        return { attack: attack.name, heap, ...figures }
+      }),
+    )
+  } finally {
+    await outside.close()
+  }
+}
+
+interface Scene {
+  attack: Attack
+  quiet: Workspace[]
+  hostile: Workspace
+  seconds: number
+}
+
+async function measureAttack(
+  product: Product,
+  { attack, quiet, hostile, seconds }: Scene,
+): Promise<Omit<NeighbourFigures, 'attack' | 'heap'>> {
   const callers = startQuietCallers(quiet[0]?.baseUrl ?? '', quiet, path)
   const stop = new AbortController()
   try {
@@ -100,8 +123,6 @@ async function measureAttack(
     const isAlive = product.apis.length === 1 && product.workers.length === 1 && api && worker
     if (!isAlive) throw new Error('A process has ended')
     return {
-      attack: attack.name,
-      heap,
       alone,
       attacked,
       after,
@@ -115,7 +136,12 @@ async function measureAttack(
 }
 
 /** Its rules are written to the database: at the default rate their creation would take minutes. */
-async function createHostile(database: Database, product: Product, { rules }: Attack): Promise<Workspace> {
+async function createHostile(
+  product: Product,
+  connections: Connections,
+  { rules, prepare }: Attack,
+): Promise<Workspace> {
+  const { database } = connections
   const workspace = await createWorkspace(database, product, { name: 'Hostile', rules: [] })
   const administrator = { database, workspaceId: workspace.id, actor }
   const fields = rules.map((rule) => ({ ...rule, description: '', isActive: true, mode: 'live' }))
@@ -124,6 +150,7 @@ async function createHostile(database: Database, product: Product, { rules }: At
     const entry = created.map(({ id }) => ({ action: 'rule.created' as const, subject: id }))
     return { result: undefined, entry }
   })
+  await prepare?.(workspace, connections)
   return workspace
 }
 

@@ -1,0 +1,17 @@
+import type { Server } from 'node:net'
+import type { Connections } from '../connections.js'
+import type { Rule, Workspace } from '../workspace.js'
+
+/** What one member of a workspace does to the service, within the default rate limits. */
+export interface Attack {
+  name: string
+  rules: Rule[]
+  /** A server outside that the attack abuses; the product gets its settings once it listens. */
+  outside?: { server: () => Server; settingsFor: (port: number) => Record<string, string> }
+  /** The rules of the quiet workspaces, where they are not the usual ones. */
+  quietRules?: (port: number) => Rule[]
+  /** Stores what the workspace has gathered before the attack. */
+  prepare?(workspace: Workspace, connections: Connections): Promise<void>
+  /** Sends requests until the signal is aborted, and never waits long for one of them. */
+  run(workspace: Workspace, signal: AbortSignal): Promise<void>
+}

@@ -1,0 +1,117 @@
+import { createServer } from 'node:http'
+import { setTimeout as delay } from 'node:timers/promises'
+import type pg from 'pg'
+import { insertWaiting } from '../brake/insert-waiting.js'
+import type { Rule, Workspace } from '../workspace.js'
+import type { Attack } from './attack.js'
+import { drain, get, post, repeat, rulesPath, send, task } from './hostile-requests.js'
+
+const mailingRule: Rule = {
+  name: 'Mail',
+  trigger: 'CONTACT_CREATED',
+  conditions: [],
+  actions: [{ type: 'SEND_EMAIL', config: { to: 'ada@example.com', subject: 'Welcome', template: 'Hello' } }],
+}
+const mailingWorkspaces = 10
+const mailsOfEach = 50
+
+/** Attacks that need what a workspace has gathered before, or a server outside. */
+export const storedAttacks: Attack[] = [
+  {
+    name: 'tasks of a rule that has none, of 800,000',
+    rules: ['Busy', 'Rare'].map((name) => ({
+      name,
+      trigger: 'LEAD_ASSIGNED',
+      conditions: [],
+      actions: [task],
+    })),
+    async prepare({ id }, { database, postgres }) {
+      const busy = await database.forWorkspace(id).rule.findFirstOrThrow({ where: { name: 'Busy' } })
+      await insertTasks(postgres, id, busy.id)
+    },
+    async run(workspace, signal) {
+      const rare = (await listRules(workspace)).find(({ name }) => name === 'Rare')
+      await repeat(signal, 20, () => drain(workspace, `/api/tasks?limit=50&ruleId=${rare?.id}`))
+    },
+  },
+  {
+    name: '500 mails of ten workspaces of one user to a mute server',
+    rules: [mailingRule],
+    outside: {
+      server: createMuteMailServer,
+      settingsFor: (port) => ({ SMTP_URL: `smtp://127.0.0.1:${port}`, OUTBOUND_ALLOW: '127.0.0.0/8' }),
+    },
+    quietRules: (port) => [
+      {
+        name: 'Webhook',
+        trigger: 'LEAD_CREATED',
+        conditions: [],
+        actions: [{ type: 'SEND_WEBHOOK', config: { url: `http://127.0.0.1:${port}/` } }],
+      },
+    ],
+    async run(workspace, signal) {
+      const events = Array.from({ length: mailsOfEach }, () => ({ data: {} }))
+      for (const one of [workspace, ...(await createOthers(workspace, mailingWorkspaces - 1))])
+        await post(one, `${rulesPath}/trigger/CONTACT_CREATED/batch`, { events })
+      await delay(60_000, undefined, { signal }).catch(() => {})
+    },
+  },
+  {
+    name: 'a rule with 240,000 waiting executions, switched off and on',
+    rules: [
+      {
+        name: 'Waiting',
+        trigger: 'LEAD_ASSIGNED',
+        conditions: [],
+        actions: [{ type: 'WAIT', config: { duration: '1d' } }],
+      },
+    ],
+    async prepare({ id }, { database, postgres }) {
+      const { id: ruleId } = await database.forWorkspace(id).rule.findFirstOrThrow()
+      await insertWaiting(postgres, { workspaceId: id, ruleId, count: 240_000 })
+    },
+    async run(workspace, signal) {
+      const [rule] = await listRules(workspace)
+      await repeat(signal, 500, () => send('PATCH', workspace, `${rulesPath}/${rule?.id}/toggle`))
+    },
+  },
+]
+
+/** It waits for the first words of a client, as an SMTP client does for those of a server. It responds to HTTP at once. */
+function createMuteMailServer() {
+  const server = createServer((request, response) => {
+    request.resume()
+    response.writeHead(204).end()
+  })
+  return Object.assign(server, { headersTimeout: 0, requestTimeout: 0 })
+}
+
+/** Workspaces that the same user creates, each with the rule that sends mail. */
+async function createOthers(workspace: Workspace, count: number): Promise<Workspace[]> {
+  const others: Workspace[] = []
+  for (let number = 0; number < count; number++) {
+    const created = await send('POST', workspace, '/api/developer/v1/workspaces', { name: `Mail ${number}` })
+    const { id } = created as { id: string }
+    const other = { ...workspace, id, headers: { ...workspace.headers, 'x-workspace-id': id } }
+    await post(other, rulesPath, mailingRule)
+    others.push(other)
+  }
+  return others
+}
+
+async function listRules(workspace: Workspace): Promise<{ id: string; name: string }[]> {
+  const { rules } = (await get(workspace, rulesPath)) as { rules: { id: string; name: string }[] }
+  return rules
+}
+
+/** Tasks of one rule, of executions that retention has removed. */
+async function insertTasks(postgres: pg.Client, workspaceId: string, ruleId: string): Promise<void> {
+  await postgres.query(
+    `INSERT INTO tasks (id, workspace_id, execution_id, action_index, rule_id, title, priority, created_at)
+     SELECT gen_random_uuid(), $1::uuid, gen_random_uuid(), 0, $2::uuid, 'Task', 'normal', now()
+     FROM generate_series(1, 800000)`,
+    [workspaceId, ruleId],
+  )
+  await postgres.query('VACUUM ANALYZE tasks')
+  await postgres.query('CHECKPOINT')
+}
