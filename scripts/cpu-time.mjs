@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from 'node:fs'
+import { appendFileSync, readdirSync, readFileSync } from 'node:fs'
 import { relative } from 'node:path'
 
 const ticksPerSecond = 100
@@ -20,13 +20,27 @@ export function readCpuSeconds(pid) {
   }
 }
 
-/** The CPU of each test file of this run, as far as it has ended (scripts/count-cpu.mjs); empty where there is no /proc. */
+/**
+ * Notes the CPU that this process has used for a test file, with the processes that it has started and that have ended. Where there is no
+ * /proc, nothing is noted.
+ *
+ * @param before what it had used when the file began
+ * @returns the seconds that it has used in all
+ */
+export function noteCpu(file, before = 0) {
+  const row = readRow('self')[0]
+  if (row === undefined) return 0
+  appendFileSync(process.env.TEST_CPU_FILE, `${file}\t${row.ticks / ticksPerSecond - before}\n`)
+  return row.ticks / ticksPerSecond
+}
+
+/** The CPU (seconds) of each test file of this run, as far as it has ended; empty where there is no /proc. */
 export function readCpuOfFiles() {
   return readFileSync(process.env.TEST_CPU_FILE, 'utf8')
     .split('\n')
     .filter((line) => line !== '')
     .map((line) => line.split('\t'))
-    .map(([path, ticks]) => ({ name: relative('.', path), seconds: Number(ticks) / ticksPerSecond }))
+    .map(([path, seconds]) => ({ name: relative('.', path), seconds: Number(seconds) }))
 }
 
 function sumTicks(rows, pid) {

@@ -2,6 +2,8 @@ import { Transform } from 'node:stream'
 import { readCpuOfFiles, readCpuSeconds } from './cpu-time.mjs'
 
 const filesShown = 15
+/** A file with a process of its own, or one of those that share a process (scripts/one-process.mjs). */
+const fileEnd = /^(?: {4})?(?:not )?ok \d+ - (\S+\.test\.m?js).*# time=([\d.]+)ms/
 
 /**
  * What a test run prints (tap's `reporter`, .taprc): a line for each file as it ends, the remarks that its tests make, and
@@ -32,7 +34,7 @@ export default class Report extends Transform {
   }
 
   #read(line) {
-    if (/^(not )?ok /.test(line)) this.#endFile(line)
+    if (fileEnd.test(line)) this.#endFile(line)
     else if (/^\s*not ok /.test(line) && !/# (TODO|SKIP)/i.test(line)) this.#startFault(line)
     else if (this.#inFault && /^\s*(# Subtest|ok |1\.\.)/.test(line)) this.#inFault = false
     else if (this.#inFault) this.#faults.push(line)
@@ -46,7 +48,7 @@ export default class Report extends Transform {
   }
 
   #describeTime() {
-    const ofFiles = readCpuOfFiles()
+    const ofFiles = readCpuOfFiles().filter(({ name }) => !isGroup(name))
     // The parent has the shared Postgres and Redis (with-services).
     const ofAll = readCpuSeconds(process.ppid)
     const cpu = ofAll === undefined ? '' : `, ${describeSeconds(ofAll)} of CPU`
@@ -58,14 +60,19 @@ export default class Report extends Transform {
   }
 
   #endFile(line) {
-    const [, name, ms] = /^(?:not )?ok \d+ - (\S+).*# time=([\d.]+)ms/.exec(line) ?? []
-    if (name !== undefined) this.#files.push({ name, seconds: Number(ms) / 1_000 })
-    this.push(`${[line, ...this.#remarks].join('\n  ')}\n`)
-    if (line.startsWith('not ok')) this.#failures.push(line, ...this.#faults)
+    const [, name, ms] = fileEnd.exec(line)
+    if (!isGroup(name)) this.#files.push({ name, seconds: Number(ms) / 1_000 })
+    this.push(`${[line.trim(), ...this.#remarks].join('\n  ')}\n`)
+    if (line.trim().startsWith('not ok')) this.#failures.push(line.trim(), ...this.#faults)
     this.#remarks = []
     this.#faults = []
     this.#inFault = false
   }
+}
+
+/** The process of several files, which are listed by themselves. */
+function isGroup(name) {
+  return name.startsWith('.tap/groups/')
 }
 
 function listLargest(files) {

@@ -1,18 +1,19 @@
-// tap with its own command line, as `npm test` runs it: each process loads its modules without tap's hooks, and what is drawn
-// by lot follows from the commit: TEST_SEED repeats the tests of another one.
+// tap with its own command line, as `npm test` runs it: all tests, or the files that the command names, each of which then has a process of its
+// own. Each process loads its modules without tap's hooks, and what is drawn by lot follows from the commit: TEST_SEED repeats the tests of
+// another one.
 import { execFileSync } from 'node:child_process'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import { longFiles } from './long-files.mjs'
+import { prepareTestFiles } from './test-files.mjs'
 
-const preloads = ['./without-loader-hooks.mjs', './count-cpu.mjs']
+const preloads = ['./without-tap-hooks.mjs', './count-cpu.mjs']
   .map((file) => ` --import=${new URL(file, import.meta.url)}`)
   .join('')
 process.env.NODE_OPTIONS = `${process.env.NODE_OPTIONS ?? ''}${preloads}`
 // What each file has used (scripts/count-cpu.mjs), for the end of the run (scripts/report.mjs).
 process.env.TEST_CPU_FILE = fileURLToPath(new URL('../.tap/cpu', import.meta.url))
-process.env.TEST_CPU_PARENT = `${process.pid}`
 mkdirSync(new URL('../.tap', import.meta.url), { recursive: true })
 writeFileSync(process.env.TEST_CPU_FILE, '')
 process.env.TEST_SEED ??= seedOfCommit()
@@ -21,6 +22,9 @@ console.log(`TEST_SEED=${process.env.TEST_SEED}`)
 const { findChromiumBinary } = await import('../packages/launcher/dist/src/binaries/chromium-binary.js')
 await findChromiumBinary().catch(() => undefined)
 startLongFilesFirst()
+// Stack traces of few files name lines of TypeScript.
+if (process.argv.some((argument) => /\.test\.m?js$/.test(argument))) process.env.TEST_SOURCE_MAPS = '1'
+else process.argv.push(...prepareTestFiles())
 const { resolve } = createRequire(import.meta.url)
 await import(new URL('dist/esm/run.mjs', pathToFileURL(resolve('tap/package.json'))))
 

@@ -124,19 +124,15 @@ t.test('what one response does not reach is continued by the next one', async (t
   const workspace = await api.makeWorkspace()
   const rule = await create(workspace, { conditions: above(80) })
   await saveDraft(workspace, rule, { conditions: above(70) }, 24 * 3_600_000)
-  const now = Date.now()
   const count = 60_000
-  for (let start = 0; start < count; start += 10_000)
-    await workspace.database.event.createMany({
-      data: Array.from({ length: 10_000 }, (_, index) => {
-        const acceptedAt = new Date(now - 3_600_000 + (start + index) * 10)
-        const score = (start + index) % 100
-        return {
-          ...{ id: idAt(acceptedAt), workspaceId: workspace.id, type: 'LEAD_CREATED', data: { score } },
-          ...{ acceptedAt, doneAt: acceptedAt },
-        }
-      }),
-    })
+  // Ten milliseconds apart, from an hour ago on. By Prisma this would take a minute.
+  await workspace.database.$executeRaw`
+    INSERT INTO events (id, workspace_id, type, data, accepted_at, done_at)
+    SELECT (left(hex, 8) || '-' || substr(hex, 9) || '-7' || substr(gen_random_uuid()::text, 16))::uuid, ${workspace.id}::uuid,
+           'LEAD_CREATED', json_build_object('score', n % 100), at, at
+    FROM generate_series(0, ${count}::int - 1) AS n,
+         LATERAL (SELECT now() - interval '1 hour' + n * interval '10 ms' AS at) AS times,
+         LATERAL (SELECT lpad(to_hex((extract(epoch FROM at) * 1000)::bigint), 12, '0') AS hex) AS hexes`
   let difference = await read(workspace, rule)
   t.equal(difference.isComplete, false)
   t.ok(difference.considered > 0 && difference.considered < count)

@@ -4,7 +4,7 @@ import t from 'tap'
 import { ruleBody, rules, startApi } from './fixtures/api.js'
 
 const DATABASE_URL = await createPrivateDatabase(process.env.DATABASE_URL ?? '')
-const api = await startApi(t, { DATABASE_URL, READ_TIMEOUT: '300' })
+const api = await startApi(t, { DATABASE_URL })
 
 const later = { prefer: 'respond-async' }
 interface RuleList {
@@ -13,9 +13,10 @@ interface RuleList {
 }
 
 t.test('a query that takes too long is refused, and nobody else waits for it', async (t) => {
-  const busy = await api.makeWorkspace()
-  const quiet = await api.makeWorkspace()
-  await api.app.database.system.$transaction(
+  const impatient = await startApi(t, { DATABASE_URL, READ_TIMEOUT: '300' })
+  const busy = await impatient.makeWorkspace()
+  const quiet = await impatient.makeWorkspace()
+  await impatient.app.database.system.$transaction(
     async (transaction) => {
       // A query of tasks waits, as if the table were large.
       await transaction.$executeRaw`LOCK TABLE tasks IN ACCESS EXCLUSIVE MODE`

@@ -27,8 +27,7 @@ async function makeSite() {
 
 /** Runs a line of the shell, in which $admin is the program. */
 async function runShell(line: string) {
-  // As a user runs it: what tap loads into each child process, by NODE_OPTIONS, ends it at SIGXFSZ, which Node itself ignores.
-  const child = spawn('bash', ['-c', `unset NODE_OPTIONS; ${line}`], {
+  const child = spawn('bash', ['-c', line], {
     cwd: directory,
     env: { ...process.env, admin: `${process.execPath} ${entryPoint} admin` },
   })

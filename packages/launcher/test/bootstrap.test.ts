@@ -51,7 +51,8 @@ t.test('two bootstraps of one clone run one after the other', async (t) => {
     both.map(({ code }) => code),
     [0, 0],
   )
-  t.equal(await builds(clone), 'start\nend\nstart\nend\n')
+  // The second one may find that the first has just made all ready.
+  t.match(await builds(clone), /^(start\nend\n){1,2}$/)
 })
 
 t.test('beside a running product nothing is built: changes are refused in one sentence', async (t) => {

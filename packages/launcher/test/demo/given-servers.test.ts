@@ -9,6 +9,7 @@ import { claimDatabase } from '../../src/demo/given-servers.js'
 import { createPrivateDatabase } from '../../src/product/private-database.js'
 import { makeTemporaryDirectory } from '../../src/product/temporary-directory.js'
 import { findFreePort } from '../../src/servers/ports.js'
+import { startRedis } from '../../src/servers/redis.js'
 import { askRedis } from '../fixtures/ask-redis.js'
 import { start, startDemo, triggerLead } from '../fixtures/start-demo.js'
 
@@ -107,11 +108,13 @@ t.test(
     const { path, remove } = await makeTemporaryDirectory()
     t.teardown(remove)
     const url = await createEmptyDatabase()
-    await askRedis(redisUrl, 'FLUSHALL')
+    // The shared one has the keys of other tests.
+    const redis = await startRedis({ directory: `${path}/redis`, persistent: false })
+    t.teardown(() => redis.stop())
     const metricsPort = await findFreePort()
     const { launcher, demo, output } = await startDemo(path, await findFreePort(), {
       DATABASE_URL: url,
-      REDIS_URL: redisUrl,
+      REDIS_URL: redis.url,
       HOST: 'x86_64-conda-linux-gnu',
       METRICS_PORT: `${metricsPort}`,
       SMTP_URL: 'smtp://127.0.0.1:1',
@@ -129,7 +132,7 @@ t.test(
       [0, 1, 2].map(async (index) => (await fetch(`http://127.0.0.1:${metricsPort + index}/metrics`)).status),
     )
     t.same(services, [200, 200, 200], 'API, worker and board have metrics')
-    const keys = (await askRedis(redisUrl, 'KEYS *')).match(/^[^*$\r\n]\S*/gm) ?? []
+    const keys = (await askRedis(redis.url, 'KEYS *')).match(/^[^*$\r\n]\S*/gm) ?? []
     t.ok(keys.length > 0)
     t.same(
       keys.filter((key) => !key.startsWith('{automation-demo-')),
