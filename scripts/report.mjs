@@ -1,6 +1,9 @@
+import { writeFileSync } from 'node:fs'
 import { Transform } from 'node:stream'
 import { readCpuOfFiles, readCpuSeconds } from './cpu-time.mjs'
 
+/** The files that failed in the last run, as JSON. A group of files counts as one. */
+export const failedList = new URL('../.tap/failed.json', import.meta.url)
 const filesShown = 15
 /** A file with a process of its own, or one of those that share a process (scripts/one-process.mjs). */
 const fileEnd = /^(?: {4})?(?:not )?ok \d+ - (\S+\.test\.m?js).*# time=([\d.]+)ms/
@@ -16,6 +19,7 @@ export default class Report extends Transform {
   #remarks = []
   #faults = []
   #failures = []
+  #failed = []
   #inFault = false
   #files = []
 
@@ -28,6 +32,7 @@ export default class Report extends Transform {
 
   _flush(done) {
     if (this.#rest) this.#read(this.#rest)
+    writeFileSync(failedList, JSON.stringify(this.#failed))
     if (this.#failures.length > 0) this.push(`\nFailed:\n\n${this.#failures.join('\n')}\n`)
     this.push(`\n${this.#remarks.join('\n')}\n\n${this.#describeTime()}\n`)
     done()
@@ -49,8 +54,7 @@ export default class Report extends Transform {
 
   #describeTime() {
     const ofFiles = readCpuOfFiles().filter(({ name }) => !isGroup(name))
-    // The parent has the shared Postgres and Redis (with-services).
-    const ofAll = readCpuSeconds(process.ppid)
+    const ofAll = readCpuSeconds(Number(process.env.TEST_RUN_PID ?? process.ppid))
     const cpu = ofAll === undefined ? '' : `, ${describeSeconds(ofAll)} of CPU`
     return [
       ...['The slowest files:', ...listLargest(this.#files)],
@@ -64,6 +68,7 @@ export default class Report extends Transform {
     if (!isGroup(name)) this.#files.push({ name, seconds: Number(ms) / 1_000 })
     this.push(`${[line.trim(), ...this.#remarks].join('\n  ')}\n`)
     if (line.trim().startsWith('not ok')) this.#failures.push(line.trim(), ...this.#faults)
+    if (line.startsWith('not ok')) this.#failed.push(name)
     this.#remarks = []
     this.#faults = []
     this.#inFault = false
