@@ -12,6 +12,7 @@ import { planEvents } from './events/benchmark.js'
 import { planFairness } from './fairness/benchmark.js'
 import { planGrowth } from './growth/benchmark.js'
 import { planIngest } from './ingest/benchmark.js'
+import { readCommit } from './machine/commit.js'
 import { observeMachine } from './machine/noise.js'
 import { readStorage } from './machine/storage.js'
 import { planNeighbours } from './neighbours/benchmark.js'
@@ -85,6 +86,7 @@ async function runBenchmark({ name, options, plan }: Planned): Promise<Run> {
   const about = {
     command: formatCommand(name, options),
     at: new Date().toISOString(),
+    ...readCommit(),
     node: process.version,
     machine: `${cpus().length} × ${cpus()[0]?.model.trim()}`,
     storage: await readStorage(tmpdir()),

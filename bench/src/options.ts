@@ -27,7 +27,7 @@ export const defaults: Record<BenchmarkName, Pick<Options, 'seconds' | 'rounds'>
   sustained: { seconds: 300, rounds: 1 },
   ingest: { seconds: 4, rounds: 6 },
   fairness: { seconds: 4, rounds: 6 },
-  neighbours: { seconds: 15, rounds: 1 },
+  neighbours: { seconds: 10, rounds: 1 },
   engine: { seconds: 0.5, rounds: 6 },
   growth: { seconds: 4, rounds: 6 },
   scale: { seconds: 4, rounds: 6 },

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 
-/** The name of the fastest setup that we found. */
+/** The name of the setup that we expected to be the fastest one. */
 export const n8nAtItsBest = 'n8n, as well as we could'
 
 /** The path of its webhook. */

@@ -49,9 +49,7 @@ export async function planPlaceholders(): Promise<Contest[]> {
   const template = compileMailTemplate({ html: mail })
   const render = (data: object) => (template.render(data, {}, new Judging(0)) as { html: string }).html
   const peers = [Handlebars.compile(mail, { ...tuned, assumeObjects: true }), Handlebars.compile(mail, tuned)]
-  const { name, sides } = await prove('HTML mail, 6 placeholders, escaped', render, peers)
-  // It mostly measures escaping.
-  return [...contests, { name, sides }]
+  return [...contests, await prove('HTML mail, 6 placeholders, escaped', render, peers)]
 }
 
 /** No HTML, so neither side escapes. */

@@ -1,12 +1,12 @@
 import { Pool } from 'undici'
 import type { Workspace } from '../workspace.js'
-import { startOpenLoop } from './open-loop.js'
+import { startOpenLoop, type Wait } from './open-loop.js'
 
 export interface QuietCallers {
   /** The waits (ms) of the responses since the last call. */
   take(): number[]
-  /** Waits for the outstanding responses. */
-  stop(): Promise<void>
+  /** Waits for the outstanding responses. @returns what was not taken */
+  stop(): Promise<Wait[]>
 }
 
 /** Workspaces that each post one event a second, in turn, and wait for its outcome: an open loop. */
@@ -21,9 +21,10 @@ export function startQuietCallers(origin: string, workspaces: Workspace[], path:
   return {
     take: () => loop.take().map(({ waitMs }) => waitMs),
     async stop() {
-      const { failures, firstFailure } = await loop.stop()
+      const { waits, failures, firstFailure } = await loop.stop()
       await pool.close()
       if (failures > 0) throw firstFailure
+      return waits
     },
   }
 
@@ -34,8 +35,8 @@ export function startQuietCallers(origin: string, workspaces: Workspace[], path:
       headers: { ...headers, prefer: 'wait=30' },
       body,
     })
-    // 202: no outcome within half a minute.
-    if (answer.statusCode !== 200 && answer.statusCode !== 202)
+    // 202 would be: no outcome within half a minute.
+    if (answer.statusCode !== 200)
       throw new Error(`Answered ${answer.statusCode}: ${await answer.body.text()}`)
     await answer.body.dump()
   }

@@ -1,6 +1,7 @@
 import type { Server } from 'node:net'
 import type { Connections } from '../connections.js'
 import type { Rule, Workspace } from '../workspace.js'
+import type { Attacker } from './attacker.js'
 
 /** What one member of a workspace does to the service, within the default rate limits. */
 export interface Attack {
@@ -12,6 +13,6 @@ export interface Attack {
   quietRules?: (port: number) => Rule[]
   /** Stores what the workspace has gathered before the attack. */
   prepare?(workspace: Workspace, connections: Connections): Promise<void>
-  /** Sends requests until the signal is aborted, and never waits long for one of them. */
-  run(workspace: Workspace, signal: AbortSignal): Promise<void>
+  /** Finds what the attack needs, or makes it, in the last moment before it. @returns the attack, which lasts until the attacker's signal */
+  begin(workspace: Workspace): Promise<(attacker: Attacker) => Promise<void>>
 }

@@ -1,7 +1,6 @@
-import { setTimeout as delay } from 'node:timers/promises'
 import type { Rule } from '../workspace.js'
 import type { Attack } from './attack.js'
-import { drain, get, post, repeat, rulesPath, task } from './hostile-requests.js'
+import { prepareBy, rulesPath, task } from './attacker.js'
 import { storedAttacks } from './stored-attacks.js'
 
 /** Letters for which an automaton builds a new state at each step. */
@@ -23,31 +22,32 @@ export const attacks: Attack[] = [
   {
     name: 'dry runs of hostile patterns on 99 KB',
     rules: [hostileRule],
-    async run(workspace, signal) {
-      const { rules } = (await get(workspace, rulesPath)) as { rules: { id: string }[] }
+    async begin(workspace) {
+      const { rules } = await prepareBy<{ rules: { id: string }[] }>(workspace, rulesPath)
       const path = `${rulesPath}/${rules[0]?.id}/execute?explain=true`
-      await repeat(signal, 50, () => post(workspace, path, { data: { text: letters }, dryRun: true }))
+      return (attacker) =>
+        attacker.repeat(50, () => attacker.post(path, { data: { text: letters }, dryRun: true }))
     },
   },
   {
     name: 'dry runs of hostile patterns on 4 KB',
     rules: [hostileRule],
-    async run(workspace, signal) {
-      const { rules } = (await get(workspace, rulesPath)) as { rules: { id: string }[] }
+    async begin(workspace) {
+      const { rules } = await prepareBy<{ rules: { id: string }[] }>(workspace, rulesPath)
       const path = `${rulesPath}/${rules[0]?.id}/execute?explain=true`
-      await repeat(signal, 50, (n) =>
-        post(workspace, path, { data: { text: letters.slice(n, 4_000 + n) }, dryRun: true }),
-      )
+      return (attacker) =>
+        attacker.repeat(50, (n) =>
+          attacker.post(path, { data: { text: letters.slice(n, 4_000 + n) }, dryRun: true }),
+        )
     },
   },
   {
     name: 'events for hostile patterns',
     rules: Array.from({ length: 50 }, () => hostileRule),
-    async run(workspace, signal) {
-      await repeat(signal, 50, (n) =>
-        post(workspace, `${rulesPath}/trigger/LEAD_CREATED`, { data: { text: letters.slice(n, 4_000 + n) } }),
-      )
-    },
+    begin: async () => (attacker) =>
+      attacker.repeat(50, (n) =>
+        attacker.post(`${rulesPath}/trigger/LEAD_CREATED`, { data: { text: letters.slice(n, 4_000 + n) } }),
+      ),
   },
   {
     name: 'a rule that emits its own type 20 times',
@@ -63,9 +63,8 @@ export const attacks: Attack[] = [
         }),
       },
     ],
-    async run(workspace, signal) {
-      await repeat(signal, 200, () => post(workspace, `${rulesPath}/trigger/LEAD_UPDATED`, { data: {} }))
-    },
+    begin: async () => (attacker) =>
+      attacker.repeat(200, () => attacker.post(`${rulesPath}/trigger/LEAD_UPDATED`, { data: {} })),
   },
   {
     name: 'lists of 60 rules of 250 KB',
@@ -75,29 +74,30 @@ export const attacks: Attack[] = [
       conditions: [{ field: 'x', operator: 'in', value: [`${n}`.padEnd(250_000, 'x')] }],
       actions: [task],
     })),
-    async run(workspace, signal) {
-      await repeat(signal, 20, () => drain(workspace, rulesPath))
-    },
+    begin: async () => (attacker) => attacker.repeat(20, () => attacker.send('GET', rulesPath)),
   },
   {
     name: '20 anonymous GET /docs/openapi.yaml a second',
     rules: [],
-    async run({ baseUrl }, signal) {
-      await repeat(signal, 50, () => drain({ baseUrl, headers: {} }, '/docs/openapi.yaml'))
-    },
+    begin:
+      async ({ baseUrl }) =>
+      (attacker) => {
+        const anonymous = attacker.in({ baseUrl, headers: {} })
+        return anonymous.repeat(50, () => anonymous.send('GET', '/docs/openapi.yaml'))
+      },
   },
   {
-    name: '200 events at a time for 400 rules of 20 tasks',
+    name: '200 events at once for 400 rules of 20 tasks',
     rules: Array.from({ length: 400 }, (_, n) => ({
       name: `Many ${n}`,
       trigger: 'LEAD_DELETED',
       conditions: [],
       actions: Array(20).fill(task),
     })),
-    async run(workspace, signal) {
+    begin: async () => async (attacker) => {
       const events = Array.from({ length: 200 }, () => ({ data: {} }))
-      await post(workspace, `${rulesPath}/trigger/LEAD_DELETED/batch`, { events })
-      await delay(60_000, undefined, { signal }).catch(() => {})
+      await attacker.post(`${rulesPath}/trigger/LEAD_DELETED/batch`, { events })
+      await attacker.wait()
     },
   },
   ...storedAttacks,

@@ -4,14 +4,16 @@ import { changeRules, createRules } from '@automation/rules'
 import { createExactAim } from '../aims.js'
 import type { Plan } from '../benchmark.js'
 import { type Connections, withConnections } from '../connections.js'
+import type { Wait } from '../load/open-loop.js'
 import { startQuietCallers } from '../load/quiet-callers.js'
 import { readMebibytes } from '../machine/memory.js'
 import type { Options } from '../options.js'
 import { runOnProduct } from '../private-product.js'
-import { alignColumns } from '../report.js'
+import { alignColumns, whole } from '../report.js'
 import { type Waits, waitsOf } from '../statistics.js'
 import { actor, createWorkspace, createWorkspaces, type Workspace } from '../workspace.js'
 import type { Attack } from './attack.js'
+import { Attacker, type Responses } from './attacker.js'
 import { attacks } from './attacks.js'
 import { openOutside } from './outside.js'
 
@@ -19,16 +21,23 @@ interface NeighbourFigures {
   attack: string
   /** MB of V8's old generation; undefined for its default. */
   heap: number | undefined
+  /** Of the attack. */
+  responses: Responses
   /** The waits of the quiet workspaces before, during and after the attack. */
   alone: Waits
   attacked: Waits
   after: Waits
+  /** The longest of them (ms) in each second of the attack. */
+  longestBySecond: number[]
   /** Resident memory (MiB) of API and worker at the end of the attack. */
   apiMebibytes: number
   workerMebibytes: number
 }
 
-const quietCount = 5
+const quietCount = 10
+const warmUpMs = 3_000
+/** So long after the attack all is to be as before. */
+const recoveryMs = 5_000
 /** No attack has rules for this type. */
 const path = '/api/automation-rules/trigger/LEAD_CREATED'
 /** What a process has in a container of 512 MiB. */
@@ -97,42 +106,71 @@ interface Scene {
   seconds: number
 }
 
+/** A wait belongs to the time at which its request was due, however late its response was. */
 async function measureAttack(
   product: Product,
   { attack, quiet, hostile, seconds }: Scene,
 ): Promise<Omit<NeighbourFigures, 'attack' | 'heap'>> {
+  const attackBy = await attack.begin(hostile)
   const callers = startQuietCallers(quiet[0]?.baseUrl ?? '', quiet, path)
+  const startedAt = performance.now()
+  /** Lets time pass. @returns the waits of the requests that were due meanwhile */
+  const pass = async (ms: number) => {
+    const from = performance.now() - startedAt
+    await delay(ms)
+    const to = performance.now() - startedAt
+    return (waits: Wait[]) => waits.filter(({ dueMs }) => dueMs >= from && dueMs < to)
+  }
   const stop = new AbortController()
-  try {
-    await delay(3_000)
-    callers.take()
-    await delay(seconds * 1_000)
-    const alone = waitsOf(callers.take())
-    const attacking = attack.run(hostile, stop.signal)
-    await delay(seconds * 2_000)
-    const attacked = waitsOf(callers.take())
-    const [api, worker] = await Promise.all(
-      [product.apis[0], product.workers[0]].map((part) => readMebibytes(part?.pid ?? 0)),
-    )
+  const attacker = new Attacker(hostile, stop.signal)
+  const watch = async () => {
+    await pass(warmUpMs)
+    const alone = await pass(2_000 * seconds)
+    const attacking = attackBy(attacker)
+    const attacked = await pass(2_000 * seconds)
+    const memory = await readMemory(product)
     stop.abort()
-    await delay(5_000)
-    callers.take()
-    await delay(seconds * 1_000)
-    const after = waitsOf(callers.take())
+    await pass(recoveryMs)
+    const after = await pass(1_000 * seconds)
     await attacking
-    const isAlive = product.apis.length === 1 && product.workers.length === 1 && api && worker
-    if (!isAlive) throw new Error('A process has ended')
-    return {
-      alone,
-      attacked,
-      after,
-      apiMebibytes: Math.round(api),
-      workerMebibytes: Math.round(worker),
-    }
-  } finally {
+    return { alone, attacked, after, memory }
+  }
+  const watched = await watch().catch(async (error) => {
     stop.abort()
     await callers.stop()
+    throw error
+  })
+  const waits = await callers.stop()
+  if (attacker.responses.accepted === 0) throw new Error('Each request of the attack was refused')
+  const attacked = watched.attacked(waits)
+  return {
+    responses: attacker.responses,
+    alone: waitsOf(watched.alone(waits).map(({ waitMs }) => waitMs)),
+    attacked: waitsOf(attacked.map(({ waitMs }) => waitMs)),
+    after: waitsOf(watched.after(waits).map(({ waitMs }) => waitMs)),
+    longestBySecond: longestBySecond(attacked),
+    ...watched.memory,
   }
+}
+
+/** @throws where a process has ended */
+async function readMemory({ apis, workers }: Product) {
+  const [api, worker] = await Promise.all(
+    [apis[0], workers[0]].map((part) => part && readMebibytes(part.pid)),
+  )
+  if (!api || !worker || apis.length !== 1 || workers.length !== 1) throw new Error('A process has ended')
+  return { apiMebibytes: Math.round(api), workerMebibytes: Math.round(worker) }
+}
+
+/** The longest wait (ms) of the requests that were due in each second. */
+function longestBySecond(waits: Wait[]): number[] {
+  const first = waits[0]?.dueMs ?? 0
+  const longest: number[] = []
+  for (const { dueMs, waitMs } of waits) {
+    const second = Math.max(0, Math.floor((dueMs - first) / 1_000))
+    longest[second] = Math.max(longest[second] ?? 0, Math.round(waitMs))
+  }
+  return Array.from(longest, (ms) => ms ?? 0)
 }
 
 /** Its rules are written to the database: at the default rate their creation would take minutes. */
@@ -171,22 +209,18 @@ function format(results: NeighbourFigures[]): string {
     'p99',
     'max',
     'after max',
+    'accepted',
+    'refused',
+    'failed',
     'API MiB',
     'worker MiB',
   ]
-  const lines = results.map(({ attack, heap, alone, attacked, after, apiMebibytes, workerMebibytes }) => [
+  const lines = results.map(({ attack, heap, responses, alone, attacked, after, ...memory }) => [
     attack,
     `${heap ?? 'default'}`,
-    ...[alone, attacked].flatMap(({ p50Ms, p95Ms, p99Ms, maxMs }) =>
-      [p50Ms, p95Ms, p99Ms, maxMs].map(formatMs),
-    ),
-    formatMs(after.maxMs),
-    `${apiMebibytes}`,
-    `${workerMebibytes}`,
+    ...[alone, attacked].flatMap(({ p50Ms, p95Ms, p99Ms, maxMs }) => [p50Ms, p95Ms, p99Ms, maxMs].map(whole)),
+    ...[after.maxMs, responses.accepted, responses.refused, responses.failed].map(whole),
+    ...[memory.apiMebibytes, memory.workerMebibytes].map(whole),
   ])
   return alignColumns([head, ...lines])
-}
-
-function formatMs(ms: number): string {
-  return ms.toFixed(0)
 }

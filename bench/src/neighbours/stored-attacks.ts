@@ -1,10 +1,9 @@
 import { createServer } from 'node:http'
-import { setTimeout as delay } from 'node:timers/promises'
 import type pg from 'pg'
 import { insertWaiting } from '../brake/insert-waiting.js'
 import type { Rule, Workspace } from '../workspace.js'
 import type { Attack } from './attack.js'
-import { drain, get, post, repeat, rulesPath, send, task } from './hostile-requests.js'
+import { prepareBy, rulesPath, task } from './attacker.js'
 
 const mailingRule: Rule = {
   name: 'Mail',
@@ -29,9 +28,10 @@ export const storedAttacks: Attack[] = [
       const busy = await database.forWorkspace(id).rule.findFirstOrThrow({ where: { name: 'Busy' } })
       await insertTasks(postgres, id, busy.id)
     },
-    async run(workspace, signal) {
+    async begin(workspace) {
       const rare = (await listRules(workspace)).find(({ name }) => name === 'Rare')
-      await repeat(signal, 20, () => drain(workspace, `/api/tasks?limit=50&ruleId=${rare?.id}`))
+      return (attacker) =>
+        attacker.repeat(20, () => attacker.send('GET', `/api/tasks?limit=50&ruleId=${rare?.id}`))
     },
   },
   {
@@ -49,11 +49,14 @@ export const storedAttacks: Attack[] = [
         actions: [{ type: 'SEND_WEBHOOK', config: { url: `http://127.0.0.1:${port}/` } }],
       },
     ],
-    async run(workspace, signal) {
+    async begin(workspace) {
+      const workspaces = [workspace, ...(await createOthers(workspace, mailingWorkspaces - 1))]
       const events = Array.from({ length: mailsOfEach }, () => ({ data: {} }))
-      for (const one of [workspace, ...(await createOthers(workspace, mailingWorkspaces - 1))])
-        await post(one, `${rulesPath}/trigger/CONTACT_CREATED/batch`, { events })
-      await delay(60_000, undefined, { signal }).catch(() => {})
+      return async (attacker) => {
+        for (const one of workspaces)
+          await attacker.in(one).post(`${rulesPath}/trigger/CONTACT_CREATED/batch`, { events })
+        await attacker.wait()
+      }
     },
   },
   {
@@ -70,9 +73,10 @@ export const storedAttacks: Attack[] = [
       const { id: ruleId } = await database.forWorkspace(id).rule.findFirstOrThrow()
       await insertWaiting(postgres, { workspaceId: id, ruleId, count: 240_000 })
     },
-    async run(workspace, signal) {
+    async begin(workspace) {
       const [rule] = await listRules(workspace)
-      await repeat(signal, 500, () => send('PATCH', workspace, `${rulesPath}/${rule?.id}/toggle`))
+      return (attacker) =>
+        attacker.repeat(500, () => attacker.send('PATCH', `${rulesPath}/${rule?.id}/toggle`))
     },
   },
 ]
@@ -90,17 +94,18 @@ function createMuteMailServer() {
 async function createOthers(workspace: Workspace, count: number): Promise<Workspace[]> {
   const others: Workspace[] = []
   for (let number = 0; number < count; number++) {
-    const created = await send('POST', workspace, '/api/developer/v1/workspaces', { name: `Mail ${number}` })
-    const { id } = created as { id: string }
+    const { id } = await prepareBy<{ id: string }>(workspace, '/api/developer/v1/workspaces', {
+      name: `Mail ${number}`,
+    })
     const other = { ...workspace, id, headers: { ...workspace.headers, 'x-workspace-id': id } }
-    await post(other, rulesPath, mailingRule)
+    await prepareBy(other, rulesPath, mailingRule)
     others.push(other)
   }
   return others
 }
 
 async function listRules(workspace: Workspace): Promise<{ id: string; name: string }[]> {
-  const { rules } = (await get(workspace, rulesPath)) as { rules: { id: string; name: string }[] }
+  const { rules } = await prepareBy<{ rules: { id: string; name: string }[] }>(workspace, rulesPath)
   return rules
 }
 

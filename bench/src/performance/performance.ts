@@ -8,6 +8,8 @@ export interface Run {
   command: string
   /** The time of the start. */
   at: string
+  /** The short hash, with "-dirty" where files had changed. Runs before 25 November 2026 did not record it. */
+  commit?: string
   node: string
   machine: string
   /** null in runs before 23 November 2026, which did not record them. */
