@@ -13,6 +13,8 @@ export interface Responses {
   accepted: number
   refused: number
   failed: number
+  /** Status and body of the first response of 4xx. */
+  firstRefusal?: string
 }
 
 type Target = Pick<Workspace, 'baseUrl' | 'headers'>
@@ -72,8 +74,11 @@ export class Attacker {
         ...(body && { body: JSON.stringify(body) }),
         signal: AbortSignal.timeout(timeoutMs),
       })
-      await response.body.dump({ limit: Number.MAX_SAFE_INTEGER })
-      this.responses[nameOf(response.statusCode)]++
+      const { statusCode, body: content } = response
+      const name = nameOf(statusCode)
+      this.responses[name]++
+      if (name === 'refused') this.responses.firstRefusal ??= `${statusCode} ${await content.text()}`
+      else await content.dump({ limit: Number.MAX_SAFE_INTEGER })
     } catch {
       this.responses.failed++
     }
@@ -96,7 +101,7 @@ export async function prepareBy<Body>(
   return (await response.json()) as Body
 }
 
-function nameOf(status: number): keyof Responses {
+function nameOf(status: number): 'accepted' | 'refused' | 'failed' {
   if (status >= 200 && status < 300) return 'accepted'
   return status >= 400 && status < 500 ? 'refused' : 'failed'
 }
