@@ -40,8 +40,15 @@ t.test('a word is misspelt only if most of its letters are right', async (t) => 
   t.equal(findMisspelt('country', fields), undefined)
 })
 
-t.test('a long word costs little', async (t) => {
-  const startedAt = performance.now()
-  for (let n = 0; n < 20; n++) findNearest('x'.repeat(1_000_000), eventTypes)
-  t.ok(performance.now() - startedAt < 1_000)
+t.test('a word of a million letters costs no more than a hundred of a thousand letters', async (t) => {
+  const shortestMs = (word: string) => {
+    const times = Array.from({ length: 20 }, () => {
+      const startedAt = performance.now()
+      for (let n = 0; n < 10; n++) findNearest(word, eventTypes)
+      return performance.now() - startedAt
+    })
+    return Math.min(...times)
+  }
+  const word = 'x'.repeat(1_000)
+  t.ok(shortestMs('x'.repeat(1_000_000)) < 100 * shortestMs(word))
 })
