@@ -1,7 +1,7 @@
 import { newId } from '@automation/database'
 import t, { type Test } from 'tap'
 import { refusals } from '../src/errors.js'
-import { ruleBody, startApi, type Workspace } from './fixtures/api.js'
+import { ruleBody, rules, startApi, type Workspace } from './fixtures/api.js'
 
 const api = await startApi(t)
 const hot = { field: 'score', operator: 'gt', value: 80 }
@@ -83,4 +83,92 @@ t.test('a question that would end after its deadline is refused, and does not wa
   const [running, waiting, late] = [ask(10_000), ask(10_000), ask(100)]
   t.match(await late.catch((error) => error), { statusCode: 429 })
   t.same(await Promise.all([running, waiting]), [[], []])
+})
+
+/** Questions wait before the thread until they are released. @returns the workspaces of those that wait, in order */
+function holdQuestions(t: Test, task: string) {
+  const { judge } = api.app
+  const run = judge.run.bind(judge)
+  const held: { workspaceId: string; release: () => void }[] = []
+  t.intercept(judge, 'run', {
+    value: async (...[caller, name, input]: Parameters<typeof run>) => {
+      if (name === task)
+        await new Promise<void>((resolve) => {
+          held.push({ workspaceId: caller.workspaceId, release: resolve })
+        })
+      return run(caller, name, input)
+    },
+  })
+  return held
+}
+
+async function waitFor(isDone: () => boolean): Promise<void> {
+  while (!isDone()) await new Promise((resolve) => setTimeout(resolve, 5))
+}
+
+/** Lets the held questions go on until all that were asked have ended. @param onHeld runs before each */
+async function releaseAll(
+  held: ReturnType<typeof holdQuestions>,
+  asked: Promise<unknown>[],
+  onHeld = () => {},
+): Promise<void> {
+  let open = asked.length
+  for (const question of asked) void question.then(() => open--)
+  for (;;) {
+    await waitFor(() => open === 0 || held.length > 0)
+    if (open === 0) return
+    onHeld()
+    held.pop()?.release()
+  }
+}
+
+const questions = {
+  checkSet: ({ call }: Workspace) => call('POST', `${rules}/check`, { body: {} }),
+  dryRunEvent: ({ call }: Workspace) =>
+    call('POST', `${rules}/trigger/LEAD_CREATED`, { body: { data: {}, dryRun: true } }),
+  whyOfEvent: async (workspace: Workspace) => {
+    const { id } = await workspace.database.event.findFirstOrThrow({ select: { id: true } })
+    return workspace.call('GET', `/api/events/${id}/why`)
+  },
+}
+
+for (const [task, ask] of Object.entries(questions))
+  t.test(
+    `of a workspace one ${task} at a time holds its rules, and others are served meanwhile`,
+    async (t) => {
+      const [busy, quiet] = [await api.makeWorkspace(), await api.makeWorkspace()]
+      for (const workspace of [busy, quiet]) {
+        await workspace.call('POST', rules, { body: ruleBody() })
+        await storeEvents(workspace, 1)
+      }
+      const held = holdQuestions(t, task)
+      const asked = Array.from({ length: 5 }, () => ask(busy))
+      await waitFor(() => held.length > 0)
+      const other = ask(quiet)
+      await waitFor(() => held.some(({ workspaceId }) => workspaceId === quiet.id))
+      t.strictSame(
+        held.map(({ workspaceId }) => workspaceId),
+        [busy.id, quiet.id],
+      )
+      held.pop()?.release()
+      t.equal((await other).status, 200, 'the quiet workspace is served while another question is held')
+      await releaseAll(held, asked, () => t.equal(held.length, 1))
+      // Those that had waited for 3 s when their turn came are refused.
+      t.equal((await asked[0])?.status, 200)
+      for (const { status } of await Promise.all(asked)) t.ok([200, 429].includes(status), `${status}`)
+    },
+  )
+
+t.test('a workspace that asks for its rules too often at a time gets 429', async (t) => {
+  const workspace = await api.makeWorkspace()
+  const held = holdQuestions(t, 'checkSet')
+  const asked = Array.from({ length: 110 }, () => questions.checkSet(workspace))
+  const refused = await Promise.race(
+    asked.map(async (question) => {
+      const answer = await question
+      return answer.status === 200 ? new Promise<typeof answer>(() => {}) : answer
+    }),
+  )
+  t.match(refused, { status: 429, body: { error: /explanations/ }, headers: { 'retry-after': '1' } })
+  await releaseAll(held, asked)
 })

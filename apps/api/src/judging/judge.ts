@@ -1,8 +1,9 @@
 import { fileURLToPath } from 'node:url'
-import { FairSlots, TooMuchAtOnce } from '@automation/database'
+import { FairSlots } from '@automation/database'
 import type { Piscina } from 'piscina'
 import { refusals } from '../errors.js'
 import { type Bounds, isOverrun, type Overrun } from './bounds.js'
+import { type Caller, takeTurn } from './take-turn.js'
 
 type Thread = typeof import('./judge-thread.js')
 export type Task = Exclude<keyof Thread, 'start'>
@@ -19,14 +20,6 @@ export interface JudgeLimits {
   memoryMb: number
 }
 
-export interface Caller {
-  workspaceId: string
-  /** When the response is due (ms, by the process's monotonic clock). */
-  dueAt: number
-  /** Whether nobody waits for the response any more. */
-  isGone(): boolean
-}
-
 interface Reports {
   noteRefusal(reason: 'too_many' | 'too_much' | 'too_long' | 'too_large'): void
   /** The thread ended while it had nothing to do. */
@@ -37,6 +30,8 @@ interface Reports {
 const maxWaiting = 100
 /** Of one question (ms). */
 const longestWaitMs = 3_000
+/** How many workspaces hold what they have read for a question: up to 16 MiB each. */
+const maxReaders = 4
 /** A question ends by itself when its time is over. A thread that is this many times as late is ended. */
 const grace = 1.5
 /** A thread that has not started by then (ms) never will. */
@@ -46,7 +41,10 @@ const idleMs = 60_000
 
 /**
  * Judges on behalf of callers in a thread of its own: what one request may cost holds neither triggers nor the requests of other
- * workspaces. It has one thread at most, which it starts when it is needed, and workspaces take turns on it, one question of each at a time.
+ * workspaces. It has one thread at most, which it starts when it is needed, and workspaces take turns on it, one question of each at a time. A
+ * question about much that is stored takes a turn before it reads that, so that what waits for the thread is small, or of few workspaces.
+ *
+ *   readAndAsk ─▶ waits for the workspace's turn to read ─▶ reads ─▶ run
  *
  *   run ─▶ waits for the workspace's turn ─▶ runs in the thread ─▶ result
  *    │      └─▶ too many, too long: 429       ├─▶ JUDGING_TIMEOUT or JUDGING_WORK is used up: a shorter result, or 400
@@ -59,6 +57,12 @@ export class Judge {
   readonly #reports: Reports
   readonly #slots = new FairSlots({
     total: 1,
+    perOwner: 1,
+    waitingPerOwner: maxWaiting,
+    timeoutMs: longestWaitMs,
+  })
+  readonly #readers = new FairSlots({
+    total: maxReaders,
     perOwner: 1,
     waitingPerOwner: maxWaiting,
     timeoutMs: longestWaitMs,
@@ -77,18 +81,25 @@ export class Judge {
   }
 
   /** @throws refusals: 429 where too many of the workspace wait, 400 for what takes too long or too much memory */
-  async run<Name extends Task>(caller: Caller, name: Name, input: InputOf<Name>): Promise<ResultOf<Name>> {
-    const ask = async () => {
-      if (caller.isGone()) throw refusals.unavailable(new Error('The caller did not wait'))
-      return this.#judge(name, input)
-    }
-    try {
-      return await this.#slots.run(caller.workspaceId, ask, this.#longestWaitMs(caller))
-    } catch (error) {
-      if (!(error instanceof TooMuchAtOnce)) throw error
+  run<Name extends Task>(caller: Caller, name: Name, input: InputOf<Name>): Promise<ResultOf<Name>> {
+    return this.#takeTurn(this.#slots, caller, () => this.#judge(name, input))
+  }
+
+  /**
+   * Runs work that reads much and asks about it. A workspace does so once at a time.
+   *
+   * @throws refusals: 429 where too many of the workspace wait
+   */
+  readAndAsk<Result>(caller: Caller, work: () => Promise<Result>): Promise<Result> {
+    return this.#takeTurn(this.#readers, caller, work)
+  }
+
+  #takeTurn<Result>(slots: FairSlots, caller: Caller, work: () => Promise<Result>): Promise<Result> {
+    const refuse = () => {
       this.#reports.noteRefusal('too_many')
-      throw refusals.tooManyJudgings()
+      return refusals.tooManyJudgings()
     }
+    return takeTurn(slots, caller, work, refuse, this.#longestWaitMs(caller))
   }
 
   /** A question that has several turns still has time for each that it waits for: it is refused rather than late. */

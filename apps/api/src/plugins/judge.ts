@@ -1,6 +1,7 @@
 import type { FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import { type InputOf, Judge, type JudgeLimits, type ResultOf, type Task } from '../judging/judge.js'
+import type { Caller } from '../judging/take-turn.js'
 
 declare module 'fastify' {
   interface FastifyInstance {
@@ -9,6 +10,8 @@ declare module 'fastify' {
   interface FastifyRequest {
     /** Judges, explains, renders or checks for the request's workspace, in another thread. */
     judge<Name extends Task>(name: Name, input: InputOf<Name>): Promise<ResultOf<Name>>
+    /** Runs work that reads many or large rows and judges them: the workspace's turn comes before the reading. */
+    readAndJudge<Result>(work: () => Promise<Result>): Promise<Result>
   }
 }
 
@@ -22,10 +25,16 @@ export default fp<{ judging: JudgeLimits }>(
     app.decorateRequest('judge', function <
       Name extends Task,
     >(this: FastifyRequest, name: Name, input: InputOf<Name>) {
-      const isGone = () => this.raw.socket.destroyed
-      return judge.run({ workspaceId: this.workspace.id, dueAt: this.dueAt, isGone }, name, input)
+      return judge.run(callerOf(this), name, input)
+    })
+    app.decorateRequest('readAndJudge', function <Result>(this: FastifyRequest, work: () => Promise<Result>) {
+      return judge.readAndAsk(callerOf(this), work)
     })
     app.addHook('onClose', () => judge.close())
   },
   { name: 'judge', dependencies: ['metrics', 'deadline', 'identification'] },
 )
+
+export function callerOf({ workspace, dueAt, raw }: FastifyRequest): Caller {
+  return { workspaceId: workspace.id, dueAt, isGone: () => raw.socket.destroyed }
+}

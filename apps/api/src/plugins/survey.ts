@@ -1,10 +1,12 @@
-import { FairSlots, TooMuchAtOnce } from '@automation/database'
+import { FairSlots } from '@automation/database'
 import type { ScanLimits, ScannedEvent } from '@automation/ledger'
 import type { FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import { refusals } from '../errors.js'
 import type { ResultOf } from '../judging/judge.js'
 import { scanInTurns } from '../judging/scan-in-turns.js'
+import { takeTurn } from '../judging/take-turn.js'
+import { callerOf } from './judge.js'
 
 declare module 'fastify' {
   interface FastifyInstance {
@@ -28,11 +30,7 @@ interface Surveyed {
 function createSurvey() {
   const slots = new FairSlots(surveys)
   return (...[request, type, wanted, limits]: Parameters<typeof surveyType>): Promise<Surveyed> =>
-    slots
-      .run(request.workspace.id, () => surveyType(request, type, wanted, limits))
-      .catch((error): never => {
-        throw error instanceof TooMuchAtOnce ? refusals.tooManyReads() : error
-      })
+    takeTurn(slots, callerOf(request), () => surveyType(request, type, wanted, limits), refusals.tooManyReads)
 }
 
 async function surveyType(

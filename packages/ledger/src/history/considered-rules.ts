@@ -63,12 +63,16 @@ export async function readJudgedEvent(
 /**
  * Lists the rules that were considered for an event, in creation order: each in the version that was evaluated, with what happened. Verdicts
  * are facts of rows. The engine can explain those whose version is known.
+ *
+ * @param only this rule, if it was considered
  */
 export async function listConsidered(
   database: WorkspaceDatabase,
   event: JudgedEvent,
+  only?: string,
 ): Promise<ConsideredRule[]> {
-  const ruleIds = await readRuleIds(database, event)
+  const all = await readRuleIds(database, event)
+  const ruleIds = only === undefined ? all : all.filter((ruleId) => ruleId === only)
   const [states, executions] = [
     await readStates(database, event, ruleIds),
     await readExecutions(database, event, ruleIds),

@@ -109,17 +109,20 @@ export const whyRoutes: FastifyPluginAsyncTypebox<{ workLimits: WorkLimits }> = 
       const { params, query, workspace } = request
       checkQuery(WhyQuery, query)
       const before = query.cursor === undefined ? [] : readCursor(query.cursor, params.id)
-      const event = isUuid(params.id)
-        ? await readJudgedEvent(workspace.reads, workspace.id, params.id)
-        : undefined
-      if (event === undefined) throw refusals.eventNotFound()
-      const { items, explained } = await request.judge('whyOfEvent', {
-        rules: await findRules(request, event, query.ruleId?.toLowerCase()),
-        data: event.data,
-        now: event.acceptedAt.getTime(),
-        limits: workLimits,
-        limit: query.limit ?? defaultLimit,
-        explained: before,
+      const { event, items, explained } = await request.readAndJudge(async () => {
+        const event = isUuid(params.id)
+          ? await readJudgedEvent(workspace.reads, workspace.id, params.id)
+          : undefined
+        if (event === undefined) throw refusals.eventNotFound()
+        const page = await request.judge('whyOfEvent', {
+          rules: await findRules(request, event, query.ruleId?.toLowerCase()),
+          data: event.data,
+          now: event.acceptedAt.getTime(),
+          limits: workLimits,
+          limit: query.limit ?? defaultLimit,
+          explained: before,
+        })
+        return { event, ...page }
       })
       const head = JSON.stringify({
         eventId: event.id,
@@ -139,10 +142,9 @@ async function findRules(
   event: JudgedEvent,
   ruleId: string | undefined,
 ): Promise<ConsideredRule[]> {
-  const considered = await listConsidered(reads, event)
+  const considered = await listConsidered(reads, event, ruleId)
   if (ruleId === undefined) return considered
-  const found =
-    considered.find((rule) => rule.ruleId === ruleId) ?? (await findUnconsidered(reads, event, ruleId))
+  const found = considered[0] ?? (await findUnconsidered(reads, event, ruleId))
   if (found === undefined) throw refusals.ruleNotFound()
   return [found]
 }

@@ -48,7 +48,9 @@ export const readRoutes: FastifyPluginAsyncTypebox<{ workLimits: WorkLimits }> =
       return {
         ...presentRow(row),
         ...executionResultOf({ ruleId, executionId, status, error, results }),
-        ...(query.explain === true ? { trace: await explainExecution(request, row, workLimits) } : {}),
+        ...(query.explain === true && {
+          trace: await request.readAndJudge(() => explainExecution(request, row, workLimits)),
+        }),
       }
     },
   })

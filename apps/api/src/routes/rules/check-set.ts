@@ -1,4 +1,4 @@
-import { CheckResult } from '@automation/check'
+import { type CheckedRule, CheckResult } from '@automation/check'
 import { ReadTooLong, TooMuchAtOnce } from '@automation/database'
 import { type Fault, isEventType, type RuleDefinition } from '@automation/engine'
 import {
@@ -14,6 +14,7 @@ import type { FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import { isTooMany, refusals } from '../../errors.js'
 import type { SetToCheck } from '../../judging/check-set.js'
+import type { ResultOf } from '../../judging/judge.js'
 import { fillMissingBody } from '../../plugins/bodies.js'
 import { bodyFaults } from '../../plugins/validation.js'
 import { refusalResponses } from '../responses.js'
@@ -50,17 +51,25 @@ export const checkRoutes: FastifyPluginAsyncTypebox = async (app) => {
       response: { 200: CheckResult, ...refusalResponses(413, 415, 422) },
     },
     handler: async (request, reply) => {
-      const rules = await readRules(request)
-      const observed = await observeTriggers('stored' in rules ? rules.stored : rules, (trigger) =>
-        surveyIfFree(request, trigger),
-      )
-      const checked = await request.judge('checkSet', { rules, now: Date.now(), observed })
+      const checked = await checkRules(request)
       if (checked === null) throw refusals.checkTooLarge(16)
       if ('faults' in checked) throw refusals.invalid(checked.faults)
       // It is JSON already.
       return reply.type('application/json; charset=utf-8').send(checked.json as never)
     },
   })
+}
+
+async function checkRules(request: FastifyRequest): Promise<ResultOf<'checkSet'>> {
+  const { id, reads } = request.workspace
+  const posted = await readPosted(request)
+  // Surveys wait in a line of their own: the definitions are read after them.
+  const triggers = posted ?? (await reads.rule.findMany({ select: { trigger: true } }))
+  const observed = await observeTriggers(triggers, (trigger) => surveyIfFree(request, trigger))
+  const check = (rules: SetToCheck['rules']) =>
+    request.judge('checkSet', { rules, now: Date.now(), observed })
+  if (posted !== undefined) return check(posted)
+  return request.readAndJudge(async () => check({ stored: await readAllDefinitions(reads, id) }))
 }
 
 /** What the newest events have, which the check can do without: undefined while others keep the judge busy. */
@@ -74,20 +83,19 @@ async function surveyIfFree(request: FastifyRequest, trigger: string): Promise<s
   }
 }
 
-async function readRules(request: FastifyRequest): Promise<SetToCheck['rules']> {
-  const { body, validationError, workspace } = request
+/** @returns undefined where the workspace's rules are meant */
+async function readPosted(request: FastifyRequest): Promise<CheckedRule[] | undefined> {
+  const { body, validationError } = request
   refuseFaults(bodyFaults(validationError ?? {}))
   const { rules } = body as Type.Static<typeof RulesToCheck>
-  if (rules !== undefined) {
-    refuseFaults(await findUnknownTriggers(request, rules))
-    return rules.map((rule) => ({
-      conditions: [],
-      ...(rule as Omit<RuleToCreate, 'conditions'> & Pick<RuleDefinition, 'actions'>),
-      // A shadow does nothing, like an inactive rule.
-      isActive: completeMode(rule).isActive,
-    }))
-  }
-  return { stored: await readAllDefinitions(workspace.reads, workspace.id) }
+  if (rules === undefined) return undefined
+  refuseFaults(await findUnknownTriggers(request, rules))
+  return rules.map((rule) => ({
+    conditions: [],
+    ...(rule as Omit<RuleToCreate, 'conditions'> & Pick<RuleDefinition, 'actions'>),
+    // A shadow does nothing, like an inactive rule.
+    isActive: completeMode(rule).isActive,
+  }))
 }
 
 async function findUnknownTriggers(

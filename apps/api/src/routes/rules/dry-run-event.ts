@@ -18,16 +18,16 @@ export async function dryRunEvent(
   limits: WorkLimits,
 ): Promise<Uint8Array> {
   const { id, reads } = request.workspace
-  const rules = await readAllDefinitions(reads, id, type)
-  const maxBytes = maxMib * 1_048_576
-  const result = await request.judge('dryRunEvent', {
-    rules,
-    data,
-    now: Date.now(),
-    limits,
-    explains,
-    maxBytes,
-  })
+  const result = await request.readAndJudge(async () =>
+    request.judge('dryRunEvent', {
+      rules: await readAllDefinitions(reads, id, type),
+      data,
+      now: Date.now(),
+      limits,
+      explains,
+      maxBytes: maxMib * 1_048_576,
+    }),
+  )
   if (result === null) throw refusals.dryRunTooLarge(maxMib)
   return result
 }

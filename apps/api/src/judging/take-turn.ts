@@ -1,0 +1,39 @@
+import { type FairSlots, TooMuchAtOnce } from '@automation/database'
+import { type Refusal, refusals } from '../errors.js'
+
+/** Of a request that waits for its turn. */
+export interface Caller {
+  workspaceId: string
+  /** When the response is due (ms, by the process's monotonic clock). */
+  dueAt: number
+  /** Whether nobody waits for the response any more. */
+  isGone(): boolean
+}
+
+/**
+ * Runs work when it is the turn of the caller's workspace. Work of a caller who is gone by then is not run.
+ *
+ * @param refuse makes the refusal of work that waits too long, or behind too much
+ * @param timeoutMs how long it may wait, where that is less than the slots allow
+ */
+export async function takeTurn<Result>(
+  slots: FairSlots,
+  caller: Caller,
+  work: () => Promise<Result>,
+  refuse: () => Refusal,
+  timeoutMs?: number,
+): Promise<Result> {
+  let hasBegun = false
+  const begin = () => {
+    hasBegun = true
+    if (caller.isGone()) throw refusals.unavailable(new Error('The caller did not wait'))
+    return work()
+  }
+  try {
+    return await slots.run(caller.workspaceId, begin, timeoutMs)
+  } catch (error) {
+    // The work itself may wait in other lines.
+    if (hasBegun || !(error instanceof TooMuchAtOnce)) throw error
+    throw refuse()
+  }
+}
