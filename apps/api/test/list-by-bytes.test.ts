@@ -1,60 +1,118 @@
-import { setTimeout as delay } from 'node:timers/promises'
-import t from 'tap'
-import { makeInParts } from '../src/routes/rules/list-by-bytes.js'
-import { ruleBody, rules, startApi } from './fixtures/api.js'
+import { newId } from '@automation/database'
+import t, { type Test } from 'tap'
+import { presentRule, presentVersion } from '../src/routes/rules/present-rule.js'
+import { ruleBody, rules, startApi, type Workspace } from './fixtures/api.js'
 
-const workMs = 40
+const api = await startApi(t)
 
-/** Parts of one row each. */
-const rowsOf = (count: number) => Array.from({ length: count }, (_, index) => ({ bytes: 200_000, index }))
+const large = 'x'.repeat(150_000)
+const conditions = [
+  { any: [{ field: 'größe', operator: 'equals', value: 'ß 漢 😀 "\\ \u2028 \u0007 </script>' }], all: [] },
+  { not: { value: [1e21, -0.5, 9007199254740991, null, true], operator: 'in', field: 'z', a: {} } },
+  { field: 'x', operator: 'equals', value: large },
+]
+const actions = [{ type: 'CREATE_TASK', config: { title: 'Call {{name}} – “now”', dueInDays: 2 } }]
 
-async function collect(parts: AsyncGenerator<string>): Promise<string[]> {
-  const collected: string[] = []
-  for await (const part of parts) collected.push(part)
-  return collected
+/** Rules whose definitions take several parts; the last ones have no counters, an error and the mode of a shadow. */
+async function storeRules({ id: workspaceId, database }: Workspace): Promise<string[]> {
+  const fields = { workspaceId, trigger: 'LEAD_CREATED', conditions, actions, isActive: true }
+  const ids = Array.from({ length: 7 }, newId)
+  for (const [index, id] of ids.entries()) {
+    const row = {
+      ...fields,
+      id,
+      name: `Rule "${index}" 😀`,
+      description: 'One\nTwo \u0001',
+      version: index + 1,
+    }
+    const counters = { create: { workspaceId, successCount: 3n, failureCount: 1n } }
+    await database.rule.create({ data: { ...row, ...(index < 5 && { counters }) } })
+  }
+  const [first = '', second = ''] = ids
+  await database.ruleCounters.update({
+    where: { ruleId: first },
+    data: { lastError: 'HTTP 500: "ß"', lastSuccessAt: new Date(), lastFailureAt: new Date(0) },
+  })
+  await database.rule.update({ where: { id: second }, data: { isActive: false, mode: 'shadow' } })
+  return ids
 }
 
-t.test(
-  'parts of long lists are made one at a time, in turns, and each leaves as long a time to others',
-  async (t) => {
-    const made: { owner: string; begunAt: number; endedAt: number }[] = []
-    async function read(owner: string, count: number): Promise<string> {
-      const parts = makeInParts(owner, rowsOf(count), async ([row]) => {
-        const begunAt = performance.now()
-        await delay(workMs)
-        made.push({ owner, begunAt, endedAt: performance.now() })
-        return `${row?.index}`
-      })
-      return (await collect(parts)).join()
-    }
-    const lists = await Promise.all([read('a', 5), read('a', 5), read('b', 3)])
-    t.strictSame(lists, ['0,1,2,3,4', '0,1,2,3,4', '0,1,2'])
-    for (const [index, { begunAt }] of made.entries()) {
-      const before = made[index - 1]
-      if (before === undefined) continue
-      const tookMs = before.endedAt - before.begunAt
-      // Timers may be a millisecond early.
-      t.ok(begunAt - before.endedAt >= tookMs - 2, 'a part rests for as long as it took')
-    }
-    const lastOfB = made.map(({ owner }) => owner).lastIndexOf('b')
-    t.ok(lastOfB < 7, 'three parts of a workspace do not wait for ten of another')
-  },
-)
+async function get(workspace: Workspace, path: string): Promise<string> {
+  const headers = { authorization: `Bearer ${workspace.tokens.viewer}`, 'x-workspace-id': workspace.id }
+  const { statusCode, body } = await api.app.inject({ url: path, headers })
+  if (statusCode !== 200) throw new Error(`${statusCode} ${body}`)
+  return body
+}
 
-t.test('a list that is one part waits for nobody', async (t) => {
-  const long = makeInParts('a', rowsOf(2), async () => {
-    await delay(workMs)
-    return ''
+/** The longest JSON (characters) that was parsed or written meanwhile. */
+async function measureJson(t: Test, work: () => Promise<unknown>): Promise<number> {
+  const { parse, stringify } = JSON
+  let longest = 0
+  const note = (text: string | undefined) => {
+    longest = Math.max(longest, text?.length ?? 0)
+  }
+  const parsing = t.intercept(JSON, 'parse', {
+    value: (...[text, reviver]: Parameters<typeof parse>) => {
+      note(text)
+      return parse(text, reviver)
+    },
   })
-  const first = long.next()
-  const short = makeInParts('b', rowsOf(1), async () => 'short')
-  t.equal(await Promise.race([first, short.next()]).then(({ value }) => value), 'short')
-  await first
-  await long.return(undefined)
+  const writing = t.intercept(JSON, 'stringify', {
+    value: (...parameters: Parameters<typeof stringify>) => {
+      const text = stringify(...parameters)
+      note(text)
+      return text
+    },
+  })
+  await work()
+  parsing.restore()
+  writing.restore()
+  return longest
+}
+
+t.test('a list of rules is, to the letter, the JSON of its rules', async (t) => {
+  const workspace = await api.makeWorkspace()
+  t.equal(await get(workspace, rules), '{"rules":[]}')
+  await storeRules(workspace)
+  const include = { counters: true }
+  const rows = await workspace.database.rule.findMany({ include, orderBy: { id: 'desc' } })
+  const presented = JSON.stringify(rows.map(presentRule))
+  t.ok((await get(workspace, rules)) === `{"rules":${presented}}`)
+  t.ok((await get(workspace, `${rules}?limit=20`)) === `{"rules":${presented},"nextCursor":null}`)
+})
+
+t.test('a list of versions is, to the letter, the JSON of its versions', async (t) => {
+  const workspace = await api.makeWorkspace()
+  const [ruleId = ''] = await storeRules(workspace)
+  const fields = { ruleId, workspaceId: workspace.id, trigger: 'LEAD_CREATED', conditions, actions }
+  for (let version = 1; version <= 5; version++) {
+    const data = { ...fields, version, name: `Rule ${version} 😀`, description: '"', createdBy: 'user:ß' }
+    await workspace.database.ruleVersion.create({ data })
+  }
+  const rows = await workspace.database.ruleVersion.findMany({
+    where: { ruleId },
+    orderBy: { version: 'desc' },
+  })
+  const presented = JSON.stringify(rows.map(presentVersion))
+  t.ok(
+    (await get(workspace, `${rules}/${ruleId}/versions`)) === `{"versions":${presented},"nextCursor":null}`,
+  )
+})
+
+t.test('lists parse and write no definitions', async (t) => {
+  const workspace = await api.makeWorkspace()
+  const [ruleId = ''] = await storeRules(workspace)
+  const version = { ruleId, version: 1, workspaceId: workspace.id, name: 'One', description: '' }
+  await workspace.database.ruleVersion.create({
+    data: { ...version, trigger: 'LEAD_CREATED', conditions, actions, createdBy: 'test' },
+  })
+  for (const path of [rules, `${rules}?limit=20`, `${rules}/${ruleId}/versions`]) {
+    const longest = await measureJson(t, () => get(workspace, path))
+    t.ok(longest > 0 && longest < large.length, `${path}: ${longest} characters at a time`)
+  }
 })
 
 t.test('lists and pages of large rules are whole', async (t) => {
-  const api = await startApi(t)
   const { call } = await api.makeWorkspace()
   const conditions = [{ field: 'x', operator: 'equals', value: 'x'.repeat(150_000) }]
   const created: string[] = []

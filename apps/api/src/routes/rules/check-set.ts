@@ -19,7 +19,7 @@ import { fillMissingBody } from '../../plugins/bodies.js'
 import { bodyFaults } from '../../plugins/validation.js'
 import { refusalResponses } from '../responses.js'
 import { refuseFaults } from './check-rule.js'
-import { readAllDefinitions } from './list-by-bytes.js'
+import { readAllDefinitions } from './definition-texts.js'
 
 // The example stands in the request of createRule, and one component has one shape.
 const { examples: _, ...RuleInSet } = RuleToCreate as typeof RuleToCreate & { examples?: unknown }

@@ -1,7 +1,7 @@
 import type { WorkLimits } from '@automation/engine'
 import type { FastifyRequest } from 'fastify'
 import { refusals } from '../../errors.js'
-import { readAllDefinitions } from './list-by-bytes.js'
+import { readAllDefinitions } from './definition-texts.js'
 
 /** Of a response. A rule may render 20 configs of a megabyte, and a workspace may have 1,000 rules. */
 const maxMib = 16

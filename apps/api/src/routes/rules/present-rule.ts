@@ -1,6 +1,6 @@
 import type { Prisma } from '@automation/database'
 import { countsOf } from '@automation/ledger'
-import { definitionOf, type FullDefinition, modeOf } from '@automation/rules'
+import { type DefinitionFields, definitionOf, type FullDefinition, modeOf } from '@automation/rules'
 import type { FastifyReply } from 'fastify'
 import type { Rule, RuleSummary, RuleVersion } from './rule-schemas.js'
 
@@ -47,7 +47,7 @@ export function presentVersion({
   createdAt,
   createdBy,
   ...row
-}: Prisma.RuleVersionGetPayload<object>): RuleVersion {
+}: DefinitionFields & { version: number; createdAt: Date; createdBy: string }): RuleVersion {
   return { version, ...(definitionOf(row) as FullDefinition), createdAt: createdAt.toISOString(), createdBy }
 }
 

@@ -1,14 +1,14 @@
-import { escapeLike } from '@automation/database'
+import { escapeLike, Prisma } from '@automation/database'
 import type { RuleMode } from '@automation/rules'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import type { FastifyRequest } from 'fastify'
 import { refusals } from '../../errors.js'
 import { checkQuery, checkTypeInQuery, eventTypeOf } from '../../lists/history-filter.js'
 import { pageArguments, writeCursor } from '../../lists/page.js'
 import { refusalResponses } from '../responses.js'
 import { ruleId } from './check-rule.js'
-import { cutByBytes, makeInParts, readRules, type SizedRule, sizeRules, sumOf } from './list-by-bytes.js'
-import { presentRule, sendRule } from './present-rule.js'
+import { writeRules } from './definition-texts.js'
+import { cutByBytes, readInParts, type SizedRule, sizeRules, sumOf } from './list-by-bytes.js'
+import { sendRule } from './present-rule.js'
 import { Rule, RuleList, RuleListQuery, RuleParams } from './rule-schemas.js'
 import { sendList } from './send-list.js'
 
@@ -32,12 +32,13 @@ export const readRoutes: FastifyPluginAsyncTypebox = async (app) => {
       if (query.trigger !== undefined && !(await app.eventTypes.has(id, query.trigger)))
         throw refusals.invalidTriggerType(query.trigger)
       checkQuery(RuleListQuery, query)
+      const write = (part: SizedRule[]) => writeRules(reads, id, part)
       await checkTypeInQuery(request, query)
       const isPaged = Object.keys(RuleListQuery.properties).some((name) => Object.hasOwn(query, name))
       if (!isPaged) {
         const sizes = await sizeRules(reads, id)
         await app.payForBytes(request, reply, sumOf(sizes))
-        return sendList(reply, 'rules', writeRules(workspace, sizes))
+        return sendList(reply, 'rules', readInParts(sizes, write))
       }
       const limit = query.limit ?? defaultLimit
       const { where, ...page } = pageArguments(query, limit)
@@ -47,11 +48,11 @@ export const readRoutes: FastifyPluginAsyncTypebox = async (app) => {
         ...page,
       })
       const ids = found.slice(0, limit).map((rule) => rule.id)
-      const sizes = cutByBytes(await sizeRules(reads, id, ids))
+      const sizes = cutByBytes(await sizeRules(reads, id, Prisma.sql`AND id = ANY (${ids}::uuid[])`))
       await app.payForBytes(request, reply, sumOf(sizes))
       const last = sizes.at(-1)?.id
       const hasMore = last !== undefined && last !== found.at(-1)?.id
-      return sendList(reply, 'rules', writeRules(workspace, sizes), hasMore ? writeCursor(last) : null)
+      return sendList(reply, 'rules', readInParts(sizes, write), hasMore ? writeCursor(last) : null)
     },
   })
 
@@ -73,12 +74,6 @@ export const readRoutes: FastifyPluginAsyncTypebox = async (app) => {
       return sendRule(reply, rule)
     },
   })
-}
-
-function writeRules({ id, reads }: FastifyRequest['workspace'], sizes: SizedRule[]): AsyncGenerator<string> {
-  return makeInParts(id, sizes, async (part) =>
-    (await readRules(reads, part)).map((rule) => JSON.stringify(presentRule(rule))).join(),
-  )
 }
 
 const shadows = { mode: 'shadow', isActive: false }

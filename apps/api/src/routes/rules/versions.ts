@@ -9,7 +9,8 @@ import { bodyFaults } from '../../plugins/validation.js'
 import { PageQuery, refusalResponses } from '../responses.js'
 import { changeRules, findRuleToChange, saveRule } from './change-rules.js'
 import { findFaults, readOwnTypes, refuseFaults, ruleId } from './check-rule.js'
-import { findPageOfVersions, makeInParts, sumOf } from './list-by-bytes.js'
+import { writeVersions } from './definition-texts.js'
+import { findPageOfVersions, readInParts, sumOf } from './list-by-bytes.js'
 import { presentVersion, sendRule } from './present-rule.js'
 import { Rule, RuleParams, RuleVersion, VersionList } from './rule-schemas.js'
 import { sendList } from './send-list.js'
@@ -44,13 +45,7 @@ export const versionRoutes: FastifyPluginAsyncTypebox = async (app) => {
       const { versions, isLast } = await findPageOfVersions(reads, { workspaceId, ruleId: id, below }, limit)
       if (versions.length === 0) await refuseUnknownRule(reads, id)
       await app.payForBytes(request, reply, sumOf(versions))
-      const parts = makeInParts(workspaceId, versions, async (part) => {
-        const rows = await reads.ruleVersion.findMany({
-          where: { ruleId: id, version: { in: part.map(({ version }) => version) } },
-          orderBy: { version: 'desc' },
-        })
-        return rows.map((row) => JSON.stringify(presentVersion(row))).join()
-      })
+      const parts = readInParts(versions, (part) => writeVersions(reads, { workspaceId, ruleId: id }, part))
       const last = versions.at(-1)
       return sendList(reply, 'versions', parts, last && !isLast ? writeCursor(last.version) : null)
     },
