@@ -1,4 +1,4 @@
-import { newId } from '@automation/database'
+import { newId, type Prisma } from '@automation/database'
 import t, { type Test } from 'tap'
 import { presentRule, presentVersion } from '../src/routes/rules/present-rule.js'
 import { ruleBody, rules, startApi, type Workspace } from './fixtures/api.js'
@@ -109,6 +109,46 @@ t.test('lists parse and write no definitions', async (t) => {
   for (const path of [rules, `${rules}?limit=20`, `${rules}/${ruleId}/versions`]) {
     const longest = await measureJson(t, () => get(workspace, path))
     t.ok(longest > 0 && longest < large.length, `${path}: ${longest} characters at a time`)
+  }
+})
+
+t.test('a part of a list has few rules where their names, descriptions and errors are long', async (t) => {
+  const { id: workspaceId, call, database } = await api.makeWorkspace()
+  const fields = { workspaceId, trigger: 'LEAD_CREATED', conditions: [], actions: [], isActive: true }
+  const rows = Array.from({ length: 300 }, (_, n) => ({
+    ...fields,
+    id: newId(),
+    name: `${n}`,
+    description: 'ß'.repeat(2_000),
+  }))
+  await database.rule.createMany({ data: rows })
+  const counters = { workspaceId, lastError: 'ß'.repeat(1_000) }
+  await database.ruleCounters.createMany({ data: rows.map(({ id }) => ({ ...counters, ruleId: id })) })
+  const readsOf = api.app.database.readsOf
+  const sizes: number[] = []
+  const note = <Row extends object>(found: Row[]) => {
+    if (found.some((row) => 'description' in row)) sizes.push(found.length)
+    return found
+  }
+  t.intercept(api.app.database, 'readsOf', {
+    value: (id: string) => {
+      const reads = readsOf(id)
+      const $queryRows = async (sql: Prisma.Sql) => note(await reads.$queryRows(sql))
+      const findMany = async (query: object) => note(await reads.rule.findMany(query))
+      return new Proxy(reads, {
+        get: (target, name) =>
+          name === '$queryRows' ? $queryRows : name === 'rule' ? { findMany } : Reflect.get(target, name),
+      })
+    },
+  })
+  for (const path of [rules, `${rules}/summaries?limit=1000`]) {
+    sizes.length = 0
+    const { body } = await call<{ rules: { id: string }[] }>('GET', path)
+    t.strictSame(
+      body.rules.map(({ id }) => id),
+      rows.map(({ id }) => id).reverse(),
+    )
+    t.ok(sizes.length > 1 && Math.max(...sizes) <= 110, `${path}: ${sizes.join(', ')} rules at a time`)
   }
 })
 

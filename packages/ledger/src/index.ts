@@ -11,6 +11,7 @@ export { findReceipts, type StoredReceipt } from './acceptance/find-receipts.js'
 export { type AddressColumns, type Addressee, addresseeOf } from './addressee.js'
 export { countsOf } from './counters/counts-of.js'
 export { clearAttention, createCounters, lockCounters, markAutoPaused } from './counters/rule-counters.js'
+export { sizeRules } from './counters/size-rules.js'
 export {
   type Evaluation,
   type EvaluationStatus,

@@ -1,6 +1,7 @@
 import { Prisma, type WorkspaceReads } from '@automation/database'
+import { sizeRules } from '@automation/ledger'
 import type { StoredRuleToCheck } from '../../judging/check-set.js'
-import { readInParts, type SizedRule, type SizedVersion, sizeRules } from './list-by-bytes.js'
+import { readInParts, type SizedRule, type SizedVersion } from './list-by-bytes.js'
 import { presentRule, presentVersion, type RuleRow } from './present-rule.js'
 
 /** Conditions and actions of these rows are JSON as Postgres has stored it: to parse and to write that of 16 MiB would hold the event loop for 0.2 s. */

@@ -1,26 +1,18 @@
 import { Prisma, type WorkspaceDatabase } from '@automation/database'
 
-/** How many bytes of definitions are in memory for one list. One rule alone may have more. */
+/** How many bytes of rows are in memory for one list. One row alone may have more. */
 const maxBytesAtOnce = 524_288
-/** How many bytes of definitions a page has: beyond it the page is shorter than its limit. */
+/** How many bytes of rows a page has: beyond it the page is shorter than its limit. */
 const maxBytesOfPage = 4_194_304
+/** Of a row beside its texts: ids, times and counts. */
+const rowBytes = 512
 
 export interface Sized {
+  /** Of its texts. */
   bytes: number
 }
 export type SizedRule = Sized & { id: string }
 export type SizedVersion = Sized & { version: number }
-
-/** The sizes of rules, newest first. @param narrowing of all rules of the workspace, as `AND …` */
-export function sizeRules(
-  reads: WorkspaceDatabase,
-  workspaceId: string,
-  narrowing: Prisma.Sql = Prisma.empty,
-): PromiseLike<SizedRule[]> {
-  return reads.$queryRaw<SizedRule[]>(Prisma.sql`
-    SELECT id, ${bytesOfDefinition} AS bytes FROM rules
-    WHERE workspace_id = ${workspaceId}::uuid ${narrowing} ORDER BY id DESC`)
-}
 
 /** Finds the numbers of a rule's versions, newest first, as far as a page reaches, and whether there are more. */
 export async function findPageOfVersions(
@@ -29,14 +21,14 @@ export async function findPageOfVersions(
   limit: number,
 ): Promise<{ versions: SizedVersion[]; isLast: boolean }> {
   const sizes = await reads.$queryRaw<SizedVersion[]>(Prisma.sql`
-    SELECT version, ${bytesOfDefinition} AS bytes FROM rule_versions
+    SELECT version, (octet_length(name) + octet_length(description) + octet_length(conditions::text)
+                     + octet_length(actions::text))::float8 AS bytes
+    FROM rule_versions
     WHERE workspace_id = ${workspaceId}::uuid AND rule_id = ${ruleId}::uuid AND version < ${below}
     ORDER BY version DESC LIMIT ${limit + 1}`)
   const versions = cutByBytes(sizes.slice(0, limit))
   return { versions, isLast: versions.length === sizes.length }
 }
-
-const bytesOfDefinition = Prisma.sql`(octet_length(conditions::text) + octet_length(actions::text))::float8`
 
 export function sumOf(sizes: Sized[]): number {
   return sizes.reduce((sum, { bytes }) => sum + bytes, 0)
@@ -61,12 +53,13 @@ function divideByBytes<Row extends Sized>(rows: Row[], maxBytes: number): Row[][
   const parts: Row[][] = []
   let room = 0
   for (const row of rows) {
-    if (parts.length === 0 || row.bytes > room) {
+    const bytes = row.bytes + rowBytes
+    if (parts.length === 0 || bytes > room) {
       parts.push([])
       room = maxBytes
     }
     parts.at(-1)?.push(row)
-    room -= row.bytes
+    room -= bytes
   }
   return parts
 }

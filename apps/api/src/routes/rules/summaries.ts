@@ -1,9 +1,12 @@
+import type { WorkspaceDatabase } from '@automation/database'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
 import { cutPage, pageArguments } from '../../lists/page.js'
 import { NextCursor, PageQuery, refusalResponses } from '../responses.js'
+import { readInParts } from './list-by-bytes.js'
 import { presentSummary } from './present-rule.js'
 import { RuleSummary, rulesLimit } from './rule-schemas.js'
+import { sendList } from './send-list.js'
 
 const RuleSummaryPage = Type.Object(
   { rules: Type.Array(RuleSummary), nextCursor: NextCursor },
@@ -11,6 +14,8 @@ const RuleSummaryPage = Type.Object(
 )
 
 const defaultLimit = 250
+/** A name of 200 characters, a description of 2,000 and an error of 1,000, where some of them take two bytes. */
+const maxSummaryBytes = 4_608
 
 /** All rules in one request, for those who list or name them: definitions may take 16 MiB. */
 export const summaryRoutes: FastifyPluginAsyncTypebox = async (app) => {
@@ -23,15 +28,27 @@ export const summaryRoutes: FastifyPluginAsyncTypebox = async (app) => {
       querystring: Type.Object({ ...PageQuery, limit: rulesLimit }),
       response: { 200: RuleSummaryPage, ...refusalResponses() },
     },
-    handler: async ({ query, workspace: { reads } }) => {
+    handler: async ({ query, workspace: { reads } }, reply) => {
       const { limit = defaultLimit } = query
-      const rows = await reads.rule.findMany({
-        ...pageArguments(query, limit),
-        include: { counters: true },
-        omit: { conditions: true, actions: true },
-      })
-      const { page, nextCursor } = cutPage(rows, limit)
-      return { rules: page.map(presentSummary), nextCursor }
+      const found = await reads.rule.findMany({ ...pageArguments(query, limit), select: { id: true } })
+      const { page, nextCursor } = cutPage(found, limit)
+      const sizes = page.map(({ id }) => ({ id, bytes: maxSummaryBytes }))
+      return sendList(
+        reply,
+        'rules',
+        readInParts(sizes, (part) => writeSummaries(reads, part)),
+        nextCursor,
+      )
     },
   })
+}
+
+async function writeSummaries(reads: WorkspaceDatabase, rules: { id: string }[]): Promise<string> {
+  const rows = await reads.rule.findMany({
+    where: { id: { in: rules.map(({ id }) => id) } },
+    orderBy: { id: 'desc' },
+    include: { counters: true },
+    omit: { conditions: true, actions: true },
+  })
+  return rows.map((row) => JSON.stringify(presentSummary(row))).join()
 }
