@@ -1,36 +1,54 @@
 import type { Socket } from 'node:net'
 import fp from 'fastify-plugin'
+import { ReadingPace, type ReadLimits, readLimits } from './reading-pace.js'
 
 const lookEveryMs = 5_000
-/** How long (ms) a caller may take not a single byte of a response. */
-export const stallMs = 15_000
 
 /**
- * Closes connections whose caller does not read the response, which Node keeps for ever with all that is left to send.
+ * Closes connections whose caller does not read the response, or hardly, which Node keeps for ever with all that is left to send.
  *
  *   quiet ──bytes wait to be sent──▶ watched ──all sent──▶ quiet
- *                                       └── 15 s without a byte sent ──▶ closed
+ *                                       ├── 15 s without a byte sent ──▶ closed
+ *                                       └── a minute with less than 4 KiB a second ──▶ closed
  *
  * A socket that waits for its response, or for the next request, has nothing to send, and keeps the timeouts that it has. A timeout
- * of the whole server would have to be longer than the longest wait for an outcome. Node's own timer of the socket notices sent bytes,
- * and may check twice: such a connection is closed after 15 to 35 s.
+ * of the whole server would have to be longer than the longest wait for an outcome.
  */
-export const slowReaders = fp(
-  async (app) => {
+export const slowReaders = fp<{ limits?: ReadLimits; everyMs?: number }>(
+  async (app, { limits = readLimits, everyMs = lookEveryMs }) => {
     const sockets = new Set<Socket>()
+    const watched = new WeakMap<Socket, ReadingPace>()
     app.server.on('connection', (socket) => {
       sockets.add(socket)
       socket.once('close', () => sockets.delete(socket))
     })
-    const timer = setInterval(() => sockets.forEach(watch), lookEveryMs).unref()
+    const look = () => {
+      const now = performance.now()
+      for (const socket of sockets) {
+        const sent = countSent(socket)
+        if (socket.writableLength === 0 || sent === undefined) watched.delete(socket)
+        else {
+          const pace = watched.get(socket) ?? new ReadingPace(limits, now, sent)
+          watched.set(socket, pace)
+          if (pace.isTooSlow(now, sent)) socket.destroy()
+        }
+      }
+    }
+    const timer = setInterval(look, everyMs).unref()
     app.addHook('onClose', async () => clearInterval(timer))
   },
   { name: 'slow-readers' },
 )
 
-/** At the end of a response Node replaces the timeout by its own, but not where requests were pipelined. */
-function watch(socket: Socket): void {
-  const isWatched = socket.timeout === stallMs
-  const isUnsent = socket.writableLength > 0
-  if (isUnsent !== isWatched) socket.setTimeout(isUnsent ? stallMs : 0)
+/**
+ * The bytes that the kernel has taken. A response may be one chunk of megabytes: what the socket itself shows does not change before all of it
+ * is sent, so this reads Node's handle, as Node's own timeout does.
+ *
+ * @returns undefined for a closed socket
+ */
+function countSent(socket: Socket): number | undefined {
+  const { _handle: handle } = socket as unknown as {
+    _handle?: { bytesWritten: number; writeQueueSize: number } | null
+  }
+  return handle ? handle.bytesWritten - handle.writeQueueSize : undefined
 }

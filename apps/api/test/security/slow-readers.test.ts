@@ -10,7 +10,7 @@ const requests = 8
 const script = '/docs/js/scalar.js'
 /** Of 560 MB, if each response were a copy. */
 const mostBytes = 150_000_000
-/** By then nobody who reads nothing may hold a connection. */
+/** By then nobody who reads nothing may hold a connection, also on a busy machine: 20 s on an idle one. */
 const boundMs = 40_000
 
 async function listen(api: Api): Promise<number> {
