@@ -15,6 +15,7 @@ function eventOf(harness: Harness, rulesVersion: number, type = 'LEAD_CREATED') 
     acceptedAt: Date.now(),
     autoPauseAfter: null,
     createdBy: null,
+    heapBytes: 2,
   }
 }
 

@@ -12,7 +12,7 @@ type Entered = Extract<Entry, { kind: 'entered' }>
 
 /** A workspace without a creator, where none is named. */
 function of(workspaceId: string, createdBy: string | null = null): Caller {
-  return { workspaceId, createdBy }
+  return { workspaceId, createdBy, heapBytes: 0 }
 }
 
 function mustEnter(gate: Gate, workspaceId: string, destination: string): Entered {
@@ -90,21 +90,25 @@ t.test('the number of waiting calls is limited, and a workspace may have a quart
   }
   t.equal(gate.waiting, 1_000)
   t.equal((await gate.enter(of('e'), 'd0')).kind, 'full', 'the limit of all workspaces')
-  t.equal(gate.tryEnter(of('e'), 'd0'), undefined, 'without a slot, and without waiting for one')
+  t.equal(gate.tryEnter(of('e'), 'd0')?.kind, 'full', 'known before it waits')
 })
 
 t.test('a cancelled call stops waiting, and takes no slot', async (t) => {
   const gate = new Gate(1)
   const first = mustEnter(gate, 'a', 'x')
   const giveUp = new AbortController()
-  const impatient = gate.enter(of('a'), 'x', giveUp.signal)
+  const impatient = gate.enter(of('a'), 'x', 0, giveUp.signal)
   const patient = gate.enter(of('b'), 'x')
   giveUp.abort(new Error('enough'))
   await t.rejects(impatient, { message: 'enough' })
   t.equal(gate.waiting, 1)
   first.leave(true)
   t.equal((await patient).kind, 'entered')
-  await t.rejects(gate.enter(of('a'), 'x', giveUp.signal), { message: 'enough' }, 'cancelled before it waits')
+  await t.rejects(
+    gate.enter(of('a'), 'x', 0, giveUp.signal),
+    { message: 'enough' },
+    'cancelled before it waits',
+  )
 })
 
 t.test('a call that leaves twice frees one slot', async (t) => {
@@ -165,7 +169,7 @@ t.test('all workspaces of one creator have half of the slots and of the waiting 
   t.equal(gate.inFlight, 50)
   t.equal(gate.waiting, 500)
   void Promise.allSettled(entries)
-  t.strictSame(await gate.enter(of('w9', 'user:ada'), 'd'), { kind: 'full' })
+  t.equal((await gate.enter(of('w9', 'user:ada'), 'd')).kind, 'full')
   mustEnter(gate, 'other', 'd')
 })
 
@@ -188,6 +192,88 @@ t.test('free slots go round the owners, and within each owner round its workspac
     await setImmediate()
   }
   t.same(order, ['e', 'h', 'i', 'f', 'h', 'g'])
+})
+
+const mebibyte = 1_048_576
+
+/** A call of an event of its own. */
+function heavy(owner: string, heapBytes = mebibyte): Caller {
+  return { ...of(`${owner}-workspace`, owner), heapBytes }
+}
+
+t.test('calls that hold much in memory are limited by bytes, in flight and waiting', async (t) => {
+  const gate = new Gate(100, undefined, undefined, 64 * mebibyte)
+  const countHeld = (owner: string) => {
+    for (let held = 0; ; held++) {
+      const caller = heavy(owner)
+      const entry = gate.tryEnter(caller, 'tarpit')
+      if (entry?.kind === 'full') return held
+      if (entry === undefined) void gate.enter(caller, 'tarpit')
+    }
+  }
+  t.equal(countHeld('ada'), 21, 'a third')
+  t.equal(gate.inFlight, 10)
+  t.equal(gate.waiting, 11)
+  t.equal(countHeld('bob'), 14, 'a third of the rest')
+  t.equal(gate.tryEnter(heavy('cy'), 'd')?.kind, 'entered', 'there is room for the next owner')
+  t.equal(gate.tryEnter(of('ada-workspace', 'ada'), 'd')?.kind, 'entered', 'and for light calls')
+})
+
+t.test('calls of one event share its data, and each counts what it renders', async (t) => {
+  const gate = new Gate(100, undefined, undefined, 8 * mebibyte)
+  const event = heavy('ada', 2 * mebibyte)
+  const entries = Array.from({ length: 20 }, (_, n) => gate.tryEnter(event, `d${n}`))
+  t.ok(entries.every((entry) => entry?.kind === 'entered'))
+  const rendering = heavy('bob', 2)
+  t.equal(gate.tryEnter(rendering, 'd', mebibyte)?.kind, 'entered')
+  t.equal(gate.tryEnter(rendering, 'd', mebibyte)?.kind, 'entered')
+  t.equal(gate.tryEnter(rendering, 'd', mebibyte)?.kind, 'full')
+})
+
+t.test('what a call held is given back once, however it ends', async (t) => {
+  let now = 0
+  const gate = new Gate(1, () => now, undefined, 4 * mebibyte)
+  const giveUp = new AbortController()
+  for (let round = 0; round < 10; round++) {
+    const entry = gate.tryEnter(heavy('ada', 3 * mebibyte), 'd')
+    t.equal(entry?.kind, 'entered', 'a call of any size, where nothing is held')
+    if (entry?.kind === 'entered') for (let twice = 0; twice < 2; twice++) entry.leave(true)
+  }
+  const first = mustEnter(gate, 'a', 'd')
+  const cancelled = gate.enter(heavy('ada', 3 * mebibyte), 'd', 0, giveUp.signal)
+  t.equal(gate.tryEnter(heavy('bob'), 'd')?.kind, 'full')
+  giveUp.abort()
+  await t.rejects(cancelled)
+  const waiting = gate.enter(heavy('ada', 3 * mebibyte), 'd')
+  for (let failure = 0; failure < 5; failure++) {
+    now += 1
+    if (failure === 0) first.leave(true)
+    const entry = await (failure === 0 ? waiting : gate.enter(heavy('ada', 3 * mebibyte), 'd'))
+    if (entry.kind === 'entered') entry.leave(false)
+  }
+  t.equal(gate.tryEnter(heavy('ada', 3 * mebibyte), 'd')?.kind, 'broken')
+  t.equal(gate.tryEnter(heavy('ada', 3 * mebibyte), 'other')?.kind, 'entered')
+})
+
+t.test('the more calls find the gate full, the later the next one comes back', async (t) => {
+  let now = 0
+  const gate = new Gate(100, () => now, undefined, 4 * mebibyte)
+  t.equal(gate.tryEnter(heavy('ada', 4 * mebibyte), 'd')?.kind, 'entered')
+  const findReturn = (owner: string) => {
+    const entry = gate.tryEnter(heavy(owner), 'd')
+    return entry?.kind === 'full' ? now + entry.retryAfterMs : Number.NaN
+  }
+  const returns = Array.from({ length: 1_000 }, () => findReturn('ada')).sort((a, b) => a - b)
+  t.ok((returns[0] ?? 0) >= 5_000)
+  t.equal(returns.at(-1), 32_000, '32 MiB a second')
+  const late = returns.filter((due) => due > 15_000)
+  t.ok(
+    late.every((due, n) => n === 0 || due - (late[n - 1] ?? 0) === 32),
+    'one after another',
+  )
+  t.ok(findReturn('bob') <= 15_000, 'other owners do not wait for that')
+  now = 40_000
+  t.ok(findReturn('ada') <= 55_000, 'and it ends')
 })
 
 const ids = fc.constantFrom('a', 'b', 'c', 'd', 'e')
@@ -227,7 +313,7 @@ t.test('in any sequence, limits hold, no call waits beside a free slot, and no s
           const waiter = { id, to, controller: new AbortController() }
           line.push(waiter)
           gate
-            .enter(ownedBy(id), to, waiter.controller.signal)
+            .enter(ownedBy(id), to, 0, waiter.controller.signal)
             .then((entry) => note(id, to, entry))
             .catch(() => {})
             .finally(() => line.splice(line.indexOf(waiter), 1))

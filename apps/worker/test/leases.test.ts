@@ -99,7 +99,7 @@ t.test('a lease is renewed for its holder only', async (t) => {
 /** A worker that claims executions and finds no slot for them. */
 function openFullWorker({ database, queue }: Harness) {
   const gate = new Gate(1)
-  gate.tryEnter({ workspaceId: 'another', createdBy: null }, 'destination')
+  gate.tryEnter({ workspaceId: 'another', createdBy: null, heapBytes: 2 }, 'destination')
   const metrics = createWorkerMetrics(openMetrics())
   const executor = new Executor({
     heavyWork: new HeavyWork(),

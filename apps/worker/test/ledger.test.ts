@@ -50,6 +50,7 @@ async function createWorkspace() {
         acceptedAt: Date.now(),
         autoPauseAfter: null,
         createdBy: null,
+        heapBytes: 2,
       }
       return {
         event,

@@ -104,6 +104,7 @@ t.test('unchanged rules are not compiled again', async (t) => {
     acceptedAt: Date.now(),
     autoPauseAfter: null,
     createdBy: null,
+    heapBytes: 2,
   }
   const read = (known = noRules) => readRuleSet(harness.database, event, known)
   const first = await read()

@@ -17,10 +17,10 @@ const origin = 'https://hooks.example.com'
 const call = { type: 'SEND_WEBHOOK', config: { url: `${origin}/a` } }
 
 /** An executor whose ledger refuses, and whose calls fail, a given number of times. */
-function openExecutor(places: number) {
+function openExecutor(places: number, maxBytes?: number) {
   const clock = { now: 0 }
   const ledger = { refusals: 0 }
-  const gate = new Gate(places, () => clock.now)
+  const gate = new Gate(places, () => clock.now, undefined, maxBytes)
   const calls = { made: 0, faults: 0 }
   const executor = new Executor({
     heavyWork: new HeavyWork(),
@@ -45,9 +45,9 @@ function openExecutor(places: number) {
   return { clock, ledger, gate, executor, calls }
 }
 
-function newExecution(actions: object[]): Execution {
+function newExecution(actions: object[], heapBytes = 2): Execution {
   const rule = makeReady({ id: newId(), name: 'Rule', version: 1, conditions: [], actions })
-  const loaded = { acceptedAt: Date.now(), rulesVersion: 0, autoPauseAfter: null, createdBy: null }
+  const loaded = { acceptedAt: Date.now(), rulesVersion: 0, autoPauseAfter: null, createdBy: null, heapBytes }
   const event = {
     ...loaded,
     id: newId(),
@@ -92,7 +92,7 @@ async function continueWith({ executor }: Opened, actions: object[]): Promise<vo
 t.test('a slot after a wait is free again when the intent cannot be recorded', async (t) => {
   const opened = openExecutor(1)
   const { gate, ledger, executor } = opened
-  const other = gate.tryEnter({ workspaceId: 'w', createdBy: null }, origin)
+  const other = gate.tryEnter({ workspaceId: 'w', createdBy: null, heapBytes: 2 }, origin)
   const [held] = executor.begin([newExecution([call])])
   ledger.refusals = 1
   const ended = held && executor.continue(held)
@@ -116,23 +116,23 @@ t.test('the slot of the next call is free again when this result cannot be recor
 t.test('the slot of a claimed execution is free again, too', async (t) => {
   const opened = openExecutor(1)
   opened.ledger.refusals = 1
-  await opened.executor.resume({ execution: newExecution([call]), lease: newId() })
+  await opened.executor.resume({ execution: newExecution([call]), lease: newId() }).ended
   t.equal(opened.gate.inFlight, 0)
-  await opened.executor.resume({ execution: newExecution([call]), lease: newId() })
+  await opened.executor.resume({ execution: newExecution([call]), lease: newId() }).ended
   t.equal(opened.calls.made, 1, 'and the destination is called')
 })
 
 t.test('a probe that was never sent does not keep the breaker open', async (t) => {
   const opened = openExecutor(1)
   for (let failure = 0; failure < 5; failure++) {
-    const entry = opened.gate.tryEnter({ workspaceId: 'w', createdBy: null }, origin)
+    const entry = opened.gate.tryEnter({ workspaceId: 'w', createdBy: null, heapBytes: 2 }, origin)
     if (entry?.kind === 'entered') entry.leave(false)
   }
   opened.clock.now = 30_000
   opened.ledger.refusals = 1
-  await opened.executor.resume({ execution: newExecution([call]), lease: newId() })
+  await opened.executor.resume({ execution: newExecution([call]), lease: newId() }).ended
   t.equal(opened.gate.inFlight, 0)
-  await opened.executor.resume({ execution: newExecution([call]), lease: newId() })
+  await opened.executor.resume({ execution: newExecution([call]), lease: newId() }).ended
   t.equal(opened.calls.made, 1, 'the next execution sends it')
 })
 
@@ -157,7 +157,7 @@ t.test('an execution that cannot begin does not keep the slots of earlier ones',
 
 t.test('many executions that wait for a slot cause no leak warning of Node', async (t) => {
   const { gate, executor } = openExecutor(8)
-  gate.tryEnter({ workspaceId: 'w', createdBy: null }, origin)
+  gate.tryEnter({ workspaceId: 'w', createdBy: null, heapBytes: 2 }, origin)
   const warnings: string[] = []
   const note = ({ name }: Error) => warnings.push(name)
   process.on('warning', note)
@@ -173,3 +173,23 @@ t.test('many executions that wait for a slot cause no leak warning of Node', asy
   await Promise.all(ended)
   t.equal(gate.waiting, 0)
 })
+
+t.test(
+  'an execution that the gate has no room for is suspended in one step, and a job waits for that',
+  async (t) => {
+    const { gate, executor, calls } = openExecutor(100, 300_000)
+    const first = newExecution([call], 100_000)
+    const entry = gate.tryEnter(first.event, origin)
+    const second = newExecution([call], 100_000)
+    await executor.resume({ execution: second, lease: newId() }).placed
+    t.match(second.record, { status: 'running', lease: null, dueAt: Date, awaitsSlot: false, results: [] })
+    const third = newExecution([call], 100_000)
+    t.strictSame(executor.begin([third]), [], 'it is recorded with its event')
+    t.match(third.record, { lease: null, dueAt: Date })
+    if (entry?.kind === 'entered') entry.leave(true)
+    const fourth = executor.resume({ execution: newExecution([call], 100_000), lease: newId() })
+    await fourth.placed
+    await fourth.ended
+    t.equal(calls.made, 1, 'what was held is given back')
+  },
+)

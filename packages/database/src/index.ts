@@ -14,6 +14,7 @@ export { escapeLike } from './escape-like.js'
 export { FairSlots } from './fair-slots.js'
 export { Prisma } from './generated/client.js'
 export type { ExecutionStatus, Plan, Role } from './generated/enums.js'
+export { heapBytesOf } from './heap-bytes.js'
 export {
   clockSkewMs,
   executionIdOf,

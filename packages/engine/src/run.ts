@@ -48,7 +48,12 @@ interface Planned {
 
 /** To be performed: its config is rendered and fits the action's schema. Read-only, since plans share parts of configs. */
 export type ReadyAction = {
-  [Type in ActionType]: Planned & { readonly type: Type; readonly config: ActionConfig<Type> }
+  [Type in ActionType]: Planned & {
+    readonly type: Type
+    readonly config: ActionConfig<Type>
+    /** How many characters its placeholders rendered. */
+    readonly size: number
+  }
 }[ActionType]
 
 /** Skipped, since its `when` did not hold. */
@@ -176,7 +181,7 @@ export function planAction(
       : findConfigFault(action.type, config, action.config, data)
   if (fault) return { of: action, at, warnings, config, fault }
   // findConfigFault has checked that the config fits its type, which TypeScript cannot infer.
-  return { of: action, at, warnings, type: action.type, config } as ReadyAction
+  return { of: action, at, warnings, type: action.type, config, size: rendering.size } as ReadyAction
 }
 
 export function isReady(action: PlannedAction): action is ReadyAction {

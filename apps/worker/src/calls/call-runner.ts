@@ -13,9 +13,6 @@ import type { HeldExecution } from './held-execution.js'
 import type { Leases } from './leases.js'
 import { untilPostgresIsBack } from './until-postgres-is-back.js'
 
-/** When an execution that found the gate full is tried again: between these (ms). */
-const fullRetryMs = [5_000, 15_000] as const
-
 export interface CallParts {
   recorder: Pick<Recorder, 'recordStep'>
   leases: Pick<Leases, 'hold' | 'release' | 'noteLost'>
@@ -57,7 +54,7 @@ export class CallRunner {
       return false
     }
     record.lease = held.lease
-    held.entry = gate.tryEnter(event, destinationOf(held.action))
+    held.entry = gate.tryEnter(event, destinationOf(held.action), held.action.size)
     if (held.entry && this.#putOff(record, held.action, held.entry)) {
       held.action = undefined
       held.entry = undefined
@@ -74,11 +71,18 @@ export class CallRunner {
     while (isHeld && held.action) isHeld = await this.#makeCall(held, held.action)
   }
 
-  /** Settles the call that was under way when the last worker ended, and continues. */
-  async resume(held: HeldExecution): Promise<void> {
+  /**
+   * Settles the call that was under way when the last worker ended, and continues.
+   *
+   * @param onPlaced is called when the execution has a slot, waits for one or is suspended
+   */
+  async resume(held: HeldExecution, onPlaced: () => void): Promise<void> {
     settleInterrupted(held.execution)
     if (held.execution.record.finishedAt === null) this.#advance(held)
-    if (await this.#record(held)) await this.run(held)
+    const isRecorded = await this.#record(held)
+    const calls = isRecorded ? this.run(held) : undefined
+    onPlaced()
+    await calls
   }
 
   /** @returns false where this worker does not hold the execution any more */
@@ -94,11 +98,11 @@ export class CallRunner {
     const { gate, closing } = this.#parts
     const { record, event } = held.execution
     const entry = await gate
-      .enter(event, destinationOf(action), closing)
+      .enter(event, destinationOf(action), action.size, closing)
       .catch(() => ({ kind: 'closing' as const }))
     record.awaitsSlot = false
-    if (entry.kind === 'closing' || entry.kind === 'full') {
-      suspend(record, 'running', entry.kind === 'full' ? findFullRetry() : new Date())
+    if (entry.kind === 'closing') {
+      suspend(record, 'running', new Date())
       await this.#record(held)
       return undefined
     }
@@ -111,9 +115,14 @@ export class CallRunner {
     return (await this.#record(held)) ? entry : undefined
   }
 
-  /** Our own mail server rests: that is no attempt of the rule, and must not fail it. @returns whether it was suspended */
+  /**
+   * Suspends an execution where the gate is full, or our own mail server rests: that is no attempt of the rule, and must not fail it.
+   *
+   * @returns whether it was suspended
+   */
   #putOff(record: Execution['record'], action: OutsideAction, entry: Entry): boolean {
-    if (entry.kind !== 'broken' || destinationOf(action) !== mailServer) return false
+    if (entry.kind === 'entered') return false
+    if (entry.kind === 'broken' && destinationOf(action) !== mailServer) return false
     suspend(record, 'running', new Date(Date.now() + entry.retryAfterMs * (1 + Math.random() / 10)))
     return true
   }
@@ -211,9 +220,4 @@ function wasAnswered(action: OutsideAction, effect: Effect): boolean {
   if (action.type === 'SEND_EMAIL' || effect.status === 'success' || effect.isFinal) return true
   const { statusCode } = (effect.output ?? {}) as { statusCode?: number }
   return statusCode !== undefined && statusCode < 500
-}
-
-function findFullRetry(): Date {
-  const [least, most] = fullRetryMs
-  return new Date(Date.now() + least + Math.random() * (most - least))
 }

@@ -53,10 +53,19 @@ export class Executor {
     return this.#track(held, () => this.#calls.run(held))
   }
 
-  /** Continues an execution that was claimed. */
-  resume(step: Step<Execution>): Promise<void> {
+  /**
+   * Continues an execution that was claimed.
+   *
+   * @returns `placed` resolves when the gate counts what the execution holds, or it is suspended or finished. A job that waits for that keeps
+   * the queue from bringing more than the worker can hold. `ended` resolves as `continue` does.
+   */
+  resume(step: Step<Execution>): { placed: Promise<void>; ended: Promise<void> } {
     const held = hold(step)
-    return this.#track(held, () => this.#calls.resume(held))
+    let ended = Promise.resolve()
+    const placed = new Promise<void>((resolve) => {
+      ended = this.#track(held, () => this.#calls.resume(held, resolve)).finally(resolve)
+    })
+    return { placed, ended }
   }
 
   /** Gives up an execution that was begun, and is not continued. */

@@ -1,7 +1,9 @@
 import { mailServer } from '../effects/effect.js'
 import { mailConnections } from '../effects/mail-transports.js'
 import { createBreaker } from './breaker.js'
-import { type Caller, type Lane, Lanes } from './lanes.js'
+import { HeldBytes, type Release } from './held-bytes.js'
+import { type Caller, type Lane, Lanes, ownerOf } from './lanes.js'
+import { Returns } from './returns.js'
 
 /** The gate's decision about a call. */
 export type Entry =
@@ -17,10 +19,15 @@ export type Entry =
     }
   /** The destination does not work at present; it may be called after this time. */
   | { kind: 'broken'; retryAfterMs: number }
-  /** Too many calls wait already. */
-  | { kind: 'full' }
+  /** Too many calls wait already, or what they hold is too large; it may be tried again after this time. */
+  | { kind: 'full'; retryAfterMs: number }
 
-type Admit = (entry: Entry) => void
+/** A call that waits for a slot. */
+interface Waiter {
+  /** Gives back what it holds. */
+  release: Release
+  admit(entry: Entry): void
+}
 
 /** How many calls may wait for each slot. */
 const waitersPerSlot = 10
@@ -32,6 +39,9 @@ const waitersPerSlot = 10
  * that. A call without a slot waits, and a free slot goes round the owners: creators, and workspaces without one. Ten times as many
  * calls may wait as there are slots; of these, too, a workspace has a quarter and a creator a half.
  *
+ * What calls hold in memory is limited as well, in flight or waiting (held-bytes.ts). A call beyond a limit learns when it may come back
+ * (returns.ts).
+ *
  * No call waits while it could have a slot: between two calls of the gate, each waiting call has a full lane, workspace, owner or
  * gate before it. So a newcomer that finds a slot has overtaken nobody.
  */
@@ -39,8 +49,10 @@ export class Gate {
   readonly #slots: number
   readonly #slotsOfWorkspace: number
   readonly #slotsOfOwner: number
-  readonly #lanes: Lanes<Admit>
+  readonly #lanes: Lanes<Waiter>
   readonly #breaker: ReturnType<typeof createBreaker>
+  readonly #heldBytes: HeldBytes
+  readonly #returns: Returns
   #inFlight = 0
   #waiting = 0
 
@@ -48,8 +60,9 @@ export class Gate {
    * @param slots calls in flight at a time
    * @param now ms, by a monotonic clock
    * @param onBroken is called for each destination that stops working
+   * @param maxBytes what all calls together may hold in memory
    */
-  constructor(slots: number, now = () => performance.now(), onBroken = () => {}) {
+  constructor(slots: number, now = () => performance.now(), onBroken = () => {}, maxBytes?: number) {
     this.#slots = slots
     this.#slotsOfWorkspace = Math.max(1, Math.floor(slots / 4))
     this.#slotsOfOwner = Math.max(1, Math.floor(slots / 2))
@@ -60,6 +73,8 @@ export class Gate {
       isShared,
     )
     this.#breaker = createBreaker(now, onBroken)
+    this.#heldBytes = new HeldBytes(maxBytes)
+    this.#returns = new Returns(now)
   }
 
   /** How many calls wait for a slot. */
@@ -72,10 +87,13 @@ export class Gate {
     return this.#inFlight
   }
 
-  /** @returns undefined where no slot is free */
-  tryEnter(caller: Caller, destination: string): Entry | undefined {
+  /**
+   * @param ownBytes what the call holds in memory beside the data of its event
+   * @returns undefined where no slot is free, and the call may wait for one
+   */
+  tryEnter(caller: Caller, destination: string, ownBytes = 0): Entry | undefined {
     const lane = this.#lanes.open(caller, destination)
-    const entry = this.#tryLane(lane)
+    const entry = this.#tryLane(lane, caller, ownBytes)
     this.#lanes.settle(lane)
     return entry
   }
@@ -85,25 +103,36 @@ export class Gate {
    *
    * @throws the signal's reason, by its promise; the call does not wait any longer then
    */
-  async enter(caller: Caller, destination: string, signal?: AbortSignal): Promise<Entry> {
+  async enter(caller: Caller, destination: string, ownBytes = 0, signal?: AbortSignal): Promise<Entry> {
     signal?.throwIfAborted()
     const lane = this.#lanes.open(caller, destination)
-    const isFull =
-      this.#waiting >= this.#slots * waitersPerSlot ||
-      lane.workspace.waiting >= this.#slotsOfWorkspace * waitersPerSlot ||
-      lane.workspace.owner.waiting >= this.#slotsOfOwner * waitersPerSlot
-    const entry = this.#tryLane(lane) ?? (isFull ? ({ kind: 'full' } as const) : this.#wait(lane, signal))
+    const entry =
+      this.#tryLane(lane, caller, ownBytes) ??
+      this.#wait(lane, this.#heldBytes.hold(caller, ownBytes), signal)
     this.#lanes.settle(lane)
     return entry
   }
 
-  #tryLane(lane: Lane<Admit>): Entry | undefined {
+  #tryLane(lane: Lane<Waiter>, caller: Caller, ownBytes: number): Entry | undefined {
     const retryAfterMs = this.#breaker.findRest(keyOf(lane))
     if (retryAfterMs !== undefined) return { kind: 'broken', retryAfterMs }
-    return this.#inFlight < this.#slots && this.#lanes.hasSlot(lane) ? this.#occupy(lane) : undefined
+    const hasSlot = this.#inFlight < this.#slots && this.#lanes.hasSlot(lane)
+    if ((!hasSlot && this.#isFull(lane)) || !this.#heldBytes.hasRoom(caller, ownBytes)) {
+      const bytes = caller.heapBytes + ownBytes
+      return { kind: 'full', retryAfterMs: this.#returns.findNext(ownerOf(caller), bytes) }
+    }
+    return hasSlot ? this.#occupy(lane, this.#heldBytes.hold(caller, ownBytes)) : undefined
   }
 
-  #occupy(lane: Lane<Admit>): Entry {
+  #isFull({ workspace }: Lane<Waiter>): boolean {
+    return (
+      this.#waiting >= this.#slots * waitersPerSlot ||
+      workspace.waiting >= this.#slotsOfWorkspace * waitersPerSlot ||
+      workspace.owner.waiting >= this.#slotsOfOwner * waitersPerSlot
+    )
+  }
+
+  #occupy(lane: Lane<Waiter>, release: Release): Entry {
     const isProbe = this.#breaker.begin(keyOf(lane))
     this.#countInFlight(lane, 1)
     let isIn = true
@@ -112,12 +141,13 @@ export class Gate {
       leave: (wasAnswered) => {
         if (!isIn) return
         isIn = false
+        release()
         this.#leave(lane, isProbe, wasAnswered)
       },
     }
   }
 
-  #leave(lane: Lane<Admit>, isProbe: boolean, wasAnswered: boolean | undefined): void {
+  #leave(lane: Lane<Waiter>, isProbe: boolean, wasAnswered: boolean | undefined): void {
     this.#countInFlight(lane, -1)
     this.#breaker.end(keyOf(lane), isProbe, wasAnswered)
     this.#rejectIfBroken(lane)
@@ -125,19 +155,21 @@ export class Gate {
     this.#admitWaiting()
   }
 
-  #wait(lane: Lane<Admit>, signal: AbortSignal | undefined): Promise<Entry> {
+  #wait(lane: Lane<Waiter>, release: Release, signal: AbortSignal | undefined): Promise<Entry> {
     return new Promise((resolve, reject) => {
-      const admit: Admit = (entry) => {
+      const admit = (entry: Entry) => {
         signal?.removeEventListener('abort', cancel)
         resolve(entry)
       }
+      const waiter = { release, admit }
       const cancel = () => {
-        this.#removeWaiter(lane, admit)
+        this.#removeWaiter(lane, waiter)
+        release()
         this.#lanes.settle(lane)
         reject(signal?.reason)
       }
       signal?.addEventListener('abort', cancel)
-      this.#lanes.addWaiter(lane, admit)
+      this.#lanes.addWaiter(lane, waiter)
       this.#waiting += 1
     })
   }
@@ -151,34 +183,35 @@ export class Gate {
       const [first] = lane.waiters
       if (first) {
         this.#removeWaiter(lane, first)
-        first(this.#occupy(lane))
+        first.admit(this.#occupy(lane, first.release))
       }
       this.#lanes.settle(lane)
     }
   }
 
-  #rejectIfBroken(lane: Lane<Admit>): void {
+  #rejectIfBroken(lane: Lane<Waiter>): void {
     const retryAfterMs = this.#breaker.findRest(keyOf(lane))
     if (retryAfterMs === undefined) return
     for (const waiter of lane.waiters) {
       this.#removeWaiter(lane, waiter)
-      waiter({ kind: 'broken', retryAfterMs })
+      waiter.release()
+      waiter.admit({ kind: 'broken', retryAfterMs })
     }
   }
 
-  #removeWaiter(lane: Lane<Admit>, waiter: Admit): void {
+  #removeWaiter(lane: Lane<Waiter>, waiter: Waiter): void {
     this.#lanes.removeWaiter(lane, waiter)
     this.#waiting -= 1
   }
 
-  #countInFlight(lane: Lane<Admit>, change: 1 | -1): void {
+  #countInFlight(lane: Lane<Waiter>, change: 1 | -1): void {
     this.#inFlight += change
     this.#lanes.countInFlight(lane, change)
   }
 }
 
 /** Our own mail server either works for all workspaces or for none. */
-function keyOf({ workspace, destination }: Lane<Admit>): string {
+function keyOf({ workspace, destination }: Lane<Waiter>): string {
   return isShared(destination) ? destination : `${workspace.id} ${destination}`
 }
 

@@ -34,6 +34,13 @@ export interface Caller {
   workspaceId: string
   /** null: the workspace has none. */
   createdBy: string | null
+  /** What the data of its event takes in memory. All calls of the event share it, and are of one caller. */
+  heapBytes: number
+}
+
+/** @returns the key of the owner of a caller: the creator of its workspace, or the workspace where it has none */
+export function ownerOf({ workspaceId, createdBy }: Caller): string {
+  return createdBy ?? `workspace:${workspaceId}`
 }
 
 export interface LaneSlots {
@@ -161,8 +168,9 @@ export class Lanes<Waiter> {
     )
   }
 
-  #openWorkspace({ workspaceId: id, createdBy }: Caller): Workspace<Waiter> {
-    const owner = this.#openOwner(createdBy ?? `workspace:${id}`)
+  #openWorkspace(caller: Caller): Workspace<Waiter> {
+    const { workspaceId: id } = caller
+    const owner = this.#openOwner(ownerOf(caller))
     const workspace = { id, owner, inFlight: 0, waiting: 0, lanes: new Map(), ready: new Set<Lane<Waiter>>() }
     this.#workspaces.set(id, workspace)
     owner.workspaces.add(workspace)

@@ -122,6 +122,7 @@ function eventOf(claimed: ClaimedExecution): LoadedEvent {
     workspaceId: claimed.workspaceId,
     type: claimed.type,
     data: claimed.data,
+    heapBytes: claimed.heapBytes,
     acceptedAt: claimed.acceptedAt,
     addressee: claimed.addressee,
     depth: claimed.depth,

@@ -19,6 +19,10 @@ interface JobParts {
 }
 
 const jobData = Compile(JobData)
+/** An execution whose event takes more memory occupies its job until the gate counts it. */
+const heavyBytes = 65_536
+/** To load so many bytes costs about as much as to write a row. */
+const bytesPerRow = 16_384
 
 /** Runs the jobs that this worker receives. */
 export class JobRunner {
@@ -64,7 +68,8 @@ export class JobRunner {
     const { event, judging } = claimed.execution
     traceResumption(tracing, claimed.execution, traceparent)
     // It has advanced to its next call when this returns.
-    void executor.resume(claimed)
-    heavyWork.charge(event, judging.spent, 0)
+    const { placed } = executor.resume(claimed)
+    heavyWork.charge(event, judging.spent, event.heapBytes / bytesPerRow)
+    if (event.heapBytes > heavyBytes) await placed
   }
 }

@@ -2,6 +2,7 @@ import { type Database, newId } from '@automation/database'
 import type { ActionResult } from '@automation/engine'
 import { type Addressee, addresseeOf } from '../addressee.js'
 import { leaseSeconds } from './leases.js'
+import { parseData } from './load-events.js'
 
 /** A claimed execution, with its event, its workspace and the version of the rule that it began with. */
 export interface ClaimedExecution {
@@ -21,6 +22,8 @@ export interface ClaimedExecution {
   workspaceId: string
   type: string
   data: object
+  /** About what its data takes in memory. */
+  heapBytes: number
   /** Epoch ms. */
   acceptedAt: number
   addressee: Addressee | null
@@ -33,7 +36,9 @@ export interface ClaimedExecution {
   interruptions: number
 }
 
-type ClaimedRow = Omit<ClaimedExecution, 'addressee'> & {
+type ClaimedRow = Omit<ClaimedExecution, 'addressee' | 'data' | 'heapBytes'> & {
+  /** JSON. */
+  data: string
   eventRuleId: string | null
   subscriptionId: string | null
 }
@@ -71,7 +76,7 @@ const claimExecutionsSql = `
   SELECT c.id AS "executionId", c.lease, c.interruptions, c.results, c.started_at AS "startedAt",
          c.rule_id AS "ruleId", c.rule_version AS "ruleVersion", (r.is_active OR (c.id = c.event_id AND r.mode <> 'shadow')) AS "mayRun",
          v.name, v.conditions, v.actions,
-         e.id AS "eventId", e.workspace_id AS "workspaceId", e.type, e.data, e.rule_id AS "eventRuleId",
+         e.id AS "eventId", e.workspace_id AS "workspaceId", e.type, e.data::text AS data, e.rule_id AS "eventRuleId",
          e.subscription_id AS "subscriptionId", e.depth, e.root_id AS "rootId",
          round(date_part('epoch', e.accepted_at) * 1000) AS "acceptedAt", w.rules_version AS "rulesVersion",
          w.auto_pause_after AS "autoPauseAfter", w.created_by AS "createdBy"
@@ -99,6 +104,10 @@ export async function claimExecutions(
   return claims.map(({ lease }) => byLease.get(lease))
 }
 
-function claimedOf({ eventRuleId: ruleId, subscriptionId, ...claimed }: ClaimedRow): ClaimedExecution {
-  return { ...claimed, addressee: addresseeOf({ type: claimed.type, ruleId, subscriptionId }) }
+function claimedOf({ eventRuleId: ruleId, subscriptionId, data, ...claimed }: ClaimedRow): ClaimedExecution {
+  return {
+    ...claimed,
+    ...parseData(data),
+    addressee: addresseeOf({ type: claimed.type, ruleId, subscriptionId }),
+  }
 }

@@ -1,4 +1,4 @@
-import type { Database } from '@automation/database'
+import { type Database, heapBytesOf } from '@automation/database'
 import { type AddressColumns, type Addressee, addresseeOf } from '../addressee.js'
 
 /** An accepted event that is not done, as a worker loads it. */
@@ -7,6 +7,8 @@ export interface LoadedEvent {
   workspaceId: string
   type: string
   data: object
+  /** About what its data takes in memory. */
+  heapBytes: number
   /** Epoch ms: its conditions are judged at this moment, whenever a worker does it. */
   acceptedAt: number
   /** null: all active rules of its type. */
@@ -23,12 +25,13 @@ export interface LoadedEvent {
   createdBy: string | null
 }
 
-/** `data` is null where the event has to be isolated. */
-type EventRow = Omit<LoadedEvent, 'addressee' | 'data'> & AddressColumns & { data: object | null }
+/** `data` is JSON, and null where the event has to be isolated. */
+type EventRow = Omit<LoadedEvent, 'addressee' | 'data' | 'heapBytes'> &
+  AddressColumns & { data: string | null }
 
 /** $1 events · $2 whether their data is returned even where a worker may have ended because of it */
 const loadEventsSql = `
-  SELECT e.id, e.workspace_id AS "workspaceId", e.type, CASE WHEN e.crashes = 0 OR $2::boolean THEN e.data END AS data, e.rule_id AS "ruleId",
+  SELECT e.id, e.workspace_id AS "workspaceId", e.type, CASE WHEN e.crashes = 0 OR $2::boolean THEN e.data::text END AS data, e.rule_id AS "ruleId",
          e.subscription_id AS "subscriptionId", e.depth, e.root_id AS "rootId",
          round(date_part('epoch', e.accepted_at) * 1000) AS "acceptedAt", w.rules_version AS "rulesVersion",
          w.auto_pause_after AS "autoPauseAfter", w.created_by AS "createdBy"
@@ -59,5 +62,20 @@ export async function loadIsolated(database: Database, id: string): Promise<Load
 
 function eventOf({ ruleId, subscriptionId, data, ...event }: EventRow): LoadedEvent | undefined {
   if (data === null) return undefined
-  return { ...event, data, addressee: addresseeOf({ type: event.type, ruleId, subscriptionId }) }
+  return {
+    ...event,
+    ...parseData(data),
+    addressee: addresseeOf({ type: event.type, ruleId, subscriptionId }),
+  }
+}
+
+/** A shorter text is not weighed: a thousand of them take little in any case. */
+const lightLength = 4_096
+
+/** @param text JSON of an event's data */
+export function parseData(text: string): { data: object; heapBytes: number } {
+  return {
+    data: JSON.parse(text) as object,
+    heapBytes: text.length < lightLength ? text.length : heapBytesOf(text),
+  }
 }
