@@ -109,6 +109,23 @@ t.test('rules are read again after an hour, so that retention keeps a set in use
   t.equal(seen.reads, 2)
 })
 
+t.test('sets are cached by their bytes: one of large rules leaves, and many small ones stay', async (t) => {
+  const harness = await createHarness(t)
+  const { seen, watched } = watch(harness.database)
+  const types = ['LEAD_CREATED', 'DEAL_WON', 'TASK_COMPLETED']
+  for (const type of types) await harness.createRule([task], type)
+  await harness.createRule([{ type: 'CREATE_TASK', config: { title: 'x'.repeat(40_000) } }], 'LARGE')
+  const findRules = createCompiledRules(watched, undefined, 100_000)
+  const read = async (...types: string[]) => {
+    const before = seen.reads
+    for (const type of types) t.equal((await findRules(eventOf(harness, 1, type))).rules.length, 1)
+    return seen.reads - before
+  }
+  t.equal(await read(...types, ...types), types.length)
+  t.equal(await read('LARGE', ...types), 1 + types.length, 'a set beyond the limit is cached alone')
+  t.equal(await read(...types), 0)
+})
+
 t.test('a failed read fails only for the events that waited for it', async (t) => {
   const harness = await createHarness(t)
   const rule = await harness.createRule([task])

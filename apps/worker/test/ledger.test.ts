@@ -97,7 +97,7 @@ function describeExecution(
       interruptions: 0,
       attention: null,
     },
-    rule: { id: ruleId, name: 'Rule', version: 1, compiled: { conditions: [], actions: [] } },
+    rule: { id: ruleId, name: 'Rule', version: 1, heapBytes: 0, compiled: { conditions: [], actions: [] } },
     judging: new Judging(clock),
     budget: new EffectBudget(event, new Causation(database)),
     event,

@@ -1,6 +1,5 @@
 import { findSubscription, subscriptionRetry } from '@automation/access'
 import type { Database } from '@automation/database'
-import { compileRule } from '@automation/engine'
 import { type Addressee, type LoadedEvent, mayRunSql } from '@automation/ledger'
 import { makeReady, type ReadyRule } from './ready-rule.js'
 
@@ -42,5 +41,5 @@ const findAddresseeSql = `
 /** Presents a subscription as a rule with one action: a call with retries for about a day. */
 function makeReadySubscription({ id, url }: { id: string; url: string }): ReadyRule {
   const call = { type: 'SEND_WEBHOOK' as const, config: { url }, retry: subscriptionRetry }
-  return { id, name: 'Subscription', version: 1, compiled: compileRule({ conditions: [], actions: [call] }) }
+  return makeReady({ id, name: 'Subscription', version: 1, conditions: [], actions: [call] })
 }

@@ -1,3 +1,4 @@
+import { getHeapStatistics } from 'node:v8'
 import { createBatcher, type Database } from '@automation/database'
 import { Judging, ruleHolds, type WorkLimits } from '@automation/engine'
 import { type ClaimedExecution, claimExecutions, type LoadedEvent, type Step } from '@automation/ledger'
@@ -8,7 +9,8 @@ import { EffectBudget } from './effect-budget.js'
 import { type Execution, end, failUnjudged } from './execution.js'
 import { makeReady, type ReadyRule } from './ready-rule.js'
 
-const maxCompiled = 20_000
+/** Of the heap, for all rules of executions that come back. */
+const share = 1 / 20
 
 /** Claims executions that are due, and prepares them to be continued. */
 export class Claims {
@@ -17,7 +19,10 @@ export class Claims {
   readonly #workLimits: WorkLimits | undefined
   readonly #claim: (id: string) => Promise<ClaimedExecution | undefined>
   /** By rule and version. A version never changes, so it stays valid. */
-  readonly #compiled = new LRUCache<string, ReadyRule>({ max: maxCompiled })
+  readonly #compiled = new LRUCache<string, ReadyRule>({
+    maxSize: Math.floor(getHeapStatistics().heap_size_limit * share),
+    sizeCalculation: ({ heapBytes }) => heapBytes,
+  })
 
   constructor(database: Database, causation: Causation, workLimits?: WorkLimits) {
     this.#database = database
@@ -86,7 +91,7 @@ function continueClaimed(
       interruptions,
       attention: null,
     },
-    rule: rule ?? { id: ruleId, name: '', version: ruleVersion, compiled: { fault: '' } },
+    rule: rule ?? { id: ruleId, name: '', version: ruleVersion, compiled: { fault: '' }, heapBytes: 0 },
     judging,
     budget: new EffectBudget(event, causation),
     event,

@@ -1,3 +1,4 @@
+import { heapBytesOf } from '@automation/database'
 import { type CompiledRule, compileRule, type RuleDefinition } from '@automation/engine'
 
 /** A rule, ready to run. `compiled` is a fault where a saved definition does not compile any more. */
@@ -6,7 +7,13 @@ export interface ReadyRule {
   name: string
   version: number
   compiled: CompiledRule | { fault: string }
+  /** About what it takes in memory, without its regular expressions. */
+  heapBytes: number
 }
+
+/** What a compiled rule takes in any case, and how many times what its definition takes. */
+const leastBytes = 2_000
+const compiledFactor = 3
 
 /** The columns that makeReady needs. */
 export const definitionColumns = { id: true, name: true, version: true, conditions: true, actions: true }
@@ -18,15 +25,17 @@ export function makeReady(rule: {
   conditions: unknown
   actions: unknown
 }): ReadyRule {
-  const { id, name, version } = rule
+  const { id, name, version, conditions, actions } = rule
+  const heapBytes = leastBytes + compiledFactor * heapBytesOf(JSON.stringify([conditions, actions]))
   try {
-    return { id, name, version, compiled: compileRule(rule as unknown as RuleDefinition) }
+    return { id, name, version, heapBytes, compiled: compileRule(rule as unknown as RuleDefinition) }
   } catch (error) {
     // A rule that does not compile fails by itself: the other rules of its workspace run.
     return {
       id,
       name,
       version,
+      heapBytes,
       compiled: { fault: `The rule does not compile: ${(error as Error).message}` },
     }
   }

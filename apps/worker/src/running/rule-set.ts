@@ -1,3 +1,4 @@
+import { getHeapStatistics } from 'node:v8'
 import { type Database, ruleSetIdOf } from '@automation/database'
 import { indexRules, type RuleIndex } from '@automation/engine'
 import type { LoadedEvent } from '@automation/ledger'
@@ -18,8 +19,10 @@ export interface RuleSet {
 
 export const noRules: RuleSet = { id: null, rules: [], rulesVersion: 0, findCandidates: () => [] }
 
-/** A compiled rule takes about 5 KB. */
-const maxCached = 200_000
+/** Of the heap, for all sets together. */
+const share = 1 / 5
+/** What a set takes without its rules. */
+const emptySetBytes = 500
 /** A set of this age is read again, be it only to record that it is still in use. */
 const maxAgeMs = 60 * 60 * 1_000
 
@@ -44,9 +47,15 @@ interface Entry {
  * The cache needs no invalidation. Each event carries the rules version of its workspace, read when the event was loaded, and a
  * rule change increments that version in its own transaction. The cache reads rules after that, so a cached set is never older than
  * its version.
+ *
+ * @param maxBytes what all sets may take together in memory; one that takes more is cached alone
  */
-export function createCompiledRules(database: Database, giveWay?: GiveWay) {
-  const entries = new LRUCache<string, Entry>({ maxSize: maxCached })
+export function createCompiledRules(
+  database: Database,
+  giveWay?: GiveWay,
+  maxBytes = Math.floor(getHeapStatistics().heap_size_limit * share),
+) {
+  const entries = new LRUCache<string, Entry>({ maxSize: maxBytes })
 
   return (event: LoadedEvent): Promise<RuleSet> => {
     const key = `${event.workspaceId} ${event.type}`
@@ -58,11 +67,12 @@ export function createCompiledRules(database: Database, giveWay?: GiveWay) {
       .catch(() => noRules)
       .then((earlier) => readRuleSet(database, event, earlier, giveWay))
     const entry = { rulesVersion: event.rulesVersion, readAt: now, set }
-    entries.set(key, entry, { size: 1 })
+    entries.set(key, entry, { size: emptySetBytes })
     set.then(
       ({ rules }) => {
-        if (entries.peek(key) === entry)
-          entries.set(key, entry, { size: Math.min(1 + rules.length, maxCached) })
+        // A copy: for the same value the cache would keep the size that it has.
+        const size = Math.min(emptySetBytes + sumOf(rules), maxBytes)
+        if (entries.peek(key) === entry) entries.set(key, { ...entry }, { size })
       },
       () => {
         if (entries.peek(key) === entry) entries.delete(key)
@@ -70,6 +80,10 @@ export function createCompiledRules(database: Database, giveWay?: GiveWay) {
     )
     return set
   }
+}
+
+function sumOf(rules: readonly ReadyRule[]): number {
+  return rules.reduce((sum, { heapBytes }) => sum + heapBytes, 0)
 }
 
 /**
