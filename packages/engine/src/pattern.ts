@@ -31,7 +31,9 @@ interface Automaton {
 /** Patterns by their text. One that is discarded compiles again when it is needed. */
 const patterns = new LRUCache<string, Pattern>({
   maxSize: maxBytes,
-  dispose: (pattern) => pattern.discard(),
+  dispose: (pattern, _text, reason) => {
+    if (reason === 'evict') pattern.discard()
+  },
 })
 
 /** An RE2 pattern: an unanchored search in linear time, whose work is charged to the judging. */
@@ -102,6 +104,10 @@ class Pattern {
   #keep(compiled: RE2JS): void {
     const { stateBudget, memBudget } = automatonOf(compiled)
     const size = compiled.programSize() * bytesPerInstruction + (stateBudget - memBudget)
+    const known = patterns.peek(this.#text)
+    if (known !== this) known?.discard()
+    // Where the value stays the same, the cache would keep the size that it has.
+    patterns.delete(this.#text)
     patterns.set(this.#text, this, { size })
   }
 }
