@@ -111,6 +111,7 @@ function describeExecution(
       createdAt: new Date(clock),
     })),
     emitted: [],
+    effectBytes: 0,
   }
 }
 

@@ -80,6 +80,7 @@ function newExecution(actions: object[], heapBytes = 2): Execution {
     event,
     tasks: [],
     emitted: [],
+    effectBytes: 0,
   }
 }
 

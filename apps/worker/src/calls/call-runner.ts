@@ -4,7 +4,7 @@ import { destinationOf, mailServer, type OutsideAction, type Perform } from '../
 import { advance } from '../running/advance.js'
 import { type Execution, idsOf, suspend } from '../running/execution.js'
 import type { HeavyWork } from '../running/heavy-work.js'
-import type { Recorder } from '../running/recorder.js'
+import { countRows, type Recorder } from '../running/recorder.js'
 import { endCallSpan, traceCall } from '../running/trace-executions.js'
 import type { WorkerMetrics } from '../worker-metrics.js'
 import { openAttempt, settleAttempt, settleInterrupted } from './attempts.js'
@@ -175,7 +175,7 @@ export class CallRunner {
     }
     const before = judging.spent
     this.#advance(held)
-    heavyWork.charge(event, judging.spent - before, 0)
+    heavyWork.charge(event, judging.spent - before, countRows([held.execution]))
   }
 
   #advance(held: HeldExecution): void {

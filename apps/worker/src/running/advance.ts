@@ -53,10 +53,12 @@ export function advance(execution: Execution): OutsideAction | undefined {
 /** About what a task takes beside its texts. */
 const taskOverheadBytes = 500
 
-function createTask({ tasks, budget }: Execution, { of, config }: ActionOf<'CREATE_TASK'>): Effect {
-  const length = config.title.length + (config.description?.length ?? 0)
-  const refusal = budget.countTask(length + taskOverheadBytes)
+function createTask(execution: Execution, { of, config }: ActionOf<'CREATE_TASK'>): Effect {
+  const { tasks, budget } = execution
+  const bytes = config.title.length + (config.description?.length ?? 0) + taskOverheadBytes
+  const refusal = budget.countTask(bytes)
   if (refusal !== undefined) return { status: 'failed', error: refusal, isFinal: true }
+  execution.effectBytes += bytes
   const createdAt = new Date()
   const dueInMs = config.dueIn === undefined ? undefined : parseDuration(config.dueIn)
   tasks.push({

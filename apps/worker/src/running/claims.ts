@@ -97,6 +97,7 @@ function continueClaimed(
     event,
     tasks: [],
     emitted: [],
+    effectBytes: 0,
   }
   const reason = findCancellation(claimed, rule)
   if (reason !== undefined) end(execution.record, 'cancelled', reason)

@@ -13,6 +13,8 @@ export interface Execution extends RecordableExecution {
   readonly judging: Judging
   /** What may still be recorded. The executions of an event share it. */
   readonly budget: EffectBudget
+  /** Of its tasks and emitted events since it was last recorded. */
+  effectBytes: number
   /** The span of what this worker does of it. */
   span?: Span
   /** The traceparent of its first span, which another process may have started. */
@@ -28,7 +30,7 @@ interface Beginning {
 }
 
 /** So much work (about 10 ms) is done before others have a turn. */
-const sliceUnits = 400_000
+export const sliceUnits = 400_000
 
 /**
  * Judges the conditions of an event's rules, in their order, and begins the executions of those that match. A rule that does not
@@ -111,6 +113,7 @@ function beginExecution(rule: ReadyRule, { event, startedAt, judging, budget }: 
     event,
     tasks: [],
     emitted: [],
+    effectBytes: 0,
   }
 }
 

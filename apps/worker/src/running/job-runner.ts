@@ -7,6 +7,7 @@ import type { WorkerMetrics } from '../worker-metrics.js'
 import type { Claims } from './claims.js'
 import type { EventRunner } from './event-runner.js'
 import { type HeavyWork, Postponed } from './heavy-work.js'
+import { countRows } from './recorder.js'
 import { traceResumption } from './trace-executions.js'
 
 interface JobParts {
@@ -65,11 +66,12 @@ export class JobRunner {
     const { claims, executor, heavyWork, tracing } = this.#parts
     const claimed = await claims.claim(executionId)
     if (claimed === undefined) return
-    const { event, judging } = claimed.execution
-    traceResumption(tracing, claimed.execution, traceparent)
+    const { execution } = claimed
+    const { event, judging } = execution
+    traceResumption(tracing, execution, traceparent)
     // It has advanced to its next call when this returns.
     const { placed } = executor.resume(claimed)
-    heavyWork.charge(event, judging.spent, event.heapBytes / bytesPerRow)
+    heavyWork.charge(event, judging.spent, countRows([execution]) + event.heapBytes / bytesPerRow)
     if (event.heapBytes > heavyBytes) await placed
   }
 }

@@ -8,7 +8,7 @@ import { endExecutionSpan } from './trace-executions.js'
 
 /** What one commit takes: 200 events whose rules create 20 tasks each would be millions of rows. */
 const limits = { maxItems: 200, maxWeight: 5_000 }
-/** An outcome of more rows has commits apart: no light one waits behind it. */
+/** An outcome or a step of more rows has commits apart: no light one waits behind it. */
 const heavyRows = 1_000
 /** How many bytes of tasks and emitted events count as a row. */
 const bytesPerRow = 1_000
@@ -33,10 +33,8 @@ export class Recorder {
   readonly #parts: RecorderParts
   readonly #outcomes = this.#batchOutcomes()
   readonly #heavyOutcomes = this.#batchOutcomes()
-  readonly #steps = createBatcher((steps: Step<Execution>[]) => this.#recordSteps(steps), {
-    ...limits,
-    weigh: ({ execution }) => countRows([execution]),
-  })
+  readonly #steps = this.#batchSteps()
+  readonly #heavySteps = this.#batchSteps()
 
   constructor(parts: RecorderParts) {
     this.#parts = parts
@@ -58,13 +56,20 @@ export class Recorder {
    * @returns false where another worker holds it by now
    */
   recordStep(step: Step<Execution>): Promise<boolean> {
-    return this.#steps(step)
+    return countRows([step.execution]) > heavyRows ? this.#heavySteps(step) : this.#steps(step)
   }
 
   #batchOutcomes() {
     return createBatcher((outcomes: Outcome<Execution>[]) => this.#finishEvents(outcomes), {
       ...limits,
       weigh: ({ executions }) => countRows(executions),
+    })
+  }
+
+  #batchSteps() {
+    return createBatcher((steps: Step<Execution>[]) => this.#recordSteps(steps), {
+      ...limits,
+      weigh: ({ execution }) => countRows([execution]),
     })
   }
 
@@ -103,6 +108,7 @@ export class Recorder {
     }
     execution.emitted = []
     execution.tasks = []
+    execution.effectBytes = 0
     const { id: executionId, dueAt, status } = record
     if (dueAt !== null && dueAt.getTime() - Date.now() <= soonMs) {
       const traceparent = execution.firstTraceparent ?? span?.traceparent
@@ -117,9 +123,9 @@ export class Recorder {
 /** About how many rows executions write. */
 export function countRows(executions: Execution[]): number {
   let rows = 0
-  for (const { tasks, emitted } of executions) rows += 1 + tasks.length + emitted.length
-  const [first] = executions
-  return rows + (first === undefined ? 0 : first.budget.bytes / bytesPerRow)
+  for (const { tasks, emitted, effectBytes } of executions)
+    rows += 1 + tasks.length + emitted.length + effectBytes / bytesPerRow
+  return rows
 }
 
 /** Two workers met in the same rows. The statement changed nothing, so it can be repeated. */
