@@ -1,5 +1,5 @@
 import { setTimeout } from 'node:timers/promises'
-import type { Database } from '@automation/database'
+import { type Database, newId } from '@automation/database'
 import type { ActionResult } from '@automation/engine'
 import type { LoadedEvent } from '@automation/ledger'
 import t from 'tap'
@@ -187,4 +187,12 @@ t.test('what a rule emitted ends with it, and an emission by hand does not', asy
     considered.map(({ ruleSetId }) => ruleSetId === null),
     [true, false],
   )
+})
+
+t.test('a refund takes back no more than was counted', async (t) => {
+  const causation = new Causation({} as Database, { descendants: 2, perMinute: 2 })
+  const event = { id: newId(), rootId: null, workspaceId: newId() } as LoadedEvent
+  causation.refund(event, 5)
+  const refusals = Array.from({ length: 3 }, () => causation.countEmission(event))
+  t.match(refusals, [undefined, undefined, /EVENT_DESCENDANTS/])
 })

@@ -11,14 +11,14 @@ const mebibyte = 1_048_576
 
 const causation = new Causation({} as Database)
 
-function startExecution(depth = 0): Execution {
+function startExecution(depth = 0, causes = causation): Execution {
   const event = { ...context.event, id: newId(), depth }
-  const budget = new EffectBudget(event, causation)
-  return { event, budget, emitted: [], record: { results: [] } } as never
+  const budget = new EffectBudget(event, causes)
+  return { event, budget, emitted: [], effectBytes: 0, record: { results: [] } } as never
 }
 
-function emit(execution: Execution, data?: object) {
-  return emitEvent(execution, { config: { eventType: 'DEAL_WON', data } } as ActionOf<'EMIT_EVENT'>)
+function emit(execution: Execution, data?: object, size = 0) {
+  return emitEvent(execution, { config: { eventType: 'DEAL_WON', data }, size } as ActionOf<'EMIT_EVENT'>)
 }
 
 /** Data with a given number of bytes as JSON. */
@@ -69,4 +69,36 @@ t.test('one event emits at most 16 MiB', async (t) => {
   t.strictSame(emit(execution, {}), { status: 'failed', error: tooMuch, isFinal: true })
   t.equal(execution.emitted.length + other.emitted.length, 16)
   t.match(emit(startExecution(), data), { status: 'success' }, 'each event has its own limit')
+})
+
+/** Data that counts how many times it was written as JSON. */
+function watchData(bytes: number) {
+  const watched = {
+    written: 0,
+    toJSON() {
+      watched.written++
+      return dataOf(bytes)
+    },
+  }
+  return watched
+}
+
+t.test('what a limit refuses is not written as JSON before', async (t) => {
+  const limited = startExecution(0, new Causation({} as Database, { descendants: 1, perMinute: 10 }))
+  t.match(emit(limited, {}), { status: 'success' })
+  const data = watchData(10)
+  t.match(emit(limited, data), { status: 'failed', error: /EVENT_DESCENDANTS/ })
+  const full = startExecution()
+  for (let times = 0; times < 15; times++) emit(full, dataOf(mebibyte))
+  emit(full, dataOf(mebibyte - 1_000))
+  t.match(emit(full, data, 2_000), { status: 'failed', error: /16 MiB/ })
+  t.equal(data.written, 0)
+})
+
+t.test('what was written counts for the limit of 16 MiB, also where it was refused', async (t) => {
+  const execution = startExecution()
+  const data = Array.from({ length: 20 }, () => watchData(mebibyte + 1_024))
+  for (const tooLarge of data) t.match(emit(execution, tooLarge), { status: 'failed' })
+  t.equal(data.filter(({ written }) => written > 0).length, 16)
+  t.equal(execution.effectBytes, 0)
 })

@@ -79,25 +79,31 @@ export class Causation {
     return origin
   }
 
-  /** Counts an event that is about to be emitted. @returns why it must not be, undefined where it may */
-  countEmission(event: LoadedEvent): string | undefined {
-    const tree = this.#treeOf(event)
+  /** @returns why an event must not be emitted, undefined where it may */
+  findRefusal(event: LoadedEvent): string | undefined {
     const { descendants, perMinute } = this.#limits
-    if (tree.descendants >= descendants)
+    if (this.#treeOf(event).descendants >= descendants)
       return `One event may cause ${descendants} others, directly or not (EVENT_DESCENDANTS): this one was not emitted`
-    const minute = this.#minuteOf(event.workspaceId)
-    if (minute.emitted >= perMinute)
+    if (this.#minuteOf(event.workspaceId).emitted >= perMinute)
       return `The rules of a workspace may emit ${perMinute} events a minute (EMITTED_PER_MINUTE): this one was not emitted`
-    tree.descendants++
-    minute.emitted++
     return undefined
   }
 
-  /** Takes back emissions that were not stored. */
+  /** Counts an event that is about to be emitted. @returns why it must not be, undefined where it may */
+  countEmission(event: LoadedEvent): string | undefined {
+    const refusal = this.findRefusal(event)
+    if (refusal !== undefined) return refusal
+    this.#treeOf(event).descendants++
+    this.#minuteOf(event.workspaceId).emitted++
+    return undefined
+  }
+
+  /** Takes back emissions that were not stored. The minute, or the tree, may be another one by now. */
   refund(event: LoadedEvent, emissions: number): void {
     if (emissions === 0) return
-    this.#treeOf(event).descendants -= emissions
-    this.#minuteOf(event.workspaceId).emitted -= emissions
+    const [tree, minute] = [this.#treeOf(event), this.#minuteOf(event.workspaceId)]
+    tree.descendants = Math.max(0, tree.descendants - emissions)
+    minute.emitted = Math.max(0, minute.emitted - emissions)
   }
 
   #treeOf(event: LoadedEvent): Tree {

@@ -4,6 +4,17 @@ import type { Causation } from './causation.js'
 /** Of all tasks that the rules of one event create, and of all events that they emit: one statement commits either. */
 const maxBytes = 16_777_216
 
+/** Of one event's data, as JSON: as much as a request may have (BODY_LIMIT). Otherwise each event could hold the last one twice. */
+const maxEventBytes = 1_048_576
+
+/** Why an event is not emitted. */
+export interface Refusal {
+  error: string
+  attention?: 'event_budget'
+}
+
+const tooMuch: Refusal = { error: 'The rules of one event would emit more than 16 MiB' }
+
 /** What the rules of one event may still have recorded. */
 export class EffectBudget {
   readonly #event: LoadedEvent
@@ -17,7 +28,7 @@ export class EffectBudget {
     this.#causation = causation
   }
 
-  /** Of all tasks and emitted events so far. */
+  /** Of all tasks and events that were written so far. */
   get bytes(): number {
     return this.#taskBytes + this.#emittedBytes
   }
@@ -36,13 +47,20 @@ export class EffectBudget {
     this.#emissions = 0
   }
 
-  /** @returns why an event of this size cannot be emitted, undefined where it can */
-  countEvent(bytes: number): { error: string; attention?: 'event_budget' } | undefined {
-    if (this.#emittedBytes + bytes > maxBytes)
-      return { error: 'The rules of one event would emit more than 16 MiB' }
+  /** @param leastBytes what the event has at least @returns why it cannot be emitted, undefined where it may have room */
+  findRefusal(leastBytes: number): Refusal | undefined {
+    if (this.#emittedBytes + leastBytes > maxBytes) return tooMuch
+    const error = this.#causation.findRefusal(this.#event)
+    return error === undefined ? undefined : { error, attention: 'event_budget' }
+  }
+
+  /** Counts an event; its bytes also where it is refused, since they were written. @returns why it cannot be emitted, undefined where it can */
+  countEvent(bytes: number): Refusal | undefined {
+    this.#emittedBytes += bytes
+    if (bytes > maxEventBytes) return { error: 'The event would be larger than 1 MiB' }
+    if (this.#emittedBytes > maxBytes) return tooMuch
     const error = this.#causation.countEmission(this.#event)
     if (error !== undefined) return { error, attention: 'event_budget' }
-    this.#emittedBytes += bytes
     this.#emissions++
     return undefined
   }

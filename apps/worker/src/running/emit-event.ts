@@ -1,19 +1,15 @@
 import { newId } from '@automation/database'
 import { type Effect, maxEmissionDepth } from '@automation/engine'
 import type { ActionOf } from '../effects/effect.js'
+import type { Refusal } from './effect-budget.js'
 import type { Execution } from './execution.js'
-
-/** Of one event's data, as JSON: as much as a request may have (BODY_LIMIT). Otherwise each event could hold the last one twice. */
-const maxDataBytes = 1_048_576
 
 /** Many actions pass on the event's own data. */
 const knownBytes = new WeakMap<object, number>()
 
-/** Notes an event, to be committed with the execution. */
-export function emitEvent(
-  { record, event, budget, emitted }: Execution,
-  { config }: ActionOf<'EMIT_EVENT'>,
-): Effect {
+/** Notes an event, to be committed with the execution. Its data is written as JSON only where there may be room for it. */
+export function emitEvent(execution: Execution, { config, size }: ActionOf<'EMIT_EVENT'>): Effect {
+  const { record, event, budget, emitted } = execution
   const { workspaceId, depth } = event
   if (depth >= maxEmissionDepth) {
     record.attention = 'event_loop'
@@ -23,9 +19,7 @@ export function emitEvent(
   }
   // The schema accepts a text only where a placeholder makes it an object.
   const data = (config.data ?? event.data) as object
-  const bytes = countBytes(data)
-  if (bytes > maxDataBytes) return refuse('The event would be larger than 1 MiB')
-  const refusal = budget.countEvent(bytes)
+  const refusal = budget.findRefusal(size) ?? countData(execution, data)
   if (refusal?.attention) record.attention = refusal.attention
   if (refusal) return refuse(refusal.error)
   const id = newId()
@@ -43,6 +37,13 @@ export function emitEvent(
 
 function refuse(error: string): Effect {
   return { status: 'failed', error, isFinal: true }
+}
+
+function countData(execution: Execution, data: object): Refusal | undefined {
+  const bytes = countBytes(data)
+  const refusal = execution.budget.countEvent(bytes)
+  if (refusal === undefined) execution.effectBytes += bytes
+  return refusal
 }
 
 function countBytes(data: object): number {

@@ -1,4 +1,3 @@
-import { setImmediate as nextTurn } from 'node:timers/promises'
 import { createBatcher, type Database } from '@automation/database'
 import { Judging, type WorkLimits } from '@automation/engine'
 import { type LoadedEvent, loadEvents, loadIsolated } from '@automation/ledger'
@@ -8,6 +7,7 @@ import type { Logger } from 'pino'
 import type { Executor } from '../calls/executor.js'
 import type { HeldExecution } from '../calls/held-execution.js'
 import { findAddressee } from './addressee.js'
+import { beginInTurns } from './begin-in-turns.js'
 import type { Causation } from './causation.js'
 import { EffectBudget } from './effect-budget.js'
 import { type Execution, Judgement } from './execution.js'
@@ -19,9 +19,6 @@ import { createCompiledRules, makeSetOfOne, noRules, type RuleSet } from './rule
 import { createIsolation } from './run-isolated.js'
 import { TimeSlices } from './time-slices.js'
 import { traceEvent, traceExecutions } from './trace-executions.js'
-
-/** How many executions begin in one turn of the event loop, each with up to 20 actions. */
-const beginAtOnce = 25
 
 export interface EventParts {
   database: Database
@@ -128,8 +125,7 @@ export class EventRunner {
     }
     const { executions } = judgement
     traceExecutions(span, executions)
-    const calls =
-      executions.length > beginAtOnce ? await this.#beginMany(event, executions) : executor.begin(executions)
+    const calls = await this.#begin(event, executions)
     heavyWork.charge(event, judging.spent, countRows(executions))
     const left = new Set(calls)
     const ends: Promise<void>[] = []
@@ -166,19 +162,19 @@ export class EventRunner {
     else reply()
   }
 
-  /** Begins some executions in each turn of the event loop. */
-  async #beginMany(event: LoadedEvent, executions: Execution[]): Promise<HeldExecution[]> {
+  async #begin(event: LoadedEvent, executions: Execution[]): Promise<HeldExecution[]> {
     const { executor, heavyWork } = this.#parts
     const calls: HeldExecution[] = []
-    heavyWork.deposit(event)
     try {
-      for (let n = 0; n < executions.length; n += beginAtOnce) {
-        calls.push(...executor.begin(executions.slice(n, n + beginAtOnce)))
-        await nextTurn()
-      }
+      await beginInTurns(
+        executions,
+        (execution) => calls.push(...executor.begin([execution])),
+        () => heavyWork.deposit(event),
+      )
       return calls
     } catch (error) {
       for (const call of calls) executor.abandon(call)
+      for (const { span } of executions) span?.end(true)
       throw error
     }
   }

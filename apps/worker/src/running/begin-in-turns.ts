@@ -1,0 +1,38 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { type Execution, sliceUnits } from './execution.js'
+
+/** How many executions begin in one turn of the event loop at most, each with up to 20 actions. */
+const beginAtOnce = 25
+/** To write a byte of a task or an event costs as much as so many units. */
+const unitsPerByte = 0.1
+
+/**
+ * Begins the executions of one event: as many in each turn of the event loop as a slice of time has room for.
+ *
+ * @param onTurn is called before each further turn
+ */
+export async function beginInTurns(
+  executions: Execution[],
+  begin: (execution: Execution) => void,
+  onTurn: () => void,
+): Promise<void> {
+  let begun = 0
+  let spent = 0
+  for (const execution of executions) {
+    if (begun === beginAtOnce || spent > sliceUnits) {
+      onTurn()
+      await nextTurn()
+      begun = 0
+      spent = 0
+    }
+    const before = unitsOf(execution)
+    begin(execution)
+    begun++
+    spent += unitsOf(execution) - before
+  }
+}
+
+/** What the executions of its event have cost so far. */
+function unitsOf({ judging, budget }: Execution): number {
+  return judging.spent + budget.bytes * unitsPerByte
+}
