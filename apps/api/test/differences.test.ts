@@ -236,6 +236,7 @@ t.test('a draft is sent where its difference cannot be computed, with the reason
   t.equal(status, 200)
   t.match(body, { name: 'Draft', difference: null, differenceFault: /^A definition does not compile/ })
   t.equal(headers.etag, body.etag)
+  t.strictSame(await stored(workspace, rule), [], 'what came no further is not stored')
 })
 
 const stored = ({ database }: Workspace, { id: ruleId }: Rule) =>

@@ -46,7 +46,8 @@ export async function readDifference(
     return { ...known.report, computedAt: known.computedAt.toISOString() }
   const stored = known && (await readState(database, subject))
   const since = subject.since.getTime()
-  let state = await beginPart(request, stored?.state ?? { from: since, to: since, after: null })
+  const begun = await beginPart(request, stored?.state ?? { from: since, to: since, after: null })
+  let state = begun
   let report: BacktestReport | undefined
   const computedAt = new Date()
   try {
@@ -57,13 +58,10 @@ export async function readDifference(
     report = continued.report
     return { ...report, computedAt: computedAt.toISOString() }
   } finally {
-    // Also where a part of it failed: the next response goes on behind what was judged.
-    await storeDifference(request.workspace, subject, {
-      state,
-      report,
-      computedAt,
-      before: stored?.computedAt,
-    })
+    // Also where a part of it failed, if it came further: the next response goes on behind what was judged.
+    const before = stored?.computedAt
+    if (state !== begun)
+      await storeDifference(request.workspace, subject, { state, report, computedAt, before })
   }
 }
 
