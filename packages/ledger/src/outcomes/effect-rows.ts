@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { newId } from '@automation/database'
 import type { RecordableExecution } from './execution-record.js'
 
@@ -31,15 +32,33 @@ export function effectRowsOf(executions: RecordableExecution[]): { tasks: object
   return { tasks, events }
 }
 
+/** After so many characters others have a turn of the event loop. */
+const sliceLength = 1_048_576
+/** As JSON.stringify writes them. After an odd number of backslashes, another one is text. */
+const nul = /(?<!\\)((?:\\\\)*)\\u0000/g
+const unpairedSurrogate = /(?<!\\)((?:\\\\)*)\\ud[89a-f]../g
+const mayBeUnstorable = /\\u(?:0000|d[89a-f])/
+
 /**
- * Responses of mail servers and web servers may hold what Postgres refuses in text: NUL and unpaired surrogates. Usually there is
- * nothing to replace: JSON.stringify escapes no other character as \\u but control characters.
+ * Writes rows as JSON, each by itself, for as long as a slice of time has room. Responses of mail servers and web servers may hold what Postgres
+ * refuses in text: NUL, which is left out, and unpaired surrogates, which are replaced.
  */
-export function toStorableJson(rows: object[]): string {
-  const json = JSON.stringify(rows)
-  return json.includes('\\u') ? JSON.stringify(rows, storable) : json
+export async function toStorableJson(rows: object[]): Promise<string> {
+  const texts: string[] = []
+  let length = 0
+  for (const row of rows) {
+    if (length > sliceLength) {
+      await nextTurn()
+      length = 0
+    }
+    const json = JSON.stringify(row)
+    length += json.length
+    texts.push(mayBeUnstorable.test(json) ? replaceUnstorable(json) : json)
+  }
+  return `[${texts.join(',')}]`
 }
 
-function storable(_key: string, value: unknown): unknown {
-  return typeof value === 'string' ? value.replaceAll('\0', '').toWellFormed() : value
+/** In the text: to write the row again would call a function for each of its values, and a function for each match would take a second. */
+function replaceUnstorable(json: string): string {
+  return json.replace(nul, '$1').replace(unpairedSurrogate, '$1\ufffd')
 }

@@ -172,9 +172,9 @@ export async function finishEvents<Execution extends RecordableExecution>(
   const executions = first.flatMap((outcome) => outcome.executions)
   const { tasks, events } = effectRowsOf(executions)
   const rows = await database.run<ReturnedRow>('finish_events', finishEventsSql, [
-    toStorableJson(executions.map(executionRow)),
-    toStorableJson(tasks),
-    toStorableJson(events),
+    await toStorableJson(executions.map(executionRow)),
+    await toStorableJson(tasks),
+    await toStorableJson(events),
     JSON.stringify(
       first.map(({ event, ruleSetId, rulesVersion }) => {
         return { id: event.id, rule_set_id: ruleSetId, rules_version: rulesVersion }

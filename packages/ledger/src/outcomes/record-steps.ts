@@ -157,9 +157,9 @@ export async function recordSteps(
   const executions = steps.map(({ execution }) => execution)
   const { tasks, events } = effectRowsOf(executions)
   const rows = await database.run<ReturnedRow>('record_steps', recordStepsSql, [
-    toStorableJson(steps.map(stepRow)),
-    toStorableJson(tasks),
-    toStorableJson(events),
+    await toStorableJson(steps.map(stepRow)),
+    await toStorableJson(tasks),
+    await toStorableJson(events),
     leaseSeconds,
   ])
   const ids = pickIds(rows, 'recorded')

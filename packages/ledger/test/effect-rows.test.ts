@@ -1,0 +1,59 @@
+import assert from 'node:assert/strict'
+import fc from 'fast-check'
+import t from 'tap'
+import { toStorableJson } from '../src/outcomes/effect-rows.js'
+
+function storable(_key: string, value: unknown): unknown {
+  return typeof value === 'string' ? value.toWellFormed().replaceAll('\0', '') : value
+}
+
+const part = fc.constantFrom(
+  '\\',
+  '\\\\',
+  'u',
+  '0000',
+  'ud800',
+  '\0',
+  '\ud800',
+  '\udc00',
+  '\n',
+  '"',
+  '\u0001',
+  'é',
+)
+const text = fc.array(part, { maxLength: 12 }).map((parts) => parts.join(''))
+
+t.test('what Postgres refuses in text is replaced, and nothing else', async () => {
+  const row = fc.record({
+    text,
+    list: fc.array(text, { maxLength: 2 }),
+    data: fc.json().map((json) => JSON.parse(json)),
+  })
+  await fc.assert(
+    fc.asyncProperty(fc.array(row, { maxLength: 3 }), async (rows) => {
+      assert.equal(await toStorableJson(rows), JSON.stringify(rows, storable))
+    }),
+    { numRuns: 500 },
+  )
+})
+
+t.test('each row is written once, and others have a turn between large ones', async (t) => {
+  let written = 0
+  let turns = 0
+  const row = {
+    toJSON() {
+      written++
+      return { text: '\0'.repeat(400_000), turns }
+    },
+  }
+  setImmediate(() => {
+    turns++
+  })
+  const writing = toStorableJson([row, row, row, row])
+  t.same(
+    JSON.parse(await writing).map((parsed: { turns: number }) => parsed.turns),
+    [0, 1, 1, 1],
+  )
+  t.equal(written, 4)
+  t.equal(await toStorableJson([]), '[]')
+})
