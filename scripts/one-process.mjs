@@ -60,7 +60,9 @@ export async function runInOneProcess(files) {
       current = subtest
       await import(new URL(`../${file}`, import.meta.url))
     })
+    const { count } = current
     current = undefined
+    if (count === 0) t.fail(`${file} has no tests`)
     cpu = noteCpu(file, cpu)
   }
 }

@@ -2,11 +2,14 @@ import { writeFileSync } from 'node:fs'
 import { Transform } from 'node:stream'
 import { readCpuOfFiles, readCpuSeconds } from './cpu-time.mjs'
 
-/** The files that failed in the last run, as JSON. A group of files counts as one. */
+/**
+ * What failed in the last run, as JSON: `files`, paths of files and of groups whose process failed by itself, and whether there was `more`: a fault outside
+ * of all files, or a run that ended early.
+ */
 export const failedList = new URL('../.tap/failed.json', import.meta.url)
 const filesShown = 15
 /** A file with a process of its own, or one of those that share a process (scripts/one-process.mjs). */
-const fileEnd = /^(?: {4})?(?:not )?ok \d+ - (\S+\.test\.m?js).*# time=([\d.]+)ms/
+const fileEnd = /^(?: {4})?(?:not )?ok \d+ - (\S+\.test\.m?js)(?:.*# time=([\d.]+)ms)?/
 
 /**
  * What a test run prints (tap's `reporter`, .taprc): a line for each file as it ends, the remarks that its tests make, and
@@ -19,7 +22,9 @@ export default class Report extends Transform {
   #remarks = []
   #faults = []
   #failures = []
-  #failed = []
+  #failed = { files: [], more: false }
+  /** Of the group whose files end at present. */
+  #failedInGroup = 0
   #inFault = false
   #files = []
 
@@ -33,6 +38,7 @@ export default class Report extends Transform {
   _flush(done) {
     if (this.#rest) this.#read(this.#rest)
     writeFileSync(failedList, JSON.stringify(this.#failed))
+    this.#failures.push(...this.#faults)
     if (this.#failures.length > 0) this.push(`\nFailed:\n\n${this.#failures.join('\n')}\n`)
     this.push(`\n${this.#remarks.join('\n')}\n\n${this.#describeTime()}\n`)
     done()
@@ -44,10 +50,14 @@ export default class Report extends Transform {
     else if (this.#inFault && /^\s*(# Subtest|ok |1\.\.)/.test(line)) this.#inFault = false
     else if (this.#inFault) this.#faults.push(line)
     else if (/^\s*# (?!Subtest|time=|No coverage)/.test(line)) this.#remarks.push(line.trim())
-    else if (/^Bail out/.test(line)) this.push(`${line}\n`)
+    else if (/^Bail out/.test(line)) {
+      this.#failed.more = true
+      this.push(`${line}\n`)
+    }
   }
 
   #startFault(line) {
+    if (line.startsWith('not ok')) this.#failed.more = true
     this.#inFault = true
     this.#faults.push(line)
   }
@@ -63,12 +73,21 @@ export default class Report extends Transform {
     ].join('\n')
   }
 
+  /** A group fails where one of its files does, and then those are named; it may also fail by itself. */
+  #noteFailed(line, name) {
+    const hasFailed = line.trim().startsWith('not ok')
+    const isInGroup = line.startsWith(' ')
+    if (hasFailed && (!isGroup(name) || this.#failedInGroup === 0)) this.#failed.files.push(name)
+    if (isInGroup) this.#failedInGroup += hasFailed ? 1 : 0
+    else this.#failedInGroup = 0
+  }
+
   #endFile(line) {
-    const [, name, ms] = fileEnd.exec(line)
+    const [, name, ms = '0'] = fileEnd.exec(line)
     if (!isGroup(name)) this.#files.push({ name, seconds: Number(ms) / 1_000 })
     this.push(`${[line.trim(), ...this.#remarks].join('\n  ')}\n`)
     if (line.trim().startsWith('not ok')) this.#failures.push(line.trim(), ...this.#faults)
-    if (line.startsWith('not ok')) this.#failed.push(name)
+    this.#noteFailed(line, name)
     this.#remarks = []
     this.#faults = []
     this.#inFault = false

@@ -70,7 +70,7 @@ function listNames(directory, options) {
   try {
     return readdirSync(new URL(directory, root), options).sort()
   } catch (error) {
-    if (error.code === 'ENOENT') return []
+    if (error.code === 'ENOENT' || error.code === 'ENOTDIR') return []
     throw error
   }
 }

@@ -7,17 +7,18 @@ import { readFileSync, rmSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { failedList } from './report.mjs'
 
-/** More are no accident. */
+/** More files are no accident. */
 const mostRepeated = 4
 /** Storms, kills and mute lines, whose oracles judge what was kept and not how long it took. */
 const neverRepeated = /^test\//
+const signals = ['SIGINT', 'SIGTERM', 'SIGHUP']
 
 // The parent has the shared Postgres and Redis (with-services), whose CPU is counted, too.
 process.env.TEST_RUN_PID = `${process.ppid}`
 rmSync(failedList, { force: true })
-let code = await runTap([])
-const failed = code === 0 ? [] : readFailed()
-if (failed.length > 0 && failed.length <= mostRepeated && !failed.some((file) => neverRepeated.test(file))) {
+let code = await runTap(process.argv.slice(2))
+const failed = code === 0 ? [] : readRepeatable()
+if (failed.length > 0) {
   console.log(`\nRepeated alone: ${failed.join(', ')}`)
   code = await runTap(['--jobs=1', ...failed])
   if (code === 0) console.log(`\nFAILED BESIDE OTHER TESTS, PASSED ALONE: ${failed.join(', ')}`)
@@ -29,15 +30,21 @@ async function runTap(args) {
   const child = spawn(process.execPath, [fileURLToPath(new URL('tap.mjs', import.meta.url)), ...args], {
     stdio: 'inherit',
   })
-  const [exitCode] = await once(child, 'exit')
-  return exitCode ?? 1
+  const passOn = (signal) => child.kill(signal)
+  for (const signal of signals) process.on(signal, passOn)
+  const [exitCode, signal] = await once(child, 'exit')
+  for (const name of signals) process.off(name, passOn)
+  if (signal !== null) process.exit(1)
+  return exitCode
 }
 
-/** Empty where tap itself has failed. */
-function readFailed() {
+/** The files that failed, where repeating them may decide. */
+function readRepeatable() {
   try {
-    return JSON.parse(readFileSync(failedList, 'utf8'))
+    const { files, more } = JSON.parse(readFileSync(failedList, 'utf8'))
+    return more || files.length > mostRepeated || files.some((file) => neverRepeated.test(file)) ? [] : files
   } catch {
+    // tap itself has failed.
     return []
   }
 }

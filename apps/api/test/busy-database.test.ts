@@ -58,13 +58,13 @@ t.test('the log has the reasons of 503, and counts the requests between two line
   const { call } = await api.makeWorkspace()
   const logged = t.capture(api.app.log, 'warn')
   const { pid } = await lock(t, (transaction) => transaction.$executeRaw`LOCK TABLE events IN EXCLUSIVE MODE`)
-  // A second after a line, the next request brings the next one.
   for (const pauseMs of [0, 0, 1_100, 0]) {
     const refused = call('POST', trigger, { body: { data: {} }, headers: later })
     await cancelWaitingFor(pid)
     assertRefused(t, await refused)
     await setTimeout(pauseMs)
   }
+  await setTimeout(1_500)
   const lines = logged().map(({ args }) => {
     const [fields, message] = args as unknown as [{ err: Error; refused: number }, string]
     return { ...fields, message }

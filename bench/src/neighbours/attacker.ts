@@ -77,8 +77,10 @@ export class Attacker {
       const { statusCode, body: content } = response
       const name = nameOf(statusCode)
       this.responses[name]++
-      if (name === 'refused') this.responses.firstRefusal ??= `${statusCode} ${await content.text()}`
-      else await content.dump({ limit: Number.MAX_SAFE_INTEGER })
+      if (name === 'refused') {
+        const refusal = `${statusCode} ${await content.text()}`
+        this.responses.firstRefusal ??= refusal
+      } else await content.dump({ limit: Number.MAX_SAFE_INTEGER })
     } catch {
       this.responses.failed++
     }

@@ -74,10 +74,13 @@ export function openDatabase(url: string, poolSize: number, readLimits = default
     /**
      * The same for a tenant's queries, on connections of their own. One that takes too long fails with ReadTooLong, and one of a
      * workspace that has too many at a time with TooMuchAtOnce.
+     *
+     * @param findPatience how long (ms) a read may wait for others of the workspace
      */
-    readsOf: (workspaceId: string): WorkspaceReads => {
+    readsOf: (workspaceId: string, findPatience = () => waitingReadMs): WorkspaceReads => {
       reader ??= new PrismaClient({ adapter: new PrismaPg(reads) })
-      const takeTurn: TakeTurn = (read) => readSlots.run(workspaceId, () => readInTime(read))
+      const takeTurn: TakeTurn = (read) =>
+        readSlots.run(workspaceId, () => readInTime(read), Math.min(waitingReadMs, findPatience()))
       const client = scopeToWorkspace(takeTurns(reader, takeTurn), workspaceId).$extends({
         client: {
           $queryRows: ({ text, values }: Prisma.Sql) =>

@@ -57,7 +57,7 @@ class Pattern {
 
   test(subject: string, judging: Judging): boolean {
     if (!judging.affords(0)) return false
-    const compiled = this.#compiled ?? this.#compileAgain(judging)
+    const compiled = this.#find() ?? this.#compileAgain(judging)
     if (compiled === undefined) return false
     const worst = this.steps * subject.length
     if (!judging.has(worst)) return this.#testInParts(compiled, subject, judging)
@@ -84,6 +84,16 @@ class Pattern {
     } finally {
       this.#keep(compiled)
     }
+  }
+
+  /** Counts as a use. Takes over what another pattern of the same text has compiled again. */
+  #find(): RE2JS | undefined {
+    const kept = patterns.get(this.#text)
+    if (this.#compiled === undefined && kept !== undefined && kept.#compiled !== undefined) {
+      this.#compiled = kept.#compiled
+      this.#keep(this.#compiled)
+    }
+    return this.#compiled
   }
 
   /** @returns undefined where the work that is left does not reach */

@@ -3,7 +3,7 @@ import { Judging } from '../src/judging.js'
 import { compilePattern } from '../src/pattern.js'
 
 /** A text that makes a pattern build a state for almost each of its characters. */
-const text = Array.from({ length: 600 }, (_, n) => 'ab'[(n * n + (n >> 2) + (n >> 4)) & 1]).join('')
+const subject = Array.from({ length: 600 }, (_, n) => 'ab'[(n * n + (n >> 2) + (n >> 4)) & 1]).join('')
 
 t.test(
   'the states of patterns count: the oldest are discarded, and compile again when they are used',
@@ -11,7 +11,7 @@ t.test(
     const patterns = Array.from({ length: 300 }, (_, n) => compilePattern(`(?i)a[ab]{440}[cd]|z${n}y`))
     const spentBy = (matches: (typeof patterns)[number]) => {
       const judging = new Judging(0)
-      matches(text, judging)
+      matches(subject, judging)
       return judging.spent
     }
     const spent = patterns.map(spentBy)
@@ -25,3 +25,18 @@ t.test(
     )
   },
 )
+
+t.test('two patterns of one text, of which one was discarded, do not compile in turn', async (t) => {
+  const text = '(?i)a[ab]{440}[cd]|twin'
+  const first = compilePattern(text)
+  for (let n = 0; n < 300; n++) compilePattern(`(?i)a[ab]{440}[cd]|other${n}`)(subject, new Judging(0))
+  const second = compilePattern(text)
+  const spentBy = (matches: typeof first) => {
+    const judging = new Judging(0)
+    matches('x', judging)
+    return judging.spent
+  }
+  spentBy(second)
+  const known = spentBy(second)
+  for (const matches of [first, second, first, second]) t.equal(spentBy(matches), known)
+})

@@ -6,8 +6,11 @@ export interface ReadLimits {
   windowMs: number
 }
 
-/** A phone at the edge of its network (GPRS) reads 5 KB a second. */
-export const readLimits: ReadLimits = { stallMs: 15_000, minRate: 4_096, windowMs: 60_000 }
+/**
+ * A phone at the edge of its network (GPRS) reads 5 KB a second. The kernel takes more only when about a third of its buffer is free, up to a megabyte: so a
+ * caller who reads 40 KB a second may seem to stall for half a minute.
+ */
+export const readLimits: ReadLimits = { stallMs: 30_000, minRate: 4_096, windowMs: 60_000 }
 
 /** How fast a caller takes bytes that wait to be sent. */
 export class ReadingPace {

@@ -8,7 +8,7 @@ const lookEveryMs = 5_000
  * Closes connections whose caller does not read the response, or hardly, which Node keeps for ever with all that is left to send.
  *
  *   quiet ──bytes wait to be sent──▶ watched ──all sent──▶ quiet
- *                                       ├── 15 s without a byte sent ──▶ closed
+ *                                       ├── 30 s without a byte sent ──▶ closed
  *                                       └── a minute with less than 4 KiB a second ──▶ closed
  *
  * A socket that waits for its response, or for the next request, has nothing to send, and keeps the timeouts that it has. A timeout
@@ -17,13 +17,17 @@ const lookEveryMs = 5_000
 export const slowReaders = fp<{ limits?: ReadLimits; everyMs?: number }>(
   async (app, { limits = readLimits, everyMs = lookEveryMs }) => {
     const sockets = new Set<Socket>()
-    const watched = new WeakMap<Socket, ReadingPace>()
+    let watched = new WeakMap<Socket, ReadingPace>()
+    let lookedAt = performance.now()
     app.server.on('connection', (socket) => {
       sockets.add(socket)
       socket.once('close', () => sockets.delete(socket))
     })
     const look = () => {
       const now = performance.now()
+      // This process stood still, and no caller could take a byte.
+      if (now - lookedAt > 2 * everyMs) watched = new WeakMap()
+      lookedAt = now
       for (const socket of sockets) {
         const sent = countSent(socket)
         if (socket.writableLength === 0 || sent === undefined) watched.delete(socket)

@@ -16,7 +16,7 @@ function findEnd(bytes: number, everyMs: number): number | undefined {
   return undefined
 }
 
-t.test('a caller who takes nothing is too slow after 15 s', async (t) => {
+t.test('a caller who takes nothing is too slow after 30 s', async (t) => {
   t.equal(findEnd(0, 1_000), stallMs)
 })
 

@@ -16,6 +16,8 @@ declare module 'fastify' {
     caller: Caller | undefined
     /** Why there is no caller; undefined without a token. */
     tokenFault: string | undefined
+    /** How long (ms) a read of the workspace may wait for others of it. */
+    findReadPatience: () => number
     workspace: RequestWorkspace
   }
   interface FastifyContextConfig {
@@ -42,6 +44,7 @@ export default fp<{ tokens: Config['tokens'] }>(
     app.accessCaches.push(identification.memberships)
     app.decorateRequest('caller', undefined)
     app.decorateRequest('tokenFault', undefined)
+    app.decorateRequest('findReadPatience', () => Number.POSITIVE_INFINITY)
     app.decorateRequest('workspace', null as never)
 
     app.addHook('onRequest', async (request, reply) => {
@@ -70,7 +73,7 @@ export default fp<{ tokens: Config['tokens'] }>(
       if (!permits(permissions, needed, scope))
         throw refusals.accessDenied(`The role ${needed} is needed`, scope ?? scopeOf(needed))
       noteUnstorable(request)
-      request.workspace = openWorkspace(app.database, workspaceId, actor)
+      request.workspace = openWorkspace(app.database, workspaceId, actor, () => request.findReadPatience())
     })
 
     /** Notes the caller and the owners of the rate-limit buckets; neither where the token is not valid. */

@@ -118,7 +118,13 @@ export interface RequestWorkspace {
   readonly actor: string
 }
 
-export function openWorkspace(database: Database, id: string, actor: string): RequestWorkspace {
+/** @param findPatience how long (ms) a read of the workspace may wait for others of it */
+export function openWorkspace(
+  database: Database,
+  id: string,
+  actor: string,
+  findPatience: () => number,
+): RequestWorkspace {
   let scoped: WorkspaceDatabase | undefined
   let reads: WorkspaceReads | undefined
   return {
@@ -129,7 +135,7 @@ export function openWorkspace(database: Database, id: string, actor: string): Re
       return scoped
     },
     get reads() {
-      reads ??= database.readsOf(id)
+      reads ??= database.readsOf(id, findPatience)
       return reads
     },
   }

@@ -6,7 +6,8 @@ import {
   scanEvents,
 } from '@automation/ledger'
 import type { FastifyRequest } from 'fastify'
-import { isTooMany, type Refusal } from '../errors.js'
+import { isTooMany, type Refusal, refusals } from '../errors.js'
+import { callerOf, takeTurn as takePlace } from './take-turn.js'
 
 interface Turn {
   /** How many events it used, at least one: the rest is for the next turn. */
@@ -21,7 +22,13 @@ interface Turn {
  *
  * @throws refusals: 429 where it came nowhere
  */
-export async function scanInTurns(
+export function scanInTurns(...scan: Parameters<typeof scanNow>): Promise<Scanned> {
+  const [request] = scan
+  const { scanPlaces } = request.server
+  return takePlace(scanPlaces, callerOf(request), () => scanNow(...scan), refusals.tooManyJudgings)
+}
+
+async function scanNow(
   { workspace }: FastifyRequest,
   range: Omit<ScanRange, 'workspaceId'>,
   after: string | undefined,

@@ -1,4 +1,5 @@
 import { type FairSlots, TooMuchAtOnce } from '@automation/database'
+import type { FastifyRequest } from 'fastify'
 import { type Refusal, refusals } from '../errors.js'
 
 /** Of a request that waits for its turn. */
@@ -8,6 +9,14 @@ export interface Caller {
   dueAt: number
   /** Whether nobody waits for the response any more. */
   isGone(): boolean
+}
+
+export function callerOf({ workspace, dueAt, raw }: FastifyRequest): Caller {
+  return {
+    workspaceId: workspace.id,
+    dueAt,
+    isGone: () => raw.socket.destroyed || performance.now() >= dueAt,
+  }
 }
 
 /**

@@ -6,6 +6,8 @@ import { isPassing, Refusal, refusals } from '../errors.js'
 import { bodyFaults, queryFault } from './validation.js'
 
 const noteEveryMs = 1_000
+/** Of a second; further ones share a line. */
+const maxReasons = 10
 
 /** Turns errors into responses of the API. It logs unexpected errors, with the request's id, and why requests get 503, once a second at most. */
 export default fp(
@@ -24,16 +26,19 @@ export default fp(
   { name: 'errors' },
 )
 
-/** While a server is away, thousands of requests get 503 for the same reason: each line has their number since the one before. */
+/** While a server is away, thousands of requests get 503 for the same reason: a line a second for each reason has their number. */
 function createNote(log: FastifyBaseLogger): (refusal: Refusal) => void {
-  let refused = 0
-  let notedAt = Number.NEGATIVE_INFINITY
+  const noted = new Map<string, { err: unknown; refused: number }>()
+  const write = () => {
+    for (const reason of noted.values()) log.warn(reason, 'requests refused with 503')
+    noted.clear()
+  }
   return ({ cause }) => {
-    refused++
-    if (performance.now() - notedAt < noteEveryMs) return
-    log.warn({ err: cause, refused }, 'requests refused with 503')
-    refused = 0
-    notedAt = performance.now()
+    if (noted.size === 0) setTimeout(write, noteEveryMs).unref()
+    const name = noted.size < maxReasons ? `${cause}` : 'others'
+    const reason = noted.get(name) ?? { err: cause, refused: 0 }
+    reason.refused++
+    noted.set(name, reason)
   }
 }
 

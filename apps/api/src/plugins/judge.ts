@@ -1,11 +1,13 @@
+import { FairSlots } from '@automation/database'
 import type { FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import { type InputOf, Judge, type JudgeLimits, type ResultOf, type Task } from '../judging/judge.js'
-import type { Caller } from '../judging/take-turn.js'
+import { callerOf } from '../judging/take-turn.js'
 
 declare module 'fastify' {
   interface FastifyInstance {
     judge: Judge
+    scanPlaces: FairSlots
   }
   interface FastifyRequest {
     /** Judges, explains, renders or checks for the request's workspace, in another thread. */
@@ -15,6 +17,11 @@ declare module 'fastify' {
   }
 }
 
+/** Scans of stored events at a time: each holds a slice, a mebibyte and the event that fills it. */
+const scans = { total: 16, perOwner: 4, waitingPerOwner: 100, timeoutMs: 3_000 }
+/** Who reads much for a question holds a place of few. */
+const readPatienceMs = 1_000
+
 export default fp<{ judging: JudgeLimits }>(
   async (app, { judging }) => {
     const judge = new Judge(judging, {
@@ -22,19 +29,20 @@ export default fp<{ judging: JudgeLimits }>(
       noteFault: (err) => app.log.error({ err }, 'the thread of the judge ended'),
     })
     app.decorate('judge', judge)
+    app.decorate('scanPlaces', new FairSlots(scans))
     app.decorateRequest('judge', function <
       Name extends Task,
     >(this: FastifyRequest, name: Name, input: InputOf<Name>) {
       return judge.run(callerOf(this), name, input)
     })
     app.decorateRequest('readAndJudge', function <Result>(this: FastifyRequest, work: () => Promise<Result>) {
-      return judge.readAndAsk(callerOf(this), work)
+      const { dueAt } = this
+      return judge.readAndAsk(callerOf(this), () => {
+        this.findReadPatience = () => Math.min(readPatienceMs, dueAt - performance.now())
+        return work()
+      })
     })
     app.addHook('onClose', () => judge.close())
   },
   { name: 'judge', dependencies: ['metrics', 'deadline', 'identification'] },
 )
-
-export function callerOf({ workspace, dueAt, raw }: FastifyRequest): Caller {
-  return { workspaceId: workspace.id, dueAt, isGone: () => raw.socket.destroyed }
-}

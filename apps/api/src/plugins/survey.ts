@@ -5,8 +5,7 @@ import fp from 'fastify-plugin'
 import { refusals } from '../errors.js'
 import type { ResultOf } from '../judging/judge.js'
 import { scanInTurns } from '../judging/scan-in-turns.js'
-import { takeTurn } from '../judging/take-turn.js'
-import { callerOf } from './judge.js'
+import { callerOf, takeTurn } from '../judging/take-turn.js'
 
 declare module 'fastify' {
   interface FastifyInstance {

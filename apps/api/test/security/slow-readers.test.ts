@@ -10,8 +10,8 @@ const requests = 8
 const script = '/docs/js/scalar.js'
 /** Of 560 MB, if each response were a copy. */
 const mostBytes = 150_000_000
-/** By then nobody who reads nothing may hold a connection, also on a busy machine: 20 s on an idle one. */
-const boundMs = 40_000
+/** By then nobody who reads nothing may hold a connection, also on a busy machine: 35 s on an idle one. */
+const boundMs = 70_000
 
 async function listen(api: Api): Promise<number> {
   return Number(new URL(await api.app.listen({ host: '127.0.0.1', port: 0 })).port)

@@ -13,6 +13,9 @@ import type { HeldExecution } from './held-execution.js'
 import type { Leases } from './leases.js'
 import { untilPostgresIsBack } from './until-postgres-is-back.js'
 
+/** One that is put off for longer (ms) waits, and is cancelled where its rule is switched off meanwhile. */
+const soonMs = 15_000
+
 export interface CallParts {
   recorder: Pick<Recorder, 'recordStep'>
   leases: Pick<Leases, 'hold' | 'release' | 'noteLost'>
@@ -123,7 +126,8 @@ export class CallRunner {
   #putOff(record: Execution['record'], action: OutsideAction, entry: Entry): boolean {
     if (entry.kind === 'entered') return false
     if (entry.kind === 'broken' && destinationOf(action) !== mailServer) return false
-    suspend(record, 'running', new Date(Date.now() + entry.retryAfterMs * (1 + Math.random() / 10)))
+    const status = entry.retryAfterMs > soonMs ? 'waiting' : 'running'
+    suspend(record, status, new Date(Date.now() + entry.retryAfterMs * (1 + Math.random() / 10)))
     return true
   }
 

@@ -9,6 +9,9 @@ const lightBytes = 16_384
 /** Of the heap. */
 const share = 1 / 4
 
+/** An owner that holds nothing may hold its first call, up to so many times the limit: however many hold much, nobody is put off for ever. */
+const reserve = 1.25
+
 const nothing: Release = () => {}
 
 /**
@@ -32,9 +35,11 @@ export class HeldBytes {
    * @returns whether the call may hold so much; where nothing is held, it may hold anything
    */
   hasRoom(caller: Caller, ownBytes: number): boolean {
-    if (caller.heapBytes + ownBytes < lightBytes || this.#bytes === 0) return true
     const bytes = ownBytes + (this.#sharing.has(caller) ? 0 : caller.heapBytes)
-    return (this.#byOwner.get(ownerOf(caller)) ?? 0) + bytes <= (this.#maxBytes - this.#bytes) / 2
+    if (bytes < lightBytes || this.#bytes === 0) return true
+    const held = this.#byOwner.get(ownerOf(caller)) ?? 0
+    if (held === 0 && this.#bytes + bytes <= this.#maxBytes * reserve) return true
+    return held + bytes <= (this.#maxBytes - this.#bytes) / 2
   }
 
   hold(caller: Caller, ownBytes: number): Release {

@@ -5,8 +5,8 @@ const leastMs = 5_000
 const mostMs = 15_000
 /** How much of an owner comes back in a millisecond: as much as this worker loads beside its other work. */
 const bytesPerMs = 32_768
-/** What an execution counts at least. */
-const leastBytes = 16_384
+/** An execution of less is not spread: to load a thousand of them costs little. */
+const lightBytes = 16_384
 const longestMs = 3_600_000
 const maxOwners = 10_000
 
@@ -26,10 +26,12 @@ export class Returns {
 
   /** @returns after how many ms an execution of so many bytes comes back */
   findNext(owner: string, bytes: number): number {
+    const usualMs = leastMs + Math.random() * (mostMs - leastMs)
+    if (bytes < lightBytes) return usualMs
     const now = this.#now()
     const beginsAt = Math.max(now, this.#endsAt.get(owner) ?? 0)
-    const endsAt = Math.min(beginsAt + Math.max(bytes, leastBytes) / bytesPerMs, now + longestMs)
+    const endsAt = Math.min(beginsAt + bytes / bytesPerMs, now + longestMs)
     this.#endsAt.set(owner, endsAt)
-    return Math.max(leastMs + Math.random() * (mostMs - leastMs), endsAt - now)
+    return Math.max(usualMs, endsAt - now)
   }
 }

@@ -10,26 +10,24 @@ const unitsPerByte = 0.1
  * Begins the executions of one event: as many in each turn of the event loop as a slice of time has room for.
  *
  * @param onTurn is called before each further turn
+ * @returns undefined where all have begun: no other event of the workspace begins before this one is charged
  */
-export async function beginInTurns(
+export function beginInTurns(
   executions: Execution[],
   begin: (execution: Execution) => void,
   onTurn: () => void,
-): Promise<void> {
-  let begun = 0
+): Promise<void> | undefined {
   let spent = 0
-  for (const execution of executions) {
-    if (begun === beginAtOnce || spent > sliceUnits) {
+  for (const [index, execution] of executions.entries()) {
+    if (index === beginAtOnce || spent > sliceUnits) {
       onTurn()
-      await nextTurn()
-      begun = 0
-      spent = 0
+      return nextTurn().then(() => beginInTurns(executions.slice(index), begin, onTurn))
     }
     const before = unitsOf(execution)
     begin(execution)
-    begun++
     spent += unitsOf(execution) - before
   }
+  return undefined
 }
 
 /** What the executions of its event have cost so far. */

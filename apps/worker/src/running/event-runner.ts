@@ -125,7 +125,8 @@ export class EventRunner {
     }
     const { executions } = judgement
     traceExecutions(span, executions)
-    const calls = await this.#begin(event, executions)
+    const begun = this.#begin(event, executions)
+    const calls = begun instanceof Promise ? await begun : begun
     heavyWork.charge(event, judging.spent, countRows(executions))
     const left = new Set(calls)
     const ends: Promise<void>[] = []
@@ -162,20 +163,24 @@ export class EventRunner {
     else reply()
   }
 
-  async #begin(event: LoadedEvent, executions: Execution[]): Promise<HeldExecution[]> {
+  /** @returns a promise only where that takes several turns of the event loop */
+  #begin(event: LoadedEvent, executions: Execution[]): HeldExecution[] | Promise<HeldExecution[]> {
     const { executor, heavyWork } = this.#parts
     const calls: HeldExecution[] = []
+    const giveUp = (error: unknown): never => {
+      for (const call of calls) executor.abandon(call)
+      for (const { span } of executions) span?.end(true)
+      throw error
+    }
     try {
-      await beginInTurns(
+      const rest = beginInTurns(
         executions,
         (execution) => calls.push(...executor.begin([execution])),
         () => heavyWork.deposit(event),
       )
-      return calls
+      return rest?.then(() => calls, giveUp) ?? calls
     } catch (error) {
-      for (const call of calls) executor.abandon(call)
-      for (const { span } of executions) span?.end(true)
-      throw error
+      return giveUp(error)
     }
   }
 

@@ -7,7 +7,7 @@ import type { WorkerMetrics } from '../worker-metrics.js'
 import type { Claims } from './claims.js'
 import type { EventRunner } from './event-runner.js'
 import { type HeavyWork, Postponed } from './heavy-work.js'
-import { countRows } from './recorder.js'
+import { countRows, heavyRows } from './recorder.js'
 import { traceResumption } from './trace-executions.js'
 
 interface JobParts {
@@ -20,7 +20,7 @@ interface JobParts {
 }
 
 const jobData = Compile(JobData)
-/** An execution whose event takes more memory occupies its job until the gate counts it. */
+/** An execution whose event takes more memory, or whose step has more rows, occupies its job until the step is recorded and the gate counts it. */
 const heavyBytes = 65_536
 /** To load so many bytes costs about as much as to write a row. */
 const bytesPerRow = 16_384
@@ -71,7 +71,8 @@ export class JobRunner {
     traceResumption(tracing, execution, traceparent)
     // It has advanced to its next call when this returns.
     const { placed } = executor.resume(claimed)
-    heavyWork.charge(event, judging.spent, countRows([execution]) + event.heapBytes / bytesPerRow)
-    if (event.heapBytes > heavyBytes) await placed
+    const rows = countRows([execution])
+    heavyWork.charge(event, judging.spent, rows + event.heapBytes / bytesPerRow)
+    if (event.heapBytes > heavyBytes || rows > heavyRows) await placed
   }
 }

@@ -9,7 +9,7 @@ import { endExecutionSpan } from './trace-executions.js'
 /** What one commit takes: 200 events whose rules create 20 tasks each would be millions of rows. */
 const limits = { maxItems: 200, maxWeight: 5_000 }
 /** An outcome or a step of more rows has commits apart: no light one waits behind it. */
-const heavyRows = 1_000
+export const heavyRows = 1_000
 /** How many bytes of tasks and emitted events count as a row. */
 const bytesPerRow = 1_000
 const maxAttempts = 5

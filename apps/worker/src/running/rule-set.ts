@@ -21,6 +21,8 @@ export const noRules: RuleSet = { id: null, rules: [], rulesVersion: 0, findCand
 
 /** Of the heap, for all sets together. */
 const share = 1 / 5
+/** Of that, a larger set has its place among the large ones: it must not evict those of all others. */
+const largeShare = 1 / 16
 /** What a set takes without its rules. */
 const emptySetBytes = 500
 /** A set of this age is read again, be it only to record that it is still in use. */
@@ -48,18 +50,20 @@ interface Entry {
  * rule change increments that version in its own transaction. The cache reads rules after that, so a cached set is never older than
  * its version.
  *
- * @param maxBytes what all sets may take together in memory; one that takes more is cached alone
+ * @param maxBytes what all sets may take together in memory: half of it the large ones, of which one that takes more is cached alone
  */
 export function createCompiledRules(
   database: Database,
   giveWay?: GiveWay,
   maxBytes = Math.floor(getHeapStatistics().heap_size_limit * share),
 ) {
-  const entries = new LRUCache<string, Entry>({ maxSize: maxBytes })
+  const half = Math.ceil(maxBytes / 2)
+  const entries = new LRUCache<string, Entry>({ maxSize: half })
+  const large = new LRUCache<string, Entry>({ maxSize: half })
 
   return (event: LoadedEvent): Promise<RuleSet> => {
     const key = `${event.workspaceId} ${event.type}`
-    const cached = entries.get(key)
+    const cached = entries.get(key) ?? large.get(key)
     const now = Date.now()
     if (cached && cached.rulesVersion >= event.rulesVersion && now - cached.readAt < maxAgeMs)
       return cached.set
@@ -70,9 +74,12 @@ export function createCompiledRules(
     entries.set(key, entry, { size: emptySetBytes })
     set.then(
       ({ rules }) => {
-        // A copy: for the same value the cache would keep the size that it has.
-        const size = Math.min(emptySetBytes + sumOf(rules), maxBytes)
-        if (entries.peek(key) === entry) entries.set(key, { ...entry }, { size })
+        if (entries.peek(key) !== entry) return
+        const size = emptySetBytes + sumOf(rules)
+        entries.delete(key)
+        large.delete(key)
+        if (size > maxBytes * largeShare) large.set(key, entry, { size: Math.min(size, half) })
+        else entries.set(key, entry, { size })
       },
       () => {
         if (entries.peek(key) === entry) entries.delete(key)

@@ -50,7 +50,7 @@ export interface paths {
         };
         /**
          * List rules, newest first
-         * @description Without query parameters the response contains all rules. With any parameter it is a page. A page of large rules is shorter than its limit. Each further MiB of definitions consumes a token of the rate limit.
+         * @description Without query parameters the response contains all rules. With any parameter it is a page. A page of large rules is shorter than its limit. Each further MiB of texts consumes a token of the rate limit.
          */
         get: operations["listRules"];
         put?: never;
@@ -124,7 +124,7 @@ export interface paths {
         };
         /**
          * List the versions of a rule, newest first
-         * @description Each further MiB of definitions consumes a token of the rate limit.
+         * @description Each further MiB of texts consumes a token of the rate limit.
          */
         get: operations["listRuleVersions"];
         put?: never;
@@ -354,7 +354,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** List rules without their conditions and actions, newest first */
+        /**
+         * List rules without their conditions and actions, newest first
+         * @description Each further MiB of texts consumes a token of the rate limit.
+         */
         get: operations["listRuleSummaries"];
         put?: never;
         post?: never;
@@ -1943,7 +1946,7 @@ export interface components {
             ruleId: string;
             ruleVersion: number | null;
             /**
-             * @description pending: accepted and not started. running: a worker holds the lease. waiting: a WAIT has not ended. retrying: the next attempt of an action is due later, or the execution was retried. not_matched: the rule was executed by hand, and its conditions did not match. cancelled: the rule was switched off or deleted in the meantime.
+             * @description pending: accepted and not started. running: a worker holds the lease. waiting: it continues later, after a WAIT or when the worker has room for its call. retrying: the next attempt of an action is due later, or the execution was retried. not_matched: the rule was executed by hand, and its conditions did not match. cancelled: the rule was switched off or deleted in the meantime.
              * @enum {string}
              */
             status: "pending" | "running" | "waiting" | "retrying" | "succeeded" | "failed" | "cancelled" | "not_matched";
@@ -2000,7 +2003,7 @@ export interface components {
             ruleId: string;
             ruleVersion: number | null;
             /**
-             * @description pending: accepted and not started. running: a worker holds the lease. waiting: a WAIT has not ended. retrying: the next attempt of an action is due later, or the execution was retried. not_matched: the rule was executed by hand, and its conditions did not match. cancelled: the rule was switched off or deleted in the meantime.
+             * @description pending: accepted and not started. running: a worker holds the lease. waiting: it continues later, after a WAIT or when the worker has room for its call. retrying: the next attempt of an action is due later, or the execution was retried. not_matched: the rule was executed by hand, and its conditions did not match. cancelled: the rule was switched off or deleted in the meantime.
              * @enum {string}
              */
             status: "pending" | "running" | "waiting" | "retrying" | "succeeded" | "failed" | "cancelled" | "not_matched";

@@ -2,7 +2,7 @@ import { type Database, newId } from '@automation/database'
 import type { ActionResult } from '@automation/engine'
 import { type Addressee, addresseeOf } from '../addressee.js'
 import { leaseSeconds } from './leases.js'
-import { parseData } from './load-events.js'
+import { parseData, parseInTurns } from './load-events.js'
 
 /** A claimed execution, with its event, its workspace and the version of the rule that it began with. */
 export interface ClaimedExecution {
@@ -100,7 +100,8 @@ export async function claimExecutions(
     JSON.stringify(claims),
     leaseSeconds,
   ])
-  const byLease = new Map(rows.map((row) => [row.lease, claimedOf(row)]))
+  const claimed = await parseInTurns(rows, claimedOf)
+  const byLease = new Map(claimed.map((execution) => [execution.lease, execution]))
   return claims.map(({ lease }) => byLease.get(lease))
 }
 

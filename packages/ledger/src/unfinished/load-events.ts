@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { type Database, heapBytesOf } from '@automation/database'
 import { type AddressColumns, type Addressee, addresseeOf } from '../addressee.js'
 
@@ -50,7 +51,8 @@ export async function loadEvents(
   ids: string[],
 ): Promise<(LoadedEvent | 'isolate' | undefined)[]> {
   const rows = await database.run<EventRow>('load_events', loadEventsSql, [ids, false])
-  const byId = new Map(rows.map((row) => [row.id, eventOf(row) ?? ('isolate' as const)]))
+  const events = await parseInTurns(rows, eventOf)
+  const byId = new Map(rows.map(({ id }, index) => [id, events[index] ?? ('isolate' as const)]))
   return ids.map((id) => byId.get(id))
 }
 
@@ -67,6 +69,28 @@ function eventOf({ ruleId, subscriptionId, data, ...event }: EventRow): LoadedEv
     ...parseData(data),
     addressee: addresseeOf({ type: event.type, ruleId, subscriptionId }),
   }
+}
+
+/** After so many characters others have a turn of the event loop. */
+const sliceLength = 1_048_576
+
+/** Parses rows one after another. Nothing refers to the text of a row that is parsed. */
+export async function parseInTurns<Row extends { data: string | null }, Parsed>(
+  rows: Row[],
+  parse: (row: Row) => Parsed,
+): Promise<Parsed[]> {
+  const parsed: Parsed[] = []
+  let length = 0
+  for (const row of rows) {
+    if (length > sliceLength) {
+      await nextTurn()
+      length = 0
+    }
+    length += row.data?.length ?? 0
+    parsed.push(parse(row))
+    row.data = ''
+  }
+  return parsed
 }
 
 /** A shorter text is not weighed: a thousand of them take little in any case. */

@@ -23,7 +23,7 @@ export const readRoutes: FastifyPluginAsyncTypebox = async (app) => {
       operationId: 'listRules',
       summary: 'List rules, newest first',
       description:
-        'Without query parameters the response contains all rules. With any parameter it is a page. A page of large rules is shorter than its limit. Each further MiB of definitions consumes a token of the rate limit.',
+        'Without query parameters the response contains all rules. With any parameter it is a page. A page of large rules is shorter than its limit. Each further MiB of texts consumes a token of the rate limit.',
       querystring: RuleListQuery,
       response: { 200: RuleList, ...refusalResponses() },
     },

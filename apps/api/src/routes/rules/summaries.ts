@@ -1,9 +1,10 @@
-import type { WorkspaceDatabase } from '@automation/database'
+import { Prisma, type WorkspaceDatabase } from '@automation/database'
+import { sizeRules } from '@automation/ledger'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
 import { cutPage, pageArguments } from '../../lists/page.js'
 import { NextCursor, PageQuery, refusalResponses } from '../responses.js'
-import { readInParts } from './list-by-bytes.js'
+import { readInParts, sumOf } from './list-by-bytes.js'
 import { presentSummary } from './present-rule.js'
 import { RuleSummary, rulesLimit } from './rule-schemas.js'
 import { sendList } from './send-list.js'
@@ -14,8 +15,6 @@ const RuleSummaryPage = Type.Object(
 )
 
 const defaultLimit = 250
-/** A name of 200 characters, a description of 2,000 and an error of 1,000, where some of them take two bytes. */
-const maxSummaryBytes = 4_608
 
 /** All rules in one request, for those who list or name them: definitions may take 16 MiB. */
 export const summaryRoutes: FastifyPluginAsyncTypebox = async (app) => {
@@ -25,14 +24,20 @@ export const summaryRoutes: FastifyPluginAsyncTypebox = async (app) => {
       tags: ['Rules'],
       operationId: 'listRuleSummaries',
       summary: 'List rules without their conditions and actions, newest first',
+      description: 'Each further MiB of texts consumes a token of the rate limit.',
       querystring: Type.Object({ ...PageQuery, limit: rulesLimit }),
       response: { 200: RuleSummaryPage, ...refusalResponses() },
     },
-    handler: async ({ query, workspace: { reads } }, reply) => {
+    handler: async (request, reply) => {
+      const { query, workspace } = request
+      const { id: workspaceId, reads } = workspace
       const { limit = defaultLimit } = query
       const found = await reads.rule.findMany({ ...pageArguments(query, limit), select: { id: true } })
       const { page, nextCursor } = cutPage(found, limit)
-      const sizes = page.map(({ id }) => ({ id, bytes: maxSummaryBytes }))
+      const ids = page.map(({ id }) => id)
+      const narrowing = Prisma.sql`AND id = ANY (${ids}::uuid[])`
+      const sizes = await sizeRules(reads, workspaceId, narrowing, 'summary')
+      await app.payForBytes(request, reply, sumOf(sizes))
       return sendList(
         reply,
         'rules',

@@ -31,7 +31,7 @@ export const versionRoutes: FastifyPluginAsyncTypebox = async (app) => {
       tags: ['Rules'],
       operationId: 'listRuleVersions',
       summary: 'List the versions of a rule, newest first',
-      description: 'Each further MiB of definitions consumes a token of the rate limit.',
+      description: 'Each further MiB of texts consumes a token of the rate limit.',
       params: RuleParams,
       querystring: Type.Object(PageQuery),
       response: { 200: VersionList, ...refusalResponses(404) },
