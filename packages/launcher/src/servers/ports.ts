@@ -1,4 +1,5 @@
 import { randomInt } from 'node:crypto'
+import { createSocket } from 'node:dgram'
 import { once } from 'node:events'
 import { createServer, isIPv6 } from 'node:net'
 
@@ -21,12 +22,26 @@ export async function isPortFree(port: number, host = '127.0.0.1'): Promise<bool
 /**
  * A free port of 127.0.0.1, below the ports that systems assign to outgoing connections (from 32768 on Linux).
  * A client that keeps dialling a dead local server on such an ephemeral port eventually connects to itself, and then
- * the server cannot restart on that port.
+ * the server cannot restart on that port. No other process finds it while this one lives: a server that is killed and started again has its port still, and
+ * its callers reach no other one.
  */
 export async function findFreePort(): Promise<number> {
   for (;;) {
     const port = randomInt(20_000, 32_000)
-    if (await isPortFree(port)) return port
+    if ((await isPortFree(port)) && (await reserve(port))) return port
+  }
+}
+
+/** Binds the port of UDP with the same number, which nobody uses, until this process ends. @returns false where another process has it */
+async function reserve(port: number): Promise<boolean> {
+  const socket = createSocket('udp4').unref()
+  try {
+    socket.bind({ port, address: '127.0.0.1', exclusive: true })
+    await once(socket, 'listening')
+    return true
+  } catch {
+    socket.close()
+    return false
   }
 }
 
