@@ -115,6 +115,9 @@ function through({ port }: TcpProxy, serverUrl: string): string {
   return url.href
 }
 
+/** Another process may get the port of one that was killed. */
+const nowhere = 'http://127.0.0.1:9'
+
 async function openSlot(
   name: string,
   product: Product,
@@ -148,6 +151,7 @@ async function openSlot(
 
   async function replace(): Promise<void> {
     slot.process.kill('SIGKILL')
+    slot.baseUrl = nowhere
     await slot.process.exited
     const next = await startAgain()
     slot.process = next
