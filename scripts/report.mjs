@@ -73,9 +73,9 @@ export default class Report extends Transform {
     ].join('\n')
   }
 
-  /** A group fails where one of its files does, and then those are named; it may also fail by itself. */
+  /** A file without tests fails. A group fails where one of its files does, and then those are named; it may also fail by itself. */
   #noteFailed(line, name) {
-    const hasFailed = line.trim().startsWith('not ok')
+    const hasFailed = /^(not ok|ok .* # SKIP no tests found)/.test(line.trim())
     const isInGroup = line.startsWith(' ')
     if (hasFailed && (!isGroup(name) || this.#failedInGroup === 0)) this.#failed.files.push(name)
     if (isInGroup) this.#failedInGroup += hasFailed ? 1 : 0

@@ -17,7 +17,7 @@ const signals = ['SIGINT', 'SIGTERM', 'SIGHUP']
 process.env.TEST_RUN_PID = `${process.ppid}`
 rmSync(failedList, { force: true })
 let code = await runTap(process.argv.slice(2))
-const failed = code === 0 ? [] : readRepeatable()
+const failed = findRepeatable()
 if (failed.length > 0) {
   console.log(`\nRepeated alone: ${failed.join(', ')}`)
   code = await runTap(['--jobs=1', ...failed])
@@ -35,16 +35,20 @@ async function runTap(args) {
   const [exitCode, signal] = await once(child, 'exit')
   for (const name of signals) process.off(name, passOn)
   if (signal !== null) process.exit(1)
-  return exitCode
+  return exitCode || (readFailed().files.length > 0 ? 1 : 0)
 }
 
 /** The files that failed, where repeating them may decide. */
-function readRepeatable() {
+function findRepeatable() {
+  const { files, more } = readFailed()
+  return more || files.length > mostRepeated || files.some((file) => neverRepeated.test(file)) ? [] : files
+}
+
+function readFailed() {
   try {
-    const { files, more } = JSON.parse(readFileSync(failedList, 'utf8'))
-    return more || files.length > mostRepeated || files.some((file) => neverRepeated.test(file)) ? [] : files
+    return JSON.parse(readFileSync(failedList, 'utf8'))
   } catch {
     // tap itself has failed.
-    return []
+    return { files: [], more: true }
   }
 }
