@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises'
 import { type Database, newId } from '@automation/database'
 import { openMetrics } from '@automation/telemetry'
 import t from 'tap'
@@ -27,31 +28,53 @@ function newStep(emitted: number, bytes: number) {
   return { execution, lease: newId() }
 }
 
-t.test('a light step does not wait behind a heavy one', async (t) => {
-  let endHeavy = () => {}
+/** A recorder whose commits of emitted events end one by one, when the test ends them. */
+function openRecorder() {
+  const heavy: (() => void)[] = []
   const database = {
-    async run(_name: string, _text: string, values: string[]) {
+    async run(name: string, _text: string, values: string[]) {
       const ids = (JSON.parse(values[0] ?? '') as { id: string }[]).map(({ id }) => id)
-      const events = JSON.parse(values[2] ?? '') as object[]
-      if (events.length > 0)
-        await new Promise<void>((resolve) => {
-          endHeavy = resolve
-        })
-      return ids.map((id) => ({ what: 'recorded', id }))
+      const emitted = JSON.parse(values[2] ?? '') as object[]
+      if (emitted.length > 0) await new Promise<void>((resolve) => heavy.push(resolve))
+      return name === 'finish_events' ? [] : ids.map((id) => ({ what: 'recorded', id }))
     },
   } as never as Database
   const queue = { addCaused: async () => {}, addDue: async () => {} }
   const metrics = createWorkerMetrics(openMetrics())
-  const recorder = new Recorder({ database, queue, metrics, followUp: () => {}, log })
+  return { heavy, recorder: new Recorder({ database, queue, metrics, followUp: () => {}, log }) }
+}
+
+async function until(holds: () => boolean): Promise<void> {
+  while (!holds()) await setImmediate()
+}
+
+t.test('a light step does not wait behind a heavy one', async (t) => {
+  const { recorder, heavy } = openRecorder()
   const order: string[] = []
   const note = (name: string) => () => {
     order.push(name)
   }
-  const heavy = newStep(1, 2_000_000)
-  const ends = [recorder.recordStep(heavy).then(note('heavy'))]
+  const step = newStep(1, 2_000_000)
+  const ends = [recorder.recordStep(step).then(note('heavy'))]
   await recorder.recordStep(newStep(0, 0)).then(note('light'))
-  endHeavy()
+  heavy[0]?.()
   await Promise.all(ends)
   t.same(order, ['light', 'heavy'])
-  t.equal(heavy.execution.effectBytes, 0, 'what was recorded does not count for the next step')
+  t.equal(step.execution.effectBytes, 0, 'what was recorded does not count for the next step')
+})
+
+t.test('heavy outcomes and heavy steps take one connection together', async (t) => {
+  const { recorder, heavy } = openRecorder()
+  const step = recorder.recordStep(newStep(1, 2_000_000))
+  await until(() => heavy.length === 1)
+  const { execution } = newStep(1, 2_000_000)
+  const outcome = { event: execution.event, ruleSetId: null, rulesVersion: 1, executions: [execution] }
+  const finished = recorder.finishEvent(outcome)
+  await recorder.recordStep(newStep(0, 0))
+  t.equal(heavy.length, 1)
+  heavy[0]?.()
+  await step
+  await until(() => heavy.length === 2)
+  heavy[1]?.()
+  t.same(await finished, [])
 })

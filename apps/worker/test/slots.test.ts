@@ -19,13 +19,14 @@ const call = { type: 'SEND_WEBHOOK', config: { url: `${origin}/a` } }
 /** An executor whose ledger refuses, and whose calls fail, a given number of times. */
 function openExecutor(places: number, maxBytes?: number) {
   const clock = { now: 0 }
-  const ledger = { refusals: 0 }
+  const ledger = { refusals: 0, recorded: Promise.resolve() }
   const gate = new Gate(places, () => clock.now, undefined, maxBytes)
   const calls = { made: 0, faults: 0 }
   const executor = new Executor({
     heavyWork: new HeavyWork(),
     recorder: {
       async recordStep() {
+        await ledger.recorded
         ledger.refusals -= 1
         if (ledger.refusals >= 0) throw new Error('canceling statement due to statement timeout')
         return true
@@ -112,6 +113,24 @@ t.test('the slot of the next call is free again when this result cannot be recor
   t.equal(opened.gate.inFlight, 0)
   await continueWith(opened, [call])
   t.equal(opened.calls.made, 2, 'and the destination is called')
+})
+
+t.test('what a call held counts until its result is recorded, though its slot is free before', async (t) => {
+  const mebibyte = 1_048_576
+  const { executor, gate, ledger, calls } = openExecutor(10, 4 * mebibyte)
+  let endRecord = () => {}
+  ledger.recorded = new Promise((resolve) => {
+    endRecord = resolve
+  })
+  const [held] = executor.begin([newExecution([call], 3 * mebibyte)])
+  const ended = held && executor.continue(held)
+  while (gate.inFlight > 0) await setImmediate()
+  t.equal(calls.made, 1)
+  const other = { workspaceId: 'v', createdBy: null, heapBytes: 3 * mebibyte }
+  t.equal(gate.tryEnter(other, origin)?.kind, 'full')
+  endRecord()
+  await ended
+  t.equal(gate.tryEnter(other, origin)?.kind, 'entered')
 })
 
 t.test('the slot of a claimed execution is free again, too', async (t) => {

@@ -92,8 +92,12 @@ export class CallRunner {
   async #makeCall(held: HeldExecution, action: OutsideAction): Promise<boolean> {
     const entry = held.entry ?? (await this.#admit(held, action))
     if (entry === undefined) return false
-    const effect = await this.#perform(held.execution, action, entry)
-    return this.#recordResult(held, action, effect)
+    try {
+      const effect = await this.#perform(held.execution, action, entry)
+      return await this.#recordResult(held, action, effect)
+    } finally {
+      if (entry.kind === 'entered') entry.leave()
+    }
   }
 
   /** Waits for a slot and records the intent. Undefined where the execution was released, or its lease is lost. */
@@ -154,7 +158,7 @@ export class CallRunner {
     } finally {
       heavyWork.charge(execution.event, execution.judging.spent - spent, 0)
       endCallSpan(span, effect)
-      entry.leave(effect && wasAnswered(action, effect))
+      entry.endCall(effect && wasAnswered(action, effect))
     }
   }
 

@@ -10,11 +10,13 @@ export type Entry =
   | {
       kind: 'entered'
       /**
-       * Leaves the gate; to be called when the call has ended, however it did.
+       * Frees the slot; to be called when the call has ended, however it did.
        *
        * @param wasAnswered false where no HTTP or SMTP response came, or one that reports a fault of its server (5xx); omitted
        * where no call was made
        */
+      endCall(wasAnswered?: boolean): void
+      /** Ends the call, and gives back what it holds in memory; to be called when its result is recorded. */
       leave(wasAnswered?: boolean): void
     }
   /** The destination does not work at present; it may be called after this time. */
@@ -135,19 +137,23 @@ export class Gate {
   #occupy(lane: Lane<Waiter>, release: Release): Entry {
     const isProbe = this.#breaker.begin(keyOf(lane))
     this.#countInFlight(lane, 1)
+    let isCalling = true
     let isIn = true
-    return {
-      kind: 'entered',
-      leave: (wasAnswered) => {
-        if (!isIn) return
-        isIn = false
-        release()
-        this.#leave(lane, isProbe, wasAnswered)
-      },
+    const endCall = (wasAnswered?: boolean) => {
+      if (!isCalling) return
+      isCalling = false
+      this.#endCall(lane, isProbe, wasAnswered)
     }
+    const leave = (wasAnswered?: boolean) => {
+      if (!isIn) return
+      isIn = false
+      release()
+      endCall(wasAnswered)
+    }
+    return { kind: 'entered', endCall, leave }
   }
 
-  #leave(lane: Lane<Waiter>, isProbe: boolean, wasAnswered: boolean | undefined): void {
+  #endCall(lane: Lane<Waiter>, isProbe: boolean, wasAnswered: boolean | undefined): void {
     this.#countInFlight(lane, -1)
     this.#breaker.end(keyOf(lane), isProbe, wasAnswered)
     this.#rejectIfBroken(lane)
