@@ -13,6 +13,8 @@ export interface BatchLimits<Item> {
   /** Of all items of a batch together. An item that has more forms a batch of its own. */
   maxWeight: number
   weigh: (item: Item) => number
+  /** Whose the item is: where more wait than a batch takes, the owners take turns, the one who has waited longest first. */
+  ownerOf: (item: Item) => string
   /**
    * An item that has waited for longer (ms) is not begun: its caller has been refused by then and must not find it done later. It
    * fails with DatabaseBusy.
@@ -24,6 +26,7 @@ const defaultLimits = {
   maxItems: 500,
   maxWeight: Number.POSITIVE_INFINITY,
   weigh: () => 0,
+  ownerOf: () => '',
   timeoutMs: Number.POSITIVE_INFINITY,
 }
 
@@ -70,21 +73,34 @@ class Batcher<Item, Result> {
     await new Promise(setImmediate)
     while (this.#waiting.length > 0) {
       this.#refuseLate()
-      const batch = this.#waiting.splice(0, this.#countNext())
+      const batch = this.#takeNext()
       if (batch.length > 0) await this.#settle(batch)
     }
     this.#isRunning = false
   }
 
-  /** How many of the waiting items the next batch takes. */
-  #countNext(): number {
+  #takeNext(): Waiter<Item, Result>[] {
+    const waiting = this.#waiting
+    if (this.#countNext(waiting) === waiting.length) {
+      this.#waiting = []
+      return waiting
+    }
+    const inTurns = takeTurns(waiting, ({ item }) => this.#limits.ownerOf(item))
+    const batch = inTurns.slice(0, this.#countNext(inTurns))
+    const taken = new Set(batch)
+    this.#waiting = waiting.filter((waiter) => !taken.has(waiter))
+    return batch
+  }
+
+  /** How many of the waiting items, in this order, the next batch takes. */
+  #countNext(waiting: Waiter<Item, Result>[]): number {
     const { maxItems, maxWeight, weigh } = this.#limits
-    const most = Math.min(maxItems, this.#waiting.length)
+    const most = Math.min(maxItems, waiting.length)
     if (maxWeight === Number.POSITIVE_INFINITY) return most
     let count = 0
     let weight = 0
     while (count < most) {
-      weight += weigh((this.#waiting[count] as Waiter<Item, Result>).item)
+      weight += weigh((waiting[count] as Waiter<Item, Result>).item)
       if (weight > maxWeight && count > 0) break
       count++
     }
@@ -116,4 +132,18 @@ class Batcher<Item, Result> {
       }
     }
   }
+}
+
+/** @returns the first item of each owner, then the second of each, and so on */
+function takeTurns<Item>(items: Item[], ownerOf: (item: Item) => string): Item[] {
+  const rounds: Item[][] = []
+  const counts = new Map<string, number>()
+  for (const item of items) {
+    const owner = ownerOf(item)
+    const round = counts.get(owner) ?? 0
+    counts.set(owner, round + 1)
+    rounds[round] ??= []
+    rounds[round].push(item)
+  }
+  return rounds.flat()
 }

@@ -144,6 +144,35 @@ t.test('a batch has a weight, and an item beyond it has a batch of its own', asy
   t.same(batches, [[4, 4], [4], [50], [1, 2]])
 })
 
+t.test('owners take turns where more items wait than a batch takes', async (t) => {
+  const batches: string[][] = []
+  const gate = deferred()
+  const echo = createBatcher(
+    async (items: string[]) => {
+      batches.push(items)
+      if (batches.length === 1) await gate.promise
+      return items.map((item) => `${item}!`)
+    },
+    { maxItems: 3, maxWeight: 100, weigh: (item) => Number(item.slice(1)), ownerOf: ([owner = '']) => owner },
+  )
+  const first = echo('a0')
+  await new Promise(setImmediate)
+  const others = ['a1', 'a2', 'a3', 'a4', 'b5', 'b6', 'c90', 'd9'].map(echo)
+  gate.resolve()
+  t.same(await Promise.all([first, ...others]), [
+    'a0!',
+    'a1!',
+    'a2!',
+    'a3!',
+    'a4!',
+    'b5!',
+    'b6!',
+    'c90!',
+    'd9!',
+  ])
+  t.same(batches, [['a0'], ['a1', 'b5', 'c90'], ['a2', 'b6', 'd9'], ['a3', 'a4']])
+})
+
 t.test('an item that is too large for a statement fails alone', async (t) => {
   const write = createBatcher(async (items: number[]) => {
     if (items.includes(3)) throw new RangeError('Invalid string length')

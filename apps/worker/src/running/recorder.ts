@@ -2,6 +2,7 @@ import { createBatcher, type Database, FairSlots, isLockConflict } from '@automa
 import { type FollowUps, finishEvents, type Outcome, recordSteps, type Step } from '@automation/ledger'
 import type { EventQueue } from '@automation/queue'
 import type { Logger } from 'pino'
+import { ownerOf } from '../calls/lanes.js'
 import type { WorkerMetrics } from '../worker-metrics.js'
 import { type Execution, idsOf } from './execution.js'
 import { endExecutionSpan } from './trace-executions.js'
@@ -76,6 +77,7 @@ export class Recorder {
     return createBatcher(record, {
       ...limits,
       weigh: ({ executions }) => countRows(executions),
+      ownerOf: ({ event }) => ownerOf(event),
     })
   }
 
@@ -83,6 +85,7 @@ export class Recorder {
     return createBatcher(record, {
       ...limits,
       weigh: ({ execution }) => countRows([execution]),
+      ownerOf: ({ execution }) => ownerOf(execution.event),
     })
   }
 
