@@ -1,10 +1,11 @@
+import { setTimeout as delay } from 'node:timers/promises'
 import { type Database, newId, Prisma, type WorkspaceTransaction } from '@automation/database'
 import { mayRunSql } from '../may-run.js'
 
 /** How many executions a change cancels itself, in some 50 ms. Switching off must work also where a million wait. */
 const cancelledAtOnce = 1_000
-/** How many executions one statement of a worker cancels. */
-const cancelledPerStatement = 5_000
+/** How many executions one statement of a worker cancels: so few that others hardly wait for a core or the disk. */
+const cancelledPerStatement = 1_000
 
 /**
  * Cancels the executions of rules that wait, or the deliveries to subscriptions, whose ids are in `rule_id` as well (addressee.ts).
@@ -110,19 +111,22 @@ const continueCancellation = Prisma.sql`
   FROM cancelled_executions`
 
 /**
- * Cancels what changes have left to be cancelled, until nothing is left or the time is over.
+ * Cancels what changes have left to be cancelled, until nothing is left or the time is over. It rests as long as it works, so that
+ * others find Postgres free half of the time.
  *
  * @returns how many executions were cancelled
  */
 export async function continueCancellations(database: Database, isOver: () => boolean): Promise<number> {
   let sum = 0
   while (!isOver()) {
+    const startedAt = performance.now()
     const [row] = await database.system.$transaction(async (transaction) => {
       await planByIndex(transaction, true)
       return transaction.$queryRaw<{ cancelled: number; isPending: boolean }[]>(continueCancellation)
     })
     if (!row?.isPending) break
     sum += row.cancelled
+    await delay(performance.now() - startedAt)
   }
   return sum
 }
