@@ -133,6 +133,38 @@ t.test('what a call held counts until its result is recorded, though its slot is
   t.equal(gate.tryEnter(other, origin)?.kind, 'entered')
 })
 
+t.test(
+  'the next call of an execution has the room of the one before, however full the gate is',
+  async (t) => {
+    const { executor, gate, calls } = openExecutor(10, 4_194_304)
+    const other = (heapBytes: number) => ({ workspaceId: 'v', createdBy: null, heapBytes })
+    t.equal(gate.tryEnter(other(4_160_000), origin)?.kind, 'entered')
+    const text = 'x'.repeat(20_000)
+    const large = { type: 'SEND_WEBHOOK', config: { url: `${origin}/a`, body: { text } } }
+    const executions = [newExecution([large, large])]
+    for (const held of executor.begin(executions)) await executor.continue(held)
+    t.equal(calls.made, 2)
+    t.equal(executions[0]?.record.status, 'succeeded')
+  },
+)
+
+t.test('what an execution has produced counts until it is recorded', async (t) => {
+  const { executor, gate, ledger } = openExecutor(10, 4_194_304)
+  let endRecord = () => {}
+  ledger.recorded = new Promise((resolve) => {
+    endRecord = resolve
+  })
+  const produced = Object.assign(newExecution([call]), { effectBytes: 3_000_000 })
+  const [held] = executor.begin([produced])
+  const ended = held && executor.continue(held)
+  while (gate.inFlight > 0) await setImmediate()
+  const other = { workspaceId: 'v', createdBy: null, heapBytes: 3_000_000 }
+  t.equal(gate.tryEnter(other, origin)?.kind, 'full')
+  endRecord()
+  await ended
+  t.equal(gate.tryEnter(other, origin)?.kind, 'entered')
+})
+
 t.test('the slot of a claimed execution is free again, too', async (t) => {
   const opened = openExecutor(1)
   opened.ledger.refusals = 1

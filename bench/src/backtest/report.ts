@@ -39,22 +39,19 @@ export function aimsOf(paces: Pace[], beside: Beside[]): Aim[] {
   return [
     ...rated('considered events/s, full pace', considered, (pace) => pace.considered / pace.seconds, 50_000),
     ...rated('scanned events/s, full pace', scanned, (pace) => pace.scanned / pace.seconds, 200_000),
-    ...(paces.length === 0
-      ? []
-      : [
-          createAim({
-            title: 'until the first figures, ms',
-            rounds: paces.map(({ firstFiguresMs }) => firstFiguresMs),
-            atMost: 1_000,
-            digits: 0,
-          }),
-        ]),
+    ...firstFigures('first figures, considered, ms', considered),
+    ...firstFigures('first figures, scanned, ms', scanned),
     ...(beside.length === 0 ? [] : listBesideAims(beside)),
   ]
 }
 
 function rated(title: string, paces: Pace[], read: (pace: Pace) => number, atLeast: number): Aim[] {
   return paces.length === 0 ? [] : [createAim({ title, rounds: paces.map(read), atLeast, digits: 0 })]
+}
+
+function firstFigures(title: string, paces: Pace[]): Aim[] {
+  const rounds = paces.map(({ firstFiguresMs }) => firstFiguresMs)
+  return rounds.length === 0 ? [] : [createAim({ title, rounds, atMost: 1_000, digits: 0 })]
 }
 
 function listBesideAims(beside: Beside[]): Aim[] {

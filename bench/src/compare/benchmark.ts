@@ -30,7 +30,7 @@ const setups: N8nSetup[] = [
     workerArgs: ['--concurrency=20'],
     hasWebhookProcess: false,
   },
-  { name: 'n8n, defaults', env: {}, workers: 1, workerArgs: [], hasWebhookProcess: false },
+  { name: 'n8n, queue mode, else defaults', env: {}, workers: 1, workerArgs: [], hasWebhookProcess: false },
 ]
 const wanted = [25, 25, 150]
 

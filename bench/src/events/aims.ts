@@ -35,8 +35,8 @@ export function listAims(results: Result[]): Aim[] {
       2_500,
     ),
     ...compare(
-      'batches: accepted events/s of single posts',
-      find('batches of 100 @16'),
+      'batches, worker stopped: accepted events/s of single posts',
+      find('batches of 100, worker stopped @16'),
       find('async in two phases @128'),
       accepted,
       3,

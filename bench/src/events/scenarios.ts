@@ -88,7 +88,7 @@ export const scenarios: EventScenario[] = [
   },
   { name: 'bare route', connections: [128], server: 'bare', mode: 'accept', rules: [] },
   {
-    name: 'batches of 100',
+    name: 'batches of 100, worker stopped',
     connections: [16],
     server: 'product',
     mode: 'accept',

@@ -1,4 +1,5 @@
 import { DatabaseBusy, isRowFault, isTooLarge } from './database-errors.js'
+import { FairTurns } from './fair-turns.js'
 
 interface Waiter<Item, Result> {
   item: Item
@@ -13,8 +14,8 @@ export interface BatchLimits<Item> {
   /** Of all items of a batch together. An item that has more forms a batch of its own. */
   maxWeight: number
   weigh: (item: Item) => number
-  /** Whose the item is: where more wait than a batch takes, the owners take turns, the one who has waited longest first. */
-  ownerOf: (item: Item) => string
+  /** Whose the item is: where more wait than a batch takes, the owners take turns. Without it, the items stay in their order. */
+  ownerOf?: (item: Item) => string
   /**
    * An item that has waited for longer (ms) is not begun: its caller has been refused by then and must not find it done later. It
    * fails with DatabaseBusy.
@@ -26,7 +27,6 @@ const defaultLimits = {
   maxItems: 500,
   maxWeight: Number.POSITIVE_INFINITY,
   weigh: () => 0,
-  ownerOf: () => '',
   timeoutMs: Number.POSITIVE_INFINITY,
 }
 
@@ -52,12 +52,21 @@ export function createBatcher<Item, Result>(
 class Batcher<Item, Result> {
   readonly #run: (items: Item[]) => Promise<Result[]>
   readonly #limits: BatchLimits<Item>
+  /** undefined: no owners. */
+  readonly #turns: FairTurns<Waiter<Item, Result>> | undefined
   #waiting: Waiter<Item, Result>[] = []
   #isRunning = false
 
   constructor(run: (items: Item[]) => Promise<Result[]>, limits: BatchLimits<Item>) {
     this.#run = run
     this.#limits = limits
+    const { ownerOf, weigh, maxItems, maxWeight } = limits
+    this.#turns =
+      ownerOf &&
+      new FairTurns(
+        ({ item }) => ownerOf(item),
+        ({ item }) => Math.max(weigh(item) / maxWeight, 1 / maxItems),
+      )
   }
 
   add(item: Item): Promise<Result> {
@@ -76,35 +85,40 @@ class Batcher<Item, Result> {
       const batch = this.#takeNext()
       if (batch.length > 0) await this.#settle(batch)
     }
+    this.#turns?.clear()
     this.#isRunning = false
   }
 
   #takeNext(): Waiter<Item, Result>[] {
-    const waiting = this.#waiting
-    if (this.#countNext(waiting) === waiting.length) {
-      this.#waiting = []
-      return waiting
-    }
-    const inTurns = takeTurns(waiting, ({ item }) => this.#limits.ownerOf(item))
-    const batch = inTurns.slice(0, this.#countNext(inTurns))
+    const count = this.#countNext()
+    if (this.#turns === undefined || count === this.#waiting.length) return this.#waiting.splice(0, count)
+    const batch = this.#turns.take(this.#waiting, this.#createRoom())
     const taken = new Set(batch)
-    this.#waiting = waiting.filter((waiter) => !taken.has(waiter))
+    this.#waiting = this.#waiting.filter((waiter) => !taken.has(waiter))
     return batch
   }
 
-  /** How many of the waiting items, in this order, the next batch takes. */
-  #countNext(waiting: Waiter<Item, Result>[]): number {
+  /** How many of the waiting items the next batch takes, in their order. */
+  #countNext(): number {
+    const { maxItems, maxWeight } = this.#limits
+    if (maxWeight === Number.POSITIVE_INFINITY) return Math.min(maxItems, this.#waiting.length)
+    const hasRoom = this.#createRoom()
+    const first = this.#waiting.findIndex((waiter) => !hasRoom(waiter))
+    return first < 0 ? this.#waiting.length : first
+  }
+
+  /** @returns a function that counts an item, where a batch has room for it beside those before */
+  #createRoom(): (waiter: Waiter<Item, Result>) => boolean {
     const { maxItems, maxWeight, weigh } = this.#limits
-    const most = Math.min(maxItems, waiting.length)
-    if (maxWeight === Number.POSITIVE_INFINITY) return most
     let count = 0
     let weight = 0
-    while (count < most) {
-      weight += weigh((waiting[count] as Waiter<Item, Result>).item)
-      if (weight > maxWeight && count > 0) break
+    return ({ item }) => {
+      const next = weight + weigh(item)
+      if (count === maxItems || (next > maxWeight && count > 0)) return false
       count++
+      weight = next
+      return true
     }
-    return count
   }
 
   /** Items wait in the order in which they arrived. */
@@ -132,18 +146,4 @@ class Batcher<Item, Result> {
       }
     }
   }
-}
-
-/** @returns the first item of each owner, then the second of each, and so on */
-function takeTurns<Item>(items: Item[], ownerOf: (item: Item) => string): Item[] {
-  const rounds: Item[][] = []
-  const counts = new Map<string, number>()
-  for (const item of items) {
-    const owner = ownerOf(item)
-    const round = counts.get(owner) ?? 0
-    counts.set(owner, round + 1)
-    rounds[round] ??= []
-    rounds[round].push(item)
-  }
-  return rounds.flat()
 }

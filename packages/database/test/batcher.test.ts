@@ -144,33 +144,57 @@ t.test('a batch has a weight, and an item beyond it has a batch of its own', asy
   t.same(batches, [[4, 4], [4], [50], [1, 2]])
 })
 
-t.test('owners take turns where more items wait than a batch takes', async (t) => {
+/** Runs items of owners (their first letters) and weights (the numbers), which all wait while a first one runs. @returns the batches after it */
+async function runInTurns(
+  items: string[],
+  limits: { maxItems: number; maxWeight: number },
+): Promise<string[][]> {
   const batches: string[][] = []
   const gate = deferred()
   const echo = createBatcher(
-    async (items: string[]) => {
-      batches.push(items)
+    async (batch: string[]) => {
+      batches.push(batch)
       if (batches.length === 1) await gate.promise
-      return items.map((item) => `${item}!`)
+      return batch.map((item) => `${item}!`)
     },
-    { maxItems: 3, maxWeight: 100, weigh: (item) => Number(item.slice(1)), ownerOf: ([owner = '']) => owner },
+    { ...limits, weigh: (item) => Number(item.slice(1)), ownerOf: ([owner = '']) => owner },
   )
-  const first = echo('a0')
+  const first = echo('z0')
   await new Promise(setImmediate)
-  const others = ['a1', 'a2', 'a3', 'a4', 'b5', 'b6', 'c90', 'd9'].map(echo)
+  const results = Promise.all(items.map(echo))
   gate.resolve()
-  t.same(await Promise.all([first, ...others]), [
-    'a0!',
-    'a1!',
-    'a2!',
-    'a3!',
-    'a4!',
-    'b5!',
-    'b6!',
-    'c90!',
-    'd9!',
+  await first
+  t.same(
+    await results,
+    items.map((item) => `${item}!`),
+  )
+  return batches.slice(1)
+}
+
+t.test('owners take turns where more items wait than a batch takes', async (t) => {
+  const items = ['a1', 'a2', 'a3', 'a4', 'b1', 'b2', 'c1', 'd1']
+  t.same(await runInTurns(items, { maxItems: 3, maxWeight: 100 }), [
+    ['a1', 'b1', 'c1'],
+    ['d1', 'a2', 'b2'],
+    ['a3', 'a4'],
   ])
-  t.same(batches, [['a0'], ['a1', 'b5', 'c90'], ['a2', 'b6', 'd9'], ['a3', 'a4']])
+})
+
+t.test('turns count weights: heavy items leave a light owner its share of a batch', async (t) => {
+  const heavy = Array.from({ length: 10 }, () => 'a30')
+  const light = Array.from({ length: 60 }, () => 'b1')
+  const batches = await runInTurns([...heavy, ...light], { maxItems: 200, maxWeight: 100 })
+  const untilLast = batches.slice(0, batches.findLastIndex((batch) => batch.includes('b1')) + 1)
+  t.ok(untilLast.length <= 3, 'and not ten')
+  t.ok(untilLast.flat().filter((item) => item === 'a30').length >= 2, 'nor does the light owner shut it out')
+})
+
+t.test('turns go on from batch to batch, where each item fills one', async (t) => {
+  const batches = await runInTurns(['a90', 'a90', 'a90', 'a90', 'b20', 'b90'], {
+    maxItems: 200,
+    maxWeight: 100,
+  })
+  t.same(batches, [['a90'], ['b20'], ['b90'], ['a90'], ['a90'], ['a90']])
 })
 
 t.test('an item that is too large for a statement fails alone', async (t) => {

@@ -22,7 +22,6 @@ const limits = {
     for (const event of events) bytes += event.bytes ?? 0
     return bytes
   },
-  ownerOf: ({ events }: Input) => events[0]?.workspaceId ?? '',
   /** How long (ms) an event may wait for the commits before it. */
   timeoutMs: 5_000,
 }

@@ -46,8 +46,13 @@ export class CallRunner {
     this.#parts = parts
   }
 
-  /** Enters the gate for the next call where a slot is free. False where there is no call, or the execution was suspended instead. */
-  prepare(held: HeldExecution): boolean {
+  /**
+   * Enters the gate for the next call where a slot is free.
+   *
+   * @param passedOnBytes what the execution holds for the call before
+   * @returns false where there is no call, or the execution was suspended instead
+   */
+  prepare(held: HeldExecution, passedOnBytes = 0): boolean {
     const { gate, closing } = this.#parts
     const { record, event } = held.execution
     if (held.action === undefined) return false
@@ -57,7 +62,7 @@ export class CallRunner {
       return false
     }
     record.lease = held.lease
-    held.entry = gate.tryEnter(event, destinationOf(held.action), held.action.size)
+    held.entry = gate.tryEnter(event, destinationOf(held.action), held.action.size, passedOnBytes)
     if (held.entry && this.#putOff(record, held.action, held.entry)) {
       held.action = undefined
       held.entry = undefined
@@ -166,14 +171,15 @@ export class CallRunner {
   #recordResult(held: HeldExecution, action: OutsideAction, effect: Effect): Promise<boolean> {
     const { record } = held.execution
     settleAttempt(record, action, effect)
+    const passedOnBytes = held.entry?.kind === 'entered' ? action.size : 0
     held.action = undefined
     held.entry = undefined
-    if (record.status === 'running') this.#prepareNext(held)
+    if (record.status === 'running') this.#prepareNext(held, passedOnBytes)
     return this.#record(held)
   }
 
   /** What follows a call may have a condition. Where the workspace has to take turns, a job brings the execution back. */
-  #prepareNext(held: HeldExecution): void {
+  #prepareNext(held: HeldExecution, passedOnBytes: number): void {
     const { heavyWork } = this.#parts
     const { record, event, judging, rule } = held.execution
     const isWork = 'actions' in rule.compiled && hasActionsLeft(rule.compiled, record.results)
@@ -182,19 +188,21 @@ export class CallRunner {
       return
     }
     const before = judging.spent
-    this.#advance(held)
+    this.#advance(held, passedOnBytes)
     heavyWork.charge(event, judging.spent - before, countRows([held.execution]))
   }
 
-  #advance(held: HeldExecution): void {
+  #advance(held: HeldExecution, passedOnBytes = 0): void {
     held.action = advance(held.execution)
-    this.prepare(held)
+    this.prepare(held, passedOnBytes)
   }
 
   /** @returns false where another worker holds the execution by now */
   async #record(held: HeldExecution): Promise<boolean> {
-    const { recorder, metrics, leases } = this.#parts
-    const isRecorded = await untilPostgresIsBack(() => recorder.recordStep(held))
+    const { recorder, metrics, leases, gate } = this.#parts
+    const { event, effectBytes } = held.execution
+    const release = gate.holdProduced(event, effectBytes)
+    const isRecorded = await untilPostgresIsBack(() => recorder.recordStep(held)).finally(release)
     if (!isRecorded) {
       metrics.leasesLost.inc()
       leases.noteLost(held)

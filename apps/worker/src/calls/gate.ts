@@ -41,8 +41,8 @@ const waitersPerSlot = 10
  * that. A call without a slot waits, and a free slot goes round the owners: creators, and workspaces without one. Ten times as many
  * calls may wait as there are slots; of these, too, a workspace has a quarter and a creator a half.
  *
- * What calls hold in memory is limited as well, in flight or waiting (held-bytes.ts). A call beyond a limit learns when it may come back
- * (returns.ts).
+ * What calls hold in memory is limited as well: in flight, waiting, or to be recorded (held-bytes.ts). A call beyond a limit learns
+ * when it may come back (returns.ts).
  *
  * No call waits while it could have a slot: between two calls of the gate, each waiting call has a full lane, workspace, owner or
  * gate before it. So a newcomer that finds a slot has overtaken nobody.
@@ -91,11 +91,12 @@ export class Gate {
 
   /**
    * @param ownBytes what the call holds in memory beside the data of its event
+   * @param passedOnBytes of these, what its execution holds for the call before, whose result is not recorded yet
    * @returns undefined where no slot is free, and the call may wait for one
    */
-  tryEnter(caller: Caller, destination: string, ownBytes = 0): Entry | undefined {
+  tryEnter(caller: Caller, destination: string, ownBytes = 0, passedOnBytes = 0): Entry | undefined {
     const lane = this.#lanes.open(caller, destination)
-    const entry = this.#tryLane(lane, caller, ownBytes)
+    const entry = this.#tryLane(lane, caller, ownBytes, passedOnBytes)
     this.#lanes.settle(lane)
     return entry
   }
@@ -115,11 +116,16 @@ export class Gate {
     return entry
   }
 
-  #tryLane(lane: Lane<Waiter>, caller: Caller, ownBytes: number): Entry | undefined {
+  /** @returns the end of holding what an execution has produced, which counts until it is recorded */
+  holdProduced(caller: Caller, bytes: number): Release {
+    return this.#heldBytes.holdProduced(caller, bytes)
+  }
+
+  #tryLane(lane: Lane<Waiter>, caller: Caller, ownBytes: number, passedOnBytes = 0): Entry | undefined {
     const retryAfterMs = this.#breaker.findRest(keyOf(lane))
     if (retryAfterMs !== undefined) return { kind: 'broken', retryAfterMs }
     const hasSlot = this.#inFlight < this.#slots && this.#lanes.hasSlot(lane)
-    if ((!hasSlot && this.#isFull(lane)) || !this.#heldBytes.hasRoom(caller, ownBytes)) {
+    if ((!hasSlot && this.#isFull(lane)) || !this.#heldBytes.hasRoom(caller, ownBytes, passedOnBytes)) {
       const bytes = caller.heapBytes + ownBytes
       return { kind: 'full', retryAfterMs: this.#returns.findNext(ownerOf(caller), bytes) }
     }

@@ -7,15 +7,17 @@ const postgresAwayMs = 60_000
 /**
  * Repeats work that has to be recorded, until Postgres is back.
  *
- * @throws errors of Postgres, by its promise; that it is away, only after a minute
+ * @throws errors of Postgres, by its promise; that it is away, only a minute after the first of them
  */
 export async function untilPostgresIsBack<Result>(work: () => Promise<Result>): Promise<Result> {
-  const deadline = Date.now() + postgresAwayMs
+  let deadline = Number.POSITIVE_INFINITY
   for (;;) {
     try {
       return await work()
     } catch (error) {
       if (!isDatabaseAway(error) || Date.now() > deadline) throw error
+      // To wait for other commits before it is no sign that Postgres is away.
+      deadline = Math.min(deadline, Date.now() + postgresAwayMs)
       await setTimeout(500)
     }
   }

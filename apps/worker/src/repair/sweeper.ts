@@ -53,7 +53,6 @@ export function startSweeper(
   )
   return { stop: () => Promise.all([sweeping.stop(), cancelling.stop()]) }
 
-  /** Several workers may cancel at a time: each skips what another one has locked. */
   async function cancel(isStopped: () => boolean): Promise<void> {
     const cancelled = await continueCancellations(database, isStopped)
     if (cancelled > 0) log.info({ cancelled }, 'cancelled executions that waited for rules that are off')

@@ -1,4 +1,4 @@
-import { createBatcher, type Database, FairSlots, isLockConflict } from '@automation/database'
+import { createBatcher, createKeyedMutex, type Database, isLockConflict } from '@automation/database'
 import { type FollowUps, finishEvents, type Outcome, recordSteps, type Step } from '@automation/ledger'
 import type { EventQueue } from '@automation/queue'
 import type { Logger } from 'pino'
@@ -14,8 +14,6 @@ export const heavyRows = 1_000
 /** How many bytes of tasks and emitted events count as a row. */
 const bytesPerRow = 1_000
 const maxAttempts = 5
-/** How long (ms) a heavy commit may wait for another one: longer than all attempts of one may take. */
-const longestMs = 600_000
 /** The job of a pause up to this long (ms) is added at once; the sweeper adds those of longer ones when they are due. */
 const soonMs = 60_000
 
@@ -37,17 +35,12 @@ export class Recorder {
   readonly #outcomes = this.#batchOutcomes((outcomes) => this.#finishEvents(outcomes))
   readonly #steps = this.#batchSteps((steps) => this.#recordSteps(steps))
   /** Heavy commits are one at a time: of the few connections, the others stay for light ones and for loading. */
-  readonly #heavyTurn = new FairSlots({
-    total: 1,
-    perOwner: 1,
-    waitingPerOwner: 1,
-    timeoutMs: longestMs,
-  })
+  readonly #oneAtATime = createKeyedMutex()
   readonly #heavyOutcomes = this.#batchOutcomes((outcomes) =>
-    this.#heavyTurn.run('outcomes', () => this.#finishEvents(outcomes)),
+    this.#oneAtATime('heavy', () => this.#finishEvents(outcomes)),
   )
   readonly #heavySteps = this.#batchSteps((steps) =>
-    this.#heavyTurn.run('steps', () => this.#recordSteps(steps)),
+    this.#oneAtATime('heavy', () => this.#recordSteps(steps)),
   )
 
   constructor(parts: RecorderParts) {

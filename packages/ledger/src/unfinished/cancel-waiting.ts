@@ -6,6 +6,10 @@ import { mayRunSql } from '../may-run.js'
 const cancelledAtOnce = 1_000
 /** How many executions one statement of a worker cancels: so few that others hardly wait for a core or the disk. */
 const cancelledPerStatement = 1_000
+/** Less than a transaction may take. */
+const maxRestMs = 1_000
+/** Any number that nothing else in this database locks. */
+const cancellingLock = 7_701_202_613n
 
 /**
  * Cancels the executions of rules that wait, or the deliveries to subscriptions, whose ids are in `rule_id` as well (addressee.ts).
@@ -111,22 +115,32 @@ const continueCancellation = Prisma.sql`
   FROM cancelled_executions`
 
 /**
- * Cancels what changes have left to be cancelled, until nothing is left or the time is over. It rests as long as it works, so that
- * others find Postgres free half of the time.
+ * Cancels what changes have left to be cancelled, until nothing is left or the time is over. One worker does so at a time. It rests
+ * as long as it works, with the lock: others find Postgres free half of the time.
  *
  * @returns how many executions were cancelled
  */
 export async function continueCancellations(database: Database, isOver: () => boolean): Promise<number> {
   let sum = 0
+  let restMs = 0
   while (!isOver()) {
-    const startedAt = performance.now()
-    const [row] = await database.system.$transaction(async (transaction) => {
-      await planByIndex(transaction, true)
-      return transaction.$queryRaw<{ cancelled: number; isPending: boolean }[]>(continueCancellation)
-    })
-    if (!row?.isPending) break
-    sum += row.cancelled
-    await delay(performance.now() - startedAt)
+    const batch = await database.system.$transaction((transaction) => cancelBatch(transaction, restMs))
+    if (!batch?.isPending) break
+    sum += batch.cancelled
+    restMs = Math.min(batch.tookMs, maxRestMs)
   }
   return sum
+}
+
+/** @returns undefined where another worker cancels */
+async function cancelBatch(transaction: Pick<WorkspaceTransaction, '$queryRaw'>, restMs: number) {
+  const [lock] = await transaction.$queryRaw<{ taken: boolean }[]>(
+    Prisma.sql`SELECT pg_try_advisory_xact_lock(${cancellingLock}) AS taken`,
+  )
+  if (!lock?.taken) return undefined
+  await delay(restMs)
+  const startedAt = performance.now()
+  await planByIndex(transaction, true)
+  const [row] = await transaction.$queryRaw<{ cancelled: number; isPending: boolean }[]>(continueCancellation)
+  return row && { ...row, tookMs: performance.now() - startedAt }
 }
