@@ -139,9 +139,9 @@ t.test(
     const { executor, gate, calls } = openExecutor(10, 4_194_304)
     const other = (heapBytes: number) => ({ workspaceId: 'v', createdBy: null, heapBytes })
     t.equal(gate.tryEnter(other(4_160_000), origin)?.kind, 'entered')
-    const text = 'x'.repeat(20_000)
-    const large = { type: 'SEND_WEBHOOK', config: { url: `${origin}/a`, body: { text } } }
-    const executions = [newExecution([large, large])]
+    const rendered = { type: 'SEND_WEBHOOK', config: { url: `${origin}/a`, body: '{{text}}' } }
+    const executions = [newExecution([rendered, rendered])]
+    for (const { event } of executions) Object.assign(event.data, { text: 'x'.repeat(20_000) })
     for (const held of executor.begin(executions)) await executor.continue(held)
     t.equal(calls.made, 2)
     t.equal(executions[0]?.record.status, 'succeeded')
