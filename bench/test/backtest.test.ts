@@ -29,6 +29,7 @@ t.test('the aims of a backtest are rates, first figures, and what live events wa
       [100_000, 'met'],
       [100_000, 'missed'],
       [700, 'met'],
+      [700, 'met'],
       [1.2, 'missed'],
       [1, 'met'],
       [15, 'met'],

@@ -91,6 +91,7 @@ class Batcher<Item, Result> {
 
   #takeNext(): Waiter<Item, Result>[] {
     const count = this.#countNext()
+    if (count === this.#waiting.length) this.#turns?.clear()
     if (this.#turns === undefined || count === this.#waiting.length) return this.#waiting.splice(0, count)
     const batch = this.#turns.take(this.#waiting, this.#createRoom())
     const taken = new Set(batch)

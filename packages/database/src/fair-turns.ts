@@ -4,12 +4,14 @@ interface Line<Item> {
   readonly items: Item[]
   /** How many of them are taken. */
   taken: number
+  /** Where its next item begins in virtual time. */
+  tag: number
 }
 
 /**
  * Takes items of several owners in turns, by start-time fair queueing as FairSlots does: the owner that is furthest behind is next, and an item moves
  * its owner on by what it costs. So turns count costs, and not items, and they go on from one batch to the next. An owner that had nothing begins at
- * the present virtual time.
+ * the present virtual time, where the last item began.
  */
 export class FairTurns<Item> {
   readonly #ownerOf: (item: Item) => string
@@ -25,7 +27,7 @@ export class FairTurns<Item> {
 
   /**
    * @param waiting the oldest item first
-   * @param hasRoom is asked for each item in its turn; the first one that has no room ends the batch, and is the first of the next one
+   * @param hasRoom is asked for each item in its turn; the first one that has no room ends the batch
    */
   take(waiting: Item[], hasRoom: (item: Item) => boolean): Item[] {
     const lines = this.#formLines(waiting)
@@ -36,9 +38,9 @@ export class FairTurns<Item> {
       if (next === undefined || item === undefined || !hasRoom(item)) break
       next.taken++
       taken.push(item)
-      const tag = this.#tagOf(next)
-      this.#virtualNow = tag
-      this.#tags.set(next.owner, tag + this.#costOf(item))
+      this.#virtualNow = next.tag
+      next.tag += this.#costOf(item)
+      this.#tags.set(next.owner, next.tag)
     }
     this.#forgetIdle(lines)
     return taken
@@ -55,7 +57,7 @@ export class FairTurns<Item> {
     for (const item of waiting) {
       const owner = this.#ownerOf(item)
       const line = lines.get(owner)
-      if (line === undefined) lines.set(owner, { owner, items: [item], taken: 0 })
+      if (line === undefined) lines.set(owner, { owner, items: [item], taken: 0, tag: this.#tagOf(owner) })
       else line.items.push(item)
     }
     return [...lines.values()]
@@ -65,12 +67,12 @@ export class FairTurns<Item> {
     let next: Line<Item> | undefined
     for (const line of lines) {
       if (line.taken === line.items.length) continue
-      if (next === undefined || this.#tagOf(line) < this.#tagOf(next)) next = line
+      if (next === undefined || line.tag < next.tag) next = line
     }
     return next
   }
 
-  #tagOf({ owner }: Line<Item>): number {
+  #tagOf(owner: string): number {
     return Math.max(this.#tags.get(owner) ?? 0, this.#virtualNow)
   }
 

@@ -1,6 +1,7 @@
 import t from 'tap'
 import { createBatcher } from '../src/batcher.js'
 import { DatabaseBusy } from '../src/database-errors.js'
+import { FairTurns } from '../src/fair-turns.js'
 import { Prisma } from '../src/generated/client.js'
 
 const fault = new Prisma.PrismaClientKnownRequestError('bad row', {
@@ -196,6 +197,27 @@ t.test('turns go on from batch to batch, where each item fills one', async (t) =
   })
   t.same(batches, [['a90'], ['b20'], ['b90'], ['a90'], ['a90'], ['a90']])
 })
+
+t.test(
+  'an owner that comes later waits for one item of the others, and owes nothing when it comes back',
+  async (t) => {
+    const turns = new FairTurns<string>(
+      ([owner = '']) => owner,
+      () => 1,
+    )
+    let room = 0
+    const take = (waiting: string[]) => {
+      room = 2
+      return turns.take(waiting, () => room-- > 0)
+    }
+    const many = ['a1', 'a2', 'a3', 'a4', 'a5', 'a6', 'a7', 'a8']
+    t.same(take(many), ['a1', 'a2'])
+    t.same(take([...many.slice(2), 'b1', 'b2', 'b3']), ['b1', 'a3'])
+    t.same(take([...many.slice(3), 'b2', 'b3']), ['b2', 'a4'])
+    t.same(take(many.slice(4)), ['a5', 'a6'])
+    t.same(take([...many.slice(6), 'b4']), ['b4', 'a7'])
+  },
+)
 
 t.test('an item that is too large for a statement fails alone', async (t) => {
   const write = createBatcher(async (items: number[]) => {

@@ -4,7 +4,7 @@ import { destinationOf, mailServer, type OutsideAction, type Perform } from '../
 import { advance } from '../running/advance.js'
 import { type Execution, idsOf, suspend } from '../running/execution.js'
 import type { HeavyWork } from '../running/heavy-work.js'
-import { countRows, type Recorder } from '../running/recorder.js'
+import { countRows, heavyRows, type Recorder } from '../running/recorder.js'
 import { endCallSpan, traceCall } from '../running/trace-executions.js'
 import type { WorkerMetrics } from '../worker-metrics.js'
 import { openAttempt, settleAttempt, settleInterrupted } from './attempts.js'
@@ -46,13 +46,8 @@ export class CallRunner {
     this.#parts = parts
   }
 
-  /**
-   * Enters the gate for the next call where a slot is free.
-   *
-   * @param passedOnBytes what the execution holds for the call before
-   * @returns false where there is no call, or the execution was suspended instead
-   */
-  prepare(held: HeldExecution, passedOnBytes = 0): boolean {
+  /** Enters the gate for the next call where a slot is free. False where there is no call, or the execution was suspended instead. */
+  prepare(held: HeldExecution): boolean {
     const { gate, closing } = this.#parts
     const { record, event } = held.execution
     if (held.action === undefined) return false
@@ -62,7 +57,9 @@ export class CallRunner {
       return false
     }
     record.lease = held.lease
-    held.entry = gate.tryEnter(event, destinationOf(held.action), held.action.size, passedOnBytes)
+    // A heavy commit may wait for others: meanwhile it holds no slot.
+    const isHeavy = countRows([held.execution]) > heavyRows
+    held.entry = isHeavy ? undefined : gate.tryEnter(event, destinationOf(held.action), held.action.size)
     if (held.entry && this.#putOff(record, held.action, held.entry)) {
       held.action = undefined
       held.entry = undefined
@@ -97,12 +94,8 @@ export class CallRunner {
   async #makeCall(held: HeldExecution, action: OutsideAction): Promise<boolean> {
     const entry = held.entry ?? (await this.#admit(held, action))
     if (entry === undefined) return false
-    try {
-      const effect = await this.#perform(held.execution, action, entry)
-      return await this.#recordResult(held, action, effect)
-    } finally {
-      if (entry.kind === 'entered') entry.leave()
-    }
+    const effect = await this.#perform(held.execution, action, entry)
+    return this.#recordResult(held, action, effect)
   }
 
   /** Waits for a slot and records the intent. Undefined where the execution was released, or its lease is lost. */
@@ -163,7 +156,7 @@ export class CallRunner {
     } finally {
       heavyWork.charge(execution.event, execution.judging.spent - spent, 0)
       endCallSpan(span, effect)
-      entry.endCall(effect && wasAnswered(action, effect))
+      entry.leave(effect && wasAnswered(action, effect))
     }
   }
 
@@ -171,15 +164,14 @@ export class CallRunner {
   #recordResult(held: HeldExecution, action: OutsideAction, effect: Effect): Promise<boolean> {
     const { record } = held.execution
     settleAttempt(record, action, effect)
-    const passedOnBytes = held.entry?.kind === 'entered' ? action.size : 0
     held.action = undefined
     held.entry = undefined
-    if (record.status === 'running') this.#prepareNext(held, passedOnBytes)
+    if (record.status === 'running') this.#prepareNext(held)
     return this.#record(held)
   }
 
   /** What follows a call may have a condition. Where the workspace has to take turns, a job brings the execution back. */
-  #prepareNext(held: HeldExecution, passedOnBytes: number): void {
+  #prepareNext(held: HeldExecution): void {
     const { heavyWork } = this.#parts
     const { record, event, judging, rule } = held.execution
     const isWork = 'actions' in rule.compiled && hasActionsLeft(rule.compiled, record.results)
@@ -188,20 +180,20 @@ export class CallRunner {
       return
     }
     const before = judging.spent
-    this.#advance(held, passedOnBytes)
+    this.#advance(held)
     heavyWork.charge(event, judging.spent - before, countRows([held.execution]))
   }
 
-  #advance(held: HeldExecution, passedOnBytes = 0): void {
+  #advance(held: HeldExecution): void {
     held.action = advance(held.execution)
-    this.prepare(held, passedOnBytes)
+    this.prepare(held)
   }
 
   /** @returns false where another worker holds the execution by now */
   async #record(held: HeldExecution): Promise<boolean> {
     const { recorder, metrics, leases, gate } = this.#parts
     const { event, effectBytes } = held.execution
-    const release = gate.holdProduced(event, effectBytes)
+    const release = gate.hold(event, effectBytes)
     const isRecorded = await untilPostgresIsBack(() => recorder.recordStep(held)).finally(release)
     if (!isRecorded) {
       metrics.leasesLost.inc()

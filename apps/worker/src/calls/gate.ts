@@ -10,13 +10,11 @@ export type Entry =
   | {
       kind: 'entered'
       /**
-       * Frees the slot; to be called when the call has ended, however it did.
+       * Leaves the gate; to be called when the call has ended, however it did.
        *
        * @param wasAnswered false where no HTTP or SMTP response came, or one that reports a fault of its server (5xx); omitted
        * where no call was made
        */
-      endCall(wasAnswered?: boolean): void
-      /** Ends the call, and gives back what it holds in memory; to be called when its result is recorded. */
       leave(wasAnswered?: boolean): void
     }
   /** The destination does not work at present; it may be called after this time. */
@@ -91,12 +89,11 @@ export class Gate {
 
   /**
    * @param ownBytes what the call holds in memory beside the data of its event
-   * @param passedOnBytes of these, what its execution holds for the call before, whose result is not recorded yet
    * @returns undefined where no slot is free, and the call may wait for one
    */
-  tryEnter(caller: Caller, destination: string, ownBytes = 0, passedOnBytes = 0): Entry | undefined {
+  tryEnter(caller: Caller, destination: string, ownBytes = 0): Entry | undefined {
     const lane = this.#lanes.open(caller, destination)
-    const entry = this.#tryLane(lane, caller, ownBytes, passedOnBytes)
+    const entry = this.#tryLane(lane, caller, ownBytes)
     this.#lanes.settle(lane)
     return entry
   }
@@ -116,16 +113,16 @@ export class Gate {
     return entry
   }
 
-  /** @returns the end of holding what an execution has produced, which counts until it is recorded */
-  holdProduced(caller: Caller, bytes: number): Release {
-    return this.#heldBytes.holdProduced(caller, bytes)
+  /** Counts what an execution holds while it is recorded, whether or not there is room: the data of its event, and what it has produced. */
+  hold(caller: Caller, producedBytes: number): Release {
+    return this.#heldBytes.hold(caller, producedBytes)
   }
 
-  #tryLane(lane: Lane<Waiter>, caller: Caller, ownBytes: number, passedOnBytes = 0): Entry | undefined {
+  #tryLane(lane: Lane<Waiter>, caller: Caller, ownBytes: number): Entry | undefined {
     const retryAfterMs = this.#breaker.findRest(keyOf(lane))
     if (retryAfterMs !== undefined) return { kind: 'broken', retryAfterMs }
     const hasSlot = this.#inFlight < this.#slots && this.#lanes.hasSlot(lane)
-    if ((!hasSlot && this.#isFull(lane)) || !this.#heldBytes.hasRoom(caller, ownBytes, passedOnBytes)) {
+    if ((!hasSlot && this.#isFull(lane)) || !this.#heldBytes.hasRoom(caller, ownBytes)) {
       const bytes = caller.heapBytes + ownBytes
       return { kind: 'full', retryAfterMs: this.#returns.findNext(ownerOf(caller), bytes) }
     }
@@ -143,23 +140,19 @@ export class Gate {
   #occupy(lane: Lane<Waiter>, release: Release): Entry {
     const isProbe = this.#breaker.begin(keyOf(lane))
     this.#countInFlight(lane, 1)
-    let isCalling = true
     let isIn = true
-    const endCall = (wasAnswered?: boolean) => {
-      if (!isCalling) return
-      isCalling = false
-      this.#endCall(lane, isProbe, wasAnswered)
+    return {
+      kind: 'entered',
+      leave: (wasAnswered) => {
+        if (!isIn) return
+        isIn = false
+        release()
+        this.#leave(lane, isProbe, wasAnswered)
+      },
     }
-    const leave = (wasAnswered?: boolean) => {
-      if (!isIn) return
-      isIn = false
-      release()
-      endCall(wasAnswered)
-    }
-    return { kind: 'entered', endCall, leave }
   }
 
-  #endCall(lane: Lane<Waiter>, isProbe: boolean, wasAnswered: boolean | undefined): void {
+  #leave(lane: Lane<Waiter>, isProbe: boolean, wasAnswered: boolean | undefined): void {
     this.#countInFlight(lane, -1)
     this.#breaker.end(keyOf(lane), isProbe, wasAnswered)
     this.#rejectIfBroken(lane)

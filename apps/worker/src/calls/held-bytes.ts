@@ -32,12 +32,10 @@ export class HeldBytes {
 
   /**
    * @param ownBytes what the call holds beside the data of its event
-   * @param passedOnBytes what its execution holds for the call before, and gives back when that is recorded
    * @returns whether the call may hold so much; where nothing is held, it may hold anything
    */
-  hasRoom(caller: Caller, ownBytes: number, passedOnBytes = 0): boolean {
-    const moreBytes = Math.max(0, ownBytes - passedOnBytes)
-    const bytes = moreBytes + (this.#sharing.has(caller) ? 0 : caller.heapBytes)
+  hasRoom(caller: Caller, ownBytes: number): boolean {
+    const bytes = ownBytes + (this.#sharing.has(caller) ? 0 : caller.heapBytes)
     if (bytes < lightBytes || this.#bytes === 0) return true
     const held = this.#byOwner.get(ownerOf(caller)) ?? 0
     if (held === 0 && this.#bytes + bytes <= this.#maxBytes * reserve) return true
@@ -51,14 +49,6 @@ export class HeldBytes {
     this.#sharing.set(caller, shared + 1)
     this.#change(owner, ownBytes + (shared === 0 ? caller.heapBytes : 0))
     return () => this.#release(caller, owner, ownBytes)
-  }
-
-  /** Holds what an execution has produced, until that is recorded: it is there, whether or not there is room. */
-  holdProduced(caller: Caller, bytes: number): Release {
-    if (bytes < lightBytes) return nothing
-    const owner = ownerOf(caller)
-    this.#change(owner, bytes)
-    return () => this.#change(owner, -bytes)
   }
 
   #release(caller: Caller, owner: string, ownBytes: number): void {

@@ -6,8 +6,10 @@ import { mayRunSql } from '../may-run.js'
 const cancelledAtOnce = 1_000
 /** How many executions one statement of a worker cancels: so few that others hardly wait for a core or the disk. */
 const cancelledPerStatement = 1_000
-/** Less than a transaction may take. */
-const maxRestMs = 1_000
+/** It holds one of few connections meanwhile. */
+const maxRestMs = 250
+/** Of a transaction, its rest included. */
+const timeoutMs = 12_000
 /** Any number that nothing else in this database locks. */
 const cancellingLock = 7_701_202_613n
 
@@ -103,7 +105,7 @@ const continueCancellation = Prisma.sql`
   ),
   cancelled_executions AS (
     UPDATE executions
-    SET status = 'cancelled', error = waiting_executions.reason, finished_at = now(), due_at = NULL, lease = NULL
+    SET status = 'cancelled', error = waiting_executions.reason, finished_at = clock_timestamp(), due_at = NULL, lease = NULL
     FROM waiting_executions WHERE executions.id = waiting_executions.id
     RETURNING executions.id
   ),
@@ -124,7 +126,10 @@ export async function continueCancellations(database: Database, isOver: () => bo
   let sum = 0
   let restMs = 0
   while (!isOver()) {
-    const batch = await database.system.$transaction((transaction) => cancelBatch(transaction, restMs))
+    const batch = await database.system.$transaction(
+      (transaction) => cancelBatch(transaction, restMs, isOver),
+      { timeout: timeoutMs },
+    )
     if (!batch?.isPending) break
     sum += batch.cancelled
     restMs = Math.min(batch.tookMs, maxRestMs)
@@ -132,13 +137,18 @@ export async function continueCancellations(database: Database, isOver: () => bo
   return sum
 }
 
-/** @returns undefined where another worker cancels */
-async function cancelBatch(transaction: Pick<WorkspaceTransaction, '$queryRaw'>, restMs: number) {
+/** @returns undefined where another worker cancels, or the time is over after the rest */
+async function cancelBatch(
+  transaction: Pick<WorkspaceTransaction, '$queryRaw'>,
+  restMs: number,
+  isOver: () => boolean,
+) {
   const [lock] = await transaction.$queryRaw<{ taken: boolean }[]>(
     Prisma.sql`SELECT pg_try_advisory_xact_lock(${cancellingLock}) AS taken`,
   )
   if (!lock?.taken) return undefined
   await delay(restMs)
+  if (isOver()) return undefined
   const startedAt = performance.now()
   await planByIndex(transaction, true)
   const [row] = await transaction.$queryRaw<{ cancelled: number; isPending: boolean }[]>(continueCancellation)
