@@ -13,12 +13,15 @@ export interface Load {
   sent: SentEvent[]
   /** Events of which one call at least was answered well. */
   acknowledged(): number
+  /** Where the APIs are, how many calls have no end, and how the latest events' calls ended. */
+  describe(): string
   /** Lets so many be acknowledged before it waits. */
   release(count: number): void
   /** Waits for the calls under way, and for the repeats that are still to come. */
   stop(): Promise<void>
 }
 
+const latestCount = 40
 /** For each API: what is stuck at one that sleeps leaves the other one its callers. */
 const lanes = 40
 /** A process that is not there refuses at once: no need to ask it all the time. */
@@ -40,6 +43,13 @@ export function startLoad(site: Site, seed: number): Load {
   return {
     sent,
     acknowledged: () => acknowledged,
+    describe() {
+      const latest = sent
+        .slice(-latestCount)
+        .flatMap(({ outcomes }) => outcomes.map(({ kind, status }) => `${kind} ${status}`))
+      const urls = site.apis.map(({ baseUrl }) => baseUrl)
+      return `${urls.join(' and ')}, ${underWay} of ${released} under way, the latest calls: ${latest.join(', ')}`
+    },
     release(count) {
       released = count
     },

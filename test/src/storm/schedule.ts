@@ -91,7 +91,7 @@ async function waitForLoad(load: Load, count: number): Promise<void> {
     const now = load.acknowledged()
     if (now > last) [last, since] = [now, performance.now()]
     if (performance.now() - since > hopelessMs)
-      throw new Error(`Nothing is accepted any more, after ${now} events`)
+      throw new Error(`Nothing is accepted any more, after ${now} events: ${load.describe()}`)
     return now >= count
   })
 }
