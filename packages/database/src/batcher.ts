@@ -85,14 +85,15 @@ class Batcher<Item, Result> {
       const batch = this.#takeNext()
       if (batch.length > 0) await this.#settle(batch)
     }
-    this.#turns?.clear()
     this.#isRunning = false
   }
 
   #takeNext(): Waiter<Item, Result>[] {
     const count = this.#countNext()
-    if (count === this.#waiting.length) this.#turns?.clear()
-    if (this.#turns === undefined || count === this.#waiting.length) return this.#waiting.splice(0, count)
+    if (this.#turns === undefined || count === this.#waiting.length) {
+      this.#turns?.clear()
+      return this.#waiting.splice(0, count)
+    }
     const batch = this.#turns.take(this.#waiting, this.#createRoom())
     const taken = new Set(batch)
     this.#waiting = this.#waiting.filter((waiter) => !taken.has(waiter))
