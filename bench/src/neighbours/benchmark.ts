@@ -62,7 +62,7 @@ export function planNeighbours(options: Options): Plan {
           results.push(result)
         }
       const aim = createAim({
-        title: `runs, of ${results.length}, with a p99 above 100 ms and above twice that alone`,
+        title: `of ${results.length} attacks: p99 > 100 ms and > 2 × alone`,
         rounds: [results.filter(isSlow).length],
         atMost: 0,
         digits: 0,
