@@ -23,8 +23,8 @@ t.test('an event that ends its worker while it is loaded is quarantined, and no 
 
   await checkTasks(t, names)
   const quarantined = await own.event.findMany({ where: { quarantined: true } })
-  t.match(quarantined, [{ data: { name: poison }, crashes: 3 }])
-  t.equal(workers.deaths(), 3)
+  t.match(quarantined, [{ data: { name: poison }, crashes: 5 }])
+  t.equal(workers.deaths(), 5)
 })
 
 const waysToDie = [

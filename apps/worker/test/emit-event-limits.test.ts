@@ -102,3 +102,19 @@ t.test('what was written counts for the limit of 16 MiB, also where it was refus
   t.equal(data.filter(({ written }) => written > 0).length, 16)
   t.equal(execution.effectBytes, 0)
 })
+
+t.test('what an execution emits shares a job, as far as a worker may load it together', async (t) => {
+  const execution = startExecution()
+  for (const bytes of [100, mebibyte - 200, 100, 200, 100]) emit(execution, dataOf(bytes))
+  const [first, second, third, fourth, fifth] = execution.emitted
+  t.strictSame(
+    execution.emitted.map(({ jobId }) => jobId),
+    [first, first, first, fourth, fifth].map((event) => event?.id),
+  )
+  t.ok(second && third)
+
+  // What was recorded before has its job already.
+  Object.assign(execution, { emitted: [], effectBytes: 0 })
+  emit(execution, dataOf(100))
+  t.equal(execution.emitted[0]?.jobId, execution.emitted[0]?.id)
+})

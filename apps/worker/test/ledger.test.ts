@@ -294,7 +294,13 @@ t.test('emitted events are committed with their execution, once', async (t) => {
     data: { a: 1 },
     addressee: null,
   }
-  execution.emitted = [{ ...emitted, depth: 1, rootId: execution.event.id }]
+  const sibling = { ...emitted, id: newId(), type: 'DEAL_LOST' }
+  execution.emitted = [emitted, sibling].map((event) => ({
+    ...event,
+    depth: 1,
+    rootId: execution.event.id,
+    jobId: emitted.id,
+  }))
   await ledger.recordStep(execution, lease)
   t.notOk(await ledger.recordStep(execution, lease), 'a second record has no effect')
   matchLists(t, await own.event.findMany({ where: { type: 'DEAL_WON' } }), [
@@ -304,9 +310,12 @@ t.test('emitted events are committed with their execution, once', async (t) => {
       depth: 1,
       causedBy: execution.record.id,
       rootId: execution.event.id,
+      jobId: null,
       doneAt: null,
     },
   ])
+  const { jobId } = await own.event.findUniqueOrThrow({ where: { id: sibling.id } })
+  t.equal(jobId, emitted.id, 'a sibling is found by the job that carries it')
 })
 
 t.test(
@@ -314,9 +323,11 @@ t.test(
   async (t) => {
     const { own, ledger, execution, lease } = await beginCall(t)
     const { workspaceId } = execution.event
+    const id = newId()
     execution.emitted = [
       {
-        id: newId(),
+        id,
+        jobId: id,
         workspaceId,
         type: 'DEAL_WON',
         data: {},

@@ -87,7 +87,7 @@ t.test('jobs that the sweeper restores are counted', async (t) => {
 t.test('a quarantined event is counted', async (t) => {
   const { harness, counted, read } = await openCounted(t)
   const event = harness.newRow()
-  await harness.own.event.create({ data: { ...event, crashes: 2 } })
+  await harness.own.event.create({ data: { ...event, crashes: 4 } })
   const runIsolated = createIsolation(harness.database, () => counted.quarantined.inc())
   await runIsolated(event, async () => void t.fail('it is not run'))
   t.equal(await read('automation_events_quarantined_total'), 1)

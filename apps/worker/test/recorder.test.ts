@@ -8,7 +8,7 @@ import { createWorkerMetrics } from '../src/worker-metrics.js'
 import { log } from './fixtures/harness.js'
 import { context } from './fixtures/outbound.js'
 
-function newStep(emitted: number, bytes: number) {
+function newStep(emitted: number, bytes: number, event = context.event) {
   const execution = {
     record: {
       id: newId(),
@@ -19,9 +19,9 @@ function newStep(emitted: number, bytes: number) {
       dueAt: null,
       lease: newId(),
     },
-    event: context.event,
+    event,
     tasks: [],
-    emitted: Array.from({ length: emitted }, () => ({ id: newId(), data: {} })),
+    emitted: Array.from({ length: emitted }, () => ({ id: newId(), data: {}, jobId: newId() })),
     effectBytes: bytes,
   } as never as Execution
   suspend(execution.record, 'running', new Date())
@@ -77,4 +77,18 @@ t.test('heavy outcomes and heavy steps take one connection together', async (t) 
   await until(() => heavy.length === 2)
   heavy[1]?.()
   t.same(await finished, [])
+})
+
+t.test('a step of another owner does not wait behind a burst', async (t) => {
+  const { recorder, heavy } = openRecorder()
+  const quiet = () => newStep(0, 0, { ...context.event, createdBy: 'quiet' })
+  await recorder.recordStep(quiet())
+  const burst = Array.from({ length: 100 }, () => recorder.recordStep(newStep(1, 0)))
+  // The first of the burst share a commit with whoever comes next to them.
+  await until(() => heavy.length === 2)
+  heavy[0]?.()
+  await recorder.recordStep(quiet())
+  t.equal(heavy.length, 2, 'the rest of it is under way')
+  heavy[1]?.()
+  t.strictSame(new Set(await Promise.all(burst)), new Set([true]))
 })

@@ -30,10 +30,10 @@ t.test('a crash is counted before the event runs', async (t) => {
   t.match(await own.event.findUnique({ where: { id: event.id } }), { crashes: 2, quarantined: false })
 })
 
-t.test('the third crash quarantines an event: it is done, published once, and not run', async (t) => {
+t.test('the fifth crash quarantines an event: it is done, published once, and not run', async (t) => {
   const { database, own, newRow } = await createHarness(t)
   const event = newRow()
-  await own.event.create({ data: { ...event, crashes: 1 } })
+  await own.event.create({ data: { ...event, crashes: 3 } })
   let quarantines = 0
   let runs = 0
   const runIsolated = createIsolation(database, () => quarantines++)
@@ -42,12 +42,12 @@ t.test('the third crash quarantines an event: it is done, published once, and no
     return { crashes, quarantined, isDone: doneAt !== null }
   }
   await runIsolated(event, async () => void runs++)
-  t.strictSame(await readState(), { crashes: 2, quarantined: false, isDone: false })
+  t.strictSame(await readState(), { crashes: 4, quarantined: false, isDone: false })
   t.strictSame([runs, quarantines], [1, 0])
   await runIsolated(event, async () => void runs++)
-  t.strictSame(await readState(), { crashes: 3, quarantined: true, isDone: true })
+  t.strictSame(await readState(), { crashes: 5, quarantined: true, isDone: true })
   await runIsolated(event, async () => void runs++)
-  t.strictSame(await readState(), { crashes: 3, quarantined: true, isDone: true })
+  t.strictSame(await readState(), { crashes: 5, quarantined: true, isDone: true })
   t.strictSame([runs, quarantines], [1, 1])
 })
 

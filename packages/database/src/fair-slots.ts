@@ -1,6 +1,7 @@
 import { TooMuchAtOnce } from './database-errors.js'
 
 interface Owner {
+  readonly name: string
   running: number
   /** Where its next piece begins in virtual time: each piece moves it on by the ms that the piece took. */
   tag: number
@@ -11,8 +12,8 @@ interface Owner {
 export interface SlotLimits {
   /** Of all owners together. */
   total: number
-  /** Of one owner. */
-  perOwner: number
+  /** Of one owner; a function where that changes with time. */
+  perOwner: number | ((owner: string) => number)
   /** How many pieces of work of one owner may wait. */
   waitingPerOwner: number
   /** How long (ms) one may wait. */
@@ -62,10 +63,10 @@ export class FairSlots {
   }
 
   #enter(name: string, timeoutMs: number): Promise<void> | undefined {
-    const owner = this.#owners.get(name) ?? { running: 0, waiting: [], tag: 0 }
+    const owner = this.#owners.get(name) ?? { name, running: 0, waiting: [], tag: 0 }
     this.#owners.set(name, owner)
     if (isIdle(owner)) owner.tag = Math.max(owner.tag, this.#virtualNow)
-    if (this.#running < this.#limits.total && owner.running < this.#limits.perOwner) {
+    if (this.#running < this.#limits.total && this.#hasSlot(owner)) {
       this.#begin(owner)
       return undefined
     }
@@ -116,10 +117,15 @@ export class FairSlots {
     }
   }
 
+  #hasSlot({ name, running }: Owner): boolean {
+    const { perOwner } = this.#limits
+    return running < (typeof perOwner === 'number' ? perOwner : perOwner(name))
+  }
+
   #findNext(): Owner | undefined {
     let next: Owner | undefined
     for (const owner of this.#owners.values()) {
-      if (owner.waiting.length === 0 || owner.running >= this.#limits.perOwner) continue
+      if (owner.waiting.length === 0 || !this.#hasSlot(owner)) continue
       if (next === undefined || owner.tag < next.tag) next = owner
     }
     return next

@@ -105,7 +105,7 @@ export { type LoadedEvent, loadEvents, loadIsolated } from './unfinished/load-ev
 export { endOfTime, firstSliceMs, fitSlice, LowWaterMark } from './unfinished/low-water-mark.js'
 export { createOldestDue, markEvents, markExecutions } from './unfinished/oldest-due.js'
 export { findOldestUndone } from './unfinished/oldest-undone.js'
-export { noteCrash, withdrawCrash } from './unfinished/poison-events.js'
+export { maxCrashes, noteCrash, withdrawCrash } from './unfinished/poison-events.js'
 export { blameRules, noteRule, passRules } from './unfinished/poison-rules.js'
 export {
   type UnclaimedExecution,

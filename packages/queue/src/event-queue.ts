@@ -67,10 +67,11 @@ export class EventQueue {
     return this.#addJob(eventsJob(job))
   }
 
-  /** Adds the job of an event that rules have caused, in its workspace's pace. It shares the job with no other. */
-  addCaused(event: QueuedEvent): Promise<void> {
-    const job = eventsJob(this.#jobOf(event.id, [event]))
-    const delayMs = this.#findDelay(event.workspaceId)
+  /** Adds the job of events that rules of a workspace have caused, in its pace. */
+  addCaused(events: [QueuedEvent, ...QueuedEvent[]]): Promise<void> {
+    const [first] = events
+    const job = eventsJob(this.#jobOf(first.id, events))
+    const delayMs = this.#findDelay(first.workspaceId, events.length)
     // What was delayed is not in the order of arrival with what comes from outside meanwhile.
     return this.#addJob(delayMs > 0 ? { ...job, delayMs, priority: Math.max(1, job.priority) } : job)
   }

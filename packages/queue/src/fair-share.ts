@@ -42,27 +42,29 @@ export function createFairShare(
   }
 }
 
-/** How many jobs of what its rules have caused a workspace may add: at once, as many as one rule has actions, and each second after that. */
+/** How many events that its rules have caused a workspace may add: at once, as many as one rule has actions, and each second after that. */
 const causedAtOnce = 20
 const causedPerSecond = 200
 /** The longest delay (ms): what is later than 10 s counts as late, and what fails to be added must not delay what comes after it. */
 const longestDelayMs = 5_000
 
 /**
- * Creates a function that finds for how long (ms) the next job of what the rules of a workspace have caused is delayed. No rate limit reaches these
- * events: a single request to a rule that emits its own type could fill all workers with a thousand of them. A priority does not help
+ * Creates a function that finds for how long (ms) the next job of what the rules of a workspace have caused is delayed, with so many events. No rate
+ * limit reaches these events: a single request to a rule that emits its own type could fill all workers with a thousand of them. A priority does not help
  * the others then, because it decides only who gets the next free slot.
  *
  * It is kept in the memory of this process, as the fair share is.
  *
  * @param now ms, by a monotonic clock
  */
-export function createPace(now: () => number = () => performance.now()): (workspaceId: string) => number {
-  /** When the next job would begin in an even pace (ms). */
+export function createPace(
+  now: () => number = () => performance.now(),
+): (workspaceId: string, events: number) => number {
+  /** When the last event would begin in an even pace (ms): its job begins then. */
   const turns = new LRUCache<string, number>({ max: maxWorkspaces })
-  return (workspaceId) => {
+  return (workspaceId, events) => {
     const earliest = now() - (causedAtOnce * 1_000) / causedPerSecond
-    const next = Math.max(turns.get(workspaceId) ?? earliest, earliest) + 1_000 / causedPerSecond
+    const next = Math.max(turns.get(workspaceId) ?? earliest, earliest) + (events * 1_000) / causedPerSecond
     const turn = Math.min(next, now() + longestDelayMs)
     turns.set(workspaceId, turn)
     return Math.max(0, Math.ceil(turn - now()))

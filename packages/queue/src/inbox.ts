@@ -130,7 +130,7 @@ export class BatchingInbox {
 
   /** Adds jobs for events that another statement committed, such as those for subscriptions; the sweeper adds the rest. */
   publish(events: QueuedEvent[]): void {
-    for (const event of events.slice(0, maxPublished)) this.#track(this.#queue.addCaused(event))
+    for (const event of events.slice(0, maxPublished)) this.#track(this.#queue.addCaused([event]))
   }
 
   /** Waits for the jobs that are being added. */

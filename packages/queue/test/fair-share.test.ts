@@ -90,9 +90,10 @@ t.test('beyond 20,000 workspaces the one idle for longest is removed, never a fl
   t.equal(findPlace('ended'), 0, 'nothing is kept of who is gone')
 })
 
-t.test('twenty jobs that rules have caused begin at once, and further ones 200 a second', async (t) => {
+t.test('twenty events that rules have caused begin at once, and further ones 200 a second', async (t) => {
   const clock = openClock()
-  const findDelay = createPace(clock.now)
+  const pace = createPace(clock.now)
+  const findDelay = (workspaceId: string) => pace(workspaceId, 1)
   t.strictSame(new Set(add(findDelay, 'flood', 20)), new Set([0]))
   const delays = add(findDelay, 'flood', 10_000)
   t.equal(delays[0], 5)
@@ -101,9 +102,18 @@ t.test('twenty jobs that rules have caused begin at once, and further ones 200 a
   t.equal(findDelay('other'), 0, 'another workspace has a pace of its own')
 })
 
+t.test('a job of many events has the turn of its last one', async (t) => {
+  const pace = createPace(openClock().now)
+  t.strictSame(
+    [20, 20, 1, 20, 2_000].map((events) => pace('flood', events)),
+    [0, 100, 105, 205, 5_000],
+  )
+})
+
 t.test('a pace is kept while a flood goes on, and forgotten when it has ended', async (t) => {
   const clock = openClock()
-  const findDelay = createPace(clock.now)
+  const pace = createPace(clock.now)
+  const findDelay = (workspaceId: string) => pace(workspaceId, 1)
   add(findDelay, 'flood', 220)
   clock.forward(500)
   t.equal(findDelay('flood'), 505, 'those that were delayed before it are first')

@@ -13,7 +13,7 @@ export interface Load {
   sent: SentEvent[]
   /** Events of which one call at least was answered well. */
   acknowledged(): number
-  /** Where the APIs are, how many calls have no end, and how the latest events' calls ended. */
+  /** Where the APIs are, how many calls have no end, the last start that failed, and how the latest events' calls ended. */
   describe(): string
   /** Lets so many be acknowledged before it waits. */
   release(count: number): void
@@ -48,7 +48,8 @@ export function startLoad(site: Site, seed: number): Load {
         .slice(-latestCount)
         .flatMap(({ outcomes }) => outcomes.map(({ kind, status }) => `${kind} ${status}`))
       const urls = site.apis.map(({ baseUrl }) => baseUrl)
-      return `${urls.join(' and ')}, ${underWay} of ${released} under way, the latest calls: ${latest.join(', ')}`
+      const starts = `${site.failedStarts.length} failed starts (${site.failedStarts.at(-1) ?? 'none'})`
+      return `${urls.join(' and ')}, ${underWay} of ${released} under way, ${starts}, the latest calls: ${latest.join(', ')}`
     },
     release(count) {
       released = count

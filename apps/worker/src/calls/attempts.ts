@@ -5,14 +5,12 @@ import {
   findRetryDelay,
   settleAction,
 } from '@automation/engine'
-import type { ExecutionRecord } from '@automation/ledger'
+import { type ExecutionRecord, maxCrashes } from '@automation/ledger'
 import type { OutsideAction } from '../effects/effect.js'
 import { type Execution, end, suspend } from '../running/execution.js'
 
 /** Of one action, in its result. */
 const maxAttemptsKept = 20
-/** An execution is given up when this many workers in a row have ended while they held it. */
-const maxInterruptions = 5
 const interrupted = 'The worker ended during the call'
 
 /** Notes that a call is about to be made. Once this is committed, the call may have been made. */
@@ -57,7 +55,7 @@ export function settleAttempt(record: ExecutionRecord, action: OutsideAction, ef
  * unknown for good.
  */
 export function settleInterrupted({ record, rule: { compiled } }: Execution): void {
-  const isGivenUp = record.interruptions >= maxInterruptions
+  const isGivenUp = record.interruptions >= maxCrashes
   const isContinued = record.finishedAt === null && !('fault' in compiled)
   const index = record.results.findIndex((result) => result?.status === 'running')
   const result = record.results[index]

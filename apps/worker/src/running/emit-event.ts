@@ -4,6 +4,8 @@ import type { ActionOf } from '../effects/effect.js'
 import type { Refusal } from './effect-budget.js'
 import type { Execution } from './execution.js'
 
+/** What an execution emits shares a job, which costs as much as running an event, up to so many bytes: a worker loads them together. */
+const sharedBytes = 1_048_576
 /** Many actions pass on the event's own data. */
 const knownBytes = new WeakMap<object, number>()
 
@@ -31,6 +33,7 @@ export function emitEvent(execution: Execution, { config, size }: ActionOf<'EMIT
     addressee: null,
     depth: depth + 1,
     rootId: event.rootId ?? event.id,
+    jobId: execution.effectBytes <= sharedBytes ? (emitted[0]?.jobId ?? id) : id,
   })
   return { status: 'success', output: { eventId: id } }
 }

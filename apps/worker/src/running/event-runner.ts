@@ -1,4 +1,4 @@
-import { createBatcher, type Database } from '@automation/database'
+import { createBatcher, type Database, FairSlots } from '@automation/database'
 import { Judging, type WorkLimits } from '@automation/engine'
 import { type LoadedEvent, loadEvents, loadIsolated } from '@automation/ledger'
 import type { EventPointer, EventsJobData } from '@automation/queue'
@@ -6,12 +6,14 @@ import type { Span, Tracing } from '@automation/telemetry'
 import type { Logger } from 'pino'
 import type { Executor } from '../calls/executor.js'
 import type { HeldExecution } from '../calls/held-execution.js'
+import { ownerOf } from '../calls/lanes.js'
 import { findAddressee } from './addressee.js'
 import { beginInTurns } from './begin-in-turns.js'
 import type { Causation } from './causation.js'
 import { EffectBudget } from './effect-budget.js'
 import { type Execution, Judgement } from './execution.js'
 import { type HeavyWork, Postponed } from './heavy-work.js'
+import { LatestOwners } from './latest-owners.js'
 import { countRows, type Recorder } from './recorder.js'
 import { rehearse } from './rehearse.js'
 import type { Replies } from './replies.js'
@@ -33,6 +35,11 @@ export interface EventParts {
   onQuarantine: () => void
 }
 
+/** So many events of one owner are under way at a time where others have events: what they do holds the event loop, and the commits. */
+const amongOthers = 25
+/** How long (ms) an event may wait for those before it. */
+const lineTimeoutMs = 600_000
+
 /**
  * Runs events. The life of an event:
  *
@@ -45,6 +52,13 @@ export class EventRunner {
   readonly #parts: EventParts
   readonly #load: (eventId: string) => Promise<LoadedEvent | 'isolate' | undefined>
   readonly #findRules: (event: LoadedEvent) => Promise<RuleSet>
+  readonly #latest = new LatestOwners()
+  readonly #underWay = new FairSlots({
+    total: Number.POSITIVE_INFINITY,
+    perOwner: (owner) => (this.#latest.areBeside(owner) ? amongOthers : Number.POSITIVE_INFINITY),
+    waitingPerOwner: Number.POSITIVE_INFINITY,
+    timeoutMs: lineTimeoutMs,
+  })
   readonly #slices = new TimeSlices()
   readonly #isolate: ReturnType<typeof createIsolation>
 
@@ -76,14 +90,26 @@ export class EventRunner {
     const event = hasStalled ? 'isolate' : await this.#load(id)
     if (event === undefined) return
     if (event === 'isolate') return heavyWork.run(workspaceId, job, () => this.#runIsolated(pointer, job))
-    const set = await this.#findSet(event)
-    await this.#slices.begin()
-    if (!heavyWork.isExceeded(workspaceId)) return this.#trace(event, set, job, traceparent)
+    if (await this.#runLight(event, job, traceparent)) return
     await heavyWork.runInTurn(workspaceId, job, async () => {
       // Its rules may have been changed while it waited.
       const current = await this.#load(id)
       if (current === undefined || current === 'isolate') return
       await this.#trace(current, await this.#findSet(current), job, traceparent)
+    })
+  }
+
+  /** @returns false where the workspace is beyond its allowance: then it has to take turns */
+  async #runLight(event: LoadedEvent, job: EventsJobData, traceparent: string | undefined): Promise<boolean> {
+    const { heavyWork } = this.#parts
+    const owner = ownerOf(event)
+    this.#latest.note(owner)
+    return this.#underWay.run(owner, async () => {
+      const set = await this.#findSet(event)
+      await this.#slices.begin()
+      if (heavyWork.isExceeded(event.workspaceId)) return false
+      await this.#trace(event, set, job, traceparent)
+      return true
     })
   }
 

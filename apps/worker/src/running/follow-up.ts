@@ -37,7 +37,7 @@ export class FollowUp {
   }
 
   #addJobs(events: FollowUps['deliveries']): void {
-    for (const event of events.slice(0, maxJobs)) this.#queue.addCaused(event).catch(() => {})
+    for (const event of events.slice(0, maxJobs)) this.#queue.addCaused([event]).catch(() => {})
   }
 
   async #pauseAll(workspaceId: string, ruleId: string): Promise<void> {

@@ -1,6 +1,7 @@
 import { setTimeout as delay, setImmediate as nextTurn } from 'node:timers/promises'
 import { FairSlots, TooMuchAtOnce } from '@automation/database'
 import { LRUCache } from 'lru-cache'
+import { LatestOwners } from './latest-owners.js'
 
 /** The job has to come back later. Its events that are done by then are not run again. */
 export class Postponed extends Error {
@@ -45,8 +46,6 @@ const minDelayMs = 500
 const maxDelayMs = 10_000
 /** How long (ms) an event may wait in the line. */
 const lineTimeoutMs = 600_000
-/** How long ago (ms) another workspace may have had an event, for a heavy one to leave it room. */
-const recentMs = 2_000
 const maxWorkspaces = 10_000
 
 export const defaultWorkspaceWork = 4_000_000
@@ -80,11 +79,8 @@ export class HeavyWork {
   readonly #deposits = new WeakMap<Charged, number>()
   /** When the slices that are due, and their rests, are over. */
   #freeAt = Number.NEGATIVE_INFINITY
-  #lastWorkspaceId = ''
-  /** When this worker last had an event. */
-  #lastAt = Number.NEGATIVE_INFINITY
-  /** When the worker last went from the events of one workspace to those of another. */
-  #changedAt = Number.NEGATIVE_INFINITY
+  /** Workspaces that have had events: a heavy one leaves room to others. */
+  readonly #latest: LatestOwners
   #isStopped = false
 
   /**
@@ -100,15 +96,12 @@ export class HeavyWork {
     this.#unitsPerSecond = unitsPerSecond
     this.#maxJobs = Math.max(1, Math.floor(concurrency / 4))
     this.#now = now
+    this.#latest = new LatestOwners(now)
   }
 
   /** Call before the work of a workspace begins. @throws Postponed where another of its jobs is in the line */
   check(workspaceId: string, job: object): void {
-    this.#lastAt = this.#now()
-    if (workspaceId !== this.#lastWorkspaceId) {
-      this.#lastWorkspaceId = workspaceId
-      this.#changedAt = this.#lastAt
-    }
+    this.#latest.note(workspaceId)
     const level = this.#findExceeded(workspaceId)
     if (level !== undefined) this.#refuseOtherJobs(level, job)
   }
@@ -132,7 +125,7 @@ export class HeavyWork {
     level.inLine++
     try {
       return await this.#line.run(workspaceId, async () => {
-        if (this.#haveOthersEvents(workspaceId)) await delay(Math.max(0, this.#freeAt - this.#now()))
+        if (this.#latest.areBeside(workspaceId)) await delay(Math.max(0, this.#freeAt - this.#now()))
         if (this.#isStopped) throw new Postponed(0)
         const result = await work()
         await this.#rest(workspaceId, level)
@@ -162,13 +155,13 @@ export class HeavyWork {
 
   /** Leaves the event loop to others, for as long as the last slice took: they need it many times, shortly. */
   async giveWay({ workspaceId }: Charged, tookMs: number): Promise<void> {
-    if (this.#haveOthersEvents(workspaceId)) await delay(Math.min(tookMs, maxRestMs))
+    if (this.#latest.areBeside(workspaceId)) await delay(Math.min(tookMs, maxRestMs))
     else await nextTurn()
   }
 
   /** The same between two slices of judging: the slices of several events are one after another, each with its rest. */
   async takeTurn({ workspaceId }: Charged, tookMs: number): Promise<void> {
-    if (!this.#haveOthersEvents(workspaceId)) return nextTurn()
+    if (!this.#latest.areBeside(workspaceId)) return nextTurn()
     const restMs = Math.min(tookMs, maxRestMs)
     const now = this.#now()
     const beginsAt = Math.max(now, this.#freeAt) + restMs
@@ -197,12 +190,7 @@ export class HeavyWork {
 
   /** Leaves the event loop, and Postgres, to others for as long as the work took. What was sliced has given way between its slices, too. */
   async #rest(workspaceId: string, { typicalUnits }: Level): Promise<void> {
-    if (this.#haveOthersEvents(workspaceId)) await delay(Math.min(typicalUnits * msPerUnit, maxRestMs))
-  }
-
-  #haveOthersEvents(workspaceId: string): boolean {
-    const lastAt = this.#lastWorkspaceId === workspaceId ? this.#changedAt : this.#lastAt
-    return this.#now() - lastAt <= recentMs
+    if (this.#latest.areBeside(workspaceId)) await delay(Math.min(typicalUnits * msPerUnit, maxRestMs))
   }
 
   #postpone(level: Level): Postponed {

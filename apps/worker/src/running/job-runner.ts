@@ -5,9 +5,10 @@ import { Compile } from 'typebox/compile'
 import type { Executor } from '../calls/executor.js'
 import type { WorkerMetrics } from '../worker-metrics.js'
 import type { Claims } from './claims.js'
+import { heavyRows } from './commit-lanes.js'
 import type { EventRunner } from './event-runner.js'
 import { type HeavyWork, Postponed } from './heavy-work.js'
-import { countRows, heavyRows } from './recorder.js'
+import { countRows } from './recorder.js'
 import { traceResumption } from './trace-executions.js'
 
 interface JobParts {

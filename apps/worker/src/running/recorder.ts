@@ -1,16 +1,22 @@
 import { createBatcher, createKeyedMutex, type Database, isLockConflict } from '@automation/database'
-import { type FollowUps, finishEvents, type Outcome, recordSteps, type Step } from '@automation/ledger'
+import {
+  type EmittedEvent,
+  type FollowUps,
+  finishEvents,
+  type Outcome,
+  recordSteps,
+  type Step,
+} from '@automation/ledger'
 import type { EventQueue } from '@automation/queue'
 import type { Logger } from 'pino'
 import { ownerOf } from '../calls/lanes.js'
 import type { WorkerMetrics } from '../worker-metrics.js'
+import { type CommitLane, CommitLanes } from './commit-lanes.js'
 import { type Execution, idsOf } from './execution.js'
 import { endExecutionSpan } from './trace-executions.js'
 
 /** What one commit takes: 200 events whose rules create 20 tasks each would be millions of rows. */
 const limits = { maxItems: 200, maxWeight: 5_000 }
-/** An outcome or a step of more rows has commits apart: no light one waits behind it. */
-export const heavyRows = 1_000
 /** How many bytes of tasks and emitted events count as a row. */
 const bytesPerRow = 1_000
 const maxAttempts = 5
@@ -32,16 +38,17 @@ export interface RecorderParts {
  */
 export class Recorder {
   readonly #parts: RecorderParts
-  readonly #outcomes = this.#batchOutcomes((outcomes) => this.#finishEvents(outcomes))
-  readonly #steps = this.#batchSteps((steps) => this.#recordSteps(steps))
-  /** Heavy commits are one at a time: of the few connections, the others stay for light ones and for loading. */
+  readonly #lanes = new CommitLanes()
+  /** Bulk commits are one at a time: of the few connections, the others stay for light ones and for loading. */
   readonly #oneAtATime = createKeyedMutex()
-  readonly #heavyOutcomes = this.#batchOutcomes((outcomes) =>
-    this.#oneAtATime('heavy', () => this.#finishEvents(outcomes)),
-  )
-  readonly #heavySteps = this.#batchSteps((steps) =>
-    this.#oneAtATime('heavy', () => this.#recordSteps(steps)),
-  )
+  readonly #outcomes = {
+    light: this.#batchOutcomes((outcomes) => this.#finishEvents(outcomes)),
+    bulk: this.#batchOutcomes((outcomes) => this.#oneAtATime('bulk', () => this.#finishEvents(outcomes))),
+  } satisfies Record<CommitLane, unknown>
+  readonly #steps = {
+    light: this.#batchSteps((steps) => this.#recordSteps(steps)),
+    bulk: this.#batchSteps((steps) => this.#oneAtATime('bulk', () => this.#recordSteps(steps))),
+  } satisfies Record<CommitLane, unknown>
 
   constructor(parts: RecorderParts) {
     this.#parts = parts
@@ -54,7 +61,9 @@ export class Recorder {
    * outcome is stored
    */
   finishEvent(outcome: Outcome<Execution>): Promise<Execution[] | undefined> {
-    return countRows(outcome.executions) > heavyRows ? this.#heavyOutcomes(outcome) : this.#outcomes(outcome)
+    // An event has a row of its own.
+    const rows = 1 + countRows(outcome.executions)
+    return this.#lanes.record(ownerOf(outcome.event), rows, (lane) => this.#outcomes[lane](outcome))
   }
 
   /**
@@ -63,7 +72,9 @@ export class Recorder {
    * @returns false where another worker holds it by now
    */
   recordStep(step: Step<Execution>): Promise<boolean> {
-    return countRows([step.execution]) > heavyRows ? this.#heavySteps(step) : this.#steps(step)
+    const { execution } = step
+    const rows = countRows([execution])
+    return this.#lanes.record(ownerOf(execution.event), rows, (lane) => this.#steps[lane](step))
   }
 
   #batchOutcomes(record: (outcomes: Outcome<Execution>[]) => Promise<(Execution[] | undefined)[]>) {
@@ -111,9 +122,9 @@ export class Recorder {
   #publish(execution: Execution): void {
     const { queue, log } = this.#parts
     const { record, event, span } = execution
-    for (const emitted of execution.emitted) {
-      if (span) emitted.traceparent = span.traceparent
-      queue.addCaused(emitted).catch(() => {})
+    for (const siblings of groupByJob(execution.emitted)) {
+      if (span) for (const emitted of siblings) emitted.traceparent = span.traceparent
+      queue.addCaused(siblings).catch(() => {})
     }
     execution.emitted = []
     execution.tasks = []
@@ -135,6 +146,17 @@ export function countRows(executions: Execution[]): number {
   for (const { tasks, emitted, effectBytes } of executions)
     rows += 1 + tasks.length + emitted.length + effectBytes / bytesPerRow
   return rows
+}
+
+/** The events of one job follow one another. */
+function groupByJob(events: EmittedEvent[]): [EmittedEvent, ...EmittedEvent[]][] {
+  const jobs: [EmittedEvent, ...EmittedEvent[]][] = []
+  for (const event of events) {
+    const last = jobs.at(-1)
+    if (last !== undefined && last[0].jobId === event.jobId) last.push(event)
+    else jobs.push([event])
+  }
+  return jobs
 }
 
 /** Two workers met in the same rows. The statement changed nothing, so it can be repeated. */

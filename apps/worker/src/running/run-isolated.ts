@@ -15,7 +15,7 @@ interface Isolated {
  * then on, after its crash was counted in advance: an innocent event gets done, and a poison event takes down no other work.
  *
  *   crash ─▶ isolated ─(loaded, rehearsed where a worker has ended so, and run alone)─▶ done
- *                └─ third crash ─▶ quarantined: done, without executions, and presented as such
+ *                └─ fifth crash ─▶ quarantined: done, without executions, and presented as such
  *
  * @param onQuarantine is called for each event that is quarantined
  * @returns a function that runs an isolated event alone, in turns with those of other workspaces, unless it is quarantined or done

@@ -25,8 +25,17 @@ export function effectRowsOf(executions: RecordableExecution[]): { tasks: object
         created_at: task.createdAt,
       })
     }
-    for (const { id, workspaceId, type, data, depth, rootId } of emitted) {
-      events.push({ id, workspace_id: workspaceId, type, data, depth, caused_by: record.id, root_id: rootId })
+    for (const { id, workspaceId, type, data, depth, rootId, jobId } of emitted) {
+      events.push({
+        id,
+        workspace_id: workspaceId,
+        type,
+        data,
+        depth,
+        caused_by: record.id,
+        root_id: rootId,
+        job_id: jobId === id ? null : jobId,
+      })
     }
   }
   return { tasks, events }

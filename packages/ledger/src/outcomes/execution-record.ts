@@ -49,4 +49,6 @@ export interface EmittedEvent extends NewEvent {
   depth: number
   /** That event from outside. */
   rootId: string
+  /** The job that carries it, and others that its execution emitted: the id of the first of them. */
+  jobId: string
 }

@@ -65,11 +65,11 @@ const recordStepsSql = `
     ON CONFLICT (execution_id, action_index) DO NOTHING
   ),
   inserted_events AS (
-    INSERT INTO events (id, workspace_id, type, data, depth, caused_by, root_id)
+    INSERT INTO events (id, workspace_id, type, data, depth, caused_by, root_id, job_id)
     SELECT new_events.id, new_events.workspace_id, new_events.type, new_events.data, new_events.depth,
-           new_events.caused_by, new_events.root_id
+           new_events.caused_by, new_events.root_id, new_events.job_id
     FROM json_to_recordset($3::json) AS new_events (
-      id uuid, workspace_id uuid, type text, data json, depth int, caused_by uuid, root_id uuid)
+      id uuid, workspace_id uuid, type text, data json, depth int, caused_by uuid, root_id uuid, job_id uuid)
     JOIN recorded_executions ON recorded_executions.id = new_events.caused_by
     ON CONFLICT (id) DO NOTHING
   ),

@@ -1,7 +1,10 @@
 import type { Database } from '@automation/database'
 
-/** An event is quarantined when this many workers have ended while they ran it. */
-const maxCrashes = 3
+/**
+ * So many workers may end with the same event, or the same execution, before it is given up. With three, an innocent event was given up where
+ * workers were killed every ten seconds for another reason: the event that was alone then is alone again after the next start.
+ */
+export const maxCrashes = 5
 
 /**
  * The crash that brought the event here is counted with the first run. One that happened while a rule was noted (poison-rules.ts) is
@@ -30,7 +33,7 @@ const noteCrashSql = `
   ) AS "isSuspicious"`
 
 /**
- * Counts a crash in advance, before an event is run that may be what ended its last worker. At the third one the event is
+ * Counts a crash in advance, before an event is run that may be what ended its last worker. At the fifth one the event is
  * quarantined: marked done, without executions.
  *
  * @returns what to do with the event; `rehearse` before it is run where a worker has ended that ran it, or another event of its workspace,

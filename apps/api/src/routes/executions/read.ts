@@ -94,7 +94,7 @@ function statusOfUnstarted({ doneAt, quarantined, ruleSetId }: StoredEvent) {
 }
 
 function errorOfUnstarted({ kind }: Addressee, status: Execution['status']): string | null {
-  if (status === 'failed') return 'Quarantined: three workers ended while they ran this event'
+  if (status === 'failed') return 'Quarantined: several workers ended while they ran this event'
   if (status !== 'cancelled') return null
   return kind === 'subscription' ? 'Subscription not found' : 'Automation rule not found'
 }
