@@ -13,7 +13,8 @@ import { alignColumns, whole } from '../report.js'
 import { type Waits, waitsOf } from '../statistics.js'
 import { actor, createWorkspace, createWorkspaces, type Workspace } from '../workspace.js'
 import type { Attack } from './attack.js'
-import { Attacker, type Responses } from './attacker.js'
+import { AttackInThread } from './attack-in-thread.js'
+import type { Responses } from './attacker.js'
 import { attacks } from './attacks.js'
 import { openOutside } from './outside.js'
 
@@ -110,7 +111,7 @@ async function measureAttack(
   product: Product,
   { attack, quiet, hostile, seconds }: Scene,
 ): Promise<Omit<NeighbourFigures, 'attack' | 'heap'>> {
-  const attackBy = await attack.begin(hostile)
+  const attacker = await AttackInThread.open({ name: attack.name, workspace: hostile })
   const callers = startQuietCallers(quiet[0]?.baseUrl ?? '', quiet, path)
   const startedAt = performance.now()
   /** Lets time pass. @returns the waits of the requests that were due meanwhile */
@@ -120,30 +121,28 @@ async function measureAttack(
     const to = performance.now() - startedAt
     return (waits: Wait[]) => waits.filter(({ dueMs }) => dueMs >= from && dueMs < to)
   }
-  const stop = new AbortController()
-  const attacker = new Attacker(hostile, stop.signal)
   const watch = async () => {
     await pass(warmUpMs)
     const alone = await pass(2_000 * seconds)
-    const attacking = attackBy(attacker)
+    attacker.begin()
     const attacked = await pass(2_000 * seconds)
     const memory = await readMemory(product)
-    stop.abort()
+    const ended = attacker.end()
     await pass(recoveryMs)
     const after = await pass(1_000 * seconds)
-    await attacking
-    return { alone, attacked, after, memory }
+    return { alone, attacked, after, memory, responses: await ended }
   }
   const watched = await watch().catch(async (error) => {
-    stop.abort()
+    await attacker.terminate()
     await callers.stop()
     throw error
   })
   const waits = await callers.stop()
-  if (attacker.responses.accepted === 0) throw new Error('Each request of the attack was refused')
+  const { responses } = watched
+  if (responses.accepted === 0) throw new Error('Each request of the attack was refused')
   const attacked = watched.attacked(waits)
   return {
-    responses: attacker.responses,
+    responses,
     alone: waitsOf(watched.alone(waits).map(({ waitMs }) => waitMs)),
     attacked: waitsOf(attacked.map(({ waitMs }) => waitMs)),
     after: waitsOf(watched.after(waits).map(({ waitMs }) => waitMs)),

@@ -42,7 +42,7 @@ export function effectRowsOf(executions: RecordableExecution[]): { tasks: object
 }
 
 /** After so many characters others have a turn of the event loop. */
-const sliceLength = 1_048_576
+const sliceLength = 262_144
 /** As JSON.stringify writes them. After an odd number of backslashes, another one is text. */
 const nul = /(?<!\\)((?:\\\\)*)\\u0000/g
 const unpairedSurrogate = /(?<!\\)((?:\\\\)*)\\ud[89a-f]../g
