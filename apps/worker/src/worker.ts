@@ -25,6 +25,7 @@ import { HeavyWork } from './running/heavy-work.js'
 import { JobRunner } from './running/job-runner.js'
 import { Recorder } from './running/recorder.js'
 import { Replies } from './running/replies.js'
+import { UnderWay } from './running/under-way.js'
 import { createWorkerMetrics } from './worker-metrics.js'
 
 /** Less than the 25 s after which the process is ended (main.ts). */
@@ -64,14 +65,15 @@ export function startWorker(
   const effects = createEffects(config, database, log)
   const gate = new Gate(config.outbound.concurrency, undefined, () => metrics.breakersOpened.inc())
   const heavyWork = new HeavyWork(config.workspaceWork, config.concurrency)
+  const underWay = new UnderWay()
   const { perform } = effects
-  const executor = new Executor({ recorder, leases, gate, heavyWork, perform, metrics, log })
+  const executor = new Executor({ recorder, leases, gate, heavyWork, underWay, perform, metrics, log })
   const replies = new Replies(publisher, config.queuePrefix)
   const onQuarantine = () => metrics.quarantined.inc()
   const { workLimits } = config
   const causation = new Causation(database, config.emissionLimits)
-  const eventParts = { database, recorder, executor, replies, causation, heavyWork, workLimits, log, tracing }
-  const events = new EventRunner({ ...eventParts, onQuarantine })
+  const running = { database, recorder, executor, heavyWork, underWay, log }
+  const events = new EventRunner({ ...running, replies, causation, workLimits, tracing, onQuarantine })
   const claims = new Claims(database, causation, workLimits)
   const jobs = new JobRunner({ events, claims, executor, heavyWork, metrics, tracing })
 

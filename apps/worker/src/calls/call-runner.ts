@@ -7,6 +7,7 @@ import { type Execution, idsOf, suspend } from '../running/execution.js'
 import type { HeavyWork } from '../running/heavy-work.js'
 import { countRows, type Recorder } from '../running/recorder.js'
 import { endCallSpan, traceCall } from '../running/trace-executions.js'
+import type { UnderWay } from '../running/under-way.js'
 import type { WorkerMetrics } from '../worker-metrics.js'
 import { openAttempt, settleAttempt, settleInterrupted } from './attempts.js'
 import type { Entry, Gate } from './gate.js'
@@ -22,6 +23,7 @@ export interface CallParts {
   leases: Pick<Leases, 'hold' | 'release' | 'noteLost'>
   gate: Gate
   heavyWork: Pick<HeavyWork, 'isExceeded' | 'charge'>
+  underWay: UnderWay
   perform: Perform
   metrics: WorkerMetrics
   log: Logger
@@ -192,10 +194,11 @@ export class CallRunner {
 
   /** @returns false where another worker holds the execution by now */
   async #record(held: HeldExecution): Promise<boolean> {
-    const { recorder, metrics, leases, gate } = this.#parts
+    const { recorder, underWay, metrics, leases, gate } = this.#parts
     const { event, effectBytes } = held.execution
     const release = gate.hold(event, effectBytes)
-    const isRecorded = await untilPostgresIsBack(() => recorder.recordStep(held)).finally(release)
+    const record = () => untilPostgresIsBack(() => recorder.recordStep(held))
+    const isRecorded = await underWay.run(event, record).finally(release)
     if (!isRecorded) {
       metrics.leasesLost.inc()
       leases.noteLost(held)

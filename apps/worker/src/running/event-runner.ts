@@ -1,4 +1,4 @@
-import { createBatcher, type Database, FairSlots } from '@automation/database'
+import { createBatcher, type Database } from '@automation/database'
 import { Judging, type WorkLimits } from '@automation/engine'
 import { type LoadedEvent, loadEvents, loadIsolated } from '@automation/ledger'
 import type { EventPointer, EventsJobData } from '@automation/queue'
@@ -6,14 +6,12 @@ import type { Span, Tracing } from '@automation/telemetry'
 import type { Logger } from 'pino'
 import type { Executor } from '../calls/executor.js'
 import type { HeldExecution } from '../calls/held-execution.js'
-import { ownerOf } from '../calls/lanes.js'
 import { findAddressee } from './addressee.js'
 import { beginInTurns } from './begin-in-turns.js'
 import type { Causation } from './causation.js'
 import { EffectBudget } from './effect-budget.js'
 import { type Execution, Judgement } from './execution.js'
 import { type HeavyWork, Postponed } from './heavy-work.js'
-import { LatestOwners } from './latest-owners.js'
 import { countRows, type Recorder } from './recorder.js'
 import { rehearse } from './rehearse.js'
 import type { Replies } from './replies.js'
@@ -21,6 +19,7 @@ import { createCompiledRules, makeSetOfOne, noRules, type RuleSet } from './rule
 import { createIsolation } from './run-isolated.js'
 import { TimeSlices } from './time-slices.js'
 import { traceEvent, traceExecutions } from './trace-executions.js'
+import type { UnderWay } from './under-way.js'
 
 export interface EventParts {
   database: Database
@@ -29,16 +28,12 @@ export interface EventParts {
   replies: Replies
   causation: Causation
   heavyWork: HeavyWork
+  underWay: UnderWay
   workLimits: WorkLimits
   log: Logger
   tracing: Tracing | undefined
   onQuarantine: () => void
 }
-
-/** So many events of one owner are under way at a time where others have events: what they do holds the event loop, and the commits. */
-const amongOthers = 25
-/** How long (ms) an event may wait for those before it. */
-const lineTimeoutMs = 600_000
 
 /**
  * Runs events. The life of an event:
@@ -52,13 +47,6 @@ export class EventRunner {
   readonly #parts: EventParts
   readonly #load: (eventId: string) => Promise<LoadedEvent | 'isolate' | undefined>
   readonly #findRules: (event: LoadedEvent) => Promise<RuleSet>
-  readonly #latest = new LatestOwners()
-  readonly #underWay = new FairSlots({
-    total: Number.POSITIVE_INFINITY,
-    perOwner: (owner) => (this.#latest.areBeside(owner) ? amongOthers : Number.POSITIVE_INFINITY),
-    waitingPerOwner: Number.POSITIVE_INFINITY,
-    timeoutMs: lineTimeoutMs,
-  })
   readonly #slices = new TimeSlices()
   readonly #isolate: ReturnType<typeof createIsolation>
 
@@ -101,10 +89,8 @@ export class EventRunner {
 
   /** @returns false where the workspace is beyond its allowance: then it has to take turns */
   async #runLight(event: LoadedEvent, job: EventsJobData, traceparent: string | undefined): Promise<boolean> {
-    const { heavyWork } = this.#parts
-    const owner = ownerOf(event)
-    this.#latest.note(owner)
-    return this.#underWay.run(owner, async () => {
+    const { heavyWork, underWay } = this.#parts
+    return underWay.run(event, async () => {
       const set = await this.#findSet(event)
       await this.#slices.begin()
       if (heavyWork.isExceeded(event.workspaceId)) return false
