@@ -1849,7 +1849,7 @@ export interface components {
             cursor?: string;
         };
         /**
-         * @description accepted: no worker has claimed the event. running: an execution of it is not finished. done: all of its executions are finished. quarantined: three workers crashed while they processed the event, so the service gave it up. A quarantined event can be replayed.
+         * @description accepted: no worker has claimed the event. running: an execution of it is not finished. done: all of its executions are finished. quarantined: five workers crashed while they processed the event, so the service gave it up. A quarantined event can be replayed.
          * @enum {string}
          */
         EventStatus: "accepted" | "running" | "done" | "quarantined";
@@ -4779,7 +4779,7 @@ export interface operations {
                 from?: string;
                 /** @description End of the range, exclusive: an ISO 8601 date, or a time with a zone */
                 to?: string;
-                /** @description accepted: no worker has claimed the event. running: an execution of it is not finished. done: all of its executions are finished. quarantined: three workers crashed while they processed the event, so the service gave it up. A quarantined event can be replayed. */
+                /** @description accepted: no worker has claimed the event. running: an execution of it is not finished. done: all of its executions are finished. quarantined: five workers crashed while they processed the event, so the service gave it up. A quarantined event can be replayed. */
                 status?: components["schemas"]["EventStatus"];
             };
             header?: never;
