@@ -67,7 +67,7 @@ export function startWorker(
   const heavyWork = new HeavyWork(config.workspaceWork, config.concurrency)
   const underWay = new UnderWay()
   const { perform } = effects
-  const executor = new Executor({ recorder, leases, gate, heavyWork, underWay, perform, metrics, log })
+  const executor = new Executor({ recorder, leases, gate, heavyWork, perform, metrics, log })
   const replies = new Replies(publisher, config.queuePrefix)
   const onQuarantine = () => metrics.quarantined.inc()
   const { workLimits } = config
@@ -112,6 +112,7 @@ export function startWorker(
       const deadline = performance.now() + withinMs
       executor.stop()
       heavyWork.stop()
+      underWay.stop()
       // Without Redis there is nothing to hand back, and asking it would hold the process.
       await worker.close(connection.status !== 'ready')
       await executor.close(deadline - performance.now())

@@ -29,6 +29,7 @@ t.test('the burst of one owner has commits apart where others have work', async 
   const { begin, endAll } = openLanes()
   begin('quiet', 1)
   t.strictSame(begin('busy', 27), [...Array(25).fill('light'), 'bulk', 'bulk'])
+  t.strictSame(begin('busy', 1, 0.5), ['bulk'], 'a burst stays in its lane')
   t.strictSame(begin('quiet', 1), ['light'])
   await endAll()
   t.strictSame(begin('busy', 1), ['light'], 'what has ended does not count')
@@ -46,6 +47,12 @@ t.test('an owner that has the worker to itself has all in one lane', async (t) =
   t.strictSame(begin('busy', 1), ['light'], 'the other one came two seconds ago')
 })
 
+t.test('one outcome is no burst', async (t) => {
+  const { begin } = openLanes()
+  begin('quiet', 1)
+  t.strictSame(begin('busy', 2, 60), ['light', 'bulk'])
+})
+
 t.test('what has many rows has commits apart, whoever is there', async (t) => {
   const { begin } = openLanes()
   t.strictSame(begin('alone', 1, heavyRows + 1), ['bulk'])
@@ -54,7 +61,7 @@ t.test('what has many rows has commits apart, whoever is there', async (t) => {
 t.test('a commit that fails does not count any longer', async (t) => {
   const { lanes, begin } = openLanes()
   begin('quiet', 1)
-  const failed = lanes.record('busy', 60, () => Promise.reject(new Error('It failed')))
+  const failed = lanes.record('busy', 50, () => Promise.reject(new Error('It failed')))
   await t.rejects(failed, { message: 'It failed' })
   t.strictSame(begin('busy', 1), ['light'])
 })

@@ -9,7 +9,6 @@ import { Causation } from '../src/running/causation.js'
 import { Claims } from '../src/running/claims.js'
 import { HeavyWork } from '../src/running/heavy-work.js'
 import { Recorder } from '../src/running/recorder.js'
-import { UnderWay } from '../src/running/under-way.js'
 import { createWorkerMetrics } from '../src/worker-metrics.js'
 import { createHarness, type Harness, log } from './fixtures/harness.js'
 import { leaveExecution } from './fixtures/leave-execution.js'
@@ -104,7 +103,6 @@ function openFullWorker({ database, queue }: Harness) {
   const metrics = createWorkerMetrics(openMetrics())
   const executor = new Executor({
     heavyWork: new HeavyWork(),
-    underWay: new UnderWay(),
     recorder: new Recorder({ database, queue, metrics, followUp: () => {}, log }),
     leases: { hold() {}, release() {}, noteLost() {} },
     gate,

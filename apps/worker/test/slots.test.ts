@@ -10,7 +10,6 @@ import { EffectBudget } from '../src/running/effect-budget.js'
 import type { Execution } from '../src/running/execution.js'
 import { HeavyWork } from '../src/running/heavy-work.js'
 import { makeReady } from '../src/running/ready-rule.js'
-import { UnderWay } from '../src/running/under-way.js'
 import { createWorkerMetrics } from '../src/worker-metrics.js'
 import { log } from './fixtures/harness.js'
 
@@ -25,7 +24,6 @@ function openExecutor(places: number, maxBytes?: number) {
   const calls = { made: 0, faults: 0 }
   const executor = new Executor({
     heavyWork: new HeavyWork(),
-    underWay: new UnderWay(),
     recorder: {
       async recordStep() {
         await ledger.recorded

@@ -19,8 +19,13 @@ export interface AttackOrder {
 export class AttackInThread {
   readonly #thread: Worker
 
+  /** Rejects when the thread fails. */
+  readonly #failed: Promise<never>
+
   private constructor(thread: Worker) {
     this.#thread = thread
+    this.#failed = new Promise((_, reject) => thread.once('error', reject))
+    this.#failed.catch(() => {})
   }
 
   /** Resolves when the attack may begin. */
@@ -36,9 +41,9 @@ export class AttackInThread {
 
   /** Stops the attack. @returns the responses, once the last one is there */
   end(): Promise<Responses> {
-    const responses = once(this.#thread, 'message') as Promise<[Responses]>
+    const responses = new Promise<Responses>((resolve) => this.#thread.once('message', resolve))
     this.#thread.postMessage('end')
-    return responses.then(([counted]) => counted)
+    return Promise.race([responses, this.#failed])
   }
 
   async terminate(): Promise<void> {

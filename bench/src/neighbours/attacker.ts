@@ -64,7 +64,7 @@ export class Attacker {
     await this.send('POST', path, body)
   }
 
-  /** Does not keep what it reads: the quiet callers share this process, and must not wait for it. */
+  /** Does not keep what it reads: some responses have many megabytes. */
   async send(method: 'GET' | 'POST' | 'PATCH', path: string, body?: object): Promise<void> {
     const { baseUrl, headers } = this.#target
     try {

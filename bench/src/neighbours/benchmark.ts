@@ -128,6 +128,7 @@ async function measureAttack(
     const attacked = await pass(2_000 * seconds)
     const memory = await readMemory(product)
     const ended = attacker.end()
+    ended.catch(() => {})
     await pass(recoveryMs)
     const after = await pass(1_000 * seconds)
     return { alone, attacked, after, memory, responses: await ended }

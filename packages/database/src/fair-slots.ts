@@ -32,13 +32,14 @@ export interface SlotLimits {
  */
 export class FairSlots {
   readonly #limits: SlotLimits
-  /** Owners that have work, or had so much of late that they are ahead of others, in the order of their last turns. */
+  /** Owners that have work, or had so much of late that they are ahead of others. */
   readonly #owners = new Map<string, Owner>()
   /** The tag of the piece that began last. */
   #virtualNow = 0
+  /** Owners that have work waiting, in the order of their last turns. */
+  readonly #inLine = new Set<Owner>()
   #forgottenAt = 0
   #running = 0
-  #waiting = 0
 
   constructor(limits: SlotLimits) {
     this.#limits = limits
@@ -79,11 +80,11 @@ export class FairSlots {
       }
       const timeout = setTimeout(() => {
         owner.waiting.splice(owner.waiting.indexOf(begin), 1)
-        this.#waiting--
+        if (owner.waiting.length === 0) this.#inLine.delete(owner)
         reject(new TooMuchAtOnce())
       }, timeoutMs)
       owner.waiting.push(begin)
-      this.#waiting++
+      this.#inLine.add(owner)
     })
   }
 
@@ -94,8 +95,7 @@ export class FairSlots {
     owner.running--
     owner.tag += ms
     // Its next turn comes after those of others with the same tag.
-    this.#owners.delete(name)
-    this.#owners.set(name, owner)
+    if (this.#inLine.delete(owner)) this.#inLine.add(owner)
     this.#beginNext()
     this.#forgetIdle()
   }
@@ -107,11 +107,11 @@ export class FairSlots {
   }
 
   #beginNext(): void {
-    while (this.#waiting > 0 && this.#running < this.#limits.total) {
+    while (this.#inLine.size > 0 && this.#running < this.#limits.total) {
       const next = this.#findNext()
       const begin = next?.waiting.shift()
       if (next === undefined || begin === undefined) return
-      this.#waiting--
+      if (next.waiting.length === 0) this.#inLine.delete(next)
       this.#begin(next)
       begin()
     }
@@ -124,8 +124,8 @@ export class FairSlots {
 
   #findNext(): Owner | undefined {
     let next: Owner | undefined
-    for (const owner of this.#owners.values()) {
-      if (owner.waiting.length === 0 || !this.#hasSlot(owner)) continue
+    for (const owner of this.#inLine) {
+      if (!this.#hasSlot(owner)) continue
       if (next === undefined || owner.tag < next.tag) next = owner
     }
     return next
@@ -133,7 +133,7 @@ export class FairSlots {
 
   /** An owner without work is a new one when it comes back, as soon as virtual time has passed its tag, and at the end of all work. */
   #forgetIdle(): void {
-    if (this.#running === 0 && this.#waiting === 0) {
+    if (this.#running === 0 && this.#inLine.size === 0) {
       this.#owners.clear()
       return
     }

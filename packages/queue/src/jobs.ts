@@ -24,7 +24,7 @@ export type EventPointer = Type.Static<typeof EventPointer>
 /** How many events share a job: enough to make it cheap for each, few enough to spread the work over workers. */
 export const maxEventsPerJob = 50
 
-/** The data of `trigger` and `execute`: events that one commit accepted. */
+/** The data of `trigger` and `execute`: events that one commit accepted, or one execution emitted. */
 export const EventsJobData = Type.Object({
   events: Type.Array(EventPointer, { minItems: 1, maxItems: maxEventsPerJob }),
   replyTo: Type.Optional(

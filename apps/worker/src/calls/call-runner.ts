@@ -7,7 +7,7 @@ import { type Execution, idsOf, suspend } from '../running/execution.js'
 import type { HeavyWork } from '../running/heavy-work.js'
 import { countRows, type Recorder } from '../running/recorder.js'
 import { endCallSpan, traceCall } from '../running/trace-executions.js'
-import type { UnderWay } from '../running/under-way.js'
+import { UnderWay } from '../running/under-way.js'
 import type { WorkerMetrics } from '../worker-metrics.js'
 import { openAttempt, settleAttempt, settleInterrupted } from './attempts.js'
 import type { Entry, Gate } from './gate.js'
@@ -23,7 +23,6 @@ export interface CallParts {
   leases: Pick<Leases, 'hold' | 'release' | 'noteLost'>
   gate: Gate
   heavyWork: Pick<HeavyWork, 'isExceeded' | 'charge'>
-  underWay: UnderWay
   perform: Perform
   metrics: WorkerMetrics
   log: Logger
@@ -44,6 +43,8 @@ export interface CallParts {
  */
 export class CallRunner {
   readonly #parts: CallParts
+  /** Where a destination breaks down, all that wait for it are put off at once. They hold no slot, and no result. */
+  readonly #puttingOff = new UnderWay()
 
   constructor(parts: CallParts) {
     this.#parts = parts
@@ -115,7 +116,7 @@ export class CallRunner {
       return undefined
     }
     if (this.#putOff(record, action, entry)) {
-      await this.#record(held)
+      await this.#puttingOff.run(event, () => this.#record(held))
       return undefined
     }
     held.entry = entry
@@ -194,11 +195,10 @@ export class CallRunner {
 
   /** @returns false where another worker holds the execution by now */
   async #record(held: HeldExecution): Promise<boolean> {
-    const { recorder, underWay, metrics, leases, gate } = this.#parts
+    const { recorder, metrics, leases, gate } = this.#parts
     const { event, effectBytes } = held.execution
     const release = gate.hold(event, effectBytes)
-    const record = () => untilPostgresIsBack(() => recorder.recordStep(held))
-    const isRecorded = await underWay.run(event, record).finally(release)
+    const isRecorded = await untilPostgresIsBack(() => recorder.recordStep(held)).finally(release)
     if (!isRecorded) {
       metrics.leasesLost.inc()
       leases.noteLost(held)

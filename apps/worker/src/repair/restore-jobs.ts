@@ -17,7 +17,7 @@ export interface Restoration {
   example?: { jobId: string; err: unknown }
 }
 
-/** The jobs of events. Events that were accepted together share a job again, without those that are done. */
+/** The jobs of events. Events that were accepted, or emitted, together share a job again, without those that are done. */
 export function eventJobs(queue: RestoringQueue, events: UndoneEvent[]): MissingJob[] {
   const byJob = new Map<string, UndoneEvent[]>()
   for (const event of events) {

@@ -9,6 +9,7 @@ import type { HeldExecution } from '../calls/held-execution.js'
 import { findAddressee } from './addressee.js'
 import { beginInTurns } from './begin-in-turns.js'
 import type { Causation } from './causation.js'
+import { busyRows } from './commit-lanes.js'
 import { EffectBudget } from './effect-budget.js'
 import { type Execution, Judgement } from './execution.js'
 import { type HeavyWork, Postponed } from './heavy-work.js'
@@ -34,6 +35,9 @@ export interface EventParts {
   tracing: Tracing | undefined
   onQuarantine: () => void
 }
+
+/** After so long (ms) in the line of its owner an event is loaded again: its rules may have been changed. */
+const staleMs = 1_000
 
 /**
  * Runs events. The life of an event:
@@ -90,11 +94,15 @@ export class EventRunner {
   /** @returns false where the workspace is beyond its allowance: then it has to take turns */
   async #runLight(event: LoadedEvent, job: EventsJobData, traceparent: string | undefined): Promise<boolean> {
     const { heavyWork, underWay } = this.#parts
-    return underWay.run(event, async () => {
-      const set = await this.#findSet(event)
+    // To compile rules may take seconds: meanwhile the event must not stop its owner's other workspaces.
+    const set = await this.#findSet(event)
+    return underWay.run(event, async (leave, waitedMs) => {
+      const current = waitedMs > staleMs ? await this.#load(event.id) : event
+      if (current === undefined || current === 'isolate') return true
+      const currentSet = current === event ? set : await this.#findSet(current)
       await this.#slices.begin()
       if (heavyWork.isExceeded(event.workspaceId)) return false
-      await this.#trace(event, set, job, traceparent)
+      await this.#trace(current, currentSet, job, traceparent, leave)
       return true
     })
   }
@@ -114,23 +122,31 @@ export class EventRunner {
     set: RuleSet,
     { replyTo }: EventsJobData,
     traceparent: string | undefined,
+    onHeavy = () => {},
   ): Promise<void> {
     const span = traceEvent(this.#parts.tracing, event, traceparent)
     try {
-      await this.#finish(event, set, replyTo, span)
+      await this.#finish(event, set, replyTo, onHeavy, span)
       span?.end()
     } finally {
       span?.end(true)
     }
   }
 
-  async #finish(event: LoadedEvent, set: RuleSet, replyTo: string | undefined, span?: Span): Promise<void> {
+  async #finish(
+    event: LoadedEvent,
+    set: RuleSet,
+    replyTo: string | undefined,
+    onHeavy: () => void,
+    span?: Span,
+  ): Promise<void> {
     const { recorder, executor, replies, causation, heavyWork, workLimits, log } = this.#parts
     const budget = new EffectBudget(event, causation)
     const judging = new Judging(event.acceptedAt, workLimits)
     const judgement = new Judgement(set, event, budget, judging)
     let begunAt = performance.now()
     while (!judgement.advance()) {
+      onHeavy()
       heavyWork.deposit(event, judging.spent)
       await heavyWork.takeTurn(event, performance.now() - begunAt)
       begunAt = performance.now()
@@ -139,7 +155,9 @@ export class EventRunner {
     traceExecutions(span, executions)
     const begun = this.#begin(event, executions)
     const calls = begun instanceof Promise ? await begun : begun
-    heavyWork.charge(event, judging.spent, countRows(executions))
+    const rows = countRows(executions)
+    if (rows > busyRows) onHeavy()
+    heavyWork.charge(event, judging.spent, rows)
     const left = new Set(calls)
     const ends: Promise<void>[] = []
     const recording = span?.begin('record')

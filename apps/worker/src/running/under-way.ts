@@ -1,11 +1,13 @@
-import { FairSlots } from '@automation/database'
+import { FairSlots, TooMuchAtOnce } from '@automation/database'
 import { type Caller, ownerOf } from '../calls/lanes.js'
+import { Postponed } from './heavy-work.js'
 import { LatestOwners } from './latest-owners.js'
 
-/** So many events and steps of one owner are under way at a time where others have some, too. */
+/** So much work of one owner is under way at a time where others have some, too. */
 const amongOthers = 25
-/** How long (ms) one may wait for those before it. */
+/** How long (ms) work may wait for that before it. */
 const lineTimeoutMs = 600_000
+const postponeMs = 1_000
 
 /**
  * Keeps the burst of one owner from holding the event loop: the response to a statement for a hundred events would run a hundred continuations in one
@@ -19,15 +21,42 @@ export class UnderWay {
     waitingPerOwner: Number.POSITIVE_INFINITY,
     timeoutMs: lineTimeoutMs,
   })
+  #isStopped = false
 
   /**
-   * Runs an event until its outcome is recorded, or records a step, when fewer are under way. Work must not contain other work of its owner.
+   * Runs work when less is under way. It must not contain other work of its owner, nor hold what others need while it waits here.
    *
-   * @throws TooMuchAtOnce where it has waited too long
+   * @param work gets the time (ms) for which it has waited. It may leave before it ends: what takes long has turns of its own (heavy-work.ts), and
+   * must not stop its owner's other workspaces
+   * @throws Postponed where it has waited too long, or has not begun when this is stopped
    */
-  run<Result>(caller: Caller, work: () => Promise<Result>): Promise<Result> {
+  async run<Result>(
+    caller: Caller,
+    work: (leave: () => void, waitedMs: number) => Promise<Result>,
+  ): Promise<Result> {
     const owner = ownerOf(caller)
     this.#latest.note(owner)
-    return this.#slots.run(owner, work)
+    const askedAt = performance.now()
+    let result: Promise<Result> | undefined
+    const begin = () =>
+      new Promise<void>((resolve) => {
+        const leave = () => resolve()
+        result = work(leave, performance.now() - askedAt)
+        result.then(leave, leave)
+      })
+    try {
+      await this.#slots.run(owner, async () => {
+        if (this.#isStopped) throw new Postponed(0)
+        await begin()
+      })
+    } catch (error) {
+      throw error instanceof TooMuchAtOnce ? new Postponed(postponeMs) : error
+    }
+    return result as Promise<Result>
+  }
+
+  /** From now on what waits is postponed: another worker runs it. */
+  stop(): void {
+    this.#isStopped = true
   }
 }

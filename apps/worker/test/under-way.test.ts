@@ -1,0 +1,67 @@
+import { setImmediate } from 'node:timers/promises'
+import t from 'tap'
+import { Postponed } from '../src/running/heavy-work.js'
+import { UnderWay } from '../src/running/under-way.js'
+
+const busy = { workspaceId: 'a', createdBy: 'busy', heapBytes: 0 }
+const quiet = { workspaceId: 'b', createdBy: 'quiet', heapBytes: 0 }
+
+/** Work of one owner that the test ends, after another owner has had some. */
+async function openBurst(count: number) {
+  const underWay = new UnderWay()
+  await underWay.run(quiet, async () => {})
+  const begun: { leave: () => void; end: () => void }[] = []
+  const all = Array.from({ length: count }, (_, n) =>
+    underWay.run({ ...busy, workspaceId: `${n}` }, (leave) => {
+      return new Promise<number>((resolve) => begun.push({ leave, end: () => resolve(n) }))
+    }),
+  )
+  await setImmediate()
+  return { underWay, begun, all }
+}
+
+t.test('25 are under way at a time, over all workspaces of their owner', async (t) => {
+  const { underWay, begun, all } = await openBurst(60)
+  t.equal(begun.length, 25)
+  t.equal(await underWay.run(quiet, async () => 'served'), 'served', 'another owner does not wait')
+  for (let n = 0; n < 60; n++) {
+    begun[n]?.end()
+    await setImmediate()
+  }
+  t.strictSame(
+    await Promise.all(all),
+    Array.from({ length: 60 }, (_, n) => n),
+  )
+})
+
+t.test('what takes long leaves, and still has its result', async (t) => {
+  const { begun, all } = await openBurst(26)
+  begun[0]?.leave()
+  await setImmediate()
+  t.equal(begun.length, 26)
+  for (const { end } of begun) end()
+  t.equal((await Promise.all(all)).length, 26)
+})
+
+t.test('what fails leaves, and its caller learns of it', async (t) => {
+  const underWay = new UnderWay()
+  for (const isEarly of [false, true]) {
+    const failed = underWay.run(busy, async (leave) => {
+      if (isEarly) leave()
+      await setImmediate()
+      throw new Error('It failed')
+    })
+    await t.rejects(failed, { message: 'It failed' })
+  }
+  t.equal(await underWay.run(busy, async () => 'served'), 'served')
+})
+
+t.test('what waits when the worker stops is postponed, and what is under way ends', async (t) => {
+  const { underWay, begun, all } = await openBurst(60)
+  underWay.stop()
+  for (const { end } of begun) end()
+  const ends = await Promise.allSettled(all)
+  t.equal(begun.length, 25)
+  t.equal(ends.filter(({ status }) => status === 'fulfilled').length, 25)
+  for (const end of ends) if (end.status === 'rejected') t.type(end.reason, Postponed)
+})
