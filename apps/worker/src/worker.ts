@@ -23,6 +23,7 @@ import { EventRunner } from './running/event-runner.js'
 import { FollowUp } from './running/follow-up.js'
 import { HeavyWork } from './running/heavy-work.js'
 import { JobRunner } from './running/job-runner.js'
+import { LatestOwners } from './running/latest-owners.js'
 import { Recorder } from './running/recorder.js'
 import { Replies } from './running/replies.js'
 import { UnderWay } from './running/under-way.js'
@@ -65,9 +66,11 @@ export function startWorker(
   const effects = createEffects(config, database, log)
   const gate = new Gate(config.outbound.concurrency, undefined, () => metrics.breakersOpened.inc())
   const heavyWork = new HeavyWork(config.workspaceWork, config.concurrency)
-  const underWay = new UnderWay()
+  const latest = new LatestOwners()
+  const underWay = new UnderWay(latest)
+  const puttingOff = new UnderWay(latest)
   const { perform } = effects
-  const executor = new Executor({ recorder, leases, gate, heavyWork, perform, metrics, log })
+  const executor = new Executor({ recorder, leases, gate, heavyWork, puttingOff, perform, metrics, log })
   const replies = new Replies(publisher, config.queuePrefix)
   const onQuarantine = () => metrics.quarantined.inc()
   const { workLimits } = config

@@ -53,7 +53,7 @@ t.test('one outcome is no burst', async (t) => {
   t.strictSame(begin('busy', 2, 60), ['light', 'bulk'])
 })
 
-t.test('what has many rows has commits apart, whoever is there', async (t) => {
+t.test('what has many rows has commits apart, also without others', async (t) => {
   const { begin } = openLanes()
   t.strictSame(begin('alone', 1, heavyRows + 1), ['bulk'])
 })

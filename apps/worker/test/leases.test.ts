@@ -8,7 +8,9 @@ import { Leases } from '../src/calls/leases.js'
 import { Causation } from '../src/running/causation.js'
 import { Claims } from '../src/running/claims.js'
 import { HeavyWork } from '../src/running/heavy-work.js'
+import { LatestOwners } from '../src/running/latest-owners.js'
 import { Recorder } from '../src/running/recorder.js'
+import { UnderWay } from '../src/running/under-way.js'
 import { createWorkerMetrics } from '../src/worker-metrics.js'
 import { createHarness, type Harness, log } from './fixtures/harness.js'
 import { leaveExecution } from './fixtures/leave-execution.js'
@@ -103,6 +105,7 @@ function openFullWorker({ database, queue }: Harness) {
   const metrics = createWorkerMetrics(openMetrics())
   const executor = new Executor({
     heavyWork: new HeavyWork(),
+    puttingOff: new UnderWay(new LatestOwners()),
     recorder: new Recorder({ database, queue, metrics, followUp: () => {}, log }),
     leases: { hold() {}, release() {}, noteLost() {} },
     gate,

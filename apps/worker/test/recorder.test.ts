@@ -84,7 +84,7 @@ t.test('a step of another owner does not wait behind a burst', async (t) => {
   const quiet = () => newStep(0, 0, { ...context.event, createdBy: 'quiet' })
   await recorder.recordStep(quiet())
   const burst = Array.from({ length: 100 }, () => recorder.recordStep(newStep(1, 0)))
-  // The first of the burst share a commit with whoever comes next to them.
+  // The first of the burst are in the light lane.
   await until(() => heavy.length === 2)
   heavy[0]?.()
   await recorder.recordStep(quiet())

@@ -5,11 +5,14 @@ import { openMetrics } from '@automation/telemetry'
 import t from 'tap'
 import { Executor } from '../src/calls/executor.js'
 import { Gate } from '../src/calls/gate.js'
+import { mailServer } from '../src/effects/effect.js'
 import { Causation } from '../src/running/causation.js'
 import { EffectBudget } from '../src/running/effect-budget.js'
 import type { Execution } from '../src/running/execution.js'
 import { HeavyWork } from '../src/running/heavy-work.js'
+import { LatestOwners } from '../src/running/latest-owners.js'
 import { makeReady } from '../src/running/ready-rule.js'
+import { UnderWay } from '../src/running/under-way.js'
 import { createWorkerMetrics } from '../src/worker-metrics.js'
 import { log } from './fixtures/harness.js'
 
@@ -19,14 +22,18 @@ const call = { type: 'SEND_WEBHOOK', config: { url: `${origin}/a` } }
 /** An executor whose ledger refuses, and whose calls fail, a given number of times. */
 function openExecutor(places: number, maxBytes?: number) {
   const clock = { now: 0 }
-  const ledger = { refusals: 0, recorded: Promise.resolve() }
+  const ledger = { refusals: 0, recorded: Promise.resolve(), underWay: 0 }
   const gate = new Gate(places, () => clock.now, undefined, maxBytes)
   const calls = { made: 0, faults: 0 }
+  const latest = new LatestOwners()
   const executor = new Executor({
     heavyWork: new HeavyWork(),
+    puttingOff: new UnderWay(latest),
     recorder: {
       async recordStep() {
+        ledger.underWay += 1
         await ledger.recorded
+        ledger.underWay -= 1
         ledger.refusals -= 1
         if (ledger.refusals >= 0) throw new Error('canceling statement due to statement timeout')
         return true
@@ -43,7 +50,7 @@ function openExecutor(places: number, maxBytes?: number) {
     metrics: createWorkerMetrics(openMetrics()),
     log,
   })
-  return { clock, ledger, gate, executor, calls }
+  return { clock, ledger, gate, executor, calls, latest }
 }
 
 function newExecution(actions: object[], heapBytes = 2): Execution {
@@ -249,3 +256,32 @@ t.test(
     t.equal(calls.made, 1, 'what was held is given back')
   },
 )
+
+t.test('mails that wait for a server that breaks down are put off a few at a time', async (t) => {
+  const { executor, gate, ledger, latest } = openExecutor(100)
+  const mail = {
+    type: 'SEND_EMAIL',
+    config: { to: 'ada@example.com', subject: 'Welcome', template: 'Hello' },
+  }
+  // All slots of the mail server that one owner may have.
+  const entries = Array.from({ length: 5 }, () =>
+    gate.tryEnter({ workspaceId: 'w', createdBy: null, heapBytes: 2 }, mailServer),
+  )
+  const ends = executor
+    .begin(Array.from({ length: 60 }, () => newExecution([mail])))
+    .map((held) => executor.continue(held))
+  t.equal(gate.waiting, 60)
+  latest.note('another')
+  let resolve = () => {}
+  ledger.recorded = new Promise((recorded) => {
+    resolve = recorded
+  })
+  for (const entry of entries) if (entry?.kind === 'entered') entry.leave(false)
+  while (gate.waiting > 0) await setImmediate()
+  await setImmediate()
+  // What is left of the slots makes its calls.
+  t.ok(ledger.underWay > 0 && ledger.underWay <= 25 + 5, `${ledger.underWay} at a time`)
+  resolve()
+  await Promise.all(ends)
+  t.equal(ledger.underWay, 0, 'and all are recorded')
+})

@@ -1,6 +1,7 @@
 import { setImmediate } from 'node:timers/promises'
 import t from 'tap'
 import { Postponed } from '../src/running/heavy-work.js'
+import { LatestOwners } from '../src/running/latest-owners.js'
 import { UnderWay } from '../src/running/under-way.js'
 
 const busy = { workspaceId: 'a', createdBy: 'busy', heapBytes: 0 }
@@ -8,7 +9,7 @@ const quiet = { workspaceId: 'b', createdBy: 'quiet', heapBytes: 0 }
 
 /** Work of one owner that the test ends, after another owner has had some. */
 async function openBurst(count: number) {
-  const underWay = new UnderWay()
+  const underWay = new UnderWay(new LatestOwners())
   await underWay.run(quiet, async () => {})
   const begun: { leave: () => void; end: () => void }[] = []
   const all = Array.from({ length: count }, (_, n) =>
@@ -44,7 +45,7 @@ t.test('what takes long leaves, and still has its result', async (t) => {
 })
 
 t.test('what fails leaves, and its caller learns of it', async (t) => {
-  const underWay = new UnderWay()
+  const underWay = new UnderWay(new LatestOwners())
   for (const isEarly of [false, true]) {
     const failed = underWay.run(busy, async (leave) => {
       if (isEarly) leave()

@@ -18,7 +18,6 @@ export interface AttackOrder {
  */
 export class AttackInThread {
   readonly #thread: Worker
-
   /** Rejects when the thread fails. */
   readonly #failed: Promise<never>
 

@@ -7,7 +7,7 @@ import { type Execution, idsOf, suspend } from '../running/execution.js'
 import type { HeavyWork } from '../running/heavy-work.js'
 import { countRows, type Recorder } from '../running/recorder.js'
 import { endCallSpan, traceCall } from '../running/trace-executions.js'
-import { UnderWay } from '../running/under-way.js'
+import type { UnderWay } from '../running/under-way.js'
 import type { WorkerMetrics } from '../worker-metrics.js'
 import { openAttempt, settleAttempt, settleInterrupted } from './attempts.js'
 import type { Entry, Gate } from './gate.js'
@@ -23,6 +23,8 @@ export interface CallParts {
   leases: Pick<Leases, 'hold' | 'release' | 'noteLost'>
   gate: Gate
   heavyWork: Pick<HeavyWork, 'isExceeded' | 'charge'>
+  /** Where a destination breaks down, all that wait for it are put off at once. They hold no slot, and no result. */
+  puttingOff: UnderWay
   perform: Perform
   metrics: WorkerMetrics
   log: Logger
@@ -43,8 +45,6 @@ export interface CallParts {
  */
 export class CallRunner {
   readonly #parts: CallParts
-  /** Where a destination breaks down, all that wait for it are put off at once. They hold no slot, and no result. */
-  readonly #puttingOff = new UnderWay()
 
   constructor(parts: CallParts) {
     this.#parts = parts
@@ -104,7 +104,7 @@ export class CallRunner {
 
   /** Waits for a slot and records the intent. Undefined where the execution was released, or its lease is lost. */
   async #admit(held: HeldExecution, action: OutsideAction): Promise<Entry | undefined> {
-    const { gate, closing } = this.#parts
+    const { gate, closing, puttingOff } = this.#parts
     const { record, event } = held.execution
     const entry = await gate
       .enter(event, destinationOf(action), action.size, closing)
@@ -116,7 +116,7 @@ export class CallRunner {
       return undefined
     }
     if (this.#putOff(record, action, entry)) {
-      await this.#puttingOff.run(event, () => this.#record(held))
+      await puttingOff.run(event, () => this.#record(held))
       return undefined
     }
     held.entry = entry

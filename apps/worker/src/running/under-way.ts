@@ -1,12 +1,13 @@
 import { FairSlots, TooMuchAtOnce } from '@automation/database'
 import { type Caller, ownerOf } from '../calls/lanes.js'
 import { Postponed } from './heavy-work.js'
-import { LatestOwners } from './latest-owners.js'
+import type { LatestOwners } from './latest-owners.js'
 
 /** So much work of one owner is under way at a time where others have some, too. */
 const amongOthers = 25
 /** How long (ms) work may wait for that before it. */
 const lineTimeoutMs = 600_000
+/** When (ms) what has waited too long comes back. */
 const postponeMs = 1_000
 
 /**
@@ -14,7 +15,7 @@ const postponeMs = 1_000
  * turn. An owner that has the worker to itself is not limited.
  */
 export class UnderWay {
-  readonly #latest = new LatestOwners()
+  readonly #latest: LatestOwners
   readonly #slots = new FairSlots({
     total: Number.POSITIVE_INFINITY,
     perOwner: (owner) => (this.#latest.areBeside(owner) ? amongOthers : Number.POSITIVE_INFINITY),
@@ -22,6 +23,11 @@ export class UnderWay {
     timeoutMs: lineTimeoutMs,
   })
   #isStopped = false
+
+  /** @param latest the owners of all work of this worker */
+  constructor(latest: LatestOwners) {
+    this.#latest = latest
+  }
 
   /**
    * Runs work when less is under way. It must not contain other work of its owner, nor hold what others need while it waits here.
