@@ -47,7 +47,7 @@ export interface Options {
   rounds: number
   /** Measures only labels that contain this text. */
   only: string
-  /** Directory for CPU profiles of API and worker. */
+  /** Directory for CPU profiles of API, worker and yardsticks. */
   profile: string | undefined
   /** The executions that wait for the rule of "brake", or that "retention" removes. */
   executions: number
@@ -96,7 +96,7 @@ export const usage = `npm run bench -- [${commands.join('|')}]
   --json     the results with all rounds; results of other benchmarks in that file are kept
   --svg, --markdown
              the results as a picture, and as tables between the marks in a file
-  --profile  writes a CPU profile of API and worker each, for a browser's developer tools; CPU figures are dearer then`
+  --profile  writes a CPU profile of each API, worker and yardstick, for a browser's developer tools; CPU figures are dearer then`
 
 /** The options of a benchmark: its defaults, unless the command has others. */
 export function optionsOf(name: BenchmarkName, { seconds, rounds, ...others }: Command): Options {

@@ -35,7 +35,7 @@ async function openSlowCommits(t: Test) {
   return { harness, commits, post, findMost }
 }
 
-t.test('of a burst, 25 events are under way at a time where others have events', async (t) => {
+t.test('of a new burst, 25 events are under way at a time where others have events', async (t) => {
   const { harness, commits, post, findMost } = await openSlowCommits(t)
   const other = newId()
   await harness.database.system.workspace.create({ data: { id: other, name: 'Other' } })

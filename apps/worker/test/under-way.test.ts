@@ -1,4 +1,4 @@
-import { setImmediate } from 'node:timers/promises'
+import { setTimeout as delay, setImmediate } from 'node:timers/promises'
 import t from 'tap'
 import { Postponed } from '../src/running/heavy-work.js'
 import { LatestOwners } from '../src/running/latest-owners.js'
@@ -8,8 +8,7 @@ const busy = { workspaceId: 'a', createdBy: 'busy', heapBytes: 0 }
 const quiet = { workspaceId: 'b', createdBy: 'quiet', heapBytes: 0 }
 
 /** Work of one owner that the test ends, after another owner has had some. */
-async function openBurst(count: number) {
-  const underWay = new UnderWay(new LatestOwners())
+async function openBurst(count: number, underWay = new UnderWay(new LatestOwners())) {
   await underWay.run(quiet, async () => {})
   const begun: { leave: () => void; end: () => void }[] = []
   const all = Array.from({ length: count }, (_, n) =>
@@ -21,7 +20,7 @@ async function openBurst(count: number) {
   return { underWay, begun, all }
 }
 
-t.test('25 are under way at a time, over all workspaces of their owner', async (t) => {
+t.test('25 are under way at first, over all workspaces of their owner', async (t) => {
   const { underWay, begun, all } = await openBurst(60)
   t.equal(begun.length, 25)
   t.equal(await underWay.run(quiet, async () => 'served'), 'served', 'another owner does not wait')
@@ -34,6 +33,27 @@ t.test('25 are under way at a time, over all workspaces of their owner', async (
     Array.from({ length: 60 }, (_, n) => n),
   )
 })
+
+t.test(
+  'a flood that lasts has one more under way for twenty that are done, and a burst after it begins anew',
+  async (t) => {
+    const underWay = new UnderWay(new LatestOwners())
+    const countAtFirst = async (size: number) => {
+      const { begun, all } = await openBurst(size, underWay)
+      const atFirst = begun.length
+      for (let n = 0; n < size; n++) {
+        begun[n]?.end()
+        await setImmediate()
+      }
+      await Promise.all(all)
+      return atFirst
+    }
+    t.equal(await countAtFirst(500), 25)
+    t.equal(await countAtFirst(100), 25 + 500 / 20)
+    await delay(1_100)
+    t.equal(await countAtFirst(100), 25)
+  },
+)
 
 t.test('what takes long leaves, and still has its result', async (t) => {
   const { begun, all } = await openBurst(26)

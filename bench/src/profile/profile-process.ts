@@ -1,11 +1,13 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { Session } from 'node:inspector'
-import { basename, resolve } from 'node:path'
+import { basename } from 'node:path'
 
-// Loaded into API and worker by `--import`, since Node 20 takes no `--cpu-prof` from NODE_OPTIONS. Within a process the
+// Loaded into API, worker and yardsticks by `--import`, since Node 20 takes no `--cpu-prof` from NODE_OPTIONS. Within a process the
 // inspector responds synchronously, so the profile is complete when `exit` returns.
 const directory = process.env.PROFILE_DIR ?? '.'
-const app = basename(resolve(process.argv[1] ?? 'process', '../../..'))
+const entry = process.argv[1] ?? 'process'
+/** The app of a part of the product, the file of a yardstick. */
+const name = /\/apps\/([^/]+)\//.exec(entry)?.[1] ?? basename(entry, '.js')
 
 const session = new Session()
 session.connect()
@@ -17,6 +19,6 @@ process.on('exit', () => {
   session.post('Profiler.stop', (error, { profile }) => {
     if (error) return
     mkdirSync(directory, { recursive: true })
-    writeFileSync(`${directory}/${app}-${process.pid}.cpuprofile`, JSON.stringify(profile))
+    writeFileSync(`${directory}/${name}-${process.pid}.cpuprofile`, JSON.stringify(profile))
   })
 })

@@ -38,8 +38,7 @@ async function start(
   const started = await startNode({
     name: `The yardstick "${name}"`,
     entry: fileURLToPath(new URL(entries[name], import.meta.url)),
-    // A profile is for the product, not for its yardsticks.
-    env: { ...env, NODE_OPTIONS: '', DATABASE_URL: databaseUrl, REDIS_URL: redisUrl, ...own },
+    env: { ...env, DATABASE_URL: databaseUrl, REDIS_URL: redisUrl, ...own },
     log: `${dirname(apis[0]?.log ?? '')}/yardstick-${name}.log`,
   })
   return { ...started, baseUrl: `http://127.0.0.1:${started.port}` }
