@@ -8,6 +8,8 @@ import type { LatestOwners } from './latest-owners.js'
 const atFirst = 25
 /** For so much done work of a burst one more is under way: after thousands its code is compiled, and its throughput counts. */
 const perFurther = 20
+/** More at a time has little more throughput, and longer turns. */
+const atMost = 100
 /** How long (ms) work may wait for that before it. */
 const lineTimeoutMs = 600_000
 /** When (ms) what has waited too long comes back. */
@@ -25,7 +27,7 @@ interface Burst {
 
 /**
  * Keeps the burst of one owner from holding the event loop: the response to a statement for a hundred events would run a hundred continuations in one
- * turn. A flood that lasts is limited less and less, and an owner that has the worker to itself is not limited.
+ * turn. A flood that lasts is limited less, and an owner that has the worker to itself is not limited.
  */
 export class UnderWay {
   readonly #latest: LatestOwners
@@ -98,6 +100,7 @@ export class UnderWay {
 
   #findLimit(owner: string): number {
     if (!this.#latest.areBeside(owner)) return Number.POSITIVE_INFINITY
-    return atFirst + Math.floor((this.#bursts.get(owner)?.done ?? 0) / perFurther)
+    const { done } = this.#bursts.get(owner) ?? { done: 0 }
+    return Math.min(atFirst + Math.floor(done / perFurther), atMost)
   }
 }
