@@ -50,7 +50,7 @@ t.test(
     }
     t.equal(await countAtFirst(500), 25)
     t.equal(await countAtFirst(1_500), 25 + 500 / 20)
-  t.equal(await countAtFirst(200), 100)
+    t.equal(await countAtFirst(200), 100)
     await delay(1_100)
     t.equal(await countAtFirst(100), 25)
   },
