@@ -1,3 +1,4 @@
+import { createBatcher } from './batcher.js'
 import type { Plan, Role } from './generated/enums.js'
 import type { Database } from './open.js'
 
@@ -12,15 +13,32 @@ export interface Membership extends Tenant {
   role: Role
 }
 
-/** Finds a user's role in a workspace; undefined where the user is no member, or the workspace does not exist. */
-export async function findMembership(
+interface Asked {
+  workspaceId: string
+  userId: string
+}
+
+/** $1 workspace ids, $2 their users */
+const findMembershipsSql = `
+  SELECT asked.number::int AS number, m.role::text AS role, w.plan::text AS plan, w.created_by AS "createdBy"
+  FROM unnest($1::uuid[], $2::text[]) WITH ORDINALITY AS asked (workspace_id, user_id, number)
+  JOIN members m ON m.workspace_id = asked.workspace_id AND m.user_id = asked.user_id
+  JOIN workspaces w ON w.id = m.workspace_id`
+
+/**
+ * Creates a function that finds a user's role in a workspace; undefined where the user is no member, or the workspace does not exist. Requests of
+ * the same moment share a statement: of a caller that posts an event every few seconds, each one asks.
+ */
+export function createMembershipFinder(
   database: Database,
-  workspaceId: string,
-  userId: string,
-): Promise<Membership | undefined> {
-  const member = await database.system.member.findUnique({
-    where: { workspaceId_userId: { workspaceId, userId } },
-    select: { role: true, workspace: { select: { plan: true, createdBy: true } } },
+): (workspaceId: string, userId: string) => Promise<Membership | undefined> {
+  const find = createBatcher(async (asked: Asked[]) => {
+    const rows = await database.run<Membership & { number: number }>('find_memberships', findMembershipsSql, [
+      asked.map(({ workspaceId }) => workspaceId),
+      asked.map(({ userId }) => userId),
+    ])
+    const found = new Map(rows.map(({ number, ...membership }) => [number, membership]))
+    return asked.map((_, index) => found.get(index + 1))
   })
-  return member === null ? undefined : { role: member.role, ...member.workspace }
+  return (workspaceId, userId) => find({ workspaceId, userId })
 }
