@@ -32,6 +32,8 @@ import { createWorkerMetrics } from './worker-metrics.js'
 /** Less than the 25 s after which the process is ended (main.ts). */
 const closeWithinMs = 20_000
 const cutOffMs = 1_000
+/** So many calls of one owner are put off at a time: there is no throughput to gain. */
+const putOffAtATime = 25
 
 export type Worker = ReturnType<typeof startWorker>
 
@@ -68,7 +70,7 @@ export function startWorker(
   const heavyWork = new HeavyWork(config.workspaceWork, config.concurrency)
   const latest = new LatestOwners()
   const underWay = new UnderWay(latest)
-  const puttingOff = new UnderWay(latest)
+  const puttingOff = new UnderWay(latest, putOffAtATime)
   const { perform } = effects
   const executor = new Executor({ recorder, leases, gate, heavyWork, puttingOff, perform, metrics, log })
   const replies = new Replies(publisher, config.queuePrefix)

@@ -1,4 +1,4 @@
-import { setTimeout as delay, setImmediate } from 'node:timers/promises'
+import { setImmediate } from 'node:timers/promises'
 import t from 'tap'
 import { Postponed } from '../src/running/heavy-work.js'
 import { LatestOwners } from '../src/running/latest-owners.js'
@@ -20,6 +20,18 @@ async function openBurst(count: number, underWay = new UnderWay(new LatestOwners
   return { underWay, begun, all }
 }
 
+/** @returns how much of a burst that is run to its end begins at once */
+async function countAtFirst(underWay: UnderWay, size: number): Promise<number> {
+  const { begun, all } = await openBurst(size, underWay)
+  const atFirst = begun.length
+  for (let n = 0; n < size; n++) {
+    begun[n]?.end()
+    await setImmediate()
+  }
+  await Promise.all(all)
+  return atFirst
+}
+
 t.test('25 are under way at first, over all workspaces of their owner', async (t) => {
   const { underWay, begun, all } = await openBurst(60)
   t.equal(begun.length, 25)
@@ -35,26 +47,26 @@ t.test('25 are under way at first, over all workspaces of their owner', async (t
 })
 
 t.test(
-  'a flood that lasts has one more under way for twenty that are done, 100 at most, and a burst after it begins anew',
+  'a flood has one more under way for twenty that are done, 100 at most, and less as time passes',
   async (t) => {
-    const underWay = new UnderWay(new LatestOwners())
-    const countAtFirst = async (size: number) => {
-      const { begun, all } = await openBurst(size, underWay)
-      const atFirst = begun.length
-      for (let n = 0; n < size; n++) {
-        begun[n]?.end()
-        await setImmediate()
-      }
-      await Promise.all(all)
-      return atFirst
-    }
-    t.equal(await countAtFirst(500), 25)
-    t.equal(await countAtFirst(1_500), 25 + 500 / 20)
-    t.equal(await countAtFirst(200), 100)
-    await delay(1_100)
-    t.equal(await countAtFirst(100), 25)
+    let ms = 0
+    const underWay = new UnderWay(new LatestOwners(), undefined, () => ms)
+    t.equal(await countAtFirst(underWay, 500), 25)
+    t.equal(await countAtFirst(underWay, 1_500), 25 + 500 / 20)
+    t.equal(await countAtFirst(underWay, 200), 100)
+    ms = 5_000
+    t.equal(await countAtFirst(underWay, 200), 100 - (5 * 200) / 20)
+    ms = 20_000
+    t.equal(await countAtFirst(underWay, 100), 25)
   },
 )
+
+t.test('work that fails does not count, and a limit does not grow beyond its own most', async (t) => {
+  const underWay = new UnderWay(new LatestOwners(), 30)
+  for (let n = 0; n < 500; n++) await t.rejects(underWay.run(busy, () => Promise.reject(new Error())))
+  t.equal(await countAtFirst(underWay, 500), 25)
+  t.equal(await countAtFirst(underWay, 100), 30)
+})
 
 t.test('what takes long leaves, and still has its result', async (t) => {
   const { begun, all } = await openBurst(26)

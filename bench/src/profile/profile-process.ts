@@ -7,7 +7,7 @@ import { basename } from 'node:path'
 const directory = process.env.PROFILE_DIR ?? '.'
 const entry = process.argv[1] ?? 'process'
 /** The app of a part of the product, the file of a yardstick. */
-const name = /\/apps\/([^/]+)\//.exec(entry)?.[1] ?? basename(entry, '.js')
+const name = /.*\/apps\/([^/]+)\//.exec(entry)?.[1] ?? basename(entry, '.js')
 
 const session = new Session()
 session.connect()

@@ -67,7 +67,8 @@ export class FairSlots {
     const owner = this.#owners.get(name) ?? { name, running: 0, waiting: [], tag: 0 }
     this.#owners.set(name, owner)
     if (isIdle(owner)) owner.tag = Math.max(owner.tag, this.#virtualNow)
-    if (this.#running < this.#limits.total && this.#hasSlot(owner)) {
+    // Nobody overtakes those that wait, also where the limit has grown since.
+    if (this.#running < this.#limits.total && owner.waiting.length === 0 && this.#hasSlot(owner)) {
       this.#begin(owner)
       return undefined
     }
@@ -85,6 +86,7 @@ export class FairSlots {
       }, timeoutMs)
       owner.waiting.push(begin)
       this.#inLine.add(owner)
+      this.#beginNext()
     })
   }
 

@@ -29,7 +29,7 @@ export {
   timeOf,
 } from './ids.js'
 export { createKeyedMutex } from './keyed-mutex.js'
-export { createMembershipFinder, type Membership, type Tenant } from './memberships.js'
+export { findMembership, type Membership, type Tenant } from './memberships.js'
 export { diffSchemas, listMigrations, migrate } from './migrate.js'
 export {
   type Database,

@@ -1,6 +1,6 @@
 import {
-  createMembershipFinder,
   type Database,
+  findMembership,
   isUuid,
   type Membership,
   type Tenant,
@@ -44,7 +44,6 @@ export class Identification {
   constructor(database: Database, verifyToken: VerifyToken) {
     this.#verifyToken = verifyToken
     this.#verifyApiKey = createApiKeyVerifier(database)
-    const findMembership = createMembershipFinder(database)
     this.memberships = new LRUCache({
       max: 10_000,
       ttl: membershipTtlMs,
@@ -52,7 +51,7 @@ export class Identification {
       ignoreFetchAbort: true,
       fetchMethod: async (key: string) => {
         const [workspaceId, userId] = JSON.parse(key) as [string, string]
-        return { found: await findMembership(workspaceId, userId) }
+        return { found: await findMembership(database, workspaceId, userId) }
       },
     })
   }

@@ -9,19 +9,20 @@ const atFirst = 25
 /** For so much done work of a burst one more is under way: after thousands its code is compiled, and its throughput counts. */
 const perFurther = 20
 /** More at a time has little more throughput, and longer turns. */
-const atMost = 100
+const mostAtATime = 100
 /** How long (ms) work may wait for that before it. */
 const lineTimeoutMs = 600_000
 /** When (ms) what has waited too long comes back. */
 const postponeMs = 1_000
 
-/** After so long (ms) without work of an owner its next work is another burst. */
-const burstEndMs = 1_000
+/** So much done work of a second counts for nothing: a trickle is no flood. */
+const leakPerSecond = 200
 const maxOwners = 10_000
 
-interface Burst {
+interface Level {
+  /** Work done, less what has leaked since. */
   done: number
-  /** When work of it last ended or began (ms). */
+  /** ms, by the clock. */
   at: number
 }
 
@@ -31,8 +32,10 @@ interface Burst {
  */
 export class UnderWay {
   readonly #latest: LatestOwners
-  /** The latest of each owner. */
-  readonly #bursts = new LRUCache<string, Burst>({ max: maxOwners })
+  readonly #atMost: number
+  readonly #now: () => number
+  /** By owner. */
+  readonly #levels = new LRUCache<string, Level>({ max: maxOwners })
   readonly #slots = new FairSlots({
     total: Number.POSITIVE_INFINITY,
     perOwner: (owner) => this.#findLimit(owner),
@@ -41,9 +44,15 @@ export class UnderWay {
   })
   #isStopped = false
 
-  /** @param latest the owners of all work of this worker */
-  constructor(latest: LatestOwners) {
+  /**
+   * @param latest the owners of all work of this worker
+   * @param atMost how much work of an owner is under way beside others, however long its burst lasts
+   * @param now ms, by a monotonic clock
+   */
+  constructor(latest: LatestOwners, atMost = mostAtATime, now: () => number = () => performance.now()) {
     this.#latest = latest
+    this.#atMost = atMost
+    this.#now = now
   }
 
   /**
@@ -60,13 +69,16 @@ export class UnderWay {
     const owner = ownerOf(caller)
     this.#latest.note(owner)
     const askedAt = performance.now()
-    const burst = this.#continueBurst(owner, askedAt)
     let result: Promise<Result> | undefined
     const begin = () =>
       new Promise<void>((resolve) => {
         const leave = () => resolve()
         result = work(leave, performance.now() - askedAt)
-        result.then(leave, leave)
+        const end = () => {
+          this.#countDone(owner)
+          leave()
+        }
+        result.then(end, leave)
       })
     try {
       await this.#slots.run(owner, async () => {
@@ -75,9 +87,6 @@ export class UnderWay {
       })
     } catch (error) {
       throw error instanceof TooMuchAtOnce ? new Postponed(postponeMs) : error
-    } finally {
-      burst.done++
-      burst.at = performance.now()
     }
     return result as Promise<Result>
   }
@@ -87,20 +96,19 @@ export class UnderWay {
     this.#isStopped = true
   }
 
-  #continueBurst(owner: string, now: number): Burst {
-    const latest = this.#bursts.get(owner)
-    if (latest !== undefined && now - latest.at < burstEndMs) {
-      latest.at = now
-      return latest
-    }
-    const burst = { done: 0, at: now }
-    this.#bursts.set(owner, burst)
-    return burst
-  }
-
   #findLimit(owner: string): number {
     if (!this.#latest.areBeside(owner)) return Number.POSITIVE_INFINITY
-    const { done } = this.#bursts.get(owner) ?? { done: 0 }
-    return Math.min(atFirst + Math.floor(done / perFurther), atMost)
+    return Math.min(atFirst + Math.floor(this.#findDone(owner) / perFurther), this.#atMost)
+  }
+
+  #findDone(owner: string): number {
+    const level = this.#levels.get(owner)
+    if (level === undefined) return 0
+    return Math.max(0, level.done - ((this.#now() - level.at) / 1_000) * leakPerSecond)
+  }
+
+  #countDone(owner: string): void {
+    const most = (mostAtATime - atFirst) * perFurther
+    this.#levels.set(owner, { done: Math.min(this.#findDone(owner) + 1, most), at: this.#now() })
   }
 }
