@@ -116,3 +116,28 @@ t.test('a light owner waits for one piece of others, and fifty busy ones have eq
     `the others have equal time, but for a piece: ${times}`,
   )
 })
+
+t.test('nobody overtakes those that wait where the share of their owner has grown meanwhile', async (t) => {
+  let share = 1
+  const slots = new FairSlots({ ...limits, total: 10, perOwner: () => share })
+  const begun: number[] = []
+  const ends: (() => void)[] = []
+  const run = (number: number) =>
+    slots.run('a', () => {
+      begun.push(number)
+      return new Promise<void>((resolve) => ends.push(resolve))
+    })
+  const all = [run(1), run(2), run(3)]
+  await setImmediate()
+  t.same(begun, [1])
+  share = 3
+  all.push(run(4))
+  await setImmediate()
+  t.same(begun, [1, 2, 3])
+  while (begun.length < 4 || ends.length > 0) {
+    ends.shift()?.()
+    await setImmediate()
+  }
+  await Promise.all(all)
+  t.same(begun, [1, 2, 3, 4])
+})
