@@ -2,8 +2,8 @@
 // own. Each process loads its modules without tap's hooks, and what is drawn by lot follows from the commit: TEST_SEED repeats the tests of
 // another one.
 import { execFileSync } from 'node:child_process'
-import { mkdirSync, writeFileSync } from 'node:fs'
-import { createRequire } from 'node:module'
+import { mkdirSync, promises, statSync, writeFileSync } from 'node:fs'
+import { createRequire, syncBuiltinESMExports } from 'node:module'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import { longFiles } from './long-files.mjs'
 import { prepareTestFiles } from './test-files.mjs'
@@ -30,9 +30,12 @@ await import(new URL('dist/esm/run.mjs', pathToFileURL(resolve('tap/package.json
 
 /**
  * tap sorts the files by their names, so the longest ones would be last, and the cores idle at the end. tap has no other order. It compares
- * names with this function, and this process compares nothing else with it.
+ * names with this function, and this process compares nothing else with it. Then it looks up all files at once, and starts each as soon as it has been
+ * found, so a look-up that another one overtakes changes the order.
  */
 function startLongFilesFirst() {
+  promises.stat = async (path) => statSync(path)
+  syncBuiltinESMExports()
   const { localeCompare } = String.prototype
   const rankOf = (path) => {
     const rank = longFiles.findIndex((file) => path.endsWith(file))

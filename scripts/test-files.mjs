@@ -1,4 +1,4 @@
-import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { longFiles } from './long-files.mjs'
 
 const root = new URL('..', import.meta.url)
@@ -22,6 +22,9 @@ const aloneFiles = [
 export function prepareTestFiles() {
   rmSync(new URL(groupDirectory, root), { recursive: true, force: true })
   mkdirSync(new URL(groupDirectory, root), { recursive: true })
+  const missing = longFiles.filter((file) => !existsSync(new URL(file, root)))
+  if (missing.length > 0)
+    throw new Error(`scripts/long-files.mjs names files that do not exist: ${missing.join(', ')}`)
   return listRooms().flatMap((room) => {
     const files = listTests(room)
     const alone = files.filter(

@@ -1,8 +1,9 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 import { matchLists } from '@automation/assertions'
-import { newId } from '@automation/database'
+import { type Database, newId } from '@automation/database'
 import t, { type Test } from 'tap'
+import { createApiKeyVerifier } from '../src/access/verify-api-key.js'
 import type { Rule } from '../src/routes/rules/rule-schemas.js'
 import {
   type Answer,
@@ -379,6 +380,22 @@ t.test('a workspace has at most 100 active keys, even with concurrent requests',
   t.match(answers.find(({ status }) => status === 409)?.body, {
     error: 'A workspace may have 100 API keys in use',
   })
+})
+
+t.test('a key is verified while the statement for an earlier key gets no response', async (t) => {
+  const workspace = await api.makeWorkspace()
+  const [first, second] = [await makeKey(workspace), await makeKey(workspace)]
+  const { database } = api.app
+  let statements = 0
+  const verify = createApiKeyVerifier({
+    ...database,
+    run: ((...statement: Parameters<Database['run']>) =>
+      ++statements === 1 ? new Promise(() => {}) : database.run(...statement)) as Database['run'],
+  })
+  void verify(first.key)
+  await new Promise(setImmediate)
+  t.match(await verify(second.key), { id: second.id })
+  t.equal(statements, 2)
 })
 
 async function until<Value>(t: Test, find: () => Promise<Value | undefined>): Promise<Value> {

@@ -21,6 +21,8 @@ export interface BatchLimits<Item> {
    * fails with DatabaseBusy.
    */
   timeoutMs: number
+  /** A batch that takes longer (ms) no longer holds up the next one, which begins beside it. */
+  patienceMs: number
 }
 
 const defaultLimits = {
@@ -28,7 +30,11 @@ const defaultLimits = {
   maxWeight: Number.POSITIVE_INFINITY,
   weigh: () => 0,
   timeoutMs: Number.POSITIVE_INFINITY,
+  patienceMs: Number.POSITIVE_INFINITY,
 }
+
+/** How long (ms) a read holds up the next one at most. */
+const readPatienceMs = 1_000
 
 /**
  * Turns a function of many items into a function of one: items that arrive while a batch is under way form the next batch. An
@@ -47,6 +53,17 @@ export function createBatcher<Item, Result>(
 ): (item: Item) => Promise<Result> {
   const batcher = new Batcher(run, { ...defaultLimits, ...limits })
   return (item) => batcher.add(item)
+}
+
+/**
+ * The same for a function that only reads. One connection that went mute stops the callers of its own batch until their statement ends, and
+ * not those that come after them.
+ */
+export function createReadBatcher<Item, Result>(
+  read: (items: Item[]) => Promise<Result[]>,
+  limits: Partial<BatchLimits<Item>> = {},
+): (item: Item) => Promise<Result> {
+  return createBatcher(read, { patienceMs: readPatienceMs, ...limits })
 }
 
 class Batcher<Item, Result> {
@@ -83,9 +100,23 @@ class Batcher<Item, Result> {
     while (this.#waiting.length > 0) {
       this.#refuseLate()
       const batch = this.#takeNext()
-      if (batch.length > 0) await this.#settle(batch)
+      if (batch.length > 0) await this.#settleInTime(batch)
     }
     this.#isRunning = false
+  }
+
+  /** Resolves when the next batch may begin. */
+  #settleInTime(batch: Waiter<Item, Result>[]): Promise<void> {
+    const { patienceMs } = this.#limits
+    const settled = this.#settle(batch)
+    if (patienceMs === Number.POSITIVE_INFINITY) return settled
+    return new Promise((resolve) => {
+      const patience = setTimeout(resolve, patienceMs)
+      void settled.then(() => {
+        clearTimeout(patience)
+        resolve()
+      })
+    })
   }
 
   #takeNext(): Waiter<Item, Result>[] {

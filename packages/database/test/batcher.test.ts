@@ -1,5 +1,5 @@
 import t from 'tap'
-import { createBatcher } from '../src/batcher.js'
+import { createBatcher, createReadBatcher } from '../src/batcher.js'
 import { DatabaseBusy } from '../src/database-errors.js'
 import { FairTurns } from '../src/fair-turns.js'
 import { Prisma } from '../src/generated/client.js'
@@ -229,4 +229,24 @@ t.test('an item that is too large for a statement fails alone', async (t) => {
     settled.map(({ status }) => status),
     ['fulfilled', 'fulfilled', 'rejected', 'fulfilled'],
   )
+})
+
+t.test('a read without a response stops the callers of its own batch only', async (t) => {
+  const batches: number[][] = []
+  const gate = deferred()
+  const read = createReadBatcher(
+    async (items: number[]) => {
+      batches.push(items)
+      if (items.includes(1)) await gate.promise
+      return items
+    },
+    { patienceMs: 20 },
+  )
+  const first = read(1)
+  await new Promise(setImmediate)
+  t.same(await Promise.all([read(2), read(3)]), [2, 3])
+  t.equal(await read(4), 4)
+  gate.resolve()
+  t.equal(await first, 1)
+  t.same(batches, [[1], [2, 3], [4]], 'what waited meanwhile was one batch')
 })

@@ -1,4 +1,4 @@
-import { createBatcher } from '@automation/database'
+import { createReadBatcher } from '@automation/database'
 import { type EventInWorkspace, findOutcomes, type StoredOutcome } from '@automation/ledger'
 import fp from 'fastify-plugin'
 
@@ -14,11 +14,11 @@ const eventsAtOnce = 100
 
 /**
  * Reads outcomes for callers without a reply. Thousands of callers ask at the same moment, when Redis is back or away. They share
- * statements, and so use one connection at a time.
+ * statements, so that few connections are in use.
  */
 export default fp(
   async (app) => {
-    const find = createBatcher((events: EventInWorkspace[]) => findOutcomes(app.database, events), {
+    const find = createReadBatcher((events: EventInWorkspace[]) => findOutcomes(app.database, events), {
       maxItems: eventsAtOnce,
     })
     app.decorate('findOutcome', find)
