@@ -17,7 +17,10 @@ async function beginAll(count: number, cost: (execution: Execution) => void) {
     cost(execution)
     turns.push((turns.pop() ?? 0) + 1)
   }
-  const rest = beginInTurns(executions, begin, () => turns.push(0))
+  const rest = beginInTurns(executions, begin, async (tookMs) => {
+    if (!(tookMs >= 0)) throw new Error('It does not say how long the turn took')
+    turns.push(0)
+  })
   if (turns.length === 1 && rest !== undefined) throw new Error('It has not begun at once')
   await rest
   return turns

@@ -84,11 +84,11 @@ t.test(
 t.test('an event that turns out to be heavy is charged before its cost is known', async (t) => {
   const { heavy } = createWork()
   const [first, second, third] = [{ workspaceId: 'a' }, { workspaceId: 'a' }, { workspaceId: 'a' }]
-  heavy.deposit(first)
-  heavy.deposit(first)
-  heavy.deposit(second)
+  heavy.depositRows(first, 30)
+  heavy.depositRows(first, 30)
+  heavy.depositRows(second, 30)
   t.equal(await heavy.run('a', {}, work), 'done')
-  heavy.deposit(third)
+  heavy.depositRows(third, 30)
   const line = await holdLine(heavy, {})
   t.throws(() => heavy.check('a', {}), { message: /take turns/ })
   await line.end()
@@ -98,11 +98,23 @@ t.test('an event that turns out to be heavy is charged before its cost is known'
   t.same(await Promise.all([one, other]), ['done', 'done'], 'what it did not cost is given back')
 })
 
+t.test(
+  'the next events of a workspace wait while one of them begins to write thousands of rows',
+  async (t) => {
+    const { heavy } = createWork()
+    const event = { workspaceId: 'a' }
+    heavy.depositRows(event, 8_400)
+    t.equal(heavy.isExceeded('a'), true)
+    heavy.charge(event, 0, 30)
+    t.equal(heavy.isExceeded('a'), false, 'what it did not cost is given back')
+  },
+)
+
 t.test('what an event has cost so far is not taken back while it begins its executions', async (t) => {
   const { clock, heavy } = createWork()
   const event = { workspaceId: 'a' }
-  heavy.deposit(event, 20_000_000)
-  heavy.deposit(event)
+  heavy.depositJudging(event, 20_000_000)
+  heavy.depositRows(event, 30)
   t.equal(heavy.isExceeded('a'), true)
   clock.now += 3_000
   t.equal(heavy.isExceeded('a'), true, 'twenty million are more than three seconds of the allowance')
@@ -144,7 +156,7 @@ t.test('the slices of several heavy events are one after another, each with its 
 t.test('the next events of a workspace wait while one of them is judged in slices', async (t) => {
   const { heavy } = createWork()
   const event = { workspaceId: 'a' }
-  heavy.deposit(event, 500_000)
+  heavy.depositJudging(event, 500_000)
   t.equal(heavy.isExceeded('a'), true)
   heavy.charge(event, 500_000, 1)
   t.equal(heavy.isExceeded('a'), false, 'what it did not cost is given back')

@@ -1,4 +1,3 @@
-import { setImmediate as nextTurn } from 'node:timers/promises'
 import { type Execution, sliceUnits } from './execution.js'
 
 /** How many executions begin in one turn of the event loop at most, each with up to 20 actions. */
@@ -9,20 +8,21 @@ const unitsPerByte = 0.1
 /**
  * Begins the executions of one event: as many in each turn of the event loop as a slice of time has room for.
  *
- * @param onTurn is called before each further turn
+ * @param giveWay lets others have the event loop after a turn that took so long (ms)
  * @returns undefined where all have begun: no other event of the workspace begins before this one is charged
  */
 export function beginInTurns(
   executions: Execution[],
   begin: (execution: Execution) => void,
-  onTurn: () => void,
+  giveWay: (tookMs: number) => Promise<void>,
 ): Promise<void> | undefined {
+  const begunAt = performance.now()
   let spent = 0
   for (const [index, execution] of executions.entries()) {
-    if (index === beginAtOnce || spent > sliceUnits) {
-      onTurn()
-      return nextTurn().then(() => beginInTurns(executions.slice(index), begin, onTurn))
-    }
+    if (index === beginAtOnce || spent > sliceUnits)
+      return giveWay(performance.now() - begunAt).then(() =>
+        beginInTurns(executions.slice(index), begin, giveWay),
+      )
     const before = unitsOf(execution)
     begin(execution)
     spent += unitsOf(execution) - before

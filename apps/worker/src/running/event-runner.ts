@@ -147,7 +147,7 @@ export class EventRunner {
     let begunAt = performance.now()
     while (!judgement.advance()) {
       onHeavy()
-      heavyWork.deposit(event, judging.spent)
+      heavyWork.depositJudging(event, judging.spent)
       await heavyWork.takeTurn(event, performance.now() - begunAt)
       begunAt = performance.now()
     }
@@ -197,6 +197,7 @@ export class EventRunner {
   #begin(event: LoadedEvent, executions: Execution[]): HeldExecution[] | Promise<HeldExecution[]> {
     const { executor, heavyWork } = this.#parts
     const calls: HeldExecution[] = []
+    let begun = 0
     const giveUp = (error: unknown): never => {
       for (const call of calls) executor.abandon(call)
       for (const { span } of executions) span?.end(true)
@@ -205,8 +206,15 @@ export class EventRunner {
     try {
       const rest = beginInTurns(
         executions,
-        (execution) => calls.push(...executor.begin([execution])),
-        () => heavyWork.deposit(event),
+        (execution) => {
+          begun++
+          calls.push(...executor.begin([execution]))
+        },
+        (tookMs) => {
+          // The others write about as many rows each.
+          heavyWork.depositRows(event, (countRows(executions.slice(0, begun)) / begun) * executions.length)
+          return heavyWork.takeTurn(event, tookMs)
+        },
       )
       return rest?.then(() => calls, giveUp) ?? calls
     } catch (error) {

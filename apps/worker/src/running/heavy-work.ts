@@ -36,7 +36,7 @@ interface Level {
 /** Judging an event that costs less is not counted, nor are the rows of one that writes fewer: such events share the queue (fair-share.ts). */
 const lightUnits = 5_000
 const lightRows = 100
-/** What an event that takes more than a turn of the event loop costs, until it is known. */
+/** What an event that takes more than a turn of the event loop costs at least, until it is known. */
 const depositUnits = 2_000_000
 /** A row of an outcome costs about as much, in this worker and in Postgres. */
 const unitsPerRow = 2_000
@@ -143,14 +143,18 @@ export class HeavyWork {
   }
 
   /**
-   * Charges an event that turns out to be heavy while it begins, in advance.
+   * Charges an event that turns out to be heavy while it is judged, in advance: for a quarter of a second the next events of its workspace do not
+   * begin beside it.
    *
-   * @param judgedUnits what its judging has cost so far: for a quarter of a second the next events of its workspace do not begin beside it
+   * @param judgedUnits what its judging has cost so far
    */
-  deposit(event: Charged, judgedUnits?: number): void {
-    const least =
-      judgedUnits === undefined ? depositUnits : Math.max(judgedUnits, 1.25 * this.#unitsPerSecond)
-    this.#charge(event, Math.max(least, this.#deposits.get(event) ?? 0))
+  depositJudging(event: Charged, judgedUnits: number): void {
+    this.#deposit(event, Math.max(judgedUnits, 1.25 * this.#unitsPerSecond))
+  }
+
+  /** Charges an event that does not begin in one turn of the event loop, in advance, for the rows that it will write. */
+  depositRows(event: Charged, rows: number): void {
+    this.#deposit(event, Math.max(depositUnits, unitsOfRows(rows)))
   }
 
   /** Leaves the event loop to others, for as long as the last slice took: they need it many times, shortly. */
@@ -172,7 +176,7 @@ export class HeavyWork {
 
   /** Charges an event for what it has cost, after it was judged and before it is recorded. */
   charge(event: Charged, judgedUnits: number, rows: number): void {
-    const units = (judgedUnits < lightUnits ? 0 : judgedUnits) + (rows < lightRows ? 0 : rows * unitsPerRow)
+    const units = (judgedUnits < lightUnits ? 0 : judgedUnits) + unitsOfRows(rows)
     if (units === 0 && !this.#deposits.has(event)) return
     this.#charge(event, units).typicalUnits = units
     this.#deposits.delete(event)
@@ -221,6 +225,10 @@ export class HeavyWork {
     return level
   }
 
+  #deposit(event: Charged, units: number): void {
+    this.#charge(event, Math.max(units, this.#deposits.get(event) ?? 0))
+  }
+
   #charge(event: Charged, units: number): Level {
     const level = this.#find(event.workspaceId)
     level.units = Math.max(0, level.units + units - (this.#deposits.get(event) ?? 0))
@@ -233,4 +241,8 @@ export class HeavyWork {
     level.units = Math.max(0, level.units - ((now - level.at) / 1_000) * this.#unitsPerSecond)
     level.at = now
   }
+}
+
+function unitsOfRows(rows: number): number {
+  return rows < lightRows ? 0 : rows * unitsPerRow
 }

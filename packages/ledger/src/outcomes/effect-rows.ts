@@ -1,4 +1,4 @@
-import { setImmediate as nextTurn } from 'node:timers/promises'
+import { setTimeout as delay } from 'node:timers/promises'
 import { newId } from '@automation/database'
 import type { RecordableExecution } from './execution-record.js'
 
@@ -41,8 +41,8 @@ export function effectRowsOf(executions: RecordableExecution[]): { tasks: object
   return { tasks, events }
 }
 
-/** After so many characters others have a turn of the event loop. */
-const sliceLength = 262_144
+/** After so many characters others have the event loop for as long as the slice took: an event of theirs needs it several times, each time shortly. */
+const sliceLength = 131_072
 /** As JSON.stringify writes them. After an odd number of backslashes, another one is text. */
 const nul = /(?<!\\)((?:\\\\)*)\\u0000/g
 const unpairedSurrogate = /(?<!\\)((?:\\\\)*)\\ud[89a-f]../g
@@ -55,10 +55,12 @@ const mayBeUnstorable = /\\u(?:0000|d[89a-f])/
 export async function toStorableJson(rows: object[]): Promise<string> {
   const texts: string[] = []
   let length = 0
+  let begunAt = performance.now()
   for (const row of rows) {
     if (length > sliceLength) {
-      await nextTurn()
+      await delay(performance.now() - begunAt)
       length = 0
+      begunAt = performance.now()
     }
     const json = JSON.stringify(row)
     length += json.length
