@@ -30,11 +30,11 @@ await import(new URL('dist/esm/run.mjs', pathToFileURL(resolve('tap/package.json
 
 /**
  * tap sorts the files by their names, so the longest ones would be last, and the cores idle at the end. tap has no other order. It compares
- * names with this function, and this process compares nothing else with it. Then it looks up all files at once, and starts each as soon as it has been
- * found, so a look-up that another one overtakes changes the order.
+ * names with this function, and this process compares nothing else with it. Then it looks up all files at once, and starts each as soon as it
+ * has been found: here the look-ups end in their order.
  */
 function startLongFilesFirst() {
-  promises.stat = async (path) => statSync(path)
+  promises.stat = async (...args) => statSync(...args)
   syncBuiltinESMExports()
   const { localeCompare } = String.prototype
   const rankOf = (path) => {

@@ -21,7 +21,7 @@ export interface BatchLimits<Item> {
    * fails with DatabaseBusy.
    */
   timeoutMs: number
-  /** A batch that takes longer (ms) no longer holds up the next one, which begins beside it. */
+  /** How long (ms) a batch holds up the next one at most: then the next one begins beside it. There are two at a time at most. */
   patienceMs: number
 }
 
@@ -33,7 +33,6 @@ const defaultLimits = {
   patienceMs: Number.POSITIVE_INFINITY,
 }
 
-/** How long (ms) a read holds up the next one at most. */
 const readPatienceMs = 1_000
 
 /**
@@ -56,8 +55,8 @@ export function createBatcher<Item, Result>(
 }
 
 /**
- * The same for a function that only reads. One connection that went mute stops the callers of its own batch until their statement ends, and
- * not those that come after them.
+ * The same for a function that only reads. A connection that went mute stops the callers of its own batch until their statement ends, and delays
+ * later callers by a second.
  */
 export function createReadBatcher<Item, Result>(
   read: (items: Item[]) => Promise<Result[]>,
@@ -72,6 +71,7 @@ class Batcher<Item, Result> {
   /** undefined: no owners. */
   readonly #turns: FairTurns<Waiter<Item, Result>> | undefined
   #waiting: Waiter<Item, Result>[] = []
+  readonly #underWay = new Set<Promise<void>>()
   #isRunning = false
 
   constructor(run: (items: Item[]) => Promise<Result[]>, limits: BatchLimits<Item>) {
@@ -100,15 +100,22 @@ class Batcher<Item, Result> {
     while (this.#waiting.length > 0) {
       this.#refuseLate()
       const batch = this.#takeNext()
-      if (batch.length > 0) await this.#settleInTime(batch)
+      if (batch.length > 0) await this.#begin(batch)
     }
     this.#isRunning = false
   }
 
   /** Resolves when the next batch may begin. */
-  #settleInTime(batch: Waiter<Item, Result>[]): Promise<void> {
+  #begin(batch: Waiter<Item, Result>[]): Promise<void> {
+    const settled = this.#settle(batch).then(() => {
+      this.#underWay.delete(settled)
+    })
+    this.#underWay.add(settled)
+    return this.#underWay.size === 1 ? this.#waitPatiently(settled) : Promise.race(this.#underWay)
+  }
+
+  #waitPatiently(settled: Promise<void>): Promise<void> {
     const { patienceMs } = this.#limits
-    const settled = this.#settle(batch)
     if (patienceMs === Number.POSITIVE_INFINITY) return settled
     return new Promise((resolve) => {
       const patience = setTimeout(resolve, patienceMs)

@@ -1,3 +1,4 @@
+import { setTimeout } from 'node:timers/promises'
 import t from 'tap'
 import { createBatcher, createReadBatcher } from '../src/batcher.js'
 import { DatabaseBusy } from '../src/database-errors.js'
@@ -250,3 +251,31 @@ t.test('a read without a response stops the callers of its own batch only', asyn
   t.equal(await first, 1)
   t.same(batches, [[1], [2, 3], [4]], 'what waited meanwhile was one batch')
 })
+
+t.test(
+  'two reads without a response are under way at most, and the first that ends makes room',
+  async (t) => {
+    const gates = [deferred(), deferred(), deferred()]
+    const begun: number[][] = []
+    const read = createReadBatcher(
+      async (items: number[]) => {
+        begun.push(items)
+        await gates[begun.length - 1]?.promise
+        return items
+      },
+      { patienceMs: 5 },
+    )
+    const reads = [read(1)]
+    for (const item of [2, 3, 4]) {
+      await setTimeout(20)
+      reads.push(read(item))
+    }
+    await setTimeout(20)
+    t.same(begun, [[1], [2]])
+    gates[0]?.resolve()
+    await setTimeout(20)
+    t.same(begun, [[1], [2], [3, 4]])
+    for (const gate of gates) gate.resolve()
+    t.same(await Promise.all(reads), [1, 2, 3, 4])
+  },
+)

@@ -57,3 +57,13 @@ t.test('each row is written once, and others have a turn between large ones', as
   t.equal(written, 4)
   t.equal(await toStorableJson([]), '[]')
 })
+
+t.test('who gives way learns how long each slice took', async (t) => {
+  const slices: number[] = []
+  const row = { text: 'x'.repeat(300_000) }
+  await toStorableJson([row, row, row], async (tookMs) => {
+    slices.push(tookMs)
+  })
+  t.equal(slices.length, 2)
+  t.ok(slices.every((ms) => ms > 0))
+})

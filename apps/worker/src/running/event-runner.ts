@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { createReadBatcher, type Database } from '@automation/database'
 import { Judging, type WorkLimits } from '@automation/engine'
 import { type LoadedEvent, loadEvents, loadIsolated } from '@automation/ledger'
@@ -16,6 +17,7 @@ import { type HeavyWork, Postponed } from './heavy-work.js'
 import { countRows, type Recorder } from './recorder.js'
 import { rehearse } from './rehearse.js'
 import type { Replies } from './replies.js'
+import { leastRestMs } from './rest.js'
 import { createCompiledRules, makeSetOfOne, noRules, type RuleSet } from './rule-set.js'
 import { createIsolation } from './run-isolated.js'
 import { TimeSlices } from './time-slices.js'
@@ -153,7 +155,7 @@ export class EventRunner {
     }
     const { executions } = judgement
     traceExecutions(span, executions)
-    const begun = this.#begin(event, executions)
+    const begun = this.#begin(event, executions, onHeavy)
     const calls = begun instanceof Promise ? await begun : begun
     const rows = countRows(executions)
     if (rows > busyRows) onHeavy()
@@ -194,29 +196,42 @@ export class EventRunner {
   }
 
   /** @returns a promise only where that takes several turns of the event loop */
-  #begin(event: LoadedEvent, executions: Execution[]): HeldExecution[] | Promise<HeldExecution[]> {
+  #begin(
+    event: LoadedEvent,
+    executions: Execution[],
+    onHeavy: () => void,
+  ): HeldExecution[] | Promise<HeldExecution[]> {
     const { executor, heavyWork } = this.#parts
     const calls: HeldExecution[] = []
     let begun = 0
+    /** Since the last rest. */
+    let tookMs = 0
+    const giveWay = (turnMs: number) => {
+      onHeavy()
+      // The executions that have not begun may write about as many rows each.
+      heavyWork.depositRows(event, (countRows(executions.slice(0, begun)) / begun) * executions.length)
+      tookMs += turnMs
+      if (tookMs < leastRestMs) return nextTurn()
+      const restMs = tookMs
+      tookMs = 0
+      return heavyWork.takeTurn(event, restMs)
+    }
     const giveUp = (error: unknown): never => {
+      heavyWork.charge(event, executions[0]?.judging.spent ?? 0, 0)
       for (const call of calls) executor.abandon(call)
       for (const { span } of executions) span?.end(true)
       throw error
     }
     try {
-      const rest = beginInTurns(
+      const others = beginInTurns(
         executions,
         (execution) => {
           begun++
           calls.push(...executor.begin([execution]))
         },
-        (tookMs) => {
-          // The others write about as many rows each.
-          heavyWork.depositRows(event, (countRows(executions.slice(0, begun)) / begun) * executions.length)
-          return heavyWork.takeTurn(event, tookMs)
-        },
+        giveWay,
       )
-      return rest?.then(() => calls, giveUp) ?? calls
+      return others?.then(() => calls, giveUp) ?? calls
     } catch (error) {
       return giveUp(error)
     }

@@ -40,6 +40,8 @@ const lightRows = 100
 const depositUnits = 2_000_000
 /** A row of an outcome costs about as much, in this worker and in Postgres. */
 const unitsPerRow = 2_000
+/** What the executions of an event may write in all is limited (EffectBudget): more is no estimate. */
+const mostRows = 50_000
 const msPerUnit = 25e-6
 const maxRestMs = 500
 const minDelayMs = 500
@@ -58,7 +60,7 @@ export const defaultWorkspaceWork = 4_000_000
  *   beyond it ──▶ the only job of its workspace, and one of few in the line? ─yes─▶ line ──▶ runs alone ──▶ rest, where others have events
  *                               └─no─▶ Postponed: the job comes back when the events before it may have ended
  *
- * An event that takes several slices rests between them, too: the events of others pass there, each in many short steps.
+ * An event that takes several slices rests between them, too: the events of others pass there, each in many brief steps.
  * So a heavy workspace holds one job of this worker, all of them hold a quarter of its jobs, and they have at most half of its event
  * loop.
  */
@@ -152,20 +154,20 @@ export class HeavyWork {
     this.#deposit(event, Math.max(judgedUnits, 1.25 * this.#unitsPerSecond))
   }
 
-  /** Charges an event that does not begin in one turn of the event loop, in advance, for the rows that it will write. */
+  /** Charges an event that does not begin in one turn of the event loop, in advance, for the rows that it may write. */
   depositRows(event: Charged, rows: number): void {
-    this.#deposit(event, Math.max(depositUnits, unitsOfRows(rows)))
+    this.#deposit(event, Math.max(depositUnits, unitsOfRows(Math.min(rows, mostRows))))
   }
 
-  /** Leaves the event loop to others, for as long as the last slice took: they need it many times, shortly. */
+  /** Leaves the event loop to others, for as long as the last slice took: they need it many times, briefly. */
   async giveWay({ workspaceId }: Charged, tookMs: number): Promise<void> {
-    if (this.#latest.areBeside(workspaceId)) await delay(Math.min(tookMs, maxRestMs))
+    if (this.#mustRest(workspaceId)) await delay(Math.min(tookMs, maxRestMs))
     else await nextTurn()
   }
 
   /** The same between two slices of judging: the slices of several events are one after another, each with its rest. */
   async takeTurn({ workspaceId }: Charged, tookMs: number): Promise<void> {
-    if (!this.#latest.areBeside(workspaceId)) return nextTurn()
+    if (!this.#mustRest(workspaceId)) return nextTurn()
     const restMs = Math.min(tookMs, maxRestMs)
     const now = this.#now()
     const beginsAt = Math.max(now, this.#freeAt) + restMs
@@ -174,7 +176,7 @@ export class HeavyWork {
     await delay(beginsAt - now)
   }
 
-  /** Charges an event for what it has cost, after it was judged and before it is recorded. */
+  /** Charges an event for what it has cost, after it was judged and before it is recorded, or where it fails. */
   charge(event: Charged, judgedUnits: number, rows: number): void {
     const units = (judgedUnits < lightUnits ? 0 : judgedUnits) + unitsOfRows(rows)
     if (units === 0 && !this.#deposits.has(event)) return
@@ -194,7 +196,12 @@ export class HeavyWork {
 
   /** Leaves the event loop, and Postgres, to others for as long as the work took. What was sliced has given way between its slices, too. */
   async #rest(workspaceId: string, { typicalUnits }: Level): Promise<void> {
-    if (this.#latest.areBeside(workspaceId)) await delay(Math.min(typicalUnits * msPerUnit, maxRestMs))
+    if (this.#mustRest(workspaceId)) await delay(Math.min(typicalUnits * msPerUnit, maxRestMs))
+  }
+
+  /** A worker that ends has no time for rests. */
+  #mustRest(workspaceId: string): boolean {
+    return !this.#isStopped && this.#latest.areBeside(workspaceId)
   }
 
   #postpone(level: Level): Postponed {

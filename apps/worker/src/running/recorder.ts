@@ -3,6 +3,7 @@ import {
   type EmittedEvent,
   type FollowUps,
   finishEvents,
+  type GiveWay,
   type Outcome,
   recordSteps,
   type Step,
@@ -13,6 +14,7 @@ import { ownerOf } from '../calls/lanes.js'
 import type { WorkerMetrics } from '../worker-metrics.js'
 import { type CommitLane, CommitLanes } from './commit-lanes.js'
 import { type Execution, idsOf } from './execution.js'
+import { rest } from './rest.js'
 import { endExecutionSpan } from './trace-executions.js'
 
 /** What one commit takes: 200 events whose rules create 20 tasks each would be millions of rows. */
@@ -43,11 +45,13 @@ export class Recorder {
   readonly #oneAtATime = createKeyedMutex()
   readonly #outcomes = {
     light: this.#batchOutcomes((outcomes) => this.#finishEvents(outcomes)),
-    bulk: this.#batchOutcomes((outcomes) => this.#oneAtATime('bulk', () => this.#finishEvents(outcomes))),
+    bulk: this.#batchOutcomes((outcomes) =>
+      this.#oneAtATime('bulk', () => this.#finishEvents(outcomes, rest)),
+    ),
   } satisfies Record<CommitLane, unknown>
   readonly #steps = {
     light: this.#batchSteps((steps) => this.#recordSteps(steps)),
-    bulk: this.#batchSteps((steps) => this.#oneAtATime('bulk', () => this.#recordSteps(steps))),
+    bulk: this.#batchSteps((steps) => this.#oneAtATime('bulk', () => this.#recordSteps(steps, rest))),
   } satisfies Record<CommitLane, unknown>
 
   constructor(parts: RecorderParts) {
@@ -93,10 +97,13 @@ export class Recorder {
     })
   }
 
-  async #finishEvents(outcomes: Outcome<Execution>[]): Promise<(Execution[] | undefined)[]> {
+  async #finishEvents(
+    outcomes: Outcome<Execution>[],
+    giveWay?: GiveWay,
+  ): Promise<(Execution[] | undefined)[]> {
     const { database, metrics, followUp } = this.#parts
     const startedAt = performance.now()
-    const { held, followUps } = await retryOnLockConflict(() => finishEvents(database, outcomes))
+    const { held, followUps } = await retryOnLockConflict(() => finishEvents(database, outcomes, giveWay))
     const stored = outcomes.filter((_, index) => held[index] !== undefined)
     metrics.noteOutcomes(stored, startedAt)
     if (followUps) followUp(followUps)
@@ -104,10 +111,10 @@ export class Recorder {
     return held
   }
 
-  async #recordSteps(steps: Step<Execution>[]): Promise<boolean[]> {
+  async #recordSteps(steps: Step<Execution>[], giveWay?: GiveWay): Promise<boolean[]> {
     const { database, metrics, followUp } = this.#parts
     const startedAt = performance.now()
-    const { recorded, followUps } = await retryOnLockConflict(() => recordSteps(database, steps))
+    const { recorded, followUps } = await retryOnLockConflict(() => recordSteps(database, steps, giveWay))
     const stored = steps.flatMap(({ execution }, index) => (recorded[index] ? execution : []))
     metrics.noteSteps(stored, startedAt)
     if (followUps) followUp(followUps)

@@ -1,6 +1,8 @@
-import { setTimeout as delay } from 'node:timers/promises'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { newId } from '@automation/database'
 import type { RecordableExecution } from './execution-record.js'
+
+export type GiveWay = (tookMs: number) => Promise<void>
 
 /**
  * The rows of tasks and emitted events that are committed with executions, under the names of their columns: one JSON text for
@@ -41,8 +43,8 @@ export function effectRowsOf(executions: RecordableExecution[]): { tasks: object
   return { tasks, events }
 }
 
-/** After so many characters others have the event loop for as long as the slice took: an event of theirs needs it several times, each time shortly. */
-const sliceLength = 131_072
+/** After so many characters others have the event loop. */
+const sliceLength = 262_144
 /** As JSON.stringify writes them. After an odd number of backslashes, another one is text. */
 const nul = /(?<!\\)((?:\\\\)*)\\u0000/g
 const unpairedSurrogate = /(?<!\\)((?:\\\\)*)\\ud[89a-f]../g
@@ -51,14 +53,16 @@ const mayBeUnstorable = /\\u(?:0000|d[89a-f])/
 /**
  * Writes rows as JSON, each by itself, for as long as a slice of time has room. Responses of mail servers and web servers may hold what Postgres
  * refuses in text: NUL, which is left out, and unpaired surrogates, which are replaced.
+ *
+ * @param giveWay lets others have the event loop after a slice that took so long (ms)
  */
-export async function toStorableJson(rows: object[]): Promise<string> {
+export async function toStorableJson(rows: object[], giveWay: GiveWay = () => nextTurn()): Promise<string> {
   const texts: string[] = []
   let length = 0
   let begunAt = performance.now()
   for (const row of rows) {
     if (length > sliceLength) {
-      await delay(performance.now() - begunAt)
+      await giveWay(performance.now() - begunAt)
       length = 0
       begunAt = performance.now()
     }

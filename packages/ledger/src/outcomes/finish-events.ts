@@ -3,7 +3,7 @@ import { subscriptionIdOf } from '../addressee.js'
 import { leaseSeconds } from '../unfinished/leases.js'
 import type { LoadedEvent } from '../unfinished/load-events.js'
 import { capError, capResults } from './cap-results.js'
-import { effectRowsOf, toStorableJson } from './effect-rows.js'
+import { effectRowsOf, type GiveWay, toStorableJson } from './effect-rows.js'
 import type { RecordableExecution } from './execution-record.js'
 import { type FollowUps, pickIds, type ReturnedRow, readFollowUps } from './follow-ups.js'
 
@@ -160,11 +160,13 @@ const finishEventsSql = `
 /**
  * Finishes events, those of many jobs in one statement.
  *
+ * @param giveWay lets others have the event loop between slices of many rows; without it they have one turn
  * @returns for each outcome the executions that this worker holds and continues; undefined where another delivery was first
  */
 export async function finishEvents<Execution extends RecordableExecution>(
   database: Database,
   outcomes: Outcome<Execution>[],
+  giveWay?: GiveWay,
 ): Promise<{ held: (Execution[] | undefined)[]; followUps: FollowUps | undefined }> {
   // Two deliveries of one job may meet in one commit: the first counts.
   const seen = new Set<string>()
@@ -172,9 +174,9 @@ export async function finishEvents<Execution extends RecordableExecution>(
   const executions = first.flatMap((outcome) => outcome.executions)
   const { tasks, events } = effectRowsOf(executions)
   const rows = await database.run<ReturnedRow>('finish_events', finishEventsSql, [
-    await toStorableJson(executions.map(executionRow)),
-    await toStorableJson(tasks),
-    await toStorableJson(events),
+    await toStorableJson(executions.map(executionRow), giveWay),
+    await toStorableJson(tasks, giveWay),
+    await toStorableJson(events, giveWay),
     JSON.stringify(
       first.map(({ event, ruleSetId, rulesVersion }) => {
         return { id: event.id, rule_set_id: ruleSetId, rules_version: rulesVersion }

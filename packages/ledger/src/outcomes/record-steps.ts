@@ -2,7 +2,7 @@ import type { Database } from '@automation/database'
 import { subscriptionIdOf } from '../addressee.js'
 import { leaseSeconds } from '../unfinished/leases.js'
 import { capError, capResults } from './cap-results.js'
-import { effectRowsOf, toStorableJson } from './effect-rows.js'
+import { effectRowsOf, type GiveWay, toStorableJson } from './effect-rows.js'
 import type { RecordableExecution } from './execution-record.js'
 import { type FollowUps, pickIds, type ReturnedRow, readFollowUps } from './follow-ups.js'
 
@@ -148,18 +148,20 @@ const recordStepsSql = `
 /**
  * Records steps, those of many executions in one statement.
  *
+ * @param giveWay as in finishEvents
  * @returns for each step whether it was recorded; false where the worker has lost the lease
  */
 export async function recordSteps(
   database: Database,
   steps: Step[],
+  giveWay?: GiveWay,
 ): Promise<{ recorded: boolean[]; followUps: FollowUps | undefined }> {
   const executions = steps.map(({ execution }) => execution)
   const { tasks, events } = effectRowsOf(executions)
   const rows = await database.run<ReturnedRow>('record_steps', recordStepsSql, [
-    await toStorableJson(steps.map(stepRow)),
-    await toStorableJson(tasks),
-    await toStorableJson(events),
+    await toStorableJson(steps.map(stepRow), giveWay),
+    await toStorableJson(tasks, giveWay),
+    await toStorableJson(events, giveWay),
     leaseSeconds,
   ])
   const ids = pickIds(rows, 'recorded')
