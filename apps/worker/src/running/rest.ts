@@ -1,7 +1,7 @@
 import { setTimeout as delay, setImmediate as nextTurn } from 'node:timers/promises'
 
-/** A timer takes a millisecond and more: a rest for less work would take longer than the work. */
-export const leastRestMs = 2
+/** A timer takes a millisecond at least: a rest for less work would take longer than the work. */
+export const leastRestMs = 1
 const maxRestMs = 500
 
 /**

@@ -44,7 +44,7 @@ export function effectRowsOf(executions: RecordableExecution[]): { tasks: object
 }
 
 /** After so many characters others have the event loop. */
-const sliceLength = 262_144
+const sliceLength = 131_072
 /** As JSON.stringify writes them. After an odd number of backslashes, another one is text. */
 const nul = /(?<!\\)((?:\\\\)*)\\u0000/g
 const unpairedSurrogate = /(?<!\\)((?:\\\\)*)\\ud[89a-f]../g
