@@ -10,7 +10,8 @@ import { readMebibytes } from '../machine/memory.js'
 import type { Options } from '../options.js'
 import { runOnProduct } from '../private-product.js'
 import { alignColumns, whole } from '../report.js'
-import { type Waits, waitsOf } from '../statistics.js'
+import { takeTurns } from '../rounds.js'
+import { median, type Waits, waitsOf } from '../statistics.js'
 import { actor, createWorkspace, createWorkspaces, type Workspace } from '../workspace.js'
 import type { Attack } from './attack.js'
 import { AttackInThread } from './attack-in-thread.js'
@@ -49,27 +50,61 @@ const defaultLimits = {
   RATE_LIMIT_ENTERPRISE: '300/500',
 }
 
-/** What one tenant can do to others within the default limits. Each attack has a product of its own. */
+/** What one tenant can do to others within the default limits. Each attack has a product of its own, in each round. */
 export function planNeighbours(options: Options): Plan {
-  const chosen = attacks.filter(({ name }) => name.includes(options.only))
+  const scenes = attacks
+    .filter(({ name }) => name.includes(options.only))
+    .flatMap((attack) => [undefined, smallHeap].map((heap) => ({ attack, heap })))
   return {
     workers: null,
     async run() {
-      const results: NeighbourFigures[] = []
-      for (const attack of chosen)
-        for (const heap of [undefined, smallHeap]) {
-          const result = await measure(options, attack, heap)
-          console.error(format([result]))
-          results.push(result)
-        }
+      const figures = await takeTurns(scenes, options.rounds, async ({ attack, heap }) => {
+        const result = await measure(options, attack, heap)
+        console.error(format([result]))
+        return result
+      })
+      const rounds = [...figures.values()]
+      const medians = rounds.map(medianOf)
       const aim = createAim({
-        title: `of ${results.length} attacks: p99 > 100 ms and > 2 × alone`,
-        rounds: [results.filter(isSlow).length],
+        title: `of ${medians.length} attacks: p99 > 100 ms and > 2 × alone`,
+        rounds: [medians.filter(isSlow).length],
         atMost: 0,
         digits: 0,
       })
-      return { results, aims: [aim], text: format(results) }
+      return { results: rounds.flat(), aims: [aim], text: format(medians) }
     },
+  }
+}
+
+/** Of each figure by itself. */
+function medianOf(rounds: NeighbourFigures[]): NeighbourFigures {
+  const [first] = rounds
+  if (first === undefined) throw new Error('It was not measured')
+  const middle = (read: (figures: NeighbourFigures) => number) => median(rounds.map(read))
+  const middleWaits = (name: 'alone' | 'attacked' | 'after') => ({
+    count: middle((figures) => figures[name].count),
+    p50Ms: middle((figures) => figures[name].p50Ms),
+    p95Ms: middle((figures) => figures[name].p95Ms),
+    p99Ms: middle((figures) => figures[name].p99Ms),
+    p999Ms: middle((figures) => figures[name].p999Ms),
+    maxMs: middle((figures) => figures[name].maxMs),
+  })
+  return {
+    ...first,
+    responses: {
+      ...first.responses,
+      accepted: middle(({ responses }) => responses.accepted),
+      refused: middle(({ responses }) => responses.refused),
+      failed: Math.max(...rounds.map(({ responses }) => responses.failed)),
+    },
+    alone: middleWaits('alone'),
+    attacked: middleWaits('attacked'),
+    after: middleWaits('after'),
+    longestBySecond: first.longestBySecond.map((_, second) =>
+      middle(({ longestBySecond }) => longestBySecond[second] ?? 0),
+    ),
+    apiMebibytes: middle(({ apiMebibytes }) => apiMebibytes),
+    workerMebibytes: middle(({ workerMebibytes }) => workerMebibytes),
   }
 }
 

@@ -11,7 +11,7 @@ import { writeRules } from './definition-texts.js'
 import { cutByBytes, readInParts, type SizedRule, sumOf } from './list-by-bytes.js'
 import { sendRule } from './present-rule.js'
 import { Rule, RuleList, RuleListQuery, RuleParams } from './rule-schemas.js'
-import { sendList } from './send-list.js'
+import { sendList, sizeInTurn } from './send-list.js'
 
 const defaultLimit = 50
 
@@ -37,7 +37,7 @@ export const readRoutes: FastifyPluginAsyncTypebox = async (app) => {
       await checkTypeInQuery(request, query)
       const isPaged = Object.keys(RuleListQuery.properties).some((name) => Object.hasOwn(query, name))
       if (!isPaged) {
-        const sizes = await sizeRules(reads, id)
+        const sizes = await sizeInTurn(id, () => sizeRules(reads, id))
         await app.payForBytes(request, reply, sumOf(sizes))
         return sendList(reply, 'rules', readInParts(sizes, write))
       }
@@ -49,7 +49,8 @@ export const readRoutes: FastifyPluginAsyncTypebox = async (app) => {
         ...page,
       })
       const ids = found.slice(0, limit).map((rule) => rule.id)
-      const sizes = cutByBytes(await sizeRules(reads, id, Prisma.sql`AND id = ANY (${ids}::uuid[])`))
+      const narrowing = Prisma.sql`AND id = ANY (${ids}::uuid[])`
+      const sizes = cutByBytes(await sizeInTurn(id, () => sizeRules(reads, id, narrowing)))
       await app.payForBytes(request, reply, sumOf(sizes))
       const last = sizes.at(-1)?.id
       const hasMore = last !== undefined && last !== found.at(-1)?.id

@@ -13,7 +13,7 @@ import { writeVersions } from './definition-texts.js'
 import { findPageOfVersions, readInParts, sumOf } from './list-by-bytes.js'
 import { presentVersion, sendRule } from './present-rule.js'
 import { Rule, RuleParams, RuleVersion, VersionList } from './rule-schemas.js'
-import { sendList } from './send-list.js'
+import { sendList, sizeInTurn } from './send-list.js'
 
 const VersionParams = Type.Object({
   ...RuleParams.properties,
@@ -42,7 +42,9 @@ export const versionRoutes: FastifyPluginAsyncTypebox = async (app) => {
       const id = ruleId(params)
       const { limit = defaultLimit, cursor } = query
       const below = cursor === undefined ? maxVersion : readCursor(cursor)
-      const { versions, isLast } = await findPageOfVersions(reads, { workspaceId, ruleId: id, below }, limit)
+      const { versions, isLast } = await sizeInTurn(workspaceId, () =>
+        findPageOfVersions(reads, { workspaceId, ruleId: id, below }, limit),
+      )
       if (versions.length === 0) await refuseUnknownRule(reads, id)
       await app.payForBytes(request, reply, sumOf(versions))
       const parts = readInParts(versions, (part) => writeVersions(reads, { workspaceId, ruleId: id }, part))
