@@ -2,6 +2,7 @@ import { setTimeout as delay, setImmediate as nextTurn } from 'node:timers/promi
 import { FairSlots, TooMuchAtOnce } from '@automation/database'
 import { LRUCache } from 'lru-cache'
 import { LatestOwners } from './latest-owners.js'
+import { maxRestMs, rest } from './rest.js'
 
 /** The job has to come back later. Its events that are done by then are not run again. */
 export class Postponed extends Error {
@@ -43,7 +44,6 @@ const unitsPerRow = 2_000
 /** What the executions of an event may write in all is limited (EffectBudget): more is no estimate. */
 const mostRows = 50_000
 const msPerUnit = 25e-6
-const maxRestMs = 500
 const minDelayMs = 500
 const maxDelayMs = 10_000
 /** How long (ms) an event may wait in the line. */
@@ -161,8 +161,7 @@ export class HeavyWork {
 
   /** Leaves the event loop to others, for as long as the last slice took: they need it many times, briefly. */
   async giveWay({ workspaceId }: Charged, tookMs: number): Promise<void> {
-    if (this.#mustRest(workspaceId)) await delay(Math.min(tookMs, maxRestMs))
-    else await nextTurn()
+    await (this.#mustRest(workspaceId) ? rest(tookMs) : nextTurn())
   }
 
   /** The same between two slices of judging: the slices of several events are one after another, each with its rest. */

@@ -2,7 +2,7 @@ import { setTimeout as delay, setImmediate as nextTurn } from 'node:timers/promi
 
 /** A timer takes a millisecond at least: a rest for less work would take longer than the work. */
 export const leastRestMs = 1
-const maxRestMs = 500
+export const maxRestMs = 500
 
 /**
  * Leaves the event loop to others for as long as a slice of work took: their events need it many times, briefly.
