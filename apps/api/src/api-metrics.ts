@@ -95,6 +95,11 @@ function createRefusalCounters(metrics: Metrics) {
       help: 'Requests refused because large bodies took all the memory that they may (BODIES_IN_FLIGHT)',
       registers: metrics.registers,
     }),
+    slowReaders: new Counter({
+      name: 'automation_slow_readers_closed_total',
+      help: 'Connections closed because their caller read the response too slowly, or not at all',
+      registers: metrics.registers,
+    }),
     judgingsRefused: metrics.counters(
       'automation_judgings_refused_total',
       'Dry runs, explanations, previews and checks of rules refused by their limits: too_many, too_much (JUDGING_WORK), too_long (JUDGING_TIMEOUT) or too_large (JUDGING_MEMORY)',

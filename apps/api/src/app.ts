@@ -69,7 +69,7 @@ export async function buildApp(config: Config) {
 
   const sealer = createSealer(config.encryptionKey)
   await app.register(requestLog, config)
-  await app.register(errors)
+  await app.register(errors, config)
   await app.register(deadline)
   await app.register(metrics, config)
   await app.register(resources, { config })
@@ -92,7 +92,7 @@ export async function buildApp(config: Config) {
   await app.register(shutdown)
   await app.register(openapi)
   if (config.servesDocs) await app.register(docs)
-  await app.register(slowReaders)
+  await app.register(slowReaders, { noteClosed: () => app.metrics.slowReaders.inc() })
 
   await app.register(probeRoutes, config)
   await app.register(ruleRoutes, { ...config, prefix: '/api/automation-rules' })

@@ -48,10 +48,10 @@ export const refusals = {
     new Refusal(400, 'Header Idempotency-Key must be 1 to 255 printable ASCII characters'),
   keyOfBatch: () =>
     new Refusal(400, 'A batch takes no Idempotency-Key: give each of its events an idempotencyKey'),
-  readTooLong: () =>
+  readTooLong: (ms: number) =>
     new Refusal(
       400,
-      'The query took longer than READ_TIMEOUT allows: narrow it, for example by a time range or a smaller limit',
+      `The query took longer than it may (READ_TIMEOUT: ${ms} ms): narrow it, for example by a time range or a smaller limit`,
     ),
   judgingTooLong: (ms: number) =>
     new Refusal(
@@ -128,18 +128,38 @@ export const refusals = {
     refusals.invalid([{ field: 'Idempotency-Key', message: 'Was used with another request' }]),
   rateLimited: (retryAfterSeconds: number) =>
     new Refusal(429, 'Rate limit exceeded', { 'retry-after': String(retryAfterSeconds) }),
-  tooManyBodies: () =>
-    new Refusal(429, 'Too many large request bodies at a time (BODIES_IN_FLIGHT)', { 'retry-after': '1' }),
-  tooManyReads: () =>
-    new Refusal(429, 'Too many queries of this workspace at a time (READS_PER_WORKSPACE)', {
-      'retry-after': '1',
-    }),
-  tooManyJudgings: () =>
-    new Refusal(429, 'Too many dry runs, explanations, previews and checks of this workspace at a time', {
-      'retry-after': '1',
-    }),
+  tooManyBodies: (bytes: number, bytesOfOne: number) =>
+    tooManyAtOnce(
+      `large request bodies at a time (BODIES_IN_FLIGHT: ${bytes} bytes, ${bytesOfOne} of one workspace)`,
+    ),
+  /** Lists that are sized, and surveys, are queries that have turns of their own. */
+  tooManyReads: (ofOne: number) =>
+    tooManyAtOnce(
+      `queries of this workspace at a time (READS_PER_WORKSPACE: ${ofOne}; lists of rules and versions, and surveys of fields: 1)`,
+    ),
+  tooManyJudgings: (turns: Turns) =>
+    tooManyAtOnce(`dry runs, explanations, previews and checks of this workspace (${describeTurns(turns)})`),
+  tooManyAudits: (turns: Turns & { total: number }) =>
+    tooManyAtOnce(
+      `reconciliations of this workspace (${describeTurns(turns)}; all workspaces together ${turns.total} at a time)`,
+    ),
   unavailable: (cause: Error) =>
     new Refusal(503, 'Service temporarily unavailable', { 'retry-after': '1' }, cause),
+}
+
+/** How many pieces of work a workspace may have at a time, how many more may wait, and for how long. */
+interface Turns {
+  perOwner: number
+  waitingPerOwner: number
+  timeoutMs: number
+}
+
+function describeTurns({ perOwner, waitingPerOwner, timeoutMs }: Turns): string {
+  return `${perOwner} at a time, ${waitingPerOwner} more wait for up to ${timeoutMs} ms`
+}
+
+function tooManyAtOnce(what: string): Refusal {
+  return new Refusal(429, `Too many ${what}`, { 'retry-after': '1' })
 }
 
 /** `WWW-Authenticate` of RFC 6750. */

@@ -25,7 +25,7 @@ t.test(
           t.match(first, {
             status: 429,
             headers: { 'retry-after': '1' },
-            body: { error: /BODIES_IN_FLIGHT/ },
+            body: { error: /\(BODIES_IN_FLIGHT: 4194304 bytes, 1048576 of one workspace\)/ },
           })
           await transaction.$executeRaw`ROLLBACK`
           const statuses = (await Promise.all(asked)).map(({ status }) => status)

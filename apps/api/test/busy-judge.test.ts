@@ -1,6 +1,7 @@
 import { newId } from '@automation/database'
 import t, { type Test } from 'tap'
 import { refusals } from '../src/errors.js'
+import { judgingTurns } from '../src/judging/judge.js'
 import { ruleBody, rules, startApi, type Workspace } from './fixtures/api.js'
 
 const api = await startApi(t)
@@ -25,7 +26,7 @@ function refuseTurns(t: Test, task: string, isServed: (turn: number) => boolean)
   let turns = 0
   t.intercept(judge, 'run', {
     value: async (...[caller, name, input]: Parameters<typeof run>) => {
-      if (name === task && !isServed(turns++)) throw refusals.tooManyJudgings()
+      if (name === task && !isServed(turns++)) throw refusals.tooManyJudgings(judgingTurns)
       return run(caller, name, input)
     },
   })
@@ -169,6 +170,10 @@ t.test('a workspace that asks for its rules too often at a time gets 429', async
       return answer.status === 200 ? new Promise<typeof answer>(() => {}) : answer
     }),
   )
-  t.match(refused, { status: 429, body: { error: /explanations/ }, headers: { 'retry-after': '1' } })
+  t.match(refused, {
+    status: 429,
+    body: { error: /explanations.*1 at a time, 100 more wait for up to 3000 ms/ },
+    headers: { 'retry-after': '1' },
+  })
   await releaseAll(held, asked)
 })

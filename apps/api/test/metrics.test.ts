@@ -1,6 +1,8 @@
+import { readFile } from 'node:fs/promises'
 import { firstIdOf, newId } from '@automation/database'
 import { createPrivateDatabase } from '@automation/launcher'
 import t from 'tap'
+import { docsDirectory } from '../src/docs-directory.js'
 import { type Api, ruleBody, rules, startApi } from './fixtures/api.js'
 import { makeSender, nowText } from './fixtures/sender.js'
 
@@ -20,6 +22,15 @@ t.test('without METRICS_PORT nothing listens, and the API itself has no /metrics
   const api = await startApi(t)
   t.equal(api.app.metricsPort, undefined)
   t.equal((await api.call('GET', '/metrics')).status, 404)
+})
+
+t.test('the dashboard has a series for each kind of refusal of the API', async (t) => {
+  const { app } = await startApi(t, watched)
+  const text = await (await fetch(`http://127.0.0.1:${app.metricsPort}/metrics`)).text()
+  const names = [...text.matchAll(/^# TYPE (automation_\w+_(?:limited|refused|closed)_total) /gm)]
+  t.ok(names.length >= 5, `${names.length}`)
+  const dashboard = await readFile(new URL('grafana/automation.json', docsDirectory), 'utf8')
+  for (const [, name = ''] of names) t.match(dashboard, `${name}[`, name)
 })
 
 t.test('requests are counted by the pattern of their path, without values of callers', async (t) => {

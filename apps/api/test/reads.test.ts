@@ -1,7 +1,9 @@
+import { setTimeout } from 'node:timers/promises'
 import { newId } from '@automation/database'
 import { createPrivateDatabase } from '@automation/launcher'
 import t from 'tap'
-import { ruleBody, rules, startApi } from './fixtures/api.js'
+import { type Answer, type Api, ruleBody, rules, startApi } from './fixtures/api.js'
+import { statementsOf } from './fixtures/security/sql-recorder.js'
 
 const DATABASE_URL = await createPrivateDatabase(process.env.DATABASE_URL ?? '')
 const api = await startApi(t, { DATABASE_URL })
@@ -12,8 +14,15 @@ interface RuleList {
   nextCursor?: string | null
 }
 
+/** How many queries were refused for each reason. */
+async function countRefused({ app }: Api): Promise<Record<string, number>> {
+  const text = await (await fetch(`http://127.0.0.1:${app.metricsPort}/metrics`)).text()
+  const counts = [...text.matchAll(/^automation_reads_refused_total\{reason="(\w+)"\} (\d+)$/gm)]
+  return Object.fromEntries(counts.map(([, reason, count]) => [reason, Number(count)]))
+}
+
 t.test('a query that takes too long is refused, and nobody else waits for it', async (t) => {
-  const impatient = await startApi(t, { DATABASE_URL, READ_TIMEOUT: '300' })
+  const impatient = await startApi(t, { DATABASE_URL, READ_TIMEOUT: '300', METRICS_PORT: '0' })
   const busy = await impatient.makeWorkspace()
   const quiet = await impatient.makeWorkspace()
   await impatient.app.database.system.$transaction(
@@ -27,11 +36,93 @@ t.test('a query that takes too long is refused, and nobody else waits for it', a
       const answers = await Promise.all(asked)
       const countOf = (status: number) => answers.filter((answer) => answer.status === status).length
       t.equal(countOf(400), 40, 'each in its turn, two at a time')
-      t.match(answers[0]?.body, { error: /READ_TIMEOUT/ })
+      t.match(answers[0]?.body, { error: /\(READ_TIMEOUT: 300 ms\)/ })
     },
     { timeout: 60_000 },
   )
+  t.strictSame(await countRefused(impatient), { too_long: 40, too_many: 0 })
   t.equal((await busy.call('GET', '/api/tasks')).status, 200)
+})
+
+t.test(
+  'one query of a workspace runs and 256 wait, further ones are refused, and others read beside them',
+  async (t) => {
+    const own = await startApi(t, {
+      DATABASE_URL,
+      READS_PER_WORKSPACE: '1',
+      READ_TIMEOUT: '10000',
+      METRICS_PORT: '0',
+    })
+    const busy = await own.makeWorkspace()
+    const quiet = await own.makeWorkspace()
+    const answers: Answer[] = []
+    const ask = async () => void answers.push(await busy.call('GET', '/api/tasks'))
+    const { asked } = await own.app.database.system.$transaction(
+      async (transaction) => {
+        await transaction.$executeRaw`LOCK TABLE tasks IN ACCESS EXCLUSIVE MODE`
+        const asked = Array.from({ length: 260 }, ask)
+        while (answers.length < 3) await setTimeout(20)
+        t.equal((await quiet.call('GET', rules)).status, 200)
+        const refusal = {
+          status: 429,
+          headers: { 'retry-after': '1' },
+          body: { error: /\(READS_PER_WORKSPACE: 1;/ },
+        }
+        t.match(answers, Array(3).fill(refusal))
+        return { asked }
+      },
+      { timeout: 60_000 },
+    )
+    await Promise.all(asked)
+    t.equal(answers.filter(({ status }) => status === 200).length, 257)
+    t.strictSame(await countRefused(own), { too_long: 0, too_many: 3 })
+  },
+)
+
+interface PlanNode {
+  'Index Name'?: string
+  Plans?: PlanNode[]
+}
+
+function indexesOf({ Plans = [], ...node }: PlanNode): string[] {
+  return [...(node['Index Name'] === undefined ? [] : [node['Index Name']]), ...Plans.flatMap(indexesOf)]
+}
+
+t.test('each filter of tasks and of audit entries has its index', async (t) => {
+  const { id: workspaceId, call } = await api.makeWorkspace()
+  const { system, run } = api.app.database
+  // Each rule, actor and subject has a hundredth of the rows, and so has one of the two actions.
+  const ruleId = '00000000-0000-4000-8000-000000000007'
+  await system.$executeRaw`
+    INSERT INTO tasks (id, workspace_id, execution_id, action_index, rule_id, title, priority, created_at)
+    SELECT gen_random_uuid(), ${workspaceId}::uuid, gen_random_uuid(), 0,
+           ('00000000-0000-4000-8000-' || lpad((n % 100)::text, 12, '0'))::uuid, 'Call', 'normal', now()
+    FROM generate_series(1, 20000) AS n`
+  await system.$executeRaw`
+    INSERT INTO audit_entries (id, workspace_id, actor, action, subject, details)
+    SELECT gen_random_uuid(), ${workspaceId}::uuid, 'user:' || n % 100,
+           CASE WHEN n % 100 = 0 THEN 'rule.created' ELSE 'rule.updated' END, 'subject-' || n % 100, '{}'
+    FROM generate_series(1, 20000) AS n`
+  await system.$executeRaw`ANALYZE tasks, audit_entries`
+  const audit = '/api/developer/v1/audit-log'
+  for (const [path, table, index] of [
+    [`/api/tasks?ruleId=${ruleId}`, 'tasks', 'tasks_rule_id_id_idx'],
+    [`${audit}?actor=user:7`, 'audit_entries', 'audit_entries_workspace_id_actor_id_idx'],
+    [`${audit}?subject=subject-7`, 'audit_entries', 'audit_entries_workspace_id_subject_id_idx'],
+    [`${audit}?action=rule.created`, 'audit_entries', 'audit_entries_workspace_id_action_id_idx'],
+  ] as const) {
+    const statements = await statementsOf(() => call('GET', path))
+    const asked = statements.filter(({ text }) => text.includes(`FROM "public"."${table}"`))
+    t.equal(asked.length, 1, path)
+    for (const { text, values } of asked) {
+      const [row] = await run<{ 'QUERY PLAN': [{ Plan: PlanNode }] }>(
+        `explain ${path}`,
+        `EXPLAIN (FORMAT JSON) ${text}`,
+        values,
+      )
+      t.strictSame(row && indexesOf(row['QUERY PLAN'][0].Plan), [index], path)
+    }
+  }
 })
 
 t.test('the rules of a workspace have a size, and lists show large rules in parts', async (t) => {

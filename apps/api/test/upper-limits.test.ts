@@ -2,6 +2,7 @@ import { createApiKey } from '@automation/access'
 import { newId } from '@automation/database'
 import t from 'tap'
 import { type Answer, type Api, mint, rules, startApi, type Workspace } from './fixtures/api.js'
+import { storeEvent, storeExecution, storeRule } from './fixtures/history.js'
 import { makeSender } from './fixtures/sender.js'
 
 // One token a minute: no test lasts long enough to get one back, however slow the machine.
@@ -164,6 +165,27 @@ t.test('no batch costs more than a full upper bucket has', async (t) => {
   t.equal(answer.status, 202)
   t.strictSame(headersOf(answer), { limit: 3, remaining: 0 })
 })
+
+for (const path of ['/api/executions/retry', '/api/events/replay'])
+  t.test(`each 50 matches of ${path} cost a token, all of them or none`, async (t) => {
+    const api = await startApi(t, env)
+    const workspace = await api.makeWorkspace()
+    const rule = await storeRule(workspace)
+    for (let n = 0; n < 51; n++) {
+      const event = await storeEvent(workspace, { ruleIds: [rule.id] })
+      await storeExecution(workspace, event, rule.id, { status: 'failed' })
+    }
+    const ask = (role: 'admin' | 'operator', dryRun: boolean) =>
+      workspace.callAs(role)('POST', path, { body: { filter: {}, dryRun } })
+    for (const remaining of [4, 3, 2, 1])
+      t.strictSame(headersOf(await ask('admin', true)), { limit: 5, remaining }, 'a dry run costs one')
+    t.match(await ask('admin', false), limited)
+    t.equal(await workspace.database.event.count(), 51, 'nothing was replayed')
+    t.equal(await workspace.database.execution.count({ where: { status: 'failed' } }), 51, 'or retried')
+    const paid = await ask('operator', false)
+    t.equal(paid.status, 202)
+    t.strictSame(headersOf(paid), { limit: 5, remaining: 3 })
+  })
 
 t.test('webhooks have a bucket of their creator apart from that of calls', async (t) => {
   const api = await startApi(t, { ...env, RATE_LIMIT_WORKSPACE: '1/1', RATE_LIMIT_CREATOR: '1/1' })

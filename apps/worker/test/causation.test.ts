@@ -133,13 +133,19 @@ t.test(
   'the rules of a workspace emit a limited number of events a minute, over all of its events',
   async (t) => {
     const harness = await createHarness(t, { EMITTED_PER_MINUTE: '30' })
-    await harness.createRule(Array(10).fill({ ...emitItself, config: { eventType: 'DEAL_WON', data: {} } }))
+    const ruleId = await harness.createRule(
+      Array(10).fill({ ...emitItself, config: { eventType: 'DEAL_WON', data: {} } }),
+    )
     harness.startWorker()
     const events = Array.from({ length: 5 }, () => harness.newEvent())
     await Promise.all(events.map((event) => harness.inbox.accept(event)))
     await untilQuiet(harness)
     t.equal(await harness.own.event.count({ where: { type: 'DEAL_WON' } }), 30)
     t.match(await readErrors(harness), [/EMITTED_PER_MINUTE/])
+    const counters = await harness.own.ruleCounters.findMany({
+      select: { ruleId: true, attentionReason: true },
+    })
+    t.strictSame(counters, [{ ruleId, attentionReason: 'event_budget' }])
   },
 )
 

@@ -95,3 +95,12 @@ t.test('tasks and the audit log are kept for 400 days by default; 0 keeps them f
   t.match(readConfig({ ...required, ...settings }).keptDays, { tasks: 0, audit: 3_650 })
   t.throws(() => readConfig({ ...required, AUDIT_RETENTION_DAYS: '-1' }), /AUDIT_RETENTION_DAYS must be/)
 })
+
+t.test(
+  'a worker has at least four connections, because sweeper and retention hold two for seconds',
+  async (t) => {
+    const poolOf = (DATABASE_POOL: string) => readConfig({ ...required, DATABASE_POOL }).databasePool
+    t.equal(poolOf('4'), 4)
+    t.throws(() => poolOf('3'), /DATABASE_POOL must be >= 4/)
+  },
+)

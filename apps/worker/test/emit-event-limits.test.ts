@@ -18,7 +18,8 @@ function startExecution(depth = 0, causes = causation): Execution {
 }
 
 function emit(execution: Execution, data?: object, size = 0) {
-  return emitEvent(execution, { config: { eventType: 'DEAL_WON', data }, size } as ActionOf<'EMIT_EVENT'>)
+  const config = { eventType: 'DEAL_WON', data }
+  return emitEvent(execution, { of: { index: 0 }, config, size } as ActionOf<'EMIT_EVENT'>)
 }
 
 /** Data with a given number of bytes as JSON. */

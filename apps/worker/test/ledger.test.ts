@@ -288,6 +288,7 @@ t.test('emitted events are committed with their execution, once', async (t) => {
   const { own, ledger, execution, lease } = await beginCall(t)
   setRecord(execution, finished)
   const emitted = {
+    actionIndex: 0,
     id: newId(),
     workspaceId: execution.event.workspaceId,
     type: 'DEAL_WON',
@@ -326,6 +327,7 @@ t.test(
     const id = newId()
     execution.emitted = [
       {
+        actionIndex: 0,
         id,
         jobId: id,
         workspaceId,
@@ -419,4 +421,35 @@ t.test('an outcome is recorded even if Postgres would refuse its text', async (t
   const execution = await own.execution.findFirstOrThrow()
   t.equal(execution.error, 'server said  and \ufffd')
   matchLists(t, execution.results, [{}, { error: 'nul , "quotes", {braces}' }])
+})
+
+t.test('an outcome that is too large by itself is recorded as failed, and no other', async (t) => {
+  const { own, workspaceId, createRule, createOutcome } = await createWorkspace()
+  const [large, other] = [await createRule(), await createRule()]
+  const outcomes = [
+    await createOutcome([{ ruleId: large, tasks: 1 }]),
+    await createOutcome([{ ruleId: other }]),
+  ]
+  const [execution] = outcomes[0]?.executions ?? []
+  const data = {
+    toJSON() {
+      throw new RangeError('Invalid string length')
+    },
+  }
+  const id = newId()
+  const ids = { id, jobId: id, workspaceId, rootId: outcomes[0]?.event.id ?? '' }
+  execution?.emitted.push({ ...ids, actionIndex: 1, type: 'DEAL_WON', data, addressee: null, depth: 1 })
+  const { record } = openLedger()
+  t.same(await Promise.all(outcomes.map(record)), [[], []])
+  matchLists(t, await own.execution.findMany({ orderBy: { startedAt: 'asc' } }), [
+    {
+      ruleId: large,
+      status: 'failed',
+      error: 'What the rule did could not be stored: it is too large',
+      results: [{ action: 'CREATE_TASK', status: 'failed' }],
+    },
+    { ruleId: other, status: 'succeeded' },
+  ])
+  t.equal(await own.task.count(), 0)
+  t.equal(await own.event.count({ where: { doneAt: { not: null } } }), 2)
 })

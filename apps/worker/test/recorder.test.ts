@@ -28,12 +28,18 @@ function newStep(emitted: number, bytes: number, event = context.event) {
   return { execution, lease: newId() }
 }
 
-/** A recorder whose commits of emitted events end one by one, when the test ends them. */
+function newOutcome(execution: Execution) {
+  return { event: execution.event, ruleSetId: null, rulesVersion: 1, executions: [execution] }
+}
+
+/** A recorder whose commits of emitted events end one by one, when the test ends them. `commits` has the number of items of each commit. */
 function openRecorder() {
   const heavy: (() => void)[] = []
+  const commits: number[] = []
   const database = {
     async run(name: string, _text: string, values: string[]) {
       const ids = (JSON.parse(values[0] ?? '') as { id: string }[]).map(({ id }) => id)
+      commits.push(ids.length)
       const emitted = JSON.parse(values[2] ?? '') as object[]
       if (emitted.length > 0) await new Promise<void>((resolve) => heavy.push(resolve))
       return name === 'finish_events' ? [] : ids.map((id) => ({ what: 'recorded', id }))
@@ -41,12 +47,24 @@ function openRecorder() {
   } as never as Database
   const queue = { addCaused: async () => {}, addDue: async () => {} }
   const metrics = createWorkerMetrics(openMetrics())
-  return { heavy, recorder: new Recorder({ database, queue, metrics, followUp: () => {}, log }) }
+  return { heavy, commits, recorder: new Recorder({ database, queue, metrics, followUp: () => {}, log }) }
 }
 
 async function until(holds: () => boolean): Promise<void> {
   while (!holds()) await setImmediate()
 }
+
+t.test('a commit has at most 5,000 rows', async (t) => {
+  const { recorder, commits } = openRecorder()
+  // Each counts as 900 rows: itself, and 899 kilobytes.
+  const steps = Array.from({ length: 6 }, () => newStep(0, 899_000, { ...context.event, id: newId() }))
+  const outcomes = steps.map(({ execution }) => newOutcome(execution))
+  await Promise.all(steps.map((step) => recorder.recordStep(step)))
+  t.strictSame(commits.splice(0), [5, 1], 'of steps')
+  for (const { execution } of steps) execution.effectBytes = 899_000
+  await Promise.all(outcomes.map((outcome) => recorder.finishEvent(outcome)))
+  t.strictSame(commits, [5, 1], 'of outcomes')
+})
 
 t.test('a light step does not wait behind a heavy one', async (t) => {
   const { recorder, heavy } = openRecorder()
@@ -67,9 +85,7 @@ t.test('heavy outcomes and heavy steps take one connection together', async (t) 
   const { recorder, heavy } = openRecorder()
   const step = recorder.recordStep(newStep(1, 2_000_000))
   await until(() => heavy.length === 1)
-  const { execution } = newStep(1, 2_000_000)
-  const outcome = { event: execution.event, ruleSetId: null, rulesVersion: 1, executions: [execution] }
-  const finished = recorder.finishEvent(outcome)
+  const finished = recorder.finishEvent(newOutcome(newStep(1, 2_000_000).execution))
   await recorder.recordStep(newStep(0, 0))
   t.equal(heavy.length, 1)
   heavy[0]?.()

@@ -17,7 +17,7 @@ export function aimsOf(results: BrakeFigures[]): Aim[] {
     createAim({
       title: 'switching a rule off, ms',
       rounds: results.map(({ callMs }) => callMs),
-      atMost: 1_000,
+      atMost: 200,
       digits: 0,
     }),
   ]

@@ -1,3 +1,4 @@
+import { connect } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
 import { request } from 'undici'
 import type { Workspace } from '../workspace.js'
@@ -62,6 +63,16 @@ export class Attacker {
 
   async post(path: string, body: object): Promise<void> {
     await this.send('POST', path, body)
+  }
+
+  /** Requests it several times on one connection, reads nothing, and holds the connection until the attack ends. */
+  async requestUnread(path: string, times: number): Promise<void> {
+    const { hostname, port } = new URL(this.#target.baseUrl)
+    const socket = connect({ host: hostname, port: Number(port), signal: this.signal })
+    socket.pause()
+    socket.on('error', () => {})
+    socket.write(`GET ${path} HTTP/1.1\r\nHost: ${hostname}\r\n\r\n`.repeat(times))
+    await new Promise((resolve) => socket.once('close', resolve))
   }
 
   /** Does not keep what it reads: some responses have many megabytes. */

@@ -87,6 +87,35 @@ export const attacks: Attack[] = [
       },
   },
   {
+    name: 'GET /readyz 100 times a second, and readers who do not read',
+    rules: [],
+    begin:
+      async ({ baseUrl }) =>
+      async (attacker) => {
+        const anonymous = attacker.in({ baseUrl, headers: {} })
+        await Promise.all([
+          anonymous.repeat(10, () => anonymous.send('GET', '/readyz')),
+          anonymous.repeat(1_000, () => anonymous.requestUnread('/docs/js/scalar.js', 8)),
+        ])
+      },
+  },
+  {
+    name: 'events of a megabyte',
+    rules: [
+      {
+        name: 'Long text',
+        trigger: 'LEAD_UPDATED',
+        conditions: [{ field: 'text', operator: 'contains', value: 'z' }],
+        actions: [task],
+      },
+    ],
+    begin: async () => {
+      const data = { text: `${'x'.repeat(1_000_000)}z` }
+      return (attacker) =>
+        attacker.repeat(100, () => attacker.post(`${rulesPath}/trigger/LEAD_UPDATED`, { data }))
+    },
+  },
+  {
     name: '200 events at once for 400 rules of 20 tasks',
     rules: Array.from({ length: 400 }, (_, n) => ({
       name: `Many ${n}`,

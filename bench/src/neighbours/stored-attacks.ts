@@ -1,6 +1,8 @@
 import { createServer } from 'node:http'
 import type pg from 'pg'
+import { insertEvents } from '../backtest/insert-events.js'
 import { insertWaiting } from '../brake/insert-waiting.js'
+import { insertHistory } from '../growth/insert-history.js'
 import type { Rule, Workspace } from '../workspace.js'
 import type { Attack } from './attack.js'
 import { prepareBy, rulesPath, task } from './attacker.js'
@@ -32,6 +34,28 @@ export const storedAttacks: Attack[] = [
       const rare = (await listRules(workspace)).find(({ name }) => name === 'Rare')
       return (attacker) =>
         attacker.repeat(20, () => attacker.send('GET', `/api/tasks?limit=50&ruleId=${rare?.id}`))
+    },
+  },
+  {
+    name: 'replays of 200,000 stored events',
+    rules: [{ name: 'Replayed', trigger: 'DEAL_WON', conditions: [], actions: [task] }],
+    prepare: ({ id }, { postgres }) => insertEvents(postgres, id, { events: 200_000, every: 200_000 }),
+    begin: async () => {
+      const body = { filter: { type: 'DEAL_WON' }, dryRun: false }
+      return (attacker) => attacker.repeat(50, () => attacker.post('/api/events/replay', body))
+    },
+  },
+  {
+    name: 'audits of 400,000 stored events',
+    rules: [{ name: 'Audited', trigger: 'DEAL_WON', conditions: [], actions: [task] }],
+    async prepare({ id }, { postgres }) {
+      await insertHistory(postgres, id, 400_000)
+      await postgres.query('CHECKPOINT')
+    },
+    begin: async () => {
+      const from = new Date(Date.now() - 30 * 24 * 60 * 60 * 1_000).toISOString()
+      const path = `/api/developer/v1/ledger?from=${from}`
+      return (attacker) => attacker.repeat(50, () => attacker.send('GET', path))
     },
   },
   {

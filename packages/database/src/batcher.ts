@@ -1,4 +1,4 @@
-import { DatabaseBusy, isRowFault, isTooLarge } from './database-errors.js'
+import { DatabaseBusy, isRowFault, isStatementTimeout, isTooLarge } from './database-errors.js'
 import { FairTurns } from './fair-turns.js'
 
 interface Waiter<Item, Result> {
@@ -8,6 +8,15 @@ interface Waiter<Item, Result> {
   resolve: (result: Result) => void
   reject: (error: unknown) => void
 }
+
+/** The statements of one batch that took too long. */
+interface Timeouts {
+  count: number
+  last: unknown
+}
+
+/** After so many, Postgres is slow, and not an item: nothing more of the batch is begun. */
+const maxTimeouts = 3
 
 export interface BatchLimits<Item> {
   maxItems: number
@@ -30,10 +39,8 @@ const defaultLimits = {
   maxWeight: Number.POSITIVE_INFINITY,
   weigh: () => 0,
   timeoutMs: Number.POSITIVE_INFINITY,
-  patienceMs: Number.POSITIVE_INFINITY,
+  patienceMs: 1_000,
 }
-
-const readPatienceMs = 1_000
 
 /**
  * Turns a function of many items into a function of one: items that arrive while a batch is under way form the next batch. An
@@ -42,7 +49,9 @@ const readPatienceMs = 1_000
  *   idle ──item──▶ running ──items meanwhile──▶ waiting ──batch ends──▶ running …
  *
  * Each promise settles with the result of its own item. A row that Postgres refuses (for its data, not its connection), or an item
- * that is too large for a statement, fails alone: the batch is halved until the item stands by itself.
+ * that is too large for a statement, fails alone: the batch is halved until the item stands by itself. Postgres undoes a statement that it cancels
+ * because it takes too long: then the items follow one by one. Where it does not respond at all, nobody knows what was done, and nothing is
+ * repeated: a connection that went mute stops the callers of its own batch until their statement ends, and delays later callers by a second.
  *
  * @param run gets 1 to `maxItems` items and returns a result for each, in their order
  */
@@ -52,17 +61,6 @@ export function createBatcher<Item, Result>(
 ): (item: Item) => Promise<Result> {
   const batcher = new Batcher(run, { ...defaultLimits, ...limits })
   return (item) => batcher.add(item)
-}
-
-/**
- * The same for a function that only reads. A connection that went mute stops the callers of its own batch until their statement ends, and delays
- * later callers by a second.
- */
-export function createReadBatcher<Item, Result>(
-  read: (items: Item[]) => Promise<Result[]>,
-  limits: Partial<BatchLimits<Item>> = {},
-): (item: Item) => Promise<Result> {
-  return createBatcher(read, { patienceMs: readPatienceMs, ...limits })
 }
 
 class Batcher<Item, Result> {
@@ -170,20 +168,34 @@ class Batcher<Item, Result> {
     for (const { reject } of late) reject(new DatabaseBusy('Earlier requests took too long'))
   }
 
-  async #settle(batch: Waiter<Item, Result>[]): Promise<void> {
+  async #settle(
+    batch: Waiter<Item, Result>[],
+    timeouts: Timeouts = { count: 0, last: undefined },
+  ): Promise<void> {
     try {
+      if (timeouts.count === maxTimeouts || (timeouts.count > 0 && this.#isLate(batch))) throw timeouts.last
       const results = await this.#run(batch.map(({ item }) => item))
       batch.forEach(({ resolve }, index) => {
         resolve(results[index] as Result)
       })
     } catch (error) {
-      if (batch.length > 1 && (isRowFault(error) || isTooLarge(error))) {
-        const half = batch.length >> 1
-        await this.#settle(batch.slice(0, half))
-        await this.#settle(batch.slice(half))
-      } else {
-        for (const { reject } of batch) reject(error)
-      }
+      if (isStatementTimeout(error) && error !== timeouts.last)
+        Object.assign(timeouts, { count: timeouts.count + 1, last: error })
+      const parts = batch.length > 1 ? divide(batch, error) : []
+      for (const part of parts) await this.#settle(part, timeouts)
+      if (parts.length === 0) for (const { reject } of batch) reject(error)
     }
   }
+
+  #isLate(batch: Waiter<Item, Result>[]): boolean {
+    const earliest = performance.now() - this.#limits.timeoutMs
+    return batch.some(({ askedAt }) => askedAt < earliest)
+  }
+}
+
+/** @returns the parts in which a batch that failed may be repeated; none where that would not help */
+function divide<Item>(batch: Item[], error: unknown): Item[][] {
+  if (isStatementTimeout(error)) return batch.map((item) => [item])
+  const half = batch.length >> 1
+  return isRowFault(error) || isTooLarge(error) ? [batch.slice(0, half), batch.slice(half)] : []
 }

@@ -3,8 +3,13 @@ import pg from 'pg'
 
 /** How long (ms) a caller waits for a free connection. */
 const connectMs = 2_000
-/** How long (ms) a statement may take. This process measures it and, where it still works, the server. */
+/** How long (ms) this process waits for the end of a statement. */
 const defaultStatementMs = 10_000
+/**
+ * The server cancels a statement after this share of that time, and undoes it. This process gives up a statement only where no response
+ * comes: then nobody knows what was done.
+ */
+const serverShare = 0.9
 /** How much later (ms) than the server this process gives up a read. */
 const lateMs = 2_000
 /** How long (ms) a transaction may be idle between two statements before the server ends it. */
@@ -27,8 +32,7 @@ export function openConnections(url: string, size: number, statementMs = default
 
 /** Opens a pool for reads. The server cancels one that takes too long, and the connection stays: only then the fault is the query's. */
 export function openReads(url: string, size: number, statementMs: number): pg.Pool {
-  const settings = settingsOf(url, size, statementMs)
-  return keepClean(new pg.Pool({ ...settings, query_timeout: statementMs + lateMs }))
+  return keepClean(new pg.Pool(settingsOf(url, size, statementMs + lateMs, statementMs)))
 }
 
 /**
@@ -42,14 +46,19 @@ export function openTransactions(url: string, size: number, statements: pg.Pool)
   return keepClean(new Transactions(settingsOf(url, size, defaultStatementMs)))
 }
 
-function settingsOf(url: string, size: number, statementMs: number): pg.PoolConfig {
+function settingsOf(
+  url: string,
+  size: number,
+  statementMs: number,
+  serverMs = Math.round(statementMs * serverShare),
+): pg.PoolConfig {
   return {
     Client: Connection,
     connectionString: url,
     max: size,
     connectionTimeoutMillis: connectMs,
     query_timeout: statementMs,
-    statement_timeout: statementMs,
+    statement_timeout: serverMs,
     idle_in_transaction_session_timeout: idleInTransactionMs,
     keepAlive: true,
     // The pool does not clear its idle timers when it ends. They must not keep the process alive.

@@ -24,6 +24,11 @@ export function isTooLarge(error: unknown): boolean {
   return error instanceof RangeError || /^(53200|54...)$/.test(causeOf(error).sqlState)
 }
 
+/** True where Postgres had no memory left: for this statement, or for any. */
+export function isOutOfMemory(error: unknown): boolean {
+  return causeOf(error).sqlState === '53200'
+}
+
 /** True where Postgres was away, too busy to respond, or shutting down. The same call may succeed in a moment. */
 export function isDatabaseAway(error: unknown): boolean {
   if (error instanceof DatabaseBusy) return true
@@ -39,9 +44,17 @@ export function isLockConflict(error: unknown): boolean {
   return kind === 'TransactionWriteConflict' || sqlState === '40001' || sqlState === '40P01'
 }
 
+/**
+ * True where Postgres cancelled a statement that took longer than it may, or that somebody asked it to cancel, and undid it. A lock conflict
+ * is another case: the whole statement is repeated.
+ */
+export function isStatementTimeout(error: unknown): boolean {
+  return causeOf(error).sqlState === '57014'
+}
+
 /** True where Postgres cancelled a statement and undid it: after a timeout, a request to cancel it, or a lock conflict. */
 export function isStatementCancelled(error: unknown): boolean {
-  return isLockConflict(error) || /^(57014|55P03)$/.test(causeOf(error).sqlState)
+  return isLockConflict(error) || isStatementTimeout(error) || causeOf(error).sqlState === '55P03'
 }
 
 /** True where a table does not exist yet, since the schema is older than this code. */

@@ -1,12 +1,14 @@
-export { createBatcher, createReadBatcher } from './batcher.js'
+export { createBatcher } from './batcher.js'
 export { readClock } from './clock.js'
 export {
   DatabaseBusy,
   isDatabaseAway,
   isLockConflict,
+  isOutOfMemory,
   isRowFault,
   isStatementCancelled,
   isTableMissing,
+  isTooLarge,
   ReadTooLong,
   TooMuchAtOnce,
 } from './database-errors.js'

@@ -1,15 +1,18 @@
 import { setTimeout } from 'node:timers/promises'
 import t from 'tap'
-import { createBatcher, createReadBatcher } from '../src/batcher.js'
+import { createBatcher } from '../src/batcher.js'
 import { DatabaseBusy } from '../src/database-errors.js'
 import { FairTurns } from '../src/fair-turns.js'
 import { Prisma } from '../src/generated/client.js'
 
-const fault = new Prisma.PrismaClientKnownRequestError('bad row', {
-  code: 'P2010',
-  clientVersion: '7',
-  meta: { driverAdapterError: { cause: { originalCode: '22P05' } } },
-})
+const ofPostgres = (originalCode: string) =>
+  new Prisma.PrismaClientKnownRequestError(`SQLSTATE ${originalCode}`, {
+    code: 'P2010',
+    clientVersion: '7',
+    meta: { driverAdapterError: { cause: { originalCode } } },
+  })
+const fault = ofPostgres('22P05')
+const timeout = ofPostgres('57014')
 
 function deferred() {
   let resolve = () => {}
@@ -232,10 +235,77 @@ t.test('an item that is too large for a statement fails alone', async (t) => {
   )
 })
 
-t.test('a read without a response stops the callers of its own batch only', async (t) => {
+for (const slow of [0, 37, 63]) {
+  t.test(`an item that takes too long fails alone: number ${slow} of 64`, async (t) => {
+    let timeouts = 0
+    const save = createBatcher(async (items: number[]) => {
+      if (!items.includes(slow)) return items
+      timeouts++
+      throw ofPostgres('57014')
+    })
+    const settled = await Promise.allSettled(Array.from({ length: 64 }, (_, index) => save(index)))
+    t.strictSame(
+      settled.flatMap(({ status }, index) => (status === 'rejected' ? [index] : [])),
+      [slow],
+    )
+    t.match(settled[slow], { reason: timeout })
+    t.equal(timeouts, 2, 'once in the batch, and once by itself')
+  })
+}
+
+t.test('where all statements take too long, the rest of a batch is not begun', async (t) => {
+  for (const [size, most] of [
+    [1, 1],
+    [2, 3],
+    [64, 3],
+  ] as const) {
+    let statements = 0
+    const save = createBatcher(async (_items: number[]): Promise<number[]> => {
+      statements++
+      throw ofPostgres('57014')
+    })
+    const settled = await Promise.allSettled(Array.from({ length: size }, (_, index) => save(index)))
+    for (const result of settled) t.match(result, { status: 'rejected', reason: timeout })
+    t.equal(statements, most, `of ${size} items`)
+  }
+})
+
+t.test('an item that has waited too long is not begun again after a timeout', async (t) => {
+  let statements = 0
+  const save = createBatcher(
+    async (items: number[]) => {
+      if (++statements > 1) return items
+      const begunAt = performance.now()
+      while (performance.now() - begunAt < 60) await new Promise(setImmediate)
+      throw timeout
+    },
+    { timeoutMs: 50 },
+  )
+  const settled = await Promise.allSettled([save(1), save(2)])
+  for (const result of settled) t.match(result, { status: 'rejected', reason: timeout })
+  t.equal(statements, 1)
+})
+
+t.test(
+  'a batch is not divided where nobody knows what was done, or where locks were in the way',
+  async (t) => {
+    for (const error of [new Error('Query read timeout'), ofPostgres('40P01'), ofPostgres('55P03')]) {
+      let statements = 0
+      const save = createBatcher(async (_items: number[]): Promise<number[]> => {
+        statements++
+        throw error
+      })
+      const settled = await Promise.allSettled([save(1), save(2)])
+      for (const result of settled) t.match(result, { status: 'rejected', reason: error })
+      t.equal(statements, 1, error.message)
+    }
+  },
+)
+
+t.test('a statement without a response stops the callers of its own batch only', async (t) => {
   const batches: number[][] = []
   const gate = deferred()
-  const read = createReadBatcher(
+  const read = createBatcher(
     async (items: number[]) => {
       batches.push(items)
       if (items.includes(1)) await gate.promise
@@ -253,11 +323,11 @@ t.test('a read without a response stops the callers of its own batch only', asyn
 })
 
 t.test(
-  'two reads without a response are under way at most, and the first that ends makes room',
+  'two statements without a response are under way at most, and the first that ends makes room',
   async (t) => {
     const gates = [deferred(), deferred(), deferred()]
     const begun: number[][] = []
-    const read = createReadBatcher(
+    const read = createBatcher(
       async (items: number[]) => {
         begun.push(items)
         await gates[begun.length - 1]?.promise

@@ -1,5 +1,6 @@
 import type pg from 'pg'
 import t, { type Test } from 'tap'
+import { createBatcher } from '../src/batcher.js'
 import { openConnections } from '../src/connections.js'
 import { Prisma } from '../src/generated/client.js'
 import { newId } from '../src/ids.js'
@@ -73,6 +74,30 @@ t.test('a statement without a response in time closes its connection', async (t)
   client.release()
   t.ok(await pidOf(pool), 'the pool goes on with another one')
 })
+
+t.test('the server cancels a statement before this process gives it up', async (t) => {
+  const pool = openOne(t)
+  t.equal((await pool.query('SHOW statement_timeout')).rows[0].statement_timeout, '9s')
+  t.equal(pool.options.query_timeout, 10_000)
+})
+
+t.test(
+  'the items of a batch that the server cancels follow one by one, and only the one that takes too long fails',
+  async (t) => {
+    const pool = openConnections(url, 1, 1_000)
+    t.teardown(() => pool.end())
+    const sleep = createBatcher(
+      async (seconds: number[]) =>
+        (await pool.query('SELECT pg_sleep(s), s FROM unnest($1::float8[]) AS s', [seconds])).rows,
+    )
+    const settled = await Promise.allSettled([0, 0, 30, 0].map(sleep))
+    t.strictSame(
+      settled.map(({ status }) => status),
+      ['fulfilled', 'fulfilled', 'rejected', 'fulfilled'],
+    )
+    t.match(settled[2], { reason: { code: '57014' } })
+  },
+)
 
 t.test('a COMMIT that Postgres answers with a rollback is an error', async (t) => {
   const database = openDatabase(url, 1)

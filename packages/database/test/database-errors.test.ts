@@ -5,7 +5,9 @@ import {
   isDatabaseAway,
   isLockConflict,
   isRowFault,
+  isStatementTimeout,
   isTableMissing,
+  isTooLarge,
 } from '../src/database-errors.js'
 import { Prisma } from '../src/generated/client.js'
 
@@ -57,6 +59,14 @@ const kinds: Record<string, { is: (error: unknown) => boolean; errors: unknown[]
     is: isLockConflict,
     errors: [...['40001', '40P01'].flatMap(inBoth), ofPrisma('P2034', { kind: 'TransactionWriteConflict' })],
   },
+  'a statement that took too long': { is: isStatementTimeout, errors: inBoth('57014') },
+  'a statement that is too large': {
+    is: isTooLarge,
+    errors: [
+      ...['53200', '54000', '54001', '54011', '54023'].flatMap(inBoth),
+      new RangeError('Invalid string length'),
+    ],
+  },
   'a table that is missing': {
     is: isTableMissing,
     errors: [...inBoth('42P01'), ofPrisma('P2021', { kind: 'TableDoesNotExist' })],
@@ -64,7 +74,7 @@ const kinds: Record<string, { is: (error: unknown) => boolean; errors: unknown[]
   'none of these': {
     is: () => false,
     errors: [
-      ...['57014', '42601', '21000', '25001', '20000', '02323', '55P03'].flatMap(inBoth),
+      ...['42601', '21000', '25001', '20000', '02323', '55P03'].flatMap(inBoth),
       Object.assign(ofPostgres('42601'), { message: 'Query read timeout' }),
       ofSocket('ENOENT'),
       ofPrisma('P2002'),

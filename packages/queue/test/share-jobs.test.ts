@@ -3,6 +3,8 @@ import type { Addressee } from '@automation/ledger'
 import t from 'tap'
 import { type Arrival, shareJobs } from '../src/share-jobs.js'
 
+const mebibyte = 1_048_576
+
 const [quiet, other, busy] = [newId(), newId(), newId()]
 const arrive = (workspaceId: string, replyTo?: string, addressee: Addressee | null = null): Arrival => ({
   event: { id: newId(), workspaceId, type: 'LEAD_CREATED', data: {}, addressee },
@@ -24,6 +26,21 @@ t.test('events of workspaces within their share are in one job, up to 50', async
     'a job has the id of its first event',
   )
 })
+
+t.test(
+  'the events of a job have at most 1 MiB together, and a larger one has a job of its own',
+  async (t) => {
+    const sizes = [mebibyte - 1_000, 1_000, 1, 2 * mebibyte, 1]
+    const arrivals = sizes.map((bytes) => {
+      const { event, replyTo } = arrive(quiet)
+      return { event: { ...event, bytes }, replyTo }
+    })
+    t.strictSame(
+      shareJobs(arrivals, placeOf).map(({ events }) => events.length),
+      [2, 1, 1, 1],
+    )
+  },
+)
 
 t.test('events of a flood have jobs of their own, with a lower priority', async (t) => {
   const arrivals = [arrive(quiet), arrive(busy), arrive(other), arrive(busy)]

@@ -4,6 +4,13 @@ import { ReadingPace, type ReadLimits, readLimits } from './reading-pace.js'
 
 const lookEveryMs = 5_000
 
+interface Options {
+  limits?: ReadLimits
+  everyMs?: number
+  /** Called for each connection that is closed. */
+  noteClosed?: () => void
+}
+
 /**
  * Closes connections whose caller does not read the response, or hardly, which Node keeps for ever with all that is left to send.
  *
@@ -14,8 +21,8 @@ const lookEveryMs = 5_000
  * A socket that waits for its response, or for the next request, has nothing to send, and keeps the timeouts that it has. A timeout
  * of the whole server would have to be longer than the longest wait for an outcome.
  */
-export const slowReaders = fp<{ limits?: ReadLimits; everyMs?: number }>(
-  async (app, { limits = readLimits, everyMs = lookEveryMs }) => {
+export const slowReaders = fp<Options>(
+  async (app, { limits = readLimits, everyMs = lookEveryMs, noteClosed }) => {
     const sockets = new Set<Socket>()
     let watched = new WeakMap<Socket, ReadingPace>()
     let lookedAt = performance.now()
@@ -34,7 +41,9 @@ export const slowReaders = fp<{ limits?: ReadLimits; everyMs?: number }>(
         else {
           const pace = watched.get(socket) ?? new ReadingPace(limits, now, sent)
           watched.set(socket, pace)
-          if (pace.isTooSlow(now, sent)) socket.destroy()
+          if (!pace.isTooSlow(now, sent)) continue
+          socket.destroy()
+          noteClosed?.()
         }
       }
     }

@@ -62,8 +62,15 @@ async function read(t: Test, options: Parameters<typeof slowReaders>[1]) {
 
 const patient = { stallMs: 600_000, windowMs: 600_000, minRate: 1 }
 
-t.test('a connection whose caller reads below the least rate is closed, and others get all', async (t) => {
-  const limits = { ...patient, windowMs: 100, minRate: 1_000_000 * mebibyte }
-  t.ok((await read(t, { limits, everyMs: 20 })) < 64 * mebibyte)
-  t.ok((await read(t, { limits: patient, everyMs: 20 })) > 64 * mebibyte)
-})
+t.test(
+  'a connection whose caller reads below the least rate is closed and noted once, and others get all',
+  async (t) => {
+    let closed = 0
+    const options = { everyMs: 20, noteClosed: () => void closed++ }
+    t.ok((await read(t, { ...options, limits: patient })) > 64 * mebibyte)
+    t.equal(closed, 0)
+    const limits = { ...patient, windowMs: 100, minRate: 1_000_000 * mebibyte }
+    t.ok((await read(t, { ...options, limits })) < 64 * mebibyte)
+    t.equal(closed, 1)
+  },
+)

@@ -141,11 +141,16 @@ function compileStored({ conditions, actions }: StoredRule): CompiledRule | { fa
   }
 }
 
+interface ToExplain extends ToJudge, Bounds {
+  /** JSON of the event's data. */
+  data: string
+}
+
 /** @returns null for a definition that does not compile */
-export function explain({ definition, data, now, limits, bounds }: ToJudge & Bounds): Trace | Overrun | null {
+export function explain({ definition, data, now, limits, bounds }: ToExplain): Trace | Overrun | null {
   const budget = openBudget({ bounds })
   const rule = compileOrNull(definition)
-  const trace = rule && explainRule(rule, data, now, limits, budget)
+  const trace = rule && explainRule(rule, JSON.parse(data), now, limits, budget)
   return findOverrun(budget) ?? trace
 }
 

@@ -26,10 +26,8 @@ interface Reports {
   noteFault(error: Error): void
 }
 
-/** A burst of the default rate limit. */
-const maxWaiting = 100
-/** Of one question (ms). */
-const longestWaitMs = 3_000
+/** A burst of the default rate limit may wait. */
+export const judgingTurns = { perOwner: 1, waitingPerOwner: 100, timeoutMs: 3_000 }
 /** How many workspaces hold what they have read for a question: up to 16 MiB each. */
 const maxReaders = 4
 /** A question ends by itself when its time is over. A thread that is this many times as late is ended. */
@@ -55,18 +53,8 @@ const idleMs = 60_000
 export class Judge {
   readonly #limits: JudgeLimits
   readonly #reports: Reports
-  readonly #slots = new FairSlots({
-    total: 1,
-    perOwner: 1,
-    waitingPerOwner: maxWaiting,
-    timeoutMs: longestWaitMs,
-  })
-  readonly #readers = new FairSlots({
-    total: maxReaders,
-    perOwner: 1,
-    waitingPerOwner: maxWaiting,
-    timeoutMs: longestWaitMs,
-  })
+  readonly #slots = new FairSlots({ ...judgingTurns, total: 1 })
+  readonly #readers = new FairSlots({ ...judgingTurns, total: maxReaders })
   #opening: Promise<Piscina> | undefined
   #pool: Piscina | undefined
 
@@ -97,15 +85,15 @@ export class Judge {
   #takeTurn<Result>(slots: FairSlots, caller: Caller, work: () => Promise<Result>): Promise<Result> {
     const refuse = () => {
       this.#reports.noteRefusal('too_many')
-      return refusals.tooManyJudgings()
+      return refusals.tooManyJudgings(judgingTurns)
     }
     return takeTurn(slots, caller, work, refuse, this.#longestWaitMs(caller))
   }
 
   /** A question that has several turns still has time for each that it waits for: it is refused rather than late. */
   #longestWaitMs({ dueAt }: Caller): number {
-    const reserveMs = Math.min(this.#limits.timeoutMs * grace, longestWaitMs)
-    return Math.min(longestWaitMs, dueAt - performance.now() - reserveMs)
+    const reserveMs = Math.min(this.#limits.timeoutMs * grace, judgingTurns.timeoutMs)
+    return Math.min(judgingTurns.timeoutMs, dueAt - performance.now() - reserveMs)
   }
 
   async #judge<Name extends Task>(name: Name, input: InputOf<Name>): Promise<ResultOf<Name>> {

@@ -9,6 +9,9 @@ import type { FastifyRequest } from 'fastify'
 import { isTooMany, type Refusal, refusals } from '../errors.js'
 import { callerOf, takeTurn as takePlace } from './take-turn.js'
 
+/** Scans at a time: each holds a slice, a mebibyte and the event that fills it. */
+export const scans = { total: 16, perOwner: 4, waitingPerOwner: 100, timeoutMs: 3_000 }
+
 interface Turn {
   /** How many events it used, at least one: the rest is for the next turn. */
   used: number
@@ -25,7 +28,8 @@ interface Turn {
 export function scanInTurns(...scan: Parameters<typeof scanNow>): Promise<Scanned> {
   const [request] = scan
   const { scanPlaces } = request.server
-  return takePlace(scanPlaces, callerOf(request), () => scanNow(...scan), refusals.tooManyJudgings)
+  const refuse = () => refusals.tooManyJudgings(scans)
+  return takePlace(scanPlaces, callerOf(request), () => scanNow(...scan), refuse)
 }
 
 async function scanNow(

@@ -22,14 +22,14 @@ export function callerOf({ workspace, dueAt, raw }: FastifyRequest): Caller {
 /**
  * Runs work when it is the turn of the caller's workspace. Work of a caller who is gone by then is not run.
  *
- * @param refuse makes the refusal of work that waits too long, or behind too much
+ * @param refuse makes the refusal of work that waits too long, or behind too much; the default is that of a read
  * @param timeoutMs how long it may wait, where that is less than the slots allow
  */
 export async function takeTurn<Result>(
   slots: FairSlots,
   caller: Caller,
   work: () => Promise<Result>,
-  refuse: () => Refusal,
+  refuse?: () => Refusal,
   timeoutMs?: number,
 ): Promise<Result> {
   let hasBegun = false
@@ -42,7 +42,7 @@ export async function takeTurn<Result>(
     return await slots.run(caller.workspaceId, begin, timeoutMs)
   } catch (error) {
     // The work itself may wait in other lines.
-    if (hasBegun || !(error instanceof TooMuchAtOnce)) throw error
+    if (refuse === undefined || hasBegun || !(error instanceof TooMuchAtOnce)) throw error
     throw refuse()
   }
 }

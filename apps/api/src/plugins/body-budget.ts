@@ -26,6 +26,7 @@ const owners = 4
  */
 export default fp<{ bodiesInFlightBytes: number }>(
   async (app, { bodiesInFlightBytes: limit }) => {
+    const share = Math.floor(limit / owners)
     const taken = new Map<string, number>()
     let total = 0
     app.decorateRequest('bodyLength', 0)
@@ -35,10 +36,10 @@ export default fp<{ bodiesInFlightBytes: number }>(
       if (length <= smallLength) return
       const owner = ownerOf(request)
       const ofOwner = taken.get(owner) ?? 0
-      const isFull = ofOwner > 0 && ofOwner + length > limit / owners
+      const isFull = ofOwner > 0 && ofOwner + length > share
       if (isFull || (total > 0 && total + length > limit)) {
         app.metrics.bodiesRefused.inc()
-        throw refusals.tooManyBodies()
+        throw refusals.tooManyBodies(limit, share)
       }
       request.bodyOwner = owner
       taken.set(owner, ofOwner + length)

@@ -1,17 +1,24 @@
 import { Refused } from '@automation/access'
-import { ReadTooLong, TooMuchAtOnce } from '@automation/database'
+import { type ReadLimits, ReadTooLong, TooMuchAtOnce } from '@automation/database'
 import type { FastifyBaseLogger, FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import { isPassing, Refusal, refusals } from '../errors.js'
 import { bodyFaults, queryFault } from './validation.js'
+
+declare module 'fastify' {
+  interface FastifyInstance {
+    readLimits: ReadLimits
+  }
+}
 
 const noteEveryMs = 1_000
 /** Of a second; further ones share a line. */
 const maxReasons = 10
 
 /** Turns errors into responses of the API. It logs unexpected errors, with the request's id, and why requests get 503, once a second at most. */
-export default fp(
-  async (app) => {
+export default fp<{ reads: ReadLimits }>(
+  async (app, { reads }) => {
+    app.decorate('readLimits', reads)
     app.addHook('onRequest', (request, reply, done) => {
       reply.header('x-request-id', request.id)
       done()
@@ -73,7 +80,8 @@ export function refusalFor(error: FastifyError, request: FastifyRequest): Refusa
 function refuseRead(error: ReadTooLong | TooMuchAtOnce, { server }: FastifyRequest): Refusal {
   const reason = error instanceof ReadTooLong ? 'too_long' : 'too_many'
   server.metrics.readsRefused[reason].inc()
-  return reason === 'too_long' ? refusals.readTooLong() : refusals.tooManyReads()
+  const { timeoutMs, perWorkspace } = server.readLimits
+  return reason === 'too_long' ? refusals.readTooLong(timeoutMs) : refusals.tooManyReads(perWorkspace)
 }
 
 /** Presents a refused change as a refusal of the API. */

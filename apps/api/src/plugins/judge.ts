@@ -2,6 +2,7 @@ import { FairSlots } from '@automation/database'
 import type { FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import { type InputOf, Judge, type JudgeLimits, type ResultOf, type Task } from '../judging/judge.js'
+import { scans } from '../judging/scan-in-turns.js'
 import { callerOf } from '../judging/take-turn.js'
 
 declare module 'fastify' {
@@ -17,8 +18,6 @@ declare module 'fastify' {
   }
 }
 
-/** Scans of stored events at a time: each holds a slice, a mebibyte and the event that fills it. */
-const scans = { total: 16, perOwner: 4, waitingPerOwner: 100, timeoutMs: 3_000 }
 /** Who reads much for a question holds a place of few. */
 const readPatienceMs = 1_000
 

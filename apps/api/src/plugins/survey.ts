@@ -2,7 +2,6 @@ import { FairSlots } from '@automation/database'
 import type { ScanLimits, ScannedEvent } from '@automation/ledger'
 import type { FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
-import { refusals } from '../errors.js'
 import type { ResultOf } from '../judging/judge.js'
 import { scanInTurns } from '../judging/scan-in-turns.js'
 import { callerOf, takeTurn } from '../judging/take-turn.js'
@@ -29,7 +28,7 @@ interface Surveyed {
 function createSurvey() {
   const slots = new FairSlots(surveys)
   return (...[request, type, wanted, limits]: Parameters<typeof surveyType>): Promise<Surveyed> =>
-    takeTurn(slots, callerOf(request), () => surveyType(request, type, wanted, limits), refusals.tooManyReads)
+    takeTurn(slots, callerOf(request), () => surveyType(request, type, wanted, limits))
 }
 
 async function surveyType(

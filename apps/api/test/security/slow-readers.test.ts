@@ -49,6 +49,7 @@ t.test(`${sockets} connections that do not read the script are closed, and hold 
   const ms = performance.now() - since
   t.ok(ms < boundMs, `gone after ${Math.round(ms)} ms`)
   t.ok(most < mostBytes, `${Math.round(most / 1e6)} MB`)
+  t.equal((await api.app.metrics.slowReaders.get()).values[0]?.value, sockets, 'and each is counted')
 })
 
 t.test(

@@ -193,7 +193,7 @@ export class CallRunner {
     this.prepare(held)
   }
 
-  /** @returns false where another worker holds the execution by now */
+  /** @returns false where this worker does not hold the execution any more */
   async #record(held: HeldExecution): Promise<boolean> {
     const { recorder, metrics, leases, gate } = this.#parts
     const { event, effectBytes } = held.execution
@@ -204,7 +204,8 @@ export class CallRunner {
       leases.noteLost(held)
       held.execution.span?.end(true)
     }
-    return isRecorded
+    // One whose step was refused for its data has failed: its next call is not made.
+    return isRecorded && held.execution.record.lease !== null
   }
 
   #logCall(execution: Execution, { of, type }: OutsideAction, effect: Effect): void {

@@ -1,5 +1,5 @@
 import { setTimeout } from 'node:timers/promises'
-import { isDatabaseAway } from '@automation/database'
+import { isDatabaseAway, isStatementCancelled } from '@automation/database'
 
 /** How long (ms) to wait for Postgres before a result counts as lost: its call is then repeated. */
 const postgresAwayMs = 60_000
@@ -7,7 +7,7 @@ const postgresAwayMs = 60_000
 /**
  * Repeats work that has to be recorded, until Postgres is back.
  *
- * @throws errors of Postgres, by its promise; that it is away, only a minute after the first of them
+ * @throws errors of Postgres, by its promise; that it is away or cancels the statement, only a minute after the first of them
  */
 export async function untilPostgresIsBack<Result>(work: () => Promise<Result>): Promise<Result> {
   let deadline = Number.POSITIVE_INFINITY
@@ -15,7 +15,8 @@ export async function untilPostgresIsBack<Result>(work: () => Promise<Result>): 
     try {
       return await work()
     } catch (error) {
-      if (!isDatabaseAway(error) || Date.now() > deadline) throw error
+      const isPassing = isDatabaseAway(error) || isStatementCancelled(error)
+      if (!isPassing || Date.now() > deadline) throw error
       // To wait for other commits before it is no sign that Postgres is away.
       deadline = Math.min(deadline, Date.now() + postgresAwayMs)
       await setTimeout(500)

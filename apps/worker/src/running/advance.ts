@@ -50,12 +50,13 @@ export function advance(execution: Execution): OutsideAction | undefined {
   }
 }
 
-/** About what a task takes beside its texts. */
+/** About what the row of a task takes beside its texts. */
 const taskOverheadBytes = 500
 
 function createTask(execution: Execution, { of, config }: ActionOf<'CREATE_TASK'>): Effect {
   const { tasks, budget } = execution
-  const bytes = config.title.length + (config.description?.length ?? 0) + taskOverheadBytes
+  // As it is written: a control character takes six bytes there.
+  const bytes = Buffer.byteLength(JSON.stringify(config)) + taskOverheadBytes
   const refusal = budget.countTask(bytes)
   if (refusal !== undefined) return { status: 'failed', error: refusal, isFinal: true }
   execution.effectBytes += bytes

@@ -10,7 +10,7 @@ const sharedBytes = 1_048_576
 const knownBytes = new WeakMap<object, number>()
 
 /** Notes an event, to be committed with the execution. Its data is written as JSON only where there may be room for it. */
-export function emitEvent(execution: Execution, { config, size }: ActionOf<'EMIT_EVENT'>): Effect {
+export function emitEvent(execution: Execution, { of, config, size }: ActionOf<'EMIT_EVENT'>): Effect {
   const { record, event, budget, emitted } = execution
   const { workspaceId, depth } = event
   if (depth >= maxEmissionDepth) {
@@ -26,6 +26,7 @@ export function emitEvent(execution: Execution, { config, size }: ActionOf<'EMIT
   if (refusal) return refuse(refusal.error)
   const id = newId()
   emitted.push({
+    actionIndex: of.index,
     id,
     workspaceId,
     type: config.eventType,

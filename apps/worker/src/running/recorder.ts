@@ -1,9 +1,17 @@
-import { createBatcher, createKeyedMutex, type Database, isLockConflict } from '@automation/database'
+import { setTimeout as delay } from 'node:timers/promises'
+import {
+  createBatcher,
+  createKeyedMutex,
+  type Database,
+  isLockConflict,
+  isOutOfMemory,
+} from '@automation/database'
 import {
   type EmittedEvent,
   type FollowUps,
   finishEvents,
   type GiveWay,
+  type LoadedEvent,
   type Outcome,
   recordSteps,
   type Step,
@@ -14,14 +22,19 @@ import { ownerOf } from '../calls/lanes.js'
 import type { WorkerMetrics } from '../worker-metrics.js'
 import { type CommitLane, CommitLanes } from './commit-lanes.js'
 import { type Execution, idsOf } from './execution.js'
+import { failRefused, isRefused, writesRows } from './fail-refused.js'
 import { rest } from './rest.js'
 import { endExecutionSpan } from './trace-executions.js'
 
 /** What one commit takes: 200 events whose rules create 20 tasks each would be millions of rows. */
 const limits = { maxItems: 200, maxWeight: 5_000 }
+/** The next bulk commit is chosen when the one before it is over. */
+const bulkLimits = { patienceMs: Number.POSITIVE_INFINITY }
 /** How many bytes of tasks and emitted events count as a row. */
 const bytesPerRow = 1_000
 const maxAttempts = 5
+/** How long (ms) Postgres has to find memory again before a heavy outcome is to blame. */
+const memoryPauseMs = 1_000
 /** The job of a pause up to this long (ms) is added at once; the sweeper adds those of longer ones when they are due. */
 const soonMs = 60_000
 
@@ -45,13 +58,17 @@ export class Recorder {
   readonly #oneAtATime = createKeyedMutex()
   readonly #outcomes = {
     light: this.#batchOutcomes((outcomes) => this.#finishEvents(outcomes)),
-    bulk: this.#batchOutcomes((outcomes) =>
-      this.#oneAtATime('bulk', () => this.#finishEvents(outcomes, rest)),
+    bulk: this.#batchOutcomes(
+      (outcomes) => this.#oneAtATime('bulk', () => this.#finishEvents(outcomes, rest)),
+      bulkLimits,
     ),
   } satisfies Record<CommitLane, unknown>
   readonly #steps = {
     light: this.#batchSteps((steps) => this.#recordSteps(steps)),
-    bulk: this.#batchSteps((steps) => this.#oneAtATime('bulk', () => this.#recordSteps(steps, rest))),
+    bulk: this.#batchSteps(
+      (steps) => this.#oneAtATime('bulk', () => this.#recordSteps(steps, rest)),
+      bulkLimits,
+    ),
   } satisfies Record<CommitLane, unknown>
 
   constructor(parts: RecorderParts) {
@@ -65,9 +82,8 @@ export class Recorder {
    * outcome is stored
    */
   finishEvent(outcome: Outcome<Execution>): Promise<Execution[] | undefined> {
-    // An event has a row of its own.
-    const rows = 1 + countRows(outcome.executions)
-    return this.#lanes.record(ownerOf(outcome.event), rows, (lane) => this.#outcomes[lane](outcome))
+    const { event, executions } = outcome
+    return this.#record(event, executions, 1, (lane) => this.#outcomes[lane](outcome))
   }
 
   /**
@@ -77,21 +93,58 @@ export class Recorder {
    */
   recordStep(step: Step<Execution>): Promise<boolean> {
     const { execution } = step
-    const rows = countRows([execution])
-    return this.#lanes.record(ownerOf(execution.event), rows, (lane) => this.#steps[lane](step))
+    return this.#record(execution.event, [execution], 0, (lane) => this.#steps[lane](step))
   }
 
-  #batchOutcomes(record: (outcomes: Outcome<Execution>[]) => Promise<(Execution[] | undefined)[]>) {
+  /**
+   * Where what executions did cannot be stored, however often it is tried, their failure is recorded instead: first of those that write rows of
+   * their own, and of all others only where that does not help.
+   *
+   * @param eventRows an event that is finished has a row of its own
+   */
+  async #record<Result>(
+    event: LoadedEvent,
+    executions: Execution[],
+    eventRows: number,
+    record: (lane: CommitLane) => Promise<Result>,
+  ): Promise<Result> {
+    const suspects = [executions.filter(writesRows), executions]
+    let memoryMayReturn = true
+    for (;;) {
+      const rows = eventRows + countRows(executions)
+      try {
+        return await this.#lanes.record(ownerOf(event), rows, record)
+      } catch (error) {
+        if (isOutOfMemory(error) && memoryMayReturn) {
+          memoryMayReturn = false
+          await delay(memoryPauseMs)
+          continue
+        }
+        const failing = isRefused(error, rows) ? suspects.shift() : undefined
+        if (failing === undefined) throw error
+        const fields = { err: error, eventId: event.id, executions: failing.length }
+        this.#parts.log.error(fields, 'executions fail, because what they did cannot be stored')
+        for (const execution of failing) failRefused(execution, error)
+      }
+    }
+  }
+
+  #batchOutcomes(
+    record: (outcomes: Outcome<Execution>[]) => Promise<(Execution[] | undefined)[]>,
+    ofLane?: typeof bulkLimits,
+  ) {
     return createBatcher(record, {
       ...limits,
+      ...ofLane,
       weigh: ({ executions }) => countRows(executions),
       ownerOf: ({ event }) => ownerOf(event),
     })
   }
 
-  #batchSteps(record: (steps: Step<Execution>[]) => Promise<boolean[]>) {
+  #batchSteps(record: (steps: Step<Execution>[]) => Promise<boolean[]>, ofLane?: typeof bulkLimits) {
     return createBatcher(record, {
       ...limits,
+      ...ofLane,
       weigh: ({ execution }) => countRows([execution]),
       ownerOf: ({ execution }) => ownerOf(execution.event),
     })

@@ -1212,7 +1212,7 @@ export interface paths {
         };
         /**
          * Reconcile receipts, events, executions, effects and counters
-         * @description The default range is the last hour, and the longest range is 31 days. The reconciliation leaves out rows that retention has removed. All figures come from one snapshot. A workspace has one reconciliation at a time: a request that waits for more than six seconds gets 503.
+         * @description The default range is the last hour, and the longest range is 31 days. The reconciliation leaves out rows that retention has removed. All figures come from one snapshot. A workspace has one reconciliation at a time, and ten wait: one more, or one that waits for more than six seconds, gets 429.
          */
         get: operations["getLedger"];
         put?: never;

@@ -45,6 +45,7 @@ export interface TaskToCreate {
 }
 
 export interface EmittedEvent extends NewEvent {
+  actionIndex: number
   /** Of EMIT_EVENT actions between it and an event from outside. */
   depth: number
   /** That event from outside. */

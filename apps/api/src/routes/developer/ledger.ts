@@ -1,8 +1,9 @@
-import { FairSlots, TooMuchAtOnce } from '@automation/database'
+import { FairSlots } from '@automation/database'
 import { auditLedger } from '@automation/ledger'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
 import { refusals } from '../../errors.js'
+import { callerOf, takeTurn } from '../../judging/take-turn.js'
 import { checkQuery, readTime, TimeRange } from '../../lists/history-filter.js'
 import { refusalResponses } from '../responses.js'
 import { Ledger, presentLedger } from './present-ledger.js'
@@ -15,10 +16,8 @@ const longestMs = 31 * dayMs
 const budgetMs = 3_000
 /** At a time, over all workspaces. */
 const maxAudits = 2
-/** Of one workspace. */
-const maxWaiting = 10
-/** A request that has waited for longer (ms) would reach its deadline before its audit ends. */
-const patienceMs = 6_000
+/** Of a workspace. A request that has waited for longer would reach its deadline before its audit ends. */
+const turns = { perOwner: 1, waitingPerOwner: 10, timeoutMs: 6_000 }
 
 /** The conservation ledger: what was accepted is finished, waiting or leased, and nothing is lost, double or left behind. */
 export const ledgerRoutes: FastifyPluginAsyncTypebox<{ retentionDays: number }> = async (
@@ -27,7 +26,8 @@ export const ledgerRoutes: FastifyPluginAsyncTypebox<{ retentionDays: number }> 
 ) => {
   /** An audit is work for Postgres, and holds a transaction for some seconds at worst. One is left for changes, if there are two. */
   const total = Math.max(1, Math.min(maxAudits, app.database.transactionLimit - 1))
-  const audits = new FairSlots({ total, perOwner: 1, waitingPerOwner: maxWaiting, timeoutMs: patienceMs })
+  const limits = { ...turns, total }
+  const audits = new FairSlots(limits)
 
   app.get('/', {
     config: { role: 'admin' },
@@ -36,12 +36,12 @@ export const ledgerRoutes: FastifyPluginAsyncTypebox<{ retentionDays: number }> 
       operationId: 'getLedger',
       summary: 'Reconcile receipts, events, executions, effects and counters',
       description:
-        'The default range is the last hour, and the longest range is 31 days. The reconciliation leaves out rows that retention has removed. All figures come from one snapshot. A workspace has one reconciliation at a time: a request that waits for more than six seconds gets 503.',
+        'The default range is the last hour, and the longest range is 31 days. The reconciliation leaves out rows that retention has removed. All figures come from one snapshot. A workspace has one reconciliation at a time, and ten wait: one more, or one that waits for more than six seconds, gets 429.',
       querystring: LedgerQuery,
       response: { 200: Ledger, ...refusalResponses() },
     },
-    handler: async (request, reply) => {
-      const { query, raw } = request
+    handler: async (request) => {
+      const { query } = request
       const { id: workspaceId, database } = request.workspace
       checkQuery(LedgerQuery, query)
       const { retentionDays: ownDays } = await database.workspace.findUniqueOrThrow({
@@ -55,14 +55,8 @@ export const ledgerRoutes: FastifyPluginAsyncTypebox<{ retentionDays: number }> 
       const from = Math.max(asked.from, Math.min(keptSince, asked.to))
       // Ids of this moment may carry the time of a clock that goes before this one.
       const to = query.to === undefined ? now + hourMs : asked.to
-      const run = async () => {
-        if (raw.socket.destroyed || reply.sent)
-          throw refusals.unavailable(new Error('The caller did not wait'))
-        return auditLedger(app.database, { workspaceId, from, to, keptSince, budgetMs })
-      }
-      const audit = await audits.run(workspaceId, run).catch((error) => {
-        throw error instanceof TooMuchAtOnce ? refusals.unavailable(error) : error
-      })
+      const run = () => auditLedger(app.database, { workspaceId, from, to, keptSince, budgetMs })
+      const audit = await takeTurn(audits, callerOf(request), run, () => refusals.tooManyAudits(limits))
       const within = { gte: new Date(audit.from), lt: new Date(to) }
       const { _sum } = await database.webhookTally.aggregate({
         where: { workspaceId, hour: within },

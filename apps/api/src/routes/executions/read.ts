@@ -1,6 +1,6 @@
 import { isUuid, type Prisma, type WorkspaceDatabase } from '@automation/database'
 import { type ActionResult, type RuleDefinition, Trace, type WorkLimits } from '@automation/engine'
-import { type Addressee, addresseeOf } from '@automation/ledger'
+import { type Addressee, addresseeOf, readJudgedEvent } from '@automation/ledger'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
@@ -102,18 +102,15 @@ function errorOfUnstarted({ kind }: Addressee, status: Execution['status']): str
 /** Nothing of it is stored: the version, the data and the time are there, and the engine judges them as it did then. */
 async function explainExecution(
   request: FastifyRequest,
-  { ruleId, ruleVersion: version, eventId, startedAt }: ExecutionRow,
+  { workspaceId, ruleId, ruleVersion: version, eventId, startedAt }: ExecutionRow,
   limits: WorkLimits,
 ): Promise<Trace | null> {
   const { reads: database } = request.workspace
   const [definition, event] = await Promise.all([
     database.ruleVersion.findUnique({ where: { ruleId_version: { ruleId, version } } }),
-    database.event.findUnique({
-      where: { id: eventId },
-      select: { data: true, acceptedAt: true, rulesVersion: true },
-    }),
+    readJudgedEvent(database, workspaceId, eventId),
   ])
-  if (definition === null || event === null) return null
+  if (definition === null || event === undefined) return null
   const { conditions, actions } = definition as unknown as RuleDefinition
   // null where it does not compile: it did not then either, and the execution's own error says so.
   return request.judge('explain', {

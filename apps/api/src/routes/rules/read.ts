@@ -3,6 +3,7 @@ import { sizeRules } from '@automation/ledger'
 import type { RuleMode } from '@automation/rules'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { refusals } from '../../errors.js'
+import { callerOf } from '../../judging/take-turn.js'
 import { checkQuery, checkTypeInQuery, eventTypeOf } from '../../lists/history-filter.js'
 import { pageArguments, writeCursor } from '../../lists/page.js'
 import { refusalResponses } from '../responses.js'
@@ -37,7 +38,7 @@ export const readRoutes: FastifyPluginAsyncTypebox = async (app) => {
       await checkTypeInQuery(request, query)
       const isPaged = Object.keys(RuleListQuery.properties).some((name) => Object.hasOwn(query, name))
       if (!isPaged) {
-        const sizes = await sizeInTurn(id, () => sizeRules(reads, id))
+        const sizes = await sizeInTurn(callerOf(request), () => sizeRules(reads, id))
         await app.payForBytes(request, reply, sumOf(sizes))
         return sendList(reply, 'rules', readInParts(sizes, write))
       }
@@ -50,9 +51,10 @@ export const readRoutes: FastifyPluginAsyncTypebox = async (app) => {
       })
       const ids = found.slice(0, limit).map((rule) => rule.id)
       const narrowing = Prisma.sql`AND id = ANY (${ids}::uuid[])`
-      const sizes = cutByBytes(await sizeInTurn(id, () => sizeRules(reads, id, narrowing)))
+      const sizes = cutByBytes(await sizeInTurn(callerOf(request), () => sizeRules(reads, id, narrowing)))
       await app.payForBytes(request, reply, sumOf(sizes))
-      const last = sizes.at(-1)?.id
+      // All rules of the page may have been deleted meanwhile: the next page begins behind them.
+      const last = sizes.at(-1)?.id ?? ids.at(-1)
       const hasMore = last !== undefined && last !== found.at(-1)?.id
       return sendList(reply, 'rules', readInParts(sizes, write), hasMore ? writeCursor(last) : null)
     },

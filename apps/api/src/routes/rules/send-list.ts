@@ -1,13 +1,16 @@
 import { Readable } from 'node:stream'
 import { setTimeout as delay } from 'node:timers/promises'
-import { createKeyedMutex } from '@automation/database'
+import { createKeyedMutex, FairSlots } from '@automation/database'
 import type { FastifyReply } from 'fastify'
+import { type Caller, takeTurn } from '../../judging/take-turn.js'
 
+/** A list that waits for longer would be of little use to its caller. */
+const sizeLimits = { total: Number.POSITIVE_INFINITY, perOwner: 1, waitingPerOwner: 64, timeoutMs: 5_000 }
+const sizeSlots = new FairSlots(sizeLimits)
 const inTurn = createKeyedMutex()
 const maxRestMs = 100
-/** The sizes of a few hundred ordinary rules take less. */
+/** Sizing a few hundred ordinary rules takes less than this. */
 const shortMs = 20
-const patienceMs = 10_000
 
 /**
  * Sends a list while its rows are read: all of them may take 16 MiB, and many callers may ask for them.
@@ -38,32 +41,35 @@ export async function sendList(
 }
 
 /**
- * Sizes the rows of a list: Postgres decompresses all of their texts, which may take 0.1 s. One list of a workspace is sized or read at a time, and a long
- * step leaves the machine to others for as long as it took: five lists of 15 MB at once delayed others by 0.2 s. No other workspace waits for that.
+ * Sizes the rows of a list. Postgres decompresses all their texts for that, which may take 0.1 s, and five such lists at once delayed others by 0.2 s.
+ * So each process sizes the lists of a workspace one at a time, and a long step is followed by a rest: as long as the step, 100 ms at most.
+ * Other workspaces have turns of their own.
  *
- * @throws DatabaseBusy where earlier lists of the workspace took too long
+ * @throws TooMuchAtOnce where too many lists of the workspace wait, or earlier ones took too long
  */
-export function sizeInTurn<Sizes>(workspaceId: string, size: () => PromiseLike<Sizes>): Promise<Sizes> {
-  return inTurn(workspaceId, () => rest(size, ({ tookMs }) => tookMs > shortMs), patienceMs)
+export function sizeInTurn<Sizes>(caller: Caller, size: () => PromiseLike<Sizes>): Promise<Sizes> {
+  return takeTurn(sizeSlots, caller, () => readAndRest(size, (tookMs) => tookMs > shortMs))
 }
 
-/** Further parts of a list have such turns, too. */
+/** A list that has begun waits for others of the workspace that have begun, and for no new one. */
 function readInTurn(workspaceId: string, parts: AsyncGenerator<string>): Promise<IteratorResult<string>> {
   return inTurn(workspaceId, () =>
-    rest(
+    readAndRest(
       () => parts.next(),
-      ({ result }) => !result.done,
+      () => true,
     ),
   )
 }
 
-async function rest<Result>(
+async function readAndRest<Result>(
   read: () => PromiseLike<Result>,
-  isDue: (done: { result: Result; tookMs: number }) => boolean,
+  needsRest: (tookMs: number) => boolean,
 ): Promise<Result> {
   const begunAt = performance.now()
-  const result = await read()
-  const tookMs = performance.now() - begunAt
-  if (isDue({ result, tookMs })) await delay(Math.min(tookMs, maxRestMs))
-  return result
+  try {
+    return await read()
+  } finally {
+    const tookMs = performance.now() - begunAt
+    if (needsRest(tookMs)) await delay(Math.min(tookMs, maxRestMs))
+  }
 }

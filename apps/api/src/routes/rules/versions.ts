@@ -5,6 +5,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import { refusals } from '../../errors.js'
+import { callerOf } from '../../judging/take-turn.js'
 import { bodyFaults } from '../../plugins/validation.js'
 import { PageQuery, refusalResponses } from '../responses.js'
 import { changeRules, findRuleToChange, saveRule } from './change-rules.js'
@@ -42,7 +43,7 @@ export const versionRoutes: FastifyPluginAsyncTypebox = async (app) => {
       const id = ruleId(params)
       const { limit = defaultLimit, cursor } = query
       const below = cursor === undefined ? maxVersion : readCursor(cursor)
-      const { versions, isLast } = await sizeInTurn(workspaceId, () =>
+      const { versions, isLast } = await sizeInTurn(callerOf(request), () =>
         findPageOfVersions(reads, { workspaceId, ruleId: id, below }, limit),
       )
       if (versions.length === 0) await refuseUnknownRule(reads, id)

@@ -1,0 +1,47 @@
+import { isOutOfMemory, isRowFault, isTooLarge } from '@automation/database'
+import type { ActionResult } from '@automation/engine'
+import { heavyRows } from './commit-lanes.js'
+import { type Execution, end } from './execution.js'
+
+/**
+ * Whether an outcome or a step, which stood alone in its statement, can never be stored: nobody would retry it to an end. Where Postgres has no
+ * memory left for a light one, that is not its fault.
+ */
+export function isRefused(error: unknown, rows: number): boolean {
+  if (isOutOfMemory(error)) return rows > heavyRows
+  return isRowFault(error) || isTooLarge(error)
+}
+
+/** Whether an execution writes rows of its own, which Postgres may refuse. */
+export function writesRows({ tasks, emitted }: Execution): boolean {
+  return tasks.length + emitted.length > 0
+}
+
+/**
+ * Ends an execution whose outcome or step was refused. Its new tasks and emitted events, and the intent of its next call, do not exist: these
+ * actions have failed, and start again when it is retried by hand. Calls that were made stay in its journal.
+ */
+export function failRefused(execution: Execution, error: unknown): void {
+  const { record, tasks, emitted } = execution
+  const reason = isRowFault(error)
+    ? 'What the rule did could not be stored: the database refused it'
+    : 'What the rule did could not be stored: it is too large'
+  const lost = new Set([...tasks, ...emitted].map(({ actionIndex }) => actionIndex))
+  record.results = record.results.map((result, index) =>
+    lost.has(index) || result.status === 'running'
+      ? { ...result, status: 'failed', error: reason, output: undefined, ...begunAttempts(result) }
+      : result,
+  )
+  end(record, 'failed', reason)
+  record.awaitsSlot = false
+  Object.assign(execution, { tasks: [], emitted: [], effectBytes: 0 })
+}
+
+/** Without the last one, if it is only intended: its intent was refused, so its call was not made. */
+function begunAttempts({ attempts }: ActionResult): Pick<ActionResult, 'attempts'> {
+  return attempts === undefined
+    ? {}
+    : {
+        attempts: attempts.filter(({ finishedAt, error }) => finishedAt !== undefined || error !== undefined),
+      }
+}

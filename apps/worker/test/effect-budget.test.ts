@@ -1,0 +1,45 @@
+import { type Database, newId } from '@automation/database'
+import { Judging } from '@automation/engine'
+import t from 'tap'
+import { advance } from '../src/running/advance.js'
+import { Causation } from '../src/running/causation.js'
+import { EffectBudget } from '../src/running/effect-budget.js'
+import type { Execution } from '../src/running/execution.js'
+import { makeReady } from '../src/running/ready-rule.js'
+import { context } from './fixtures/outbound.js'
+
+const mebibyte = 1_048_576
+const causation = new Causation({} as Database)
+
+t.test('the tasks of one event have at most 16 MiB as JSON, and further actions fail', async (t) => {
+  // Each character takes six bytes as JSON.
+  const config = { title: 'Call', description: '\u0001'.repeat(10_000) }
+  const actions = Array(20).fill({ type: 'CREATE_TASK', config })
+  const rule = makeReady({ id: newId(), name: 'Rule', version: 1, conditions: [], actions })
+  const begin = (budget: EffectBudget) => {
+    const record = { results: [], finishedAt: null }
+    const judging = new Judging(0)
+    return {
+      rule,
+      event: context.event,
+      record,
+      judging,
+      budget,
+      tasks: [],
+      effectBytes: 0,
+    } as never as Execution
+  }
+  const budget = new EffectBudget(context.event, causation)
+  const executions = Array.from({ length: 14 }, () => begin(budget))
+  for (const execution of executions) t.equal(advance(execution), undefined)
+  const bytes = executions.reduce((sum, { tasks }) => sum + Buffer.byteLength(JSON.stringify(tasks)), 0)
+  t.ok(bytes <= 16 * mebibyte, `${bytes} bytes`)
+  t.ok(bytes > 15 * mebibyte)
+  t.match(executions.at(-1)?.record, {
+    status: 'failed',
+    error: 'The rules of one event would create tasks of more than 16 MiB',
+  })
+  const next = begin(new EffectBudget(context.event, causation))
+  advance(next)
+  t.equal(next.tasks.length, 20, 'each event has its own limit')
+})

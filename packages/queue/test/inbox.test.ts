@@ -1,0 +1,43 @@
+import { newId, openDatabase } from '@automation/database'
+import type { NewEvent } from '@automation/ledger'
+import t from 'tap'
+import { openQueue } from '../src/event-queue.js'
+import { BatchingInbox } from '../src/inbox.js'
+
+const database = openDatabase(process.env.DATABASE_URL ?? '', 3)
+const queue = openQueue(process.env.REDIS_URL ?? '', `{test-${newId()}}`)
+t.teardown(async () => {
+  await queue.close()
+  await database.close()
+})
+
+t.test('a statement accepts at most 8 MiB, and a larger input has one of its own', async (t) => {
+  await queue.isReady(5_000)
+  const workspaceId = newId()
+  const mebibyte = 1_048_576
+  const events = [8 * mebibyte - 1_000, 1_000, 1, 9 * mebibyte, 1].map(
+    (bytes): NewEvent => ({
+      id: newId(),
+      workspaceId,
+      type: 'LEAD_CREATED',
+      data: {},
+      bytes,
+      addressee: null,
+    }),
+  )
+  const ways: Record<string, (inbox: BatchingInbox, event: NewEvent) => Promise<unknown>> = {
+    accept: (inbox, event) => inbox.accept({ ...event, id: newId() }),
+    acceptOnce: (inbox, event) => {
+      const request = { workspaceId, key: newId(), requestHash: '00' }
+      return inbox.acceptOnce({ request, event: { ...event, id: newId() }, answer: null })
+    },
+  }
+  for (const [name, accept] of Object.entries(ways)) {
+    const sizes: number[] = []
+    const inbox = new BatchingInbox(database, queue, (accepted) => sizes.push(accepted))
+    await Promise.all(events.map((event) => accept(inbox, event)))
+    await inbox.close()
+    t.strictSame(sizes, [2, 1, 1, 1], name)
+  }
+  t.equal(await database.system.event.count({ where: { workspaceId } }), 2 * events.length)
+})
