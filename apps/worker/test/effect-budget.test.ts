@@ -43,3 +43,16 @@ t.test('the tasks of one event have at most 16 MiB as JSON, and further actions 
   advance(next)
   t.equal(next.tasks.length, 20, 'each event has its own limit')
 })
+
+t.test('emissions that come to nothing do not count, and those of other executions do', async (t) => {
+  const budget = new EffectBudget(
+    context.event,
+    new Causation({} as Database, { descendants: 2, perMinute: 100 }),
+  )
+  const emit = () => budget.countEvent(1)?.attention
+  t.strictSame([emit(), emit(), emit()], [undefined, undefined, 'event_budget'])
+  budget.refund(1)
+  t.strictSame([emit(), emit()], [undefined, 'event_budget'])
+  budget.refund()
+  t.strictSame([emit(), emit(), emit()], [undefined, undefined, 'event_budget'])
+})

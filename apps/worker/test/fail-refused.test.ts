@@ -9,6 +9,7 @@ import { openTarget } from './fixtures/target.js'
 
 const error = 'What the rule did could not be stored: the database refused it'
 const createTask = (title: string) => ({ type: 'CREATE_TASK', config: { title } })
+const wait = { type: 'WAIT', config: { duration: '1d' } }
 const call = (url: string) => ({ type: 'SEND_WEBHOOK', config: { url } })
 
 /** Makes Postgres refuse tasks with a certain title. @returns a function that ends that */
@@ -35,6 +36,7 @@ t.test('an outcome that Postgres refuses by itself fails its runs, and no other'
   const emit = { type: 'EMIT_EVENT', config: { eventType: 'DEAL_LOST' } }
   const refused = await harness.createRule([createTask('Refused'), emit, call(target.url)], 'DEAL_WON')
   const beside = await harness.createRule([call(`${target.url}/beside`)], 'DEAL_WON')
+  const waiting = await harness.createRule([createTask('Refused'), wait], 'DEAL_WON')
   const other = await harness.createRule([createTask('Fine')], 'LEAD_CREATED')
   const [won, created] = [harness.newEvent('DEAL_WON'), harness.newEvent('LEAD_CREATED')]
   await Promise.all([inbox.accept(won), inbox.accept(created)])
@@ -49,6 +51,11 @@ t.test('an outcome that Postgres refuses by itself fails its runs, and no other'
     { action: 'SEND_WEBHOOK', status: 'failed', error, attempts: [] },
   ])
   await harness.untilStatus(executionIdOf(won, beside), 'succeeded')
+  const { results } = await harness.untilStatus(executionIdOf(won, waiting), 'failed')
+  matchLists(t, results, [
+    { action: 'CREATE_TASK', status: 'failed' },
+    { action: 'WAIT', status: 'failed', error },
+  ])
   matchLists(t, await own.task.findMany(), [{ title: 'Fine' }])
   t.equal(await own.event.count(), 2)
   t.strictSame(

@@ -13,9 +13,11 @@ interface Waiter<Item, Result> {
 interface Timeouts {
   count: number
   last: unknown
+  /** When the rest of the batch fails (by performance.now()). */
+  endsAt: number
 }
 
-/** After so many, Postgres is slow, and not an item: nothing more of the batch is begun. */
+/** After so many, it is Postgres that is slow, not one item: nothing more of the batch is begun. */
 const maxTimeouts = 3
 
 export interface BatchLimits<Item> {
@@ -32,6 +34,8 @@ export interface BatchLimits<Item> {
   timeoutMs: number
   /** How long (ms) a batch holds up the next one at most: then the next one begins beside it. There are two at a time at most. */
   patienceMs: number
+  /** How long (ms) the items of a batch that took too long are repeated one by one. */
+  repeatMs: number
 }
 
 const defaultLimits = {
@@ -39,8 +43,11 @@ const defaultLimits = {
   maxWeight: Number.POSITIVE_INFINITY,
   weigh: () => 0,
   timeoutMs: Number.POSITIVE_INFINITY,
-  patienceMs: 1_000,
+  patienceMs: Number.POSITIVE_INFINITY,
+  repeatMs: 20_000,
 }
+
+const readPatienceMs = 1_000
 
 /**
  * Turns a function of many items into a function of one: items that arrive while a batch is under way form the next batch. An
@@ -51,7 +58,7 @@ const defaultLimits = {
  * Each promise settles with the result of its own item. A row that Postgres refuses (for its data, not its connection), or an item
  * that is too large for a statement, fails alone: the batch is halved until the item stands by itself. Postgres undoes a statement that it cancels
  * because it takes too long: then the items follow one by one. Where it does not respond at all, nobody knows what was done, and nothing is
- * repeated: a connection that went mute stops the callers of its own batch until their statement ends, and delays later callers by a second.
+ * repeated.
  *
  * @param run gets 1 to `maxItems` items and returns a result for each, in their order
  */
@@ -63,13 +70,25 @@ export function createBatcher<Item, Result>(
   return (item) => batcher.add(item)
 }
 
+/**
+ * The same for a function that only reads. A connection that went mute stops the callers of its own batch until their statement ends, and delays
+ * later callers by a second.
+ */
+export function createReadBatcher<Item, Result>(
+  read: (items: Item[]) => Promise<Result[]>,
+  limits: Partial<BatchLimits<Item>> = {},
+): (item: Item) => Promise<Result> {
+  return createBatcher(read, { patienceMs: readPatienceMs, ...limits })
+}
+
 class Batcher<Item, Result> {
   readonly #run: (items: Item[]) => Promise<Result[]>
   readonly #limits: BatchLimits<Item>
   /** undefined: no owners. */
   readonly #turns: FairTurns<Waiter<Item, Result>> | undefined
   #waiting: Waiter<Item, Result>[] = []
-  readonly #underWay = new Set<Promise<void>>()
+  /** When each began (by performance.now()). */
+  readonly #underWay = new Map<Promise<void>, number>()
   #isRunning = false
 
   constructor(run: (items: Item[]) => Promise<Result[]>, limits: BatchLimits<Item>) {
@@ -96,32 +115,35 @@ class Batcher<Item, Result> {
     // One turn of the event loop lets callers that become ready together share the first batch.
     await new Promise(setImmediate)
     while (this.#waiting.length > 0) {
+      await this.#untilRoom()
       this.#refuseLate()
       const batch = this.#takeNext()
-      if (batch.length > 0) await this.#begin(batch)
+      if (batch.length > 0) this.#begin(batch)
     }
     this.#isRunning = false
   }
 
-  /** Resolves when the next batch may begin. */
-  #begin(batch: Waiter<Item, Result>[]): Promise<void> {
+  #begin(batch: Waiter<Item, Result>[]): void {
     const settled = this.#settle(batch).then(() => {
       this.#underWay.delete(settled)
     })
-    this.#underWay.add(settled)
-    return this.#underWay.size === 1 ? this.#waitPatiently(settled) : Promise.race(this.#underWay)
+    this.#underWay.set(settled, performance.now())
   }
 
-  #waitPatiently(settled: Promise<void>): Promise<void> {
-    const { patienceMs } = this.#limits
-    if (patienceMs === Number.POSITIVE_INFINITY) return settled
-    return new Promise((resolve) => {
-      const patience = setTimeout(resolve, patienceMs)
-      void settled.then(() => {
-        clearTimeout(patience)
-        resolve()
-      })
-    })
+  /** Resolves when nothing is under way, or one batch that has had its time alone. */
+  async #untilRoom(): Promise<void> {
+    for (;;) {
+      const [first, second] = this.#underWay
+      if (first === undefined) return
+      const [settled, begunAt] = first
+      if (second !== undefined) {
+        await Promise.race([settled, second[0]])
+        continue
+      }
+      const patienceMs = begunAt + this.#limits.patienceMs - performance.now()
+      if (patienceMs <= 0) return
+      await endsWithin(settled, patienceMs)
+    }
   }
 
   #takeNext(): Waiter<Item, Result>[] {
@@ -170,26 +192,32 @@ class Batcher<Item, Result> {
 
   async #settle(
     batch: Waiter<Item, Result>[],
-    timeouts: Timeouts = { count: 0, last: undefined },
+    timeouts: Timeouts = { count: 0, last: undefined, endsAt: Number.POSITIVE_INFINITY },
   ): Promise<void> {
     try {
-      if (timeouts.count === maxTimeouts || (timeouts.count > 0 && this.#isLate(batch))) throw timeouts.last
+      if (timeouts.count > 0 && (timeouts.count === maxTimeouts || this.#isLate(batch, timeouts)))
+        throw timeouts.last
       const results = await this.#run(batch.map(({ item }) => item))
       batch.forEach(({ resolve }, index) => {
         resolve(results[index] as Result)
       })
     } catch (error) {
-      if (isStatementTimeout(error) && error !== timeouts.last)
-        Object.assign(timeouts, { count: timeouts.count + 1, last: error })
+      if (isStatementTimeout(error) && error !== timeouts.last) this.#noteTimeout(timeouts, error)
       const parts = batch.length > 1 ? divide(batch, error) : []
       for (const part of parts) await this.#settle(part, timeouts)
       if (parts.length === 0) for (const { reject } of batch) reject(error)
     }
   }
 
-  #isLate(batch: Waiter<Item, Result>[]): boolean {
-    const earliest = performance.now() - this.#limits.timeoutMs
-    return batch.some(({ askedAt }) => askedAt < earliest)
+  #noteTimeout(timeouts: Timeouts, error: unknown): void {
+    if (timeouts.count === 0) timeouts.endsAt = performance.now() + this.#limits.repeatMs
+    timeouts.count++
+    timeouts.last = error
+  }
+
+  #isLate(batch: Waiter<Item, Result>[], { endsAt }: Timeouts): boolean {
+    const now = performance.now()
+    return now > endsAt || batch.some(({ askedAt }) => askedAt < now - this.#limits.timeoutMs)
   }
 }
 
@@ -198,4 +226,15 @@ function divide<Item>(batch: Item[], error: unknown): Item[][] {
   if (isStatementTimeout(error)) return batch.map((item) => [item])
   const half = batch.length >> 1
   return isRowFault(error) || isTooLarge(error) ? [batch.slice(0, half), batch.slice(half)] : []
+}
+
+async function endsWithin(settled: Promise<void>, ms: number): Promise<void> {
+  if (ms === Number.POSITIVE_INFINITY) return settled
+  await new Promise<void>((resolve) => {
+    const patience = setTimeout(resolve, ms)
+    void settled.then(() => {
+      clearTimeout(patience)
+      resolve()
+    })
+  })
 }

@@ -1,4 +1,4 @@
-export { createBatcher } from './batcher.js'
+export { createBatcher, createReadBatcher } from './batcher.js'
 export { readClock } from './clock.js'
 export {
   DatabaseBusy,

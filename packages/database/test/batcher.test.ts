@@ -1,6 +1,6 @@
 import { setTimeout } from 'node:timers/promises'
 import t from 'tap'
-import { createBatcher } from '../src/batcher.js'
+import { createBatcher, createReadBatcher } from '../src/batcher.js'
 import { DatabaseBusy } from '../src/database-errors.js'
 import { FairTurns } from '../src/fair-turns.js'
 import { Prisma } from '../src/generated/client.js'
@@ -270,6 +270,22 @@ t.test('where all statements take too long, the rest of a batch is not begun', a
   }
 })
 
+t.test('the items of a batch that took too long are not repeated for ever', async (t) => {
+  let statements = 0
+  const save = createBatcher(
+    async (items: number[]) => {
+      if (++statements === 1) throw timeout
+      await setTimeout(30)
+      return items
+    },
+    { repeatMs: 50 },
+  )
+  const settled = await Promise.allSettled([1, 2, 3, 4, 5].map(save))
+  t.match(settled[0], { status: 'fulfilled' })
+  t.match(settled[4], { status: 'rejected', reason: timeout })
+  t.ok(statements < 5, `${statements} statements`)
+})
+
 t.test('an item that has waited too long is not begun again after a timeout', async (t) => {
   let statements = 0
   const save = createBatcher(
@@ -302,10 +318,10 @@ t.test(
   },
 )
 
-t.test('a statement without a response stops the callers of its own batch only', async (t) => {
+t.test('a read without a response stops the callers of its own batch only', async (t) => {
   const batches: number[][] = []
   const gate = deferred()
-  const read = createBatcher(
+  const read = createReadBatcher(
     async (items: number[]) => {
       batches.push(items)
       if (items.includes(1)) await gate.promise
@@ -323,11 +339,11 @@ t.test('a statement without a response stops the callers of its own batch only',
 })
 
 t.test(
-  'two statements without a response are under way at most, and the first that ends makes room',
+  'two reads without a response are under way at most, and the first that ends makes room',
   async (t) => {
     const gates = [deferred(), deferred(), deferred()]
     const begun: number[][] = []
-    const read = createBatcher(
+    const read = createReadBatcher(
       async (items: number[]) => {
         begun.push(items)
         await gates[begun.length - 1]?.promise
@@ -349,3 +365,29 @@ t.test(
     t.same(await Promise.all(reads), [1, 2, 3, 4])
   },
 )
+
+t.test('each read has its time alone, also the one that began beside another', async (t) => {
+  const gates = [deferred(), deferred(), deferred()]
+  const begun: number[][] = []
+  const read = createReadBatcher(
+    async (items: number[]) => {
+      begun.push(items)
+      await gates[begun.length - 1]?.promise
+      return items
+    },
+    { patienceMs: 200 },
+  )
+  const first = read(1)
+  await setTimeout(10)
+  const second = read(2)
+  while (begun.length < 2) await setTimeout(5)
+  gates[0]?.resolve()
+  t.equal(await first, 1)
+  const third = read(3)
+  await setTimeout(20)
+  t.same(begun, [[1], [2]], 'the second one is young')
+  gates[1]?.resolve()
+  await second
+  gates[2]?.resolve()
+  t.equal(await third, 3)
+})

@@ -38,6 +38,7 @@ export {
   findError,
   findNextAction,
   hasActionsLeft,
+  isOpen,
   settleAction,
   simulatePlan,
   skippedAfterFailure,

@@ -1,4 +1,4 @@
-import { createBatcher, type Database } from '@automation/database'
+import { createBatcher, createReadBatcher, type Database } from '@automation/database'
 import {
   acceptEvents,
   acceptOnce,
@@ -85,7 +85,7 @@ export class BatchingInbox {
         ),
       limits,
     )
-    this.#findReceipt = createBatcher((receipts) => findReceipts(database, receipts))
+    this.#findReceipt = createReadBatcher((receipts) => findReceipts(database, receipts))
   }
 
   /**

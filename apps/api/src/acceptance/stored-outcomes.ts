@@ -1,4 +1,4 @@
-import { createBatcher } from '@automation/database'
+import { createReadBatcher } from '@automation/database'
 import { type EventInWorkspace, findOutcomes, type StoredOutcome } from '@automation/ledger'
 import fp from 'fastify-plugin'
 
@@ -18,7 +18,7 @@ const eventsAtOnce = 100
  */
 export default fp(
   async (app) => {
-    const find = createBatcher((events: EventInWorkspace[]) => findOutcomes(app.database, events), {
+    const find = createReadBatcher((events: EventInWorkspace[]) => findOutcomes(app.database, events), {
       maxItems: eventsAtOnce,
     })
     app.decorate('findOutcome', find)

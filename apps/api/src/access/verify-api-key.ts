@@ -1,6 +1,6 @@
 import { timingSafeEqual } from 'node:crypto'
 import { hashApiKey, readApiKeyId, type Scope } from '@automation/access'
-import { createBatcher, type Database, type Tenant } from '@automation/database'
+import { createReadBatcher, type Database, type Tenant } from '@automation/database'
 import { createUseNotes } from './last-used.js'
 
 interface StoredKey extends Tenant {
@@ -31,7 +31,7 @@ const loadKeysSql = `
  * the same moment share a statement.
  */
 export function createApiKeyVerifier(database: Database): VerifyApiKey {
-  const load = createBatcher(async (ids: string[]) => {
+  const load = createReadBatcher(async (ids: string[]) => {
     const keys = await database.run<StoredKey>('load_api_keys', loadKeysSql, [ids])
     const byId = new Map(keys.map((key) => [key.id, key]))
     return ids.map((id) => byId.get(id))

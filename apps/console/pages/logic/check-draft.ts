@@ -1,5 +1,5 @@
 import { type CheckedRule, checkRules, type Finding, type ObservedFields } from '@automation/check'
-import { findRuleFaults } from '@automation/engine'
+import { compileRule, findRuleFaults } from '@automation/engine'
 import type { Definition } from './rule-definition.js'
 
 export type { Finding }
@@ -48,11 +48,19 @@ export async function checkDraft(
 function readRule({ name, trigger, conditions, actions }: Definition): CheckedRule | undefined {
   const isUsable = (action: unknown) =>
     findRuleFaults({ conditions: [], actions: [action] } as never).length === 0
-  const areConditionsSound = !findRuleFaults({ conditions, actions: [] } as never).some(({ field }) =>
-    field.startsWith('conditions'),
-  )
-  if (!areConditionsSound) return undefined
+  const faults = findRuleFaults({ conditions, actions: [] } as never)
+  if (faults.some(({ field }) => field.startsWith('conditions')) || !compiles(conditions)) return undefined
   return { name, trigger, conditions, actions: actions.filter(isUsable) } as unknown as CheckedRule
+}
+
+/** A field without a name is no fault of the engine, which never gets one: the schema of a rule refuses it. */
+function compiles(conditions: Definition['conditions']): boolean {
+  try {
+    compileRule({ conditions, actions: [] } as never)
+    return true
+  } catch {
+    return false
+  }
 }
 
 /** Rules of one trigger, or two that may emit each other's events. */

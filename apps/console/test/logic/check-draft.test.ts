@@ -42,6 +42,9 @@ t.test('conditions are checked while an action is unfinished', async (t) => {
 t.test('unfinished conditions have no findings', async (t) => {
   const conditions = [{ field: '', operator: 'greater_than', value: null }] as never
   t.strictSame(await checkDraft({ ...base, conditions }, circumstances), [])
+  const unnamed = [...base.conditions, { field: '', operator: 'equals', value: '' }] as never
+  const beside = { ...circumstances, others: [other] as never }
+  t.strictSame(await checkDraft({ ...base, conditions: unnamed }, beside), [])
 })
 
 t.test('a check that nobody waits for any more ends, and says nothing', async (t) => {

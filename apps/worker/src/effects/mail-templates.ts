@@ -1,4 +1,4 @@
-import { createBatcher, type Database } from '@automation/database'
+import { createReadBatcher, type Database } from '@automation/database'
 import { compileMailTemplate, type MailTemplate } from '@automation/engine'
 import { LRUCache } from 'lru-cache'
 
@@ -56,7 +56,7 @@ const findTemplatesSql = `
  */
 export function createMailTemplates(database: Database) {
   const cache = new LRUCache<string, Compiled>({ maxSize: maxCharacters })
-  const findRow = createBatcher(
+  const findRow = createReadBatcher(
     async (requests: Request[]) => {
       const table = JSON.stringify(requests.map((request, index) => ({ index, ...request })))
       const rows = await database.run<Row>('find_email_templates', findTemplatesSql, [table])

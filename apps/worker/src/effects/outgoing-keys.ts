@@ -1,5 +1,5 @@
 import { createSealer, sealingContext } from '@automation/access'
-import { createBatcher, type Database } from '@automation/database'
+import { createReadBatcher, type Database } from '@automation/database'
 import { LRUCache } from 'lru-cache'
 
 /** The receiver of signed calls. */
@@ -27,7 +27,7 @@ const maxRecipients = 10_000
  */
 export function createOutgoingKeys(database: Database, encryptionKey: string): FindKeys {
   const sealer = createSealer(encryptionKey)
-  const load = createBatcher((recipients: Recipient[]) => loadSecrets(database, recipients))
+  const load = createReadBatcher((recipients: Recipient[]) => loadSecrets(database, recipients))
   const recent = new LRUCache<string, Promise<OutgoingKeys>>({ max: maxRecipients, ttl: ttlMs })
 
   return (recipient) => {

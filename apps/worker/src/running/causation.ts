@@ -1,4 +1,4 @@
-import { createBatcher, type Database } from '@automation/database'
+import { createReadBatcher, type Database } from '@automation/database'
 import { findOrigins, type LoadedEvent, type Origin } from '@automation/ledger'
 import { LRUCache } from 'lru-cache'
 
@@ -44,7 +44,7 @@ export class Causation {
 
   constructor(database: Database, limits: EmissionLimits = defaultEmissionLimits) {
     this.#limits = limits
-    this.#findOrigin = createBatcher((events) => findOrigins(database, events, limits.descendants))
+    this.#findOrigin = createReadBatcher((events) => findOrigins(database, events, limits.descendants))
   }
 
   /**

@@ -42,9 +42,9 @@ export class EffectBudget {
   }
 
   /** Takes back what was counted, where nothing of it was stored. */
-  refund(): void {
-    this.#causation.refund(this.#event, this.#emissions)
-    this.#emissions = 0
+  refund(emissions = this.#emissions): void {
+    this.#causation.refund(this.#event, emissions)
+    this.#emissions -= emissions
   }
 
   /** @param leastBytes what the event has at least @returns why it cannot be emitted, undefined where it may have room */

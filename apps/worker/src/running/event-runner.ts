@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { createBatcher, type Database } from '@automation/database'
+import { createReadBatcher, type Database } from '@automation/database'
 import { Judging, type WorkLimits } from '@automation/engine'
 import { type LoadedEvent, loadEvents, loadIsolated } from '@automation/ledger'
 import type { EventPointer, EventsJobData } from '@automation/queue'
@@ -59,7 +59,7 @@ export class EventRunner {
   constructor(parts: EventParts) {
     const { database, heavyWork, onQuarantine } = parts
     this.#parts = parts
-    this.#load = createBatcher((ids) => loadEvents(database, ids))
+    this.#load = createReadBatcher((ids) => loadEvents(database, ids))
     this.#findRules = createCompiledRules(database, (event, tookMs) => heavyWork.giveWay(event, tookMs))
     this.#isolate = createIsolation(database, onQuarantine)
   }

@@ -1,10 +1,10 @@
 import { isOutOfMemory, isRowFault, isTooLarge } from '@automation/database'
-import type { ActionResult } from '@automation/engine'
+import { type ActionResult, isOpen } from '@automation/engine'
 import { heavyRows } from './commit-lanes.js'
 import { type Execution, end } from './execution.js'
 
 /**
- * Whether an outcome or a step, which stood alone in its statement, can never be stored: nobody would retry it to an end. Where Postgres has no
+ * Whether an outcome or a step, which stood alone in its statement, can never be stored: no other attempt would help. Where Postgres has no
  * memory left for a light one, that is not its fault.
  */
 export function isRefused(error: unknown, rows: number): boolean {
@@ -22,26 +22,25 @@ export function writesRows({ tasks, emitted }: Execution): boolean {
  * actions have failed, and start again when it is retried by hand. Calls that were made stay in its journal.
  */
 export function failRefused(execution: Execution, error: unknown): void {
-  const { record, tasks, emitted } = execution
+  const { record, tasks, emitted, budget } = execution
   const reason = isRowFault(error)
     ? 'What the rule did could not be stored: the database refused it'
     : 'What the rule did could not be stored: it is too large'
   const lost = new Set([...tasks, ...emitted].map(({ actionIndex }) => actionIndex))
   record.results = record.results.map((result, index) =>
-    lost.has(index) || result.status === 'running'
-      ? { ...result, status: 'failed', error: reason, output: undefined, ...begunAttempts(result) }
-      : result,
+    lost.has(index) || isOpen(result) ? failResult(result, reason) : result,
   )
   end(record, 'failed', reason)
   record.awaitsSlot = false
+  if (record.results.some(({ status }) => status === 'unknown')) record.attention = 'unknown_outcome'
+  budget.refund(emitted.length)
   Object.assign(execution, { tasks: [], emitted: [], effectBytes: 0 })
 }
 
-/** Without the last one, if it is only intended: its intent was refused, so its call was not made. */
-function begunAttempts({ attempts }: ActionResult): Pick<ActionResult, 'attempts'> {
-  return attempts === undefined
-    ? {}
-    : {
-        attempts: attempts.filter(({ finishedAt, error }) => finishedAt !== undefined || error !== undefined),
-      }
+/** The intent of a call was refused, so this call was not made. One before it, under which a worker ended, may have been. */
+function failResult(result: ActionResult, error: string): ActionResult {
+  const attempts = result.attempts?.filter(({ finishedAt, error }) => (finishedAt ?? error) !== undefined)
+  const last = attempts?.at(-1)
+  const status = last && last.finishedAt === undefined ? 'unknown' : 'failed'
+  return { ...result, status, error, output: undefined, ...(attempts && { attempts }) }
 }

@@ -28,8 +28,6 @@ import { endExecutionSpan } from './trace-executions.js'
 
 /** What one commit takes: 200 events whose rules create 20 tasks each would be millions of rows. */
 const limits = { maxItems: 200, maxWeight: 5_000 }
-/** The next bulk commit is chosen when the one before it is over. */
-const bulkLimits = { patienceMs: Number.POSITIVE_INFINITY }
 /** How many bytes of tasks and emitted events count as a row. */
 const bytesPerRow = 1_000
 const maxAttempts = 5
@@ -58,17 +56,13 @@ export class Recorder {
   readonly #oneAtATime = createKeyedMutex()
   readonly #outcomes = {
     light: this.#batchOutcomes((outcomes) => this.#finishEvents(outcomes)),
-    bulk: this.#batchOutcomes(
-      (outcomes) => this.#oneAtATime('bulk', () => this.#finishEvents(outcomes, rest)),
-      bulkLimits,
+    bulk: this.#batchOutcomes((outcomes) =>
+      this.#oneAtATime('bulk', () => this.#finishEvents(outcomes, rest)),
     ),
   } satisfies Record<CommitLane, unknown>
   readonly #steps = {
     light: this.#batchSteps((steps) => this.#recordSteps(steps)),
-    bulk: this.#batchSteps(
-      (steps) => this.#oneAtATime('bulk', () => this.#recordSteps(steps, rest)),
-      bulkLimits,
-    ),
+    bulk: this.#batchSteps((steps) => this.#oneAtATime('bulk', () => this.#recordSteps(steps, rest))),
   } satisfies Record<CommitLane, unknown>
 
   constructor(parts: RecorderParts) {
@@ -108,7 +102,7 @@ export class Recorder {
     eventRows: number,
     record: (lane: CommitLane) => Promise<Result>,
   ): Promise<Result> {
-    const suspects = [executions.filter(writesRows), executions]
+    let suspects: Execution[][] | undefined
     let memoryMayReturn = true
     for (;;) {
       const rows = eventRows + countRows(executions)
@@ -120,6 +114,7 @@ export class Recorder {
           await delay(memoryPauseMs)
           continue
         }
+        suspects ??= [executions.filter(writesRows), executions].filter(({ length }) => length > 0)
         const failing = isRefused(error, rows) ? suspects.shift() : undefined
         if (failing === undefined) throw error
         const fields = { err: error, eventId: event.id, executions: failing.length }
@@ -129,22 +124,17 @@ export class Recorder {
     }
   }
 
-  #batchOutcomes(
-    record: (outcomes: Outcome<Execution>[]) => Promise<(Execution[] | undefined)[]>,
-    ofLane?: typeof bulkLimits,
-  ) {
+  #batchOutcomes(record: (outcomes: Outcome<Execution>[]) => Promise<(Execution[] | undefined)[]>) {
     return createBatcher(record, {
       ...limits,
-      ...ofLane,
       weigh: ({ executions }) => countRows(executions),
       ownerOf: ({ event }) => ownerOf(event),
     })
   }
 
-  #batchSteps(record: (steps: Step<Execution>[]) => Promise<boolean[]>, ofLane?: typeof bulkLimits) {
+  #batchSteps(record: (steps: Step<Execution>[]) => Promise<boolean[]>) {
     return createBatcher(record, {
       ...limits,
-      ...ofLane,
       weigh: ({ execution }) => countRows([execution]),
       ownerOf: ({ execution }) => ownerOf(execution.event),
     })

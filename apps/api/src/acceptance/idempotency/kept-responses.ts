@@ -1,4 +1,4 @@
-import { createBatcher, type Database } from '@automation/database'
+import { createBatcher, createReadBatcher, type Database } from '@automation/database'
 import { keyHours, type RequestKey } from '@automation/ledger'
 import type { StoredResponse } from './stored-response.js'
 
@@ -24,7 +24,7 @@ export type KeptResponses = ReturnType<typeof createKeptResponses>
 export function createKeptResponses(database: Database) {
   return {
     /** @returns undefined for a key that is free */
-    find: createBatcher((requests: RequestKey[]) => findRequests(database, requests)),
+    find: createReadBatcher((requests: RequestKey[]) => findRequests(database, requests)),
     /** Stores the response to the request that became this event, unless there is one. */
     keep: createBatcher((answered: AnsweredEvent[]) => keepResponses(database, answered)),
   }

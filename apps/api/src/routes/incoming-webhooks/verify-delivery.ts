@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { type Sealer, sealingContext } from '@automation/access'
-import { createBatcher, type Database, isUuid, type Tenant } from '@automation/database'
+import { createReadBatcher, type Database, isUuid, type Tenant } from '@automation/database'
 import { verifySignature } from '@automation/webhooks'
 import type { FastifyInstance } from 'fastify'
 import { LRUCache } from 'lru-cache'
@@ -32,7 +32,7 @@ export type VerifyDelivery = (delivery: Delivery) => Promise<StoredSecret | unde
  * is done after the first.
  */
 export function createDeliveryVerifier(app: FastifyInstance, sealer: Sealer): VerifyDelivery {
-  const load = createBatcher((ids: string[]) => loadSecrets(app.database, ids))
+  const load = createReadBatcher((ids: string[]) => loadSecrets(app.database, ids))
   const recent = new LRUCache<string, OpenedSecret>({ max: 10_000, ttl: secretTtlMs })
   app.accessCaches.push(recent)
   const noteUse = createUseNotes((id, lastUsedAt) =>
