@@ -1,6 +1,7 @@
 import { newId } from '@automation/database'
 import { findReplayable, type Narrowing } from '@automation/ledger'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { workAndRest } from '../../lists/long-read.js'
 
 /** Events that are read, and accepted in one commit: at most, because they may have a megabyte of data each. */
 const batchSize = 100
@@ -26,11 +27,13 @@ export async function replayEvents(
   for (;;) {
     const size = Math.min(batchSize, limit - replayed)
     const events = await findReplayable(reads, narrowing, last, size)
-    await Promise.all(
-      events.map(({ id: replayOf, ...event }) =>
-        inbox.accept({ ...event, id: newId(), workspaceId, replayOf }),
-      ),
-    )
+    const accept = () =>
+      Promise.all(
+        events.map(({ id: replayOf, ...event }) =>
+          inbox.accept({ ...event, id: newId(), workspaceId, replayOf }),
+        ),
+      )
+    await workAndRest(accept, () => true)
     replayed += events.length
     last = events.at(-1)?.id ?? last
     const isOver = events.length === 0

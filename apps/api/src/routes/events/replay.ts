@@ -10,7 +10,9 @@ import { TriggerResult, triggerResultOf } from '../../acceptance/results.js'
 import { Accepted, findEventResponse, type Presentation, runEvent } from '../../acceptance/run-event.js'
 import { administratorOf } from '../../access/administrator.js'
 import { refusals } from '../../errors.js'
+import { callerOf } from '../../judging/take-turn.js'
 import { checkFilter, checkTypeInFilter, eventTypeOf, readRange } from '../../lists/history-filter.js'
+import { takeLongRead } from '../../lists/long-read.js'
 import { Matches } from '../../lists/matches.js'
 import { parseCursor, writeCursor } from '../../lists/page.js'
 import { Id, NextCursor, refusalResponses } from '../responses.js'
@@ -86,7 +88,9 @@ export const replayRoutes: FastifyPluginAsyncTypebox = async (app) => {
         ...readRange(filter),
       })
       const after = cursor === undefined ? undefined : readCursor(cursor)
-      const counted = await countReplayable(workspace.reads, narrowing, after)
+      const counted = await takeLongRead(callerOf(request), () =>
+        countReplayable(workspace.reads, narrowing, after),
+      )
       if (dryRun) return counted
       await app.payForMany(request, reply, Math.min(counted.matched, maxReplayed))
       if (counted.matched > 0) await noteReplay(request, workspace.id, { filter, ...counted })

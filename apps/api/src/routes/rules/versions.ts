@@ -6,6 +6,7 @@ import type { FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import { refusals } from '../../errors.js'
 import { callerOf } from '../../judging/take-turn.js'
+import { takeLongRead } from '../../lists/long-read.js'
 import { bodyFaults } from '../../plugins/validation.js'
 import { PageQuery, refusalResponses } from '../responses.js'
 import { changeRules, findRuleToChange, saveRule } from './change-rules.js'
@@ -14,7 +15,7 @@ import { writeVersions } from './definition-texts.js'
 import { findPageOfVersions, readInParts, sumOf } from './list-by-bytes.js'
 import { presentVersion, sendRule } from './present-rule.js'
 import { Rule, RuleParams, RuleVersion, VersionList } from './rule-schemas.js'
-import { sendList, sizeInTurn } from './send-list.js'
+import { sendList } from './send-list.js'
 
 const VersionParams = Type.Object({
   ...RuleParams.properties,
@@ -43,7 +44,7 @@ export const versionRoutes: FastifyPluginAsyncTypebox = async (app) => {
       const id = ruleId(params)
       const { limit = defaultLimit, cursor } = query
       const below = cursor === undefined ? maxVersion : readCursor(cursor)
-      const { versions, isLast } = await sizeInTurn(callerOf(request), () =>
+      const { versions, isLast } = await takeLongRead(callerOf(request), () =>
         findPageOfVersions(reads, { workspaceId, ruleId: id, below }, limit),
       )
       if (versions.length === 0) await refuseUnknownRule(reads, id)

@@ -1,0 +1,35 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { FairSlots } from '@automation/database'
+import { type Caller, takeTurn } from '../judging/take-turn.js'
+
+/** A caller who waits for longer has given up, or should. */
+const limits = { total: Number.POSITIVE_INFINITY, perOwner: 1, waitingPerOwner: 64, timeoutMs: 5_000 }
+const slots = new FairSlots(limits)
+const maxRestMs = 100
+/** Sizing a few hundred ordinary rules, or counting some thousand events, takes less than this. */
+const shortMs = 20
+
+/**
+ * Reads what may take Postgres 0.1 s although its result is small: the sizes of a list, for which all its texts are decompressed, or the number of matches of
+ * a filter. Five of them at once delayed others by 0.2 s. So each process has one of a workspace at a time, and a long one is followed by a rest: as long as
+ * it took, 100 ms at most. Other workspaces have turns of their own.
+ *
+ * @throws TooMuchAtOnce where too many of the workspace wait, or earlier ones took too long
+ */
+export function takeLongRead<Result>(caller: Caller, read: () => PromiseLike<Result>): Promise<Result> {
+  return takeTurn(slots, caller, () => workAndRest(read, (tookMs) => tookMs > shortMs))
+}
+
+/** Works, and then leaves the machine to others for as long as that took, 100 ms at most. */
+export async function workAndRest<Result>(
+  work: () => PromiseLike<Result>,
+  needsRest: (tookMs: number) => boolean,
+): Promise<Result> {
+  const begunAt = performance.now()
+  try {
+    return await work()
+  } finally {
+    const tookMs = performance.now() - begunAt
+    if (needsRest(tookMs)) await delay(Math.min(tookMs, maxRestMs))
+  }
+}
