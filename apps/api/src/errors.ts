@@ -132,10 +132,10 @@ export const refusals = {
     tooManyAtOnce(
       `large request bodies at a time (BODIES_IN_FLIGHT: ${bytes} bytes, ${bytesOfOne} of one workspace)`,
     ),
-  /** Lists that are sized, and surveys, are queries that have turns of their own. */
+  /** Sizes of lists, counts of bulk calls, and surveys are queries that have turns of their own. */
   tooManyReads: (ofOne: number) =>
     tooManyAtOnce(
-      `queries of this workspace at a time (READS_PER_WORKSPACE: ${ofOne}; lists of rules and versions, and surveys of fields: 1)`,
+      `queries of this workspace at a time (READS_PER_WORKSPACE: ${ofOne}; lists of rules and versions, counts of bulk calls, and surveys of fields: 1)`,
     ),
   tooManyJudgings: (turns: Turns) =>
     tooManyAtOnce(`dry runs, explanations, previews and checks of this workspace (${describeTurns(turns)})`),

@@ -231,9 +231,9 @@ function divide<Item>(batch: Item[], error: unknown): Item[][] {
 async function endsWithin(settled: Promise<void>, ms: number): Promise<void> {
   if (ms === Number.POSITIVE_INFINITY) return settled
   await new Promise<void>((resolve) => {
-    const patience = setTimeout(resolve, ms)
+    const timer = setTimeout(resolve, ms)
     void settled.then(() => {
-      clearTimeout(patience)
+      clearTimeout(timer)
       resolve()
     })
   })

@@ -22,6 +22,21 @@ function deferred() {
   return { promise, resolve }
 }
 
+/** Three reads at most, each of which ends when its gate opens. */
+function createGatedReads(patienceMs: number) {
+  const gates = [deferred(), deferred(), deferred()] as const
+  const begun: number[][] = []
+  const read = createReadBatcher(
+    async (items: number[]) => {
+      begun.push(items)
+      await gates[begun.length - 1]?.promise
+      return items
+    },
+    { patienceMs },
+  )
+  return { gates, begun, read }
+}
+
 t.test('items that arrive during a commit form the next batch, in order', async (t) => {
   const batches: number[][] = []
   const gate = deferred()
@@ -341,16 +356,7 @@ t.test('a read without a response stops the callers of its own batch only', asyn
 t.test(
   'two reads without a response are under way at most, and the first that ends makes room',
   async (t) => {
-    const gates = [deferred(), deferred(), deferred()]
-    const begun: number[][] = []
-    const read = createReadBatcher(
-      async (items: number[]) => {
-        begun.push(items)
-        await gates[begun.length - 1]?.promise
-        return items
-      },
-      { patienceMs: 5 },
-    )
+    const { gates, begun, read } = createGatedReads(5)
     const reads = [read(1)]
     for (const item of [2, 3, 4]) {
       await setTimeout(20)
@@ -358,7 +364,7 @@ t.test(
     }
     await setTimeout(20)
     t.same(begun, [[1], [2]])
-    gates[0]?.resolve()
+    gates[0].resolve()
     await setTimeout(20)
     t.same(begun, [[1], [2], [3, 4]])
     for (const gate of gates) gate.resolve()
@@ -367,27 +373,18 @@ t.test(
 )
 
 t.test('each read has its time alone, also the one that began beside another', async (t) => {
-  const gates = [deferred(), deferred(), deferred()]
-  const begun: number[][] = []
-  const read = createReadBatcher(
-    async (items: number[]) => {
-      begun.push(items)
-      await gates[begun.length - 1]?.promise
-      return items
-    },
-    { patienceMs: 200 },
-  )
+  const { gates, begun, read } = createGatedReads(1_000)
   const first = read(1)
   await setTimeout(10)
   const second = read(2)
   while (begun.length < 2) await setTimeout(5)
-  gates[0]?.resolve()
+  gates[0].resolve()
   t.equal(await first, 1)
   const third = read(3)
   await setTimeout(20)
   t.same(begun, [[1], [2]], 'the second one is young')
-  gates[1]?.resolve()
+  gates[1].resolve()
   await second
-  gates[2]?.resolve()
+  gates[2].resolve()
   t.equal(await third, 3)
 })
