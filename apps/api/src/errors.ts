@@ -139,6 +139,7 @@ export const refusals = {
     ),
   tooManyJudgings: (turns: Turns) =>
     tooManyAtOnce(`dry runs, explanations, previews and checks of this workspace (${describeTurns(turns)})`),
+  tooManyReplays: (turns: Turns) => tooManyAtOnce(`bulk replays of this workspace (${describeTurns(turns)})`),
   tooManyAudits: (turns: Turns & { total: number }) =>
     tooManyAtOnce(
       `reconciliations of this workspace (${describeTurns(turns)}; all workspaces together ${turns.total} at a time)`,

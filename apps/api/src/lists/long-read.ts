@@ -17,19 +17,23 @@ const shortMs = 20
  * @throws TooMuchAtOnce where too many of the workspace wait, or earlier ones took too long
  */
 export function takeLongRead<Result>(caller: Caller, read: () => PromiseLike<Result>): Promise<Result> {
-  return takeTurn(slots, caller, () => workAndRest(read, (tookMs) => tookMs > shortMs))
+  return takeTurn(slots, caller, () => workAndRest(read, (tookMs) => (tookMs > shortMs ? tookMs : 0)))
 }
 
-/** Works, and then leaves the machine to others for as long as that took, 100 ms at most. */
+/**
+ * Works, and then leaves the machine to others.
+ *
+ * @param restFor how long it rests (ms) after work that took so long (ms), 100 ms at most; by default as long
+ */
 export async function workAndRest<Result>(
   work: () => PromiseLike<Result>,
-  needsRest: (tookMs: number) => boolean,
+  restFor: (tookMs: number) => number = (tookMs) => tookMs,
 ): Promise<Result> {
   const begunAt = performance.now()
   try {
     return await work()
   } finally {
-    const tookMs = performance.now() - begunAt
-    if (needsRest(tookMs)) await delay(Math.min(tookMs, maxRestMs))
+    const restMs = Math.min(restFor(performance.now() - begunAt), maxRestMs)
+    if (restMs > 0) await delay(restMs)
   }
 }

@@ -14,7 +14,15 @@ export default fp(
   async (app) => {
     const compileBody = createBodyCompiler()
     // Without strictNumbers, 1e400 reaches the check of its maximum, and is refused there.
-    const queries = new Ajv({ coerceTypes: true, allowUnionTypes: true, strictNumbers: false, verbose: true })
+    const queries = new Ajv({
+      coerceTypes: true,
+      allowUnionTypes: true,
+      strictNumbers: false,
+      verbose: true,
+      // As for bodies: our own schemas are valid.
+      meta: false,
+      validateSchema: false,
+    })
     const compileQuery = (schema: object) => queries.compile({ ...schema, additionalProperties: false })
     app.setValidatorCompiler<object>(({ schema, httpPart }) => {
       if (httpPart === 'body') return compileLazily(() => compileBody(schema))

@@ -4,7 +4,9 @@ import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { workAndRest } from '../../lists/long-read.js'
 
 /** Events that are read, and accepted in one commit: at most, because they may have a megabyte of data each. */
-const batchSize = 100
+const batchSize = 50
+/** A worker that shares two cores with the rest runs some thousand events a second: half of that is left to others. */
+const maxPerSecond = 500
 /** After this time (ms) no further batch begins: the caller gets a response in time and continues from there. */
 const budgetMs = 5_000
 
@@ -33,7 +35,7 @@ export async function replayEvents(
           inbox.accept({ ...event, id: newId(), workspaceId, replayOf }),
         ),
       )
-    await workAndRest(accept, () => true)
+    await workAndRest(accept, (tookMs) => Math.max(tookMs, (events.length / maxPerSecond) * 1_000 - tookMs))
     replayed += events.length
     last = events.at(-1)?.id ?? last
     const isOver = events.length === 0

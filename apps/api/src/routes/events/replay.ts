@@ -1,5 +1,5 @@
 import { changeWorkspace } from '@automation/access'
-import { isUuid, newId, type WorkspaceDatabase } from '@automation/database'
+import { FairSlots, isUuid, newId, type WorkspaceDatabase } from '@automation/database'
 import { addresseeOf, countReplayable, narrowEvents, type ReplayableEvent } from '@automation/ledger'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyRequest } from 'fastify'
@@ -10,7 +10,7 @@ import { TriggerResult, triggerResultOf } from '../../acceptance/results.js'
 import { Accepted, findEventResponse, type Presentation, runEvent } from '../../acceptance/run-event.js'
 import { administratorOf } from '../../access/administrator.js'
 import { refusals } from '../../errors.js'
-import { callerOf } from '../../judging/take-turn.js'
+import { callerOf, takeTurn } from '../../judging/take-turn.js'
 import { checkFilter, checkTypeInFilter, eventTypeOf, readRange } from '../../lists/history-filter.js'
 import { takeLongRead } from '../../lists/long-read.js'
 import { Matches } from '../../lists/matches.js'
@@ -30,6 +30,10 @@ const BulkReplayBody = Type.Object(
 )
 
 const maxReplayed = 1_000
+
+/** A call continues from the cursor of the one before, so those of a workspace are one at a time. */
+const limits = { total: Number.POSITIVE_INFINITY, perOwner: 1, waitingPerOwner: 16, timeoutMs: 3_000 }
+const turns = new FairSlots(limits)
 
 export const replayRoutes: FastifyPluginAsyncTypebox = async (app) => {
   app.post('/:id/replay', {
@@ -61,7 +65,7 @@ export const replayRoutes: FastifyPluginAsyncTypebox = async (app) => {
       tags: ['Outcomes'],
       operationId: 'replayEvents',
       summary: `Replay the events that match a filter, oldest first, at most ${maxReplayed} per call`,
-      description: `The call replays only finished events from outside. It skips replays, and events from EMIT_EVENT because the replay emits them again. The next call continues from nextCursor. A slow call returns before it reaches ${maxReplayed} events. 50 events cost one token of the rate limit.`,
+      description: `The call replays only finished events from outside. It skips replays, and events from EMIT_EVENT because the replay emits them again. The next call continues from nextCursor. A slow call returns before it reaches ${maxReplayed} events. A workspace has one such call at a time. 50 events cost one token of the rate limit.`,
       body: BulkReplayBody,
       response: {
         200: { ...Matches, 'x-response-description': 'A dry run. Nothing was replayed.' },
@@ -92,9 +96,14 @@ export const replayRoutes: FastifyPluginAsyncTypebox = async (app) => {
         countReplayable(workspace.reads, narrowing, after),
       )
       if (dryRun) return counted
-      await app.payForMany(request, reply, Math.min(counted.matched, maxReplayed))
-      if (counted.matched > 0) await noteReplay(request, workspace.id, { filter, ...counted })
-      const { replayed, last, isOver } = await replayEvents(server, workspace, narrowing, after, maxReplayed)
+      const replay = async () => {
+        await app.payForMany(request, reply, Math.min(counted.matched, maxReplayed))
+        if (counted.matched > 0) await noteReplay(request, workspace.id, { filter, ...counted })
+        return replayEvents(server, workspace, narrowing, after, maxReplayed)
+      }
+      const { replayed, last, isOver } = await takeTurn(turns, callerOf(request), replay, () =>
+        refusals.tooManyReplays(limits),
+      )
       const nextCursor = isOver || last === undefined ? null : writeCursor(last)
       return reply.status(202).send({ ...counted, replayed, nextCursor })
     },

@@ -35,10 +35,5 @@ export async function sendList(
 
 /** A list that has begun waits for others of the workspace that have begun, and for no new one. */
 function readInTurn(workspaceId: string, parts: AsyncGenerator<string>): Promise<IteratorResult<string>> {
-  return inTurn(workspaceId, () =>
-    workAndRest(
-      () => parts.next(),
-      () => true,
-    ),
-  )
+  return inTurn(workspaceId, () => workAndRest(() => parts.next()))
 }
