@@ -1,20 +1,18 @@
 /** Parsed, `[{},{}]` takes twenty times its text, and a list of long texts about as much as it. An entry costs about so many bytes. */
 const bytesPerEntry = 24
 
+/** Each stands before an entry, or is part of a text. */
+const marks = [',', ':', '[', '{']
+
 /**
  * Estimates the bytes that JSON takes in memory once it is parsed, within a factor of three: its text, and each entry of an object or a
- * list. It reads the text once, which takes a tenth of parsing it.
+ * list. It searches the text for each mark, which takes a fifth of parsing it at most; a loop over all characters takes longer than parsing
+ * a long text does.
  */
 export function heapBytesOf(json: string): number {
   let entries = 0
-  for (let n = 0; n < json.length; n++) {
-    const code = json.charCodeAt(n)
-    if (code === comma || code === colon || code === bracket || code === brace) entries++
+  for (const mark of marks) {
+    for (let at = json.indexOf(mark); at >= 0; at = json.indexOf(mark, at + 1)) entries++
   }
   return json.length + entries * bytesPerEntry
 }
-
-const comma = 44
-const colon = 58
-const bracket = 91
-const brace = 123
