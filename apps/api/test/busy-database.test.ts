@@ -149,11 +149,33 @@ t.test('a long bulk replay responds with a cursor, and continues from it', async
   await setTimeout(5_000)
   release()
   const first = await begun
-  t.match(first, { status: 202, body: { matched: 150, replayed: 100, nextCursor: String } })
+  t.match(first, { status: 202, body: { matched: 150, replayed: 50, nextCursor: String } })
   const rest = await replay(first.body.nextCursor ?? '')
-  t.match(rest, { status: 202, body: { matched: 50, replayed: 50, nextCursor: null } })
+  t.match(rest, { status: 202, body: { matched: 100, replayed: 100, nextCursor: null } })
   const replays = await workspace.database.event.findMany({ where: { replayOf: { not: null } } })
   t.strictSame(replays.map(({ replayOf }) => replayOf).sort(), known.map(({ id }) => id).sort(), 'each once')
+})
+
+t.test('of the bulk replays of a workspace one runs, sixteen wait, and the rest is refused', async (t) => {
+  const workspace = await api.makeWorkspace()
+  await storeEvent(workspace)
+  const replay = () => workspace.call('POST', '/api/events/replay', { body: { filter: {}, dryRun: false } })
+  const { pid, release } = await lock(
+    t,
+    (transaction) => transaction.$executeRaw`LOCK TABLE events IN SHARE MODE`,
+  )
+  const first = replay()
+  await findWaiting(pid)
+  const answers = Array.from({ length: 17 }, replay)
+  const refused = await Promise.race(answers)
+  release()
+  t.match(refused, {
+    status: 429,
+    headers: { 'retry-after': '1' },
+    body: { error: 'Too many bulk replays of this workspace (1 at a time, 16 more wait for up to 3000 ms)' },
+  })
+  const statuses = (await Promise.all([first, ...answers])).map(({ status }) => status)
+  t.strictSame(statuses.sort(), [...Array(17).fill(202), 429])
 })
 
 function promise<Value>() {
