@@ -121,6 +121,9 @@ export const refusals = {
   draftStale: () =>
     new Refusal(412, 'The rule has changed since the draft was made from it: save the draft again'),
   versionMismatch: () => new Refusal(412, 'The rule has another version'),
+  bodyTooLarge: (bytes: number, setting: string | undefined) =>
+    new Refusal(413, `The body is larger than ${bytes} bytes${setting === undefined ? '' : ` (${setting})`}`),
+  notJson: () => new Refusal(415, 'Content-Type must be application/json'),
   invalid: (faults: Fault[]) => new Refusal(422, faults),
   eventIdReused: () =>
     refusals.invalid([{ field: 'X-Idempotency-Key', message: 'Was used with another body' }]),

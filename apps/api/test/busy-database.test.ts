@@ -1,7 +1,10 @@
 import { setTimeout } from 'node:timers/promises'
 import { openDatabase, type Prisma } from '@automation/database'
 import { createPrivateDatabase } from '@automation/launcher'
+import { narrowEvents } from '@automation/ledger'
+import type { FastifyRequest } from 'fastify'
 import t, { type Test } from 'tap'
+import { replayEvents } from '../src/routes/events/replay-events.js'
 import { type Answer, ruleBody, rules, startApi } from './fixtures/api.js'
 import { storeEvent } from './fixtures/history.js'
 
@@ -166,16 +169,71 @@ t.test('of the bulk replays of a workspace one runs, sixteen wait, and the rest 
   )
   const first = replay()
   await findWaiting(pid)
-  const answers = Array.from({ length: 17 }, replay)
+  let settled = 0
+  const answers = Array.from({ length: 17 }, async () => {
+    const answer = await replay()
+    settled++
+    return answer
+  })
   const refused = await Promise.race(answers)
+  t.equal(settled, 1, 'the others wait')
   release()
   t.match(refused, {
     status: 429,
     headers: { 'retry-after': '1' },
     body: { error: 'Too many bulk replays of this workspace (1 at a time, 16 more wait for up to 3000 ms)' },
   })
-  const statuses = (await Promise.all([first, ...answers])).map(({ status }) => status)
-  t.strictSame(statuses.sort(), [...Array(17).fill(202), 429])
+  t.match(await first, { status: 202, body: { replayed: 1 } })
+  const statuses = new Set((await Promise.all(answers)).map(({ status }) => status))
+  t.ok(statuses.has(202), 'and have their turns, or have waited for 3 s')
+  t.strictSame([...statuses].sort(), [202, 429])
+})
+
+t.test('a bulk replay that fails on its way reports what it has done', async (t) => {
+  const workspace = await api.makeWorkspace()
+  const known: string[] = []
+  while (known.length < 120) known.push((await storeEvent(workspace)).id)
+  const { system } = others
+  await system.$executeRawUnsafe(`
+    CREATE FUNCTION fill_disk() RETURNS trigger LANGUAGE plpgsql AS
+    $$ BEGIN RAISE EXCEPTION 'No space left' USING ERRCODE = 'disk_full'; END $$`)
+  await system.$executeRawUnsafe(`
+    CREATE TRIGGER fill_disk BEFORE INSERT ON events FOR EACH ROW
+    WHEN (NEW.replay_of = '${known[70]}') EXECUTE FUNCTION fill_disk()`)
+  const replay = (cursor?: string) =>
+    workspace.call<{ nextCursor: string }>('POST', '/api/events/replay', {
+      body: { filter: {}, dryRun: false, cursor },
+    })
+  const first = await replay()
+  t.match(first, { status: 202, body: { matched: 120, replayed: 50, nextCursor: String } })
+  assertRefused(t, await replay(first.body.nextCursor))
+  await system.$executeRawUnsafe('DROP TRIGGER fill_disk ON events')
+  const rest = await replay(first.body.nextCursor)
+  t.match(rest, { status: 202, body: { matched: 70, replayed: 70, nextCursor: null } })
+  const replays = await workspace.database.event.findMany({ where: { replayOf: { not: null } } })
+  t.strictSame(replays.map(({ replayOf }) => replayOf).sort(), known.sort(), 'each once')
+})
+
+t.test('a bulk replay ends after the batch in which its caller leaves, or runs out of time', async (t) => {
+  const workspace = await api.makeWorkspace()
+  for (let n = 0; n < 60; n++) await storeEvent(workspace)
+  const { id } = workspace
+  const reads = api.app.database.readsOf(id)
+  const callers = [
+    { dueAt: performance.now() + 60_000, isGone: () => true },
+    { dueAt: performance.now() + 500, isGone: () => false },
+  ]
+  for (const caller of callers) {
+    const progress = await replayEvents(
+      api.app,
+      { id, reads } as FastifyRequest['workspace'],
+      narrowEvents(id, {}),
+      undefined,
+      1_000,
+      { ...caller, workspaceId: id },
+    )
+    t.match(progress, { replayed: 50, isOver: false })
+  }
 })
 
 function promise<Value>() {

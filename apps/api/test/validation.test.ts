@@ -50,6 +50,8 @@ t.test('a body over the limit is a 413: 256 KiB for a rule, BODY_LIMIT elsewhere
   const rule = JSON.stringify(ruleBody({ description: 'é' }))
   const spaces = (bytes: number, json: string) => json + ' '.repeat(bytes - Buffer.byteLength(json))
   const data = JSON.stringify(dryRun({ x: 'é' }))
+  const ofRule = 'The body is larger than 262144 bytes'
+  const ofOthers = 'The body is larger than 1048576 bytes (BODY_LIMIT)'
   const cases = [
     ['POST', rules, spaces(262_144, rule), 201],
     ['POST', rules, spaces(262_145, rule), 413],
@@ -77,12 +79,15 @@ t.test('a body over the limit is a 413: 256 KiB for a rule, BODY_LIMIT elsewhere
   for (const [method, path, body, status] of cases) {
     const answer = await call(method, path, { body })
     t.equal(answer.status, status, `${method} ${path} with ${body.length} bytes`)
-    if (status === 413) t.ok(isError(answer))
+    if (status === 413) t.strictSame(answer.body, { error: body.length < 1_048_576 ? ofRule : ofOthers })
   }
   const small = await startApi(t, { BODY_LIMIT: '2048' })
   const place = await small.makeWorkspace()
   t.equal((await place.call('POST', rules, { body: spaces(2_048, rule) })).status, 201)
-  t.equal((await place.call('POST', rules, { body: spaces(2_049, rule) })).status, 413)
+  t.match(await place.call('POST', rules, { body: spaces(2_049, rule) }), {
+    status: 413,
+    body: { error: 'The body is larger than 2048 bytes (BODY_LIMIT)' },
+  })
 })
 
 t.test('a body that is not JSON is a 400', async (t) => {

@@ -3,16 +3,36 @@ const bytesPerEntry = 24
 
 /** Each stands before an entry, or is part of a text. */
 const marks = [',', ':', '[', '{']
+/** With a mark in fewer characters than this, a loop over all characters is faster than a search for each mark. */
+const rareDistance = 32
 
 /**
  * Estimates the bytes that JSON takes in memory once it is parsed, within a factor of three: its text, and each entry of an object or a
- * list. It searches the text for each mark, which takes a fifth of parsing it at most; a loop over all characters takes longer than parsing
- * a long text does.
+ * list. A megabyte takes 3 ms of CPU at most, and one of long texts a tenth of that.
  */
 export function heapBytesOf(json: string): number {
-  let entries = 0
-  for (const mark of marks) {
-    for (let at = json.indexOf(mark); at >= 0; at = json.indexOf(mark, at + 1)) entries++
-  }
-  return json.length + entries * bytesPerEntry
+  return json.length + (countRare(json) ?? countAll(json)) * bytesPerEntry
 }
+
+/** @returns undefined where there are too many marks to search for each */
+function countRare(json: string): number | undefined {
+  const most = json.length / rareDistance
+  let count = 0
+  for (const mark of marks) {
+    for (let at = json.indexOf(mark); at >= 0; at = json.indexOf(mark, at + 1)) {
+      if (++count > most) return undefined
+    }
+  }
+  return count
+}
+
+function countAll(json: string): number {
+  let count = 0
+  for (let n = 0; n < json.length; n++) {
+    const code = json.charCodeAt(n)
+    if (code === comma || code === colon || code === bracket || code === brace) count++
+  }
+  return count
+}
+
+const [comma, colon, bracket, brace] = marks.map((mark) => mark.charCodeAt(0))

@@ -23,7 +23,7 @@ export function takeLongRead<Result>(caller: Caller, read: () => PromiseLike<Res
 /**
  * Works, and then leaves the machine to others.
  *
- * @param restFor how long it rests (ms) after work that took so long (ms), 100 ms at most; by default as long
+ * @param restFor from the time that the work took (ms) to its rest (ms), which is 100 ms at most; by default they are equal
  */
 export async function workAndRest<Result>(
   work: () => PromiseLike<Result>,

@@ -68,8 +68,8 @@ export function refusalFor(error: FastifyError, request: FastifyRequest): Refusa
   }
   if (error instanceof ReadTooLong || error instanceof TooMuchAtOnce) return refuseRead(error, request)
   if (isPassing(error)) return refusals.unavailable(error)
-  const message = messages[error.code]
-  if (message) return new Refusal(error.statusCode ?? 400, message)
+  if (error.code === 'FST_ERR_CTP_BODY_TOO_LARGE') return refuseBody(request)
+  if (error.code === 'FST_ERR_CTP_INVALID_MEDIA_TYPE') return refusals.notJson()
   // An error of Node's or Fastify's parsers is the client's fault, and its message contains no secret of the service.
   if (error.statusCode !== undefined && error.statusCode >= 400 && error.statusCode < 500) {
     return new Refusal(error.statusCode, error.message)
@@ -90,7 +90,8 @@ function refusalOf({ kind, field, message }: Refused): Refusal {
   return new Refusal(kind === 'not_found' ? 404 : 409, message)
 }
 
-const messages: Record<string, string> = {
-  FST_ERR_CTP_BODY_TOO_LARGE: 'Body is too large',
-  FST_ERR_CTP_INVALID_MEDIA_TYPE: 'Content-Type must be application/json',
+/** The body of a rule has a limit of its own, which is no setting. */
+function refuseBody({ routeOptions, server }: FastifyRequest): Refusal {
+  const isSetting = routeOptions.bodyLimit === server.initialConfig.bodyLimit
+  return refusals.bodyTooLarge(routeOptions.bodyLimit, isSetting ? 'BODY_LIMIT' : undefined)
 }
