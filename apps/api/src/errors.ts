@@ -32,7 +32,7 @@ export function isTooMany(error: unknown): error is Refusal {
   return error instanceof Refusal && error.statusCode === 429
 }
 
-/** All refusals of the API, each named once. Those that only Fastify detects (413, 415, invalid JSON) are in plugins/errors.ts. */
+/** All refusals of the API, each named once. */
 export const refusals = {
   badRequest: (message: string) => new Refusal(400, message),
   badUrl: () => new Refusal(400, 'URL cannot be decoded'),

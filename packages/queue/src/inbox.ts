@@ -29,7 +29,7 @@ const limits = {
 /** What routes see of the inbox; tracing puts another one in front of it. */
 export type Inbox = Pick<
   BatchingInbox,
-  'accept' | 'acceptOnce' | 'acceptWebhook' | 'resume' | 'publish' | 'close'
+  'accept' | 'acceptAll' | 'acceptOnce' | 'acceptWebhook' | 'resume' | 'publish' | 'close'
 >
 
 /** What one caller wants to have accepted. */
@@ -96,6 +96,11 @@ export class BatchingInbox {
    */
   async accept(event: NewEvent, replyTo?: string): Promise<void> {
     await this.#commit({ events: [event], receipt: undefined, replyTo })
+  }
+
+  /** The same for several events: all of them are accepted, or none. */
+  async acceptAll(events: NewEvent[]): Promise<void> {
+    await this.#commit({ events, receipt: undefined, replyTo: undefined })
   }
 
   /**

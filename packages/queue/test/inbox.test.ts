@@ -41,3 +41,26 @@ t.test('a statement accepts at most 8 MiB, and a larger input has one of its own
   }
   t.equal(await database.system.event.count({ where: { workspaceId } }), 2 * events.length)
 })
+
+t.test('several events are accepted all or none, also where Postgres refuses one of them', async (t) => {
+  const workspaceId = newId()
+  const make = (text: string): NewEvent => ({
+    id: newId(),
+    workspaceId,
+    type: 'LEAD_CREATED',
+    data: { text },
+    addressee: null,
+  })
+  const inbox = new BatchingInbox(database, queue)
+  const [single, good, bad] = [make('a'), make('b'), make('\u0000')]
+  const both = inbox.acceptAll([good, bad])
+  await inbox.accept(single)
+  await t.rejects(both)
+  await inbox.acceptAll([make('c'), make('d')])
+  await inbox.close()
+  const rows = await database.system.event.findMany({ where: { workspaceId }, orderBy: { id: 'asc' } })
+  t.strictSame(
+    rows.map(({ data }) => data),
+    ['a', 'c', 'd'].map((text) => ({ text })),
+  )
+})

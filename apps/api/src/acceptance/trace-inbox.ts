@@ -23,6 +23,7 @@ export function traceInbox(inbox: Inbox, findSpan: () => Span | undefined): Inbo
 
   return {
     accept: (event, replyTo) => trace([event], () => inbox.accept(event, replyTo)),
+    acceptAll: (events) => trace(events, () => inbox.acceptAll(events)),
     acceptOnce: (input, replyTo) => trace([input.event], () => inbox.acceptOnce(input, replyTo)),
     acceptWebhook: (receipt, events) => trace(events, () => inbox.acceptWebhook(receipt, events)),
     resume(execution) {

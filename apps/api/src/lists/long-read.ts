@@ -23,7 +23,7 @@ export function takeLongRead<Result>(caller: Caller, read: () => PromiseLike<Res
 /**
  * Works, and then leaves the machine to others.
  *
- * @param restFor from the time that the work took (ms) to its rest (ms), which is 100 ms at most; by default they are equal
+ * @param restFor returns the rest (ms) for work that took so long (ms). By default it is as long, and it is 100 ms at most.
  */
 export async function workAndRest<Result>(
   work: () => PromiseLike<Result>,

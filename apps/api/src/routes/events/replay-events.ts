@@ -1,7 +1,8 @@
-import { newId } from '@automation/database'
+import { newId, TooMuchAtOnce } from '@automation/database'
 import { findReplayable, type Narrowing } from '@automation/ledger'
-import type { FastifyInstance, FastifyRequest } from 'fastify'
-import type { Caller } from '../../judging/take-turn.js'
+import type { FastifyRequest } from 'fastify'
+import { refusals } from '../../errors.js'
+import { callerOf } from '../../judging/take-turn.js'
 import { workAndRest } from '../../lists/long-read.js'
 
 /** Events that are read, and accepted in one commit: at most, because they may have a megabyte of data each. */
@@ -12,6 +13,11 @@ const maxPerSecond = 500
 const budgetMs = 5_000
 /** A batch begins only where its caller has so much time left (ms). */
 const leastMs = 1_000
+/** How long (ms) the read of a batch waits for other reads of the workspace. */
+const readPatienceMs = 1_000
+
+/** How much time (ms) a call should have left when it begins. */
+export const timeToReplayMs = budgetMs + leastMs
 
 interface Progress {
   replayed: number
@@ -27,39 +33,43 @@ interface Progress {
  * replay it twice, and one who continues meets the failure again.
  */
 export async function replayEvents(
-  { inbox }: Pick<FastifyInstance, 'inbox'>,
-  { id: workspaceId, reads }: FastifyRequest['workspace'],
-  narrowing: Narrowing,
-  after: string | undefined,
-  limit: number,
-  caller: Caller,
+  request: FastifyRequest,
+  { narrowing, after, limit }: { narrowing: Narrowing; after: string | undefined; limit: number },
 ): Promise<Progress> {
+  const { server, workspace, log } = request
+  const caller = callerOf(request)
+  request.findReadPatience = () => Math.min(readPatienceMs, caller.dueAt - performance.now())
   const endAt = Math.min(performance.now() + budgetMs, caller.dueAt - leastMs)
   let progress: Progress = { replayed: 0, last: after, isOver: false }
   const replayBatch = async () => {
     const { replayed, last } = progress
-    const events = await findReplayable(reads, narrowing, last, Math.min(batchSize, limit - replayed))
+    const size = Math.min(batchSize, limit - replayed)
+    const events = await findReplayable(workspace.reads, narrowing, last, size)
     const replays = events.map(({ id: replayOf, ...event }) => ({
       ...event,
       id: newId(),
-      workspaceId,
+      workspaceId: workspace.id,
       replayOf,
     }))
-    await Promise.all(replays.map((event) => inbox.accept(event)))
+    if (replays.length > 0) await server.inbox.acceptAll(replays)
     progress = {
-      replayed: replayed + events.length,
+      replayed: replayed + replays.length,
       last: events.at(-1)?.id ?? last,
-      isOver: events.length === 0,
+      isOver: replays.length === 0,
     }
   }
   try {
-    do
-      await workAndRest(replayBatch, (tookMs) =>
-        Math.max(tookMs, (batchSize / maxPerSecond) * 1_000 - tookMs),
-      )
-    while (!progress.isOver && progress.replayed < limit && performance.now() < endAt && !caller.isGone())
+    while (!progress.isOver && progress.replayed < limit && performance.now() < endAt && !caller.isGone()) {
+      const { replayed } = progress
+      const fairMs = () => ((progress.replayed - replayed) / maxPerSecond) * 1_000
+      await workAndRest(replayBatch, (tookMs) => Math.max(tookMs, fairMs() - tookMs))
+    }
   } catch (error) {
-    if (progress.replayed === 0) throw error
+    // A 429 would say that nothing was done, and a client would pay for it again.
+    if (progress.replayed === 0) throw error instanceof TooMuchAtOnce ? refusals.unavailable(error) : error
+    log.warn({ err: error, replayed: progress.replayed }, 'a bulk replay ended early')
   }
+  if (progress.replayed === 0 && !progress.isOver)
+    throw refusals.unavailable(new Error('A bulk replay had no time left'))
   return progress
 }

@@ -17,7 +17,7 @@ import { Matches } from '../../lists/matches.js'
 import { parseCursor, writeCursor } from '../../lists/page.js'
 import { Id, NextCursor, refusalResponses } from '../responses.js'
 import { eventFilter } from './event-filter.js'
-import { replayEvents } from './replay-events.js'
+import { replayEvents, timeToReplayMs } from './replay-events.js'
 
 const ReplayFilter = Type.Object(eventFilter, { additionalProperties: false, title: 'EventFilter' })
 const BulkReplayBody = Type.Object(
@@ -34,8 +34,6 @@ const maxReplayed = 1_000
 /** Four at once delayed others by 0.5 s, so each process runs one of a workspace at a time. */
 const limits = { total: Number.POSITIVE_INFINITY, perOwner: 1, waitingPerOwner: 16, timeoutMs: 3_000 }
 const turns = new FairSlots(limits)
-/** A call that has less time left (ms) is refused before it pays: after its deadline nobody reads what it did. */
-const leastMs = 2_000
 
 export const replayRoutes: FastifyPluginAsyncTypebox = async (app) => {
   app.post('/:id/replay', {
@@ -67,7 +65,7 @@ export const replayRoutes: FastifyPluginAsyncTypebox = async (app) => {
       tags: ['Outcomes'],
       operationId: 'replayEvents',
       summary: `Replay the events that match a filter, oldest first, at most ${maxReplayed} per call`,
-      description: `The call replays only finished events from outside. It skips replays, and events from EMIT_EVENT because the replay emits them again. The next call continues from nextCursor. A slow call returns before it reaches ${maxReplayed} events. Calls of a workspace that replay run one at a time, 500 events a second at most. Sixteen more wait: one more, or one that waits for more than three seconds, gets 429. 50 events cost one token of the rate limit.`,
+      description: `The call replays only finished events from outside. It skips replays, and events from EMIT_EVENT because the replay emits them again. The next call continues from nextCursor. A slow call returns before it reaches ${maxReplayed} events. A workspace has one call that replays at a time, of 500 events a second at most. Sixteen more may wait, for three seconds each. Others get 429. 50 events cost one token of the rate limit.`,
       body: BulkReplayBody,
       response: {
         200: { ...Matches, 'x-response-description': 'A dry run. Nothing was replayed.' },
@@ -83,7 +81,7 @@ export const replayRoutes: FastifyPluginAsyncTypebox = async (app) => {
     },
     handler: async (request, reply) => {
       const { filter, cursor, dryRun = true } = request.body
-      const { server, workspace } = request
+      const { workspace } = request
       checkFilter(ReplayFilter, filter)
       await checkTypeInFilter(request, filter)
       const { ruleId } = filter
@@ -101,11 +99,17 @@ export const replayRoutes: FastifyPluginAsyncTypebox = async (app) => {
         const counted = await count()
         const { matched } = counted
         if (matched === 0) return { ...counted, replayed: 0, nextCursor: null }
-        if (performance.now() > caller.dueAt - leastMs) throw refusals.tooManyReplays(limits)
+        // Refused before it pays: after its deadline nobody reads what it did.
+        if (caller.dueAt - performance.now() < timeToReplayMs)
+          throw refusals.unavailable(new Error('Too little time was left for a bulk replay'))
         await app.payForMany(request, reply, Math.min(matched, maxReplayed))
-        await noteReplay(request, workspace.id, { filter, ...counted })
-        const progress = await replayEvents(server, workspace, narrowing, after, maxReplayed, caller)
-        const { replayed, last, isOver } = progress
+        await noteReplay(request, workspace.id, {
+          filter,
+          ...(cursor !== undefined && { cursor }),
+          ...counted,
+        })
+        const page = { narrowing, after, limit: maxReplayed }
+        const { replayed, last, isOver } = await replayEvents(request, page)
         return { ...counted, replayed, nextCursor: isOver || last === undefined ? null : writeCursor(last) }
       }
       const result = await takeTurn(turns, caller, replay, () => refusals.tooManyReplays(limits))
