@@ -3,7 +3,7 @@ const bytesPerEntry = 24
 
 /** Each stands before an entry, or is part of a text. */
 const marks = [',', ':', '[', '{']
-/** With a mark in fewer characters than this, a loop over all characters is faster than a search for each mark. */
+/** Where marks are closer to each other than this (characters), a loop over the text is faster than a search for each of them. */
 const rareDistance = 32
 
 /**

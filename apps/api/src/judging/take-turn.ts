@@ -19,6 +19,14 @@ export function callerOf({ workspace, dueAt, raw }: FastifyRequest): Caller {
   }
 }
 
+/** How long (ms) a read waits for others of its workspace where its request holds a place of few. */
+const readPatienceMs = 1_000
+
+/** From now on the request's reads wait that long at most, and no longer than the response is due. */
+export function limitReadPatience(request: FastifyRequest): void {
+  request.findReadPatience = () => Math.min(readPatienceMs, request.dueAt - performance.now())
+}
+
 /**
  * Runs work when it is the turn of the caller's workspace. Work of a caller who is gone by then is not run.
  *

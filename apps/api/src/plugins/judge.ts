@@ -3,7 +3,7 @@ import type { FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import { type InputOf, Judge, type JudgeLimits, type ResultOf, type Task } from '../judging/judge.js'
 import { scans } from '../judging/scan-in-turns.js'
-import { callerOf } from '../judging/take-turn.js'
+import { callerOf, limitReadPatience } from '../judging/take-turn.js'
 
 declare module 'fastify' {
   interface FastifyInstance {
@@ -17,9 +17,6 @@ declare module 'fastify' {
     readAndJudge<Result>(work: () => Promise<Result>): Promise<Result>
   }
 }
-
-/** Who reads much for a question holds a place of few. */
-const readPatienceMs = 1_000
 
 export default fp<{ judging: JudgeLimits }>(
   async (app, { judging }) => {
@@ -35,9 +32,8 @@ export default fp<{ judging: JudgeLimits }>(
       return judge.run(callerOf(this), name, input)
     })
     app.decorateRequest('readAndJudge', function <Result>(this: FastifyRequest, work: () => Promise<Result>) {
-      const { dueAt } = this
       return judge.readAndAsk(callerOf(this), () => {
-        this.findReadPatience = () => Math.min(readPatienceMs, dueAt - performance.now())
+        limitReadPatience(this)
         return work()
       })
     })

@@ -2,7 +2,7 @@ import { newId, TooMuchAtOnce } from '@automation/database'
 import { findReplayable, type Narrowing } from '@automation/ledger'
 import type { FastifyRequest } from 'fastify'
 import { refusals } from '../../errors.js'
-import { callerOf } from '../../judging/take-turn.js'
+import { callerOf, limitReadPatience } from '../../judging/take-turn.js'
 import { workAndRest } from '../../lists/long-read.js'
 
 /** Events that are read, and accepted in one commit: at most, because they may have a megabyte of data each. */
@@ -13,8 +13,6 @@ const maxPerSecond = 500
 const budgetMs = 5_000
 /** A batch begins only where its caller has so much time left (ms). */
 const leastMs = 1_000
-/** How long (ms) the read of a batch waits for other reads of the workspace. */
-const readPatienceMs = 1_000
 
 /** How much time (ms) a call should have left when it begins. */
 export const timeToReplayMs = budgetMs + leastMs
@@ -38,7 +36,7 @@ export async function replayEvents(
 ): Promise<Progress> {
   const { server, workspace, log } = request
   const caller = callerOf(request)
-  request.findReadPatience = () => Math.min(readPatienceMs, caller.dueAt - performance.now())
+  limitReadPatience(request)
   const endAt = Math.min(performance.now() + budgetMs, caller.dueAt - leastMs)
   let progress: Progress = { replayed: 0, last: after, isOver: false }
   const replayBatch = async () => {
