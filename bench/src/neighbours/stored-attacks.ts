@@ -5,7 +5,7 @@ import { insertWaiting } from '../brake/insert-waiting.js'
 import { insertHistory } from '../growth/insert-history.js'
 import type { Rule, Workspace } from '../workspace.js'
 import type { Attack } from './attack.js'
-import { prepareBy, rulesPath, task } from './attacker.js'
+import { type Attacker, prepareBy, rulesPath, task } from './attacker.js'
 
 const mailingRule: Rule = {
   name: 'Mail',
@@ -13,8 +13,14 @@ const mailingRule: Rule = {
   conditions: [],
   actions: [{ type: 'SEND_EMAIL', config: { to: 'ada@example.com', subject: 'Welcome', template: 'Hello' } }],
 }
-const mailingWorkspaces = 10
-const mailsOfEach = 50
+const pausingRule: Rule = {
+  name: 'Pause',
+  trigger: 'CONTACT_CREATED',
+  conditions: [],
+  actions: [{ type: 'WAIT', config: { duration: '10s' } }, task],
+}
+const workspacesOfUser = 10
+const eventsOfBatch = 50
 
 /** Attacks that need what a workspace has gathered before, or a server outside. */
 export const storedAttacks: Attack[] = [
@@ -74,11 +80,20 @@ export const storedAttacks: Attack[] = [
       },
     ],
     async begin(workspace) {
-      const workspaces = [workspace, ...(await createOthers(workspace, mailingWorkspaces - 1))]
-      const events = Array.from({ length: mailsOfEach }, () => ({ data: {} }))
+      const workspaces = await createOthers(workspace, mailingRule)
       return async (attacker) => {
-        for (const one of workspaces)
-          await attacker.in(one).post(`${rulesPath}/trigger/CONTACT_CREATED/batch`, { events })
+        await postBatches(attacker, workspaces)
+        await attacker.wait()
+      }
+    },
+  },
+  {
+    name: '1,000 pauses of ten workspaces of one user that end together',
+    rules: [pausingRule],
+    async begin(workspace) {
+      const workspaces = await createOthers(workspace, pausingRule)
+      return async (attacker) => {
+        for (let round = 0; round < 2; round++) await postBatches(attacker, workspaces)
         await attacker.wait()
       }
     },
@@ -114,18 +129,24 @@ function createMuteMailServer() {
   return Object.assign(server, { headersTimeout: 0, requestTimeout: 0 })
 }
 
-/** Workspaces that the same user creates, each with the rule that sends mail. */
-async function createOthers(workspace: Workspace, count: number): Promise<Workspace[]> {
-  const others: Workspace[] = []
-  for (let number = 0; number < count; number++) {
+/** @returns the workspace, and others that the same user creates, each with the same rule */
+async function createOthers(workspace: Workspace, rule: Rule): Promise<Workspace[]> {
+  const workspaces = [workspace]
+  while (workspaces.length < workspacesOfUser) {
     const { id } = await prepareBy<{ id: string }>(workspace, '/api/developer/v1/workspaces', {
-      name: `Mail ${number}`,
+      name: `Other ${workspaces.length}`,
     })
     const other = { ...workspace, id, headers: { ...workspace.headers, 'x-workspace-id': id } }
-    await prepareBy(other, rulesPath, mailingRule)
-    others.push(other)
+    await prepareBy(other, rulesPath, rule)
+    workspaces.push(other)
   }
-  return others
+  return workspaces
+}
+
+async function postBatches(attacker: Attacker, workspaces: Workspace[]): Promise<void> {
+  const events = Array.from({ length: eventsOfBatch }, () => ({ data: {} }))
+  for (const one of workspaces)
+    await attacker.in(one).post(`${rulesPath}/trigger/CONTACT_CREATED/batch`, { events })
 }
 
 async function listRules(workspace: Workspace): Promise<{ id: string; name: string }[]> {

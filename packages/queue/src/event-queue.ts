@@ -2,7 +2,7 @@ import { setTimeout } from 'node:timers/promises'
 import { createBatcher } from '@automation/database'
 import type { JobsOptions } from 'bullmq'
 import type { Redis } from 'ioredis'
-import { createFairShare, createPace } from './fair-share.js'
+import { createDueShare, createFairShare, createPace } from './fair-share.js'
 import { type JobData, type JobName, jobStates } from './jobs.js'
 import { type JobQueue, openJobQueue } from './open-queue.js'
 import { openRedis } from './open-redis.js'
@@ -40,6 +40,7 @@ export class EventQueue {
   readonly #redis: Redis
   readonly #prefix: string
   readonly #findPriority = createFairShare()
+  readonly #findDuePriority = createDueShare()
   readonly #findDelay = createPace()
   readonly #readState = createBatcher((ids: string[]) => Promise.all(ids.map((id) => this.#readJob(id))))
   #opened: JobQueue | undefined
@@ -78,7 +79,7 @@ export class EventQueue {
 
   /** Adds the job that resumes an execution when it is due. */
   addDue(execution: DueExecution): Promise<void> {
-    return this.#addJob(resumeJob(execution, this.#findPriority(execution.workspaceId)))
+    return this.#addJob(resumeJob(execution, this.#findDuePriority(execution.workspaceId)))
   }
 
   /** Adds the job that carried events again, unless it is queued. @returns whether it did */
@@ -87,7 +88,7 @@ export class EventQueue {
   }
 
   restoreDue(execution: DueExecution): Promise<boolean> {
-    return this.#restoreJob(resumeJob(execution, this.#findPriority(execution.workspaceId)))
+    return this.#restoreJob(resumeJob(execution, this.#findDuePriority(execution.workspaceId)))
   }
 
   /** The number of jobs by state. @throws where Redis is away */

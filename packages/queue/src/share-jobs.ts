@@ -28,11 +28,14 @@ const maxBytesPerJob = 1_048_576
  * Distributes events of one commit, of any workspaces, over jobs: adding and consuming a job costs as much as running an event.
  * Events beyond the fair share of their workspace share jobs with each other alone, at a lower priority.
  */
-export function shareJobs(arrivals: Arrival[], findPriority: (workspaceId: string) => number): EventsJob[] {
+export function shareJobs(
+  arrivals: Arrival[],
+  findPriority: (workspaceId: string, createdBy?: string | null) => number,
+): EventsJob[] {
   const jobs: EventsJob[] = []
   const open = new Map<string, { job: EventsJob; bytes: number }>()
   for (const { event, replyTo } of arrivals) {
-    const priority = findPriority(event.workspaceId)
+    const priority = findPriority(event.workspaceId, event.createdBy)
     const batchKey = `${event.addressee === null} ${replyTo} ${priority > 0 ? event.workspaceId : ''}`
     const bytes = event.bytes ?? 0
     let known = open.get(batchKey)

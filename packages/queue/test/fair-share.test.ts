@@ -1,5 +1,5 @@
 import t from 'tap'
-import { createFairShare, createPace } from '../src/fair-share.js'
+import { createDueShare, createFairShare, createPace } from '../src/fair-share.js'
 
 const burst = 200
 const perSecond = 50
@@ -89,6 +89,50 @@ t.test('beyond 20,000 workspaces the one idle for longest is removed, never a fl
   t.ok(findPlace('flood') > 0, 'the flood is known')
   t.equal(findPlace('ended'), 0, 'nothing is kept of who is gone')
 })
+
+t.test('a burst over many workspaces of one creator is no longer than that over one', async (t) => {
+  const findPlace = createFairShare(openClock().now)
+  const places = Array.from({ length: 1_000 }, (_, n) => findPlace(`workspace ${n % 10}`, 'user:one'))
+  t.strictSame(new Set(places.slice(0, burst)), new Set([0]))
+  t.strictSame(new Set(places.slice(burst)), new Set([1]), 'the rest waits behind others, in front of floods')
+  t.equal(findPlace('of another', 'user:two'), 0)
+  t.equal(findPlace('of nobody', null), 0)
+})
+
+t.test('a creator whose workspaces are all within their shares keeps the highest priority', async (t) => {
+  const clock = openClock()
+  const findPlace = createFairShare(clock.now)
+  const places = new Set<number>()
+  for (let tenth = 0; tenth < 600; tenth++) {
+    for (let n = 0; n < 50; n++) places.add(findPlace(`workspace ${n % 10}`, 'user:one'))
+    clock.forward(100)
+  }
+  t.strictSame([...places], [0])
+})
+
+t.test('a flood in one workspace of a creator stays behind the others of the same', async (t) => {
+  const findPlace = createFairShare(openClock().now)
+  for (let n = 0; n < 5_000; n++) findPlace('flood', 'user:one')
+  t.equal(findPlace('quiet', 'user:one'), 1)
+  t.ok(findPlace('flood', 'user:one') > 4_000)
+})
+
+t.test(
+  'twenty executions that are due together come in the order of arrival, the others of their herd later',
+  async (t) => {
+    const clock = openClock()
+    const findPlace = createDueShare(clock.now)
+    const places = Array.from({ length: 6_000 }, (_, n) => findPlace(`workspace ${n % 10}`))
+    t.strictSame(new Set(places.slice(0, 20)), new Set([0]))
+    t.strictSame(new Set(places.slice(20, 200)), new Set([1]))
+    t.equal(places.at(-1), 580, 'each workspace has a place by its own number')
+    t.equal(findPlace('other'), 1, 'one that has no herd is in front of them')
+    clock.forward(100_000)
+    t.equal(findPlace('other'), 1)
+    clock.forward(30_000)
+    t.equal(findPlace('other'), 0, 'and again in the order of arrival when it is forgotten')
+  },
+)
 
 t.test('twenty events that rules have caused begin at once, and further ones 200 a second', async (t) => {
   const clock = openClock()

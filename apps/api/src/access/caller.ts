@@ -73,7 +73,9 @@ export default fp<{ tokens: Config['tokens'] }>(
       if (!permits(permissions, needed, scope))
         throw refusals.accessDenied(`The role ${needed} is needed`, scope ?? scopeOf(needed))
       noteUnstorable(request)
-      request.workspace = openWorkspace(app.database, workspaceId, actor, () => request.findReadPatience())
+      const createdBy = request.bucketOwner?.tenant?.createdBy ?? null
+      const workspace = { id: workspaceId, actor, createdBy }
+      request.workspace = openWorkspace(app.database, workspace, () => request.findReadPatience())
     })
 
     /** Notes the caller and the owners of the rate-limit buckets; neither where the token is not valid. */

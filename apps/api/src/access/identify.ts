@@ -116,13 +116,14 @@ export interface RequestWorkspace {
   /** For queries whose work depends on the caller: they have connections of their own, and limits. */
   readonly reads: WorkspaceReads
   readonly actor: string
+  /** Who created it; null where nobody did. */
+  readonly createdBy: string | null
 }
 
 /** @param findPatience how long (ms) a read of the workspace may wait for others of it */
 export function openWorkspace(
   database: Database,
-  id: string,
-  actor: string,
+  { id, actor, createdBy }: Pick<RequestWorkspace, 'id' | 'actor' | 'createdBy'>,
   findPatience: () => number,
 ): RequestWorkspace {
   let scoped: WorkspaceDatabase | undefined
@@ -130,6 +131,7 @@ export function openWorkspace(
   return {
     id,
     actor,
+    createdBy,
     get database() {
       scoped ??= database.forWorkspace(id)
       return scoped

@@ -47,6 +47,7 @@ export async function replayEvents(
       ...event,
       id: newId(),
       workspaceId: workspace.id,
+      createdBy: workspace.createdBy,
       replayOf,
     }))
     if (replays.length > 0) await server.inbox.acceptAll(replays)

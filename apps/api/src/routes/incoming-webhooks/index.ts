@@ -21,7 +21,7 @@ import { openKnownReceipts } from './known-receipts.js'
 import { createPayloadReader, eventsOf } from './payload.js'
 import { openRejectionLog } from './rejections.js'
 import { openTallies } from './tallies.js'
-import { createDeliveryVerifier } from './verify-delivery.js'
+import { createDeliveryVerifier, type OpenedSecret } from './verify-delivery.js'
 
 const Delivered = Type.Object(
   {
@@ -123,7 +123,7 @@ export const incomingWebhookRoutes: FastifyPluginAsyncTypebox<{
       const bodyHash = hashBody(delivery)
       const stored = found
         ? { ...found, isFirst: false }
-        : await accept(request, delivery, secret.id, bodyHash, payload)
+        : await accept(request, delivery, secret, bodyHash, payload)
       if (stored.bodyHash !== bodyHash) throw new DeliveryRefusal('reused_id', refusals.eventIdReused())
       app.metrics.deliveries[stored.isFirst ? 'accepted' : 'duplicate'].inc()
       if (!stored.isFirst) tallies.count(delivery.workspaceId, 'duplicates')
@@ -154,13 +154,13 @@ export const incomingWebhookRoutes: FastifyPluginAsyncTypebox<{
   async function accept(
     request: FastifyRequest,
     delivery: Delivery,
-    secretId: string,
+    { id: secretId, createdBy }: Pick<OpenedSecret, 'id' | 'createdBy'>,
     bodyHash: string,
     payload: unknown,
   ) {
     const { workspaceId, provider, id: key } = delivery
     const id = newId()
-    const events = await eventsOf(delivery, id, payload, request.bodyLength, app.eventTypes)
+    const events = await eventsOf({ ...delivery, createdBy }, id, payload, request.bodyLength, app.eventTypes)
     request.eventId = events[0]?.id
     const receipt = { id, workspaceId, provider, key, bodyHash, secretId }
     const stored = await app.inbox.acceptWebhook(receipt, events)

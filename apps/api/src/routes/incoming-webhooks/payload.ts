@@ -36,7 +36,7 @@ export function createPayloadReader(app: FastifyInstance) {
 
 /** What a webhook becomes: WEBHOOK_RECEIVED, and the event that its body names, as `{ type, data }`. */
 export async function eventsOf(
-  { workspaceId, provider }: Delivery,
+  { workspaceId, provider, createdBy = null }: Delivery & Pick<NewEvent, 'createdBy'>,
   receiptId: string,
   payload: unknown,
   bytes: number,
@@ -45,6 +45,7 @@ export async function eventsOf(
   const event = (type: string, data: object) => ({
     id: newId(),
     workspaceId,
+    createdBy,
     type,
     data,
     bytes,

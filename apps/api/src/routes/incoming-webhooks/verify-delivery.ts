@@ -15,7 +15,7 @@ interface StoredSecret extends Tenant {
   sealed: Uint8Array
 }
 
-interface OpenedSecret extends StoredSecret {
+export interface OpenedSecret extends StoredSecret {
   key: Buffer
 }
 

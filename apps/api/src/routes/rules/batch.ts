@@ -143,14 +143,15 @@ async function acceptEvent(
 ): Promise<BatchResult> {
   const { eventType: type } = params as { eventType: string }
   const bytes = bodyLength / (body as { events: unknown[] }).events.length
-  const event = { id: newId(), workspaceId: workspace.id, type, data, bytes, addressee: null }
+  const { id: workspaceId, createdBy } = workspace
+  const event = { id: newId(), workspaceId, createdBy, type, data, bytes, addressee: null }
   if (key === undefined) {
     await server.inbox.accept(event)
     return { status: 'accepted', id: event.id }
   }
   // The same hash as that of a single request: a caller who is unsure of a batch may send its events one by one.
   const requestHash = hashRequest('POST', routeOptions.url?.replace(/\/batch$/, ''), params, { data })
-  const found = await acceptOnce(server, event, { workspaceId: workspace.id, key, requestHash })
+  const found = await acceptOnce(server, event, { workspaceId, key, requestHash })
   if (found !== undefined) return found
   const field = `events[${index}].idempotencyKey`
   return { status: 'refused', errors: [{ field, message: 'Was used with another request' }] }

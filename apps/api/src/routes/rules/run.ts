@@ -71,6 +71,7 @@ export const runRoutes: FastifyPluginAsyncTypebox<{ workLimits: WorkLimits }> = 
       const event = {
         id: newId(),
         workspaceId: workspace.id,
+        createdBy: workspace.createdBy,
         type: rule.trigger,
         data: body.data,
         bytes: request.bodyLength,
@@ -108,6 +109,7 @@ export const runRoutes: FastifyPluginAsyncTypebox<{ workLimits: WorkLimits }> = 
       const event = {
         id: newId(),
         workspaceId: workspace.id,
+        createdBy: workspace.createdBy,
         type: params.eventType,
         data: body.data,
         bytes: request.bodyLength,
