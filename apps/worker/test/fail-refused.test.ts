@@ -25,7 +25,7 @@ async function retry({ own, queue, workspaceId }: Harness, executionId: string):
   const [reopened] = await own.$transaction((transaction) =>
     reopenExecutions(transaction, narrowToExecution(workspaceId, executionId), 'same', 1),
   )
-  if (reopened) await queue.addDue({ executionId, workspaceId, ...reopened })
+  if (reopened) await queue.addDue({ executionId, workspaceId, createdBy: null, ...reopened })
 }
 
 t.test('an outcome that Postgres refuses by itself fails its runs, and no other', async (t) => {

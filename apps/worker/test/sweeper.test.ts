@@ -107,7 +107,13 @@ t.test('a page of executions with jobs does not hide one without a job on the ne
   const waiting = await storeExecutions(harness, maxPage + 10)
   const rows = await harness.own.execution.findMany({ where: { id: { in: waiting } } })
   for (const { id: executionId, eventId, workspaceId, dueAt } of rows)
-    await harness.queue.restoreDue({ executionId, eventId, workspaceId, dueAt: dueAt ?? longAgo })
+    await harness.queue.restoreDue({
+      executionId,
+      eventId,
+      workspaceId,
+      createdBy: null,
+      dueAt: dueAt ?? longAgo,
+    })
   const [lost = ''] = await storeExecutions(harness, 1, { dueAt: new Date(longAgo.getTime() + 30_000) })
   const { restored } = startWatchedSweeper(t, harness)
   await untilRestored(restored, 1)
@@ -155,4 +161,38 @@ t.test('an event that was accepted with an old id is found', async (t) => {
   const [overdue = ''] = await storeExecutions(harness, 1, { dueAt: new Date(0) })
   await untilRestored(restored, 3)
   t.ok(restored.has(overdue))
+})
+
+t.test(
+  'a sweep that finds a job in the queue does not count it for the share of its workspace',
+  async (t) => {
+    const { queue, newEvent } = await createHarness(t)
+    const event = newEvent()
+    t.equal(await queue.restore(event.id, [event]), true)
+    for (let sweep = 0; sweep < 250; sweep++) await queue.restore(event.id, [event])
+    const [job] = queue.share([{ event: newEvent(), replyTo: undefined }])
+    t.equal(job?.priority, 0)
+  },
+)
+
+t.test('a sweep reads who created the workspace of what it restores', async (t) => {
+  const harness = await createQuietHarness(t)
+  await harness.own.workspace.updateMany({ data: { createdBy: 'user:ada' } })
+  const [eventId] = await storeEvents(harness, 1)
+  const [executionId] = await storeExecutions(harness, 1)
+  const owners = new Map<string, string | null | undefined>()
+  const queue: RestoringQueue = {
+    async restore(id, [event]) {
+      owners.set(id, event?.createdBy)
+      return true
+    },
+    async restoreDue(due) {
+      owners.set(due.executionId, due.createdBy)
+      return true
+    },
+  }
+  const sweeper = startSweeper(harness.database, queue, pino({ level: 'silent' }))
+  t.teardown(() => sweeper.stop())
+  while (owners.size < 2) await setTimeout(20)
+  t.strictSame(owners, new Map([eventId, executionId].map((id) => [id as string, 'user:ada'])))
 })

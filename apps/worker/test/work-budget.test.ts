@@ -60,7 +60,12 @@ t.test(
         reopenExecutions(transaction, narrowToExecution(harness.workspaceId, id), version, 1),
       )
       if (reopened)
-        await harness.queue.addDue({ executionId: id, workspaceId: harness.workspaceId, ...reopened })
+        await harness.queue.addDue({
+          executionId: id,
+          workspaceId: harness.workspaceId,
+          createdBy: null,
+          ...reopened,
+        })
     }
     t.match(await harness.untilStatus(id, 'failed'), { error: /RULE_WORK/, results: [] })
     await retry('same')

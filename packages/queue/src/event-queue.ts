@@ -13,6 +13,8 @@ export interface DueExecution {
   executionId: string
   eventId: string
   workspaceId: string
+  /** Of the workspace. */
+  createdBy: string | null
   dueAt: Date
   /** Of its first span. */
   traceparent?: string | undefined
@@ -79,16 +81,16 @@ export class EventQueue {
 
   /** Adds the job that resumes an execution when it is due. */
   addDue(execution: DueExecution): Promise<void> {
-    return this.#addJob(resumeJob(execution, this.#findDuePriority(execution.workspaceId)))
+    return this.#addJob(this.#resumeJob(execution))
   }
 
   /** Adds the job that carried events again, unless it is queued. @returns whether it did */
   restore(jobId: string, events: QueuedEvent[]): Promise<boolean> {
-    return this.#restoreJob(eventsJob(this.#jobOf(jobId, events)))
+    return this.#restoreJob(jobId, () => eventsJob(this.#jobOf(jobId, events)))
   }
 
   restoreDue(execution: DueExecution): Promise<boolean> {
-    return this.#restoreJob(resumeJob(execution, this.#findDuePriority(execution.workspaceId)))
+    return this.#restoreJob(resumeIdOf(execution), () => this.#resumeJob(execution))
   }
 
   /** The number of jobs by state. @throws where Redis is away */
@@ -126,12 +128,13 @@ export class EventQueue {
     await queue.add(name, data, options)
   }
 
-  async #restoreJob(job: QueueJob): Promise<boolean> {
-    const state = await this.#readState(job.id)
+  /** @param make finds its priority, which counts it: each sweep asks for what is queued already */
+  async #restoreJob(id: string, make: () => QueueJob): Promise<boolean> {
+    const state = await this.#readState(id)
     if (state === 'queued') return false
     // A finished job keeps its id for a while, and BullMQ ignores a job whose id is known: first remove it.
-    if (state === 'finished') await this.#queue.remove(job.id)
-    await this.#addJob(job)
+    if (state === 'finished') await this.#queue.remove(id)
+    await this.#addJob(make())
     return true
   }
 
@@ -159,8 +162,19 @@ export class EventQueue {
   }
 
   #jobOf(id: string, events: QueuedEvent[]): EventsJob {
-    const priority = Math.max(...events.map(({ workspaceId }) => this.#findPriority(workspaceId)))
+    const priority = Math.max(...events.map((event) => this.#findPriority(event)))
     return { id, priority, replyTo: undefined, events }
+  }
+
+  #resumeJob(execution: DueExecution): QueueJob {
+    const { executionId, eventId, workspaceId, dueAt, traceparent } = execution
+    return {
+      id: resumeIdOf(execution),
+      name: 'resume',
+      data: { eventId, workspaceId, executionId, ...(traceparent !== undefined && { traceparent }) },
+      priority: this.#findDuePriority(execution, dueAt.getTime()),
+      delayMs: dueAt.getTime() - Date.now(),
+    }
   }
 }
 
@@ -178,15 +192,6 @@ function eventsJob({ id, priority, replyTo, events }: EventsJob): QueueJob {
 }
 
 /** Each time that an execution is due has a job of its own: the next one may be added while this one still runs. */
-function resumeJob(
-  { executionId, eventId, workspaceId, dueAt, traceparent }: DueExecution,
-  priority: number,
-): QueueJob {
-  return {
-    id: `resume-${executionId}-${dueAt.getTime()}`,
-    name: 'resume',
-    data: { eventId, workspaceId, executionId, ...(traceparent !== undefined && { traceparent }) },
-    priority,
-    delayMs: dueAt.getTime() - Date.now(),
-  }
+function resumeIdOf({ executionId, dueAt }: DueExecution): string {
+  return `resume-${executionId}-${dueAt.getTime()}`
 }

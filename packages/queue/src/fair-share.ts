@@ -1,18 +1,32 @@
 import { LRUCache } from 'lru-cache'
 
-/** How many jobs may be added at the highest priority: at once, and each second after that. */
+/** Whose job it is: a workspace, and who created it. */
+export interface JobOwner {
+  workspaceId: string
+  /** null or undefined: nobody did, and the workspace counts for itself. */
+  createdBy?: string | null
+}
+
+/** How many jobs may be added in front: at once, and each second after that. */
 interface Share {
   atOnce: number
   perSecond: number
 }
 
 const ofWorkspace: Share = { atOnce: 200, perSecond: 50 }
-/** All workspaces of one creator together: no number of workspaces makes a burst longer, and steady traffic of many is within it. */
+/** All workspaces of one creator together. Without it, a burst over a hundred workspaces would be a hundred times as long. */
 const ofCreator: Share = { atOnce: 200, perSecond: 500 }
-/** Executions that are due, of a workspace and of all together: a worker resumes so many in 0.1 s. */
-const ofDue: Share = { atOnce: 20, perSecond: 50 }
-/** The lowest priority. A flood beyond it is in the order of arrival again, and a workspace's is forgotten 200 s after it has ended. */
-const lowestPriority = 10_000
+/** How many executions of a workspace, and of all workspaces of one creator, are in front of those that are due in the same second. */
+const dueOfWorkspace = 20
+const dueOfCreator = 50
+
+/**
+ * The priorities of jobs. BullMQ takes the lowest number first, and jobs of the same number in the order of their arrival. Floods come last, each job behind the one
+ * before it.
+ */
+export const priorities = { front: 0, herd: 1, crowd: 2, flood: 2 } as const
+/** A flood beyond it is in the order of arrival again, and forgotten 200 s after it has ended. */
+const longestFlood = 10_000
 const maxOwners = 20_000
 
 interface Level {
@@ -23,42 +37,52 @@ interface Level {
 }
 
 /**
- * Creates a function that finds the priority of a workspace's next job: 0, the highest, in the order of arrival, for a workspace
- * within its share; a lower one the more jobs it has added lately. So a flood of one workspace waits behind the jobs of the others,
- * and floods of several take turns. Where all workspaces of a creator are beyond their common share, each job has the second highest at
- * most: it waits behind those of other creators, and still in front of the floods.
+ * Creates a function that finds the priority of the next job with an event:
+ *
+ * - front: in the order of arrival, while its workspace and its creator are within their shares
+ * - crowd: where the creator's workspaces are together beyond theirs. It waits behind other creators, and in front of floods.
+ * - flood: where the workspace is beyond its own share. So a flood waits behind the jobs of all others, and floods take turns.
  *
  * @param now ms, by a monotonic clock: a clock that is set back would count as a flood
  */
-export function createFairShare(
-  now: () => number = () => performance.now(),
-): (workspaceId: string, createdBy?: string | null) => number {
+export function createFairShare(now: () => number = () => performance.now()): (owner: JobOwner) => number {
   const countWorkspace = createBuckets(ofWorkspace, now)
   const countCreator = createBuckets(ofCreator, now)
-  return (workspaceId, createdBy = null) => {
-    const own = countWorkspace(workspaceId)
-    return createdBy === null ? own : Math.max(own, Math.min(countCreator(createdBy), 1))
+  return (owner) => {
+    const excess = countWorkspace(owner.workspaceId)
+    if (excess > 0) return priorities.flood + excess
+    return countCreator(creatorOf(owner)) > 0 ? priorities.crowd : priorities.front
   }
 }
 
 /**
- * Creates a function that finds the priority of the next job that resumes an execution of a workspace. Thousands may be due at the same moment:
- * pauses that end together, or all mails that waited for a mail server. A few have the highest priority, and the others run after what comes
- * from outside, for which somebody may wait. Each workspace has a share of its own, so it does not wait for the herd of another.
+ * Creates a function that finds the priority of the next job that resumes an execution. Thousands may be due at the same moment: pauses that end together, or
+ * all mails that waited for a mail server. The first of each second are in front. The others of a creator are a herd, which waits behind what comes
+ * from outside, and what a workspace has beyond its own share is a flood.
  *
- * @param now ms, by a monotonic clock
+ * @param now ms, of the clock of `dueAt`
  */
-export function createDueShare(now: () => number = () => performance.now()): (workspaceId: string) => number {
-  const countWorkspace = createBuckets(ofDue, now)
-  const countAll = createBuckets(ofDue, now)
-  return (workspaceId) => Math.max(countWorkspace(workspaceId), Math.min(countAll('all'), 1))
+export function createDueShare(now: () => number = Date.now): (owner: JobOwner, dueAt: number) => number {
+  const countWorkspace = createCounts(dueOfWorkspace)
+  const countCreator = createCounts(dueOfCreator)
+  return (owner, dueAt) => {
+    const second = Math.floor(Math.max(dueAt, now()) / 1_000)
+    const excess = countWorkspace(owner.workspaceId, second)
+    if (excess > 0) return priorities.flood + excess
+    return countCreator(creatorOf(owner), second) > 0 ? priorities.herd : priorities.front
+  }
+}
+
+/** Who has a common share: the creator of a workspace, which may be another one, or else the workspace. */
+export function creatorOf({ workspaceId, createdBy }: JobOwner): string {
+  return createdBy ?? `workspace:${workspaceId}`
 }
 
 /**
  * Creates leaky buckets, one for each owner, in the memory of this process: nothing is left over when a process dies or Redis is wiped, and they
  * decide only when a job runs, not whether.
  *
- * @returns a function that counts a job of an owner, and tells how far it is beyond its share
+ * @returns a function that counts a job of an owner, and tells how far it is beyond the share
  */
 function createBuckets({ atOnce, perSecond }: Share, now: () => number): (owner: string) => number {
   const levels = new LRUCache<string, Level>({ max: maxOwners })
@@ -70,9 +94,21 @@ function createBuckets({ atOnce, perSecond }: Share, now: () => number): (owner:
       return 0
     }
     const left = Math.max(0, level.jobs - ((at - level.at) / 1_000) * perSecond)
-    level.jobs = Math.min(left + 1, atOnce + lowestPriority)
+    level.jobs = Math.min(left + 1, atOnce + longestFlood)
     level.at = at
     return Math.max(0, Math.ceil(level.jobs - atOnce))
+  }
+}
+
+/** The same for the jobs of one second: they may be added long before it, and in any order. */
+function createCounts(share: number): (owner: string, second: number) => number {
+  const counts = new LRUCache<string, { jobs: number }>({ max: maxOwners })
+  return (owner, second) => {
+    const key = `${second} ${owner}`
+    const count = counts.get(key) ?? { jobs: 0 }
+    if (count.jobs === 0) counts.set(key, count)
+    count.jobs = Math.min(count.jobs + 1, share + longestFlood)
+    return Math.max(0, count.jobs - share)
   }
 }
 

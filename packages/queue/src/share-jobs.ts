@@ -1,4 +1,5 @@
 import type { NewEvent } from '@automation/ledger'
+import { creatorOf, type JobOwner, priorities } from './fair-share.js'
 import { maxEventsPerJob } from './jobs.js'
 
 /** An event, and who waits for it. */
@@ -9,7 +10,7 @@ export interface Arrival {
 }
 
 /** What a job needs to know of an event. */
-export type QueuedEvent = Pick<NewEvent, 'id' | 'workspaceId' | 'addressee' | 'traceparent'>
+export type QueuedEvent = Pick<NewEvent, 'id' | 'workspaceId' | 'createdBy' | 'addressee' | 'traceparent'>
 
 /** A job and its events. */
 export interface EventsJob {
@@ -26,17 +27,14 @@ const maxBytesPerJob = 1_048_576
 
 /**
  * Distributes events of one commit, of any workspaces, over jobs: adding and consuming a job costs as much as running an event.
- * Events beyond the fair share of their workspace share jobs with each other alone, at a lower priority.
+ * Events beyond the fair share of their workspace, or of its creator, share jobs with each other alone, at a lower priority.
  */
-export function shareJobs(
-  arrivals: Arrival[],
-  findPriority: (workspaceId: string, createdBy?: string | null) => number,
-): EventsJob[] {
+export function shareJobs(arrivals: Arrival[], findPriority: (owner: JobOwner) => number): EventsJob[] {
   const jobs: EventsJob[] = []
   const open = new Map<string, { job: EventsJob; bytes: number }>()
   for (const { event, replyTo } of arrivals) {
-    const priority = findPriority(event.workspaceId, event.createdBy)
-    const batchKey = `${event.addressee === null} ${replyTo} ${priority > 0 ? event.workspaceId : ''}`
+    const priority = findPriority(event)
+    const batchKey = `${event.addressee === null} ${replyTo} ${groupOf(event, priority)}`
     const bytes = event.bytes ?? 0
     let known = open.get(batchKey)
     if (
@@ -52,4 +50,10 @@ export function shareJobs(
     known.bytes += bytes
   }
   return jobs
+}
+
+/** Events of different groups share no job. */
+function groupOf(event: QueuedEvent, priority: number): string {
+  if (priority === priorities.front) return ''
+  return priority === priorities.crowd ? creatorOf(event) : event.workspaceId
 }

@@ -1,13 +1,15 @@
 import t from 'tap'
-import { createDueShare, createFairShare, createPace } from '../src/fair-share.js'
+import { createDueShare, createFairShare, createPace, priorities } from '../src/fair-share.js'
 
 const burst = 200
 const perSecond = 50
-const lastPlace = 10_000
+/** Of a flood. */
+const firstPlace = 3
+const lastPlace = 10_002
 
 t.test('a workspace within its share always has the highest priority, whatever others do', async (t) => {
   const clock = openClock()
-  const findPlace = createFairShare(clock.now)
+  const findPlace = openShare(clock.now)
   const places = new Set<number>()
   for (let second = 0; second < 300; second++) {
     add(findPlace, 'flood', 1_000)
@@ -19,9 +21,9 @@ t.test('a workspace within its share always has the highest priority, whatever o
 
 t.test('a burst has the highest priority, too, and again once it has drained', async (t) => {
   const clock = openClock()
-  const findPlace = createFairShare(clock.now)
+  const findPlace = openShare(clock.now)
   t.strictSame(new Set(add(findPlace, 'bursting', burst)), new Set([0]))
-  t.equal(findPlace('bursting'), 1, 'what goes beyond it is not')
+  t.equal(findPlace('bursting'), firstPlace, 'what goes beyond it is not')
   clock.forward(5_000)
   t.strictSame(new Set(add(findPlace, 'bursting', burst)), new Set([0]))
 })
@@ -30,20 +32,20 @@ t.test(
   'each job of a flood has a lower priority than the one before, so its jobs keep their order',
   async (t) => {
     const places = add(
-      createFairShare(() => 0),
+      openShare(() => 0),
       'flood',
       burst + 500,
     )
     t.strictSame(
       places.slice(burst),
-      Array.from({ length: 500 }, (_, index) => index + 1),
+      Array.from({ length: 500 }, (_, index) => firstPlace + index),
     )
   },
 )
 
 t.test('an endless flood reaches the lowest priority and no lower', async (t) => {
   const places = add(
-    createFairShare(() => 0),
+    openShare(() => 0),
     'flood',
     100_000,
   )
@@ -57,7 +59,7 @@ t.test('a flood is forgotten: the longest after 204 seconds, a short one sooner'
     [burst + 50, 6],
   ] as const) {
     const clock = openClock()
-    const findPlace = createFairShare(clock.now)
+    const findPlace = openShare(clock.now)
     const last = add(findPlace, 'flood', jobs).at(-1) ?? 0
     clock.forward(1_000)
     t.equal(findPlace('flood'), last + 1 - perSecond, 'it moves up each second')
@@ -67,7 +69,7 @@ t.test('a flood is forgotten: the longest after 204 seconds, a short one sooner'
 })
 
 t.test('a second flood takes turns with the first, though it came later', async (t) => {
-  const findPlace = createFairShare(() => 0)
+  const findPlace = openShare(() => 0)
   const jobs = [...fill(findPlace, 'first', 3_000), ...fill(findPlace, 'second', 3_000)]
   // As BullMQ takes jobs: by priority, and in the order of arrival within one.
   const taken = jobs.toSorted((left, right) => left.place - right.place).slice(2 * burst)
@@ -79,7 +81,7 @@ t.test('a second flood takes turns with the first, though it came later', async 
 })
 
 t.test('beyond 20,000 workspaces the one idle for longest is removed, never a flood', async (t) => {
-  const findPlace = createFairShare(() => 0)
+  const findPlace = openShare(() => 0)
   add(findPlace, 'ended', burst)
   add(findPlace, 'flood', burst)
   for (let number = 0; number < 20_000; number++) {
@@ -92,45 +94,65 @@ t.test('beyond 20,000 workspaces the one idle for longest is removed, never a fl
 
 t.test('a burst over many workspaces of one creator is no longer than that over one', async (t) => {
   const findPlace = createFairShare(openClock().now)
-  const places = Array.from({ length: 1_000 }, (_, n) => findPlace(`workspace ${n % 10}`, 'user:one'))
-  t.strictSame(new Set(places.slice(0, burst)), new Set([0]))
-  t.strictSame(new Set(places.slice(burst)), new Set([1]), 'the rest waits behind others, in front of floods')
-  t.equal(findPlace('of another', 'user:two'), 0)
-  t.equal(findPlace('of nobody', null), 0)
+  const places = Array.from({ length: 1_000 }, (_, n) =>
+    findPlace({ workspaceId: `workspace ${n % 10}`, createdBy: 'user:one' }),
+  )
+  t.strictSame(new Set(places.slice(0, burst)), new Set([priorities.front]))
+  t.strictSame(new Set(places.slice(burst)), new Set([priorities.crowd]))
+  t.equal(findPlace({ workspaceId: 'of another', createdBy: 'user:two' }), priorities.front)
+  t.equal(findPlace({ workspaceId: 'of nobody', createdBy: null }), priorities.front)
 })
 
-t.test('a creator whose workspaces are all within their shares keeps the highest priority', async (t) => {
+t.test('what a workspace creates counts for it, too', async (t) => {
+  const findPlace = createFairShare(openClock().now)
+  for (let n = 0; n < burst; n++) findPlace({ workspaceId: `child ${n % 10}`, createdBy: 'workspace:root' })
+  t.equal(findPlace({ workspaceId: 'root', createdBy: null }), priorities.crowd)
+})
+
+t.test('a creator within 500 jobs a second is always in front', async (t) => {
   const clock = openClock()
   const findPlace = createFairShare(clock.now)
   const places = new Set<number>()
   for (let tenth = 0; tenth < 600; tenth++) {
-    for (let n = 0; n < 50; n++) places.add(findPlace(`workspace ${n % 10}`, 'user:one'))
+    for (let n = 0; n < 50; n++)
+      places.add(findPlace({ workspaceId: `workspace ${n % 10}`, createdBy: 'user:one' }))
     clock.forward(100)
   }
-  t.strictSame([...places], [0])
+  t.strictSame([...places], [priorities.front])
 })
 
-t.test('a flood in one workspace of a creator stays behind the others of the same', async (t) => {
-  const findPlace = createFairShare(openClock().now)
-  for (let n = 0; n < 5_000; n++) findPlace('flood', 'user:one')
-  t.equal(findPlace('quiet', 'user:one'), 1)
-  t.ok(findPlace('flood', 'user:one') > 4_000)
+t.test('a flood in one workspace of a creator leaves the front to the others of the same', async (t) => {
+  const clock = openClock()
+  const findPlace = createFairShare(clock.now)
+  for (let n = 0; n < 5_000; n++) findPlace({ workspaceId: 'flood', createdBy: 'user:one' })
+  clock.forward(1_000)
+  t.equal(findPlace({ workspaceId: 'quiet', createdBy: 'user:one' }), priorities.front)
+  t.ok(findPlace({ workspaceId: 'flood', createdBy: 'user:one' }) > priorities.flood + 4_000)
+})
+
+t.test('of executions that are due in the same second, some of each creator are in front', async (t) => {
+  const findPlace = createDueShare(() => 0)
+  const places = Array.from({ length: 6_000 }, (_, n) =>
+    findPlace({ workspaceId: `workspace ${n % 10}`, createdBy: 'user:one' }, 1_500),
+  )
+  t.strictSame(new Set(places.slice(0, 50)), new Set([priorities.front]))
+  t.strictSame(new Set(places.slice(50, 200)), new Set([priorities.herd]))
+  t.equal(places[200], priorities.flood + 1, 'a workspace has 20 that are no flood')
+  t.equal(places.at(-1), priorities.flood + 580)
+  t.equal(findPlace({ workspaceId: 'other' }, 1_500), priorities.front, 'the herd of another delays none')
+  t.equal(findPlace({ workspaceId: 'workspace 1', createdBy: 'user:one' }, 2_000), priorities.front)
 })
 
 t.test(
-  'twenty executions that are due together come in the order of arrival, the others of their herd later',
+  'executions count for the second in which they are due, and those that are late for the present one',
   async (t) => {
-    const clock = openClock()
-    const findPlace = createDueShare(clock.now)
-    const places = Array.from({ length: 6_000 }, (_, n) => findPlace(`workspace ${n % 10}`))
-    t.strictSame(new Set(places.slice(0, 20)), new Set([0]))
-    t.strictSame(new Set(places.slice(20, 200)), new Set([1]))
-    t.equal(places.at(-1), 580, 'each workspace has a place by its own number')
-    t.equal(findPlace('other'), 1, 'one that has no herd is in front of them')
-    clock.forward(100_000)
-    t.equal(findPlace('other'), 1)
-    clock.forward(30_000)
-    t.equal(findPlace('other'), 0, 'and again in the order of arrival when it is forgotten')
+    const findPlace = createDueShare(() => 10_000)
+    const spread = Array.from({ length: 60 }, (_, n) =>
+      findPlace({ workspaceId: 'spread' }, 70_000 - n * 1_000),
+    )
+    t.strictSame(new Set(spread), new Set([priorities.front]))
+    const late = Array.from({ length: 30 }, (_, n) => findPlace({ workspaceId: 'late' }, n * 300))
+    t.strictSame(late.filter((place) => place > priorities.front).length, 10)
   },
 )
 
@@ -165,6 +187,12 @@ t.test('a pace is kept while a flood goes on, and forgotten when it has ended', 
   t.strictSame(new Set(add(findDelay, 'flood', 20)), new Set([0]))
   t.equal(findDelay('flood'), 5, 'nothing was saved up')
 })
+
+/** Of workspaces without a creator. */
+function openShare(now: () => number): (workspaceId: string) => number {
+  const findPlace = createFairShare(now)
+  return (workspaceId) => findPlace({ workspaceId })
+}
 
 function openClock() {
   let ms = 0

@@ -1,6 +1,7 @@
 import { newId } from '@automation/database'
 import type { Addressee } from '@automation/ledger'
 import t from 'tap'
+import { priorities } from '../src/fair-share.js'
 import { type Arrival, shareJobs } from '../src/share-jobs.js'
 
 const mebibyte = 1_048_576
@@ -10,7 +11,7 @@ const arrive = (workspaceId: string, replyTo?: string, addressee: Addressee | nu
   event: { id: newId(), workspaceId, type: 'LEAD_CREATED', data: {}, addressee },
   replyTo,
 })
-const placeOf = (workspaceId: string) => (workspaceId === busy ? 7 : 0)
+const placeOf = ({ workspaceId }: { workspaceId: string }) => (workspaceId === busy ? 7 : 0)
 const idsOf = (arrivals: Arrival[]) => arrivals.map(({ event }) => event.id)
 
 t.test('events of workspaces within their share are in one job, up to 50', async (t) => {
@@ -53,6 +54,26 @@ t.test('events of a flood have jobs of their own, with a lower priority', async 
       [0, [quiet, other]],
       [7, [busy, busy]],
     ],
+  )
+})
+
+t.test('events of one creator beyond its share are in one job, and not with those of others', async (t) => {
+  const of = (createdBy: string | null, workspaceId = newId()): Arrival => {
+    const { event, replyTo } = arrive(workspaceId)
+    return { event: { ...event, createdBy }, replyTo }
+  }
+  const root = newId()
+  const arrivals = [
+    of('user:one'),
+    of('user:two'),
+    of('user:one'),
+    of(null),
+    of(`workspace:${root}`),
+    of(null, root),
+  ]
+  t.strictSame(
+    shareJobs(arrivals, () => priorities.crowd).map(({ events }) => events.map(({ id }) => id)),
+    [[0, 2], [1], [3], [4, 5]].map((indexes) => indexes.map((index) => arrivals[index]?.event.id)),
   )
 })
 

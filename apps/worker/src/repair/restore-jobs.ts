@@ -38,8 +38,8 @@ export function executionJobs(queue: RestoringQueue, executions: UnclaimedExecut
   }))
 }
 
-function dueOf({ id, eventId, workspaceId, dueAt }: UnclaimedExecution): DueExecution {
-  return { executionId: id, eventId, workspaceId, dueAt: new Date(dueAt) }
+function dueOf({ id, eventId, workspaceId, createdBy, dueAt }: UnclaimedExecution): DueExecution {
+  return { executionId: id, eventId, workspaceId, createdBy, dueAt: new Date(dueAt) }
 }
 
 /** Restores each job by itself: a failure stops no other job, and the next walk tries that job again. */

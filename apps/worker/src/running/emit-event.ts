@@ -12,7 +12,7 @@ const knownBytes = new WeakMap<object, number>()
 /** Notes an event, to be committed with the execution. Its data is written as JSON only where there may be room for it. */
 export function emitEvent(execution: Execution, { of, config, size }: ActionOf<'EMIT_EVENT'>): Effect {
   const { record, event, budget, emitted } = execution
-  const { workspaceId, depth } = event
+  const { workspaceId, createdBy, depth } = event
   if (depth >= maxEmissionDepth) {
     record.attention = 'event_loop'
     return refuse(
@@ -29,6 +29,7 @@ export function emitEvent(execution: Execution, { of, config, size }: ActionOf<'
     actionIndex: of.index,
     id,
     workspaceId,
+    createdBy,
     type: config.eventType,
     data,
     addressee: null,

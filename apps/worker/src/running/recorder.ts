@@ -182,8 +182,8 @@ export class Recorder {
     const { id: executionId, dueAt, status } = record
     if (dueAt !== null && dueAt.getTime() - Date.now() <= soonMs) {
       const traceparent = execution.firstTraceparent ?? span?.traceparent
-      const { id: eventId, workspaceId } = event
-      queue.addDue({ executionId, eventId, workspaceId, dueAt, traceparent }).catch(() => {})
+      const { id: eventId, workspaceId, createdBy } = event
+      queue.addDue({ executionId, eventId, workspaceId, createdBy, dueAt, traceparent }).catch(() => {})
     }
     if (record.lease === null) endExecutionSpan(execution)
     if (log.isLevelEnabled('debug')) log.debug({ ...idsOf(execution), status }, 'execution recorded')

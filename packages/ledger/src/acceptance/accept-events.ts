@@ -15,7 +15,7 @@ export interface NewEvent {
   addressee: Addressee | null
   /** The event that it replays. */
   replayOf?: string
-  /** Who created its workspace: all workspaces of one creator have a common share of the queue. It is not stored. */
+  /** Who created its workspace: all workspaces of one creator have a common share of the queue. It is not stored with the event. */
   createdBy?: string | null
   /** The span that its run continues. It travels with the job and is not stored. */
   traceparent?: string

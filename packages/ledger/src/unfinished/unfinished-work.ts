@@ -13,6 +13,7 @@ export interface Unfinished {
   workspaceId: string
   /** false where the workspace was removed */
   hasWorkspace: boolean
+  createdBy: string | null
 }
 
 export interface UndoneEvent extends Unfinished {
@@ -38,7 +39,8 @@ const undoneEvents = countReads(
     SELECT json_agg(page) AS rows FROM (
       SELECT id, workspace_id AS "workspaceId", type, rule_id AS "ruleId", subscription_id AS "subscriptionId",
              coalesce(job_id, id) AS "jobId",
-             EXISTS (SELECT FROM workspaces WHERE workspaces.id = events.workspace_id) AS "hasWorkspace"
+             EXISTS (SELECT FROM workspaces WHERE workspaces.id = events.workspace_id) AS "hasWorkspace",
+             (SELECT created_by FROM workspaces WHERE workspaces.id = events.workspace_id) AS "createdBy"
       FROM events
       WHERE before.read >= 0 AND done_at IS NULL AND id > $1::uuid AND id < $2::uuid
         AND accepted_at < now() - make_interval(secs => ${minimumAgeSeconds})
@@ -73,7 +75,8 @@ const dueExecutions = countReads(
     SELECT json_agg(page) AS rows FROM (
       SELECT id, event_id AS "eventId", workspace_id AS "workspaceId",
              (extract(epoch FROM due_at) * 1000)::float8 AS "dueAt",
-             EXISTS (SELECT FROM workspaces WHERE workspaces.id = executions.workspace_id) AS "hasWorkspace"
+             EXISTS (SELECT FROM workspaces WHERE workspaces.id = executions.workspace_id) AS "hasWorkspace",
+             (SELECT created_by FROM workspaces WHERE workspaces.id = executions.workspace_id) AS "createdBy"
       FROM executions
       WHERE before.read >= 0 AND due_at <= now() AND (due_at, id) > (to_timestamp($1::float8 / 1000), $2::uuid)
         AND due_at < to_timestamp($3::float8 / 1000)

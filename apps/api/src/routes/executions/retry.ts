@@ -83,7 +83,13 @@ export const retryRoutes: FastifyPluginAsyncTypebox = async (app) => {
           entry: { action: 'execution.retried', subject: id, details: { version } },
         }
       })
-      app.inbox.resume({ executionId: id, eventId, workspaceId: workspace.id, dueAt })
+      app.inbox.resume({
+        executionId: id,
+        eventId,
+        workspaceId: workspace.id,
+        createdBy: workspace.createdBy,
+        dueAt,
+      })
       return sendAccepted(reply, `/api/executions/${id}`, id)
     },
   })

@@ -21,7 +21,7 @@ import { openKnownReceipts } from './known-receipts.js'
 import { createPayloadReader, eventsOf } from './payload.js'
 import { openRejectionLog } from './rejections.js'
 import { openTallies } from './tallies.js'
-import { createDeliveryVerifier, type OpenedSecret } from './verify-delivery.js'
+import { createDeliveryVerifier, type StoredSecret } from './verify-delivery.js'
 
 const Delivered = Type.Object(
   {
@@ -154,7 +154,7 @@ export const incomingWebhookRoutes: FastifyPluginAsyncTypebox<{
   async function accept(
     request: FastifyRequest,
     delivery: Delivery,
-    { id: secretId, createdBy }: Pick<OpenedSecret, 'id' | 'createdBy'>,
+    { id: secretId, createdBy }: Pick<StoredSecret, 'id' | 'createdBy'>,
     bodyHash: string,
     payload: unknown,
   ) {

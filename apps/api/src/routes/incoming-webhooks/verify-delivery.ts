@@ -8,14 +8,14 @@ import { createUseNotes } from '../../access/last-used.js'
 import type { Delivery } from './delivery.js'
 import { UnopenedSecrets } from './unopened-secrets.js'
 
-interface StoredSecret extends Tenant {
+export interface StoredSecret extends Tenant {
   id: string
   workspaceId: string
   provider: string
   sealed: Uint8Array
 }
 
-export interface OpenedSecret extends StoredSecret {
+interface OpenedSecret extends StoredSecret {
   key: Buffer
 }
 
