@@ -2,7 +2,7 @@ import { setTimeout } from 'node:timers/promises'
 import { createBatcher } from '@automation/database'
 import type { JobsOptions } from 'bullmq'
 import type { Redis } from 'ioredis'
-import { createDueShare, createFairShare, createPace } from './fair-share.js'
+import { createDueShare, createFairShare, createPace, priorities } from './fair-share.js'
 import { type JobData, type JobName, jobStates } from './jobs.js'
 import { type JobQueue, openJobQueue } from './open-queue.js'
 import { openRedis } from './open-redis.js'
@@ -76,7 +76,9 @@ export class EventQueue {
     const job = eventsJob(this.#jobOf(first.id, events))
     const delayMs = this.#findDelay(first.workspaceId, events.length)
     // What was delayed is not in the order of arrival with what comes from outside meanwhile.
-    return this.#addJob(delayMs > 0 ? { ...job, delayMs, priority: Math.max(1, job.priority) } : job)
+    return this.#addJob(
+      delayMs > 0 ? { ...job, delayMs, priority: Math.max(priorities.herd, job.priority) } : job,
+    )
   }
 
   /** Adds the job that resumes an execution when it is due. */

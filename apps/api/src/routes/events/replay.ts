@@ -53,7 +53,13 @@ export const replayRoutes: FastifyPluginAsyncTypebox = async (app) => {
       if (known !== undefined) return sendStored(reply, known)
       const { params, workspace } = request
       const { id: replayOf, ...event } = await findEventToReplay(workspace.database, params.id)
-      const replay = { ...event, id: newId(), workspaceId: workspace.id, replayOf }
+      const replay = {
+        ...event,
+        id: newId(),
+        workspaceId: workspace.id,
+        createdBy: workspace.createdBy,
+        replayOf,
+      }
       await noteReplay(request, replayOf, { eventId: replay.id })
       return sendStored(reply, await runEvent(replay, request, replayed))
     },
