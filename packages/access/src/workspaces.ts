@@ -3,6 +3,7 @@ import {
   createKeyedMutex,
   type Database,
   newId,
+  ownerOf,
   Prisma,
   type WorkspaceDatabase,
   type WorkspaceTransaction,
@@ -145,7 +146,7 @@ export async function findCreator(database: WorkspaceDatabase, workspaceId: stri
     where: { id: workspaceId },
     select: { createdBy: true },
   })
-  return workspace?.createdBy ?? `workspace:${workspaceId}`
+  return ownerOf({ workspaceId, ...workspace })
 }
 
 /**

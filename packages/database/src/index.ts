@@ -31,7 +31,7 @@ export {
   timeOf,
 } from './ids.js'
 export { createKeyedMutex } from './keyed-mutex.js'
-export { findMembership, type Membership, type Tenant } from './memberships.js'
+export { findMembership, type Membership, type Owned, ownerOf, type Tenant } from './memberships.js'
 export { diffSchemas, listMigrations, migrate } from './migrate.js'
 export {
   type Database,

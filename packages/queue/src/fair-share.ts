@@ -1,11 +1,5 @@
+import { type Owned, ownerOf } from '@automation/database'
 import { LRUCache } from 'lru-cache'
-
-/** Whose job it is: a workspace, and who created it. */
-export interface JobOwner {
-  workspaceId: string
-  /** null or undefined: nobody did, and the workspace counts for itself. */
-  createdBy?: string | null
-}
 
 /** How many jobs may be added in front: at once, and each second after that. */
 interface Share {
@@ -24,7 +18,7 @@ const dueOfCreator = 50
  * The priorities of jobs. BullMQ takes the lowest number first, and jobs of the same number in the order of their arrival. Floods come last, each job behind the one
  * before it.
  */
-export const priorities = { front: 0, herd: 1, crowd: 2, flood: 2 } as const
+export const priorities = { front: 0, herd: 1, crowd: 2, flood: 3 } as const
 /** A flood beyond it is in the order of arrival again, and forgotten 200 s after it has ended. */
 const longestFlood = 10_000
 const maxOwners = 20_000
@@ -45,13 +39,13 @@ interface Level {
  *
  * @param now ms, by a monotonic clock: a clock that is set back would count as a flood
  */
-export function createFairShare(now: () => number = () => performance.now()): (owner: JobOwner) => number {
+export function createFairShare(now: () => number = () => performance.now()): (event: Owned) => number {
   const countWorkspace = createBuckets(ofWorkspace, now)
   const countCreator = createBuckets(ofCreator, now)
-  return (owner) => {
-    const excess = countWorkspace(owner.workspaceId)
-    if (excess > 0) return priorities.flood + excess
-    return countCreator(creatorOf(owner)) > 0 ? priorities.crowd : priorities.front
+  return (event) => {
+    const excess = countWorkspace(event.workspaceId)
+    if (excess > 0) return priorities.flood + excess - 1
+    return countCreator(ownerOf(event)) > 0 ? priorities.crowd : priorities.front
   }
 }
 
@@ -62,20 +56,15 @@ export function createFairShare(now: () => number = () => performance.now()): (o
  *
  * @param now ms, of the clock of `dueAt`
  */
-export function createDueShare(now: () => number = Date.now): (owner: JobOwner, dueAt: number) => number {
+export function createDueShare(now: () => number = Date.now): (execution: Owned, dueAt: number) => number {
   const countWorkspace = createCounts(dueOfWorkspace)
   const countCreator = createCounts(dueOfCreator)
-  return (owner, dueAt) => {
+  return (execution, dueAt) => {
     const second = Math.floor(Math.max(dueAt, now()) / 1_000)
-    const excess = countWorkspace(owner.workspaceId, second)
-    if (excess > 0) return priorities.flood + excess
-    return countCreator(creatorOf(owner), second) > 0 ? priorities.herd : priorities.front
+    const excess = countWorkspace(execution.workspaceId, second)
+    if (excess > 0) return priorities.flood + excess - 1
+    return countCreator(ownerOf(execution), second) > 0 ? priorities.herd : priorities.front
   }
-}
-
-/** Who has a common share: the creator of a workspace, which may be another one, or else the workspace. */
-export function creatorOf({ workspaceId, createdBy }: JobOwner): string {
-  return createdBy ?? `workspace:${workspaceId}`
 }
 
 /**

@@ -1,5 +1,6 @@
+import { type Owned, ownerOf } from '@automation/database'
 import type { NewEvent } from '@automation/ledger'
-import { creatorOf, type JobOwner, priorities } from './fair-share.js'
+import { priorities } from './fair-share.js'
 import { maxEventsPerJob } from './jobs.js'
 
 /** An event, and who waits for it. */
@@ -29,7 +30,7 @@ const maxBytesPerJob = 1_048_576
  * Distributes events of one commit, of any workspaces, over jobs: adding and consuming a job costs as much as running an event.
  * Events beyond the fair share of their workspace, or of its creator, share jobs with each other alone, at a lower priority.
  */
-export function shareJobs(arrivals: Arrival[], findPriority: (owner: JobOwner) => number): EventsJob[] {
+export function shareJobs(arrivals: Arrival[], findPriority: (owner: Owned) => number): EventsJob[] {
   const jobs: EventsJob[] = []
   const open = new Map<string, { job: EventsJob; bytes: number }>()
   for (const { event, replyTo } of arrivals) {
@@ -55,5 +56,5 @@ export function shareJobs(arrivals: Arrival[], findPriority: (owner: JobOwner) =
 /** Events of different groups share no job. */
 function groupOf(event: QueuedEvent, priority: number): string {
   if (priority === priorities.front) return ''
-  return priority === priorities.crowd ? creatorOf(event) : event.workspaceId
+  return priority === priorities.crowd ? ownerOf(event) : event.workspaceId
 }

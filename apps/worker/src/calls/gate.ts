@@ -1,8 +1,9 @@
+import { ownerOf } from '@automation/database'
 import { mailServer } from '../effects/effect.js'
 import { mailConnections } from '../effects/mail-transports.js'
 import { createBreaker } from './breaker.js'
 import { HeldBytes, type Release } from './held-bytes.js'
-import { type Caller, type Lane, Lanes, ownerOf } from './lanes.js'
+import { type Caller, type Lane, Lanes } from './lanes.js'
 import { Returns } from './returns.js'
 
 /** The gate's decision about a call. */

@@ -1,5 +1,6 @@
 import { getHeapStatistics } from 'node:v8'
-import { type Caller, ownerOf } from './lanes.js'
+import { ownerOf } from '@automation/database'
+import type { Caller } from './lanes.js'
 
 /** Gives back what a call holds. */
 export type Release = () => void

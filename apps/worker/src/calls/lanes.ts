@@ -1,3 +1,5 @@
+import { ownerOf } from '@automation/database'
+
 /** The calls of a workspace to one destination. A `Waiter` is a call that waits for a slot. */
 export interface Lane<Waiter> {
   readonly workspace: Workspace<Waiter>
@@ -36,11 +38,6 @@ export interface Caller {
   createdBy: string | null
   /** What the data of its event takes in memory. All calls of the event share it, and are of one caller. */
   heapBytes: number
-}
-
-/** @returns the key of the owner of a caller: the creator of its workspace, or the workspace where it has none */
-export function ownerOf({ workspaceId, createdBy }: Caller): string {
-  return createdBy ?? `workspace:${workspaceId}`
 }
 
 export interface LaneSlots {

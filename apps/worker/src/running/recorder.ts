@@ -5,6 +5,7 @@ import {
   type Database,
   isLockConflict,
   isOutOfMemory,
+  ownerOf,
 } from '@automation/database'
 import {
   type EmittedEvent,
@@ -18,7 +19,6 @@ import {
 } from '@automation/ledger'
 import type { EventQueue } from '@automation/queue'
 import type { Logger } from 'pino'
-import { ownerOf } from '../calls/lanes.js'
 import type { WorkerMetrics } from '../worker-metrics.js'
 import { type CommitLane, CommitLanes } from './commit-lanes.js'
 import { type Execution, idsOf } from './execution.js'

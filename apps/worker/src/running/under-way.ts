@@ -1,6 +1,6 @@
-import { FairSlots, TooMuchAtOnce } from '@automation/database'
+import { FairSlots, ownerOf, TooMuchAtOnce } from '@automation/database'
 import { LRUCache } from 'lru-cache'
-import { type Caller, ownerOf } from '../calls/lanes.js'
+import type { Caller } from '../calls/lanes.js'
 import { Postponed } from './heavy-work.js'
 import type { LatestOwners } from './latest-owners.js'
 
