@@ -105,6 +105,7 @@ function checkActions(
       ...allHold(conditions, translate),
       formulaOf(when, translate, true),
     ])
+    if (fails.is === 'unknown') report.leaveOpen('implied', index, path, tooMuch)
     if (fails.is === 'impossible')
       report.find(
         'implied',
