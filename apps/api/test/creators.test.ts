@@ -26,7 +26,10 @@ t.test('an event counts for the creator of its workspace, by whatever route it c
     'a rule by hand': () => call('POST', `${rules}/${rule.body.id}/execute`, { body, headers }),
     'a batch': () => call('POST', `${rules}/trigger/LEAD_CREATED/batch`, { body: { events: [body] } }),
     'a replay': () => call('POST', `/api/events/${triggered.body.id}/replay`, { headers }),
-    'a bulk replay': () => call('POST', '/api/events/replay', { body: { filter, dryRun: false } }),
+    'a bulk replay': async () => {
+      await workspace.database.event.updateMany({ data: { doneAt: new Date() } })
+      return call('POST', '/api/events/replay', { body: { filter, dryRun: false } })
+    },
     'a webhook': () => deliver({}),
   }
   for (const [name, ask] of Object.entries(routes)) {
