@@ -5,7 +5,7 @@ import { makeSender } from './fixtures/sender.js'
 const api = await startApi(t)
 const createdBy = 'user:ada'
 
-t.test('an event counts for the creator of its workspace, by whatever route it comes', async (t) => {
+t.test('every route that accepts events counts them for the creator of the workspace', async (t) => {
   const workspace = await api.makeWorkspace()
   await api.app.database.system.workspace.update({ where: { id: workspace.id }, data: { createdBy } })
   const { call } = workspace

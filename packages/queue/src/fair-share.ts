@@ -19,7 +19,7 @@ const dueOfCreator = 50
  * before it.
  */
 export const priorities = { front: 0, herd: 1, crowd: 2, flood: 3 } as const
-/** A flood beyond it is in the order of arrival again, and forgotten 200 s after it has ended. */
+/** A flood beyond it is in the order of arrival again. One of events in a workspace is forgotten 200 s after it has ended. */
 const longestFlood = 10_000
 const maxOwners = 20_000
 
@@ -31,11 +31,11 @@ interface Level {
 }
 
 /**
- * Creates a function that finds the priority of the next job with an event:
+ * Creates a function that finds the priority of the next event's job:
  *
  * - front: in the order of arrival, while its workspace and its creator are within their shares
- * - crowd: where the creator's workspaces are together beyond theirs. It waits behind other creators, and in front of floods.
- * - flood: where the workspace is beyond its own share. So a flood waits behind the jobs of all others, and floods take turns.
+ * - crowd: while the workspaces of its creator together exceed their share. It waits behind other creators, and in front of floods.
+ * - flood: while its workspace exceeds its own share. So a flood waits behind the jobs of all others, and floods take turns.
  *
  * @param now ms, by a monotonic clock: a clock that is set back would count as a flood
  */
@@ -71,7 +71,7 @@ export function createDueShare(now: () => number = Date.now): (execution: Owned,
  * Creates leaky buckets, one for each owner, in the memory of this process: nothing is left over when a process dies or Redis is wiped, and they
  * decide only when a job runs, not whether.
  *
- * @returns a function that counts a job of an owner, and tells how far it is beyond the share
+ * @returns a function that counts one more job of an owner, and returns by how many jobs the owner exceeds its share
  */
 function createBuckets({ atOnce, perSecond }: Share, now: () => number): (owner: string) => number {
   const levels = new LRUCache<string, Level>({ max: maxOwners })

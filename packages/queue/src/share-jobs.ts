@@ -30,7 +30,7 @@ const maxBytesPerJob = 1_048_576
  * Distributes events of one commit, of any workspaces, over jobs: adding and consuming a job costs as much as running an event.
  * Events beyond the fair share of their workspace, or of its creator, share jobs with each other alone, at a lower priority.
  */
-export function shareJobs(arrivals: Arrival[], findPriority: (owner: Owned) => number): EventsJob[] {
+export function shareJobs(arrivals: Arrival[], findPriority: (event: Owned) => number): EventsJob[] {
   const jobs: EventsJob[] = []
   const open = new Map<string, { job: EventsJob; bytes: number }>()
   for (const { event, replyTo } of arrivals) {

@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer'
-import { newId } from '@automation/database'
+import { newId, type Tenant } from '@automation/database'
 import { isEventTypeName } from '@automation/engine'
 import type { NewEvent } from '@automation/ledger'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
@@ -36,7 +36,7 @@ export function createPayloadReader(app: FastifyInstance) {
 
 /** What a webhook becomes: WEBHOOK_RECEIVED, and the event that its body names, as `{ type, data }`. */
 export async function eventsOf(
-  { workspaceId, provider, createdBy = null }: Delivery & Pick<NewEvent, 'createdBy'>,
+  { workspaceId, provider, createdBy }: Delivery & Pick<Tenant, 'createdBy'>,
   receiptId: string,
   payload: unknown,
   bytes: number,
