@@ -19,6 +19,5 @@ await Promise.all([
   }),
   app.waitForRedis(),
 ])
-// Prisma's first query of a process takes a quarter of a second; it must not delay the first request.
-await app.database.system.$queryRaw`SELECT 1`.catch(() => app.log.warn('Postgres is away again'))
+await app.database.warmUp().catch(() => app.log.warn('Postgres is away again'))
 reportReady(app)

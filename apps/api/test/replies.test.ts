@@ -95,6 +95,32 @@ t.test('thousands of callers that missed a reply get their outcomes with few sta
   }
 })
 
+t.test('a caller whose reply is lost gets the stored outcome long before its time is up', async (t) => {
+  const workspace = await api.makeWorkspace()
+  const [outcome] = await storeOutcomes(workspace, 1)
+  const { evaluations } = api.app.replies.expect({ id: outcome?.id ?? '', workspaceId: workspace.id }, 25_000)
+  const begin = performance.now()
+  t.strictSame(await evaluations, outcome?.runs)
+  const seconds = Math.round((performance.now() - begin) / 1_000)
+  t.ok(seconds < 20, `after ${seconds} s`)
+  t.notOk(api.app.replies.waiting, 'nobody waits any longer')
+})
+
+t.test('a caller who waits while its event runs gets the outcome of the event when it is done', async (t) => {
+  const workspace = await api.makeWorkspace()
+  const { id } = await storeEvent(workspace, { doneAt: null })
+  const { evaluations } = api.app.replies.expect({ id, workspaceId: workspace.id }, 25_000)
+  // The first look finds an event that is not done.
+  await new Promise((resolve) => setTimeout(resolve, 2_500))
+  t.equal(api.app.replies.waiting, 1)
+  const done = { doneAt: new Date(), ruleSetId: ruleSetIdOf([]) }
+  await workspace.database.event.updateMany({ where: { id }, data: done })
+  const begin = performance.now()
+  t.strictSame(await evaluations, [])
+  const seconds = Math.round((performance.now() - begin) / 1_000)
+  t.ok(seconds < 15, `after ${seconds} s`)
+})
+
 t.test('a malformed message on the channel of replies is logged once, without further effect', async (t) => {
   const workspace = await api.makeWorkspace()
   const { replies, redis, log } = api.app

@@ -4,6 +4,7 @@ import { openConnections, openReads, openTransactions } from './connections.js'
 import { isStatementCancelled, ReadTooLong } from './database-errors.js'
 import { FairSlots } from './fair-slots.js'
 import { type Prisma, PrismaClient } from './generated/client.js'
+import { newId } from './ids.js'
 
 export type WorkspaceDatabase = ReturnType<typeof scopeToWorkspace>
 export type Database = ReturnType<typeof openDatabase>
@@ -66,6 +67,18 @@ export function openDatabase(url: string, poolSize: number, readLimits = default
   const client = new PrismaClient({
     adapter: new PrismaPg(transactions, { statementNameGenerator: nameStatement }),
   })
+  const readsOf = (workspaceId: string, findPatience = () => waitingReadMs): WorkspaceReads => {
+    reader ??= new PrismaClient({ adapter: new PrismaPg(reads) })
+    const takeTurn: TakeTurn = (read) =>
+      readSlots.run(workspaceId, () => readInTime(read), Math.min(waitingReadMs, findPatience()))
+    const client = scopeToWorkspace(takeTurns(reader, takeTurn), workspaceId).$extends({
+      client: {
+        $queryRows: ({ text, values }: Prisma.Sql) =>
+          takeTurn(async () => (await reads.query({ text, values })).rows),
+      },
+    })
+    return client as unknown as WorkspaceReads
+  }
   return {
     /** Reads and writes all workspaces: for workspaces and members themselves, and for jobs that serve all tenants. */
     system: client,
@@ -77,18 +90,7 @@ export function openDatabase(url: string, poolSize: number, readLimits = default
      *
      * @param findPatience how long (ms) a read may wait for others of the workspace
      */
-    readsOf: (workspaceId: string, findPatience = () => waitingReadMs): WorkspaceReads => {
-      reader ??= new PrismaClient({ adapter: new PrismaPg(reads) })
-      const takeTurn: TakeTurn = (read) =>
-        readSlots.run(workspaceId, () => readInTime(read), Math.min(waitingReadMs, findPatience()))
-      const client = scopeToWorkspace(takeTurns(reader, takeTurn), workspaceId).$extends({
-        client: {
-          $queryRows: ({ text, values }: Prisma.Sql) =>
-            takeTurn(async () => (await reads.query({ text, values })).rows),
-        },
-      })
-      return client as unknown as WorkspaceReads
-    },
+    readsOf,
     /**
      * Runs a frequent statement without Prisma, which would serialize the parameters as JSON twice more and parse them once. Like
      * all SQL, it is not scoped to a workspace. Each connection prepares it once under its name, so its text must be constant.
@@ -109,6 +111,15 @@ export function openDatabase(url: string, poolSize: number, readLimits = default
       waiting: sumOf(pools, ({ waitingCount }) => waitingCount),
       limit: sumOf(pools, ({ options }) => options.max),
     }),
+    /**
+     * Runs first queries of both of Prisma's clients, each on two connections. These take a quarter of a second of CPU each, and the
+     * first requests of a process that is ready must not wait for them.
+     */
+    async warmUp(): Promise<void> {
+      const nobody = newId()
+      for (const own of [scopeToWorkspace(client, nobody), readsOf(nobody)])
+        await Promise.all([own.rule.findFirst(), own.rule.findFirst()])
+    },
     async close(): Promise<void> {
       await client.$disconnect()
       await reader?.$disconnect()

@@ -95,6 +95,21 @@ t.test('errors are distinguished: a refused row, and a server that is away', asy
   t.notOk(isRowFault(awayRun))
 })
 
+t.test('a process that warms up has two connections for statements and two for reads', async (t) => {
+  const url = new URL(process.env.DATABASE_URL ?? '')
+  url.searchParams.set('application_name', newId())
+  const warm = openDatabase(url.href, 9)
+  t.teardown(() => warm.close())
+  await warm.warmUp()
+  t.strictSame(warm.poolUse(), { busy: 0, idle: 2, waiting: 0, limit: 9 })
+  const [row] = await database.run<{ count: number }>(
+    'count_of_name',
+    'SELECT count(*)::int AS count FROM pg_stat_activity WHERE application_name = $1',
+    [url.searchParams.get('application_name')],
+  )
+  t.equal(row?.count, 4)
+})
+
 t.test('a statement without Prisma is prepared under its name, and returns rows', async (t) => {
   for (const number of [1, 2]) {
     const rows = await database.run<{ sum: number }>('add_one', 'SELECT $1::int + 1 AS sum', [number])

@@ -21,6 +21,8 @@ declare module 'fastify' {
 
 /** How long (ms) a closing process serves waiting callers. After that they get the location of the outcome. */
 const closeWithinMs = 15_000
+/** When (ms) a caller without a reply is looked after for the first time. */
+const firstLookMs = 2_000
 /** How long (ms) reading the stored outcome may take for a caller whose time is up. */
 const lastReadMs = 2_000
 
@@ -30,8 +32,9 @@ interface Waiter {
 }
 
 /**
- * Waits for workers' replies, on one channel for each API process. Pub/sub loses messages without a receiver. So the stored outcome
- * decides whenever a reply may have been missed: after a reconnection, and when a caller's time is up.
+ * Waits for workers' replies, on one channel for each API process. Pub/sub loses messages without a receiver, and a worker does not
+ * know who waits for an execution that another worker began. So the stored outcome decides whenever a reply may have been missed: after
+ * a reconnection, after 2, 4, 8 and 16 s, and when a caller's time is up.
  */
 class Replies {
   /** Identifies this process to the workers. */
@@ -52,7 +55,14 @@ class Replies {
   expect({ id, workspaceId }: EventInWorkspace, waitMs: number): PendingReply {
     let cancel = () => {}
     const evaluations = new Promise<Evaluation[] | undefined>((resolve) => {
-      const timer = setTimeout(() => void this.#settleAtLast(id, waiter), waitMs)
+      const lookAt = (ms: number) => {
+        if (ms >= waitMs) return void this.#settleAtLast(id, waiter)
+        void this.#settleIfStored(id, waiter)
+        const nextMs = Math.min(2 * ms, waitMs)
+        timer = setTimeout(lookAt, nextMs - ms, nextMs)
+      }
+      const firstMs = Math.min(firstLookMs, waitMs)
+      let timer = setTimeout(lookAt, firstMs, firstMs)
       const waiter: Waiter = {
         workspaceId,
         settle: (found, how = found === undefined ? 'timed_out' : 'answered') => {
@@ -84,15 +94,17 @@ class Replies {
 
   /** Settles all waiters whose outcome is stored. */
   settleFromStore(): void {
-    for (const [id, waiter] of this.#waiters)
-      void this.#findEvaluations(id, waiter).then((found) => {
-        if (found !== undefined) waiter.settle(found)
-      })
+    for (const [id, waiter] of this.#waiters) void this.#settleIfStored(id, waiter)
   }
 
   /** Settles all waiters, those without an outcome too. */
   settleAll(): void {
     for (const [id, waiter] of this.#waiters) void this.#settleAtLast(id, waiter)
+  }
+
+  async #settleIfStored(id: string, waiter: Waiter): Promise<void> {
+    const found = await this.#findEvaluations(id, waiter)
+    if (found !== undefined) waiter.settle(found)
   }
 
   /** Settles a waiter whose time is up. It does not wait long for a Postgres that does not respond. */
