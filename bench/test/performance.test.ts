@@ -1,8 +1,10 @@
 import t from 'tap'
+import { createExactAim } from '../src/aims.js'
 import { describeNoise } from '../src/machine/noise.js'
 import { findFileSystem } from '../src/machine/storage.js'
 import { modelCosts, needsOf, twoDigits } from '../src/performance/cost-model.js'
 import { describeRun } from '../src/performance/describe-run.js'
+import { drawPerformance } from '../src/performance/draw-performance.js'
 import type { Performance, Run } from '../src/performance/performance.js'
 import { fillMarks } from '../src/performance/write-performance.js'
 
@@ -44,6 +46,13 @@ t.test('a run has its rounds, its disk and the other load of the machine', async
     describeRun(run),
     '2026-11-23, Node v20.20.2, 2 × CPU, 1 round of 300 s; ext4, fsync 0.40 ms (p99 2.00); load average 0.2 before, steal 0.1 %, other processes 3.0 %.',
   )
+})
+
+t.test('an aim of nothing has its place in the picture', async (t) => {
+  const aims = [0, 2].map((reached) => createExactAim({ title: 'failures', reached, atMost: 0, digits: 0 }))
+  const picture = drawPerformance({ sustained: { ...run, results: [sustained], aims } })
+  t.match(picture, 'failures')
+  t.notMatch(picture, 'NaN')
 })
 
 t.test('the figures of a busy machine are marked', async (t) => {

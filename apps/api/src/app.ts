@@ -28,6 +28,7 @@ import shutdown from './plugins/shutdown.js'
 import survey from './plugins/survey.js'
 import tracing from './plugins/tracing.js'
 import validation from './plugins/validation.js'
+import warmUp from './plugins/warm-up.js'
 import rateLimit, { limitationOf } from './rate-limit/rate-limit.js'
 import { developerRoutes } from './routes/developer/index.js'
 import { emailTemplateRoutes } from './routes/email-templates/index.js'
@@ -89,6 +90,7 @@ export async function buildApp(config: Config) {
   await app.register(validation)
   await app.register(serialization)
   await app.register(notFound)
+  await app.register(warmUp)
   await app.register(shutdown)
   await app.register(openapi)
   if (config.servesDocs) await app.register(docs)

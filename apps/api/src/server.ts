@@ -10,14 +10,11 @@ const app = await buildApp(config)
 const { drainSeconds } = config
 endGracefully(app, { seconds: drainSeconds, run: () => app.drain(drainSeconds) })
 
+const postgres = { name: 'Postgres', findFault: () => findDatabaseFault(app.database) }
+const isWarm = app.warmUp(
+  waitOrExit([postgres], { timeoutSeconds: config.startTimeoutSeconds, log: app.log }),
+)
 // Alive at once, and ready as soon as it can serve. It can serve without Redis.
 await app.listen({ host: config.host, port: config.port })
-await Promise.all([
-  waitOrExit([{ name: 'Postgres', findFault: () => findDatabaseFault(app.database) }], {
-    timeoutSeconds: config.startTimeoutSeconds,
-    log: app.log,
-  }),
-  app.waitForRedis(),
-])
-await app.database.warmUp().catch(() => app.log.warn('Postgres is away again'))
-reportReady(app)
+await Promise.all([isWarm, app.waitForRedis()])
+if (!app.isEnding()) reportReady(app)

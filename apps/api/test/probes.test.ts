@@ -32,6 +32,30 @@ t.test('however many ask for readiness, Postgres and Redis are asked once a seco
   t.ok(infos >= 1 && infos <= most, `${infos} commands for 200 requests`)
 })
 
+t.test('a process is unready until its first queries have ended', async (t) => {
+  const { app, call } = await startApi(t)
+  let comeBack = () => {}
+  const isWarm = app.warmUp(
+    new Promise((resolve) => {
+      comeBack = resolve
+    }),
+  )
+  t.match(await call('GET', '/readyz'), { status: 503, body: { status: 'unready', postgres: 'ok' } })
+  comeBack()
+  await isWarm
+  t.match(await call('GET', '/readyz'), { status: 200, body: { status: 'ready' } })
+})
+
+t.test('a process whose first queries fail logs it, and is ready', async (t) => {
+  const { app, call } = await startApi(t)
+  const logged: unknown[] = []
+  app.log.warn = (...line: unknown[]) => void logged.push(line[1])
+  t.intercept(app.database, 'warmUp', { value: () => Promise.reject(new Error('mute')) })
+  await app.warmUp(Promise.resolve())
+  t.strictSame(logged, ['could not run the first queries'])
+  t.match(await call('GET', '/readyz'), { status: 200, body: { status: 'ready' } })
+})
+
 t.test('a process that is ending reports it at once', async (t) => {
   const { app, call } = await startApi(t)
   t.match(await call('GET', '/readyz'), { status: 200, body: { status: 'ready' } })

@@ -103,7 +103,9 @@ function drawAims(aims: Aim[], top: number): string {
   const rows = aims.map((aim, index) => {
     const y = top + 16 + index * rowHeight
     const { reached, atLeast, atMost = Number.NaN } = aim
-    const [from, to] = [placeOf(1), placeOf(atLeast === undefined ? atMost / reached : reached / atLeast)]
+    const times = atLeast === undefined ? atMost / reached : reached / atLeast
+    // Where nothing is wanted, nothing is exactly the aim.
+    const [from, to] = [placeOf(1), placeOf(Number.isNaN(times) ? 1 : times)]
     const bar = `<rect class="${aim.verdict}" x="${Math.min(from, to).toFixed(1)}" y="${y}" width="${Math.max(2, Math.abs(to - from)).toFixed(1)}" height="${barHeight}" rx="1.5"/>`
     const label = `${formatReached(aim)} (${formatWanted(aim)})${aim.verdict === 'undecided' ? ', undecided' : ''}`
     return `${text(left, y + 11, aim.title, 'ink')}${bar}${text(width - left, y + 11, label, 'soft number', 'end')}`

@@ -117,8 +117,8 @@ export function openDatabase(url: string, poolSize: number, readLimits = default
      */
     async warmUp(): Promise<void> {
       const nobody = newId()
-      for (const own of [scopeToWorkspace(client, nobody), readsOf(nobody)])
-        await Promise.all([own.rule.findFirst(), own.rule.findFirst()])
+      const clients = [scopeToWorkspace(client, nobody), readsOf(nobody)]
+      await Promise.all(clients.flatMap((own) => [own.rule.findFirst(), own.rule.findFirst()]))
     },
     async close(): Promise<void> {
       await client.$disconnect()

@@ -67,7 +67,8 @@ class Replies {
         workspaceId,
         settle: (found, how = found === undefined ? 'timed_out' : 'answered') => {
           clearTimeout(timer)
-          if (this.#waiters.delete(id)) this.#app.metrics.callers[how].inc()
+          // A late look must not end the wait of the same event's next request.
+          if (this.#waiters.get(id) === waiter && this.#waiters.delete(id)) this.#app.metrics.callers[how].inc()
           resolve(found)
         },
       }

@@ -50,7 +50,7 @@ export const probeRoutes: FastifyPluginAsyncTypebox<{ redisUrl: string }> = asyn
       operationId: 'getReadiness',
       summary: 'Check whether the process can serve requests',
       description:
-        'The process can serve when Postgres is reachable and migrated. The response contains the state of Redis, too. The state is at most one second old.',
+        'The process can serve when Postgres is reachable and migrated, and when its own first queries have ended. The response contains the state of Redis, too. The state is at most one second old.',
       security: [],
       response: { 200: Readiness, 503: { ...Readiness, 'x-response-description': 'Not ready' } },
     },
@@ -58,7 +58,7 @@ export const probeRoutes: FastifyPluginAsyncTypebox<{ redisUrl: string }> = asyn
       // The queries have their own timeouts, and this 503 has more details than that of the deadline.
       app.liftDeadline(request)
       const [database, redisState] = await askBoth()
-      const canServe = database.migrations === 'ok' && redisState !== 'evicting'
+      const canServe = database.migrations === 'ok' && redisState !== 'evicting' && !app.isCold()
       const status = app.isEnding() ? 'ending' : canServe ? 'ready' : 'unready'
       return reply.status(status === 'ready' ? 200 : 503).send({ status, ...database, redis: redisState })
     },

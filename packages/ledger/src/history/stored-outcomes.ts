@@ -1,4 +1,4 @@
-import { type Database, executionIdOf } from '@automation/database'
+import { type Database, executionIdOf, highestIdLike, lowestIdLike } from '@automation/database'
 import { type AddressColumns, addresseeOf } from '../addressee.js'
 import { type Evaluation, listEvaluations, type MatchedEvaluation } from '../evaluations.js'
 
@@ -20,22 +20,33 @@ export interface StoredOutcome {
 
 interface DoneEvent extends AddressColumns {
   index: number
-  /** The rules considered, in creation order. */
+  /** The rules considered, in creation order; none where one of its executions runs. */
   ruleIds: string[]
   isQuarantined: boolean
+  isRunning: boolean
 }
 
+// Callers of events whose calls take long ask several times: their rules are not read before these calls have ended. The condition on
+// 'succeeded' is that of the index executions_not_succeeded.
 const findDoneEventsSql = `
   SELECT input.index, events.type, events.rule_id AS "ruleId", events.subscription_id AS "subscriptionId",
-    events.quarantined AS "isQuarantined",
+    events.quarantined AS "isQuarantined", running.is AS "isRunning",
     CASE
-      WHEN events.rule_set_id IS NULL THEN '{}'
+      WHEN events.rule_set_id IS NULL OR running.is THEN '{}'
       WHEN events.rule_id IS NOT NULL THEN ARRAY[events.rule_id]
       ELSE coalesce(rule_sets.rule_ids, '{}')
     END AS "ruleIds"
-  FROM json_to_recordset($1::json) AS input (workspace_id uuid, id uuid, index int)
+  FROM json_to_recordset($1::json) AS input (workspace_id uuid, id uuid, lowest uuid, highest uuid, index int)
   JOIN events USING (workspace_id, id)
-  LEFT JOIN rule_sets ON rule_sets.workspace_id = events.workspace_id AND rule_sets.id = events.rule_set_id
+  CROSS JOIN LATERAL (
+    SELECT EXISTS (
+      SELECT FROM executions
+      WHERE executions.workspace_id = events.workspace_id AND executions.id BETWEEN input.lowest AND input.highest
+        AND executions.event_id = events.id AND executions.status = 'running' AND executions.status <> 'succeeded'
+    ) AS is
+  ) AS running
+  LEFT JOIN rule_sets
+    ON NOT running.is AND rule_sets.workspace_id = events.workspace_id AND rule_sets.id = events.rule_set_id
   WHERE events.done_at IS NOT NULL`
 
 // Only a rule executed by hand presents its results, and that execution has the id of its event.
@@ -52,7 +63,9 @@ export async function findOutcomes(
   database: Database,
   inputs: EventInWorkspace[],
 ): Promise<(StoredOutcome | undefined)[]> {
-  const rows = inputs.map(({ id, workspaceId }, index) => ({ id, workspace_id: workspaceId, index }))
+  const rows = inputs.map(({ id, workspaceId }, index) => {
+    return { id, workspace_id: workspaceId, lowest: lowestIdLike(id), highest: highestIdLike(id), index }
+  })
   const events = await database.run<DoneEvent>('find_done_events', findDoneEventsSql, [JSON.stringify(rows)])
   const expected = events.map((event) => {
     const { id, workspaceId } = inputs[event.index] as EventInWorkspace
@@ -62,12 +75,13 @@ export async function findOutcomes(
   })
   const executions = await findExecutions(database, expected)
   const outcomes: (StoredOutcome | undefined)[] = inputs.map(() => undefined)
-  for (const { index, ruleIds, ids, isQuarantined } of expected) {
+  for (const { index, ruleIds, ids, isQuarantined, isRunning } of expected) {
     const matched = ids.flatMap((id, position): MatchedEvaluation[] => {
       const execution = executions.get(id)
       return execution === undefined ? [] : [{ index: position, ...execution }]
     })
-    const isOpen = isQuarantined || matched.some(({ status }) => status === 'running')
+    // One of them may have been retried since the first statement.
+    const isOpen = isQuarantined || isRunning || matched.some(({ status }) => status === 'running')
     outcomes[index] = {
       evaluations: isOpen ? undefined : listEvaluations(ruleIds, matched),
       isQuarantined,
