@@ -68,7 +68,8 @@ class Replies {
         settle: (found, how = found === undefined ? 'timed_out' : 'answered') => {
           clearTimeout(timer)
           // A late look must not end the wait of the same event's next request.
-          if (this.#waiters.get(id) === waiter && this.#waiters.delete(id)) this.#app.metrics.callers[how].inc()
+          if (this.#waiters.get(id) === waiter && this.#waiters.delete(id))
+            this.#app.metrics.callers[how].inc()
           resolve(found)
         },
       }

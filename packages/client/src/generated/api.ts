@@ -30,7 +30,7 @@ export interface paths {
         };
         /**
          * Check whether the process can serve requests
-         * @description The process can serve when Postgres is reachable and migrated. The response contains the state of Redis, too. The state is at most one second old.
+         * @description The process can serve when Postgres is reachable and migrated, and when its own first queries have ended. The response contains the state of Redis, too. The state is at most one second old.
          */
         get: operations["getReadiness"];
         put?: never;
