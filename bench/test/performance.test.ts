@@ -48,7 +48,7 @@ t.test('a run has its rounds, its disk and the other load of the machine', async
   )
 })
 
-t.test('an aim of nothing has its place in the picture', async (t) => {
+t.test('an aim of 0 has its place in the picture', async (t) => {
   const aims = [0, 2].map((reached) => createExactAim({ title: 'failures', reached, atMost: 0, digits: 0 }))
   const picture = drawPerformance({ sustained: { ...run, results: [sustained], aims } })
   t.match(picture, 'failures')

@@ -104,7 +104,7 @@ function drawAims(aims: Aim[], top: number): string {
     const y = top + 16 + index * rowHeight
     const { reached, atLeast, atMost = Number.NaN } = aim
     const times = atLeast === undefined ? atMost / reached : reached / atLeast
-    // Where nothing is wanted, nothing is exactly the aim.
+    // A result of 0 meets an aim of 0 exactly.
     const [from, to] = [placeOf(1), placeOf(Number.isNaN(times) ? 1 : times)]
     const bar = `<rect class="${aim.verdict}" x="${Math.min(from, to).toFixed(1)}" y="${y}" width="${Math.max(2, Math.abs(to - from)).toFixed(1)}" height="${barHeight}" rx="1.5"/>`
     const label = `${formatReached(aim)} (${formatWanted(aim)})${aim.verdict === 'undecided' ? ', undecided' : ''}`

@@ -21,7 +21,7 @@ declare module 'fastify' {
 
 /** How long (ms) a closing process serves waiting callers. After that they get the location of the outcome. */
 const closeWithinMs = 15_000
-/** When (ms) a caller without a reply is looked after for the first time. */
+/** When (ms) the API first looks for the stored outcome of a caller without a reply. The second look comes after twice that time, and so on. */
 const firstLookMs = 2_000
 /** How long (ms) reading the stored outcome may take for a caller whose time is up. */
 const lastReadMs = 2_000

@@ -23,11 +23,12 @@ interface DoneEvent extends AddressColumns {
   /** The rules considered, in creation order; none where one of its executions runs. */
   ruleIds: string[]
   isQuarantined: boolean
+  /** Whether a worker holds one of its executions. */
   isRunning: boolean
 }
 
-// Callers of events whose calls take long ask several times: their rules are not read before these calls have ended. The condition on
-// 'succeeded' is that of the index executions_not_succeeded.
+// A caller asks several times while a call takes long, so the rules are read only when no execution runs. The condition on 'succeeded'
+// is that of the index executions_not_succeeded.
 const findDoneEventsSql = `
   SELECT input.index, events.type, events.rule_id AS "ruleId", events.subscription_id AS "subscriptionId",
     events.quarantined AS "isQuarantined", running.is AS "isRunning",
