@@ -15,8 +15,8 @@ async function openSlowCommits(t: Test) {
   const { run } = harness.database
   const commits: { begunAt: number; events: number }[] = []
   harness.database.run = async (name, text, values) => {
-    if (name === 'finish_events') {
-      commits.push({ begunAt: performance.now(), events: JSON.parse(values[3] as string).length })
+    if (name === 'finish_successes') {
+      commits.push({ begunAt: performance.now(), events: JSON.parse(values[2] as string).length })
       await setTimeout(commitMs)
     }
     return run(name, text, values)

@@ -119,8 +119,16 @@ function textsOf(name: string, server: string | undefined): readonly string[] {
   if (server !== 'Postgres') return ['evalsha', 'EVALSHA', 'hmget', 'publish']
   const ofTransactions = ['BEGIN', 'FOR NO KEY UPDATE', 'COMMIT']
   return apis.includes(name)
-    ? [...ofTransactions, 'accept_events', 'accept_once', 'keep_responses']
-    : [...ofTransactions, 'load_events', 'finish_events', 'record_steps', 'claim_executions', 'renew_leases']
+    ? [...ofTransactions, 'accept_events', 'accept_webhooks', 'accept_once', 'keep_responses']
+    : [
+        ...ofTransactions,
+        'load_events',
+        'finish_events',
+        'finish_successes',
+        'record_steps',
+        'claim_executions',
+        'renew_leases',
+      ]
 }
 
 async function reset(site: Site, target: string): Promise<void> {

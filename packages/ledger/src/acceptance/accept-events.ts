@@ -46,13 +46,20 @@ export interface Acceptance {
   receipt: NewReceipt | undefined
 }
 
+/** $1 events */
+const acceptEventsSql = `
+  INSERT INTO events (id, workspace_id, type, data, rule_id, subscription_id, replay_of, job_id)
+  SELECT i.id, i.workspace_id, i.type, i.data, i.rule_id, i.subscription_id, i.replay_of, i.job_id
+  FROM json_to_recordset($1::json) AS i (
+    id uuid, workspace_id uuid, type text, data json, rule_id uuid, subscription_id uuid, replay_of uuid, job_id uuid)`
+
 /**
  * A webhook that was accepted before, here or by another process at the same moment, inserts neither receipt nor events: the
  * table's unique key decides.
  *
- * $1 receipts · $2 events
+ * $1 receipts · $2 events, those of webhooks and others
  */
-const acceptEventsSql = `
+const acceptWebhooksSql = `
   WITH inserted_receipts AS (
     INSERT INTO webhook_receipts (id, workspace_id, provider, key, body_hash, secret_id, event_types, event_ids)
     SELECT input_receipts.*
@@ -82,12 +89,17 @@ export async function acceptEvents(database: Database, acceptances: Acceptance[]
   const receipts = acceptances.flatMap(({ receipt, carried }) =>
     receipt ? [receiptRow(receipt, carried)] : [],
   )
+  if (receipts.length === 0) {
+    const events = acceptances.flatMap(({ carried }) => carried.map(eventRow))
+    await database.run('accept_events', acceptEventsSql, [JSON.stringify(events)])
+    return acceptances.map(() => true)
+  }
   // Two processes that insert the same keys in different orders would lock each other out.
   receipts.sort((left, right) => (identityOf(left) < identityOf(right) ? -1 : 1))
   const events = acceptances.flatMap(({ receipt, carried }) =>
     carried.map((event) => ({ ...eventRow(event), receipt_id: receipt?.id ?? null })),
   )
-  const inserted = await database.run<{ id: string }>('accept_events', acceptEventsSql, [
+  const inserted = await database.run<{ id: string }>('accept_webhooks', acceptWebhooksSql, [
     JSON.stringify(receipts),
     JSON.stringify(events),
   ])

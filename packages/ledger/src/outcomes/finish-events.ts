@@ -5,6 +5,7 @@ import type { LoadedEvent } from '../unfinished/load-events.js'
 import { capError, capResults } from './cap-results.js'
 import { effectRowsOf, type GiveWay, toStorableJson } from './effect-rows.js'
 import type { RecordableExecution } from './execution-record.js'
+import { areSuccesses, finishSuccesses } from './finish-successes.js'
 import { type FollowUps, pickIds, type ReturnedRow, readFollowUps } from './follow-ups.js'
 
 /** An event that a worker ran, with the executions of the rules that match, finished or not. */
@@ -38,6 +39,7 @@ const finishEventsSql = `
       id uuid, event_id uuid, rule_id uuid, subscription_id uuid, rule_version int, status execution_status, results json,
       error text, started_ms float8, finished_ms float8, due_ms float8, lease uuid, awaits_slot boolean, attention text)
   ),
+  -- finished events: the same text in finish-events.ts and finish-successes.ts (statements.test.ts)
   finished_events AS (
     UPDATE events SET done_at = now(), rule_set_id = input_events.rule_set_id, rules_version = input_events.rules_version
     FROM input_events
@@ -45,6 +47,7 @@ const finishEventsSql = `
       AND events.id = ANY (ARRAY(SELECT id FROM input_events))
     RETURNING events.id, events.workspace_id, events.type
   ),
+  -- end of finished events
   inserted_executions AS (
     INSERT INTO executions
       (id, workspace_id, event_id, event_type, rule_id, subscription_id, rule_version, status, results, error,
@@ -62,6 +65,7 @@ const finishEventsSql = `
     SELECT inserted_executions.*, input_executions.attention FROM inserted_executions JOIN input_executions USING (id)
   ),
   -- effects of the recorded executions: the same text in finish-events.ts and record-steps.ts (statements.test.ts)
+  -- tasks of the recorded executions: the same text in finish-events.ts, finish-successes.ts and record-steps.ts
   inserted_tasks AS (
     INSERT INTO tasks
       (id, workspace_id, execution_id, action_index, rule_id, title, description, assignee_id, priority, due_at,
@@ -73,6 +77,7 @@ const finishEventsSql = `
     JOIN recorded_executions ON recorded_executions.id = new_tasks.execution_id
     ON CONFLICT (execution_id, action_index) DO NOTHING
   ),
+  -- end of the tasks
   inserted_events AS (
     INSERT INTO events (id, workspace_id, type, data, depth, caused_by, root_id, job_id)
     SELECT new_events.id, new_events.workspace_id, new_events.type, new_events.data, new_events.depth,
@@ -158,7 +163,7 @@ const finishEventsSql = `
   SELECT 'failing', NULL, workspace_id, rule_id, consecutive_failures FROM updated_counters WHERE consecutive_failures > 0`
 
 /**
- * Finishes events, those of many jobs in one statement.
+ * Finishes events, those of many jobs in one statement: a shorter one where every execution has succeeded.
  *
  * @param giveWay lets others have the event loop between slices of many rows; without it they have one turn
  * @returns for each outcome the executions that this worker holds and continues; undefined where another delivery was first
@@ -173,17 +178,20 @@ export async function finishEvents<Execution extends RecordableExecution>(
   const first = outcomes.filter(({ event }) => !seen.has(event.id) && seen.add(event.id))
   const executions = first.flatMap((outcome) => outcome.executions)
   const { tasks, events } = effectRowsOf(executions)
-  const rows = await database.run<ReturnedRow>('finish_events', finishEventsSql, [
-    await toStorableJson(executions.map(executionRow), giveWay),
-    await toStorableJson(tasks, giveWay),
-    await toStorableJson(events, giveWay),
-    JSON.stringify(
-      first.map(({ event, ruleSetId, rulesVersion }) => {
-        return { id: event.id, rule_set_id: ruleSetId, rules_version: rulesVersion }
-      }),
-    ),
-    leaseSeconds,
-  ])
+  const finishedEvents = JSON.stringify(
+    first.map(({ event, ruleSetId, rulesVersion }) => {
+      return { id: event.id, rule_set_id: ruleSetId, rules_version: rulesVersion }
+    }),
+  )
+  const rows = areSuccesses(executions)
+    ? await finishSuccesses(database, finishedEvents, executions, tasks, giveWay)
+    : await database.run<ReturnedRow>('finish_events', finishEventsSql, [
+        await toStorableJson(executions.map(executionRow), giveWay),
+        await toStorableJson(tasks, giveWay),
+        await toStorableJson(events, giveWay),
+        finishedEvents,
+        leaseSeconds,
+      ])
   const leases = pickIds(rows, 'held')
   const overtaken = pickIds(rows, 'overtaken')
   const finished = new Set(first.filter(({ event }) => !overtaken.has(event.id)))

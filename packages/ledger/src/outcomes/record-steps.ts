@@ -53,6 +53,7 @@ const recordStepsSql = `
               executions.status, executions.error, finished_at, input_steps.attention
   ),
   -- effects of the recorded executions: the same text in finish-events.ts and record-steps.ts (statements.test.ts)
+  -- tasks of the recorded executions: the same text in finish-events.ts, finish-successes.ts and record-steps.ts
   inserted_tasks AS (
     INSERT INTO tasks
       (id, workspace_id, execution_id, action_index, rule_id, title, description, assignee_id, priority, due_at,
@@ -64,6 +65,7 @@ const recordStepsSql = `
     JOIN recorded_executions ON recorded_executions.id = new_tasks.execution_id
     ON CONFLICT (execution_id, action_index) DO NOTHING
   ),
+  -- end of the tasks
   inserted_events AS (
     INSERT INTO events (id, workspace_id, type, data, depth, caused_by, root_id, job_id)
     SELECT new_events.id, new_events.workspace_id, new_events.type, new_events.data, new_events.depth,

@@ -1,0 +1,109 @@
+import type { Database } from '@automation/database'
+import { subscriptionIdOf } from '../addressee.js'
+import { capResults } from './cap-results.js'
+import { type GiveWay, toStorableJson } from './effect-rows.js'
+import type { RecordableExecution } from './execution-record.js'
+import type { ReturnedRow } from './follow-ups.js'
+
+/**
+ * Does what the statement in finish-events.ts does, where every execution has succeeded and none has emitted an event. That is almost always
+ * so, and it takes a third less of Postgres: each part of a statement has a cost, even without rows.
+ *
+ * $1 executions · $2 tasks · $3 events
+ */
+const finishSuccessesSql = `
+  WITH input_events AS (
+    SELECT * FROM json_to_recordset($3::json) AS input_events (id uuid, rule_set_id uuid, rules_version int)
+  ),
+  -- finished events: the same text in finish-events.ts and finish-successes.ts (statements.test.ts)
+  finished_events AS (
+    UPDATE events SET done_at = now(), rule_set_id = input_events.rule_set_id, rules_version = input_events.rules_version
+    FROM input_events
+    WHERE events.id = input_events.id AND events.done_at IS NULL
+      AND events.id = ANY (ARRAY(SELECT id FROM input_events))
+    RETURNING events.id, events.workspace_id, events.type
+  ),
+  -- end of finished events
+  recorded_executions AS (
+    INSERT INTO executions
+      (id, workspace_id, event_id, event_type, rule_id, subscription_id, rule_version, status, results, started_at,
+       finished_at)
+    SELECT i.id, e.workspace_id, i.event_id, e.type, i.rule_id, i.subscription_id, i.rule_version, 'succeeded', i.results,
+           to_timestamp(i.started_ms / 1000), to_timestamp(i.finished_ms / 1000)
+    FROM json_to_recordset($1::json) AS i (
+      id uuid, event_id uuid, rule_id uuid, subscription_id uuid, rule_version int, results json, started_ms float8,
+      finished_ms float8)
+    JOIN finished_events e ON e.id = i.event_id
+    ON CONFLICT (id) DO NOTHING
+    RETURNING id, rule_id, finished_at
+  ),
+  -- tasks of the recorded executions: the same text in finish-events.ts, finish-successes.ts and record-steps.ts
+  inserted_tasks AS (
+    INSERT INTO tasks
+      (id, workspace_id, execution_id, action_index, rule_id, title, description, assignee_id, priority, due_at,
+       created_at)
+    SELECT new_tasks.*
+    FROM json_to_recordset($2::json) AS new_tasks (
+      id uuid, workspace_id uuid, execution_id uuid, action_index int, rule_id uuid, title text, description text,
+      assignee_id text, priority text, due_at timestamptz, created_at timestamptz)
+    JOIN recorded_executions ON recorded_executions.id = new_tasks.execution_id
+    ON CONFLICT (execution_id, action_index) DO NOTHING
+  ),
+  -- end of the tasks
+  rule_totals AS (
+    SELECT rule_id, count(*) AS successes, max(finished_at) AS success_at FROM recorded_executions GROUP BY rule_id
+  ),
+  locked_counters AS (
+    SELECT rule_id FROM rule_counters WHERE rule_id IN (SELECT rule_id FROM rule_totals) ORDER BY rule_id FOR UPDATE
+  ),
+  updated_counters AS (
+    UPDATE rule_counters AS counters SET
+      success_count = counters.success_count + rule_totals.successes,
+      consecutive_failures = 0,
+      last_success_at = greatest(counters.last_success_at, rule_totals.success_at)
+    FROM rule_totals JOIN locked_counters USING (rule_id)
+    WHERE counters.rule_id = rule_totals.rule_id
+  )
+  SELECT 'overtaken' AS what, id
+  FROM input_events WHERE NOT EXISTS (SELECT 1 FROM finished_events WHERE finished_events.id = input_events.id)`
+
+/** Whether finishSuccesses records all that executions have done. */
+export function areSuccesses(executions: RecordableExecution[]): boolean {
+  return executions.every(
+    ({ record, emitted }) =>
+      record.status === 'succeeded' && record.attention === null && emitted.length === 0,
+  )
+}
+
+/**
+ * Finishes events whose executions have succeeded.
+ *
+ * @param events the rows of the events, as JSON
+ * @param tasks the rows of the tasks that the executions create
+ */
+export async function finishSuccesses(
+  database: Database,
+  events: string,
+  executions: RecordableExecution[],
+  tasks: object[],
+  giveWay?: GiveWay,
+): Promise<ReturnedRow[]> {
+  return database.run<ReturnedRow>('finish_successes', finishSuccessesSql, [
+    await toStorableJson(executions.map(successRow), giveWay),
+    await toStorableJson(tasks, giveWay),
+    events,
+  ])
+}
+
+function successRow({ record, event }: RecordableExecution) {
+  return {
+    id: record.id,
+    event_id: event.id,
+    rule_id: record.ruleId,
+    subscription_id: subscriptionIdOf(event.addressee),
+    rule_version: record.ruleVersion,
+    results: capResults(record.results),
+    started_ms: record.startedAt.getTime(),
+    finished_ms: record.finishedAt?.getTime(),
+  }
+}
