@@ -8,9 +8,12 @@ export interface Preference {
   applied: string | undefined
 }
 
+const none: Preference = { waitMs: defaultWaitSeconds * 1_000, applied: undefined }
+
 /** Parses `Prefer: respond-async` and `Prefer: wait=<seconds>`. As RFC 7240 requires, unknown preferences are ignored. */
 export function readPreference(header: string | string[] | undefined): Preference {
-  const preferences = [header ?? []]
+  if (header === undefined) return none
+  const preferences = [header]
     .flat()
     .join(',')
     .split(',')
@@ -19,7 +22,7 @@ export function readPreference(header: string | string[] | undefined): Preferenc
   const wait = preferences
     .map((preference) => /^wait\s*=\s*"?(\d{1,9})"?$/.exec(preference)?.[1])
     .find((seconds) => seconds !== undefined)
-  if (wait === undefined) return { waitMs: defaultWaitSeconds * 1_000, applied: undefined }
+  if (wait === undefined) return none
   const seconds = Math.min(Number(wait), maxWaitSeconds)
   return { waitMs: seconds * 1_000, applied: `wait=${seconds}` }
 }

@@ -99,8 +99,12 @@ export class Identification {
   }
 
   async #findCached(workspaceId: string, userId: string): Promise<Membership | 'away' | undefined> {
+    const key = JSON.stringify([workspaceId, userId])
+    // A fetch costs much more than a look, also of what is cached.
+    const cached = this.memberships.get(key)
+    if (cached !== undefined) return cached.found
     try {
-      return (await this.memberships.fetch(JSON.stringify([workspaceId, userId])))?.found
+      return (await this.memberships.fetch(key))?.found
     } catch (error) {
       if (isPassing(error)) return 'away'
       throw error
