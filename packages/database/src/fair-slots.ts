@@ -54,16 +54,21 @@ export class FairSlots {
     work: () => Promise<Result>,
     timeoutMs = this.#limits.timeoutMs,
   ): Promise<Result> {
-    await this.#enter(owner, timeoutMs)
+    await this.enter(owner, timeoutMs)
     const startedAt = performance.now()
     try {
       return await work()
     } finally {
-      this.#leave(owner, performance.now() - startedAt)
+      this.leave(owner, performance.now() - startedAt)
     }
   }
 
-  #enter(name: string, timeoutMs: number): Promise<void> | undefined {
+  /**
+   * Takes a slot, for work that may leave before it ends.
+   *
+   * @returns undefined where the work may begin at once; rejects with TooMuchAtOnce
+   */
+  enter(name: string, timeoutMs = this.#limits.timeoutMs): Promise<void> | undefined {
     const owner = this.#owners.get(name) ?? { name, running: 0, waiting: [], tag: 0 }
     this.#owners.set(name, owner)
     if (isIdle(owner)) owner.tag = Math.max(owner.tag, this.#virtualNow)
@@ -90,7 +95,8 @@ export class FairSlots {
     })
   }
 
-  #leave(name: string, ms: number): void {
+  /** Gives a slot back, once for each that was taken. @param ms how long it was held */
+  leave(name: string, ms: number): void {
     const owner = this.#owners.get(name)
     this.#running--
     if (owner === undefined) return

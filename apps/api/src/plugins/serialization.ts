@@ -6,12 +6,6 @@ import {
 import fp from 'fastify-plugin'
 
 /**
- * The `serializerCompiler` of a route whose bodies have nothing but what their schemas name. Node writes them in half the time of compiled
- * code, which asks a validator for each value that may be null.
- */
-export const serializeAsTheyAre = () => JSON.stringify
-
-/**
  * Serializes responses with code compiled from their schemas, as Fastify does. Each schema is compiled for its first response: there
  * are hundreds, most of them refusals that all routes share, and the start would wait for all of them.
  */

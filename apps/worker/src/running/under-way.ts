@@ -69,26 +69,23 @@ export class UnderWay {
     const owner = ownerOf(caller)
     this.#latest.note(owner)
     const askedAt = performance.now()
-    let result: Promise<Result> | undefined
-    const begin = () =>
-      new Promise<void>((resolve) => {
-        const leave = () => resolve()
-        result = work(leave, performance.now() - askedAt)
-        const end = () => {
-          this.#countDone(owner)
-          leave()
-        }
-        result.then(end, leave)
-      })
-    try {
-      await this.#slots.run(owner, async () => {
-        if (this.#isStopped) throw new Postponed(0)
-        await begin()
-      })
-    } catch (error) {
+    await this.#slots.enter(owner)?.catch((error) => {
       throw error instanceof TooMuchAtOnce ? new Postponed(postponeMs) : error
+    })
+    const begunAt = performance.now()
+    let hasLeft = false
+    const leave = () => {
+      if (!hasLeft) this.#slots.leave(owner, performance.now() - begunAt)
+      hasLeft = true
     }
-    return result as Promise<Result>
+    try {
+      if (this.#isStopped) throw new Postponed(0)
+      const result = await work(leave, begunAt - askedAt)
+      this.#countDone(owner)
+      return result
+    } finally {
+      leave()
+    }
   }
 
   /** From now on what waits is postponed: another worker runs it. */

@@ -3,7 +3,7 @@ import { subscriptionIdOf } from '../addressee.js'
 import { leaseSeconds } from '../unfinished/leases.js'
 import type { LoadedEvent } from '../unfinished/load-events.js'
 import { capError, capResults } from './cap-results.js'
-import { effectRowsOf, type GiveWay, toStorableJson } from './effect-rows.js'
+import { effectRowsOf, type GiveWay, writeEvents, writeExecutions, writeTasks } from './effect-rows.js'
 import type { RecordableExecution } from './execution-record.js'
 import { areSuccesses, finishSuccesses } from './finish-successes.js'
 import { type FollowUps, pickIds, type ReturnedRow, readFollowUps } from './follow-ups.js'
@@ -70,11 +70,12 @@ const finishEventsSql = `
     INSERT INTO tasks
       (id, workspace_id, execution_id, action_index, rule_id, title, description, assignee_id, priority, due_at,
        created_at)
-    SELECT new_tasks.*
-    FROM json_to_recordset($2::json) AS new_tasks (
+    SELECT i.id, i.workspace_id, i.execution_id, i.action_index, i.rule_id, i.title, i.description, i.assignee_id, i.priority,
+           to_timestamp(i.due_ms / 1000), to_timestamp(i.created_ms / 1000)
+    FROM json_to_recordset($2::json) AS i (
       id uuid, workspace_id uuid, execution_id uuid, action_index int, rule_id uuid, title text, description text,
-      assignee_id text, priority text, due_at timestamptz, created_at timestamptz)
-    JOIN recorded_executions ON recorded_executions.id = new_tasks.execution_id
+      assignee_id text, priority text, due_ms float8, created_ms float8)
+    JOIN recorded_executions ON recorded_executions.id = i.execution_id
     ON CONFLICT (execution_id, action_index) DO NOTHING
   ),
   -- end of the tasks
@@ -186,9 +187,9 @@ export async function finishEvents<Execution extends RecordableExecution>(
   const rows = areSuccesses(executions)
     ? await finishSuccesses(database, finishedEvents, executions, tasks, giveWay)
     : await database.run<ReturnedRow>('finish_events', finishEventsSql, [
-        await toStorableJson(executions.map(executionRow), giveWay),
-        await toStorableJson(tasks, giveWay),
-        await toStorableJson(events, giveWay),
+        await writeExecutions(executions.map(executionRow), giveWay),
+        await writeTasks(tasks, giveWay),
+        await writeEvents(events, giveWay),
         finishedEvents,
         leaseSeconds,
       ])

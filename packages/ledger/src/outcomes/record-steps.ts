@@ -2,7 +2,7 @@ import type { Database } from '@automation/database'
 import { subscriptionIdOf } from '../addressee.js'
 import { leaseSeconds } from '../unfinished/leases.js'
 import { capError, capResults } from './cap-results.js'
-import { effectRowsOf, type GiveWay, toStorableJson } from './effect-rows.js'
+import { effectRowsOf, type GiveWay, writeEvents, writeExecutions, writeTasks } from './effect-rows.js'
 import type { RecordableExecution } from './execution-record.js'
 import { type FollowUps, pickIds, type ReturnedRow, readFollowUps } from './follow-ups.js'
 
@@ -58,11 +58,12 @@ const recordStepsSql = `
     INSERT INTO tasks
       (id, workspace_id, execution_id, action_index, rule_id, title, description, assignee_id, priority, due_at,
        created_at)
-    SELECT new_tasks.*
-    FROM json_to_recordset($2::json) AS new_tasks (
+    SELECT i.id, i.workspace_id, i.execution_id, i.action_index, i.rule_id, i.title, i.description, i.assignee_id, i.priority,
+           to_timestamp(i.due_ms / 1000), to_timestamp(i.created_ms / 1000)
+    FROM json_to_recordset($2::json) AS i (
       id uuid, workspace_id uuid, execution_id uuid, action_index int, rule_id uuid, title text, description text,
-      assignee_id text, priority text, due_at timestamptz, created_at timestamptz)
-    JOIN recorded_executions ON recorded_executions.id = new_tasks.execution_id
+      assignee_id text, priority text, due_ms float8, created_ms float8)
+    JOIN recorded_executions ON recorded_executions.id = i.execution_id
     ON CONFLICT (execution_id, action_index) DO NOTHING
   ),
   -- end of the tasks
@@ -161,9 +162,9 @@ export async function recordSteps(
   const executions = steps.map(({ execution }) => execution)
   const { tasks, events } = effectRowsOf(executions)
   const rows = await database.run<ReturnedRow>('record_steps', recordStepsSql, [
-    await toStorableJson(steps.map(stepRow), giveWay),
-    await toStorableJson(tasks, giveWay),
-    await toStorableJson(events, giveWay),
+    await writeExecutions(steps.map(stepRow), giveWay),
+    await writeTasks(tasks, giveWay),
+    await writeEvents(events, giveWay),
     leaseSeconds,
   ])
   const ids = pickIds(rows, 'recorded')

@@ -9,7 +9,6 @@ import { sendStored } from '../../acceptance/idempotency/stored-response.js'
 import { executionResultOf, TriggerResult, triggerResultOf } from '../../acceptance/results.js'
 import { Accepted, findEventResponse, type Presentation, runEvent } from '../../acceptance/run-event.js'
 import { refusals } from '../../errors.js'
-import { serializeAsTheyAre } from '../../plugins/serialization.js'
 import { EventData } from '../events/event-schemas.js'
 import { refusalResponses } from '../responses.js'
 import { ruleId } from './check-rule.js'
@@ -98,7 +97,6 @@ export const runRoutes: FastifyPluginAsyncTypebox<{ workLimits: WorkLimits }> = 
       ),
       response: { 200: TriggerResult, 202: Accepted, ...refusalResponses(409, 413, 415, 422) },
     },
-    serializerCompiler: serializeAsTheyAre,
     handler: async (request, reply) => {
       const { body, params, query, workspace } = request
       if (!(await app.eventTypes.has(workspace.id, params.eventType)))
