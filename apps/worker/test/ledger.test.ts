@@ -1,5 +1,5 @@
 import { matchLists } from '@automation/assertions'
-import { executionIdOf, newId, openDatabase } from '@automation/database'
+import { type Database, executionIdOf, newId, openDatabase } from '@automation/database'
 import { Judging } from '@automation/engine'
 import type { Outcome as AnyOutcome, ExecutionRecord } from '@automation/ledger'
 import { countsOf } from '@automation/ledger'
@@ -62,9 +62,17 @@ async function createWorkspace() {
   }
 }
 
-function openLedger() {
+/** @param ran gets the names of the statements that run */
+function openLedger(ran = new Set<string>()) {
+  const watched: Database = {
+    ...database,
+    run: (name, ...rest) => {
+      ran.add(name)
+      return database.run(name, ...rest)
+    },
+  }
   const recorder = new Recorder({
-    database,
+    database: watched,
     queue: { addCaused: async () => {}, addDue: async () => {} },
     metrics: createWorkerMetrics(openMetrics()),
     followUp: () => {},
@@ -160,7 +168,7 @@ t.test('a job counts once, however often and to however many workers it is deliv
   const outcomes: Outcome[] = []
   while (outcomes.length < 40)
     outcomes.push(await createOutcome(rules.map((ruleId) => ({ ruleId, tasks: 1 }))))
-  const ledgers = Array.from({ length: 4 }, openLedger)
+  const ledgers = Array.from({ length: 4 }, () => openLedger())
   // Each worker gets the events in a different order, which could cause deadlocks.
   await Promise.all(
     ledgers.flatMap(({ record }, worker) =>
@@ -175,6 +183,35 @@ t.test('a job counts once, however often and to however many workers it is deliv
   t.strictSame(
     counters.map(({ successCount }) => successCount),
     [40n, 40n, 40n, 40n, 40n],
+  )
+})
+
+t.test('an event counts once where workers finish it by different statements', async (t) => {
+  const { own, createRule, createOutcome } = await createWorkspace()
+  const rules: string[] = []
+  while (rules.length < 5) rules.push(await createRule())
+  const outcomes: Outcome[] = []
+  const failing = { ruleId: rules[0] as string, error: 'no answer', tasks: 1 }
+  while (outcomes.length < 40) {
+    const [first, ...others] = rules.map((ruleId) => ({ ruleId, tasks: 1 }))
+    if (first) outcomes.push(await createOutcome([outcomes.length < 30 ? first : failing, ...others]))
+  }
+  const ran = new Set<string>()
+  // Ten events share a commit: beside others in each worker, so that an event of successes has failures in its commit here, and none there.
+  await Promise.all(
+    Array.from({ length: 4 }, async (_, worker) => {
+      const { record } = openLedger(ran)
+      const inOrder = [...outcomes.slice(worker * 5), ...outcomes.slice(0, worker * 5)]
+      while (inOrder.length > 0) await Promise.all(inOrder.splice(0, 10).map(record))
+    }),
+  )
+  t.strictSame([...ran].sort(), ['finish_events', 'finish_successes'])
+  t.equal(await own.execution.count(), 200)
+  t.equal(await own.task.count(), 200)
+  const counters = await own.ruleCounters.findMany({ orderBy: { ruleId: 'asc' } })
+  t.strictSame(
+    counters.map(({ successCount, failureCount }) => [successCount, failureCount]),
+    [[30n, 10n], ...Array.from({ length: 4 }, () => [40n, 0n])],
   )
 })
 

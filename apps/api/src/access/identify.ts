@@ -100,7 +100,7 @@ export class Identification {
 
   async #findCached(workspaceId: string, userId: string): Promise<Membership | 'away' | undefined> {
     const key = JSON.stringify([workspaceId, userId])
-    // A fetch costs much more than a look, also of what is cached.
+    // `fetch` costs much more than `get`, even where the entry is cached.
     const cached = this.memberships.get(key)
     if (cached !== undefined) return cached.found
     try {

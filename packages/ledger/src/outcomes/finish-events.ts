@@ -131,9 +131,11 @@ const finishEventsSql = `
     FROM ranked_executions
     GROUP BY rule_id
   ),
+  -- locked counters: the same text in finish-events.ts, finish-successes.ts and record-steps.ts
   locked_counters AS (
     SELECT rule_id FROM rule_counters WHERE rule_id IN (SELECT rule_id FROM rule_totals) ORDER BY rule_id FOR UPDATE
   ),
+  -- end of the locked counters
   updated_counters AS (
     UPDATE rule_counters AS counters SET
       success_count = counters.success_count + rule_totals.successes,
@@ -164,7 +166,7 @@ const finishEventsSql = `
   SELECT 'failing', NULL, workspace_id, rule_id, consecutive_failures FROM updated_counters WHERE consecutive_failures > 0`
 
 /**
- * Finishes events, those of many jobs in one statement: a shorter one where every execution has succeeded.
+ * Finishes events, those of many jobs in one statement: a shorter one where every execution has succeeded and emitted nothing.
  *
  * @param giveWay lets others have the event loop between slices of many rows; without it they have one turn
  * @returns for each outcome the executions that this worker holds and continues; undefined where another delivery was first

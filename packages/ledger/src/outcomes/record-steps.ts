@@ -119,9 +119,11 @@ const recordStepsSql = `
     FROM ranked_executions
     GROUP BY rule_id
   ),
+  -- locked counters: the same text in finish-events.ts, finish-successes.ts and record-steps.ts
   locked_counters AS (
     SELECT rule_id FROM rule_counters WHERE rule_id IN (SELECT rule_id FROM rule_totals) ORDER BY rule_id FOR UPDATE
   ),
+  -- end of the locked counters
   updated_counters AS (
     UPDATE rule_counters AS counters SET
       success_count = counters.success_count + rule_totals.successes,
