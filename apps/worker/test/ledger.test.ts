@@ -197,7 +197,8 @@ t.test('an event counts once where workers finish it by different statements', a
     if (first) outcomes.push(await createOutcome([outcomes.length < 30 ? first : failing, ...others]))
   }
   const ran = new Set<string>()
-  // Ten events share a commit: beside others in each worker, so that an event of successes has failures in its commit here, and none there.
+  // Each commit has ten events, and each worker groups them differently: so an event of successes shares its commit with failures in one
+  // worker, and not in another.
   await Promise.all(
     Array.from({ length: 4 }, async (_, worker) => {
       const { record } = openLedger(ran)

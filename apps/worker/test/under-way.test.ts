@@ -69,12 +69,13 @@ t.test('work that fails does not count, and a limit does not grow beyond its own
 })
 
 t.test('what takes long leaves, and still has its result', async (t) => {
-  const { begun, all } = await openBurst(26)
+  const { underWay, begun, all } = await openBurst(26)
   begun[0]?.leave()
   await setImmediate()
   t.equal(begun.length, 26)
   for (const { end } of begun) end()
   t.equal((await Promise.all(all)).length, 26)
+  t.equal(await countAtFirst(underWay, 60), 25 + 1, 'it has left once: no slot is given back twice')
 })
 
 t.test('what fails leaves, and its caller learns of it', async (t) => {

@@ -66,7 +66,7 @@ export class FairSlots {
   /**
    * Takes a slot, for work that may leave before it ends.
    *
-   * @returns undefined where the work may begin at once; rejects with TooMuchAtOnce
+   * @returns undefined where a slot is free; otherwise a promise that resolves once a slot is taken, and rejects with TooMuchAtOnce
    */
   enter(name: string, timeoutMs = this.#limits.timeoutMs): Promise<void> | undefined {
     const owner = this.#owners.get(name) ?? { name, running: 0, waiting: [], tag: 0 }
@@ -98,8 +98,8 @@ export class FairSlots {
   /** Gives a slot back, once for each that was taken. @param ms how long it was held */
   leave(name: string, ms: number): void {
     const owner = this.#owners.get(name)
+    if (owner === undefined || owner.running === 0) return
     this.#running--
-    if (owner === undefined) return
     owner.running--
     owner.tag += ms
     // Its next turn comes after those of others with the same tag.

@@ -57,7 +57,7 @@ const acceptEventsSql = `
  * A webhook that was accepted before, here or by another process at the same moment, inserts neither receipt nor events: the
  * table's unique key decides.
  *
- * $1 receipts · $2 events, of webhooks and of others accepted with them
+ * $1 receipts · $2 events: those of webhooks, and others that are accepted with them
  */
 const acceptWebhooksSql = `
   WITH inserted_receipts AS (

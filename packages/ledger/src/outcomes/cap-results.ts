@@ -28,15 +28,18 @@ const measures: Measure[] = [
  * goes on from it stays: each action's status, its count of failures, its time, its last attempt.
  */
 export function capResults(results: ActionResult[]): ActionResult[] {
-  // Of all that a result may hold, these alone can be large.
-  if (!results.some(({ attempts, warnings }) => attempts !== undefined || warnings !== undefined))
-    return results
+  if (!results.some(mayBeLarge)) return results
   let capped = results
   for (const measure of measures) {
     if (Buffer.byteLength(JSON.stringify(capped)) <= maxResultsBytes) return capped
     capped = results.map((result) => capResult(result, measure))
   }
   return capped
+}
+
+/** Of all that a result may hold, these alone can be large. */
+export function mayBeLarge({ attempts, warnings }: ActionResult): boolean {
+  return attempts !== undefined || warnings !== undefined
 }
 
 export function capError(error: string | null): string | null {

@@ -1,11 +1,11 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { newId } from '@automation/database'
+import { mayBeLarge } from './cap-results.js'
 import type { RecordableExecution, TaskToCreate } from './execution-record.js'
 
 export type GiveWay = (tookMs: number) => Promise<void>
 
-type TaskRow = ReturnType<typeof taskRow>
-export type TaskTexts = Pick<TaskRow, 'title' | 'description'>
+export type TaskRow = ReturnType<typeof taskRow>
 
 /**
  * The rows of tasks and emitted events that are committed with executions, under the names of their columns: one JSON text for
@@ -49,61 +49,88 @@ function taskRow({ record, event }: RecordableExecution, task: TaskToCreate) {
   }
 }
 
-/** After so many characters others have the event loop. */
+/** After so many characters, or ms, others have the event loop. */
 const sliceLength = 131_072
+const sliceMs = 10
 /** As JSON.stringify writes them. After an odd number of backslashes, another one is text. */
 const nul = /(?<!\\)((?:\\\\)*)\\u0000/g
 const unpairedSurrogate = /(?<!\\)((?:\\\\)*)\\ud[89a-f]../g
 const mayBeUnstorable = /\\u(?:0000|d[89a-f])/
 
-/** To write rows together takes half as long. So many executions have half a megabyte at most. */
-const executionsAtOnce = 8
-const tasksAtOnce = 25
-/** A task with a longer text (characters) is written by itself, and so is each task beside it. */
-const longText = 4_096
+/** To write rows together takes half as long: so many at once at most, and about so many characters. */
+const atOnce = 25
+const groupLength = 16_384
 
-export function writeExecutions(rows: object[], giveWay?: GiveWay): Promise<string> {
-  return toStorableJson(rows, executionsAtOnce, giveWay)
-}
-
-export function writeTasks(rows: TaskTexts[], giveWay?: GiveWay): Promise<string> {
-  return toStorableJson(rows, rows.some(isLong) ? 1 : tasksAtOnce, giveWay)
+export function writeTasks(
+  tasks: Pick<TaskRow, 'title' | 'description'>[],
+  giveWay?: GiveWay,
+): Promise<string> {
+  return writeRows(
+    tasks,
+    asItIs,
+    ({ title, description }) => title.length + (description?.length ?? 0),
+    giveWay,
+  )
 }
 
 /** The data of one event may have a megabyte. */
-export function writeEvents(rows: object[], giveWay?: GiveWay): Promise<string> {
-  return toStorableJson(rows, 1, giveWay)
+export function writeEvents(events: object[], giveWay?: GiveWay): Promise<string> {
+  return writeRows(events, asItIs, () => groupLength, giveWay)
 }
 
-function isLong({ title, description }: TaskTexts): boolean {
-  return title.length + (description?.length ?? 0) > longText
+/** About how many characters the row of an execution has. */
+export function lengthOf({ record: { results } }: RecordableExecution): number {
+  return results.some(mayBeLarge) ? groupLength : (1 + results.length) * 200
+}
+
+function asItIs<Row extends object>(row: Row): Row {
+  return row
 }
 
 /**
  * Writes rows as JSON, some at a time, for as long as a slice of time has room. Responses of mail servers and web servers may hold what Postgres
  * refuses in text: NUL, which is left out, and unpaired surrogates, which are replaced.
  *
+ * @param rowOf the row of an item
+ * @param lengthOf about how many characters it has; where only its maximum is known, so many that it is written by itself
  * @param giveWay lets others have the event loop after a slice that took so long (ms)
  */
-export async function toStorableJson(
-  rows: object[],
-  atOnce: number,
+export async function writeRows<Item>(
+  items: Item[],
+  rowOf: (item: Item) => object,
+  lengthOf: (item: Item) => number,
   giveWay: GiveWay = () => nextTurn(),
 ): Promise<string> {
   const texts: string[] = []
   let length = 0
   let begunAt = performance.now()
-  for (let next = 0; next < rows.length; next += atOnce) {
-    if (length > sliceLength) {
-      await giveWay(performance.now() - begunAt)
+  for (let begin = 0; begin < items.length; ) {
+    const tookMs = performance.now() - begunAt
+    if (length > sliceLength || tookMs > sliceMs) {
+      await giveWay(tookMs)
       length = 0
       begunAt = performance.now()
     }
-    const json = JSON.stringify(rows.slice(next, next + atOnce)).slice(1, -1)
+    const end = findEnd(items, begin, lengthOf)
+    const json = JSON.stringify(items.slice(begin, end).map(rowOf)).slice(1, -1)
     length += json.length
     texts.push(mayBeUnstorable.test(json) ? replaceUnstorable(json) : json)
+    begin = end
   }
   return `[${texts.join(',')}]`
+}
+
+/** @returns the end of the group that begins there: it has one item at least */
+function findEnd<Item>(items: Item[], begin: number, lengthOf: (item: Item) => number): number {
+  const most = Math.min(items.length, begin + atOnce)
+  let length = lengthOf(items[begin] as Item)
+  let end = begin + 1
+  while (end < most) {
+    length += lengthOf(items[end] as Item)
+    if (length > groupLength) break
+    end++
+  }
+  return end
 }
 
 /** In the text: to write the row again would call a function for each of its values, and a function for each match would take a second. */

@@ -1,7 +1,7 @@
 import type { Database } from '@automation/database'
 import { subscriptionIdOf } from '../addressee.js'
 import { capResults } from './cap-results.js'
-import { type GiveWay, type TaskTexts, writeExecutions, writeTasks } from './effect-rows.js'
+import { type GiveWay, lengthOf, type TaskRow, writeRows, writeTasks } from './effect-rows.js'
 import type { RecordableExecution } from './execution-record.js'
 import type { ReturnedRow } from './follow-ups.js'
 
@@ -88,11 +88,11 @@ export async function finishSuccesses(
   database: Database,
   events: string,
   executions: RecordableExecution[],
-  tasks: TaskTexts[],
+  tasks: TaskRow[],
   giveWay?: GiveWay,
 ): Promise<ReturnedRow[]> {
   return database.run<ReturnedRow>('finish_successes', finishSuccessesSql, [
-    await writeExecutions(executions.map(successRow), giveWay),
+    await writeRows(executions, successRow, lengthOf, giveWay),
     await writeTasks(tasks, giveWay),
     events,
   ])
