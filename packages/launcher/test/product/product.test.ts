@@ -66,7 +66,8 @@ t.test('the demo runs in any directory, and a second Ctrl-C leaves nothing behin
   // A worker that hangs holds up an orderly end: the launcher wakes it, and the test puts it to sleep again.
   const worker = await findChild(launcher.pid, 'worker')
   const pausing = setInterval(() => sendSignal(worker, 'SIGSTOP'), 2)
-  const interrupting = setInterval(() => launcher.kill('SIGINT'), 100)
+  // The second one comes before an orderly end could be complete, also where this process is late with putting it to sleep.
+  const interrupting = setInterval(() => launcher.kill('SIGINT'), 10)
   const [code] = await once(launcher, 'exit')
   clearInterval(interrupting)
   clearInterval(pausing)
