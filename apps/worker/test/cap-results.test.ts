@@ -44,6 +44,20 @@ t.test('results that fit are stored as they are', async (t) => {
   t.equal(capResults([manyAttempts])[0], manyAttempts, 'one action with all its attempts fits whole')
 })
 
+t.test('long errors are cut, also where nothing else is large', async (t) => {
+  const error = '漢'.repeat(1_600)
+  const results = Array.from({ length: 20 }, () => ({
+    action: 'CREATE_TASK' as const,
+    status: 'failed' as const,
+    error,
+  }))
+  t.ok(bytesOf(results) > maxResultsBytes)
+  const capped = capResults(results)
+  t.ok(bytesOf(capped) <= maxResultsBytes, `${bytesOf(capped)} bytes`)
+  t.equal(capped.length, 20)
+  for (const result of capped) t.match(result, { status: 'failed', error: /^漢+… cut$/ })
+})
+
 t.test('megabytes of any text are cut to 64 KiB, and unfinished results stay', async (t) => {
   for (const text of ['x', '漢', '\uD800']) {
     const results = worstResults(text)

@@ -38,8 +38,8 @@ export function capResults(results: ActionResult[]): ActionResult[] {
 }
 
 /** Of all that a result may hold, these alone can be large. */
-export function mayBeLarge({ attempts, warnings }: ActionResult): boolean {
-  return attempts !== undefined || warnings !== undefined
+export function mayBeLarge({ attempts, warnings, error }: ActionResult): boolean {
+  return attempts !== undefined || warnings !== undefined || error !== undefined
 }
 
 export function capError(error: string | null): string | null {
