@@ -79,7 +79,7 @@ export function writeEvents(events: object[], giveWay?: GiveWay): Promise<string
 }
 
 /** About how many characters the row of an execution has. */
-export function lengthOf({ record: { results } }: RecordableExecution): number {
+export function lengthOfExecution({ record: { results } }: RecordableExecution): number {
   return results.some(mayBeLarge) ? groupLength : (1 + results.length) * 200
 }
 

@@ -3,7 +3,14 @@ import { subscriptionIdOf } from '../addressee.js'
 import { leaseSeconds } from '../unfinished/leases.js'
 import type { LoadedEvent } from '../unfinished/load-events.js'
 import { capError, capResults } from './cap-results.js'
-import { effectRowsOf, type GiveWay, lengthOf, writeEvents, writeRows, writeTasks } from './effect-rows.js'
+import {
+  effectRowsOf,
+  type GiveWay,
+  lengthOfExecution,
+  writeEvents,
+  writeRows,
+  writeTasks,
+} from './effect-rows.js'
 import type { RecordableExecution } from './execution-record.js'
 import { areSuccesses, finishSuccesses } from './finish-successes.js'
 import { type FollowUps, pickIds, type ReturnedRow, readFollowUps } from './follow-ups.js'
@@ -189,7 +196,7 @@ export async function finishEvents<Execution extends RecordableExecution>(
   const rows = areSuccesses(executions)
     ? await finishSuccesses(database, finishedEvents, executions, tasks, giveWay)
     : await database.run<ReturnedRow>('finish_events', finishEventsSql, [
-        await writeRows(executions, executionRow, lengthOf, giveWay),
+        await writeRows(executions, executionRow, lengthOfExecution, giveWay),
         await writeTasks(tasks, giveWay),
         await writeEvents(events, giveWay),
         finishedEvents,

@@ -1,7 +1,7 @@
 import type { Database } from '@automation/database'
 import { subscriptionIdOf } from '../addressee.js'
 import { capResults } from './cap-results.js'
-import { type GiveWay, lengthOf, type TaskRow, writeRows, writeTasks } from './effect-rows.js'
+import { type GiveWay, lengthOfExecution, type TaskRow, writeRows, writeTasks } from './effect-rows.js'
 import type { RecordableExecution } from './execution-record.js'
 import type { ReturnedRow } from './follow-ups.js'
 
@@ -92,7 +92,7 @@ export async function finishSuccesses(
   giveWay?: GiveWay,
 ): Promise<ReturnedRow[]> {
   return database.run<ReturnedRow>('finish_successes', finishSuccessesSql, [
-    await writeRows(executions, successRow, lengthOf, giveWay),
+    await writeRows(executions, successRow, lengthOfExecution, giveWay),
     await writeTasks(tasks, giveWay),
     events,
   ])

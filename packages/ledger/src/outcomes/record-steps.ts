@@ -2,7 +2,14 @@ import type { Database } from '@automation/database'
 import { subscriptionIdOf } from '../addressee.js'
 import { leaseSeconds } from '../unfinished/leases.js'
 import { capError, capResults } from './cap-results.js'
-import { effectRowsOf, type GiveWay, lengthOf, writeEvents, writeRows, writeTasks } from './effect-rows.js'
+import {
+  effectRowsOf,
+  type GiveWay,
+  lengthOfExecution,
+  writeEvents,
+  writeRows,
+  writeTasks,
+} from './effect-rows.js'
 import type { RecordableExecution } from './execution-record.js'
 import { type FollowUps, pickIds, type ReturnedRow, readFollowUps } from './follow-ups.js'
 
@@ -164,7 +171,7 @@ export async function recordSteps(
   const executions = steps.map(({ execution }) => execution)
   const { tasks, events } = effectRowsOf(executions)
   const rows = await database.run<ReturnedRow>('record_steps', recordStepsSql, [
-    await writeRows(steps, stepRow, ({ execution }) => lengthOf(execution), giveWay),
+    await writeRows(steps, stepRow, ({ execution }) => lengthOfExecution(execution), giveWay),
     await writeTasks(tasks, giveWay),
     await writeEvents(events, giveWay),
     leaseSeconds,
