@@ -2,7 +2,7 @@ import { text } from 'node:stream/consumers'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { FastifyReply } from 'fastify'
 import t from 'tap'
-import { takeLongRead } from '../src/lists/long-read.js'
+import { shareLongRead, takeLongRead } from '../src/lists/long-read.js'
 import { sendList } from '../src/routes/rules/send-list.js'
 
 const callerIn = (workspaceId: string, isGone = () => false) => ({ workspaceId, dueAt: 60_000, isGone })
@@ -77,3 +77,56 @@ t.test('the line of a workspace has an end, and a list that has begun is not in 
   release()
   await Promise.all(reads)
 })
+
+t.test('callers who want the same share a read that has not begun', async (t) => {
+  const begun: string[] = []
+  const read = (name: string) => async () => {
+    const number = begun.push(name)
+    await delay(5)
+    return number
+  }
+  const ask = (workspaceId: string, name: string) =>
+    shareLongRead(callerIn(workspaceId), name, read(`${workspaceId} ${name}`))
+  const asked = [ask('a', 'rules')]
+  await delay(1)
+  asked.push(ask('a', 'rules'), ask('a', 'rules'), ask('a', 'page'), ask('b', 'rules'))
+  t.strictSame(await Promise.all(asked), [1, 3, 3, 4, 2], 'none of them has what was read before it asked')
+  t.strictSame(begun, ['a rules', 'b rules', 'a rules', 'a page'])
+  t.equal(await ask('a', 'rules'), 5, 'nothing is kept')
+})
+
+t.test(
+  'a shared read is left out only where all its callers are gone, and fails for all of them',
+  async (t) => {
+    const gone: string[] = []
+    const ask = (name: string, read: () => Promise<unknown>) =>
+      shareLongRead(
+        callerIn('a', () => gone.includes(name)),
+        'rules',
+        read,
+      )
+    const first = ask('first', () => delay(5, 'first'))
+    await delay(1)
+    const shared = [ask('second', async () => 'second'), ask('third', async () => 'third')]
+    gone.push('second')
+    t.equal(await first, 'first')
+    t.strictSame(await Promise.all(shared), ['second', 'second'])
+
+    const before = ask('first', () => delay(5, 'first'))
+    await delay(1)
+    const unwanted = [
+      ask('second', async () => t.fail('It was read')),
+      ask('third', async () => t.fail('It was read')),
+    ]
+    gone.push('third')
+    for (const one of unwanted) await t.rejects(one, { message: 'Service temporarily unavailable' })
+    await before
+
+    const slow = ask('first', () => delay(5, 'first'))
+    await delay(1)
+    const failing = ['fourth', 'fifth'].map((name) => ask(name, () => Promise.reject(new Error('cut off'))))
+    for (const one of failing) await t.rejects(one, { message: 'cut off' })
+    await slow
+    t.equal(await ask('sixth', async () => 'sixth'), 'sixth')
+  },
+)

@@ -79,6 +79,26 @@ t.test(
   },
 )
 
+t.test('a hundred callers who list the same rules share what they wait for', async (t) => {
+  const own = await startApi(t, { DATABASE_URL, READ_TIMEOUT: '10000' })
+  const { call } = await own.makeWorkspace()
+  await call('POST', rules, { body: ruleBody() })
+  const { asked } = await own.app.database.system.$transaction(
+    async (transaction) => {
+      await transaction.$executeRaw`LOCK TABLE rules IN ACCESS EXCLUSIVE MODE`
+      const asked = Array.from({ length: 100 }, () => call('GET', rules))
+      await setTimeout(500)
+      return { asked }
+    },
+    { timeout: 60_000 },
+  )
+  const answers = await Promise.all(asked)
+  t.strictSame(
+    answers.map(({ status, body }) => [status, (body as Partial<RuleList>).rules?.length]),
+    Array(100).fill([200, 1]),
+  )
+})
+
 interface PlanNode {
   'Index Name'?: string
   Plans?: PlanNode[]

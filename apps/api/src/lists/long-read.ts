@@ -20,6 +20,46 @@ export function takeLongRead<Result>(caller: Caller, read: () => PromiseLike<Res
   return takeTurn(slots, caller, () => workAndRest(read, (tookMs) => (tookMs > shortMs ? tookMs : 0)))
 }
 
+/** A read that waits for its turn. */
+interface WaitingRead {
+  callers: Caller[]
+  result: Promise<unknown>
+}
+const waitingReads = new Map<string, WaitingRead>()
+
+/**
+ * The same for what many callers of a workspace read alike: those who ask before the read begins share it. So they do not wait for one another, also where
+ * Postgres is slow. Nobody may change the result.
+ *
+ * @param name of what is read, unique in the workspace
+ */
+export async function shareLongRead<Result>(
+  caller: Caller,
+  name: string,
+  read: () => PromiseLike<Result>,
+): Promise<Result> {
+  const key = `${caller.workspaceId} ${name}`
+  const waiting = waitingReads.get(key)
+  if (waiting !== undefined) {
+    waiting.callers.push(caller)
+    return (await waiting.result) as Result
+  }
+  const callers = [caller]
+  const isGone = () => callers.every((one) => one.isGone())
+  const result = takeLongRead({ ...caller, isGone }, () => {
+    waitingReads.delete(key)
+    return read()
+  })
+  const own = { callers, result }
+  waitingReads.set(key, own)
+  try {
+    return await result
+  } finally {
+    // Of a read that has not begun.
+    if (waitingReads.get(key) === own) waitingReads.delete(key)
+  }
+}
+
 /**
  * Works, and then leaves the machine to others.
  *

@@ -5,7 +5,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { refusals } from '../../errors.js'
 import { callerOf } from '../../judging/take-turn.js'
 import { checkQuery, checkTypeInQuery, eventTypeOf } from '../../lists/history-filter.js'
-import { takeLongRead } from '../../lists/long-read.js'
+import { shareLongRead } from '../../lists/long-read.js'
 import { pageArguments, writeCursor } from '../../lists/page.js'
 import { refusalResponses } from '../responses.js'
 import { ruleId } from './check-rule.js'
@@ -39,7 +39,7 @@ export const readRoutes: FastifyPluginAsyncTypebox = async (app) => {
       await checkTypeInQuery(request, query)
       const isPaged = Object.keys(RuleListQuery.properties).some((name) => Object.hasOwn(query, name))
       if (!isPaged) {
-        const sizes = await takeLongRead(callerOf(request), () => sizeRules(reads, id))
+        const sizes = await shareLongRead(callerOf(request), 'rules', () => sizeRules(reads, id))
         await app.payForBytes(request, reply, sumOf(sizes))
         return sendList(reply, 'rules', readInParts(sizes, write))
       }
@@ -52,7 +52,8 @@ export const readRoutes: FastifyPluginAsyncTypebox = async (app) => {
       })
       const ids = found.slice(0, limit).map((rule) => rule.id)
       const narrowing = Prisma.sql`AND id = ANY (${ids}::uuid[])`
-      const sizes = cutByBytes(await takeLongRead(callerOf(request), () => sizeRules(reads, id, narrowing)))
+      const readSizes = () => sizeRules(reads, id, narrowing)
+      const sizes = cutByBytes(await shareLongRead(callerOf(request), `rules ${ids}`, readSizes))
       await app.payForBytes(request, reply, sumOf(sizes))
       // All rules of the page may have been deleted meanwhile: the next page begins behind them.
       const last = sizes.at(-1)?.id ?? ids.at(-1)
