@@ -82,6 +82,28 @@ t.test('megabytes of any text are cut to 64 KiB, and unfinished results stay', a
   }
 })
 
+t.test('megabytes are not written as JSON before they are cut', async (t) => {
+  for (const large of ['error', 'warnings', 'attempts'] as const) {
+    let written = 0
+    const toJSON = () => {
+      written++
+      return {}
+    }
+    const [worst] = worstResults('x')
+    const text = 'x'.repeat(maxResultsBytes + 1)
+    const texts = {
+      error: { error: text },
+      warnings: { warnings: [text] },
+      attempts: { attempts: [{ startedAt: time, error: text }] },
+    }
+    const capped = capResults([
+      { ...worst, output: { toJSON }, warnings: [], attempts: [], ...texts[large] } as ActionResult,
+    ])
+    t.equal(written, 1, `${large}: only what was cut`)
+    t.ok(bytesOf(capped) <= maxResultsBytes)
+  }
+})
+
 t.test('results are always stored: 64 KiB at most, with the status of every action', async (t) => {
   const text = fc.string({ maxLength: 3_000, unit: 'binary' }).map((text) => text.replaceAll(/\p{Cc}/gu, ' '))
   const attempt = fc.record(

@@ -1,3 +1,4 @@
+import { mock } from 'node:test'
 import { setImmediate } from 'node:timers/promises'
 import t from 'tap'
 import { Postponed } from '../src/running/heavy-work.js'
@@ -99,4 +100,19 @@ t.test('what waits when the worker stops is postponed, and what is under way end
   t.equal(begun.length, 25)
   t.equal(ends.filter(({ status }) => status === 'fulfilled').length, 25)
   for (const end of ends) if (end.status === 'rejected') t.type(end.reason, Postponed)
+})
+
+t.test('work that waits for ten minutes is postponed for a second, and takes no slot', async (t) => {
+  mock.timers.enable({ apis: ['setTimeout'] })
+  t.teardown(() => mock.timers.reset())
+  const { underWay, begun, all } = await openBurst(26)
+  const late = t.rejects(Promise.all(all.slice(25)), new Postponed(1_000))
+  mock.timers.tick(599_999)
+  await setImmediate()
+  t.equal(begun.length, 25)
+  mock.timers.tick(1)
+  await late
+  for (const { end } of begun) end()
+  await Promise.all(all.slice(0, 25))
+  t.equal(await countAtFirst(underWay, 60), 25 + 1, 'only what was done counts, and all slots are free')
 })

@@ -31,10 +31,21 @@ export function capResults(results: ActionResult[]): ActionResult[] {
   if (!results.some(mayBeLarge)) return results
   let capped = results
   for (const measure of measures) {
-    if (Buffer.byteLength(JSON.stringify(capped)) <= maxResultsBytes) return capped
+    if (fits(capped)) return capped
     capped = results.map((result) => capResult(result, measure))
   }
   return capped
+}
+
+/** Megabytes are not written as JSON to learn that they are too large: a text has at least as many bytes as characters. */
+function fits(results: ActionResult[]): boolean {
+  let least = 0
+  for (const { error = '', warnings = [], attempts = [] } of results) {
+    least += error.length
+    for (const warning of warnings) least += warning.length
+    for (const attempt of attempts) least += attempt.error?.length ?? 0
+  }
+  return least <= maxResultsBytes && Buffer.byteLength(JSON.stringify(results)) <= maxResultsBytes
 }
 
 /** Of all that a result may hold, these alone can be large. */
