@@ -1,3 +1,6 @@
+import { once } from 'node:events'
+import { type AddressInfo, connect } from 'node:net'
+import { setTimeout } from 'node:timers/promises'
 import { createPrivateDatabase } from '@automation/launcher'
 import t from 'tap'
 import { rules, startApi } from './fixtures/api.js'
@@ -41,3 +44,43 @@ t.test(
     t.equal((await busy.call('POST', trigger, large)).status, 202, 'and it is free again')
   },
 )
+
+t.test('a caller who hangs up before the response holds nothing', async (t) => {
+  const own = await startApi(t, { DATABASE_URL, BODIES_IN_FLIGHT: '4194304' })
+  await own.app.listen({ host: '127.0.0.1', port: 0 })
+  const { port } = own.app.server.address() as AddressInfo
+  const { id, tokens, call } = await own.makeWorkspace()
+  const victim = await own.makeWorkspace()
+  let arrived = 0
+  let sent = 0
+  const { noteBody } = own.app
+  own.app.noteBody = (request, length) => {
+    arrived++
+    // The response is written to a socket that is gone.
+    request.raw.socket.destroy()
+    noteBody(request, length)
+  }
+  const posts = [
+    {
+      path: trigger,
+      headers: `authorization: Bearer ${tokens.operator}\r\nx-workspace-id: ${id}\r\nprefer: respond-async\r\n`,
+    },
+    { path: `/api/incoming-webhooks/x/${victim.id}`, headers: '' },
+  ]
+  const body = JSON.stringify(large.body)
+  for (const { path, headers } of posts)
+    for (let n = 0; n < 12; n++) {
+      const socket = connect(port, '127.0.0.1')
+      socket.on('error', () => {})
+      socket.write(
+        `POST ${path} HTTP/1.1\r\nhost: x\r\n${headers}content-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n${body}`,
+      )
+      sent++
+      await once(socket, 'close')
+    }
+  own.app.noteBody = noteBody
+  t.equal(arrived, sent)
+  await setTimeout(200)
+  t.equal((await call('POST', trigger, large)).status, 202)
+  t.equal((await victim.call('POST', trigger, large)).status, 202)
+})

@@ -82,3 +82,27 @@ t.test('the check of a workspace with 16 MiB of rules does not hold the API', as
   )
   t.ok(heldMs < cloneMs, `the event loop was held for ${heldMs} ms; the rules take ${cloneMs} ms to clone`)
 })
+
+t.test(
+  'ten times as many faults in one event of a batch hold the API for about ten times as long',
+  async (t) => {
+    const { call } = await api.makeWorkspace()
+    const ask = async (count: number) => {
+      const unknown = Object.fromEntries(Array.from({ length: count }, (_, n) => [`key${n}`, 0]))
+      const body = { events: [{ data: {}, ...unknown }] }
+      const path = `${rules}/trigger/LEAD_CREATED/batch`
+      const { result, heldMs } = await measureHold(() => call<Batch>('POST', path, { body }))
+      t.equal(result.status, 202)
+      t.equal(result.body.results[0]?.errors.length, count)
+      return heldMs
+    }
+    await ask(1_999)
+    const few = await ask(1_999)
+    const many = await ask(19_990)
+    t.ok(many < 40 * few, `${few} ms, and ${many} ms`)
+  },
+)
+
+interface Batch {
+  results: { errors: object[] }[]
+}

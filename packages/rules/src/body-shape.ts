@@ -18,6 +18,7 @@ export function createBodyCompiler(): (schema: object) => ValidateFunction {
     meta: false,
     validateSchema: false,
     schemas: [...sharedSchemas],
+    code: { process: appendFaults },
   })
   // Ajv's own `uniqueItems` calls `toString` of the items, and throws where a body has a field of that name.
   bodies.removeKeyword('uniqueItems').addKeyword({
@@ -31,15 +32,37 @@ export function createBodyCompiler(): (schema: object) => ValidateFunction {
   return (schema) => bodies.compile(schema)
 }
 
-/** Formats Ajv's errors as faults of the API, without duplicates, at paths such as `conditions[0].operator`. */
-export function formatShapeFaults(errors: readonly ShapeError[]): Fault[] {
+/**
+ * Ajv copies all faults that it has found for each further `$ref` that fails: 20,000 faulty conditions (60 KB) took 9 s. This changes its code so that it
+ * appends them.
+ */
+function appendFaults(code: string): string {
+  return code.replaceAll(/vErrors\.concat\(([\w.]+)\)/g, (_, found) => {
+    return `${found}.reduce((all, one) => (all.push(one), all), vErrors)`
+  })
+}
+
+/**
+ * Formats Ajv's errors as faults of the API, without duplicates, at paths such as `conditions[0].operator`.
+ *
+ * @param most beyond so many, a last fault says that there are more
+ */
+export function formatShapeFaults(errors: readonly ShapeError[], most = maxFaults): Fault[] {
   const faults = new Map<string, Fault>()
   for (const error of errors) {
     const fault = faultOf(error, faults.size < maxExplained)
     if (fault) faults.set(`${fault.field}\n${fault.message}`, fault)
+    if (faults.size > most)
+      return [
+        ...[...faults.values()].slice(0, most),
+        { field: '', message: `Only the first ${most} faults are listed` },
+      ]
   }
   return [...faults.values()]
 }
+
+/** Nobody reads more, and the faults of 60 KB would be a response of 2 MB. */
+const maxFaults = 1_000
 
 /** To find the nearest of thirty names takes some 50 µs, and a body may have thousands of faults. */
 const maxExplained = 20

@@ -15,7 +15,7 @@ export class TooLarge extends Error {
 }
 
 /**
- * Finds texts that Postgres cannot store (with NUL, or half a surrogate pair), at most 20.
+ * Finds what cannot be stored, at most 20: texts with NUL or half a surrogate pair, and numbers beyond 1.8e308.
  *
  * @param root path of the value within the body
  * @throws TooLarge
@@ -27,11 +27,18 @@ export function findUnstorable(json: unknown, root = ''): Fault[] {
   // A loop with its own stack handles any depth that JSON.parse handles.
   for (let next = pending.pop(); next && faults.length < maxReported; next = pending.pop()) {
     const { value, field, depth } = next
-    if (++nodes > maxNodes) throw new TooLarge(field, `Body has more than ${maxNodes} values`)
+    nodes++
     if (typeof value === 'string') reportText(value, field)
+    // JSON has no word for it: 1e400 would be stored as null.
+    if (typeof value === 'number' && !Number.isFinite(value))
+      faults.push({ field, message: 'Is beyond the largest number' })
     if (typeof value !== 'object' || value === null) continue
     if (depth > maxDepth) throw new TooLarge(field, `Nested deeper than ${maxDepth} levels`)
     const isArray = Array.isArray(value)
+    const size = isArray ? value.length : Object.keys(value).length
+    // Before a path is made for each of half a million.
+    if (nodes + pending.length + size > maxNodes)
+      throw new TooLarge(field, `Body has more than ${maxNodes} values`)
     for (const [key, child] of Object.entries(value)) {
       const name = isArray ? `${field}[${key}]` : field === '' ? key : `${field}.${key}`
       if (!isArray) reportText(key, name)
@@ -51,11 +58,12 @@ export function findUnstorable(json: unknown, root = ''): Fault[] {
 /** Whether a body has more values than allowed, at any depth. It stops at the limit. */
 export function hasTooManyValues(body: unknown): boolean {
   const pending = [body]
-  for (let nodes = 0; pending.length > 0; nodes++) {
-    if (nodes === maxNodes) return true
+  for (let nodes = 1; pending.length > 0; nodes++) {
     const value = pending.pop()
-    if (typeof value === 'object' && value !== null)
-      for (const child of Object.values(value)) pending.push(child)
+    if (typeof value !== 'object' || value === null) continue
+    const children: unknown[] = Array.isArray(value) ? value : Object.values(value)
+    if (nodes + pending.length + children.length > maxNodes) return true
+    for (const child of children) pending.push(child)
   }
   return false
 }

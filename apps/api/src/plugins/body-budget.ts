@@ -10,7 +10,7 @@ declare module 'fastify' {
   interface FastifyRequest {
     /** The length of its body. */
     bodyLength: number
-    /** Who pays for it; undefined for a small one. */
+    /** Who pays for it; undefined for a small one, and from the response on. */
     bodyOwner: string | undefined
   }
 }
@@ -45,7 +45,11 @@ export default fp<{ bodiesInFlightBytes: number }>(
       taken.set(owner, ofOwner + length)
       total += length
     })
-    app.addHook('onResponse', ({ bodyOwner, bodyLength }, _reply, done) => {
+    // Fastify calls onResponse for no request whose caller has hung up before the response.
+    app.addHook('onSend', (request, _reply, _payload, done) => {
+      const { bodyOwner, bodyLength } = request
+      // A response that fails on its way is sent a second time.
+      request.bodyOwner = undefined
       if (bodyOwner !== undefined) {
         const left = (taken.get(bodyOwner) ?? 0) - bodyLength
         if (left > 0) taken.set(bodyOwner, left)

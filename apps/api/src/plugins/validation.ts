@@ -61,15 +61,16 @@ interface ValidationFailure {
 /**
  * Formats Ajv's errors as faults of the API, at paths such as `conditions[0].operator`.
  *
+ * @param most beyond so many, a last fault says that there are more
  * @throws a 400 refusal where the body is no object at all
  */
-export function bodyFaults(failure: ValidationFailure): Fault[] {
+export function bodyFaults(failure: ValidationFailure, most?: number): Fault[] {
   const { validation = [] } = failure
   // An interrupted check has found no faults, and must not count as passed.
   if (failure instanceof Error && failure.validation === undefined) throw failure
   if (validation.some((error) => error.instancePath === '' && error.keyword === 'type'))
     throw refusals.bodyNotAnObject()
-  return formatShapeFaults(validation)
+  return formatShapeFaults(validation, most)
 }
 
 /** Formats the first fault of a query as one sentence. */

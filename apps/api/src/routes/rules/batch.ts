@@ -108,7 +108,8 @@ export const batchRoutes: FastifyPluginAsyncTypebox = async (app) => {
 function judgeEvents({ body, validationError }: FastifyRequest): (index: number) => Fault[] {
   const byEvent = new Map<number, Fault[]>()
   const ofBody: Fault[] = []
-  for (const fault of bodyFaults(validationError ?? {})) {
+  // All of them: an event without a fault is accepted.
+  for (const fault of bodyFaults(validationError ?? {}, Number.POSITIVE_INFINITY)) {
     const index = /^events\[(\d+)\]/.exec(fault.field)?.[1]
     if (index === undefined) ofBody.push(fault)
     else noteFaults(Number(index), [fault])
@@ -121,7 +122,10 @@ function judgeEvents({ body, validationError }: FastifyRequest): (index: number)
   return (index) => byEvent.get(index) ?? []
 
   function noteFaults(index: number, faults: Fault[]): void {
-    if (faults.length > 0) byEvent.set(index, [...(byEvent.get(index) ?? []), ...faults])
+    if (faults.length === 0) return
+    const known = byEvent.get(index)
+    if (known === undefined) byEvent.set(index, faults)
+    else known.push(...faults)
   }
 }
 
