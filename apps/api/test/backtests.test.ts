@@ -1,5 +1,5 @@
 import type { BacktestReport } from '@automation/backtest'
-import { newId, Prisma } from '@automation/database'
+import { newId, Prisma, TooMuchAtOnce } from '@automation/database'
 import { createPrivateDatabase } from '@automation/launcher'
 import t from 'tap'
 import { ruleBody, startApi, task, type Workspace } from './fixtures/api.js'
@@ -103,6 +103,31 @@ t.test('a backtest is 202 with its location, is listed, and can be read while it
   const stranger = await api.makeWorkspace()
   t.equal((await stranger.call('GET', `${path}/${created.body.id}`)).status, 404)
   t.equal((await workspace.call('GET', `${path}/none`)).status, 404)
+})
+
+t.test('a backtest that was made is never refused, also where it cannot be read', async (t) => {
+  const { call, database } = await api.makeWorkspace()
+  const { readsOf } = api.app.database
+  t.teardown(() => {
+    api.app.database.readsOf = readsOf
+  })
+  api.app.database.readsOf = (...args) => {
+    const reads = readsOf(...args)
+    const refuse = () => Promise.reject(new TooMuchAtOnce())
+    const backtest = { count: () => reads.backtest.count(), findFirst: refuse, findUnique: refuse }
+    return new Proxy(reads, {
+      get: (target, name) => (name === 'backtest' ? backtest : Reflect.get(target, name)),
+    })
+  }
+  for (const prefer of ['wait=0', 'wait=5']) {
+    const answer = await call<Stored>('POST', path, { body: { definition }, headers: { prefer } })
+    t.match(answer, {
+      status: 202,
+      headers: { location: new RegExp(answer.body.id) },
+      body: { status: 'waiting' },
+    })
+  }
+  t.equal(await database.backtest.count(), 2)
 })
 
 t.test('what cannot be tested is refused with its reason', async (t) => {

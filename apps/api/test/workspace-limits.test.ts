@@ -1,7 +1,7 @@
 import { createWorkspace } from '@automation/access'
 import { newId } from '@automation/database'
 import t from 'tap'
-import { type Answer, mint, startApi, type Workspace } from './fixtures/api.js'
+import { type Answer, mint, ruleBody, rules, startApi, type Workspace } from './fixtures/api.js'
 
 const workspaces = '/api/developer/v1/workspaces'
 const members = '/api/developer/v1/members'
@@ -152,3 +152,21 @@ t.test('a list of keys or secrets shows all that are in use, and 1,000 in all', 
     t.equal(body.data.at(-1)?.state, 'active')
   }
 })
+
+t.test(
+  'with the changes of a day used up, an update still switches a rule off, and does nothing else',
+  async (t) => {
+    const api = await startApi(t)
+    const { id: workspaceId, database, call } = await api.makeWorkspace()
+    const { body: rule } = await call<{ id: string }>('POST', rules, { body: ruleBody() })
+    const entry = { workspaceId, actor: 'user:flood', action: 'rule.updated', subject: rule.id, details: {} }
+    for (let part = 0; part < 4; part++)
+      await database.auditEntry.createMany({
+        data: Array.from({ length: 5_000 }, () => ({ ...entry, id: newId() })),
+      })
+    const put = (body: object) => call('PUT', `${rules}/${rule.id}`, { body })
+    t.match(await put({ name: 'Other', isActive: false }), { status: 409, body: { error: /20000 changes/ } })
+    t.match(await put({ isActive: false }), { status: 200, body: { isActive: false } })
+    t.equal((await put({ isActive: true })).status, 409)
+  },
+)

@@ -1,13 +1,14 @@
 import { firstIdOf, Prisma, type WorkspaceTransaction } from '@automation/database'
 import type { AuditAction } from './audit.js'
+import type { Entry } from './change-workspace.js'
 import { Refused } from './refused.js'
 
 const dayMs = 24 * 60 * 60 * 1_000
 /** Of one workspace in 24 hours. */
 export const maxEntriesPerDay = 20_000
 /**
- * What takes something away is always allowed: an admin must be able to stop a rule, or the user behind all these changes. Each of
- * these but the last needs a change before it that counts, so a loop of them ends.
+ * What takes something away is always allowed, as an update that only switches something off is: an admin must be able to stop a rule, or the user
+ * behind all these changes. Each of these but the last needs a change before it that counts, so a loop of them ends.
  */
 const alwaysAllowed: ReadonlySet<AuditAction> = new Set<AuditAction>([
   'member.removed',
@@ -27,22 +28,22 @@ const alwaysAllowed: ReadonlySet<AuditAction> = new Set<AuditAction>([
  * Refuses changes that the audit log has no room for, so that a loop of changes does not fill the disk. Older entries are never
  * removed to make room: a flood would erase what came before it.
  *
- * @param actions of the entries that are about to be written
+ * @param entries that are about to be written
  * @throws Refused where the workspace would have more than 20,000 entries of the last 24 hours
  */
 export async function refuseExcessEntries(
   transaction: WorkspaceTransaction,
   workspaceId: string,
-  actions: AuditAction[],
+  entries: Entry[],
 ): Promise<void> {
-  if (actions.every((action) => alwaysAllowed.has(action))) return
-  const [{ entries } = { entries: 0 }] = await transaction.$queryRaw<{ entries: number }[]>(Prisma.sql`
-    SELECT count(*)::int AS entries FROM (
+  if (entries.every(({ action, isSwitchOff }) => isSwitchOff || alwaysAllowed.has(action))) return
+  const [{ count } = { count: 0 }] = await transaction.$queryRaw<{ count: number }[]>(Prisma.sql`
+    SELECT count(*)::int FROM (
       SELECT FROM audit_entries
       WHERE workspace_id = ${workspaceId}::uuid
         AND (workspace_id, id) >= (${workspaceId}::uuid, ${firstIdOf(Date.now() - dayMs)}::uuid)
       LIMIT ${maxEntriesPerDay}) AS recent_entries`)
-  if (entries + actions.length > maxEntriesPerDay)
+  if (count + entries.length > maxEntriesPerDay)
     throw new Refused(
       'conflict',
       `A workspace may have ${maxEntriesPerDay} changes in 24 hours. Rules can still be switched off, and members, keys and secrets removed`,

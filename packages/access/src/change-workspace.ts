@@ -25,6 +25,8 @@ export interface Entry {
   action: AuditAction
   subject: string
   details?: object
+  /** It only switches something off, so it is always allowed. */
+  isSwitchOff?: boolean
 }
 
 export interface Change<Result> {
@@ -58,11 +60,7 @@ export async function changeWorkspace<Result>(
     const { result, published = [] } = changed
     const entries = listEntries(changed)
     if (entries.length === 0) return { result, published }
-    await refuseExcessEntries(
-      transaction,
-      workspaceId,
-      entries.map(({ action }) => action),
-    )
+    await refuseExcessEntries(transaction, workspaceId, entries)
     const at = await writeAudits(transaction, { workspaceId, actor }, entries)
     const fromEntries = await publishChanges(transaction, { workspaceId, actor, at }, entries)
     return { result, published: [...published, ...fromEntries] }

@@ -103,7 +103,11 @@ export function updateSubscription(
       ? await cancelDeliveries(transaction, row, 'The subscription was switched off')
       : 0
     const details = { ...Object.fromEntries(changed), ...(isSwitchedOff ? { cancelled } : {}) }
-    return { result: present(row), entry: { action: 'subscription.updated', subject: row.id, details } }
+    const isSwitchOff = isSwitchedOff && changed.length === 1
+    return {
+      result: present(row),
+      entry: { action: 'subscription.updated', subject: row.id, details, isSwitchOff },
+    }
   })
 }
 

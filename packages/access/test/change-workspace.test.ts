@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto'
 import { matchLists } from '@automation/assertions'
 import { type Database, firstIdOf, newId, openDatabase } from '@automation/database'
 import t from 'tap'
@@ -5,6 +6,8 @@ import { createApiKey, revokeApiKey } from '../src/api-keys.js'
 import { changeWorkspace } from '../src/change-workspace.js'
 import { putMember, removeMember } from '../src/members.js'
 import { Refused } from '../src/refused.js'
+import { createSealer } from '../src/sealing.js'
+import { createSubscription, updateSubscription } from '../src/subscriptions.js'
 import { createWorkspace, findWorkspace, listWorkspaces, updateWorkspace } from '../src/workspaces.js'
 
 const databases = [open(), open()] as const
@@ -135,6 +138,11 @@ t.test(
   async (t) => {
     const administrator = await makeAdministrator()
     const { workspaceId } = administrator
+    const sealer = createSealer(randomBytes(32).toString('base64'))
+    const { id } = await createSubscription(administrator, sealer, {
+      url: 'https://example.com/',
+      eventTypes: ['rule.updated'],
+    })
     await putMember(administrator, { userId: 'flood', role: 'editor' })
     const entriesOf = (count: number, hoursAgo: number) =>
       Array.from({ length: count }, () => ({
@@ -148,14 +156,18 @@ t.test(
     const own = database.forWorkspace(workspaceId)
     await own.auditEntry.createMany({ data: entriesOf(5_000, 24.1) })
     for (let part = 0; part < 4; part++)
-      await own.auditEntry.createMany({ data: entriesOf(part < 3 ? 5_000 : 4_997, 1 + part) })
+      await own.auditEntry.createMany({ data: entriesOf(part < 3 ? 5_000 : 4_996, 1 + part) })
 
     await updateWorkspace(administrator, { name: 'The last change' })
     const refused = { kind: 'conflict', message: /20000 changes in 24 hours/ }
     await t.rejects(updateWorkspace(administrator, { name: 'One too many' }), refused)
     t.equal((await findWorkspace(own, workspaceId)).name, 'The last change')
     await removeMember(administrator, 'flood')
-    t.equal(await own.auditEntry.count(), 25_001, 'nothing is removed to make room')
+    const url = 'https://example.org/'
+    await t.rejects(updateSubscription(administrator, id, { isActive: false, url }), refused)
+    t.match(await updateSubscription(administrator, id, { isActive: false }), { isActive: false })
+    await t.rejects(updateSubscription(administrator, id, { isActive: true }), refused)
+    t.equal(await own.auditEntry.count(), 25_002, 'nothing is removed to make room')
   },
 )
 

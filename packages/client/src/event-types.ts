@@ -24,9 +24,13 @@ export class EventTypes {
     return this.#sender.ask('POST /api/event-types', { body }, options)
   }
 
-  /** Deletes a type of the workspace that no rule uses. */
+  /** Deletes a type of the workspace that no rule uses. It is not repeated: meanwhile somebody may have made the name again. */
   delete(name: string, options?: RequestOptions) {
-    return this.#sender.ask('DELETE /api/event-types/{name}', { path: { name } }, options)
+    return this.#sender.ask(
+      'DELETE /api/event-types/{name}',
+      { path: { name } },
+      { ...options, isRepeatable: false },
+    )
   }
 
   /** What the newest events of the type have: paths, kinds and values. */

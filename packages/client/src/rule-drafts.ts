@@ -25,7 +25,11 @@ export class RuleDrafts {
   }
 
   delete(id: string, options: RequestOptions & IfTag = {}) {
-    return this.#sender.ask('DELETE /api/automation-rules/{id}/draft', { path: { id } }, matchingTag(options))
+    return this.#sender.ask(
+      'DELETE /api/automation-rules/{id}/draft',
+      { path: { id } },
+      { ...matchingTag(options), isRepeatable: options.ifTag !== undefined },
+    )
   }
 
   /** Makes the draft the next version of its rule. @param guard restores the present version where a limit is crossed */
@@ -44,7 +48,11 @@ export class RuleDrafts {
 
   /** Ends the guard of a promoted version before its time. */
   endGuard(id: string, options: RequestOptions & IfVersion = {}) {
-    return this.#sender.ask('DELETE /api/automation-rules/{id}/guard', { path: { id } }, matching(options))
+    return this.#sender.ask(
+      'DELETE /api/automation-rules/{id}/guard',
+      { path: { id } },
+      { ...matching(options), isRepeatable: options.ifVersion !== undefined },
+    )
   }
 
   /** What a rule in shadow mode would have done since it was last changed. */

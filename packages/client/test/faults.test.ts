@@ -20,6 +20,17 @@ const calls: Record<string, { call: (client: Client) => PromiseLike<unknown>; is
   triggerBatch: { call: (client) => client.triggerBatch('LEAD_CREATED', events), isRepeatable: true },
   deliver: { call: ({ webhooks }) => webhooks.deliver(webhook), isRepeatable: true },
   delete: { call: ({ rules }) => rules.delete('x'), isRepeatable: true },
+  deleteDraft: { call: ({ rules }) => rules.drafts.delete('x'), isRepeatable: false },
+  deleteDraftIfTag: {
+    call: ({ rules }) => rules.drafts.delete('x', { ifTag: '"7"' }),
+    isRepeatable: true,
+  },
+  endGuard: { call: ({ rules }) => rules.drafts.endGuard('x'), isRepeatable: false },
+  endGuardIfVersion: {
+    call: ({ rules }) => rules.drafts.endGuard('x', { ifVersion: 3 }),
+    isRepeatable: true,
+  },
+  deleteEventType: { call: ({ eventTypes }) => eventTypes.delete('X'), isRepeatable: false },
   updateIfVersion: {
     call: ({ rules }) => rules.update('x', { name: 'y' }, { ifVersion: 3 }),
     isRepeatable: true,

@@ -10,7 +10,9 @@ export function createdEntry({ id, name }: { id: string; name: string }): Entry 
 /** @returns undefined where nothing has changed */
 export function updatedEntry({ rule, changed, ...rest }: Saved): Entry | undefined {
   if (changed.length === 0) return undefined
-  return { action: 'rule.updated', subject: rule.id, details: { changed, version: rule.version, ...rest } }
+  const isSwitchOff = changed.every((field) => field === 'isActive') && !rule.isActive
+  const details = { changed, version: rule.version, ...rest }
+  return { action: 'rule.updated', subject: rule.id, details, isSwitchOff }
 }
 
 export function deletedEntry({ id, name }: { id: string; name: string }, cancelled: number): Entry {

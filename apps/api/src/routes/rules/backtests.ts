@@ -178,10 +178,16 @@ async function waitForEnd(
   request.server.liftDeadline(request)
   const endAt = performance.now() + waitMs
   const { reads } = request.workspace
-  let isWaiting = true
-  while (isWaiting && performance.now() < endAt && !request.raw.socket.destroyed) {
-    await pause(Math.min(lookEveryMs, endAt - performance.now()))
-    isWaiting = await isBacktestUnfinished(reads, created.id)
+  try {
+    let isWaiting = true
+    while (isWaiting && performance.now() < endAt && !request.raw.socket.destroyed) {
+      await pause(Math.min(lookEveryMs, endAt - performance.now()))
+      isWaiting = await isBacktestUnfinished(reads, created.id)
+    }
+    return (await findBacktest(reads, created.id)) ?? created
+  } catch (error) {
+    // It is committed: a refusal would say that nothing was done, and a client would make another one.
+    request.log.warn({ err: error }, 'the new backtest could not be read')
+    return created
   }
-  return (await findBacktest(reads, created.id)) ?? created
 }
