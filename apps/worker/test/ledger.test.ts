@@ -1,7 +1,7 @@
 import { matchLists } from '@automation/assertions'
 import { type Database, executionIdOf, newId, openDatabase } from '@automation/database'
 import { Judging } from '@automation/engine'
-import type { Outcome as AnyOutcome, ExecutionRecord } from '@automation/ledger'
+import type { Outcome as AnyOutcome, ExecutionRecord, TaskToCreate } from '@automation/ledger'
 import { countsOf } from '@automation/ledger'
 import { openMetrics } from '@automation/telemetry'
 import { pino } from 'pino'
@@ -109,17 +109,21 @@ function describeExecution(
     judging: new Judging(clock),
     budget: new EffectBudget(event, new Causation(database)),
     event,
-    tasks: Array.from({ length: tasks }, (_, actionIndex) => ({
-      actionIndex,
-      title: `Task ${actionIndex}`,
-      description: null,
-      assigneeId: null,
-      priority: 'normal',
-      dueAt: null,
-      createdAt: new Date(clock),
-    })),
+    tasks: Array.from({ length: tasks }, (_, actionIndex) => describeTask(actionIndex)),
     emitted: [],
     effectBytes: 0,
+  }
+}
+
+function describeTask(actionIndex: number): TaskToCreate {
+  return {
+    actionIndex,
+    title: `Task ${actionIndex}`,
+    description: null,
+    assigneeId: null,
+    priority: 'normal',
+    dueAt: null,
+    createdAt: new Date(clock),
   }
 }
 
@@ -294,22 +298,43 @@ t.test('a worker that has lost the lease records nothing', async (t) => {
   const { own, ledger, execution, lease } = await beginCall(t)
   await own.execution.updateMany({ data: { lease: newId() } })
   setRecord(execution, finished)
-  execution.tasks = [
-    {
-      actionIndex: 0,
-      title: 'Late',
-      description: null,
-      assigneeId: null,
-      priority: 'normal',
-      dueAt: null,
-      createdAt: new Date(clock),
-    },
-  ]
+  execution.tasks = [describeTask(0)]
   t.notOk(await ledger.recordStep(execution, lease))
   matchLists(t, await own.execution.findMany(), [{ status: 'running' }])
   t.equal(await own.task.count(), 0)
   matchLists(t, await own.ruleCounters.findMany(), [{ successCount: 0 }])
 })
+
+for (const order of ['first', 'last'])
+  t.test(
+    `a holder that has lost its lease, and records ${order}, adds nothing to its successor's commit`,
+    async (t) => {
+      const { own, ledger, execution, lease } = await beginCall(t)
+      // The worker itself has claimed it again, and makes the call of its first claim until now.
+      const next = newId()
+      await own.execution.updateMany({ data: { lease: next } })
+      const runOf = (type: string, fields: Partial<ExecutionRecord>, tasks: TaskToCreate[]): Execution => {
+        const id = newId()
+        const ids = { id, jobId: id, workspaceId: execution.event.workspaceId, rootId: execution.event.id }
+        const emitted = { ...ids, actionIndex: 1, type, data: {}, addressee: null, depth: 1 }
+        return { ...execution, record: { ...execution.record, ...fields }, tasks, emitted: [emitted] }
+      }
+      const late = { execution: runOf('DEAL_LOST', {}, [describeTask(2)]), lease, isRecorded: false }
+      const present = { execution: runOf('DEAL_WON', finished, []), lease: next, isRecorded: true }
+      const steps = order === 'first' ? [late, present] : [present, late]
+      t.same(
+        await Promise.all(steps.map(({ execution, lease }) => ledger.recordStep(execution, lease))),
+        steps.map(({ isRecorded }) => isRecorded),
+      )
+      matchLists(t, await own.execution.findMany(), [{ status: 'succeeded', lease: null }])
+      const emitted = await own.event.findMany({ where: { causedBy: execution.record.id } })
+      t.same(
+        emitted.map(({ type }) => type),
+        ['DEAL_WON'],
+      )
+      t.equal(await own.task.count(), 0)
+    },
+  )
 
 t.test('an execution that pauses after its rule was switched off is cancelled, not counted', async (t) => {
   const { own, ledger, execution, lease, ruleId } = await beginCall(t)

@@ -54,6 +54,8 @@ export class Recorder {
   readonly #lanes = new CommitLanes()
   /** Bulk commits are one at a time: of the few connections, the others stay for light ones and for loading. */
   readonly #oneAtATime = createKeyedMutex()
+  /** A run that has lost its lease may still record. Beside the present holder's, its step would pass for recorded (recordSteps). */
+  readonly #inTurn = createKeyedMutex()
   readonly #outcomes = {
     light: this.#batchOutcomes((outcomes) => this.#finishEvents(outcomes)),
     bulk: this.#batchOutcomes((outcomes) =>
@@ -87,7 +89,9 @@ export class Recorder {
    */
   recordStep(step: Step<Execution>): Promise<boolean> {
     const { execution } = step
-    return this.#record(execution.event, [execution], 0, (lane) => this.#steps[lane](step))
+    return this.#inTurn(execution.record.id, () =>
+      this.#record(execution.event, [execution], 0, (lane) => this.#steps[lane](step)),
+    )
   }
 
   /**

@@ -160,6 +160,7 @@ const recordStepsSql = `
 /**
  * Records steps, those of many executions in one statement.
  *
+ * @param steps one of each execution: tasks and emitted events are joined by its id alone, and not by the lease
  * @param giveWay as in finishEvents
  * @returns for each step whether it was recorded; false where the worker has lost the lease
  */
