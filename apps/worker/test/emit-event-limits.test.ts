@@ -31,17 +31,19 @@ t.test(
   'the tenth event of a chain is emitted, the eleventh is not, and the rule needs attention',
   async (t) => {
     const [ninth, tenth] = [startExecution(9), startExecution(10)]
-    t.match(emit(ninth), { status: 'success' })
+    const emitted = emit(ninth)
+    t.match(emitted, { status: 'success' })
     t.match(ninth.emitted, [{ depth: 10, type: 'DEAL_WON', data: ninth.event.data, addressee: null }])
     t.equal(ninth.emitted.length, 1)
-    t.equal(ninth.record.attention, undefined)
-    t.match(emit(tenth), {
+    t.strictSame(emitted.output, { eventId: ninth.emitted[0]?.id })
+    const refused = emit(tenth)
+    t.match(refused, {
       status: 'failed',
       error: /^The chain of emitted events is 10 long/,
       isFinal: true,
     })
     t.strictSame(tenth.emitted, [])
-    t.equal(tenth.record.attention, 'event_loop')
+    t.strictSame(refused.output, { attention: 'event_loop' })
   },
 )
 

@@ -68,7 +68,6 @@ export function settleInterrupted({ record, rule: { compiled } }: Execution): vo
   if (isContinued && !isGivenUp && compiled.actions[index]?.onUncertain !== 'stop') return
   result.status = 'unknown'
   result.error = `${interrupted}: nobody knows whether it was made`
-  record.attention = 'unknown_outcome'
 }
 
 /** No call was under way, so the execution itself must end workers. */

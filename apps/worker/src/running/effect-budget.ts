@@ -10,7 +10,7 @@ const maxEventBytes = 1_048_576
 /** Why an event is not emitted. */
 export interface Refusal {
   error: string
-  attention?: 'event_budget'
+  attention?: 'event_loop' | 'event_budget'
 }
 
 const tooMuch: Refusal = { error: 'The rules of one event would emit more than 16 MiB' }

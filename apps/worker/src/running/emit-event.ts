@@ -11,19 +11,17 @@ const knownBytes = new WeakMap<object, number>()
 
 /** Notes an event, to be committed with the execution. Its data is written as JSON only where there may be room for it. */
 export function emitEvent(execution: Execution, { of, config, size }: ActionOf<'EMIT_EVENT'>): Effect {
-  const { record, event, budget, emitted } = execution
+  const { event, budget, emitted } = execution
   const { workspaceId, createdBy, depth } = event
-  if (depth >= maxEmissionDepth) {
-    record.attention = 'event_loop'
-    return refuse(
-      `The chain of emitted events is ${maxEmissionDepth} long, so this one was not emitted: check the rules for a loop`,
-    )
-  }
+  if (depth >= maxEmissionDepth)
+    return refuse({
+      error: `The chain of emitted events is ${maxEmissionDepth} long, so this one was not emitted: check the rules for a loop`,
+      attention: 'event_loop',
+    })
   // The schema accepts a text only where a placeholder makes it an object.
   const data = (config.data ?? event.data) as object
   const refusal = budget.findRefusal(size) ?? countData(execution, data)
-  if (refusal?.attention) record.attention = refusal.attention
-  if (refusal) return refuse(refusal.error)
+  if (refusal) return refuse(refusal)
   const id = newId()
   emitted.push({
     actionIndex: of.index,
@@ -40,8 +38,9 @@ export function emitEvent(execution: Execution, { of, config, size }: ActionOf<'
   return { status: 'success', output: { eventId: id } }
 }
 
-function refuse(error: string): Effect {
-  return { status: 'failed', error, isFinal: true }
+/** The execution may pause before it ends: until then, its results keep what needs attention (findAttention). */
+function refuse({ error, attention }: Refusal): Effect {
+  return { status: 'failed', error, isFinal: true, ...(attention && { output: { attention } }) }
 }
 
 function countData(execution: Execution, data: object): Refusal | undefined {

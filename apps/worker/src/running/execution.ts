@@ -1,8 +1,8 @@
 import { executionIdOf } from '@automation/database'
-import { findError, type Judging, ruleHolds } from '@automation/engine'
+import { type ActionResult, findError, type Judging, ruleHolds } from '@automation/engine'
 import type { ExecutionRecord, LoadedEvent, RecordableExecution } from '@automation/ledger'
 import type { Span } from '@automation/telemetry'
-import type { EffectBudget } from './effect-budget.js'
+import type { EffectBudget, Refusal } from './effect-budget.js'
 import type { ReadyRule } from './ready-rule.js'
 import type { RuleSet } from './rule-set.js'
 
@@ -130,9 +130,20 @@ export function end(
 ): void {
   record.status = status
   record.error = error
+  if (status === 'failed') record.attention ??= findAttention(record.results)
   record.finishedAt = new Date()
   record.dueAt = null
   record.lease = null
+}
+
+/** What its results say that somebody should look at. Workers before this one may have settled them. */
+function findAttention(results: ActionResult[]): ExecutionRecord['attention'] {
+  if (results.some(({ status }) => status === 'unknown')) return 'unknown_outcome'
+  for (const { action, output } of results) {
+    const { attention } = ((action === 'EMIT_EVENT' && output) || {}) as Pick<Refusal, 'attention'>
+    if (attention !== undefined) return attention
+  }
+  return null
 }
 
 /** Releases an execution until it is due. */

@@ -32,7 +32,6 @@ export function failRefused(execution: Execution, error: unknown): void {
   )
   end(record, 'failed', reason)
   record.awaitsSlot = false
-  if (record.results.some(({ status }) => status === 'unknown')) record.attention = 'unknown_outcome'
   budget.refund(emitted.length)
   Object.assign(execution, { tasks: [], emitted: [], effectBytes: 0 })
 }
