@@ -38,6 +38,7 @@ export function settleAttempt(record: ExecutionRecord, action: OutsideAction, ef
   closeAttempt(attempts, effect)
   const result: ActionResult = { ...settleAction(action, effect), attempts }
   record.results[action.of.index] = result
+  record.interruptions = 0
   if (effect.status === 'success') return
   result.failures = failures + 1
   if (effect.isFinal) return
@@ -68,6 +69,7 @@ export function settleInterrupted({ record, rule: { compiled } }: Execution): vo
   if (isContinued && !isGivenUp && compiled.actions[index]?.onUncertain !== 'stop') return
   result.status = 'unknown'
   result.error = `${interrupted}: nobody knows whether it was made`
+  record.interruptions = 0
 }
 
 /** No call was under way, so the execution itself must end workers. */

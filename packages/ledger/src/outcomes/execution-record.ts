@@ -20,8 +20,8 @@ export interface ExecutionRecord {
   lease: string | null
   /** True while it waits for a slot of the gate: if its worker ends meanwhile, the execution did not end it. */
   awaitsSlot: boolean
-  /** How many workers in a row have ended while they called or advanced it. */
-  readonly interruptions: number
+  /** How many workers in a row have ended while they made its call or advanced it. A call that is settled begins the row anew. */
+  interruptions: number
   /** What somebody should look at. */
   attention: 'unknown_outcome' | 'event_loop' | 'work_budget' | 'event_budget' | null
 }

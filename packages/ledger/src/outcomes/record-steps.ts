@@ -27,6 +27,7 @@ export interface Step<Execution extends RecordableExecution = RecordableExecutio
  *   was deleted meanwhile.
  * - A step that keeps its lease may be recorded twice: it was committed, and the response was lost. Then its row is updated again,
  *   so each effect is inserted unless it is there.
+ * - `interruptions` never rises here: a worker that is alive may have withdrawn its own meanwhile.
  * - `= ANY (ARRAY(…))` makes Postgres look executions up by id, however small it takes the table for.
  *
  * $1 steps · $2 tasks · $3 emitted events · $4 seconds of a lease
@@ -40,7 +41,8 @@ const recordStepsSql = `
           WHERE rules.id = input_steps.rule_id AND (rules.is_active OR (input_steps.is_by_hand AND rules.mode <> 'shadow')))) AS is_off
     FROM json_to_recordset($1::json) AS input_steps (
       id uuid, held uuid, rule_id uuid, subscription_id uuid, status execution_status, results json, error text,
-      finished_ms float8, due_ms float8, lease uuid, awaits_slot boolean, attention text, is_by_hand boolean)
+      finished_ms float8, due_ms float8, lease uuid, awaits_slot boolean, interruptions int, attention text,
+      is_by_hand boolean)
   ),
   recorded_executions AS (
     UPDATE executions SET
@@ -52,7 +54,9 @@ const recordStepsSql = `
                     WHEN input_steps.lease IS NULL THEN to_timestamp(due_ms / 1000)
                     ELSE now() + make_interval(secs => $4::float8) END,
       lease = input_steps.lease,
-      awaits_slot = input_steps.awaits_slot
+      awaits_slot = input_steps.awaits_slot,
+      interruptions = least(executions.interruptions, input_steps.interruptions),
+      lost_leases = CASE WHEN input_steps.interruptions > 0 THEN lost_leases END
     FROM input_steps
     WHERE executions.id = input_steps.id AND executions.lease = input_steps.held
       AND executions.id = ANY (ARRAY(SELECT id FROM json_to_recordset($1::json) AS ids (id uuid)))
@@ -195,6 +199,7 @@ function stepRow({ execution: { record, event }, lease }: Step) {
     due_ms: record.dueAt?.getTime(),
     lease: record.lease,
     awaits_slot: record.awaitsSlot || undefined,
+    interruptions: record.interruptions,
     attention: record.attention,
     is_by_hand: event.addressee !== null,
   }
