@@ -1,4 +1,4 @@
-import { type Database, openDatabase } from '@automation/database'
+import { type Database, newId, openDatabase } from '@automation/database'
 import t from 'tap'
 import { untilPostgresIsBack } from '../src/calls/until-postgres-is-back.js'
 
@@ -18,6 +18,17 @@ t.test('what has to be recorded is repeated after Postgres cancelled its stateme
   await untilPostgresIsBack(async () => {
     if (++attempts === 1) await takeTooLong(database)
   })
+  t.equal(attempts, 2)
+})
+
+t.test('what has to be recorded is repeated until Postgres takes writes', async (t) => {
+  let attempts = 0
+  await untilPostgresIsBack(() =>
+    database.system.$transaction(async (transaction) => {
+      if (++attempts === 1) await transaction.$executeRaw`SET TRANSACTION READ ONLY`
+      await transaction.workspace.create({ data: { id: newId(), name: 'Test' } })
+    }),
+  )
   t.equal(attempts, 2)
 })
 

@@ -1,5 +1,6 @@
 import type { EventEmitter } from 'node:events'
 import pg from 'pg'
+import { isReadOnly } from './database-errors.js'
 
 /** How long (ms) a caller waits for a free connection. */
 const connectMs = 2_000
@@ -79,8 +80,15 @@ function keepClean(pool: pg.Pool): pg.Pool {
 
 /** A connection to Postgres that closes after a missing response, and does not mistake a rollback for a commit. */
 class Connection extends pg.Client {
-  /** False inside a transaction, and while the server works on a statement. The status is null before the first statement. */
+  /** A session keeps this setting, and its server: the next connection may find another one. */
+  #isReadOnly = false
+
+  /**
+   * False inside a transaction, while the server works on a statement, and where it has refused to write. The status is null before the first
+   * statement.
+   */
   isClean(): boolean {
+    if (this.#isReadOnly) return false
     const { readyForQuery } = this as unknown as { readyForQuery: boolean }
     const status = this.getTransactionStatus()
     return status === null || (readyForQuery && status === 'I')
@@ -91,7 +99,7 @@ class Connection extends pg.Client {
   override query(statement: any, values?: any, callback?: any): any {
     if (callback === undefined) return this.#run(statement)
     return super.query(statement, values, (error: Error, result: pg.QueryResult) => {
-      this.#endIfLate(error)
+      this.#noteError(error)
       callback(error, result)
     })
   }
@@ -104,9 +112,14 @@ class Connection extends pg.Client {
         throw new Error('The transaction was rolled back, since one of its statements had failed')
       return result
     } catch (error) {
-      this.#endIfLate(error as Error)
+      this.#noteError(error as Error)
       throw error
     }
+  }
+
+  #noteError(error: Error | undefined): void {
+    if (isReadOnly(error)) this.#isReadOnly = true
+    this.#endIfLate(error)
   }
 
   /** Closes the connection after a read timeout: the response may still come, and the next statement would wait behind it. */

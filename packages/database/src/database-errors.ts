@@ -29,13 +29,18 @@ export function isOutOfMemory(error: unknown): boolean {
   return causeOf(error).sqlState === '53200'
 }
 
-/** True where Postgres was away, too busy to respond, or shutting down. The same call may succeed in a moment. */
+/** True where Postgres was away, too busy to respond, shutting down, or read-only. The same call may succeed in a moment. */
 export function isDatabaseAway(error: unknown): boolean {
   if (error instanceof DatabaseBusy) return true
   const { kind, sqlState } = causeOf(error)
-  if (awayKinds.has(kind) || /^(08|25P03|28|3D|53(?!200)|57P0)/.test(sqlState)) return true
+  if (awayKinds.has(kind) || /^(08|25006|25P03|28|3D|53(?!200)|57P0)/.test(sqlState)) return true
   if (error instanceof Prisma.PrismaClientKnownRequestError && awayCodes.has(error.code)) return true
   return sqlState === '' && error instanceof Error && awayMessages.test(error.message)
+}
+
+/** True where Postgres takes no writes: its disk is full, or another server has taken over from it. */
+export function isReadOnly(error: unknown): boolean {
+  return causeOf(error).sqlState === '25006'
 }
 
 /** True for a deadlock between transactions, and for a serialization failure. */

@@ -33,7 +33,7 @@ const kinds: Record<string, { is: (error: unknown) => boolean; errors: unknown[]
   'a database that is away': {
     is: isDatabaseAway,
     errors: [
-      ...['08006', '28P01', '3D000', '53300', '57P01', '57P03'].flatMap(inBoth),
+      ...['08006', '25006', '28P01', '3D000', '53300', '57P01', '57P03'].flatMap(inBoth),
       ...['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'EHOSTUNREACH', 'ENETUNREACH', 'ENOTFOUND'].map(
         ofSocket,
       ),
