@@ -8,7 +8,9 @@ export type { Redis }
  * - `fail at once`: every call fails until Redis is back. ioredis would keep calls for later, also those that have failed meanwhile: so none
  *   waits for a connection, and none is sent again when its connection has broken (`maxRetriesPerRequest`). A Redis that does not
  *   respond within 1.8 s loses its connection, and counts as away until it responds again; so does one that a failover made a replica
- * - `wait`: calls wait until Redis is back, for consumers
+ * - `wait`: calls wait until Redis is back, for consumers. A line on which a call has got no response for 15 s is given up, and the call
+ *   sent again on a new one: otherwise it waits for as long as the system takes a silent line for good, which is a quarter of an hour
+ *   where it has something to send, and for ever where it has not. BullMQ's blocking calls return within 10 s.
  */
 const policies = {
   'fail at once': {
@@ -20,7 +22,7 @@ const policies = {
     reconnectOnError: (error: Error) => error.message.startsWith('READONLY'),
     retryStrategy: (times: number) => Math.min(50 * 2 ** (times - 1), 1_000),
   },
-  wait: { maxRetriesPerRequest: null },
+  wait: { maxRetriesPerRequest: null, socketTimeout: 15_000 },
 } as const satisfies Record<string, RedisOptions>
 
 /**

@@ -83,6 +83,31 @@ t.test('a reset ends every connection as an error, and the next one is good', as
   t.equal(await hear(next, 3), 'one')
 })
 
+t.test(
+  'a connection that is mute for good passes nothing, not even its end, and the next one is good',
+  async (t) => {
+    const { proxy, caller, server } = await openLine(t)
+    caller.write('one')
+    await hear(caller, 3)
+    proxy.muteForGood()
+    let heard = 0
+    caller.on('data', () => {
+      heard += 1
+    })
+    caller.write('two')
+    const next = connect(proxy.port, '127.0.0.1')
+    t.teardown(() => next.destroy())
+    next.write('three')
+    t.equal(await hear(next, 5), 'three')
+    caller.end()
+    next.end()
+    await once(next, 'close')
+    t.equal(heard, 0)
+    const left = await new Promise((resolve) => server.getConnections((_error, count) => resolve(count)))
+    t.equal(left, 1, 'the server has not heard that the caller is gone')
+  },
+)
+
 t.test('where nobody listens behind it, a connection breaks', async (t) => {
   const proxy = await openTcpProxy(() => 1)
   t.teardown(() => proxy.close())

@@ -14,12 +14,16 @@ export interface Trigger {
 /** A line to a server that can be made as bad as lines are. */
 export interface TcpProxy {
   port: number
+  /** How many connections it has accepted so far. */
+  accepted(): number
   /** From now on each piece of data comes so much later (ms), in its order; 0 is a good line again. */
   setLatency(ms: number): void
   /** Connections are accepted, and nothing passes in either direction; what was said meanwhile arrives at the end of it. */
   setBlackHole(isOn: boolean): void
   /** The same, and in one direction alone if wanted, until `heal`. */
   mute(direction: Direction): void
+  /** The connections that there are pass nothing any more, and nobody hears of their end; new ones are good. */
+  muteForGood(): void
   /** Goes mute when the text passes next; resolves then. `heal` takes it back, too. */
   muteAt(trigger: Trigger): Promise<void>
   heal(): void
@@ -32,11 +36,13 @@ export interface TcpProxy {
 export async function openTcpProxy(targetPort: () => number): Promise<TcpProxy> {
   const sockets = new Set<Socket>()
   const relays = new Set<Relay>()
+  let accepted = 0
   let latencyMs = 0
   let muted: Direction | undefined
   let trigger: (Trigger & { reached(): void }) | undefined
 
   const server = createServer((near) => {
+    accepted++
     const far = connect(targetPort(), '127.0.0.1')
     const there = new Relay(near, far, () => latencyMs, isMuteTo('there'), watch)
     const back = new Relay(far, near, () => latencyMs, isMuteTo('back'))
@@ -58,12 +64,16 @@ export async function openTcpProxy(targetPort: () => number): Promise<TcpProxy> 
 
   const proxy: TcpProxy = {
     port: (server.address() as AddressInfo).port,
+    accepted: () => accepted,
     setLatency(ms) {
       latencyMs = ms
     },
     setBlackHole: (isOn) => (isOn ? proxy.mute('both') : proxy.heal()),
     mute(direction) {
       muted = direction
+    },
+    muteForGood() {
+      for (const relay of relays) relay.isDead = true
     },
     muteAt: (wanted) =>
       new Promise((reached) => {
@@ -105,6 +115,8 @@ export async function openTcpProxy(targetPort: () => number): Promise<TcpProxy> 
 /** Hands on what comes in, and at last its end, after the latency of that moment, and never before what came earlier. */
 class Relay {
   readonly to: Socket
+  /** Loses what comes in, and its end. */
+  isDead = false
   readonly #pending: { at: number; data: Buffer | undefined }[] = []
   readonly #latency: () => number
   readonly #isMute: () => boolean
@@ -135,6 +147,7 @@ class Relay {
   }
 
   #take(data: Buffer | undefined): void {
+    if (this.isDead) return
     const latencyMs = this.#latency()
     if (this.#pending.length === 0 && latencyMs === 0 && !this.#isMute()) this.#pass(data)
     else {
