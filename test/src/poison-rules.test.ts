@@ -61,11 +61,51 @@ for (const [place, type, condition] of waysToDie)
     await client.rules.delete(poisonRule)
   })
 
+for (const place of ['loading', 'compiling'])
+  t.test(
+    `an execution that ends its worker at ${place} after a pause fails after five workers`,
+    async (t) => {
+      const condition: Condition = { field: poison, operator: 'exists' }
+      // Long enough for the healthy worker to be gone before it is over.
+      const pause: Action = { type: 'WAIT', config: { duration: '8s' } }
+      const ruleId = await addRule('LEAD_DELETED', [pause, never], [condition])
+      const healthy = await product.startWorker()
+      await client.trigger('LEAD_DELETED', { [poison]: poison }, { async: true })
+      const execution = { where: { ruleId } }
+      await until(async () => (await own.execution.findFirst(execution))?.status === 'waiting')
+      await healthy.stop()
+
+      const workers = supervise(place, endLeases)
+      await until(
+        async () => (await own.execution.findFirst(execution))?.finishedAt != null || workers.deaths() > 7,
+      )
+      await workers.stop()
+      t.match(await own.execution.findFirst(execution), {
+        status: 'failed',
+        error: '5 workers ended while they had this run',
+        interruptions: 5,
+      })
+      t.equal(workers.deaths(), 5)
+      const attention = await client.rules.attention().all()
+      t.match(
+        attention.find(({ id }) => id === ruleId),
+        { reason: 'unknown_outcome' },
+      )
+      t.equal(await own.task.count({ where: { title: 'never' } }), 0)
+      await client.rules.delete(ruleId)
+    },
+  )
+
+/** Leases of workers that have ended expire at once. */
+async function endLeases(): Promise<void> {
+  await own.execution.updateMany({ where: { lease: { not: null } }, data: { dueAt: new Date() } })
+}
+
 /** One at a time, so that deaths are counted exactly. */
-function supervise(place: string): Supervisor {
+function supervise(place: string, onDeath?: () => Promise<void>): Supervisor {
   const preload = new URL('./fixtures/kill-at-work.js', import.meta.url).href
   const NODE_OPTIONS = `${process.env.NODE_OPTIONS ?? ''} --import=${preload}`
-  return superviseWorkers(product, 1, { POISON: poison, KILL_AT: place, NODE_OPTIONS })
+  return superviseWorkers(product, 1, { POISON: poison, KILL_AT: place, NODE_OPTIONS }, onDeath)
 }
 
 function untilAllDone(): Promise<void> {
@@ -90,6 +130,11 @@ async function postAll(type: EventType, names: string[]): Promise<void> {
   )
 }
 
-async function addRule(trigger: EventType, action: Action, conditions: Condition[] = []): Promise<string> {
-  return (await client.rules.create({ name: trigger, trigger, conditions, actions: [action] })).id
+async function addRule(
+  trigger: EventType,
+  action: Action | Action[],
+  conditions: Condition[] = [],
+): Promise<string> {
+  const actions = [action].flat()
+  return (await client.rules.create({ name: trigger, trigger, conditions, actions })).id
 }

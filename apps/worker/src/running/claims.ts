@@ -36,7 +36,7 @@ export class Claims {
     const claimed = await this.#claim(executionId)
     if (claimed === undefined) return undefined
     const judging = new Judging(claimed.acceptedAt, this.#workLimits)
-    const rule = await this.#findRule(claimed)
+    const rule = claimed.isGivenUp ? makeEmpty(claimed) : await this.#findRule(claimed)
     const event = eventOf(claimed)
     // Another worker, or this one before it was restarted, may have emitted what this one has not counted.
     if (mayEmit(rule, claimed)) await this.#causation.countStored(event)
@@ -56,6 +56,13 @@ export class Claims {
     this.#compiled.set(key, rule)
     return rule
   }
+}
+
+/** The rule of an execution that is given up: nothing is compiled, and nothing of it is left to do. Undefined where it was deleted. */
+function makeEmpty(claimed: ClaimedExecution): ReadyRule | undefined {
+  const { addressee, ruleId: id, ruleVersion: version, name, conditions, actions } = claimed
+  if (name === null && addressee?.kind !== 'subscription') return undefined
+  return makeReady({ id, version, name: name ?? '', conditions, actions })
 }
 
 /** A retry repeats any of the actions that have not succeeded. */

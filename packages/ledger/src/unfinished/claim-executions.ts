@@ -3,6 +3,7 @@ import type { ActionResult } from '@automation/engine'
 import { type Addressee, addresseeOf } from '../addressee.js'
 import { leaseSeconds } from './leases.js'
 import { parseData, parseInTurns } from './load-events.js'
+import { maxCrashes } from './poison-events.js'
 
 /** A claimed execution, with its event, its workspace and the version of the rule that it began with. */
 export interface ClaimedExecution {
@@ -34,6 +35,8 @@ export interface ClaimedExecution {
   /** The creator of the workspace, whose calls share slots; null where it has none. */
   createdBy: string | null
   interruptions: number
+  /** So many workers have ended with it that it is not continued: its data is empty, and so are its conditions and actions. */
+  isGivenUp: boolean
 }
 
 type ClaimedRow = Omit<ClaimedExecution, 'addressee' | 'data' | 'heapBytes'> & {
@@ -47,6 +50,8 @@ type ClaimedRow = Omit<ClaimedExecution, 'addressee' | 'data' | 'heapBytes'> & {
  * A claim begins a new lease. It counts an interruption unless the previous holder is not to blame: a worker that released the
  * execution left no lease, and one that held it while it awaited a slot had not begun what could have ended it. Any other holder
  * has ended, or it is alive and withdraws the count (leases.ts).
+ *
+ * What may have ended those workers is not even sent of an execution that is given up: to parse or compile that would end this one, too.
  *
  * Both conditions on the id are needed: `= ANY (ARRAY(…))` makes Postgres look the rows up by their ids. By due_at, each claim
  * would read all executions that are due.
@@ -72,15 +77,20 @@ const claimExecutionsSql = `
       AND executions.id = ANY (ARRAY(SELECT id FROM claims))
       AND coalesce(executions.due_at, 'infinity') <= now() + interval '500 milliseconds'
     RETURNING executions.*
+  ),
+  judged_executions AS (
+    SELECT *, interruptions >= $3::int AS is_given_up FROM claimed_executions
   )
-  SELECT c.id AS "executionId", c.lease, c.interruptions, c.results, c.started_at AS "startedAt",
+  SELECT c.id AS "executionId", c.lease, c.interruptions, c.is_given_up AS "isGivenUp", c.results, c.started_at AS "startedAt",
          c.rule_id AS "ruleId", c.rule_version AS "ruleVersion", (r.is_active OR (c.id = c.event_id AND r.mode <> 'shadow')) AS "mayRun",
-         v.name, v.conditions, v.actions,
-         e.id AS "eventId", e.workspace_id AS "workspaceId", e.type, e.data::text AS data, e.rule_id AS "eventRuleId",
-         e.subscription_id AS "subscriptionId", e.depth, e.root_id AS "rootId",
+         v.name, CASE WHEN c.is_given_up THEN '[]' ELSE v.conditions END AS conditions,
+         CASE WHEN c.is_given_up THEN '[]' ELSE v.actions END AS actions,
+         e.id AS "eventId", e.workspace_id AS "workspaceId", e.type,
+         CASE WHEN c.is_given_up THEN '{}' ELSE e.data::text END AS data,
+         e.rule_id AS "eventRuleId", e.subscription_id AS "subscriptionId", e.depth, e.root_id AS "rootId",
          round(date_part('epoch', e.accepted_at) * 1000) AS "acceptedAt", w.rules_version AS "rulesVersion",
          w.auto_pause_after AS "autoPauseAfter", w.created_by AS "createdBy"
-  FROM claimed_executions c
+  FROM judged_executions c
   JOIN events e ON e.id = c.event_id
   JOIN workspaces w ON w.id = c.workspace_id
   LEFT JOIN rules r ON r.id = c.rule_id
@@ -99,6 +109,7 @@ export async function claimExecutions(
   const rows = await database.run<ClaimedRow>('claim_executions', claimExecutionsSql, [
     JSON.stringify(claims),
     leaseSeconds,
+    maxCrashes,
   ])
   const claimed = await parseInTurns(rows, claimedOf)
   const byLease = new Map(claimed.map((execution) => [execution.lease, execution]))
