@@ -79,7 +79,7 @@ export function startWorker(
   const causation = new Causation(database, config.emissionLimits)
   const running = { database, recorder, executor, heavyWork, underWay, log }
   const events = new EventRunner({ ...running, replies, causation, workLimits, tracing, onQuarantine })
-  const claims = new Claims(database, causation, workLimits)
+  const claims = new Claims(database, causation, leases, workLimits)
   const jobs = new JobRunner({ events, claims, executor, heavyWork, metrics, tracing })
 
   const worker = new QueueWorker<JobData, void, JobName>(queueName, (job, token) => jobs.run(job, token), {

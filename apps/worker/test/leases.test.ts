@@ -1,5 +1,5 @@
 import { setTimeout } from 'node:timers/promises'
-import { newId } from '@automation/database'
+import { type Database, newId } from '@automation/database'
 import { openMetrics } from '@automation/telemetry'
 import t, { type Test } from 'tap'
 import { Executor } from '../src/calls/executor.js'
@@ -23,7 +23,7 @@ const call = (url: string) => ({ type: 'SEND_WEBHOOK', config: { url } })
 async function createLeasedHarness(t: Test) {
   const harness = await createHarness(t)
   const { database, own } = harness
-  const claims = new Claims(database, new Causation(database))
+  const claims = new Claims(database, new Causation(database), { giveBack() {} })
   return {
     ...harness,
     read: (id: string) => own.execution.findUniqueOrThrow({ where: { id } }),
@@ -149,6 +149,45 @@ t.test('an execution that kills each worker fails after five workers', async (t)
     status: 'failed',
     error: '5 workers ended while they had this run',
   })
+})
+
+/** What it claims, and what it reads next, once its response is lost and once it is not even sent. */
+const losses = { claim_executions: 'after', find_origins: 'before' }
+
+for (const [lost, moment] of Object.entries(losses))
+  t.test(`an execution is not blamed where Postgres goes away at ${lost}, after its claim`, async (t) => {
+    const harness = await createLeasedHarness(t)
+    const { database, own } = harness
+    const flaky: Database = {
+      ...database,
+      async run(name, ...rest) {
+        if (name !== lost) return database.run(name, ...rest)
+        if (moment === 'after') await database.run(name, ...rest)
+        throw new Error('Connection terminated unexpectedly')
+      },
+    }
+    const claims = new Claims(flaky, new Causation(flaky), harness.openLeases())
+    const emit = { type: 'EMIT_EVENT', config: { eventType: 'DEAL_WON' } }
+    const id = await leaveExecution(harness, await harness.createRule([emit]), { results: [], lease: null })
+    for (let round = 0; round < 6; round++) {
+      await own.execution.update({ where: { id }, data: { dueAt: new Date(0) } })
+      await t.rejects(claims.claim(id), /Connection terminated/)
+      const deadline = Date.now() + 2_000
+      while ((await harness.read(id)).lease !== null && Date.now() < deadline) await setTimeout(20)
+    }
+    const { execution } = await harness.take(id)
+    t.match(execution.record, { status: 'running', interruptions: 0 })
+  })
+
+t.test('a claim that comes before it is given back is not counted either', async (t) => {
+  const harness = await createLeasedHarness(t)
+  const id = await leaveExecution(harness, await harness.createRule([task]), { results: [], lease: null })
+  const { lease } = await harness.take(id)
+  const next = await harness.take(id)
+  t.match(await harness.read(id), { interruptions: 1 })
+  harness.openLeases().giveBack({ id, lease })
+  while ((await harness.read(id)).interruptions > 0) await setTimeout(20)
+  t.match(await harness.read(id), { lease: next.lease, lostLeases: [] }, 'the next holder keeps it')
 })
 
 t.test('an execution without a slot is stored as waiting for one until its call', async (t) => {

@@ -116,7 +116,7 @@ t.test('claiming or continuing an execution does not read all due ones', async (
   })
 
   const byId = { rows: some, indexes: ['executions_pkey'] }
-  const claim = await statementOf((database) => claimExecutions(database, [newId()]))
+  const claim = await statementOf((database) => claimExecutions(database, [{ id: newId(), lease: newId() }]))
   t.same(await explainReads(claim, [due, 8, 5], 'executions'), byId)
   const record = await statementOf((database) => recordSteps(database, []))
   const steps = due.map(({ id, lease: held }) => ({ id, held, status: 'running', results: [] }))

@@ -16,10 +16,12 @@ const renewMs = 2_000
  * the renewals stop, the executions are due, and another worker claims them.
  *
  * That worker counts an interruption, as if this one had ended. If this one is alive, it withdraws the count when it notices the
- * loss: it slept, or Postgres was slow, and the execution is not to blame.
+ * loss: it slept, or Postgres was slow, and the execution is not to blame. The same goes for an execution that this worker claimed,
+ * or may have claimed, and could not begin to continue: it is given back, and where another worker was faster, the count withdrawn.
  *
  *   held ──renewed──▶ held ──released──▶ forgotten
  *     └──another worker's──▶ lost ──count withdrawn──▶ forgotten
+ *   claimed ──given back──▶ lost
  */
 export class Leases {
   readonly #database: Database
@@ -59,6 +61,11 @@ export class Leases {
     this.#lost.set(lease, execution.record.id)
   }
 
+  /** Gives back an execution that this worker does not continue although it may have claimed it. */
+  giveBack({ id, lease }: HeldLease): void {
+    this.#lost.set(lease, id)
+  }
+
   async stop(): Promise<void> {
     await Promise.all([this.#renewal.stop(), this.#withdrawal.stop()])
   }
@@ -87,6 +94,8 @@ export class Leases {
   async #withdraw(): Promise<void> {
     if (this.#lost.size === 0) return
     const lost = listLeases(this.#lost)
+    // In this order: one that is not released any more has been claimed, and counted.
+    await releaseLeases(this.#database, lost)
     await withdrawInterruptions(this.#database, lost)
     for (const { lease } of lost) this.#lost.delete(lease)
   }

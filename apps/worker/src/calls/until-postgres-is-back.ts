@@ -15,11 +15,15 @@ export async function untilPostgresIsBack<Result>(work: () => Promise<Result>): 
     try {
       return await work()
     } catch (error) {
-      const isPassing = isDatabaseAway(error) || isStatementCancelled(error)
-      if (!isPassing || Date.now() > deadline) throw error
+      if (!isPassing(error) || Date.now() > deadline) throw error
       // To wait for other commits before it is no sign that Postgres is away.
       deadline = Math.min(deadline, Date.now() + postgresAwayMs)
       await setTimeout(500)
     }
   }
+}
+
+/** Whether an error is not of the statement itself, so that it may succeed later. */
+export function isPassing(error: unknown): boolean {
+  return isDatabaseAway(error) || isStatementCancelled(error)
 }

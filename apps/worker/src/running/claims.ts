@@ -1,8 +1,16 @@
 import { getHeapStatistics } from 'node:v8'
-import { createBatcher, type Database } from '@automation/database'
+import { createBatcher, type Database, newId } from '@automation/database'
 import { Judging, ruleHolds, type WorkLimits } from '@automation/engine'
-import { type ClaimedExecution, claimExecutions, type LoadedEvent, type Step } from '@automation/ledger'
+import {
+  type ClaimedExecution,
+  claimExecutions,
+  type HeldLease,
+  type LoadedEvent,
+  type Step,
+} from '@automation/ledger'
 import { LRUCache } from 'lru-cache'
+import type { Leases } from '../calls/leases.js'
+import { isPassing } from '../calls/until-postgres-is-back.js'
 import { findAddressee } from './addressee.js'
 import type { Causation } from './causation.js'
 import { EffectBudget } from './effect-budget.js'
@@ -12,10 +20,14 @@ import { makeReady, type ReadyRule } from './ready-rule.js'
 /** Of the heap, for all rules of executions that come back. */
 const share = 1 / 20
 
-/** Claims executions that are due, and prepares them to be continued. */
+/**
+ * Claims executions that are due, and prepares them to be continued. Where Postgres goes away meanwhile, they are given back: nobody
+ * renews their leases, and that would be taken for the end of a worker. Any other error counts as one, since it may come back each time.
+ */
 export class Claims {
   readonly #database: Database
   readonly #causation: Causation
+  readonly #leases: Pick<Leases, 'giveBack'>
   readonly #workLimits: WorkLimits | undefined
   readonly #claim: (id: string) => Promise<ClaimedExecution | undefined>
   /** By rule and version. A version never changes, so it stays valid. */
@@ -24,17 +36,30 @@ export class Claims {
     sizeCalculation: ({ heapBytes }) => heapBytes,
   })
 
-  constructor(database: Database, causation: Causation, workLimits?: WorkLimits) {
+  constructor(
+    database: Database,
+    causation: Causation,
+    leases: Pick<Leases, 'giveBack'>,
+    workLimits?: WorkLimits,
+  ) {
     this.#database = database
     this.#causation = causation
+    this.#leases = leases
     this.#workLimits = workLimits
-    this.#claim = createBatcher((ids) => claimExecutions(database, ids))
+    this.#claim = createBatcher((ids) => {
+      const claims = ids.map((id) => ({ id, lease: newId() }))
+      return this.#giveBackOnFailure(claims, () => claimExecutions(database, claims))
+    })
   }
 
   /** @returns undefined where the execution is not due: it is finished, cancelled, or another worker was faster */
   async claim(executionId: string): Promise<Step<Execution> | undefined> {
     const claimed = await this.#claim(executionId)
     if (claimed === undefined) return undefined
+    return this.#giveBackOnFailure([{ id: executionId, lease: claimed.lease }], () => this.#prepare(claimed))
+  }
+
+  async #prepare(claimed: ClaimedExecution): Promise<Step<Execution>> {
     const judging = new Judging(claimed.acceptedAt, this.#workLimits)
     const rule = claimed.isGivenUp ? makeEmpty(claimed) : await this.#findRule(claimed)
     const event = eventOf(claimed)
@@ -42,6 +67,15 @@ export class Claims {
     if (mayEmit(rule, claimed)) await this.#causation.countStored(event)
     const execution = continueClaimed(claimed, event, rule, judging, this.#causation)
     return { execution, lease: claimed.lease }
+  }
+
+  async #giveBackOnFailure<Result>(claims: HeldLease[], work: () => Promise<Result>): Promise<Result> {
+    try {
+      return await work()
+    } catch (error) {
+      if (isPassing(error)) for (const claim of claims) this.#leases.giveBack(claim)
+      throw error
+    }
   }
 
   async #findRule(claimed: ClaimedExecution): Promise<ReadyRule | undefined> {

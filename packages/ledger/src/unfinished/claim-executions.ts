@@ -1,7 +1,7 @@
-import { type Database, newId } from '@automation/database'
+import type { Database } from '@automation/database'
 import type { ActionResult } from '@automation/engine'
 import { type Addressee, addresseeOf } from '../addressee.js'
-import { leaseSeconds } from './leases.js'
+import { type HeldLease, leaseSeconds } from './leases.js'
 import { parseData, parseInTurns } from './load-events.js'
 import { maxCrashes } from './poison-events.js'
 
@@ -99,13 +99,13 @@ const claimExecutionsSql = `
 /**
  * Claims executions that are due: from now on this worker holds them, as long as it renews their leases.
  *
- * @returns an entry for each id, undefined where the execution is not due: it is finished, cancelled, or another worker was faster
+ * @param claims each with a lease of its own
+ * @returns an entry for each claim, undefined where the execution is not due: it is finished, cancelled, or another worker was faster
  */
 export async function claimExecutions(
   database: Database,
-  ids: string[],
+  claims: HeldLease[],
 ): Promise<(ClaimedExecution | undefined)[]> {
-  const claims = ids.map((id) => ({ id, lease: newId() }))
   const rows = await database.run<ClaimedRow>('claim_executions', claimExecutionsSql, [
     JSON.stringify(claims),
     leaseSeconds,
