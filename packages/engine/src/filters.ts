@@ -7,8 +7,16 @@ export interface Argument {
   isQuoted: boolean
 }
 
-/** Converts a value. `warn` takes a predicate about the value, such as "is no date". */
-export type Filter = (value: unknown, warn: (message: string) => void) => unknown
+/** What the template does for its filters. */
+export interface Filtering {
+  /** Takes a predicate about the value, such as "is no date". */
+  warn(message: string): void
+  /** Writes a value as text, all of which the filter reads: it is charged. */
+  write(value: unknown): string
+}
+
+/** Converts a value. What it returns is charged. */
+export type Filter = (value: unknown, filtering: Filtering) => unknown
 
 /** Compiles a filter, or describes what is wrong with its argument. */
 type FilterCompiler = (argument: Argument | undefined) => Filter | string
@@ -113,7 +121,7 @@ function toJson(value: unknown): string | undefined {
 function onText(change: (text: string) => string): FilterCompiler {
   return (argument) => {
     if (argument) return 'takes no argument'
-    return (value) => (isNothing(value) ? value : change(toText(value)))
+    return (value, { write }) => (isNothing(value) ? value : change(write(value)))
   }
 }
 
@@ -135,9 +143,10 @@ function compileTruncate(argument: Argument | undefined): Filter | string {
   const length = toNumber(argument?.text)
   if (!Number.isInteger(length) || length < 1 || length > maxTruncatedLength)
     return `needs a length from 1 to ${maxTruncatedLength}, such as truncate:80`
-  return (value) => {
+  return (value, { write }) => {
     if (isNothing(value)) return value
-    const text = toText(value)
+    // Of a text only the beginning is read.
+    const text = typeof value === 'string' ? value : write(value)
     // A cut must not leave half of a surrogate pair: Postgres refuses such text.
     return text.length <= length ? text : `${text.slice(0, length - 1).replace(/\p{Surrogate}$/u, '')}…`
   }
@@ -147,7 +156,7 @@ function compileNumber(argument: Argument | undefined): Filter | string {
   const decimals = argument ? toNumber(argument.text) : undefined
   if (decimals !== undefined && !(Number.isInteger(decimals) && decimals >= 0 && decimals <= maxDecimals))
     return `takes a number of decimals from 0 to ${maxDecimals}, such as number:2`
-  return (value, warn) => {
+  return (value, { warn }) => {
     if (isNothing(value)) return value
     const number = toNumber(value)
     if (Number.isNaN(number)) {
@@ -162,7 +171,7 @@ function compileDate(argument: Argument | undefined): Filter | string {
   const format = argument?.text
   if (format !== undefined && !/^(?:YYYY|MM|DD|HH|mm|ss|SSS|[TZ]|[^A-Za-z])+$/.test(format))
     return 'takes a format of YYYY, MM, DD, HH, mm, ss and SSS, such as date:YYYY-MM-DD'
-  return (value, warn) => {
+  return (value, { warn }) => {
     if (isNothing(value)) return value
     const milliseconds = parseTimestamp(value)
     if (Number.isNaN(milliseconds)) {

@@ -1,4 +1,4 @@
-import { toText } from './filters.js'
+import { type Filtering, toText } from './filters.js'
 import type { Judging } from './judging.js'
 import { readPath } from './path.js'
 import { type Placeholder, parsePlaceholder } from './placeholder.js'
@@ -137,7 +137,7 @@ function resolveValue(placeholder: Placeholder, data: unknown, rendering: Render
   return rendering.size > maxRenderedLength ? '' : value
 }
 
-/** Units of work for a character that a filter or JSON writes. */
+/** Units of work for a character that a filter reads, or that a filter or JSON writes. */
 const workPerCharacter = 0.5
 
 /** True where nothing more is rendered: the action fails in any case. */
@@ -161,14 +161,24 @@ function evaluate(placeholder: Placeholder, data: unknown, rendering: Rendering)
   }
 }
 
-/** A separate function, so that a placeholder without filters does not pay for the closure of `warn`. */
+/** A separate function, so that a placeholder without filters does not pay for the closures of its filters. */
 function applyFilters({ name, filters }: Placeholder, value: unknown, rendering: Rendering): unknown {
-  const warn = (message: string) => warnOnce(rendering, `${name} ${message}`)
   let filtered = value
+  let read = 0
+  const filtering: Filtering = {
+    warn: (message) => warnOnce(rendering, `${name} ${message}`),
+    write(input) {
+      const text = toText(input)
+      read = text.length
+      return text
+    },
+  }
   for (const filter of filters) {
     if (typeof filtered === 'string' && filtered.length > maxRenderedLength) break
-    filtered = filter(filtered, warn)
-    if (typeof filtered === 'string') rendering.judging?.charge(filtered.length * workPerCharacter)
+    read = 0
+    filtered = filter(filtered, filtering)
+    const written = typeof filtered === 'string' ? filtered.length : 0
+    rendering.judging?.charge(Math.max(read, written) * workPerCharacter)
     if (isOver(rendering)) break
   }
   return filtered

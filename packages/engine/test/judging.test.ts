@@ -2,9 +2,10 @@ import t from 'tap'
 import { compileCondition } from '../src/conditions.js'
 import { findRuleFaults } from '../src/faults.js'
 import { Judging } from '../src/judging.js'
+import { compileMailTemplate } from '../src/mail-template.js'
 import { findNextAction, simulatePlan } from '../src/progress.js'
 import type { Condition } from '../src/rule.js'
-import { compileRule, explainRule, planRule, ruleHolds } from '../src/run.js'
+import { compileRule, explainRule, planActions, planRule, ruleHolds } from '../src/run.js'
 
 const task = { type: 'CREATE_TASK' as const, config: { title: 'Task' } }
 // Each text of these letters leads to new states, so the automaton of re2js helps nothing.
@@ -212,6 +213,38 @@ t.test('rendering is charged, and stops where the work is used up', async (t) =>
   const encoded = `{{text${'|urlencode'.repeat(8)}}}`.repeat(100)
   t.match(render(encoded, { text: 'ä'.repeat(150_000) }).actions, [{ fault }])
   t.ok(process.cpuUsage(startedAt).user < 2_000_000)
+})
+
+t.test('what filters read is charged, however little they write', async (t) => {
+  const cases: [string, unknown][] = [
+    ['{{value | trim}}', ' '.repeat(1_000_000)],
+    ['{{value | truncate:1}}', Array(100_000).fill('12345678')],
+  ]
+  for (const [placeholder, value] of cases) {
+    let reads = 0
+    const data = {
+      get value() {
+        reads++
+        return value
+      },
+    }
+    const title = placeholder.repeat(200)
+    const rule = compileRule({ conditions: [], actions: [{ type: 'CREATE_TASK', config: { title } }] })
+    t.match(planRule(rule, data, 0).actions, [{ fault: /RULE_WORK/ }], placeholder)
+    t.ok(reads <= 3, `${reads} of 200 placeholders were filled`)
+    reads = 0
+    const mail = compileMailTemplate({ text: title }).render(data, {}, new Judging(0))
+    t.match(mail, { fault: /RULE_WORK/ }, placeholder)
+    t.ok(reads <= 3, `${reads} of 200 placeholders of a mail were filled`)
+  }
+})
+
+t.test('the beginning of a long text costs as much as the beginning', async (t) => {
+  const title = '{{text | truncate:2}}'.repeat(100)
+  const rule = compileRule({ conditions: [], actions: [{ type: 'CREATE_TASK', config: { title } }] })
+  const judging = new Judging(0)
+  t.match(planActions(rule, { text: 'x'.repeat(1_000_000) }, 0, judging).actions, [{ type: 'CREATE_TASK' }])
+  t.equal(judging.spent, 100)
 })
 
 t.test('when the work of an event is used up, its other rules are not judged', async (t) => {
