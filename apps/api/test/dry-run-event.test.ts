@@ -142,6 +142,24 @@ t.test('the rules of one event share the work that an event may cost, as at a wo
   for (const result of body.results) t.equal(result.success, result.error === undefined)
 })
 
+t.test('the trace of a rule that was not judged has the verdict of its result', async (t) => {
+  const small = await startApi(t, { RULE_WORK: '10000', EVENT_WORK: '10000' })
+  const workspace = await small.makeWorkspace()
+  const conditions = [{ field: 'text', operator: 'contains', value: 'b' }]
+  for (let n = 0; n < 4; n++) await create(workspace, { name: `Rule ${n}`, conditions })
+  const { body } = await dryRun(workspace, { text: `${'a'.repeat(30_000)}b` }, '?explain=true')
+  const verdicts = body.results.map(({ conditionsPassed, trace }) => [
+    conditionsPassed,
+    trace?.conditionsPassed,
+  ])
+  t.same(verdicts, [
+    [true, true],
+    [true, true],
+    [false, false],
+    [false, false],
+  ])
+})
+
 t.test('a dry run that renders too much is refused', async (t) => {
   const workspace = await api.makeWorkspace()
   const webhook = { type: 'SEND_WEBHOOK', config: { url: 'https://example.com', body: { text: '{{text}}' } } }

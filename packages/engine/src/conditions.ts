@@ -7,7 +7,13 @@ import type { Clause, Condition, RuleDefinition } from './rule.js'
 /** A compiled condition: `holds` is the fast check, `explain` gives the same verdict with its reasons. Neither throws. */
 export interface CompiledCondition {
   holds(data: unknown, judging: Judging): boolean
-  explain(data: unknown, judging: Judging): ConditionTrace
+  /**
+   * Where the work is used up, a clause has a warning, and it and its groups are false.
+   *
+   * @param judging of what `holds` judges, too
+   * @param spare of the clauses that `holds` does not reach
+   */
+  explain(data: unknown, judging: Judging, spare: Judging): ConditionTrace
   /** What has to be so for the condition to hold, each of them. There may be more to it. */
   readonly equalities: readonly Equality[]
 }
@@ -59,12 +65,33 @@ function compileGroup(group: 'all' | 'any' | 'not', conditions: readonly Conditi
   const combine = combiners[group]
   return {
     holds: (data, judging) => combine(children, (child) => child.holds(data, judging)),
-    explain(data, judging) {
-      const traces = children.map((child) => child.explain(data, judging))
-      return { group, children: traces, verdict: combine(traces, (trace) => trace.verdict) }
-    },
+    explain: (data, judging, spare) => ({ group, ...explainAll(group, children, data, judging, spare) }),
     equalities: group === 'all' ? children.flatMap((child) => child.equalities) : [],
   }
+}
+
+/**
+ * Explains the conditions of a group. Those after the one that decides are judged by themselves: what they cost must not make a later
+ * clause fail that was judged.
+ */
+export function explainAll(
+  group: 'all' | 'any' | 'not',
+  conditions: readonly CompiledCondition[],
+  data: unknown,
+  judging: Judging,
+  spare: Judging,
+): { children: ConditionTrace[]; verdict: boolean } {
+  let isDecided = false
+  let isJudged = true
+  const children = conditions.map((condition) => {
+    if (isDecided) return condition.explain(data, spare, spare)
+    const trace = condition.explain(data, judging, spare)
+    isJudged = judging.overrun === null
+    isDecided = trace.verdict === (group !== 'all')
+    return trace
+  })
+  // The opposite of a clause that was not judged is not known either.
+  return { children, verdict: isJudged && combiners[group](children, (trace) => trace.verdict) }
 }
 
 type Combine = <Child>(children: readonly Child[], holds: (child: Child) => boolean) => boolean

@@ -1,5 +1,5 @@
 import type { ActionConfig, ActionType } from './actions/index.js'
-import { type CompiledCondition, compileCondition } from './conditions.js'
+import { type CompiledCondition, compileCondition, explainAll } from './conditions.js'
 import { findConfigFault } from './config-fault.js'
 import { compileConfig } from './config-template.js'
 import { parseDuration } from './duration.js'
@@ -121,8 +121,8 @@ export function planActions(rule: CompiledRule, data: unknown, now: number, judg
 }
 
 /**
- * Explains each clause: what it expected and found. Slower than planRule, with the same verdicts, as far as the work for one rule
- * reaches; clauses beyond it are false and have a warning.
+ * Explains each clause: what it expected and found. Slower than planRule, with the same verdicts: what the run does not judge is judged
+ * with work of its own. Clauses beyond that are false and have a warning.
  */
 export function explainRule(
   rule: CompiledRule,
@@ -132,14 +132,16 @@ export function explainRule(
   budget?: WorkBudget,
 ): Trace {
   const judging = new Judging(now, limits, budget)
-  const conditions = rule.conditions.map((condition) => condition.explain(data, judging))
+  const spare = new Judging(now, limits, budget)
+  const { children, verdict } = explainAll('all', rule.conditions, data, judging, spare)
+  judging.beginRule()
   return {
-    conditionsPassed: conditions.every((condition) => condition.verdict),
-    conditions,
+    conditionsPassed: verdict,
+    conditions: children,
     actions: rule.actions.map(({ index, type, when }) => ({
       index,
       type,
-      ...(when && { when: when.explain(data, judging) }),
+      ...(when && { when: when.explain(data, judging, spare) }),
     })),
   }
 }

@@ -76,7 +76,8 @@ t.test('any condition judges any data, and its trace has the same verdict', asyn
   fc.assert(
     fc.property(condition, json, fc.integer(), (condition, data, now) => {
       const { holds, explain } = compileCondition(condition)
-      return holds(data, new Judging(now)) === explain(data, new Judging(now)).verdict
+      const judging = new Judging(now)
+      return holds(data, judging) === explain(data, judging, judging).verdict
     }),
     { numRuns: 2000 },
   )
@@ -105,7 +106,8 @@ t.test('data that throws when it is read counts as missing', async (t) => {
     compileCondition({ field: 'list', operator: 'not_contains', value: 'x' }).holds(hostile, new Judging(0)),
     true,
   )
-  t.same(compileCondition({ field: 'a', operator: 'is_empty' }).explain(hostile, new Judging(0)), {
+  const judging = new Judging(0)
+  t.same(compileCondition({ field: 'a', operator: 'is_empty' }).explain(hostile, judging, judging), {
     field: 'a',
     operator: 'is_empty',
     verdict: true,
@@ -131,7 +133,8 @@ t.test('a trace shows the expected and the actual value', async (t) => {
       { field: 'x', operator: 'exists' },
     ],
   })
-  t.strictSame(explain({ lead: { score: 7 } }, new Judging(0)), {
+  const judging = new Judging(0)
+  t.strictSame(explain({ lead: { score: 7 } }, judging, judging), {
     group: 'any',
     children: [
       { field: 'lead.score', operator: 'greater_than', expected: 80, actual: 7, verdict: false },

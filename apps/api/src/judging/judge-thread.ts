@@ -59,7 +59,10 @@ export function dryRun({
   const budget = openBudget({ bounds })
   const rule = compileRule(definition)
   const outcome = { ...simulatePlan(planRule(rule, data, now, limits, budget)), dryRun: true }
-  const result = explains ? { ...outcome, trace: explainRule(rule, data, now, limits, budget) } : outcome
+  const { conditionsPassed } = outcome
+  const result = explains
+    ? { ...outcome, trace: { ...explainRule(rule, data, now, limits, budget), conditionsPassed } }
+    : outcome
   if (budget.overrun !== null) return { overrun: budget.overrun }
   serializeResult ??= compileSerializer(ExplainedResult)
   return new TextEncoder().encode(serializeResult(result))
@@ -103,8 +106,12 @@ export function dryRunEvent({
   for (const [index, { id: ruleId, name }] of rules.entries()) {
     const rule = ready[index] as (typeof ready)[number]
     const outcome = 'fault' in rule ? simulateFault(rule.fault) : simulate(plans.next().value as Plan)
+    // The rules before it may have left it less work than its trace has.
+    const { conditionsPassed } = outcome
     const trace =
-      explains && !('fault' in rule) ? { trace: explainRule(rule, data, now, limits, budget) } : {}
+      explains && !('fault' in rule)
+        ? { trace: { ...explainRule(rule, data, now, limits, budget), conditionsPassed } }
+        : {}
     const overrun = findOverrun(budget)
     if (overrun) return overrun
     const part = serializeOfEvent({ ruleId, name, executionId: null, ...outcome, ...trace })
