@@ -324,6 +324,30 @@ t.test('an invalid query value is a 400', async (t) => {
     t.equal((await call('GET', `${path}?${query}`)).status, 200, query)
 })
 
+t.test('a `when` after a WAIT is explained at the end that the WAIT had', async (t) => {
+  const workspace = await api.makeWorkspace()
+  const wait = { type: 'WAIT' as const, config: { duration: '3d' } }
+  const when = { field: 'at', operator: 'within_last', value: '24h' }
+  const rule = await storeRule(workspace, { actions: [wait, { ...task, when }] })
+  const acceptedAt = at('2026-01-02T03:00:00Z')
+  const explain = async (data: object, results: ActionResult[]) => {
+    const event = await storeEvent(workspace, { data, acceptedAt, ruleIds: [rule.id] })
+    const { id } = await storeExecution(workspace, event, rule.id, { results: results as object[] })
+    const { body } = await workspace.call<Execution>('GET', `${path}/${id}?explain=true`)
+    return body.trace
+  }
+  const until = '2026-01-09T03:00:00.000Z'
+  const results: ActionResult[] = [{ action: 'WAIT', status: 'success', until }]
+  const verdicts = (verdict: boolean) => ({ actions: [{ type: 'WAIT' }, { when: { verdict } }] })
+  t.match(await explain({ at: '2026-01-02T02:00:00Z' }, results), verdicts(false))
+  t.match(await explain({ at: '2026-01-08T12:00:00Z' }, results), verdicts(true))
+  t.match(
+    await explain({ at: '2026-01-04T12:00:00Z' }, []),
+    verdicts(true),
+    'planned, where it has not begun',
+  )
+})
+
 t.test('explain shows each clause as the execution judged it, though no trace is stored', async (t) => {
   const workspace = await api.makeWorkspace()
   const conditions = [

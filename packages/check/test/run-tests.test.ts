@@ -127,7 +127,7 @@ t.test(
       [
         'conditions[1].any[0] false',
         'conditions[1].any[1].not true',
-        'actions[2].when true',
+        'actions[2].when false',
         'conditions[0] false',
       ],
     )

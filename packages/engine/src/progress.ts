@@ -1,7 +1,7 @@
 import { Judging } from './judging.js'
 import type { ActionResult } from './outcome.js'
 import type { CompiledAction, CompiledRule, Plan, PlannedAction, ReadyAction } from './run.js'
-import { isReady, planAction } from './run.js'
+import { isReady, planAction, readEnd } from './run.js'
 
 /** The effect of an action. A failure is an expected result, not an error to throw. */
 export type Effect =
@@ -53,7 +53,7 @@ export function findNextAction(
       }
       results[action.index] = result
     }
-    if (action.type === 'WAIT' && result.until !== undefined) at = Date.parse(result.until)
+    if (action.type === 'WAIT') at = readEnd(result) ?? at
     if (isFailure(result) && !action.continueOnError) isStopped = true
   }
   return undefined

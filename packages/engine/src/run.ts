@@ -4,7 +4,7 @@ import { findConfigFault } from './config-fault.js'
 import { compileConfig } from './config-template.js'
 import { parseDuration } from './duration.js'
 import { Judging, type WorkLimits } from './judging.js'
-import type { Trace } from './outcome.js'
+import type { ActionResult, Trace } from './outcome.js'
 import type { Retry } from './retry.js'
 import type { Action, RuleDefinition } from './rule.js'
 import { maxRenderedLength, type Rendering, type Template } from './template.js'
@@ -115,14 +115,23 @@ export function planActions(rule: CompiledRule, data: unknown, now: number, judg
   for (const action of rule.actions) {
     const planned = planAction(action, data, at, judging)
     actions.push(planned)
-    if (isReady(planned) && planned.type === 'WAIT') at += parseDuration(planned.config.duration) ?? 0
+    at = endOf(planned)
   }
   return { conditionsPassed: true, actions }
 }
 
+/** The moment of the next action: a WAIT moves it on. */
+function endOf(action: PlannedAction): number {
+  return isReady(action) && action.type === 'WAIT'
+    ? action.at + (parseDuration(action.config.duration) ?? 0)
+    : action.at
+}
+
 /**
  * Explains each clause: what it expected and found. Slower than planRule, with the same verdicts: what the run does not judge is judged
- * with work of its own. Clauses beyond that are false and have a warning.
+ * with work of its own. Clauses beyond that are false and have a warning. Each `when` is judged at the moment of its action.
+ *
+ * @param results of an execution, whose WAITs have ended when they did
  */
 export function explainRule(
   rule: CompiledRule,
@@ -130,20 +139,27 @@ export function explainRule(
   now: number,
   limits?: WorkLimits,
   budget?: WorkBudget,
+  results: readonly ActionResult[] = [],
 ): Trace {
   const judging = new Judging(now, limits, budget)
   const spare = new Judging(now, limits, budget)
   const { children, verdict } = explainAll('all', rule.conditions, data, judging, spare)
   judging.beginRule()
-  return {
-    conditionsPassed: verdict,
-    conditions: children,
-    actions: rule.actions.map(({ index, type, when }) => ({
-      index,
-      type,
-      ...(when && { when: when.explain(data, judging, spare) }),
-    })),
-  }
+  const planning = new Judging(now, limits, budget)
+  let at = now
+  const actions = rule.actions.map((action) => {
+    const { index, type, when } = action
+    judging.now = spare.now = at
+    const trace = { index, type, ...(when && { when: when.explain(data, judging, spare) }) }
+    if (type === 'WAIT') at = readEnd(results[index]) ?? endOf(planAction(action, data, at, planning))
+    return trace
+  })
+  return { conditionsPassed: verdict, conditions: children, actions }
+}
+
+/** The end of a WAIT that was reached. */
+export function readEnd(result: ActionResult | undefined): number | undefined {
+  return result?.until === undefined ? undefined : Date.parse(result.until)
 }
 
 function compileAction(action: Action, index: number): CompiledAction {

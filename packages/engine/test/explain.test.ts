@@ -1,10 +1,12 @@
 import fc from 'fast-check'
 import t from 'tap'
+import { findRuleFaults } from '../src/faults.js'
 import { Judging } from '../src/judging.js'
 import type { ConditionTrace } from '../src/outcome.js'
-import type { Condition } from '../src/rule.js'
-import { compileRule, explainRule, ruleHolds } from '../src/run.js'
+import type { Condition, RuleDefinition } from '../src/rule.js'
+import { compileRule, explainRule, planRule, ruleHolds } from '../src/run.js'
 import { explainWhy } from '../src/why.js'
+import { anyDefinition, anyData as anyRunData } from './fixtures/any-rule.js'
 
 const actions = [{ type: 'CREATE_TASK' as const, config: { title: 'x' } }]
 const texts = (count: number) => Array.from({ length: count }, (_, n) => `unsubscribe-link-${n}`)
@@ -90,6 +92,52 @@ t.test('a trace has the verdict of the run, however little work there is', async
     { numRuns: 5_000 },
   )
   t.ok(overruns > 500, `the work did not reach for ${overruns} of 5,000`)
+})
+
+const day = 86_400_000
+const isFresh: Condition = { field: 'createdAt', operator: 'within_last', value: '24h' }
+const wait = { type: 'WAIT' as const, config: { duration: '{{days}}d' } }
+const [task] = actions as [(typeof actions)[number]]
+
+t.test('each `when` is explained at the moment of its action', async (t) => {
+  const data = { createdAt: 0, days: 3 }
+  const rule = compileRule({
+    conditions: [isFresh],
+    actions: [
+      { ...task, when: isFresh },
+      { ...wait, when: { not: isFresh } },
+      { ...task, when: isFresh },
+      wait,
+      { ...task, when: { any: [vip, isFresh] } },
+    ],
+  })
+  const moments = planRule(rule, data, 0).actions.map(({ at }) => at)
+  t.same(moments, [0, 0, 0, 0, 3 * day])
+  const { conditionsPassed, actions } = explainRule(rule, data, 0)
+  t.equal(conditionsPassed, true)
+  const verdicts = (traces: typeof actions) => traces.map(({ when }) => when?.verdict)
+  t.same(verdicts(actions), [true, false, true, undefined, false])
+  t.match(actions[4]?.when, { children: [{ verdict: false }, { verdict: false }] })
+  const done = { action: 'CREATE_TASK', status: 'success' as const }
+  const ended = { action: 'WAIT', status: 'success' as const, until: new Date(day).toISOString() }
+  const skipped = { action: 'WAIT', status: 'skipped' as const }
+  const explained = explainRule(rule, data, 0, undefined, undefined, [done, skipped, done, ended])
+  t.same(verdicts(explained.actions), [true, false, true, undefined, true], 'the real end of the WAIT')
+})
+
+t.test('a trace has the verdicts by which a dry run skips actions', async () => {
+  fc.assert(
+    fc.property(anyDefinition, anyRunData, (definition, data) => {
+      fc.pre(findRuleFaults(definition).length === 0)
+      const rule = compileRule(definition as RuleDefinition)
+      const { actions } = explainRule(rule, data, Date.parse('2026-03-10T12:00:00Z'))
+      const plan = planRule(rule, data, Date.parse('2026-03-10T12:00:00Z'))
+      return plan.actions.every(
+        (planned, index) => 'skipped' in planned === (actions[index]?.when?.verdict === false),
+      )
+    }),
+    { numRuns: 2_000 },
+  )
 })
 
 function hasWarning(trace: ConditionTrace): boolean {

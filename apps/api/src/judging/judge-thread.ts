@@ -1,4 +1,5 @@
 import {
+  type ActionResult,
   type CompiledRule,
   compileMailTemplate,
   compileRule,
@@ -151,13 +152,21 @@ function compileStored({ conditions, actions }: StoredRule): CompiledRule | { fa
 interface ToExplain extends ToJudge, Bounds {
   /** JSON of the event's data. */
   data: string
+  results: ActionResult[]
 }
 
 /** @returns null for a definition that does not compile */
-export function explain({ definition, data, now, limits, bounds }: ToExplain): Trace | Overrun | null {
+export function explain({
+  definition,
+  data,
+  now,
+  limits,
+  results,
+  bounds,
+}: ToExplain): Trace | Overrun | null {
   const budget = openBudget({ bounds })
   const rule = compileOrNull(definition)
-  const trace = rule && explainRule(rule, JSON.parse(data), now, limits, budget)
+  const trace = rule && explainRule(rule, JSON.parse(data), now, limits, budget, results)
   return findOverrun(budget) ?? trace
 }
 

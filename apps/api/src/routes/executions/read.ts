@@ -49,7 +49,7 @@ export const readRoutes: FastifyPluginAsyncTypebox<{ workLimits: WorkLimits }> =
         ...presentRow(row),
         ...executionResultOf({ ruleId, executionId, status, error, results }),
         ...(query.explain === true && {
-          trace: await request.readAndJudge(() => explainExecution(request, row, workLimits)),
+          trace: await request.readAndJudge(() => explainExecution(request, { ...row, results }, workLimits)),
         }),
       }
     },
@@ -102,7 +102,14 @@ function errorOfUnstarted({ kind }: Addressee, status: Execution['status']): str
 /** Nothing of it is stored: the version, the data and the time are there, and the engine judges them as it did then. */
 async function explainExecution(
   request: FastifyRequest,
-  { workspaceId, ruleId, ruleVersion: version, eventId, startedAt }: ExecutionRow,
+  {
+    workspaceId,
+    ruleId,
+    ruleVersion: version,
+    eventId,
+    startedAt,
+    results,
+  }: ExecutionRow & { results: ActionResult[] },
   limits: WorkLimits,
 ): Promise<Trace | null> {
   const { reads: database } = request.workspace
@@ -119,5 +126,6 @@ async function explainExecution(
     // A worker of the version before judged at the start of the execution.
     now: (event.rulesVersion === null ? startedAt : event.acceptedAt).getTime(),
     limits,
+    results,
   })
 }
