@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import { parsePath } from './path.js'
+import { joinPath, parsePath } from './path.js'
 
 export const FieldKind = Type.Enum(['text', 'number', 'boolean', 'list', 'object', 'null'], {
   title: 'FieldKind',
@@ -129,8 +129,10 @@ export class FieldSurvey {
         if (typeof item === 'object' && item !== null) this.#visit(`${path}[${index}]`, item, depth + 1)
       return
     }
-    for (const key of Object.keys(value))
-      this.#visit(path === '' ? key : `${path}.${key}`, (value as Record<string, unknown>)[key], depth + 1)
+    for (const key of Object.keys(value)) {
+      const child = joinPath(path, key)
+      if (child !== undefined) this.#visit(child, (value as Record<string, unknown>)[key], depth + 1)
+    }
   }
 
   #visit(path: string, value: unknown, depth: number): void {

@@ -32,6 +32,15 @@ export function parsePath(path: string): string[] | undefined {
   return keys
 }
 
+/**
+ * Joins the path of an object ('' for the data itself) and one of its keys. Undefined for a key such as `a.b`: the path would be that of
+ * another value. Other keys may make no path, which parsePath says.
+ */
+export function joinPath(path: string, key: string): string | undefined {
+  if (/[.[]/.test(key)) return undefined
+  return path === '' ? key : `${path}.${key}`
+}
+
 /** Rules use the same few fields again and again, so each path is compiled once. Bounded, since callers choose the fields. */
 const paths = new Map<string, Path>()
 const maxPaths = 1_000

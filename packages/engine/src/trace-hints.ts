@@ -3,7 +3,7 @@ import { parseDuration } from './duration.js'
 import type { Judging } from './judging.js'
 import { findSimilar } from './nearest.js'
 import type { ClauseTrace, ConditionTrace } from './outcome.js'
-import { parsePath } from './path.js'
+import { joinPath, parsePath } from './path.js'
 import { parseTimestamp } from './timestamp.js'
 
 const maxPaths = 2_000
@@ -113,9 +113,10 @@ function childrenOf(path: string, value: unknown): { path: string; value: unknow
   if (typeof value !== 'object' || value === null) return []
   return Object.keys(value)
     .slice(0, maxPaths)
-    .map((key) => ({
-      path: path === '' ? key : `${path}.${key}`,
-      value: (value as Record<string, unknown>)[key],
-    }))
-    .filter((child) => parsePath(child.path) !== undefined)
+    .flatMap((key) => {
+      const child = joinPath(path, key)
+      return child === undefined || parsePath(child) === undefined
+        ? []
+        : [{ path: child, value: (value as Record<string, unknown>)[key] }]
+    })
 }
