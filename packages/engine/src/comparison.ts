@@ -23,21 +23,29 @@ export function toNumber(value: unknown): number {
   return Number.isFinite(number) ? number : Number.NaN
 }
 
-/** Equality of scalars: strict, except that a number equals a text that is the same number. Symmetric. */
+/** Whether a number stands for itself alone. Beyond 2^53 the texts of several whole numbers, such as ids, are the same number. */
+export function isExact(number: number): boolean {
+  return Math.abs(number) <= Number.MAX_SAFE_INTEGER
+}
+
+/** Equality of scalars: strict, except that a number equals a text that is the same number, as far as numbers are exact. Symmetric. */
 export function equalTo(value: Scalar): (actual: unknown) => boolean {
-  if (typeof value === 'number') return (actual) => toNumber(actual) === value
   const number = toNumber(value)
-  if (Number.isNaN(number)) return (actual) => actual === value
+  if (!isExact(number)) return (actual) => actual === value
+  if (typeof value === 'number') return (actual) => toNumber(actual) === value
   return (actual) => actual === value || actual === number
 }
 
 /** The same equality against many values, in constant time. An item of the list that is not a scalar equals nothing. */
 export function memberOf(values: readonly unknown[]): (actual: unknown) => boolean {
   const exact = new Set(values.filter((value) => !Number.isNaN(value)))
-  const numbers = new Set(values.filter((value) => typeof value === 'number'))
-  const numbersInTexts = new Set(values.filter((value) => typeof value === 'string').map(toNumber))
-  numbers.delete(Number.NaN)
-  numbersInTexts.delete(Number.NaN)
+  const numbers = new Set(values.filter((value) => typeof value === 'number' && isExact(value)))
+  const numbersInTexts = new Set(
+    values
+      .filter((value) => typeof value === 'string')
+      .map(toNumber)
+      .filter(isExact),
+  )
   return (actual) => {
     if (exact.has(actual)) return true
     if (typeof actual === 'string') return numbers.size > 0 && numbers.has(toNumber(actual))

@@ -1,4 +1,4 @@
-import { toNumber } from './comparison.js'
+import { isExact, toNumber } from './comparison.js'
 import { parseDuration } from './duration.js'
 import type { Judging } from './judging.js'
 import { findSimilar } from './nearest.js'
@@ -43,6 +43,7 @@ function measure(trace: ClauseTrace, now: number): Pick<ClauseTrace, 'distance' 
   const [low = Number.NaN, high = low] = (Array.isArray(expected) ? expected : [expected]).map(toNumber)
   switch (operator) {
     case 'equals':
+      return isExact(number) && isExact(low) ? distance(Math.abs(number - low)) : {}
     case 'greater_than':
     case 'greater_than_or_equal':
     case 'less_than':

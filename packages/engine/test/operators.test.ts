@@ -9,6 +9,7 @@ import { maxSubjectLength } from '../src/pattern.js'
 
 const now = Date.parse('2026-03-10T12:00:00Z')
 const missing = Symbol('missing')
+const bigId = JSON.parse('12345678901234567') as number
 
 function judge(operator: string, value: unknown, actual: unknown): boolean {
   const data = actual === missing ? {} : { it: actual }
@@ -29,6 +30,16 @@ const cases: [string, unknown, unknown[], unknown[]][] = [
   ['equals', true, [true], ['true', 1, false, missing]],
   ['equals', null, [null], [0, '', false, 'null', missing]],
   ['equals', 0, [0, -0, '0', '-0'], ['', ' ', false, null, 'Infinity']],
+  // Several texts are the number that a rule's JSON has: ids of different things.
+  ['equals', bigId, [bigId], ['12345678901234567', '12345678901234568', '12345678901234569', '1']],
+  ['equals', '12345678901234567', ['12345678901234567'], ['12345678901234568', bigId]],
+  ['equals', -bigId, [-bigId], [bigId, '-12345678901234567', '-12345678901234568']],
+  ['equals', 9007199254740991, [9007199254740991, '9007199254740991'], ['9007199254740992', 2 ** 53]],
+  ['in', ['12345678901234567', 7], ['12345678901234567', '7'], [bigId, '12345678901234568']],
+  ['in', [bigId, '7'], [bigId, 7], ['12345678901234567', '12345678901234568']],
+  ['contains', '12345678901234567', [['12345678901234567']], [[bigId], ['12345678901234568']]],
+  ['contains_all', [bigId], [[bigId, 1]], [['12345678901234567'], ['12345678901234568']]],
+  ['greater_than', 80, ['12345678901234567', '1000000000000000000000'], ['-12345678901234567']],
   [
     'greater_than',
     80,
@@ -134,7 +145,7 @@ t.test('a negative operator is the exact opposite of its positive, on any data',
 
 t.test('`in` means equal to one item of the list, and equality is symmetric', async () => {
   const scalar = fc.oneof(
-    fc.constantFrom('1', '1.0', 1, '01', true, 'true', null, 'null', ''),
+    fc.constantFrom('1', '1.0', 1, '01', true, 'true', null, 'null', '', bigId, String(bigId), `${bigId}.0`),
     fc.double(),
     fc.string(),
   )

@@ -65,6 +65,12 @@ t.test('times say by how many milliseconds they missed', async (t) => {
   ])
 })
 
+t.test('ids beyond 2^53 that are not equal have no distance', async (t) => {
+  const { trace } = why([{ field: 'id', operator: 'equals', value: 2 ** 53 }], { id: '9007199254740993' })
+  t.match(trace.conditions, [{ verdict: false }])
+  t.notOk('distance' in (trace.conditions[0] ?? {}))
+})
+
 t.test('a clause below `not` is decisive where it holds', async (t) => {
   const conditions: Condition[] = [
     { not: { any: [status, { field: 'score', operator: 'less_than', value: 5 }] } },
