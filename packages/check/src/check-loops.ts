@@ -1,27 +1,24 @@
 import {
   compileRule,
   findOperator,
-  isReady,
   Judging,
   maxEmissionDepth,
   planRule,
   type WorkBudget,
 } from '@automation/engine'
 import { Atoms } from './atoms.js'
-import { fillSamples } from './check-pairs.js'
 import { type FindSource, fromEvent, type Source, throughEmission } from './emission.js'
 import type { CheckedRule, Report, Witness } from './finding.js'
 import { type Formula, formulaOf, type Translate } from './formula.js'
-import { sampleValues } from './placeholders.js'
+import { addSample, fillSamples, sampleValues, unitsPerSample } from './placeholders.js'
+import { actionOf, findDone, type PlacedAction } from './reach.js'
 import { solve } from './solve.js'
 import { Space } from './space.js'
 import { keysOf } from './write-value.js'
 
 /** A rule that emits an event, by one of its actions. */
-interface Step {
+interface Step extends PlacedAction {
   readonly index: number
-  readonly rule: CheckedRule
-  readonly action: number
   readonly emits: string
   readonly data: unknown
 }
@@ -127,7 +124,7 @@ function findEvent(steps: readonly Step[], now: number, budget: WorkBudget): Fou
     let source: FindSource = fromEvent
     return steps.flatMap((step) => {
       const translate = translateFrom(source, atoms, space, judging)
-      const { when } = step.rule.actions[step.action] as CheckedRule['actions'][number]
+      const { when } = actionOf(step)
       const formulas = [...step.rule.conditions, ...(when ? [when] : [])].map((condition) =>
         formulaOf(condition, translate),
       )
@@ -136,9 +133,8 @@ function findEvent(steps: readonly Step[], now: number, budget: WorkBudget): Fou
     })
   }
   build(undefined)
-  const samples = sampleValues(
-    steps.map(({ rule, action }) => rule.actions[action] as CheckedRule['actions'][number]),
-  )
+  const samples = sampleSteps(steps)
+  budget.charge(samples.size * unitsPerSample)
   const space = new Space(atoms.list(), now, budget, samples)
   const answer = solve(build(space), space)
   // A clause on a constant that was not judged excludes nothing.
@@ -147,6 +143,18 @@ function findEvent(steps: readonly Step[], now: number, budget: WorkBudget): Fou
   const data = space.buildData(answer.chosen)
   fillSamples(data, samples, space, answer.chosen)
   return { is: 'possible', data }
+}
+
+/** Samples for all that is done on the way, by the paths of the first event. */
+function sampleSteps(steps: readonly Step[]): Map<string, unknown> {
+  const samples = new Map<string, unknown>()
+  let source: FindSource = fromEvent
+  for (const { rule, action, data } of steps) {
+    for (const [key, sample] of sampleValues(rule.actions.slice(0, action + 1), source))
+      addSample(samples, key, sample)
+    source = throughEmission(data, source)
+  }
+  return samples
 }
 
 function translateFrom(
@@ -180,10 +188,10 @@ function confirm(
   for (let depth = 0; depth <= maxEmissionDepth; depth++) {
     const step = cycle[depth % cycle.length] as Step
     const rule = compiled[depth % cycle.length]
-    const planned = rule && planRule(rule, current, at, undefined, budget).actions[step.action]
-    if (planned === undefined || !isReady(planned) || planned.type !== 'EMIT_EVENT') return undefined
-    current = planned.config.data ?? current
-    at = planned.at
+    const done = rule && findDone(planRule(rule, current, at, undefined, budget), step.action)
+    if (done?.type !== 'EMIT_EVENT') return undefined
+    current = done.config.data ?? current
+    at = done.at
   }
   return { type: (cycle[0] as Step).rule.trigger, at: new Date(now).toISOString(), data }
 }

@@ -1,21 +1,19 @@
-import { type CompiledRule, type Condition, compileRule, isReady, planRule } from '@automation/engine'
+import { type CompiledRule, type Condition, compileRule, planRule } from '@automation/engine'
 import { Atoms } from './atoms.js'
 import { isRelative, isTimeless } from './constants.js'
 import { describeEffect, effectOf } from './effects.js'
 import type { CheckedRule, Report, Witness } from './finding.js'
 import { allOf, anyOf, type Formula, formulaOf, type Translate, translateWith } from './formula.js'
 import { compareFast } from './pair-relation.js'
-import { sampleValues } from './placeholders.js'
+import { fillSamples, sampleValues, unitsPerSample } from './placeholders.js'
+import { actionOf, findDone, isDoneWith, type PlacedAction } from './reach.js'
 import { collectAtoms, listClauses, listConditions } from './rule-view.js'
 import { solve } from './solve.js'
 import { Space } from './space.js'
-import { keysOf, writeValue } from './write-value.js'
 
 /** An action of a rule, with all that has to hold for it to be done. */
-interface Effect {
+interface Effect extends PlacedAction {
   readonly index: number
-  readonly rule: CheckedRule
-  readonly action: number
   readonly holds: Formula
   readonly fails: Formula
   readonly relative: ReadonlySet<number>
@@ -150,8 +148,8 @@ export class PairCheck {
   #reportPair(first: Effect, second: Effect, witness: Witness): void {
     const isMixed = mixes(first, second) || mixes(second, first)
     const [secondInFirst, firstInSecond] = [
-      !isMixed && this.#isWithin(second, first),
-      !isMixed && this.#isWithin(first, second),
+      !isMixed && isDoneWith(first, second) && this.#isWithin(second, first),
+      !isMixed && isDoneWith(second, first) && this.#isWithin(first, second),
     ]
     // Which of the two contains the other is not known then; that both run for an event is.
     if (this.#report.budget.isOver)
@@ -231,16 +229,13 @@ export class PairCheck {
   /** Completes an event with what the placeholders read, and runs both rules for it. */
   #confirm(chosen: ReadonlyMap<number, number>, effects: readonly Effect[]): Witness | undefined {
     const data = this.#space.buildData(chosen)
-    fillSamples(
-      data,
-      sampleValues(effects.flatMap(({ rule, action }) => rule.actions[action] ?? [])),
-      this.#space,
-      chosen,
-    )
+    const samples = sampleValues(effects.flatMap(({ rule, action }) => rule.actions.slice(0, action + 1)))
+    this.#report.budget.charge(samples.size * unitsPerSample)
+    fillSamples(data, samples, this.#space, chosen)
     const { now } = this.#space
     const isDone = effects.every(({ rule, action }) => {
-      const planned = planRule(this.#compile(rule), data, now, undefined, this.#report.budget).actions[action]
-      return planned !== undefined && isReady(planned)
+      const plan = planRule(this.#compile(rule), data, now, undefined, this.#report.budget)
+      return findDone(plan, action) !== undefined
     })
     if (!isDone) return undefined
     return { type: effects[0]?.rule.trigger ?? '', at: new Date(now).toISOString(), data }
@@ -256,29 +251,9 @@ export class PairCheck {
   }
 }
 
-/** Adds values that placeholders read, where the data says nothing about their paths. */
-export function fillSamples(
-  data: Record<string, unknown>,
-  samples: ReadonlyMap<string, unknown>,
-  space: Space,
-  chosen: ReadonlyMap<number, number>,
-): void {
-  const taken = [...chosen.keys()].map((variable) => space.variables[variable]?.keys.join('.') ?? '')
-  for (const [path, sample] of samples) {
-    const isTaken = taken.some(
-      (one) => one === path || path.startsWith(`${one}.`) || one.startsWith(`${path}.`),
-    )
-    if (!isTaken) writeValue(data, keysOf(path), sample)
-  }
-}
-
 /** Whether a path is compared with the moment of judging and with a constant: what holds now may not hold later. */
 function mixes(one: Effect, other: Effect): boolean {
   return [...one.relative].some((variable) => one.absolute.has(variable) || other.absolute.has(variable))
-}
-
-function actionOf({ rule, action }: Effect): CheckedRule['actions'][number] {
-  return rule.actions[action] as CheckedRule['actions'][number]
 }
 
 function quote({ name }: CheckedRule): string {

@@ -1,6 +1,8 @@
-import { listPlaceholderUses, type PlaceholderUse } from '@automation/engine'
-import { pathKey } from './atoms.js'
+import { compilePath, listPlaceholderUses, type PlaceholderUse, readPath } from '@automation/engine'
+import { type FindSource, fromEvent } from './emission.js'
 import type { CheckedRule } from './finding.js'
+import type { Space } from './space.js'
+import { keysOf, writeValue } from './write-value.js'
 
 /** A placeholder of an action, with the path of its text in the rule. */
 export interface PlacedPlaceholder extends PlaceholderUse {
@@ -25,22 +27,54 @@ function listTexts(value: unknown, place: string, field: string): PlacedPlacehol
   return Object.entries(value).flatMap(([key, item]) => listTexts(item, `${place}.${key}`, field))
 }
 
-/** Values with which the configs of the actions fit, by the path that a placeholder reads. */
-export function sampleValues(actions: readonly Action[]): Map<string, unknown> {
+/** To find a sample takes as long as so many units of work. */
+export const unitsPerSample = 2
+
+/**
+ * Values with which the configs of the actions fit, by the path that a placeholder reads.
+ *
+ * @param find where the values of the event come from; a path that leads to none of the first event has no sample
+ */
+export function sampleValues(actions: readonly Action[], find: FindSource = fromEvent): Map<string, unknown> {
   const samples = new Map<string, unknown>()
   for (const action of actions) {
-    for (const { path, field, isWhole } of listActionPlaceholders(action, '')) {
-      const key = pathKey(path)
-      const sample = isWhole ? sampleOf(field) : 'x'
-      if (!samples.has(key) || sample !== 'x') samples.set(key, sample)
+    for (const { path, field, place, isWhole } of listActionPlaceholders(action, '')) {
+      const source = find(keysOf(path))
+      if (source === 'made' || !('keys' in source)) continue
+      addSample(samples, source.keys.join('.'), isWhole ? sampleOf(field, place) : anyText)
     }
   }
   return samples
 }
 
-function sampleOf(field: string): unknown {
+/** A value that an action needs goes before a text that fits where anything does. */
+export function addSample(samples: Map<string, unknown>, key: string, sample: unknown): void {
+  if (!samples.has(key) || sample !== anyText) samples.set(key, sample)
+}
+
+const anyText = 'x'
+
+function sampleOf(field: string, place: string): unknown {
   if (/^(?:to|cc|bcc|replyTo)$/.test(field)) return 'ada@example.com'
   if (field === 'url') return 'https://example.com/'
   if (field === 'duration' || field === 'dueIn') return '1h'
-  return field === 'data' ? {} : 'x'
+  return place === '.config.data' ? {} : anyText
+}
+
+/** Adds values that placeholders read, where the data says nothing about their paths. */
+export function fillSamples(
+  data: Record<string, unknown>,
+  samples: ReadonlyMap<string, unknown>,
+  space: Space,
+  chosen: ReadonlyMap<number, number>,
+): void {
+  const taken = [...chosen.keys()].map((variable) => space.variables[variable]?.keys.join('.') ?? '')
+  // What is below a path makes it an object, whatever its own sample is.
+  const deepestFirst = [...samples].sort(([one], [other]) => other.length - one.length)
+  for (const [path, sample] of deepestFirst) {
+    const isTaken = taken.some(
+      (one) => one === path || path.startsWith(`${one}.`) || one.startsWith(`${path}.`),
+    )
+    if (!isTaken && readPath(compilePath(path), data) === undefined) writeValue(data, keysOf(path), sample)
+  }
 }

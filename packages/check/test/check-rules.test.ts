@@ -90,6 +90,56 @@ t.test('a circle of EMIT_EVENT is found where its data can go round', async (t) 
   t.same(find([one, ends]), [], 'where the data ends it, there is no loop')
 })
 
+t.test('an action is done only where no action before it fails', async (t) => {
+  const post = {
+    type: 'SEND_NOTIFICATION',
+    config: { url: 'https://chat.example.com/', text: '{{text}}' },
+  } as const
+  const update = (data?: Record<string, unknown>) =>
+    ({ type: 'EMIT_EVENT', config: { eventType: 'LEAD_UPDATED', ...(data && { data }) } }) as const
+  const chain = (actions: CheckedRule['actions'], conditions: Condition[] = [], name = 'Chain') => [
+    { name, trigger: 'LEAD_UPDATED', conditions, actions },
+  ]
+  t.same(find(chain([mail, update({ id: '{{id}}' })])), [], 'the next event has no address')
+  t.same(find(chain([mail, update()], [clause('email', 'not_exists')])), [], 'none has')
+  t.match(find(chain([{ ...mail, continueOnError: true }, update({ id: '{{id}}' })])), [{ code: 'loop' }])
+  t.match(find(chain([mail, update({ email: '{{lead.email}}', lead: '{{lead}}' })])), [
+    { code: 'loop', witness: { data: { email: 'ada@example.com', lead: { email: 'ada@example.com' } } } },
+  ])
+  t.match(find(chain([mail, post, update({ email: '{{email}}', text: '{{id}}', id: '{{id}}' })])), [
+    { code: 'loop', witness: { data: { email: 'ada@example.com', text: 'x', id: 'x' } } },
+  ])
+
+  const [one] = chain([mail], [], 'One') as [CheckedRule]
+  const [second] = chain([post, mail], [], 'Second') as [CheckedRule]
+  const both = { email: 'ada@example.com', text: 'x' }
+  for (const rules of [
+    [one, second],
+    [second, one],
+  ])
+    t.match(
+      find(rules),
+      [
+        {
+          code: 'contained',
+          rule: { name: 'Second' },
+          message: 'Whenever this runs, "One" runs too, and both mail {{email}}.',
+          witness: { data: both },
+        },
+      ],
+      'the other way round it is not so',
+    )
+  const hot = { ...one, conditions: [clause('score', 'gt', 80)] }
+  t.match(find([second, hot]), [{ code: 'overlap', witness: { data: both } }], 'the text may be missing')
+  const patient = { ...second, actions: [{ ...post, continueOnError: true }, mail] }
+  t.match(find([patient, hot]), [{ code: 'contained', rule: { name: 'One' } }])
+  t.match(find([second, { ...second, name: 'Copy' }]), [{ code: 'duplicate' }])
+  const never = { ...second, conditions: [clause('text', 'not_exists')] }
+  t.same(find([one, never]), [], 'it never mails')
+  const named = { ...one, actions: [{ ...mail, config: { ...mail.config, subject: '{{name}}' } }] }
+  t.match(find([named, hot]), [{ code: 'overlap' }], 'a subject may be missing')
+})
+
 t.test('stored events give findings with counts and a suggestion', async (t) => {
   const observed: ObservedFields = {
     events: 48_210,

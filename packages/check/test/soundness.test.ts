@@ -4,6 +4,7 @@ import fc from 'fast-check'
 import t from 'tap'
 import { refute } from './corpus/oracle.js'
 import { Random } from './corpus/random.js'
+import { randomChains } from './corpus/random-chains.js'
 import { Domain } from './corpus/random-events.js'
 import { randomRules } from './corpus/random-rules.js'
 
@@ -33,6 +34,27 @@ t.test('no finding about random rules is false: events and the engine refute non
   )
   t.comment(JSON.stringify(counts))
   for (const code of ['never_matches', 'implied', 'overlap', 'contained', 'loop', 'unreachable_action'])
+    t.ok((counts[code] ?? 0) > 0, `${code} occurs`)
+})
+
+t.test('no finding about an action is false where one before it may fail', async (t) => {
+  const counts: Record<string, number> = {}
+  fc.assert(
+    fc.property(fc.integer({ min: 0, max: 2 ** 32 - 1 }), (seed) => {
+      const random = new Random(seed)
+      const rules = randomChains(random)
+      const { findings, notKnown } = checkRules(rules, { now })
+      for (const { code } of [...findings, ...notKnown.map(({ code }) => ({ code: `${code} not known` }))])
+        counts[code] = (counts[code] ?? 0) + 1
+      refuteAll(findings, rules, random)
+    }),
+    {
+      numRuns: sets,
+      ...(process.env.TEST_SEED !== undefined && { seed: Number.parseInt(process.env.TEST_SEED, 16) }),
+    },
+  )
+  t.comment(JSON.stringify(counts))
+  for (const code of ['overlap', 'contained', 'duplicate', 'loop'])
     t.ok((counts[code] ?? 0) > 0, `${code} occurs`)
 })
 

@@ -1,5 +1,6 @@
 export { cleanRule, type Planted, plantedCodes, plantFault } from './faults.js'
 export { refute } from './oracle.js'
 export { Random } from './random.js'
+export { randomChains } from './random-chains.js'
 export { Domain } from './random-events.js'
 export { randomRules } from './random-rules.js'

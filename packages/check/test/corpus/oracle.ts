@@ -1,13 +1,13 @@
-import type { CheckedRule, Finding, Witness } from '@automation/check'
+import type { CheckedRule, Finding, SimulatedEvent, Witness } from '@automation/check'
 import {
   type Condition,
   compileRule,
   Judging,
   maxEmissionDepth,
-  planRule,
   type RuleDefinition,
   ruleHolds,
 } from '@automation/engine'
+import { does, emit } from './simulated.js'
 
 /** Says why a finding is false, given events; undefined where nothing speaks against it. */
 export function refute(
@@ -49,15 +49,14 @@ export function refute(
       )
     case 'duplicate':
     case 'contained': {
-      const [one, two] = [
-        guard(rule, indexOf(finding.path)),
-        guard(other as CheckedRule, indexOf(finding.others[0]?.path ?? '')),
-      ]
+      const doesThis = (data: object, at: number) => does(rule, indexOf(finding.path), data, at)
+      const doesOther = (data: object, at: number) =>
+        does(other as CheckedRule, indexOf(finding.others[0]?.path ?? ''), data, at)
       return (
         refuteWitness(witness, [rule, other as CheckedRule], [finding.path, finding.others[0]?.path ?? '']) ??
-        everywhere((data, at) => holds(one, data, at) && !holds(two, data, at)) ??
-        (finding.code === 'duplicate'
-          ? everywhere((data, at) => holds(two, data, at) && !holds(one, data, at))
+        everywhere((data, at) => doesThis(data, at) && !doesOther(data, at)) ??
+        (finding.code === 'duplicate' || finding.message.includes('for the same events')
+          ? everywhere((data, at) => doesOther(data, at) && !doesThis(data, at))
           : undefined)
       )
     }
@@ -114,10 +113,9 @@ function refuteWitness(
   if (witness === null) return 'no witness'
   const at = Date.parse(witness.at)
   const data = JSON.parse(JSON.stringify(witness.data))
-  const failing = rules.find((rule, n) => {
-    const planned = planRule(compiledOf(rule), data, at).actions[indexOf(places[n] as string)]
-    return witness.type !== rule.trigger || planned === undefined || !('type' in planned)
-  })
+  const failing = rules.find(
+    (rule, n) => witness.type !== rule.trigger || !does(rule, indexOf(places[n] as string), data, at),
+  )
   return failing && `${failing.name} does not do it for ${JSON.stringify(witness)}`
 }
 
@@ -128,20 +126,12 @@ function refuteLoop(finding: Finding, rules: readonly CheckedRule[]): string | u
     rule: rules[('code' in one ? one.rule : one).index] as CheckedRule,
     action: indexOf(one.path),
   }))
-  let event: { type: string; data: object } = { type: witness.type, data: witness.data }
-  let at = Date.parse(witness.at)
+  let event: SimulatedEvent = { ...witness, at: Date.parse(witness.at) }
   for (let depth = 0; depth <= maxEmissionDepth; depth++) {
     const { rule, action } = steps[depth % steps.length] as (typeof steps)[number]
-    const planned = planRule(compiledOf(rule), event.data, at).actions[action]
-    if (
-      event.type !== rule.trigger ||
-      planned === undefined ||
-      !('type' in planned) ||
-      planned.type !== 'EMIT_EVENT'
-    )
-      return `ends after ${depth} events: ${JSON.stringify(witness)}`
-    event = { type: planned.config.eventType, data: (planned.config.data ?? event.data) as object }
-    at = planned.at
+    const next = event.type === rule.trigger ? emit(rule, action, event) : undefined
+    if (next === undefined) return `ends after ${depth} events: ${JSON.stringify(witness)}`
+    event = next
   }
   return undefined
 }

@@ -10,11 +10,17 @@ type Json = unknown
 export class Domain {
   readonly #values: Json[]
   readonly #paths: string[][]
+  /** Of placeholders: where they read something that fits, actions are done. */
+  readonly #read: string[][]
 
   constructor(rules: readonly CheckedRule[], now: number) {
     const clauses = findClauses(rules)
     const constants = clauses.flatMap(({ value }) => (Array.isArray(value) ? (value as Json[]) : [value]))
     this.#paths = [...new Set(clauses.map(({ field }) => field))].map((field) => parsePath(field) ?? [field])
+    const placeholders = JSON.stringify(rules.map(({ actions }) => actions)).matchAll(/{{([^}|]+)/g)
+    this.#read = [...new Set([...placeholders].map(([, path = '']) => path.trim()))].map(
+      (path) => parsePath(path) ?? [path],
+    )
     this.#values = [
       ...new Set([
         ...constants.flatMap((constant) => around(constant, now)),
@@ -36,10 +42,11 @@ export class Domain {
     ]
   }
 
-  /** Event data in which each path has any of the values, or none. */
+  /** Event data in which each path has any of the values, or none. Those of placeholders often have one that fits. */
   event(random: Random): Record<string, Json> {
     const data: Record<string, Json> = {}
     for (const keys of this.#paths) if (random.chance(0.85)) place(data, keys, this.#value(random))
+    for (const keys of this.#read) if (random.chance(0.6)) place(data, keys, random.pick(fitting))
     return data
   }
 
@@ -53,6 +60,8 @@ export class Domain {
     return random.pick(this.#values)
   }
 }
+
+const fitting: Json[] = ['ada@example.com', 'ada@example.com', '1h', 'x', {}, 7]
 
 const constantValues: Json[] = [
   0,
