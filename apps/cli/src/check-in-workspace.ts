@@ -2,27 +2,48 @@ import type { CheckResult, ObservedFields } from '@automation/check'
 import type { Database } from '@automation/database'
 import { FieldSurvey } from '@automation/engine'
 import { type ScannedEvent, scanEvents } from '@automation/ledger'
-import { observationLimits, observedEvents, observeTriggers, type RuleFile } from '@automation/rules'
+import {
+  type ImportPlan,
+  observationLimits,
+  observedEvents,
+  observeTriggers,
+  type RuleFile,
+} from '@automation/rules'
 import { checkFileRules } from './check-file-rules.js'
 
-type Rules = RuleFile['rules']
-
-/** Checks the rules of a file beside those of a workspace that an import leaves as they are, and compares them with its stored events. */
+/**
+ * Checks the rules of a workspace as an import of a file leaves them, and compares them with its stored events.
+ *
+ * @param plan what the import would do
+ */
 export async function checkInWorkspace(
   database: Database,
   workspaceId: string,
-  inFile: Rules,
-  prune = false,
+  inFile: RuleFile['rules'],
+  plan: ImportPlan['rules'],
 ): Promise<CheckResult> {
-  const rules = [...inFile, ...(prune ? [] : await readOtherRules(database, workspaceId, inFile))]
+  const rules = await listAfterImport(database, workspaceId, inFile, plan)
   const observed = await observeTriggers(rules, (trigger) => survey(database, workspaceId, trigger))
   return checkFileRules(rules, observed)
 }
 
-async function readOtherRules(database: Database, workspaceId: string, inFile: Rules): Promise<Rules> {
-  const names = new Set(inFile.map(({ name }) => name))
+/** In the order of the file, with the other rules last. What the file leaves open, such as whether a rule is active, is as it is stored. */
+async function listAfterImport(
+  database: Database,
+  workspaceId: string,
+  inFile: RuleFile['rules'],
+  { toChange, toCreate, toDelete }: ImportPlan['rules'],
+): Promise<RuleFile['rules']> {
+  const replaced = new Set([...toChange.map(({ found }) => found.id), ...toDelete.map(({ id }) => id)])
   const stored = await database.forWorkspace(workspaceId).rule.findMany({ orderBy: { id: 'asc' } })
-  return stored.filter(({ name }) => !names.has(name))
+  const rules = [
+    ...toChange.map(({ found, fields }) => ({ ...fields, id: found.id })),
+    ...toCreate,
+    ...stored.filter(({ id }) => !replaced.has(id)),
+  ]
+  const places = new Map(inFile.map(({ name }, index) => [name, index]))
+  const placeOf = ({ name }: { name: string }) => places.get(name) ?? inFile.length
+  return rules.sort((one, other) => placeOf(one) - placeOf(other))
 }
 
 async function survey(database: Database, workspaceId: string, type: string): Promise<ObservedFields> {

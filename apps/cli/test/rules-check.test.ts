@@ -2,6 +2,7 @@ import { mkdtemp, readFile, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createWorkspace } from '@automation/access'
+import type { CheckResult } from '@automation/check'
 import { executionIdOf, newId, openDatabase } from '@automation/database'
 import t from 'tap'
 import { run, runProcess } from './fixtures/run.js'
@@ -98,6 +99,48 @@ t.test(
     t.match(await admin(['rules', 'check', ...target]), { code: 0, output: 'Check: 0 errors' })
   },
 )
+
+t.test('a file is checked as its import would leave the workspace', async (t) => {
+  const { id } = await createWorkspace({ database, actor: 'test' }, { name: 'Stored', adminUserId: 'root' })
+  const target = ['--workspace', id]
+  const write = (...items: string[]) => writeFile(path, `version: 1\nrules:\n${items.join('')}...\n`)
+  const loop = (state = '') => `  - name: Round
+    trigger: LEAD_UPDATED
+    ${state}
+    actions: [{ type: EMIT_EVENT, config: { eventType: LEAD_UPDATED } }]
+`
+  const mail = (subject = 'Hello') => `  - name: Twice
+    trigger: LEAD_CREATED
+    actions: [{ type: SEND_EMAIL, config: { to: '{{email}}', subject: ${subject}, template: hello } }]
+`
+  await write(loop('isActive: false'), mail(), mail())
+  t.match(await admin(['rules', 'import', path, ...target, '--yes']), { code: 0 })
+  const stored = await database.forWorkspace(id).rule.findMany({ orderBy: { id: 'asc' } })
+  const [round, one, two] = stored.map((rule) => rule.id)
+
+  const list = ({ findings }: CheckResult) =>
+    findings.map(({ code, rule, others }) => [code, rule.id, ...others.map((other) => other.id)])
+  const check = async () => {
+    const { output } = await admin(['rules', 'check', path, ...target, '--json'])
+    return list(JSON.parse(output) as CheckResult)
+  }
+  const plan = async (...more: string[]) => {
+    const { output } = await admin(['rules', 'import', path, ...target, '--plan', '--json', ...more])
+    return list((JSON.parse(output) as { check: CheckResult }).check)
+  }
+  await write(loop(), mail(), mail())
+  const twins = ['duplicate', two, one]
+  t.same(await check(), [twins], 'a rule that is stored as inactive stays so, and does not go round')
+  t.same(await plan(), [twins])
+  await write(loop('isActive: true'), mail(), mail())
+  t.same(await check(), [['loop', round], twins], 'the file activates it')
+
+  await write(mail())
+  t.same(await check(), [twins], 'of two namesakes the file has one, and the other stays')
+  t.same(await plan('--prune'), [], 'or is deleted')
+  await write(mail('Hi'))
+  t.same(await check(), [['contained', two, one]], 'or one changes')
+})
 
 t.test('an export keeps the tests of the file that it replaces', async (t) => {
   await writeFile(path, testsOf('1'))

@@ -1,4 +1,5 @@
 import { type CheckResult, type Severity, severities } from '@automation/check'
+import type { Fault } from '@automation/engine'
 import type { RuleFile } from '@automation/rules'
 import { checkRuleFile } from '@automation/rules/rule-file'
 import type { Command } from 'commander'
@@ -43,25 +44,39 @@ async function checkFile(
 ): Promise<void> {
   if (path === undefined && workspace === undefined)
     throw new CommandError('Name a file, or a workspace with --workspace.', { exitCode: exitCodes.usage })
-  const inFile = path === undefined ? [] : await readRules(path)
-  const result = workspace === undefined ? checkFileRules(inFile) : await checkBeside(workspace, inFile)
+  const read = path === undefined ? undefined : await readRules(path)
+  const result =
+    workspace === undefined ? checkFileRules(read?.file.rules ?? []) : await checkBeside(workspace, read)
   if (failOn !== 'never' && result.findings.some(({ severity }) => reaches(severity, failOn)))
     process.exitCode = exitCodes.failed
   print(command, result, formatFindings(result))
 }
 
-async function checkBeside(workspace: string, inFile: RuleFile['rules']): Promise<CheckResult> {
-  // A file by itself needs no database.
-  const [{ useWorkspace }, { checkInWorkspace }] = await Promise.all([
-    import('../use-database.js'),
-    import('../check-in-workspace.js'),
-  ])
-  return useWorkspace('read', workspace, ({ database }) => checkInWorkspace(database, workspace, inFile))
+interface ReadRules {
+  file: RuleFile
+  explain(faults: Fault[]): CommandError
 }
 
-async function readRules(path: string): Promise<RuleFile['rules']> {
+async function checkBeside(workspace: string, read: ReadRules | undefined): Promise<CheckResult> {
+  // A file by itself needs no database.
+  const [{ useWorkspace }, { checkInWorkspace }, { planImport }] = await Promise.all([
+    import('../use-database.js'),
+    import('../check-in-workspace.js'),
+    import('@automation/rules'),
+  ])
+  return useWorkspace('read', workspace, async ({ database }) => {
+    const file: RuleFile = read?.file ?? { version: 1, rules: [] }
+    const planned = await planImport(database.forWorkspace(workspace), file, { prune: false })
+    // To import nothing has none.
+    if ('faults' in planned) throw read?.explain(planned.faults)
+    return checkInWorkspace(database, workspace, file.rules, planned.plan.rules)
+  })
+}
+
+async function readRules(path: string): Promise<ReadRules> {
   const source = await readRuleFile(path)
+  const explain = (faults: Fault[]) => createRuleFileError(path, source, faults)
   const checked = checkRuleFile(source.json)
-  if ('faults' in checked) throw createRuleFileError(path, source, checked.faults)
-  return checked.file.rules
+  if ('faults' in checked) throw explain(checked.faults)
+  return { file: checked.file, explain }
 }

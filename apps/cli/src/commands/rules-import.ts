@@ -83,7 +83,7 @@ async function importFile(path: string, options: ImportOptions, command: Command
     const planned = await planImport(tables, file, { prune })
     if ('faults' in planned) throw createRuleFileError(path, source, planned.faults)
     const { plan } = planned
-    const check = await checkInWorkspace(administrator.database, workspace, rules, prune)
+    const check = await checkInWorkspace(administrator.database, workspace, rules, plan.rules)
     const backtests = options.backtest && (await runPlanBacktests(administrator, plan, options.backtest))
     const value = { ...presentPlan(plan), check, ...(backtests && { backtests }) }
     const shown = [
