@@ -2,6 +2,7 @@ import type { RuleTest } from '@automation/check'
 import { executionIdOf } from '@automation/database'
 import { type ActionResult, compileRule, isReady, planRule, type RuleDefinition } from '@automation/engine'
 import { addresseeOf } from '@automation/ledger'
+import { arrangeRule, type RuleFields } from '@automation/rules'
 import { CommandError } from './command-error.js'
 import { useDatabase } from './use-database.js'
 
@@ -12,25 +13,25 @@ export function recordTest(eventId: string, workspace: string | undefined): Prom
     if (event === null || (workspace ?? event.workspaceId) !== event.workspaceId)
       throw new CommandError(`There is no event ${eventId}${workspace ? ` in workspace ${workspace}` : ''}.`)
     const tables = database.forWorkspace(event.workspaceId)
-    const rules = await tables.rule.findMany({
-      where: { trigger: event.type },
-      orderBy: { id: 'asc' },
-      select: { id: true, name: true },
-    })
+    const rules = await tables.rule.findMany({ where: { trigger: event.type } })
     const addressee = addresseeOf(event)
-    const ids = new Map(rules.map(({ id, name }) => [executionIdOf({ id: event.id, addressee }, id), name]))
-    const executions = await tables.execution.findMany({ where: { id: { in: [...ids.keys()] } } })
-    const expected: NonNullable<RuleTest['expect']> = {}
-    for (const execution of executions) {
+    const idOf = (rule: { id: string }) => executionIdOf({ id: event.id, addressee }, rule.id)
+    const found = await tables.execution.findMany({ where: { id: { in: rules.map(idOf) } } })
+    const executions = new Map(found.map((execution) => [execution.id, execution]))
+    const done = new Map<string, ReturnType<typeof listDone>[]>()
+    for (const rule of sortAsExported(rules)) {
+      const execution = executions.get(idOf(rule))
+      if (execution === undefined) continue
       const { ruleId, ruleVersion: version } = execution
       const made = await tables.ruleVersion.findUnique({ where: { ruleId_version: { ruleId, version } } })
-      const done = listDone(
+      const byIt = listDone(
         execution.results as unknown as ActionResult[],
         made as unknown as RuleDefinition | null,
         event,
       )
-      expected[ids.get(execution.id) ?? ''] = done.length > 0 ? done : 1
+      done.set(rule.name, [...(done.get(rule.name) ?? []), byIt])
     }
+    const expected = Object.fromEntries([...done].map(([name, lists]) => [name, expect(lists)]))
     return {
       name: `Recorded ${event.type} ${event.id}`,
       event: {
@@ -42,6 +43,19 @@ export function recordTest(eventId: string, workspace: string | undefined): Prom
       ...(hasEmitted(expected) ? { expect: expected } : { expectOnly: expected }),
     }
   })
+}
+
+/** Rules of one name are tested together, in the order of their file. */
+function sortAsExported<Row extends RuleFields>(rules: Row[]): Row[] {
+  const texts = new Map(rules.map((rule) => [rule, JSON.stringify(arrangeRule(rule))]))
+  const textOf = (rule: Row) => texts.get(rule) ?? ''
+  return rules.sort((one, other) => Number(textOf(one) > textOf(other)) - Number(textOf(one) < textOf(other)))
+}
+
+/** The actions of all executions of a name, or where none did anything, their number. */
+function expect(executions: readonly ReturnType<typeof listDone>[]) {
+  const actions = executions.flat()
+  return actions.length > 0 ? actions : executions.length
 }
 
 function listDone(

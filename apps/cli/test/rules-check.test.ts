@@ -153,27 +153,7 @@ t.test('an export keeps the tests of the file that it replaces', async (t) => {
 t.test('a stored event becomes a test of what the rules did for it', async (t) => {
   const tables = database.forWorkspace(workspace.id)
   const rule = await tables.rule.findFirstOrThrow({ where: { name: 'Hot leads' } })
-  const event = {
-    id: newId(),
-    workspaceId: workspace.id,
-    type: 'LEAD_CREATED',
-    data: { score: 95, name: 'Ada' },
-  }
-  await tables.event.create({ data: { ...event, doneAt: new Date() } })
-  await tables.execution.create({
-    data: {
-      id: executionIdOf({ id: event.id, addressee: null }, rule.id),
-      workspaceId: workspace.id,
-      eventId: event.id,
-      eventType: event.type,
-      ruleId: rule.id,
-      ruleVersion: rule.version,
-      status: 'succeeded',
-      results: [{ action: 'CREATE_TASK', status: 'success' }],
-      startedAt: new Date(),
-      lostLeases: [],
-    },
-  })
+  const event = await storeEvent(workspace.id, [rule])
   const recorded = await admin(['rules', 'test', '--record', event.id])
   t.match(recorded, { code: 0, errors: '' })
   t.match(recorded.output, `  - name: Recorded LEAD_CREATED ${event.id}`)
@@ -181,6 +161,53 @@ t.test('a stored event becomes a test of what the rules did for it', async (t) =
   t.match(await admin(['rules', 'test', path]), { code: 0, output: 'Tests: 1 passed, 0 failed.' })
   t.match(await admin(['rules', 'test', '--record', newId()]), { code: 1, errors: /^There is no event/ })
 })
+
+t.test('a recorded test has what all rules of one name did, in the order of an export', async (t) => {
+  const { id } = await createWorkspace({ database, actor: 'test' }, { name: 'Names', adminUserId: 'root' })
+  const call = (title: string) => `  - name: Call
+    trigger: LEAD_CREATED
+    actions: [{ type: CREATE_TASK, config: { title: ${title} } }]
+`
+  await writeFile(path, `version: 1\nrules:\n${call('Second')}${call('First')}`)
+  t.match(await admin(['rules', 'import', path, '--workspace', id, '--yes']), { code: 0 })
+  const stored = await database.forWorkspace(id).rule.findMany({ orderBy: { id: 'asc' } })
+  const event = await storeEvent(id, stored)
+  const { output } = await admin(['rules', 'test', '--record', event.id, '--json'])
+  const done = ['First', 'Second'].map((title) => ({ type: 'CREATE_TASK', config: { title } }))
+  t.same(JSON.parse(output).expectOnly, { Call: done })
+  const { output: exported } = await admin(['rules', 'export', '--workspace', id])
+  const recorded = await admin(['rules', 'test', '--record', event.id])
+  await writeFile(path, `${exported.replace('...\n', '')}${recorded.output}`)
+  t.match(await admin(['rules', 'test', path]), { code: 0, output: 'Tests: 1 passed, 0 failed.' })
+})
+
+/** An event for which each of the rules has created a task. */
+async function storeEvent(workspaceId: string, rules: { id: string; version: number }[]) {
+  const tables = database.forWorkspace(workspaceId)
+  const event = {
+    id: newId(),
+    workspaceId,
+    type: 'LEAD_CREATED',
+    data: { score: 95, name: 'Ada' },
+  }
+  await tables.event.create({ data: { ...event, doneAt: new Date() } })
+  for (const rule of rules)
+    await tables.execution.create({
+      data: {
+        id: executionIdOf({ id: event.id, addressee: null }, rule.id),
+        workspaceId,
+        eventId: event.id,
+        eventType: event.type,
+        ruleId: rule.id,
+        ruleVersion: rule.version,
+        status: 'succeeded',
+        results: [{ action: 'CREATE_TASK', status: 'success' }],
+        startedAt: new Date(),
+        lostLeases: [],
+      },
+    })
+  return event
+}
 
 function admin(args: string[], env?: Record<string, string>) {
   return run('admin', args.join(' '), directory, env)

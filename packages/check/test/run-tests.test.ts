@@ -167,6 +167,33 @@ t.test(
   },
 )
 
+t.test('rules of one name are tested together', async (t) => {
+  const named = (title: string, field: string) => ({
+    name: 'Call',
+    trigger: 'LEAD_CREATED',
+    conditions: [{ field, operator: 'is_true' }],
+    actions: [{ type: 'CREATE_TASK', config: { title } }],
+  })
+  const namesakes = [named('First', 'vip'), named('Second', 'hot')] as CheckedRule[]
+  const failuresOf = (data: Record<string, unknown>, expectOnly: NonNullable<RuleTest['expectOnly']>) =>
+    runTests(namesakes, [{ name: 'one', event: { type: 'LEAD_CREATED', data }, expectOnly }])[0]?.failures
+  t.match(failuresOf({ hot: true }, { Call: 'no' }), [
+    '"Call": expected no execution, actual 1 execution: all of its conditions held for LEAD_CREATED at 2026-01-01T00:00:00.000Z',
+  ])
+  t.same(failuresOf({ hot: true }, { Call: 1 }), [])
+  t.same(failuresOf({ vip: true, hot: true }, { Call: 2 }), [])
+  const done = ['First', 'Second'].map((title) => ({ type: 'CREATE_TASK', config: { title } }))
+  t.same(failuresOf({ vip: true, hot: true }, { Call: done }), [])
+  t.same(failuresOf({ hot: true }, { Call: done.slice(1) }), [])
+  t.same(failuresOf({}, { Call: 'no' }), [])
+  t.same(failuresOf({ vip: true }, { Call: 2 }), [
+    '"Call": expected 2 executions, actual 1 execution: conditions[0]: expected hot is_true, actual missing',
+  ])
+  t.same(failuresOf({}, { Call: 1 }), [
+    '"Call": expected 1 execution, actual no execution: conditions[0]: expected vip is_true, actual missing; another rule of the name: conditions[0]: expected hot is_true, actual missing',
+  ])
+})
+
 t.test('the JUnit report escapes what XML does not take', async (t) => {
   const xml = writeJunit('rules.yaml', [
     { name: 'a < b', failures: ['"x" & \u0000'] },

@@ -53,27 +53,28 @@ export function eventsOf({ event, events }: RuleTest): SimulatedEvent[] {
   })
 }
 
+/** Compares what the rules of a name do, all of them together where several have it. */
 function compareRule(
   rules: SimulatedRules,
   simulation: Simulation,
   name: string,
   wanted: Expected,
 ): string[] {
-  const index = rules.rules.findIndex((rule) => rule.name === name)
-  if (index < 0) return [`${JSON.stringify(name)}: there is no such rule`]
-  const executions = simulation.executions.filter(({ rule }) => rule === index)
+  const indexes = rules.rules.flatMap((rule, index) => (rule.name === name ? [index] : []))
+  if (indexes.length === 0) return [`${JSON.stringify(name)}: there is no such rule`]
+  const executions = simulation.executions.filter(({ rule }) => indexes.includes(rule))
   const say = (text: string) => `${JSON.stringify(name)}: ${text}`
   if (wanted === 'no' || wanted === false || typeof wanted === 'number') {
     const count = typeof wanted === 'number' ? wanted : 0
     if (executions.length === count) return []
     const why =
-      executions.length < count ? explainMissing(rules, simulation, index) : explainExecutions(executions)
+      executions.length < count ? explainMissing(rules, simulation, indexes) : explainExecutions(executions)
     return [say(`expected ${times(count)}, actual ${times(executions.length)}${why}`)]
   }
   if (executions.length === 0)
     return [
       say(
-        `expected ${wanted.map(({ type }) => type).join(', ')}, actual no execution${explainMissing(rules, simulation, index)}`,
+        `expected ${wanted.map(({ type }) => type).join(', ')}, actual no execution${explainMissing(rules, simulation, indexes)}`,
       ),
     ]
   return compareActions(executions, wanted).map(say)
@@ -150,20 +151,31 @@ function explainExecutions(executions: readonly SimulatedExecution[]): string {
   return `: all of its conditions held for ${moments.join(', ')}`
 }
 
+/** Says why rules did not run. */
+function explainMissing(rules: SimulatedRules, simulation: Simulation, indexes: readonly number[]): string {
+  const missing = indexes.filter((index) => simulation.executions.every(({ rule }) => rule !== index))
+  const reasons = (missing.length > 0 ? missing : indexes).map((index) =>
+    explainRuleMissing(rules, simulation, index),
+  )
+  const known = [...new Set(reasons.filter((reason) => reason !== ''))]
+  return known.length === 0 ? '' : `: ${known.join('; another rule of the name: ')}`
+}
+
 /** Names the clauses that failed, for the events that the rule considered. */
-function explainMissing(
+function explainRuleMissing(
   { rules, compiled, byTrigger }: SimulatedRules,
   { events }: Simulation,
   index: number,
 ): string {
   const rule = rules[index] as CheckedRule
-  if (!byTrigger.get(rule.trigger)?.includes(index)) return ': it is not active'
+  if (!byTrigger.get(rule.trigger)?.includes(index)) return 'it is not active'
   const considered = events.filter(({ type }) => type === rule.trigger)
-  if (considered.length === 0) return `: there was no ${rule.trigger} event`
+  if (considered.length === 0) return `there was no ${rule.trigger} event`
   const [event] = considered as [SimulatedEvent]
   const trace = explainRule(compiled[index] as SimulatedRules['compiled'][number], event.data, event.at)
-  const failing = trace.conditions.flatMap((condition, n) => listFailing(condition, `conditions[${n}]`, true))
-  return failing.length === 0 ? '' : `: ${failing.join('; ')}`
+  return trace.conditions
+    .flatMap((condition, n) => listFailing(condition, `conditions[${n}]`, true))
+    .join('; ')
 }
 
 /** The clauses that would have to turn. Below a `not` those that held. */
