@@ -1,6 +1,6 @@
 import type { RuleFile } from '@automation/rules'
 import { Type } from 'typebox'
-import { type Document, isCollection, isMap, isNode, LineCounter, parseDocument, stringify } from 'yaml'
+import { Document, isCollection, isMap, isNode, LineCounter, parseDocument, visit } from 'yaml'
 import { CommandError } from './command-error.js'
 import { readAs } from './option-readers.js'
 
@@ -37,7 +37,14 @@ export function writeRuleText(file: RuleFile, format: RuleFormat): string {
 
 /** Quotes texts so that parsers of YAML 1.1, for which `yes` is a boolean, read the same values. */
 export function writeYaml(value: unknown): string {
-  return stringify(value, { lineWidth: 0, aliasDuplicateObjects: false, compat: 'yaml-1.1' })
+  const document = new Document(value, { aliasDuplicateObjects: false, compat: 'yaml-1.1' })
+  visit(document, {
+    Scalar(_, node) {
+      // As a block, a text of blanks and line breaks would lose its blanks.
+      if (typeof node.value === 'string' && node.value.trim() === '') node.type = 'QUOTE_DOUBLE'
+    },
+  })
+  return document.toString({ lineWidth: 0 })
 }
 
 /** @throws CommandError if the text is not valid in its format, or contains values that JSON cannot represent */

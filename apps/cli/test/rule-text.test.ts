@@ -6,7 +6,7 @@ import fc from 'fast-check'
 import t from 'tap'
 import { formatDiff } from '../src/format-diff.js'
 import { hasChanges } from '../src/format-plan.js'
-import { type RuleFormat, readRuleText, ruleFormats, writeRuleText } from '../src/rule-text.js'
+import { type RuleFormat, readRuleText, ruleFormats, writeRuleText, writeYaml } from '../src/rule-text.js'
 import { anyRuleFile } from './fixtures/any-rules.js'
 
 const database = openDatabase(process.env.DATABASE_URL ?? '', 2)
@@ -50,6 +50,18 @@ t.test('a written rule file reads the same in either format', (t) => {
       },
     ),
     { numRuns: 100 },
+  )
+  t.end()
+})
+
+t.test('a text of blanks and line breaks stays as it is', (t) => {
+  const blank = fc.string({ unit: fc.constantFrom(' ', '\n', '\t', '\r', '\u00a0', 'a'), maxLength: 6 })
+  fc.assert(
+    fc.property(blank, blank, (key, text) => {
+      const value = { [key]: text, list: [text, { [key]: [text] }] }
+      deepStrictEqual(readRuleText(writeYaml(value), 'rules', 'yaml').json, value)
+    }),
+    { numRuns: 2_000, examples: [['', '  \n']] },
   )
   t.end()
 })
