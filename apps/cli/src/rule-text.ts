@@ -64,7 +64,7 @@ export function readRuleText(text: string, name: string, format: RuleFormat): Ru
   if (fault)
     throw new CommandError(`${name}:${fault.linePos?.[0].line ?? 1}: ${fault.message.split(' at line')[0]}.`)
   return {
-    json: checkJson(readYaml(document, name), name),
+    json: readYaml(document, name),
     isWhole: document.directives.docEnd,
     findLine: (field) => findLine(document, lines, field),
   }
@@ -78,12 +78,17 @@ function parseJson(text: string, name: string): unknown {
   }
 }
 
-/** Unknown anchors, and anchors that expand too far, are detected only here. */
+/** Unknown anchors, and anchors that expand too far or without end, are detected only here. */
 function readYaml(document: Document, name: string): unknown {
   try {
-    return document.toJS()
+    return checkJson(document.toJS(), name)
   } catch (error) {
-    throw new CommandError(`${name}: ${(error as Error).message}.`, { cause: error })
+    if (error instanceof CommandError) throw error
+    const reason =
+      error instanceof TypeError
+        ? 'an anchor contains itself, which JSON cannot represent'
+        : (error as Error).message
+    throw new CommandError(`${name}: ${reason}.`, { cause: error })
   }
 }
 

@@ -172,6 +172,7 @@ t.test('an invalid rule file is reported with its line, and nothing of it is rea
     ['version: 1\nversion: 1\n', 'yaml', /^rules:2: Map keys must be unique\.$/],
     ['a: 1\n---\nb: 1\n', 'yaml', /^rules:2: Source contains multiple documents/],
     ['a: !!binary aGk=', 'yaml', /^rules:1: Unresolved tag/],
+    ['rules: &a [*a]', 'yaml', /^rules: an anchor contains itself, which JSON cannot represent\.$/],
     ['a: *nobody', 'yaml', /^rules: Unresolved alias/],
     ['a: [1, .inf]', 'yaml', /is Infinity, which JSON cannot represent/],
     ['a: .nan', 'yaml', /is NaN/],
