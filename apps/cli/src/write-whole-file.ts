@@ -22,6 +22,8 @@ async function write(path: string, content: string): Promise<void> {
     const handle = await open(unfinished, 'w', present?.mode)
     try {
       await handle.writeFile(content)
+      // The umask restricts the mode of a new file.
+      if (present !== undefined) await handle.chmod(present.mode & 0o7777)
       await handle.sync()
     } finally {
       await handle.close()

@@ -1,12 +1,13 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync } from 'node:fs'
-import { readdir, readFile, stat, writeFile } from 'node:fs/promises'
+import { chmod, readdir, readFile, stat, writeFile } from 'node:fs/promises'
 import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
 import { createWorkspace } from '@automation/access'
 import { openDatabase } from '@automation/database'
 import t from 'tap'
+import { writeWholeFile } from '../src/write-whole-file.js'
 import { runProcess } from './fixtures/run.js'
 
 const directory = t.testdir()
@@ -77,4 +78,19 @@ t.test('an export that fails leaves the old file as it was', async (t) => {
   t.equal((await runProcess('admin', `rules export ${own} --output old.yaml`, directory)).code, 0)
   t.match(await readFile(`${directory}/old.yaml`, 'utf8'), /^version: 1\n[\s\S]*\n\.\.\.\n$/)
   t.equal((await stat(`${directory}/old.yaml`)).mode & 0o777, 0o640)
+})
+
+t.test('a file keeps a mode that the umask would not give it', async (t) => {
+  const umask = process.umask(0o027)
+  t.teardown(() => process.umask(umask))
+  const path = `${directory}/shared.yaml`
+  for (const mode of [0o664, 0o640, 0o606]) {
+    await writeFile(path, 'old')
+    await chmod(path, mode)
+    await writeWholeFile(path, 'new')
+    t.equal((await stat(path)).mode & 0o7777, mode)
+    t.equal(await readFile(path, 'utf8'), 'new')
+  }
+  await writeWholeFile(`${directory}/new.yaml`, 'new')
+  t.equal((await stat(`${directory}/new.yaml`)).mode & 0o777, 0o640, 'a new one has what the umask allows')
 })
