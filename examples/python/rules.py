@@ -67,17 +67,17 @@ class Client:
         """Get a rule."""
         return self._send("GET", f"/api/automation-rules/{_part(id)}")
 
-    def update_rule(self, id, body=None):
+    def update_rule(self, id, body=None, headers=None):
         """Update any subset of the fields of a rule."""
-        return self._send("PUT", f"/api/automation-rules/{_part(id)}", body=body)
+        return self._send("PUT", f"/api/automation-rules/{_part(id)}", body=body, headers=headers)
 
-    def delete_rule(self, id):
+    def delete_rule(self, id, headers=None):
         """Delete a rule permanently."""
-        return self._send("DELETE", f"/api/automation-rules/{_part(id)}")
+        return self._send("DELETE", f"/api/automation-rules/{_part(id)}", headers=headers)
 
-    def toggle_rule(self, id):
+    def toggle_rule(self, id, headers=None):
         """Toggle a rule between active and inactive."""
-        return self._send("PATCH", f"/api/automation-rules/{_part(id)}/toggle")
+        return self._send("PATCH", f"/api/automation-rules/{_part(id)}/toggle", headers=headers)
 
     def clone_rule(self, id, headers=None):
         """Clone a rule. The clone is inactive."""
@@ -91,17 +91,17 @@ class Client:
         """Get a version of a rule."""
         return self._send("GET", f"/api/automation-rules/{_part(id)}/versions/{_part(version)}")
 
-    def restore_rule_version(self, id, version):
+    def restore_rule_version(self, id, version, headers=None):
         """Restore a previous version of a rule as a new version."""
-        return self._send("POST", f"/api/automation-rules/{_part(id)}/versions/{_part(version)}/restore")
+        return self._send("POST", f"/api/automation-rules/{_part(id)}/versions/{_part(version)}/restore", headers=headers)
 
     def validate_rule(self, body=None):
         """Validate a rule without saving it."""
         return self._send("POST", "/api/automation-rules/validate", body=body)
 
-    def create_backtest(self, body=None):
+    def create_backtest(self, body=None, headers=None):
         """Compute what a rule would have done for past events, doing nothing."""
-        return self._send("POST", "/api/automation-rules/backtests", body=body)
+        return self._send("POST", "/api/automation-rules/backtests", body=body, headers=headers)
 
     def list_backtests(self, query=None):
         """List the backtests of the last 30 days, newest first."""
@@ -115,21 +115,21 @@ class Client:
         """Cancel a backtest. The report so far stays."""
         return self._send("DELETE", f"/api/automation-rules/backtests/{_part(id)}")
 
-    def save_rule_draft(self, id, body=None):
+    def save_rule_draft(self, id, body=None, headers=None):
         """Save the draft of a rule. It is validated like a rule, and does nothing."""
-        return self._send("PUT", f"/api/automation-rules/{_part(id)}/draft", body=body)
+        return self._send("PUT", f"/api/automation-rules/{_part(id)}/draft", body=body, headers=headers)
 
     def get_rule_draft(self, id):
         """Get the draft of a rule, and what it would have done since it was saved."""
         return self._send("GET", f"/api/automation-rules/{_part(id)}/draft")
 
-    def delete_rule_draft(self, id):
+    def delete_rule_draft(self, id, headers=None):
         """Delete the draft of a rule."""
-        return self._send("DELETE", f"/api/automation-rules/{_part(id)}/draft")
+        return self._send("DELETE", f"/api/automation-rules/{_part(id)}/draft", headers=headers)
 
-    def promote_rule_draft(self, id, body=None):
+    def promote_rule_draft(self, id, body=None, headers=None):
         """Make the draft the next version of its rule, under a guard if you like."""
-        return self._send("POST", f"/api/automation-rules/{_part(id)}/draft/promote", body=body)
+        return self._send("POST", f"/api/automation-rules/{_part(id)}/draft/promote", body=body, headers=headers)
 
     def get_rule_difference(self, id):
         """Get what a rule in shadow mode would have done since it was last changed."""
@@ -155,9 +155,9 @@ class Client:
         """Get the guard of a promoted version."""
         return self._send("GET", f"/api/automation-rules/{_part(id)}/guard")
 
-    def end_rule_guard(self, id):
+    def end_rule_guard(self, id, headers=None):
         """End the guard of a promoted version before its time."""
-        return self._send("DELETE", f"/api/automation-rules/{_part(id)}/guard")
+        return self._send("DELETE", f"/api/automation-rules/{_part(id)}/guard", headers=headers)
 
     def list_rollouts(self, query=None):
         """List the rules that have a draft or a guard, newest first."""
@@ -247,9 +247,9 @@ class Client:
         """List the tasks that rules created, newest first."""
         return self._send("GET", "/api/tasks", query=query)
 
-    def get_vocabulary(self):
+    def get_vocabulary(self, headers=None):
         """Get the vocabulary of rules."""
-        return self._send("GET", "/api/vocabulary")
+        return self._send("GET", "/api/vocabulary", headers=headers)
 
     def list_email_templates(self, query=None):
         """List the email templates without their texts, newest first."""

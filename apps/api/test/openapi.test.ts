@@ -85,7 +85,7 @@ const routes: Route[] = [
   route('post', '/api/executions/{id}/retry', [202], [404, 409, 413, 415, 422], 'optional'),
   route('post', '/api/executions/retry', [200, 202], [409, 413, 415, 422], 'required'),
   route('get', '/api/tasks', [200]),
-  route('get', '/api/vocabulary', [200]),
+  route('get', '/api/vocabulary', [200, 304]),
   route('get', templates, [200]),
   route('post', templates, [201], [409, 413, 415, 422], 'required'),
   route('get', `${templates}/{id}`, [200], [404]),
@@ -155,6 +155,19 @@ function resolve(response: Response): Response {
 function namesOf(operation: Operation | undefined, place: string): string[] {
   return operation?.parameters?.filter((parameter) => parameter.in === place).map(({ name }) => name) ?? []
 }
+
+t.test(
+  'what refuses another version takes If-Match, and what waits for an outcome takes Prefer',
+  async (t) => {
+    for (const { method, path, success, refusals } of routes) {
+      const headers = namesOf(operationOf({ method, path }), 'header')
+      t.equal(headers.includes('If-Match'), refusals.includes(412), `${method} ${path}`)
+      // A bulk call is 200 for a dry run.
+      const mayWait = success.includes(200) && success.includes(202) && !/s\/(replay|retry)$/.test(path)
+      t.equal(headers.includes('Prefer'), mayWait, `${method} ${path}`)
+    }
+  },
+)
 
 t.test('the document names every route, each with a summary and one of its tags', async (t) => {
   t.match(document.openapi, /^3\.1\./)

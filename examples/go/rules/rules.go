@@ -139,18 +139,18 @@ func (c *Client) GetRule(ctx context.Context, id string) (*Response, error) {
 }
 
 // UpdateRule: Update any subset of the fields of a rule.
-func (c *Client) UpdateRule(ctx context.Context, id string, body any) (*Response, error) {
-	return c.send(ctx, "PUT", "/api/automation-rules/"+url.PathEscape(id), body, nil, nil)
+func (c *Client) UpdateRule(ctx context.Context, id string, body any, headers map[string]string) (*Response, error) {
+	return c.send(ctx, "PUT", "/api/automation-rules/"+url.PathEscape(id), body, nil, headers)
 }
 
 // DeleteRule: Delete a rule permanently.
-func (c *Client) DeleteRule(ctx context.Context, id string) (*Response, error) {
-	return c.send(ctx, "DELETE", "/api/automation-rules/"+url.PathEscape(id), nil, nil, nil)
+func (c *Client) DeleteRule(ctx context.Context, id string, headers map[string]string) (*Response, error) {
+	return c.send(ctx, "DELETE", "/api/automation-rules/"+url.PathEscape(id), nil, nil, headers)
 }
 
 // ToggleRule: Toggle a rule between active and inactive.
-func (c *Client) ToggleRule(ctx context.Context, id string) (*Response, error) {
-	return c.send(ctx, "PATCH", "/api/automation-rules/"+url.PathEscape(id)+"/toggle", nil, nil, nil)
+func (c *Client) ToggleRule(ctx context.Context, id string, headers map[string]string) (*Response, error) {
+	return c.send(ctx, "PATCH", "/api/automation-rules/"+url.PathEscape(id)+"/toggle", nil, nil, headers)
 }
 
 // CloneRule: Clone a rule. The clone is inactive.
@@ -169,8 +169,8 @@ func (c *Client) GetRuleVersion(ctx context.Context, id string, version string) 
 }
 
 // RestoreRuleVersion: Restore a previous version of a rule as a new version.
-func (c *Client) RestoreRuleVersion(ctx context.Context, id string, version string) (*Response, error) {
-	return c.send(ctx, "POST", "/api/automation-rules/"+url.PathEscape(id)+"/versions/"+url.PathEscape(version)+"/restore", nil, nil, nil)
+func (c *Client) RestoreRuleVersion(ctx context.Context, id string, version string, headers map[string]string) (*Response, error) {
+	return c.send(ctx, "POST", "/api/automation-rules/"+url.PathEscape(id)+"/versions/"+url.PathEscape(version)+"/restore", nil, nil, headers)
 }
 
 // ValidateRule: Validate a rule without saving it.
@@ -179,8 +179,8 @@ func (c *Client) ValidateRule(ctx context.Context, body any) (*Response, error) 
 }
 
 // CreateBacktest: Compute what a rule would have done for past events, doing nothing.
-func (c *Client) CreateBacktest(ctx context.Context, body any) (*Response, error) {
-	return c.send(ctx, "POST", "/api/automation-rules/backtests", body, nil, nil)
+func (c *Client) CreateBacktest(ctx context.Context, body any, headers map[string]string) (*Response, error) {
+	return c.send(ctx, "POST", "/api/automation-rules/backtests", body, nil, headers)
 }
 
 // ListBacktests: List the backtests of the last 30 days, newest first.
@@ -199,8 +199,8 @@ func (c *Client) CancelBacktest(ctx context.Context, id string) (*Response, erro
 }
 
 // SaveRuleDraft: Save the draft of a rule. It is validated like a rule, and does nothing.
-func (c *Client) SaveRuleDraft(ctx context.Context, id string, body any) (*Response, error) {
-	return c.send(ctx, "PUT", "/api/automation-rules/"+url.PathEscape(id)+"/draft", body, nil, nil)
+func (c *Client) SaveRuleDraft(ctx context.Context, id string, body any, headers map[string]string) (*Response, error) {
+	return c.send(ctx, "PUT", "/api/automation-rules/"+url.PathEscape(id)+"/draft", body, nil, headers)
 }
 
 // GetRuleDraft: Get the draft of a rule, and what it would have done since it was saved.
@@ -209,13 +209,13 @@ func (c *Client) GetRuleDraft(ctx context.Context, id string) (*Response, error)
 }
 
 // DeleteRuleDraft: Delete the draft of a rule.
-func (c *Client) DeleteRuleDraft(ctx context.Context, id string) (*Response, error) {
-	return c.send(ctx, "DELETE", "/api/automation-rules/"+url.PathEscape(id)+"/draft", nil, nil, nil)
+func (c *Client) DeleteRuleDraft(ctx context.Context, id string, headers map[string]string) (*Response, error) {
+	return c.send(ctx, "DELETE", "/api/automation-rules/"+url.PathEscape(id)+"/draft", nil, nil, headers)
 }
 
 // PromoteRuleDraft: Make the draft the next version of its rule, under a guard if you like.
-func (c *Client) PromoteRuleDraft(ctx context.Context, id string, body any) (*Response, error) {
-	return c.send(ctx, "POST", "/api/automation-rules/"+url.PathEscape(id)+"/draft/promote", body, nil, nil)
+func (c *Client) PromoteRuleDraft(ctx context.Context, id string, body any, headers map[string]string) (*Response, error) {
+	return c.send(ctx, "POST", "/api/automation-rules/"+url.PathEscape(id)+"/draft/promote", body, nil, headers)
 }
 
 // GetRuleDifference: Get what a rule in shadow mode would have done since it was last changed.
@@ -249,8 +249,8 @@ func (c *Client) GetRuleGuard(ctx context.Context, id string) (*Response, error)
 }
 
 // EndRuleGuard: End the guard of a promoted version before its time.
-func (c *Client) EndRuleGuard(ctx context.Context, id string) (*Response, error) {
-	return c.send(ctx, "DELETE", "/api/automation-rules/"+url.PathEscape(id)+"/guard", nil, nil, nil)
+func (c *Client) EndRuleGuard(ctx context.Context, id string, headers map[string]string) (*Response, error) {
+	return c.send(ctx, "DELETE", "/api/automation-rules/"+url.PathEscape(id)+"/guard", nil, nil, headers)
 }
 
 // ListRollouts: List the rules that have a draft or a guard, newest first.
@@ -364,8 +364,8 @@ func (c *Client) ListTasks(ctx context.Context, query url.Values) (*Response, er
 }
 
 // GetVocabulary: Get the vocabulary of rules.
-func (c *Client) GetVocabulary(ctx context.Context) (*Response, error) {
-	return c.send(ctx, "GET", "/api/vocabulary", nil, nil, nil)
+func (c *Client) GetVocabulary(ctx context.Context, headers map[string]string) (*Response, error) {
+	return c.send(ctx, "GET", "/api/vocabulary", nil, nil, headers)
 }
 
 // ListEmailTemplates: List the email templates without their texts, newest first.

@@ -18,6 +18,8 @@ const alwaysAllowed: ReadonlySet<AuditAction> = new Set<AuditAction>([
   'rule.paused',
   'rule.rolled_back',
   'rule.deleted',
+  'draft.deleted',
+  'guard.ended',
   'email_template.deleted',
   'subscription.deleted',
   // Only an operator of the service can do this, and a workspace must not be able to prevent it.

@@ -1,3 +1,5 @@
+import { Type } from 'typebox'
+
 const defaultWaitSeconds = 10
 const maxWaitSeconds = 30
 
@@ -7,6 +9,15 @@ export interface Preference {
   /** The value of `Preference-Applied`; undefined where the request has no preference. */
   applied: string | undefined
 }
+
+/** Documents the header of a route that can wait for an outcome. */
+export const PreferHeader = Type.Object({
+  Prefer: Type.Optional(
+    Type.String({
+      description: `\`respond-async\`: respond with 202 at once. \`wait=<seconds>\`: wait so long for the outcome, ${maxWaitSeconds} at most.`,
+    }),
+  ),
+})
 
 const none: Preference = { waitMs: defaultWaitSeconds * 1_000, applied: undefined }
 

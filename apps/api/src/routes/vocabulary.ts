@@ -1,9 +1,14 @@
 import type { Vocabulary as VocabularyData } from '@automation/engine'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { Type } from 'typebox'
 import { etagOf, isKnown } from '../etag.js'
 import { listVocabulary, type VocabularyOptions } from '../vocabulary/vocabulary.js'
 import { Vocabulary } from '../vocabulary/vocabulary-schema.js'
 import { refusalResponses } from './responses.js'
+
+const IfNoneMatchHeader = Type.Object({
+  'If-None-Match': Type.Optional(Type.String({ description: 'The ETag of a response that the caller has' })),
+})
 
 /** The rule language as data, for forms and for people who have only curl. It changes with the version of the service, and with the event types of the workspace. */
 export const vocabularyRoutes: FastifyPluginAsyncTypebox<VocabularyOptions> = async (app, options) => {
@@ -17,7 +22,12 @@ export const vocabularyRoutes: FastifyPluginAsyncTypebox<VocabularyOptions> = as
       summary: 'Get the vocabulary of rules',
       description:
         'Event types, operators, filters, actions and limits, each with a description and an example. /docs/rules is the same as a page to read.',
-      response: { 200: Vocabulary, ...refusalResponses() },
+      headers: IfNoneMatchHeader,
+      response: {
+        200: Vocabulary,
+        304: Type.Null({ description: 'The caller has it' }),
+        ...refusalResponses(),
+      },
     },
     handler: async (request, reply) => {
       const own = await request.workspace.reads.ownEventType.findMany({ orderBy: { name: 'asc' } })
@@ -25,8 +35,7 @@ export const vocabularyRoutes: FastifyPluginAsyncTypebox<VocabularyOptions> = as
       common ??= write(listVocabulary(options))
       const { text, etag } = own.length === 0 ? common : write(addOwnTypes(listVocabulary(options), own))
       reply.headers({ etag, 'cache-control': 'private, max-age=300' })
-      if (isKnown(request.headers['if-none-match'], etag))
-        return reply.status(304 as 200).send(undefined as never)
+      if (isKnown(request.headers['if-none-match'], etag)) return reply.status(304).send(null)
       return reply.type('application/json; charset=utf-8').send(text as never)
     },
   })

@@ -3768,7 +3768,10 @@ export interface operations {
     updateRule: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The ETag of what the caller has seen. Where it has another one by now, nothing is changed (412). */
+                "If-Match"?: string;
+            };
             path: {
                 id: string;
             };
@@ -3806,7 +3809,10 @@ export interface operations {
     deleteRule: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The ETag of what the caller has seen. Where it has another one by now, nothing is changed (412). */
+                "If-Match"?: string;
+            };
             path: {
                 id: string;
             };
@@ -3836,7 +3842,10 @@ export interface operations {
     toggleRule: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The ETag of what the caller has seen. Where it has another one by now, nothing is changed (412). */
+                "If-Match"?: string;
+            };
             path: {
                 id: string;
             };
@@ -3872,6 +3881,8 @@ export interface operations {
             header?: {
                 /** @description A key that the caller chooses. The workspace keeps it for 24 hours. A repeat of the request with the same key has no effect and returns the stored response with `Idempotent-Replayed: true`. */
                 "Idempotency-Key"?: string;
+                /** @description The ETag of what the caller has seen. Where it has another one by now, nothing is changed (412). */
+                "If-Match"?: string;
             };
             path: {
                 id: string;
@@ -3971,7 +3982,10 @@ export interface operations {
     restoreRuleVersion: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The ETag of what the caller has seen. Where it has another one by now, nothing is changed (412). */
+                "If-Match"?: string;
+            };
             path: {
                 id: string;
                 /** @description Number of the version. The first version is 1. */
@@ -4093,7 +4107,10 @@ export interface operations {
     createBacktest: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description `respond-async`: respond with 202 at once. `wait=<seconds>`: wait so long for the outcome, 30 at most. */
+                Prefer?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -4247,7 +4264,10 @@ export interface operations {
     saveRuleDraft: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The ETag of what the caller has seen. Where it has another one by now, nothing is changed (412). */
+                "If-Match"?: string;
+            };
             path: {
                 id: string;
             };
@@ -4285,7 +4305,10 @@ export interface operations {
     deleteRuleDraft: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The ETag of what the caller has seen. Where it has another one by now, nothing is changed (412). */
+                "If-Match"?: string;
+            };
             path: {
                 id: string;
             };
@@ -4315,7 +4338,10 @@ export interface operations {
     promoteRuleDraft: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The ETag of what the caller has seen. Where it has another one by now, nothing is changed (412). */
+                "If-Match"?: string;
+            };
             path: {
                 id: string;
             };
@@ -4528,7 +4554,10 @@ export interface operations {
     endRuleGuard: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The ETag of what the caller has seen. Where it has another one by now, nothing is changed (412). */
+                "If-Match"?: string;
+            };
             path: {
                 id: string;
             };
@@ -4630,6 +4659,8 @@ export interface operations {
             header?: {
                 /** @description A key that the caller chooses. The workspace keeps it for 24 hours. A repeat of the request with the same key has no effect and returns the stored response with `Idempotent-Replayed: true`. */
                 "Idempotency-Key"?: string;
+                /** @description `respond-async`: respond with 202 at once. `wait=<seconds>`: wait so long for the outcome, 30 at most. */
+                Prefer?: string;
             };
             path: {
                 id: string;
@@ -4682,6 +4713,8 @@ export interface operations {
             header?: {
                 /** @description A key that the caller chooses. The workspace keeps it for 24 hours. A repeat of the request with the same key has no effect and returns the stored response with `Idempotent-Replayed: true`. */
                 "Idempotency-Key"?: string;
+                /** @description `respond-async`: respond with 202 at once. `wait=<seconds>`: wait so long for the outcome, 30 at most. */
+                Prefer?: string;
             };
             path: {
                 eventType: string;
@@ -4952,6 +4985,8 @@ export interface operations {
             header?: {
                 /** @description A key that the caller chooses. The workspace keeps it for 24 hours. A repeat of the request with the same key has no effect and returns the stored response with `Idempotent-Replayed: true`. */
                 "Idempotency-Key"?: string;
+                /** @description `respond-async`: respond with 202 at once. `wait=<seconds>`: wait so long for the outcome, 30 at most. */
+                Prefer?: string;
             };
             path: {
                 id: string;
@@ -5409,7 +5444,10 @@ export interface operations {
     getVocabulary: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The ETag of a response that the caller has */
+                "If-None-Match"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -5423,6 +5461,13 @@ export interface operations {
                 content: {
                     "application/json": components["schemas"]["Vocabulary"];
                 };
+            };
+            /** @description The caller has it */
+            304: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];

@@ -6,6 +6,7 @@ import type { FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import { IdempotencyHeader } from '../../acceptance/idempotency/request-key.js'
 import { sendStored } from '../../acceptance/idempotency/stored-response.js'
+import { PreferHeader } from '../../acceptance/prefer.js'
 import { TriggerResult, triggerResultOf } from '../../acceptance/results.js'
 import { Accepted, findEventResponse, type Presentation, runEvent } from '../../acceptance/run-event.js'
 import { administratorOf } from '../../access/administrator.js'
@@ -45,7 +46,7 @@ export const replayRoutes: FastifyPluginAsyncTypebox = async (app) => {
       description:
         'An event that was addressed to one rule or one subscription goes to the same rule or subscription.',
       params: Type.Object({ id: Id }),
-      headers: IdempotencyHeader,
+      headers: Type.Object({ ...IdempotencyHeader.properties, ...PreferHeader.properties }),
       response: { 200: TriggerResult, 202: Accepted, ...refusalResponses(404, 409, 413, 415, 422) },
     },
     handler: async (request, reply) => {

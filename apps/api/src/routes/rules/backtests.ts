@@ -21,7 +21,7 @@ import {
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
-import { readPreference } from '../../acceptance/prefer.js'
+import { PreferHeader, readPreference } from '../../acceptance/prefer.js'
 import { administratorOf } from '../../access/administrator.js'
 import { refusals } from '../../errors.js'
 import { cutPage, pageArguments } from '../../lists/page.js'
@@ -56,6 +56,7 @@ export const backtestRoutes: FastifyPluginAsyncTypebox<{
       description:
         'With `ruleId` and `definition` it compares the present version of the rule with the definition; with one of them it tests that one. A worker computes it: the response is 202, or 200 where it is done within `Prefer: wait=<seconds>`. A workspace may have 5 unfinished backtests. The newest 1,000 that ended are kept, for 30 days.',
       body: BacktestToCreate,
+      headers: PreferHeader,
       response: {
         200: StoredBacktest,
         202: StoredBacktest,

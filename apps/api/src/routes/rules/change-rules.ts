@@ -11,6 +11,7 @@ import {
   updatedEntry,
 } from '@automation/rules'
 import type { FastifyRequest } from 'fastify'
+import { Type } from 'typebox'
 import { administratorOf } from '../../access/administrator.js'
 import { refusals } from '../../errors.js'
 import { type Definition, findFaults, isCheapToCheck, refuseFaults } from './check-rule.js'
@@ -78,6 +79,16 @@ export async function saveRule(
   const [saved] = await saveRules(transaction, administratorOf(request), [{ found, fields }])
   return saved as Saved<RuleRow>
 }
+
+/** Documents the header. isTagRefused reads it. */
+export const IfMatchHeader = Type.Object({
+  'If-Match': Type.Optional(
+    Type.String({
+      description:
+        'The ETag of what the caller has seen. Where it has another one by now, nothing is changed (412).',
+    }),
+  ),
+})
 
 /** RFC 9110: a strong comparison with each entity tag of the list; `*` fits every rule that exists. */
 export function isTagRefused(request: FastifyRequest, etag: string): boolean {

@@ -24,7 +24,7 @@ import { refusalFor } from '../../plugins/errors.js'
 import { bodyFaults } from '../../plugins/validation.js'
 import { refusalResponses } from '../responses.js'
 import { changeDraft, findDraftToChange, findRuleAndDraft, sendDraft } from './change-drafts.js'
-import { changeRules } from './change-rules.js'
+import { changeRules, IfMatchHeader } from './change-rules.js'
 import { checkRule, refuseFaults, ruleId } from './check-rule.js'
 import { type Compared, Promotion, RuleDraft } from './draft-schemas.js'
 import { readOldestUndone } from './guard.js'
@@ -50,6 +50,7 @@ export const draftRoutes: FastifyPluginAsyncTypebox<{
       summary: 'Save the draft of a rule. It is validated like a rule, and does nothing',
       description: ifMatch,
       params: RuleParams,
+      headers: IfMatchHeader,
       body: DraftToSave,
       response: { 200: RuleDraft, ...refusalResponses(404, 409, 412, 413, 415, 422) },
     },
@@ -103,6 +104,7 @@ export const draftRoutes: FastifyPluginAsyncTypebox<{
       operationId: 'deleteRuleDraft',
       summary: 'Delete the draft of a rule',
       params: RuleParams,
+      headers: IfMatchHeader,
       response: { 204: Type.Null(), ...refusalResponses(404, 412, 413, 415) },
     },
     handler: async (request, reply) => {
@@ -125,6 +127,7 @@ export const draftRoutes: FastifyPluginAsyncTypebox<{
       summary: 'Make the draft the next version of its rule, under a guard if you like',
       description: `One transaction makes the version, removes the draft and sets the guard. A draft of another version than the present one is refused (412). ${ifMatch}`,
       params: RuleParams,
+      headers: IfMatchHeader,
       body: Promotion,
       response: { 200: Rule, ...refusalResponses(404, 409, 412, 413, 415, 422) },
     },

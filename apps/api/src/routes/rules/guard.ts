@@ -7,7 +7,7 @@ import { Type } from 'typebox'
 import { administratorOf } from '../../access/administrator.js'
 import { refusals } from '../../errors.js'
 import { orNull, refusalResponses, Timestamp } from '../responses.js'
-import { isTagRefused } from './change-rules.js'
+import { IfMatchHeader, isTagRefused } from './change-rules.js'
 import { ruleId } from './check-rule.js'
 import { RuleParams } from './rule-schemas.js'
 
@@ -54,6 +54,7 @@ export const guardRoutes: FastifyPluginAsyncTypebox = async (app) => {
       description:
         'The version stays, and nothing restores the one before any more. After a guard has tripped, this ends the attention that the rule needs. If-Match takes the ETag of the rule.',
       params: RuleParams,
+      headers: IfMatchHeader,
       response: { 204: Type.Null(), ...refusalResponses(404, 412, 413, 415) },
     },
     handler: async (request, reply) => {

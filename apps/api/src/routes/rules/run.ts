@@ -6,6 +6,7 @@ import { Type } from 'typebox'
 import { ExplainedResult } from '../../acceptance/execution-result.js'
 import { IdempotencyHeader } from '../../acceptance/idempotency/request-key.js'
 import { sendStored } from '../../acceptance/idempotency/stored-response.js'
+import { PreferHeader } from '../../acceptance/prefer.js'
 import { executionResultOf, TriggerResult, triggerResultOf } from '../../acceptance/results.js'
 import { Accepted, findEventResponse, type Presentation, runEvent } from '../../acceptance/run-event.js'
 import { refusals } from '../../errors.js'
@@ -36,7 +37,7 @@ export const runRoutes: FastifyPluginAsyncTypebox<{ workLimits: WorkLimits }> = 
       summary: 'Execute a rule, active or inactive',
       description: `A dry run evaluates the rule and simulates its actions. It has no effects. ${judged}`,
       params: RuleParams,
-      headers: IdempotencyHeader,
+      headers: Type.Object({ ...IdempotencyHeader.properties, ...PreferHeader.properties }),
       querystring: ExplainQuery,
       body: Type.Object(
         { data: EventData, dryRun: Type.Optional(Type.Boolean()) },
@@ -89,7 +90,7 @@ export const runRoutes: FastifyPluginAsyncTypebox<{ workLimits: WorkLimits }> = 
       summary: 'Post an event. Every active rule for its type runs',
       description: `A dry run says what each of these rules would do. It has no effects, and stores and counts nothing. ${judged}`,
       params: Type.Object({ eventType: Type.String() }),
-      headers: IdempotencyHeader,
+      headers: Type.Object({ ...IdempotencyHeader.properties, ...PreferHeader.properties }),
       querystring: ExplainQuery,
       body: Type.Object(
         { data: EventData, dryRun: Type.Optional(Type.Boolean()) },

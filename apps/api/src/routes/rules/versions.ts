@@ -9,7 +9,7 @@ import { callerOf } from '../../judging/take-turn.js'
 import { takeLongRead } from '../../lists/long-read.js'
 import { bodyFaults } from '../../plugins/validation.js'
 import { PageQuery, refusalResponses } from '../responses.js'
-import { changeRules, findRuleToChange, saveRule } from './change-rules.js'
+import { changeRules, findRuleToChange, IfMatchHeader, saveRule } from './change-rules.js'
 import { findFaults, readOwnTypes, refuseFaults, ruleId } from './check-rule.js'
 import { writeVersions } from './definition-texts.js'
 import { findPageOfVersions, readInParts, sumOf } from './list-by-bytes.js'
@@ -76,6 +76,7 @@ export const versionRoutes: FastifyPluginAsyncTypebox = async (app) => {
       operationId: 'restoreRuleVersion',
       summary: 'Restore a previous version of a rule as a new version',
       params: VersionParams,
+      headers: IfMatchHeader,
       response: { 200: Rule, ...refusalResponses(404, 409, 412, 413, 415, 422) },
     },
     handler: async (request, reply) => {

@@ -20,7 +20,7 @@ import { sendStored } from '../../acceptance/idempotency/stored-response.js'
 import { administratorOf } from '../../access/administrator.js'
 import { refusals } from '../../errors.js'
 import { Id, refusalResponses } from '../responses.js'
-import { changeRules, findRuleToChange, saveRule, updateRule } from './change-rules.js'
+import { changeRules, findRuleToChange, IfMatchHeader, saveRule, updateRule } from './change-rules.js'
 import { checkRule, ruleId } from './check-rule.js'
 import { createOnce } from './create-once.js'
 import { type RuleRow, sendRule } from './present-rule.js'
@@ -63,6 +63,7 @@ export const writeRoutes: FastifyPluginAsyncTypebox<{ bodyLimitBytes: number }> 
       operationId: 'updateRule',
       summary: 'Update any subset of the fields of a rule',
       params: RuleParams,
+      headers: IfMatchHeader,
       body: RuleToUpdate,
       response: { 200: Rule, ...refusalResponses(404, 409, 412, 413, 415, 422) },
     },
@@ -79,6 +80,7 @@ export const writeRoutes: FastifyPluginAsyncTypebox<{ bodyLimitBytes: number }> 
       operationId: 'deleteRule',
       summary: 'Delete a rule permanently',
       params: RuleParams,
+      headers: IfMatchHeader,
       response: { 204: Type.Null(), ...refusalResponses(404, 412, 413, 415) },
     },
     handler: async (request, reply) => {
@@ -99,6 +101,7 @@ export const writeRoutes: FastifyPluginAsyncTypebox<{ bodyLimitBytes: number }> 
       operationId: 'toggleRule',
       summary: 'Toggle a rule between active and inactive',
       params: RuleParams,
+      headers: IfMatchHeader,
       response: {
         200: Type.Object({ id: Id, isActive: Type.Boolean() }, { title: 'RuleActivity' }),
         ...refusalResponses(404, 409, 412, 413, 415),
@@ -128,7 +131,7 @@ export const writeRoutes: FastifyPluginAsyncTypebox<{ bodyLimitBytes: number }> 
       operationId: 'cloneRule',
       summary: 'Clone a rule. The clone is inactive',
       params: RuleParams,
-      headers: IdempotencyHeader,
+      headers: Type.Object({ ...IdempotencyHeader.properties, ...IfMatchHeader.properties }),
       response: { 201: Rule, ...refusalResponses(404, 409, 412, 413, 415, 422) },
     },
     handler: async (request, reply) => {
