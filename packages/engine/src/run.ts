@@ -108,16 +108,26 @@ export function planNothing({ fault }: Pick<Judging, 'fault'>): Plan {
   return fault === null ? notPassed : { ...notPassed, fault }
 }
 
-/** Plans the actions of a rule whose conditions passed. */
+/**
+ * Plans the actions of a rule whose conditions passed. As at a worker, the work of one rule is that of a turn, which a call or a WAIT
+ * ends.
+ */
 export function planActions(rule: CompiledRule, data: unknown, now: number, judging: Judging): Plan {
   const actions: PlannedAction[] = []
   let at = now
+  judging.beginRule()
   for (const action of rule.actions) {
     const planned = planAction(action, data, at, judging)
     actions.push(planned)
     at = endOf(planned)
+    if (isReady(planned) && endsTurn(planned.type)) judging.beginRule()
   }
   return { conditionsPassed: true, actions }
+}
+
+/** Tasks and emitted events are recorded with the turn. */
+function endsTurn(type: ActionType): boolean {
+  return type !== 'CREATE_TASK' && type !== 'EMIT_EVENT'
 }
 
 /** The moment of the next action: a WAIT moves it on. */
@@ -151,6 +161,7 @@ export function explainRule(
     const { index, type, when } = action
     judging.now = spare.now = at
     const trace = { index, type, ...(when && { when: when.explain(data, judging, spare) }) }
+    if (trace.when?.verdict !== false && endsTurn(type)) judging.beginRule()
     if (type === 'WAIT') at = readEnd(results[index]) ?? endOf(planAction(action, data, at, planning))
     return trace
   })

@@ -3,7 +3,7 @@ import { compileCondition } from '../src/conditions.js'
 import { findRuleFaults } from '../src/faults.js'
 import { Judging } from '../src/judging.js'
 import { compileMailTemplate } from '../src/mail-template.js'
-import { findNextAction, simulatePlan } from '../src/progress.js'
+import { findNextAction, isFailure, settleAction, simulatePlan } from '../src/progress.js'
 import type { Condition } from '../src/rule.js'
 import { compileRule, explainRule, planActions, planRule, ruleHolds } from '../src/run.js'
 
@@ -245,6 +245,31 @@ t.test('the beginning of a long text costs as much as the beginning', async (t) 
   const judging = new Judging(0)
   t.match(planActions(rule, { text: 'x'.repeat(1_000_000) }, 0, judging).actions, [{ type: 'CREATE_TASK' }])
   t.equal(judging.spent, 100)
+})
+
+t.test('the actions of a plan have the work of the turns of a worker', async (t) => {
+  const data = { list: Array(8_000).fill('x'.repeat(90)) }
+  const call = { type: 'SEND_WEBHOOK' as const, config: { url: 'https://a.example/', body: '{{list}}' } }
+  const heavy = { ...task, config: { title: '{{list | truncate:9}}' }, continueOnError: true }
+  const cases = [
+    { actions: [call, call, call, call], faults: [false, false, false, false] },
+    { actions: [heavy, heavy, heavy, heavy, call], faults: [false, false, true, true, true] },
+    { actions: [heavy, call, heavy, call, heavy], faults: [false, false, false, false, false] },
+  ]
+  for (const { actions, faults } of cases) {
+    const rule = compileRule({ conditions: [], actions })
+    const planned = planRule(rule, data, 0).actions.map((action) => 'fault' in action)
+    t.same(planned, faults)
+    const results: Parameters<typeof findNextAction>[3] = []
+    const judging = new Judging(0)
+    for (;;) {
+      const action = findNextAction(rule, data, 0, results, judging)
+      if (action === undefined) break
+      results[action.of.index] = settleAction(action, { status: 'success' })
+      if (action.type === 'SEND_WEBHOOK') judging.beginRule()
+    }
+    t.same(results.map(isFailure), faults)
+  }
 })
 
 t.test('when the work of an event is used up, its other rules are not judged', async (t) => {
