@@ -34,6 +34,14 @@ function assertRefused(t: Test, { status, headers, body }: Answer): void {
   )
 }
 
+/** A connection that has only read meanwhile is still read-only, and closed when it has to write. @returns the last status */
+async function repeat(ask: () => Promise<Answer>): Promise<number> {
+  for (let attempt = 1; ; attempt++) {
+    const { status } = await ask()
+    if (status !== 503 || attempt === 10) return status
+  }
+}
+
 t.test('while Postgres is read-only, writes are refused with 503, and reads continue', async (t) => {
   const role = await createRole(t)
   const api = await startApi(t, { DATABASE_URL: role.url })
@@ -50,8 +58,8 @@ t.test('while Postgres is read-only, writes are refused with 503, and reads cont
   t.equal((await call('GET', rules)).status, 200)
 
   await role.becomeWritable()
-  t.equal((await trigger()).status, 202)
-  t.equal((await create()).status, 201, 'on a connection that was not opened before')
+  t.equal(await repeat(trigger), 202)
+  t.equal(await repeat(create), 201, 'on a connection that was not opened before')
 })
 
 t.test('every statement that writes to a read-only Postgres may succeed later', async (t) => {
