@@ -2,7 +2,7 @@ import { setImmediate } from 'node:timers/promises'
 import { type Database, newId } from '@automation/database'
 import { openMetrics } from '@automation/telemetry'
 import t from 'tap'
-import { type Execution, suspend } from '../src/running/execution.js'
+import { type Execution, end, suspend } from '../src/running/execution.js'
 import { Recorder } from '../src/running/recorder.js'
 import { createWorkerMetrics } from '../src/worker-metrics.js'
 import { log } from './fixtures/harness.js'
@@ -32,17 +32,30 @@ function newOutcome(execution: Execution) {
   return { event: execution.event, ruleSetId: null, rulesVersion: 1, executions: [execution] }
 }
 
-/** A recorder whose commits of emitted events end one by one, when the test ends them. `commits` has the number of items of each commit. */
-function openRecorder() {
+/**
+ * A recorder whose commits of emitted events end one by one, when the test ends them. `commits` has the number of items of each commit.
+ *
+ * @param subscribed how many subscriptions get an event for each failure
+ */
+function openRecorder(subscribed = { count: 0 }) {
   const heavy: (() => void)[] = []
   const commits: number[] = []
   const database = {
     async run(name: string, _text: string, values: string[]) {
-      const ids = (JSON.parse(values[0] ?? '') as { id: string }[]).map(({ id }) => id)
+      const rows = JSON.parse(values[0] ?? '') as { id: string; status?: string }[]
+      const ids = rows.map(({ id }) => id)
       commits.push(ids.length)
       const emitted = name === 'finish_successes' ? [] : (JSON.parse(values[2] ?? '') as object[])
       if (emitted.length > 0) await new Promise<void>((resolve) => heavy.push(resolve))
-      return name === 'record_steps' ? ids.map((id) => ({ what: 'recorded', id })) : []
+      const { workspaceId } = context.event
+      const failures = rows.filter(({ status }) => status === 'failed')
+      const deliveries = failures.flatMap(() =>
+        Array.from({ length: subscribed.count }, () => {
+          return { what: 'delivery', id: newId(), workspaceId, subjectId: newId() }
+        }),
+      )
+      const recorded = name === 'record_steps' ? ids.map((id) => ({ what: 'recorded', id })) : []
+      return [...recorded, ...deliveries]
     },
   } as never as Database
   const queue = { addCaused: async () => {}, addDue: async () => {} }
@@ -64,6 +77,33 @@ t.test('a commit has at most 5,000 rows', async (t) => {
   for (const { execution } of steps) execution.effectBytes = 899_000
   await Promise.all(outcomes.map((outcome) => recorder.finishEvent(outcome)))
   t.strictSame(commits, [5, 1], 'of outcomes')
+})
+
+/** An event with 40 rules, all of which fail. */
+function newFailures() {
+  const event = { ...context.event, id: newId() }
+  const executions = Array.from({ length: 40 }, () => newStep(0, 0, event).execution)
+  for (const { record } of executions) end(record, 'failed', 'It failed')
+  return { event, ruleSetId: null, rulesVersion: 1, executions }
+}
+
+t.test('events that a commit inserts for subscriptions because rules fail are rows of it', async (t) => {
+  const subscribed = { count: 20 }
+  const { recorder, commits } = openRecorder(subscribed)
+  const recordMany = async () => {
+    await Promise.all(Array.from({ length: 10 }, () => recorder.finishEvent(newFailures())))
+    return commits.splice(0)
+  }
+  // Each event has 840 rows: 40 executions, and 20 events for each.
+  t.strictSame(await recordMany(), [200, 200], 'nobody knows yet how many are subscribed')
+  t.strictSame(await recordMany(), [200, 200])
+  subscribed.count = 9
+  await recordMany()
+  // With nine, it has 400.
+  t.strictSame(await recordMany(), [400])
+  subscribed.count = 0
+  await recordMany()
+  t.strictSame(await recordMany(), [400])
 })
 
 t.test('a light step does not wait behind a heavy one', async (t) => {

@@ -54,6 +54,7 @@ export {
   findSubscription,
   findSubscriptionUrlFault,
   listSubscriptions,
+  maxSubscriptions,
   pingSubscription,
   readSubscription,
   subscriptionRetry,

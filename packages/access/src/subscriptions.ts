@@ -24,7 +24,7 @@ export const subscriptionRetry = {
   maxDelayMs: 36_000_000,
 } as const satisfies Retry
 
-const maxSubscriptions = 20
+export const maxSubscriptions = 20
 
 /** @throws Refused for a URL that cannot be called, or where the workspace has 20 subscriptions */
 export function createSubscription(

@@ -23,6 +23,7 @@ import type { WorkerMetrics } from '../worker-metrics.js'
 import { type CommitLane, CommitLanes } from './commit-lanes.js'
 import { type Execution, idsOf } from './execution.js'
 import { failRefused, isRefused, writesRows } from './fail-refused.js'
+import { FailureDeliveries } from './failure-deliveries.js'
 import { rest } from './rest.js'
 import { endExecutionSpan } from './trace-executions.js'
 
@@ -52,6 +53,7 @@ export interface RecorderParts {
 export class Recorder {
   readonly #parts: RecorderParts
   readonly #lanes = new CommitLanes()
+  readonly #failureDeliveries = new FailureDeliveries()
   /** Bulk commits are one at a time: of the few connections, the others stay for light ones and for loading. */
   readonly #oneAtATime = createKeyedMutex()
   /** A run that has lost its lease may still record. Beside the present holder's, its step would pass for recorded (recordSteps). */
@@ -109,7 +111,7 @@ export class Recorder {
     let suspects: Execution[][] | undefined
     let memoryMayReturn = true
     for (;;) {
-      const rows = eventRows + countRows(executions)
+      const rows = eventRows + this.#countRows(executions)
       try {
         return await this.#lanes.record(ownerOf(event), rows, record)
       } catch (error) {
@@ -128,10 +130,14 @@ export class Recorder {
     }
   }
 
+  #countRows(executions: Execution[]): number {
+    return countRows(executions) + this.#failureDeliveries.count(executions)
+  }
+
   #batchOutcomes(record: (outcomes: Outcome<Execution>[]) => Promise<(Execution[] | undefined)[]>) {
     return createBatcher(record, {
       ...limits,
-      weigh: ({ executions }) => countRows(executions),
+      weigh: ({ executions }) => this.#countRows(executions),
       ownerOf: ({ event }) => ownerOf(event),
     })
   }
@@ -139,7 +145,7 @@ export class Recorder {
   #batchSteps(record: (steps: Step<Execution>[]) => Promise<boolean[]>) {
     return createBatcher(record, {
       ...limits,
-      weigh: ({ execution }) => countRows([execution]),
+      weigh: ({ execution }) => this.#countRows([execution]),
       ownerOf: ({ execution }) => ownerOf(execution.event),
     })
   }
@@ -148,32 +154,39 @@ export class Recorder {
     outcomes: Outcome<Execution>[],
     giveWay?: GiveWay,
   ): Promise<(Execution[] | undefined)[]> {
-    const { database, metrics, followUp } = this.#parts
+    const { database, metrics } = this.#parts
     const startedAt = performance.now()
     const { held, followUps } = await retryOnLockConflict(() => finishEvents(database, outcomes, giveWay))
     const stored = outcomes.filter((_, index) => held[index] !== undefined)
     metrics.noteOutcomes(stored, startedAt)
-    if (followUps) followUp(followUps)
-    for (const { executions } of stored) for (const execution of executions) this.#publish(execution)
+    this.#publish(
+      stored.flatMap(({ executions }) => executions),
+      followUps,
+    )
     return held
   }
 
   async #recordSteps(steps: Step<Execution>[], giveWay?: GiveWay): Promise<boolean[]> {
-    const { database, metrics, followUp } = this.#parts
+    const { database, metrics } = this.#parts
     const startedAt = performance.now()
     const { recorded, followUps } = await retryOnLockConflict(() => recordSteps(database, steps, giveWay))
     const stored = steps.flatMap(({ execution }, index) => (recorded[index] ? execution : []))
     metrics.noteSteps(stored, startedAt)
-    if (followUps) followUp(followUps)
-    for (const execution of stored) this.#publish(execution)
+    this.#publish(stored, followUps)
     return recorded
+  }
+
+  #publish(stored: Execution[], followUps: FollowUps | undefined): void {
+    this.#failureDeliveries.note(stored, followUps)
+    if (followUps) this.#parts.followUp(followUps)
+    for (const execution of stored) this.#addJobs(execution)
   }
 
   /**
    * Adds the jobs of the events that an execution emitted, and of its own continuation. A job that cannot be added is left to the
    * sweeper.
    */
-  #publish(execution: Execution): void {
+  #addJobs(execution: Execution): void {
     const { queue, log } = this.#parts
     const { record, event, span } = execution
     for (const siblings of groupByJob(execution.emitted)) {
@@ -194,7 +207,7 @@ export class Recorder {
   }
 }
 
-/** About how many rows executions write. */
+/** About how many rows executions write, without the events for subscriptions. */
 export function countRows(executions: Execution[]): number {
   let rows = 0
   for (const { tasks, emitted, effectBytes } of executions)
