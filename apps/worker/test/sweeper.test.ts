@@ -1,5 +1,6 @@
 import { setTimeout } from 'node:timers/promises'
-import { firstIdOf, newId } from '@automation/database'
+import { firstIdOf, newId, readClock } from '@automation/database'
+import { walkEvents, walkExecutions } from '@automation/ledger'
 import { pino } from 'pino'
 import t, { type Test } from 'tap'
 import type { RestoringQueue } from '../src/repair/restore-jobs.js'
@@ -119,6 +120,48 @@ t.test('a page of executions with jobs does not hide one without a job on the ne
   await untilRestored(restored, 1)
   t.strictSame([...restored], [lost])
 })
+
+t.test(
+  'the first sweep of a backlog of one workspace finds what has just become due in another',
+  async (t) => {
+    const harness = await createQuietHarness(t)
+    const { database, workspaceId } = harness
+    // More than a sweep reads.
+    const backlog = 15_000
+    const old = longAgo.getTime()
+    await database.run(
+      'store_backlog',
+      `WITH new AS (
+       INSERT INTO events (id, workspace_id, type, data, accepted_at)
+       SELECT (lpad(to_hex($2::bigint), 12, '0') || '70008000' || lpad(to_hex(n), 12, '0'))::uuid, $1::uuid, 'LEAD_CREATED', '{}',
+              to_timestamp($2::float8 / 1000)
+       FROM generate_series(1, ${backlog}) AS n
+       RETURNING *
+     )
+     INSERT INTO executions (id, workspace_id, event_id, event_type, rule_id, rule_version, status, results, started_at, due_at)
+     SELECT id, workspace_id, id, type, workspace_id, 1, 'waiting', '[]', accepted_at, accepted_at FROM new`,
+      [workspaceId, old],
+    )
+    const other = newId()
+    await database.system.workspace.create({ data: { id: other, name: 'Other' } })
+    const recent = new Date(Date.now() - 5_000)
+    const event = { ...harness.newRow(), id: firstIdOf(recent.getTime()), workspaceId: other }
+    await database.system.event.create({ data: { ...event, acceptedAt: recent } })
+    const [execution = ''] = await storeExecutions(harness, 1, { workspaceId: other, dueAt: recent })
+
+    const expected = [
+      [walkEvents(database), event.id],
+      [walkExecutions(database), execution],
+    ] as const
+    for (const [walk, id] of expected)
+      for (const sweep of ['the first', 'the second']) {
+        const ids: string[] = []
+        for await (const page of walk.pages(await readClock(database))) ids.push(...page.map((row) => row.id))
+        t.ok(ids.includes(id), `${sweep} sweep`)
+        t.ok(ids.length < backlog, 'which is not the whole backlog')
+      }
+  },
+)
 
 t.test('work of a removed workspace is ended once, and not restored again and again', async (t) => {
   const harness = await createQuietHarness(t)
