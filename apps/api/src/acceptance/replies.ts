@@ -26,6 +26,9 @@ const firstLookMs = 2_000
 /** How long (ms) reading the stored outcome may take for a caller whose time is up. */
 const lastReadMs = 2_000
 
+/** How often (ms) the subscriber asks Redis for a response: it waits for none otherwise, and would not notice that its line is silent. */
+const pingMs = 10_000
+
 interface Waiter {
   workspaceId: string
   settle(evaluations: Evaluation[] | undefined, how?: keyof ApiMetrics['callers']): void
@@ -133,12 +136,18 @@ export default fp<{ redisUrl: string; queuePrefix: string }>(
         () => {},
       )
     })
+    const pinging = setInterval(() => {
+      if (subscriber.status === 'ready') subscriber.ping().catch(() => {})
+    }, pingMs)
     app.decorate('replies', replies)
     app.metrics.registerWaiting(() => replies.waiting)
     app.addHook('preClose', async () => {
       setTimeout(() => replies.settleAll(), closeWithinMs).unref()
     })
-    app.addHook('onClose', async () => subscriber.disconnect())
+    app.addHook('onClose', async () => {
+      clearInterval(pinging)
+      subscriber.disconnect()
+    })
   },
   { name: 'replies', dependencies: ['metrics', 'stored-outcomes'] },
 )
