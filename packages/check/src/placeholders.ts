@@ -38,13 +38,36 @@ export const unitsPerSample = 2
 export function sampleValues(actions: readonly Action[], find: FindSource = fromEvent): Map<string, unknown> {
   const samples = new Map<string, unknown>()
   for (const action of actions) {
-    for (const { path, field, place, isWhole } of listActionPlaceholders(action, '')) {
-      const source = find(keysOf(path))
-      if (source === 'made' || !('keys' in source)) continue
-      addSample(samples, source.keys.join('.'), isWhole ? sampleOf(field, place) : anyText)
+    for (const { keys, sample } of readsOf(action)) {
+      const source = find(keys)
+      if (source !== 'made' && 'keys' in source) addSample(samples, source.keys.join('.'), sample)
     }
   }
   return samples
+}
+
+/** What a placeholder reads, and a value that fits there. */
+interface Read {
+  readonly keys: readonly string[]
+  readonly sample: unknown
+}
+
+const known = new WeakMap<Action, readonly Read[]>()
+
+/** Each once, since a rule may have thousands of placeholders, and is asked about with many others. */
+function readsOf(action: Action): readonly Read[] {
+  let reads = known.get(action)
+  if (reads === undefined) {
+    const found = new Map<string, Read>()
+    for (const { path, field, place, isWhole } of listActionPlaceholders(action, '')) {
+      const sample = isWhole ? sampleOf(field, place) : anyText
+      const key = JSON.stringify([path, sample])
+      if (!found.has(key)) found.set(key, { keys: keysOf(path), sample })
+    }
+    reads = [...found.values()]
+    known.set(action, reads)
+  }
+  return reads
 }
 
 /** A value that an action needs goes before a text that fits where anything does. */

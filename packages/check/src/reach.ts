@@ -27,11 +27,13 @@ export function isDoneWith(one: PlacedAction, other: PlacedAction): boolean {
   const [before, beforeOther] = [listBefore(one), listBefore(other)]
   const length =
     before.findLastIndex((action) => !action.continueOnError && listRiskyFields(action).length > 0) + 1
-  if (JSON.stringify(before.slice(0, length)) !== JSON.stringify(beforeOther.slice(0, length))) return false
+  if (!before.slice(0, length).every((action, n) => isSame(action, beforeOther[n]))) return false
   const [config, otherConfig] = [configOf(one), configOf(other)]
-  return listRiskyFields(actionOf(one)).every(
-    (field) => JSON.stringify(config[field]) === JSON.stringify(otherConfig[field]),
-  )
+  return listRiskyFields(actionOf(one)).every((field) => isSame(config[field], otherConfig[field]))
+}
+
+function isSame(one: unknown, other: unknown): boolean {
+  return JSON.stringify(one) === JSON.stringify(other)
 }
 
 export function actionOf({ rule, action }: PlacedAction): Action {
@@ -53,11 +55,19 @@ const freeFields: Partial<Record<Action['type'], string>> = {
   EMIT_EVENT: 'data',
 }
 
+const known = new WeakMap<Action, readonly string[]>()
+
 /** The fields whose placeholders can make the config faulty: an address may be missing, and a title too long. */
-function listRiskyFields(action: Action): string[] {
-  const holdsAnything = (field: string, place: string) =>
-    field === freeFields[action.type] && (action.type === 'SEND_WEBHOOK' || place !== `.config.${field}`)
-  return listActionPlaceholders(action, '')
-    .filter(({ field, place }) => !holdsAnything(field, place))
-    .map(({ field }) => field)
+function listRiskyFields(action: Action): readonly string[] {
+  let fields = known.get(action)
+  if (fields === undefined) {
+    const holdsAnything = (field: string, place: string) =>
+      field === freeFields[action.type] && (action.type === 'SEND_WEBHOOK' || place !== `.config.${field}`)
+    const risky = listActionPlaceholders(action, '').filter(
+      ({ field, place }) => !holdsAnything(field, place),
+    )
+    fields = [...new Set(risky.map(({ field }) => field))]
+    known.set(action, fields)
+  }
+  return fields
 }
