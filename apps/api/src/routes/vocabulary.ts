@@ -35,7 +35,7 @@ export const vocabularyRoutes: FastifyPluginAsyncTypebox<VocabularyOptions> = as
       common ??= write(listVocabulary(options))
       const { text, etag } = own.length === 0 ? common : write(addOwnTypes(listVocabulary(options), own))
       reply.headers({ etag, 'cache-control': 'private, max-age=300' })
-      if (isKnown(request.headers['if-none-match'], etag)) return reply.status(304).send(null)
+      if (isKnown(request.headers['if-none-match'], etag)) return reply.status(304).send(undefined as never)
       return reply.type('application/json; charset=utf-8').send(text as never)
     },
   })
