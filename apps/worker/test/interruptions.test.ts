@@ -19,7 +19,7 @@ t.test('workers that ended during a call that succeeds do not count against the 
   t.equal(callsOf('/second'), 2)
 })
 
-t.test('an execution whose call has ended five workers fails there, whatever the action says', async (t) => {
+t.test('an execution whose call has ended five workers fails there, also with continueOnError', async (t) => {
   const { harness, callsOf, id } = await leaveFirstCall(t, 4)
   const ended = await harness.untilStatus(id, 'succeeded', 'failed')
   t.match(ended, { status: 'failed', results: [{ status: 'unknown' }] })

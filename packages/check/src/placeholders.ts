@@ -92,7 +92,7 @@ export function fillSamples(
   chosen: ReadonlyMap<number, number>,
 ): void {
   const taken = [...chosen.keys()].map((variable) => space.variables[variable]?.keys.join('.') ?? '')
-  // What is below a path makes it an object, whatever its own sample is.
+  // A path with others below it is an object, and its own sample is not used.
   const deepestFirst = [...samples].sort(([one], [other]) => other.length - one.length)
   for (const [path, sample] of deepestFirst) {
     const isTaken = taken.some(

@@ -20,7 +20,7 @@ export function findDone({ actions }: Plan, index: number): ReadyAction | undefi
 }
 
 /**
- * Whether an action is done for every event for which another one with the same effect is, if the conditions of both hold. Whatever
+ * Whether an action is done for every event for which another one with the same effect is, if the conditions of both hold. All that
  * can stop it has to stop the other one as well.
  */
 export function isDoneWith(one: PlacedAction, other: PlacedAction): boolean {
