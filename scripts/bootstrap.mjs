@@ -1,7 +1,7 @@
 // Makes a fresh clone ready to run: installs the packages and builds, each only when something changed since the last
 // time. Needs nothing but Node itself, since nothing is installed yet.
 //
-//   node scripts/bootstrap.mjs [--tap]     --tap: makes the test runner ready, too
+//   node scripts/bootstrap.mjs [--tap] [--no-build]     --tap: makes the test runner ready, too; --no-build: only installs
 import { spawn } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { closeSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
@@ -17,13 +17,14 @@ const tapMarker = 'node_modules/.automation-tap'
 /** The product has this lock as well, shared, as long as it runs (packages/launcher/src/clone-lock.ts). */
 const lockFile = '.bootstrap.lock'
 const wantsTap = process.argv.includes('--tap')
+const wantsBuild = !process.argv.includes('--no-build')
 
 process.chdir(root)
 checkNode()
 const lock = await lockClone()
 if (lock !== 'not needed') {
   await installPackages()
-  await build()
+  if (wantsBuild) await build()
   if (wantsTap) await prepareTap()
   if (lock !== undefined) closeSync(lock)
 }
@@ -60,7 +61,8 @@ async function lockClone() {
 }
 
 function isReady() {
-  return isInstalled() && readText(builtMarker) === hashSources() && (!wantsTap || isTapReady())
+  const isBuilt = !wantsBuild || readText(builtMarker) === hashSources()
+  return isInstalled() && isBuilt && (!wantsTap || isTapReady())
 }
 
 /** package.json names the versions in the form `^20.19 || >=24`. */
