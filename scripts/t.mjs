@@ -9,6 +9,7 @@ import { existsSync, readdirSync, readFileSync, statSync, watch } from 'node:fs'
 import { dirname, relative, resolve } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
+import { compile } from './compile.mjs'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const usage = 'npm run t -- apps/api/test/run.test.ts [more files or directories] [--watch]'
@@ -83,24 +84,13 @@ function findNeeds(sources) {
 async function prepare() {
   if (needs.build) return await run(process.execPath, ['scripts/bootstrap.mjs', '--tap'])
   const installed = await run(process.execPath, ['scripts/bootstrap.mjs', '--tap', '--no-build'])
-  return installed || (await compile())
+  return installed || (await compileRooms())
 }
 
-async function compile() {
-  const rooms = needs.everyRoom
-    ? ['.']
-    : [...tests.map(roomOf), ...(needs.services ? ['packages/launcher'] : [])]
-  if (isClientStale()) {
-    const generated = await run('node_modules/.bin/prisma', ['generate', '--config', 'prisma.config.ts'])
-    if (generated !== 0) return generated
-  }
-  return await run('node_modules/.bin/tsc', ['-b', ...new Set(rooms)])
-}
-
-/** Prisma's client is generated from the schema, and most rooms compile against it. */
-function isClientStale() {
-  const client = 'packages/database/src/generated/client.ts'
-  return !existsSync(client) || statSync(client).mtimeMs < statSync('prisma/schema.prisma').mtimeMs
+function compileRooms() {
+  return compile(
+    needs.everyRoom ? ['.'] : [...tests.map(roomOf), ...(needs.services ? ['packages/launcher'] : [])],
+  )
 }
 
 function runInsideServices() {
@@ -134,7 +124,7 @@ async function runAfterEdits(edits) {
       seen = edits.count
       await delay(quietMs)
     }
-    code = (await (needs.build ? prepare() : compile())) || (await runTests())
+    code = (await (needs.build ? prepare() : compileRooms())) || (await runTests())
     console.log('Waiting for an edit …')
   }
 }

@@ -18,13 +18,13 @@ mkdirSync(new URL('../.tap', import.meta.url), { recursive: true })
 writeFileSync(process.env.TEST_CPU_FILE, '')
 process.env.TEST_SEED ??= seedOfCommit()
 console.log(`TEST_SEED=${process.env.TEST_SEED}`)
-// Once, before files run side by side: two of them cannot install it at the same time. Where it cannot be installed, they say so.
-const { findChromiumBinary } = await import('../packages/launcher/dist/src/binaries/chromium-binary.js')
-await findChromiumBinary().catch(() => undefined)
 startLongFilesFirst()
 // Stack traces of few files name lines of TypeScript.
 if (process.argv.some((argument) => /\.test\.m?js$/.test(argument))) process.env.TEST_SOURCE_MAPS = '1'
-else process.argv.push(...prepareTestFiles())
+else {
+  await installChromium()
+  process.argv.push(...prepareTestFiles())
+}
 const { resolve } = createRequire(import.meta.url)
 await import(new URL('dist/esm/run.mjs', pathToFileURL(resolve('tap/package.json'))))
 
@@ -44,6 +44,12 @@ function startLongFilesFirst() {
   String.prototype.localeCompare = function (other, ...rest) {
     return rankOf(`${this}`) - rankOf(other) || localeCompare.call(this, other, ...rest)
   }
+}
+
+/** Once, before files run side by side: two of them cannot install it at the same time. If it cannot be installed, they say so. */
+async function installChromium() {
+  const { findChromiumBinary } = await import('../packages/launcher/dist/src/binaries/chromium-binary.js')
+  await findChromiumBinary().catch(() => undefined)
 }
 
 /** A whole number above 0; always the same where there is no git. */
