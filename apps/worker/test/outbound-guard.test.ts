@@ -226,14 +226,14 @@ t.test('a redirect is a response, and is never followed', async (t) => {
     ...[`http://[::ffff:127.0.0.1]:${target.port}/`, '/elsewhere', `HTTP://0x7f000001:${target.port}/`, ''],
   ]
   const sender = openSender(t)
-  for (const statusCode of [300, 301, 302, 303, 304, 307, 308]) {
+  for (const statusCode of [301, 302, 303, 307, 308]) {
     for (const location of locations) {
       const server = await serve(t, (_request, response) =>
         response.writeHead(statusCode, { location }).end(),
       )
       const effect = await sender.sendWebhook(webhook({ url: server.url, method: 'GET' }), context)
       t.match(effect, {
-        error: `HTTP ${statusCode}: redirects are not followed`,
+        error: new RegExp(`^HTTP ${statusCode}: redirects are not followed`),
         isFinal: true,
         output: { statusCode },
       })

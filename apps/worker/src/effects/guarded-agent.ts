@@ -1,7 +1,14 @@
+import type { Socket } from 'node:net'
 import { Client, type Dispatcher } from 'undici'
 import type { Connect } from './guarded-connector.js'
 
-type Options = Omit<Dispatcher.RequestOptions, 'origin' | 'path' | 'signal'>
+interface Request extends Pick<Dispatcher.RequestOptions, 'method' | 'headers' | 'body'> {
+  /**
+   * true: the receiver may get the call twice. Then the call may use an idle connection, and is made once more on a new one if the
+   * idle one fails before a byte of the response. false: the call has a connection of its own, and is never made again.
+   */
+  mayRepeat: boolean
+}
 
 /** A client with at most one connection, for one call at a time. */
 interface Connection {
@@ -9,6 +16,8 @@ interface Connection {
   readonly client: Client
   /** Ends the call that uses it now. */
   signal: AbortSignal
+  /** The newest one: the client replaces a socket that closes before the call is sent. */
+  socket: Socket | undefined
 }
 
 /** Shorter than the default of most servers, so that a call seldom meets a connection that is just being closed. */
@@ -20,6 +29,8 @@ const maxIdle = 200
  *
  *   connecting ──▶ calling ──body read to its end──▶ idle ──call to the same origin──▶ calling
  *       └─────────────┴── fault, timeout, body cut short ──▶ closed ◀── 4 s ──┘
+ *
+ * A server may close an idle connection at the moment of the next call. undici repeats no POST.
  *
  * undici's own pool continues to connect for a call that was cancelled, and makes it wait for the connections of others.
  */
@@ -41,21 +52,30 @@ export class GuardedAgent {
    */
   async call<Result>(
     { origin, pathname, search }: URL,
-    options: Options,
+    { mayRepeat, ...request }: Request,
     signal: AbortSignal,
     readResponse: (response: Dispatcher.ResponseData) => Promise<Result>,
   ): Promise<Result> {
     signal.throwIfAborted()
-    const connection = this.#takeIdle(origin, signal) ?? this.#openConnection(origin, signal)
+    const idle = mayRepeat ? this.#takeIdle(origin, signal) : undefined
+    let connection = idle ?? this.#openConnection(origin, signal)
     const stop = () => this.#close(connection, signal.reason)
     signal.addEventListener('abort', stop)
+    const isSilent = idle && watch(idle)
+    const send = () => connection.client.request({ ...request, path: pathname + search, reset: !mayRepeat })
     let isReusable = false
     try {
-      const response = await connection.client.request({ ...options, path: pathname + search })
+      const response = await send().catch((error) => {
+        // One that is not open any more was closed by the timeout, or at the end of this process.
+        if (!isSilent?.() || !this.#open.has(connection)) throw error
+        this.#close(connection)
+        connection = this.#openConnection(origin, signal)
+        return send()
+      })
       // A reader gets the error from its reading; a body that was cut short has no reader.
       response.body.on('error', () => {})
       const result = await readResponse(response)
-      isReusable = response.body.readableEnded && connection.client.stats.connected
+      isReusable = mayRepeat && response.body.readableEnded && connection.client.stats.connected
       return result
     } finally {
       signal.removeEventListener('abort', stop)
@@ -71,8 +91,12 @@ export class GuardedAgent {
   #openConnection(origin: string, signal: AbortSignal): Connection {
     const client = new Client(origin, {
       connect: (target, callback) => {
+        connection.socket = undefined
         this.#connect(target, connection.signal).then(
-          (socket) => callback(null, socket),
+          (socket) => {
+            connection.socket = socket
+            callback(null, socket)
+          },
           (error) => callback(error, null),
         )
       },
@@ -82,7 +106,7 @@ export class GuardedAgent {
       headersTimeout: 0,
       bodyTimeout: 0,
     })
-    const connection: Connection = { origin, client, signal }
+    const connection: Connection = { origin, client, signal, socket: undefined }
     this.#open.add(connection)
     // Not during a call: the client sends what was not sent yet over a new connection.
     client.on('disconnect', () => {
@@ -121,4 +145,11 @@ export class GuardedAgent {
     this.#idleCount -= 1
     return true
   }
+}
+
+/** @returns a function that tells whether nothing has come since over the socket, and no other one has replaced it */
+function watch(connection: Connection): () => boolean {
+  const { socket } = connection
+  const bytesRead = socket?.bytesRead
+  return () => connection.socket === socket && socket?.bytesRead === bytesRead
 }

@@ -1,6 +1,5 @@
 import type { Effect } from '@automation/engine'
 import { signStandardWebhook } from '@automation/webhooks'
-import type { Dispatcher } from 'undici'
 import type { Config } from '../config.js'
 import { createAddressGuard, hostOf, Refusal } from './address-guard.js'
 import { linkToConsole } from './console-link.js'
@@ -9,15 +8,12 @@ import { GuardedAgent } from './guarded-agent.js'
 import { createGuardedConnector, createResolver } from './guarded-connector.js'
 import type { LogCause } from './log-cause.js'
 import type { FindKeys, Recipient } from './outgoing-keys.js'
+import { readResponse } from './read-response.js'
 
 type WebhookAction = ActionOf<'SEND_WEBHOOK'> | ActionOf<'SEND_NOTIFICATION'>
 
 const maxBodyBytes = 1_048_576
-/** The rest of a longer body is not read, and its connection is closed. */
-const maxResponseBytes = 65_536
-const maxTextLength = 1_000
-/** Status codes of temporary refusals: timeout, too early, too many requests. */
-const temporaryCodes = new Set([408, 425, 429])
+const noAnswer = 'No answer within'
 
 /**
  * Creates the sender of HTTP calls. It reaches no private address, follows no redirect, and ends each call at the action's timeout.
@@ -59,9 +55,12 @@ export function createSender(
     const headers = composeHeaders(call, body, found.keys, idempotencyKey(action, context))
     // The receiver may continue the trace. A header that the rule sets itself takes precedence.
     if (context.traceparent !== undefined) headers.traceparent ??= context.traceparent
+    const mayRepeat = action.of.onUncertain !== 'stop'
     try {
       return await within(timeoutMs, (signal) =>
-        agent.call(url, { method, headers, body }, signal, readResponse),
+        agent.call(url, { method, headers, body, mayRepeat }, signal, (response) =>
+          readResponse(response, url),
+        ),
       )
     } catch (error) {
       // Several addresses were tried: the fault of the first one stands for all.
@@ -105,72 +104,13 @@ function composeHeaders({ headers: own }: Call, body: Buffer | null, keys: Buffe
 
 async function within(timeoutMs: number, call: (signal: AbortSignal) => Promise<Effect>): Promise<Effect> {
   const controller = new AbortController()
-  const cancel = () => controller.abort(new Error(`No answer within ${timeoutMs} ms`))
+  const cancel = () => controller.abort(new Error(`${noAnswer} ${timeoutMs} ms`))
   const timer = setTimeout(cancel, timeoutMs)
   try {
     return await call(controller.signal)
   } finally {
     clearTimeout(timer)
   }
-}
-
-/**
- * Reads what a response means: 2xx is a success. After a temporary failure the call may be repeated, no earlier than the receiver's
- * Retry-After. Any other failure is final, a redirect included: the response to a repeated call would be the same.
- *
- * @throws the error of the network, or the signal's reason, by its promise
- */
-async function readResponse({ statusCode, headers, body }: Dispatcher.ResponseData): Promise<Effect> {
-  const bytes = await readStart(body)
-  if (statusCode >= 200 && statusCode < 300) return { status: 'success', output: { statusCode } }
-  const text = readText(headers, bytes)
-  const isRedirect = statusCode >= 300 && statusCode < 400
-  const effect: Effect = {
-    status: 'failed',
-    error: `HTTP ${statusCode}${isRedirect ? ': redirects are not followed' : ''}`,
-    output: text === undefined ? { statusCode } : { statusCode, body: text },
-  }
-  if (!temporaryCodes.has(statusCode) && !(statusCode >= 500 && statusCode < 600)) effect.isFinal = true
-  else {
-    const retryAfterMs = readRetryAfter(headers['retry-after'], Date.now())
-    if (retryAfterMs !== undefined) effect.retryAfterMs = retryAfterMs
-  }
-  return effect
-}
-
-/**
- * Parses Retry-After, in seconds or as an HTTP date, into ms; undefined for anything else. packages/client has a parser of its own,
- * since a published client does not depend on this app.
- *
- * @param now epoch ms
- */
-export function readRetryAfter(header: string | string[] | undefined, now: number): number | undefined {
-  const text = (Array.isArray(header) ? header[0] : header)?.trim() ?? ''
-  if (/^\d{1,9}$/.test(text)) return Number(text) * 1_000
-  const date = text.endsWith('GMT') ? Date.parse(text) : Number.NaN
-  return Number.isNaN(date) ? undefined : Math.max(date - now, 0)
-}
-
-async function readStart(body: AsyncIterable<Buffer>): Promise<Buffer> {
-  const chunks: Buffer[] = []
-  let size = 0
-  for await (const chunk of body) {
-    chunks.push(chunk)
-    size += chunk.length
-    if (size > maxResponseBytes) break
-  }
-  return Buffer.concat(chunks)
-}
-
-/** The start of a text body, to help find the fault; undefined where the body is compressed or binary. */
-function readText(headers: Dispatcher.ResponseData['headers'], bytes: Buffer): string | undefined {
-  const type = String(headers['content-type'] ?? 'text/plain')
-  const isText =
-    /^text\/|[/+](json|xml)\b/i.test(type) && (headers['content-encoding'] ?? 'identity') === 'identity'
-  if (!isText || bytes.length === 0) return undefined
-  const text = new TextDecoder().decode(bytes).slice(0, maxTextLength).toWellFormed()
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters mark binary content.
-  return /[\0-\x08\x0e-\x1f]/.test(text) ? undefined : text
 }
 
 /** An error of the network, about one address. */
@@ -181,10 +121,14 @@ function namesAddress(error: unknown): error is AddressFault {
 }
 
 /** The tenant knows the host, but not what this network resolves it to, nor the address of this machine, which Node names as well. */
-function describeFault(error: unknown, host: string): unknown {
-  if (!namesAddress(error)) return error
+function describeFault(error: unknown, host: string): string {
+  if (!namesAddress(error)) return nameHost(failed(error).error, host)
   const { syscall = 'connect', code = 'failed', port } = error
   return `${syscall} ${code} ${host}${port === undefined ? '' : `:${port}`}`
+}
+
+function nameHost(fault: string, host: string): string {
+  return fault.includes(host) || fault.startsWith(noAnswer) ? fault : `${host}: ${fault}`
 }
 
 function refuse(refusal: Refusal): Effect {
