@@ -139,7 +139,7 @@ export class CallRunner {
 
   async #perform(execution: Execution, action: OutsideAction, entry: Entry): Promise<Effect> {
     if (entry.kind !== 'entered') {
-      const error = `${destinationOf(action)} has not answered lately, so it was not called`
+      const error = `${destinationOf(action)} was not called: the last calls to it failed (no response, or a 5xx)`
       return { status: 'failed', error, retryAfterMs: entry.kind === 'broken' ? entry.retryAfterMs : 0 }
     }
     const { perform, metrics, heavyWork } = this.#parts
