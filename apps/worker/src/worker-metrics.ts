@@ -1,3 +1,4 @@
+import { actionDefinitions, isCallType } from '@automation/engine'
 import type { Outcome, RecordableExecution } from '@automation/ledger'
 import { type Metrics, waitBuckets } from '@automation/telemetry'
 import { Counter, type Histogram } from 'prom-client'
@@ -5,7 +6,6 @@ import type { StoredSlice } from './backtests/compute-slice.js'
 import type { OutsideAction } from './effects/effect.js'
 import { RecordMetrics } from './record-metrics.js'
 
-const calls = ['SEND_EMAIL', 'SEND_WEBHOOK', 'SEND_NOTIFICATION'] as const satisfies OutsideAction['type'][]
 /** `final`: failed, and a retry cannot help. */
 const results = ['success', 'failed', 'final'] as const
 
@@ -131,8 +131,11 @@ function createAttemptHistograms(metrics: Metrics) {
     ['type', 'result'],
   )
   return new Map(
-    calls.flatMap((type) =>
-      results.map((result) => [`${type} ${result}`, createHistogram(type, result)] as const),
-    ),
+    actionDefinitions
+      .map(({ type }) => type)
+      .filter(isCallType)
+      .flatMap((type) =>
+        results.map((result) => [`${type} ${result}`, createHistogram(type, result)] as const),
+      ),
   )
 }

@@ -1,4 +1,11 @@
-import { type Action, isReady, type PlannedAction, type ReadyAction } from '@automation/engine'
+import {
+  type Action,
+  type ActionConfig,
+  type ActionType,
+  isReady,
+  type PlannedAction,
+  type ReadyAction,
+} from '@automation/engine'
 import { BusiestMinute, type SavedMinutes } from './busiest-minute.js'
 import type { ActionReport } from './report.js'
 import { type SavedTargets, Targets } from './targets.js'
@@ -79,25 +86,23 @@ export class ActionTally {
   }
 }
 
+type TargetsOf = { [Type in ActionType]: (config: ActionConfig<Type>) => string[] }
+
 /** Whom an action reaches: addresses of mail, hosts of calls, assignees of tasks, types of events. */
+const targetsOf: TargetsOf = {
+  SEND_EMAIL({ to, cc, bcc }) {
+    const addresses = [to, cc, bcc].flatMap((one) => (one === undefined ? [] : [one.trim().toLowerCase()]))
+    return addresses.length === 1 ? addresses : [...new Set(addresses)]
+  },
+  SEND_WEBHOOK: ({ url }) => [new URL(url).host],
+  SEND_NOTIFICATION: ({ url }) => [new URL(url).host],
+  CREATE_TASK: ({ assigneeId }) => (assigneeId === undefined ? [] : [assigneeId]),
+  EMIT_EVENT: ({ eventType }) => [eventType],
+  WAIT: () => [],
+}
+
 export function listTargets({ type, config }: ReadyAction): string[] {
-  switch (type) {
-    case 'SEND_EMAIL': {
-      const addresses = [config.to, config.cc, config.bcc].flatMap((one) =>
-        one === undefined ? [] : [one.trim().toLowerCase()],
-      )
-      return addresses.length === 1 ? addresses : [...new Set(addresses)]
-    }
-    case 'SEND_WEBHOOK':
-    case 'SEND_NOTIFICATION':
-      return [new URL(config.url).host]
-    case 'CREATE_TASK':
-      return config.assigneeId === undefined ? [] : [config.assigneeId]
-    case 'EMIT_EVENT':
-      return [config.eventType]
-    default:
-      return []
-  }
+  return (targetsOf[type] as (config: ReadyAction['config']) => string[])(config)
 }
 
 /** Beyond some, messages are counted together. */

@@ -1,5 +1,6 @@
 import {
   defaultWorkLimits,
+  isCallType,
   Judging,
   type RuleDefinition,
   type WorkBudget,
@@ -247,12 +248,10 @@ const noCounts: Counts = {
   same: 0,
 }
 
-const calls: readonly string[] = ['SEND_EMAIL', 'SEND_WEBHOOK', 'SEND_NOTIFICATION']
-
 /** A call's response is not in any event, so it is assumed to be a success. */
 function listNotKnown({ actions }: RuleDefinition): string[] {
   return actions.flatMap(({ type, continueOnError }, index) =>
-    calls.includes(type) && continueOnError !== true && index < actions.length - 1
+    isCallType(type) && continueOnError !== true && index < actions.length - 1
       ? [`actions[${index}]: whether the call succeeds. A failure would skip the actions after it.`]
       : [],
   )

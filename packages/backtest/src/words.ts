@@ -1,7 +1,8 @@
+import type { ActionType } from '@automation/engine'
 import type { ActionDifferenceReport, ActionReport, BacktestReport } from './report.js'
 
 /** The first is what is done, the second whom it reaches. */
-const nouns: Record<string, [done: string, target?: [one: string, many: string]]> = {
+const nouns: Record<ActionType, [done: string, target?: [one: string, many: string]]> = {
   SEND_EMAIL: ['mail', ['address', 'addresses']],
   CREATE_TASK: ['task', ['assignee', 'assignees']],
   SEND_WEBHOOK: ['webhook', ['host', 'hosts']],
@@ -17,7 +18,7 @@ export function describeReach({
   targets,
   isTargetsEstimated,
 }: Pick<ActionReport, 'type' | 'done' | 'targets' | 'isTargetsEstimated'>): string {
-  const [, target] = nouns[type] ?? [type]
+  const [, target] = nounsOf(type)
   const count = describeCount(type, done)
   if (target === undefined || targets === 0) return count
   const about = isTargetsEstimated ? 'about ' : ''
@@ -49,7 +50,7 @@ function describeChange({ same, added, removed, ...action }: ActionDifferenceRep
 }
 
 function describeCount(type: string, done: number): string {
-  const [noun] = nouns[type] ?? [type]
+  const [noun] = nounsOf(type)
   return `${formatCount(done)} ${noun}${done === 1 ? '' : 's'}`
 }
 
@@ -70,4 +71,9 @@ export function describeLoad(action: ActionReport, formatMinute: (iso: string) =
 
 export function formatCount(count: number): string {
   return count.toLocaleString('en-US')
+}
+
+/** A stored report may name a type that this version does not know. */
+function nounsOf(type: string): [done: string, target?: [one: string, many: string]] {
+  return Object.hasOwn(nouns, type) ? nouns[type as ActionType] : [type]
 }

@@ -1,48 +1,47 @@
+import type { ActionType } from '@automation/engine'
 import type { CheckedRule } from './finding.js'
 
 type Action = CheckedRule['actions'][number]
+type Config = Record<string, unknown>
 
-/** What an action does to whom: actions with the same key do the same to the same target. Undefined where it does nothing outside. */
+interface EffectOfType {
+  /** What is done to whom: two actions of a type with equal parts do the same to the same target. Undefined if nothing is done outside. */
+  parts: ((config: Config) => unknown[]) | undefined
+  /** What two actions both do. */
+  describe(config: Config): string
+}
+
+const effects: Record<ActionType, EffectOfType> = {
+  // A person has two mails, whatever is in them.
+  SEND_EMAIL: { parts: ({ to }) => [to], describe: ({ to }) => `mail ${to}` },
+  CREATE_TASK: {
+    parts: ({ title, assigneeId }) => [title, assigneeId],
+    describe: ({ title }) => `create the task ${JSON.stringify(title)}`,
+  },
+  // Two requests that set or delete one thing; two that add something only if it is the same.
+  SEND_WEBHOOK: {
+    parts: ({ method = 'POST', url, body }) => [method, url, method === 'POST' ? body : null],
+    describe: ({ method = 'POST', url }) => `send ${method} to ${url}`,
+  },
+  // A chat takes many texts.
+  SEND_NOTIFICATION: {
+    parts: ({ url, text }) => [url, text],
+    describe: ({ url }) => `post the same text to ${url}`,
+  },
+  EMIT_EVENT: {
+    parts: ({ eventType, data }) => [eventType, data],
+    describe: ({ eventType }) => `emit ${eventType} with the same data`,
+  },
+  WAIT: { parts: undefined, describe: () => 'WAIT' },
+}
+
+/** A key that actions with the same effect share. Undefined if an action does nothing outside. */
 export function effectOf({ type, config }: Action): string | undefined {
-  const key = keyOf(type, config as Record<string, unknown>)
-  return key === undefined ? undefined : JSON.stringify([type, ...key])
+  const parts = effects[type].parts?.(config as Config)
+  return parts === undefined ? undefined : JSON.stringify([type, ...parts])
 }
 
 /** Says what two actions both do. */
 export function describeEffect({ type, config }: Action): string {
-  const fields = config as Record<string, unknown>
-  switch (type) {
-    case 'SEND_EMAIL':
-      return `mail ${fields.to}`
-    case 'CREATE_TASK':
-      return `create the task ${JSON.stringify(fields.title)}`
-    case 'SEND_WEBHOOK':
-      return `send ${fields.method ?? 'POST'} to ${fields.url}`
-    case 'SEND_NOTIFICATION':
-      return `post the same text to ${fields.url}`
-    case 'EMIT_EVENT':
-      return `emit ${fields.eventType} with the same data`
-    default:
-      return type
-  }
-}
-
-function keyOf(type: Action['type'], config: Record<string, unknown>): unknown[] | undefined {
-  switch (type) {
-    // A person has two mails, whatever is in them.
-    case 'SEND_EMAIL':
-      return [config.to]
-    case 'CREATE_TASK':
-      return [config.title, config.assigneeId]
-    // Two requests that set or delete one thing; two that add something only where it is the same.
-    case 'SEND_WEBHOOK':
-      return [config.method ?? 'POST', config.url, (config.method ?? 'POST') === 'POST' ? config.body : null]
-    // A chat takes many texts.
-    case 'SEND_NOTIFICATION':
-      return [config.url, config.text]
-    case 'EMIT_EVENT':
-      return [config.eventType, config.data]
-    default:
-      return undefined
-  }
+  return effects[type].describe(config as Config)
 }

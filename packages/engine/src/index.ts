@@ -1,7 +1,13 @@
 import { ConditionTrace } from './outcome.js'
 import { Condition } from './rule.js'
 
-export { type ActionConfig, actionDefinitions } from './actions/index.js'
+export {
+  type ActionConfig,
+  type ActionType,
+  actionDefinitions,
+  type CallType,
+  isCallType,
+} from './actions/index.js'
 export { boundWork, chargingOperators, type WorkBound } from './bound-work.js'
 export { toNumber } from './comparison.js'
 export { type CompiledCondition, compileCondition, normaliseConditions, normaliseRule } from './conditions.js'

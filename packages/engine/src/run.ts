@@ -1,4 +1,4 @@
-import type { ActionConfig, ActionType } from './actions/index.js'
+import { type ActionConfig, type ActionType, isDoneByCommit } from './actions/index.js'
 import { type CompiledCondition, compileCondition, explainAll } from './conditions.js'
 import { findConfigFault } from './config-fault.js'
 import { compileConfig } from './config-template.js'
@@ -120,14 +120,10 @@ export function planActions(rule: CompiledRule, data: unknown, now: number, judg
     const planned = planAction(action, data, at, judging)
     actions.push(planned)
     at = endOf(planned)
-    if (isReady(planned) && endsTurn(planned.type)) judging.beginRule()
+    // What the commit does is recorded with the turn; all else ends it.
+    if (isReady(planned) && !isDoneByCommit(planned.type)) judging.beginRule()
   }
   return { conditionsPassed: true, actions }
-}
-
-/** Tasks and emitted events are recorded with the turn. */
-function endsTurn(type: ActionType): boolean {
-  return type !== 'CREATE_TASK' && type !== 'EMIT_EVENT'
 }
 
 /** The moment of the next action: a WAIT moves it on. */
@@ -161,7 +157,7 @@ export function explainRule(
     const { index, type, when } = action
     judging.now = spare.now = at
     const trace = { index, type, ...(when && { when: when.explain(data, judging, spare) }) }
-    if (trace.when?.verdict !== false && endsTurn(type)) judging.beginRule()
+    if (trace.when?.verdict !== false && !isDoneByCommit(type)) judging.beginRule()
     if (type === 'WAIT') at = readEnd(results[index]) ?? endOf(planAction(action, data, at, planning))
     return trace
   })

@@ -1,11 +1,8 @@
-import type { Effect, Judging, ReadyAction } from '@automation/engine'
+import type { CallType, Effect, Judging, ReadyAction } from '@automation/engine'
 import type { LoadedEvent } from '@automation/ledger'
 
 /** The actions that call a destination outside of the service. */
-export type OutsideAction = Extract<
-  ReadyAction,
-  { type: 'SEND_EMAIL' | 'SEND_WEBHOOK' | 'SEND_NOTIFICATION' }
->
+export type OutsideAction = Extract<ReadyAction, { type: CallType }>
 
 /** The actions of one type, ready to be performed. */
 export type ActionOf<Type extends ReadyAction['type']> = Extract<ReadyAction, { type: Type }>

@@ -4,6 +4,8 @@ import type { Format } from '../formats.js'
 /** One type of action: its name, the schema of its config, and a check of its texts that a schema cannot express. */
 export interface ActionDefinition {
   readonly type: string
+  /** How it is done: by a call to somebody outside, whose response no event holds; by the commit that records the execution; or by time alone. */
+  readonly doneBy: 'call' | 'commit' | 'time'
   /** What it does, for the author of a rule. */
   readonly description: string
   /** A config. A test saves and renders it. */

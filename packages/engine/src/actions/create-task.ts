@@ -4,6 +4,7 @@ import type { ActionDefinition } from './action-definition.js'
 
 export const createTask = {
   type: 'CREATE_TASK',
+  doneBy: 'commit',
   description: 'Creates a task of the workspace, exactly once. GET /api/tasks lists them.',
   example: {
     title: 'Call {{name | default:"the lead"}}',

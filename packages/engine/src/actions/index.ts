@@ -18,6 +18,24 @@ export const actionDefinitions = [
 
 export type KnownAction = (typeof actionDefinitions)[number]
 export type ActionType = KnownAction['type']
+/** The types whose actions call somebody outside. */
+export type CallType = Extract<KnownAction, { doneBy: 'call' }>['type']
+
+const callTypes: ReadonlySet<string> = new Set(
+  actionDefinitions.filter(({ doneBy }) => doneBy === 'call').map(({ type }) => type),
+)
+
+export function isCallType(type: string): type is CallType {
+  return callTypes.has(type)
+}
+
+const typesDoneByCommit: ReadonlySet<string> = new Set(
+  actionDefinitions.filter(({ doneBy }) => doneBy === 'commit').map(({ type }) => type),
+)
+
+export function isDoneByCommit(type: ActionType): boolean {
+  return typesDoneByCommit.has(type)
+}
 
 /** The config of an action type: in a rule with placeholders, for an effect rendered. */
 export type ActionConfig<Name extends ActionType = ActionType> = Static<

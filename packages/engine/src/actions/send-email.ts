@@ -6,6 +6,7 @@ const Address = Type.String({ minLength: 1, maxLength: 500, description: 'One em
 
 export const sendEmail = {
   type: 'SEND_EMAIL',
+  doneBy: 'call',
   description:
     'Sends an email from a template of the workspace. A retry has the same Message-ID. Placeholders in the template are filled from variables, then from the event data.',
   example: {

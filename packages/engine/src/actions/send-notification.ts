@@ -4,6 +4,7 @@ import type { ActionDefinition } from './action-definition.js'
 
 export const sendNotification = {
   type: 'SEND_NOTIFICATION',
+  doneBy: 'call',
   description: 'Posts { "text": … } to a chat: Slack, Mattermost, Rocket.Chat and others take this.',
   example: { url: 'https://hooks.slack.com/services/T0/B0/XX', text: '{{name}} scored {{score}}' },
   config: Type.Object(

@@ -27,6 +27,7 @@ const headerName = `^(?!(?:${reservedNames.map(inAnyCase).join('|')})$)[!#$%&'*+
 
 export const sendWebhook = {
   type: 'SEND_WEBHOOK',
+  doneBy: 'call',
   description:
     'Sends an HTTP request. Any 2xx is success. Every attempt has the same Idempotency-Key header. It reaches no private address.',
   example: {
