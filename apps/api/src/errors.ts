@@ -36,8 +36,9 @@ export function isTooMany(error: unknown): error is Refusal {
 export const refusals = {
   badRequest: (message: string) => new Refusal(400, message),
   badUrl: () => new Refusal(400, 'URL cannot be decoded'),
-  /** @param text without it, the body is no text at all */
-  bodyNotJson: (text?: string) => new Refusal(400, `Body is not valid JSON${describeJsonFault(text)}`),
+  bodyNotJson: (text: string) => new Refusal(400, `Body is not valid JSON${describeJsonFault(text)}`),
+  bodyNotUtf8: (body: Buffer) =>
+    new Refusal(400, `Body is not UTF-8 (near byte ${findNotUtf8(body)}): encode the JSON as UTF-8`),
   bodyNotAnObject: () => new Refusal(400, 'Body must be a JSON object'),
   /** The body is fixed, so the header names the event types that were perhaps meant. */
   invalidTriggerType: (trigger: string) =>
@@ -176,8 +177,14 @@ function challenge(
   return { 'www-authenticate': parts.join(', ') }
 }
 
-function describeJsonFault(text: string | undefined): string {
-  if (text === undefined) return ''
+/** The first byte, from 1, that a decoder would replace; the last one of a body that is cut within a character. */
+function findNotUtf8(body: Buffer): number {
+  const decoded = Buffer.from(body.toString())
+  const at = body.findIndex((byte, index) => byte !== decoded[index])
+  return at === -1 ? body.length : at + 1
+}
+
+function describeJsonFault(text: string): string {
   const fault = findJsonFault(text)
   return fault === undefined
     ? ': no name may be __proto__, or constructor with a prototype'

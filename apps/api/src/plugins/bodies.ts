@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer'
 import type { Fault } from '@automation/engine'
 import {
   findUnstorable as findUnstorableTexts,
@@ -35,21 +36,29 @@ export default fp(
     })
     app.removeAllContentTypeParsers()
     const parseJson = app.getDefaultJsonParser('error', 'error')
-    app.addContentTypeParser('application/json', { parseAs: 'string' }, (request, body, done) => {
+    app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (request, body, done) => {
+      let text: string
       try {
         app.noteBody(request, body.length)
+        text = decodeBody(body as Buffer)
       } catch (error) {
         return done(error as Error)
       }
-      if (body.length === 0) done(null, undefined)
+      if (text.length === 0) done(null, undefined)
       else
-        parseJson(request, body as string, (error, value) =>
-          error ? done(refusals.bodyNotJson(body as string)) : done(null, value),
+        parseJson(request, text, (error, value) =>
+          error ? done(refusals.bodyNotJson(text)) : done(null, value),
         )
     })
   },
   { name: 'bodies', dependencies: ['body-budget'] },
 )
+
+/** A decoder that replaces what is not UTF-8 would change data, and make different bodies the same. @throws a 400 refusal */
+export function decodeBody(body: Buffer): string {
+  if (!isUtf8(body)) throw refusals.bodyNotUtf8(body)
+  return body.toString()
+}
 
 /** For a route whose body is optional: an omitted body is checked like an empty object. */
 export async function fillMissingBody(request: FastifyRequest): Promise<void> {

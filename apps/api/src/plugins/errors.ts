@@ -3,7 +3,7 @@ import { type ReadLimits, ReadTooLong, TooMuchAtOnce } from '@automation/databas
 import type { FastifyBaseLogger, FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import { isPassing, Refusal, refusals } from '../errors.js'
-import { bodyFaults, queryFault } from './validation.js'
+import { bodyFaults, isNoObject, queryFault } from './validation.js'
 
 declare module 'fastify' {
   interface FastifyInstance {
@@ -62,9 +62,10 @@ export function refusalFor(error: FastifyError, request: FastifyRequest): Refusa
   if (error instanceof Refusal) return error
   if (error instanceof Refused) return refusalOf(error)
   if (error.validation) {
-    return error.validationContext === 'body'
-      ? refusals.invalid([...(request.unstorable ?? []), ...bodyFaults(error)])
-      : refusals.badRequest(queryFault(error, request))
+    if (error.validationContext !== 'body') return refusals.badRequest(queryFault(error, request))
+    // Whatever is thrown here, Fastify would respond with its own "Bad Request".
+    if (isNoObject(error)) return refusals.bodyNotAnObject()
+    return refusals.invalid([...(request.unstorable ?? []), ...bodyFaults(error)])
   }
   if (error instanceof ReadTooLong || error instanceof TooMuchAtOnce) return refuseRead(error, request)
   if (isPassing(error)) return refusals.unavailable(error)

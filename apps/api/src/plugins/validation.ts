@@ -68,9 +68,13 @@ export function bodyFaults(failure: ValidationFailure, most?: number): Fault[] {
   const { validation = [] } = failure
   // An interrupted check has found no faults, and must not count as passed.
   if (failure instanceof Error && failure.validation === undefined) throw failure
-  if (validation.some((error) => error.instancePath === '' && error.keyword === 'type'))
-    throw refusals.bodyNotAnObject()
+  if (isNoObject(failure)) throw refusals.bodyNotAnObject()
   return formatShapeFaults(validation, most)
+}
+
+/** Whether the body is no object at all, or there is none. */
+export function isNoObject({ validation = [] }: ValidationFailure): boolean {
+  return validation.some(({ instancePath, keyword }) => instancePath === '' && keyword === 'type')
 }
 
 /** Formats the first fault of a query as one sentence. */

@@ -1,10 +1,9 @@
-import { isUtf8 } from 'node:buffer'
 import { newId, type Tenant } from '@automation/database'
 import { isEventTypeName } from '@automation/engine'
 import type { NewEvent } from '@automation/ledger'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { Refusal, refusals } from '../../errors.js'
-import { findUnstorable } from '../../plugins/bodies.js'
+import { decodeBody, findUnstorable } from '../../plugins/bodies.js'
 import type { EventTypes } from '../../plugins/event-types.js'
 import { type Delivery, DeliveryRefusal } from './delivery.js'
 
@@ -20,10 +19,9 @@ export function createPayloadReader(app: FastifyInstance) {
   }
 
   function readStorable(request: FastifyRequest, body: Buffer): unknown {
-    if (!isUtf8(body)) throw refusals.bodyNotJson()
+    const text = decodeBody(body)
     let payload: unknown
     // It calls back before it returns.
-    const text = body.toString()
     parse(request, text, (error, value) => {
       if (error) throw refusals.bodyNotJson(text)
       payload = value

@@ -1,0 +1,125 @@
+import { newId } from '@automation/database'
+import t from 'tap'
+import { rules, startApi } from './fixtures/api.js'
+import { makeSender } from './fixtures/sender.js'
+
+const api = await startApi(t)
+const workspace = await api.makeWorkspace()
+const trigger = `${rules}/trigger/LEAD_CREATED`
+const later = { prefer: 'respond-async' }
+
+/** Texts of people, in bytes that are not UTF-8. */
+const notUtf8: [title: string, bytes: number[]][] = [
+  ['ISO 8859-1', [0x5a, 0x6f, 0xeb]],
+  ['Windows-1252', [0x93, 0x80, 0x94]],
+  ['Shift-JIS', [0x83, 0x65, 0x83, 0x58]],
+  ['GBK', [0xc4, 0xe3, 0xba, 0xc3]],
+  ['KOI8-R', [0xf0, 0xd2, 0xc9]],
+  ['an overlong slash', [0xc0, 0xaf]],
+  ['an overlong NUL, as Java writes it', [0xc0, 0x80]],
+  ['half a surrogate pair', [0xed, 0xa0, 0x80]],
+  ['a pair of surrogates, as CESU-8 has it', [0xed, 0xa0, 0xbd, 0xed, 0xb8, 0x80]],
+  ['beyond Unicode', [0xf5, 0x80, 0x80, 0x80]],
+  ['a cut character', [0xf0, 0x9f, 0x99]],
+  ['a byte that never occurs', [0xff]],
+]
+
+const within = (bytes: number[]) =>
+  Buffer.from([...Buffer.from('{"data":{"name":"'), ...bytes, ...Buffer.from('"}}')])
+
+/** Each operation that may have a body, with ids that nobody has. */
+function listOperations(): { method: 'POST'; path: string; needsBody: boolean }[] {
+  const { paths = {} } = api.app.swagger() as { paths?: Record<string, Record<string, Operation>> }
+  return Object.entries(paths).flatMap(([path, operations]) =>
+    Object.entries(operations)
+      .filter(
+        ([method, { requestBody }]) => method !== 'get' && method !== 'head' && requestBody !== undefined,
+      )
+      .map(([method, { requestBody }]) => ({
+        method: method.toUpperCase() as 'POST',
+        path: path.replace('{eventType}', 'LEAD_CREATED').replaceAll(/\{\w+\}/g, newId()),
+        needsBody: requestBody?.required === true,
+      })),
+  )
+}
+interface Operation {
+  requestBody?: { required?: boolean }
+}
+const operations = listOperations()
+
+t.test('a body that is not UTF-8 is refused by every operation', async (t) => {
+  t.ok(operations.length >= 25, `${operations.length} operations`)
+  for (const { method, path } of operations)
+    t.match(
+      await workspace.call(method, path, { body: within([0xe9]) }),
+      { status: 400, body: { error: 'Body is not UTF-8 (near byte 18): encode the JSON as UTF-8' } },
+      `${method} ${path}`,
+    )
+})
+
+t.test('no encoding but UTF-8 is accepted, whatever the charset says', async (t) => {
+  const { call, database } = await api.makeWorkspace()
+  for (const [title, bytes] of notUtf8)
+    for (const charset of ['', '; charset=utf-8', '; charset=iso-8859-1', '; charset=windows-1252'])
+      t.match(
+        await call('POST', trigger, {
+          body: within(bytes),
+          headers: { ...later, 'content-type': `application/json${charset}` },
+        }),
+        { status: 400, body: { error: /^Body is not UTF-8 \(near byte \d+\)/ } },
+        `${title}${charset}`,
+      )
+  t.equal(await database.event.count(), 0)
+  for (const text of ['Zoë Müller', '\ufffd', '你好', '🙂', 'Zoe\u0308', '\ufeff'])
+    t.equal((await call('POST', trigger, { body: { data: { text } }, headers: later })).status, 202, text)
+  const bodies = await database.event.findMany({ select: { data: true }, orderBy: { id: 'asc' } })
+  t.strictSame(
+    bodies.map(({ data }) => data),
+    ['Zoë Müller', '\ufffd', '你好', '🙂', 'Zoe\u0308', '\ufeff'].map((text) => ({ text })),
+  )
+})
+
+t.test('a body that is cut within its last character says so', async (t) => {
+  const body = Buffer.from('{"data":{"a":"é').subarray(0, -1)
+  t.match(await workspace.call('POST', trigger, { body }), {
+    status: 400,
+    body: { error: /^Body is not UTF-8 \(near byte 15\)/ },
+  })
+})
+
+t.test('a key never stands for other bytes', async (t) => {
+  const { call, database } = await api.makeWorkspace()
+  const headers = { ...later, 'idempotency-key': 'k' }
+  for (const bytes of [[0xff], [0xfe], [0xff, 0xfe]])
+    t.equal((await call('POST', trigger, { body: within(bytes), headers })).status, 400)
+  const first = await call('POST', trigger, { body: { data: { name: '\ufffd' } }, headers })
+  t.equal(first.status, 202)
+  t.equal(first.headers['idempotent-replayed'], undefined)
+  for (const bytes of [[0xff], [0xfe]])
+    t.equal(
+      (await call('POST', trigger, { body: within(bytes), headers })).status,
+      400,
+      'and not as the first',
+    )
+  t.equal(await database.event.count(), 1)
+})
+
+t.test('a signed webhook that is not UTF-8 is refused with that reason', async (t) => {
+  const { deliver } = await makeSender(api, await api.makeWorkspace())
+  for (const [title, bytes] of notUtf8)
+    t.match(
+      await deliver({ body: within(bytes) }),
+      { status: 400, body: { error: /^Body is not UTF-8/ } },
+      title,
+    )
+})
+
+t.test('a body that is no object is refused with that reason by every operation', async (t) => {
+  for (const { method, path, needsBody } of operations)
+    for (const body of ['[]', 'null', '5', '"x"', 'true', '["\\u0000"]', ...(needsBody ? [undefined] : [])])
+      t.match(
+        await workspace.call(method, path, { body }),
+        { status: 400, body: { error: 'Body must be a JSON object' } },
+        `${method} ${path} with ${body}`,
+      )
+})
