@@ -489,6 +489,12 @@ t.test('signing secrets are listed by provider, retired with an overlap, and rev
   matchLists(t, (await workspace.call('GET', `${path}?provider=a`)).body, {
     data: [{ state: 'active' }, { state: 'retired' }],
   })
+  for (const overlap of ['1s', '24h', '366d'])
+    t.strictSame(
+      statusAndBody(await retire(first.id, { overlap })),
+      { status: 409, body: { error: 'The signing secret has retired: create a new one' } },
+      'what has retired never signs again',
+    )
   for (const overlap of ['', '0s', '24', '24 h', '-1h', '1.5h', '367d', '1y', 'PT1H', '1h\0', '1h '])
     t.strictSame(fieldsOf(await retire(second.id, { overlap })), [422, 'overlap'], overlap)
   t.strictSame(fieldsOf(await retire(second.id, { overlap: 5, provider: 'c' })), [422, 'overlap', 'provider'])

@@ -540,6 +540,79 @@ t.test('the first stored response stays, and one of another event is ignored', a
   t.strictSame((await keptResponses.find(request))?.answer, kept)
 })
 
+t.test('a request with the id in the other case is a repeat', async (t) => {
+  const { post, call, create, countRules, events } = await makeOwnWorkspace()
+  const rule = await create()
+  const { body: event } = await call<AcceptedEvent>('POST', trigger, { body: { data: {} }, headers: later })
+  const body = { data: {} }
+  const paths: [path: (id: string) => string, id: string, question: Question][] = [
+    [(id) => `${rules}/${id}/execute`, rule.id, { body, headers: later }],
+    [(id) => `${rules}/${id}/clone`, rule.id, {}],
+    [(id) => `/api/events/${id}/replay`, event.id, { headers: later }],
+  ]
+  for (const [path, id, question] of paths)
+    for (const [one, other] of [
+      [id, id.toUpperCase()],
+      [id.toUpperCase(), id],
+    ] as const) {
+      const key = `${path('')} ${one}`
+      const first = await post(path(one), key, question)
+      sameOutcome(t, await post(path(other), key, question), first, key)
+    }
+  t.equal(await countRules(), 3)
+  t.equal((await events()).length, 5)
+})
+
+t.test('a repeat gets its response though the event type that it names was deleted', async (t) => {
+  const { post, postOther, call, countRules, events, id } = await makeOwnWorkspace()
+  const [own, other] = ['/api/event-types/OWN_TYPE', '/api/event-types/OTHER_TYPE']
+  const ownTrigger = `${rules}/trigger/OWN_TYPE`
+  for (const name of ['OWN_TYPE', 'OTHER_TYPE']) await call('POST', '/api/event-types', { body: { name } })
+  const triggered = { body: { data: { a: 1 } }, headers: later }
+  const rule = { body: ruleBody({ trigger: 'OTHER_TYPE' }) }
+  const emitting = {
+    body: ruleBody({ actions: [{ type: 'EMIT_EVENT', config: { eventType: 'OTHER_TYPE', data: {} } }] }),
+  }
+  const batch = {
+    body: {
+      events: [
+        { data: { a: 2 }, idempotencyKey: 'b1' },
+        { data: { a: 3 }, idempotencyKey: 'b2' },
+      ],
+    },
+  }
+  const first = await post(ownTrigger, 'trigger', triggered)
+  const created = [await post<Rule>(rules, 'rule', rule), await post<Rule>(rules, 'emitting', emitting)]
+  t.strictSame(
+    [first, ...created].map(({ status }) => status),
+    [202, 201, 201],
+  )
+  const firstBatch = await call<{ results: { id: string }[] }>('POST', `${ownTrigger}/batch`, batch)
+  for (const { body } of created) await call('DELETE', `${rules}/${body.id}`)
+  for (const path of [own, other]) t.equal((await call('DELETE', path)).status, 204)
+  // Another process learns of it a second later.
+  twin.app.eventTypes.forget(id)
+
+  for (const ask of [post, postOther]) {
+    sameOutcome(t, await ask(ownTrigger, 'trigger', triggered), first)
+    sameOutcome(t, await ask(rules, 'rule', rule), created[0] as Answer)
+    sameOutcome(t, await ask(rules, 'emitting', emitting), created[1] as Answer)
+  }
+  matchLists(t, (await call('POST', `${ownTrigger}/batch`, batch)).body, {
+    accepted: 2,
+    results: firstBatch.body.results.map((one) => ({ id: one.id, status: 'accepted', replayed: true })),
+  })
+  const refusedType = { status: 400, body: { error: 'Invalid trigger type' } }
+  const more = [...batch.body.events, { data: { a: 4 }, idempotencyKey: 'b3' }]
+  t.match(await call('POST', `${ownTrigger}/batch`, { body: { events: more } }), refusedType, 'one is new')
+  t.match(await post(ownTrigger, 'another key', triggered), refusedType)
+  t.match(await post(ownTrigger, 'trigger', { ...triggered, body: { data: { a: 2 } } }), refusedType)
+  t.match(await post(ownTrigger, 'trigger', { body: { data: { a: 1 }, dryRun: true } }), refusedType)
+  t.match(await post(rules, 'another', rule), refusedType)
+  t.equal(await countRules(), 0)
+  t.equal((await events()).length, 3)
+})
+
 t.test('the document has the header as an optional parameter of the keyed operations', async (t) => {
   const { paths } = JSON.parse(JSON.stringify(api.app.swagger())) as {
     paths: Record<string, { post?: { parameters?: { name: string; in: string; required?: boolean }[] } }>

@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto'
+import { isUuid } from '@automation/database'
 import { keyHours, type RequestKey } from '@automation/ledger'
 import type { FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
@@ -32,7 +33,27 @@ export function readRequestKey(request: FastifyRequest): RequestKey | undefined 
   return { workspaceId: workspace.id, key, requestHash }
 }
 
+/**
+ * Finds the key of a request that was done before; undefined where it was not. A repeat is never refused because something that it names
+ * is gone since then. Where the request was not done before, faults of its key come after that refusal.
+ */
+export async function findUsedKey(request: FastifyRequest): Promise<RequestKey | undefined> {
+  const { headers, server } = request
+  if (!keySyntax.test((headers['idempotency-key'] ?? '') as string)) return undefined
+  const key = readRequestKey(request) as RequestKey
+  const known = await server.keptResponses.find(key)
+  return known?.requestHash === key.requestHash ? key : undefined
+}
+
 /** Hashes a request: equal requests have equal hashes. @param url of the route, with the names of parameters */
 export function hashRequest(method: string, url: string | undefined, params: unknown, body: unknown): string {
-  return hash('sha256', JSON.stringify([method, url, params, body]), 'hex')
+  return hash('sha256', JSON.stringify([method, url, canonicalParams(params), body]), 'hex')
+}
+
+/** A route finds the same row by an id in either case. */
+function canonicalParams(params: unknown): object {
+  const entries = Object.entries(params as Record<string, string>)
+  return Object.fromEntries(
+    entries.map(([name, value]) => [name, isUuid(value) ? value.toLowerCase() : value]),
+  )
 }

@@ -4,6 +4,7 @@ import type { NewEvent, RequestKey } from '@automation/ledger'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
+import type { KnownRequest } from '../../acceptance/idempotency/kept-responses.js'
 import { hashRequest, keyPattern } from '../../acceptance/idempotency/request-key.js'
 import { Refusal, refusals } from '../../errors.js'
 import { findUnstorable } from '../../plugins/bodies.js'
@@ -79,8 +80,11 @@ export const batchRoutes: FastifyPluginAsyncTypebox = async (app) => {
     handler: async (request, reply) => {
       const faultsOf = judgeEvents(request)
       const { eventType } = request.params
-      if (!(await app.eventTypes.has(request.workspace.id, eventType)))
-        throw refusals.invalidTriggerType(eventType)
+      if (!(await app.eventTypes.has(request.workspace.id, eventType))) {
+        const results = await findRepeated(request, faultsOf)
+        if (results === undefined) throw refusals.invalidTriggerType(eventType)
+        return reply.status(202).send(answerOf(results))
+      }
       // It would stand for all of them, and says nothing of which of them came before.
       if (request.headers['idempotency-key'] !== undefined) throw refusals.keyOfBatch()
       const { events } = request.body
@@ -93,15 +97,22 @@ export const batchRoutes: FastifyPluginAsyncTypebox = async (app) => {
         }),
       )
       const results = settled.map((one) => (one.status === 'fulfilled' ? one.value : failed))
-      const accepted = results.filter(({ status }) => status === 'accepted').length
       const failure = settled.find((one) => one.status === 'rejected')
       if (failure !== undefined) {
-        if (accepted === 0) throw failure.reason
+        if (countAccepted(results) === 0) throw failure.reason
         request.log.error({ err: failure.reason }, 'part of a batch failed')
       }
-      return reply.status(202).send({ accepted, results })
+      return reply.status(202).send(answerOf(results))
     },
   })
+}
+
+function answerOf(results: BatchResult[]) {
+  return { accepted: countAccepted(results), results }
+}
+
+function countAccepted(results: BatchResult[]): number {
+  return results.filter(({ status }) => status === 'accepted').length
 }
 
 /** Finds what is wrong with each event. @throws refusals: 422 for what is wrong with the body as a whole */
@@ -139,26 +150,60 @@ function findUnstorableEvent(event: unknown, field: string): Fault[] {
   }
 }
 
+/** The results of a batch that was accepted before its event type was deleted; undefined where it has an event that is new. */
+async function findRepeated(
+  request: FastifyRequest,
+  faultsOf: (index: number) => Fault[],
+): Promise<BatchResult[] | undefined> {
+  const { events } = request.body as { events: BatchEvent[] }
+  const found = await Promise.all(
+    events.map(async (event, index): Promise<BatchResult | undefined> => {
+      const errors = faultsOf(index)
+      return errors.length > 0 ? { status: 'refused', errors } : findReplayed(request, event)
+    }),
+  )
+  const results = found.filter((result) => result !== undefined)
+  const isRepeat = results.length === events.length && results.some(({ replayed }) => replayed)
+  return isRepeat ? results : undefined
+}
+
+async function findReplayed(request: FastifyRequest, event: BatchEvent): Promise<BatchResult | undefined> {
+  const key = keyOf(request, event)
+  const known = key && (await request.server.keptResponses.find(key))
+  return known?.requestHash === key?.requestHash ? presentReplayed(known) : undefined
+}
+
 /** @throws what Postgres throws: whether the event is accepted is then not known */
 async function acceptEvent(
-  { server, workspace, params, routeOptions, body, bodyLength }: FastifyRequest,
-  { data, idempotencyKey: key }: BatchEvent,
+  request: FastifyRequest,
+  batchEvent: BatchEvent,
   index: number,
 ): Promise<BatchResult> {
+  const { server, workspace, params, body, bodyLength } = request
   const { eventType: type } = params as { eventType: string }
   const bytes = bodyLength / (body as { events: unknown[] }).events.length
   const { id: workspaceId, createdBy } = workspace
+  const { data } = batchEvent
   const event = { id: newId(), workspaceId, createdBy, type, data, bytes, addressee: null }
+  const key = keyOf(request, batchEvent)
   if (key === undefined) {
     await server.inbox.accept(event)
     return { status: 'accepted', id: event.id }
   }
-  // The same hash as that of a single request: a caller who is unsure of a batch may send its events one by one.
-  const requestHash = hashRequest('POST', routeOptions.url?.replace(/\/batch$/, ''), params, { data })
-  const found = await acceptOnce(server, event, { workspaceId, key, requestHash })
+  const found = await acceptOnce(server, event, key)
   if (found !== undefined) return found
   const field = `events[${index}].idempotencyKey`
   return { status: 'refused', errors: [{ field, message: 'Was used with another request' }] }
+}
+
+/** The same hash as that of a single request: a caller who is unsure of a batch may send its events one by one. */
+function keyOf(
+  { workspace, params, routeOptions }: FastifyRequest,
+  { data, idempotencyKey: key }: BatchEvent,
+): RequestKey | undefined {
+  if (key === undefined) return undefined
+  const requestHash = hashRequest('POST', routeOptions.url?.replace(/\/batch$/, ''), params, { data })
+  return { workspaceId: workspace.id, key, requestHash }
 }
 
 /** @returns undefined where the key stands for another request */
@@ -173,6 +218,11 @@ async function acceptOnce(
   const known = await server.keptResponses.find(request)
   // Removed for its age since it stood in the way: nothing does now.
   if (known === undefined) return acceptOnce(server, event, request)
-  if (known.requestHash !== request.requestHash || known.eventId === null) return undefined
+  return known.requestHash === request.requestHash ? presentReplayed(known) : undefined
+}
+
+/** @returns undefined where the key belongs to no event */
+function presentReplayed(known: KnownRequest | undefined): BatchResult | undefined {
+  if (known === undefined || known.eventId === null) return undefined
   return { status: 'accepted', id: known.eventId, replayed: true }
 }

@@ -3,10 +3,32 @@ import type { WorkspaceTransaction } from '@automation/database'
 import type { FastifyRequest } from 'fastify'
 import { claimKey, KeyTaken, keepResponse } from '../../acceptance/idempotency/claim-key.js'
 import { findResponse } from '../../acceptance/idempotency/find-response.js'
-import { readRequestKey } from '../../acceptance/idempotency/request-key.js'
+import { findUsedKey, readRequestKey } from '../../acceptance/idempotency/request-key.js'
 import type { StoredResponse } from '../../acceptance/idempotency/stored-response.js'
 import { changeRules } from './change-rules.js'
 import { presentRule, type RuleRow } from './present-rule.js'
+
+/**
+ * Creates a rule of a body that is checked first. A repeat gets its response also where the body names an event type that is gone.
+ *
+ * @param check @throws the refusal of a faulty body
+ */
+export async function checkAndCreateOnce<Body>(
+  request: FastifyRequest,
+  check: () => Promise<Body>,
+  create: (transaction: WorkspaceTransaction, body: Body) => Promise<Change<RuleRow>>,
+): Promise<StoredResponse> {
+  let body: Body
+  try {
+    body = await check()
+  } catch (refusal) {
+    const key = await findUsedKey(request)
+    const response = key && (await findResponse(request, key))
+    if (response === undefined) throw refusal
+    return response
+  }
+  return createOnce(request, (transaction) => create(transaction, body))
+}
 
 /**
  * Creates a rule. With an Idempotency-Key it is created once: the key is claimed and the response stored in the transaction that

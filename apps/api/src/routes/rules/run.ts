@@ -4,7 +4,7 @@ import { isShadow } from '@automation/rules'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
 import { ExplainedResult } from '../../acceptance/execution-result.js'
-import { IdempotencyHeader } from '../../acceptance/idempotency/request-key.js'
+import { findUsedKey, IdempotencyHeader } from '../../acceptance/idempotency/request-key.js'
 import { sendStored } from '../../acceptance/idempotency/stored-response.js'
 import { PreferHeader } from '../../acceptance/prefer.js'
 import { executionResultOf, TriggerResult, triggerResultOf } from '../../acceptance/results.js'
@@ -100,8 +100,12 @@ export const runRoutes: FastifyPluginAsyncTypebox<{ workLimits: WorkLimits }> = 
     },
     handler: async (request, reply) => {
       const { body, params, query, workspace } = request
-      if (!(await app.eventTypes.has(workspace.id, params.eventType)))
-        throw refusals.invalidTriggerType(params.eventType)
+      if (!(await app.eventTypes.has(workspace.id, params.eventType))) {
+        const key = isDryRun(body) ? undefined : await findUsedKey(request)
+        const response = key && (await findEventResponse(request, triggered))
+        if (response === undefined) throw refusals.invalidTriggerType(params.eventType)
+        return sendStored(reply, response)
+      }
       if (isDryRun(body)) {
         const asked = { type: params.eventType, data: body.data, explains: query.explain === true }
         const result = await dryRunEvent(request, asked, workLimits)

@@ -22,7 +22,7 @@ import { refusals } from '../../errors.js'
 import { Id, refusalResponses } from '../responses.js'
 import { changeRules, findRuleToChange, IfMatchHeader, saveRule, updateRule } from './change-rules.js'
 import { checkRule, ruleId } from './check-rule.js'
-import { createOnce } from './create-once.js'
+import { checkAndCreateOnce, createOnce } from './create-once.js'
 import { type RuleRow, sendRule } from './present-rule.js'
 import { Rule, RuleParams } from './rule-schemas.js'
 
@@ -44,8 +44,8 @@ export const writeRoutes: FastifyPluginAsyncTypebox<{ bodyLimitBytes: number }> 
       response: { 201: Rule, ...refusalResponses(409, 413, 415, 422) },
     },
     handler: async (request, reply) => {
-      const body = await checkRule(request, request.body)
-      const answer = await createOnce(request, async (transaction) => {
+      const check = () => checkRule(request, request.body)
+      const answer = await checkAndCreateOnce(request, check, async (transaction, body) => {
         const fields = { description: '', conditions: [], ...body, ...completeMode(body) }
         const created = await createRule(transaction, request, fields)
         return { result: created, entry: createdEntry(created) }
