@@ -93,9 +93,10 @@ function isInUse() {
 }
 
 /**
- * Retires a secret after an overlap, in which it still signs until its sender has the next one. The overlap may be changed later.
+ * Retires a secret after an overlap, in which it still signs until its sender has the next one. The overlap may be changed until it ends:
+ * what has retired never signs again, otherwise more secrets could be in use than a workspace may have.
  *
- * @throws Refused where there is no such secret, or it was revoked
+ * @throws Refused where there is no such secret, or it was revoked or has retired
  */
 export function retireSigningSecret(
   administrator: Administrator,
@@ -104,8 +105,11 @@ export function retireSigningSecret(
 ): Promise<SigningSecret> {
   return changeWorkspace(administrator, async (transaction) => {
     const found = await findSecret(transaction, id)
-    if (found.revokedAt) throw new Refused('conflict', 'The signing secret was revoked')
-    const retiresAt = new Date(Date.now() + overlapMs)
+    const now = Date.now()
+    const state = signingSecretState(found, now)
+    if (state === 'revoked') throw new Refused('conflict', 'The signing secret was revoked')
+    if (state === 'retired') throw new Refused('conflict', 'The signing secret has retired: create a new one')
+    const retiresAt = new Date(now + overlapMs)
     const row = await transaction.signingSecret.update({ where: { id }, data: { retiresAt } })
     return {
       result: present(row),
