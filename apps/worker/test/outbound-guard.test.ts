@@ -2,8 +2,9 @@ import { setImmediate } from 'node:timers/promises'
 import type { Effect } from '@automation/engine'
 import t, { type Test } from 'tap'
 import { createAddressGuard, Refusal } from '../src/effects/address-guard.js'
-import type { ResolveHost } from '../src/effects/guarded-connector.js'
+import { createResolver, type ResolveHost } from '../src/effects/create-resolver.js'
 import type { LogCause } from '../src/effects/log-cause.js'
+import { serveDns } from './fixtures/dns.js'
 import { spellIndirectly, spellLoopback, spellWithCredentials } from './fixtures/loopback-spellings.js'
 import { context, loopback, openSender, readOutbound, serve, serveRaw, webhook } from './fixtures/outbound.js'
 
@@ -147,6 +148,21 @@ t.test('a second DNS look-up cannot change the address: the checked one is conne
     [false, true, false, true, true, false, true, false, true, true],
     'a refused connection to an allowed address may be retried',
   )
+})
+
+t.test('a short name reaches no private address unless it is allowed', async (t) => {
+  const listener = await serve(t)
+  const { server } = await serveDns(t, { 'crm.ns.svc A': [[127, 0, 0, 1]] })
+  const resolvConf = `nameserver ${server}\nsearch ns.svc\noptions ndots:5`
+  const resolveHost = createResolver('/nonexistent', `${t.testdir({ conf: resolvConf })}/conf`)
+  const call = (variables?: Record<string, string>) =>
+    openSender(t, variables, { resolveHost }).sendWebhook(
+      webhook({ url: `http://crm:${listener.port}/` }),
+      context,
+    )
+  t.match(await call(), { status: 'success' })
+  t.ok(isRefused(await call({})))
+  t.equal(listener.connections, 1)
 })
 
 t.test('what a name is resolved to is in the log, and in no error that a tenant reads', async (t) => {
