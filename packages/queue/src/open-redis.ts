@@ -1,4 +1,5 @@
 import { Redis, type RedisOptions } from 'ioredis'
+import { StandaloneConnector } from 'ioredis/built/connectors/index.js'
 
 export type { Redis }
 
@@ -7,10 +8,13 @@ export type { Redis }
  *
  * - `fail at once`: every call fails until Redis is back. ioredis would keep calls for later, also those that have failed meanwhile: so none
  *   waits for a connection, and none is sent again when its connection has broken (`maxRetriesPerRequest`). A Redis that does not
- *   respond within 1.8 s loses its connection, and counts as away until it responds again; so does one that a failover made a replica
+ *   respond within 1.8 s loses its connection, and counts as away until it responds again
  * - `wait`: calls wait until Redis is back, for consumers. A line on which a call has got no response for 15 s is given up, and the call
  *   sent again on a new one: otherwise it waits for as long as the system takes a silent line for good, which is a quarter of an hour
  *   where it has something to send, and for ever where it has not. BullMQ's blocking calls return within 10 s.
+ *
+ * Under both, a Redis that a failover made a replica is away. The connection is opened again until its address leads to the new primary.
+ * The replica did nothing for the call that it refused, so `wait` sends it again (2), and `fail at once` does not (1).
  */
 const policies = {
   'fail at once': {
@@ -19,10 +23,14 @@ const policies = {
     socketTimeout: 1_800,
     commandTimeout: 2_000,
     connectTimeout: 2_000,
-    reconnectOnError: (error: Error) => error.message.startsWith('READONLY'),
+    reconnectOnError: (error: Error) => isOfReplica(error) && 1,
     retryStrategy: (times: number) => Math.min(50 * 2 ** (times - 1), 1_000),
   },
-  wait: { maxRetriesPerRequest: null, socketTimeout: 15_000 },
+  wait: {
+    maxRetriesPerRequest: null,
+    socketTimeout: 15_000,
+    reconnectOnError: (error: Error) => isOfReplica(error) && 2,
+  },
 } as const satisfies Record<string, RedisOptions>
 
 /**
@@ -38,10 +46,48 @@ export function openRedis(
     'autoResubscribe' | 'commandTimeout' | 'enableAutoPipelining' | 'socketTimeout'
   > = {},
 ): Redis {
-  const redis = new Redis(url, { ...policies[policy], ...options })
+  const redis = new Redis(url, { ...policies[policy], ...options, Connector: PrimaryConnector })
+  opened.add(redis)
+  redis.on('end', () => opened.delete(redis))
   // Each call that fails meanwhile reports it; without a listener the process would end.
   redis.on('error', () => {})
   return redis
+}
+
+/** ioredis asks a server about itself before it counts as ready. */
+class PrimaryConnector extends StandaloneConnector {
+  constructor(options: unknown) {
+    super(options as ConstructorParameters<typeof StandaloneConnector>[0])
+  }
+
+  override check(info: { role?: string }): boolean {
+    return !replicaRoles.includes(`${info.role}`)
+  }
+}
+
+const replicaRoles = ['slave', 'replica']
+
+/** The connections of this process. */
+const opened = new Set<Redis>()
+
+/**
+ * Whether only a replica responds so: to a call that writes, to one that waited while it became a replica, or to one that reads while it
+ * has no leader. The other connections of the process look for themselves then: those that subscribe or publish get no such error.
+ */
+function isOfReplica({ message }: Error): boolean {
+  if (!/^(READONLY|UNBLOCKED|MASTERDOWN)\b/.test(message)) return false
+  looking ??= Promise.all([...opened].map(leaveReplica)).finally(() => {
+    looking = undefined
+  })
+  return true
+}
+
+let looking: Promise<unknown> | undefined
+
+async function leaveReplica(redis: Redis): Promise<void> {
+  if (redis.status !== 'ready') return
+  const info = await redis.info('replication').catch(() => '')
+  if (replicaRoles.some((role) => info.includes(`role:${role}`))) redis.disconnect(true)
 }
 
 /** Waits until Redis responds, but not for ever (ms): a process starts without it, too. */
