@@ -50,8 +50,7 @@ async function follow(replica: RedisServer, leader: RedisServer): Promise<void> 
 async function measureEvent(limitMs: number): Promise<number> {
   const start = Date.now()
   const { body } = await call('POST', path, { data: {} }, { prefer: 'respond-async' })
-  const isDone = async () =>
-    (await own.event.findUniqueOrThrow({ where: { id: body.id } })).doneAt !== null
+  const isDone = async () => (await own.event.findUniqueOrThrow({ where: { id: body.id } })).doneAt !== null
   await until(async () => Date.now() > start + limitMs || (await isDone()))
   return (await isDone()) ? Date.now() - start : Number.POSITIVE_INFINITY
 }

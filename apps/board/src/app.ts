@@ -12,7 +12,10 @@ import { addWriteGuard } from './write-guard.js'
 export async function buildApp(config: Config) {
   const app = await createPageServer({ ...config, name: 'board', headers: boardHeaders })
   const queueReader = openQueueReader(config.redisUrl, config.queuePrefix)
-  app.addHook('onReady', () => queueReader.connect())
+  app.addHook('onReady', async () => {
+    const fault = await queueReader.connect()
+    if (fault !== undefined) app.log.warn(fault)
+  })
   app.addHook('onClose', () => queueReader.close())
 
   addMetrics(app, config, queueReader)

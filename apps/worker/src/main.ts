@@ -61,7 +61,7 @@ const metricsPort = await listenForScrapes()
 await waitOrExit(
   [
     { name: 'Postgres', findFault: () => findDatabaseFault(database) },
-    { name: 'Redis', findFault: findRedisFault },
+    { name: 'Redis', findFault: () => queue.findFault(connectMs) },
   ],
   { timeoutSeconds: config.startTimeoutSeconds, log },
 )
@@ -97,8 +97,4 @@ function startWork() {
     stop: () =>
       Promise.all([sweeper.stop(), guards.stop(), retention.stop(), backtests.stop(), worker.close()]),
   }
-}
-
-async function findRedisFault(): Promise<string | undefined> {
-  return (await queue.isReady(connectMs)) ? undefined : `Redis is away (${new URL(config.redisUrl).host})`
 }

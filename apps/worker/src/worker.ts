@@ -1,6 +1,7 @@
 import { hostname } from 'node:os'
 import { type Database, isDatabaseAway } from '@automation/database'
 import {
+  describeAway,
   type EventQueue,
   type JobData,
   type JobName,
@@ -142,7 +143,7 @@ function idsOf(data: JobData) {
 function logOutages(connection: Redis, log: Logger): void {
   let isAway = false
   connection.on('close', () => {
-    if (!isAway) log.warn('Redis is away; jobs wait until it is back')
+    if (!isAway) log.warn(`${describeAway(connection)}; jobs wait until it is back`)
     isAway = true
   })
   connection.on('ready', () => {

@@ -5,7 +5,7 @@ import type { Redis } from 'ioredis'
 import { createDueShare, createFairShare, createPace, priorities } from './fair-share.js'
 import { type JobData, type JobName, jobStates } from './jobs.js'
 import { type JobQueue, openJobQueue } from './open-queue.js'
-import { openRedis } from './open-redis.js'
+import { describeAway, openRedis } from './open-redis.js'
 import { type Arrival, type EventsJob, type QueuedEvent, shareJobs } from './share-jobs.js'
 
 /** An execution that is not finished, to be claimed when it is due. */
@@ -46,6 +46,8 @@ export class EventQueue {
   readonly #findDelay = createPace()
   readonly #readState = createBatcher((ids: string[]) => Promise.all(ids.map((id) => this.#readJob(id))))
   #opened: JobQueue | undefined
+  /** Why a connection that is ready is of no use, such as a user who may not run scripts. */
+  #fault: string | undefined
   #isClosed = false
 
   constructor(redis: Redis, prefix: string) {
@@ -59,6 +61,11 @@ export class EventQueue {
     const deadline = Date.now() + withinMs
     while (!this.#opened && Date.now() < deadline) await setTimeout(20)
     return this.#opened !== undefined
+  }
+
+  /** @returns why Redis cannot be used; undefined if it is there within the time (ms) */
+  async findFault(withinMs: number): Promise<string | undefined> {
+    return (await this.isReady(withinMs)) ? undefined : describeAway(this.#redis, this.#fault)
   }
 
   /** Distributes events over jobs, before one commit accepts them. */
@@ -110,7 +117,8 @@ export class EventQueue {
     while (!this.#isClosed && this.#opened === undefined) {
       try {
         this.#opened = await openJobQueue(this.#redis, this.#prefix)
-      } catch {
+      } catch (error) {
+        this.#fault = this.#redis.status === 'ready' ? (error as Error).message : undefined
         await setTimeout(reopenPauseMs, undefined, { ref: false })
       }
     }

@@ -13,7 +13,7 @@ export {
   stallOptions,
 } from './jobs.js'
 export type { JobQueue } from './open-queue.js'
-export { openRedis } from './open-redis.js'
+export { describeAway, openRedis } from './open-redis.js'
 export { openQueueReader, type QueueReader } from './queue-reader.js'
 export { type Reply, replyChannel } from './reply.js'
 export type { QueuedEvent } from './share-jobs.js'

@@ -1,5 +1,6 @@
 import { Redis, type RedisOptions } from 'ioredis'
 import { StandaloneConnector } from 'ioredis/built/connectors/index.js'
+import { RedisFaults } from './redis-faults.js'
 
 export type { Redis }
 
@@ -46,29 +47,48 @@ export function openRedis(
     'autoResubscribe' | 'commandTimeout' | 'enableAutoPipelining' | 'socketTimeout'
   > = {},
 ): Redis {
-  const redis = new Redis(url, { ...policies[policy], ...options, Connector: PrimaryConnector })
-  opened.add(redis)
+  const faults = new RedisFaults()
+  const Connector = connectorToPrimary(faults)
+  const redis = new Redis(url, { ...policies[policy], ...options, Connector })
+  faults.watch(redis)
+  opened.set(redis, faults)
   redis.on('end', () => opened.delete(redis))
-  // Each call that fails meanwhile reports it; without a listener the process would end.
-  redis.on('error', () => {})
   return redis
 }
 
-/** ioredis asks a server about itself before it counts as ready. */
-class PrimaryConnector extends StandaloneConnector {
-  constructor(options: unknown) {
-    super(options as ConstructorParameters<typeof StandaloneConnector>[0])
-  }
+/**
+ * Says why a connection is not ready, with what the server responded.
+ *
+ * @param fault of a connection that is ready, and whose server does not do what is needed
+ */
+export function describeAway(redis: Redis, fault = opened.get(redis)?.last): string {
+  const { host, port } = redis.options
+  return `Redis is away (${host}:${port}${fault === undefined ? '' : `: ${fault}`})`
+}
 
-  override check(info: { role?: string }): boolean {
-    return !replicaRoles.includes(`${info.role}`)
+/**
+ * A connection is ready if its server is no replica, and has accepted all that was said first: a database whose number is too high is
+ * refused with an error that ioredis takes for no reason to stay out of database 0.
+ */
+function connectorToPrimary(faults: RedisFaults): NonNullable<RedisOptions['Connector']> {
+  return class extends StandaloneConnector {
+    constructor(options: unknown) {
+      super(options as ConstructorParameters<typeof StandaloneConnector>[0])
+    }
+
+    override check(info: { role?: string }): boolean {
+      if (isReplica(info.role)) faults.note('it is a replica, which takes no writes')
+      return !faults.isNoted
+    }
   }
 }
 
-const replicaRoles = ['slave', 'replica']
+function isReplica(role: string | undefined): boolean {
+  return role === 'slave' || role === 'replica'
+}
 
-/** The connections of this process. */
-const opened = new Set<Redis>()
+/** The connections of this process, and what is wrong with them. */
+const opened = new Map<Redis, RedisFaults>()
 
 /**
  * Whether only a replica responds so: to a call that writes, to one that waited while it became a replica, or to one that reads while it
@@ -76,23 +96,31 @@ const opened = new Set<Redis>()
  */
 function isOfReplica({ message }: Error): boolean {
   if (!/^(READONLY|UNBLOCKED|MASTERDOWN)\b/.test(message)) return false
-  looking ??= Promise.all([...opened].map(leaveReplica)).finally(() => {
-    looking = undefined
-  })
+  if (!isLooking) void leaveReplicas()
   return true
 }
 
-let looking: Promise<unknown> | undefined
+let isLooking = false
+
+async function leaveReplicas(): Promise<void> {
+  isLooking = true
+  await Promise.all([...opened.keys()].map(leaveReplica))
+  isLooking = false
+}
 
 async function leaveReplica(redis: Redis): Promise<void> {
   if (redis.status !== 'ready') return
   const info = await redis.info('replication').catch(() => '')
-  if (replicaRoles.some((role) => info.includes(`role:${role}`))) redis.disconnect(true)
+  if (isReplica(/^role:(\w+)/m.exec(info)?.[1])) redis.disconnect(true)
 }
 
-/** Waits until Redis responds, but not for ever (ms): a process starts without it, too. */
-export async function waitForRedis(redis: Redis, withinMs: number): Promise<void> {
-  if (redis.status === 'ready') return
+/**
+ * Waits until Redis responds, but not for longer than a time (ms): a process starts without it, too.
+ *
+ * @returns why it is away, if it still is
+ */
+export async function waitForRedis(redis: Redis, withinMs: number): Promise<string | undefined> {
+  if (redis.status === 'ready') return undefined
   let isEnough = () => {}
   await new Promise<void>((resolve) => {
     isEnough = resolve
@@ -100,4 +128,5 @@ export async function waitForRedis(redis: Redis, withinMs: number): Promise<void
     setTimeout(resolve, withinMs).unref()
   })
   redis.off('ready', isEnough)
+  return (redis.status as string) === 'ready' ? undefined : describeAway(redis)
 }

@@ -12,7 +12,7 @@ export function openQueueReader(redisUrl: string, prefix: string) {
   let opened: Promise<JobQueue> | undefined
 
   return {
-    /** Waits for Redis, but not for ever: without it there is something to present, too. */
+    /** Waits a moment for Redis: without it there is something to present, too. @returns why it is away, if it still is */
     connect: () => waitForRedis(redis, timeoutMs),
     /** Asks Redis each time. @returns undefined where it is away */
     async findQueue(): Promise<JobQueue | undefined> {

@@ -24,8 +24,9 @@ export default fp<{ redisUrl: string }>(
     app.decorate('redis', redis)
     app.addHook('onClose', async () => redis.disconnect())
     app.decorate('waitForRedis', async () => {
-      if (!(await app.queue.isReady(startUpMs)))
-        return app.log.warn('Redis is away; events are accepted, and the sweeper adds their jobs later')
+      const fault = await app.queue.findFault(startUpMs)
+      if (fault !== undefined)
+        return app.log.warn(`${fault}; events are accepted, and the sweeper adds their jobs later`)
       await waitForRedis(redis, startUpMs)
     })
   },

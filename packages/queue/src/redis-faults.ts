@@ -1,0 +1,53 @@
+import type { Redis } from 'ioredis'
+
+/**
+ * Knows what is wrong with a connection to Redis, which ioredis says in events alone:
+ *
+ *   connecting ─▶ errors ─▶ close   the first error is the fault, until the connection is ready
+ */
+export class RedisFaults {
+  /** Of the present attempt to connect. */
+  #noted: string | undefined
+  #last: string | undefined
+
+  watch(redis: Redis): void {
+    const hint = redis.options.tls ? 'does the port speak TLS?' : 'does the port expect TLS (rediss://)?'
+    let isReady = false
+    redis.on('connecting', () => {
+      this.#noted = undefined
+      isReady = false
+    })
+    // Each call that fails meanwhile reports it; without a listener the process would end.
+    redis.on('error', (error) => this.note(describe(error)))
+    redis.on('close', () => {
+      const fault = this.#noted ?? 'it closed the connection'
+      const isMute = this.#noted === undefined || (redis.options.tls && /ETIMEDOUT/.test(fault))
+      this.#last = isMute && !isReady ? `${fault}; ${hint}` : fault
+    })
+    redis.on('ready', () => {
+      this.#last = undefined
+      isReady = true
+    })
+  }
+
+  note(fault: string): void {
+    this.#noted ??= fault
+  }
+
+  /** Whether the present attempt has met one. */
+  get isNoted(): boolean {
+    return this.#noted !== undefined
+  }
+
+  /** Of the last attempt; undefined if the connection is ready, or was never tried. */
+  get last(): string | undefined {
+    return this.#last
+  }
+}
+
+/** One line. OpenSSL's messages have several, and the name of a source file; those of several addresses have no text. */
+function describe({ message, code, reason }: Error & { code?: string; reason?: string }): string {
+  // A server that does not know a command repeats it, with its arguments, and a password is one.
+  const [known = ''] = (reason || message || code || 'unknown').split(', with args beginning with')
+  return known.replaceAll(/\s+/g, ' ').trim()
+}

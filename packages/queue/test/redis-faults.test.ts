@@ -1,0 +1,76 @@
+import { Redis } from 'ioredis'
+import t from 'tap'
+import { openQueue } from '../src/event-queue.js'
+
+const given = process.env.REDIS_URL ?? ''
+const admin = new Redis(given)
+t.teardown(() => admin.disconnect())
+
+/** The URL of the test server, changed. */
+function change(apply: (url: URL) => void): string {
+  const url = new URL(given)
+  apply(url)
+  return url.href
+}
+
+const cases: Record<string, { url: string; fault: RegExp }> = {
+  'no password': {
+    url: change((url) => {
+      url.password = ''
+    }),
+    fault: /NOAUTH/,
+  },
+  'a wrong password': {
+    url: change((url) => {
+      url.password = 'do-not-show'
+    }),
+    fault: /WRONGPASS invalid username-password pair/,
+  },
+  'an unknown user': {
+    url: change((url) => {
+      url.username = 'nobody'
+    }),
+    fault: /WRONGPASS/,
+  },
+  'TLS to a port without it': { url: given.replace('redis:', 'rediss:'), fault: /does the port speak TLS/ },
+  'a database that is not there': { url: `${given}/99`, fault: /DB index is out of range/ },
+  'nobody there': {
+    url: change((url) => {
+      url.port = '1'
+    }),
+    fault: /connect ECONNREFUSED/,
+  },
+  'no such host': {
+    url: change((url) => {
+      url.hostname = 'redis.invalid'
+    }),
+    fault: /ENOTFOUND|EAI_AGAIN/,
+  },
+  'a user who may not ask which version it is': {
+    url: change((url) => {
+      url.username = 'weak'
+      url.password = 'do-not-show'
+    }),
+    fault: /NOPERM/,
+  },
+}
+
+t.test('what Redis responds stands in one line, and no password', async (t) => {
+  await admin.acl('SETUSER', 'weak', 'on', '>do-not-show', '~*', '&*', '+@all', '-info')
+  const found = Object.entries(cases).map(async ([name, { url, fault }]) => {
+    const queue = openQueue(url, '{faults}')
+    t.teardown(() => queue.close())
+    return { name, fault, line: (await queue.findFault(3_000)) ?? '' }
+  })
+  for (const { name, fault, line } of await Promise.all(found)) {
+    t.match(line, fault, name)
+    t.match(line, /^Redis is away \([\w.]+:\d+: [^\n]+\)$/, name)
+    t.notMatch(line, /do-not-show/, name)
+  }
+})
+
+t.test('a Redis that is there has no fault', async (t) => {
+  const queue = openQueue(`${given}/1`, '{faults}')
+  t.teardown(() => queue.close())
+  t.equal(await queue.findFault(5_000), undefined)
+})
