@@ -48,7 +48,9 @@ t.test('API and worker may be started before everything else, in any order', asy
   const post = () => api.ask('/api/automation-rules/trigger/LEAD_CREATED', event)
   await Promise.all([
     api.says(/waiting: Postgres is away \([^)]*ECONNREFUSED[^)]*\)/),
-    worker.says(/waiting: Postgres is away \([^)]*\); Redis is away \(127\.0\.0\.1:\d+\)/),
+    worker.says(
+      /waiting: Postgres is away \([^)]*\); Redis is away \(127\.0\.0\.1:\d+: connect ECONNREFUSED [^)]*\)/,
+    ),
   ])
   t.equal((await api.ask('/healthz')).status, 200, 'they are alive')
   t.equal((await worker.ask('/healthz')).status, 200)

@@ -1,4 +1,4 @@
-import { connections, EnvironmentError, observability, readEnvironment } from '@automation/environment'
+import { baseUrl, connections, observability, readEnvironment } from '@automation/environment'
 import { Type } from 'typebox'
 
 export const Environment = Type.Object({
@@ -33,14 +33,12 @@ export const Environment = Type.Object({
     description: 'path under which a proxy forwards requests, as in /board',
   }),
   BOARD_API_URL: Type.Optional(
-    Type.String({
-      pattern: '^https?://[^?#]+$',
+    baseUrl({
       description: 'URL of the API for the users of the board; without it no job links to its event',
     }),
   ),
   BOARD_CONSOLE_URL: Type.Optional(
-    Type.String({
-      pattern: '^https?://[^?#]+$',
+    baseUrl({
       description: 'URL of the console for the users of the board; jobs link to it instead of the API',
     }),
   ),
@@ -67,20 +65,8 @@ export function readConfig(variables: Record<string, string | undefined> = proce
     port: environment.BOARD_PORT,
     /** Without a trailing slash: empty if the board is at the root. */
     basePath: environment.BOARD_BASE_PATH.replace(/\/+$/, ''),
-    apiUrl: readUrl(environment, 'BOARD_API_URL'),
-    consoleUrl: readUrl(environment, 'BOARD_CONSOLE_URL'),
+    apiUrl: environment.BOARD_API_URL?.replace(/\/+$/, ''),
+    consoleUrl: environment.BOARD_CONSOLE_URL?.replace(/\/+$/, ''),
     trustProxy: environment.TRUST_PROXY?.split(',').map((cidr) => cidr.trim()) ?? false,
   }
-}
-
-type UrlSetting = 'BOARD_API_URL' | 'BOARD_CONSOLE_URL'
-
-/**
- * Without a trailing slash. The pattern of the setting lets ranges of ports pass, as in http://localhost:3000-3001, and no link would
- * work.
- */
-function readUrl(environment: Partial<Record<UrlSetting, string>>, name: UrlSetting): string | undefined {
-  const url = environment[name]
-  if (url !== undefined && !URL.canParse(url)) throw new EnvironmentError([`${name} is no URL`])
-  return url?.replace(/\/+$/, '')
 }

@@ -27,8 +27,7 @@ export function readDatabaseUrl(): { databaseUrl: string; source: string } {
   const variables = readVariables()
   if (!variables.DATABASE_URL) throw new CommandError('Set DATABASE_URL, or run npm start first.')
   const { DATABASE_URL } = readEnvironment(DatabaseEnvironment, variables)
-  if (!URL.canParse(DATABASE_URL)) throw new CommandError('DATABASE_URL is not a URL.')
-  return { databaseUrl: DATABASE_URL, source: process.env.DATABASE_URL ? 'DATABASE_URL' : productFile }
+  return { databaseUrl: DATABASE_URL, source: readOwn().DATABASE_URL ? 'DATABASE_URL' : productFile }
 }
 
 /** The days that the product keeps events, unless their workspace has its own number. */
@@ -38,12 +37,12 @@ export function readRetentionDays(): number {
 
 /** A secret is never an argument: those are in the list of processes and in the history of the shell. */
 export function readWebhookSecret(): string | undefined {
-  return process.env.WEBHOOK_SECRET || undefined
+  return readOwn().WEBHOOK_SECRET
 }
 
 /** The API that `npm run client` calls, and the identity of its user. */
 export function readApiSettings(): { url?: string; token?: string; workspace?: string } {
-  const { RULES_URL, RULES_TOKEN, RULES_WORKSPACE } = process.env
+  const { RULES_URL, RULES_TOKEN, RULES_WORKSPACE } = readOwn()
   return {
     ...(RULES_URL && { url: RULES_URL }),
     ...(RULES_TOKEN && { token: RULES_TOKEN }),
@@ -88,9 +87,15 @@ const productFile = '.data/product.env'
  */
 function readVariables(): Record<string, string | undefined> {
   const product = parseEnv(readProductFile())
-  const own = Object.fromEntries(Object.entries(process.env).filter(([, value]) => value !== ''))
+  const own = readOwn()
   const isElsewhere = own.DATABASE_URL !== undefined && own.DATABASE_URL !== product.DATABASE_URL
   return isElsewhere ? own : { ...product, ...own }
+}
+
+/** The environment without white space at the ends of values, and without empty ones. */
+function readOwn(): Record<string, string | undefined> {
+  const trimmed = Object.entries(process.env).map(([name, value]) => [name, value?.trim()] as const)
+  return Object.fromEntries(trimmed.filter(([, value]) => value !== ''))
 }
 
 function readProductFile(): string {

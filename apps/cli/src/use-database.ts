@@ -1,6 +1,13 @@
 import { userInfo } from 'node:os'
 import { type Administrator, Refused } from '@automation/access'
-import { type Database, isDatabaseAway, isTableMissing, openDatabase } from '@automation/database'
+import {
+  type Database,
+  describeDatabaseError,
+  isDatabaseAway,
+  isTableMissing,
+  openDatabase,
+} from '@automation/database'
+import { readUrl } from '@automation/environment'
 import { CommandError } from './command-error.js'
 import { readDatabaseUrl } from './config.js'
 import { maskControls } from './format.js'
@@ -82,12 +89,12 @@ function showTarget(database: string, workspace?: { id: string; name: string }):
 
 /** Without user and password. */
 function describeDatabase(databaseUrl: string, source: string): string {
-  return `database ${new URL(databaseUrl).pathname.slice(1)} on ${hostOf(databaseUrl)} (from ${source})`
+  return `database ${readUrl(databaseUrl)?.pathname.slice(1)} on ${hostOf(databaseUrl)} (from ${source})`
 }
 
 function hostOf(databaseUrl: string): string {
-  const { host, searchParams } = new URL(databaseUrl)
-  return host || searchParams.get('host') || 'localhost'
+  const { host = '', searchParams } = readUrl(databaseUrl) ?? {}
+  return searchParams?.get('host') || host || 'localhost'
 }
 
 const ownedNouns: Record<
@@ -128,7 +135,7 @@ function explainError(error: unknown, databaseUrl: string): unknown {
     })
   if (isDatabaseAway(error))
     return new CommandError(
-      `Cannot connect to Postgres at ${hostOf(databaseUrl)}. Check that it is running, and that user, password and database are right.`,
+      `Cannot connect to Postgres at ${hostOf(databaseUrl)}: ${describeDatabaseError(error)}. Check that it is running, and that user, password, database and TLS are right.`,
       { cause: error },
     )
   return error

@@ -120,27 +120,38 @@ t.test('an unusable database is reported in one sentence', async (t) => {
   const database = openDatabase(databaseUrl, 1)
   await database.system.$executeRawUnsafe(`CREATE DATABASE ${name}`)
   await database.close()
-  const [unset, away, absent, empty, noUrl, other] = await Promise.all([
+  const [unset, away, absent, empty, noUrl, other, socket, clear, noFile] = await Promise.all([
     list(''),
     list('postgresql://127.0.0.1:1/automation'),
     list(new URL('/unknown', databaseUrl).href),
     list(new URL(`/${name}`, databaseUrl).href),
     list('postgresql://user:password@:5432/name'),
     list('mysql://127.0.0.1/automation'),
+    list('postgresql://user:password@/automation?host=/nowhere'),
+    list(`${databaseUrl}?sslmode=require`),
+    list(`${databaseUrl}?sslmode=verify-full&sslrootcert=/nowhere/ca.pem`),
   ])
   t.same(unset, { code: 1, output: '', errors: 'Set DATABASE_URL, or run npm start first.\n' })
   t.match(away, {
     code: 1,
-    errors: /^Cannot connect to Postgres at 127\.0\.0\.1:1\. Check that it is running, [^\n]*\n$/,
+    errors:
+      /^Cannot connect to Postgres at 127\.0\.0\.1:1: [^\n]*127\.0\.0\.1:1\. Check that it is running, [^\n]*\n$/,
   })
-  t.match(absent, { code: 1, errors: `Cannot connect to Postgres at ${new URL(databaseUrl).host}. ` })
+  t.match(absent, { code: 1, errors: /Cannot connect to Postgres at .*: Database `unknown` does not exist/ })
   t.same(empty, {
     code: 1,
     output: '',
     errors: 'The database has not been migrated: run npm run migrate first.\n',
   })
-  t.same(noUrl, { code: 1, output: '', errors: 'DATABASE_URL is not a URL.\n' })
-  t.match(other, { code: 1, errors: /DATABASE_URL must match/ })
+  t.match(noUrl, {
+    code: 1,
+    output: '',
+    errors: /^Invalid environment:\n {2}DATABASE_URL must be a URL [^\n]*\n$/,
+  })
+  t.match(other, { code: 1, errors: /DATABASE_URL must be a URL/ })
+  t.match(socket, { code: 1, errors: /^Cannot connect to Postgres at \/nowhere: [^\n]*\n$/ })
+  t.match(clear, { code: 1, errors: /^Cannot [^\n]*The server does not support SSL connections[^\n]*\n$/ })
+  t.match(noFile, { code: 1, errors: /^Cannot [^\n]*ENOENT[^\n]*\/nowhere\/ca\.pem[^\n]*\n$/ })
   for (const { errors } of [away, absent, other]) t.notMatch(errors, / at .*:\d+:\d+/)
 })
 

@@ -1,9 +1,11 @@
 import {
+  baseUrl,
   connections,
   consoleSettings,
   EnvironmentError,
   observability,
   readEnvironment,
+  webUrl,
 } from '@automation/environment'
 import { Type } from 'typebox'
 
@@ -24,9 +26,8 @@ export const Environment = Type.Object({
     description: 'port to listen on; 0 takes any free port',
   }),
   ...consoleSettings,
-  CONSOLE_API_URL: Type.String({
+  CONSOLE_API_URL: baseUrl({
     default: 'http://127.0.0.1:3000',
-    pattern: '^https?://[^?#]+$',
     description: 'URL of the API for this process',
   }),
   CONSOLE_TRUST_BEARER: Type.Boolean({
@@ -34,9 +35,7 @@ export const Environment = Type.Object({
     description:
       'true: a proxy in TRUST_PROXY signs users in and sends their token in Authorization or X-Forwarded-Access-Token',
   }),
-  CONSOLE_OIDC_ISSUER: Type.Optional(
-    Type.String({ pattern: '^https?://', description: 'issuer URL of your identity provider' }),
-  ),
+  CONSOLE_OIDC_ISSUER: Type.Optional(webUrl({ description: 'issuer URL of your identity provider' })),
   CONSOLE_OIDC_CLIENT_ID: Type.Optional(Type.String({ description: 'client id at the identity provider' })),
   CONSOLE_OIDC_CLIENT_SECRET: Type.Optional(
     Type.String({ description: 'client secret at the identity provider' }),

@@ -2,12 +2,13 @@ import { workLimitsOf, workSettings } from '@automation/engine'
 import {
   connections,
   connectionsOf,
-  consoleUrlPattern,
   observability,
   observabilityOf,
+  originUrl,
   readEnvironment,
   retention,
   sealing,
+  serverUrl,
 } from '@automation/environment'
 import { Type } from 'typebox'
 import { readCidr, readHost, readList, readPortRange } from './effects/outbound-settings.js'
@@ -72,9 +73,7 @@ export const Environment = Type.Object({
     maximum: 200,
     description: 'connections to Postgres, a third of them for transactions; leases use one more',
   }),
-  SMTP_URL: Type.Optional(
-    Type.String({ pattern: '^smtps?://', description: 'smtp://user:password@host:587' }),
-  ),
+  SMTP_URL: Type.Optional(serverUrl(/^smtps?:\/\/[^/?#]/, { description: 'smtp://user:password@host:587' })),
   MAIL_FROM: Type.String({
     default: 'Automation rules <automation@localhost>',
     description: 'sender of all mail',
@@ -104,8 +103,7 @@ export const Environment = Type.Object({
     description: 'number of outbound calls at a time, including mail',
   }),
   CONSOLE_URL: Type.Optional(
-    Type.String({
-      pattern: consoleUrlPattern,
+    originUrl({
       description: 'URL under which browsers open the console; events to subscriptions link to it',
     }),
   ),

@@ -3,6 +3,6 @@
  * seals or signs, all open or verify. Commas separate, with or without spaces after them.
  */
 export function readKeyList(text: string): [first: string, ...others: string[]] {
-  const [first = '', ...others] = text.split(/, */)
+  const [first = '', ...others] = text.split(',').map((entry) => entry.trim())
   return [first, ...others]
 }

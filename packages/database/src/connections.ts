@@ -1,6 +1,7 @@
 import type { EventEmitter } from 'node:events'
 import pg from 'pg'
 import { isReadOnly } from './database-errors.js'
+import { nameSslMode } from './ssl-mode.js'
 
 /** How long (ms) a caller waits for a free connection. */
 const connectMs = 2_000
@@ -55,7 +56,7 @@ function settingsOf(
 ): pg.PoolConfig {
   return {
     Client: Connection,
-    connectionString: url,
+    connectionString: nameSslMode(url),
     max: size,
     connectionTimeoutMillis: connectMs,
     query_timeout: statementMs,

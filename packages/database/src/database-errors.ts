@@ -68,6 +68,15 @@ export function isTableMissing(error: unknown): boolean {
   return kind === 'TableDoesNotExist' || sqlState === '42P01'
 }
 
+/**
+ * One line that says what went wrong, as Postgres or the system put it. Prisma puts its own call above that. A host with addresses of
+ * several families fails with an AggregateError, which has a code and no message.
+ */
+export function describeDatabaseError(error: unknown): string {
+  const { message, code } = error as { message?: string; code?: string }
+  return message?.trim().split('\n').at(-1) || code || String(error)
+}
+
 const awayKinds = new Set([
   'DatabaseNotReachable',
   'ConnectionClosed',
@@ -93,6 +102,9 @@ const socketCodes = new Set([
   'ENETUNREACH',
   'ENOTFOUND',
   'EAI_AGAIN',
+  // Of a socket in the file system, or of a file with certificates that the URL names.
+  'ENOENT',
+  'EACCES',
 ])
 
 /**

@@ -2,6 +2,7 @@ export { createBatcher, createReadBatcher } from './batcher.js'
 export { readClock } from './clock.js'
 export {
   DatabaseBusy,
+  describeDatabaseError,
   isDatabaseAway,
   isLockConflict,
   isOutOfMemory,

@@ -4,6 +4,7 @@ import { PrismaPg } from '@prisma/adapter-pg'
 import { bindMigrationAwareSqlAdapterFactory } from '@prisma/driver-adapter-utils'
 import * as bindings from '@prisma/schema-engine-wasm/schema_engine_bg'
 import pg from 'pg'
+import { nameSslMode } from './ssl-mode.js'
 
 export const prismaDirectory = fileURLToPath(new URL('../../../../prisma', import.meta.url))
 
@@ -21,7 +22,7 @@ export async function withSchemaEngine<Result>(
   await linkWebAssembly()
   const schema = await readFile(`${prismaDirectory}/schema.prisma`, 'utf8')
   const pool = new pg.Pool({
-    connectionString: databaseUrl,
+    connectionString: nameSslMode(databaseUrl),
     max: 1,
     idleTimeoutMillis: 0,
     connectionTimeoutMillis: 10_000,

@@ -1,4 +1,4 @@
-import { isTableMissing } from './database-errors.js'
+import { describeDatabaseError, isTableMissing } from './database-errors.js'
 import { listMigrations } from './migrate.js'
 import type { Database } from './open.js'
 
@@ -23,7 +23,7 @@ export async function findDatabaseFault(database: Database): Promise<string | un
     if (state.is === 'current') return undefined
     return `the database lacks ${state.missing.length} migrations (npm run migrate)`
   } catch (error) {
-    return `Postgres is away (${describe(error)})`
+    return `Postgres is away (${describeDatabaseError(error)})`
   }
 }
 
@@ -39,10 +39,4 @@ async function readApplied(database: Database): Promise<Set<string>> {
     if (isTableMissing(error)) return new Set()
     throw error
   }
-}
-
-/** A host with addresses of several families fails with an AggregateError, which has a code and no message. */
-function describe(error: unknown): string {
-  const { message, code } = error as { message?: string; code?: string }
-  return message || code || String(error)
 }

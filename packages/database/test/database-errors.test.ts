@@ -37,7 +37,7 @@ const kinds: Record<string, { is: (error: unknown) => boolean; errors: unknown[]
       ...['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'EHOSTUNREACH', 'ENETUNREACH', 'ENOTFOUND'].map(
         ofSocket,
       ),
-      ...['EAI_AGAIN'].map(ofSocket),
+      ...['EAI_AGAIN', 'ENOENT', 'EACCES'].map(ofSocket),
       ...['DatabaseNotReachable', 'ConnectionClosed', 'SocketTimeout', 'TlsConnectionError'].map((kind) =>
         ofPrisma('P2010', { kind }),
       ),
@@ -76,7 +76,7 @@ const kinds: Record<string, { is: (error: unknown) => boolean; errors: unknown[]
     errors: [
       ...['42601', '21000', '25001', '20000', '02323', '55P03'].flatMap(inBoth),
       Object.assign(ofPostgres('42601'), { message: 'Query read timeout' }),
-      ofSocket('ENOENT'),
+      ofSocket('EISDIR'),
       ofPrisma('P2002'),
       ofPrisma('P2010', {}),
       new Error('It failed'),

@@ -1,12 +1,16 @@
 import { Type } from 'typebox'
+import { serverUrl } from './url-settings.js'
 
 /** The settings that every process needs to reach its servers. */
 export const connections = {
-  DATABASE_URL: Type.String({
-    pattern: '^postgres(ql)?://',
+  DATABASE_URL: serverUrl(/^postgres(ql)?:\/\//, {
     description: 'postgresql://user:password@host:5432/name',
   }),
-  REDIS_URL: Type.String({ pattern: '^rediss?://', description: 'redis://host:6379' }),
+  REDIS_URL: serverUrl(
+    /^rediss?:\/\/[^/?#]/,
+    { description: 'redis://user:password@host:6379/0, whose path is the number of a database' },
+    hasDatabaseNumber,
+  ),
   QUEUE_PREFIX: Type.String({
     default: '{automation}',
     pattern: '^[^:]+$',
@@ -19,6 +23,11 @@ export const connections = {
     maximum: 3_600,
     description: 'seconds that a process waits at start for its servers and the database schema',
   }),
+}
+
+/** The client of Redis would use database 0 for a path that is no number. */
+function hasDatabaseNumber({ pathname, searchParams }: URL): boolean {
+  return /^(\/\d*)?$/.test(pathname) && /^\d*$/.test(searchParams.get('db') ?? '')
 }
 
 /** The same settings under the names that the code uses. */

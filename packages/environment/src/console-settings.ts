@@ -1,17 +1,14 @@
 import { Type } from 'typebox'
-
-/** An origin: what is appended to it is a path. */
-export const consoleUrlPattern = '^https?://[^/?#@]+/?$'
+import { originUrl } from './url-settings.js'
 
 /** The settings that the console and the maker of its links share. */
 export const consoleSettings = {
-  CONSOLE_URL: Type.String({
+  CONSOLE_URL: originUrl({
     default: 'http://127.0.0.1:3003',
-    pattern: consoleUrlPattern,
     description: 'URL under which browsers open it, without a path: https, or http on the loopback address',
   }),
   CONSOLE_SECRET: Type.String({
-    pattern: '^[^,]{32,}(, *[^, ][^,]{31,})*$',
+    pattern: '^[^,]{32,}(,\\s*[^,\\s][^,]{31,})*$',
     description:
       '32 characters or more, without a comma, that encrypt sessions and links; of several, separated by commas, the first encrypts and all decrypt',
   }),

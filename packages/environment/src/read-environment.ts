@@ -10,8 +10,9 @@ export class EnvironmentError extends Error {
 }
 
 /**
- * Reads settings from environment variables: one schema gives types, defaults and limits. An empty variable counts as
- * not set, and variables that the schema does not name are ignored.
+ * Reads settings from environment variables: one schema gives types, defaults and limits. White space at both ends is no part of a value:
+ * a file with a secret ends with a line break. An empty variable counts as not set, and variables that the schema does not name are
+ * ignored.
  *
  * @throws EnvironmentError that lists all faults
  */
@@ -19,16 +20,20 @@ export function readEnvironment<Schema extends Type.TObject>(
   schema: Schema,
   variables: Record<string, string | undefined>,
 ): Type.Static<Schema> {
-  const known = Object.keys(schema.properties).flatMap((name) =>
-    variables[name] ? [[name, variables[name]]] : [],
-  )
+  const known = Object.keys(schema.properties).flatMap((name) => {
+    const value = variables[name]?.trim()
+    return value ? [[name, value]] : []
+  })
   const settings = Convert(schema, Default(schema, Object.fromEntries(known)))
-  const faults = Errors(schema, settings).flatMap((error) =>
-    error.keyword === 'required'
-      ? error.params.requiredProperties.map((name) => `${name} is required${hint(schema, name)}`)
-      : [`${error.instancePath.slice(1)} ${error.message}${hint(schema, error.instancePath.slice(1))}`],
-  )
-  if (faults.length > 0) throw new EnvironmentError(faults)
+  const faults = new Map<string, string>()
+  for (const error of Errors(schema, settings)) {
+    const isMissing = error.keyword === 'required'
+    const names = isMissing ? error.params.requiredProperties : [error.instancePath.slice(1)]
+    for (const name of names)
+      if (!faults.has(name)) faults.set(name, isMissing ? 'is required' : error.message)
+  }
+  if (faults.size > 0)
+    throw new EnvironmentError([...faults].map(([name, fault]) => `${name} ${fault}${hint(schema, name)}`))
   return settings as Type.Static<Schema>
 }
 

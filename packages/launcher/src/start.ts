@@ -32,7 +32,7 @@ const productFile = `${directory}/product.env`
 forgetPostgresDefaults()
 const interrupted = listenToInterrupts()
 try {
-  await run(process.env)
+  await run(trimValues(process.env))
   process.exit(0)
 } catch (error) {
   if (interrupted.aborted) process.exit(130)
@@ -85,6 +85,11 @@ async function run(variables: NodeJS.ProcessEnv): Promise<void> {
   } finally {
     unlock()
   }
+}
+
+/** As the processes read them: white space at the ends is no part of a value. */
+function trimValues(variables: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+  return Object.fromEntries(Object.entries(variables).map(([name, value]) => [name, value?.trim()]))
 }
 
 /** Uses the servers of DATABASE_URL and REDIS_URL only as far as they are the demo's. */

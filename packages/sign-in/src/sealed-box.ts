@@ -16,7 +16,7 @@ export interface SealedBox<Content extends object> {
  * @param purpose 'link', 'session' or another word
  */
 export function createBox<Content extends object>(secrets: string, purpose: string): SealedBox<Content> {
-  const keys = secrets.split(/, */).map((secret) => deriveKey(secret, purpose))
+  const keys = secrets.split(',').map((secret) => deriveKey(secret.trim(), purpose))
   const [first] = keys as [Uint8Array]
   return {
     seal: (content, expiresAt) =>
