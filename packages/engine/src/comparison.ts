@@ -1,4 +1,5 @@
 import { type Static, Type } from 'typebox'
+import { compareDecimals, keepsDigits } from './decimal.js'
 
 export const Scalar = Type.Unsafe<string | number | boolean | null>({
   title: 'Scalar',
@@ -28,27 +29,39 @@ export function isExact(number: number): boolean {
   return Math.abs(number) <= Number.MAX_SAFE_INTEGER
 }
 
-/** Equality of scalars: strict, except that a number equals a text that is the same number, as far as numbers are exact. Symmetric. */
-export function equalTo(value: Scalar): (actual: unknown) => boolean {
+/** Reads a number like `toNumber`, but only if a double keeps its digits: two long ids that differ may be one double. */
+function toExactNumber(value: unknown): number {
   const number = toNumber(value)
-  if (!isExact(number)) return (actual) => actual === value
-  if (typeof value === 'number') return (actual) => toNumber(actual) === value
+  return typeof value === 'string' && !Number.isNaN(number) && !keepsDigits(value) ? Number.NaN : number
+}
+
+/**
+ * Compares a number, or a text that is one, with a limit: below 0 if it is less, NaN if it is no number. Texts with more digits than a
+ * double keeps are compared by their digits where the doubles are the same.
+ */
+export function compareTo(actual: unknown, limit: number): number {
+  const number = toNumber(actual)
+  if (number !== limit || typeof actual !== 'string' || keepsDigits(actual)) return number - limit
+  return compareDecimals(actual, String(limit))
+}
+
+/** Equality of scalars: strict, except that a number equals a text that is the same number, digit by digit. Symmetric. */
+export function equalTo(value: Scalar): (actual: unknown) => boolean {
+  const number = toExactNumber(value)
+  if (typeof value === 'number')
+    return (actual) => actual === value || (toNumber(actual) === value && toExactNumber(actual) === value)
   return (actual) => actual === value || actual === number
 }
 
 /** The same equality against many values, in constant time. An item of the list that is not a scalar equals nothing. */
 export function memberOf(values: readonly unknown[]): (actual: unknown) => boolean {
   const exact = new Set(values.filter((value) => !Number.isNaN(value)))
-  const numbers = new Set(values.filter((value) => typeof value === 'number' && isExact(value)))
-  const numbersInTexts = new Set(
-    values
-      .filter((value) => typeof value === 'string')
-      .map(toNumber)
-      .filter(isExact),
-  )
+  const numbers = new Set([...exact].filter((value) => typeof value === 'number'))
+  const numbersInTexts = new Set([...exact].filter((value) => typeof value === 'string').map(toExactNumber))
+  numbersInTexts.delete(Number.NaN)
   return (actual) => {
     if (exact.has(actual)) return true
-    if (typeof actual === 'string') return numbers.size > 0 && numbers.has(toNumber(actual))
+    if (typeof actual === 'string') return numbers.size > 0 && numbers.has(toExactNumber(actual))
     return typeof actual === 'number' && numbersInTexts.has(actual)
   }
 }

@@ -1,4 +1,6 @@
 import { toNumber } from './comparison.js'
+import { keepsDigits, roundDecimal, writeNumber } from './decimal.js'
+import { isLongNumber } from './read-json.js'
 import { parseTimestamp } from './timestamp.js'
 
 /** A filter's argument: bare, or without its quotes. */
@@ -85,8 +87,8 @@ export const filterDefinitions: readonly FilterDefinition[] = [
   },
   {
     name: 'number',
-    description: `A number with so many decimals (0 to ${maxDecimals}), rounded, as text. Without an argument a number that was text. Another value stays as it is, with a warning.`,
-    example: { template: '{{amount | number:2}}', data: { amount: '1234.5' }, output: '1234.50' },
+    description: `A number with so many decimals (0 to ${maxDecimals}), as text; its decimal digits are rounded half away from zero. Without an argument a number that was text. Another value, and without an argument a text with more digits than a number keeps, stays as it is, with a warning.`,
+    example: { template: '{{amount | number:2}}', data: { amount: '1.005' }, output: '1.01' },
     compile: compileNumber,
   },
   {
@@ -107,9 +109,10 @@ export const filters: ReadonlyMap<string, FilterCompiler> = new Map(
   filterDefinitions.map(({ name, compile }) => [name, compile]),
 )
 
-/** Writes a value as text: nothing for null and undefined, JSON for objects. Throws where JSON.stringify does. */
+/** Writes a value as text: nothing for null and undefined, JSON for objects, no exponent. Throws where JSON.stringify does. */
 export function toText(value: unknown): string {
   if (typeof value === 'string') return value
+  if (typeof value === 'number') return writeNumber(value)
   if (value === undefined || value === null) return ''
   return typeof value === 'object' ? (toJson(value) ?? '') : String(value)
 }
@@ -127,6 +130,8 @@ function onText(change: (text: string) => string): FilterCompiler {
 
 function compileDefault(argument: Argument | undefined): Filter | string {
   if (!argument) return 'needs an argument, such as default:"friend"'
+  if (!argument.isQuoted && !Number.isNaN(toNumber(argument.text)) && isLongNumber(argument.text))
+    return 'takes no number of so many digits: write it as a text in quotes'
   const replacement = argument.isQuoted ? argument.text : readLiteral(argument.text)
   return (value) => (isNothing(value) || value === '' ? replacement : value)
 }
@@ -163,7 +168,10 @@ function compileNumber(argument: Argument | undefined): Filter | string {
       warn('is no number')
       return value
     }
-    return decimals === undefined ? number : number.toFixed(decimals)
+    if (decimals !== undefined) return roundDecimal(value as number | string, decimals)
+    if (typeof value === 'number' || keepsDigits(value as string)) return number
+    warn('has more digits than a number keeps')
+    return value
   }
 }
 

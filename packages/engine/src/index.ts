@@ -49,6 +49,15 @@ export {
   simulatePlan,
   skippedAfterFailure,
 } from './progress.js'
+export {
+  isLongNumber,
+  keepDigits,
+  type LongNumber,
+  longNumberFault,
+  longNumberWarning,
+  mayHaveLongNumber,
+  readJson,
+} from './read-json.js'
 export { findRetryDelay, Retry } from './retry.js'
 export {
   Action,

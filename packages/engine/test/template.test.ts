@@ -115,6 +115,79 @@ t.test('each filter does what its name says', async (t) => {
   for (const name of filters.keys()) t.ok(named.has(name), `${name} has a case`)
 })
 
+t.test(
+  'a number is rounded by its decimal digits, half away from zero, without exponent and negative zero',
+  async (t) => {
+    const cases: [value: unknown, decimals: number, text: string][] = [
+      [1.005, 2, '1.01'],
+      ['1.005', 2, '1.01'],
+      [2.675, 2, '2.68'],
+      [0.285, 2, '0.29'],
+      [8.345, 2, '8.35'],
+      [4.35, 1, '4.4'],
+      [-2.5, 0, '-3'],
+      [2.5, 0, '3'],
+      [-0.001, 2, '0.00'],
+      [-0, 1, '0.0'],
+      ['-0.005', 2, '-0.01'],
+      ['-0.0049999999999999999999', 2, '0.00'],
+      [9.995, 2, '10.00'],
+      [0.5, 0, '1'],
+      [1e21, 2, '1000000000000000000000.00'],
+      [-1e21, 0, '-1000000000000000000000'],
+      [1.5e-7, 8, '0.00000015'],
+      [5e-324, 20, '0.00000000000000000000'],
+      ['1234567890123456789', 2, '1234567890123456789.00'],
+      ['12345678901234567.895', 2, '12345678901234567.90'],
+      ['9'.repeat(300), 0, '9'.repeat(300)],
+    ]
+    for (const [value, decimals, text] of cases)
+      t.strictSame(render(`{{v | number:${decimals}}}`, { v: value }), {
+        value: text,
+        warnings: [],
+        size: text.length,
+      })
+  },
+)
+
+t.test('any amount of cents is rounded as a cashier does it', async () => {
+  fc.assert(
+    fc.property(
+      fc.integer({ min: -1e9, max: 1e9 }),
+      fc.integer({ min: 0, max: 999 }),
+      (units, thousandths) => {
+        const sign = units < 0 ? '-' : ''
+        const text = `${units}.${String(thousandths).padStart(3, '0')}`
+        const cents = Math.abs(units) * 100 + Math.floor((thousandths + 5) / 10)
+        const rounded = `${Math.floor(cents / 100)}.${String(cents % 100).padStart(2, '0')}`
+        const wanted = cents === 0 ? rounded : sign + rounded
+        return [text, Number(text)].every((v) => render('{{v | number:2}}', { v }).value === wanted)
+      },
+    ),
+  )
+})
+
+t.test('a text with more digits than a number keeps stays a text, with a warning', async (t) => {
+  for (const v of ['1234567890123456789', '12345678901234567.89', '-9007199254740993', '0.12345678901234567'])
+    t.strictSame(render('{{v | number}}', { v }), {
+      value: v,
+      warnings: ['v has more digits than a number keeps'],
+      size: v.length,
+    })
+  for (const v of ['9007199254740991', '0.1', '1.50'])
+    t.equal(render('{{v | number}}', { v }).value, Number(v))
+})
+
+t.test('a number is written without an exponent', async (t) => {
+  for (const [v, text] of [
+    [1e21, '1000000000000000000000'],
+    [1e-7, '0.0000001'],
+    [-1.25e-9, '-0.00000000125'],
+    [0.1, '0.1'],
+  ])
+    t.equal(render('It is {{v}}', { v }).value, `It is ${text}`)
+})
+
 t.test('a filter leaves a value of another type unchanged, with a warning', async (t) => {
   t.strictSame(render('{{lead.name | number:2}}'), {
     value: 'ann lee',
@@ -159,6 +232,8 @@ t.test('invalid placeholders are reported', async (t) => {
     ['{{a | truncate:x}}', /needs a length/],
     ['{{a | number:1.5}}', /decimals/],
     ['{{a | number:21}}', /decimals/],
+    ['{{a | default:8202522731445525542}}', /write it as a text in quotes/],
+    ['{{a | default:12345678901234567.89}}', /write it as a text in quotes/],
     ['{{a | date:"D MMMM"}}', /format/],
     ['{{a | date:""}}', /format/],
     [`{{a${' | trim'.repeat(11)}}}`, /more than 10 filters/],

@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import { toNumber } from '../comparison.js'
+import { compareTo } from '../comparison.js'
 import { define, type Kind, negate, type Operator, type OperatorExample } from './operator.js'
 
 // Also numbers that are written as text.
@@ -10,7 +10,7 @@ export const greaterThan = compare(
   'gt',
   'The number is greater.',
   { value: 80, holds: [81, '80.5'], fails: [80, '81 points', true] },
-  (actual, limit) => actual > limit,
+  (difference) => difference > 0,
 )
 
 export const greaterThanOrEqual = compare(
@@ -18,7 +18,7 @@ export const greaterThanOrEqual = compare(
   'gte',
   'The number is greater or equal.',
   { value: 80, holds: [80, '80'], fails: [79.9, '80 '] },
-  (actual, limit) => actual >= limit,
+  (difference) => difference >= 0,
 )
 
 export const lessThan = compare(
@@ -26,7 +26,7 @@ export const lessThan = compare(
   'lt',
   'The number is less.',
   { value: 0, holds: [-1, '-0.5'], fails: [0, '', null] },
-  (actual, limit) => actual < limit,
+  (difference) => difference < 0,
 )
 
 export const lessThanOrEqual = compare(
@@ -34,7 +34,7 @@ export const lessThanOrEqual = compare(
   'lte',
   'The number is less or equal.',
   { value: 0, holds: [0, '-1'], fails: [0.1, '', null] },
-  (actual, limit) => actual <= limit,
+  (difference) => difference <= 0,
 )
 
 export const between = define({
@@ -50,10 +50,7 @@ export const between = define({
   }),
   findFault: ([low = 0, high = 0]) => (low <= high ? undefined : 'must be [low, high] with low at most high'),
   compile([low = 0, high = 0]) {
-    return (actual) => {
-      const number = toNumber(actual)
-      return number >= low && number <= high
-    }
+    return (actual) => compareTo(actual, low) >= 0 && compareTo(actual, high) <= 0
   },
 })
 
@@ -64,7 +61,7 @@ function compare(
   alias: string,
   description: string,
   example: OperatorExample,
-  holds: (actual: number, limit: number) => boolean,
+  holds: (difference: number) => boolean,
 ): Operator {
   return define({
     name,
@@ -73,6 +70,6 @@ function compare(
     compares: numeric,
     example,
     value: Type.Number({ title: 'Number' }),
-    compile: (limit) => (actual) => holds(toNumber(actual), limit),
+    compile: (limit) => (actual) => holds(compareTo(actual, limit)),
   })
 }

@@ -1,0 +1,60 @@
+/** A decimal number by its digits: `-12.50` is -1250 with 2 decimals, and `3e2` is 3 with -2. */
+interface Decimal {
+  isNegative: boolean
+  digits: string
+  decimals: number
+}
+
+/** Whether a double keeps all digits of a number as it is written: `8202522731445525542` would become 8202522731445526000. */
+export function keepsDigits(text: string): boolean {
+  // A double keeps any fifteen digits.
+  if (text.length <= 15 && !/e/i.test(text)) return true
+  return significantDigits(text) === significantDigits(String(Number(text)))
+}
+
+/** Writes a number with so many decimals, rounded half away from zero, as its digits say: 1.005 is no binary fraction. Without exponent and negative zero. */
+export function roundDecimal(number: number | string, decimals: number): string {
+  const { isNegative, digits, decimals: given } = readDecimal(String(number))
+  const excess = 10n ** BigInt(Math.max(0, given - decimals))
+  const scaled = BigInt(digits) * 10n ** BigInt(Math.max(0, decimals - given))
+  const rounded = (2n * scaled + excess) / (2n * excess)
+  const text = String(rounded).padStart(decimals + 1, '0')
+  const whole = text.slice(0, text.length - decimals)
+  return `${isNegative && rounded !== 0n ? '-' : ''}${whole}${decimals === 0 ? '' : `.${text.slice(-decimals)}`}`
+}
+
+/** Writes a number as text without an exponent. */
+export function writeNumber(number: number): string {
+  const text = String(number)
+  return text.includes('e') ? roundDecimal(text, Math.max(0, readDecimal(text).decimals)) : text
+}
+
+/** Compares two numbers by their digits: below 0 if the left one is less. */
+export function compareDecimals(left: string, right: string): number {
+  const one = readDecimal(left)
+  const other = readDecimal(right)
+  const decimals = Math.max(one.decimals, other.decimals)
+  const difference = scale(one, decimals) - scale(other, decimals)
+  return difference === 0n ? 0 : difference < 0n ? -1 : 1
+}
+
+function scale({ isNegative, digits, decimals }: Decimal, wanted: number): bigint {
+  const scaled = BigInt(digits) * 10n ** BigInt(wanted - decimals)
+  return isNegative ? -scaled : scaled
+}
+
+function readDecimal(text: string): Decimal {
+  const [, sign, whole = '', fraction = '', exponent = '0'] =
+    /^([-+]?)(\d*)\.?(\d*)(?:e([-+]?\d+))?$/i.exec(text) ?? []
+  return { isNegative: sign === '-', digits: whole + fraction, decimals: fraction.length - Number(exponent) }
+}
+
+/** Without the zeros at both ends. */
+function significantDigits(text: string): string {
+  const { digits } = readDecimal(text)
+  let start = 0
+  let end = digits.length
+  while (digits[start] === '0') start++
+  while (end > start && digits[end - 1] === '0') end--
+  return digits.slice(start, end)
+}
