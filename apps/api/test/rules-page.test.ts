@@ -1,5 +1,11 @@
 import { newId } from '@automation/database'
-import { compileTemplate, defaultWorkLimits, describeVocabulary, eventTypes } from '@automation/engine'
+import {
+  compileTemplate,
+  defaultWorkLimits,
+  describeVocabulary,
+  eventTypes,
+  readJson,
+} from '@automation/engine'
 import { createPrivateDatabase } from '@automation/launcher'
 import t from 'tap'
 import { fillPage } from '../src/vocabulary/write-tables.js'
@@ -19,7 +25,7 @@ const blocks = await readBlocks('rules.md')
 type Example = Record<string, unknown>
 const examples = blocks
   .filter(({ language }) => language === 'json')
-  .flatMap<Example>(({ text }) => [JSON.parse(text)].flat())
+  .flatMap<Example>(({ text }) => [readJson(text).value as Example].flat())
 
 const kinds: Record<string, (example: Example) => boolean> = {
   judged: (example) => 'passes' in example,

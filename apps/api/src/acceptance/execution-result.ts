@@ -1,5 +1,6 @@
 import { ActionResult, Trace } from '@automation/engine'
 import { Type } from 'typebox'
+import { DataWarnings } from '../routes/responses.js'
 
 export const ExecutionResult = Type.Object({
   success: Type.Boolean({ description: 'false if any action failed' }),
@@ -13,6 +14,6 @@ export type ExecutionResult = Type.Static<typeof ExecutionResult>
 
 /** The response to a dry run. */
 export const ExplainedResult = Type.Object(
-  { ...ExecutionResult.properties, trace: Type.Optional(Trace) },
+  { ...ExecutionResult.properties, trace: Type.Optional(Trace), warnings: DataWarnings },
   { title: 'ExecutionResult' },
 )

@@ -1,6 +1,7 @@
 import { ActionResult, Trace } from '@automation/engine'
 import { type Evaluation, executionStatuses } from '@automation/ledger'
 import { Type } from 'typebox'
+import { DataWarnings } from '../routes/responses.js'
 import type { ExecutionResult } from './execution-result.js'
 
 const statuses =
@@ -45,6 +46,7 @@ export const TriggerResult = Type.Object(
     }),
     dryRun: Type.Optional(Type.Boolean({ description: 'true for a dry run, otherwise absent' })),
     results: Type.Array(RuleResult),
+    warnings: DataWarnings,
   },
   { title: 'TriggerResult' },
 )

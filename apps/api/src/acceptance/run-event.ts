@@ -1,7 +1,7 @@
 import type { Evaluation, NewEvent } from '@automation/ledger'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
-import { Id } from '../routes/responses.js'
+import { DataWarnings, Id } from '../routes/responses.js'
 import { findResponse } from './idempotency/find-response.js'
 import { readRequestKey } from './idempotency/request-key.js'
 import type { StoredResponse } from './idempotency/stored-response.js'
@@ -9,7 +9,7 @@ import { readPreference } from './prefer.js'
 import { waitAtMost } from './wait-at-most.js'
 
 export const Accepted = Type.Object(
-  { id: Id, status: Type.Literal('accepted') },
+  { id: Id, status: Type.Literal('accepted'), warnings: DataWarnings },
   { title: 'Accepted', description: 'Accepted and not finished. `Location` is the URL of the outcome.' },
 )
 

@@ -39,6 +39,8 @@ export interface ToJudge {
   /** Epoch ms. */
   now: number
   limits: WorkLimits
+  /** About the data, for the response. */
+  warnings?: Fault[]
 }
 
 /** Called once before a thread's first request, so that the time to start it counts for none. */
@@ -55,11 +57,12 @@ export function dryRun({
   now,
   limits,
   explains,
+  warnings,
   bounds,
 }: ToJudge & Bounds & { explains: boolean }): Uint8Array | Overrun {
   const budget = openBudget({ bounds })
   const rule = compileRule(definition)
-  const outcome = { ...simulatePlan(planRule(rule, data, now, limits, budget)), dryRun: true }
+  const outcome = { ...simulatePlan(planRule(rule, data, now, limits, budget)), dryRun: true, warnings }
   const { conditionsPassed } = outcome
   const result = explains
     ? { ...outcome, trace: { ...explainRule(rule, data, now, limits, budget), conditionsPassed } }
@@ -95,6 +98,7 @@ export function dryRunEvent({
   limits,
   explains,
   maxBytes,
+  warnings,
   bounds,
 }: EventToJudge): Uint8Array | Overrun | null {
   const budget = openBudget({ bounds })
@@ -120,7 +124,8 @@ export function dryRunEvent({
     if (left < 0) return null
     parts.push(part)
   }
-  const json = `{"triggered":${rules.length},"dryRun":true,"results":[${parts.join(',')}]}`
+  const warned = warnings === undefined ? '' : `,"warnings":${JSON.stringify(warnings)}`
+  const json = `{"triggered":${rules.length},"dryRun":true,"results":[${parts.join(',')}]${warned}}`
   return new TextEncoder().encode(json)
 }
 

@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer'
-import type { Fault } from '@automation/engine'
+import { type Fault, mayHaveLongNumber, readJson } from '@automation/engine'
 import {
   findUnstorable as findUnstorableTexts,
   hasTooManyValues,
@@ -9,6 +9,7 @@ import {
 import type { FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import { refusals } from '../errors.js'
+import { findLongNumbers, takesText } from './long-numbers.js'
 import { bodyFaults, queryFault } from './validation.js'
 
 declare module 'fastify' {
@@ -26,6 +27,8 @@ declare module 'fastify' {
 export default fp(
   async (app) => {
     app.decorateRequest('unstorable', undefined)
+    app.decorateRequest('bodyText', undefined)
+    app.decorateRequest('longNumbers', undefined)
     app.addHook('preHandler', (request, _reply, done) => {
       const { unstorable, validationError } = request
       // The body is checked first. A handler that formats the faults of its body does not see those of the query.
@@ -44,11 +47,12 @@ export default fp(
       } catch (error) {
         return done(error as Error)
       }
-      if (text.length === 0) done(null, undefined)
-      else
-        parseJson(request, text, (error, value) =>
-          error ? done(refusals.bodyNotJson(text)) : done(null, value),
-        )
+      if (text.length === 0) return done(null, undefined)
+      // It is read again where its caller and its size are known.
+      if (mayHaveLongNumber(text)) request.bodyText = text
+      parseJson(request, text, (error, value) =>
+        error ? done(refusals.bodyNotJson(text)) : done(null, value),
+      )
     })
   },
   { name: 'bodies', dependencies: ['body-budget'] },
@@ -66,7 +70,8 @@ export async function fillMissingBody(request: FastifyRequest): Promise<void> {
 }
 
 /**
- * Notes texts that Postgres cannot store (with NUL, or half a surrogate pair). They are reported together with the faults of shape.
+ * Notes texts that Postgres cannot store (with NUL, or half a surrogate pair), and constants with more digits than a number keeps. They are
+ * reported together with the faults of shape.
  *
  * @throws a 422 refusal at once where the body is so deep or large that checking its shape could do harm
  */
@@ -74,10 +79,23 @@ export function noteUnstorable(request: FastifyRequest): void {
   if (typeof request.body !== 'object' || request.body === null) return
   if (request.routeOptions.config?.judgesParts) {
     refuseTooManyValues(request.body)
+    keepLongNumbers(request)
     return
   }
-  const faults = findUnstorable(request.body)
+  const unstorable = findUnstorable(request.body)
+  keepLongNumbers(request)
+  const faults = [...unstorable, ...findLongNumbers(request)]
   if (faults.length > 0) request.unstorable = faults
+}
+
+/** Gives numbers of data back the digits that a double has lost. */
+function keepLongNumbers(request: FastifyRequest): void {
+  if (request.bodyText === undefined) return
+  const { value, longNumbers } = readJson(request.bodyText, takesText)
+  request.bodyText = undefined
+  if (longNumbers.length === 0) return
+  request.body = value
+  request.longNumbers = longNumbers
 }
 
 /**

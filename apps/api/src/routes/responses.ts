@@ -5,6 +5,13 @@ export const FieldError = Type.Object(
   { title: 'FieldError' },
 )
 
+export const DataWarnings = Type.Optional(
+  Type.Array(FieldError, {
+    description:
+      'What of the data is stored in another form: a number with more digits than a double keeps, as text with the same digits. Absent if there is nothing to say.',
+  }),
+)
+
 /** The bodies of error responses, for the OpenAPI document. Each route names the statuses that it may return. */
 const ErrorBody = Type.Object({ error: Type.String() }, { title: 'Error' })
 const FaultsBody = Type.Object({ errors: Type.Array(FieldError) }, { title: 'ValidationError' })

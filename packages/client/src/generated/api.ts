@@ -1233,6 +1233,8 @@ export interface components {
             id: string;
             /** @enum {string} */
             status: "accepted";
+            /** @description What of the data is stored in another form: a number with more digits than a double keeps, as text with the same digits. Absent if there is nothing to say. */
+            warnings?: components["schemas"]["FieldError"][];
         };
         Action: components["schemas"]["CreateTaskAction"] | components["schemas"]["SendEmailAction"] | components["schemas"]["SendWebhookAction"] | components["schemas"]["SendNotificationAction"] | components["schemas"]["WaitAction"] | components["schemas"]["EmitEventAction"];
         ActionDescription: {
@@ -1508,6 +1510,8 @@ export interface components {
             replayed?: boolean;
             errors?: components["schemas"]["FieldError"][];
             error?: string;
+            /** @description What of the data is stored in another form: a number with more digits than a double keeps, as text with the same digits. Absent if there is nothing to say. */
+            warnings?: components["schemas"]["FieldError"][];
         };
         BusiestMinute: {
             /** Format: date-time */
@@ -1663,6 +1667,8 @@ export interface components {
             /** @enum {string} */
             receiptState: "accepted";
             deduplicated: boolean;
+            /** @description What of the data is stored in another form: a number with more digits than a double keeps, as text with the same digits. Absent if there is nothing to say. */
+            warnings?: components["schemas"]["FieldError"][];
         };
         Difference: {
             /** @description Events that match both */
@@ -1990,6 +1996,8 @@ export interface components {
             /** @description Why the conditions of the rule could not be judged */
             error?: string;
             trace?: components["schemas"]["Trace"];
+            /** @description What of the data is stored in another form: a number with more digits than a double keeps, as text with the same digits. Absent if there is nothing to say. */
+            warnings?: components["schemas"]["FieldError"][];
         };
         ExecutionSummary: {
             /** Format: uuid */
@@ -3191,6 +3199,8 @@ export interface components {
             /** @description true for a dry run, otherwise absent */
             dryRun?: boolean;
             results: components["schemas"]["RuleResult"][];
+            /** @description What of the data is stored in another form: a number with more digits than a double keeps, as text with the same digits. Absent if there is nothing to say. */
+            warnings?: components["schemas"]["FieldError"][];
         };
         UnaryClause: {
             /** @description Path into the event data, such as score or lead.tags[0] */

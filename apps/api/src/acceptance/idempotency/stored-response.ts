@@ -1,4 +1,5 @@
 import type { FastifyReply } from 'fastify'
+import { warnOfTexts } from '../../plugins/long-numbers.js'
 
 /** A response that can be stored and sent again. */
 export interface StoredResponse {
@@ -12,7 +13,11 @@ const replayed = 'idempotent-replayed'
 
 export function sendStored(reply: FastifyReply, { status, headers, body }: StoredResponse) {
   if (replayed in headers) reply.server.metrics.idempotentReplays.inc()
-  return reply.status(status).headers(headers).send(body)
+  // They are about the body of this request, and a repeat has the same.
+  return reply
+    .status(status)
+    .headers(headers)
+    .send({ ...body, ...warnOfTexts(reply.request.longNumbers) })
 }
 
 /** The same response for a caller who repeats the request. */

@@ -7,6 +7,7 @@ import { refusals } from '../../errors.js'
 import { cutPage, pageArguments } from '../../lists/page.js'
 import { SearchText } from '../../lists/search-text.js'
 import { fillMissingBody } from '../../plugins/bodies.js'
+import { warnOfTexts } from '../../plugins/long-numbers.js'
 import { bodyFaults } from '../../plugins/validation.js'
 import { Id, NextCursor, orNull, PageQuery, refusalResponses } from '../responses.js'
 import { refuseFaults } from '../rules/check-rule.js'
@@ -131,7 +132,11 @@ export const readRoutes: FastifyPluginAsyncTypebox<{ workLimits: WorkLimits }> =
         limits: workLimits,
       })
       if ('fault' in mail) throw refusals.invalid([{ field: 'data', message: mail.fault }])
-      return mail
+      const { warnings = [] } = warnOfTexts(request.longNumbers) ?? {}
+      return {
+        ...mail,
+        warnings: [...warnings.map(({ field, message }) => `${field}: ${message}`), ...mail.warnings],
+      }
     },
   })
 }

@@ -8,7 +8,7 @@ import type { ApiMetrics } from '../../api-metrics.js'
 import { isPassing, refusals } from '../../errors.js'
 import type { BucketOwner } from '../../rate-limit/find-buckets.js'
 import { limitationOf } from '../../rate-limit/rate-limit.js'
-import { Id, refusalResponses } from '../responses.js'
+import { DataWarnings, Id, refusalResponses } from '../responses.js'
 import {
   checkHeaders,
   type Delivery,
@@ -18,7 +18,7 @@ import {
   rejectionReason,
 } from './delivery.js'
 import { openKnownReceipts } from './known-receipts.js'
-import { createPayloadReader, eventsOf } from './payload.js'
+import { createPayloadReader, eventsOf, type Payload } from './payload.js'
 import { openRejectionLog } from './rejections.js'
 import { openTallies } from './tallies.js'
 import { createDeliveryVerifier, type StoredSecret } from './verify-delivery.js'
@@ -31,6 +31,7 @@ const Delivered = Type.Object(
     }),
     receiptState: Type.Literal('accepted'),
     deduplicated: Type.Boolean(),
+    warnings: DataWarnings,
   },
   { title: 'Delivered' },
 )
@@ -127,9 +128,12 @@ export const incomingWebhookRoutes: FastifyPluginAsyncTypebox<{
       if (stored.bodyHash !== bodyHash) throw new DeliveryRefusal('reused_id', refusals.eventIdReused())
       app.metrics.deliveries[stored.isFirst ? 'accepted' : 'duplicate'].inc()
       if (!stored.isFirst) tallies.count(delivery.workspaceId, 'duplicates')
-      return reply
-        .status(stored.isFirst ? 202 : 200)
-        .send({ id: stored.id, receiptState: 'accepted' as const, deduplicated: !stored.isFirst })
+      return reply.status(stored.isFirst ? 202 : 200).send({
+        id: stored.id,
+        receiptState: 'accepted' as const,
+        deduplicated: !stored.isFirst,
+        ...(payload.warnings && { warnings: payload.warnings }),
+      })
     },
   })
 
@@ -156,7 +160,7 @@ export const incomingWebhookRoutes: FastifyPluginAsyncTypebox<{
     delivery: Delivery,
     { id: secretId, createdBy }: Pick<StoredSecret, 'id' | 'createdBy'>,
     bodyHash: string,
-    payload: unknown,
+    payload: Payload,
   ) {
     const { workspaceId, provider, id: key } = delivery
     const id = newId()

@@ -1,16 +1,23 @@
 import { newId, type Tenant } from '@automation/database'
-import { isEventTypeName } from '@automation/engine'
+import { type Fault, isEventTypeName, mayHaveLongNumber, readJson } from '@automation/engine'
 import type { NewEvent } from '@automation/ledger'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { Refusal, refusals } from '../../errors.js'
 import { decodeBody, findUnstorable } from '../../plugins/bodies.js'
 import type { EventTypes } from '../../plugins/event-types.js'
+import { warnOfTexts } from '../../plugins/long-numbers.js'
 import { type Delivery, DeliveryRefusal } from './delivery.js'
+
+/** The JSON of a delivery, and what of it is stored in another form. */
+export interface Payload {
+  payload: unknown
+  warnings?: Fault[]
+}
 
 /** Reads JSON of any shape. @throws DeliveryRefusal: 400 where it is none, 422 where it cannot be stored */
 export function createPayloadReader(app: FastifyInstance) {
   const parse = app.getDefaultJsonParser('error', 'error')
-  return (request: FastifyRequest, body: Buffer): unknown => {
+  return (request: FastifyRequest, body: Buffer): Payload => {
     try {
       return readStorable(request, body)
     } catch (error) {
@@ -18,7 +25,7 @@ export function createPayloadReader(app: FastifyInstance) {
     }
   }
 
-  function readStorable(request: FastifyRequest, body: Buffer): unknown {
+  function readStorable(request: FastifyRequest, body: Buffer): Payload {
     const text = decodeBody(body)
     let payload: unknown
     // It calls back before it returns.
@@ -28,7 +35,9 @@ export function createPayloadReader(app: FastifyInstance) {
     })
     const faults = findUnstorable(payload)
     if (faults.length > 0) throw refusals.invalid(faults)
-    return payload
+    if (!mayHaveLongNumber(text)) return { payload }
+    const { value, longNumbers } = readJson(text)
+    return { payload: value, ...warnOfTexts(longNumbers) }
   }
 }
 
@@ -36,7 +45,7 @@ export function createPayloadReader(app: FastifyInstance) {
 export async function eventsOf(
   { workspaceId, provider, createdBy }: Delivery & Pick<Tenant, 'createdBy'>,
   receiptId: string,
-  payload: unknown,
+  { payload, ...warned }: Payload,
   bytes: number,
   types: EventTypes,
 ): Promise<NewEvent[]> {
@@ -49,7 +58,7 @@ export async function eventsOf(
     bytes,
     addressee: null,
   })
-  const received = event('WEBHOOK_RECEIVED', { provider, receiptId, payload })
+  const received = event('WEBHOOK_RECEIVED', { provider, receiptId, payload, ...warned })
   const { type, data } = (payload ?? {}) as { type?: unknown; data?: unknown }
   const named = typeof type === 'string' ? type.toUpperCase().replaceAll('.', '_') : ''
   if (named === received.type || !isEventTypeName(named) || !isObject(data)) return [received]

@@ -8,9 +8,10 @@ import type { KnownRequest } from '../../acceptance/idempotency/kept-responses.j
 import { hashRequest, keyPattern } from '../../acceptance/idempotency/request-key.js'
 import { Refusal, refusals } from '../../errors.js'
 import { findUnstorable } from '../../plugins/bodies.js'
+import { findLongNumbers, warnOfTexts } from '../../plugins/long-numbers.js'
 import { bodyFaults } from '../../plugins/validation.js'
 import { EventData } from '../events/event-schemas.js'
-import { FieldError, Id, refusalResponses } from '../responses.js'
+import { DataWarnings, FieldError, Id, refusalResponses } from '../responses.js'
 import { refuseFaults } from './check-rule.js'
 
 export const maxEvents = 500
@@ -44,6 +45,7 @@ const BatchResult = Type.Object(
     ),
     errors: Type.Optional(Type.Array(FieldError)),
     error: Type.Optional(Type.String()),
+    warnings: DataWarnings,
   },
   { title: 'BatchResult' },
 )
@@ -93,7 +95,9 @@ export const batchRoutes: FastifyPluginAsyncTypebox = async (app) => {
       const settled = await Promise.allSettled(
         events.map(async (event, index): Promise<BatchResult> => {
           const errors = faultsOf(index)
-          return errors.length > 0 ? { status: 'refused', errors } : acceptEvent(request, event, index)
+          if (errors.length > 0) return { status: 'refused', errors }
+          const result = await acceptEvent(request, event, index)
+          return { ...result, ...warnOfTexts(request.longNumbers, `events[${index}].`) }
         }),
       )
       const results = settled.map((one) => (one.status === 'fulfilled' ? one.value : failed))
@@ -116,11 +120,15 @@ function countAccepted(results: BatchResult[]): number {
 }
 
 /** Finds what is wrong with each event. @throws refusals: 422 for what is wrong with the body as a whole */
-function judgeEvents({ body, validationError }: FastifyRequest): (index: number) => Fault[] {
+function judgeEvents(request: FastifyRequest): (index: number) => Fault[] {
+  const { body, validationError } = request
   const byEvent = new Map<number, Fault[]>()
   const ofBody: Fault[] = []
   // All of them: an event without a fault is accepted.
-  for (const fault of bodyFaults(validationError ?? {}, Number.POSITIVE_INFINITY)) {
+  for (const fault of [
+    ...findLongNumbers(request),
+    ...bodyFaults(validationError ?? {}, Number.POSITIVE_INFINITY),
+  ]) {
     const index = /^events\[(\d+)\]/.exec(fault.field)?.[1]
     if (index === undefined) ofBody.push(fault)
     else noteFaults(Number(index), [fault])

@@ -1,6 +1,7 @@
 import type { WorkLimits } from '@automation/engine'
 import type { FastifyRequest } from 'fastify'
 import { refusals } from '../../errors.js'
+import { warnOfTexts } from '../../plugins/long-numbers.js'
 import { readAllDefinitions } from './definition-texts.js'
 
 /** Of a response. A rule may render 20 configs of a megabyte, and a workspace may have 1,000 rules. */
@@ -26,6 +27,7 @@ export async function dryRunEvent(
       limits,
       explains,
       maxBytes: maxMib * 1_048_576,
+      ...warnOfTexts(request.longNumbers),
     }),
   )
   if (result === null) throw refusals.dryRunTooLarge(maxMib)

@@ -10,6 +10,7 @@ import { PreferHeader } from '../../acceptance/prefer.js'
 import { executionResultOf, TriggerResult, triggerResultOf } from '../../acceptance/results.js'
 import { Accepted, findEventResponse, type Presentation, runEvent } from '../../acceptance/run-event.js'
 import { refusals } from '../../errors.js'
+import { warnOfTexts } from '../../plugins/long-numbers.js'
 import { EventData } from '../events/event-schemas.js'
 import { refusalResponses } from '../responses.js'
 import { ruleId } from './check-rule.js'
@@ -65,6 +66,7 @@ export const runRoutes: FastifyPluginAsyncTypebox<{ workLimits: WorkLimits }> = 
           now: Date.now(),
           limits: workLimits,
           explains: query.explain === true,
+          ...warnOfTexts(request.longNumbers),
         })
         // It is JSON already.
         return reply.type('application/json; charset=utf-8').send(result as never)
