@@ -265,6 +265,31 @@ t.test('a delivery that is refused for its headers carries the findings about th
   t.match(await read(), { reason: 'header', findings: [{ code: 'header_missing', message: /X-Timestamp/ }] })
 })
 
+t.test('a provider that signs in its own way is named', async (t) => {
+  const own = await api.makeWorkspace()
+  const one = await makeSender(api, own)
+  const ours = ['x-idempotency-key', 'x-timestamp', 'x-signature-id', 'x-signature']
+  const none = Object.fromEntries(ours.map((name) => [name, undefined]))
+  const form = 'application/x-www-form-urlencoded'
+  await one.deliver({ headers: { ...none, 'stripe-signature': 't=1,v1=00' } })
+  await one.deliver({ headers: { ...none, 'x-hub-signature-256': 'sha256=00', 'content-type': form } })
+  const read = () => own.database.webhookRejection.findMany({ orderBy: { reason: 'asc' } })
+  while ((await read()).length < 2) await new Promise((resolve) => setTimeout(resolve, 10))
+  matchLists(t, await read(), [
+    { reason: 'content_type', findings: [{ code: 'foreign_scheme', message: /GitHub/ }] },
+    { reason: 'header', findings: [{ code: 'foreign_scheme', message: /Stripe/ }] },
+  ])
+})
+
+t.test('of a burst of refusals, the newest one is stored, too', async (t) => {
+  const own = await api.makeWorkspace()
+  const one = await makeSender(api, own)
+  for (let at = 0; at < 100; at++) await one.deliver({ id: `burst_${at}`, timestamp: nowText(-1_000) })
+  const find = () => own.database.webhookRejection.findFirst({ where: { key: 'burst_99' } })
+  while (!(await find())) await new Promise((resolve) => setTimeout(resolve, 50))
+  t.ok((await own.database.webhookRejection.count()) < 50, 'and not the others')
+})
+
 t.test('the signature doctor finds the active secret among many revoked ones', async (t) => {
   const own = await api.makeWorkspace()
   const one = await makeSender(api, own)

@@ -1,5 +1,6 @@
 import { readClaims } from './claims.js'
 import { type Deviation, type Finding, presentFinding } from './findings.js'
+import { findForeignScheme } from './foreign-scheme.js'
 import { findNearMiss } from './near-miss.js'
 import {
   isMilliseconds,
@@ -20,14 +21,22 @@ export function diagnose(delivery: RefusedDelivery, secrets: KnownSecret[]): Fin
   const claims = readClaims(delivery.signature)
   const nearMiss = findNearMiss(delivery, secrets, claims)
   const named = secrets.find((secret) => isNamed(secret, delivery))
+  const foreign = findForeignScheme(delivery)
   const visible = inspectHeaders(delivery, named !== undefined, claims.length > 0)
   if (nearMiss) {
     const deviations = [...visible, ...nearMiss]
-    return presentAll(deviations.length > 0 ? deviations : [{ code: 'signature_matches' }])
+    return presentAll(deviations.length > 0 ? [...foreign, ...deviations] : [{ code: 'signature_matches' }])
   }
+  // A sender that has headers of its own needs no list of ours.
+  if (foreign.length > 0 && delivery.signature === '') return presentAll(foreign)
   const ofSecret = named ? judgeSecret(named, delivery) : []
   const unexplained: Deviation[] = claims.length > 0 ? [{ code: 'no_match' }] : []
-  return presentAll([...visible, ...ofSecret, ...(claims[0]?.deviations ?? []), ...unexplained])
+  return presentAll([...foreign, ...visible, ...ofSecret, ...(claims[0]?.deviations ?? []), ...unexplained])
+}
+
+/** What can be said about a delivery whose body was not read. */
+export function diagnoseHeaders(delivery: RefusedDelivery): Finding[] {
+  return presentAll(findForeignScheme(delivery))
 }
 
 /** The deviations that are visible without any hashing. */

@@ -17,6 +17,9 @@ export type FindingCode = keyof typeof advice
 
 // %s is the subject of the deviation: a name from the workspace itself, never a part of what was sent.
 const advice = {
+  foreign_scheme:
+    'The delivery is signed in the way of %s, which is not read here; let a relay verify it, and sign it as docs/signing.md says.',
+
   header_missing: 'The header %s is missing or empty.',
 
   not_a_signature:
@@ -47,7 +50,7 @@ const advice = {
   signed_with_other_separators: 'The parts were signed with %s between them; put one dot between each.',
 
   body_rewritten:
-    'The JSON was written anew after it was signed (what was signed is %s); send the very bytes that you sign.',
+    'The body was written anew after it was signed (what was signed is %s); send the very bytes that you sign.',
   body_newline:
     'A line break at the end of the body was signed but not sent, or sent but not signed; send the very bytes that you sign.',
 

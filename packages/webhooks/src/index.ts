@@ -1,4 +1,4 @@
-export { diagnose } from './diagnose.js'
+export { diagnose, diagnoseHeaders } from './diagnose.js'
 export type { Finding, FindingCode } from './findings.js'
 export type { KnownSecret, RefusedDelivery } from './refused-delivery.js'
 export {

@@ -17,6 +17,18 @@ export function parseJsonTree(body: Buffer): JsonTree | undefined {
   return readTree(tokens.reverse())
 }
 
+/** The tree as JSON.parse reads it: numbers as doubles, the last of repeated keys, and keys that are whole numbers first. */
+export function readAsJavaScript(body: Buffer): JsonTree {
+  return toTree(JSON.parse(new TextDecoder().decode(body)))
+}
+
+function toTree(value: unknown): JsonTree {
+  if (typeof value === 'string') return { text: value }
+  if (typeof value !== 'object' || value === null) return { literal: JSON.stringify(value) }
+  if (Array.isArray(value)) return { items: value.map(toTree) }
+  return { members: Object.entries(value).map(([key, member]) => [key, toTree(member)]) }
+}
+
 function decodeJson(body: Buffer): string | undefined {
   try {
     const text = new TextDecoder('utf-8', { fatal: true }).decode(body)

@@ -48,10 +48,16 @@ const separators = [
 ]
 
 function listEndings(body: Buffer): Mistake[] {
-  const added = mistake('body_newline', () => ({ ending: '\n' }))
+  const added = ['\n', '\r\n'].map((ending) => mistake('body_newline', () => ({ ending })))
   const lineBreak = /\r?\n$/.exec(body.subarray(-2).toString('latin1'))?.[0]
-  if (lineBreak === undefined) return [added]
-  return [mistake('body_newline', () => ({ body: body.subarray(0, -lineBreak.length) })), added]
+  if (lineBreak === undefined) return added
+  const bare = body.subarray(0, -lineBreak.length)
+  const other = lineBreak === '\n' ? '\r\n' : '\n'
+  return [
+    mistake('body_newline', () => ({ body: bare })),
+    mistake('body_newline', () => ({ body: bare, ending: other })),
+    ...added,
+  ]
 }
 
 function listRewritten(body: Buffer): Mistake[] {

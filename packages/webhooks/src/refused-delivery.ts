@@ -8,6 +8,8 @@ export interface RefusedDelivery {
   timestamp: string
   signature: string
   signatureId: string
+  /** All of them, by their names in lowercase. */
+  headers: Readonly<Record<string, unknown>>
   body: Buffer
 }
 

@@ -1,4 +1,4 @@
-import { type JsonTree, parseJsonTree } from './json-tree.js'
+import { type JsonTree, parseJsonTree, readAsJavaScript } from './json-tree.js'
 
 /** Another serialisation of the same JSON. */
 export interface JsonForm {
@@ -20,9 +20,8 @@ export function rewriteJson(body: Buffer): JsonForm[] {
   if (tree === undefined) return []
   const names = new Map<string, string>()
   let written = 0
-  for (const style of styles) {
-    const text = write(tree, style, '\n')
-    if (!names.has(text)) names.set(text, style.name)
+  for (const { name, text } of listForms(body, tree)) {
+    if (!names.has(text)) names.set(text, name)
     written += text.length
     if (written > maxWrittenCharacters) break
   }
@@ -30,23 +29,40 @@ export function rewriteJson(body: Buffer): JsonForm[] {
   return [...names].map(([text, name]) => ({ name, text }))
 }
 
+/** With repeats. */
+function* listForms(body: Buffer, tree: JsonTree): Generator<JsonForm> {
+  const sent = body.toString()
+  const lines = sent.replaceAll('\r\n', '\n')
+  yield { name: 'the same text with LF as its line breaks', text: lines }
+  yield { name: 'the same text with CRLF as its line breaks', text: lines.replaceAll('\n', '\r\n') }
+  const read = readAsJavaScript(body)
+  // Most bodies are read as they are written.
+  const isSame = write(read, compact) === write(tree, compact)
+  for (const style of styles) {
+    yield { name: style.name, text: write(tree, style) }
+    if (!isSame) yield { name: style.name + asRead, text: write(read, style) }
+  }
+}
+
+const asRead = ', with numbers and keys as JavaScript reads them'
+
+const tight = { name: 'compact', comma: ',', colon: ':', indent: '', lineBreak: '' }
 const spacings = [
-  { name: 'compact', comma: ',', colon: ':', indent: '' },
-  { name: "spaced as Python's json.dumps does", comma: ', ', colon: ': ', indent: '' },
-  { name: 'indented by 2 spaces', comma: ',', colon: ': ', indent: '  ' },
-  { name: 'indented by 4 spaces', comma: ',', colon: ': ', indent: '    ' },
+  tight,
+  { name: "spaced as Python's json.dumps does", comma: ', ', colon: ': ', indent: '', lineBreak: '' },
+  { name: 'indented by 2 spaces', comma: ',', colon: ': ', indent: '  ', lineBreak: '\n' },
+  { name: 'indented by 4 spaces', comma: ',', colon: ': ', indent: '    ', lineBreak: '\n' },
 ]
+const unescaped = { name: '', escaped: /(?!)/g }
 // The defaults of Python, PHP and Go.
 const escapings = [
-  { name: '', escaped: /(?!)/g },
+  unescaped,
   { name: ', with non-ASCII letters escaped', escaped: /[\u007f-\uffff]/g },
   { name: ', with slashes and non-ASCII letters escaped', escaped: /[/\u0080-\uffff]/g },
   { name: ', with <, > and & escaped', escaped: /[<>&\u2028\u2029]/g },
 ]
-const orders = [
-  { name: '', isSorted: false },
-  { name: ', with its keys sorted', isSorted: true },
-]
+const unsorted = { name: '', isSorted: false }
+const orders = [unsorted, { name: ', with its keys sorted', isSorted: true }]
 
 type Style = (typeof spacings)[number] & (typeof escapings)[number] & (typeof orders)[number]
 
@@ -58,8 +74,14 @@ const styles: Style[] = orders.flatMap((order) =>
     }),
   ),
 )
+// Of Windows. They are no spacings, since each further style costs attempts at combined mistakes.
+for (const spacing of spacings.filter(({ lineBreak }) => lineBreak !== '')) {
+  const name = `${spacing.name}, with CRLF as its line breaks`
+  styles.push({ ...spacing, ...unescaped, ...unsorted, name, lineBreak: '\r\n' })
+}
+const compact: Style = { ...unescaped, ...unsorted, ...tight }
 
-function write(tree: JsonTree, style: Style, lineBreak: string): string {
+function write(tree: JsonTree, style: Style, lineBreak = style.lineBreak): string {
   if ('literal' in tree) return tree.literal
   if ('text' in tree) return quote(tree.text, style)
   const inner = lineBreak + style.indent

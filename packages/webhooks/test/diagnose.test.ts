@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import fc from 'fast-check'
 import t from 'tap'
-import { diagnose } from '../src/diagnose.js'
+import { diagnose, diagnoseHeaders } from '../src/diagnose.js'
 import { findingCodes } from '../src/findings.js'
 import type { KnownSecret } from '../src/refused-delivery.js'
 import { signWebhook } from '../src/signature.js'
@@ -89,6 +89,34 @@ t.test('a missing header is reported', async (t) => {
   t.same(codesOf(sent(digest, { signatureId: '' })), ['header_missing', 'other_secret'])
 })
 
+t.test('a provider that signs in its own way is named', async (t) => {
+  const none = { id: '', timestamp: '', signature: '', signatureId: '' }
+  const cases: Record<string, string> = {
+    'stripe-signature': 'Stripe',
+    'x-hub-signature-256': 'GitHub',
+    'svix-id': 'Svix',
+    'webhook-id': 'Standard Webhooks',
+    'x-shopify-hmac-sha256': 'Shopify',
+    'x-slack-signature': 'Slack',
+    'x-twilio-signature': 'Twilio',
+  }
+  for (const [header, name] of Object.entries(cases)) {
+    const headers = { 'content-type': 'application/json', [header]: 'evil-word' }
+    const [finding, ...others] = diagnose(sent(digest, { ...none, headers }), [secret])
+    t.match(finding, { code: 'foreign_scheme', message: `in the way of ${name} (${header}), which` })
+    t.same(others, [], 'and no list of our headers')
+    t.notMatch(finding?.message, 'evil-word')
+    t.same(diagnoseHeaders(sent(digest, { headers })), [finding], 'also if the body was not read')
+    t.same(codesOf(sent(randomBytes(32), { headers })), ['foreign_scheme', 'no_match'])
+    t.same(codesOf(sent(hash(text), { headers })), ['foreign_scheme', 'signed_body_alone'])
+    t.same(codesOf(sent(digest, { headers })), ['signature_matches'], 'a relay passes the header on')
+    t.same(codesOf(sent(digest, { headers, timestamp: '' }))[1], 'header_missing', 'what a relay forgets')
+  }
+  const both = { 'webhook-id': 'x', 'svix-id': 'x', 'stripe-signature': '' }
+  t.match(diagnose(sent(digest, { ...none, headers: both }), [secret])[0]?.message, 'Stripe')
+  t.same(diagnoseHeaders(sent(digest, { headers: {} })), [])
+})
+
 t.test('a signature without a match is still checked for its notation', async (t) => {
   const noise = randomBytes(32)
   const cases: [string, string[]][] = [
@@ -158,6 +186,7 @@ t.test('for any input, the findings have known codes and whole sentences', async
     timestamp: anyText,
     signature: anyText,
     signatureId: anyText,
+    headers: fc.dictionary(fc.oneof(anyText, fc.constantFrom('svix-id', 'stripe-signature')), anyText),
     body: anyBody,
   })
   fc.assert(

@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto'
+import type { IncomingHttpHeaders } from 'node:http'
 import type { FastifyRequest } from 'fastify'
 import { Refusal, refusals } from '../../errors.js'
 
@@ -12,6 +13,7 @@ export interface Delivery {
   timestamp: string
   signature: string
   signatureId: string
+  headers: IncomingHttpHeaders
   /** The received bytes, which the sender has signed. */
   body: Buffer
 }
@@ -54,6 +56,7 @@ export function readDelivery({ params, headers, body }: FastifyRequest): Deliver
     timestamp: header('x-timestamp'),
     signature: header('x-signature'),
     signatureId: header('x-signature-id').toLowerCase(),
+    headers,
     body: body instanceof Buffer ? body : Buffer.alloc(0),
   }
 }

@@ -6,15 +6,22 @@ import {
   signingSecretState,
 } from '@automation/access'
 import { type Database, isUuid, newId, type Prisma } from '@automation/database'
-import { diagnose, type Finding, type KnownSecret } from '@automation/webhooks'
+import { diagnose, diagnoseHeaders, type Finding, type KnownSecret } from '@automation/webhooks'
 import type { FastifyBaseLogger } from 'fastify'
 import { createLocalBuckets } from '../../rate-limit/token-bucket.js'
 import type { Delivery, RejectionReason } from './delivery.js'
 
 type SigningSecretRow = Prisma.SigningSecretGetPayload<object>
 
+interface Rejection {
+  delivery: Delivery
+  reason: RejectionReason
+}
+
 /** Limits a workspace in one process: senders without a secret must not be able to fill the disk with rejections. */
 const recorded = { perMinute: 30, burst: 30 }
+/** Of how many workspaces the newest one waits for room. Each may hold a body of a mebibyte. */
+const maxWaiting = 30
 /** How many secrets the diagnosis tries: all active ones, and the newest of the others. */
 const maxSecrets = 50
 const diagnosable: ReadonlySet<RejectionReason> = new Set(['header', 'signature', 'timestamp'])
@@ -23,7 +30,8 @@ const verified: ReadonlySet<RejectionReason> = new Set(['timestamp', 'body', 're
 
 /**
  * Stores refused deliveries with their diagnosis for the workspace that they name, if the workspace knows the provider, and
- * publishes them to subscriptions. The caller does not wait: neither the response nor its time depends on this.
+ * publishes them to subscriptions. The caller does not wait: neither the response nor its time depends on this. Of those beyond the limit,
+ * the newest one of a workspace waits until there is room, and replaces the one that waited.
  *
  * @param addJobs adds the jobs of deliveries to subscriptions (inbox.ts)
  */
@@ -35,25 +43,47 @@ export function openRejectionLog(
 ) {
   const room = createLocalBuckets()
   const writing = new Set<Promise<void>>()
+  /** By workspace. */
+  const waiting = new Map<string, { rejection: Rejection; timer: NodeJS.Timeout }>()
 
   return {
     record(delivery: Delivery, reason: RejectionReason): void {
-      if (!isUuid(delivery.workspaceId)) return
-      const bucket = { key: delivery.workspaceId, ...recorded }
-      if (room({ buckets: [bucket], tokens: 1 }, Date.now()).isRefused) return
-      const written = write(delivery, reason).catch((error) =>
-        log.warn({ err: error }, 'a refused webhook could not be written down'),
-      )
-      writing.add(written)
-      void written.then(() => writing.delete(written))
+      if (isUuid(delivery.workspaceId)) writeOrWait({ delivery, reason })
     },
-    /** Waits for what is being written. */
+    /** Writes what waits. */
     async close(): Promise<void> {
+      for (const { rejection, timer } of waiting.values()) {
+        clearTimeout(timer)
+        startWriting(rejection)
+      }
       await Promise.all(writing)
     },
   }
 
-  async function write(delivery: Delivery, reason: RejectionReason): Promise<void> {
+  function writeOrWait(rejection: Rejection): void {
+    const { workspaceId } = rejection.delivery
+    const bucket = { key: workspaceId, ...recorded }
+    const { isRefused, waitMs } = room({ buckets: [bucket], tokens: 1 }, Date.now())
+    const older = waiting.get(workspaceId)
+    if (isRefused && !older && waiting.size >= maxWaiting) return
+    clearTimeout(older?.timer)
+    waiting.delete(workspaceId)
+    if (!isRefused) startWriting(rejection)
+    else {
+      const timer = setTimeout(() => writeOrWait(rejection), waitMs).unref()
+      waiting.set(workspaceId, { rejection, timer })
+    }
+  }
+
+  function startWriting(rejection: Rejection): void {
+    const written = write(rejection).catch((error) =>
+      log.warn({ err: error }, 'a refused webhook could not be written down'),
+    )
+    writing.add(written)
+    void written.then(() => writing.delete(written))
+  }
+
+  async function write({ delivery, reason }: Rejection): Promise<void> {
     const { workspaceId, provider, id } = delivery
     const own = database.forWorkspace(workspaceId)
     const secrets = await own.signingSecret.findMany({
@@ -62,9 +92,7 @@ export function openRejectionLog(
       take: maxSecrets,
     })
     if (!secrets.some((secret) => secret.provider === provider)) return
-    const findings: Finding[] = diagnosable.has(reason)
-      ? diagnose(delivery, secrets.flatMap(openKnownSecret))
-      : []
+    const findings = explain({ delivery, reason }, secrets)
     const rejectionId = newId()
     const key = id === '' ? null : id.slice(0, 255)
     const deliveries = await own.$transaction(async (transaction) => {
@@ -84,6 +112,11 @@ export function openRejectionLog(
       return publish(transaction, { workspaceId, type: 'receipt.rejected', data })
     })
     addJobs(deliveries)
+  }
+
+  function explain({ delivery, reason }: Rejection, secrets: SigningSecretRow[]): Finding[] {
+    if (diagnosable.has(reason)) return diagnose(delivery, secrets.flatMap(openKnownSecret))
+    return verified.has(reason) ? [] : diagnoseHeaders(delivery)
   }
 
   function openKnownSecret(secret: SigningSecretRow): KnownSecret[] {
