@@ -87,6 +87,29 @@ t.test('a failed call is repeated with the same key, and the execution counts on
   t.match(await countersOf(harness, ruleId), { successCount: 1, failureCount: 0 })
 })
 
+t.test('a connection that was closed between two calls costs no attempt', async (t) => {
+  const harness = await createHarness(t)
+  const used = new Set<object>()
+  const target = await openTarget(t, ({ socket }, response) => {
+    if (used.has(socket)) socket.destroy()
+    else response.end()
+    used.add(socket)
+  })
+  const [again, alone] = [call(target.url), call(target.url, { onUncertain: 'stop' })]
+  const ruleId = await harness.createRule([again, again, alone, again])
+  harness.startWorker()
+  const id = await harness.trigger(ruleId)
+  const execution = await harness.untilStatus(id, 'succeeded', 'failed')
+  const [attempt, success] = [{ finishedAt: String, error: undefined }, { status: 'success' }]
+  matchLists(t, resultsOf(execution), Array(4).fill({ ...success, attempts: [attempt] }))
+  for (const result of resultsOf(execution)) t.equal((result as { attempts: object[] }).attempts.length, 1)
+  const keys = target.calls.map(({ headers }) => headers['idempotency-key'])
+  t.strictSame(
+    keys.map((key) => String(key).at(-1)),
+    ['0', '1', '1', '2', '3', '3'],
+  )
+})
+
 t.test('the execution fails after the last attempt; with continueOnError it continues', async (t) => {
   const harness = await createHarness(t)
   const targets = [await openBroken(t), await openBroken(t)] as const

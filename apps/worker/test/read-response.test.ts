@@ -145,6 +145,7 @@ t.test('Retry-After has seconds of any length, and dates in all three forms', (t
     ['Sunday, 06-Nov-94 08:49:37 GMT', 37_000],
     ['Sun Nov  6 08:49:37 1994', 37_000],
     ['Sun Nov 06 08:49:37 1994', 37_000],
+    ['Sun Nov 6 08:49:37 1994', 37_000],
     ['Wed Nov 16 08:49:00 1994', 864_000_000],
     ['Sun Nov  6 08:48:37 1994', 0],
     ['Sun Nov  6 08:49:37', undefined],

@@ -48,7 +48,7 @@ export function readRetryAfter(header: string | string[] | undefined, now: numbe
   const text = firstOf(header)?.trim() ?? ''
   if (/^\d+$/.test(text)) return Number(text) * 1_000
   // The form of C's asctime() has no zone, and means GMT.
-  const isAsctime = /^[a-z]{3} [a-z]{3} [ \d]\d \d\d:\d\d:\d\d \d{4}$/i.test(text)
+  const isAsctime = /^[a-z]{3} [a-z]{3} +\d{1,2} \d\d:\d\d:\d\d \d{4}$/i.test(text)
   const date = isAsctime ? Date.parse(`${text} GMT`) : text.endsWith('GMT') ? Date.parse(text) : Number.NaN
   return Number.isNaN(date) ? undefined : Math.max(date - now, 0)
 }
