@@ -85,3 +85,31 @@ t.test('warnings name what is probably a mistake', async (t) => {
     },
   ])
 })
+
+t.test('warnings name forms that are often meant otherwise', async (t) => {
+  const url = 'https://crm.example.com/leads/{{id}}'
+  const { body } = await validate({
+    actions: [
+      { type: 'CREATE_TASK', config: { title: '{{name | default:friend}} {{else}}' } },
+      { type: 'SEND_WEBHOOK', config: { url, body: { deep: ['{{name | default:you}}'] } } },
+    ],
+  })
+  matchLists(t, body.warnings, [
+    {
+      field: 'actions[0].config.title',
+      message: 'default:friend reads the field friend: a text needs quotes, default:"friend"',
+    },
+    {
+      field: 'actions[0].config.title',
+      message: '{{else}} reads a field of the event with this name: there are no blocks',
+    },
+    {
+      field: 'actions[1].config.url',
+      message: '{{id}} has no filter urlencode: a value with / ? # or & makes the action fail',
+    },
+    {
+      field: 'actions[1].config.body.deep[0]',
+      message: 'default:you reads the field you: a text needs quotes, default:"you"',
+    },
+  ])
+})

@@ -55,14 +55,14 @@ t.test('everything that the vocabulary lists can be saved in a rule', async (t) 
       ...('value' in example && { value: example.value }),
     })),
   )
-  const titles = body.filters.map(({ example }) => ({
-    type: 'CREATE_TASK',
-    config: { title: `A ${example.template}` },
+  const texts = body.filters.map(({ example }) => ({
+    type: 'SEND_NOTIFICATION',
+    config: { url: 'https://x.io', text: `A ${example.template}` },
   }))
   const actions = body.actions.map(({ type, example }) => ({ type, config: example }))
   for (const rule of [
     { trigger: 'LEAD_CREATED', conditions, actions },
-    ...body.eventTypes.map(({ type }) => ({ trigger: type, actions: titles })),
+    ...body.eventTypes.map(({ type }) => ({ trigger: type, actions: texts })),
   ]) {
     const answer = await workspace.call('POST', rules, { body: { name: 'All', ...rule } })
     t.equal(answer.status, 201, JSON.stringify(answer.body))

@@ -79,6 +79,20 @@ t.test('a notification has the form of Slack-compatible webhooks', async (t) => 
   ])
 })
 
+t.test('a notification has the body of its chat', async (t) => {
+  const server = await serve(t)
+  const sender = openSender(t)
+  for (const format of ['slack', 'text', 'discord', 'teams']) {
+    const config = { url: server.url, text: 'New: Ada', format }
+    const action = { ...webhook({ url: '' }), type: 'SEND_NOTIFICATION', config }
+    t.match(await sender.sendNotification(action as never, context), { status: 'success' })
+  }
+  const [slack, text, discord, teams] = server.calls.map(({ body }) => JSON.parse(body))
+  t.strictSame([slack, text], [{ text: 'New: Ada' }, { text: 'New: Ada' }])
+  t.match(discord, { content: 'New: Ada', allowed_mentions: { parse: [] } })
+  t.match(teams, { attachments: [{ content: { type: 'AdaptiveCard', body: [{ text: 'New: Ada' }] } }] })
+})
+
 t.test('a rule cannot set headers that frame, route or sign the request', async (t) => {
   const server = await serve(t)
   const config = actionDefinitions.find(({ type }) => type === 'SEND_WEBHOOK')?.config ?? t.fail()

@@ -4,6 +4,7 @@ import {
   findSimilar,
   listPaths,
   listPlaceholderUses,
+  listTexts,
   type RuleDefinition,
   readPath,
 } from '@automation/engine'
@@ -74,15 +75,12 @@ function listFields({ conditions, actions }: RuleDefinition): Set<string> {
     else if ('not' in condition) visitCondition(condition.not)
     else paths.add(condition.field)
   }
-  const visitConfig = (value: unknown): void => {
-    if (typeof value === 'string') for (const { path } of listPlaceholderUses(value)) paths.add(path)
-    else if (typeof value === 'object' && value !== null)
-      for (const child of Object.values(value)) visitConfig(child)
-  }
   for (const condition of conditions) visitCondition(condition)
   for (const { when, config } of actions) {
     if (when) visitCondition(when)
-    visitConfig(config)
+    for (const { text } of listTexts(config, 'config'))
+      for (const { path, fallbacks } of listPlaceholderUses(text))
+        for (const read of [path, ...fallbacks]) paths.add(read)
   }
   return paths
 }

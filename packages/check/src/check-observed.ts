@@ -37,10 +37,10 @@ export function checkObserved(rule: CheckedRule, index: number, seen: SeenFields
   })
   rule.actions.forEach((action, n) => {
     if (action.when) checkCondition(action.when, `actions[${n}].when`, place)
-    for (const { path, place: text } of listActionPlaceholders(action, `actions[${n}]`)) {
+    for (const { path, fallbacks, place: text } of listActionPlaceholders(action, `actions[${n}]`)) {
       // The variables of a mail are read in its template, and the data of the event everywhere else.
-      if (seen.isUnseen(path))
-        report.find('unseen_placeholder', index, text, `{{${path}}} ${writeNever(path, seen)}`)
+      for (const name of [path, ...fallbacks].filter((one) => seen.isUnseen(one)))
+        report.find('unseen_placeholder', index, text, `{{${name}}} ${writeNever(name, seen)}`)
     }
   })
 }

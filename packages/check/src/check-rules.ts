@@ -1,4 +1,4 @@
-import { normaliseRule, unlimitedBudget, type WorkBudget } from '@automation/engine'
+import { findDoubtfulForms, normaliseRule, unlimitedBudget, type WorkBudget } from '@automation/engine'
 import { checkLoops } from './check-loops.js'
 import { checkObserved } from './check-observed.js'
 import { PairCheck } from './check-pairs.js'
@@ -38,6 +38,8 @@ export function checkRules(
       return []
     }
     const canMatch = checkRule(rule, index, now, report)
+    for (const { field, message } of findDoubtfulForms(rule))
+      report.find('doubtful_form', index, field, message)
     const seen = seenOf(rule.trigger)
     if (seen !== undefined) checkObserved(rule, index, seen, report)
     return canMatch && rule.isActive !== false ? [index] : []

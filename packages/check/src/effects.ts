@@ -25,7 +25,7 @@ const effects: Record<ActionType, EffectOfType> = {
   },
   // A chat takes many texts.
   SEND_NOTIFICATION: {
-    parts: ({ url, text }) => [url, text],
+    parts: ({ url, text, format = 'slack' }) => [url, text, format],
     describe: ({ url }) => `post the same text to ${url}`,
   },
   EMIT_EVENT: {

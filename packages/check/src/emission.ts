@@ -15,7 +15,7 @@ export function throughEmission(data: unknown, before: FindSource): FindSource {
   if (data === undefined) return before
   if (typeof data === 'string') {
     const [use] = listPlaceholderUses(data)
-    const path = use?.isWhole && use.filters === 0 ? parsePath(use.path) : undefined
+    const path = use?.isWhole && use.filters.length === 0 ? parsePath(use.path) : undefined
     return path === undefined ? () => 'made' : (keys) => before([...path, ...keys])
   }
   return (keys) => findInTemplate(data, keys, before)
@@ -38,7 +38,7 @@ function findInText(text: string, keys: readonly string[], before: FindSource): 
     return { constant: keys.length > 0 || typeof template === 'string' ? undefined : template.constant }
   }
   if (!use.isWhole) return keys.length > 0 ? { constant: undefined } : 'made'
-  const path = use.filters === 0 ? parsePath(use.path) : undefined
+  const path = use.filters.length === 0 ? parsePath(use.path) : undefined
   if (path === undefined) return 'made'
   const source = before([...path, ...keys])
   // A missing value renders as "".

@@ -1,4 +1,10 @@
-import { compilePath, listPlaceholderUses, type PlaceholderUse, readPath } from '@automation/engine'
+import {
+  compilePath,
+  listPlaceholderUses,
+  listTexts,
+  type PlaceholderUse,
+  readPath,
+} from '@automation/engine'
 import { type FindSource, fromEvent } from './emission.js'
 import type { CheckedRule } from './finding.js'
 import type { Space } from './space.js'
@@ -15,16 +21,10 @@ type Action = CheckedRule['actions'][number]
 
 export function listActionPlaceholders(action: Action, place: string): PlacedPlaceholder[] {
   return Object.entries(action.config).flatMap(([field, value]) =>
-    listTexts(value, `${place}.config.${field}`, field),
+    listTexts(value, `${place}.config.${field}`).flatMap((placed) =>
+      listPlaceholderUses(placed.text).map((use) => ({ ...use, place: placed.place, field })),
+    ),
   )
-}
-
-function listTexts(value: unknown, place: string, field: string): PlacedPlaceholder[] {
-  if (typeof value === 'string') return listPlaceholderUses(value).map((use) => ({ ...use, place, field }))
-  if (Array.isArray(value))
-    return value.flatMap((item, index) => listTexts(item, `${place}[${index}]`, field))
-  if (typeof value !== 'object' || value === null) return []
-  return Object.entries(value).flatMap(([key, item]) => listTexts(item, `${place}.${key}`, field))
 }
 
 /** To find a sample takes as long as so many units of work. */

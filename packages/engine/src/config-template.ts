@@ -1,24 +1,58 @@
-import { compileTemplate, constantTemplate, type Render, type Template } from './template.js'
+import type { ActionDefinition } from './actions/action-definition.js'
+import { actionDefinitions } from './actions/index.js'
+import {
+  compileTemplate,
+  compileTextField,
+  constantTemplate,
+  type Render,
+  type Template,
+} from './template.js'
+
+/** Compiles the string at a place, or returns its fault. */
+export type CompileString = (text: string) => Template | string
+
+/** Compiles the config of an action: each string in it is a template. Throws if a string has a fault. */
+export function compileConfig(type: string, config: object): Template {
+  return compileObject(config, (value, field) => compileJson(value, findCompiler(type, config, field)))
+}
 
 /**
  * Compiles any JSON value: each string in it is a template, and keys are not. A part without placeholders is copied and
- * frozen once, and all executions share it. Throws if a string has a fault.
+ * frozen once, and all executions share it.
  */
-export function compileConfig(json: unknown): Template {
-  if (typeof json === 'string') return compileText(json)
-  if (Array.isArray(json)) return compileList(json)
-  if (typeof json === 'object' && json !== null) return compileObject(json)
+export function compileJson(json: unknown, compile: CompileString = compileTemplate): Template {
+  if (typeof json === 'string') return compileOrThrow(json, compile)
+  if (Array.isArray(json)) return compileList(json, compile)
+  if (typeof json === 'object' && json !== null)
+    return compileObject(json, (value) => compileJson(value, compile))
   return constantTemplate(json)
 }
 
-function compileText(text: string): Template {
-  const template = compileTemplate(text)
+/** Finds how the strings in a field of a config are compiled. */
+export function findCompiler(type: unknown, config: object, field: string): CompileString {
+  const definition: ActionDefinition | undefined = actionDefinitions.find((one) => one.type === type)
+  const { templates = {} } = definition ?? {}
+  const compile = Object.hasOwn(templates, field) ? templates[field] : undefined
+  if (compile) return (text) => compile(text, config as Record<string, unknown>)
+  return holdsTexts(definition?.config.properties[field]) ? compileTextField : compileTemplate
+}
+
+/** Whether a field is a text, or an object of texts such as headers. */
+function holdsTexts(schema: { type?: unknown; patternProperties?: object } = {}): boolean {
+  return (
+    schema.type === 'string' ||
+    Object.values(schema.patternProperties ?? {}).some(({ type }) => type === 'string')
+  )
+}
+
+function compileOrThrow(text: string, compile: CompileString): Template {
+  const template = compile(text)
   if (typeof template === 'string') throw new Error(`A config text ${template}`)
   return template
 }
 
-function compileList(json: readonly unknown[]): Template {
-  const items = json.map(compileConfig)
+function compileList(json: readonly unknown[], compile: CompileString): Template {
+  const items = json.map((item) => compileJson(item, compile))
   if (items.every((item) => item.placeholders === 0))
     return constantTemplate(Object.freeze(items.map((item) => item.constant)))
   return {
@@ -28,8 +62,8 @@ function compileList(json: readonly unknown[]): Template {
   }
 }
 
-function compileObject(json: object): Template {
-  const entries = Object.entries(json).map(([key, value]) => [key, compileConfig(value)] as const)
+function compileObject(json: object, compile: (value: unknown, key: string) => Template): Template {
+  const entries = Object.entries(json).map(([key, value]) => [key, compile(value, key)] as const)
   // Object.fromEntries and the spread below define keys and never assign them, so `__proto__` is an ordinary key.
   const shape = Object.fromEntries(entries.map(([key, template]) => [key, template.constant]))
   const dynamic = entries.filter(([, template]) => template.placeholders > 0)

@@ -1,11 +1,12 @@
 import { Check } from 'typebox/value'
 import type { ActionDefinition } from './actions/action-definition.js'
 import { actionDefinitions } from './actions/index.js'
+import { type CompileString, findCompiler } from './config-template.js'
 import { findForeignSyntax } from './foreign-syntax.js'
 import { findOperator } from './operators/index.js'
 import { maxPathLength, parsePath } from './path.js'
 import { maxClauses, maxNesting, maxPatternSteps, maxPlaceholders } from './rule.js'
-import { compileTemplate, type Template } from './template.js'
+import type { Template } from './template.js'
 
 /** One fault: its path, such as `actions[1].config.to`, and a message. */
 export interface Fault {
@@ -91,23 +92,34 @@ function searchClause(search: Search, clause: Record<string, unknown>, field: st
 function searchAction(search: Search, action: unknown, field: string): void {
   if (!isObject(action)) return
   searchCondition(search, action.when, `${field}.when`, 0)
-  searchTexts(search, action.config, `${field}.config`, 0)
+  if (!isObject(action.config)) return
+  for (const [key, value] of Object.entries(action.config)) {
+    const compile = findCompiler(action.type, action.config, key)
+    searchTexts(search, value, `${field}.config.${key}`, 1, compile)
+  }
   const definition = actionDefinitions.find(({ type }) => type === action.type)
-  if (definition && isObject(action.config))
-    searchFormats(search, definition, action.config, `${field}.config`)
+  if (definition) searchFormats(search, definition, action.config, `${field}.config`)
 }
 
-function searchTexts(search: Search, json: unknown, field: string, depth: number): void {
+function searchTexts(
+  search: Search,
+  json: unknown,
+  field: string,
+  depth: number,
+  compile: CompileString,
+): void {
   if (depth > maxConfigDepth) {
     report(search, field, `must not be nested deeper than ${maxConfigDepth} levels`)
   } else if (typeof json === 'string') {
-    const template = compileTemplate(json)
+    const template = compile(json)
     if (typeof template === 'string') report(search, field, template)
     else searchTemplate(search, template, field)
   } else if (Array.isArray(json)) {
-    for (const [index, item] of json.entries()) searchTexts(search, item, `${field}[${index}]`, depth + 1)
+    for (const [index, item] of json.entries())
+      searchTexts(search, item, `${field}[${index}]`, depth + 1, compile)
   } else if (isObject(json)) {
-    for (const [key, value] of Object.entries(json)) searchTexts(search, value, `${field}.${key}`, depth + 1)
+    for (const [key, value] of Object.entries(json))
+      searchTexts(search, value, `${field}.${key}`, depth + 1, compile)
   }
 }
 
@@ -130,7 +142,7 @@ function searchFormats(
     const text = Object.hasOwn(config, key) ? config[key] : undefined
     const schema = definition.config.properties[key]
     if (typeof text !== 'string' || !schema || !Check(schema, text)) continue
-    const template = compileTemplate(text)
+    const template = findCompiler(definition.type, config, key)(text)
     if (typeof template === 'string' || template.placeholders > 0) continue
     const fault = findFault(String(template.constant))
     if (fault) report(search, `${field}.${key}`, fault)

@@ -1,7 +1,9 @@
 import { toNumber } from './comparison.js'
 import { keepsDigits, roundDecimal, writeNumber } from './decimal.js'
+import { compilePath, parsePath, readPath } from './path.js'
 import { isLongNumber } from './read-json.js'
 import { parseTimestamp } from './timestamp.js'
+import { truncateText } from './truncate-text.js'
 
 /** A filter's argument: bare, or without its quotes. */
 export interface Argument {
@@ -15,6 +17,10 @@ export interface Filtering {
   warn(message: string): void
   /** Writes a value as text, all of which the filter reads: it is charged. */
   write(value: unknown): string
+  /** Charges units of work beyond that. */
+  charge(units: number): void
+  /** What the paths of arguments are read from. */
+  readonly data: unknown
 }
 
 /** Converts a value. What it returns is charged. */
@@ -40,7 +46,7 @@ export const filterDefinitions: readonly FilterDefinition[] = [
   {
     name: 'default',
     description:
-      'Replaces a missing value, null and "" by the argument. In quotes the argument is a string; without them a number, true, false and null are values.',
+      'Replaces a missing value, null and "" by the argument: a text in quotes, or a number, true, false or null; any other word without quotes is a field of the data.',
     example: { template: '{{name | default:"friend"}}', data: {}, output: 'friend' },
     compile: compileDefault,
   },
@@ -70,7 +76,7 @@ export const filterDefinitions: readonly FilterDefinition[] = [
   },
   {
     name: 'truncate',
-    description: `At most so many characters, the last of them an ellipsis where something was cut. The argument is 1 to ${maxTruncatedLength}.`,
+    description: `At most so many characters as a reader counts them, the last of them an ellipsis if something was cut. The argument is 1 to ${maxTruncatedLength}.`,
     example: { template: '{{note | truncate:8}}', data: { note: 'Call back' }, output: 'Call ba…' },
     compile: compileTruncate,
   },
@@ -103,6 +109,17 @@ export const filterDefinitions: readonly FilterDefinition[] = [
     example: { template: '{{q | urlencode}}', data: { q: 'a&b c' }, output: 'a%26b%20c' },
     compile: onText((text) => encodeURIComponent(text.replace(/\p{Surrogate}/gu, '\uFFFD'))),
   },
+  {
+    name: 'raw',
+    description:
+      'Only in the text of SEND_NOTIFICATION, as the last filter: the value is not escaped, so that its markup works.',
+    example: {
+      template: 'See {{link | raw}}',
+      data: { link: '<https://crm.example.com/7|lead 7>' },
+      output: 'See <https://crm.example.com/7|lead 7>',
+    },
+    compile: (argument) => (argument ? 'takes no argument' : (value) => value),
+  },
 ]
 
 export const filters: ReadonlyMap<string, FilterCompiler> = new Map(
@@ -132,28 +149,37 @@ function compileDefault(argument: Argument | undefined): Filter | string {
   if (!argument) return 'needs an argument, such as default:"friend"'
   if (!argument.isQuoted && !Number.isNaN(toNumber(argument.text)) && isLongNumber(argument.text))
     return 'takes no number of so many digits: write it as a text in quotes'
-  const replacement = argument.isQuoted ? argument.text : readLiteral(argument.text)
-  return (value) => (isNothing(value) || value === '' ? replacement : value)
+  const field = fieldOf(argument)
+  if (field === undefined) {
+    const replacement = argument.isQuoted ? argument.text : readLiteral(argument.text)
+    return (value) => (isNothing(value) || value === '' ? replacement : value)
+  }
+  if (!parsePath(field)) return 'takes a text in quotes or a field, such as default:"friend"'
+  const path = compilePath(field)
+  return (value, { data }) => (isNothing(value) || value === '' ? (readPath(path, data) ?? value) : value)
+}
+
+/** The field that an argument without quotes names. Undefined if it is a literal. */
+export function fieldOf({ text, isQuoted }: Argument): string | undefined {
+  return isQuoted || readLiteral(text) !== undefined ? undefined : text
 }
 
 /** Bare true, false, null and numbers are literals, so that a lone placeholder keeps its type with a default, too. */
-function readLiteral(text: string): unknown {
+function readLiteral(text: string): number | boolean | null | undefined {
   if (text === 'null') return null
   if (text === 'true' || text === 'false') return text === 'true'
   const number = toNumber(text)
-  return Number.isNaN(number) ? text : number
+  return Number.isNaN(number) ? undefined : number
 }
 
 function compileTruncate(argument: Argument | undefined): Filter | string {
   const length = toNumber(argument?.text)
   if (!Number.isInteger(length) || length < 1 || length > maxTruncatedLength)
     return `needs a length from 1 to ${maxTruncatedLength}, such as truncate:80`
-  return (value, { write }) => {
+  return (value, { write, charge }) => {
     if (isNothing(value)) return value
     // Of a text only the beginning is read.
-    const text = typeof value === 'string' ? value : write(value)
-    // A cut must not leave half of a surrogate pair: Postgres refuses such text.
-    return text.length <= length ? text : `${text.slice(0, length - 1).replace(/\p{Surrogate}$/u, '')}…`
+    return truncateText(typeof value === 'string' ? value : write(value), length, charge)
   }
 }
 

@@ -9,8 +9,10 @@ export {
   isCallType,
 } from './actions/index.js'
 export { boundWork, chargingOperators, type WorkBound } from './bound-work.js'
+export { writeChatBody } from './chat-format.js'
 export { toNumber } from './comparison.js'
 export { type CompiledCondition, compileCondition, normaliseConditions, normaliseRule } from './conditions.js'
+export { findDoubtfulForms } from './doubtful-forms.js'
 export { findDurationFault, parseDuration } from './duration.js'
 export { EventType, eventTypeDefinitions, eventTypes, isEventType, isEventTypeName } from './event-types.js'
 export { type Fault, findRuleFaults } from './faults.js'
@@ -25,6 +27,7 @@ export {
 export { httpUrl } from './formats.js'
 export { defaultWorkLimits, Judging, type WorkLimits } from './judging.js'
 export { type Limit, maxEmissionDepth } from './limits.js'
+export { listTexts } from './list-texts.js'
 export {
   compileMailTemplate,
   escapeHtml,
@@ -84,7 +87,12 @@ export {
   type ReadyAction,
   ruleHolds,
 } from './run.js'
-export { compileTemplate, listPlaceholderUses, type PlaceholderUse, type Template } from './template.js'
+export {
+  compileTemplate,
+  listPlaceholderUses,
+  type PlaceholderUse,
+  type Template,
+} from './template.js'
 export { parseTimestamp } from './timestamp.js'
 export { listPaths } from './trace-hints.js'
 export { usesPatterns } from './uses-patterns.js'

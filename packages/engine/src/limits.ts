@@ -1,10 +1,10 @@
 import { maxDays } from './duration.js'
+import { maxRenderedLength } from './fill-placeholder.js'
 import type { WorkLimits } from './judging.js'
 import { maxPathLength } from './path.js'
 import { maxPatternLength, maxSubjectLength } from './pattern.js'
 import { maxFilters } from './placeholder.js'
 import { maxActions, maxClauses, maxNesting, maxPatternSteps, maxPlaceholders } from './rule.js'
-import { maxRenderedLength } from './template.js'
 
 /** Rules that trigger one another would never end: an event that is this many EMIT_EVENT actions away from outside emits none. */
 export const maxEmissionDepth = 10

@@ -1,8 +1,9 @@
 import type { Fault } from './faults.js'
+import { maxRenderedLength, type Rendering } from './fill-placeholder.js'
 import { findForeignSyntax } from './foreign-syntax.js'
 import type { Judging } from './judging.js'
 import { maxPlaceholders } from './rule.js'
-import { compileText, maxRenderedLength, type Rendering, type TextTemplate } from './template.js'
+import { compileText, type TextTemplate } from './template.js'
 
 /** The parts of a mail. A part that it lacks is null or absent. */
 export interface MailTexts {

@@ -11,6 +11,13 @@ export interface Placeholder {
   /** The path as written. */
   name: string
   filters: Filter[]
+  /** The filters as written. */
+  calls: FilterCall[]
+}
+
+export interface FilterCall {
+  name: string
+  argument: Argument | undefined
 }
 
 /** Reads the placeholder that opens at `open`, or describes its fault. Regular expressions here never backtrack. */
@@ -23,18 +30,24 @@ export function parsePlaceholder(
   const name = text.slice(open + 2, stop).trim()
   if (!parsePath(name)) return `has a placeholder without a field path: {{${name.slice(0, 60)}}}`
   const compiled: Filter[] = []
+  const calls: FilterCall[] = []
   while (text[stop] === '|') {
+    if (calls.at(-1)?.name === 'raw') return 'has a filter raw that is not the last one'
     const found = parseFilter(text, stop + 1)
     if (typeof found === 'string') return found
     compiled.push(found.filter)
+    calls.push(found.call)
     if (compiled.length > maxFilters) return `has a placeholder with more than ${maxFilters} filters`
     stop = found.stop
   }
-  return { placeholder: { path: compilePath(name), name, filters: compiled }, end: stop + 2 }
+  return { placeholder: { path: compilePath(name), name, filters: compiled, calls }, end: stop + 2 }
 }
 
 /** Reads `name`, `name:bare argument` or `name:"quoted argument"` up to the next `|` or `}}`. */
-function parseFilter(text: string, start: number): { filter: Filter; stop: number } | string {
+function parseFilter(
+  text: string,
+  start: number,
+): { filter: Filter; call: FilterCall; stop: number } | string {
   const head = /\s*([A-Za-z_]*)\s*(:)?\s*/y
   head.lastIndex = start
   const [, name = '', colon] = head.exec(text) ?? []
@@ -54,8 +67,12 @@ function parseFilter(text: string, start: number): { filter: Filter; stop: numbe
   if (!compile || (rest !== '' && (!colon || argument)))
     return `has an unknown filter: ${text.slice(start, stop).trim().slice(0, 60)}. ${describeNearest(name, [...filters.keys()], '/docs/rules#filters')}`
   if (rest !== '') argument = { text: rest, isQuoted: false }
+  if (argument && /[{}]/.test(argument.text))
+    return `has a filter ${name} with a brace in its argument, and nothing in an argument is filled: default:name reads the field name`
   const filter = compile(argument)
-  return typeof filter === 'string' ? `has a filter ${name} that ${filter}` : { filter, stop }
+  return typeof filter === 'string'
+    ? `has a filter ${name} that ${filter}`
+    : { filter, call: { name, argument }, stop }
 }
 
 function findStop(text: string, from: number): number {

@@ -1,20 +1,18 @@
-import { compileConfig } from './config-template.js'
+import { findDoubtfulForms } from './doubtful-forms.js'
 import { eventTypeDefinitions } from './event-types.js'
 import type { Fault } from './faults.js'
+import { listTexts } from './list-texts.js'
 import { findMisspelt } from './nearest.js'
 import { parsePath } from './path.js'
 import type { Action, Condition, RuleDefinition } from './rule.js'
-import { compileTemplate, listPlaceholders } from './template.js'
+import { compileTemplate, listPlaceholderUses } from './template.js'
 
 /**
  * Finds what is allowed in a rule and probably a mistake: fields that are almost those of the event type's example, paths that begin
- * outside of the data, and placeholders of other languages. Takes a definition without faults.
+ * outside of the data, placeholders of other languages, and forms that are often meant otherwise. Takes a definition without faults.
  */
-export function findRuleWarnings({
-  trigger,
-  conditions,
-  actions,
-}: RuleDefinition & { trigger: string }): Fault[] {
+export function findRuleWarnings(rule: RuleDefinition & { trigger: string }): Fault[] {
+  const { trigger, conditions, actions } = rule
   const example = eventTypeDefinitions.find(({ type }) => type === trigger)?.example ?? {}
   const warnOfPath = (field: string, path: string) => warnAboutPath(field, path, Object.keys(example))
   return [
@@ -22,6 +20,7 @@ export function findRuleWarnings({
       searchCondition(condition, `conditions[${index}]`, warnOfPath),
     ),
     ...actions.flatMap((action, index) => searchAction(action, `actions[${index}]`, warnOfPath)),
+    ...findDoubtfulForms(rule),
   ]
 }
 
@@ -43,8 +42,9 @@ function searchAction(action: Action, field: string, warnOfPath: WarnOfPath): Fa
   const ofWhen = action.when ? searchCondition(action.when, `${field}.when`, warnOfPath) : []
   const ofConfig = Object.entries(action.config).flatMap(([key, value]) => {
     const place = `${field}.config.${key}`
-    const names = new Set(listPlaceholders(compileConfig(value)).map(({ name }) => name))
-    return [...[...names].flatMap((name) => warnOfPath(place, name)), ...warnAboutTexts(place, value)]
+    const uses = listTexts(value, place).flatMap(({ text }) => listPlaceholderUses(text))
+    const paths = new Set(uses.flatMap(({ path, fallbacks }) => [path, ...fallbacks]))
+    return [...[...paths].flatMap((path) => warnOfPath(place, path)), ...warnAboutTexts(place, value)]
   })
   return [...ofWhen, ...ofConfig]
 }

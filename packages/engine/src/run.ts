@@ -3,11 +3,12 @@ import { type CompiledCondition, compileCondition, explainAll } from './conditio
 import { findConfigFault } from './config-fault.js'
 import { compileConfig } from './config-template.js'
 import { parseDuration } from './duration.js'
+import { maxRenderedLength, type Rendering } from './fill-placeholder.js'
 import { Judging, type WorkLimits } from './judging.js'
 import type { ActionResult, Trace } from './outcome.js'
 import type { Retry } from './retry.js'
 import type { Action, RuleDefinition } from './rule.js'
-import { maxRenderedLength, type Rendering, type Template } from './template.js'
+import type { Template } from './template.js'
 import type { WorkBudget } from './work-budget.js'
 
 /** A compiled rule, which runs any number of times, for any data. */
@@ -174,7 +175,7 @@ function compileAction(action: Action, index: number): CompiledAction {
     index,
     type: action.type,
     ...(action.when && { when: compileCondition(action.when) }),
-    config: compileConfig(action.config),
+    config: compileConfig(action.type, action.config),
     continueOnError: action.continueOnError ?? false,
     timeoutMs: action.timeoutMs,
     retry: action.retry,
@@ -203,7 +204,7 @@ export function planAction(
   const fault =
     rendering.size > maxRenderedLength
       ? `config renders to more than ${maxRenderedLength} characters`
-      : findConfigFault(action.type, config, action.config, data)
+      : (rendering.fault ?? findConfigFault(action.type, config, action.config, data))
   if (fault) return { of: action, at, warnings, config, fault }
   // findConfigFault has checked that the config fits its type, which TypeScript cannot infer.
   return { of: action, at, warnings, type: action.type, config, size: rendering.size } as ReadyAction

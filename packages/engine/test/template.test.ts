@@ -1,8 +1,9 @@
 import fc from 'fast-check'
 import t from 'tap'
-import { compileConfig } from '../src/config-template.js'
+import { compileJson } from '../src/config-template.js'
+import { maxRenderedLength } from '../src/fill-placeholder.js'
 import { filters } from '../src/filters.js'
-import { compileTemplate, maxRenderedLength } from '../src/template.js'
+import { compileTemplate } from '../src/template.js'
 
 const data = {
   lead: {
@@ -27,7 +28,7 @@ const data = {
 function render(template: unknown, from: unknown = data) {
   const rendering = { warnings: [] as string[], size: 0 }
   return {
-    value: compileConfig(template).render(from, rendering),
+    value: compileJson(template).render(from, rendering),
     warnings: rendering.warnings,
     size: rendering.size,
   }
@@ -63,6 +64,9 @@ t.test('a missing path renders as nothing, with one warning', async (t) => {
     size: 0,
   })
   t.strictSame(render('{{no.body | default:"friend"}}'), { value: 'friend', warnings: [], size: 6 })
+  const missing = { value: '', warnings: ['no.body is missing'], size: 0 }
+  t.strictSame(render('{{no.body | default:nobody}}'), missing)
+  t.strictSame(render('{{lead.nothing | default:nobody}}'), { value: null, warnings: [], size: 0 })
 })
 
 t.test('each filter does what its name says', async (t) => {
@@ -72,18 +76,20 @@ t.test('each filter does what its name says', async (t) => {
     ['{{lead.name | capitalize}}', 'Ann lee'],
     ['{{lead.name|upper|truncate:4}}', 'ANN…'],
     ['{{lead.name | truncate:7}}', 'ann lee'],
-    ['{{emoji | truncate:4}}', 'ab…'],
-    ['{{lead.empty | default:friend}}', 'friend'],
-    ['{{lead.nothing | upper | default:"a | b }} c"}}', 'a | b }} c'],
+    ['{{emoji | truncate:4}}', 'ab😀…'],
+    ['{{lead.empty | default:"friend"}}', 'friend'],
+    ['{{lead.empty | default:lead.name}}', 'ann lee'],
+    ['{{lead.empty | default:no | default:lead.tags}}', ['a', 'b']],
+    ['{{lead.nothing | upper | default:"a | b: c"}}', 'a | b: c'],
     ['{{no | default:\'say "hi"\'}}', 'say "hi"'],
-    ['{{no | default:Dear  Sir }}', 'Dear  Sir'],
     ['{{no | default:0}}', 0],
     ['{{no | default:"0"}}', '0'],
-    ['{{no | default:007}}', '007'],
+    ['{{no | default:"007"}}', '007'],
+    ['{{no | default:-1.5}}', -1.5],
     ['{{no | default:true}}', true],
     ['{{no | default:null}}', null],
     ['{{no | default:""}}', ''],
-    ['{{lead.isVip | default:yes}}', false],
+    ['{{lead.isVip | default:"yes"}}', false],
     ['{{at | date}}', '2026-03-09T22:05:07.089Z'],
     ['{{at | date:DD.MM.YYYY HH:mm:ss}}', '09.03.2026 22:05:07'],
     ['{{at | date:"YYYY-MM-DDTHH:mm:ss.SSSZ"}}', '2026-03-09T22:05:07.089Z'],
@@ -112,7 +118,7 @@ t.test('each filter does what its name says', async (t) => {
   const named = new Set(
     cases.flatMap(([template]) => [...template.matchAll(/\|\s*([a-z]+)/g)].map((match) => match[1])),
   )
-  for (const name of filters.keys()) t.ok(named.has(name), `${name} has a case`)
+  for (const name of filters.keys()) t.ok(named.has(name) || name === 'raw', `${name} has a case`)
 })
 
 t.test(
@@ -204,7 +210,7 @@ t.test('a filter leaves a value of another type unchanged, with a warning', asyn
 
 t.test('rendered text is not rendered again', async (t) => {
   t.equal(render('{{a}} {{b}}', { a: '{{b}}', b: 'x' }).value, '{{b}} x')
-  t.equal(render('{{a | default:"{{b}}"}}', { b: 'x' }).value, '{{b}}')
+  t.equal(render('{{a | default:b}}', { b: '{{c}}', c: 'x' }).value, '{{c}}')
 })
 
 t.test('invalid placeholders are reported', async (t) => {
@@ -227,6 +233,14 @@ t.test('invalid placeholders are reported', async (t) => {
     ['{{a | upper:1}}', /takes no argument/],
     ['{{a | json:1}}', /takes no argument/],
     ['{{a | default}}', /needs an argument/],
+    ['{{a | default:"{{b}}"}}', /default with a brace in its argument/],
+    ['{{a | default:{{b}}}}', /default with a brace in its argument/],
+    ['{{a | default:{b}}}', /brace in its argument/],
+    ['{{a | date:"{YYYY}"}}', /date with a brace in its argument/],
+    ['{{a | default:Dear, Sir!.}}', /takes a text in quotes or a field/],
+    ['{{a | raw}}', /raw, which only the text of SEND_NOTIFICATION takes/],
+    ['{{a | raw:1}}', /takes no argument/],
+    ['{{a | raw | upper}}', /raw that is not the last one/],
     ['{{a | truncate}}', /needs a length/],
     ['{{a | truncate:0}}', /needs a length/],
     ['{{a | truncate:x}}', /needs a length/],
@@ -248,7 +262,7 @@ t.test('invalid placeholders are reported', async (t) => {
   ]
   for (const [template, fault] of cases) {
     t.match(compileTemplate(template), fault, template)
-    t.throws(() => compileConfig({ deep: [template] }), fault)
+    t.throws(() => compileJson({ deep: [template] }), fault)
   }
 })
 
@@ -260,7 +274,7 @@ t.test('a config is rendered deeply, without its keys, and its constant parts ar
   }
   const rendered = render(config).value
   t.strictSame(rendered, { '{{key}}': [42.5, { a: 'xfalse' }], fixed: { list: [1, null, true] }, no: 5 })
-  const template = compileConfig(config)
+  const template = compileJson(config)
   const [one, two] = [1, 2].map(() => template.render(data, { warnings: [], size: 0 }) as typeof config)
   t.equal(one?.fixed, two?.fixed)
   t.ok(Object.isFrozen(one?.fixed.list))

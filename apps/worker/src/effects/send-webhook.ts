@@ -1,4 +1,4 @@
-import type { Effect } from '@automation/engine'
+import { type Effect, writeChatBody } from '@automation/engine'
 import { signStandardWebhook } from '@automation/webhooks'
 import type { Config } from '../config.js'
 import { createAddressGuard, hostOf, Refusal } from './address-guard.js'
@@ -37,8 +37,9 @@ export function createSender(
       return send(action, context, { url, method, headers, body, timeoutMs })
     },
     sendNotification(action: ActionOf<'SEND_NOTIFICATION'>, context: CallContext): Promise<Effect> {
-      const { url, text } = action.config
-      return send(action, context, { url, method: 'POST', headers: {}, body: { text }, timeoutMs: undefined })
+      const { url } = action.config
+      const body = writeChatBody(action.config)
+      return send(action, context, { url, method: 'POST', headers: {}, body, timeoutMs: undefined })
     },
     close: (): void => agent.close(),
   }

@@ -126,6 +126,15 @@ const plants: Record<Code, Plant> = {
     }
     return observe(found, 'actions[0].config.title')
   },
+  doubtful_form(random, rules) {
+    const found = addRule(random, rules, [])
+    const rule = rules[found.rule] as CheckedRule
+    const path = random.pick(['title', 'description'])
+    const text = random.pick(['{{lead.name | default:friend}}', 'To {{else}}', '{{this.name}}'])
+    const config = { title: `Call ${random.below(1e6)}`, [path]: text }
+    rules[found.rule] = { ...rule, actions: [{ type: 'CREATE_TASK', config }] }
+    return { ...found, path: `actions[0].config.${path}` }
+  },
 }
 
 export const plantedCodes = Object.keys(plants) as Code[]

@@ -1529,10 +1529,10 @@ export interface components {
         };
         CheckFinding: {
             /**
-             * @description never_matches: no event fulfils the conditions. dead_since: none has since a moment, and none will. loop: rules that trigger one another in a circle. always_true: a condition holds for any data. implied: a condition says nothing new. duplicate: another rule does the same for the same events. contained: whenever this rule runs, another one does the same. overlap: for some events another rule does the same. unreachable_action: an action that is never done. unknown_field, unseen_value, unseen_placeholder, mixed_kinds: compared with stored events.
+             * @description never_matches: no event fulfils the conditions. dead_since: none has since a moment, and none will. loop: rules that trigger one another in a circle. always_true: a condition holds for any data. implied: a condition says nothing new. duplicate: another rule does the same for the same events. contained: whenever this rule runs, another one does the same. overlap: for some events another rule does the same. unreachable_action: an action that is never done. doubtful_form: a form that is often meant otherwise. unknown_field, unseen_value, unseen_placeholder, mixed_kinds: compared with stored events.
              * @enum {string}
              */
-            code: "never_matches" | "dead_since" | "loop" | "always_true" | "implied" | "duplicate" | "contained" | "unreachable_action" | "unknown_field" | "unseen_value" | "unseen_placeholder" | "overlap" | "mixed_kinds";
+            code: "never_matches" | "dead_since" | "loop" | "always_true" | "implied" | "duplicate" | "contained" | "unreachable_action" | "unknown_field" | "unseen_value" | "unseen_placeholder" | "doubtful_form" | "overlap" | "mixed_kinds";
             /** @enum {string} */
             severity: "info" | "warning" | "error";
             message: string;
@@ -1549,10 +1549,10 @@ export interface components {
             /** @description Where in the rule, such as conditions[0].any[1] or actions[1].when */
             path: string;
             /**
-             * @description never_matches: no event fulfils the conditions. dead_since: none has since a moment, and none will. loop: rules that trigger one another in a circle. always_true: a condition holds for any data. implied: a condition says nothing new. duplicate: another rule does the same for the same events. contained: whenever this rule runs, another one does the same. overlap: for some events another rule does the same. unreachable_action: an action that is never done. unknown_field, unseen_value, unseen_placeholder, mixed_kinds: compared with stored events.
+             * @description never_matches: no event fulfils the conditions. dead_since: none has since a moment, and none will. loop: rules that trigger one another in a circle. always_true: a condition holds for any data. implied: a condition says nothing new. duplicate: another rule does the same for the same events. contained: whenever this rule runs, another one does the same. overlap: for some events another rule does the same. unreachable_action: an action that is never done. doubtful_form: a form that is often meant otherwise. unknown_field, unseen_value, unseen_placeholder, mixed_kinds: compared with stored events.
              * @enum {string}
              */
-            code: "never_matches" | "dead_since" | "loop" | "always_true" | "implied" | "duplicate" | "contained" | "unreachable_action" | "unknown_field" | "unseen_value" | "unseen_placeholder" | "overlap" | "mixed_kinds";
+            code: "never_matches" | "dead_since" | "loop" | "always_true" | "implied" | "duplicate" | "contained" | "unreachable_action" | "unknown_field" | "unseen_value" | "unseen_placeholder" | "doubtful_form" | "overlap" | "mixed_kinds";
             reason: string;
         };
         /** @description An event for which the finding is true. The engine has confirmed it. */
@@ -2985,10 +2985,15 @@ export interface components {
              */
             type: "SEND_NOTIFICATION";
             config: {
-                /** @description URL of the incoming webhook of a Slack-compatible chat */
+                /** @description URL of the incoming webhook of a chat */
                 url: string;
-                /** @description Text of the message */
+                /** @description Text of the message, in the markup of the chat. What placeholders write is escaped; the filter raw does not escape it. */
                 text: string;
+                /**
+                 * @description The chat: slack and those like it, discord, teams (an Adaptive Card), or text for a receiver without markup. Default: slack
+                 * @enum {string}
+                 */
+                format?: "slack" | "discord" | "teams" | "text";
             };
             when?: components["schemas"]["Condition"];
             /** @description true: the next actions run also if this one fails. The execution still fails. Default: false. */

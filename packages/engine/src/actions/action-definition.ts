@@ -1,5 +1,6 @@
 import type { TObject } from 'typebox'
 import type { Format } from '../formats.js'
+import type { Template } from '../template.js'
 
 /** One type of action: its name, the schema of its config, and a check of its texts that a schema cannot express. */
 export interface ActionDefinition {
@@ -12,4 +13,9 @@ export interface ActionDefinition {
   readonly example: object
   readonly config: TObject
   readonly formats: Readonly<Record<string, Format>>
+  /** How the texts of fields are compiled in which a value could be more than text. */
+  readonly templates?: Readonly<Record<string, CompileField>>
 }
+
+/** Compiles the text of a field, or returns its fault. `config` is as written. */
+export type CompileField = (text: string, config: Readonly<Record<string, unknown>>) => Template | string

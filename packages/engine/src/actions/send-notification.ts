@@ -1,22 +1,37 @@
 import { Type } from 'typebox'
+import { chatFormats, compileChatText } from '../chat-format.js'
 import { httpUrl } from '../formats.js'
+import { compileUrl } from '../url-template.js'
 import type { ActionDefinition } from './action-definition.js'
 
 export const sendNotification = {
   type: 'SEND_NOTIFICATION',
   doneBy: 'call',
-  description: 'Posts { "text": … } to a chat: Slack, Mattermost, Rocket.Chat and others take this.',
+  description:
+    'Posts a text to a chat. Its markup is that of the chat, and what placeholders write is text. Slack, Mattermost, Rocket.Chat and others take { "text": … }.',
   example: { url: 'https://hooks.slack.com/services/T0/B0/XX', text: '{{name}} scored {{score}}' },
   config: Type.Object(
     {
       url: Type.String({
         minLength: 1,
         maxLength: 2000,
-        description: 'URL of the incoming webhook of a Slack-compatible chat',
+        description: 'URL of the incoming webhook of a chat',
       }),
-      text: Type.String({ minLength: 1, maxLength: 10_000, description: 'Text of the message' }),
+      text: Type.String({
+        minLength: 1,
+        maxLength: 10_000,
+        description:
+          'Text of the message, in the markup of the chat. What placeholders write is escaped; the filter raw does not escape it.',
+      }),
+      format: Type.Optional(
+        Type.Enum([...chatFormats], {
+          description:
+            'The chat: slack and those like it, discord, teams (an Adaptive Card), or text for a receiver without markup. Default: slack',
+        }),
+      ),
     },
     { additionalProperties: false },
   ),
   formats: { url: httpUrl },
+  templates: { url: compileUrl, text: compileChatText },
 } as const satisfies ActionDefinition

@@ -1,5 +1,6 @@
 import { Type } from 'typebox'
 import { httpUrl } from '../formats.js'
+import { compileUrl } from '../url-template.js'
 import type { ActionDefinition } from './action-definition.js'
 
 // Latin-1 without control characters and line breaks: an HTTP header can carry no more.
@@ -63,6 +64,7 @@ export const sendWebhook = {
     { additionalProperties: false },
   ),
   formats: { url: httpUrl },
+  templates: { url: compileUrl },
 } as const satisfies ActionDefinition
 
 /** A pattern of JSON schema has no flag for ignoring case. */

@@ -1,0 +1,141 @@
+import fc from 'fast-check'
+import t from 'tap'
+import { writeChatBody } from '../src/chat-format.js'
+import { faultsOf, planOne } from './fixtures/plan-one.js'
+
+const url = 'https://chat.example.com/hooks/1'
+const space = '\u200b'
+
+function write(format: string | undefined, text: string, data: unknown) {
+  const planned = planOne('SEND_NOTIFICATION', { url, text, ...(format && { format }) }, data)
+  if (planned.fault) throw new Error(planned.fault)
+  return String(planned.config.text)
+}
+
+t.test('what a placeholder writes for Slack is text', async (t) => {
+  const cases: [name: string, written: string][] = [
+    ['<!channel>', '&lt;!channel&gt;'],
+    ['<@U024BE7LH>', '&lt;@U024BE7LH&gt;'],
+    ['<https://evil.example|Reset your password>', '&lt;https://evil.example|Reset your password&gt;'],
+    ['Tom & Co', 'Tom &amp; Co'],
+    ['&lt;!channel&gt;', '&amp;lt;!channel&amp;gt;'],
+    ['Ann* is *free', 'Ann∗ is ∗free'],
+    ['_a_ and ~b~ and `c`', 'ˍaˍ and ∼b∼ and ˋcˋ'],
+    ['ORDER_2024_07 a~b', 'ORDER_2024_07 a~b'],
+    [':wave: :+1::skin-tone-2:', '꞉wave: ꞉+1:꞉skin-tone-2:'],
+    [
+      '10:30:45, 2026-11-27T10:30:00+01:00, https://x.io:8080/a',
+      '10:30:45, 2026-11-27T10:30:00+01:00, https://x.io:8080/a',
+    ],
+    ['@channel, ada@example.com', `@${space}channel, ada@example.com`],
+    ['[Reset](https://evil.example)', `[Reset]${space}(https://evil.example)`],
+    ['a > b\n> c\nd', `a &gt; b\n${space}&gt; c\nd`],
+    ['Ada 👋\nÜ', 'Ada 👋\nÜ'],
+  ]
+  for (const [name, written] of cases) {
+    t.equal(write(undefined, 'New: {{name}}!', { name }), `New: ${written}!`)
+    t.equal(write('slack', '{{name}}', { name }), written)
+    t.equal(write('slack', '*{{no | default:name}}*', { name }), `*${written}*`)
+  }
+})
+
+t.test('filters, defaults and JSON are escaped once, like values', async (t) => {
+  const data = { name: ' <!HERE> & co ', list: ['<!here>'] }
+  t.equal(write('slack', '{{name | trim | lower}}', data), '&lt;!here&gt; &amp; co')
+  t.equal(write('slack', '{{no | default:"<!here>"}}', data), '&lt;!here&gt;')
+  t.equal(write('slack', '{{list | json}} {{list}}', data), '["&lt;!here&gt;"] ["&lt;!here&gt;"]')
+  t.equal(write('slack', '{{name | trim | truncate:8}}', data), '&lt;!HERE&gt;…')
+})
+
+t.test("the author's own markup works in each format", async (t) => {
+  const text = 'Hi *{{n}}* _x_ <!here> <https://x.io|x> &amp; :tada: @everyone [a](b) \\{{n}}\n> q'
+  for (const format of [undefined, 'slack', 'discord', 'teams', 'text'])
+    t.equal(write(format, text, { n: 7 }), text.replace('{{n}}', '7').replace('\\{{', '{{'))
+})
+
+t.test('what a placeholder writes for Discord and Teams is text', async (t) => {
+  const both: [name: string, written: string][] = [
+    ['*a* _b_ ~c~ `d` ||e||', '\\*a\\* \\_b\\_ \\~c\\~ \\`d\\` \\|\\|e\\|\\|'],
+    ['[Reset](https://evil.example)', '\\[Reset\\]\\(https://evil.example\\)'],
+    ['<b>\n> q\n# h\n- i\n1. j', '\\<b\\>\n\\> q\n\\# h\n\\- i\n1\\. j'],
+    ['Tom & Co, +49 30 1-2, 1.5 #7', 'Tom & Co, +49 30 1-2, 1.5 #7'],
+    ['a\\*b', 'a\\\\\\*b'],
+  ]
+  for (const format of ['discord', 'teams'])
+    for (const [name, written] of both) t.equal(write(format, '{{name}}', { name }), written, format)
+  t.equal(
+    write('discord', '{{name}}', { name: '@everyone <@&17> :wave:' }),
+    `@${space}everyone \\<@${space}&17\\> \\:wave:`,
+  )
+  t.equal(write('teams', '{{name}}', { name: '{{DATE(0)}} &lt;' }), '\\{\\{DATE\\(0\\)\\}\\} \\&lt;')
+  t.equal(write('text', '{{name}}', { name: '<!channel> *a* & @everyone' }), '<!channel> *a* & @everyone')
+})
+
+t.test('no data mentions anybody on Discord, and the author may', async (t) => {
+  const mentions = (text: string, data: object) =>
+    (writeChatBody({ text: write('discord', text, data), format: 'discord' }) as { allowed_mentions: object })
+      .allowed_mentions
+  const nobody = { parse: [], users: [], roles: [] }
+  const name = '@everyone @here <@1> <@!2> <@&3>'
+  t.strictSame(mentions('{{name}}', { name }), nobody)
+  t.strictSame(mentions('@{{a}}', { a: 'everyone' }), nobody)
+  t.strictSame(mentions('{{a}}{{b}}', { a: '@every', b: 'one' }), nobody)
+  t.strictSame(mentions('{{a}}{{b}}', { a: '<', b: '@1>' }), nobody)
+  t.strictSame(mentions('@here <@4> <@!5> <@&6> <@{{id}}> {{name}}', { name, id: 7 }), {
+    parse: ['everyone'],
+    users: ['4', '5', '7'],
+    roles: ['6'],
+  })
+  t.strictSame(mentions('{{name | raw}}', { name }), { parse: ['everyone'], users: ['1', '2'], roles: ['3'] })
+})
+
+t.test('raw writes the markup of a value, as the last filter of a chat text', async (t) => {
+  const data = { name: '<!here> & *x*', at: 0 }
+  for (const format of [undefined, 'slack', 'discord', 'teams', 'text']) {
+    t.equal(write(format, '{{name | raw}}', data), data.name)
+    t.equal(write(format, 'a {{name | upper | raw}}', data), 'a <!HERE> & *X*')
+  }
+  t.equal(write('slack', '{{name | raw}} {{name}}', data), '<!here> & *x* &lt;!here&gt; &amp; ∗x∗')
+  for (const text of ['{{a | raw | upper}}', '{{a | raw | raw}}', '{{a | raw:1}}'])
+    t.match(
+      faultsOf('SEND_NOTIFICATION', { url, text }),
+      [/^actions\[0\]\.config\.text has a filter raw/],
+      text,
+    )
+  t.match(faultsOf('SEND_NOTIFICATION', { url: `${url}/{{a | raw}}`, text: 'x' }), [
+    /config\.url has a filter raw/,
+  ])
+  t.match(faultsOf('SEND_WEBHOOK', { url, body: { text: '{{a | raw}}' } }), [
+    /config\.body\.text has a filter raw/,
+  ])
+  t.match(faultsOf('CREATE_TASK', { title: '{{a | raw}}' }), [/config\.title has a filter raw/])
+})
+
+t.test('each format has the body that its chat takes', async (t) => {
+  const text = 'Hi'
+  t.strictSame(writeChatBody({ text }), { text })
+  t.strictSame(writeChatBody({ text, format: 'slack' }), { text })
+  t.strictSame(writeChatBody({ text, format: 'text' }), { text })
+  t.match(writeChatBody({ text, format: 'discord' }), { content: text, allowed_mentions: { parse: [] } })
+  t.match(writeChatBody({ text, format: 'teams' }), {
+    type: 'message',
+    attachments: [{ content: { type: 'AdaptiveCard', body: [{ type: 'TextBlock', text }] } }],
+  })
+})
+
+t.test('no value has markup of Slack or Markdown left', async () => {
+  const sign = fc.constantFrom(...'<>&*_~`:@|[](){}#-+!\\\n 1.a'.split(''), 'everyone', 'wave')
+  const value = fc.array(sign, { maxLength: 12 }).map((signs) => signs.join(''))
+  fc.assert(
+    fc.property(value, (name) => {
+      const slack = write('slack', '{{name}}', { name: `x${name}` })
+      const discord = write('discord', '{{name}}', { name: `x${name}` })
+      return (
+        !/[<>*`]|&(?!(?:amp|lt|gt);)|:wave:|@everyone|\]\(/.test(slack) &&
+        !/(?:^|[^\\])(?:\\\\)*[*_~`<>|[\]()]/.test(discord) &&
+        !discord.includes('@everyone')
+      )
+    }),
+    { numRuns: 3_000 },
+  )
+})
