@@ -285,6 +285,21 @@ t.test('a preview shows the mail, and sends and stores nothing', async (t) => {
   )
 })
 
+t.test('a preview warns of forms that are often meant otherwise', async (t) => {
+  const workspace = await api.makeWorkspace()
+  const { id } = await create(workspace, {
+    text: 'Hi {{name | default:friend}}',
+    html: '<p>{{this.name}}</p>',
+  })
+  const { body } = await workspace.call<{ warnings: string[] }>('POST', `${path}/${id}/preview`, {
+    body: { data: { name: 'Ada', this: { name: 'Bo' } }, subject: '{{name | default:"you"}}' },
+  })
+  t.strictSame(body.warnings, [
+    'text: default:friend reads the field friend: a text needs quotes, default:"friend"',
+    'html: {{this.name}} reads a field of the event with this name: there are no blocks',
+  ])
+})
+
 t.test('a preview reports the faults of its request', async (t) => {
   const workspace = await api.makeWorkspace()
   const { id } = await create(workspace, { text: '{{a}}{{a}}' })

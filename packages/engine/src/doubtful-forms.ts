@@ -4,18 +4,20 @@ import type { RuleDefinition } from './rule.js'
 import { listPlaceholderUses, type PlaceholderUse } from './template.js'
 import { listUnencoded } from './url-template.js'
 
-/** Finds forms that are allowed and often meant otherwise. Takes a definition without faults. */
+/** Finds forms in a rule that are allowed and often meant otherwise. Takes a definition without faults. */
 export function findDoubtfulForms({ actions }: Pick<RuleDefinition, 'actions'>): Fault[] {
   return actions.flatMap(({ config }, index) => {
     const place = `actions[${index}].config`
     const ofUrl = 'url' in config ? describeUnencoded(config.url, `${place}.url`) : []
-    return [
-      ...ofUrl,
-      ...listTexts(config, place).flatMap(({ text, place: field }) => {
-        const messages = listPlaceholderUses(text).flatMap(describePlaceholder)
-        return [...new Set(messages)].map((message) => ({ field, message }))
-      }),
-    ]
+    return [...ofUrl, ...findDoubtfulPlaceholders(config, place)]
+  })
+}
+
+/** Finds such forms in the texts of a value, at any depth. */
+export function findDoubtfulPlaceholders(value: unknown, place: string): Fault[] {
+  return listTexts(value, place).flatMap(({ text, place: field }) => {
+    const messages = new Set(listPlaceholderUses(text).flatMap(describePlaceholder))
+    return [...messages].map((message) => ({ field, message }))
   })
 }
 

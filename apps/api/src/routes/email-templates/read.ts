@@ -1,5 +1,5 @@
 import { escapeLike } from '@automation/database'
-import { findMailTemplateFaults, type WorkLimits } from '@automation/engine'
+import { findDoubtfulPlaceholders, findMailTemplateFaults, type WorkLimits } from '@automation/engine'
 import { EmailTemplate, findEmailTemplate } from '@automation/rules'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
@@ -133,9 +133,15 @@ export const readRoutes: FastifyPluginAsyncTypebox<{ workLimits: WorkLimits }> =
       })
       if ('fault' in mail) throw refusals.invalid([{ field: 'data', message: mail.fault }])
       const { warnings = [] } = warnOfTexts(request.longNumbers) ?? {}
+      const doubtful = Object.entries({ subject, text, html }).flatMap(([field, value]) =>
+        findDoubtfulPlaceholders(value, field),
+      )
       return {
         ...mail,
-        warnings: [...warnings.map(({ field, message }) => `${field}: ${message}`), ...mail.warnings],
+        warnings: [
+          ...[...warnings, ...doubtful].map(({ field, message }) => `${field}: ${message}`),
+          ...mail.warnings,
+        ],
       }
     },
   })
