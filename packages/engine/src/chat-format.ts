@@ -80,7 +80,7 @@ function escapeMarkdown(text: string): string {
 function breakMentions(text: string): string {
   return text
     .replace(/@(?=everyone|channel|here|all|[!&]?\d|[a-z!&]*$)/gi, `@${zeroWidthSpace}`)
-    .replace(/^(?=(?:everyone|channel|here|all)\b)/i, zeroWidthSpace)
+    .replace(/^(?=everyone|here|(?:channel|all)\b)/i, zeroWidthSpace)
 }
 
 /** Discord mentions these alone, whatever else the text looks like: what placeholders write has no mentions any more. */
@@ -89,8 +89,8 @@ function listMentions(text: string) {
     [...new Set(Array.from(text.matchAll(pattern), ([, id]) => id))].slice(0, 100)
   return {
     parse: /@(?:everyone|here)/.test(text) ? ['everyone'] : [],
-    users: idsOf(/(?<!\\)<@!?(\d{1,20})>/g),
-    roles: idsOf(/(?<!\\)<@&(\d{1,20})>/g),
+    users: idsOf(/(?<=(?:^|[^\\])(?:\\\\)*)<@!?(\d{1,20})>/g),
+    roles: idsOf(/(?<=(?:^|[^\\])(?:\\\\)*)<@&(\d{1,20})>/g),
   }
 }
 

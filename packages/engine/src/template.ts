@@ -31,9 +31,6 @@ export interface TextTemplate extends Template {
   readonly render: (data: unknown, rendering: Rendering) => string
 }
 
-/** Compiles a text, or returns its fault (`has an unknown filter: shout`). */
-export type CompileText = (text: string) => Template | string
-
 /** Applied to what a placeholder writes, and to nothing that the author wrote. */
 type Quote = (text: string) => string
 
@@ -45,7 +42,8 @@ export function constantTemplate(value: unknown): Template {
 /**
  * Compiles a text with placeholders, `Dear {{lead.name | default:"friend"}}`; `\{{` is a literal `{{`.
  * A text that is a single placeholder renders as the value itself, with its type. In a longer text an object is written
- * as JSON, and null as nothing. A missing value renders as "" with a warning.
+ * as JSON, and null as nothing. A missing value renders as "" with a warning. Returns the fault of a text that is not a
+ * template (`has an unknown filter: shout`).
  */
 export function compileTemplate(text: string): Template | string {
   const split = splitTemplate(text)

@@ -78,7 +78,8 @@ t.test('no data mentions anybody on Discord, and the author may', async (t) => {
   const nobody = { parse: [], users: [], roles: [] }
   const name = '@everyone @here <@1> <@!2> <@&3>'
   t.strictSame(mentions('{{name}}', { name }), nobody)
-  t.strictSame(mentions('@{{a}}', { a: 'everyone' }), nobody)
+  t.strictSame(mentions('@{{a}} @{{b}}', { a: 'everyone', b: 'hereafter' }), nobody)
+  t.strictSame(mentions('{{a}}<@4> \\<@5>', { a: 'x\\' }), { ...nobody, users: ['4'] })
   t.strictSame(mentions('{{a}}{{b}}', { a: '@every', b: 'one' }), nobody)
   t.strictSame(mentions('{{a}}{{b}}', { a: '<', b: '@1>' }), nobody)
   t.strictSame(mentions('@here <@4> <@!5> <@&6> <@{{id}}> {{name}}', { name, id: 7 }), {
