@@ -3,9 +3,16 @@ import { CommandError } from './command-error.js'
 import { maskControls } from './format.js'
 import type { RuleText } from './rule-text.js'
 
-/** Lists one fault per line, as compilers do: `rules.yaml:17: rule "Hot leads": conditions[0].operator: Unknown operator`. */
+/** Lists one fault per line. */
 export function createRuleFileError(path: string, source: RuleText, faults: Fault[]): CommandError {
-  const lines = faults.map(({ field, message }) => {
+  const lines = describeFaults(path, source, faults)
+  const count = faults.length === 1 ? '1 error' : `${faults.length} errors`
+  return new CommandError(`${path} has ${count}, and nothing was applied:\n${lines.join('\n')}`)
+}
+
+/** A line for each fault or warning, as compilers do: `rules.yaml:17: rule "Hot leads": conditions[0].operator: Unknown operator`. */
+export function describeFaults(path: string, source: RuleText, faults: Fault[]): string[] {
+  return faults.map(({ field, message }) => {
     const [, list = '', index = '', inside = ''] =
       /^(rules|emailTemplates|tests)\[(\d+)\]\.?(.*)$/s.exec(field) ?? []
     const { name } = (source.json as Record<string, { name?: unknown }[]>)?.[list]?.[Number(index)] ?? {}
@@ -15,8 +22,6 @@ export function createRuleFileError(path: string, source: RuleText, faults: Faul
     const text = [...location, message].filter((part) => part !== '').join(': ')
     return maskControls(`${path}:${source.findLine(field)}: ${text}`)
   })
-  const count = faults.length === 1 ? '1 error' : `${faults.length} errors`
-  return new CommandError(`${path} has ${count}, and nothing was applied:\n${lines.join('\n')}`)
 }
 
 const nouns: Record<string, string> = { rules: 'rule', emailTemplates: 'email template', tests: 'test' }

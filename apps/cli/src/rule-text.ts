@@ -1,6 +1,8 @@
+import { isLongNumber, keepDigits, type LongNumber, readJson } from '@automation/engine'
 import type { RuleFile } from '@automation/rules'
 import { Type } from 'typebox'
-import { Document, isCollection, isMap, isNode, LineCounter, parseDocument, visit } from 'yaml'
+import { Document, isCollection, isMap, isNode, LineCounter, parseDocument, type Scalar, visit } from 'yaml'
+import { checkJson } from './check-json.js'
 import { CommandError } from './command-error.js'
 import { readAs } from './option-readers.js'
 
@@ -16,6 +18,8 @@ export const formatOption = [
 /** The content of a rule file. */
 export interface RuleText {
   json: unknown
+  /** Its numbers with more digits than a double keeps. In tests they became texts, as they do in events. */
+  longNumbers: LongNumber[]
   /** Nothing is missing at its end: JSON that is cut short cannot be read, and YAML has its end mark `...`. */
   isWhole: boolean
   /** The line of a path such as `rules[3].conditions`, or of its nearest existing parent. */
@@ -52,9 +56,10 @@ export function readRuleText(text: string, name: string, format: RuleFormat): Ru
   const lines = new LineCounter()
   const parse = () => parseDocument(text, { lineCounter: lines, resolveKnownTags: false, logLevel: 'error' })
   if (format === 'json') {
-    const json = parseJson(text, name)
+    const { value, longNumbers } = parseJson(text, name)
     return {
-      json: checkJson(json, name),
+      json: checkJson(value, name),
+      longNumbers,
       isWhole: true,
       findLine: (field) => findLine(parse(), lines, field),
     }
@@ -64,24 +69,34 @@ export function readRuleText(text: string, name: string, format: RuleFormat): Ru
   if (fault)
     throw new CommandError(`${name}:${fault.linePos?.[0].line ?? 1}: ${fault.message.split(' at line')[0]}.`)
   return {
-    json: readYaml(document, name),
+    ...readYaml(document, name),
     isWhole: document.directives.docEnd,
     findLine: (field) => findLine(document, lines, field),
   }
 }
 
-function parseJson(text: string, name: string): unknown {
+/** Rules do not: a constant that became a text would no longer compare as a number. */
+function takesText(field: string): boolean {
+  return field.startsWith('tests[')
+}
+
+function parseJson(text: string, name: string): ReturnType<typeof readJson> {
   try {
-    return JSON.parse(text)
+    return readJson(text, takesText)
   } catch (error) {
     throw new CommandError(`${name} is not valid JSON: ${(error as Error).message}.`, { cause: error })
   }
 }
 
 /** Unknown anchors, and anchors that expand too far or without end, are detected only here. */
-function readYaml(document: Document, name: string): unknown {
+function readYaml(document: Document, name: string): Pick<RuleText, 'json' | 'longNumbers'> {
   try {
-    return checkJson(document.toJS(), name)
+    const long = findLongScalars(document)
+    const json = checkJson(document.toJS(), name)
+    if (long.length === 0) return { json, longNumbers: [] }
+    for (const node of long) node.value = node.source
+    const { value, longNumbers } = keepDigits(json, checkJson(document.toJS(), name), takesText)
+    return { json: value, longNumbers }
   } catch (error) {
     if (error instanceof CommandError) throw error
     const reason =
@@ -92,15 +107,19 @@ function readYaml(document: Document, name: string): unknown {
   }
 }
 
-/** Converts to JSON and back, as a request would, so that the stored rule equals the file. */
-function checkJson(value: unknown, name: string): unknown {
-  const text = JSON.stringify(value, (key, part: unknown) => {
-    if (typeof part === 'number' && !Number.isFinite(part))
-      throw new CommandError(`${name}: ${key} is ${part}, which JSON cannot represent.`)
-    if (key === '__proto__') throw new CommandError(`${name}: __proto__ is not allowed as a key.`)
-    return part
+/** The long numbers that are values. Those that are keys become texts at once, as all keys of JSON are. */
+function findLongScalars(document: Document): Scalar[] {
+  const found: Scalar[] = []
+  visit(document, {
+    Scalar(place, node) {
+      const { value, source = '' } = node
+      if (typeof value !== 'number') return
+      const isLong = /^0[xo]/.test(source) ? !Number.isSafeInteger(value) : isLongNumber(source)
+      if (isLong && place === 'key') node.value = source
+      else if (isLong) found.push(node)
+    },
   })
-  return JSON.parse(text)
+  return found
 }
 
 function findLine(document: Document, lines: LineCounter, field: string): number {

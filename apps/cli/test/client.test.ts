@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net'
 import { createApiKey, createWorkspace, mintToken } from '@automation/access'
 import { matchLists } from '@automation/assertions'
 import { createClient, type Event, type EventWhy, type ExecutionSummary, type Rule } from '@automation/client'
-import { openDatabase } from '@automation/database'
+import { newId, openDatabase } from '@automation/database'
 import { makeTemporaryDirectory, startProduct } from '@automation/launcher'
 import t, { type Test } from 'tap'
 import { run, runJson } from './fixtures/run.js'
@@ -206,6 +206,37 @@ t.test('the token of the demo goes to the demo only', async (t) => {
   t.notMatch(broken.errors, 'secret')
   const nowhere = await run('client', 'rules list', t.testdir({ empty: {} }), none)
   t.match(nowhere, { code: 1, errors: /^Set RULES_URL, or run npm start first/ })
+})
+
+t.test('a number with more digits than a double keeps is sent as a text, with a warning', async (t) => {
+  const bodies: string[] = []
+  const server = createServer((request, response) => {
+    request.on('data', (chunk) => bodies.push(String(chunk)))
+    request.on('end', () =>
+      response.writeHead(202, { location: '/x' }).end('{"id":"e1","status":"accepted"}'),
+    )
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  t.teardown(() => server.close())
+  const RULES_URL = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  const env = { ...none, RULES_URL, RULES_TOKEN: 'a', RULES_WORKSPACE: newId() }
+  const data = '{"id":8202522731445525542,"price":[12345678901234567.89]}'
+  const directory = t.testdir({ 'lead.json': data, 'large.json': '{"a":1e400}' })
+  for (const [line, name] of [
+    [data, 'The data'],
+    ['--file lead.json', 'lead.json'],
+  ]) {
+    const { code, errors } = await run('client', `events send LEAD_CREATED ${line}`, directory, env)
+    t.equal(code, 0)
+    const message = 'Has more digits than a number keeps, so it became a text with the same digits.'
+    t.match(errors, `${name}: id: ${message}\n`)
+    t.match(errors, `${name}: price[0]: ${message}\n`)
+    t.equal(bodies.pop(), '{"data":{"id":"8202522731445525542","price":["12345678901234567.89"]}}')
+  }
+  t.match(await run('client', 'events send LEAD_CREATED --file large.json', directory, env), {
+    code: 1,
+    errors: /a is Infinity, which JSON cannot represent/,
+  })
 })
 
 t.test('data that is no JSON object is a wrong command line', async (t) => {

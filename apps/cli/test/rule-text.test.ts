@@ -166,6 +166,59 @@ t.test('a diff shows the first line and three lines around each change', (t) => 
   t.end()
 })
 
+t.test(
+  'a number with more digits than a double keeps is found in each format, and becomes a text in tests',
+  (t) => {
+    const yaml = `version: 1
+rules:
+  - conditions: [{ value: 8202522731445525542 }, { value: [1, 12345678901234567.89] }, { value: 0xFFFFFFFFFFFFFFFF }]
+    8202522731445525542: 9007199254740991
+tests:
+  - event: { data: { id: 8202522731445525542, few: 0.1, same: &a 1.2345678901234567891e5, again: *a, hex: 0x10 } }
+`
+    const read = readRuleText(yaml, 'rules', 'yaml')
+    const { conditions, ...others } = (read.json as { rules: Record<string, unknown>[] }).rules[0] ?? {}
+    t.strictSame(others, { '8202522731445525542': 9007199254740991 })
+    t.strictSame(conditions, [
+      { value: 8202522731445526000 },
+      { value: [1, 12345678901234568] },
+      { value: 2 ** 64 },
+    ])
+    t.match(read.json, {
+      tests: [
+        {
+          event: {
+            data: {
+              id: '8202522731445525542',
+              few: 0.1,
+              same: '1.2345678901234567891e5',
+              again: '1.2345678901234567891e5',
+              hex: 16,
+            },
+          },
+        },
+      ],
+    })
+    const fields = read.longNumbers.map(({ field, isText }) => [field, isText, read.findLine(field)])
+    t.strictSame(fields.sort(), [
+      ['rules[0].conditions[0].value', false, 3],
+      ['rules[0].conditions[1].value[1]', false, 3],
+      ['rules[0].conditions[2].value', false, 3],
+      ['tests[0].event.data.again', true, 6],
+      ['tests[0].event.data.id', true, 6],
+      ['tests[0].event.data.same', true, 6],
+    ])
+    const json = readRuleText(
+      '{"rules":[{"a":8202522731445525542}],"tests":[{"a":8202522731445525542}]}',
+      'r',
+      'json',
+    )
+    t.strictSame(json.json, { rules: [{ a: 8202522731445526000 }], tests: [{ a: '8202522731445525542' }] })
+    t.equal(json.longNumbers.length, 2)
+    t.end()
+  },
+)
+
 t.test('an invalid rule file is reported with its line, and nothing of it is read', (t) => {
   const wrong: [text: string, format: RuleFormat, message: RegExp][] = [
     ['version: 1\nrules: [', 'yaml', /^rules:2: Flow sequence/],

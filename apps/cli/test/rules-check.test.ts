@@ -46,6 +46,28 @@ t.test('rules check lists findings, and its exit code says whether one is severe
   })
 })
 
+t.test(
+  'a number with more digits than a double keeps is refused in a rule, and a text in a test',
+  async (t) => {
+    await writeFile(path, rules.replace('value: 80', 'value: 8202522731445525542'))
+    for (const command of [['check'], ['test'], ['import', '--yes', '--workspace', workspace.id]])
+      t.match(await admin(['rules', ...command, path]), {
+        code: 1,
+        errors: `${path}:5: rule "Hot leads": conditions[0].value: Has more digits than a number keeps: write it as a text`,
+      })
+    const id = '8202522731445525542'
+    const exact = rules
+      .replace('operator: gt, value: 80', `operator: equals, value: '${id}'`)
+      .replace('{{name}}', '{{score}}')
+    await writeFile(path, `${exact}${testsOf('1').slice(rules.length)}`.replace('score: 95', `score: ${id}`))
+    t.match(await admin(['rules', 'test', path]), {
+      code: 0,
+      output: 'Tests: 1 passed, 0 failed.',
+      errors: `${path}:9: test "a hot lead": event.data.score: Has more digits than a number keeps, so it became a text`,
+    })
+  },
+)
+
 t.test('rules test runs the tests of the file without a database', async (t) => {
   await writeFile(path, testsOf('1'))
   const junit = join(directory, 'report.xml')

@@ -9,6 +9,7 @@ import { type RateLimit, readRateLimit } from './rate-limit.js'
 import { readBody } from './read-body.js'
 import { Judge } from './retry.js'
 import { checkRetries, checkTimeout, within } from './within.js'
+import { writeBody } from './write-body.js'
 
 /** Options of every call. */
 export interface RequestOptions {
@@ -103,7 +104,7 @@ export class Sender {
     const timeoutMs = attemptMs + (options.waitMs ?? 0)
     const [method, path] = name.split(' ') as [string, string]
     const key = keyedOperations.has(name) ? (options.idempotencyKey ?? newIdempotencyKey()) : undefined
-    const body = options.rawBody ?? (inputs.body === undefined ? undefined : JSON.stringify(inputs.body))
+    const body = options.rawBody ?? (inputs.body === undefined ? undefined : writeBody(inputs.body))
     const isRepeatable = options.isRepeatable ?? (key !== undefined || /GET|DELETE/.test(method))
     const url = this.#client.baseUrl + writeUrl(path, inputs)
     const request: Request = { url, method, key, body, timeoutMs, options }

@@ -6,6 +6,7 @@ import { pause } from './pause.js'
 import { describeForeign } from './read-body.js'
 import { backOff } from './retry.js'
 import type { RequestOptions, Sender } from './send.js'
+import { writeBody } from './write-body.js'
 
 /** The maximum number of events in one request. */
 const batchSize = 500
@@ -84,7 +85,7 @@ class Batch {
   #cut(from: number): Part {
     const part: Part = { from, texts: [], bytes: '{"events":[]}'.length }
     for (const event of this.#events.slice(from, from + batchSize)) {
-      const text = JSON.stringify(event)
+      const text = writeBody(event)
       const bytes = new TextEncoder().encode(text).length + ','.length
       if (part.texts.length > 0 && part.bytes + bytes > this.#maxBytes) break
       part.texts.push(text)

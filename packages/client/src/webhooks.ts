@@ -1,6 +1,7 @@
 import type { Delivered } from './api.js'
 import type { RequestOptions, Sender } from './send.js'
 import { signWebhook } from './sign-webhook.js'
+import { writeBody } from './write-body.js'
 
 export interface Webhook {
   provider: string
@@ -28,7 +29,7 @@ export class Webhooks {
     const workspaceId = this.#workspaceId
     if (workspaceId === undefined) throw new TypeError('createClient needs a workspaceId')
     const { provider, id, secretId, secret } = webhook
-    const body = isRaw(webhook.body) ? webhook.body : JSON.stringify(webhook.body)
+    const body = isRaw(webhook.body) ? webhook.body : writeBody(webhook.body)
     return this.#sender.ask(
       'POST /api/incoming-webhooks/{provider}/{workspaceId}',
       { path: { provider, workspaceId } },

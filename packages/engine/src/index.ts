@@ -56,8 +56,8 @@ export {
   isLongNumber,
   keepDigits,
   type LongNumber,
-  longNumberFault,
-  longNumberWarning,
+  listLongFaults,
+  listLongWarnings,
   mayHaveLongNumber,
   readJson,
 } from './read-json.js'

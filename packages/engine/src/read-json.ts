@@ -1,4 +1,5 @@
 import { keepsDigits } from './decimal.js'
+import type { Fault } from './faults.js'
 
 /** A number of JSON that has more digits than a double keeps. */
 export interface LongNumber {
@@ -7,14 +8,6 @@ export interface LongNumber {
   /** It became a text with the same digits. Otherwise it is the nearest double. */
   isText: boolean
 }
-
-/** What the sender of data is told. */
-export const longNumberWarning =
-  'Has more digits than a number keeps, so it became a text with the same digits'
-
-/** What the author of a rule is told. */
-export const longNumberFault =
-  'Has more digits than a number keeps: write it as a text, or with at most 15 digits'
 
 /** From this value on, a whole number becomes a text with an exponent in JavaScript. */
 const leastWithExponent = 1e21
@@ -90,6 +83,18 @@ export function keepDigits(
     }
   }
   return { value: root.value, longNumbers }
+}
+
+/** What the sender of data is told of the numbers that became texts. */
+export function listLongWarnings(longNumbers: readonly LongNumber[]): Fault[] {
+  const message = 'Has more digits than a number keeps, so it became a text with the same digits'
+  return longNumbers.filter(({ isText }) => isText).map(({ field }) => ({ field, message }))
+}
+
+/** What the author of a rule is told of the numbers that became none. */
+export function listLongFaults(longNumbers: readonly LongNumber[]): Fault[] {
+  const message = 'Has more digits than a number keeps: write it as a text, or with at most 15 digits'
+  return longNumbers.filter(({ isText }) => !isText).map(({ field }) => ({ field, message }))
 }
 
 function joinField(path: string, key: string, isItem: boolean): string {

@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer'
-import { type Fault, mayHaveLongNumber, readJson } from '@automation/engine'
+import { type Fault, listLongFaults, mayHaveLongNumber, readJson } from '@automation/engine'
 import {
   findUnstorable as findUnstorableTexts,
   hasTooManyValues,
@@ -9,7 +9,7 @@ import {
 import type { FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import { refusals } from '../errors.js'
-import { findLongNumbers, takesText } from './long-numbers.js'
+import { takesText } from './long-numbers.js'
 import { bodyFaults, queryFault } from './validation.js'
 
 declare module 'fastify' {
@@ -84,7 +84,7 @@ export function noteUnstorable(request: FastifyRequest): void {
   }
   const unstorable = findUnstorable(request.body)
   keepLongNumbers(request)
-  const faults = [...unstorable, ...findLongNumbers(request)]
+  const faults = [...unstorable, ...listLongFaults(request.longNumbers ?? [])]
   if (faults.length > 0) request.unstorable = faults
 }
 

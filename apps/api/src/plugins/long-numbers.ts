@@ -1,5 +1,4 @@
-import { type Fault, type LongNumber, longNumberFault, longNumberWarning } from '@automation/engine'
-import type { FastifyRequest } from 'fastify'
+import { type Fault, type LongNumber, listLongWarnings } from '@automation/engine'
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -20,20 +19,13 @@ export function takesText(field: string): boolean {
   return dataPath.test(field)
 }
 
-/** The long numbers that are refused. */
-export function findLongNumbers({ longNumbers = [] }: Pick<FastifyRequest, 'longNumbers'>): Fault[] {
-  return longNumbers.filter(({ isText }) => !isText).map(({ field }) => ({ field, message: longNumberFault }))
-}
-
 /**
  * The long numbers that became texts, for the response. undefined if there are none.
  *
  * @param root of the paths that are listed
  */
 export function warnOfTexts(longNumbers: LongNumber[] = [], root = ''): { warnings: Fault[] } | undefined {
-  const warnings = longNumbers
-    .filter(({ field, isText }) => isText && field.startsWith(root))
-    .map(({ field }) => ({ field, message: longNumberWarning }))
+  const warnings = listLongWarnings(longNumbers.filter(({ field }) => field.startsWith(root)))
   if (warnings.length === 0) return undefined
   const rest = { field: '', message: `Only the first ${maxWarnings} warnings are listed` }
   return { warnings: warnings.length > maxWarnings ? [...warnings.slice(0, maxWarnings), rest] : warnings }

@@ -1,8 +1,11 @@
 import { readFileSync } from 'node:fs'
 import type { EventType, RunOptions } from '@automation/client'
+import { listLongWarnings, readJson } from '@automation/engine'
 import { type Command, Option } from 'commander'
 import { Type } from 'typebox'
+import { checkJson } from '../check-json.js'
 import { CommandError, usageError } from '../command-error.js'
+import { maskControls } from '../format.js'
 import { readAs } from '../option-readers.js'
 import { addCommand, print } from '../program.js'
 import { formatResults } from './format-event.js'
@@ -65,12 +68,16 @@ function readData(text: string | undefined, { file }: Options): object {
 }
 
 function parseData(text: string, name: string): object {
-  let data: unknown
+  let data: ReturnType<typeof readJson>
   try {
-    data = JSON.parse(text)
+    data = readJson(text)
   } catch (error) {
     throw usageError(`${name} is not valid JSON: ${(error as Error).message}.`, { cause: error })
   }
-  if (typeof data === 'object' && data !== null && !Array.isArray(data)) return data
-  throw usageError(`${name} must be a JSON object, such as {"score":95}.`)
+  const { value, longNumbers } = data
+  if (typeof value !== 'object' || value === null || Array.isArray(value))
+    throw usageError(`${name} must be a JSON object, such as {"score":95}.`)
+  for (const { field, message } of listLongWarnings(longNumbers))
+    console.error(maskControls(`${name}: ${field}: ${message}.`))
+  return checkJson(value, name) as object
 }

@@ -1,4 +1,5 @@
 import type { Action, Condition, Rule } from '@automation/client'
+import { listLongFaults, readJson } from '@automation/engine'
 
 /** What a version of a rule consists of. */
 export interface Definition {
@@ -28,7 +29,10 @@ export function writeDefinition(definition: Definition): string {
 export function readDefinition(text: string): Definition | string {
   let value: unknown
   try {
-    value = JSON.parse(text)
+    const read = readJson(text, () => false)
+    const [fault] = listLongFaults(read.longNumbers)
+    if (fault) return `${fault.field}: ${fault.message}.`
+    value = read.value
   } catch (error) {
     return (error as Error).message
   }

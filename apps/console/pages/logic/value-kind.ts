@@ -1,3 +1,5 @@
+import { isLongNumber, readJson } from '@automation/engine'
+
 /** How the value of a clause is typed. */
 export type ValueKind = 'none' | 'range' | 'list' | 'number' | 'text' | 'scalar'
 
@@ -16,12 +18,16 @@ export function valueKindOf(schema: object | null | undefined): ValueKind {
   return type === 'string' ? 'text' : 'scalar'
 }
 
-/** A value as it is typed: `80` is a number, `true` a boolean, `"80"` a text, and anything else a text as it stands. */
+/**
+ * A value as it is typed: `80` is a number, `true` a boolean, `"80"` a text, and anything else a text as it stands. So is a number with more
+ * digits than a number keeps.
+ */
 export function readScalar(text: string): unknown {
   const trimmed = text.trim()
   if (/^(true|false|null|-?\d+(\.\d+)?([eE][+-]?\d+)?|".*")$/s.test(trimmed)) {
     try {
-      return JSON.parse(trimmed)
+      const { value } = readJson(trimmed)
+      return value === Number.POSITIVE_INFINITY || value === Number.NEGATIVE_INFINITY ? text : value
     } catch {
       return text
     }
@@ -29,7 +35,12 @@ export function readScalar(text: string): unknown {
   return text
 }
 
-/** The opposite: a text that would be read as something else has quotes. */
+/** The number of an input. If a number would not keep the digits, it is their text, which the check of the rule refuses. */
+export function readNumber(text: string): number | string {
+  return isLongNumber(text) ? text : Number(text)
+}
+
+/** The opposite of readScalar: a text that would be read as something else has quotes. */
 export function writeScalar(value: unknown): string {
   if (typeof value !== 'string') return value === undefined ? '' : JSON.stringify(value)
   return readScalar(value) === value ? value : JSON.stringify(value)

@@ -1,13 +1,12 @@
-import type { EventType, Vocabulary } from '@automation/client'
-import { useEffect, useState } from 'preact/hooks'
-import { useLocation } from 'preact-iso'
-import { api, may } from '../state/session.js'
-import { linkTo } from '../state/use-filters.js'
-import { describeError, readAgain, useQuery } from '../state/use-query.js'
-import { DialogForm } from './dialog-form.js'
-import { Loading, Problem } from './states.js'
+import type { EventType } from '@automation/client'
+import { useState } from 'preact/hooks'
+import { lazy } from 'preact-iso'
+import { may } from '../state/session.js'
 
-/** Sends an event with sample data, and opens it. */
+/** It brings the reader of numbers. */
+export const SampleDialog = lazy(() => import('./sample-dialog.js').then(({ SampleDialog }) => SampleDialog))
+
+/** The button of the dialog. */
 export function SendSample({ type }: { type?: EventType }) {
   const [isOpen, open] = useState(false)
   if (!may('operator')) return <p class="quiet">Your role may read. An operator can send a sample event.</p>
@@ -18,72 +17,5 @@ export function SendSample({ type }: { type?: EventType }) {
       </button>
       {isOpen && <SampleDialog type={type} close={() => open(false)} />}
     </>
-  )
-}
-
-export function SampleDialog({ type: wanted, close }: { type?: EventType | undefined; close: () => void }) {
-  const { route } = useLocation()
-  const vocabulary = useQuery<Vocabulary>({
-    key: ['vocabulary'],
-    read: () => api().vocabulary(),
-    pollMs: false,
-  })
-  const types = vocabulary.data?.eventTypes ?? []
-  const [type, setType] = useState<string | undefined>(wanted)
-  const [text, setText] = useState<string>()
-  const [problem, setProblem] = useState<string>()
-  const [isBusy, setBusy] = useState(false)
-  const chosen = type ?? types[0]?.type
-  const example = types.find((one) => one.type === chosen)?.example
-  useEffect(() => {
-    if (example !== undefined) setText(JSON.stringify(example, null, 2))
-  }, [chosen, example === undefined])
-
-  async function send(): Promise<void> {
-    setProblem(undefined)
-    setBusy(true)
-    try {
-      const data = JSON.parse(text ?? '{}') as object
-      const run = await api().trigger(chosen as EventType, data, { wait: 2 })
-      await readAgain()
-      close()
-      route(linkTo('events', { id: run.id }))
-    } catch (error) {
-      setProblem(
-        error instanceof SyntaxError ? `This is not JSON: ${error.message}` : describeError(error).title,
-      )
-    } finally {
-      setBusy(false)
-    }
-  }
-
-  return (
-    <DialogForm
-      title="Send a sample event"
-      send="Send"
-      note="The active rules for its type run, with all their effects."
-      {...{ close, problem, isBusy }}
-      submit={send}
-    >
-      <label>
-        Type
-        <select value={chosen} onChange={({ currentTarget }) => setType(currentTarget.value)}>
-          {types.map((one) => (
-            <option key={one.type}>{one.type}</option>
-          ))}
-        </select>
-      </label>
-      <label>
-        Data
-        <textarea
-          rows={10}
-          spellcheck={false}
-          value={text}
-          onInput={({ currentTarget }) => setText(currentTarget.value)}
-        />
-      </label>
-      {vocabulary.isPending && <Loading what="the event types" />}
-      {vocabulary.error && <Problem error={vocabulary.error} />}
-    </DialogForm>
   )
 }

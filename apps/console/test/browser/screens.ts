@@ -29,6 +29,46 @@ export function testScreens(t: Test, { browser, makeWorkspace }: Context): void 
     t.strictSame(complaints, [])
   })
 
+  t.test('no digit that is typed into a sample or a rule is lost', async (t) => {
+    const { client, visit } = await makeWorkspace()
+    const { id } = await client.rules.create({
+      name: 'Long',
+      trigger: 'LEAD_CREATED',
+      conditions: [
+        { field: 'id', operator: 'equals', value: 'x' },
+        { field: 'amount', operator: 'greater_than', value: 1 },
+      ],
+      actions: [{ type: 'SEND_WEBHOOK', config: { url: 'http://127.0.0.1:9/hook', body: {} } }],
+    })
+    const { page, complaints, at } = await visit(browser)
+    const typed = '8202522731445525542'
+    await go(page, at('events'))
+    await page.getByRole('button', { name: 'Send a sample event' }).first().click()
+    await page.waitForFunction(() => document.querySelector<HTMLTextAreaElement>('dialog textarea')?.value)
+    await page.locator('dialog textarea').fill(`{"id":${typed}}`)
+    await page.getByText('id: Has more digits than a number keeps, so it became a text').waitFor()
+    await page.locator('dialog').getByRole('button', { name: 'Send', exact: true }).click()
+    await page.getByText(`"${typed}"`).first().waitFor()
+    await go(page, at(`rules/${id}`))
+    const value = page.locator('input[data-path="conditions[0].value"]')
+    await value.fill(typed)
+    t.equal(await value.inputValue(), typed)
+    const amount = page.locator('input[data-path="conditions[1].value"]')
+    await amount.fill(typed)
+    t.equal(await amount.inputValue(), typed)
+    await amount.fill('2')
+    await page.locator('textarea').last().fill(`{"id":${typed}}`)
+    await page.getByText('id Has more digits than a number keeps: write it as a text').waitFor()
+    await page.locator('textarea').last().fill(`{"id":"${typed}"}`)
+    await page.getByRole('button', { name: 'Save', exact: true }).click()
+    await page.getByText(/^v2, changed/).waitFor()
+    t.match(await client.rules.get(id), {
+      conditions: [{ value: typed }, { value: 2 }],
+      actions: [{ config: { body: { id: typed } } }],
+    })
+    t.strictSame(complaints, [])
+  })
+
   t.test('the oldest of many rules is found and named like any other', async (t) => {
     const { client, visit, copyRule } = await makeWorkspace()
     const task = { type: 'CREATE_TASK' as const, config: { title: 'x' } }

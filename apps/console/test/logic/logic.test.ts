@@ -12,7 +12,14 @@ import { rankChoices } from '../../pages/logic/rank.js'
 import { readDefinition, writeDefinition } from '../../pages/logic/rule-definition.js'
 import { show } from '../../pages/logic/show.js'
 import { sliceText } from '../../pages/logic/slice-text.js'
-import { readList, readScalar, valueKindOf, writeList, writeScalar } from '../../pages/logic/value-kind.js'
+import {
+  readList,
+  readNumber,
+  readScalar,
+  valueKindOf,
+  writeList,
+  writeScalar,
+} from '../../pages/logic/value-kind.js'
 import { windowRows } from '../../pages/logic/window-rows.js'
 
 t.test('a clause that stops says how far the value is away', async (t) => {
@@ -59,6 +66,14 @@ t.test('a typed value is read as it was written', async () => {
       (value) => Object.is(readScalar(writeScalar(value)), value) || readScalar(writeScalar(value)) === value,
     ),
   )
+})
+
+t.test('a typed number with more digits than a number keeps stays as it was typed', async (t) => {
+  for (const text of ['8202522731445525542', '-9007199254740993', '12345678901234567.89', '1e400'])
+    t.equal(readScalar(text), text)
+  t.same(readList('8202522731445525542, 7'), ['8202522731445525542', 7])
+  t.equal(readNumber('8202522731445525542'), '8202522731445525542')
+  t.equal(readNumber('12.50'), 12.5)
 })
 
 t.test('lists and kinds of values', async (t) => {
@@ -183,6 +198,10 @@ t.test('the JSON tab reads what it wrote, and says why it cannot', async (t) => 
   t.same(readDefinition(writeDefinition(definition)), definition)
   for (const text of ['{', '[]', '5', '{"conditions":5}', '{"name":5}'])
     t.type(readDefinition(text), 'string', text)
+  t.match(
+    readDefinition('{"conditions":[{"field":"id","operator":"equals","value":8202522731445525542}]}'),
+    /^conditions\[0\]\.value: Has more digits than a number keeps: write it as a text/,
+  )
 })
 
 t.test('a moment stays the same in a field of the page, in any zone', async (t) => {

@@ -1,5 +1,5 @@
 import { newId } from '@automation/database'
-import type { Fault } from '@automation/engine'
+import { type Fault, listLongFaults } from '@automation/engine'
 import type { NewEvent, RequestKey } from '@automation/ledger'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
@@ -8,7 +8,7 @@ import type { KnownRequest } from '../../acceptance/idempotency/kept-responses.j
 import { hashRequest, keyPattern } from '../../acceptance/idempotency/request-key.js'
 import { Refusal, refusals } from '../../errors.js'
 import { findUnstorable } from '../../plugins/bodies.js'
-import { findLongNumbers, warnOfTexts } from '../../plugins/long-numbers.js'
+import { warnOfTexts } from '../../plugins/long-numbers.js'
 import { bodyFaults } from '../../plugins/validation.js'
 import { EventData } from '../events/event-schemas.js'
 import { DataWarnings, FieldError, Id, refusalResponses } from '../responses.js'
@@ -126,7 +126,7 @@ function judgeEvents(request: FastifyRequest): (index: number) => Fault[] {
   const ofBody: Fault[] = []
   // All of them: an event without a fault is accepted.
   for (const fault of [
-    ...findLongNumbers(request),
+    ...listLongFaults(request.longNumbers ?? []),
     ...bodyFaults(validationError ?? {}, Number.POSITIVE_INFINITY),
   ]) {
     const index = /^events\[(\d+)\]/.exec(fault.field)?.[1]

@@ -1,6 +1,7 @@
 import type { Action } from '@automation/client'
-import { actionDefinitions } from '@automation/engine'
+import { actionDefinitions, listLongFaults, readJson } from '@automation/engine'
 import { useEffect, useState } from 'preact/hooks'
+import { readNumber } from '../../logic/value-kind.js'
 import { stepOfKey } from './conditions-editor.js'
 import { FaultOf, Field } from './field.js'
 
@@ -207,8 +208,8 @@ function Control({
         type="number"
         min={schema.minimum}
         max={schema.maximum}
-        value={typeof value === 'number' ? value : ''}
-        onInput={({ currentTarget }) => change(currentTarget.value === '' ? '' : currentTarget.valueAsNumber)}
+        value={typeof value === 'number' || typeof value === 'string' ? value : ''}
+        onInput={({ currentTarget: { value: text } }) => change(text === '' ? '' : readNumber(text))}
       />
     )
   if (schema.type === 'string')
@@ -226,9 +227,9 @@ function Control({
 function JsonControl({ value, change }: { value: unknown; change: (value: unknown) => void }) {
   const written = JSON.stringify(value, null, 2) ?? ''
   const [text, setText] = useState(written)
-  const [isFaulty, setFaulty] = useState(false)
+  const [fault, setFault] = useState<string>()
   useEffect(() => {
-    if (!isFaulty && JSON.stringify(parse(text)) !== JSON.stringify(value)) setText(written)
+    if (fault === undefined && JSON.stringify(parse(text).value) !== JSON.stringify(value)) setText(written)
   }, [written])
   return (
     <>
@@ -236,24 +237,26 @@ function JsonControl({ value, change }: { value: unknown; change: (value: unknow
         rows={3}
         spellcheck={false}
         value={text}
-        aria-invalid={isFaulty}
+        aria-invalid={fault !== undefined}
         onInput={({ currentTarget }) => {
           setText(currentTarget.value)
           const next = parse(currentTarget.value)
-          setFaulty(next === undefined)
-          if (next !== undefined) change(next)
+          setFault(next.fault)
+          if (next.fault === undefined) change(next.value)
         }}
       />
-      {isFaulty && <span class="sub bad">This is not JSON yet.</span>}
+      {fault !== undefined && <span class="sub bad">{fault}</span>}
     </>
   )
 }
 
-function parse(text: string): unknown {
+function parse(text: string): { value?: unknown; fault?: string } {
   try {
-    return JSON.parse(text)
+    const { value, longNumbers } = readJson(text, () => false)
+    const [fault] = listLongFaults(longNumbers)
+    return fault ? { fault: `${fault.field} ${fault.message}.`.trim() } : { value }
   } catch {
-    return undefined
+    return { fault: 'This is not JSON yet.' }
   }
 }
 

@@ -4,6 +4,7 @@ import { useEffect, useState } from 'preact/hooks'
 import { show } from '../../logic/show.js'
 import {
   readList,
+  readNumber,
   readScalar,
   type ValueKind,
   valueKindOf,
@@ -173,8 +174,8 @@ function NumberInput({
       step="any"
       aria-label={label}
       data-path={path}
-      value={typeof value === 'number' ? value : ''}
-      onInput={({ currentTarget }) => change(currentTarget.value === '' ? null : currentTarget.valueAsNumber)}
+      value={typeof value === 'number' || typeof value === 'string' ? value : ''}
+      onInput={({ currentTarget: { value: text } }) => change(text === '' ? null : readNumber(text))}
     />
   )
 }

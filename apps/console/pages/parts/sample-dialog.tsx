@@ -1,0 +1,94 @@
+import type { EventType, Vocabulary } from '@automation/client'
+import { listLongWarnings, readJson } from '@automation/engine'
+import { useEffect, useState } from 'preact/hooks'
+import { useLocation } from 'preact-iso'
+import { api } from '../state/session.js'
+import { linkTo } from '../state/use-filters.js'
+import { describeError, readAgain, useQuery } from '../state/use-query.js'
+import { DialogForm } from './dialog-form.js'
+import { Loading, Problem } from './states.js'
+
+/** How many numbers are named that are sent as texts. */
+const maxNamed = 5
+
+/** Sends an event with sample data, and opens it. */
+export function SampleDialog({ type: wanted, close }: { type?: EventType | undefined; close: () => void }) {
+  const { route } = useLocation()
+  const vocabulary = useQuery<Vocabulary>({
+    key: ['vocabulary'],
+    read: () => api().vocabulary(),
+    pollMs: false,
+  })
+  const types = vocabulary.data?.eventTypes ?? []
+  const [type, setType] = useState<string | undefined>(wanted)
+  const [text, setText] = useState<string>()
+  const [problem, setProblem] = useState<string>()
+  const [isBusy, setBusy] = useState(false)
+  const chosen = type ?? types[0]?.type
+  const example = types.find((one) => one.type === chosen)?.example
+  useEffect(() => {
+    if (example !== undefined) setText(JSON.stringify(example, null, 2))
+  }, [chosen, example === undefined])
+
+  async function send(): Promise<void> {
+    setProblem(undefined)
+    setBusy(true)
+    try {
+      const { value } = readJson(text ?? '{}')
+      const run = await api().trigger(chosen as EventType, value as object, { wait: 2 })
+      await readAgain()
+      close()
+      route(linkTo('events', { id: run.id }))
+    } catch (error) {
+      if (error instanceof SyntaxError) setProblem(`This is not JSON: ${error.message}`)
+      else setProblem(error instanceof TypeError ? `${error.message}.` : describeError(error).title)
+    } finally {
+      setBusy(false)
+    }
+  }
+
+  return (
+    <DialogForm
+      title="Send a sample event"
+      send="Send"
+      note="The active rules for its type run, with all their effects."
+      {...{ close, problem, isBusy }}
+      submit={send}
+    >
+      <label>
+        Type
+        <select value={chosen} onChange={({ currentTarget }) => setType(currentTarget.value)}>
+          {types.map((one) => (
+            <option key={one.type}>{one.type}</option>
+          ))}
+        </select>
+      </label>
+      <label>
+        Data
+        <textarea
+          rows={10}
+          spellcheck={false}
+          value={text}
+          onInput={({ currentTarget }) => setText(currentTarget.value)}
+        />
+      </label>
+      <p class="sub" role="status">
+        {warn(text)}
+      </p>
+      {vocabulary.isPending && <Loading what="the event types" />}
+      {vocabulary.error && <Problem error={vocabulary.error} />}
+    </DialogForm>
+  )
+}
+
+/** Says what is sent in another form than it is typed. */
+function warn(text: string | undefined): string {
+  try {
+    const warnings = listLongWarnings(readJson(text ?? '{}').longNumbers)
+    const fields = warnings.slice(0, maxNamed).map(({ field }) => field)
+    return warnings[0] ? `${fields.join(', ')}: ${warnings[0].message}.` : ''
+  } catch {
+    // It is said when it is sent.
+    return ''
+  }
+}
