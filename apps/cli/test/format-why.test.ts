@@ -21,8 +21,9 @@ const rule: RuleWhy = {
             field: 'at',
             operator: 'within_last',
             expected: '1h',
-            actual: 'x',
+            actual: 1_767_225_600,
             distanceMs: 1_500,
+            note: 'read as Unix seconds: 2026-01-01T00:00:00.000Z',
             verdict: false,
           },
         ],
@@ -43,7 +44,7 @@ t.test('why is readable: decisive clauses within groups, hints and the nearest c
     formatRules([rule]),
     `not_matched: A·[2J (version 3)
   rule r
-  conditions[0].any[1]: at within_last "1h", found "x", 1.5 s off
+  conditions[0].any[1]: at within_last "1h", found 1767225600, 1.5 s off, read as Unix seconds: 2026-01-01T00:00:00.000Z
   conditions[1].not: b is_empty, the event has no such field
   conditions[2]: lead.status equals "new", the event has no such field, did you mean lead.statu?
   would match with: b [] → 1, lead.status → "new"`,

@@ -1,3 +1,4 @@
+import { explainValue } from './explain-value.js'
 import type { Judging } from './judging.js'
 import { findOperator } from './operators/index.js'
 import type { ConditionTrace } from './outcome.js'
@@ -119,13 +120,16 @@ function compileClause(clause: Clause): CompiledCondition {
     holds,
     explain(data, judging) {
       const verdict = holds(data, judging)
+      const actual = readForTrace(() => readPath(path, data))
       return {
         field: clause.field,
         operator: operator.name,
         ...(operator.value && { expected: clause.value }),
-        ...readForTrace(() => readPath(path, data)),
+        ...(actual !== undefined && { actual: excerptOf(actual) }),
         verdict: verdict && judging.overrun === null,
-        ...(judging.fault !== null && { warning: judging.fault }),
+        ...(judging.fault === null
+          ? explainValue({ operator, value: clause.value, path }, { data, actual, verdict, now: judging.now })
+          : { warning: judging.fault }),
       }
     },
     equalities: operator.findWanted
@@ -177,11 +181,10 @@ function clip(value: unknown, room: { left: number }): unknown {
   return copy
 }
 
-function readForTrace(read: () => unknown): { actual?: unknown } {
+function readForTrace(read: () => unknown): unknown {
   try {
-    const actual = read()
-    return actual === undefined ? {} : { actual: excerptOf(actual) }
+    return read()
   } catch {
-    return {}
+    return undefined
   }
 }

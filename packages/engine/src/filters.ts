@@ -2,7 +2,7 @@ import { toNumber } from './comparison.js'
 import { keepsDigits, roundDecimal, writeNumber } from './decimal.js'
 import { compilePath, parsePath, readPath } from './path.js'
 import { isLongNumber } from './read-json.js'
-import { parseTimestamp } from './timestamp.js'
+import { findTimeFault, readTime, timeForms } from './read-time.js'
 import { truncateText } from './truncate-text.js'
 
 /** A filter's argument: bare, or without its quotes. */
@@ -83,7 +83,7 @@ export const filterDefinitions: readonly FilterDefinition[] = [
   {
     name: 'date',
     description:
-      'A time (ISO 8601 or epoch milliseconds) as ISO 8601 in UTC, or in a format of YYYY, MM, DD, HH, mm, ss, SSS. Another value stays as it is, with a warning.',
+      'A time (ISO 8601, RFC 2822, Unix seconds or milliseconds) as ISO 8601 in UTC, or in a format of YYYY, MM, DD, HH, mm, ss, SSS. Another value stays as it is, with a warning.',
     example: {
       template: '{{at | date:"DD.MM.YYYY HH:mm"}}',
       data: { at: '2026-03-09T23:05:07+01:00' },
@@ -207,9 +207,9 @@ function compileDate(argument: Argument | undefined): Filter | string {
     return 'takes a format of YYYY, MM, DD, HH, mm, ss and SSS, such as date:YYYY-MM-DD'
   return (value, { warn }) => {
     if (isNothing(value)) return value
-    const milliseconds = parseTimestamp(value)
+    const milliseconds = readTime(value)
     if (Number.isNaN(milliseconds)) {
-      warn('is no date')
+      warn(`is no date, since ${findTimeFault(value)}: date reads ${timeForms}`)
       return value
     }
     const date = new Date(milliseconds)

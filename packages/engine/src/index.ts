@@ -12,6 +12,7 @@ export { boundWork, chargingOperators, type WorkBound } from './bound-work.js'
 export { writeChatBody } from './chat-format.js'
 export { toNumber } from './comparison.js'
 export { type CompiledCondition, compileCondition, normaliseConditions, normaliseRule } from './conditions.js'
+export { describeListEnd } from './dead-end.js'
 export { findDoubtfulForms, findDoubtfulPlaceholders } from './doubtful-forms.js'
 export { findDurationFault, parseDuration } from './duration.js'
 export { EventType, eventTypeDefinitions, eventTypes, isEventType, isEventTypeName } from './event-types.js'
@@ -38,8 +39,9 @@ export {
 export { describeNearest, findMisspelt, findNearest, findSimilar } from './nearest.js'
 export { findOperator } from './operators/index.js'
 export type { Operator, Test } from './operators/operator.js'
+export { instantDescription } from './operators/times.js'
 export { ActionResult, Attempt, type ConditionTrace, Trace } from './outcome.js'
-export { compilePath, parsePath, readPath } from './path.js'
+export { compilePath, isIndex, parsePath, readPath } from './path.js'
 export { plainBounds } from './plain-bounds.js'
 export { planEvent } from './plan-event.js'
 export {
@@ -61,6 +63,7 @@ export {
   mayHaveLongNumber,
   readJson,
 } from './read-json.js'
+export { firstMilliseconds, firstSeconds, lastMilliseconds, readTime } from './read-time.js'
 export { findRetryDelay, Retry } from './retry.js'
 export {
   Action,

@@ -4,6 +4,7 @@ import type { PlacedClause } from './decisive.js'
 import { parseDuration } from './duration.js'
 import type { Judging } from './judging.js'
 import { compilePath, parsePath, readPath } from './path.js'
+import { firstMilliseconds, readTime } from './read-time.js'
 import type { Clause, Condition } from './rule.js'
 import { parseTimestamp } from './timestamp.js'
 
@@ -154,11 +155,11 @@ function listNeighbours(constant: unknown, actual: unknown, now: number): unknow
   const times = [parseTimestamp(constant), ...timesOfSpan(parseDuration(constant), now)].filter(
     (time) => !Number.isNaN(time),
   )
-  const writeTime = (time: number) => (typeof actual === 'number' ? time : writeInstant(time))
+  const writeTime = (time: number) => writeInstant(time, actual)
   return [
     constant,
     ...(Number.isNaN(number) ? [] : besideNumber(number, actual)),
-    ...times.flatMap((time) => [time, time - 1, time + 1].map(writeTime)),
+    ...times.flatMap((time) => [time, time - 1, time + 1].flatMap(writeTime)),
     ...(typeof actual === 'string' && actual.length <= maxExtended
       ? [`${constant}${actual}`, `${actual}${constant}`, actual.replaceAll(constant, '')]
       : []),
@@ -170,8 +171,14 @@ function timesOfSpan(span: number | undefined, now: number): number[] {
   return span === undefined ? [] : [now, now - span, now + span]
 }
 
-function writeInstant(time: number): string | undefined {
-  return Math.abs(time) < 2.5e14 && time > -6e13 ? new Date(time).toISOString() : undefined
+/** As the event writes its times: in its unit, if it has a number. */
+function writeInstant(time: number, actual: unknown): unknown[] {
+  const isPlain = Math.abs(time) < 2.5e14 && time > -6e13
+  const isSeconds = typeof actual === 'number' && Math.abs(actual) < firstMilliseconds
+  return [
+    ...(typeof actual === 'number' ? [isSeconds ? time / 1_000 : time] : []),
+    ...(isPlain ? [new Date(time).toISOString()] : []),
+  ]
 }
 
 /** One step of the finer of the two numbers, at most a hundredth; of a large number one step of a float. */
@@ -194,7 +201,7 @@ function decimalsOf(number: number): number {
 function distanceOf(actual: unknown, value: unknown): number {
   if (value === null) return 1e30
   const numbers = [toNumber(actual), toNumber(value)] as const
-  const times = [parseTimestamp(actual), parseTimestamp(value)] as const
+  const times = [readTime(actual), readTime(value)] as const
   const [left, right] = numbers.some(Number.isNaN) ? times : numbers
   if (!Number.isNaN(left) && !Number.isNaN(right)) return Math.min(Math.abs(left - right), 1e20)
   const generic = anyValues.indexOf(value)

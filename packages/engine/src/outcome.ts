@@ -62,6 +62,8 @@ export interface ClauseTrace {
   distance?: number
   /** The same of a time. */
   distanceMs?: number
+  /** How the operator read the value, or why it could not. */
+  note?: string
   /** The nearest path that the data has. */
   didYouMean?: string
 }
@@ -89,10 +91,14 @@ export const ConditionTrace = Type.Unsafe<ConditionTrace>({
     warning: { type: 'string', description: 'Why the clause was not judged' },
     distance: {
       type: 'number',
-      description:
-        'By `why`: how far the number was from fulfilling the clause; 0 if it was exactly at the limit',
+      description: 'How far the number was from fulfilling the clause; 0 if it was exactly at the limit',
     },
-    distanceMs: { type: 'number', description: 'By `why`: the same of a time, in milliseconds' },
+    distanceMs: { type: 'number', description: 'The same of a time, in milliseconds' },
+    note: {
+      type: 'string',
+      description:
+        'How a number was read as a time; or why the operator cannot read the value, so that it counts as missing, and what it reads; or where the path ends in a list or a scalar',
+    },
     didYouMean: {
       type: 'string',
       description: 'By `why`: the data has no such field, and this one differs by at most two characters',

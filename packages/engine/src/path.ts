@@ -61,9 +61,14 @@ function makePath(text: string): Path {
   if (!keys) throw new Error(`No field path: ${text}`)
   return keys.map((key) => ({
     key,
-    isIndex: /^(?:0|[1-9]\d{0,8})$/.test(key),
+    isIndex: isIndex(key),
     isInherited: key in Object.prototype,
   }))
+}
+
+/** Whether a key names an item of a list. */
+export function isIndex(key: string): boolean {
+  return /^(?:0|[1-9]\d{0,8})$/.test(key)
 }
 
 /**

@@ -1,20 +1,21 @@
+import { describeListEnd } from './dead-end.js'
 import { findDoubtfulForms } from './doubtful-forms.js'
 import { eventTypeDefinitions } from './event-types.js'
 import type { Fault } from './faults.js'
 import { listTexts } from './list-texts.js'
 import { findMisspelt } from './nearest.js'
-import { parsePath } from './path.js'
+import { isIndex, parsePath } from './path.js'
 import type { Action, Condition, RuleDefinition } from './rule.js'
 import { compileTemplate, listPlaceholderUses } from './template.js'
 
 /**
  * Finds what is allowed in a rule and probably a mistake: fields that are almost those of the event type's example, paths that begin
- * outside of the data, placeholders of other languages, and forms that are often meant otherwise. Takes a definition without faults.
+ * outside of the data or go on below a list, placeholders of other languages, and forms that are often meant otherwise. Takes a definition without faults.
  */
 export function findRuleWarnings(rule: RuleDefinition & { trigger: string }): Fault[] {
   const { trigger, conditions, actions } = rule
   const example = eventTypeDefinitions.find(({ type }) => type === trigger)?.example ?? {}
-  const warnOfPath = (field: string, path: string) => warnAboutPath(field, path, Object.keys(example))
+  const warnOfPath = (field: string, path: string) => warnAboutPath(field, path, trigger, example)
   return [
     ...conditions.flatMap((condition, index) =>
       searchCondition(condition, `conditions[${index}]`, warnOfPath),
@@ -52,8 +53,12 @@ function searchAction(action: Action, field: string, warnOfPath: WarnOfPath): Fa
 /** What others call the event, of which a path here begins in the data. */
 const wrappers = new Set(['data', 'event', 'trigger', 'payload', 'body'])
 
-function warnAboutPath(field: string, path: string, known: readonly string[]): Fault[] {
-  const [first = '', second] = parsePath(path) ?? []
+function warnAboutPath(field: string, path: string, trigger: string, example: object): Fault[] {
+  const known = Object.keys(example)
+  const keys = parsePath(path) ?? []
+  const [first = '', second] = keys
+  if (Array.isArray((example as Record<string, unknown>)[first]) && second !== undefined && !isIndex(second))
+    return [{ field, message: `In the example of ${trigger} ${describeListEnd(keys, 1)}` }]
   if (known.length === 0 || known.includes(first)) return []
   if (wrappers.has(first) && second !== undefined)
     return [

@@ -1,10 +1,7 @@
-import { isExact, toNumber } from './comparison.js'
-import { parseDuration } from './duration.js'
 import type { Judging } from './judging.js'
 import { findSimilar } from './nearest.js'
-import type { ClauseTrace, ConditionTrace } from './outcome.js'
+import type { ConditionTrace } from './outcome.js'
 import { joinPath, parsePath } from './path.js'
-import { parseTimestamp } from './timestamp.js'
 
 const maxPaths = 2_000
 const maxDepth = 8
@@ -13,8 +10,7 @@ const maxItems = 20
 const maxSearches = 20
 
 /**
- * Adds to each clause that fails how far off its number or time was, and to one whose field is missing the nearest path that the data
- * has.
+ * Adds to each clause that fails because its field is missing the nearest path that the data has.
  *
  * @param judging to it the comparison of paths is charged; beyond it there are no proposals
  */
@@ -27,54 +23,13 @@ export function addHints(
   let searches = 0
   const visit = (trace: ConditionTrace): ConditionTrace => {
     if ('group' in trace) return { ...trace, children: trace.children.map(visit) }
-    if (trace.verdict || trace.warning !== undefined) return trace
-    if (trace.actual !== undefined) return { ...trace, ...measure(trace, judging.now) }
+    if (trace.verdict || trace.warning !== undefined || trace.actual !== undefined) return trace
     if (++searches > maxSearches) return trace
     paths ??= pathsOf(data)
     const didYouMean = findSimilar(trace.field, paths, judging)
     return didYouMean === undefined ? trace : { ...trace, didYouMean }
   }
   return traces.map(visit)
-}
-
-function measure(trace: ClauseTrace, now: number): Pick<ClauseTrace, 'distance' | 'distanceMs'> {
-  const { operator, expected, actual } = trace
-  const number = toNumber(actual)
-  const [low = Number.NaN, high = low] = (Array.isArray(expected) ? expected : [expected]).map(toNumber)
-  switch (operator) {
-    case 'equals':
-      return isExact(number) && isExact(low) ? distance(Math.abs(number - low)) : {}
-    case 'greater_than':
-    case 'greater_than_or_equal':
-    case 'less_than':
-    case 'less_than_or_equal':
-      return distance(Math.abs(number - low))
-    case 'between':
-      return distance(Math.max(low - number, number - high))
-    case 'not_between':
-      return distance(Math.min(number - low, high - number))
-  }
-  const time = parseTimestamp(actual)
-  const span = parseDuration(String(expected)) ?? Number.NaN
-  switch (operator) {
-    case 'before':
-    case 'after':
-      return distanceMs(Math.abs(time - parseTimestamp(expected)))
-    case 'within_last':
-      return distanceMs(Math.max(now - span - time, time - now))
-    case 'within_next':
-      return distanceMs(Math.max(now - time, time - now - span))
-    default:
-      return {}
-  }
-}
-
-function distance(value: number): { distance?: number } {
-  return Number.isFinite(value) ? { distance: value } : {}
-}
-
-function distanceMs(value: number): { distanceMs?: number } {
-  return Number.isFinite(value) ? { distanceMs: value } : {}
 }
 
 const pathsByData = new WeakMap<object, string[]>()

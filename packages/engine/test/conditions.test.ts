@@ -137,7 +137,14 @@ t.test('a trace shows the expected and the actual value', async (t) => {
   t.strictSame(explain({ lead: { score: 7 } }, judging, judging), {
     group: 'any',
     children: [
-      { field: 'lead.score', operator: 'greater_than', expected: 80, actual: 7, verdict: false },
+      {
+        field: 'lead.score',
+        operator: 'greater_than',
+        expected: 80,
+        actual: 7,
+        verdict: false,
+        distance: 73,
+      },
       { field: 'x', operator: 'exists', verdict: false },
     ],
     verdict: false,

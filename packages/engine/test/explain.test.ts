@@ -100,7 +100,8 @@ const wait = { type: 'WAIT' as const, config: { duration: '{{days}}d' } }
 const [task] = actions as [(typeof actions)[number]]
 
 t.test('each `when` is explained at the moment of its action', async (t) => {
-  const data = { createdAt: 0, days: 3 }
+  const now = Date.parse('2026-03-10')
+  const data = { createdAt: now, days: 3 }
   const rule = compileRule({
     conditions: [isFresh],
     actions: [
@@ -111,17 +112,17 @@ t.test('each `when` is explained at the moment of its action', async (t) => {
       { ...task, when: { any: [vip, isFresh] } },
     ],
   })
-  const moments = planRule(rule, data, 0).actions.map(({ at }) => at)
-  t.same(moments, [0, 0, 0, 0, 3 * day])
-  const { conditionsPassed, actions } = explainRule(rule, data, 0)
+  const moments = planRule(rule, data, now).actions.map(({ at }) => at)
+  t.same(moments, [now, now, now, now, now + 3 * day])
+  const { conditionsPassed, actions } = explainRule(rule, data, now)
   t.equal(conditionsPassed, true)
   const verdicts = (traces: typeof actions) => traces.map(({ when }) => when?.verdict)
   t.same(verdicts(actions), [true, false, true, undefined, false])
   t.match(actions[4]?.when, { children: [{ verdict: false }, { verdict: false }] })
   const done = { action: 'CREATE_TASK', status: 'success' as const }
-  const ended = { action: 'WAIT', status: 'success' as const, until: new Date(day).toISOString() }
+  const ended = { action: 'WAIT', status: 'success' as const, until: new Date(now + day).toISOString() }
   const skipped = { action: 'WAIT', status: 'skipped' as const }
-  const explained = explainRule(rule, data, 0, undefined, undefined, [done, skipped, done, ended])
+  const explained = explainRule(rule, data, now, undefined, undefined, [done, skipped, done, ended])
   t.same(verdicts(explained.actions), [true, false, true, undefined, true], 'the real end of the WAIT')
 })
 

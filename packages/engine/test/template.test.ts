@@ -3,6 +3,7 @@ import t from 'tap'
 import { compileJson } from '../src/config-template.js'
 import { maxRenderedLength } from '../src/fill-placeholder.js'
 import { filters } from '../src/filters.js'
+import { timeForms } from '../src/read-time.js'
 import { compileTemplate } from '../src/template.js'
 
 const data = {
@@ -202,7 +203,7 @@ t.test('a filter leaves a value of another type unchanged, with a warning', asyn
   })
   t.strictSame(render('on {{lead.name | date:YYYY}}'), {
     value: 'on ann lee',
-    warnings: ['lead.name is no date'],
+    warnings: [`lead.name is no date, since "ann lee" is no time: date reads ${timeForms}`],
     size: 7,
   })
   t.equal(render('{{it | urlencode}}', { it: 'a\ud800b' }).value, 'a%EF%BF%BDb')

@@ -1,8 +1,8 @@
 import t from 'tap'
 import { parseTimestamp } from '../src/timestamp.js'
 
-t.test('a date, a date-time with a zone and a number are instants', async (t) => {
-  const cases: [string | number, string][] = [
+t.test('a date and a date-time with a zone are instants', async (t) => {
+  const cases: [string, string][] = [
     ['2026-03-10', '2026-03-10T00:00:00.000Z'],
     ['2026-03-10T12:30Z', '2026-03-10T12:30:00.000Z'],
     ['2026-03-10T23:59:59Z', '2026-03-10T23:59:59.000Z'],
@@ -12,9 +12,6 @@ t.test('a date, a date-time with a zone and a number are instants', async (t) =>
     ['2024-02-29', '2024-02-29T00:00:00.000Z'],
     ['2000-02-29', '2000-02-29T00:00:00.000Z'],
     ['2026-12-31', '2026-12-31T00:00:00.000Z'],
-    [0, '1970-01-01T00:00:00.000Z'],
-    [8.64e15, '+275760-09-13T00:00:00.000Z'],
-    [-8.64e15, '-271821-04-20T00:00:00.000Z'],
   ]
   for (const [value, instant] of cases) t.equal(parseTimestamp(value), Date.parse(instant), `${value}`)
 })
@@ -53,12 +50,12 @@ t.test('any other value is not an instant', async (t) => {
   const texts = [
     ...['', '2026', '2026-03', '2026-3-10', '26-03-10', '2026-03-10 12:00Z', '2026-03-10T12Z', ' 2026-03-10'],
     ...['2026-03-10T12:00:00', '2026-03-10T12:00:Z', '2026-03-10T12:00:.5Z', '2026-03-10T12:00:00.Z'],
+    ...['2026-03-10T12:00:00+0000', '2026-03-10T12:00:00+00', 'Tue, 10 Mar 2026 12:00:00 GMT'],
     ...['2026-03-10T12:00:00.1234567890Z', '2026-03-10T12:00:00z', '2026-03-10Z', '11 March 2026', '9'],
   ]
   for (const value of [
     ...texts,
-    8.64e15 + 1,
-    -8.64e15 - 1,
+    1_767_225_600_000,
     Number.NaN,
     Number.POSITIVE_INFINITY,
     true,

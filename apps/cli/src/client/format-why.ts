@@ -38,11 +38,12 @@ function findClause(conditions: ConditionTrace[], path: string): ConditionTrace 
 
 function describe(clause: ConditionTrace | undefined): string {
   if (clause === undefined) return 'not explained'
-  const { field, operator, expected, distance, distanceMs, didYouMean, warning } = clause
+  const { field, operator, expected, distance, distanceMs, note, didYouMean, warning } = clause
   const found = 'actual' in clause ? `found ${show(clause.actual)}` : 'the event has no such field'
   const hints = [
     distance !== undefined && `${distance} off`,
     distanceMs !== undefined && `${distanceMs / 1_000} s off`,
+    note,
     didYouMean !== undefined && `did you mean ${didYouMean}?`,
     warning,
   ].filter(Boolean)

@@ -1,3 +1,4 @@
+import { formatDuration } from './format-time.js'
 import { findNearestPath } from './paths.js'
 import { show } from './show.js'
 
@@ -6,6 +7,10 @@ interface Clause {
   operator?: string
   expected?: unknown
   actual?: unknown
+  /** What the engine said of the value. */
+  note?: string
+  distance?: number
+  distanceMs?: number
 }
 
 const symbols: Record<string, string> = {
@@ -25,19 +30,19 @@ export function describeClause({ field = '', operator = '', expected }: Clause):
 
 /** `is 10 (70 short)`, or what is there instead of a missing field. @param paths the paths of the event's data */
 export function describeActual(clause: Clause, paths: readonly string[] = []): string {
-  if (!('actual' in clause)) {
-    const near = findNearestPath(clause.field ?? '', paths)
-    return near === undefined ? 'no such field' : `no such field; did you mean ${near}?`
-  }
-  return `is ${show(clause.actual)}${distance(clause)}`
+  const note = clause.note === undefined ? '' : `; ${clause.note}`
+  if ('actual' in clause) return `is ${show(clause.actual)}${describeDistance(clause)}${note}`
+  const near = note === '' ? findNearestPath(clause.field ?? '', paths) : undefined
+  return near === undefined ? `no such field${note}` : `no such field; did you mean ${near}?`
 }
 
-function distance({ operator = '', expected, actual }: Clause): string {
-  const [is, limit] = [Number(actual), Number(expected)]
-  if (actual === null || actual === '' || Number.isNaN(is) || Number.isNaN(limit)) return ''
-  const round = (value: number) => Number(value.toPrecision(6))
-  if (operator.startsWith('greater_than') && is <= limit && is !== limit)
-    return ` (${round(limit - is)} short)`
-  if (operator.startsWith('less_than') && is >= limit && is !== limit) return ` (${round(is - limit)} over)`
-  return ''
+function describeDistance({ operator = '', distance = 0, distanceMs = 0 }: Clause): string {
+  if (distanceMs !== 0) return ` (${formatDuration(distanceMs)} off)`
+  if (distance === 0) return ''
+  const word = operator.startsWith('greater_than')
+    ? 'short'
+    : operator.startsWith('less_than')
+      ? 'over'
+      : 'off'
+  return ` (${Number(distance.toPrecision(6))} ${word})`
 }

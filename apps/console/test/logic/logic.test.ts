@@ -6,6 +6,7 @@ import { Drafts } from '../../pages/logic/drafts.js'
 import { fieldOfFault } from '../../pages/logic/field-of-fault.js'
 import { readSpan, writeQuery } from '../../pages/logic/filters.js'
 import { formatDuration, formatTime, readLocalTime, writeLocalTime } from '../../pages/logic/format-time.js'
+import { judgeDraft } from '../../pages/logic/judge-draft.js'
 import { namePath } from '../../pages/logic/name-path.js'
 import { findNearestPath, listPaths } from '../../pages/logic/paths.js'
 import { rankChoices } from '../../pages/logic/rank.js'
@@ -22,17 +23,46 @@ import {
 } from '../../pages/logic/value-kind.js'
 import { windowRows } from '../../pages/logic/window-rows.js'
 
-t.test('a clause that stops says how far the value is away', async (t) => {
-  const clause = { field: 'score', operator: 'greater_than', expected: 80 }
-  t.equal(describeClause(clause), 'score > 80')
-  t.equal(describeActual({ ...clause, actual: 10 }), 'is 10 (70 short)')
-  t.equal(describeActual({ ...clause, operator: 'less_than', actual: 90.5 }), 'is 90.5 (10.5 over)')
-  t.equal(describeActual({ ...clause, actual: 'a' }), 'is "a"')
-  t.equal(describeActual({ ...clause, actual: undefined }), 'is nothing')
-  t.equal(describeActual(clause, ['lead.score']), 'no such field; did you mean lead.score?')
-  t.equal(describeActual({ ...clause, field: 'scor' }, ['score']), 'no such field; did you mean score?')
-  t.equal(describeActual({ ...clause, field: 'x' }, ['score']), 'no such field')
-})
+t.test(
+  'a clause that stops says what the engine says: how far off the value is, and why it is not read',
+  async (t) => {
+    const judge = (operator: string, value: unknown, data: object, field = 'score') => {
+      const clause = { field, operator, value }
+      const definition = {
+        name: '',
+        description: '',
+        trigger: 'LEAD_CREATED',
+        conditions: [clause],
+        actions: [],
+      }
+      const sample = { id: '1', data, acceptedAt: null }
+      const { verdicts } = judgeDraft(definition as never, [sample], Date.parse('2026-03-10T12:00:00Z'))
+      return verdicts[0]?.conditions[0] ?? {}
+    }
+    t.equal(describeClause(judge('greater_than', 80, {})), 'score > 80')
+    const actual = (...given: Parameters<typeof judge>) => describeActual(judge(...given))
+    t.equal(actual('greater_than', 80, { score: 10 }), 'is 10 (70 short)')
+    t.equal(actual('greater_than', 80, { score: '10' }), 'is "10" (70 short)')
+    t.equal(actual('less_than', 80, { score: 90.5 }), 'is 90.5 (10.5 over)')
+    t.equal(actual('equals', 80, { score: 90 }), 'is 90 (10 off)')
+    t.equal(actual('greater_than', 80, { score: 80 }), 'is 80')
+    for (const score of [' 80', 'a', '1e3', true, [800], null, '0x50'])
+      t.match(actual('greater_than', 800, { score }), /^is [^(]*; .*: greater_than reads numbers, and texts/)
+    t.equal(
+      actual('before', '2026-01-01', { score: '2026-01-02T00:00:00+0000' }),
+      'is "2026-01-02T00:00:00+0000" (24 h off)',
+    )
+    t.match(actual('before', '2026-01-01', { score: 0 }), /^is 0; 0 is too small a number for a time/)
+    t.equal(
+      actual('equals', 'a', { items: [] }, 'items.sku'),
+      'no such field; items is a list: the path needs the index of an item, such as items[0].sku',
+    )
+    const clause = judge('greater_than', 80, {})
+    t.equal(describeActual(clause, ['lead.score']), 'no such field; did you mean lead.score?')
+    t.equal(describeActual({ ...clause, field: 'scor' }, ['score']), 'no such field; did you mean score?')
+    t.equal(describeActual({ ...clause, field: 'x' }, ['score']), 'no such field')
+  },
+)
 
 t.test('paths come from the data, each with an example', async (t) => {
   t.same(

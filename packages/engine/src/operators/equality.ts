@@ -1,18 +1,29 @@
 import { Type } from 'typebox'
-import { equalTo, memberOf, Scalar } from '../comparison.js'
+import { equalTo, isExact, memberOf, Scalar, toNumber } from '../comparison.js'
 import { define, type Kind, negate } from './operator.js'
 
-const scalars: readonly Kind[] = ['string', 'number', 'boolean', 'null']
+const scalars = {
+  compares: ['string', 'number', 'boolean', 'null'] as readonly Kind[],
+  reads: 'texts, numbers, true, false and null (contains reads lists)',
+}
+const booleans = {
+  compares: ['boolean'] as readonly Kind[],
+  reads: 'true and false, which are no texts',
+}
 
 export const equals = define({
   name: 'equals',
   aliases: ['eq'],
   description: 'The value is the same. A number equals a string that is the same number.',
-  compares: scalars,
+  ...scalars,
   example: { value: 10, holds: [10, '10', '10.0'], fails: [11, '10 apples', true, [10]] },
   value: Scalar,
   compile: equalTo,
   findWanted: (value) => [value],
+  measure(actual, value) {
+    const [number, wanted] = [toNumber(actual), toNumber(value)]
+    return { distance: isExact(number) && isExact(wanted) ? Math.abs(number - wanted) : Number.NaN }
+  },
 })
 
 export const notEquals = negate(equals, {
@@ -24,7 +35,7 @@ export const notEquals = negate(equals, {
 export const isIn = define({
   name: 'in',
   description: 'The value equals one of the list.',
-  compares: scalars,
+  ...scalars,
   example: { value: ['DE', 'AT', 7], holds: ['DE', 7, '7'], fails: ['de', 'CH', ['DE']] },
   value: Type.Array(Scalar, { minItems: 1, maxItems: 1000, title: 'List' }),
   compile: memberOf,
@@ -36,7 +47,7 @@ export const notIn = negate(isIn, { name: 'not_in', description: 'The opposite o
 export const isTrue = define({
   name: 'is_true',
   description: 'The value is true.',
-  compares: ['boolean'],
+  ...booleans,
   example: { holds: [true], fails: [false, 'true', 1] },
   compile: () => (actual) => actual === true,
   findWanted: () => [true],
@@ -45,7 +56,7 @@ export const isTrue = define({
 export const isFalse = define({
   name: 'is_false',
   description: 'The value is false.',
-  compares: ['boolean'],
+  ...booleans,
   example: { holds: [false], fails: [true, 'false', 0, null] },
   compile: () => (actual) => actual === false,
   findWanted: () => [false],

@@ -1,9 +1,16 @@
 import { Type } from 'typebox'
-import { compareTo } from '../comparison.js'
+import { compareTo, toNumber } from '../comparison.js'
+import { showText } from '../show-text.js'
 import { define, type Kind, negate, type Operator, type OperatorExample } from './operator.js'
 
-// Also numbers that are written as text.
-const numeric: readonly Kind[] = ['number', 'string']
+/** Of all operators that compare numbers. */
+const numeric = {
+  // Also numbers that are written as text.
+  compares: ['number', 'string'] as readonly Kind[],
+  reads: 'numbers, and texts that are nothing but a number, such as "80" and "-0.5"',
+  findUnread: (actual: unknown) =>
+    Number.isNaN(toNumber(actual)) ? `${showText(actual)} is no number` : undefined,
+}
 
 export const greaterThan = compare(
   'greater_than',
@@ -40,7 +47,7 @@ export const lessThanOrEqual = compare(
 export const between = define({
   name: 'between',
   description: 'The number is between the two, both inclusive.',
-  compares: numeric,
+  ...numeric,
   example: { value: [1, 5], holds: [1, 2.5, '5'], fails: [0.9, '5.1', [3]] },
   value: Type.Array(Type.Number(), {
     minItems: 2,
@@ -52,9 +59,21 @@ export const between = define({
   compile([low = 0, high = 0]) {
     return (actual) => compareTo(actual, low) >= 0 && compareTo(actual, high) <= 0
   },
+  measure(actual, [low = 0, high = 0]) {
+    const number = toNumber(actual)
+    return { distance: Math.max(low - number, number - high) }
+  },
 })
 
-export const notBetween = negate(between, { name: 'not_between', description: 'The opposite of between.' })
+export const notBetween = negate(between, {
+  name: 'not_between',
+  description: 'The opposite of between.',
+  measure(actual, value) {
+    const [low = 0, high = 0] = value as number[]
+    const number = toNumber(actual)
+    return { distance: Math.min(number - low, high - number) }
+  },
+})
 
 function compare(
   name: string,
@@ -67,9 +86,10 @@ function compare(
     name,
     aliases: [alias],
     description,
-    compares: numeric,
+    ...numeric,
     example,
     value: Type.Number({ title: 'Number' }),
     compile: (limit) => (actual) => holds(compareTo(actual, limit)),
+    measure: (actual, limit) => ({ distance: Math.abs(toNumber(actual) - limit) }),
   })
 }

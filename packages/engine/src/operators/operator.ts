@@ -17,6 +17,9 @@ export interface OperatorExample {
   readonly fails: readonly unknown[]
 }
 
+/** How far data is from fulfilling a clause: as a number, or as a time. NaN for data that cannot be measured. */
+export type Distance = { distance: number } | { distanceMs: number }
+
 export interface Operator {
   readonly name: string
   /** Other spellings that a rule may use. A rule is stored with the name. */
@@ -25,13 +28,22 @@ export interface Operator {
   readonly description: string
   /** The kinds of data that it looks at. A value of another kind counts as missing. */
   readonly compares: readonly Kind[]
+  /** What it reads, for the author of a rule whose data is something else. None for an operator that asks what is there. */
+  readonly reads?: string
   readonly example: OperatorExample
+  /** The operator of which it is the exact opposite. */
+  readonly opposite?: string
   /** The schema of the clause's `value`; an operator without one refuses a value. Its title names the clause in OpenAPI. */
   readonly value?: TSchema
   /** Finds a fault in a value that fits the schema. */
   findFault?(value: unknown): string | undefined
   /** The work of one character, where the value is a pattern. */
   patternSteps?(value: unknown): number
+  /** Says why it cannot read data of a kind that it looks at. Such data counts as missing. */
+  findUnread?(actual: unknown, value: unknown): string | undefined
+  /** Says how it read data that does not show it. */
+  describeReading?(actual: unknown): string | undefined
+  measure?(actual: unknown, value: unknown, now: number): Distance
   /** Called once per rule, with a value that has no fault. The test is false on a missing or mismatched value. */
   compile(value: unknown): Test
   /** The scalars, if the test holds only for data that equals one of them. rule-index.ts finds rules by them. */
@@ -43,10 +55,14 @@ interface Definition<Value extends TSchema> {
   aliases?: string[]
   description: string
   compares: readonly Kind[]
+  reads?: string
   example: OperatorExample
   value?: Value
   findFault?(value: Static<Value>): string | undefined
   patternSteps?(value: Static<Value>): number
+  findUnread?(actual: unknown, value: Static<Value>): string | undefined
+  describeReading?(actual: unknown): string | undefined
+  measure?(actual: unknown, value: Static<Value>, now: number): Distance
   compile(value: Static<Value>): Test
   findWanted?(value: Static<Value>): readonly unknown[]
 }
@@ -58,14 +74,15 @@ export function define<Value extends TSchema>(definition: Definition<Value>): Op
 
 /** The exact opposite, so it is true for missing data and data of another type. */
 export function negate(
-  { findWanted: _, ...positive }: Operator,
-  opposite: { name: string; aliases?: string[]; description: string },
+  { findWanted: _, measure: __, ...positive }: Operator,
+  opposite: { name: string; aliases?: string[]; description: string } & Pick<Operator, 'measure'>,
 ): Operator {
   const { holds, fails } = positive.example
   return {
     ...positive,
     aliases: [],
     ...opposite,
+    opposite: positive.name,
     example: { ...positive.example, holds: fails, fails: holds },
     compile(value) {
       const holds = positive.compile(value)

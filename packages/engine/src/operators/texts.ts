@@ -1,10 +1,20 @@
 import { Type } from 'typebox'
 import { equalTo, memberOf, Scalar } from '../comparison.js'
 import type { Judging } from '../judging.js'
-import { compilePattern, findPatternFault, maxPatternLength, patternSteps } from '../pattern.js'
+import {
+  compilePattern,
+  findPatternFault,
+  maxPatternLength,
+  maxSubjectLength,
+  patternSteps,
+} from '../pattern.js'
 import { define, type Kind, negate } from './operator.js'
 
-const textsAndLists: readonly Kind[] = ['string', 'array']
+const textsAndLists = {
+  compares: ['string', 'array'] as readonly Kind[],
+  reads: 'texts, in which it finds texts such as "3", and lists, in which it finds any value',
+}
+const textsAlone = { compares: ['string'] as readonly Kind[], reads: 'texts' }
 // Fewer than for `in`: each value costs one search of the text.
 const FewScalars = Type.Array(Scalar, { minItems: 1, maxItems: 100, title: 'ShortList' })
 /** `memberOf` files each item of a list in three sets. */
@@ -14,7 +24,7 @@ const Text = Type.String({ minLength: 1, maxLength: 10_000, title: 'Text' })
 export const contains = define({
   name: 'contains',
   description: 'The string contains the text, or an item of the list equals the value.',
-  compares: textsAndLists,
+  ...textsAndLists,
   example: { value: 'vip', holds: ['a vip!', ['vip', 'new']], fails: ['VIP', ['vips'], { vip: true }] },
   value: Scalar,
   compile(value) {
@@ -24,6 +34,7 @@ export const contains = define({
       return Array.isArray(actual) && judging.spend(actual.length) && actual.some(isEqual)
     }
   },
+  findUnread: (actual, value) => findNoText(actual, [value]),
 })
 
 export const notContains = negate(contains, {
@@ -34,7 +45,7 @@ export const notContains = negate(contains, {
 export const containsAny = define({
   name: 'contains_any',
   description: 'The string contains one of the texts, or the list one of the values.',
-  compares: textsAndLists,
+  ...textsAndLists,
   example: { value: ['vip', 'gold'], holds: ['gold card', ['new', 'vip']], fails: ['silver', ['new'], []] },
   value: FewScalars,
   compile(values) {
@@ -45,12 +56,13 @@ export const containsAny = define({
       return Array.isArray(actual) && judging.spend(actual.length) && actual.some(isWanted)
     }
   },
+  findUnread: findNoText,
 })
 
 export const containsAll = define({
   name: 'contains_all',
   description: 'The string contains all of the texts, or the list all of the values.',
-  compares: textsAndLists,
+  ...textsAndLists,
   example: {
     value: ['vip', 'gold'],
     holds: ['gold vip', ['vip', 'new', 'gold']],
@@ -64,12 +76,13 @@ export const containsAll = define({
       Array.isArray(actual) && judging.spend(actual.length * stepsPerMember) && values.every(memberOf(actual))
     )
   },
+  findUnread: findNoText,
 })
 
 export const startsWith = define({
   name: 'starts_with',
   description: 'The string starts with the text. Upper and lower case differ.',
-  compares: ['string'],
+  ...textsAlone,
   example: { value: '+49', holds: ['+49 30 123'], fails: ['0049 30 123', ['+49']] },
   value: Text,
   compile: (start) => (actual) => typeof actual === 'string' && actual.startsWith(start),
@@ -78,7 +91,7 @@ export const startsWith = define({
 export const endsWith = define({
   name: 'ends_with',
   description: 'The string ends with the text. Upper and lower case differ.',
-  compares: ['string'],
+  ...textsAlone,
   example: { value: '@acme.com', holds: ['ada@acme.com'], fails: ['ada@ACME.com', 'ada@acme.com.au'] },
   value: Text,
   compile: (end) => (actual) => typeof actual === 'string' && actual.endsWith(end),
@@ -88,7 +101,9 @@ export const matches = define({
   name: 'matches',
   description:
     'A part of the string matches the pattern; ^ and $ anchor it. (?i) at its beginning ignores case. RE2 has no lookaround and no backreferences.',
-  compares: ['string'],
+  ...textsAlone,
+  reads: `texts of at most ${maxSubjectLength.toLocaleString('en-US')} characters`,
+  findUnread: (actual) => (String(actual).length > maxSubjectLength ? 'the text is too long' : undefined),
   example: { value: '^[A-Z]{2}-\\d+$', holds: ['AB-12'], fails: ['ab-12', 'x AB-12', 12] },
   value: Type.String({
     minLength: 1,
@@ -102,6 +117,11 @@ export const matches = define({
 })
 
 export const notMatches = negate(matches, { name: 'not_matches', description: 'The opposite of matches.' })
+
+function findNoText(actual: unknown, values: readonly unknown[]): string | undefined {
+  const other = typeof actual === 'string' ? values.find((value) => typeof value !== 'string') : undefined
+  return other === undefined ? undefined : `${JSON.stringify(other)} is no text, so no text contains it`
+}
 
 /**
  * A search looks at some ten characters in the time of a unit of work. V8 may compare every character of the sought text at every

@@ -1,13 +1,17 @@
 import { Type } from 'typebox'
 import { findDurationFault, parseDuration } from '../duration.js'
+import { describeTime, findTimeFault, readTime, timeForms } from '../read-time.js'
 import { parseTimestamp } from '../timestamp.js'
 import { define, type Operator } from './operator.js'
+
+/** What a rule has for a time. */
+export const instantDescription = 'ISO 8601 date (midnight UTC) or date-time with its zone'
 
 const Instant = Type.String({
   minLength: 1,
   maxLength: 40,
   title: 'Time',
-  description: 'ISO 8601 date (midnight UTC) or date-time with its zone',
+  description: instantDescription,
 })
 const Duration = Type.String({
   minLength: 1,
@@ -22,14 +26,15 @@ export const before = compareTime(
     description: 'The time is earlier.',
     example: {
       value: '2026-03-10',
-      holds: ['2026-03-09', '2026-03-10T00:30:00+01:00', 0],
-      fails: ['2026-03-10', '9 March 2026'],
+      holds: ['2026-03-09', '2026-03-10T00:30:00+0100', 1_767_225_600],
+      fails: ['2026-03-10', '9 March 2026', 0],
     },
     value: Instant,
     findFault: findInstantFault,
   },
   parseTimestamp,
   (actual, limit) => actual < limit,
+  (actual, limit) => Math.abs(actual - limit),
 )
 
 export const after = compareTime(
@@ -38,7 +43,7 @@ export const after = compareTime(
     description: 'The time is later.',
     example: {
       value: '2026-03-10T12:00:00Z',
-      holds: ['2026-03-11', '2026-03-10T14:00:00+01:00'],
+      holds: ['2026-03-11', 'Tue, 10 Mar 2026 14:00:00 +0100'],
       fails: ['2026-03-10', '2026-03-10T13:00:00'],
     },
     value: Instant,
@@ -46,6 +51,7 @@ export const after = compareTime(
   },
   parseTimestamp,
   (actual, limit) => actual > limit,
+  (actual, limit) => Math.abs(actual - limit),
 )
 
 export const withinLast = compareTime(
@@ -63,6 +69,7 @@ export const withinLast = compareTime(
   },
   parseDuration,
   (actual, span, now) => actual >= now - span && actual <= now,
+  (actual, span, now) => Math.max(now - span - actual, actual - now),
 )
 
 export const withinNext = compareTime(
@@ -80,6 +87,7 @@ export const withinNext = compareTime(
   },
   parseDuration,
   (actual, span, now) => actual >= now && actual <= now + span,
+  (actual, span, now) => Math.max(now - actual, actual - now - span),
 )
 
 type TimeOperator = Pick<Operator, 'name' | 'description' | 'example'> & {
@@ -87,23 +95,37 @@ type TimeOperator = Pick<Operator, 'name' | 'description' | 'example'> & {
   findFault(text: string): string | undefined
 }
 
-/** Compares instants: ISO texts, or numbers as epoch milliseconds. */
+/** Compares instants of the data with an instant or a span of the rule. */
 function compareTime(
   operator: TimeOperator,
   parse: (text: string) => number | undefined,
   holds: (actual: number, parsed: number, now: number) => boolean,
+  measure: (actual: number, parsed: number, now: number) => number,
 ): Operator {
   return define({
     ...operator,
     compares: ['string', 'number'],
+    reads: timeForms,
     compile(text) {
       const parsed = parse(text) ?? Number.NaN
-      return (actual, { now }) => holds(parseTimestamp(actual), parsed, now)
+      return (actual, { now }) => holds(readTime(actual), parsed, now)
     },
+    findUnread: findTimeFault,
+    describeReading: describeTime,
+    measure: (actual, text, now) => ({
+      distanceMs: measure(readTime(actual), parse(text) ?? Number.NaN, now),
+    }),
   })
 }
 
 function findInstantFault(text: string): string | undefined {
   if (!Number.isNaN(parseTimestamp(text))) return undefined
-  return 'must be an ISO 8601 date or a date-time with its zone, such as 2026-01-31T09:00:00Z'
+  return `must be an ISO 8601 date or a date-time with its zone, such as ${suggestInstant(text)}`
+}
+
+/** The same time as a rule takes it, if the text is one in another form. */
+function suggestInstant(text: string): string {
+  const instant = readTime(/^\d+(?:\.\d+)?$/.test(text) ? Number(text) : text)
+  const suggestion = Number.isNaN(instant) ? '' : new Date(instant).toISOString()
+  return Number.isNaN(parseTimestamp(suggestion)) ? '2026-01-31T09:00:00Z' : suggestion
 }

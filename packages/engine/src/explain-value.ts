@@ -1,0 +1,53 @@
+import { findDeadEnd } from './dead-end.js'
+import type { Kind, Operator } from './operators/operator.js'
+import type { ClauseTrace } from './outcome.js'
+import type { Path } from './path.js'
+
+/** What a trace says about a value beside the value itself. */
+export type ValueHints = Pick<ClauseTrace, 'note' | 'distance' | 'distanceMs'>
+
+/**
+ * Says how an operator read the value of a clause: how far off it was, how a number was read as a time, or why it could not be read and
+ * counts as missing. Where there is no value, whether the path leads into one that has nothing below it.
+ */
+export function explainValue(
+  { operator, value, path }: { operator: Operator; value: unknown; path: Path },
+  { data, actual, verdict, now }: { data: unknown; actual: unknown; verdict: boolean; now: number },
+): ValueHints {
+  if (actual === undefined) return noteOf(findDeadEnd(path, data))
+  const unread = describeUnread(operator, value, actual)
+  if (unread !== undefined) return { note: unread }
+  const distance = verdict ? undefined : operator.measure?.(actual, value, now)
+  return {
+    ...noteOf(operator.describeReading?.(actual)),
+    ...(distance && Object.values(distance).every(Number.isFinite) && distance),
+  }
+}
+
+function noteOf(note: string | undefined): { note?: string } {
+  return note === undefined ? {} : { note }
+}
+
+function describeUnread(operator: Operator, value: unknown, actual: unknown): string | undefined {
+  const { name, reads } = operator
+  if (reads === undefined) return undefined
+  const kind = kindOf(actual)
+  const reason = operator.compares.includes(kind)
+    ? operator.findUnread?.(actual, value)
+    : `${kindNames[kind]} is taken for missing`
+  return reason === undefined ? undefined : `${reason}: ${name} reads ${reads}`
+}
+
+const kindNames: Record<Kind, string> = {
+  string: 'a text',
+  number: 'a number',
+  boolean: 'true or false',
+  null: 'null',
+  array: 'a list',
+  object: 'an object',
+}
+
+function kindOf(value: unknown): Kind {
+  if (value === null) return 'null'
+  return Array.isArray(value) ? 'array' : (typeof value as Kind)
+}

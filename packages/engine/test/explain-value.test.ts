@@ -1,0 +1,134 @@
+import fc from 'fast-check'
+import t from 'tap'
+import { compileCondition } from '../src/conditions.js'
+import { Judging } from '../src/judging.js'
+import { operators } from '../src/operators/index.js'
+import type { ClauseTrace } from '../src/outcome.js'
+import type { Condition } from '../src/rule.js'
+import { explainWhy } from '../src/why.js'
+
+const now = Date.parse('2026-03-10T12:00:00Z')
+
+function explain(field: string, operator: string, value: unknown, data: object): ClauseTrace {
+  const judging = new Judging(now)
+  return compileCondition({ field, operator, value }).explain(data, judging, judging) as ClauseTrace
+}
+
+const noteOf = (operator: string, value: unknown, it: unknown) => explain('it', operator, value, { it }).note
+
+t.test('a value that an operator cannot read says so, with what is read', async (t) => {
+  const cases: [operator: string, value: unknown, actual: unknown, note: RegExp][] = [
+    [
+      'greater_than',
+      80,
+      '95 points',
+      /^"95 points" is no number: greater_than reads numbers, and texts .*"80"/,
+    ],
+    ['less_than', 80, ' 80', /^" 80" is no number/],
+    ['between', [1, 5], '1e3', /^"1e3" is no number/],
+    ['not_between', [1, 5], 'n/a', /^"n\/a" is no number: not_between reads/],
+    ['greater_than', 80, [95], /^a list is taken for missing: greater_than reads numbers/],
+    ['greater_than', 80, null, /^null is taken for missing/],
+    ['starts_with', '65', 6535, /^a number is taken for missing: starts_with reads texts$/],
+    ['matches', '^65', 6535, /^a number is taken for missing: matches reads texts/],
+    ['matches', 'a', 'a'.repeat(100_001), /^the text is too long: matches reads texts of at most 100,000/],
+    ['contains', 3, '123', /^3 is no text, so no text contains it: contains reads texts.*"3", and lists/],
+    ['contains', 'vip', { vip: true }, /^an object is taken for missing: contains reads texts/],
+    ['contains_any', [3, 'x'], '123', /^3 is no text/],
+    ['contains_all', ['1', null], '123', /^null is no text/],
+    ['equals', 'vip', ['vip'], /^a list is taken for missing: equals reads .*contains reads lists/],
+    ['in', ['vip'], { a: 1 }, /^an object is taken for missing: in reads/],
+    [
+      'is_true',
+      undefined,
+      'true',
+      /^a text is taken for missing: is_true reads true and false, which are no texts/,
+    ],
+    [
+      'before',
+      '2026-01-01',
+      '2025-12-31T12:00:00',
+      /has no zone, and so is no time: before reads dates, .*RFC 2822/,
+    ],
+    ['before', '2026-01-01', 0, /^0 is too small a number for a time/],
+    ['within_last', '1d', 95, /^95 is too small a number/],
+    ['within_last', '1d', '1773144000', /is a text of digits, .*: within_last reads/],
+    ['within_next', '1d', true, /^true or false is taken for missing: within_next reads dates/],
+  ]
+  for (const [operator, value, actual, note] of cases) t.match(noteOf(operator, value, actual), note)
+})
+
+t.test('a number that is read as a time says how', async (t) => {
+  t.match(explain('at', 'before', '2026-01-01', { at: 1_767_225_600 }), {
+    actual: 1_767_225_600,
+    verdict: false,
+    distanceMs: 0,
+    note: 'read as Unix seconds: 2026-01-01T00:00:00.000Z',
+  })
+  t.match(explain('at', 'after', '2025-01-01', { at: 1_767_225_600_000 }), {
+    verdict: true,
+    note: 'read as milliseconds since 1970: 2026-01-01T00:00:00.000Z',
+  })
+})
+
+t.test('a value that was read needs no note', async (t) => {
+  for (const { name, example } of operators)
+    for (const actual of [...example.holds, ...example.fails]) {
+      const { verdict, note } = explain('it', name, example.value, { it: actual })
+      if (verdict && !name.startsWith('not_') && typeof actual !== 'number') t.equal(note, undefined, name)
+    }
+  t.equal(noteOf('exists', undefined, null), undefined)
+  t.equal(noteOf('is_empty', undefined, 5), undefined)
+})
+
+t.test('a value of a kind that an operator does not read always has a note', async (t) => {
+  const asking = ['exists', 'not_exists', 'is_empty', 'is_not_empty']
+  for (const { name, example, compares, reads } of operators) {
+    t.equal(reads === undefined, asking.includes(name), `${name} says what it reads`)
+    if (reads === undefined) continue
+    fc.assert(
+      fc.property(fc.jsonValue(), (it) => {
+        const kind = it === null ? 'null' : Array.isArray(it) ? 'array' : typeof it
+        const { note } = explain('it', name, example.value, { it })
+        return compares.some((one) => one === kind) || note?.includes(`${name} reads ${reads}`) === true
+      }),
+      { numRuns: 100 },
+    )
+  }
+})
+
+t.test('a path that goes on below a list or a scalar says so', async (t) => {
+  const data = { items: [{ sku: 'a', tags: ['x'] }], lead: { name: 'Ada', tags: ['vip'], at: null } }
+  const cases: [field: string, note: string | undefined][] = [
+    ['items.sku', 'items is a list: the path needs the index of an item, such as items[0].sku'],
+    [
+      'items[0].tags.x',
+      'items[0].tags is a list: the path needs the index of an item, such as items[0].tags[0].x',
+    ],
+    ['items.length', 'items is a list, and has no length here: is_empty and is_not_empty ask for its items'],
+    ['lead.name.first', 'lead.name is a text, and has nothing below it'],
+    ['lead.name[0]', 'lead.name is a text, and has nothing below it'],
+    ['items[0].sku', undefined],
+    ['items[1].sku', undefined],
+    ['items[0].price', undefined],
+    ['lead.at.day', undefined],
+    ['company.name', undefined],
+    ['lead.tags[0].x', 'lead.tags[0] is a text, and has nothing below it'],
+  ]
+  for (const [field, note] of cases) t.equal(explain(field, 'equals', 'b', data).note, note, field)
+  t.equal(explain('items.sku', 'not_equals', 'b', data).note, cases[0]?.[1], 'also where the clause holds')
+  t.equal(explain('sku.x', 'equals', 'b', [1]).note, undefined, 'data of no event')
+})
+
+t.test('the nearest change has the unit of the event', async (t) => {
+  const why = (condition: Condition, data: object) =>
+    explainWhy({ conditions: [condition], actions: [] }, data, now).change
+  const before: Condition = { field: 'at', operator: 'before', value: '2026-01-01' }
+  t.same(why(before, { at: 1_767_312_000 }), [{ field: 'at', from: 1_767_312_000, to: 1_767_225_599.999 }])
+  t.same(why(before, { at: 1_767_312_000_000 }), [
+    { field: 'at', from: 1_767_312_000_000, to: 1_767_225_599_999 },
+  ])
+  const fresh: Condition = { field: 'at', operator: 'within_last', value: '1h' }
+  t.match(why(fresh, { at: 0 }), [{ field: 'at', from: 0, to: Number }])
+  t.match(why(fresh, { at: 'Tue, 10 Mar 2026 10:00:00 +0000' }), [{ to: '2026-03-10T11:00:00.000Z' }])
+})
