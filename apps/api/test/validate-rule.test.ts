@@ -1,4 +1,5 @@
 import { matchLists } from '@automation/assertions'
+import { newId } from '@automation/database'
 import t from 'tap'
 import { ruleBody, rules, startApi } from './fixtures/api.js'
 
@@ -112,4 +113,76 @@ t.test('warnings name forms that are often meant otherwise', async (t) => {
       message: 'default:you reads the field you: a text needs quotes, default:"you"',
     },
   ])
+})
+
+t.test('warnings say what the stored events have otherwise, and nothing of forms that fit', async (t) => {
+  const own = await api.makeWorkspace()
+  const due = '2026-03-10T12:00:00+0000'
+  const stored = [
+    { items: [{ sku: 'a' }], sentAt: 1_767_225_600, due },
+    { items: [], sentAt: 0, due },
+  ]
+  await own.database.event.createMany({
+    data: stored.map((data) => {
+      return { id: newId(), workspaceId: own.id, type: 'FORM_SUBMITTED', data, doneAt: new Date() }
+    }),
+  })
+  const warningsOf = async (condition: object, title = 'Call') => {
+    const actions = [{ type: 'CREATE_TASK', config: { title } }]
+    const { body } = await own.call<Validated>('POST', path, {
+      body: ruleBody({ trigger: 'FORM_SUBMITTED', conditions: [condition], actions }),
+    })
+    return body.warnings
+  }
+  const list = 'since items is a list: the path needs the index of an item, such as items[0].sku.'
+  const inItems = { field: 'items.sku', operator: 'equals', value: 'a' }
+  t.strictSame(await warningsOf(inItems), [
+    { field: 'conditions[0]', message: `items.sku was in none of 2 FORM_SUBMITTED events, ${list}` },
+  ])
+  const fine = { field: 'items[0].sku', operator: 'equals', value: 'a' }
+  t.match(await warningsOf(fine, '{{items.sku}}'), [{ field: 'actions[0].config.title', message: list }])
+  t.match(await warningsOf({ field: 'sentAt', operator: 'before', value: '2026-01-01' }), [
+    { message: /read as Unix seconds: 2026-01-01T00:00:00.000Z/ },
+  ])
+  t.strictSame(await warningsOf({ field: 'due', operator: 'before', value: '2026-01-01' }), [])
+  t.match(await warningsOf({ field: 'sentAt', operator: 'gt', value: 1_767_225_600 }), [
+    { field: 'conditions[0].value', message: /^1767225600 is compared as a number here/ },
+  ])
+})
+
+t.test('a path below a list of the example, and a number for a time, are named', async (t) => {
+  const conditions = [
+    { field: 'tags.name', operator: 'exists' },
+    { field: 'tags[0]', operator: 'exists' },
+    { field: 'createdAt', operator: 'greater_than', value: 1_767_225_600_000 },
+    { field: 'size', operator: 'greater_than', value: 1_767_225_600 },
+  ]
+  matchLists(t, (await validate({ conditions })).body.warnings, [
+    {
+      field: 'conditions[0].field',
+      message:
+        'In the example of LEAD_CREATED tags is a list: the path needs the index of an item, such as tags[0].name',
+    },
+    { field: 'conditions[2].value', message: /use before or after with "2026-01-01T00:00:00.000Z"/ },
+  ])
+})
+
+t.test('a number as the time of a rule is refused with the text that it would be', async (t) => {
+  const refusal = async (value: unknown) => {
+    const { status, body } = await workspace.call<{ errors: { field: string; message: string }[] }>(
+      'POST',
+      path,
+      {
+        body: ruleBody({ conditions: [{ field: 'at', operator: 'before', value }] }),
+      },
+    )
+    t.equal(status, 422)
+    return JSON.stringify(body)
+  }
+  t.match(await refusal(1_767_225_600), '2026-01-01T00:00:00.000Z')
+  t.match(await refusal(1_767_225_600_000), '2026-01-01T00:00:00.000Z')
+  t.match(await refusal('1767225600'), '2026-01-01T00:00:00.000Z')
+  t.match(await refusal('2026-01-01T00:00:00+0000'), '2026-01-01T00:00:00.000Z')
+  t.match(await refusal('Thu, 01 Jan 2026 00:00:00 GMT'), '2026-01-01T00:00:00.000Z')
+  t.match(await refusal(0), 'Must be string')
 })

@@ -20,7 +20,7 @@ t.teardown(() => database.close())
 t.test('each code has an example, and the command prints what the page shows', async (t) => {
   const [stored = ''] = blocksOf(page, 'json')
   const workspaceId = await storeEvents(JSON.parse(stored))
-  const ofEvents = ['unknown_field', 'unseen_value', 'unseen_placeholder', 'mixed_kinds']
+  const ofEvents = ['unknown_field', 'unseen_value', 'unseen_placeholder', 'mixed_kinds', 'number_as_time']
   for (const code of Object.keys(codes)) {
     const section = sectionOf(`### ${code}`)
     const [[rules = ''], [shown = '']] = [blocksOf(section, 'yaml'), blocksOf(section, 'text')]

@@ -12,25 +12,15 @@ export interface Atom {
   readonly test: Test
 }
 
-/** The operators that are the exact opposite of another one. */
-const opposites: Record<string, string> = {
-  not_equals: 'equals',
-  not_between: 'between',
-  not_in: 'in',
-  not_contains: 'contains',
-  not_matches: 'matches',
-  not_exists: 'exists',
-  is_not_empty: 'is_empty',
-}
-
 /** Collects the atoms of many clauses, each once. */
 export class Atoms {
   readonly #atoms = new Map<string, Atom>()
 
   /** @returns the atom of a clause, and whether the clause says its opposite */
   find(clause: Clause, path = pathKey(clause.field), isFilled = false): { atom: Atom; isNegated: boolean } {
-    const name = findOperator(clause.operator)?.name ?? clause.operator
-    const positive = opposites[name] ?? name
+    const operator = findOperator(clause.operator)
+    const name = operator?.name ?? clause.operator
+    const positive = operator?.opposite ?? name
     const key = JSON.stringify([path, positive, clause.value, isFilled])
     let atom = this.#atoms.get(key)
     if (atom === undefined) {

@@ -44,8 +44,8 @@ export function listCandidates(atoms: readonly Atom[], judging: Judging, samples
     ...['', true, false, [], { other: 1 }, {}, null, undefined],
   ]
   judging.charge(values.length + lengthOf(shaped ?? []) / charactersPerUnit)
-  const isOpen = numbers === undefined || shaped === undefined || lists === undefined
-  const { shapes, patterns, hasNumeric, hasTime } = constants
+  const { shapes, patterns, hasNumeric, hasTime, hasUnknown } = constants
+  const isOpen = hasUnknown || numbers === undefined || shaped === undefined || lists === undefined
   // Texts of one part, or of numbers and times alone, are all there.
   if (isOpen || (patterns.length === 0 && (shapes.length === 0 || !(hasNumeric || hasTime))))
     return { values, possible: [], isOpen }

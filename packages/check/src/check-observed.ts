@@ -7,14 +7,14 @@ import {
   Judging,
   maxSurveyText,
   type ObservedField,
-  toNumber,
+  type Operator,
 } from '@automation/engine'
 import type { CheckedRule, Report } from './finding.js'
 import { type SeenFields, writeCount, writePercent } from './observed.js'
 import { listActionPlaceholders } from './placeholders.js'
 import { join } from './words.js'
 
-/** With fewer events nothing is said: what is not there may still come. */
+/** With fewer events nothing is said of what was not seen: it may still come. */
 const minEvents = 20
 /** So many values are listed, so that with more of them others may have been seen. */
 const maxListed = 10
@@ -30,7 +30,7 @@ const kindNames: Record<string, FieldKind> = {
 
 /** Compares a rule with the events that were seen. Says what is unusual, with counts: the next event may be different. */
 export function checkObserved(rule: CheckedRule, index: number, seen: SeenFields, report: Report): void {
-  if (seen.events < minEvents) return
+  if (seen.events === 0) return
   const place: Place = { seen, index, report }
   rule.conditions.forEach((condition, n) => {
     checkCondition(condition, `conditions[${n}]`, place)
@@ -39,8 +39,10 @@ export function checkObserved(rule: CheckedRule, index: number, seen: SeenFields
     if (action.when) checkCondition(action.when, `actions[${n}].when`, place)
     for (const { path, fallbacks, place: text } of listActionPlaceholders(action, `actions[${n}]`)) {
       // The variables of a mail are read in its template, and the data of the event everywhere else.
-      for (const name of [path, ...fallbacks].filter((one) => seen.isUnseen(one)))
-        report.find('unseen_placeholder', index, text, `{{${name}}} ${writeNever(name, seen)}`)
+      for (const name of [path, ...fallbacks]) {
+        const never = findNever(name, seen)
+        if (never !== undefined) report.find('unseen_placeholder', index, text, `{{${name}}} ${never}`)
+      }
     }
   })
 }
@@ -70,16 +72,18 @@ function checkClause(clause: Clause, path: string, { seen, index, report }: Plac
   if (operator === undefined) return
   const field = seen.find(clause.field)
   if (field === undefined) {
-    // Who asks whether a field is missing expects that it is.
+    // Who asks whether a field is missing expects that it is, but not below a list, where nothing can be.
     const expectsNothing = operator.name === 'not_exists' || operator.name === 'is_empty'
-    if (!expectsNothing && seen.isUnseen(clause.field))
-      report.find('unknown_field', index, path, `${clause.field} ${writeNever(clause.field, seen)}`)
+    const never = findNever(clause.field, seen, expectsNothing)
+    if (never !== undefined) report.find('unknown_field', index, path, `${clause.field} ${never}`)
     return
   }
+  const reading = findReading(clause, operator, field, seen)
+  if (reading !== undefined) report.find('number_as_time', index, path, reading)
+  if (seen.events < minEvents) return
   for (const message of listUnseenValues(clause, operator.name, field, seen))
     report.find('unseen_value', index, path, message)
-  const compares = operator.compares.map((kind) => kindNames[kind])
-  const mixed = findMixedKinds(clause.field, operator.name, compares, field, seen)
+  const mixed = findMixedKinds(clause, operator, field, seen)
   if (mixed !== undefined) report.find('mixed_kinds', index, path, mixed)
 }
 
@@ -116,30 +120,60 @@ function isListable(value: unknown): boolean {
 }
 
 function findMixedKinds(
-  name: string,
-  operator: string,
-  compares: readonly (FieldKind | undefined)[],
-  { kindCounts, top }: ObservedField,
+  { field: name, value: asked }: Clause,
+  operator: Operator,
+  field: ObservedField,
   { events }: SeenFields,
 ): string | undefined {
-  if (operator.endsWith('exists') || operator.endsWith('empty')) return undefined
+  // An operator that asks what is there reads everything.
+  if (operator.reads === undefined) return undefined
+  const { kindCounts } = field
+  const compared = operator.compares.map((kind) => kindNames[kind])
   const others = (Object.entries(kindCounts) as [FieldKind, number][]).filter(
-    ([kind]) => kind !== 'null' && !compares.includes(kind),
+    ([kind]) => kind !== 'null' && !compared.includes(kind),
   )
   const all = `${writeCount(events)} events`
   if (others.length > 0) {
     const list = join(others.map(([kind, times]) => `${kind} in ${writeCount(times)} of ${all}`))
-    return `${name} is ${list}: ${operator} takes that for missing.`
+    return `${name} is ${list}: ${operator.name} takes that for missing.`
   }
-  const isNumeric = /^(?:greater|less|between|not_between)/.test(operator)
-  const noNumber = isNumeric
-    ? top.find(({ value }) => typeof value === 'string' && Number.isNaN(toNumber(value)))
-    : undefined
-  if (noNumber === undefined) return undefined
-  const times = writeCount(kindCounts.text ?? noNumber.count)
-  return `${name} is text in ${times} of ${all}, and ${JSON.stringify(noNumber.value)} is no number: ${operator} takes it for missing.`
+  for (const value of listSeen(field)) {
+    const reason = operator.findUnread?.(value, asked)
+    if (reason === undefined) continue
+    const kind = typeof value === 'number' ? 'number' : 'text'
+    return `${name} is ${kind} in ${writeCount(kindCounts[kind] ?? 0)} of ${all}, and ${reason}: ${operator.name} takes it for missing.`
+  }
+  return undefined
 }
 
-function writeNever(path: string, seen: SeenFields): string {
-  return `was in none of ${writeCount(seen.events)} ${seen.type} events.${seen.suggest(path)}`
+/** Says how numbers are read as times. */
+function findReading(
+  { field: name }: Clause,
+  operator: Operator,
+  field: ObservedField,
+  { events }: SeenFields,
+): string | undefined {
+  for (const value of listSeen(field)) {
+    const reading = operator.describeReading?.(value)
+    if (reading !== undefined)
+      return `${name} is number in ${writeCount(field.kindCounts.number ?? 0)} of ${writeCount(events)} events: ${operator.name} takes ${value} for a time, ${reading}.`
+  }
+  return undefined
+}
+
+/** The texts and numbers that are known: the most frequent ones, and the ends of all numbers. None of a list, whose items are counted, too. */
+function listSeen({ kindCounts, top, smallest, largest }: ObservedField): unknown[] {
+  if (kindCounts.list !== undefined) return []
+  return [...top.map(({ value }) => value), smallest, largest].filter(
+    (value) => typeof value === 'string' || typeof value === 'number',
+  )
+}
+
+/** Says that no event has a path. Undefined where that is not certain, or where too few events were seen for it. */
+function findNever(path: string, seen: SeenFields, isExpected = false): string | undefined {
+  const none = `was in none of ${writeCount(seen.events)} ${seen.type} events`
+  const listEnd = seen.findListEnd(path)
+  if (listEnd !== undefined) return `${none}, since ${listEnd}.`
+  if (isExpected || seen.events < minEvents || !seen.isUnseen(path)) return undefined
+  return `${none}.${seen.suggest(path)}`
 }

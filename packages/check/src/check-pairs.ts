@@ -1,6 +1,6 @@
 import { type CompiledRule, type Condition, compileRule, planRule } from '@automation/engine'
 import { Atoms } from './atoms.js'
-import { isRelative, isTimeless } from './constants.js'
+import { hasNoConstant, isRelative } from './constants.js'
 import { describeEffect, effectOf } from './effects.js'
 import type { CheckedRule, Report, Witness } from './finding.js'
 import { allOf, anyOf, type Formula, formulaOf, type Translate, translateWith } from './formula.js'
@@ -110,7 +110,7 @@ export class PairCheck {
     for (const { atom } of conditions.flatMap(listClauses).map((clause) => this.#atoms.find(clause))) {
       const { variable } = this.#space.literal(atom, false)
       if (isRelative(atom)) relative.add(variable)
-      else if (!isTimeless(atom)) absolute.add(variable)
+      else if (!hasNoConstant(atom)) absolute.add(variable)
     }
     return {
       index,

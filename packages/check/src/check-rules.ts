@@ -3,8 +3,8 @@ import { checkLoops } from './check-loops.js'
 import { checkObserved } from './check-observed.js'
 import { PairCheck } from './check-pairs.js'
 import { checkRule } from './check-rule.js'
-import { type CheckedRule, type CheckResult, Report, severities } from './finding.js'
-import { type FindObserved, SeenFields } from './observed.js'
+import { type CheckedRule, type CheckResult, type Finding, Report, severities } from './finding.js'
+import { type FindObserved, type ObservedFields, SeenFields } from './observed.js'
 
 export interface CheckOptions {
   /** Epoch ms: findings are true from then on. */
@@ -57,6 +57,13 @@ export function checkRules(
     ).run()
   checkLoops(all, compared, now, report)
   return { findings: report.findings.sort(byWeight), notKnown: report.notKnown }
+}
+
+/** What checkRules says of one rule beside the events that were seen, and nothing else. */
+export function compareWithEvents(rule: CheckedRule, observed: ObservedFields): Finding[] {
+  const report = new Report([rule], unlimitedBudget())
+  checkObserved(rule, 0, new SeenFields(rule.trigger, observed), report)
+  return report.findings
 }
 
 /** Reads what was observed of a type once, however many rules it has. */

@@ -10,6 +10,8 @@ export interface Constants {
   /** Whether an atom compares numbers by size or equality, so that a text may count as a number. */
   hasNumeric: boolean
   hasTime: boolean
+  /** Whether an operator is not known here, so that values may make it hold which are in no list of candidates. */
+  hasUnknown: boolean
   /** Atoms on parts of texts. */
   readonly shapes: Atom[]
   /** Atoms on items of lists. */
@@ -24,6 +26,7 @@ export function collectConstants(atoms: readonly Atom[], now: number): Constants
     instants: new Set(),
     hasNumeric: false,
     hasTime: false,
+    hasUnknown: false,
     shapes: [],
     lists: [],
     patterns: [],
@@ -37,8 +40,8 @@ export function isRelative({ operator }: Atom): boolean {
   return operator === 'within_last' || operator === 'within_next'
 }
 
-/** Operators that know no constant that could be a time. */
-export function isTimeless({ operator }: Atom): boolean {
+/** Operators that compare with no constant: the values of each kind that every path has are enough for them. */
+export function hasNoConstant({ operator }: Atom): boolean {
   return operator === 'exists' || operator === 'is_empty' || operator === 'is_true' || operator === 'is_false'
 }
 
@@ -84,6 +87,7 @@ function collect(found: Constants, atom: Atom, now: number): void {
       found.patterns.push(atom)
       return
     default:
+      if (!hasNoConstant(atom)) found.hasUnknown = true
   }
 }
 

@@ -20,11 +20,12 @@ export const codes = {
   doubtful_form: 'warning',
   overlap: 'info',
   mixed_kinds: 'info',
+  number_as_time: 'info',
 } as const satisfies Record<string, Severity>
 export type Code = keyof typeof codes
 const Code = Type.Enum(Object.keys(codes) as Code[], {
   description:
-    'never_matches: no event fulfils the conditions. dead_since: none has since a moment, and none will. loop: rules that trigger one another in a circle. always_true: a condition holds for any data. implied: a condition says nothing new. duplicate: another rule does the same for the same events. contained: whenever this rule runs, another one does the same. overlap: for some events another rule does the same. unreachable_action: an action that is never done. doubtful_form: a form that is often meant otherwise. unknown_field, unseen_value, unseen_placeholder, mixed_kinds: compared with stored events.',
+    'never_matches: no event fulfils the conditions. dead_since: none has since a moment, and none will. loop: rules that trigger one another in a circle. always_true: a condition holds for any data. implied: a condition says nothing new. duplicate: another rule does the same for the same events. contained: whenever this rule runs, another one does the same. overlap: for some events another rule does the same. unreachable_action: an action that is never done. doubtful_form: a form that is often meant otherwise. unknown_field, unseen_value, unseen_placeholder, mixed_kinds, number_as_time: compared with stored events.',
 })
 
 /** A rule to check. Its definition has no faults (findRuleFaults of the engine). */

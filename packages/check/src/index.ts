@@ -1,4 +1,4 @@
-export { type CheckOptions, checkRules } from './check-rules.js'
+export { type CheckOptions, checkRules, compareWithEvents } from './check-rules.js'
 export {
   type CheckedRule,
   CheckResult,

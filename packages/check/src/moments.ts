@@ -1,5 +1,6 @@
+import { firstMilliseconds, readTime, toNumber } from '@automation/engine'
 import type { Atom } from './atoms.js'
-import { collectConstants, isRelative, isTimeless } from './constants.js'
+import { collectConstants, hasNoConstant, isRelative } from './constants.js'
 import { groupPaths } from './families.js'
 
 /** Moments that stand for all moments of judging. */
@@ -13,6 +14,8 @@ export interface Moments {
 }
 
 const maxMoments = 40
+/** The instants at which numbers begin and end to be times. */
+const edges = [firstMilliseconds, firstMilliseconds * 1_000].flatMap((edge) => [-edge, edge])
 const farMs = 400 * 86_400_000
 
 /**
@@ -23,15 +26,13 @@ export function listMoments(atoms: readonly Atom[], now: number): Moments {
   const turns = new Set<number>()
   for (const family of groupPaths(atoms)) {
     const relative = family.atoms.filter(isRelative)
-    const absolute = family.atoms.filter((atom) => !isRelative(atom) && !isTimeless(atom))
+    const absolute = family.atoms.filter((atom) => !isRelative(atom) && !hasNoConstant(atom))
     if (relative.length === 0 || absolute.length === 0) continue
-    const { numbers, instants, texts } = collectConstants(absolute, 0)
-    const spans = [...collectConstants(relative, 0).instants]
-    const times = collectConstants(
-      [...texts].map((value) => ({ ...(absolute[0] as Atom), operator: 'before', value })),
-      0,
-    ).instants
-    for (const constant of [...numbers, ...instants, ...times])
+    const { numbers, instants, texts, hasNumeric } = collectConstants(absolute, 0)
+    const spans = collectConstants(relative, 0).instants
+    // A text may be a time, or equal to a number that is one.
+    const times = [...numbers, ...texts, ...[...texts].map(toNumber)].map(readTime)
+    for (const constant of [...instants, ...times, ...(hasNumeric ? edges : [])])
       for (const span of spans) turns.add(constant - span)
   }
   turns.delete(Number.NaN)

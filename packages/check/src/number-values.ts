@@ -1,8 +1,8 @@
-import { toNumber } from '@automation/engine'
+import { firstMilliseconds, firstSeconds, lastMilliseconds, toNumber } from '@automation/engine'
 import type { Constants } from './constants.js'
 
-/** Times beyond are no times for the engine. */
-const lastInstant = 8.64e15
+/** Where the engine reads a number in another unit, or as no time. */
+const edges = [firstSeconds, firstMilliseconds, lastMilliseconds].flatMap((edge) => [-edge, edge])
 /** From here on the neighbour of a number may be infinite, which JSON cannot represent. */
 const largest = 1e300
 
@@ -11,7 +11,7 @@ export function listNumbers({ numbers, texts, instants, hasTime }: Constants): n
   const constants = new Set(numbers)
   // A text that is a number equals that number.
   for (const text of texts) constants.add(toNumber(text))
-  if (hasTime) for (const instant of [...instants, -lastInstant, lastInstant]) constants.add(instant)
+  if (hasTime) for (const number of [...edges, ...[...instants].flatMap(listUnits)]) constants.add(number)
   constants.delete(Number.NaN)
   const sorted = [...constants].sort((left, right) => left - right)
   const [lowest, highest] = [sorted[0], sorted.at(-1)]
@@ -26,6 +26,11 @@ export function listNumbers({ numbers, texts, instants, hasTime }: Constants): n
   })
   values.push(below(lowest))
   return values
+}
+
+/** An instant as the numbers that are read as it. Seconds are rounded to milliseconds. */
+function listUnits(instant: number): number[] {
+  return [instant, ...[instant - 0.5, instant, instant + 0.5].map((ms) => ms / 1_000)]
 }
 
 /** The decimal digits of a number, without an exponent. */

@@ -1,4 +1,11 @@
-import { findSimilar, maxSurveyDepth, type ObservedField, parsePath } from '@automation/engine'
+import {
+  describeListEnd,
+  findSimilar,
+  isIndex,
+  maxSurveyDepth,
+  type ObservedField,
+  parsePath,
+} from '@automation/engine'
 import { pathKey } from './atoms.js'
 
 /** What the newest events of one type had: the response of GET /api/event-types/:name/fields. */
@@ -47,6 +54,22 @@ export class SeenFields {
       if (object !== undefined && length === maxSurveyDepth) return false
     }
     return true
+  }
+
+  /** Says that a path goes on below a list without an index, if it leads to nothing in all events that have the list. */
+  findListEnd(path: string): string | undefined {
+    if (this.find(path) !== undefined) return undefined
+    const keys = parsePath(path) ?? []
+    for (let length = 1; length < keys.length; length++) {
+      const holder = this.#fields.get(keys.slice(0, length).join('.'))
+      if (holder === undefined) return undefined
+      const { list, object } = holder.kindCounts
+      if (list === undefined || isIndex(keys[length] as string)) continue
+      // An object beside the list may have the path, and not be surveyed as far.
+      const isSurveyed = !this.#hasMorePaths && length < maxSurveyDepth
+      return object === undefined || isSurveyed ? describeListEnd(keys, length) : undefined
+    }
+    return undefined
   }
 
   /** Such as ` Did you mean score (in 99.8 %)?`; empty where no path is near. */

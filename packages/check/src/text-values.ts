@@ -1,4 +1,4 @@
-import { parseTimestamp, toNumber } from '@automation/engine'
+import { readTime, toNumber } from '@automation/engine'
 import type { Atom } from './atoms.js'
 import type { Constants } from './constants.js'
 import { toDecimal } from './number-values.js'
@@ -95,6 +95,6 @@ function writeTime(instant: number, texts: ReadonlySet<string>): string[] {
   if (!(Math.abs(instant) <= 8.64e15)) return []
   const iso = new Date(instant).toISOString()
   const forms = [iso, iso.replace('Z', '+00:00'), iso.replace('Z', '00Z'), iso.replace('Z', '000Z')]
-  const form = forms.find((text) => !texts.has(text) && parseTimestamp(text) === instant)
+  const form = forms.find((text) => !texts.has(text) && readTime(text) === instant)
   return form === undefined ? [] : [form]
 }

@@ -1,6 +1,7 @@
 import { type Condition, findOperator } from '@automation/engine'
 
-const phrases: Record<string, string> = {
+/** By the name of the operator. */
+export const phrases: Record<string, string> = {
   equals: 'is',
   not_equals: 'is not',
   greater_than: 'is above',

@@ -1,9 +1,22 @@
-import { type CheckedRule, checkRules, codes, type Finding, type ObservedFields } from '@automation/check'
-import { type Condition, findOperator, Judging, type ObservedField } from '@automation/engine'
+import { type CheckedRule, checkRules, type Finding } from '@automation/check'
+import {
+  type Condition,
+  defaultWorkLimits,
+  describeVocabulary,
+  findOperator,
+  Judging,
+  unlimitedBudget,
+} from '@automation/engine'
 import t from 'tap'
+import { type Atom, Atoms } from '../src/atoms.js'
+import { solve } from '../src/solve.js'
+import { Space } from '../src/space.js'
+import { phrases } from '../src/words.js'
+import { Random } from './corpus/random.js'
+import { randomClause } from './corpus/random-rules.js'
 
 const now = Date.parse('2026-03-10T12:00:00.000Z')
-const task = { type: 'CREATE_TASK', config: { title: 'Call' } } as const
+const vocabulary = describeVocabulary(defaultWorkLimits)
 const mail = { type: 'SEND_EMAIL', config: { to: '{{email}}', subject: 'Hello', template: 'hello' } } as const
 
 t.test('each code has its finding, with a sentence, a path and a witness', async (t) => {
@@ -140,82 +153,6 @@ t.test('an action is done only where no action before it fails', async (t) => {
   t.match(find([named, hot]), [{ code: 'overlap' }], 'a subject may be missing')
 })
 
-t.test('stored events give findings with counts and a suggestion', async (t) => {
-  const observed: ObservedFields = {
-    events: 48_210,
-    hasMorePaths: false,
-    fields: [
-      field('score', { number: 28_000, text: 20_000 }, [['007', 9_000]], { distinct: 90, share: 0.998 }),
-      field('status', { text: 48_210 }, [
-        ['new', 43_871],
-        ['won', 4_339],
-      ]),
-      field('email', { text: 48_210 }, [], { distinct: 48_000 }),
-    ],
-  }
-  const seen = rule([clause('scor', 'exists'), clause('status', 'equals', 'New'), clause('score', 'gt', 3)])
-  const actions = [{ type: 'CREATE_TASK' as const, config: { title: '{{emial}}' } }]
-  const { findings } = checkRules([{ ...seen, actions }], { now, findObserved: () => observed })
-  t.same(
-    new Map(findings.map(({ code, message }) => [code, message])),
-    new Map<string, string>([
-      ['unknown_field', 'scor was in none of 48,210 LEAD_CREATED events. Did you mean score (in 99.8 %)?'],
-      [
-        'unseen_value',
-        'status was never "New" in 48,210 LEAD_CREATED events; seen: "new" 91 %, "won" 9 %. Did you mean "new"?',
-      ],
-      [
-        'unseen_placeholder',
-        '{{emial}} was in none of 48,210 LEAD_CREATED events. Did you mean email (in 100 %)?',
-      ],
-      [
-        'mixed_kinds',
-        'score is text in 20,000 of 48,210 events, and "007" is no number: greater_than takes it for missing.',
-      ],
-    ]),
-  )
-})
-
-t.test('nothing is said of what a survey of events cannot list', async (t) => {
-  const deep = 'a.b.c.d.e.f.g.h'
-  const observed: ObservedFields = {
-    events: 1_000,
-    hasMorePaths: false,
-    fields: [
-      field('tags', { list: 1_000 }, [['vip', 900]]),
-      field('items', { list: 1_000 }),
-      field('items[0]', { object: 1_000 }),
-      field('items[0].price', { number: 1_000 }, [], { distinct: 400 }),
-      ...deep.split('.').map((_, n, keys) => field(keys.slice(0, n + 1).join('.'), { object: 1_000 })),
-      field('note', { text: 1_000 }, [[`${'x'.repeat(199)}…`, 1_000]]),
-      field('nick', { null: 1_000 }),
-      field('plan', { text: 1_000 }, [['pro', 990]], { isDistinctAtLeast: true }),
-    ],
-  }
-  const codesOf = (...conditions: Condition[]) =>
-    checkRules([{ ...rule(conditions), actions: [task] }], {
-      now,
-      findObserved: () => observed,
-    }).findings.map(({ code }) => code)
-  const long = 'x'.repeat(300)
-  t.same(
-    codesOf(
-      clause('tags[0]', 'equals', 'gold'),
-      clause('items[7].price', 'gt', 3),
-      clause(`${deep}.i`, 'exists'),
-      clause('note', 'equals', long),
-      clause('nick', 'equals', null),
-      clause('plan', 'equals', 'free'),
-    ),
-    [],
-  )
-  t.same(codesOf(clause('items[0].prise', 'gt', 3)), ['unknown_field'])
-  t.same(codesOf(clause('status.name', 'exists')), ['unknown_field'])
-  const capped = { ...observed, hasMorePaths: true }
-  const { findings } = checkRules([rule([clause('status', 'exists')])], { now, findObserved: () => capped })
-  t.same(findings, [], 'with more paths than are listed, none is unknown')
-})
-
 t.test('a rule set without faults has no findings', async (t) => {
   t.same(
     find([
@@ -237,23 +174,49 @@ t.test('what is beyond a cap is not known, and no finding', async (t) => {
   t.match(result.notKnown, [{ code: 'never_matches', rule: { index: 0 } }])
 })
 
-t.test('operators that are taken for opposites are opposites', async (t) => {
-  const pairs = {
-    not_equals: ['equals', 1],
-    not_between: ['between', [1, 2]],
-    not_in: ['in', [1, 'a']],
-    not_contains: ['contains', 'a'],
-    not_matches: ['matches', 'a'],
-    not_exists: ['exists'],
-    is_not_empty: ['is_empty'],
-  }
-  for (const [negative, [positive, value]] of Object.entries(pairs)) {
+t.test('an operator that is the opposite of another one is its exact opposite', async (t) => {
+  const opposites = vocabulary.operators.flatMap(({ name, example }) => {
+    const { opposite } = findOperator(name) ?? {}
+    return opposite === undefined ? [] : [{ name, opposite, value: example.value }]
+  })
+  t.equal(opposites.length, 7)
+  for (const { name, opposite, value } of opposites) {
     for (const actual of [undefined, null, '', 'a', 1, 1.5, '1', true, [], ['a'], {}, { a: 1 }]) {
       const judge = (name: string) => findOperator(name)?.compile(value)(actual, new Judging(0))
-      t.not(judge(negative), judge(positive as string), `${negative} of ${JSON.stringify(actual)}`)
+      t.not(judge(name), judge(opposite), `${name} of ${JSON.stringify(actual)}`)
     }
   }
-  t.equal(Object.keys(codes).length, 14)
+})
+
+t.test('every operator occurs in the random rules, and has a phrase', async (t) => {
+  const random = new Random(1)
+  const seen = new Set(
+    Array.from({ length: 2_000 }, () => (randomClause(random, 'it') as { operator: string }).operator),
+  )
+  for (const { name } of vocabulary.operators) {
+    t.ok(seen.has(name), `${name} occurs in random-rules.ts`)
+    t.ok(Object.hasOwn(phrases, name), `${name} has a phrase in words.ts`)
+  }
+})
+
+t.test('an operator that the check does not know leaves every question open', async (t) => {
+  const divisible: Atom = {
+    key: 'n divisible_by 7',
+    path: 'n',
+    operator: 'divisible_by',
+    value: 7,
+    isFilled: false,
+    test: (actual) => typeof actual === 'number' && actual % 7 === 0 && actual > 100,
+  }
+  const space = new Space([divisible], now, unlimitedBudget())
+  t.equal(solve([space.literal(divisible, false)], space).is, 'unknown', 'no value of it is known')
+  t.equal(solve([space.literal(divisible, true)], space).is, 'possible')
+  const positive = new Atoms().find({ field: 'n', operator: 'greater_than', value: 0 }).atom
+  const both = new Space([divisible, positive], now, unlimitedBudget())
+  const ask = (isNegated: boolean) =>
+    solve([both.literal(divisible, isNegated), both.literal(positive, true)], both).is
+  t.equal(ask(false), 'unknown')
+  t.equal(ask(true), 'possible')
 })
 
 function find(rules: CheckedRule[]): Finding[] {
@@ -262,17 +225,6 @@ function find(rules: CheckedRule[]): Finding[] {
 
 function rule(conditions: Condition[], name = 'A rule'): CheckedRule {
   return { name, trigger: 'LEAD_CREATED', conditions, actions: [mail] }
-}
-
-function field(
-  path: string,
-  kindCounts: ObservedField['kindCounts'],
-  values: [value: unknown, count: number][] = [],
-  more: Partial<ObservedField> = {},
-): ObservedField {
-  const top = values.map(([value, count]) => ({ value, count }))
-  const kinds = Object.keys(kindCounts) as ObservedField['kinds']
-  return { path, kinds, kindCounts, share: 1, distinct: top.length, isDistinctAtLeast: false, top, ...more }
 }
 
 function clause(field: string, operator: string, value?: unknown): Condition {

@@ -1,4 +1,4 @@
-import { describeNearest, eventTypes } from '@automation/engine'
+import { describeNearest, eventTypes, instantDescription, readTime } from '@automation/engine'
 import type { ErrorObject } from 'ajv'
 
 /** A fault of shape, as every Ajv reports it. */
@@ -12,6 +12,7 @@ export const maxListed = 10
 
 /** As much of a schema as the hints read. */
 interface Known {
+  description?: string
   properties?: Record<string, { enum?: unknown[]; const?: unknown }>
   oneOf?: Known[]
 }
@@ -27,7 +28,7 @@ export function explainFault({
   parentSchema,
   data,
 }: ShapeError): string | undefined {
-  const { properties = {}, oneOf = [] } = (parentSchema ?? {}) as Known
+  const { description, properties = {}, oneOf = [] } = (parentSchema ?? {}) as Known
   switch (keyword) {
     case 'false schema':
       return instancePath.endsWith('/value') ? 'This operator takes no value' : undefined
@@ -46,6 +47,9 @@ export function explainFault({
       return describeNearest(data, names, isEventType ? '/docs/rules#events' : undefined)
     }
     case 'type':
+      // A time of a rule, which the data of events may have as a number.
+      if (description === instantDescription && !Number.isNaN(readTime(data)))
+        return `Write it as "${new Date(readTime(data)).toISOString()}"`
       return isGroup(data) ? 'Put the group into a list: [{ "all": [] }]' : undefined
     default:
       return undefined

@@ -193,7 +193,8 @@ function listFailing(trace: ConditionTrace, path: string, wanted: boolean): stri
   }
   const expected = 'expected' in trace ? ` ${JSON.stringify(trace.expected)}` : ''
   const actual = 'actual' in trace ? JSON.stringify(trace.actual) : 'missing'
+  const note = trace.note === undefined ? '' : ` (${trace.note})`
   return [
-    `${path}: expected ${wanted ? '' : 'not '}${trace.field} ${trace.operator}${expected}, actual ${actual}`,
+    `${path}: expected ${wanted ? '' : 'not '}${trace.field} ${trace.operator}${expected}, actual ${actual}${note}`,
   ]
 }

@@ -117,6 +117,16 @@ const plants: Record<Code, Plant> = {
       ]),
       'conditions[0]',
     ),
+  number_as_time: (random, rules) =>
+    observe(
+      addRule(random, rules, [
+        random.pick<Condition>([
+          { field: 'sentAt', operator: 'within_last', value: '7d' },
+          { field: 'sentAt', operator: 'after', value: '2026-01-01' },
+        ]),
+      ]),
+      'conditions[0]',
+    ),
   unseen_placeholder(random, rules) {
     const found = addRule(random, rules, [])
     const rule = rules[found.rule] as CheckedRule
@@ -127,6 +137,14 @@ const plants: Record<Code, Plant> = {
     return observe(found, 'actions[0].config.title')
   },
   doubtful_form(random, rules) {
+    if (random.chance(0.3)) {
+      const value = random.pick([1_767_225_600, 1_767_225_600_000])
+      const condition = random.pick<Condition>([
+        { field: 'createdAt', operator: 'not_equals', value: String(value) },
+        { field: 'lead.due_date', operator: 'greater_than', value },
+      ])
+      return { ...addRule(random, rules, [condition]), path: 'conditions[0].value' }
+    }
     const found = addRule(random, rules, [])
     const rule = rules[found.rule] as CheckedRule
     const path = random.pick(['title', 'description'])
@@ -252,6 +270,7 @@ function observe(found: { rule: number; others: number[] }, path: string) {
       field('lead', { object: 990 }, []),
       field('score', { number: 600, text: 390 }, [10, '007', 95], 80),
       field('status', { text: 990 }, ['new', 'won', 'lost']),
+      field('sentAt', { number: 990 }, [1_767_225_600, 1_795_738_423.217], 80),
       field('tags', { list: 990 }, [], 0),
       ...[
         'country',

@@ -1,5 +1,5 @@
 import type { CheckedRule } from '@automation/check'
-import { parseDuration, parsePath, parseTimestamp } from '@automation/engine'
+import { parseDuration, parsePath, readTime } from '@automation/engine'
 import type { Random } from './random.js'
 
 // Written without the check's own candidates: it is what they are tested with.
@@ -67,7 +67,7 @@ const constantValues: Json[] = [
   0,
   1,
   -1e9,
-  1e15,
+  ...[1e15, 1e8, -1e8, 99_999_999, 1e11, 1e11 - 1, -1e11, 1 - 1e11],
   '',
   ' ',
   'q',
@@ -104,12 +104,15 @@ function around(constant: Json, now: number): Json[] {
       found.push(one, String(one), `${one}.0`, `${one}0`)
   if (typeof constant !== 'string') return found
   const span = parseDuration(constant)
-  const instant = span === undefined ? parseTimestamp(constant) : Number.NaN
+  const instant = span === undefined ? readTime(constant) : Number.NaN
   const instants = span === undefined ? [instant] : [now, now - span, now + span]
   for (const one of instants)
     if (!Number.isNaN(one))
       for (const near of [one, one - 1, one + 1, one - 3_600_000, one + 3_600_000])
-        found.push(near, new Date(near).toISOString())
+        found.push(
+          ...[near, near / 1_000, (near - 0.4) / 1_000, (near + 0.4) / 1_000, near + 0.5],
+          ...[new Date(near).toISOString(), new Date(near).toISOString().replace('Z', '+0000')],
+        )
   found.push(
     `${constant}q`,
     `q${constant}`,

@@ -4,7 +4,7 @@ import type { Random } from './random.js'
 
 // Few paths and few constants, so that random rules have to do with one another.
 export const paths = ['score', 'status', 'tags', 'at', 'lead', 'lead.score', 'lead.name', 'tags[0]']
-const numbers = [-1, 0, 10, 10.5, 80, 81, 1_767_225_600_000]
+const numbers = [-1, 0, 10, 10.5, 80, 81, 1e8, 1_767_225_600, 1e11, 1_767_225_600_000]
 const texts = [
   'a',
   'ab',
@@ -16,6 +16,8 @@ const texts = [
   'x',
   '2026-01-01',
   '2026-01-01T00:00:00Z',
+  'Thu, 01 Jan 2026 00:00:00 +0000',
+  '1767225600',
   '',
   'true',
 ]

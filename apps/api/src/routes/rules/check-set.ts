@@ -1,5 +1,4 @@
 import { type CheckedRule, CheckResult } from '@automation/check'
-import { ReadTooLong, TooMuchAtOnce } from '@automation/database'
 import { type Fault, isEventType, type RuleDefinition } from '@automation/engine'
 import {
   completeMode,
@@ -12,7 +11,7 @@ import {
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
-import { isTooMany, refusals } from '../../errors.js'
+import { refusals } from '../../errors.js'
 import type { SetToCheck } from '../../judging/check-set.js'
 import type { ResultOf } from '../../judging/judge.js'
 import { fillMissingBody } from '../../plugins/bodies.js'
@@ -20,6 +19,7 @@ import { bodyFaults } from '../../plugins/validation.js'
 import { refusalResponses } from '../responses.js'
 import { refuseFaults } from './check-rule.js'
 import { readAllDefinitions } from './definition-texts.js'
+import { surveyIfFree } from './survey-if-free.js'
 
 // The example stands in the request of createRule, and one component has one shape.
 const { examples: _, ...RuleInSet } = RuleToCreate as typeof RuleToCreate & { examples?: unknown }
@@ -65,22 +65,13 @@ async function checkRules(request: FastifyRequest): Promise<ResultOf<'checkSet'>
   const posted = await readPosted(request)
   // Surveys wait in a line of their own: the definitions are read after them.
   const triggers = posted ?? (await reads.rule.findMany({ select: { trigger: true } }))
-  const observed = await observeTriggers(triggers, (trigger) => surveyIfFree(request, trigger))
+  const observed = await observeTriggers(triggers, (trigger) =>
+    surveyIfFree(request, trigger, observedEvents, observationLimits),
+  )
   const check = (rules: SetToCheck['rules']) =>
     request.judge('checkSet', { rules, now: Date.now(), observed })
   if (posted !== undefined) return check(posted)
   return request.readAndJudge(async () => check({ stored: await readAllDefinitions(reads, id) }))
-}
-
-/** What the newest events have, which the check can do without: undefined while others keep the judge busy. */
-async function surveyIfFree(request: FastifyRequest, trigger: string): Promise<string | undefined> {
-  try {
-    const { fields } = await request.server.survey(request, trigger, observedEvents, observationLimits)
-    return fields
-  } catch (error) {
-    if (isTooMany(error) || error instanceof ReadTooLong || error instanceof TooMuchAtOnce) return undefined
-    throw error
-  }
 }
 
 /** @returns undefined where the workspace's rules are meant */

@@ -1,3 +1,4 @@
+import { type CheckedRule, compareWithEvents } from '@automation/check'
 import { findRuleWarnings, type RuleDefinition } from '@automation/engine'
 import {
   arrangeRule,
@@ -12,6 +13,7 @@ import type { FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import { FieldError, refusalResponses } from '../responses.js'
 import { checkRule } from './check-rule.js'
+import { surveyIfFree } from './survey-if-free.js'
 
 const ValidatedRule = Type.Object(
   {
@@ -35,7 +37,7 @@ export const validateRoutes: FastifyPluginAsyncTypebox<{ bodyLimitBytes: number 
       operationId: 'validateRule',
       summary: 'Validate a rule without saving it',
       description:
-        'A faulty rule is refused as by its creation. Otherwise the response has the rule as it would be saved, and warnings. The limits of a workspace, such as the number of its rules, are not checked.',
+        'A faulty rule is refused as by its creation. Otherwise the response has the rule as it would be saved, and warnings: of what is often meant otherwise, and of what the newest 200 events of its trigger have otherwise. The limits of a workspace, such as the number of its rules, are not checked.',
       body: RuleToCreate,
       response: { 200: ValidatedRule, ...refusalResponses(413, 415, 422) },
     },
@@ -43,10 +45,25 @@ export const validateRoutes: FastifyPluginAsyncTypebox<{ bodyLimitBytes: number 
       const body = await checkRule(request, request.body)
       const rule = { description: '', conditions: [], ...body, ...completeMode(body) }
       const definition = rule as unknown as RuleDefinition & { trigger: string }
-      const warnings = [...findRuleWarnings(definition), ...(await findMissingTemplates(request, definition))]
+      const warnings = [
+        ...findRuleWarnings(definition),
+        ...(await findMissingTemplates(request, definition)),
+        ...(await compareWithStored(request, { ...definition, name: body.name })),
+      ]
       return { rule: arrangeRule(rule) as never, warnings }
     },
   })
+}
+
+/** Fewer than a check of rules looks at: authors validate often. */
+const observed = { count: 200, limits: { events: 2_000, ms: 200 } }
+
+/** What the newest events of the trigger say against the rule; nothing where they cannot be read now. */
+async function compareWithStored(request: FastifyRequest, rule: CheckedRule) {
+  const fields = await surveyIfFree(request, rule.trigger, observed.count, observed.limits)
+  if (fields === undefined) return []
+  const findings = compareWithEvents(rule, JSON.parse(fields))
+  return findings.map(({ path, message }) => ({ field: path, message }))
 }
 
 /** A mail with an unknown template is sent all the same, with a text of the service. */
