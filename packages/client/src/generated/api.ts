@@ -180,7 +180,7 @@ export interface paths {
         put?: never;
         /**
          * Validate a rule without saving it
-         * @description A faulty rule is refused as by its creation. Otherwise the response has the rule as it would be saved, and warnings. The limits of a workspace, such as the number of its rules, are not checked.
+         * @description A faulty rule is refused as by its creation. Otherwise the response has the rule as it would be saved, and warnings: of what is often meant otherwise, and of what the newest 200 events of its trigger have otherwise. The limits of a workspace, such as the number of its rules, are not checked.
          */
         post: operations["validateRule"];
         delete?: never;
@@ -1529,10 +1529,10 @@ export interface components {
         };
         CheckFinding: {
             /**
-             * @description never_matches: no event fulfils the conditions. dead_since: none has since a moment, and none will. loop: rules that trigger one another in a circle. always_true: a condition holds for any data. implied: a condition says nothing new. duplicate: another rule does the same for the same events. contained: whenever this rule runs, another one does the same. overlap: for some events another rule does the same. unreachable_action: an action that is never done. doubtful_form: a form that is often meant otherwise. unknown_field, unseen_value, unseen_placeholder, mixed_kinds: compared with stored events.
+             * @description never_matches: no event fulfils the conditions. dead_since: none has since a moment, and none will. loop: rules that trigger one another in a circle. always_true: a condition holds for any data. implied: a condition says nothing new. duplicate: another rule does the same for the same events. contained: whenever this rule runs, another one does the same. overlap: for some events another rule does the same. unreachable_action: an action that is never done. doubtful_form: a form that is often meant otherwise. unknown_field, unseen_value, unseen_placeholder, mixed_kinds, number_as_time: compared with stored events.
              * @enum {string}
              */
-            code: "never_matches" | "dead_since" | "loop" | "always_true" | "implied" | "duplicate" | "contained" | "unreachable_action" | "unknown_field" | "unseen_value" | "unseen_placeholder" | "doubtful_form" | "overlap" | "mixed_kinds";
+            code: "never_matches" | "dead_since" | "loop" | "always_true" | "implied" | "duplicate" | "contained" | "unreachable_action" | "unknown_field" | "unseen_value" | "unseen_placeholder" | "doubtful_form" | "overlap" | "mixed_kinds" | "number_as_time";
             /** @enum {string} */
             severity: "info" | "warning" | "error";
             message: string;
@@ -1549,10 +1549,10 @@ export interface components {
             /** @description Where in the rule, such as conditions[0].any[1] or actions[1].when */
             path: string;
             /**
-             * @description never_matches: no event fulfils the conditions. dead_since: none has since a moment, and none will. loop: rules that trigger one another in a circle. always_true: a condition holds for any data. implied: a condition says nothing new. duplicate: another rule does the same for the same events. contained: whenever this rule runs, another one does the same. overlap: for some events another rule does the same. unreachable_action: an action that is never done. doubtful_form: a form that is often meant otherwise. unknown_field, unseen_value, unseen_placeholder, mixed_kinds: compared with stored events.
+             * @description never_matches: no event fulfils the conditions. dead_since: none has since a moment, and none will. loop: rules that trigger one another in a circle. always_true: a condition holds for any data. implied: a condition says nothing new. duplicate: another rule does the same for the same events. contained: whenever this rule runs, another one does the same. overlap: for some events another rule does the same. unreachable_action: an action that is never done. doubtful_form: a form that is often meant otherwise. unknown_field, unseen_value, unseen_placeholder, mixed_kinds, number_as_time: compared with stored events.
              * @enum {string}
              */
-            code: "never_matches" | "dead_since" | "loop" | "always_true" | "implied" | "duplicate" | "contained" | "unreachable_action" | "unknown_field" | "unseen_value" | "unseen_placeholder" | "doubtful_form" | "overlap" | "mixed_kinds";
+            code: "never_matches" | "dead_since" | "loop" | "always_true" | "implied" | "duplicate" | "contained" | "unreachable_action" | "unknown_field" | "unseen_value" | "unseen_placeholder" | "doubtful_form" | "overlap" | "mixed_kinds" | "number_as_time";
             reason: string;
         };
         /** @description An event for which the finding is true. The engine has confirmed it. */
@@ -1618,10 +1618,12 @@ export interface components {
             verdict: boolean;
             /** @description Why the clause was not judged */
             warning?: string;
-            /** @description By `why`: how far the number was from fulfilling the clause; 0 if it was exactly at the limit */
+            /** @description How far the number was from fulfilling the clause; 0 if it was exactly at the limit */
             distance?: number;
-            /** @description By `why`: the same of a time, in milliseconds */
+            /** @description The same of a time, in milliseconds */
             distanceMs?: number;
+            /** @description How a number was read as a time; or why the operator cannot read the value, so that it counts as missing, and what it reads; or where the path ends in a list or a scalar */
+            note?: string;
             /** @description By `why`: the data has no such field, and this one differs by at most two characters */
             didYouMean?: string;
         };
