@@ -1,12 +1,6 @@
-import { writeFileSync } from 'node:fs'
 import { Transform } from 'node:stream'
 import { readCpuOfFiles, readCpuSeconds } from './cpu-time.mjs'
 
-/**
- * What failed in the last run, as JSON: `files`, paths of files and of groups whose process failed by itself, and whether there was `more`: a fault outside
- * of all files, or a run that ended early.
- */
-export const failedList = new URL('../.tap/failed.json', import.meta.url)
 const filesShown = 15
 /** A file with a process of its own, or one of those that share a process (scripts/one-process.mjs). */
 const fileEnd = /^(?: {4})?(?:not )?ok \d+ - (\S+\.test\.m?js)(?:.*# time=([\d.]+)ms)?/
@@ -22,9 +16,6 @@ export default class Report extends Transform {
   #remarks = []
   #faults = []
   #failures = []
-  #failed = { files: [], more: false }
-  /** Of the group whose files end at present. */
-  #failedInGroup = 0
   #inFault = false
   #files = []
 
@@ -37,7 +28,6 @@ export default class Report extends Transform {
 
   _flush(done) {
     if (this.#rest) this.#read(this.#rest)
-    writeFileSync(failedList, JSON.stringify(this.#failed))
     this.#failures.push(...this.#faults)
     if (this.#failures.length > 0) this.push(`\nFailed:\n\n${this.#failures.join('\n')}\n`)
     this.push(`\n${this.#remarks.join('\n')}\n\n${this.#describeTime()}\n`)
@@ -50,21 +40,17 @@ export default class Report extends Transform {
     else if (this.#inFault && /^\s*(# Subtest|ok |1\.\.)/.test(line)) this.#inFault = false
     else if (this.#inFault) this.#faults.push(line)
     else if (/^\s*# (?!Subtest|time=|No coverage)/.test(line)) this.#remarks.push(line.trim())
-    else if (/^Bail out/.test(line)) {
-      this.#failed.more = true
-      this.push(`${line}\n`)
-    }
+    else if (/^Bail out/.test(line)) this.push(`${line}\n`)
   }
 
   #startFault(line) {
-    if (line.startsWith('not ok')) this.#failed.more = true
     this.#inFault = true
     this.#faults.push(line)
   }
 
   #describeTime() {
     const ofFiles = readCpuOfFiles().filter(({ name }) => !isGroup(name))
-    const ofAll = readCpuSeconds(Number(process.env.TEST_RUN_PID ?? process.ppid))
+    const ofAll = readCpuSeconds(process.ppid)
     const cpu = ofAll === undefined ? '' : `, ${describeSeconds(ofAll)} of CPU`
     return [
       ...['The slowest files:', ...listLargest(this.#files)],
@@ -73,13 +59,12 @@ export default class Report extends Transform {
     ].join('\n')
   }
 
-  /** A file without tests fails. A group fails where one of its files does, and then those are named; it may also fail by itself. */
-  #noteFailed(line, name) {
-    const hasFailed = /^(not ok|ok .* # SKIP no tests found)/.test(line.trim())
-    const isInGroup = line.startsWith(' ')
-    if (hasFailed && (!isGroup(name) || this.#failedInGroup === 0)) this.#failed.files.push(name)
-    if (isInGroup) this.#failedInGroup += hasFailed ? 1 : 0
-    else this.#failedInGroup = 0
+  /** tap lets a file without tests pass. */
+  #failEmpty(name) {
+    this.#failures.push(`${name} has no tests`)
+    process.on('exit', () => {
+      process.exitCode = 1
+    })
   }
 
   #endFile(line) {
@@ -87,7 +72,7 @@ export default class Report extends Transform {
     if (!isGroup(name)) this.#files.push({ name, seconds: Number(ms) / 1_000 })
     this.push(`${[line.trim(), ...this.#remarks].join('\n  ')}\n`)
     if (line.trim().startsWith('not ok')) this.#failures.push(line.trim(), ...this.#faults)
-    this.#noteFailed(line, name)
+    if (/^ok .* # SKIP no tests found/.test(line.trim())) this.#failEmpty(name)
     this.#remarks = []
     this.#faults = []
     this.#inFault = false

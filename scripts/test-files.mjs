@@ -1,43 +1,59 @@
-import { existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
-import { longFiles } from './long-files.mjs'
+import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 
 const root = new URL('..', import.meta.url)
 const groupDirectory = '.tap/groups'
 /** So many files share a process: each later one runs compiled code, and what one file does to another is found among few. */
 const filesPerGroup = 16
-/**
- * Tests of whole processes, and tests of what a process has once: its event loop, its memory, its telemetry, its warnings, or the connections of a
- * fixture.
- */
+/** What only `npm run test:long` runs: tests of minutes, and those whose property a shorter test of `npm test` has, too. */
+const longFiles = /\/long\//
+/** Tests of what a process has once: its event loop, its memory, its telemetry, its warnings, or the connections of a fixture. */
 const aloneFiles = [
+  longFiles,
   /^test\//,
   /^packages\/(launcher|telemetry|rules)\//,
   /\/(tracing|event-loop|slots|browser|slow-readers|retention|remove-history)\.test\.js$/,
 ]
+/**
+ * The order of `npm test`, so that the first failure comes soon: what is pure, what runs in this process, then the rest: browsers, and whole
+ * processes under faults. `npm run test:long` begins with the slowest instead, since at its end its cores would idle.
+ */
+const phases = [
+  /^packages\/(engine|check|backtest|webhooks)\//,
+  /^packages\/(?!launcher\/)/,
+  /^(?!.*browser\.test)apps\//,
+  /./,
+]
 
 /**
- * The files that tap runs, each in a process of its own: those of the tests above, and one for each group of the others, which share a process
- * (scripts/one-process.mjs). The files of a group are neighbours in one room, so they load the same modules.
+ * The files that tap runs, in their order, each in a process of its own: those above, and one for each group of the others, which share a
+ * process (scripts/one-process.mjs). The files of a group are neighbours in one room, so they load the same modules.
+ *
+ * @param isLong for `npm run test:long`
  */
-export function prepareTestFiles() {
+export function prepareTestFiles(isLong) {
   rmSync(new URL(groupDirectory, root), { recursive: true, force: true })
   mkdirSync(new URL(groupDirectory, root), { recursive: true })
-  const missing = longFiles.filter((file) => !existsSync(new URL(file, root)))
-  if (missing.length > 0)
-    throw new Error(`scripts/long-files.mjs names files that do not exist: ${missing.join(', ')}`)
-  return listRooms().flatMap((room) => {
-    const files = listTests(room)
-    const alone = files.filter(
-      (file) => aloneFiles.some((pattern) => pattern.test(file)) || longFiles.includes(file),
+  const rooms = listRooms().map((room) => {
+    const files = listTests(room).filter((file) => isLong || !longFiles.test(file))
+    const alone = files.filter((file) => aloneFiles.some((pattern) => pattern.test(file)))
+    const groups = writeGroups(
+      room,
+      files.filter((file) => !alone.includes(file)),
     )
     return [
-      ...writeGroups(
-        room,
-        files.filter((file) => !alone.includes(file)),
-      ),
-      ...alone,
+      ...groups.map((path) => ({ path, phase: phaseOf(`${room}/`) })),
+      ...alone.map((path) => ({ path, phase: phaseOf(path) })),
     ]
   })
+  const sign = isLong ? -1 : 1
+  return rooms
+    .flat()
+    .sort((a, b) => sign * (a.phase - b.phase))
+    .map(({ path }) => path)
+}
+
+function phaseOf(path) {
+  return phases.findIndex((pattern) => pattern.test(path))
 }
 
 /** Directories with compiled tests. */
