@@ -49,7 +49,8 @@ export function compareTo(actual: unknown, limit: number): number {
 export function equalTo(value: Scalar): (actual: unknown) => boolean {
   const number = toExactNumber(value)
   if (typeof value === 'number')
-    return (actual) => actual === value || (toNumber(actual) === value && toExactNumber(actual) === value)
+    return (actual) =>
+      actual === value || (typeof actual === 'string' && toNumber(actual) === value && keepsDigits(actual))
   return (actual) => actual === value || actual === number
 }
 

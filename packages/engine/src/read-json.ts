@@ -41,7 +41,7 @@ export function mayHaveLongNumber(text: string): boolean {
     if (at - start + 1 >= shortestLong && opensNumber(text, start)) return true
   }
   // The smallest doubles have fewer digits.
-  return (text.includes('e-') || text.includes('E-')) && /\de-\d{3}/i.test(text)
+  return /e-\d{3}/i.test(text)
 }
 
 /** Whether a number as it is written is not what a double would be written as again. A number beyond all doubles has no nearest one, and is none. */
