@@ -122,8 +122,7 @@ export const Environment = Type.Object({
     default: 192,
     minimum: 32,
     maximum: 4_096,
-    description:
-      'MB of the heap of the thread that judges on behalf of callers; --max-old-space-size has precedence',
+    description: 'MB of the heap of the child process that evaluates on behalf of callers',
   }),
   DRAIN_SECONDS: Type.Integer({
     default: 0,

@@ -1,4 +1,9 @@
-import { isDatabaseAway, isStatementCancelled, isTableMissing } from '@automation/database'
+import {
+  isDatabaseAway,
+  isStatementCancelled,
+  isTableMissing,
+  type TooMuchAtOnce,
+} from '@automation/database'
 import { describeNearest, eventTypes, type Fault } from '@automation/engine'
 import { findJsonFault } from './plugins/find-json-fault.js'
 
@@ -54,28 +59,20 @@ export const refusals = {
       400,
       `The query took longer than it may (READ_TIMEOUT: ${ms} ms): narrow it, for example by a time range or a smaller limit`,
     ),
-  judgingTooLong: (ms: number) =>
+  evaluationTooLong: (ms: number, advice: string) =>
     new Refusal(
       400,
-      `It took longer than one request may (JUDGING_TIMEOUT: ${ms} ms): use fewer or smaller patterns and placeholders, or less data`,
+      `It took longer than one request may (JUDGING_TIMEOUT: ${ms} ms), because it needs much work or the machine is busy: try again, or ${advice}`,
     ),
-  judgingTooMuch: (units: number) =>
+  evaluationTooMuch: (units: number, advice: string) =>
     new Refusal(
       400,
-      `It needs more work than one request may cost (JUDGING_WORK: ${units} units): use fewer rules, fewer or smaller patterns and placeholders, or less data`,
+      `It needs more work than one request may cost (JUDGING_WORK: ${units} units): ${advice}`,
     ),
-  judgingTooLarge: (mb: number) =>
-    new Refusal(
-      400,
-      `It took more memory than one request may (JUDGING_MEMORY: ${mb} MB): use fewer or smaller patterns and placeholders, or less data`,
-    ),
-  dryRunTooLarge: (mib: number) =>
-    new Refusal(
-      400,
-      `The dry run renders more than ${mib} MiB: send less data, or dry-run the rules one by one`,
-    ),
-  checkTooLarge: (mib: number) =>
-    new Refusal(400, `The findings have more than ${mib} MiB: check fewer rules at a time`),
+  evaluationTooLarge: (mb: number, advice: string) =>
+    new Refusal(400, `It needs more memory than one request may take (JUDGING_MEMORY: ${mb} MB): ${advice}`),
+  resultTooLarge: (mib: number, advice: string) =>
+    new Refusal(400, `The result has more than ${mib} MiB: ${advice}`),
   workspaceRequired: () => new Refusal(400, 'Header x-workspace-id must be a workspace UUID'),
   staleTimestamp: () => new Refusal(401, 'Timestamp is outside the accepted window'),
   /** The body is the same for every token. @param fault of the token; undefined where there is none, as RFC 6750 has it */
@@ -137,16 +134,22 @@ export const refusals = {
       `large request bodies at a time (BODIES_IN_FLIGHT: ${bytes} bytes, ${bytesOfOne} of one workspace)`,
     ),
   /** Sizes of lists, counts of bulk calls, and surveys are queries that have turns of their own. */
-  tooManyReads: (ofOne: number) =>
-    tooManyAtOnce(
-      `queries of this workspace at a time (READS_PER_WORKSPACE: ${ofOne}; lists of rules and versions, counts of bulk calls, and surveys of fields: 1)`,
+  tooManyReads: (ofOne: number, cause: TooMuchAtOnce) =>
+    noTurn(
+      'queries',
+      ` at a time (READS_PER_WORKSPACE: ${ofOne}; lists of rules and versions, counts of bulk calls, and surveys of fields: 1)`,
+      cause,
     ),
-  tooManyJudgings: (turns: Turns) =>
-    tooManyAtOnce(`dry runs, explanations, previews and checks of this workspace (${describeTurns(turns)})`),
-  tooManyReplays: (turns: Turns) => tooManyAtOnce(`bulk replays of this workspace (${describeTurns(turns)})`),
-  tooManyAudits: (turns: Turns & { total: number }) =>
-    tooManyAtOnce(
-      `reconciliations of this workspace (${describeTurns(turns)}; all workspaces together ${turns.total} at a time)`,
+  tooManyEvaluations: (turns: Turns, cause: TooMuchAtOnce) =>
+    noTurn('dry runs, explanations, previews and checks', describeTurns(turns), cause),
+  tooManyScans: (turns: Turns, cause: TooMuchAtOnce) =>
+    noTurn('searches, surveys and differences', describeTurns(turns), cause),
+  tooManyReplays: (turns: Turns, cause: TooMuchAtOnce) => noTurn('bulk replays', describeTurns(turns), cause),
+  tooManyAudits: (turns: Turns & { total: number }, cause: TooMuchAtOnce) =>
+    noTurn(
+      'reconciliations',
+      describeTurns(turns, `; all workspaces together ${turns.total} at a time`),
+      cause,
     ),
   unavailable: (cause: Error) =>
     new Refusal(503, 'Service temporarily unavailable', { 'retry-after': '1' }, cause),
@@ -159,8 +162,15 @@ interface Turns {
   timeoutMs: number
 }
 
-function describeTurns({ perOwner, waitingPerOwner, timeoutMs }: Turns): string {
-  return `${perOwner} at a time, ${waitingPerOwner} more wait for up to ${timeoutMs} ms`
+function describeTurns({ perOwner, waitingPerOwner, timeoutMs }: Turns, more = ''): string {
+  return ` (${perOwner} at a time, ${waitingPerOwner} more wait for up to ${timeoutMs} ms${more})`
+}
+
+/** A workspace that waited for others has done nothing too often. */
+function noTurn(work: string, ofOne: string, { isBehindOthers }: TooMuchAtOnce): Refusal {
+  return isBehindOthers
+    ? tooManyAtOnce(`${work} of other workspaces: this one got no turn in time`)
+    : tooManyAtOnce(`${work} of this workspace${ofOne}`)
 }
 
 function tooManyAtOnce(what: string): Refusal {

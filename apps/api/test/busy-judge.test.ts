@@ -1,4 +1,4 @@
-import { newId } from '@automation/database'
+import { newId, TooMuchAtOnce } from '@automation/database'
 import t, { type Test } from 'tap'
 import { refusals } from '../src/errors.js'
 import { judgingTurns } from '../src/judging/judge.js'
@@ -26,7 +26,8 @@ function refuseTurns(t: Test, task: string, isServed: (turn: number) => boolean)
   let turns = 0
   t.intercept(judge, 'run', {
     value: async (...[caller, name, input]: Parameters<typeof run>) => {
-      if (name === task && !isServed(turns++)) throw refusals.tooManyJudgings(judgingTurns)
+      if (name === task && !isServed(turns++))
+        throw refusals.tooManyEvaluations(judgingTurns, new TooMuchAtOnce())
       return run(caller, name, input)
     },
   })
@@ -74,15 +75,20 @@ t.test('a survey that gets no second turn says that it is not complete', async (
 })
 
 t.test('a question that would end after its deadline is refused, and does not wait', async (t) => {
-  const { id: workspaceId } = await api.makeWorkspace()
-  const ask = (msLeft: number) =>
+  const [{ id: own }, { id: other }] = [await api.makeWorkspace(), await api.makeWorkspace()]
+  const ask = (msLeft: number, workspaceId = own) =>
     api.app.judge.run(
       { workspaceId, dueAt: performance.now() + msLeft, isGone: () => false },
       'findFaults',
       ruleBody(),
     )
-  const [running, waiting, late] = [ask(10_000), ask(10_000), ask(100)]
-  t.match(await late.catch((error) => error), { statusCode: 429 })
+  const [running, waiting, late, behind] = [ask(10_000), ask(10_000), ask(100), ask(100, other)]
+  const [ofOwn, ofOther] = [late.catch((error) => error), behind.catch((error) => error)]
+  t.match(await ofOwn, { statusCode: 429, body: { error: /checks of this workspace/ } })
+  t.match(await ofOther, {
+    statusCode: 429,
+    body: { error: /checks of other workspaces: this one got no turn/ },
+  })
   t.same(await Promise.all([running, waiting]), [[], []])
 })
 

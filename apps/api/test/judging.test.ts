@@ -1,4 +1,5 @@
-import { readdirSync, readFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
+import { setTimeout } from 'node:timers/promises'
 import { createPrivateDatabase } from '@automation/launcher'
 import t, { type Test } from 'tap'
 import { type Answer, askPatiently, ruleBody, rules, startApi, type Workspace } from './fixtures/api.js'
@@ -151,7 +152,7 @@ t.test('a dry run that takes too long is refused, and the next one runs', async 
     body: { error: /JUDGING_TIMEOUT: 401 ms/ },
   })
   t.match(await dryRun(workspace, rule), { status: 200, body: { success: true } })
-  t.equal(app.judge.threadCount, 1)
+  t.ok(app.judge.pid)
 })
 
 t.test('a dry run that takes too much memory is refused, and the next one runs', async (t) => {
@@ -159,10 +160,25 @@ t.test('a dry run that takes too much memory is refused, and the next one runs',
   const rule = await createRule(workspace)
   const notification = { type: 'CREATE_TASK', config: { title: 'x', description: '{{list | json}}' } }
   const large = await createRule(workspace, ruleBody({ actions: Array(20).fill(notification) }))
-  const list = Array.from({ length: 400 }, (_, n) => `${n}`.padEnd(1_000, '"'))
+  // A text with one such sign takes two bytes a character: twenty configs take more than 32 MB before one is written.
+  const list = Array.from({ length: 400 }, (_, n) => `€${n}`.padEnd(1_000, '"'))
   t.match(await dryRun(workspace, large, { list }), { status: 400, body: { error: /JUDGING_MEMORY: 32 MB/ } })
   t.match(await dryRun(workspace, rule), { status: 200, body: { success: true } })
-  t.equal(app.judge.threadCount, 1)
+  t.ok(app.judge.pid)
+})
+
+t.test('a check that takes too long is refused with what its caller can do', async (t) => {
+  const { workspace } = await startLimited(t, { JUDGING_TIMEOUT: '100' })
+  const clauses = Array.from({ length: 50 }, (_, n) => ({
+    field: 'text',
+    operator: 'matches',
+    value: `(?i)[${'\\p{L}\\p{N}\\p{P}'.repeat(50)}]${n}`,
+  }))
+  const set = Array.from({ length: 3 }, () => ruleBody({ conditions: [{ any: clauses }] }))
+  t.match(await workspace.call('POST', `${rules}/check`, { body: { rules: set } }), {
+    status: 400,
+    body: { error: /^It took longer .*JUDGING_TIMEOUT: 100 ms.*try again, or check fewer rules at a time$/ },
+  })
 })
 
 t.test('a workspace with too many dry runs gets 429, and others do not', async (t) => {
@@ -176,25 +192,70 @@ t.test('a workspace with too many dry runs gets 429, and others do not', async (
   t.match(refused[0], { headers: { 'retry-after': '1' }, body: { error: /Too many dry runs/ } })
 })
 
-const skip = process.platform === 'linux' ? false : 'only Linux has a priority for each thread'
-t.test('the thread has a lower priority than all others', { skip }, async (t) => {
-  const workspace = await api.makeWorkspace()
-  await dryRun(workspace, await createRule(workspace))
-  const niceness = readdirSync('/proc/self/task').map((id) => {
-    const fields = readFileSync(`/proc/self/task/${id}/stat`, 'utf8').split(') ').at(-1)?.split(' ')
-    return Number(fields?.[16])
-  })
-  const own = Math.min(...niceness)
-  t.equal(niceness.filter((nice) => nice > own).length, 1)
-})
+const skip = process.platform === 'linux' ? false : 'only Linux has /proc'
+t.test(
+  'the child process has a lower priority, ends first where memory is short, and knows no setting',
+  { skip },
+  async (t) => {
+    const workspace = await api.makeWorkspace()
+    await dryRun(workspace, await createRule(workspace))
+    const read = (file: string, pid: number | 'self' = api.app.judge.pid ?? 0) =>
+      readFileSync(`/proc/${pid}/${file}`, 'utf8')
+    const nicenessOf = (stat: string) => Number(stat.split(') ').at(-1)?.split(' ')[16])
+    t.equal(nicenessOf(read('stat')), nicenessOf(read('stat', 'self')) + 5)
+    t.equal(read('oom_score_adj'), '1000\n')
+    t.notMatch(read('environ'), /DATABASE_URL|SECRET|KEY=/)
+  },
+)
 
-t.test('an API has no thread for judging before it needs one, and ends it with itself', async (t) => {
+t.test('an API has no child process before it needs one, and ends it with itself', async (t) => {
   const { app, makeWorkspace } = await startApi(t, { DATABASE_URL })
   const workspace = await makeWorkspace()
   const rule = await createRule(workspace)
-  t.equal(app.judge.threadCount, 0)
+  t.equal(app.judge.pid, undefined)
   await dryRun(workspace, rule)
-  t.equal(app.judge.threadCount, 1)
+  const pid = app.judge.pid as number
+  t.ok(isAlive(pid))
   await app.close()
-  t.equal(app.judge.threadCount, 0)
+  t.equal(app.judge.pid, undefined)
+  t.notOk(isAlive(pid))
 })
+
+t.test(
+  'a child process that was killed is replaced, and a signal for the group does not end it',
+  async (t) => {
+    const workspace = await api.makeWorkspace()
+    const rule = await createRule(workspace)
+    t.match(await dryRun(workspace, rule), { status: 200 })
+    const pid = api.app.judge.pid as number
+    process.kill(pid, 'SIGTERM')
+    process.kill(pid, 'SIGINT')
+    t.match(await dryRun(workspace, rule), { status: 200 })
+    t.equal(api.app.judge.pid, pid)
+    process.kill(pid, 'SIGKILL')
+    while (api.app.judge.pid !== undefined) await setTimeout(5)
+    t.match(await dryRun(workspace, rule), { status: 200 })
+    t.not(api.app.judge.pid, pid)
+  },
+)
+
+t.test('a question whose child process is killed is unavailable, and the next is answered', async (t) => {
+  const { app, workspace } = await startLimited(t, { JUDGING_TIMEOUT: '10000' })
+  const rule = await createRule(workspace)
+  const slow = await createRule(workspace, hostileRule)
+  const asked = dryRun(workspace, slow, { text: letters.repeat(12) })
+  while (app.judge.pid === undefined) await setTimeout(5)
+  await setTimeout(300)
+  process.kill(app.judge.pid, 'SIGKILL')
+  t.match(await asked, { status: 503, headers: { 'retry-after': '1' } })
+  t.match(await dryRun(workspace, rule), { status: 200 })
+})
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0)
+    return true
+  } catch {
+    return false
+  }
+}

@@ -12,12 +12,29 @@ export interface Atom {
   readonly test: Test
 }
 
+interface FoundAtom {
+  readonly atom: Atom
+  readonly isNegated: boolean
+}
+
 /** Collects the atoms of many clauses, each once. */
 export class Atoms {
   readonly #atoms = new Map<string, Atom>()
+  /** Those of the event itself. A clause is looked up in many formulas, and its value may have 256 KiB. */
+  readonly #known = new WeakMap<Clause, FoundAtom>()
 
   /** @returns the atom of a clause, and whether the clause says its opposite */
-  find(clause: Clause, path = pathKey(clause.field), isFilled = false): { atom: Atom; isNegated: boolean } {
+  find(clause: Clause): FoundAtom {
+    let found = this.#known.get(clause)
+    if (found === undefined) {
+      found = this.findAt(clause, pathKey(clause.field), false)
+      this.#known.set(clause, found)
+    }
+    return found
+  }
+
+  /** The same for a clause about an emitted event. @param path of the value in the event that began the chain */
+  findAt(clause: Clause, path: string, isFilled: boolean): FoundAtom {
     const operator = findOperator(clause.operator)
     const name = operator?.name ?? clause.operator
     const positive = operator?.opposite ?? name

@@ -18,6 +18,10 @@ export interface Candidates {
 /** To judge a candidate by an operator that charges nothing itself. */
 export const unitsPerVerdict = 4
 
+/** To find the values beside a constant, and the ways to write a time. */
+const unitsPerConstant = 8
+const unitsPerTime = 100
+
 /** With more verdicts than these, all of them count as possible. */
 const maxPossible = 512
 
@@ -28,9 +32,13 @@ export type Samples = ReadonlyMap<string, unknown>
 export function listCandidates(atoms: readonly Atom[], judging: Judging, samples: Samples): Candidates {
   if (!judging.affords(0)) return { values: [], possible: [], isOpen: true }
   const constants = collectConstants(atoms, judging.now)
+  const spend = (units: number) => judging.spend(units)
+  const count = constants.texts.size + constants.numbers.size + countItems(constants.lists)
+  if (!spend(count * unitsPerConstant + constants.instants.size * unitsPerTime))
+    return { values: [], possible: [], isOpen: true }
   const numbers = listNumbers(constants)
-  const shaped = listShapedTexts(constants)
-  const lists = listLists(constants.lists)
+  const shaped = listShapedTexts(constants, spend)
+  const lists = listLists(constants.lists, spend)
   const { times, others } = listPlainTexts(constants, numbers ?? [])
   const sample = samples.get(atoms[0]?.path ?? '')
   const values = [
@@ -43,7 +51,6 @@ export function listCandidates(atoms: readonly Atom[], judging: Judging, samples
     ...others,
     ...['', true, false, [], { other: 1 }, {}, null, undefined],
   ]
-  judging.charge(values.length + lengthOf(shaped ?? []) / charactersPerUnit)
   const { shapes, patterns, hasNumeric, hasTime, hasUnknown } = constants
   const isOpen = hasUnknown || numbers === undefined || shaped === undefined || lists === undefined
   // Texts of one part, or of numbers and times alone, are all there.
@@ -71,23 +78,20 @@ function combineTexts(
   const judge = (text: string) => atoms.map((atom) => atom.test(text, judging))
   const wholes = distinct(plain.map(judge), (_, index) => !isPart[index] && !isPattern[index])
   const parts = distinct([...plain, ...shaped].map(judge), (_, index) => isPart[index] === true)
-  if (wholes.length * parts.length > maxPossible) return undefined
+  const count = wholes.length * parts.length * 2 ** isPattern.filter(Boolean).length
+  if (count > maxPossible || !judging.spend(count * atoms.length)) return undefined
   let vectors = wholes.flatMap((whole) =>
     parts.map((part) => whole.map((verdict, index) => (isPart[index] ? part[index] === true : verdict))),
   )
   for (const [index, isOne] of isPattern.entries()) {
     if (!isOne) continue
-    if (vectors.length * 2 > maxPossible) return undefined
     vectors = vectors.flatMap((vector) => [vector.with(index, false), vector.with(index, true)])
   }
-  return vectors.length > maxPossible ? undefined : vectors
+  return vectors
 }
 
-/** Writing so many characters takes as long as a unit of work. */
-const charactersPerUnit = 50
-
-function lengthOf(texts: readonly string[]): number {
-  return texts.reduce((sum, { length }) => sum + length, 0)
+function countItems(lists: readonly Atom[]): number {
+  return lists.reduce((sum, { value }) => sum + (Array.isArray(value) ? value.length : 1), 0)
 }
 
 /** Vectors that differ in the elements that count. */

@@ -39,7 +39,9 @@ export function checkLoops(
     rule.actions.forEach((action, n) => {
       if (action.type !== 'EMIT_EVENT') return
       const step = { index, rule, action: n, emits: action.config.eventType, data: action.config.data }
-      byTrigger.set(rule.trigger, [...(byTrigger.get(rule.trigger) ?? []), step])
+      const known = byTrigger.get(rule.trigger)
+      if (known === undefined) byTrigger.set(rule.trigger, [step])
+      else known.push(step)
     })
   }
   const search = { budget: maxCycles, found: 0, links: new Map<string, boolean>() }
@@ -170,7 +172,7 @@ function translateFrom(
       const holds = findOperator(clause.operator)?.compile(clause.value)(source.constant, judging) ?? true
       return holds !== isNegated
     }
-    const { atom, isNegated: isOpposite } = atoms.find(clause, source.keys.join('.'), source.isFilled)
+    const { atom, isNegated: isOpposite } = atoms.findAt(clause, source.keys.join('.'), source.isFilled)
     return space === undefined ? true : space.literal(atom, isOpposite !== isNegated)
   }
 }

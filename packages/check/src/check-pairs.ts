@@ -86,6 +86,10 @@ export class PairCheck {
   #groupEffects(): Effect[][] {
     const groups = new Map<string, Effect[]>()
     for (const [index, rule] of this.#rules) {
+      if (this.#report.budget.isOver) {
+        this.#report.leaveOpen('overlap', index, 'actions', 'It was not compared with the other rules')
+        continue
+      }
       let isLater = false
       rule.actions.forEach((action, n) => {
         const key = effectOf(action)

@@ -1,5 +1,6 @@
 import type { ActionType } from '@automation/engine'
 import type { CheckedRule } from './finding.js'
+import { shorten } from './words.js'
 
 type Action = CheckedRule['actions'][number]
 type Config = Record<string, unknown>
@@ -43,5 +44,5 @@ export function effectOf({ type, config }: Action): string | undefined {
 
 /** Says what two actions both do. */
 export function describeEffect({ type, config }: Action): string {
-  return effects[type].describe(config as Config)
+  return shorten(effects[type].describe(config as Config))
 }

@@ -23,19 +23,24 @@ export function groupPaths(atoms: readonly Atom[]): Family[] {
     if (known === undefined) byPath.set(atom.path, [atom])
     else known.push(atom)
   }
-  const paths = [...byPath.keys()].sort()
-  const roots: string[] = []
+  // The shortest path of a family is its root, and comes first.
+  const paths = [...byPath.keys()].sort().map((path) => ({ path, depth: path.split('.').length }))
   const families = new Map<string, Atom[]>()
-  for (const path of paths.sort((left, right) => left.split('.').length - right.split('.').length)) {
-    const root = roots.find((shorter) => path === shorter || path.startsWith(`${shorter}.`))
-    if (root === undefined) roots.push(path)
-    const key = root ?? path
-    families.set(key, [...(families.get(key) ?? []), ...(byPath.get(path) as Atom[])])
+  for (const { path } of paths.sort((left, right) => left.depth - right.depth)) {
+    const root = listParents(path).find((parent) => families.has(parent))
+    const known = root === undefined ? undefined : families.get(root)
+    if (known === undefined) families.set(path, [...(byPath.get(path) as Atom[])])
+    else known.push(...(byPath.get(path) as Atom[]))
   }
   return [...families].map(([root, members]) => {
     const keys = root.split('.')
     return { keys, atoms: members, readerOf: (atom) => readBelow(keys, atom) }
   })
+}
+
+function listParents(path: string): string[] {
+  const keys = path.split('.')
+  return keys.slice(1).map((_, index) => keys.slice(0, index + 1).join('.'))
 }
 
 function readBelow(keys: readonly string[], atom: Atom): (value: unknown) => unknown {
@@ -82,12 +87,13 @@ function listTree(node: Node, judging: Judging, samples: Samples, state: { isOpe
     judging,
   )
   let objects: Record<string, unknown>[] = [{}]
-  for (const [key, child] of node.children) {
+  for (const [index, [key, child]] of [...node.children].entries()) {
     const below = listTree(child, judging, samples, state)
     const count = objects.length * below.length
     if (count > maxJoint) state.isOpen = true
-    // No more of them are made than are used.
-    objects = combine(objects, key, below, judging.spend(count) ? Math.min(count, maxJoint) : 0)
+    // No more of them are made than are used, and each is a copy with one key more.
+    const used = Math.min(count, maxJoint)
+    objects = combine(objects, key, below, judging.spend(count + used * index) ? used : 0)
   }
   return [...objects.filter((object) => Object.keys(object).length > 0), ...own]
 }

@@ -1,4 +1,4 @@
-import type { RuleDefinition, WorkBudget } from '@automation/engine'
+import { excerptOf, type RuleDefinition, type WorkBudget } from '@automation/engine'
 import { Type } from 'typebox'
 
 export const severities = ['info', 'warning', 'error'] as const
@@ -58,8 +58,12 @@ const OtherRule = Type.Object({ ...referenceFields, path }, { title: 'OtherCheck
 export const Witness = Type.Object(
   {
     type: Type.String(),
-    at: Type.String({ format: 'date-time', description: 'The moment at which it is judged' }),
-    data: Type.Unsafe<Record<string, unknown>>({ type: 'object', additionalProperties: true }),
+    at: Type.String({ format: 'date-time', description: 'The moment at which it is evaluated' }),
+    data: Type.Unsafe<Record<string, unknown>>({
+      type: 'object',
+      additionalProperties: true,
+      description: 'Of a field with more than 1,000 characters or items, the beginning and an ellipsis',
+    }),
   },
   {
     title: 'CheckWitness',
@@ -121,7 +125,7 @@ export class Report {
     index: number,
     path: string,
     message: string,
-    more: Partial<Pick<Finding, 'others' | 'witness'>> = {},
+    { others = [], witness }: { others?: Finding['others']; witness?: Witness } = {},
   ): void {
     this.findings.push({
       code,
@@ -129,9 +133,8 @@ export class Report {
       message,
       rule: this.refer(index),
       path,
-      others: [],
-      witness: null,
-      ...more,
+      others,
+      witness: witness === undefined ? null : shorten(witness),
     })
   }
 
@@ -142,4 +145,10 @@ export class Report {
     this.#open.add(question)
     this.notKnown.push({ rule: this.refer(index), path, code, reason: this.budget.fault ?? reason })
   }
+}
+
+/** A thousand findings may have the same long text. */
+function shorten({ data, ...event }: Witness): Witness {
+  const fields = Object.entries(data).map(([name, value]) => [name, excerptOf(value)])
+  return { ...event, data: Object.fromEntries(fields) }
 }

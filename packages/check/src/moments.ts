@@ -33,7 +33,11 @@ export function listMoments(atoms: readonly Atom[], now: number): Moments {
     // A text may be a time, or equal to a number that is one.
     const times = [...numbers, ...texts, ...[...texts].map(toNumber)].map(readTime)
     for (const constant of [...instants, ...times, ...(hasNumeric ? edges : [])])
-      for (const span of spans) turns.add(constant - span)
+      for (const span of spans) {
+        // With more of them, none is looked at.
+        if (turns.size > maxMoments + 1) break
+        turns.add(constant - span)
+      }
   }
   turns.delete(Number.NaN)
   if (turns.size === 0) return { future: [now], past: [], isCapped: false }

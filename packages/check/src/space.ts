@@ -89,7 +89,7 @@ export class Space {
     const judging = new Judging(this.now, unlimited, this.budget)
     const { atoms } = family
     const found = listFamilyCandidates(family, judging, samples)
-    const cost = atoms.length * found.values.length
+    const cost = atoms.length * (found.values.length + found.possible.length)
     const isReached = cost <= maxVerdicts && judging.spend(cost * unitsPerVerdict)
     const verdicts = isReached
       ? atoms.map((atom) => {

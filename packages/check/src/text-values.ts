@@ -22,18 +22,27 @@ export function listPlainTexts(
 const maxTexts = 2_000
 /** Of all texts together. */
 const maxCharacters = 4_000_000
+/** Writing so many characters takes as long as a unit of work. */
+const charactersPerUnit = 50
 
 /**
  * Texts for each way in which the atoms on parts of texts can hold together: a beginning, an end, and for each atom one text that it
  * looks for. What else a text contains makes no more of them false.
  *
- * @returns undefined where there are too many ways
+ * @param spend charges the texts before they are made. @returns false where they must not be made
+ * @returns undefined where there are too many ways, or no character is left that could stand between two texts
  */
-export function listShapedTexts({ shapes, texts }: Constants): string[] | undefined {
+export function listShapedTexts(
+  { shapes, texts }: Constants,
+  spend: (units: number) => boolean,
+): string[] | undefined {
   if (shapes.length === 0) return []
-  const filler = findFiller(shapes, texts)
   const length = shapes.flatMap(({ value }) => value as unknown[]).join('').length
-  const limit = Math.min(maxTexts, maxCharacters / (length + 1))
+  const count = countShapedTexts(shapes)
+  if (count > Math.min(maxTexts, maxCharacters / (length + 1))) return undefined
+  if (!spend(count + (count * length) / charactersPerUnit)) return undefined
+  const filler = findFiller(shapes, texts)
+  if (filler === undefined) return undefined
   const starts: string[] = ['']
   const ends: string[] = ['']
   let middles: string[][] = [[]]
@@ -45,12 +54,20 @@ export function listShapedTexts({ shapes, texts }: Constants): string[] | undefi
         middle,
         ...listParts(operator, value).map((parts) => [...middle, ...parts]),
       ])
-    if (starts.length * ends.length * middles.length > limit) return undefined
   }
   return starts.flatMap((start) =>
     ends.flatMap((end) =>
       middles.map((parts) => start + [filler, ...parts.map((part) => part + filler)].join('') + end),
     ),
+  )
+}
+
+function countShapedTexts(shapes: readonly Atom[]): number {
+  const countOf = (operator: string) => shapes.filter((shape) => shape.operator === operator).length
+  const middles = shapes.filter(({ operator }) => operator.startsWith('contains'))
+  return middles.reduce(
+    (product, { operator, value }) => product * (1 + listParts(operator, value).length),
+    (1 + countOf('starts_with')) * (1 + countOf('ends_with')),
   )
 }
 
@@ -62,19 +79,19 @@ function listParts(operator: string, value: unknown): string[][] {
   return texts.map((text) => [text])
 }
 
-/** A character that no constant has. */
-function findFiller(shapes: readonly Atom[], texts: ReadonlySet<string>): string {
+/** A character that no constant has; a rule has room for each that there is. */
+function findFiller(shapes: readonly Atom[], texts: ReadonlySet<string>): string | undefined {
   const all = [...shapes.flatMap(({ value }) => value), ...texts].join('')
-  const isFree = (character: string) => !all.includes(character)
-  return [...'xyzqwjkXYZ-_~ '].find(isFree) ?? findFreeLetter(isFree)
+  return [...'xyzqwjkXYZ-_~ '].find((character) => !all.includes(character)) ?? findFreeLetter(all)
 }
 
-function findFreeLetter(isFree: (character: string) => boolean): string {
+function findFreeLetter(all: string): string | undefined {
+  const used = new Set(all)
   for (let code = 0x100; code < 0xd800; code++) {
     const character = String.fromCharCode(code)
-    if (isFree(character)) return character
+    if (!used.has(character)) return character
   }
-  throw new Error('A rule has fewer characters than there are')
+  return undefined
 }
 
 function findFreshText(texts: ReadonlySet<string>): string {

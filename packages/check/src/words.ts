@@ -35,7 +35,10 @@ const maxLength = 120
 
 /** Writes a condition as a person says it. */
 export function describe(condition: Condition): string {
-  const text = write(condition)
+  return shorten(write(condition))
+}
+
+export function shorten(text: string): string {
   return text.length > maxLength ? `${text.slice(0, maxLength - 1)}…` : text
 }
 

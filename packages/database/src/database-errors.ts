@@ -6,7 +6,14 @@ export class DatabaseBusy extends Error {}
 
 /** A workspace's own reads take all that it may have. */
 export class TooMuchAtOnce extends Error {
-  override message = 'The workspace has too many reads at a time'
+  override message = 'It got no turn in time'
+  /** Whether nothing of its owner came before it. */
+  readonly isBehindOthers: boolean
+
+  constructor(isBehindOthers = false) {
+    super()
+    this.isBehindOthers = isBehindOthers
+  }
 }
 
 /** A read took longer than it may. Another attempt helps only if it requests less. */

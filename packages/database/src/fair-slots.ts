@@ -78,16 +78,17 @@ export class FairSlots {
       return undefined
     }
     if (owner.waiting.length >= this.#limits.waitingPerOwner || timeoutMs <= 0)
-      return Promise.reject(new TooMuchAtOnce())
+      return Promise.reject(new TooMuchAtOnce(isIdle(owner)))
     return new Promise((resolve, reject) => {
       const begin = () => {
         clearTimeout(timeout)
         resolve()
       }
       const timeout = setTimeout(() => {
+        const isBehindOthers = owner.running === 0 && owner.waiting[0] === begin
         owner.waiting.splice(owner.waiting.indexOf(begin), 1)
         if (owner.waiting.length === 0) this.#inLine.delete(owner)
-        reject(new TooMuchAtOnce())
+        reject(new TooMuchAtOnce(isBehindOthers))
       }, timeoutMs)
       owner.waiting.push(begin)
       this.#inLine.add(owner)

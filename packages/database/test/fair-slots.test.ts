@@ -47,7 +47,7 @@ t.test('an owner with too much waiting is refused, and no other', async (t) => {
   const slots = new FairSlots({ ...limits, total: 1, waitingPerOwner: 1 })
   const { run, endOne, begun } = openWork(slots)
   const served = [run('a'), run('a')]
-  t.type(await run('a').catch((error) => error), TooMuchAtOnce)
+  t.match(await run('a').catch((error) => error), new TooMuchAtOnce(false))
   served.push(run('b'))
   for (let n = 0; n < 3; n++) {
     await setImmediate()
@@ -61,7 +61,9 @@ t.test('work that has waited too long is refused, and is not begun', async (t) =
   const slots = new FairSlots({ ...limits, total: 1, timeoutMs: 30 })
   const { run, endOne, begun } = openWork(slots)
   const first = run('a')
-  t.type(await run('b').catch((error) => error), TooMuchAtOnce)
+  const [own, others] = [run('a'), run('b')].map((late) => late.catch((error) => error))
+  t.match(await own, new TooMuchAtOnce(false), 'its owner has other work')
+  t.match(await others, new TooMuchAtOnce(true), 'its owner has none')
   await endOne()
   await first
   await setTimeout(5)
@@ -74,7 +76,7 @@ t.test('work that has no time to wait is refused at once, and begins where a slo
   const { run, endOne } = openWork(slots)
   const first = run('a')
   const refused = slots.run('b', async () => 'served', 0)
-  t.type(await refused.catch((error) => error), TooMuchAtOnce)
+  t.match(await refused.catch((error) => error), new TooMuchAtOnce(true))
   await endOne()
   await first
 })

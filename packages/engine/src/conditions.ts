@@ -143,7 +143,8 @@ const maxActualLength = 1_000
 
 const excerpts = new WeakMap<object, unknown>()
 
-function excerptOf(actual: unknown): unknown {
+/** What a trace, or an event that shows something, shows of a value. */
+export function excerptOf(actual: unknown): unknown {
   if (typeof actual !== 'object' || actual === null) return clip(actual, { left: maxActualLength })
   const known = excerpts.get(actual)
   if (known !== undefined) return known

@@ -11,7 +11,13 @@ export {
 export { boundWork, chargingOperators, type WorkBound } from './bound-work.js'
 export { writeChatBody } from './chat-format.js'
 export { toNumber } from './comparison.js'
-export { type CompiledCondition, compileCondition, normaliseConditions, normaliseRule } from './conditions.js'
+export {
+  type CompiledCondition,
+  compileCondition,
+  excerptOf,
+  normaliseConditions,
+  normaliseRule,
+} from './conditions.js'
 export { describeListEnd } from './dead-end.js'
 export { findDoubtfulForms, findDoubtfulPlaceholders } from './doubtful-forms.js'
 export { findDurationFault, parseDuration } from './duration.js'

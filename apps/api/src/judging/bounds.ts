@@ -7,8 +7,15 @@ export interface Bounds {
 
 /** The result of a question that cannot be answered in part: which bound it exceeded. */
 export interface Overrun {
-  overrun: keyof WorkBounds
+  overrun: keyof WorkBounds | 'bytes'
 }
+
+/**
+ * Of a response that the child process writes. A caller who does not read keeps it in the memory of the API for half a minute, and asks sixty times a
+ * minute.
+ */
+export const maxResponseMib = 4
+export const maxResponseBytes = maxResponseMib * 1_048_576
 
 /** Opens the budget to which all work of the question is charged. Its time begins now. */
 export function openBudget({ bounds }: Bounds): WorkBudget {

@@ -1,7 +1,14 @@
-import { type CheckedRule, checkRules, type ObservedFields } from '@automation/check'
+import {
+  type CheckedRule,
+  type CheckResult,
+  checkRules,
+  type NotKnown,
+  type ObservedFields,
+} from '@automation/check'
 import { type Fault, findRuleFaults } from '@automation/engine'
-import { type Bounds, findOverrun, type Overrun, openBudget } from './bounds.js'
-import type { StoredRule } from './judge-thread.js'
+import { type Bounds, findOverrun, maxResponseBytes, type Overrun, openBudget } from './bounds.js'
+import type { StoredRule } from './dry-run.js'
+import { JsonPieces } from './json-pieces.js'
 
 /** A rule as Postgres writes it: the API parses none. */
 export interface StoredRuleToCheck extends StoredRule {
@@ -18,11 +25,12 @@ export interface SetToCheck {
   observed: Record<string, string>
 }
 
-/** The findings that a response has room for: each may have an event of its own. */
-const maxBytes = 16_777_216
+/** The rest of the response is for what is not known. */
+const maxFindingBytes = 3_145_728
+const maxOpenBytes = maxResponseBytes - maxFindingBytes - 8_192
 
 /**
- * Checks a set of rules, as far as the work of one question reaches: the rest is in `notKnown`.
+ * Checks a set of rules, as far as the work of one question and the response reach: the rest is in `notKnown`.
  *
  * @returns the JSON of the response, or the faults of the rules
  */
@@ -31,7 +39,7 @@ export function checkSet({
   now,
   observed,
   bounds,
-}: SetToCheck & Bounds): { json: Uint8Array } | { faults: Fault[] } | Overrun | null {
+}: SetToCheck & Bounds): { json: Uint8Array } | { faults: Fault[] } | Overrun {
   const budget = openBudget({ bounds })
   const isStored = 'stored' in asked
   const rules = isStored ? asked.stored.map(parseRule) : asked
@@ -49,10 +57,37 @@ export function checkSet({
   if (faults.length > 0) return { faults }
   const findObserved = (type: string): ObservedFields | undefined =>
     observed[type] === undefined ? undefined : JSON.parse(observed[type])
-  const json = new TextEncoder().encode(
-    JSON.stringify(checkRules(rules, { now, findObserved, budget, skipped })),
-  )
-  return json.length > maxBytes ? null : { json }
+  return { json: writeResult(checkRules(rules, { now, findObserved, budget, skipped })) }
+}
+
+/** Writes finding by finding: the most severe come first, and those without room are not known. */
+function writeResult({ findings, notKnown }: CheckResult): Uint8Array {
+  const found = new JsonPieces(maxFindingBytes)
+  const reason = `It was found, but the findings have more than ${maxFindingBytes} bytes: check fewer rules at a time`
+  const leftOut = listItems(found, findings).map(({ rule, path, code }) => ({ rule, path, code, reason }))
+  const open = new JsonPieces(maxOpenBytes)
+  const [next, ...more] = listItems<NotKnown>(open, [...leftOut, ...notKnown])
+  const last = next && {
+    ...next,
+    reason: `This and ${more.length} more questions have no room in the response: check fewer rules at a time`,
+  }
+  return Buffer.concat([
+    Buffer.from('{"findings":['),
+    found.join(),
+    Buffer.from('],"notKnown":['),
+    open.join(),
+    Buffer.from(last === undefined ? ']}' : `,${JSON.stringify(last)}]}`),
+  ])
+}
+
+/** Lists as many items as have room. @returns those that have none */
+function listItems<Item>(json: JsonPieces, items: readonly Item[]): Item[] {
+  let separator = ''
+  return items.filter((item) => {
+    if (!json.add(separator + JSON.stringify(item))) return true
+    separator = ','
+    return false
+  })
 }
 
 function parseRule({ id, name, trigger, isActive, conditions, actions }: StoredRuleToCheck): CheckedRule {

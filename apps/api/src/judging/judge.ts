@@ -1,28 +1,31 @@
-import { fileURLToPath } from 'node:url'
-import { FairSlots } from '@automation/database'
-import type { Piscina } from 'piscina'
-import { refusals } from '../errors.js'
-import { type Bounds, isOverrun, type Overrun } from './bounds.js'
+import { FairSlots, type TooMuchAtOnce } from '@automation/database'
+import { type Refusal, refusals } from '../errors.js'
+import { adviceFor } from './advice.js'
+import { type Bounds, isOverrun, maxResponseMib, type Overrun } from './bounds.js'
+import { type Ending, EvaluationProcess } from './evaluation-process.js'
+import type { EvaluationTasks } from './evaluation-tasks.js'
 import { type Caller, takeTurn } from './take-turn.js'
 
-type Thread = typeof import('./judge-thread.js')
-export type Task = Exclude<keyof Thread, 'start'>
+export type Task = keyof EvaluationTasks
 /** The judge adds the bounds. */
-export type InputOf<Name extends Task> = Omit<Parameters<Thread[Name]>[0], keyof Bounds>
-export type ResultOf<Name extends Task> = Exclude<ReturnType<Thread[Name]>, Overrun>
+export type InputOf<Name extends Task> = Omit<Parameters<EvaluationTasks[Name]>[0], keyof Bounds>
+export type ResultOf<Name extends Task> = Exclude<ReturnType<EvaluationTasks[Name]>, Overrun>
 
 export interface JudgeLimits {
   /** Of one question. */
   timeoutMs: number
   /** Units of work of one question. */
   work: number
-  /** MB of the thread's heap. */
+  /** MB of the heap of the child process. */
   memoryMb: number
 }
 
+/** Of the metric, by the bound that was exceeded. */
+const reasons = { units: 'too_much', ms: 'too_long', memory: 'too_large', bytes: 'too_large' } as const
+
 interface Reports {
-  noteRefusal(reason: 'too_many' | 'too_much' | 'too_long' | 'too_large'): void
-  /** The thread ended while it had nothing to do. */
+  noteRefusal(reason: 'too_many' | (typeof reasons)[keyof typeof reasons]): void
+  /** The child process did not start, or ended for no known reason. */
   noteFault(error: Error): void
 }
 
@@ -30,24 +33,21 @@ interface Reports {
 export const judgingTurns = { perOwner: 1, waitingPerOwner: 100, timeoutMs: 3_000 }
 /** How many workspaces hold what they have read for a question: up to 16 MiB each. */
 const maxReaders = 4
-/** A question ends by itself when its time is over. A thread that is this many times as late is ended. */
+/** A question ends by itself when its time is over. A process that is this many times as late is ended. */
 const grace = 1.5
-/** A thread that has not started by then (ms) never will. */
-const longestStartMs = 15_000
-/** A thread without requests ends after this time (ms): it takes some 30 MB. */
-const idleMs = 60_000
 
 /**
- * Judges on behalf of callers in a thread of its own: what one request may cost holds neither triggers nor the requests of other
- * workspaces. It has one thread at most, which it starts when it is needed, and workspaces take turns on it, one question of each at a time. A
- * question about much that is stored takes a turn before it reads that, so that what waits for the thread is small, or of few workspaces.
+ * Evaluates on behalf of callers in a child process: what one request may cost holds neither triggers nor the requests of other
+ * workspaces, and what ends the child ends nothing else. There is one at most, which starts when it is needed, and workspaces take turns on it, one
+ * question of each at a time. A question about much that is stored takes a turn before it reads that, so that what waits is small, or of few workspaces.
  *
  *   readAndAsk ─▶ waits for the workspace's turn to read ─▶ reads ─▶ run
  *
- *   run ─▶ waits for the workspace's turn ─▶ runs in the thread ─▶ result
+ *   run ─▶ waits for the workspace's turn ─▶ runs in the child ─▶ result
  *    │      └─▶ too many, too long: 429       ├─▶ JUDGING_TIMEOUT or JUDGING_WORK is used up: a shorter result, or 400
- *    │                                        ├─▶ half as long again: 400, and the thread is ended
- *    │                                        └─▶ JUDGING_MEMORY is used up: 400, and the thread has ended
+ *    │                                        ├─▶ half as long again: 400, and the child is ended
+ *    │                                        ├─▶ JUDGING_MEMORY is used up: 400, and the child has ended
+ *    │                                        └─▶ the child ended for another reason, or does not start: 503
  *    └─▶ the caller is gone when its turn comes: not run
  */
 export class Judge {
@@ -55,17 +55,16 @@ export class Judge {
   readonly #reports: Reports
   readonly #slots = new FairSlots({ ...judgingTurns, total: 1 })
   readonly #readers = new FairSlots({ ...judgingTurns, total: maxReaders })
-  #opening: Promise<Piscina> | undefined
-  #pool: Piscina | undefined
+  #process: EvaluationProcess | undefined
 
   constructor(limits: JudgeLimits, reports: Reports) {
     this.#limits = limits
     this.#reports = reports
   }
 
-  /** How many threads it has: one or none. */
-  get threadCount(): number {
-    return this.#pool?.threads.length ?? 0
+  /** Of the child process, while there is one. */
+  get pid(): number | undefined {
+    return this.#process?.pid
   }
 
   /** @throws refusals: 429 where too many of the workspace wait, 400 for what takes too long or too much memory */
@@ -83,9 +82,9 @@ export class Judge {
   }
 
   #takeTurn<Result>(slots: FairSlots, caller: Caller, work: () => Promise<Result>): Promise<Result> {
-    const refuse = () => {
+    const refuse = (error: TooMuchAtOnce) => {
       this.#reports.noteRefusal('too_many')
-      return refusals.tooManyJudgings(judgingTurns)
+      return refusals.tooManyEvaluations(judgingTurns, error)
     }
     return takeTurn(slots, caller, work, refuse, this.#longestWaitMs(caller))
   }
@@ -97,62 +96,37 @@ export class Judge {
   }
 
   async #judge<Name extends Task>(name: Name, input: InputOf<Name>): Promise<ResultOf<Name>> {
-    const result = await this.#runInThread(name, input)
-    if (!isOverrun(result)) return result as ResultOf<Name>
-    const { timeoutMs, work } = this.#limits
-    this.#reports.noteRefusal(result.overrun === 'ms' ? 'too_long' : 'too_much')
-    throw result.overrun === 'ms' ? refusals.judgingTooLong(timeoutMs) : refusals.judgingTooMuch(work)
-  }
-
-  async #runInThread<Name extends Task>(name: Name, input: InputOf<Name>): Promise<ReturnType<Thread[Name]>> {
     const { timeoutMs, work, memoryMb } = this.#limits
     const bounds: Bounds = { bounds: { units: work, ms: timeoutMs } }
-    this.#opening ??= this.#open()
-    const pool = await this.#opening
-    if (pool.threads.length === 0) await this.#start(pool)
-    const signal = AbortSignal.timeout(Math.ceil(timeoutMs * grace))
-    try {
-      return await pool.run({ ...input, ...bounds }, { name, signal })
-    } catch (error) {
-      if (signal.aborted) {
-        this.#reports.noteRefusal('too_long')
-        throw refusals.judgingTooLong(timeoutMs)
-      }
-      if ((error as NodeJS.ErrnoException).code === 'ERR_WORKER_OUT_OF_MEMORY') {
-        this.#reports.noteRefusal('too_large')
-        throw refusals.judgingTooLarge(memoryMb)
-      }
-      throw error
-    }
+    if (this.#process?.pid === undefined)
+      this.#process = new EvaluationProcess(memoryMb, this.#reports.noteFault)
+    const question = { name, input: { ...input, ...bounds } }
+    const reply = await this.#process.ask(question, Math.ceil(timeoutMs * grace))
+    if ('fault' in reply) throw reply.fault
+    if ('ended' in reply) throw this.#refuseAfterEnd(name, reply)
+    const result = reply.result as ReturnType<EvaluationTasks[Name]>
+    if (isOverrun(result)) throw this.#refuse(name, result.overrun)
+    return result as ResultOf<Name>
   }
 
-  /** A thread that ends while it starts rejects nothing. */
-  async #start(pool: Piscina): Promise<void> {
-    try {
-      await pool.run(undefined, { name: 'start', signal: AbortSignal.timeout(longestStartMs) })
-    } catch (error) {
-      this.#reports.noteFault(error as Error)
-      throw refusals.unavailable(error as Error)
-    }
+  #refuseAfterEnd(name: Task, { ended }: Ending): Refusal {
+    if (ended === 'late') return this.#refuse(name, 'ms')
+    if (ended === 'out of memory') return this.#refuse(name, 'memory')
+    return refusals.unavailable(ended === 'closed' ? new Error('The API ends') : ended)
   }
 
-  async #open(): Promise<Piscina> {
-    const { Piscina } = await import('piscina')
-    this.#pool = new Piscina({
-      // Beside this module among those of tsc, and beside the bundle (scripts/bundle.mjs).
-      filename: fileURLToPath(new URL('./judge-thread.js', import.meta.url)),
-      minThreads: 0,
-      maxThreads: 1,
-      idleTimeout: idleMs,
-      resourceLimits: { maxOldGenerationSizeMb: this.#limits.memoryMb },
-      recordTiming: false,
-    })
-    this.#pool.on('error', this.#reports.noteFault)
-    return this.#pool
+  #refuse(name: Task, bound: Overrun['overrun'] | 'memory'): Refusal {
+    const { timeoutMs, work, memoryMb } = this.#limits
+    this.#reports.noteRefusal(reasons[bound])
+    const advice = adviceFor[name]
+    if (bound === 'ms') return refusals.evaluationTooLong(timeoutMs, advice)
+    if (bound === 'units') return refusals.evaluationTooMuch(work, advice)
+    if (bound === 'memory') return refusals.evaluationTooLarge(memoryMb, advice)
+    return refusals.resultTooLarge(maxResponseMib, advice)
   }
 
   /** Call it when no request is left. */
   async close(): Promise<void> {
-    await (await this.#opening)?.destroy()
+    await this.#process?.close()
   }
 }

@@ -28,8 +28,12 @@ interface Turn {
 export function scanInTurns(...scan: Parameters<typeof scanNow>): Promise<Scanned> {
   const [request] = scan
   const { scanPlaces } = request.server
-  const refuse = () => refusals.tooManyJudgings(scans)
-  return takePlace(scanPlaces, callerOf(request), () => scanNow(...scan), refuse)
+  return takePlace(
+    scanPlaces,
+    callerOf(request),
+    () => scanNow(...scan),
+    (error) => refusals.tooManyScans(scans, error),
+  )
 }
 
 async function scanNow(

@@ -37,7 +37,7 @@ export async function takeTurn<Result>(
   slots: FairSlots,
   caller: Caller,
   work: () => Promise<Result>,
-  refuse?: () => Refusal,
+  refuse?: (error: TooMuchAtOnce) => Refusal,
   timeoutMs?: number,
 ): Promise<Result> {
   let hasBegun = false
@@ -51,6 +51,6 @@ export async function takeTurn<Result>(
   } catch (error) {
     // The work itself may wait in other lines.
     if (refuse === undefined || hasBegun || !(error instanceof TooMuchAtOnce)) throw error
-    throw refuse()
+    throw refuse(error)
   }
 }

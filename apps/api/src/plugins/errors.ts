@@ -79,10 +79,11 @@ export function refusalFor(error: FastifyError, request: FastifyRequest): Refusa
 }
 
 function refuseRead(error: ReadTooLong | TooMuchAtOnce, { server }: FastifyRequest): Refusal {
-  const reason = error instanceof ReadTooLong ? 'too_long' : 'too_many'
-  server.metrics.readsRefused[reason].inc()
+  server.metrics.readsRefused[error instanceof ReadTooLong ? 'too_long' : 'too_many'].inc()
   const { timeoutMs, perWorkspace } = server.readLimits
-  return reason === 'too_long' ? refusals.readTooLong(timeoutMs) : refusals.tooManyReads(perWorkspace)
+  return error instanceof ReadTooLong
+    ? refusals.readTooLong(timeoutMs)
+    : refusals.tooManyReads(perWorkspace, error)
 }
 
 /** Presents a refused change as a refusal of the API. */

@@ -11,7 +11,7 @@ declare module 'fastify' {
     scanPlaces: FairSlots
   }
   interface FastifyRequest {
-    /** Judges, explains, renders or checks for the request's workspace, in another thread. */
+    /** Evaluates, explains, renders or checks for the request's workspace, in the child process. */
     judge<Name extends Task>(name: Name, input: InputOf<Name>): Promise<ResultOf<Name>>
     /** Runs work that reads many or large rows and judges them: the workspace's turn comes before the reading. */
     readAndJudge<Result>(work: () => Promise<Result>): Promise<Result>
@@ -22,7 +22,7 @@ export default fp<{ judging: JudgeLimits }>(
   async (app, { judging }) => {
     const judge = new Judge(judging, {
       noteRefusal: (reason) => app.metrics.judgingsRefused[reason].inc(),
-      noteFault: (err) => app.log.error({ err }, 'the thread of the judge ended'),
+      noteFault: (err) => app.log.error({ err }, 'the process that evaluates for callers ended'),
     })
     app.decorate('judge', judge)
     app.decorate('scanPlaces', new FairSlots(scans))

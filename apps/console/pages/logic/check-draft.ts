@@ -1,5 +1,5 @@
 import { type CheckedRule, checkRules, type Finding, type ObservedFields } from '@automation/check'
-import { compileRule, findRuleFaults } from '@automation/engine'
+import { compileRule, findRuleFaults, WorkBudget } from '@automation/engine'
 import type { Definition } from './rule-definition.js'
 
 export type { Finding }
@@ -16,6 +16,8 @@ interface Circumstances {
 
 /** How long (ms) rules are compared before the browser has a turn. */
 const sliceMs = 8
+/** How long (ms) one rule, or one pair, may hold the page. What is not known by then is no finding. */
+const maxCheckMs = 500
 
 /**
  * The check of the service, of a draft: by itself, and with each rule that it may get in the way of. So loops of three rules and
@@ -29,7 +31,7 @@ export async function checkDraft(
 ): Promise<Finding[] | undefined> {
   const rule = readRule(draft)
   if (rule === undefined) return []
-  const own = checkRules([rule], { now, findObserved: () => observed }).findings
+  const own = checkRules([rule], { now, findObserved: () => observed, budget: openBudget() }).findings
   // An unfinished action is left out, so that the places of the others are not those of the form.
   if (rule.actions.length < draft.actions.length) return own.filter(({ path }) => !path.startsWith('actions'))
   const findings = [...own]
@@ -39,9 +41,14 @@ export async function checkDraft(
       if (!(await turn())) return undefined
       begunAt = performance.now()
     }
-    findings.push(...checkRules([rule, other], { now }).findings.filter((one) => one.others.length > 0))
+    const { findings: found } = checkRules([rule, other], { now, budget: openBudget() })
+    findings.push(...found.filter((one) => one.others.length > 0))
   }
   return findings
+}
+
+function openBudget(): WorkBudget {
+  return new WorkBudget({ units: Number.POSITIVE_INFINITY, ms: maxCheckMs }, () => performance.now())
 }
 
 /** The draft as far as it can be checked; undefined where its conditions are not complete. */

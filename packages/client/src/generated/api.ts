@@ -1560,9 +1560,10 @@ export interface components {
             type: string;
             /**
              * Format: date-time
-             * @description The moment at which it is judged
+             * @description The moment at which it is evaluated
              */
             at: string;
+            /** @description Of a field with more than 1,000 characters or items, the beginning and an ellipsis */
             data: {
                 [key: string]: unknown;
             };

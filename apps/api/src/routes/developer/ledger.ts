@@ -56,7 +56,9 @@ export const ledgerRoutes: FastifyPluginAsyncTypebox<{ retentionDays: number }> 
       // Ids of this moment may carry the time of a clock that goes before this one.
       const to = query.to === undefined ? now + hourMs : asked.to
       const run = () => auditLedger(app.database, { workspaceId, from, to, keptSince, budgetMs })
-      const audit = await takeTurn(audits, callerOf(request), run, () => refusals.tooManyAudits(limits))
+      const audit = await takeTurn(audits, callerOf(request), run, (error) =>
+        refusals.tooManyAudits(limits, error),
+      )
       const within = { gte: new Date(audit.from), lt: new Date(to) }
       const { _sum } = await database.webhookTally.aggregate({
         where: { workspaceId, hour: within },

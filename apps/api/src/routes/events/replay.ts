@@ -119,7 +119,7 @@ export const replayRoutes: FastifyPluginAsyncTypebox = async (app) => {
         const { replayed, last, isOver } = await replayEvents(request, page)
         return { ...counted, replayed, nextCursor: isOver || last === undefined ? null : writeCursor(last) }
       }
-      const result = await takeTurn(turns, caller, replay, () => refusals.tooManyReplays(limits))
+      const result = await takeTurn(turns, caller, replay, (error) => refusals.tooManyReplays(limits, error))
       return reply.status(202).send(result)
     },
   })

@@ -52,7 +52,6 @@ export const checkRoutes: FastifyPluginAsyncTypebox = async (app) => {
     },
     handler: async (request, reply) => {
       const checked = await checkRules(request)
-      if (checked === null) throw refusals.checkTooLarge(16)
       if ('faults' in checked) throw refusals.invalid(checked.faults)
       // It is JSON already.
       return reply.type('application/json; charset=utf-8').send(checked.json as never)

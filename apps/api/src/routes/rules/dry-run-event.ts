@@ -1,11 +1,7 @@
 import type { WorkLimits } from '@automation/engine'
 import type { FastifyRequest } from 'fastify'
-import { refusals } from '../../errors.js'
 import { warnOfTexts } from '../../plugins/long-numbers.js'
 import { readAllDefinitions } from './definition-texts.js'
-
-/** Of a response. A rule may render 20 configs of a megabyte, and a workspace may have 1,000 rules. */
-const maxMib = 16
 
 /**
  * What each active rule for this type would do, in the order of their creation. Nothing is stored, so there is neither an event nor a
@@ -19,17 +15,14 @@ export async function dryRunEvent(
   limits: WorkLimits,
 ): Promise<Uint8Array> {
   const { id, reads } = request.workspace
-  const result = await request.readAndJudge(async () =>
+  return request.readAndJudge(async () =>
     request.judge('dryRunEvent', {
       rules: await readAllDefinitions(reads, id, type),
       data,
       now: Date.now(),
       limits,
       explains,
-      maxBytes: maxMib * 1_048_576,
       ...warnOfTexts(request.longNumbers),
     }),
   )
-  if (result === null) throw refusals.dryRunTooLarge(maxMib)
-  return result
 }

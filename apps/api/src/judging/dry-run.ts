@@ -1,0 +1,134 @@
+import {
+  type ActionResult,
+  type CompiledRule,
+  compileRule,
+  explainRule,
+  type Fault,
+  findError,
+  type Plan,
+  planEvent,
+  planRule,
+  type RuleDefinition,
+  simulatePlan,
+  type Trace,
+  type WorkLimits,
+} from '@automation/engine'
+import type { RuleResult } from '../acceptance/results.js'
+import { type Bounds, findOverrun, maxResponseBytes, type Overrun, openBudget } from './bounds.js'
+import { JsonPieces } from './json-pieces.js'
+
+export interface ToJudge {
+  definition: RuleDefinition
+  data: unknown
+  /** Epoch ms. */
+  now: number
+  limits: WorkLimits
+  /** About the data, for the response. */
+  warnings?: Fault[]
+}
+
+/** The JSON of a response; which bound it exceeds where it is too much. */
+type Written = Uint8Array | Overrun
+
+/** Evaluates a rule and simulates its actions. */
+export function dryRun({
+  definition,
+  data,
+  now,
+  limits,
+  explains,
+  warnings,
+  bounds,
+}: ToJudge & Bounds & { explains: boolean }): Written {
+  const budget = openBudget({ bounds })
+  const rule = compileRule(definition)
+  const outcome = simulatePlan(planRule(rule, data, now, limits, budget))
+  const { conditionsPassed } = outcome
+  const trace = explains ? { ...explainRule(rule, data, now, limits, budget), conditionsPassed } : undefined
+  if (budget.overrun !== null) return { overrun: budget.overrun }
+  const json = new JsonPieces(maxResponseBytes)
+  return writeOutcome(json, { ...outcome, dryRun: true, warnings }, trace)
+    ? json.join()
+    : { overrun: 'bytes' }
+}
+
+/** Writes an outcome by its actions, each of which may have a config of a megabyte. @returns whether it fits */
+function writeOutcome<Outcome extends { results: ActionResult[] }>(
+  json: JsonPieces,
+  { results, ...rest }: Outcome,
+  trace: Trace | undefined,
+): boolean {
+  return (
+    json.add(`${JSON.stringify(rest).slice(0, -1)},"results":[`) &&
+    results.every((result, n) => (n === 0 || json.add(',')) && json.add(JSON.stringify(result))) &&
+    json.add(trace === undefined ? ']}' : `],"trace":${JSON.stringify(trace)}}`)
+  )
+}
+
+/** A rule as Postgres writes it: to read the JSON of a thousand rules takes the child's time, and not the API's. */
+export interface StoredRule {
+  id: string
+  name: string
+  conditions: string
+  actions: string
+}
+
+interface EventToJudge extends Omit<ToJudge, 'definition'>, Bounds {
+  rules: StoredRule[]
+  explains: boolean
+}
+
+/** Evaluates the rules for one event and simulates their actions. */
+export function dryRunEvent({ rules, data, now, limits, explains, warnings, bounds }: EventToJudge): Written {
+  const budget = openBudget({ bounds })
+  const ready = rules.map((rule) => (budget.isOver ? notReached : compileStored(rule)))
+  const compiled = ready.flatMap((rule) => ('fault' in rule ? [] : [rule]))
+  const plans = planEvent(compiled, data, now, limits, budget)
+  const json = new JsonPieces(maxResponseBytes)
+  json.add(`{"triggered":${rules.length},"dryRun":true,"results":[`)
+  for (const [index, { id: ruleId, name }] of rules.entries()) {
+    const rule = ready[index] as (typeof ready)[number]
+    const outcome = 'fault' in rule ? simulateFault(rule.fault) : simulate(plans.next().value as Plan)
+    // The rules before it may have left it less work than its trace has.
+    const { conditionsPassed } = outcome
+    const trace =
+      explains && !('fault' in rule)
+        ? { ...explainRule(rule, data, now, limits, budget), conditionsPassed }
+        : undefined
+    const overrun = findOverrun(budget)
+    if (overrun) return overrun
+    const fits =
+      (index === 0 || json.add(',')) &&
+      writeOutcome(json, { ruleId, name, executionId: null, ...outcome }, trace)
+    if (!fits) return { overrun: 'bytes' }
+  }
+  const end = warnings === undefined ? ']}' : `],"warnings":${JSON.stringify(warnings)}}`
+  return json.add(end) ? json.join() : { overrun: 'bytes' }
+}
+
+type SimulatedOutcome = Omit<RuleResult, 'ruleId' | 'executionId'> & { results: ActionResult[] }
+
+const notReached = { fault: '' }
+
+function simulate(plan: Plan): SimulatedOutcome {
+  const { success, conditionsPassed, results, error = findError(results) } = simulatePlan(plan)
+  return {
+    success,
+    status: conditionsPassed || !success ? 'simulated' : 'not_matched',
+    conditionsPassed,
+    ...(error !== null && { error }),
+    results,
+  }
+}
+
+function simulateFault(error: string): SimulatedOutcome {
+  return { success: false, status: 'simulated', conditionsPassed: false, error, results: [] }
+}
+
+function compileStored({ conditions, actions }: StoredRule): CompiledRule | { fault: string } {
+  try {
+    return compileRule({ conditions: JSON.parse(conditions), actions: JSON.parse(actions) })
+  } catch (error) {
+    return { fault: `The rule does not compile: ${(error as Error).message}` }
+  }
+}

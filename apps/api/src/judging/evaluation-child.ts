@@ -1,0 +1,36 @@
+import { writeFileSync } from 'node:fs'
+import { lowerPriority } from '@automation/environment'
+import type { Message, Question } from './evaluation-process.js'
+import { evaluationTasks } from './evaluation-tasks.js'
+
+// The child process of EvaluationProcess. It has neither database nor settings: all that it needs comes with the question, and nothing is kept from one
+// question to the next. It ends with its parent, however that ends: it waits for nothing but the channel between them.
+
+// A signal for the whole group is the parent's to handle: it still responds to those who wait.
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => {})
+process.on('message', ({ name, input }: Question) => send(answer(name, input)))
+lowerPriority()
+offerToKernel()
+send('ready')
+
+function answer(name: Question['name'], input: unknown): Message {
+  try {
+    return { result: (evaluationTasks[name] as (input: unknown) => unknown)(input) }
+  } catch (error) {
+    return { fault: error as Error }
+  }
+}
+
+function send(message: Message): void {
+  // A parent that has ended gets no reply.
+  process.send?.(message, undefined, undefined, () => {})
+}
+
+/** Where the memory of a container is used up, Linux is to end this process and not the API. */
+function offerToKernel(): void {
+  try {
+    writeFileSync('/proc/self/oom_score_adj', '1000')
+  } catch {
+    // Elsewhere nobody asks.
+  }
+}

@@ -1,0 +1,80 @@
+import {
+  type ActionResult,
+  compileMailTemplate,
+  compileRule,
+  explainRule,
+  type Fault,
+  findRuleFaults,
+  Judging,
+  type RenderedMail,
+  type RuleDefinition,
+  type Trace,
+  type WorkLimits,
+} from '@automation/engine'
+import { continueBacktest, reportBacktest } from '../differences/continue-backtest.js'
+import { type Bounds, findOverrun, type Overrun, openBudget } from './bounds.js'
+import { checkSet } from './check-set.js'
+import { dryRun, dryRunEvent, type ToJudge } from './dry-run.js'
+import { matchEvents } from './match-events.js'
+import { surveyEvents } from './survey-events.js'
+import { whyOfEvent } from './why-of-event.js'
+
+/** What the child process does. */
+export const evaluationTasks = {
+  dryRun,
+  dryRunEvent,
+  explain,
+  renderMail,
+  findFaults,
+  checkSet,
+  matchEvents,
+  surveyEvents,
+  whyOfEvent,
+  continueBacktest,
+  reportBacktest,
+}
+export type EvaluationTasks = typeof evaluationTasks
+
+interface ToExplain extends ToJudge, Bounds {
+  /** JSON of the event's data. */
+  data: string
+  results: ActionResult[]
+}
+
+/** @returns null for a definition that does not compile */
+function explain({ definition, data, now, limits, results, bounds }: ToExplain): Trace | Overrun | null {
+  const budget = openBudget({ bounds })
+  const rule = compileOrNull(definition)
+  const trace = rule && explainRule(rule, JSON.parse(data), now, limits, budget, results)
+  return findOverrun(budget) ?? trace
+}
+
+function renderMail({
+  texts,
+  data,
+  variables,
+  limits,
+  bounds,
+}: MailToRender & Bounds): RenderedMail | { fault: string } {
+  return compileMailTemplate(texts).render(data, variables, new Judging(0, limits, openBudget({ bounds })))
+}
+
+interface MailToRender {
+  texts: Parameters<typeof compileMailTemplate>[0]
+  data: object
+  variables: object
+  limits: WorkLimits
+}
+
+/** @returns the faults of a rule, which compiles its patterns */
+function findFaults({ conditions, actions }: { conditions?: unknown; actions?: unknown }): Fault[] {
+  return findRuleFaults({ conditions, actions })
+}
+
+function compileOrNull(definition: RuleDefinition) {
+  try {
+    return compileRule(definition)
+  } catch {
+    return null
+  }
+}
