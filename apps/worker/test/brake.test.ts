@@ -115,7 +115,7 @@ t.test('what is executed by hand after the change is not cancelled by it', async
   await setTimeout(5)
   await changeRule(harness, ruleId, { isActive: false })
   await setTimeout(5)
-  await storeWaiting(harness, ruleId, 1)
+  await storeWaiting(harness, ruleId, 1, true)
   harness.startSweeper()
   while ((await harness.own.cancellation.count()) > 0) await setTimeout(20)
   t.equal(await harness.own.execution.count({ where: { ruleId, status: 'waiting' } }), 1)

@@ -16,6 +16,7 @@ import type { ExecutionStatus } from '@automation/database'
  *
  * - running: a worker holds it under a lease, or held it when the worker ended. `dueAt` is the end of the lease.
  * - waiting: a WAIT ends at `dueAt`, or its call, for which there was no room, is tried again. retrying: the next attempt of an action is at `dueAt`.
+ * - An execution that would begin to wait after its rule was switched off is stored as cancelled, by finishEvents and recordSteps.
  * - succeeded, failed, cancelled: finished; `finishedAt` is set and `dueAt` is null.
  */
 export const executionStatuses = [

@@ -5,6 +5,7 @@ import type { WorkspaceTransaction } from '@automation/database'
 import { changeRules } from './change-rules.js'
 import { createRules } from './create-rules.js'
 import { deleteRules } from './delete-rules.js'
+import { lockRules } from './lock-rules.js'
 import { type Changes, type ImportOptions, type ImportPlan, planImport } from './plan-import.js'
 import { createdEntry, deletedEntry, updatedEntry } from './rule-entries.js'
 import type { RuleFile } from './rule-file.js'
@@ -52,8 +53,11 @@ async function applyRules(
   administrator: Administrator,
   { toCreate, toChange, toDelete }: ImportPlan['rules'],
 ): Promise<Entry[]> {
+  const { workspaceId } = administrator
   const ids = toDelete.map(({ id }) => id)
-  const cancelled = await deleteRules(transaction, administrator.workspaceId, ids)
+  // All in one order, whatever becomes of them.
+  await lockRules(transaction, workspaceId, [...ids, ...toChange.map(({ found }) => found.id)])
+  const cancelled = await deleteRules(transaction, workspaceId, ids)
   const saved = await saveRules(transaction, administrator, toChange)
   const created = await createRules(transaction, administrator, toCreate)
   return [

@@ -2,6 +2,7 @@ import type { ServiceEvent } from '@automation/access'
 import { type Administrator, type Change, changeWorkspace, listEntries } from '@automation/access'
 import type { Database, WorkspaceDatabase, WorkspaceTransaction } from '@automation/database'
 import { cancelWaiting, countsOf, isToBePaused, markAutoPaused } from '@automation/ledger'
+import { lockRules } from './lock-rules.js'
 import { catchUp, noteStates } from './rule-states.js'
 
 /**
@@ -49,6 +50,7 @@ export async function pauseRules(
     const pausable = await findPausable(transaction, ruleIds)
     const ids = pausable.map(({ id }) => id)
     if (ids.length === 0) return { result: ids, entry: undefined }
+    await lockRules(transaction, workspaceId, ids)
     await transaction.rule.updateMany({ where: { id: { in: ids } }, data: { isActive: false } })
     await noteStates(transaction, workspaceId, ids)
     const cancelled = await cancelWaiting(transaction, workspaceId, ids, 'The rule was paused')

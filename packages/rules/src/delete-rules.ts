@@ -1,6 +1,7 @@
 import type { WorkspaceTransaction } from '@automation/database'
 import { cancelWaiting, lockCounters } from '@automation/ledger'
 import { keepVersions } from './deleted-versions.js'
+import { lockRules } from './lock-rules.js'
 import { noteStates } from './rule-states.js'
 
 /**
@@ -14,6 +15,7 @@ export async function deleteRules(
   ruleIds: string[],
 ): Promise<number[]> {
   if (ruleIds.length === 0) return []
+  await lockRules(transaction, workspaceId, ruleIds)
   const cancelled = await cancelWaiting(transaction, workspaceId, ruleIds, 'The rule was deleted')
   // The counters are deleted with their rules.
   await lockCounters(transaction, workspaceId, ruleIds)

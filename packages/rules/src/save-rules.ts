@@ -4,6 +4,7 @@ import { Prisma, type WorkspaceTransaction } from '@automation/database'
 import { cancelWaiting, clearAttention, isBeingCancelled } from '@automation/ledger'
 import { refuseUnknownTypes } from './event-types.js'
 import { endGuards } from './guards.js'
+import { lockRules } from './lock-rules.js'
 import { refuseExcessBytes, refuseExcessVersions } from './refuse-excess.js'
 import { bytesOf, type RuleFields, type StoredRule, versionRowOf } from './rule-fields.js'
 import { isShadow, settleMode } from './rule-mode.js'
@@ -45,15 +46,12 @@ export async function saveRules<Rule extends StoredRule>(
   const deactivated = [...new Set([...switched, ...shadowed])].filter(({ isActive }) => !isActive)
   if (await isBeingCancelled(transaction, idsOf(activated)))
     throw new Refused('conflict', 'Executions of the rule are still being cancelled: try again in a moment')
-  await updateRows(
-    transaction,
-    workspaceId,
-    differing.map(({ rule }) => rule),
-    now,
-  )
+  const saved = differing.map(({ rule }) => rule)
+  await lockRules(transaction, workspaceId, idsOf(saved))
+  await updateRows(transaction, workspaceId, saved, now)
   // What a shadow would have done is counted since its last change.
   await transaction.ruleDifference.deleteMany({ where: { ruleId: { in: wereShadows }, kind: 'shadow' } })
-  await noteStates(transaction, workspaceId, idsOf(differing.map(({ rule }) => rule)))
+  await noteStates(transaction, workspaceId, idsOf(saved))
   if (rewritten.length > 0) {
     await refuseUnknownTypes(transaction, rewritten)
     await transaction.ruleVersion.createMany({

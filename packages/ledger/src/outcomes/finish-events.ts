@@ -13,7 +13,7 @@ import {
 } from './effect-rows.js'
 import type { RecordableExecution } from './execution-record.js'
 import { areSuccesses, finishSuccesses } from './finish-successes.js'
-import { type FollowUps, pickIds, type ReturnedRow, readFollowUps } from './follow-ups.js'
+import { type FollowUps, noteCancelled, pickIds, type ReturnedRow, readFollowUps } from './follow-ups.js'
 
 /** An event that a worker ran, with the executions of the rules that match, finished or not. */
 export interface Outcome<Execution extends RecordableExecution = RecordableExecution> {
@@ -31,7 +31,11 @@ export interface Outcome<Execution extends RecordableExecution = RecordableExecu
  * call, since the lease of none of its executions is returned.
  *
  * - Postgres does not know yet of a fresh backlog and would read all of it. `= ANY (ARRAY(…))` makes it look events up by id.
- * - `locked_counters` locks in the order of the ids, so that two workers never wait for each other.
+ * - An execution that is to wait may only if its rule or subscription is still on: a change that switches it off is either seen here, and the
+ *   execution is cancelled, or it waits for this commit and then cancels the execution (cancelWaiting). The lock on their rows makes that
+ *   order, and only a statement with such an execution takes it. FOR SHARE would let commits of several workers pass the waiting change.
+ * - Locks are taken in one order: events, rules, subscriptions, counters, each in the order of their ids. So two workers never wait for each
+ *   other, and no change of rules does (lockRules in packages/rules).
  * - A finished execution counts once, and a cancelled one does not: counters are the finished rows, counted.
  * - Counters of a rule that was deleted meanwhile are gone with it; its executions stay as history.
  *
@@ -55,16 +59,46 @@ const finishEventsSql = `
     RETURNING events.id, events.workspace_id, events.type
   ),
   -- end of finished events
+  advanced_executions AS (
+    SELECT i.*, e.workspace_id, e.type AS event_type, i.id = i.event_id AS is_by_hand
+    FROM input_executions i JOIN finished_events e ON e.id = i.event_id
+  ),
+  -- checked executions: the same text in finish-events.ts and record-steps.ts (statements.test.ts)
+  locked_rules AS (
+    SELECT id, is_active, mode FROM rules
+    WHERE id = ANY (ARRAY(
+      SELECT rule_id FROM advanced_executions WHERE status IN ('waiting', 'retrying') AND subscription_id IS NULL))
+    ORDER BY id FOR NO KEY UPDATE
+  ),
+  locked_subscriptions AS (
+    SELECT id, is_active FROM subscriptions
+    WHERE id = ANY (ARRAY(SELECT subscription_id FROM advanced_executions WHERE status IN ('waiting', 'retrying')))
+    ORDER BY id FOR NO KEY UPDATE
+  ),
+  checked_executions AS (
+    SELECT advanced.*,
+           CASE WHEN advanced.status NOT IN ('waiting', 'retrying') THEN NULL
+                WHEN advanced.subscription_id IS NOT NULL AND subscriptions.is_active IS NOT TRUE THEN 'The subscription was switched off'
+                WHEN advanced.subscription_id IS NULL AND (rules.is_active OR (advanced.is_by_hand AND rules.mode <> 'shadow')) IS NOT TRUE
+                THEN 'The rule was switched off' END AS cancellation
+    FROM advanced_executions AS advanced
+    LEFT JOIN locked_rules AS rules ON rules.id = advanced.rule_id
+    LEFT JOIN locked_subscriptions AS subscriptions ON subscriptions.id = advanced.subscription_id
+  ),
+  -- end of the checked executions
   inserted_executions AS (
     INSERT INTO executions
       (id, workspace_id, event_id, event_type, rule_id, subscription_id, rule_version, status, results, error,
        started_at, finished_at, due_at, lease, awaits_slot)
-    SELECT i.id, e.workspace_id, i.event_id, e.type, i.rule_id, i.subscription_id, i.rule_version, i.status, i.results,
-           i.error, to_timestamp(i.started_ms / 1000), to_timestamp(i.finished_ms / 1000),
-           CASE WHEN i.lease IS NULL THEN to_timestamp(i.due_ms / 1000)
+    SELECT i.id, i.workspace_id, i.event_id, i.event_type, i.rule_id, i.subscription_id, i.rule_version,
+           CASE WHEN cancellation IS NULL THEN i.status ELSE 'cancelled' END, i.results, coalesce(cancellation, i.error),
+           to_timestamp(i.started_ms / 1000),
+           CASE WHEN cancellation IS NULL THEN to_timestamp(i.finished_ms / 1000) ELSE now() END,
+           CASE WHEN cancellation IS NOT NULL THEN NULL
+                WHEN i.lease IS NULL THEN to_timestamp(i.due_ms / 1000)
                 ELSE now() + make_interval(secs => $5::float8) END,
            i.lease, i.awaits_slot
-    FROM input_executions i JOIN finished_events e ON e.id = i.event_id
+    FROM checked_executions i
     ON CONFLICT (id) DO NOTHING
     RETURNING id, workspace_id, event_id, event_type, rule_id, subscription_id, status, error, finished_at, lease
   ),
@@ -162,8 +196,9 @@ const finishEventsSql = `
     RETURNING counters.workspace_id, counters.rule_id, counters.consecutive_failures
   )
   -- end of the effects
-  SELECT 'held' AS what, lease AS id, NULL::uuid AS "workspaceId", NULL::uuid AS "subjectId", NULL::float8 AS failures
-  FROM inserted_executions WHERE lease IS NOT NULL
+  SELECT CASE WHEN lease IS NULL THEN 'cancelled' ELSE 'held' END AS what, coalesce(lease, id) AS id, NULL::uuid AS "workspaceId",
+         NULL::uuid AS "subjectId", NULL::float8 AS failures
+  FROM inserted_executions WHERE lease IS NOT NULL OR status = 'cancelled'
   UNION ALL
   SELECT 'overtaken', id, NULL, NULL, NULL
   FROM input_events WHERE NOT EXISTS (SELECT 1 FROM finished_events WHERE finished_events.id = input_events.id)
@@ -202,6 +237,7 @@ export async function finishEvents<Execution extends RecordableExecution>(
         finishedEvents,
         leaseSeconds,
       ])
+  noteCancelled(rows, executions)
   const leases = pickIds(rows, 'held')
   const overtaken = pickIds(rows, 'overtaken')
   const finished = new Set(first.filter(({ event }) => !overtaken.has(event.id)))

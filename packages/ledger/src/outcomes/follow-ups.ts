@@ -7,10 +7,11 @@ export interface ReturnedRow {
    * - `held`: the lease of an execution that this worker continues
    * - `overtaken`: an event that another delivery finished first
    * - `recorded`: an execution whose step was recorded
+   * - `cancelled`: an execution that was recorded as cancelled, since what it belongs to was switched off
    * - `delivery`: an event that was inserted for a subscription
    * - `failing`: a rule whose last execution has failed
    */
-  what: 'held' | 'overtaken' | 'recorded' | 'delivery' | 'failing'
+  what: 'held' | 'overtaken' | 'recorded' | 'cancelled' | 'delivery' | 'failing'
   /** null for a rule. */
   id: string
   workspaceId: string
@@ -33,8 +34,20 @@ export interface FailingRule {
   ruleId: string
 }
 
-export function pickIds(rows: ReturnedRow[], wanted: ReturnedRow['what']): Set<string> {
-  return new Set(rows.flatMap(({ what, id }) => (what === wanted ? id : [])))
+export function pickIds(rows: ReturnedRow[], ...wanted: ReturnedRow['what'][]): Set<string> {
+  return new Set(rows.flatMap(({ what, id }) => (wanted.includes(what) ? id : [])))
+}
+
+/** Notes in their records which executions may not wait any more: they are stored as cancelled. */
+export function noteCancelled(rows: ReturnedRow[], executions: RecordableExecution[]): void {
+  const cancelled = pickIds(rows, 'cancelled')
+  if (cancelled.size === 0) return
+  for (const { record, event } of executions) {
+    if (!cancelled.has(record.id) || record.dueAt === null) continue
+    const owner = event.addressee?.kind === 'subscription' ? 'subscription' : 'rule'
+    const error = `The ${owner} was switched off`
+    Object.assign(record, { status: 'cancelled', error, dueAt: null, finishedAt: new Date() })
+  }
 }
 
 /** A rule that needs too much work costs every other tenant, so it is paused even if its workspace never pauses rules. */

@@ -11,7 +11,7 @@ import {
   writeTasks,
 } from './effect-rows.js'
 import type { RecordableExecution } from './execution-record.js'
-import { type FollowUps, pickIds, type ReturnedRow, readFollowUps } from './follow-ups.js'
+import { type FollowUps, noteCancelled, pickIds, type ReturnedRow, readFollowUps } from './follow-ups.js'
 
 /** How far an execution has come, under the lease with which its worker holds it. */
 export interface Step<Execution extends RecordableExecution = RecordableExecution> {
@@ -23,8 +23,8 @@ export interface Step<Execution extends RecordableExecution = RecordableExecutio
  * Updates executions: an intent before a call, its result afterwards, a pause, or the end. Only the holder of the lease may. A
  * worker that has lost it, because another one claimed the execution, updates nothing.
  *
- * - An execution that pauses although it may not continue (may-run.ts) is cancelled: its rule was switched off, became a shadow or
- *   was deleted meanwhile.
+ * - An execution that pauses although it may not continue (may-run.ts) is cancelled: its rule or subscription was switched off, became a
+ *   shadow or was deleted meanwhile. The locks order this against the change, as in finish-events.ts.
  * - A step that keeps its lease may be recorded twice: it was committed, and the response was lost. Then its row is updated again,
  *   so each effect is inserted unless it is there.
  * - `interruptions` never rises here: a worker that is alive may have withdrawn its own meanwhile.
@@ -33,35 +33,53 @@ export interface Step<Execution extends RecordableExecution = RecordableExecutio
  * $1 steps · $2 tasks · $3 emitted events · $4 seconds of a lease
  */
 const recordStepsSql = `
-  WITH input_steps AS (
-    SELECT *,
-      (status IN ('waiting', 'retrying') AND subscription_id IS NULL
-        AND NOT EXISTS (
-          SELECT 1 FROM rules
-          WHERE rules.id = input_steps.rule_id AND (rules.is_active OR (input_steps.is_by_hand AND rules.mode <> 'shadow')))) AS is_off
-    FROM json_to_recordset($1::json) AS input_steps (
+  WITH advanced_executions AS (
+    SELECT * FROM json_to_recordset($1::json) AS advanced_executions (
       id uuid, held uuid, rule_id uuid, subscription_id uuid, status execution_status, results json, error text,
       finished_ms float8, due_ms float8, lease uuid, awaits_slot boolean, interruptions int, attention text,
       is_by_hand boolean)
   ),
+  -- checked executions: the same text in finish-events.ts and record-steps.ts (statements.test.ts)
+  locked_rules AS (
+    SELECT id, is_active, mode FROM rules
+    WHERE id = ANY (ARRAY(
+      SELECT rule_id FROM advanced_executions WHERE status IN ('waiting', 'retrying') AND subscription_id IS NULL))
+    ORDER BY id FOR NO KEY UPDATE
+  ),
+  locked_subscriptions AS (
+    SELECT id, is_active FROM subscriptions
+    WHERE id = ANY (ARRAY(SELECT subscription_id FROM advanced_executions WHERE status IN ('waiting', 'retrying')))
+    ORDER BY id FOR NO KEY UPDATE
+  ),
+  checked_executions AS (
+    SELECT advanced.*,
+           CASE WHEN advanced.status NOT IN ('waiting', 'retrying') THEN NULL
+                WHEN advanced.subscription_id IS NOT NULL AND subscriptions.is_active IS NOT TRUE THEN 'The subscription was switched off'
+                WHEN advanced.subscription_id IS NULL AND (rules.is_active OR (advanced.is_by_hand AND rules.mode <> 'shadow')) IS NOT TRUE
+                THEN 'The rule was switched off' END AS cancellation
+    FROM advanced_executions AS advanced
+    LEFT JOIN locked_rules AS rules ON rules.id = advanced.rule_id
+    LEFT JOIN locked_subscriptions AS subscriptions ON subscriptions.id = advanced.subscription_id
+  ),
+  -- end of the checked executions
   recorded_executions AS (
     UPDATE executions SET
-      status = CASE WHEN is_off THEN 'cancelled' ELSE input_steps.status END,
-      error = CASE WHEN is_off THEN 'The rule was switched off' ELSE input_steps.error END,
-      results = input_steps.results,
-      finished_at = CASE WHEN is_off THEN now() ELSE to_timestamp(finished_ms / 1000) END,
-      due_at = CASE WHEN is_off THEN NULL
-                    WHEN input_steps.lease IS NULL THEN to_timestamp(due_ms / 1000)
+      status = CASE WHEN cancellation IS NULL THEN steps.status ELSE 'cancelled' END,
+      error = coalesce(cancellation, steps.error),
+      results = steps.results,
+      finished_at = CASE WHEN cancellation IS NULL THEN to_timestamp(finished_ms / 1000) ELSE now() END,
+      due_at = CASE WHEN cancellation IS NOT NULL THEN NULL
+                    WHEN steps.lease IS NULL THEN to_timestamp(due_ms / 1000)
                     ELSE now() + make_interval(secs => $4::float8) END,
-      lease = input_steps.lease,
-      awaits_slot = input_steps.awaits_slot,
-      interruptions = least(executions.interruptions, input_steps.interruptions),
-      lost_leases = CASE WHEN input_steps.interruptions > 0 THEN lost_leases END
-    FROM input_steps
-    WHERE executions.id = input_steps.id AND executions.lease = input_steps.held
+      lease = steps.lease,
+      awaits_slot = steps.awaits_slot,
+      interruptions = least(executions.interruptions, steps.interruptions),
+      lost_leases = CASE WHEN steps.interruptions > 0 THEN lost_leases END
+    FROM checked_executions AS steps
+    WHERE executions.id = steps.id AND executions.lease = steps.held
       AND executions.id = ANY (ARRAY(SELECT id FROM json_to_recordset($1::json) AS ids (id uuid)))
-    RETURNING executions.id, workspace_id, event_id, event_type, executions.rule_id, input_steps.subscription_id,
-              executions.status, executions.error, finished_at, input_steps.attention
+    RETURNING executions.id, workspace_id, event_id, event_type, executions.rule_id, steps.subscription_id,
+              executions.status, executions.error, finished_at, steps.attention
   ),
   -- effects of the recorded executions: the same text in finish-events.ts and record-steps.ts (statements.test.ts)
   -- tasks of the recorded executions: the same text in finish-events.ts, finish-successes.ts and record-steps.ts
@@ -154,7 +172,7 @@ const recordStepsSql = `
     RETURNING counters.workspace_id, counters.rule_id, counters.consecutive_failures
   )
   -- end of the effects
-  SELECT 'recorded' AS what, id, NULL::uuid AS "workspaceId", NULL::uuid AS "subjectId", NULL::float8 AS failures
+  SELECT CASE status WHEN 'cancelled' THEN 'cancelled' ELSE 'recorded' END AS what, id, NULL::uuid AS "workspaceId", NULL::uuid AS "subjectId", NULL::float8 AS failures
   FROM recorded_executions
   UNION ALL
   SELECT 'delivery', id, workspace_id, subscription_id, NULL FROM inserted_deliveries
@@ -181,7 +199,8 @@ export async function recordSteps(
     await writeEvents(events, giveWay),
     leaseSeconds,
   ])
-  const ids = pickIds(rows, 'recorded')
+  noteCancelled(rows, executions)
+  const ids = pickIds(rows, 'recorded', 'cancelled')
   const recorded = executions.map(({ record }) => ids.has(record.id))
   return { recorded, followUps: readFollowUps(rows, executions) }
 }

@@ -15,11 +15,12 @@ const cancellingLock = 7_701_202_613n
 
 /**
  * Cancels the executions of rules that wait, or the deliveries to subscriptions, whose ids are in `rule_id` as well (addressee.ts).
- * Executions that a worker holds are left to it. A locked row is being claimed at this moment, so it is left as well, and nobody
- * waits for a lock.
+ * Executions that a worker holds are left to it. The change has switched the rule off before, under its lock: from then on no statement of
+ * the ledger lets an execution wait for it (finish-events.ts), so this one sees all that wait.
  *
- * A change cancels the first thousand. Where there are more, it leaves a cancellation behind, and workers do the rest
- * (continueCancellations). Until then claims cancel what falls due, and the rule cannot be activated (isBeingCancelled).
+ * A change cancels the first thousand, and waits for no lock: a locked row is most likely being claimed. If more are left, it leaves a
+ * cancellation behind, and workers do the rest (continueCancellations). Until then claims cancel what falls due, and the rule cannot be
+ * activated (isBeingCancelled).
  *
  * An index holds the waiting executions of each rule (planByIndex).
  *
@@ -34,22 +35,20 @@ export async function cancelWaiting(
 ): Promise<Map<string, number>> {
   if (ruleIds.length === 0) return new Map()
   await planByIndex(transaction, true)
+  const ofRules = Prisma.sql`
+    SELECT id FROM executions
+    WHERE rule_id = ANY (${ruleIds}::uuid[]) AND workspace_id = ${workspaceId}::uuid AND status IN ('waiting', 'retrying')`
   const rows = await transaction.$queryRaw<{ ruleId: string; count: number }[]>(Prisma.sql`
-    WITH waiting_executions AS (
-      SELECT id FROM executions
-      WHERE rule_id = ANY (${ruleIds}::uuid[]) AND workspace_id = ${workspaceId}::uuid
-        AND status IN ('waiting', 'retrying')
-      LIMIT ${cancelledAtOnce}
-      FOR UPDATE SKIP LOCKED
-    ),
+    WITH waiting_executions AS (${ofRules} LIMIT ${cancelledAtOnce} FOR UPDATE SKIP LOCKED),
     cancelled_executions AS (
       UPDATE executions SET status = 'cancelled', error = ${reason}, finished_at = now(), due_at = NULL, lease = NULL
       FROM waiting_executions WHERE executions.id = waiting_executions.id
       RETURNING executions.rule_id
     )
     SELECT rule_id AS "ruleId", count(*)::int AS count FROM cancelled_executions GROUP BY rule_id`)
+  const left = await transaction.$queryRaw<unknown[]>(Prisma.sql`${ofRules} LIMIT 1`)
   await planByIndex(transaction, false)
-  if (rows.reduce((sum, { count }) => sum + count, 0) === cancelledAtOnce)
+  if (left.length > 0)
     await transaction.cancellation.createMany({
       data: ruleIds.map((ruleId) => ({ id: newId(), workspaceId, ruleId, reason })),
     })
@@ -84,37 +83,37 @@ export function countCancellations({ system }: Database): Promise<number> {
 const mayRun = Prisma.raw(mayRunSql('rules', 'executions.id = executions.event_id'))
 
 /**
- * Cancels executions for one of the cancellations, and removes it where none is left. An execution that began after the change was
- * requested by hand: its id is higher, because ids begin with their time. One that was requested by hand before is left to itself
- * here as long as it may continue: it may have been retried since.
+ * Cancels executions for one of the cancellations, and removes it if none is left, not even one that is locked at this moment. One that was
+ * requested by hand is left to itself as long as it may continue: it may have begun, or have been retried, since the change.
  */
 const continueCancellation = Prisma.sql`
   WITH any_cancellation AS (
     SELECT * FROM cancellations ORDER BY random() LIMIT 1
   ),
-  waiting_executions AS (
+  waiting_executions AS MATERIALIZED (
     SELECT executions.id, any_cancellation.reason
     FROM any_cancellation JOIN executions
-      ON executions.rule_id = any_cancellation.rule_id
-      AND executions.workspace_id = any_cancellation.workspace_id
-      AND executions.id < any_cancellation.id
+      ON executions.rule_id = any_cancellation.rule_id AND executions.workspace_id = any_cancellation.workspace_id
     LEFT JOIN rules ON rules.id = any_cancellation.rule_id
     WHERE executions.status IN ('waiting', 'retrying') AND ${mayRun} IS NOT TRUE
     LIMIT ${cancelledPerStatement}
-    FOR UPDATE OF executions SKIP LOCKED
+  ),
+  locked_executions AS (
+    SELECT id FROM executions WHERE id = ANY (ARRAY(SELECT id FROM waiting_executions)) FOR UPDATE SKIP LOCKED
   ),
   cancelled_executions AS (
     UPDATE executions
     SET status = 'cancelled', error = waiting_executions.reason, finished_at = clock_timestamp(), due_at = NULL, lease = NULL
-    FROM waiting_executions WHERE executions.id = waiting_executions.id
+    FROM waiting_executions JOIN locked_executions USING (id)
+    WHERE executions.id = waiting_executions.id AND executions.status IN ('waiting', 'retrying')
     RETURNING executions.id
   ),
   removed_cancellations AS (
     DELETE FROM cancellations USING any_cancellation
-    WHERE cancellations.id = any_cancellation.id AND (SELECT count(*) FROM cancelled_executions) < ${cancelledPerStatement}
+    WHERE cancellations.id = any_cancellation.id AND NOT EXISTS (SELECT FROM waiting_executions)
+    RETURNING cancellations.id
   )
-  SELECT count(*)::int AS cancelled, EXISTS (SELECT FROM any_cancellation) AS "isPending"
-  FROM cancelled_executions`
+  SELECT (SELECT count(*) FROM cancelled_executions)::int AS cancelled, (SELECT count(*) FROM removed_cancellations)::int AS removed`
 
 /**
  * Cancels what changes have left to be cancelled, until nothing is left or the time is over. One worker does so at a time. It rests
@@ -130,7 +129,8 @@ export async function continueCancellations(database: Database, isOver: () => bo
       (transaction) => cancelBatch(transaction, restMs, isOver),
       { timeout: timeoutMs },
     )
-    if (!batch?.isPending) break
+    // Nothing is left, or only what others have locked.
+    if (batch === undefined || batch.cancelled + batch.removed === 0) break
     sum += batch.cancelled
     restMs = Math.min(batch.tookMs, maxRestMs)
   }
@@ -151,6 +151,6 @@ async function cancelBatch(
   if (isOver()) return undefined
   const startedAt = performance.now()
   await planByIndex(transaction, true)
-  const [row] = await transaction.$queryRaw<{ cancelled: number; isPending: boolean }[]>(continueCancellation)
+  const [row] = await transaction.$queryRaw<{ cancelled: number; removed: number }[]>(continueCancellation)
   return row && { ...row, tookMs: performance.now() - startedAt }
 }
