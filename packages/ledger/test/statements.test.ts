@@ -40,7 +40,7 @@ t.test('what several statements do stands in each of them, word for word', (t) =
       ends: 'finished events',
       least: 300,
     },
-    { of: recorded, begins: 'checked executions', ends: 'the checked executions', least: 1_000 },
+    { of: recorded, begins: 'stopped executions', ends: 'the stopped executions', least: 800 },
     { of: recorded, begins: 'effects of the', ends: 'the effects', least: 3_000 },
     { of: all, begins: 'tasks of the', ends: 'the tasks', least: 500 },
     { of: all, begins: 'locked counters', ends: 'the locked counters', least: 100 },
@@ -56,7 +56,8 @@ t.test('what several statements do stands in each of them, word for word', (t) =
 
 t.test('statements that are whole texts have the predicate of may-run.ts', (t) => {
   const predicates = {
-    'outcomes/record-steps.ts': mayRunSql('rules', 'advanced.is_by_hand'),
+    'outcomes/finish-events.ts': mayRunSql('rules', 'pausing.is_by_hand'),
+    'outcomes/record-steps.ts': mayRunSql('rules', 'pausing.is_by_hand'),
     'unfinished/claim-executions.ts': mayRunSql('r', 'c.id = c.event_id'),
   }
   for (const [name, predicate] of Object.entries(predicates)) t.ok(texts.get(name)?.includes(predicate), name)

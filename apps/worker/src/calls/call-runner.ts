@@ -196,9 +196,11 @@ export class CallRunner {
   /** @returns false where this worker does not hold the execution any more */
   async #record(held: HeldExecution): Promise<boolean> {
     const { recorder, metrics, leases, gate } = this.#parts
-    const { event, effectBytes } = held.execution
-    const release = gate.hold(event, effectBytes)
-    const isRecorded = await untilPostgresIsBack(() => recorder.recordStep(held)).finally(release)
+    const { execution, lease } = held
+    const release = gate.hold(execution.event, execution.effectBytes)
+    const isRecorded = await untilPostgresIsBack((isRepeated) =>
+      recorder.recordStep({ execution, lease, isRepeated }),
+    ).finally(release)
     if (!isRecorded) {
       metrics.leasesLost.inc()
       leases.noteLost(held)

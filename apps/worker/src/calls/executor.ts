@@ -28,7 +28,8 @@ export class Executor {
   /**
    * Advances executions up to their first calls.
    *
-   * @returns those that have a call: to be committed, and then passed to `continue`, or to `abandon`
+   * @returns those that have a call: to be committed, and then passed to `continue`, or to `abandon`. Their leases are renewed from now on:
+   * it may take longer than a lease until this worker learns that they were committed.
    */
   begin(executions: Execution[]): HeldExecution[] {
     const calls: HeldExecution[] = []
@@ -38,11 +39,12 @@ export class Executor {
         if (action === undefined) continue
         const held = hold({ execution, lease: newId() }, action)
         calls.push(held)
-        if (!this.#calls.prepare(held)) calls.pop()
+        if (this.#calls.prepare(held)) this.#parts.leases.hold(held)
+        else calls.pop()
       }
       return calls
     } catch (error) {
-      calls.forEach(abandon)
+      for (const held of calls) this.abandon(held)
       for (const { span } of executions) span?.end(true)
       throw error
     }
@@ -70,11 +72,17 @@ export class Executor {
 
   /** Gives up an execution that was begun, and is not continued. */
   abandon(held: HeldExecution): void {
+    this.#parts.leases.release(held)
     abandon(held)
   }
 
   get isIdle(): boolean {
     return this.#underWay.size === 0
+  }
+
+  /** Whether no call begins any more. */
+  get isStopped(): boolean {
+    return this.#closing.signal.aborted
   }
 
   /** From now on no call begins: other workers continue the executions. */
@@ -110,8 +118,7 @@ export class Executor {
     try {
       await work()
     } finally {
-      leases.release(held)
-      abandon(held)
+      this.abandon(held)
     }
   }
 }

@@ -7,15 +7,19 @@ const postgresAwayMs = 60_000
 /**
  * Repeats work that has to be recorded, until Postgres is back.
  *
+ * @param isOver whether this worker is about to end: then it does not wait any longer
  * @throws errors of Postgres, by its promise; that it is away or cancels the statement, only a minute after the first of them
  */
-export async function untilPostgresIsBack<Result>(work: () => Promise<Result>): Promise<Result> {
+export async function untilPostgresIsBack<Result>(
+  work: (isRepeated: boolean) => Promise<Result>,
+  isOver = () => false,
+): Promise<Result> {
   let deadline = Number.POSITIVE_INFINITY
-  for (;;) {
+  for (let isRepeated = false; ; isRepeated = true) {
     try {
-      return await work()
+      return await work(isRepeated)
     } catch (error) {
-      if (!isPassing(error) || Date.now() > deadline) throw error
+      if (!isPassing(error) || Date.now() > deadline || isOver()) throw error
       // To wait for other commits before it is no sign that Postgres is away.
       deadline = Math.min(deadline, Date.now() + postgresAwayMs)
       await setTimeout(500)

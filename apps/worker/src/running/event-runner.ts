@@ -7,6 +7,7 @@ import type { Span, Tracing } from '@automation/telemetry'
 import type { Logger } from 'pino'
 import type { Executor } from '../calls/executor.js'
 import type { HeldExecution } from '../calls/held-execution.js'
+import { untilPostgresIsBack } from '../calls/until-postgres-is-back.js'
 import { findAddressee } from './addressee.js'
 import { beginInTurns } from './begin-in-turns.js'
 import type { Causation } from './causation.js'
@@ -165,12 +166,12 @@ export class EventRunner {
     const recording = span?.begin('record')
     let isStored = false
     try {
-      const held = await recorder.finishEvent({
-        event,
-        ruleSetId: set.id,
-        rulesVersion: set.rulesVersion,
-        executions,
-      })
+      const outcome = { event, ruleSetId: set.id, rulesVersion: set.rulesVersion, executions }
+      // Where the response is lost, the intents of calls may be committed, and only this worker knows that it has made none of them.
+      const held = await untilPostgresIsBack(
+        (isRepeated) => recorder.finishEvent({ ...outcome, isRepeated }),
+        () => executor.isStopped,
+      )
       isStored = held !== undefined
       recording?.end()
       // The faster delivery replies to the caller, or the caller reads what it stored.

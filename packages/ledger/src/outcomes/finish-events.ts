@@ -12,6 +12,7 @@ import {
   writeTasks,
 } from './effect-rows.js'
 import type { RecordableExecution } from './execution-record.js'
+import { findRecorded } from './find-recorded.js'
 import { areSuccesses, finishSuccesses } from './finish-successes.js'
 import { type FollowUps, noteCancelled, pickIds, type ReturnedRow, readFollowUps } from './follow-ups.js'
 
@@ -23,6 +24,8 @@ export interface Outcome<Execution extends RecordableExecution = RecordableExecu
   /** Of the workspace, as it stood when the rules were read. */
   rulesVersion: number
   executions: Execution[]
+  /** Whether it may have been recorded before, by a statement without a response: then it was not overtaken by itself (findRecorded). */
+  isRepeated?: boolean
 }
 
 /**
@@ -59,46 +62,45 @@ const finishEventsSql = `
     RETURNING events.id, events.workspace_id, events.type
   ),
   -- end of finished events
-  advanced_executions AS (
-    SELECT i.*, e.workspace_id, e.type AS event_type, i.id = i.event_id AS is_by_hand
+  pausing_executions AS (
+    SELECT i.id, i.rule_id, i.subscription_id, i.id = i.event_id AS is_by_hand
     FROM input_executions i JOIN finished_events e ON e.id = i.event_id
+    WHERE i.status IN ('waiting', 'retrying')
   ),
-  -- checked executions: the same text in finish-events.ts and record-steps.ts (statements.test.ts)
-  locked_rules AS (
-    SELECT id, is_active, mode FROM rules
-    WHERE id = ANY (ARRAY(
-      SELECT rule_id FROM advanced_executions WHERE status IN ('waiting', 'retrying') AND subscription_id IS NULL))
-    ORDER BY id FOR NO KEY UPDATE
+  -- stopped executions: the same text in finish-events.ts and record-steps.ts (statements.test.ts)
+  locked_owners AS (
+    SELECT * FROM (
+      SELECT id, is_active, mode FROM rules
+      WHERE id = ANY (ARRAY(SELECT rule_id FROM pausing_executions WHERE subscription_id IS NULL))
+      ORDER BY id FOR NO KEY UPDATE) AS locked_rules
+    UNION ALL
+    SELECT * FROM (
+      SELECT id, is_active, 'shadow' FROM subscriptions
+      WHERE id = ANY (ARRAY(SELECT subscription_id FROM pausing_executions))
+      ORDER BY id FOR NO KEY UPDATE) AS locked_subscriptions
   ),
-  locked_subscriptions AS (
-    SELECT id, is_active FROM subscriptions
-    WHERE id = ANY (ARRAY(SELECT subscription_id FROM advanced_executions WHERE status IN ('waiting', 'retrying')))
-    ORDER BY id FOR NO KEY UPDATE
+  stopped_executions AS (
+    SELECT pausing.id,
+           CASE WHEN subscription_id IS NULL THEN 'The rule was switched off' ELSE 'The subscription was switched off' END AS reason
+    FROM pausing_executions AS pausing LEFT JOIN locked_owners AS rules ON rules.id = coalesce(subscription_id, rule_id)
+    WHERE (rules.is_active OR (pausing.is_by_hand AND rules.mode <> 'shadow')) IS NOT TRUE
   ),
-  checked_executions AS (
-    SELECT advanced.*,
-           CASE WHEN advanced.status NOT IN ('waiting', 'retrying') THEN NULL
-                WHEN advanced.subscription_id IS NOT NULL AND subscriptions.is_active IS NOT TRUE THEN 'The subscription was switched off'
-                WHEN advanced.subscription_id IS NULL AND (rules.is_active OR (advanced.is_by_hand AND rules.mode <> 'shadow')) IS NOT TRUE
-                THEN 'The rule was switched off' END AS cancellation
-    FROM advanced_executions AS advanced
-    LEFT JOIN locked_rules AS rules ON rules.id = advanced.rule_id
-    LEFT JOIN locked_subscriptions AS subscriptions ON subscriptions.id = advanced.subscription_id
-  ),
-  -- end of the checked executions
+  -- end of the stopped executions
   inserted_executions AS (
     INSERT INTO executions
       (id, workspace_id, event_id, event_type, rule_id, subscription_id, rule_version, status, results, error,
        started_at, finished_at, due_at, lease, awaits_slot)
-    SELECT i.id, i.workspace_id, i.event_id, i.event_type, i.rule_id, i.subscription_id, i.rule_version,
-           CASE WHEN cancellation IS NULL THEN i.status ELSE 'cancelled' END, i.results, coalesce(cancellation, i.error),
+    SELECT i.id, e.workspace_id, i.event_id, e.type, i.rule_id, i.subscription_id, i.rule_version,
+           CASE WHEN stopped.id IS NULL THEN i.status ELSE 'cancelled' END, i.results, coalesce(stopped.reason, i.error),
            to_timestamp(i.started_ms / 1000),
-           CASE WHEN cancellation IS NULL THEN to_timestamp(i.finished_ms / 1000) ELSE now() END,
-           CASE WHEN cancellation IS NOT NULL THEN NULL
+           CASE WHEN stopped.id IS NULL THEN to_timestamp(i.finished_ms / 1000) ELSE now() END,
+           CASE WHEN stopped.id IS NOT NULL THEN NULL
                 WHEN i.lease IS NULL THEN to_timestamp(i.due_ms / 1000)
                 ELSE now() + make_interval(secs => $5::float8) END,
            i.lease, i.awaits_slot
-    FROM checked_executions i
+    FROM input_executions i
+    JOIN finished_events e ON e.id = i.event_id
+    LEFT JOIN stopped_executions stopped ON stopped.id = i.id
     ON CONFLICT (id) DO NOTHING
     RETURNING id, workspace_id, event_id, event_type, rule_id, subscription_id, status, error, finished_at, lease
   ),
@@ -241,12 +243,19 @@ export async function finishEvents<Execution extends RecordableExecution>(
   const leases = pickIds(rows, 'held')
   const overtaken = pickIds(rows, 'overtaken')
   const finished = new Set(first.filter(({ event }) => !overtaken.has(event.id)))
+  const unheard = outcomes.filter(({ event, isRepeated }) => isRepeated && overtaken.has(event.id))
+  const repeated = await findRecorded(
+    database,
+    unheard.flatMap((outcome) => outcome.executions),
+  )
+  const own = new Set(repeated)
+  for (const { record } of repeated) if (record.lease !== null) leases.add(record.lease)
   const held = outcomes.map((outcome) =>
-    finished.has(outcome)
+    finished.has(outcome) || outcome.executions.some((execution) => own.has(execution))
       ? outcome.executions.filter(({ record }) => record.lease !== null && leases.has(record.lease))
       : undefined,
   )
-  return { held, followUps: readFollowUps(rows, executions) }
+  return { held, followUps: readFollowUps(rows, executions, repeated) }
 }
 
 function executionRow({ record, event }: RecordableExecution) {

@@ -25,7 +25,7 @@ export interface ReturnedRow {
 export interface FollowUps {
   /** Events for subscriptions, which have no job yet. */
   deliveries: Delivery[]
-  /** Rules that have failed as often in a row as they may. */
+  /** Rules that have failed as often in a row as they may, or may have: pauseRules looks again. */
   failingRules: FailingRule[]
 }
 
@@ -68,11 +68,20 @@ export function isToBePaused(
   return failures >= (attention === 'work_budget' ? Math.min(limit, overrunsBeforePause) : limit)
 }
 
-/** @returns undefined where nothing follows, as after almost every commit */
-export function readFollowUps(rows: ReturnedRow[], executions: RecordableExecution[]): FollowUps | undefined {
+/**
+ * @param repeated executions that were recorded before, by a statement whose response was lost: nothing is known of the failures of their rules,
+ * so all that have failed are to be checked
+ * @returns undefined where nothing follows, as after almost every commit
+ */
+export function readFollowUps(
+  rows: ReturnedRow[],
+  executions: RecordableExecution[],
+  repeated: RecordableExecution[],
+): FollowUps | undefined {
   const inserted = rows.filter(({ what }) => what === 'delivery')
   const failing = rows.filter(({ what }) => what === 'failing')
-  if (inserted.length === 0 && failing.length === 0) return undefined
+  const unknown = repeated.filter(({ record }) => record.status === 'failed')
+  if (inserted.length + failing.length + unknown.length === 0) return undefined
   const limits = new Map(executions.map(({ event }) => [event.workspaceId, event.autoPauseAfter]))
   const overrun = new Set(
     executions.filter(({ record }) => record.attention === 'work_budget').map(({ record }) => record.ruleId),
@@ -85,5 +94,7 @@ export function readFollowUps(rows: ReturnedRow[], executions: RecordableExecuti
       isToBePaused(failures, limits.get(workspaceId) ?? null, overrun.has(subjectId) ? 'work_budget' : null),
     )
     .map(({ workspaceId, subjectId }) => ({ workspaceId, ruleId: subjectId }))
+  for (const { event, record } of unknown)
+    failingRules.push({ workspaceId: event.workspaceId, ruleId: record.ruleId })
   return { deliveries, failingRules }
 }

@@ -11,12 +11,15 @@ import {
   writeTasks,
 } from './effect-rows.js'
 import type { RecordableExecution } from './execution-record.js'
+import { findRecorded } from './find-recorded.js'
 import { type FollowUps, noteCancelled, pickIds, type ReturnedRow, readFollowUps } from './follow-ups.js'
 
 /** How far an execution has come, under the lease with which its worker holds it. */
 export interface Step<Execution extends RecordableExecution = RecordableExecution> {
   execution: Execution
   lease: string
+  /** As in Outcome. */
+  isRepeated?: boolean
 }
 
 /**
@@ -26,60 +29,60 @@ export interface Step<Execution extends RecordableExecution = RecordableExecutio
  * - An execution that pauses although it may not continue (may-run.ts) is cancelled: its rule or subscription was switched off, became a
  *   shadow or was deleted meanwhile. The locks order this against the change, as in finish-events.ts.
  * - A step that keeps its lease may be recorded twice: it was committed, and the response was lost. Then its row is updated again,
- *   so each effect is inserted unless it is there.
+ *   so each effect is inserted unless it is there. One that gives its lease up is found as it was recorded (findRecorded).
  * - `interruptions` never rises here: a worker that is alive may have withdrawn its own meanwhile.
  * - `= ANY (ARRAY(…))` makes Postgres look executions up by id, however small it takes the table for.
  *
  * $1 steps · $2 tasks · $3 emitted events · $4 seconds of a lease
  */
 const recordStepsSql = `
-  WITH advanced_executions AS (
-    SELECT * FROM json_to_recordset($1::json) AS advanced_executions (
-      id uuid, held uuid, rule_id uuid, subscription_id uuid, status execution_status, results json, error text,
-      finished_ms float8, due_ms float8, lease uuid, awaits_slot boolean, interruptions int, attention text,
-      is_by_hand boolean)
+  WITH input_ids AS (
+    SELECT * FROM json_to_recordset($1::json) AS input_ids (
+      id uuid, rule_id uuid, subscription_id uuid, status execution_status, is_by_hand boolean)
   ),
-  -- checked executions: the same text in finish-events.ts and record-steps.ts (statements.test.ts)
-  locked_rules AS (
-    SELECT id, is_active, mode FROM rules
-    WHERE id = ANY (ARRAY(
-      SELECT rule_id FROM advanced_executions WHERE status IN ('waiting', 'retrying') AND subscription_id IS NULL))
-    ORDER BY id FOR NO KEY UPDATE
+  pausing_executions AS (
+    SELECT * FROM input_ids WHERE status IN ('waiting', 'retrying')
   ),
-  locked_subscriptions AS (
-    SELECT id, is_active FROM subscriptions
-    WHERE id = ANY (ARRAY(SELECT subscription_id FROM advanced_executions WHERE status IN ('waiting', 'retrying')))
-    ORDER BY id FOR NO KEY UPDATE
+  -- stopped executions: the same text in finish-events.ts and record-steps.ts (statements.test.ts)
+  locked_owners AS (
+    SELECT * FROM (
+      SELECT id, is_active, mode FROM rules
+      WHERE id = ANY (ARRAY(SELECT rule_id FROM pausing_executions WHERE subscription_id IS NULL))
+      ORDER BY id FOR NO KEY UPDATE) AS locked_rules
+    UNION ALL
+    SELECT * FROM (
+      SELECT id, is_active, 'shadow' FROM subscriptions
+      WHERE id = ANY (ARRAY(SELECT subscription_id FROM pausing_executions))
+      ORDER BY id FOR NO KEY UPDATE) AS locked_subscriptions
   ),
-  checked_executions AS (
-    SELECT advanced.*,
-           CASE WHEN advanced.status NOT IN ('waiting', 'retrying') THEN NULL
-                WHEN advanced.subscription_id IS NOT NULL AND subscriptions.is_active IS NOT TRUE THEN 'The subscription was switched off'
-                WHEN advanced.subscription_id IS NULL AND (rules.is_active OR (advanced.is_by_hand AND rules.mode <> 'shadow')) IS NOT TRUE
-                THEN 'The rule was switched off' END AS cancellation
-    FROM advanced_executions AS advanced
-    LEFT JOIN locked_rules AS rules ON rules.id = advanced.rule_id
-    LEFT JOIN locked_subscriptions AS subscriptions ON subscriptions.id = advanced.subscription_id
+  stopped_executions AS (
+    SELECT pausing.id,
+           CASE WHEN subscription_id IS NULL THEN 'The rule was switched off' ELSE 'The subscription was switched off' END AS reason
+    FROM pausing_executions AS pausing LEFT JOIN locked_owners AS rules ON rules.id = coalesce(subscription_id, rule_id)
+    WHERE (rules.is_active OR (pausing.is_by_hand AND rules.mode <> 'shadow')) IS NOT TRUE
   ),
-  -- end of the checked executions
+  -- end of the stopped executions
   recorded_executions AS (
     UPDATE executions SET
-      status = CASE WHEN cancellation IS NULL THEN steps.status ELSE 'cancelled' END,
-      error = coalesce(cancellation, steps.error),
-      results = steps.results,
-      finished_at = CASE WHEN cancellation IS NULL THEN to_timestamp(finished_ms / 1000) ELSE now() END,
-      due_at = CASE WHEN cancellation IS NOT NULL THEN NULL
-                    WHEN steps.lease IS NULL THEN to_timestamp(due_ms / 1000)
+      status = CASE WHEN stopped.id IS NULL THEN input_steps.status ELSE 'cancelled' END,
+      error = coalesce(stopped.reason, input_steps.error),
+      results = input_steps.results,
+      finished_at = CASE WHEN stopped.id IS NULL THEN to_timestamp(finished_ms / 1000) ELSE now() END,
+      due_at = CASE WHEN stopped.id IS NOT NULL THEN NULL
+                    WHEN input_steps.lease IS NULL THEN to_timestamp(due_ms / 1000)
                     ELSE now() + make_interval(secs => $4::float8) END,
-      lease = steps.lease,
-      awaits_slot = steps.awaits_slot,
-      interruptions = least(executions.interruptions, steps.interruptions),
-      lost_leases = CASE WHEN steps.interruptions > 0 THEN lost_leases END
-    FROM checked_executions AS steps
-    WHERE executions.id = steps.id AND executions.lease = steps.held
-      AND executions.id = ANY (ARRAY(SELECT id FROM json_to_recordset($1::json) AS ids (id uuid)))
-    RETURNING executions.id, workspace_id, event_id, event_type, executions.rule_id, steps.subscription_id,
-              executions.status, executions.error, finished_at, steps.attention
+      lease = input_steps.lease,
+      awaits_slot = input_steps.awaits_slot,
+      interruptions = least(executions.interruptions, input_steps.interruptions),
+      lost_leases = CASE WHEN input_steps.interruptions > 0 THEN lost_leases END
+    FROM json_to_recordset($1::json) AS input_steps (
+      id uuid, held uuid, subscription_id uuid, status execution_status, results json, error text, finished_ms float8,
+      due_ms float8, lease uuid, awaits_slot boolean, interruptions int, attention text)
+    LEFT JOIN stopped_executions AS stopped ON stopped.id = input_steps.id
+    WHERE executions.id = input_steps.id AND executions.lease = input_steps.held
+      AND executions.id = ANY (ARRAY(SELECT id FROM input_ids))
+    RETURNING executions.id, workspace_id, event_id, event_type, executions.rule_id, input_steps.subscription_id,
+              executions.status, executions.error, finished_at, input_steps.attention
   ),
   -- effects of the recorded executions: the same text in finish-events.ts and record-steps.ts (statements.test.ts)
   -- tasks of the recorded executions: the same text in finish-events.ts, finish-successes.ts and record-steps.ts
@@ -201,8 +204,14 @@ export async function recordSteps(
   ])
   noteCancelled(rows, executions)
   const ids = pickIds(rows, 'recorded', 'cancelled')
+  const unheard = steps.filter(({ execution: { record }, isRepeated }) => isRepeated && !ids.has(record.id))
+  const repeated = await findRecorded(
+    database,
+    unheard.map(({ execution }) => execution),
+  )
+  for (const { record } of repeated) ids.add(record.id)
   const recorded = executions.map(({ record }) => ids.has(record.id))
-  return { recorded, followUps: readFollowUps(rows, executions) }
+  return { recorded, followUps: readFollowUps(rows, executions, repeated) }
 }
 
 function stepRow({ execution: { record, event }, lease }: Step) {

@@ -23,12 +23,11 @@ const renewLeasesSql = `
       FOR UPDATE OF executions SKIP LOCKED)
   )
   SELECT held.lease
-  FROM held
-  LEFT JOIN executions ON executions.id = held.id
+  FROM held JOIN executions ON executions.id = held.id
   WHERE executions.lease IS DISTINCT FROM held.lease`
 
 /**
- * Renews leases on the connection for urgent statements.
+ * Renews leases on the connection for urgent statements. An execution that is not stored yet is held, too: its commit may be in progress.
  *
  * @returns the leases that are lost: another worker has claimed their executions, or they are finished
  */

@@ -1,0 +1,139 @@
+import { setTimeout } from 'node:timers/promises'
+import { newId } from '@automation/database'
+import { openMetrics } from '@automation/telemetry'
+import t, { type Test } from 'tap'
+import { createWorkerMetrics } from '../src/worker-metrics.js'
+import { createHarness, type Harness } from './fixtures/harness.js'
+import { openTarget } from './fixtures/target.js'
+
+/**
+ * A harness whose worker does not hear of the first commit of a statement: Postgres has made it, and the connection has broken.
+ *
+ * @param awayMs how long this statement finds no connection afterwards
+ */
+async function createDeafHarness(t: Test, statement: string, awayMs = 0) {
+  const harness = await createHarness(t)
+  const { run } = harness.database
+  let backAt = 0
+  harness.database.run = async (name, text, values) => {
+    if (name !== statement || (backAt > 0 && performance.now() >= backAt)) return run(name, text, values)
+    if (backAt === 0) {
+      await run(name, text, values)
+      backAt = performance.now() + awayMs
+    }
+    throw new Error('Connection terminated unexpectedly')
+  }
+  return { ...harness, hasLost: () => backAt > 0 }
+}
+
+function call(url: string, fields: object = {}) {
+  return { type: 'SEND_WEBHOOK', config: { url }, ...fields }
+}
+
+for (const onUncertain of ['retry', 'stop'])
+  t.test(
+    `a call is made once where the response to its intent is lost (onUncertain: ${onUncertain})`,
+    async (t) => {
+      const harness = await createDeafHarness(t, 'finish_events')
+      const target = await openTarget(t)
+      const ruleId = await harness.createRule([call(target.url, { onUncertain })])
+      harness.startWorker()
+      harness.startSweeper()
+      const execution = await harness.untilStatus(await harness.trigger(ruleId), 'succeeded', 'failed')
+      t.ok(harness.hasLost())
+      t.match(execution, { status: 'succeeded', interruptions: 0, error: null })
+      t.equal(target.calls.length, 1)
+    },
+  )
+
+t.test('calls of several tenants whose events shared that commit are each made once', async (t) => {
+  const harness = await createDeafHarness(t, 'finish_events')
+  const target = await openTarget(t)
+  const events = await Promise.all([0, 1, 2].map((index) => addTenant(harness, `${target.url}/${index}`)))
+  await Promise.all(events.map((event) => harness.inbox.accept(event)))
+  harness.startWorker()
+  harness.startSweeper()
+  const { execution } = harness.database.system
+  const where = { finishedAt: { not: null }, eventId: { in: events.map(({ id }) => id) } }
+  while ((await execution.count({ where })) < events.length) await setTimeout(20)
+  const rows = await execution.findMany({ where })
+  t.strictSame(
+    rows.map(({ status, interruptions }) => `${status} ${interruptions}`),
+    events.map(() => 'succeeded 0'),
+  )
+  t.strictSame(target.calls.map(({ path }) => path).sort(), ['/0', '/1', '/2'])
+})
+
+/** Another workspace, with a rule that calls a URL once at most. @returns its event */
+async function addTenant({ database, newEvent }: Harness, url: string) {
+  const workspaceId = newId()
+  await database.system.workspace.create({ data: { id: workspaceId, name: 'Tenant' } })
+  const own = database.forWorkspace(workspaceId)
+  const actions = [call(url, { onUncertain: 'stop' })]
+  const fields = { name: 'Rule', description: '', trigger: 'LEAD_CREATED', conditions: [], actions }
+  const [id, definition] = [newId(), { ...fields, workspaceId }]
+  await own.rule.create({
+    data: { ...definition, id, isActive: true, counters: { create: { workspaceId } } },
+  })
+  await own.ruleVersion.create({ data: { ...definition, ruleId: id, version: 1, createdBy: 'test' } })
+  return { ...newEvent(), workspaceId }
+}
+
+t.test('a worker keeps what it holds while it does not hear, also for longer than a lease', async (t) => {
+  const harness = await createDeafHarness(t, 'finish_events', 10_000)
+  const target = await openTarget(t)
+  const ruleId = await harness.createRule([call(target.url, { onUncertain: 'stop' })])
+  harness.startWorker()
+  harness.startSweeper()
+  const execution = await harness.untilStatus(await harness.trigger(ruleId), 'succeeded', 'failed')
+  t.match(execution, { status: 'succeeded', interruptions: 0 })
+  t.equal(target.calls.length, 1)
+})
+
+const failures = {
+  'its step': { statement: 'record_steps', actions: (url: string) => [call(url)] },
+  'its event': { statement: 'finish_events', actions: () => [{ type: 'NO_SUCH_ACTION', config: {} }] },
+}
+for (const [what, { statement, actions }] of Object.entries(failures))
+  t.test(
+    `a failure counts towards the pause of its rule where the response to ${what} is lost`,
+    async (t) => {
+      const harness = await createDeafHarness(t, statement)
+      const target = await openTarget(t, (_request, response) => {
+        response.statusCode = 400
+        response.end()
+      })
+      await harness.database.system.workspace.update({
+        where: { id: harness.workspaceId },
+        data: { autoPauseAfter: 1 },
+      })
+      const ruleId = await harness.createRule(actions(target.url))
+      const metrics = createWorkerMetrics(openMetrics())
+      harness.startWorker(metrics)
+      const id = await harness.trigger(ruleId)
+      await harness.untilStatus(id, 'failed')
+      while ((await harness.own.rule.findUniqueOrThrow({ where: { id: ruleId } })).isActive)
+        await setTimeout(20)
+      t.ok(harness.hasLost())
+      t.match(await harness.own.ruleCounters.findUnique({ where: { ruleId } }), {
+        failureCount: 1n,
+        attentionReason: 'auto_paused',
+      })
+      t.match((await metrics.leasesLost.get()).values, [{ value: 0 }], 'no lease counts as lost')
+    },
+  )
+
+t.test('what follows a pause whose response is lost does not wait for the sweeper', async (t) => {
+  const harness = await createDeafHarness(t, 'record_steps')
+  const target = await openTarget(t)
+  const task = { type: 'CREATE_TASK', config: { title: 'Task' } }
+  const ruleId = await harness.createRule([
+    call(target.url),
+    { type: 'WAIT', config: { duration: '1s' } },
+    task,
+  ])
+  harness.startWorker()
+  await harness.untilStatus(await harness.trigger(ruleId), 'succeeded')
+  t.ok(harness.hasLost())
+  t.equal(await harness.own.task.count(), 1)
+})

@@ -1,0 +1,47 @@
+import type { Database } from '@automation/database'
+import { leaseSeconds } from '../unfinished/leases.js'
+import { capResults } from './cap-results.js'
+import type { RecordableExecution } from './execution-record.js'
+
+/**
+ * - An execution that has one of these leases belongs to this worker. It is kept: its lease begins anew, since it may have nearly expired.
+ * - One that was recorded without a lease, and is as it was recorded, was recorded by this worker, or by another with the same result.
+ *
+ * $1 executions · $2 seconds of a lease
+ */
+const findRecordedSql = `
+  WITH recorded AS (
+    SELECT * FROM json_to_recordset($1::json) AS recorded (id uuid, lease uuid, results json, ended_ms float8)
+  ),
+  kept_executions AS (
+    UPDATE executions SET due_at = now() + make_interval(secs => $2::float8)
+    FROM recorded
+    WHERE executions.id = recorded.id AND executions.lease = recorded.lease
+      AND executions.id = ANY (ARRAY(SELECT id FROM recorded))
+    RETURNING executions.id
+  )
+  SELECT id FROM kept_executions
+  UNION ALL
+  SELECT executions.id
+  FROM executions JOIN recorded ON executions.id = recorded.id AND recorded.lease IS NULL
+  WHERE executions.id = ANY (ARRAY(SELECT id FROM recorded)) AND executions.lease IS NULL
+    AND executions.results::text = recorded.results::text
+    AND (executions.status = 'cancelled'
+      OR coalesce(executions.finished_at, executions.due_at) = to_timestamp(recorded.ended_ms / 1000)::timestamptz(3))`
+
+/**
+ * Finds those of some executions that this worker has recorded before, as they are: that was committed, and the response was lost.
+ */
+export async function findRecorded<Execution extends RecordableExecution>(
+  database: Database,
+  executions: Execution[],
+): Promise<Execution[]> {
+  if (executions.length === 0) return []
+  const rows = executions.map(({ record: { id, lease, results, finishedAt, dueAt } }) => {
+    return { id, lease, results: capResults(results), ended_ms: (finishedAt ?? dueAt)?.getTime() }
+  })
+  const values = [JSON.stringify(rows), leaseSeconds]
+  const found = await database.run<{ id: string }>('find_recorded', findRecordedSql, values)
+  const ids = new Set(found.map(({ id }) => id))
+  return executions.filter(({ record }) => ids.has(record.id))
+}
