@@ -130,6 +130,31 @@ t.test('after each batch it pauses four times as long as the batch took, until i
   t.ok(performance.now() - startedAt < 4_000)
 })
 
+t.test('a kind that cannot be removed keeps no other from being removed, and is named', async (t) => {
+  const { signal } = new AbortController()
+  const removed: string[] = []
+  const removals = {
+    first: removalOf('first'),
+    broken: async (transaction: Transaction) => {
+      await transaction.$queryRaw`SELECT 1 / 0 AS nothing`
+      return { removed: 0, isOver: true }
+    },
+    last: removalOf('last'),
+  }
+  await t.rejects(removeGently(database, removals, signal), {
+    message: 'broken could not be removed',
+    errors: [{ cause: { message: /division by zero/ } }],
+  })
+  t.strictSame(removed, ['first', 'last'])
+
+  function removalOf(kind: string) {
+    return async () => {
+      removed.push(kind)
+      return { removed: 1, isOver: true }
+    }
+  }
+})
+
 t.test('a closing worker removes nothing more', async (t) => {
   const { store, left } = await createWorkspace()
   await store(60, ['succeeded'])

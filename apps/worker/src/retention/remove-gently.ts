@@ -27,8 +27,10 @@ const retentionLock = 7_701_202_612n
  * - A transaction that pauses has no snapshot, so it does not hold back vacuum.
  * - Where a worker dies or is suspended, Postgres releases its lock.
  * - A worker that finds the lock taken stops, in the middle of its round too: the holder begins, or began, with the first kind.
+ * - A kind that fails keeps no other from being removed.
  *
  * @returns how many rows of each kind this worker has removed
+ * @throws AggregateError at the end of the round, which names the kinds that failed
  */
 export async function removeGently<Kind extends string>(
   database: Database,
@@ -37,17 +39,24 @@ export async function removeGently<Kind extends string>(
 ): Promise<Record<Kind, number>> {
   const kinds = Object.keys(removals) as Kind[]
   const removed = Object.fromEntries(kinds.map((kind) => [kind, 0])) as Record<Kind, number>
+  const failures: Error[] = []
   let pauseMs = 0
   for (const kind of kinds) {
-    for (let size = leastSize, isOver = false; !isOver; ) {
-      const batch = await removeBatch(database, removals[kind], { size, pauseMs, signal })
-      if (batch === undefined) return removed
-      removed[kind] += batch.removed
-      isOver = batch.isOver
-      pauseMs = Math.min(batch.tookMs * (1 / busyShare - 1), maxPauseMs)
-      size = fitSize(size, batch.tookMs)
+    try {
+      for (let size = leastSize, isOver = false; !isOver; ) {
+        const batch = await removeBatch(database, removals[kind], { size, pauseMs, signal })
+        if (batch === undefined) return removed
+        removed[kind] += batch.removed
+        isOver = batch.isOver
+        pauseMs = Math.min(batch.tookMs * (1 / busyShare - 1), maxPauseMs)
+        size = fitSize(size, batch.tookMs)
+      }
+    } catch (error) {
+      failures.push(new Error(`${kind} could not be removed`, { cause: error }))
     }
   }
+  if (failures.length > 0)
+    throw new AggregateError(failures, failures.map(({ message }) => message).join('; '))
   return removed
 }
 

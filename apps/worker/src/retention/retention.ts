@@ -75,13 +75,17 @@ export async function removeRound({
       'retention removed nothing: the clocks of this worker and of Postgres differ',
     )
   }
-  const removed = await removeOld(database, now, keptDays, signal)
-  const seconds = Math.round((performance.now() - startedAt) / 1_000)
-  if (Object.values(removed).some((count) => count > 0))
-    log.info({ removed, seconds }, 'removed expired rows')
-  // Last: what is wrong here must not keep anything from being removed. Under the same lock: one worker does it.
-  const { noted } = await removeGently(database, { noted: createMissedNoting() }, signal)
-  if (noted > 0) log.info({ workspaces: noted }, 'noted rules that a process of another version has changed')
+  try {
+    const removed = await removeOld(database, now, keptDays, signal)
+    const seconds = Math.round((performance.now() - startedAt) / 1_000)
+    if (Object.values(removed).some((count) => count > 0))
+      log.info({ removed, seconds }, 'removed expired rows')
+  } finally {
+    // Last, and also after a failure: neither must keep the other from being done. Under the same lock: one worker does it.
+    const { noted } = await removeGently(database, { noted: createMissedNoting() }, signal)
+    if (noted > 0)
+      log.info({ workspaces: noted }, 'noted rules that a process of another version has changed')
+  }
 }
 
 /**
