@@ -347,6 +347,37 @@ t.test('an execution that pauses after its rule was switched off is cancelled, n
   matchLists(t, await own.ruleCounters.findMany(), [{ successCount: 0, failureCount: 0 }])
 })
 
+for (const reason of ['worker_crashes', 'work_budget', 'auto_paused'])
+  t.test(`what is still under way does not overwrite the reason of a pause (${reason})`, async (t) => {
+    const since = new Date('2026-01-01T00:00:00Z')
+    const { own, ledger, execution, lease, ruleId, createOutcome } = await beginCall(t)
+    await own.ruleCounters.update({
+      where: { ruleId },
+      data: { attentionReason: reason, attentionAt: since },
+    })
+    setRecord(execution, { ...finished, status: 'failed', error: 'Unknown', attention: 'unknown_outcome' })
+    t.ok(await ledger.recordStep(execution, lease))
+    const outcome = await createOutcome([{ ruleId, error: 'Too many events' }])
+    for (const failed of outcome.executions) setRecord(failed, { attention: 'event_budget' })
+    await ledger.record(outcome)
+    matchLists(t, await own.ruleCounters.findMany(), [
+      { failureCount: 2n, attentionReason: reason, attentionAt: since },
+    ])
+  })
+
+t.test('a rule that needs too much work again needs attention since the last time', async (t) => {
+  const { own, createRule, createOutcome } = await createWorkspace()
+  const ruleId = await createRule()
+  const attention = { attentionReason: 'work_budget', attentionAt: new Date('2026-01-01T00:00:00Z') }
+  await own.ruleCounters.update({ where: { ruleId }, data: attention })
+  const outcome = await createOutcome([{ ruleId, error: 'Too much work' }])
+  for (const failed of outcome.executions) setRecord(failed, { attention: 'work_budget' })
+  await openLedger().record(outcome)
+  matchLists(t, await own.ruleCounters.findMany(), [
+    { attentionReason: 'work_budget', attentionAt: outcome.executions[0]?.record.finishedAt },
+  ])
+})
+
 t.test('emitted events are committed with their execution, once', async (t) => {
   const { own, ledger, execution, lease } = await beginCall(t)
   setRecord(execution, finished)

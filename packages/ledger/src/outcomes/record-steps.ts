@@ -166,10 +166,15 @@ const recordStepsSql = `
       last_success_at = greatest(counters.last_success_at, rule_totals.success_at),
       last_failure_at = greatest(counters.last_failure_at, rule_totals.failure_at),
       last_error = coalesce(rule_totals.error, counters.last_error),
-      attention_reason = CASE WHEN rule_totals.attention IS NULL OR counters.attention_reason = 'auto_paused'
-                              THEN counters.attention_reason ELSE rule_totals.attention END,
-      attention_at = CASE WHEN rule_totals.attention IS NULL OR counters.attention_reason = 'auto_paused'
-                          THEN counters.attention_at ELSE rule_totals.failure_at END
+      -- A reason to pause the rule stays until somebody changes or activates it (clearAttention).
+      attention_reason =
+        CASE WHEN rule_totals.attention IS NULL OR counters.attention_reason IN ('auto_paused', 'worker_crashes', 'work_budget')
+             THEN counters.attention_reason ELSE rule_totals.attention END,
+      attention_at =
+        CASE WHEN rule_totals.attention IS NULL
+               OR counters.attention_reason IN ('auto_paused', 'worker_crashes', 'work_budget')
+                  AND counters.attention_reason <> rule_totals.attention
+             THEN counters.attention_at ELSE rule_totals.failure_at END
     FROM rule_totals JOIN locked_counters USING (rule_id)
     WHERE counters.rule_id = rule_totals.rule_id
     RETURNING counters.workspace_id, counters.rule_id, counters.consecutive_failures
