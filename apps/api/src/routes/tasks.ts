@@ -10,7 +10,10 @@ const Task = Type.Object(
     id: Id,
     workspaceId: Id,
     executionId: Id,
-    actionIndex: Type.Integer({ description: 'Index of the action that created the task, from 0' }),
+    actionIndex: Type.Integer({
+      description:
+        'Index of the action that created the task, from 0. Below 0 if the execution was retried with a later version that has no such action',
+    }),
     ruleId: Id,
     title: Type.String(),
     description: orNull(Type.String()),

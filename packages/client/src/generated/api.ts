@@ -3152,7 +3152,7 @@ export interface components {
             workspaceId: string;
             /** Format: uuid */
             executionId: string;
-            /** @description Index of the action that created the task, from 0 */
+            /** @description Index of the action that created the task, from 0. Below 0 if the execution was retried with a later version that has no such action */
             actionIndex: number;
             /** Format: uuid */
             ruleId: string;

@@ -25,6 +25,7 @@ const spacingSeconds = 0.06
  * - Results of actions that succeeded, or whose `when` did not hold, stay. All other actions, an interrupted WAIT included, start
  *   again and keep their attempts for inspection. Actions are matched by index. An action that has another type in the other
  *   version starts again, and results beyond the end of that version are dropped.
+ * - A task whose result does not stay gets an index below 0. If a version creates a task at that index again, it is another task.
  * - An execution counts once, when it ends: a failed one is subtracted from its rule's failures, also from those in a row.
  * - Counters are locked in the order of their ids, as every statement of the ledger does.
  */
@@ -53,6 +54,19 @@ export function reopenExecutions(
       FROM (SELECT *, row_number() OVER (ORDER BY id) AS position FROM chosen_executions) AS chosen_executions
       WHERE executions.id = chosen_executions.id
       RETURNING executions.id, executions.event_id, executions.due_at
+    ),
+    replaced_tasks AS (
+      UPDATE tasks SET action_index = replaced.free_index
+      FROM (
+        SELECT tasks.id,
+               (SELECT least(min(action_index), 0) FROM tasks AS known WHERE known.execution_id = tasks.execution_id)
+               - row_number() OVER (PARTITION BY tasks.execution_id ORDER BY action_index) AS free_index
+        FROM chosen_executions JOIN tasks ON tasks.execution_id = chosen_executions.id
+        WHERE action_index >= 0
+          AND (actions->action_index->>'type' = 'CREATE_TASK' AND results->action_index->>'action' = 'CREATE_TASK'
+               AND results->action_index->>'status' = 'success') IS NOT TRUE
+      ) AS replaced
+      WHERE tasks.id = replaced.id
     ),
     rule_totals AS (
       SELECT rule_id, count(*) AS failures,
