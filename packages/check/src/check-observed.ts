@@ -169,7 +169,7 @@ function listSeen({ kindCounts, top, smallest, largest }: ObservedField): unknow
   )
 }
 
-/** Says that no event has a path. Undefined where that is not certain, or where too few events were seen for it. */
+/** Says that no event has a path. Undefined if that is not certain, or if too few events were seen for it. */
 function findNever(path: string, seen: SeenFields, isExpected = false): string | undefined {
   const none = `was in none of ${writeCount(seen.events)} ${seen.type} events`
   const listEnd = seen.findListEnd(path)

@@ -1,19 +1,28 @@
 import { isIndex, type Path, readPath } from './path.js'
 
 /**
- * Says why a path leads to nothing if it goes on where nothing is below: in a list without an index, or in a scalar. Undefined where the
+ * Says why a path leads to nothing if it goes on where nothing is below: in a list without an index, or in a scalar. Undefined if the
  * data has nothing there, or only null.
  */
 export function findDeadEnd(path: Path, data: unknown): string | undefined {
   const keys = path.map(({ key }) => key)
   for (let length = 1; length < path.length; length++) {
-    const holder = readPath(path.slice(0, length), data)
+    const holder = readHolder(path.slice(0, length), data)
     if (holder === undefined || holder === null) return undefined
     if (Array.isArray(holder) && path[length]?.isIndex === false) return describeListEnd(keys, length)
     if (typeof holder !== 'object')
       return `${writeKeys(keys.slice(0, length))} is a ${nameOf(holder)}, and has nothing below it`
   }
   return undefined
+}
+
+/** Undefined for what throws: only data that was never JSON does. */
+function readHolder(path: Path, data: unknown): unknown {
+  try {
+    return readPath(path, data)
+  } catch {
+    return undefined
+  }
 }
 
 /** @param length how many of the keys lead to the list */

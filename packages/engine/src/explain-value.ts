@@ -8,7 +8,7 @@ export type ValueHints = Pick<ClauseTrace, 'note' | 'distance' | 'distanceMs'>
 
 /**
  * Says how an operator read the value of a clause: how far off it was, how a number was read as a time, or why it could not be read and
- * counts as missing. Where there is no value, whether the path leads into one that has nothing below it.
+ * counts as missing. If there is no value, whether the path leads into one that has nothing below it.
  */
 export function explainValue(
   { operator, value, path }: { operator: Operator; value: unknown; path: Path },
@@ -41,7 +41,7 @@ function describeUnread(operator: Operator, value: unknown, actual: unknown): st
 const kindNames: Record<Kind, string> = {
   string: 'a text',
   number: 'a number',
-  boolean: 'true or false',
+  boolean: 'a boolean',
   null: 'null',
   array: 'a list',
   object: 'an object',

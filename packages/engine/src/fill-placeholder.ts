@@ -1,3 +1,4 @@
+import { findDeadEnd } from './dead-end.js'
 import { type Filtering, toText } from './filters.js'
 import type { Judging } from './judging.js'
 import { readPath } from './path.js'
@@ -74,8 +75,10 @@ function isOver({ size, judging }: Rendering): boolean {
 
 function resolve(placeholder: Placeholder, data: unknown, rendering: Rendering): unknown {
   const value = evaluate(placeholder, data, rendering)
-  if (value === undefined) warnOnce(rendering, `${placeholder.name} is missing`)
-  return value
+  if (value !== undefined) return value
+  const end = findDeadEnd(placeholder.path, data)
+  warnOnce(rendering, `${placeholder.name} is missing${end === undefined ? '' : `, since ${end}`}`)
+  return undefined
 }
 
 /** Reads the value of a placeholder and applies its filters. Never throws. */

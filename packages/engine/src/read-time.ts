@@ -11,7 +11,7 @@ export const lastMilliseconds = 8.64e15
 /** Longer texts are no times. */
 const maxLength = 100
 
-/** What the data of events may have where a time is read, for the author of a rule. */
+/** What the data of events may have for a time, for the author of a rule. */
 export const timeForms =
   'dates, date-times with their zone (ISO 8601 or RFC 2822), and numbers of Unix seconds or milliseconds'
 

@@ -5,6 +5,7 @@ import { Judging } from '../src/judging.js'
 import { operators } from '../src/operators/index.js'
 import type { ClauseTrace } from '../src/outcome.js'
 import type { Condition } from '../src/rule.js'
+import { compileTemplate } from '../src/template.js'
 import { explainWhy } from '../src/why.js'
 
 const now = Date.parse('2026-03-10T12:00:00Z')
@@ -53,7 +54,7 @@ t.test('a value that an operator cannot read says so, with what is read', async 
     ['before', '2026-01-01', 0, /^0 is too small a number for a time/],
     ['within_last', '1d', 95, /^95 is too small a number/],
     ['within_last', '1d', '1773144000', /is a text of digits, .*: within_last reads/],
-    ['within_next', '1d', true, /^true or false is taken for missing: within_next reads dates/],
+    ['within_next', '1d', true, /^a boolean is taken for missing: within_next reads dates/],
   ]
   for (const [operator, value, actual, note] of cases) t.match(noteOf(operator, value, actual), note)
 })
@@ -118,6 +119,16 @@ t.test('a path that goes on below a list or a scalar says so', async (t) => {
   for (const [field, note] of cases) t.equal(explain(field, 'equals', 'b', data).note, note, field)
   t.equal(explain('items.sku', 'not_equals', 'b', data).note, cases[0]?.[1], 'also where the clause holds')
   t.equal(explain('sku.x', 'equals', 'b', [1]).note, undefined, 'data of no event')
+  const throwing = {
+    get items(): never {
+      throw new Error('read me not')
+    },
+  }
+  t.equal(explain('items.sku', 'equals', 'b', throwing).note, undefined)
+  const rendering = { warnings: [], size: 0 }
+  const template = compileTemplate('Call {{items.sku}} {{lead.x}}')
+  if (typeof template !== 'string') template.render(data, rendering)
+  t.same(rendering.warnings, [`items.sku is missing, since ${cases[0]?.[1]}`, 'lead.x is missing'])
 })
 
 t.test('the nearest change has the unit of the event', async (t) => {

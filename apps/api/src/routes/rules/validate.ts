@@ -58,7 +58,7 @@ export const validateRoutes: FastifyPluginAsyncTypebox<{ bodyLimitBytes: number 
 /** Fewer than a check of rules looks at: authors validate often. */
 const observed = { count: 200, limits: { events: 2_000, ms: 200 } }
 
-/** What the newest events of the trigger say against the rule; nothing where they cannot be read now. */
+/** What the newest events of the trigger say against the rule; nothing if they cannot be read now. */
 async function compareWithStored(request: FastifyRequest, rule: CheckedRule) {
   const fields = await surveyIfFree(request, rule.trigger, observed.count, observed.limits)
   if (fields === undefined) return []
