@@ -5,11 +5,21 @@ interface Decimal {
   decimals: number
 }
 
+/** From this value on, a whole number becomes a text with an exponent in JavaScript. */
+const leastWithExponent = 1e21
+
 /** Whether a double keeps all digits of a number as it is written: `8202522731445525542` would become 8202522731445526000. */
 export function keepsDigits(text: string): boolean {
   // A double keeps any fifteen digits.
   if (text.length <= 15 && !/e/i.test(text)) return true
   return significantDigits(text) === significantDigits(String(Number(text)))
+}
+
+/** Whether a number as it is written is not what a double would be written as again. A number beyond all doubles has no nearest one, and is none. */
+export function isLongNumber(text: string): boolean {
+  const number = Number(text)
+  if (!Number.isFinite(number)) return false
+  return !keepsDigits(text) || (Math.abs(number) >= leastWithExponent && !/e/i.test(text))
 }
 
 /** Writes a number with so many decimals, rounded half away from zero, as its digits say: 1.005 is no binary fraction. Without exponent and negative zero. */

@@ -1,7 +1,6 @@
 import { toNumber } from './comparison.js'
-import { keepsDigits, roundDecimal, writeNumber } from './decimal.js'
+import { isLongNumber, keepsDigits, roundDecimal, writeNumber } from './decimal.js'
 import { compilePath, parsePath, readPath } from './path.js'
-import { isLongNumber } from './read-json.js'
 import { findTimeFault, readTime, timeForms } from './read-time.js'
 import { truncateText } from './truncate-text.js'
 

@@ -19,6 +19,7 @@ export {
   normaliseRule,
 } from './conditions.js'
 export { describeListEnd } from './dead-end.js'
+export { isLongNumber } from './decimal.js'
 export { findDoubtfulForms, findDoubtfulPlaceholders } from './doubtful-forms.js'
 export { findDurationFault, parseDuration } from './duration.js'
 export { EventType, eventTypeDefinitions, eventTypes, isEventType, isEventTypeName } from './event-types.js'
@@ -61,7 +62,6 @@ export {
   skippedAfterFailure,
 } from './progress.js'
 export {
-  isLongNumber,
   keepDigits,
   type LongNumber,
   listLongFaults,

@@ -1,4 +1,4 @@
-import { keepsDigits } from './decimal.js'
+import { isLongNumber } from './decimal.js'
 import type { Fault } from './faults.js'
 
 /** A number of JSON that has more digits than a double keeps. */
@@ -8,9 +8,6 @@ export interface LongNumber {
   /** It became a text with the same digits. Otherwise it is the nearest double. */
   isText: boolean
 }
-
-/** From this value on, a whole number becomes a text with an exponent in JavaScript. */
-const leastWithExponent = 1e21
 
 /** A double keeps fifteen digits, whatever they are. */
 const shortestLong = 16
@@ -42,13 +39,6 @@ export function mayHaveLongNumber(text: string): boolean {
   }
   // The smallest doubles have fewer digits.
   return /e-\d{3}/i.test(text)
-}
-
-/** Whether a number as it is written is not what a double would be written as again. A number beyond all doubles has no nearest one, and is none. */
-export function isLongNumber(text: string): boolean {
-  const number = Number(text)
-  if (!Number.isFinite(number)) return false
-  return !keepsDigits(text) || (Math.abs(number) >= leastWithExponent && !/e/i.test(text))
 }
 
 /**
